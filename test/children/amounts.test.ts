@@ -11,63 +11,53 @@ import { type TestService, startTestService } from '../support/service.ts';
  * words.
  */
 
-const configuration = {
-  models: ['rich', 'calm'].map((signature) => ({ signature, enabled: true })),
-  agent_config: { stock_symbols: ['AAPL', 'MSFT'], max_steps: 5 },
-};
-const DATES = ['2025-11-10', '2025-11-11', '2025-11-12'] as const;
+const DATES = ['2025-11-10', '2025-11-11', '2025-11-12', '2025-11-13'] as const;
 const WEEK = { start_date: DATES[0], end_date: DATES[2] };
-const LATER = { start_date: '2025-11-13', end_date: '2025-11-13' };
-/** So that a date has prices, whatever becomes of AAPL. */
-const MSFT = `
-  MSFT 2025-11-10 200 200
-  MSFT 2025-11-11 200 200
-  MSFT 2025-11-12 200 200
-  MSFT 2025-11-13 200 200`;
+const LATER = { start_date: DATES[3], end_date: DATES[3] };
+const MOST = 100_000_000;
 
-/** The calm model asks for what the rich one holds, on every day. */
-const asks: Script[string] = [
-  [
-    ['get_price', { symbol: 'AAPL' }],
-    ['get_price_history', { symbol: 'AAPL', days: 10 }],
-    ['buy', { symbol: 'MSFT', amount: 1 }],
-  ],
-];
-const scriptOf = (orders: Script[string]): Script => ({
-  [`rich ${DATES[0]}`]: orders,
-  ...Object.fromEntries([...DATES, LATER.start_date].map((date) => [`calm ${date}`, asks])),
+/** Of a symbol on the first dates: `open close`, each once or the last again and again. */
+const bars = (symbol: string, prices: readonly string[], days: number = DATES.length) =>
+  DATES.slice(0, days).map((date, day) => `${symbol} ${date} ${prices[day] ?? prices.at(-1)}`);
+/** So that a date has prices, whatever becomes of the others. */
+const MSFT = bars('MSFT', ['200 200']);
+
+const configurationOf = (rich: readonly string[], symbols: readonly string[]) => ({
+  models: [...rich, 'calm'].map((signature) => ({ signature, enabled: true })),
+  agent_config: { stock_symbols: [...symbols, 'MSFT'], max_steps: 5 },
 });
+/** The calm model asks on every day for what the others hold. */
+const calm = (symbols: readonly string[]): Script => {
+  const asks: Script[string] = [
+    [
+      ...symbols.flatMap((symbol): Script[string][0] => [
+        ['get_price', { symbol }],
+        ['get_price_history', { symbol, days: 10 }],
+      ]),
+      ['buy', { symbol: 'MSFT', amount: 1 }],
+    ],
+  ];
+  return Object.fromEntries(DATES.map((date) => [`calm ${date}`, asks]));
+};
+const buy = (symbol: string, amount: number): Script[string] => [[['buy', { symbol, amount }]]];
 
 type Split = [symbol: string, date: string, numerator: number, denominator: number];
 type Dividend = [symbol: string, exDate: string, dollars: number, basis: string];
 
-function storeActions(
-  { database }: TestService,
-  { splits = [], dividends = [] }: { splits?: Split[]; dividends?: Dividend[] },
-): void {
-  for (const split of splits)
-    database
-      .statement(
-        'INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, ?)',
-      )
-      .run(...split);
+function storeActions({ database }: TestService, splits: Split[], dividends: Dividend[]): void {
+  const split =
+    'INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES (?, ?, ?, ?)';
+  const dividend = 'INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES (?, ?, ?, ?)';
+  for (const row of splits) database.statement(split).run(...row);
   for (const [symbol, exDate, dollars, basis] of dividends)
-    database
-      .statement('INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES (?, ?, ?, ?)')
-      .run(symbol, exDate, dollars * 1e6, basis);
+    database.statement(dividend).run(symbol, exDate, dollars * 1e6, basis);
 }
 
 /** What all requests that read model-days answer: each must be answered, for all models. */
-async function assertReadable(service: TestService): Promise<void> {
+async function assertReadable(service: TestService, rich: string): Promise<void> {
   for (const path of [
-    '/results',
-    '/performance',
-    '/performance?details=true',
-    '/performance?model=calm',
-    '/models',
-    '/holdings?model=rich',
-    '/decisions',
-    '/comparison',
+    ...['/results', '/performance', '/performance?details=true', '/performance?model=calm'],
+    ...['/models', `/holdings?model=${rich}`, '/decisions', '/comparison'],
   ])
     assert.equal((await service.get(path)).status, 200, path);
   const { damage, problems } = await auditScripts(service);
@@ -77,163 +67,116 @@ async function assertReadable(service: TestService): Promise<void> {
 const errorsOf = (details: any[], model: string): (string | null)[] =>
   details.filter((detail) => detail.model === model).map(({ error }) => error);
 
-const all = (symbol: string, amount: number): Script[string] => [[['buy', { symbol, amount }]]];
-
 interface Case {
-  prices: string;
-  orders: Script[string];
-  splits?: Split[];
-  dividends?: Dividend[];
-  /** Of the rich model, per date; null: completed. */
+  prices: string[];
+  days?: number;
+  amount?: number;
+  splits?: [date: string, numerator: number, denominator: number][];
+  dividend?: [dollars: number, basis: string];
+  /**
+   * Of its model, on each date and on that of the next job, which starts from its last completed
+   * day; null: completed.
+   */
   errors: (RegExp | null)[];
-  /** And in the next job, which starts from its last completed day. */
-  later: RegExp | null;
 }
 
 const VALUE =
   /^The portfolio's value exceeds 900,719,925,474\.0991 dollars, the most that is counted exactly$/;
+const SHARES = /^Cannot split .* too many shares$/;
+const PRICE =
+  /^The price of S\d on 2025-11-1[23], 10,000,000,000,000\.00 dollars, exceeds 900,719,925,474\.0991/;
+const AMOUNT = /^An amount of 100,000,000,000,000\.00 dollars exceeds 900,719,925,474\.0991/;
+const CASH = /^Cash per share of 1000000000000 dollars exceeds/;
 
-const cases: [name: string, done: Case][] = [
-  [
-    'a held position at the close',
-    {
-      prices:
-        'AAPL 2025-11-10 0.0001 10000000\nAAPL 2025-11-11 0.0001 0.0001\nAAPL 2025-11-12 0.0001 0.0001\nAAPL 2025-11-13 0.0001 0.0001',
-      orders: all('AAPL', 100_000_000),
-      errors: [VALUE, null, null],
-      later: null,
-    },
-  ],
-  [
-    'a held position at the next open',
-    {
-      prices:
-        'AAPL 2025-11-10 0.0001 0.0001\nAAPL 2025-11-11 10000000 10000000\nAAPL 2025-11-12 10000000 10000000\nAAPL 2025-11-13 1 1',
-      orders: all('AAPL', 100_000_000),
-      errors: [null, VALUE, VALUE],
-      later: null,
-    },
-  ],
-  [
-    'a split into more shares than can be counted',
-    {
-      prices:
-        'AAPL 2025-11-10 0.0001 0.0001\nAAPL 2025-11-11 0.0001 0.0001\nAAPL 2025-11-12 0.0001 0.0001',
-      orders: all('AAPL', 100_000_000),
-      splits: [
-        ['AAPL', DATES[1], 1_000_000, 1],
-        ['AAPL', DATES[2], 1_000_000, 1],
-      ],
-      errors: [
-        null,
-        null,
-        /^Cannot split 100000000000000 AAPL by 1000000:1: too many shares$|^Cannot split .* too many shares$/,
-      ],
-      later: /too many shares/,
-    },
-  ],
-  [
-    'a dividend beyond all cash',
-    {
-      prices:
-        'AAPL 2025-11-10 0.0001 0.0001\nAAPL 2025-11-11 0.0001 0.0001\nAAPL 2025-11-12 0.0001 0.0001',
-      orders: all('AAPL', 100_000_000),
-      dividends: [['AAPL', DATES[1], 1_000_000, 'as_paid']],
-      errors: [
-        null,
-        /^An amount of 100,000,000,000,000\.00 dollars exceeds 900,719,925,474\.0991/,
-        /^An amount of/,
-      ],
-      later: /^An amount of/,
-    },
-  ],
-  [
-    'a dividend that a split multiplies',
-    {
-      prices: 'AAPL 2025-11-10 100 100\nAAPL 2025-11-11 100 100\nAAPL 2025-11-12 100 100',
-      orders: all('AAPL', 1),
-      splits: [['AAPL', DATES[2], 1_000_000, 1]],
-      dividends: [['AAPL', DATES[1], 1_000_000, 'split_adjusted']],
-      errors: [null, /^Cash per share of 1000000000000 dollars exceeds/, /^Cash per share/],
-      later: /^Cash per share/,
-    },
-  ],
-  [
-    'a previous close that a reverse split multiplies, of a position that is held',
-    {
-      prices: 'AAPL 2025-11-10 10 10000000\nAAPL 2025-11-11 10 10000000',
-      orders: all('AAPL', 10),
-      splits: [['AAPL', DATES[2], 1, 1_000_000]],
-      errors: [
-        null,
-        null,
-        /^The price of AAPL on 2025-11-12, 10,000,000,000,000\.00 dollars, exceeds 900,719,925,474\.0991/,
-      ],
-      later: /^The price of AAPL/,
-    },
-  ],
-];
-for (const [name, { prices, orders, splits, dividends, errors, later }] of cases) {
-  test(`${name}, beyond what is counted exactly, fails only that model-day, in words`, async (t) => {
-    const service = await startTestService(t, {
-      configuration,
-      prices: `${prices}${MSFT}`,
-      agent: scriptedAgent(scriptOf(orders)),
-    });
-    storeActions(service, { ...(splits && { splits }), ...(dividends && { dividends }) });
-    const { status, error, details } = await service.runJob(WEEK);
-    assert.deepEqual(
-      [status, error, errorsOf(details, 'calm')],
-      ['partial', null, [null, null, null]],
-    );
-    assertErrors(errorsOf(details, 'rich'), errors);
-    const next = await service.runJob(LATER);
-    assert.deepEqual([next.error, errorsOf(next.details, 'calm')], [null, [null]]);
-    assertErrors(errorsOf(next.details, 'rich'), [later]);
-    await assertReadable(service);
+const cases: Record<string, Case> = {
+  'a held position at the close': {
+    prices: ['0.0001 10000000', '0.0001 0.0001'],
+    errors: [VALUE, null, null, null],
+  },
+  'a held position at the next open': {
+    prices: ['0.0001 0.0001', '10000000 10000000', '10000000 10000000', '1 1'],
+    errors: [null, VALUE, VALUE, null],
+  },
+  'a split into more shares than can be counted': {
+    ...{ prices: ['0.0001 0.0001'], days: 3 },
+    splits: [
+      [DATES[1], 1_000_000, 1],
+      [DATES[2], 1_000_000, 1],
+    ],
+    errors: [null, null, SHARES, SHARES],
+  },
+  'a dividend beyond all cash': {
+    ...{ prices: ['0.0001 0.0001'], days: 3, dividend: [1_000_000, 'as_paid'] },
+    errors: [null, AMOUNT, AMOUNT, AMOUNT],
+  },
+  'a dividend that a split multiplies': {
+    ...{ prices: ['100 100'], days: 3, amount: 1 },
+    splits: [[DATES[2], 1_000_000, 1]],
+    dividend: [1_000_000, 'split_adjusted'],
+    errors: [null, CASH, CASH, CASH],
+  },
+  'a previous close that a reverse split multiplies, of a position that is held': {
+    ...{ prices: ['10 10000000'], days: 2, amount: 10, splits: [[DATES[2], 1, 1_000_000]] },
+    errors: [null, null, PRICE, PRICE],
+  },
+};
+
+test('amounts beyond what is counted exactly fail only the model-days of those who hold them, in words', async (t) => {
+  const all = Object.entries(cases).map(([name, one], index) => ({
+    ...{ name, symbol: `S${index}`, model: `rich-${index}`, days: 4, amount: MOST },
+    ...one,
+  }));
+  const symbols = all.map(({ symbol }) => symbol);
+  const orders = all.map(({ model, symbol, amount }) => [
+    `${model} ${DATES[0]}`,
+    buy(symbol, amount),
+  ]);
+  const service = await startTestService(t, {
+    configuration: configurationOf(
+      all.map(({ model }) => model),
+      symbols,
+    ),
+    prices: [...MSFT, ...all.flatMap((one) => bars(one.symbol, one.prices, one.days))].join('\n'),
+    agent: scriptedAgent({ ...calm(symbols), ...Object.fromEntries(orders) }),
   });
-}
-
-function assertErrors(
-  errors: readonly (string | null)[],
-  expected: readonly (RegExp | null)[],
-): void {
-  assert.equal(errors.length, expected.length);
-  for (const [index, pattern] of expected.entries()) {
-    if (pattern === null) assert.equal(errors[index], null);
-    else assert.match(String(errors[index]), pattern);
-  }
-}
+  storeActions(
+    service,
+    all.flatMap(({ symbol, splits = [] }) => splits.map((split): Split => [symbol, ...split])),
+    all.flatMap(({ symbol, dividend }): Dividend[] =>
+      dividend === undefined ? [] : [[symbol, DATES[1], ...dividend]],
+    ),
+  );
+  const [week, later] = [await service.runJob(WEEK), await service.runJob(LATER)];
+  assert.deepEqual([week.status, week.error, later.error], ['partial', null, null]);
+  const details = [...week.details, ...later.details];
+  assert.deepEqual(errorsOf(details, 'calm'), [null, null, null, null]);
+  for (const { name, model, errors } of all)
+    for (const [day, found] of errorsOf(details, model).entries())
+      assert.match(String(found), errors[day] ?? /^null$/, `${name}, ${DATES[day]}`);
+  await assertReadable(service, 'rich-0');
+});
 
 test('sums and prices of today beyond what is counted exactly are reported, rounded, for all models', async (t) => {
-  const days = [...DATES, LATER.start_date];
-  const prices = `AAPL ${DATES[0]} 0.0001 5000\n${days
-    .slice(1)
-    .map((date) => `AAPL ${date} 5000 5000`)
-    .join('\n')}`;
   const turn: Script[string] = [
     [
-      ['sell', { symbol: 'AAPL', amount: 100_000_000 }],
-      ['buy', { symbol: 'AAPL', amount: 100_000_000 }],
+      ['sell', { symbol: 'AAPL', amount: MOST }],
+      ['buy', { symbol: 'AAPL', amount: MOST }],
     ],
   ];
-  const script = {
-    ...scriptOf(all('AAPL', 100_000_000)),
-    ...Object.fromEntries(days.slice(1).map((date) => [`rich ${date}`, turn])),
-  };
+  const orders = DATES.map((date, day) => [`rich ${date}`, day === 0 ? buy('AAPL', MOST) : turn]);
   const service = await startTestService(t, {
-    configuration,
-    prices: `${prices}${MSFT}`,
-    agent: scriptedAgent(script),
+    configuration: configurationOf(['rich'], ['AAPL']),
+    prices: [...MSFT, ...bars('AAPL', ['0.0001 5000', '5000 5000'])].join('\n'),
+    agent: scriptedAgent({ ...calm(['AAPL']), ...Object.fromEntries(orders) }),
     isForged: true,
   });
-  assert.equal((await service.runJob({ ...WEEK, end_date: LATER.end_date })).status, 'completed');
-  await assertReadable(service);
+  assert.equal((await service.runJob({ ...WEEK, end_date: DATES[3] })).status, 'completed');
+  await assertReadable(service, 'rich');
   const { models } = (await service.get('/performance?model=rich')).body;
-  assert.equal(models[0].trading.turnover > 0, true, JSON.stringify(models[0].trading));
+  assert.ok(models[0].trading.turnover > 0, JSON.stringify(models[0].trading));
   service.database
     .statement("UPDATE price_data SET close = 10000000 WHERE symbol = 'AAPL' AND date = ?")
-    .run(LATER.start_date);
+    .run(DATES[3]);
   for (const path of ['/performance', '/performance?model=rich&details=true'])
     assert.equal((await service.get(path)).status, 200, path);
 });
@@ -266,36 +209,34 @@ const WORDS =
 
 test('whatever a model-day throws, no other fails with it, no job ends with it, and everything stays readable', async (t) => {
   const week = fc.array(anyDay, { minLength: 4, maxLength: 4 });
-  const dates = [...DATES, LATER.start_date];
   const check = async (days: typeof anyDay extends fc.Arbitrary<infer Day> ? Day[] : never) => {
-    const bars = days.flatMap(({ bar }, index) =>
-      bar === null ? [] : [`AAPL ${dates[index]} ${bar.join(' ')}`],
-    );
-    const orders = days.map(({ calls }, index): [string, Script[string]] => [
-      `rich ${dates[index]}`,
-      [
-        calls.map(([name, amount]): Script[string][0][0] => [name, { symbol: 'AAPL', amount }]),
-      ].filter((step) => step.length > 0),
+    /** What there is of a day, with its date. */
+    const dated = <Kind extends 'bar' | 'split' | 'dividend'>(kind: Kind) =>
+      days.flatMap((day, index): [string, NonNullable<(typeof day)[Kind]>][] =>
+        day[kind] === null ? [] : [[DATES[index] as string, day[kind]]],
+      );
+    const orders = days.map(({ calls }, index) => [
+      `rich ${DATES[index]}`,
+      calls.length === 0 ? [] : [calls.map(([name, amount]) => [name, { symbol: 'AAPL', amount }])],
     ]);
-    const agent = scriptedAgent({ ...scriptOf([]), ...Object.fromEntries(orders) });
+    const agent = scriptedAgent({ ...calm(['AAPL']), ...Object.fromEntries(orders) });
+    const thrownOn = (date: string) => days[(DATES as readonly string[]).indexOf(date)]?.thrown;
     const startChild: typeof agent.startChild = (program, rights, modelDay) => {
-      const thrown = modelDay.model === 'rich' ? days[dates.indexOf(modelDay.date)]?.thrown : null;
+      const thrown = modelDay.model === 'rich' ? thrownOn(modelDay.date) : null;
       if (thrown) throw thrown();
       return agent.startChild(program, rights, modelDay);
     };
+    const own = dated('bar').map(([date, bar]) => `AAPL ${date} ${bar.join(' ')}`);
     const service = await startTestService(t, {
-      configuration,
-      prices: `${bars.join('\n')}${MSFT}`,
+      configuration: configurationOf(['rich'], ['AAPL']),
+      prices: [...MSFT, ...own].join('\n'),
       agent: { ...agent, startChild },
     });
-    storeActions(service, {
-      splits: days.flatMap(({ split }, index): Split[] =>
-        split === null ? [] : [['AAPL', String(dates[index]), ...split]],
-      ),
-      dividends: days.flatMap(({ dividend }, index): Dividend[] =>
-        dividend === null ? [] : [['AAPL', String(dates[index]), ...dividend]],
-      ),
-    });
+    storeActions(
+      service,
+      dated('split').map(([date, split]) => ['AAPL', date, ...split]),
+      dated('dividend').map(([date, dividend]) => ['AAPL', date, ...dividend]),
+    );
     for (const job of [WEEK, LATER]) {
       const { error, details } = await service.runJob(job);
       assert.deepEqual([error, [...new Set(errorsOf(details, 'calm'))]], [null, [null]]);
@@ -303,11 +244,11 @@ test('whatever a model-day throws, no other fails with it, no job ends with it, 
         if (
           model === 'rich' &&
           reason !== null &&
-          !(days[dates.indexOf(date)]?.thrown && /^Internal error \(/.test(reason))
+          !(thrownOn(date) && /^Internal error \(/.test(reason))
         )
           assert.match(reason, WORDS);
     }
-    await assertReadable(service);
+    await assertReadable(service, 'rich');
     await service.stop();
   };
   await fc.assert(fc.asyncProperty(week, check), { numRuns: runs(5, 300) });

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { rmSync, writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { baselineStrategies } from '../../src/basics/domain.ts';
 import { realAgentHere } from '../support/agent-here.ts';
-import { runs } from '../support/long.ts';
+import { crashed } from '../support/crashed.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
-import { startTestService, temporaryFolder } from '../support/service.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
 
 const configuration = {
   models: baselineStrategies.map((strategy) => ({
@@ -34,6 +32,7 @@ const PRICES = `
   MSFT 2025-11-11 210 210
   NVDA 2025-11-11 100 100`;
 const WEEK = { start_date: '2025-11-06', end_date: '2025-11-11' };
+const THURSDAY = { ...WEEK, end_date: WEEK.start_date };
 
 const ledgers = {
   'our-buy-and-hold': `
@@ -58,202 +57,86 @@ const ledgers = {
     2025-11-11 no_trade          => 0    9100  0    NVDA:91`,
 };
 
-for (const deploymentMode of (['PROD', 'DEV'] as const).slice(0, runs(1, 2))) {
-  test(`baselines trade by their rules in ${deploymentMode}, without a key and at no cost`, async (t) => {
-    const service = await startTestService(t, {
-      agent: await realAgentHere(),
-      configuration,
-      prices: PRICES,
-      settings: { deploymentMode, openaiApiKey: null },
-    });
-    const status = await service.runJob(WEEK);
-    assert.deepEqual(
-      [status.status, status.progress.completed],
-      ['completed', 20],
-      JSON.stringify(status),
-    );
-    for (const [model, text] of Object.entries(ledgers))
-      assert.deepEqual(ledgerOf(service.database, model), ledger(text), model);
-    assert.match(
-      ledgerOf(service.database, 'our-random').join('\n'),
-      /2025-11-06 buy (AAPL|MSFT) /,
-    );
-    const warnings = status.warnings?.filter((warning: string) => warning.includes('cost'));
-    assert.deepEqual(warnings ?? [], [], 'a cost limit has nothing to say about them');
-    for (const { cost_usd, prompt_tokens, steps } of status.details)
-      assert.deepEqual([cost_usd, prompt_tokens, steps > 0], [0, 0, true]);
+const serve = async (t: TestContext, options: TestServiceOptions = {}) =>
+  startTestService(t, {
+    agent: await realAgentHere(),
+    configuration,
+    ...(options.folder === undefined && { prices: PRICES }),
+    ...options,
   });
-}
+
+test('baselines trade by their rules in PROD, without a key and at no cost', async (t) => {
+  const settings = { deploymentMode: 'PROD', openaiApiKey: null } as const;
+  const service = await serve(t, { settings });
+  const { status, warnings, details } = await service.runJob(WEEK);
+  assert.equal(status, 'completed', JSON.stringify(details));
+  for (const [model, text] of Object.entries(ledgers))
+    assert.deepEqual(ledgerOf(service.database, model), ledger(text), model);
+  assert.match(ledgerOf(service.database, 'our-random').join(), /2025-11-06 buy (AAPL|MSFT) /);
+  const told = warnings?.filter((warning: string) => warning.includes('cost')) ?? [];
+  assert.deepEqual(told, [], 'a cost limit has nothing to say about them');
+  for (const { cost_usd, prompt_tokens, steps } of details)
+    assert.deepEqual([cost_usd, prompt_tokens, steps > 0], [0, 0, true]);
+  const path = '/reasoning?model=our-momentum&date=2025-11-06&include_full_conversation=true';
+  const [{ conversation, session_summary }] = (await service.get(path)).body.sessions;
+  assert.match(conversation[1].content, /Today's date: 2025-11-06/);
+  assert.match(
+    session_summary,
+    /most since 2025-11-05: AAPL\. Bought 1, sold 0, 0 orders refused\./,
+  );
+});
 
 test('a baseline that holds a part of its universe is marked', async (t) => {
   const agent_config = { ...configuration.agent_config, initial_cash: 300 };
-  const service = await startTestService(t, {
-    agent: await realAgentHere(),
-    configuration: { ...configuration, agent_config },
-    prices: PRICES,
-  });
-  await service.runJob({ start_date: '2025-11-06', end_date: '2025-11-06' });
+  const service = await serve(t, { configuration: { ...configuration, agent_config } });
+  await service.runJob(THURSDAY);
   const { body } = await service.get('/performance');
   const reason = 'It holds 1 of 2 symbols: a share of the others costs more than its part';
   assert.deepEqual(
     body.incomparable,
     ['our-buy-and-hold', 'our-equal-weight'].map((model) => ({
-      model,
-      kind: 'part_of_universe',
-      reason,
+      ...{ model, kind: 'part_of_universe', reason },
     })),
   );
 });
 
-test('the day of a baseline can be read like any conversation', async (t) => {
-  const service = await startTestService(t, {
-    agent: await realAgentHere(),
-    configuration,
-    prices: PRICES,
-  });
-  await service.runJob({ ...WEEK, end_date: WEEK.start_date });
-  const { body } = await service.get(
-    '/reasoning?model=our-momentum&include_full_conversation=true',
-  );
-  const roles = body.sessions[0].conversation.map(({ role, tool_name }: any) => tool_name ?? role);
-  const lookups = [
-    'assistant',
-    'get_price_history',
-    'get_price_history',
-    'assistant',
-    'get_price_history',
-  ];
-  assert.deepEqual(roles, [
-    ...[
-      'system',
-      'user',
-      ...lookups,
-      'assistant',
-      'get_price',
-      'get_price',
-      'assistant',
-      'buy',
-      'assistant',
-    ],
-  ]);
-  assert.match(body.sessions[0].conversation[1].content, /Today's date: 2025-11-06/);
-  assert.match(
-    body.sessions[0].session_summary,
-    /most since 2025-11-05: AAPL\. Bought 1, sold 0, 0 orders refused\./,
-  );
-});
-
-interface Finished {
-  database: Buffer;
-  jobId: string;
-  log: unknown[];
-}
-
-let finished: Promise<Finished> | undefined;
-
-/** A finished day of momentum, made once: the database that each of the next tests begins with. */
-async function finishDay(t: TestContext): Promise<Finished> {
-  const service = await startTestService(t, {
-    agent: await realAgentHere(),
-    configuration,
-    prices: PRICES,
-  });
-  const { job_id: jobId } = await service.runJob({
-    ...WEEK,
-    end_date: WEEK.start_date,
-    models: ['our-momentum'],
-  });
-  const log = logOf(service);
-  await service.stop();
-  return { database: readFileSync(service.settings.databasePath), jobId, log };
-}
-
-for (const messages of [2, 3, 5, 6, 8, 11, 13]) {
-  test(`a baseline continues after a crash behind ${messages} messages, and repeats no call`, async (t) => {
-    const { database, jobId, log } = await (finished ??= finishDay(t));
-    const folder = temporaryFolder(t);
-    writeFileSync(join(folder, 'jobs.db'), database);
-    cutAfter(join(folder, 'jobs.db'), messages);
-    const second = await startTestService(t, {
-      agent: await realAgentHere(),
-      configuration,
-      folder,
-    });
-    assert.equal((await second.waitForJob(jobId)).status, 'completed');
-    assert.deepEqual(logOf(second), log);
-    assert.deepEqual(
-      ledgerOf(second.database, 'our-momentum'),
-      ledger(ledgers['our-momentum']).slice(0, 1),
-    );
-  });
-}
-
-function logOf({
-  database,
-}: {
-  database: { statement(sql: string): { all(): unknown[] } };
-}): unknown[] {
-  return database
-    .statement('SELECT session_id, message_index, role, content FROM reasoning_logs')
-    .all();
-}
+const logOf = ({ database }: TestService) =>
+  database.statement('SELECT message_index, role, tool_name, content FROM reasoning_logs').all();
 
 /** Brings the one model-day of a database back to where so many messages of it were logged. */
-function cutAfter(path: string, messages: number): void {
-  const database = new DatabaseSync(path);
-  database.exec(`
-    DELETE FROM holdings; DELETE FROM positions; DELETE FROM tool_usage; DELETE FROM session_prices;
-    DELETE FROM decisions;
-    DELETE FROM reasoning_logs WHERE message_index >= ${messages};
-    UPDATE trading_sessions SET status = 'running', completed_at = NULL, error = NULL, session_summary = NULL;
-    UPDATE job_details SET status = 'running', completed_at = NULL, error = NULL;
-    UPDATE jobs SET status = 'running', completed_at = NULL`);
-  database.close();
-}
+const cutAfter = (messages: number) => `
+  DELETE FROM holdings; DELETE FROM positions; DELETE FROM tool_usage; DELETE FROM session_prices;
+  DELETE FROM decisions;
+  DELETE FROM reasoning_logs WHERE message_index >= ${messages};
+  UPDATE trading_sessions SET status = 'running', completed_at = NULL, session_summary = NULL;
+  UPDATE job_details SET status = 'running', completed_at = NULL;
+  UPDATE jobs SET status = 'running', completed_at = NULL`;
 
-test('an unknown baseline is an error of the configuration that names its place', async (t) => {
-  const models = [
-    { signature: 'a', enabled: true },
-    { signature: 'b', basemodel: 'baseline/hodl', enabled: true },
-  ];
-  const service = await startTestService(t, {
-    agent: await realAgentHere(),
-    configuration: { models },
-    prices: PRICES,
-  });
-  const { status, body } = await service.post('/simulate/trigger', WEEK);
-  assert.equal(status, 500);
-  assert.match(
-    body.detail,
-    /config\.json: models\[1\]\.basemodel: must be one of baseline\/buy-and-hold, baseline\/equal/,
+test('a baseline continues wherever a crash cut its day, as its entry was stored, and repeats no call', async (t) => {
+  const first = await serve(t);
+  const { job_id: jobId } = await first.runJob({ ...THURSDAY, models: ['our-momentum'] });
+  const log = logOf(first);
+  assert.equal(
+    log.map(({ role, tool_name }) => tool_name ?? role).join(' '),
+    'system user assistant get_price_history get_price_history assistant get_price_history ' +
+      'assistant get_price get_price assistant buy assistant',
   );
-});
-
-test('without a configuration, or with a broken one, a baseline trades as its entry was stored', async (t) => {
-  const slow = { ...configuration, models: configuration.models.slice(0, 1) };
-  const first = await startTestService(t, {
-    agent: await realAgentHere(),
-    configuration: slow,
-    prices: PRICES,
-  });
-  const { job_id } = await first.runJob({ ...WEEK, end_date: WEEK.start_date });
-  const stored = ledgerOf(first.database, 'our-buy-and-hold');
   await first.stop();
-  const path = `${first.folder}/jobs.db`;
-  const restart = async () => {
-    cutAfter(path, 2);
-    const second = await startTestService(t, {
-      agent: await realAgentHere(),
-      configuration: null,
-      folder: first.folder,
-    });
-    const { status, details } = await second.waitForJob(job_id);
-    const made = ledgerOf(second.database, 'our-buy-and-hold');
+  const path = first.settings.configurationPath;
+  const changes: [messages: number, change: () => void][] = [
+    ...[2, 3, 5, 6, 8, 11, 13].map((messages): [number, () => void] => [messages, () => {}]),
+    [2, () => writeFileSync(path, '{')],
+    [2, () => rmSync(path)],
+  ];
+  for (const [messages, change] of changes) {
+    change();
+    const folder = crashed(t, first.folder, cutAfter(messages));
+    const second = await serve(t, { configuration: null, folder });
+    const { status, details } = await second.waitForJob(jobId);
+    assert.deepEqual([status, details[0].error], ['completed', null], `${messages} messages`);
+    assert.deepEqual(logOf(second), log);
+    const [bought] = ledger(ledgers['our-momentum']);
+    assert.deepEqual(ledgerOf(second.database, 'our-momentum'), [bought]);
     await second.stop();
-    return [status, details[0].error, made];
-  };
-  rmSync(first.settings.configurationPath);
-  assert.deepEqual(await restart(), ['completed', null, stored]);
-  writeFileSync(first.settings.configurationPath, '{');
-  assert.deepEqual(await restart(), ['completed', null, stored]);
+  }
 });

@@ -3,80 +3,150 @@ import { test, type TestContext } from 'node:test';
 import { weekdaysBefore } from '../../src/basics/calendar.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
+import { MASSIVE_KEY, startMassiveServer } from '../support/massive-server.ts';
 import { faults, type PriceServerOptions, startPriceServer } from '../support/price-server.ts';
-import { clockFrom, startTestService, TODAY } from '../support/service.ts';
+import {
+  clockFrom,
+  startTestService,
+  type TestService,
+  type TestServiceOptions,
+  TODAY,
+} from '../support/service.ts';
 import { until } from '../support/until.ts';
+
+/** Jobs whose prices come by date, from Massive, or by symbol, from Alpha Vantage. */
 
 const KEY = 'SECRET0123456789';
 const HISTORY = weekdaysBefore(TODAY, 100);
-const series = (symbol: string, dates: readonly string[], open = 100, close = 100) =>
-  dates.map((date) => `${symbol} ${date} ${open} ${close}`).join('\n');
+const series = (symbol: string, price: number, dates: readonly string[] = HISTORY) =>
+  dates.map((date) => `${symbol} ${date} ${price} ${price}`).join('\n');
+const TWO = `${series('AAPL', 100)}\n${series('ORLY', 100)}`;
+const DAY = { start_date: '2025-11-20', end_date: '2025-11-20' };
 
-async function start(
-  t: TestContext,
-  {
-    script = {},
-    symbols = ['AAPL', 'ORLY'],
-    folder,
-    today = TODAY,
-    ...options
-  }: PriceServerOptions & { script?: Script; symbols?: string[]; folder?: string; today?: string },
-) {
-  const server = await startPriceServer(t, options);
-  const service = await startTestService(t, {
-    clock: clockFrom(today),
-    ...(folder !== undefined && { folder }),
+interface Setting extends TestServiceOptions {
+  symbols: readonly string[];
+  script?: Script;
+}
+
+function start(t: TestContext, { symbols, script = {}, ...options }: Setting) {
+  return startTestService(t, {
+    clock: clockFrom(TODAY),
     configuration: {
       models: [{ signature: 'model-a', enabled: true }],
       agent_config: { stock_symbols: symbols },
     },
     agent: scriptedAgent(script),
+    ...options,
+  });
+}
+
+const from = (massiveBaseUrl: string) => ({ massiveApiKey: MASSIVE_KEY, massiveBaseUrl });
+
+async function startBySymbol(t: TestContext, options: PriceServerOptions, folder?: string) {
+  const server = await startPriceServer(t, options);
+  const service = await start(t, {
+    symbols: ['AAPL', 'ORLY'],
+    ...(folder !== undefined && { folder }),
     settings: { alphaVantageApiKey: KEY, alphaVantageBaseUrl: server.url },
   });
   return { server, service };
 }
 
-const buy = (symbol: string, amount: number): Script[string] => [[['buy', { symbol, amount }]]];
+const statusOf = async (service: TestService, jobId: string) =>
+  (await service.get(`/simulate/status/${jobId}`)).body.status;
 
-test('a split multiplies the holding on its day', async (t) => {
-  const splitDay = '2025-11-19';
-  const { service } = await start(t, {
-    prices: [
-      series('AAPL', HISTORY),
-      series(
-        'ORLY',
-        HISTORY.filter((date) => date < splitDay),
-        1500,
-        1500,
+/** Prices of forty days that differ from day to day and from symbol to symbol. */
+function varied(symbols: readonly string[]): string {
+  const price = (symbol: number, day: number) =>
+    (20 + symbol * 7.31 + Math.sin(symbol + day) * 3).toFixed(4);
+  return weekdaysBefore(TODAY, 40)
+    .flatMap((date, day) =>
+      symbols.map(
+        (name, symbol) => `${name} ${date} ${price(symbol, day)} ${price(symbol, day + 0.5)}`,
       ),
-      series(
-        'ORLY',
-        HISTORY.filter((date) => date >= splitDay),
-        100,
-        101,
-      ),
-    ].join('\n'),
-    splits: `ORLY ${splitDay} 15.0000`,
-    script: { 'model-a 2025-11-18': buy('ORLY', 2) },
+    )
+    .join('\n');
+}
+
+test('the ledger is that of the same prices imported from a file, to the last digit', async (t) => {
+  const symbols = ['AAPL', 'BRK.B', 'MSFT', 'ORLY'];
+  const prices = varied(symbols);
+  const script: Script = {
+    'model-a 2025-11-17': [
+      [
+        ['buy', { symbol: 'BRK.B', amount: 37 }],
+        ['buy', { symbol: 'AAPL', amount: 5 }],
+      ],
+    ],
+    'model-a 2025-11-19': [
+      [
+        ['sell', { symbol: 'BRK.B', amount: 12 }],
+        ['buy', { symbol: 'ORLY', amount: 71 }],
+      ],
+    ],
+    'model-a 2025-11-21': [[['sell', { symbol: 'ORLY', amount: 71 }]]],
+  };
+  const { url } = await startMassiveServer(t, { prices });
+  const range = { start_date: '2025-11-17', end_date: '2025-11-24' };
+  const downloaded = await start(t, { symbols, script, settings: from(url) });
+  const { status, warnings } = await downloaded.runJob(range);
+  assert.deepEqual([status, warnings], ['completed', null]);
+  const settings = { autoDownloadPriceData: false, alphaVantageApiKey: 'KEY' };
+  const imported = await start(t, { symbols, script, prices, settings });
+  await imported.runJob(range);
+  const books = ledgerOf(downloaded.database, 'model-a');
+  assert.equal(books.filter((line) => line.includes('buy')).length, 3);
+  assert.deepEqual(books, ledgerOf(imported.database, 'model-a'));
+  const [brk] = (await downloaded.get('/prices/coverage?symbol=BRK.B')).body.symbols;
+  const [{ source, start_date, end_date }] = brk.spans;
+  assert.deepEqual([brk.source, brk.bars, brk.gaps, brk.spans.length], ['massive', 16, [], 1]);
+  assert.deepEqual([source, start_date, end_date], ['massive', '2025-11-01', '2025-11-24']);
+});
+
+test('splits and dividends come with the prices, for what is held outside the universe too', async (t) => {
+  const before = HISTORY.filter((date) => date < '2025-11-19');
+  const after = HISTORY.filter((date) => date >= '2025-11-19');
+  const own = [series('AAPL', 100), series('ORLY', 1500, before), series('ORLY', 100, after)];
+  const server = await startMassiveServer(t, {
+    prices: own.join('\n'),
+    splits: 'ORLY 2025-11-19 1 15\nAAPL 2024-01-02 1 2',
+    dividends: 'ORLY 2025-11-19 3\nAAPL 2025-11-20 0.25\nMSFT 2025-11-19 9',
   });
-  const status = await service.runJob({ start_date: '2025-11-18', end_date: '2025-11-20' });
+  const script: Script = {
+    'model-a 2025-11-18': [
+      [
+        ['buy', { symbol: 'ORLY', amount: 2 }],
+        ['buy', { symbol: 'AAPL', amount: 4 }],
+      ],
+    ],
+  };
+  const settings = from(server.url);
+  const first = await start(t, { symbols: ['AAPL', 'ORLY'], script, settings });
+  await first.runJob({ start_date: '2025-11-18', end_date: '2025-11-18' });
+  await first.stop();
+  const requests = server.requests.length;
+  const later = await start(t, { symbols: ['AAPL'], folder: first.folder, settings });
+  const status = await later.runJob({ start_date: '2025-11-19', end_date: '2025-11-20' });
   assert.deepEqual([status.status, status.warnings], ['completed', null]);
+  assert.deepEqual(server.requests.slice(requests), ['dividends', '2025-11-19', '2025-11-20']);
   assert.deepEqual(
-    ledgerOf(service.database, 'model-a'),
+    ledgerOf(later.database, 'model-a').slice(2),
     ledger(`
-      2025-11-18 buy ORLY 2 1500    => 7000 10000 0 ORLY:2
-      2025-11-19 split ORLY 28 100  => 7000 10030 30 ORLY:30
-      2025-11-19 no_trade           => 7000 10030 30 ORLY:30
-      2025-11-20 no_trade           => 7000 10030 0 ORLY:30`),
+      2025-11-19 dividend ORLY 2 3    => 6606 7206 -2794 AAPL:4 ORLY:2
+      2025-11-19 split ORLY 28 100    => 6606 10006 6 AAPL:4 ORLY:30
+      2025-11-19 no_trade             => 6606 10006 6 AAPL:4 ORLY:30
+      2025-11-20 dividend AAPL 4 0.25 => 6607 10007 1 AAPL:4 ORLY:30
+      2025-11-20 no_trade             => 6607 10007 1 AAPL:4 ORLY:30`),
   );
 });
 
 test('at the daily quota the job continues with the complete dates, and its warnings name the rest', async (t) => {
-  const { server, service } = await start(t, {
-    prices: `${series('AAPL', HISTORY)}\n${series('ORLY', HISTORY)}`,
+  const range = { ...DAY, end_date: '2025-11-21' };
+  const { server, service } = await startBySymbol(t, {
+    prices: TWO,
     fault: (_request, index) => (index > 0 ? faults.dailyQuota(KEY) : undefined),
   });
-  const status = await service.runJob({ start_date: '2025-11-20', end_date: '2025-11-21' });
+  const status = await service.runJob(range);
   assert.deepEqual(
     [status.status, status.error],
     ['failed', 'No trading dates available after price data preparation'],
@@ -93,7 +163,7 @@ test('at the daily quota the job continues with the complete dates, and its warn
   );
   assert.ok(!JSON.stringify([status, service.logLines]).includes(KEY));
   server.set({ fault: () => undefined });
-  const again = await service.runJob({ start_date: '2025-11-20', end_date: '2025-11-21' });
+  const again = await service.runJob(range);
   assert.deepEqual([again.status, again.warnings], ['completed', null]);
   assert.deepEqual(
     server.requests,
@@ -102,71 +172,20 @@ test('at the daily quota the job continues with the complete dates, and its warn
   );
 });
 
-test('holdings outside the universe are downloaded too, and block nothing', async (t) => {
-  const prices = `${series('AAPL', HISTORY)}\n${series('ORLY', HISTORY, 100, 110)}`;
-  const script = { 'model-a 2025-11-12': buy('ORLY', 1) };
-  const first = await start(t, { prices, script, today: '2025-11-13' });
-  await first.service.runJob({ start_date: '2025-11-12', end_date: '2025-11-12' });
-  await first.service.stop();
-  const later = await start(t, {
-    prices,
-    symbols: ['AAPL'],
-    folder: first.service.folder,
-    fault: (request) => (request === 'ORLY compact' ? faults.dailyQuota(KEY) : undefined),
+test('a download answers triggers and statuses, ends with the service, and goes on at the next start', async (t) => {
+  const { server, service } = await startBySymbol(t, {
+    prices: TWO,
+    fault: (_request, index) => (index > 0 ? faults.perSecond : undefined),
   });
-  const ask = () =>
-    later.service.runJob({
-      start_date: '2025-11-20',
-      end_date: '2025-11-20',
-      replace_existing: true,
-    });
-  assert.equal((await ask()).status, 'completed');
-  assert.deepEqual(later.server.requests, ['AAPL compact', 'ORLY compact']);
-  later.server.set({ fault: () => undefined });
-  await ask();
-  assert.deepEqual(later.server.requests, ['AAPL compact', 'ORLY compact', 'ORLY compact']);
-  assert.deepEqual(
-    ledgerOf(later.service.database, 'model-a').at(-1),
-    '2025-11-20 no_trade => 9900 10010 0 ORLY:1',
-  );
-});
-
-test('the service stops immediately while it waits for a rate limit, and the job continues at the next start', async (t) => {
-  const prices = `${series('AAPL', HISTORY)}\n${series('ORLY', HISTORY)}`;
-  const { server, service } = await start(t, { prices, fault: () => faults.perSecond });
-  const { body } = await service.post('/simulate/trigger', {
-    start_date: '2025-11-20',
-    end_date: '2025-11-20',
-  });
-  await until('the provider to be asked', () => server.requests.length > 0);
-  assert.equal(
-    (await service.get(`/simulate/status/${body.job_id}`)).body.status,
-    'downloading_data',
-  );
+  const { body } = await service.post('/simulate/trigger', DAY);
+  await until('the provider to be asked', () => server.requests.length > 1);
+  assert.equal(await statusOf(service, body.job_id), 'downloading_data');
+  const refused = await service.post('/simulate/trigger', DAY);
+  assert.match(refused.body.detail, /already running or pending/, 'downloading_data is unfinished');
   const { length } = server.requests;
   await service.stop();
   assert.equal(server.requests.length, length, 'after its wait it would have asked again');
-  const later = await start(t, { prices, folder: service.folder });
+  const later = await startBySymbol(t, { prices: TWO }, service.folder);
   assert.equal((await later.service.waitForJob(body.job_id)).status, 'completed');
-});
-
-test('a trigger and a status get responses while prices are downloaded', async (t) => {
-  let release = () => {};
-  const { server, service } = await start(t, {
-    prices: `${series('AAPL', HISTORY)}\n${series('ORLY', HISTORY)}`,
-    fault: (_request, index) =>
-      index === 0 ? (response) => void (release = () => response.writeHead(503).end()) : undefined,
-  });
-  const { body } = await service.post('/simulate/trigger', {
-    start_date: '2025-11-20',
-    end_date: '2025-11-20',
-  });
-  await until('the provider to be asked', () => server.requests.length > 0);
-  const refused = await service.post('/simulate/trigger', {
-    start_date: '2025-11-20',
-    end_date: '2025-11-20',
-  });
-  assert.match(refused.body.detail, /already running or pending/, 'downloading_data is unfinished');
-  release();
-  assert.equal((await service.waitForJob(body.job_id)).status, 'completed');
+  assert.deepEqual(later.server.requests, ['ORLY compact'], 'what came is not asked for again');
 });

@@ -18,41 +18,40 @@ interface Sources {
   later?: object | null;
 }
 
+function configured(entry: object, agentConfig: object = {}) {
+  const other = { signature: 'model-b', openai_api_key: 'key-of/b+', openai_api_key_env: 'OF_B' };
+  const models = [{ signature: 'model-a', ...entry }, other];
+  return parseConfiguration({ models, agent_config: agentConfig }, 'test');
+}
+
+/** What the trigger stores of an entry. */
+function entryWith({ entry = {}, settings = {}, environment = {} }: Sources) {
+  const [configuration, all] = [configured(entry), { ...readSettings({}), ...settings }];
+  const isKey = knownKeys(configuration, all, environment);
+  return resolveEntry({ family: 'model-a', run: 1 }, { configuration, settings: all, isKey });
+}
+
 /**
  * Resolves what was stored with a run; `later` is what its entry has become since, null for a file
  * that is gone.
  */
-function resolve({
-  entry = {},
-  settings = {},
-  environment = {},
-  agentConfig = {},
-  later = entry,
-}: Sources) {
-  const configuration = parseConfiguration(
-    { models: [{ signature: 'model-a', ...entry }], agent_config: agentConfig },
-    'test',
-  );
-  const all = { ...readSettings({}), ...settings };
-  const isKey = knownKeys(configuration, all, environment);
-  const stored = decodeEntry(
-    encodeEntry(
-      resolveEntry({ family: 'model-a', run: 1 }, { configuration, settings: all, isKey }),
-    ),
-  );
+function resolve(sources: Sources) {
+  const { entry = {}, settings, environment = {}, agentConfig, later = entry } = sources;
+  const stored = decodeEntry(encodeEntry(entryWith(sources)));
   assert.ok(stored !== null);
   return resolveModel(
     stored,
     {
-      settings: all,
-      configuration:
-        later && parseConfiguration({ models: [{ signature: 'model-a', ...later }] }, 'test'),
-      agentConfig: configuration.agent_config,
+      settings: { ...readSettings({}), ...settings },
+      configuration: later && configured(later),
+      agentConfig: configured(entry, agentConfig).agent_config,
       environment,
     },
     OF_MODEL_DAY,
   );
 }
+const endpointOf = (sources: Sources) => resolve(sources) as Endpoint;
+const errorOf = (sources: Sources) => (resolve(sources) as { error: string }).error;
 
 /** What one model-day adds. */
 const OF_MODEL_DAY = { cacheKey: 'of-the-day', leftOut: [] };
@@ -60,78 +59,33 @@ const OF_MODEL_DAY = { cacheKey: 'of-the-day', leftOut: [] };
 const own = { openai_base_url: 'http://own/v1', openai_api_key: 'own-key' };
 const service = { openaiApiBase: 'http://service/v1', openaiApiKey: 'service-key' };
 
-const addresses: [name: string, sources: Sources, baseUrl: string, apiKey: string | null][] = [
-  ['its own base URL and key', { entry: own, settings: service }, 'http://own/v1', 'own-key'],
+const moved = { openai_api_key: '', openai_api_key_env: 'MOVED' };
+const url = (openai_base_url: string) => ({ openai_base_url });
+const addresses: [sources: Sources, asked: string][] = [
+  [{ entry: own, settings: service }, 'http://own/v1 own-key'],
+  [{ settings: service }, 'http://service/v1 service-key'],
   [
-    "the service's, when the entry has none",
-    { settings: service },
-    'http://service/v1',
-    'service-key',
+    { entry: { ...url(''), openai_api_key: ' ' }, settings: service },
+    'http://service/v1 service-key',
   ],
   [
-    "the service's, when the entry has empty ones",
-    { entry: { openai_base_url: '', openai_api_key: ' ' }, settings: service },
-    'http://service/v1',
-    'service-key',
+    { entry: { openai_api_key_env: 'K' }, settings: service, environment: { K: 'named-key\n' } },
+    'http://service/v1 named-key',
   ],
+  [{ entry: { ...own, openai_api_key_env: 'K' } }, 'http://own/v1 own-key'],
+  [{ settings: { openaiApiKey: 'service-key' } }, 'https://api.openai.com/v1 service-key'],
+  [{ entry: url('http://own/v1') }, 'http://own/v1 null'], // for a server that asks for none
+  // The key has moved to a variable since.
   [
-    'the key of a variable that the entry names',
-    {
-      entry: { openai_api_key_env: 'MY_KEY' },
-      settings: service,
-      environment: { MY_KEY: 'named-key\n' },
-    },
-    'http://service/v1',
-    'named-key',
+    { entry: own, later: { ...own, ...moved }, environment: { MOVED: 'own-key' } },
+    'http://own/v1 own-key',
   ],
-  [
-    'the key that the entry holds, before one that it names',
-    { entry: { ...own, openai_api_key_env: 'MY_KEY' }, environment: {} },
-    'http://own/v1',
-    'own-key',
-  ],
-  [
-    "OpenAI's URL by default",
-    { settings: { openaiApiKey: 'service-key' } },
-    'https://api.openai.com/v1',
-    'service-key',
-  ],
-  [
-    'no key, for a server that asks for none',
-    { entry: { openai_base_url: 'http://own/v1' } },
-    'http://own/v1',
-    null,
-  ],
+  [{ entry: { ...own, ...url('http://own/v1?a=1&a=2') } }, 'http://own/v1?a=1&a=2 own-key'],
 ];
-for (const [name, sources, baseUrl, apiKey] of addresses) {
-  test(`the request of a model has ${name}`, () => {
-    const endpoint = resolve(sources) as Endpoint;
-    assert.deepEqual([endpoint.baseUrl, endpoint.apiKey], [baseUrl, apiKey]);
-  });
-}
-
-const refusals: [name: string, sources: Sources, error: RegExp][] = [
-  [
-    'no key at all',
-    {},
-    /^Model 'model-a' has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY$/,
-  ],
-  [
-    'a variable that is not set, whatever the service has',
-    { entry: { openai_api_key_env: 'MY_KEY' }, settings: service },
-    /^Model 'model-a' has no key: the variable MY_KEY, which its entry names, is not set$/,
-  ],
-  [
-    'a key that no header can hold',
-    { entry: { openai_api_key: 'secret\nX-Evil: 1' } },
-    /^Model 'model-a' has a key that cannot be sent: it contains blanks or characters beyond ASCII$/,
-  ],
-];
-for (const [name, sources, error] of refusals) {
-  test(`no request can be made with ${name}`, () => {
-    const refusal = resolve(sources) as { error: string };
-    assert.match(refusal.error, error);
-    assert.doesNotMatch(refusal.error, /secret/);
+for (const [sources, asked] of addresses) {
+  test(`where a model is asked, and with which key: ${JSON.stringify(sources)}`, () => {
+    const { baseUrl, apiKey } = endpointOf(sources);
+    assert.equal(`${baseUrl} ${apiKey}`, asked);
   });
 }
 
@@ -145,126 +99,70 @@ test('what was cut from a URL and a body is found again in the entry, and otherw
     extra_body: { headers: [{ Authorization: 'secret-5' }], api_key: 'secret-6', stop: 'x' },
   };
   const whole = 'http://me:pass@own/v1?api-version=1&sig=x%26y';
-  const found = resolve({
+  const found = endpointOf({
     entry: { ...cut, ...extra },
     later: { ...cut, ...extra, temperature: 1, basemodel: 'other' },
-  }) as Endpoint;
+  });
   assert.deepEqual(
     [found.baseUrl, found.parameters],
     [whole, { model: 'model-a', ...extra.extra_body }],
   );
-  const entry = { openai_base_url: cut.openai_base_url, openai_api_key_env: 'KEY' };
-  const moved = { ...entry, openai_base_url: 'http://elsewhere/v1' };
   const sources = {
-    entry,
-    later: moved,
-    settings: { openaiApiBase: whole },
-    environment: { KEY: 'own-key' },
+    entry: { ...url(cut.openai_base_url), openai_api_key_env: 'KEY' },
+    later: { ...url('http://elsewhere/v1'), openai_api_key_env: 'KEY' },
+    ...{ settings: { openaiApiBase: whole }, environment: { KEY: 'own-key' } },
   };
-  assert.equal((resolve(sources) as Endpoint).baseUrl, whole);
+  assert.equal(endpointOf(sources).baseUrl, whole);
 });
 
 test('a request names its secrets, so that no error repeats them', () => {
   const openai_base_url =
     'http://me:pass%20word@own/v1?api-version=2024-10-21&sig=x%26y-signed&n=1';
-  const extra_body = {
-    api_key: 'secret-of-body',
-    user: 'own-key-of-entry',
-    stop: 'not a secret',
-    token: 'short',
-  };
-  const found = resolve({
-    entry: { openai_base_url, openai_api_key: 'own-key-of-entry', extra_body },
-  }) as Endpoint;
+  const [openai_api_key, text] = ['own-key-of-entry', 'not a secret'];
+  const secrets = { api_key: 'secret-of-body', token: 'short' };
+  const extra_body = { ...secrets, user: openai_api_key, stop: text };
+  const found = endpointOf({ entry: { openai_base_url, openai_api_key, extra_body } });
   const expected = [
-    'secret-of-body',
-    'own-key-of-entry',
-    'short',
-    'pass%20word',
-    'pass word',
-    'x%26y-signed',
-    'x&y-signed',
-    Buffer.from('me:pass word').toString('base64'),
+    ...['secret-of-body', 'own-key-of-entry', 'short', 'pass%20word', 'pass word'],
+    ...['x%26y-signed', 'x&y-signed', Buffer.from('me:pass word').toString('base64')],
   ];
   assert.deepEqual([...(found.secrets ?? [])].sort(), expected.sort());
 });
 
 test('a password that no URL can hold is only what it is', () => {
   const openai_base_url = 'http://%zz:%zz-of-url@own/v1';
-  const { secrets } = resolve({ entry: { ...own, openai_base_url } }) as Endpoint;
+  const { secrets } = endpointOf({ entry: { ...own, openai_base_url } });
   assert.ok(secrets?.includes('%zz-of-url'));
 });
 
-test('of a name that a query has twice both values are found again', () => {
-  const openai_base_url = 'http://own/v1?tag=one&tag=two';
-  assert.equal(
-    (resolve({ entry: { ...own, openai_base_url } }) as Endpoint).baseUrl,
-    openai_base_url,
-  );
-});
-
-test('no text in or below a secret field of a body is stored, and all of it is found again', () => {
-  const extra_body = {
-    tokens: 'kept',
-    token: ['secret-1', { value: 'secret-2' }],
-    credentials: { user: 'secret-3', tries: 2 },
-  };
-  const stored = encodeEntry(entryWith({ ...own, extra_body }));
-  assert.doesNotMatch(stored, /secret|own-key/);
-  assert.match(stored, /"tokens":"kept"/);
-  const found = resolve({ entry: { ...own, extra_body } }) as Endpoint;
-  assert.deepEqual(found.parameters, { model: 'model-a', ...extra_body });
-});
-
-test('fields whose names only sound like secrets are stored as they are, secrets are not, however their names are written', () => {
+test('fields whose names only sound like secrets are stored as they are, secrets are not, however their names are written, and are found again', () => {
   const kept = {
-    ...{
-      prompt_cache_key: 'a',
-      stop_token: 'b',
-      max_token: 'c',
-      key: 'd',
-      keys: 'e',
-      sort_key: 'f',
-      eos_token: 'g',
-      tokens: 'h',
-    },
-    ...{
-      authorization_mode: 'i',
-      reset_password_url: 'j',
-      routing: { primary_key: ['k'] },
-      secretary: 'l',
-    },
+    ...Object.fromEntries(
+      `prompt_cache_key stop_token max_token key keys sort_key eos_token tokens authorization_mode
+       reset_password_url secretary`
+        .split(/\s+/)
+        .map((name) => [name, 'kept']),
+    ),
+    routing: { primary_key: ['kept'] },
   };
   const secret = {
-    ...{
-      api_key: '1',
-      'X-API-Key': '2',
-      openaiApiKey: '3',
-      Authorization: '4',
-      'proxy-authorization': '5',
-      client_secret: '6',
-    },
-    ...{
-      password: '7',
-      access_token: '8',
-      bearer_token: '9',
-      'Ocp-Apim-Subscription-Key': '10',
-      token: ['11', { any: '12' }],
-    },
-    ...{
-      aws_secret_access_key: '13',
-      private_key: '14',
-      credentials: { user: '15' },
-      auth: '16',
-      cookie: '17',
-    },
+    ...Object.fromEntries(
+      `api_key X-API-Key openaiApiKey Authorization proxy-authorization client_secret password
+       access_token bearer_token Ocp-Apim-Subscription-Key aws_secret_access_key private_key auth
+       cookie`
+        .split(/\s+/)
+        .map((name) => [name, 'secret']),
+    ),
+    ...{ token: ['secret', { any: 'secret' }], credentials: { user: 'secret', tries: 2 } },
   };
-  const { parameters } = entryWith({ extra_body: { ...kept, ...secret } });
+  const { parameters } = entryWith({ entry: { extra_body: { ...kept, ...secret } } });
   const { model: _model, ...stored } = parameters;
   const blank = JSON.parse(JSON.stringify(secret), (_name, value) =>
     typeof value === 'string' ? '' : value,
   );
   assert.deepEqual(stored, { ...kept, ...blank });
+  const found = endpointOf({ entry: { ...own, extra_body: { ...kept, ...secret } } });
+  assert.deepEqual(found.parameters, { model: 'model-a', ...kept, ...secret });
 });
 
 test('a known key is not stored in any field: of the settings, of every entry, and of variables; all of it is found again', () => {
@@ -279,13 +177,8 @@ test('a known key is not stored in any field: of the settings, of every entry, a
     OTHER_API_KEY: 'key-of-nothing',
     HOME: '/home/of-someone',
   };
-  const keys = [
-    ...Object.values(settings),
-    'key-of/b+',
-    'key-of-variable',
-    'key-of-nothing',
-    'own-key',
-  ];
+  const others = ['key-of/b+', 'key-of-variable', 'key-of-nothing', 'own-key'];
+  const keys = [...Object.values(settings), ...others];
   const extra_body = {
     user: keys,
     headers: { 'x-gateway': keys.map((key) => ({ value: `Bearer ${key}` })).slice(0, -1) },
@@ -295,7 +188,7 @@ test('a known key is not stored in any field: of the settings, of every entry, a
     stop: '',
   };
   const entry = { ...own, extra_body };
-  const stored = entryWith(entry, settings, environment);
+  const stored = entryWith({ entry, settings, environment });
   assert.deepEqual(
     keys.filter((key) => encodeEntry(stored).includes(key)),
     [],
@@ -304,96 +197,83 @@ test('a known key is not stored in any field: of the settings, of every entry, a
     [stored.parameters['home'], stored.parameters['stop'], stored.parameters['link']],
     ['/home/of-someone', '', '[key]'],
   );
-  const found = resolve({ entry, settings, environment }) as Endpoint;
+  const found = endpointOf({ entry, settings, environment });
   assert.deepEqual(found.parameters, { model: 'model-a', ...extra_body });
-  const lostKey = resolve({ entry: { ...own, extra_body: { user: 'own-key' } }, later: own }) as {
-    error: string;
-  };
-  assert.match(lostKey.error, /its entry no longer has user in extra_body$/);
+  const lost = errorOf({ entry: { ...own, extra_body: { user: 'own-key' } }, later: own });
+  assert.match(lost, /its entry no longer has user in extra_body$/);
 });
 
-const withoutSig = { ...cut, openai_base_url: 'http://me:pass@own/v1?api-version=1' };
-const lost: [name: string, sources: Sources, error: RegExp][] = [
+const HELD =
+  /has no key: openai_api_key, which its entry held, is no longer in the server configuration$/;
+const claude = 'anthropic/c';
+const refusals: [error: RegExp, entry: object, more?: Sources][] = [
+  [/has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY$/, {}],
   [
-    'what was cut from the URL, with the file',
-    { entry: cut, later: null },
-    /^Model 'model-a' cannot be asked: the user, password or query values that were cut from its URL http:\/\/own\/v1\?api-version=&sig= are in neither its entry/,
+    /has no key: the variable MY_KEY, which its entry names, is not set$/,
+    { openai_api_key_env: 'MY_KEY' },
+    { settings: service },
   ],
   [
-    'what was cut from the URL, in an entry of another server',
-    {
-      entry: cut,
-      later: own,
-      settings: { openaiApiBase: 'http://service/v1?api-version=1&sig=2' },
-    },
+    /has a key that cannot be sent: it contains blanks or characters beyond ASCII$/,
+    { openai_api_key: 'secret\nX-Evil: 1' },
+  ],
+  // What was cut from the URL: without the file, of another server, and one value.
+  [
+    /cannot be asked: the user, password or query values that were cut from its URL http:\/\/own\/v1\?api-version=&sig= are in neither its entry/,
+    cut,
+    { later: null },
+  ],
+  [
     /query values that were cut from its URL/,
+    cut,
+    { later: own, settings: { openaiApiBase: 'http://service/v1?api-version=1&sig=2' } },
   ],
   [
-    'one value of the query',
-    { entry: cut, later: withoutSig },
     /query values that were cut from its URL/,
+    cut,
+    { later: { ...cut, ...url('http://me:pass@own/v1?api-version=1') } },
   ],
+  // The key that the entry held: without it, of another server, of another maker.
+  [HELD, own, { later: url('http://own/v1') }],
+  [HELD, own, { later: { ...url('http://elsewhere/v1'), openai_api_key: 'secret-of-other' } }],
   [
-    'the key that the entry held',
-    { entry: own, later: { openai_base_url: own.openai_base_url } },
-    /has no key: openai_api_key, which its entry held, is no longer in the server configuration$/,
+    HELD,
+    { basemodel: claude, openai_api_key: 'secret-of-claude' },
+    { later: { basemodel: 'gpt-5.6', openai_api_key: 'secret-of-gpt' } },
   ],
+  // A secret of the body: of another server, and without it.
   [
-    'the key that the entry held, in an entry of another server',
-    {
-      entry: own,
-      later: { openai_base_url: 'http://elsewhere/v1', openai_api_key: 'secret-of-elsewhere' },
-    },
-    /has no key: openai_api_key, which its entry held, is no longer in the server configuration$/,
-  ],
-  [
-    'a secret of the body, in an entry of another server',
-    {
-      entry: { openai_base_url: 'http://own/v1', extra_body: { api_key: 'secret' } },
-      later: { openai_base_url: 'https://own/v1', extra_body: { api_key: 'secret-of-elsewhere' } },
-    },
     /cannot be asked: its entry no longer has api_key in extra_body$/,
+    { ...url('http://own/v1'), extra_body: { api_key: 'secret' } },
+    { later: { ...url('https://own/v1'), extra_body: { api_key: 'secret-of-other' } } },
   ],
   [
-    'a secret of the body',
-    { entry: { ...own, extra_body: { a: { api_key: 'secret' } } }, later: own },
     /cannot be asked: its entry no longer has a\.api_key in extra_body$/,
+    { ...own, extra_body: { a: { api_key: 'secret' } } },
+    { later: own },
+  ],
+  [
+    /cannot be asked: its basemodel begins with 'acme\/', which is not a known maker \(openai\/, .*openrouter\/\), and it has no URL: set openai_base_url/,
+    { basemodel: 'acme/model' },
+    { settings: { openaiApiKey: 'k' } },
+  ],
+  [
+    /has no key: set ANTHROPIC_API_KEY, or openai_api_key_env in its entry$/,
+    { basemodel: claude },
+    { settings: { openaiApiKey: 'k' } },
   ],
 ];
-for (const [name, sources, error] of lost) {
-  test(`the error names what is missing: ${name}`, () => {
-    const refusal = resolve(sources) as { error: string };
-    assert.match(refusal.error, error);
-    assert.doesNotMatch(refusal.error, /secret|me:pass|own-key/);
+for (const [error, entry, more] of refusals) {
+  test(`no request can be made: ${JSON.stringify({ entry, ...more })}`, () => {
+    const found = errorOf({ entry, ...more });
+    assert.match(found, /^Model 'model-a' /);
+    assert.match(found, error);
+    assert.doesNotMatch(found, /secret|me:pass|own-key/);
   });
 }
 
-test('a key that the entry held may have moved to a variable since', () => {
-  const later = { ...own, openai_api_key: '', openai_api_key_env: 'MOVED' };
-  assert.equal(
-    (resolve({ entry: own, later, environment: { MOVED: 'own-key' } }) as Endpoint).apiKey,
-    'own-key',
-  );
-});
-
 const terms = parseConfiguration({ models: [] }, 'test').agent_config;
-const entryWith = (
-  entry: object,
-  settings: Partial<Settings> = {},
-  environment: NodeJS.ProcessEnv = {},
-) => {
-  const all = { ...readSettings({}), ...settings };
-  const others = [
-    { signature: 'model-b', openai_api_key: 'key-of/b+', openai_api_key_env: 'OF_B' },
-  ];
-  const configuration = parseConfiguration(
-    { models: [{ signature: 'model-a', api: 'chat', ...entry }, ...others] },
-    'test',
-  );
-  const isKey = knownKeys(configuration, all, environment);
-  return resolveEntry({ family: 'model-a', run: 1 }, { configuration, settings: all, isKey });
-};
-const plain = askedHash(entryWith({}), terms);
+const plain = askedHash(entryWith({ entry: { api: 'chat' } }), terms);
 
 test('what cannot change what a model does is not asked in another way', () => {
   const price_per_million_tokens = { input: 1, output: 1 };
@@ -404,9 +284,16 @@ test('what cannot change what a model does is not asked in another way', () => {
     { knowledge_cutoff: '2025-01-01' },
   ];
   for (const entry of [own, { seed: 7 }, { repeats: 5 }, { stream: false }, ...others])
-    assert.equal(askedHash(entryWith(entry), terms), plain, JSON.stringify(entry));
+    assert.equal(
+      askedHash(entryWith({ entry: { api: 'chat', ...entry } }), terms),
+      plain,
+      JSON.stringify(entry),
+    );
   assert.equal(
-    askedHash(entryWith({}), { ...terms, stock_symbols: [...nasdaq100].reverse() }),
+    askedHash(entryWith({ entry: { api: 'chat' } }), {
+      ...terms,
+      stock_symbols: [...nasdaq100].reverse(),
+    }),
     plain,
   );
 });
@@ -419,8 +306,8 @@ test('what can change what a model does is asked in another way', () => {
     { extra_body: { a: 1 } },
     { prompt: 'x' },
     { notes: true },
-  ].map((entry) => askedHash(entryWith(entry), terms));
-  const news = askedHash(entryWith({}, { jinaApiKey: 'key' }), terms);
+  ].map((entry) => askedHash(entryWith({ entry: { api: 'chat', ...entry } }), terms));
+  const news = askedHash(entryWith({ settings: { jinaApiKey: 'key' } }), terms);
   const changed = [
     { max_steps: 1 },
     { commission_per_trade: 1 },
@@ -429,7 +316,9 @@ test('what can change what a model does is asked in another way', () => {
     { stock_symbols: ['AAPL'] },
     { dividends: false },
   ];
-  const traded = changed.map((change) => askedHash(entryWith({}), { ...terms, ...change }));
+  const traded = changed.map((change) =>
+    askedHash(entryWith({ entry: { api: 'chat' } }), { ...terms, ...change }),
+  );
   assert.equal(new Set([plain, ...asked, news, ...traded, askedHash(null, terms)]).size, 15);
 });
 
@@ -455,16 +344,16 @@ const bodies: [entry: object, parameters: object][] = [
 ];
 for (const [entry, parameters] of bodies) {
   test(`the request of ${JSON.stringify(entry)}`, () => {
-    assert.deepEqual((resolve({ entry: { ...own, ...entry } }) as Endpoint).parameters, parameters);
+    assert.deepEqual(endpointOf({ entry: { ...own, ...entry } }).parameters, parameters);
   });
 }
 
 test('patience comes from the settings and the agent configuration', () => {
-  const { requestTimeoutMs, maxRetries, baseDelayMs } = resolve({
+  const { requestTimeoutMs, maxRetries, baseDelayMs } = endpointOf({
     entry: own,
     settings: { modelRequestTimeoutMs: 1_234 },
     agentConfig: { max_retries: 7, base_delay: 0.25 },
-  }) as Endpoint;
+  });
   assert.deepEqual([requestTimeoutMs, maxRetries, baseDelayMs], [1_234, 7, 250]);
 });
 
@@ -479,193 +368,57 @@ const canaries = Object.fromEntries(
   makers.map(({ keyVariable }) => [keyVariable, `canary-of-${keyVariable}`]),
 );
 
-const ways: [
-  entry: object,
-  settings: Partial<Settings>,
-  url: string,
-  api: string,
-  model: string,
-  key: string | null,
-  stream: string,
-][] = [
-  [
-    { basemodel: 'gpt-5.6' },
-    {},
-    'https://api.openai.com/v1',
-    'responses',
-    'gpt-5.6',
-    'OPENAI_API_KEY',
-    'added',
-  ],
-  [
-    { basemodel: 'openai/gpt-5.6' },
-    {},
-    'https://api.openai.com/v1',
-    'responses',
-    'gpt-5.6',
-    'OPENAI_API_KEY',
-    'added',
-  ],
-  [
-    { basemodel: 'gpt-4.1', api: 'chat', seed: 7 },
-    {},
-    'https://api.openai.com/v1',
-    'chat',
-    'gpt-4.1',
-    'OPENAI_API_KEY',
-    'added',
-  ],
-  [
-    { basemodel: 'anthropic/claude-opus-5-5' },
-    {},
-    'https://api.anthropic.com',
-    'messages',
-    'claude-opus-5-5',
-    'ANTHROPIC_API_KEY',
-    'added',
-  ],
-  [
-    { basemodel: 'x-ai/grok-5' },
-    {},
-    'https://api.x.ai/v1',
-    'responses',
-    'grok-5',
-    'XAI_API_KEY',
-    'added',
-  ],
-  [
-    { basemodel: 'xai/grok-5' },
-    {},
-    'https://api.x.ai/v1',
-    'responses',
-    'grok-5',
-    'XAI_API_KEY',
-    'added',
-  ],
-  [
-    { basemodel: 'gemini/gemini-3-pro' },
-    {},
-    'https://generativelanguage.googleapis.com/v1beta/openai',
-    'chat',
-    'gemini-3-pro',
-    'GEMINI_API_KEY',
-    'added',
-  ],
-  [
-    { basemodel: 'deepseek/deepseek-v4' },
-    {},
-    'https://api.deepseek.com',
-    'chat',
-    'deepseek-v4',
-    'DEEPSEEK_API_KEY',
-    'added',
-  ],
-  [
-    { basemodel: 'mistralai/magistral' },
-    {},
-    'https://api.mistral.ai/v1',
-    'chat',
-    'magistral',
-    'MISTRAL_API_KEY',
-    'added',
-  ],
-  [
-    { basemodel: 'moonshotai/kimi-k3' },
-    {},
-    'https://api.moonshot.ai/v1',
-    'chat',
-    'kimi-k3',
-    'MOONSHOT_API_KEY',
-    'added',
-  ],
-  [
-    { basemodel: 'qwen/qwen4' },
-    {},
-    'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
-    'chat',
-    'qwen4',
-    'DASHSCOPE_API_KEY',
-    'added',
-  ],
-  [
-    { basemodel: 'openrouter/z-ai/glm-5' },
-    {},
-    'https://openrouter.ai/api/v1',
-    'chat',
-    'z-ai/glm-5',
-    'OPENROUTER_API_KEY',
-    'added',
-  ],
-  // With a URL nothing of this applies.
-  [
-    { basemodel: 'anthropic/claude', openai_base_url: 'http://own/v1' },
-    {},
-    'http://own/v1',
-    'chat',
-    'anthropic/claude',
-    'OPENAI_API_KEY',
-    'off',
-  ],
-  [
-    { basemodel: 'anthropic/claude' },
-    { openaiApiBase: 'http://base/v1' },
-    'http://base/v1',
-    'chat',
-    'anthropic/claude',
-    'OPENAI_API_KEY',
-    'off',
-  ],
-  [
-    { basemodel: 'm', openai_base_url: 'http://own/v1', api: 'responses' },
-    {},
-    'http://own/v1',
-    'responses',
-    'm',
-    'OPENAI_API_KEY',
-    'added',
-  ],
-  [
-    { basemodel: 'm', openai_base_url: 'http://own/v1', stream: true },
-    {},
-    'http://own/v1',
-    'chat',
-    'm',
-    'OPENAI_API_KEY',
-    'set',
-  ],
-  [
-    { basemodel: 'm', openai_base_url: 'http://own/v1', extra_body: { stream: true } },
-    {},
-    'http://own/v1',
-    'chat',
-    'm',
-    'OPENAI_API_KEY',
-    'set',
-  ],
-  [
-    { basemodel: 'gpt-5.6', stream: false },
-    {},
-    'https://api.openai.com/v1',
-    'responses',
-    'gpt-5.6',
-    'OPENAI_API_KEY',
-    'off',
-  ],
-];
-for (const [entry, settings, url, api, model, key, stream] of ways) {
-  test(`${JSON.stringify({ ...entry, ...settings })} is asked at ${url} by ${api}`, () => {
-    const all = { openaiApiKey: canaries['OPENAI_API_KEY'] ?? null, ...settings };
-    const endpoint = resolve({ entry, settings: all, environment: canaries }) as Endpoint;
+const way = /^(\S+) +(\S+) +(\S+) +(\S+) +(\S+)$/gm;
+const MAKERS = `
+gpt-5.6                   https://api.openai.com/v1    responses gpt-5.6         OPENAI_API_KEY
+openai/gpt-5.6            https://api.openai.com/v1    responses gpt-5.6         OPENAI_API_KEY
+anthropic/claude-opus-5-5 https://api.anthropic.com    messages  claude-opus-5-5 ANTHROPIC_API_KEY
+x-ai/grok-5               https://api.x.ai/v1          responses grok-5          XAI_API_KEY
+xai/grok-5                https://api.x.ai/v1          responses grok-5          XAI_API_KEY
+gemini/gemini-3           https://generativelanguage.googleapis.com/v1beta/openai chat gemini-3 GEMINI_API_KEY
+deepseek/deepseek-v4      https://api.deepseek.com     chat      deepseek-v4     DEEPSEEK_API_KEY
+mistralai/magistral       https://api.mistral.ai/v1    chat      magistral       MISTRAL_API_KEY
+moonshotai/kimi-k3        https://api.moonshot.ai/v1   chat      kimi-k3         MOONSHOT_API_KEY
+qwen/qwen4                https://dashscope-intl.aliyuncs.com/compatible-mode/v1 chat qwen4 DASHSCOPE_API_KEY
+openrouter/z-ai/glm-5     https://openrouter.ai/api/v1 chat      z-ai/glm-5      OPENROUTER_API_KEY`;
+for (const [, basemodel, host, api, model, variable = ''] of MAKERS.matchAll(way))
+  test(`${basemodel} is asked at ${host} by ${api} with ${variable}`, () => {
+    const settings = { openaiApiKey: canaries['OPENAI_API_KEY'] ?? null };
+    const found = endpointOf({ entry: { basemodel }, settings, environment: canaries });
     assert.deepEqual(
-      [endpoint.baseUrl, endpoint.api, endpoint.parameters['model'], endpoint.stream],
-      [url, api, model, stream],
+      [found.baseUrl, found.api, found.parameters, found.stream, found.apiKey, found.cacheKey],
+      [host, api, { model }, 'added', canaries[variable], 'of-the-day'],
     );
-    assert.equal(endpoint.apiKey, key && canaries[key]);
-    assert.equal('stream' in endpoint.parameters, false);
-    assert.equal(
-      endpoint.cacheKey,
-      makers.some((maker) => maker.url === url) ? 'of-the-day' : null,
+  });
+
+const [address, basemodel] = ['http://own/v1', 'anthropic/claude'];
+const others: [entry: object, api: string, stream: string, settings?: Partial<Settings>][] = [
+  [{ basemodel: 'gpt-4.1', api: 'chat', seed: 7 }, 'chat', 'added'],
+  [{ basemodel: 'gpt-5.6', stream: false }, 'responses', 'off'],
+  // With a URL nothing of what is known of its maker applies.
+  [{ basemodel, ...url(address) }, 'chat', 'off'],
+  [{ basemodel }, 'chat', 'off', { openaiApiBase: address }],
+  [{ basemodel, ...url(address), api: 'responses' }, 'responses', 'added'],
+  [{ basemodel, ...url(address), stream: true }, 'chat', 'set'],
+  [{ basemodel, ...url(address), extra_body: { stream: true } }, 'chat', 'set'],
+];
+for (const [entry, api, stream, more] of others) {
+  test(`${JSON.stringify({ ...entry, ...more })} is asked by ${api}, its stream ${stream}`, () => {
+    const settings = { openaiApiKey: 'k', ...more };
+    const found = endpointOf({ entry, settings, environment: canaries });
+    const isOwn = 'basemodel' in entry && entry.basemodel === basemodel;
+    assert.deepEqual(
+      [found.baseUrl, found.api, found.stream, found.apiKey, found.cacheKey],
+      [
+        isOwn ? address : 'https://api.openai.com/v1',
+        api,
+        stream,
+        'k',
+        isOwn ? null : 'of-the-day',
+      ],
     );
+    assert.equal('stream' in found.parameters, false);
+    if (isOwn) assert.equal(found.parameters['model'], basemodel);
   });
 }
 
@@ -699,9 +452,8 @@ const efforts: [entry: object, fields: object][] = [
 ];
 for (const [entry, fields] of efforts) {
   test(`${JSON.stringify(entry)} sends ${JSON.stringify(fields)}`, () => {
-    const { model: _model, ...parameters } = (
-      resolve({ entry, settings: { openaiApiKey: 'k' }, environment: canaries }) as Endpoint
-    ).parameters;
+    const sources = { entry, settings: { openaiApiKey: 'k' }, environment: canaries };
+    const { model: _model, ...parameters } = endpointOf(sources).parameters;
     assert.deepEqual(parameters, fields);
   });
 }
@@ -734,31 +486,3 @@ for (const [entry, error] of refusedEntries) {
     );
   });
 }
-
-test('an unknown prefix, and a missing key of a maker, are sentences', () => {
-  const unknown = resolve({
-    entry: { basemodel: 'acme/model' },
-    settings: { openaiApiKey: 'k' },
-  }) as { error: string };
-  assert.match(
-    unknown.error,
-    /^Model 'model-a' cannot be asked: its basemodel begins with 'acme\/', which is not a known maker \(openai\/, .*openrouter\/\), and it has no URL: set openai_base_url/,
-  );
-  const keyless = resolve({
-    entry: { basemodel: 'anthropic/c' },
-    settings: { openaiApiKey: 'k' },
-  }) as { error: string };
-  assert.equal(
-    keyless.error,
-    "Model 'model-a' has no key: set ANTHROPIC_API_KEY, or openai_api_key_env in its entry",
-  );
-});
-
-test("an entry that moved to another maker gives the former one's server nothing", () => {
-  const entry = { basemodel: 'anthropic/c', openai_api_key: 'key-of-claude' };
-  const moved = resolve({
-    entry,
-    later: { basemodel: 'gpt-5.6', openai_api_key: 'key-of-gpt' },
-  }) as { error: string };
-  assert.match(moved.error, /has no key: openai_api_key, which its entry held, is no longer/);
-});

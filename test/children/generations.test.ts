@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { scriptedAgent } from '../support/agents.ts';
+import { type Script, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { type TestService, startTestService, temporaryFolder } from '../support/service.ts';
+import { staleNow } from '../support/stale.ts';
 
 const PRICES = `
   AAPL 2025-11-10 100 101
@@ -12,11 +13,6 @@ const configuration = {
   models: [{ signature: 'model-a', enabled: true }],
   agent_config: { stock_symbols: ['AAPL'] },
 };
-/** The end of a warning of one stale day, the model's last. */
-const lastIsStale = (date: string, before = '') =>
-  new RegExp(
-    `^${before}1 stale model-day, [^;]*: model-a ${date}; trigger --start ${date} --end ${date} --models model-a --replace runs it again$`,
-  );
 const buy = (amount: number): [string, unknown][][] => [[['buy', { symbol: 'AAPL', amount }]]];
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-12' };
 const TUESDAY = { start_date: '2025-11-11', end_date: '2025-11-11' };
@@ -25,7 +21,7 @@ const TUESDAY = { start_date: '2025-11-11', end_date: '2025-11-11' };
 function sequence(t: Parameters<typeof startTestService>[0]) {
   const folder = temporaryFolder(t);
   let prices: string | undefined = PRICES;
-  return async (script: Parameters<typeof scriptedAgent>[0]): Promise<TestService> => {
+  return async (script: Script): Promise<TestService> => {
     const service = await startTestService(t, {
       folder,
       configuration,
@@ -56,23 +52,15 @@ test('replacing swaps generations: one active, the old one kept but in no respon
   assert.equal((await service.get(`/results?job_id=${old.job_id}`)).body.count, 0);
   assert.equal((await service.get('/reasoning')).body.count, 3);
   assert.equal((await service.get(`/reasoning?job_id=${old.job_id}`)).status, 404);
-  const kept = service.database
-    .statement(`SELECT status, count(*) AS count FROM trading_sessions GROUP BY status`)
-    .all();
-  assert.deepEqual(
-    kept.map((row) => ({ ...row })),
-    [
-      { status: 'active', count: 3 },
-      { status: 'superseded', count: 3 },
-    ],
-  );
-  const runs = service.database
-    .statement(`SELECT status FROM simulation_runs ORDER BY run_id`)
-    .all();
-  assert.deepEqual(
-    runs.map((row) => row['status']),
-    ['superseded', 'active'],
-  );
+  const statusesOf = (table: string, id: string) =>
+    service.database
+      .statement(`SELECT status FROM ${table} ORDER BY ${id}`)
+      .all()
+      .map(({ status }) => status);
+  assert.deepEqual(statusesOf('simulation_runs', 'run_id'), ['superseded', 'active']);
+  assert.deepEqual(statusesOf('trading_sessions', 'session_id'), [
+    ...['superseded', 'superseded', 'superseded', 'active', 'active', 'active'],
+  ]);
 });
 
 test('a failed replacement leaves the old generation in place, and later dates continue from it', async (t) => {
@@ -97,81 +85,63 @@ test('a failed replacement leaves the old generation in place, and later dates c
 });
 
 /** The trigger's warning, and that of the job's end. */
-const SAID_AND_STALE = lastIsStale(
-  '2025-11-12',
-  '1 completed model-day of model-a from 2025-11-12 on will be stale .*,',
-);
+const SAID_AND_STALE =
+  /^1 completed model-day of model-a from 2025-11-12 on will be stale .*,1 stale model-day, [^;]*: model-a 2025-11-12; trigger --start 2025-11-12 --end 2025-11-12 --models model-a --replace runs it again$/;
 
-test('replacing a middle date makes the next one stale', async (t) => {
-  const next = sequence(t);
-  let service = await next({ '*': buy(1) });
-  await service.runJob(WEEK);
-  await service.stop();
-  service = await next({ '*': buy(5) });
-  const status = await service.runJob({ ...TUESDAY, replace_existing: true });
-  assert.equal(status.status, 'completed');
-  assert.match(String(status.warnings), SAID_AND_STALE);
-});
+type Request = Record<string, unknown>;
+const rests: [what: string, before: Script, request: Request, later: Request][] = [
+  ['replacing a middle date', {}, WEEK, { ...TUESDAY, replace_existing: true }],
+  ['filling in an earlier day', {}, { ...WEEK, start_date: WEEK.end_date }, TUESDAY],
+  ['repeating a failed day', { 'model-a 2025-11-11': [[['fail', 'no']]] }, WEEK, TUESDAY],
+];
+for (const [what, before, request, later] of rests)
+  test(`${what} makes the next one stale`, async (t) => {
+    const next = sequence(t);
+    let service = await next({ '*': buy(1), ...before });
+    assert.equal((await service.runJob(request)).warnings, null);
+    await service.stop();
+    service = await next({ '*': buy(5) });
+    const { status, warnings } = await service.runJob(later);
+    assert.equal(status, 'completed');
+    assert.match(String(warnings), SAID_AND_STALE);
+  });
 
-test('filling in an earlier day makes the next one stale', async (t) => {
-  const service = await sequence(t)({ '*': buy(1) });
-  await service.runJob({ start_date: '2025-11-12', end_date: '2025-11-12' });
-  const status = await service.runJob(TUESDAY);
-  assert.match(String(status.warnings), SAID_AND_STALE);
-});
-
-test('repeating a failed day makes the next one stale', async (t) => {
-  const next = sequence(t);
-  let service = await next({ 'model-a 2025-11-11': [[['fail', 'no']]] });
-  assert.equal((await service.runJob(WEEK)).warnings, null);
-  await service.stop();
-  service = await next({});
-  const status = await service.runJob(TUESDAY);
-  assert.match(String(status.warnings), SAID_AND_STALE);
-});
-
-const lateNews: [name: string, sql: string, stale: string | null][] = [
+const split = (date: string) =>
+  `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('AAPL', '${date}', 2, 1)`;
+const lateNews: [name: string, sql: string, stale: string[]][] = [
   [
     'another close of a day that held shares',
     `UPDATE price_data SET close = 50 WHERE date = '2025-11-11'`,
-    '2025-11-11',
+    ['model-a 2025-11-11'],
   ],
   [
     'another open of a day that traded',
     `UPDATE price_data SET open = 50 WHERE date = '2025-11-10'`,
-    '2025-11-10',
+    ['model-a 2025-11-10'],
   ],
-  ['another volume', `UPDATE price_data SET volume = 50`, null],
+  ['another volume', `UPDATE price_data SET volume = 50`, []],
   [
     'a price of a symbol that was not held',
     `INSERT INTO price_data (symbol, date, open) VALUES ('MSFT', '2025-11-11', 7)`,
-    null,
+    [],
   ],
-  [
-    'a split that was in force',
-    `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('AAPL', '2025-11-11', 2, 1)`,
-    '2025-11-11',
-  ],
-  [
-    'a split of a day before anything was held',
-    `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('AAPL', '2025-11-10', 2, 1)`,
-    null,
-  ],
+  ['a split that was in force', split('2025-11-11'), ['model-a 2025-11-11']],
+  ['a split of a day before anything was held', split('2025-11-10'), []],
   [
     'a dividend that was due',
     `INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('AAPL', '2025-11-11', 1)`,
-    '2025-11-11',
+    ['model-a 2025-11-11'],
   ],
 ];
-for (const [name, sql, stale] of lateNews) {
-  test(`learned late: ${name} makes ${stale === null ? 'nothing' : 'its day'} stale`, async (t) => {
-    const service = await sequence(t)({ 'model-a 2025-11-10': buy(1) });
-    await service.runJob(TUESDAY_AND_MONDAY);
-    service.database.statement(sql).run();
-    const { warnings } = await service.runJob(TUESDAY_AND_MONDAY);
-    const found = (warnings as string[]).filter((warning) => warning.includes('stale'));
-    if (stale === null) assert.deepEqual(found, []);
-    else assert.match(found.join(), new RegExp(`: model-a ${stale}; .*trigger --start ${stale} `));
-  });
-}
-const TUESDAY_AND_MONDAY = { start_date: '2025-11-10', end_date: '2025-11-11' };
+test('what is learned late makes the days stale that rest on it', async (t) => {
+  const service = await sequence(t)({ 'model-a 2025-11-10': buy(1) });
+  await service.runJob({ ...WEEK, end_date: TUESDAY.end_date });
+  const { database } = service;
+  for (const [name, sql, stale] of lateNews) {
+    database.statement('SAVEPOINT known').run();
+    database.statement(sql).run();
+    assert.deepEqual(staleNow(database), stale, name);
+    database.statement('ROLLBACK TO known').run();
+    database.statement('RELEASE known').run();
+  }
+});

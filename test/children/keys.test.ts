@@ -48,15 +48,7 @@ async function allAnswers({ get }: TestService, jobId: string): Promise<string> 
   return JSON.stringify(await Promise.all(paths.map(async (path) => (await get(path)).body)));
 }
 
-/**
- * The bytes of the database and of every file that lies beside it, but the configuration, which
- * holds keys.
- */
-function storedBytes(folder: string): string {
-  assert.ok(readdirSync(folder).includes('jobs.db-wal'));
-  return bytesIn(folder);
-}
-
+/** The bytes of every file in a folder, but the configuration, which holds keys. */
 function bytesIn(folder: string): string {
   const names = readdirSync(folder, { recursive: true, withFileTypes: true });
   const files = names.filter((entry) => entry.isFile() && entry.name !== 'config.json');
@@ -96,16 +88,12 @@ test('six models with keys and endpoints of their own, side by side: no key is w
     openai_base_url: baseUrlOf(signature),
     openai_api_key: keyOf(signature),
   }));
+  const named = {
+    ...{ signature: 'named', openai_base_url: baseUrlOf('named') },
+    openai_api_key_env: 'KEY_OF_NAMED',
+  };
   const service = await startProdService(t, {
-    models: [
-      ...held,
-      {
-        signature: 'named',
-        openai_base_url: baseUrlOf('named'),
-        openai_api_key_env: 'KEY_OF_NAMED',
-      },
-      { signature: 'service' },
-    ],
+    models: [...held, named, { signature: 'service' }],
     settings: { openaiApiBase: baseUrlOf('service'), openaiApiKey: keyOf('service') },
     environment: { KEY_OF_NAMED: keyOf('named') },
   });
@@ -134,21 +122,16 @@ test('six models with keys and endpoints of their own, side by side: no key is w
   const path = service.settings.databasePath;
   const watched = { signal: new AbortController().signal, onProgress: () => {} };
   await packageJob({ path, jobId: trigger.job_id, target: join(copies, 'package.db') });
-  await publish(
-    {
-      ...{ path, folder: join(copies, 'site') },
-      ...{ settings: service.settings, pages: await builtPages() },
-    },
-    EVERYTHING,
-    watched,
-  );
+  const site = { path, folder: join(copies, 'site'), pages: await builtPages() };
+  await publish({ ...site, settings: service.settings }, EVERYTHING, watched);
   const places = {
     processes: seenOfProcesses.join(''),
     copies: bytesIn(copies),
     answers,
     log: JSON.stringify(service.logLines),
-    files: storedBytes(service.folder),
+    files: bytesIn(service.folder),
   };
+  assert.ok(readdirSync(service.folder).includes('jobs.db-wal'));
   for (const [place, text] of Object.entries(places)) {
     assert.deepEqual(
       parts.filter((part) => text.includes(part)),
@@ -176,9 +159,7 @@ test('a run whose key is refused on two model-days in a row is not asked any mor
     return (isWrong && replies[whereIs(request).date]) || says('Done.');
   });
   const models = ['wrong', 'right'].map((signature) => ({
-    signature,
-    openai_base_url: server.baseUrl,
-    openai_api_key: 'sk-x',
+    ...{ signature, openai_base_url: server.baseUrl, openai_api_key: 'sk-x' },
   }));
   const service = await startProdService(t, { agent: await realAgentHere(), models });
   const errorsOf = (details: any[], model: string) =>
@@ -206,10 +187,6 @@ test('a run whose key is refused on two model-days in a row is not asked any mor
     errorsOf(again.details, 'wrong').filter((error) => error !== 'Already completed'),
     ['The model provider returned 401: Incorrect API key provided', null, null, null],
   );
-  assert.deepEqual(asked('wrong').slice(3), [
-    '2025-10-14',
-    '2025-10-15',
-    '2025-10-16',
-    '2025-10-17',
-  ]);
+  const rest = ['2025-10-14', '2025-10-15', '2025-10-16', '2025-10-17'];
+  assert.deepEqual(asked('wrong').slice(3), rest);
 });

@@ -42,13 +42,9 @@ const bad: [name: string, command: string[], error: RegExp][] = [
   [
     'no stdin',
     shell('NODE </dev/null'),
-    /^The model process did not start \(sh: exit code 69; The pipe was closed before the program had arrived\)\. Run /,
+    /69; The pipe was closed before the program had arrived\)/,
   ],
-  [
-    'noise in stdin',
-    shell('echo some noise | NODE'),
-    /exit code 69; Something other than the program came first over the pipe\)\. Run /,
-  ],
+  ['noise in stdin', shell('echo some noise | NODE'), /69; Something other than the program came/],
 ];
 for (const [name, command, error] of bad) {
   test(`a loader with ${name} says so`, async () => {

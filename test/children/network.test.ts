@@ -3,71 +3,35 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import type { Endpoint, Start } from '../../src/wire/protocol.ts';
+import type { Start } from '../../src/wire/protocol.ts';
 import { launch } from '../../src/children/launch.ts';
-import { agentFixture } from '../support/agents.ts';
+import { agentFixture, endpointAt, simulatedStart } from '../support/agents.ts';
 import { startConfined } from '../support/children.ts';
 import { listenHere } from '../support/loopback.ts';
 import { says, startModelServer, TEST_CERTIFICATE } from '../support/model-server.ts';
 import { realAgent } from '../support/service.ts';
+import { setVariables } from '../support/variables.ts';
 
 /**
  * How a child reaches its model: proxies, certificates, and what of the network it may reach at
  * all.
  */
 
-const start: Omit<Start, 'model' | 'pastMessages'> = {
-  type: 'start',
-  signature: 'model-a',
-  family: 'model-a',
-  maxSteps: 5,
-  prompt: null,
-  brief: {
-    date: '2025-01-06',
-    cash: 10_000,
-    portfolioValue: 10_000,
-    holdings: [],
-    quotes: [],
-    costs: null,
-  },
-  tools: [],
+const WATCHED = {
+  startChild: startConfined,
+  timeoutMs: 600_000,
+  memoryMb: 512,
+  signal: new AbortController().signal,
+  onMessage: async () => null,
 };
-
-function endpointOf(baseUrl: string): Endpoint {
-  const patience = { requestTimeoutMs: 60_000, maxRetries: 0, baseDelayMs: 1 };
-  return {
-    kind: 'provider',
-    api: 'chat',
-    baseUrl,
-    apiKey: null,
-    parameters: { model: 'test' },
-    stream: 'off',
-    cacheKey: null,
-    leftOut: [],
-    ...patience,
-  };
-}
-
-/** Sets variables of this process, which children inherit, for the length of a test. */
-function setVariables(t: TestContext, variables: Record<string, string>): void {
-  for (const [name, value] of Object.entries(variables)) {
-    process.env[name] = value;
-    t.after(() => delete process.env[name]);
-  }
-}
 
 /** A model-day of the real agent; resolves to its summary or its error. */
 async function askInChild(baseUrl: string): Promise<string> {
   let stderr = '';
   const outcome = await launch(
-    { ...start, model: endpointOf(baseUrl) },
+    { ...simulatedStart, model: endpointAt(baseUrl) },
     {
-      program: await realAgent(),
-      startChild: startConfined,
-      timeoutMs: 600_000,
-      memoryMb: 512,
-      signal: new AbortController().signal,
-      onMessage: async () => null,
+      ...{ ...WATCHED, program: await realAgent() },
       onStderr: (tail) => (stderr = tail),
     },
   );
@@ -132,37 +96,32 @@ const trusted = { NODE_EXTRA_CA_CERTS: TEST_CERTIFICATE };
 const proxied: [
   name: string,
   tls: boolean,
-  variables: (proxy: string) => Record<string, string>,
+  variables: Record<string, string>,
   seen: (host: string) => string[],
 ][] = [
   [
     'HTTP_PROXY takes what goes to http://',
     false,
-    (proxy) => ({ HTTP_PROXY: `http://${proxy}` }),
+    { HTTP_PROXY: 'http://PROXY' },
     (host) => [`POST http://${host}/v1/chat/completions`],
   ],
   [
     'http_proxy does too',
     false,
-    (proxy) => ({ http_proxy: `http://${proxy}` }),
+    { http_proxy: 'http://PROXY' },
     (host) => [`POST http://${host}/v1/chat/completions`],
   ],
   [
     'HTTPS_PROXY tunnels what goes to https://, with its password',
     true,
-    (proxy) => ({ ...trusted, HTTPS_PROXY: `http://me:word@${proxy}` }),
+    { ...trusted, HTTPS_PROXY: 'http://me:word@PROXY' },
     (host) => [`CONNECT ${host} Basic ${Buffer.from('me:word').toString('base64')}`],
   ],
-  [
-    'HTTPS_PROXY does not apply to http://',
-    false,
-    (proxy) => ({ HTTPS_PROXY: `http://${proxy}` }),
-    () => [],
-  ],
+  ['HTTPS_PROXY does not apply to http://', false, { HTTPS_PROXY: 'http://PROXY' }, () => []],
   [
     'NO_PROXY goes past it',
     false,
-    (proxy) => ({ HTTP_PROXY: `http://${proxy}`, NO_PROXY: 'example.org,127.0.0.1' }),
+    { HTTP_PROXY: 'http://PROXY', NO_PROXY: 'example.org,127.0.0.1' },
     () => [],
   ],
 ];
@@ -172,7 +131,7 @@ for (const [name, tls, variables, seen] of proxied) {
       startModelServer(t, [says('Done.')], { tls }),
       startProxy(t),
     ]);
-    setVariables(t, variables(proxy.address));
+    setVariables(t, JSON.parse(JSON.stringify(variables).replace(/\bPROXY\b/, proxy.address)));
     assert.equal(await askInChild(server.baseUrl), 'Done.');
     assert.deepEqual(proxy.seen, seen(`127.0.0.1:${server.port}`));
   });
@@ -233,22 +192,15 @@ for (const [name, variables, summary] of certificates) {
 }
 
 const reaches: [name: string, model: Start['model'], outcome: string][] = [
-  ['a child with an endpoint reaches the network', endpointOf('http://127.0.0.1/v1'), 'connected'],
+  ['a child with an endpoint reaches the network', endpointAt('http://127.0.0.1/v1'), 'connected'],
   ['a child of a simulated model reaches no network', { kind: 'simulated' }, 'ERR_ACCESS_DENIED'],
 ];
 for (const [name, model, summary] of reaches) {
   test(name, async (t) => {
     const server = await startModelServer(t, [says('Done.')]);
     const outcome = await launch(
-      { ...start, model, signature: String(server.port) },
-      {
-        program: agentFixture('tries-to-connect'),
-        startChild: startConfined,
-        timeoutMs: 600_000,
-        memoryMb: 512,
-        signal: new AbortController().signal,
-        onMessage: async () => null,
-      },
+      { ...simulatedStart, model, signature: String(server.port) },
+      { ...WATCHED, program: agentFixture('tries-to-connect') },
     );
     assert.deepEqual(outcome, { status: 'finished', summary });
   });

@@ -61,25 +61,15 @@ const LOST = { status: 'lost', hasSpoken: false, error: 'it ended by itself' } a
 
 test('children that were lost at the same moment are started again at different ones, later after each loss', () => {
   const all = Array.from({ length: 100 }, () => createTries(3_600_000, workerLimits));
-  for (const [least, most] of [
-    [250, 500],
-    [500, 1_000],
-    [1_000, 2_000],
-  ] as const) {
+  for (const least of [250, 500, 1_000]) {
     const pauses = all.map((tries) => {
       tries.begin();
       assert.equal(tries.lose(LOST), null);
       return tries.pauseMs;
     });
-    assert.ok(
-      pauses.every((ms) => ms >= least && ms <= most),
-      String(pauses),
-    );
-    assert.ok(new Set(pauses).size > 90, 'spread');
-    assert.ok(
-      Math.max(...pauses) - Math.min(...pauses) > (most - least) / 2,
-      'over the whole span',
-    );
+    const [low, high] = [Math.min(...pauses), Math.max(...pauses)];
+    assert.ok(low >= least && high <= 2 * least, String(pauses));
+    assert.ok(new Set(pauses).size > 90 && high - low > least / 2, 'spread over the whole span');
   }
 });
 
@@ -103,17 +93,6 @@ test('a model-day is tried until its time limit: pauses count, waiting for a pla
     String(lostAfter(500)),
     /: the model process did not start in 2 tries; the last time, it ended by itself\. Give the machine more/,
   );
-});
-
-test('one try and one time are said in the singular', () => {
-  const limits = { ...workerLimits, maxResumptions: 0 };
-  const reasonOf = (hasSpoken: boolean) => {
-    const tries = createTries(0, limits);
-    tries.begin();
-    return String(tries.lose({ ...LOST, hasSpoken }));
-  };
-  assert.match(reasonOf(false), /did not start in 1 try; the last time, it ended by itself\./);
-  assert.match(reasonOf(true), /the system killed the model process 1 time; the last time,/);
 });
 
 /** A pause longer than a model-day may take: no time is left for another try. */
@@ -152,11 +131,7 @@ for (const [name, program, starts, error, options = {}] of failures) {
     assert.deepEqual([ended.status, ended.starts], ['failed', starts]);
     assert.match(ended.error, error);
     const sessions = ended.database.statement('SELECT status FROM trading_sessions').all();
-    assert.deepEqual(
-      sessions.map((row) => row['status']),
-      ['failed'],
-      'all in one session',
-    );
+    assert.deepEqual([sessions.length, sessions[0]?.['status']], [1, 'failed']);
     assert.deepEqual(ended.warnings?.length ?? 0, starts === 1 ? 0 : 1);
   });
 }

@@ -96,17 +96,12 @@ test('a model-day is skipped because it is completed, early or without prices', 
     "Skipped 1 model-day before the model's resume date",
     'Skipped 1 date without price data: 2025-01-08',
   ]);
-  const atFirst = database.statement('SELECT count(*) AS count FROM job_details').get();
   skipModelDays(database, 'j', { priced: [], at: 'later' });
-  assert.deepEqual(database.statement('SELECT count(*) AS count FROM job_details').get(), atFirst);
-  const times = database.statement(
-    `SELECT DISTINCT error, completed_at FROM job_details WHERE job_id = 'j' AND completed_at = 'later'`,
+  const later = database.statement(
+    `SELECT DISTINCT error FROM job_details WHERE job_id = 'j' AND completed_at = 'later'`,
   );
-  assert.deepEqual(
-    times.all().map((row) => ({ ...row })),
-    [{ error: 'No price data', completed_at: 'later' }],
-    'what had ended stays as it was',
-  );
+  const errors = later.all().map(({ error }) => error);
+  assert.deepEqual(errors, ['No price data'], 'what had ended stays as it was');
 });
 
 test('every model-day is either run or skipped for the first reason that applies', (t) => {

@@ -13,6 +13,10 @@ import { validBody } from '../support/valid-body.ts';
 const RANGE = { start_date: '2025-10-13', end_date: '2025-10-17' };
 const CHANGE = '2025-10-16';
 
+const servedBy = (model: string, first: string, last: string) => ({
+  ...{ model, first_date: `2025-10-${first}`, last_date: `2025-10-${last}` },
+});
+
 test('who answered is in the conversation, with the model, and a change within a window leaves it without figures', async (t) => {
   const server = await startModelServer(t, (request) => {
     const { date, step } = whereIs(request);
@@ -33,38 +37,25 @@ test('who answered is in the conversation, with the model, and a change within a
   const [session] = (await validBody(service, path, reasoningResponse)).sessions;
   const served = session?.conversation?.map((message) => [message.role, message.served]);
   const said = {
-    model: 'moving-1',
-    id: 'chatcmpl-1',
-    system_fingerprint: 'fp_1',
+    ...{ model: 'moving-1', id: 'chatcmpl-1', system_fingerprint: 'fp_1' },
     service_tier: 'default',
   };
   assert.deepEqual(served, [
-    ['system', null],
-    ['user', null],
-    ['assistant', said],
-    ['tool', null],
-    ['assistant', said],
+    ...[['system', null] as const, ['user', null] as const],
+    ...[['assistant', said] as const, ['tool', null] as const, ['assistant', said] as const],
   ]);
 
   const found = (await validBody(service, '/models', modelsResponse)).models;
   assert.deepEqual(
-    found.map((model) => [model.signature, model.served, model.entry?.api, model.entry?.stream]),
+    found.map(({ signature, served, entry }) => [signature, served, entry?.api, entry?.stream]),
     [
       [
         'moving',
-        [
-          { model: 'moving-1', first_date: '2025-10-13', last_date: '2025-10-15' },
-          { model: 'moving-2', first_date: CHANGE, last_date: '2025-10-17' },
-        ],
+        [servedBy('moving-1', '13', '15'), servedBy('moving-2', '16', '17')],
         'chat',
         false,
       ],
-      [
-        'steady',
-        [{ model: 'steady-1', first_date: '2025-10-13', last_date: '2025-10-17' }],
-        'chat',
-        false,
-      ],
+      ['steady', [servedBy('steady-1', '13', '17')], 'chat', false],
     ],
   );
 
@@ -80,44 +71,17 @@ test('who answered is in the conversation, with the model, and a change within a
   assert.doesNotMatch(await reasonOf('&end_date=2025-10-15'), change);
 });
 
-const million = {
-  promptTokens: 1_000_000,
-  completionTokens: 1_000_000,
-  cachedTokens: null,
-  cacheWriteTokens: null,
-  reasoningTokens: null,
-};
-const prices = { input: 4, output: 10 };
-const costs: [
-  name: string,
-  usage: Partial<typeof million> | Record<string, number>,
-  prices: object,
-  cost: number,
-][] = [
+/** Tokens of a million each way, prices beside 4 and 10 dollars, and what that costs. */
+const costs: [name: string, usage: object, prices: object, cost: number][] = [
   ['nothing of a cache', {}, {}, 14],
-  [
-    'half read from the cache, at its price',
-    { cachedTokens: 500_000 },
-    { cached_input: 0.4 },
-    2 + 0.2 + 10,
-  ],
-  [
-    'a quarter written to the cache, at 1.25 times the input',
-    { cacheWriteTokens: 250_000 },
-    {},
-    3 + 1.25 + 10,
-  ],
-  [
-    'a quarter written to the cache, at its price',
-    { cacheWriteTokens: 250_000 },
-    { cache_write: 8 },
-    3 + 2 + 10,
-  ],
+  ['half read from it, at its price', { cachedTokens: 500_000 }, { cached_input: 0.4 }, 12.2],
+  ['a quarter written, at 1.25 times the input', { cacheWriteTokens: 250_000 }, {}, 14.25],
+  ['a quarter written, at its price', { cacheWriteTokens: 250_000 }, { cache_write: 8 }, 15],
   [
     'read and written',
     { cachedTokens: 500_000, cacheWriteTokens: 250_000 },
     { cached_input: 0.4, cache_write: 8 },
-    1 + 0.2 + 2 + 10,
+    13.2,
   ],
   [
     'more than there is',
@@ -126,12 +90,12 @@ const costs: [
     10,
   ],
 ];
-for (const [name, usage, more, cost] of costs) {
-  test(`the cost of a million tokens each way, with ${name}`, () => {
-    const found = costOf({ ...million, ...usage } as Parameters<typeof costOf>[0], {
-      ...prices,
-      ...more,
-    });
-    assert.ok(found !== null && Math.abs(found - cost) < 1e-12, `${found}`);
-  });
-}
+test('the cost of a million tokens each way', () => {
+  const million = { promptTokens: 1_000_000, completionTokens: 1_000_000 };
+  const unknown = { cachedTokens: null, cacheWriteTokens: null, reasoningTokens: null };
+  for (const [name, usage, prices, cost] of costs) {
+    const all = { input: 4, output: 10, ...prices };
+    const found = costOf({ ...million, ...unknown, ...usage }, all) ?? 0;
+    assert.ok(Math.abs(found - cost) < 1e-12, `${name}: ${found}`);
+  }
+});

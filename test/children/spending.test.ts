@@ -8,12 +8,8 @@ import { insertTestJob } from '../support/jobs.ts';
 
 const [FIRST, SECOND, THIRD] = ['2025-11-10', '2025-11-11', '2025-11-12'] as const;
 const USAGE = {
-  steps: 1,
-  requests: 1,
-  promptTokens: null,
-  completionTokens: null,
-  cachedTokens: null,
-  reasoningTokens: null,
+  ...{ steps: 1, requests: 1, promptTokens: null, completionTokens: null },
+  ...{ cachedTokens: null, reasoningTokens: null },
 };
 
 test('a cost limit counts what all runs of a family have cost, on the dates before and on the one that runs, each cost once', () => {
@@ -24,16 +20,12 @@ test('a cost limit counts what all runs of a family have cost, on the dates befo
     family: model.replace(/-.*/, ''),
   }));
   const range = { startDate: FIRST, endDate: THIRD, dates: [FIRST, SECOND, THIRD] };
-  const others = {
-    replaceExisting: false,
-    agentConfig: {},
-    createdAt: '2025-12-01T00:00:00.000Z',
-    warnings: [],
-  };
+  const createdAt = '2025-12-01T00:00:00.000Z';
+  const others = { replaceExisting: false, agentConfig: {}, createdAt, warnings: [] };
   insertTestJob(database, { jobId: 'earlier', ...range, runs, ...others });
   for (const date of range.dates)
     addUsage(database, { jobId: 'earlier', date, model: 'a-1' }, { ...USAGE, costUsd: 1_000 });
-  endJob(database, 'earlier', { status: 'completed', error: null, at: others.createdAt });
+  endJob(database, 'earlier', { status: 'completed', error: null, at: createdAt });
   insertTestJob(database, { jobId: 'job', ...range, runs, ...others });
   const spend = (date: string, model: string, costUsd: number) =>
     addUsage(database, { jobId: 'job', date, model }, { ...USAGE, costUsd });

@@ -19,10 +19,8 @@ const PRICES = `
   MSFT 2025-11-14 206 207
   MSFT 2025-11-17 208 209`;
 
-const configuration = {
-  ...twoModels,
-  agent_config: { stock_symbols: ['AAPL', 'MSFT'], max_steps: 5 },
-};
+const agent_config = { stock_symbols: ['AAPL', 'MSFT'], max_steps: 5 };
+const configuration = { ...twoModels, agent_config };
 const buyAapl = (amount: number): [string, unknown][][] => [[['buy', { symbol: 'AAPL', amount }]]];
 
 /** Options of a service over these prices whose models follow a script. */
@@ -31,6 +29,9 @@ const scripted = (script: Parameters<typeof scriptedAgent>[0]) => ({
   prices: PRICES,
   agent: scriptedAgent(script),
 });
+
+const MONDAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
+const UNTIL_THURSDAY = { start_date: '2025-11-10', end_date: '2025-11-13' };
 
 /** A job's model-days in short: `date model status reason`. */
 function detailsOf(status: any): string[] {
@@ -41,17 +42,27 @@ function detailsOf(status: any): string[] {
   );
 }
 
-test('a job runs every model on every date, skips the holiday and says so', async (t) => {
-  const service = await startTestService(t, scripted({ 'model-a 2025-11-11': buyAapl(10) }));
-  const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-13' });
-  assert.equal(status.status, 'completed');
-  assert.deepEqual(status.progress, {
-    total_model_days: 8,
-    completed: 8,
-    failed: 0,
-    pending: 0,
-    skipped: 2,
+test('a job runs every model on every date, skips the holiday and says so, and goes through its states in order', async (t) => {
+  const service = await startTestService(t, {
+    ...scripted({ 'model-a 2025-11-11': buyAapl(10) }),
+    // In DEV, where models cost nothing, a cost limit has no effect.
+    configuration: { ...configuration, agent_config: { ...agent_config, max_cost_usd: 0.01 } },
   });
+  service.database.statement('CREATE TABLE seen (status TEXT)').run();
+  service.database
+    .statement(
+      'CREATE TRIGGER watch AFTER UPDATE OF status ON jobs BEGIN INSERT INTO seen VALUES (new.status); END',
+    )
+    .run();
+  const { body } = await service.post('/simulate/trigger', UNTIL_THURSDAY);
+  assert.equal(body.status, 'pending');
+  const status = await service.waitForJob(body.job_id);
+  const seen = service.database.statement('SELECT status FROM seen').all();
+  assert.deepEqual(
+    seen.map((row) => row['status']),
+    ['downloading_data', 'running', 'completed'],
+  );
+  assert.deepEqual(Object.values(status.progress), [8, 8, 0, 0, 2]);
   assert.deepEqual(status.warnings, ['Skipped 1 date without price data: 2025-11-12']);
   assert.deepEqual(detailsOf(status), [
     '2025-11-10 model-a completed',
@@ -72,83 +83,34 @@ test('a job runs every model on every date, skips the holiday and says so', asyn
   );
 });
 
-test('the job goes through its states in order', async (t) => {
-  const service = await startTestService(t, scripted({}));
-  service.database.statement('CREATE TABLE seen (status TEXT)').run();
-  service.database
-    .statement(
-      'CREATE TRIGGER watch AFTER UPDATE OF status ON jobs BEGIN INSERT INTO seen VALUES (new.status); END',
-    )
-    .run();
-  const trigger = await service.post('/simulate/trigger', {
-    start_date: '2025-11-10',
-    end_date: '2025-11-10',
-  });
-  assert.equal(trigger.body.status, 'pending');
-  await service.waitForJob(trigger.body.job_id);
-  assert.deepEqual(
-    service.database
-      .statement('SELECT status FROM seen')
-      .all()
-      .map((row) => row['status']),
-    ['downloading_data', 'running', 'completed'],
-  );
-});
-
-test('dates run strictly in sequence while the models of one date overlap', async (t) => {
-  const service = await startTestService(t, scripted({ '*': [[['wait', 150]]] }));
-  const { details } = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-13' });
-  const spans = (date: string) =>
-    details
-      .filter((detail: any) => detail.date === date)
-      .map((detail: any) => [detail.started_at, detail.completed_at]);
-  const [first, second] = [spans('2025-11-10'), spans('2025-11-11')];
-  assert.ok(first[0][0] < first[1][1] && first[1][0] < first[0][1], 'the models of a date overlap');
-  assert.ok(
-    Math.max(...first.map(([, end]: string[]) => Date.parse(end as string))) <=
-      Math.min(...second.map(([start]: string[]) => Date.parse(start as string))),
-  );
-});
-
-test('no more models run side by side than the setting allows', async (t) => {
-  const models = ['a', 'b', 'c', 'd', 'e'];
+test('dates run strictly in sequence, and of the models of one date as many side by side as the setting allows', async (t) => {
   const service = await startTestService(t, {
     ...scripted({ '*': [[['wait', 60]]] }),
     settings: { maxParallelModels: 2 },
   });
-  const { details } = await service.runJob({
-    start_date: '2025-11-10',
-    end_date: '2025-11-10',
-    models,
+  const models = ['a', 'b', 'c', 'd', 'e'];
+  const { details } = await service.runJob({ ...MONDAY, end_date: '2025-11-11', models });
+  const atOnce = details.map(({ started_at: start }: any) => {
+    const others = details.filter(
+      (other: any) => other.started_at <= start && start < other.completed_at,
+    );
+    assert.equal(new Set(others.map(({ date }: any) => date)).size, 1);
+    return others.length;
   });
-  const atOnce = details.map(
-    ({ started_at }: any) =>
-      details.filter(
-        (other: any) => other.started_at <= started_at && started_at < other.completed_at,
-      ).length,
-  );
   assert.equal(Math.max(...atOnce), 2);
 });
 
 test('a repeated job runs nothing again and is completed', async (t) => {
   const service = await startTestService(t, scripted({ 'model-a 2025-11-10': buyAapl(1) }));
-  const request = { start_date: '2025-11-10', end_date: '2025-11-11' };
+  const request = { ...MONDAY, end_date: '2025-11-11' };
   const first = await service.runJob(request);
-  const before = service.database.statement('SELECT count(*) AS count FROM trading_sessions').get();
+  const sessions = service.database.statement('SELECT count(*) AS count FROM trading_sessions');
+  const before = sessions.get();
   const again = await service.runJob(request);
   assert.equal(again.status, 'completed');
   assert.deepEqual(again.warnings, ['Skipped 4 model-days already completed']);
-  assert.deepEqual(again.progress, {
-    total_model_days: 4,
-    completed: 4,
-    failed: 0,
-    pending: 0,
-    skipped: 4,
-  });
-  assert.deepEqual(
-    service.database.statement('SELECT count(*) AS count FROM trading_sessions').get(),
-    before,
-  );
+  assert.deepEqual(Object.values(again.progress), [4, 4, 0, 0, 4]);
+  assert.deepEqual(sessions.get(), before);
   assert.equal((await service.get(`/results?job_id=${first.job_id}`)).body.count, 4);
   assert.equal((await service.get(`/results?job_id=${again.job_id}`)).body.count, 0);
 });
@@ -162,16 +124,10 @@ test('a failed day leaves its log but no position, and the next day continues fr
       'model-a 2025-11-13': buyAapl(10),
     }),
   );
-  const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-13' });
+  const status = await service.runJob(UNTIL_THURSDAY);
   assert.equal(status.status, 'partial');
   assert.equal(detailsOf(status)[2], '2025-11-11 model-a failed The provider is down');
-  assert.deepEqual(status.progress, {
-    total_model_days: 8,
-    completed: 7,
-    failed: 1,
-    pending: 0,
-    skipped: 2,
-  });
+  assert.deepEqual(Object.values(status.progress), [8, 7, 1, 0, 2]);
   assert.deepEqual(
     ledgerOf(service.database, 'model-a'),
     ledger(`
@@ -189,85 +145,31 @@ test('a failed day leaves its log but no position, and the next day continues fr
   );
 });
 
-test('a job in which every model-day failed is failed', async (t) => {
-  const service = await startTestService(t, scripted({ '*': [[['fail', 'no']]] }));
-  const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10' });
-  assert.deepEqual([status.status, status.error, status.progress.failed], ['failed', null, 2]);
-});
-
-test('a model that exceeds its steps is stopped by the parent', async (t) => {
-  const service = await startTestService(t, {
-    configuration,
-    prices: PRICES,
-    agent: inProcesses(agentFixture('never-stops')),
-  });
-  const status = await service.runJob({
-    start_date: '2025-11-10',
-    end_date: '2025-11-10',
-    models: ['model-a'],
-  });
-  assert.equal(
-    status.details[0].error,
+const failures: [what: string, fixture: string, error: string][] = [
+  [
+    'that exceeds its steps is stopped by the parent',
+    'never-stops',
     'The model process broke the protocol: it continued after 5 steps',
-  );
-});
-
-test('a day that reaches its step limit ends there, its last calls executed, with a note', async (t) => {
-  const limited = {
-    ...configuration,
-    agent_config: { stock_symbols: ['AAPL', 'MSFT'], max_steps: 2 },
-  };
-  const models = ['model-0']; // it gives orders on that day, in its second step
-  const service = await startTestService(t, { configuration: limited, prices: PRICES });
-  const status = await service.runJob({ start_date: '2025-11-17', end_date: '2025-11-17', models });
-  assert.equal(status.status, 'completed');
-  const { sessions } = (await service.get('/reasoning')).body;
-  const noted = sessions.filter(
-    (session: any) =>
-      session.session_summary === 'Reached the limit of 2 steps; the day ended there.',
-  );
-  assert.ok(
-    noted.some(({ positions }: any) => positions[0].action_type === 'buy'),
-    JSON.stringify(sessions),
-  );
-});
-
-test('a model-day has a time limit', async (t) => {
-  const service = await startTestService(t, {
-    configuration,
-    prices: PRICES,
-    agent: inProcesses(agentFixture('hangs')),
-    settings: { modelDayTimeoutMs: 200 },
+  ],
+  ['has a time limit', 'hangs', 'The model-day took longer than 0.2 seconds'],
+];
+for (const [what, fixture, error] of failures)
+  test(`a model-day ${what}, and a job in which every model-day failed is failed`, async (t) => {
+    const service = await startTestService(t, {
+      ...{ configuration, prices: PRICES, agent: inProcesses(agentFixture(fixture)) },
+      settings: { modelDayTimeoutMs: fixture === 'hangs' ? 200 : 600_000 },
+    });
+    const {
+      status,
+      error: own,
+      details,
+    } = await service.runJob({ ...MONDAY, models: ['model-a'] });
+    assert.deepEqual([status, own, details[0].error], ['failed', null, error]);
   });
-  const status = await service.runJob({
-    start_date: '2025-11-10',
-    end_date: '2025-11-10',
-    models: ['model-a'],
-  });
-  assert.equal(status.details[0].error, 'The model-day took longer than 0.2 seconds');
-});
-
-test('the portfolio continues over weekends and from job to job', async (t) => {
-  const service = await startTestService(
-    t,
-    scripted({
-      'model-a 2025-11-14': buyAapl(10),
-      'model-a 2025-11-17': [[['sell', { symbol: 'AAPL', amount: 10 }]]],
-    }),
-  );
-  await service.runJob({ start_date: '2025-11-14', end_date: '2025-11-14' });
-  await service.runJob({ start_date: '2025-11-17', end_date: '2025-11-17' });
-  assert.deepEqual(
-    ledgerOf(service.database, 'model-a'),
-    ledger(`
-      2025-11-14 buy AAPL 10 106  => 8940 10010 10 AAPL:10
-      2025-11-17 sell AAPL 10 108 => 10020 10020 10`),
-  );
-});
 
 test('resume mode: each model continues after its own last day, and a new one runs only the end date', async (t) => {
   const service = await startTestService(t, scripted({}));
-  await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
+  await service.runJob({ ...MONDAY, models: ['model-a'] });
   await service.runJob({ start_date: '2025-11-13', end_date: '2025-11-13', models: ['model-b'] });
   const { body } = await service.post('/simulate/trigger', {
     end_date: '2025-11-14',
@@ -291,14 +193,6 @@ test('resume mode: each model continues after its own last day, and a new one ru
   ]);
 });
 
-test('resume mode keeps to the start dates when it replaces', async (t) => {
-  const service = await startTestService(t, scripted({}));
-  await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] });
-  await service.runJob({ start_date: '2025-11-11', end_date: '2025-11-11', models: ['model-b'] });
-  const status = await service.runJob({ end_date: '2025-11-13', replace_existing: true });
-  assert.equal(detailsOf(status)[1], "2025-11-11 model-b skipped Before the model's resume date");
-});
-
 test('a job of only holidays is completed, a job without any prices fails with the reason', async (t) => {
   const service = await startTestService(t, scripted({}));
   const holiday = await service.runJob({ start_date: '2025-11-12', end_date: '2025-11-12' });
@@ -311,23 +205,7 @@ test('a job of only holidays is completed, a job without any prices fails with t
       'No trading dates available after price data preparation: neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set; import-prices reads price files',
     ],
   );
-  assert.deepEqual(unknown.progress, {
-    total_model_days: 4,
-    completed: 4,
-    failed: 0,
-    pending: 0,
-    skipped: 4,
-  });
-});
-
-test('a date without prices is skipped while its neighbours run', async (t) => {
-  const service = await startTestService(t, scripted({}));
-  const status = await service.runJob({ start_date: '2025-11-17', end_date: '2025-11-18' });
-  assert.equal(status.status, 'completed');
-  assert.ok(
-    status.warnings.includes('Skipped 1 date without price data: 2025-11-18'),
-    String(status.warnings),
-  );
+  assert.deepEqual(Object.values(unknown.progress), [4, 4, 0, 0, 4]);
 });
 
 test('one symbol without prices blocks no date, and an extra one changes nothing', async (t) => {
@@ -337,7 +215,7 @@ test('one symbol without prices blocks no date, and an extra one changes nothing
     configuration: lonely,
     settings: { deploymentMode: 'DEV', alphaVantageApiKey: 'set', autoDownloadPriceData: false },
   });
-  const status = await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10' });
+  const status = await service.runJob(MONDAY);
   assert.equal(status.status, 'completed');
   assert.deepEqual(status.warnings, [
     'Price data is not downloaded: AUTO_DOWNLOAD_PRICE_DATA is false',
@@ -355,59 +233,31 @@ test('symbols with real prices keep to them in DEV, others get synthetic ones', 
     )
     .all();
   assert.deepEqual(
-    sources.map((row) => ({ ...row })),
-    [
-      { symbol: 'AAPL', source: 'csv' },
-      { symbol: 'MADE', source: 'synthetic' },
-    ],
+    sources.map(({ symbol, source }) => `${symbol} ${source}`),
+    ['AAPL csv', 'MADE synthetic'],
   );
 });
 
-for (const [count, rest] of [
-  [6, 'All model-days of 1 more model will fail'],
-  [8, 'All model-days of 3 more models will fail'],
-] as const)
-  test(`models that are not in the configuration are named in warnings, and many are counted: ${count}`, async (t) => {
-    const service = await startTestService(t, {
-      ...scripted({}),
-      settings: { deploymentMode: 'PROD', preserveDevData: null },
-    });
-    const models = Array.from({ length: count }, (_, place) => `stranger-${place}`);
-    const { body } = await service.post('/simulate/trigger', {
-      start_date: '2025-11-10',
-      end_date: '2025-11-10',
-      models,
-    });
-    const named = models
-      .slice(0, 5)
-      .map(
-        (model) => `Model '${model}' is not in the server configuration; its model-days will fail`,
-      );
-    assert.deepEqual(body.warnings, [...named, rest]);
-    await service.waitForJob(body.job_id);
-  });
-
-test('in PROD nothing is synthetic, and an unknown model is a warning and a failure', async (t) => {
+test('in PROD nothing is synthetic, and models that are not in the configuration are named in warnings, many are counted, and fail', async (t) => {
   const service = await startTestService(t, {
     ...scripted({}),
     settings: { deploymentMode: 'PROD', preserveDevData: null },
   });
-  const { body } = await service.post('/simulate/trigger', {
-    start_date: '2025-11-10',
-    end_date: '2025-11-18',
-    models: ['stranger'],
-  });
-  assert.deepEqual(body.warnings, [
-    "Model 'stranger' is not in the server configuration; its model-days will fail",
-  ]);
-  const status = await service.waitForJob(body.job_id);
-  assert.equal(status.details[0].error, "Model 'stranger' is not in the server configuration");
-  assert.equal(
-    service.database
-      .statement(`SELECT count(*) AS count FROM price_data WHERE source = 'synthetic'`)
-      .get()?.['count'],
-    0,
-  );
+  for (const [count, rest] of [
+    [6, 'All model-days of 1 more model will fail'],
+    [8, 'All model-days of 3 more models will fail'],
+  ] as const) {
+    const models = Array.from({ length: count }, (_, place) => `stranger-${place}`);
+    const request = { ...MONDAY, end_date: '2025-11-18', models };
+    const { body } = await service.post('/simulate/trigger', request);
+    const reasons = models.map((model) => `Model '${model}' is not in the server configuration`);
+    const named = reasons.slice(0, 5).map((reason) => `${reason}; its model-days will fail`);
+    assert.deepEqual(body.warnings, [...named, rest]);
+    const { details } = await service.waitForJob(body.job_id);
+    assert.equal(details[0].error, reasons[0]);
+  }
+  const made = `SELECT 1 FROM price_data WHERE source = 'synthetic'`;
+  assert.equal(service.database.statement(made).get(), undefined);
 });
 
 test('the model-day that runs has its conversation readable as it happens', async (t) => {
@@ -415,62 +265,32 @@ test('the model-day that runs has its conversation readable as it happens', asyn
     t,
     scripted({ '*': [[['get_portfolio', {}]], [['wait', 400]]] }),
   );
-  const { body } = await service.post('/simulate/trigger', {
-    start_date: '2025-11-10',
-    end_date: '2025-11-10',
-    models: ['model-a'],
-  });
+  const { body } = await service.post('/simulate/trigger', { ...MONDAY, models: ['model-a'] });
   const logged = service.database.statement('SELECT 1 FROM reasoning_logs WHERE message_index = 2');
   await until('three messages', () => logged.get());
-  const { sessions } = (await service.get('/reasoning?include_full_conversation=true')).body;
-  const [session] = sessions;
-  assert.equal(session.total_messages, 3);
-  assert.deepEqual(
-    [session.completed_at, session.positions, session.conversation.length],
-    [null, [], 3],
-  );
+  const [session] = (await service.get('/reasoning?include_full_conversation=true')).body.sessions;
+  const { completed_at: end, positions, conversation, total_messages: total } = session;
+  assert.deepEqual([end, positions, conversation.length, total], [null, [], 3, 3]);
   await service.waitForJob(body.job_id);
 });
 
-test('in DEV, where models cost nothing, a cost limit has no effect', async (t) => {
-  const service = await startTestService(t, {
-    ...scripted({}),
-    configuration: {
-      ...configuration,
-      agent_config: { ...configuration.agent_config, max_cost_usd: 0.01 },
-    },
-  });
-  const { status, warnings } = await service.runJob({
-    start_date: '2025-11-10',
-    end_date: '2025-11-10',
-  });
-  assert.deepEqual([status, warnings], ['completed', null]);
-});
-
-const precedence: [name: string, models: number, maxParallelModels: number, niceness: number][] = [
-  ['few models, although many may run', 2, 200, 10],
-  ['many models, few at a time', 101, 3, 10],
-  ['many models side by side', 101, 200, 19],
-];
-for (const [name, models, maxParallelModels, niceness] of precedence) {
-  test(`${name}: their children have niceness ${niceness}`, async (t) => {
-    const agent = scriptedAgent({});
-    const seen = new Set<number | undefined>();
-    const startChild: typeof agent.startChild = (program, rights, modelDay) => {
-      seen.add(rights.niceness);
-      return agent.startChild(program, rights, modelDay);
-    };
-    const entries = Array.from({ length: models }, (_, index) => ({
-      signature: `model-${index}`,
-      enabled: true,
-    }));
-    const service = await startTestService(t, {
-      ...scripted({}),
-      configuration: { ...configuration, models: entries },
-      agent: { ...agent, startChild },
-      settings: { maxParallelModels },
-    });
-    await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-10' });
+test('of many models few at a time are no burden, side by side their children come last', async (t) => {
+  const agent = scriptedAgent({});
+  const seen = new Set<number | undefined>();
+  const startChild: typeof agent.startChild = (program, rights, modelDay) => {
+    seen.add(rights.niceness);
+    return agent.startChild(program, rights, modelDay);
+  };
+  const models = Array.from({ length: 101 }, (_, index) => `model-${index}`);
+  for (const [maxParallelModels, niceness] of [
+    [3, 10],
+    [200, 19],
+  ] as const) {
+    const options = { ...scripted({}), agent: { ...agent, startChild } };
+    const service = await startTestService(t, { ...options, settings: { maxParallelModels } });
+    await service.runJob({ ...MONDAY, models });
     assert.deepEqual([...seen], [niceness]);
-  });
-}
+    seen.clear();
+    await service.stop();
+  }
+});

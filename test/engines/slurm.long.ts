@@ -3,17 +3,16 @@ import { type TestContext, test } from 'node:test';
 import { until } from '../support/until.ts';
 import { hasEngine } from './install.ts';
 import {
+  assertLost,
   ENGINE_PATIENCE_MS,
   type Engine,
   HELD_DATE,
-  assertLost,
-  assertSameRecords,
-  assertSideBySide,
-  assertSigterm,
   modelProcesses,
+  ONE_DATE,
   ownModel,
   startHeldJob,
   startHeldModels,
+  tryEngine,
   untilFailed,
 } from './jobs.ts';
 import { recipe } from './recipes.ts';
@@ -37,45 +36,24 @@ test('Slurm', async (t) => {
   });
   const left = () => [...slurm.steps(), ...SIX_NAMES.flatMap(modelProcesses)];
 
-  await t.test('4 models on 10 dates leave the same records as direct ones', async (t) => {
-    await assertSameRecords(t, await engineFor(t));
-    assert.deepEqual(slurm.steps(), []);
-  });
-
-  await t.test('60 models side by side, over several nodes', async (t) => {
-    await assertSideBySide(t, await engineFor(t), await startHeldModels(t), (names) => {
+  await tryEngine(t, {
+    engine: engineFor,
+    startModels: startHeldModels,
+    names: NAMES,
+    left,
+    lookAt(names) {
       const steps = slurm.steps().map((step) => step.split(' '));
       assert.deepEqual(steps.map(([name]) => name).sort(), [...names].sort());
-      assert.ok(new Set(steps.map(([, node]) => node)).size > 1);
-    });
-    assert.deepEqual(slurm.steps(), []);
-  });
-
-  await t.test('cancelling leaves no step and no process behind', async (t) => {
-    const { service, id } = await startHeldJob(t, await engineFor(t), {
-      held: await startHeldModels(t),
-      names: NAMES,
-    });
-    assert.equal(left().length, 2 * NAMES.length);
-    await service.post(`/simulate/cancel/${id}`, {});
-    await until('nothing to be left', () => left().length === 0);
-  });
-
-  await t.test('SIGTERM leaves no step behind, and the next start continues the job', async (t) => {
-    await assertSigterm(t, await engineFor(t), {
-      held: await startHeldModels(t),
-      names: NAMES,
-      left: slurm.steps,
-    });
-    assert.deepEqual(left(), []);
+      assert.ok(new Set(steps.map(([, node]) => node)).size > 1, 'over several nodes');
+    },
   });
 
   await t.test(
     'a killed step daemon, for which srun waits forever, costs one model-day its time limit',
     async (t) => {
       const settings = { modelDayTimeoutMs: 20_000 };
-      const request = { start_date: HELD_DATE, end_date: HELD_DATE };
-      const job = { held: await startHeldModels(t), names: [ownModel('alpha')], settings, request };
+      const own = { names: [ownModel('alpha')], settings, request: ONE_DATE };
+      const job = { held: await startHeldModels(t), ...own };
       const { service, id } = await startHeldJob(t, await engineFor(t), job);
       for (const node of slurm.nodes) slurm.killSteps(node);
       const { details } = await service.waitForJob(id);
@@ -103,7 +81,7 @@ test('Slurm', async (t) => {
           /^The model process did not start \(srun: exit code \d+; srun: error: /,
         );
       }
-      await until('nothing to be left', () => left().length === 0);
+      await until('nothing to be left', () => left().length === 0, ENGINE_PATIENCE_MS);
     },
   );
 

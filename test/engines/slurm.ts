@@ -47,7 +47,6 @@ export interface Slurm {
   killSteps(node: string): void;
   /** Kills a node: its own daemon, the daemons of its steps and what they run. */
   killNode(node: string): Promise<void>;
-  startNode(name: string): Promise<void>;
   stopController(): Promise<void>;
   startController(): Promise<void>;
 }
@@ -102,18 +101,12 @@ export async function startSlurm(t: TestContext, count: number): Promise<Slurm> 
         .filter((line) => /^\S+ w\d+$/.test(line)),
     async allocate(test) {
       const name = `test-${randomBytes(4).toString('hex')}`;
-      engine(
-        'salloc',
-        ['-Q', '--no-shell', '--no-kill', `-N${count}`, `-n${count}`, '-J', name],
-        env,
-      );
+      run('salloc', '-Q', '--no-shell', '--no-kill', `-N${count}`, `-n${count}`, '-J', name);
       const id = run('squeue', '-h', '-o', '%A', '-n', name);
       test.after(async () => {
         run('scancel', id);
-        await until(
-          'the allocation to end',
-          () => run('squeue', '-h', '-j', id, '-t', 'all', '-o', '%T') !== 'RUNNING',
-        );
+        const state = () => run('squeue', '-h', '-j', id, '-t', 'all', '-o', '%T');
+        await until('the allocation to end', () => state() !== 'RUNNING');
       });
       return { ...env, SLURM_JOB_ID: id };
     },
@@ -124,7 +117,6 @@ export async function startSlurm(t: TestContext, count: number): Promise<Slurm> 
       await stop(node, 'SIGKILL');
       for (const pid of [...steppers, ...tasks]) if (isRunning(pid)) process.kill(pid, 'SIGKILL');
     },
-    startNode,
     stopController: () => stop('slurmctld'),
     startController,
   };
@@ -141,15 +133,11 @@ function attempt(run: () => string): string {
 
 /** The processes that run the steps of a node: they have its log open. */
 function stepDaemons(log: string): number[] {
-  const pids = readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0);
+  const pids = readdirSync('/proc').map(Number);
   return pids.filter((pid) => {
     try {
-      return (
-        readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'slurmstepd' &&
-        descriptorsOf(pid).includes(log)
-      );
+      const name = readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+      return name === 'slurmstepd' && descriptorsOf(pid).includes(log);
     } catch {
       return false; // it has ended
     }

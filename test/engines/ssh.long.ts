@@ -2,16 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../support/until.ts';
 import { hasEngine } from './install.ts';
-import {
-  type Engine,
-  assertLost,
-  assertSameRecords,
-  assertSideBySide,
-  assertSigterm,
-  HELD_DATE,
-  startHeldJob,
-  THREE_DATES,
-} from './jobs.ts';
+import { assertLost, type Engine, ONE_DATE, startHeldJob, THREE_DATES, tryEngine } from './jobs.ts';
 import { recipe, sshOptions } from './recipes.ts';
 import { SSH, startTwoMachines } from './ssh.ts';
 
@@ -33,28 +24,12 @@ test('ssh', async (t) => {
   const engine: Engine = { command: [...machines.ssh, ...words] };
   const left = () => machines.modelProcesses();
 
-  await t.test('4 models on 10 dates leave the same records as direct ones', async (t) => {
-    const provider = await machines.startProvider(t);
-    provider.release();
-    await assertSameRecords(t, engine, provider.baseUrl);
-    await until('the end of its processes', () => left().length === 0);
-  });
-
-  await t.test('60 models side by side', async (t) => {
-    await assertSideBySide(t, engine, await machines.startProvider(t), (names) =>
-      assert.equal(left().length, names.length),
-    );
-  });
-
-  await t.test('cancelling and SIGTERM leave no process behind on the other machine', async (t) => {
-    const { service, id } = await startHeldJob(t, engine, {
-      held: await machines.startProvider(t),
-      names: NAMES,
-    });
-    assert.equal(left().length, NAMES.length);
-    await service.post(`/simulate/cancel/${id}`, {});
-    await until('the end of its processes', () => left().length === 0);
-    await assertSigterm(t, engine, { held: await machines.startProvider(t), names: NAMES, left });
+  await tryEngine(t, {
+    engine: () => engine,
+    startModels: machines.startProvider,
+    names: NAMES,
+    left,
+    lookAt: (names) => assert.equal(left().length, names.length),
   });
 
   await t.test(
@@ -71,11 +46,10 @@ test('ssh', async (t) => {
     'a cut cable costs the model-days of that moment, with a reason, and no other',
     async (t) => {
       const held = await machines.startProvider(t);
-      const request = { start_date: HELD_DATE, end_date: HELD_DATE };
-      const job = await startHeldJob(t, engine, { held, names: NAMES, request });
+      const job = await startHeldJob(t, engine, { held, names: NAMES, request: ONE_DATE });
       machines.setLink('down');
       await assertLost(job, { held, victims: NAMES, reason: SSH_ENDED });
-      const cut = await job.service.runJob(request);
+      const cut = await job.service.runJob(ONE_DATE);
       assert.equal(cut.status, 'failed');
       for (const { error } of cut.details) assert.match(error, SSH_DID_NOT_START);
       machines.setLink('up');

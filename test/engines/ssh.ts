@@ -41,10 +41,7 @@ export async function startTwoMachines(t: TestContext, options: string): Promise
   const [hereEnd, thereEnd] = [`va${process.pid}`, `vb${process.pid}`];
   const ip = (...args: string[]) => engine('ip', args);
   const pidsOf = (name: string) =>
-    ip('netns', 'pids', name)
-      .split('\n')
-      .filter((pid) => pid !== '')
-      .map(Number);
+    ip('netns', 'pids', name).split('\n').filter(Boolean).map(Number);
   for (const name of [here, there]) {
     ip('netns', 'add', name);
     t.after(() => {
@@ -53,18 +50,9 @@ export async function startTwoMachines(t: TestContext, options: string): Promise
     });
   }
   ip(
-    'link',
-    'add',
-    hereEnd,
-    'netns',
-    here,
-    'type',
-    'veth',
-    'peer',
-    'name',
-    thereEnd,
-    'netns',
-    there,
+    ...`link add ${hereEnd} netns ${here} type veth peer name ${thereEnd} netns ${there}`.split(
+      ' ',
+    ),
   );
   ip('-n', here, 'addr', 'add', '10.77.0.1/30', 'dev', hereEnd);
   ip('-n', there, 'addr', 'add', '10.77.0.2/30', 'dev', thereEnd);
@@ -74,14 +62,9 @@ export async function startTwoMachines(t: TestContext, options: string): Promise
   const config = configure(folder, options);
   mkdirSync('/run/sshd', { recursive: true });
   const log = openSync(join(folder, 'sshd.log'), 'a');
-  spawn(
-    'ip',
-    ['netns', 'exec', there, '/usr/sbin/sshd', '-D', '-e', '-f', join(folder, 'sshd_config')],
-    {
-      env: { PATH: ENGINE_PATH },
-      stdio: ['ignore', log, log],
-    },
-  );
+  const sshd = ['/usr/sbin/sshd', '-D', '-e', '-f', join(folder, 'sshd_config')];
+  const env = { PATH: ENGINE_PATH };
+  spawn('ip', ['netns', 'exec', there, ...sshd], { env, stdio: ['ignore', log, log] });
   const ssh = ['netns', 'exec', here, 'ssh', '-F', config];
   await until('the ssh server', () => {
     try {
@@ -92,8 +75,7 @@ export async function startTwoMachines(t: TestContext, options: string): Promise
   });
   const startProvider = async (test: TestContext) => {
     const provider = spawn('ip', ['netns', 'exec', there, process.execPath, PROVIDER], {
-      env: { PATH: ENGINE_PATH },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      ...{ env, stdio: ['ignore', 'pipe', 'inherit'] },
     });
     test.after(() => provider.kill('SIGKILL'));
     const [port] = await once(provider.stdout, 'data');

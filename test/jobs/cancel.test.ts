@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createJobs } from '../../src/jobs/queue.ts';
-import { silentLog } from '../../src/basics/log.ts';
-import { workerLimits } from '../../src/children/places.ts';
 import { type Script, scriptedAgent, scriptedProcess } from '../support/agents.ts';
 import { childrenOf, noProc } from '../support/processes.ts';
-import { clockFrom, startTestService, type TestService, TODAY } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { workerContext } from '../support/worker-context.ts';
 
 const PRICES = `
   AAPL 2025-11-10 100 101
@@ -29,8 +28,10 @@ async function untilRunning({ database }: TestService, jobId: string, date: stri
   await until(`${date} to run`, () => detail.get(jobId, date)?.['status'] === 'running');
 }
 
-test('cancelling stops the children, keeps what has completed and skips the rest', async (t) => {
-  const service = await serve(t, { 'model-a 2025-11-11': [[['wait', 600_000]]] });
+test('cancelling stops the children, keeps what has completed and skips the rest, which a new job runs afresh at once', async (t) => {
+  const service = await serve(t, {
+    'model-a 2025-11-11': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 400]]],
+  });
   const { body: job } = await service.post('/simulate/trigger', RANGE);
   await untilRunning(service, job.job_id, '2025-11-11');
   const cancelled = await service.post(`/simulate/cancel/${job.job_id}`, {});
@@ -41,41 +42,16 @@ test('cancelling stops the children, keeps what has completed and skips the rest
   );
   const { body: status } = await service.get(`/simulate/status/${job.job_id}`);
   assert.equal(status.status, 'cancelled');
-  assert.deepEqual(status.progress, {
-    total_model_days: 3,
-    completed: 1,
-    failed: 0,
-    pending: 2,
-    skipped: 0,
-  });
+  assert.deepEqual(Object.values(status.progress), [3, 1, 0, 2, 0]);
   assert.deepEqual(
-    status.details.map(({ date, status, error }: any) => [date, status, error]),
-    [
-      ['2025-11-10', 'completed', null],
-      ['2025-11-11', 'skipped', 'Cancelled'],
-      ['2025-11-12', 'skipped', 'Cancelled'],
-    ],
+    status.details.map(({ date, status, error }: any) => `${date} ${status} ${error}`),
+    ['2025-11-10 completed null', '2025-11-11 skipped Cancelled', '2025-11-12 skipped Cancelled'],
   );
   assert.equal((await service.get(`/results?job_id=${job.job_id}`)).body.count, 1);
   const again = await service.post(`/simulate/cancel/${job.job_id}`, {});
   assert.deepEqual([again.status, again.body.message], [200, 'The job was already cancelled']);
-  const next = { start_date: '2025-11-12', end_date: '2025-11-12' };
-  assert.equal(
-    (await service.runJob(next)).status,
-    'completed',
-    'it waits for no child of the other',
-  );
-});
-
-test('after a cancellation a new job runs immediately, and runs the cancelled model-days afresh', async (t) => {
-  const service = await serve(t, {
-    'model-a 2025-11-11': [[['buy', { symbol: 'AAPL', amount: 1 }]], [['wait', 400]]],
-  });
-  const { body: job } = await service.post('/simulate/trigger', RANGE);
-  await untilRunning(service, job.job_id, '2025-11-11');
-  await service.post(`/simulate/cancel/${job.job_id}`, {});
-  const status = await service.runJob(RANGE);
-  assert.equal(status.status, 'completed');
+  const next = await service.runJob(RANGE);
+  assert.equal(next.status, 'completed', 'it waits for no child of the other');
   assert.deepEqual(
     service.database
       .statement(`SELECT date, status, error FROM trading_sessions ORDER BY session_id`)
@@ -86,33 +62,18 @@ test('after a cancellation a new job runs immediately, and runs the cancelled mo
 });
 
 test('a job that is cancelled in the same moment never starts', async (t) => {
-  const { settings, database } = await serve(t, {});
-  const log = silentLog;
-  const jobs = createJobs({
-    database,
-    settings,
-    log,
-    clock: clockFrom(TODAY),
-    ...scriptedAgent({}),
-    environment: {},
-    limits: workerLimits,
-  });
+  const { database } = await serve(t, {});
+  const jobs = createJobs(workerContext(database, { models: [{ signature: 'a', enabled: true }] }));
   const { jobId } = await jobs.submit({
-    startDate: null,
-    endDate: '2025-11-10',
-    models: [],
-    replaceExisting: false,
+    ...{ startDate: null, endDate: '2025-11-10', models: [], replaceExisting: false },
     universe: null,
   });
   assert.equal(await jobs.cancel(jobId), 1);
   await new Promise((resolve) => setImmediate(resolve));
   await jobs.stop();
   const row = database.statement('SELECT status FROM jobs WHERE job_id = ?').get(jobId);
-  assert.deepEqual({ ...row }, { status: 'cancelled' });
-  assert.equal(
-    database.statement('SELECT count(*) AS count FROM trading_sessions').get()?.['count'],
-    0,
-  );
+  assert.equal(row?.['status'], 'cancelled');
+  assert.deepEqual(database.statement('SELECT 1 FROM trading_sessions').all(), []);
 });
 
 test('only an unfinished job can be cancelled', async (t) => {

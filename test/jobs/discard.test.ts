@@ -99,21 +99,15 @@ test('when a job is discarded, every response is as it was before the job, and t
   );
   assert.equal((await service.get('/jobs?status=discarded')).body.count, 1);
   assert.equal((await service.get(`/results?job_id=${job}`)).body.count, 0);
-  const refused: [status: number, detail: string, answer: Omit<Answer, 'headers'>][] = [
-    [
-      404,
-      'No trading sessions found matching the provided filters',
-      await service.get(`/reasoning?job_id=${job}`),
-    ],
-    [
-      409,
-      `Job ${job} cannot be cancelled: it is discarded`,
-      await service.post(`/simulate/cancel/${job}`, {}),
-    ],
+  const refused: [code: number, detail: string, answer: Omit<Answer, 'headers'>][] = [
+    [404, 'No trading sessions found', await service.get(`/reasoning?job_id=${job}`)],
+    [409, 'it is discarded', await service.post(`/simulate/cancel/${job}`, {})],
     [404, 'Job nothing not found', await discard(service, 'nothing')],
   ];
-  for (const [code, detail, answer] of refused)
-    assert.deepEqual([answer.status, answer.body.detail], [code, detail]);
+  for (const [code, detail, answer] of refused) {
+    assert.equal(answer.status, code);
+    assert.match(answer.body.detail, new RegExp(detail));
+  }
 
   const again = await discard(service, job);
   assert.deepEqual([again.status, again.body.message], [200, 'The job was already discarded']);
@@ -212,11 +206,7 @@ const anyStep = fc.oneof(
 );
 /** Another generation of the first model-day. */
 const GENERATION = {
-  discarded: null,
-  ends: [0, 0],
-  models: ['model-a'],
-  replaces: true,
-  fails: [],
+  ...{ discarded: null, ends: [0, 0], models: ['model-a'], replaces: true, fails: [] },
 } satisfies Step;
 type Step = typeof anyStep extends fc.Arbitrary<infer Type> ? Type : never;
 
@@ -271,18 +261,20 @@ async function take(service: TestService, jobs: ExpectedJob[], step: Step): Prom
 
 /** What is stored: whose each active model-day is, the stale ones, and the runs that are superseded. */
 function stateOf({ database }: TestService) {
-  const all = (sql: string) =>
+  const all = (line: string, rest: string) =>
     database
-      .statement(sql)
+      .statement(`SELECT ${line} AS line FROM ${rest}`)
       .all()
       .map((row) => row['line']);
   return {
     active: all(
-      `SELECT model || ' ' || date || ' ' || job_id AS line FROM trading_sessions WHERE status = 'active' ORDER BY 1`,
+      `model || ' ' || date || ' ' || job_id`,
+      `trading_sessions WHERE status = 'active' ORDER BY 1`,
     ),
     stale: staleNow(database),
     superseded: all(
-      `SELECT job_id || ' ' || model AS line FROM simulation_runs WHERE status = 'superseded' ORDER BY run_id`,
+      `job_id || ' ' || model`,
+      `simulation_runs WHERE status = 'superseded' ORDER BY run_id`,
     ),
   };
 }

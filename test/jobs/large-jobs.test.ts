@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { renameSync } from 'node:fs';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { finalStatus, noteRestart } from '../../src/database/model-days.ts';
 import { statusOfJob, unfinishedJobId } from '../../src/database/jobs.ts';
@@ -37,17 +37,10 @@ test('a large job has its model-days from the beginning, and they all end in one
   const { completed, skipped } = job.progress;
   assert.deepEqual([job.status, completed, skipped], ['failed', TOTAL, TOTAL]);
   assert.ok(job.error.startsWith(NO_DATES));
-  const warnings = String(
-    context.database.statement('SELECT warnings FROM jobs').get()?.['warnings'],
-  );
-  assert.match(
-    warnings,
-    /"Skipped 5 dates without price data: 2025-11-10, 2025-11-11, 2025-11-12, 2025-11-13, 2025-11-14"/,
-  );
-  const days = details.map(
-    ({ date, model }: { date: string; model: string }) => `${date} ${model}`,
-  );
-  assert.deepEqual([days.length, new Set(days).size], [TOTAL, TOTAL]);
+  const { warnings } = context.database.statement('SELECT warnings FROM jobs').get() ?? {};
+  assert.match(String(warnings), /"Skipped 5 dates without price data: 2025-11-10, .*2025-11-14"/);
+  const days = new Set(details.map(({ date, model }: any) => `${date} ${model}`));
+  assert.deepEqual([details.length, days.size], [TOTAL, TOTAL]);
 });
 
 /** How all model-days of a job have ended but those of one date, how these have, and its status. */
@@ -110,24 +103,22 @@ test('a large job that cannot continue fails with all its model-days, with the r
   next.resume();
   await ended(context);
   const { status, error, progress } = storedStatus(context.database, jobId);
-  assert.deepEqual(
-    [status, error],
-    ['failed', 'Given up after 10 restarts in a row without progress'],
-  );
+  const reason = 'Given up after 10 restarts in a row without progress';
+  assert.deepEqual([status, error], ['failed', reason]);
   assert.deepEqual(progress, { ...NONE_RUN, failed: TOTAL, pending: 0 });
 });
 
-test('a restart is idle unless a model-day has ended since the one before', async (t) => {
+test('a restart is idle unless a model-day has ended since the one before; after a short life it changes nothing', async (t) => {
   const { context, jobId } = await createIdleJob(t);
   const { database } = context;
-  const restart = () => {
-    database.statement('UPDATE jobs SET life_counts = 1').run();
+  const restart = (counts: number) => {
+    database.statement('UPDATE jobs SET life_counts = ?').run(counts);
     return noteRestart(database, jobId);
   };
-  assert.deepEqual([restart(), restart()], [1, 2]);
+  assert.deepEqual([restart(1), restart(0), restart(1), restart(0)], [1, 1, 2, 2]);
   const end = `UPDATE job_details SET status = 'failed', error = 'e', completed_at = 't' WHERE date = ? AND model = 'model-7'`;
   database.statement(end).run('2025-11-12');
-  assert.deepEqual([restart(), restart()], [0, 1]);
+  assert.deepEqual([restart(1), restart(1)], [0, 1]);
 });
 
 test('a large job is cancelled in one transaction, and only once', async (t) => {
@@ -162,19 +153,8 @@ test('a cancellation that a storage fault prevents is an error, and the job cont
   assert.equal(storedStatus(context.database, jobId).status, 'failed', 'for lack of prices');
 });
 
-test('a large job that is cancelled before it is given up at the start is cancelled', async (t) => {
-  const { context, jobId } = await createIdleJob(t);
-  context.database.statement('UPDATE jobs SET idle_restarts = 9, life_counts = 1').run();
-  const next = createJobs(context);
-  t.after(() => next.stop());
-  next.resume();
-  assert.equal(await next.cancel(jobId), TOTAL);
-  await next.stop();
-  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
-});
-
 /** Runs a program that is killed within its first transaction, once all of that is written. */
-function killWhile(t: TestContext, path: string, work: string): void {
+function killWhile(path: string, work: string): void {
   const program = `
     import { openDatabase } from './src/database/database.ts';
     import { cancelJob } from './src/jobs/cancel.ts';
@@ -184,18 +164,13 @@ function killWhile(t: TestContext, path: string, work: string): void {
     own.statement('PRAGMA cache_size = 10').run(); // so that much of it is in the log before the commit
     const write = (work) => own.write(() => {
       work();
-      
       process.kill(process.pid, 'SIGKILL');
     });
     const context = { database: { ...own, write }, clock: () => new Date(), log: { info() {} } };
     ${work}`;
-  const options = { cwd: new URL('../..', import.meta.url).pathname };
-  const { signal, stderr } = spawnSync(
-    process.execPath,
-    ['--input-type=module', '--eval', program, path],
-    options,
-  );
-  t.diagnostic(String(stderr));
+  const cwd = new URL('../..', import.meta.url).pathname;
+  const args = ['--input-type=module', '--eval', program, path];
+  const { signal, stderr } = spawnSync(process.execPath, args, { cwd });
   assert.equal(signal, 'SIGKILL', String(stderr));
 }
 
@@ -208,13 +183,12 @@ test('a process that is killed while it creates, cancels or ends a large job lea
     `await endJob(context, '${jobId}', { error: 'Given up' });`,
   ];
   for (const work of [cancel, fail]) {
-    killWhile(t, database.path, work);
+    killWhile(database.path, work);
     assert.deepEqual(database.statement('SELECT * FROM jobs').all(), before);
     assert.equal(countOf(context, `status = 'pending'`), TOTAL);
   }
   assert.equal(await cancelJob(context, jobId), TOTAL);
   killWhile(
-    t,
     database.path,
     `const runs = Array.from({ length: 700 }, (_, index) => ({ model: 'model-' + index, startDate: '2025-11-10' }));
      const dates = ['2025-11-10', '2025-11-11'];

@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { loadJob, rememberTrigger, unfinishedJobId } from '../../src/database/jobs.ts';
 import { createJobs, hashOf } from '../../src/jobs/queue.ts';
-import { silentLog } from '../../src/basics/log.ts';
-import { readSettings } from '../../src/basics/settings.ts';
-import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { workerLimits } from '../../src/children/places.ts';
-import { scriptedAgent } from '../support/agents.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { clockFrom, copyTemplate, temporaryFolder } from '../support/service.ts';
 import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
+import { workerContext } from '../support/worker-context.ts';
 
 const RESUMING = {
-  startDate: null,
-  endDate: '2023-10-06',
-  models: [],
-  replaceExisting: false,
+  ...{ startDate: null, endDate: '2023-10-06', models: [], replaceExisting: false },
   universe: null,
 };
 
@@ -26,20 +18,11 @@ const RESUMING = {
  * A database in which models have traded from 2 to 4 October; `beforeWrite` runs before each
  * transaction of the jobs.
  */
-function start(
-  t: TestContext,
-  { models = 2, beforeWrite = (_database: CommandDatabase) => {} } = {},
-) {
+function start(t: TestContext, beforeWrite = (_database: CommandDatabase) => {}) {
   const folder = temporaryFolder(t);
-  const [path, configurationPath] = [join(folder, 'jobs.db'), join(folder, 'config.json')];
+  const path = join(folder, 'jobs.db');
   copyTemplate(path);
-  fillWithTrackRecords(path, { models: modelNames(models), days: 3 });
-  writeFileSync(
-    configurationPath,
-    JSON.stringify({
-      models: modelNames(models).map((signature) => ({ signature, enabled: true })),
-    }),
-  );
+  fillWithTrackRecords(path, { models: modelNames(2), days: 3 });
   const own = openDatabase(path, { isServing: true });
   t.after(() => own.close());
   const database: CommandDatabase = {
@@ -49,17 +32,8 @@ function start(
       return own.write(work, options);
     },
   };
-  const settings = { ...readSettings({}), configurationPath };
-  const agent = scriptedAgent({});
-  const context: WorkerContext = {
-    database,
-    settings,
-    clock: clockFrom('2023-10-10'),
-    log: silentLog,
-    environment: {},
-    ...agent,
-    limits: workerLimits,
-  };
+  const models = modelNames(2).map((signature) => ({ signature, enabled: true }));
+  const context = { ...workerContext(database, { models }), clock: clockFrom('2023-10-10') };
   const jobs = createJobs(context);
   t.after(() => jobs.stop());
   return { jobs, context, database: own };
@@ -76,7 +50,7 @@ test('a job resumes after the days that its models have when it is created, not 
   await unchanged.jobs.submit(RESUMING);
   assert.deepEqual(starts(unchanged), ['model-0 2023-10-05', 'model-1 2023-10-05']);
   const supersede = `UPDATE trading_sessions SET status = 'superseded' WHERE model = 'model-1' AND date > '2023-10-02'`;
-  const changed = start(t, { beforeWrite: (database) => void database.statement(supersede).run() });
+  const changed = start(t, (database) => void database.statement(supersede).run());
   const { totalModelDays } = await changed.jobs.submit(RESUMING);
   assert.deepEqual(starts(changed), ['model-0 2023-10-05', 'model-1 2023-10-03']);
   assert.equal(totalModelDays, 8);
@@ -92,23 +66,13 @@ test('rules refuse a job in its transaction, once it is known that its Idempoten
   const job = { jobId: 'meanwhile', totalModelDays: 2, message: '', warnings: [] };
   const create = (database: CommandDatabase) => {
     if (unfinishedJobId(database) !== null) return;
-    const day = {
-      startDate: '2023-10-04',
-      endDate: '2023-10-04',
-      dates: ['2023-10-04'],
-      runs: [],
-      createdAt: '2023-10-10T00:00:00.000Z',
-    };
-    insertTestJob(database, {
-      ...day,
-      jobId: 'meanwhile',
-      replaceExisting: false,
-      agentConfig: {},
-      warnings: [],
-    });
+    const date = '2023-10-04';
+    const day = { startDate: date, endDate: date, dates: [date], runs: [], createdAt: `${date}T` };
+    const others = { replaceExisting: false, agentConfig: {}, warnings: [] };
+    insertTestJob(database, { ...day, ...others, jobId: 'meanwhile' });
     const [requestHash, answer] = [hashOf(done), JSON.stringify(job)];
     rememberTrigger(database, 'key', { jobId: 'meanwhile', requestHash, answer });
   };
-  const { jobs } = start(t, { beforeWrite: create });
+  const { jobs } = start(t, create);
   assert.deepEqual(await jobs.submit(done, 'key'), job);
 });

@@ -17,150 +17,62 @@ const facts = {
   maxSimulationDays: 30,
 };
 
-const named = (models: string[]) => models.map((model) => ({ model }));
+/** `name | request: from, or - in resume mode, to: models | starts | first and last date, and how many`. */
+const accepted = `
+  explicit: all models start together | 11-24 11-28: new old | 11-24 11-24 | 11-24 11-28 5
+  today is not in the future | 12-01 12-01: new | 12-01 | 12-01 12-01 1
+  exactly the maximum of days | 11-01 11-30: new | 11-01 | 11-03 11-28 20
+  weekends are left out | 11-28 12-01: new | 11-28 | 11-28 12-01 2
+  resume: each model on the day after its last | - 11-28: old recent | 11-21 11-27 | 11-21 11-28 6
+  resume: a cold start is one day | - 11-28: new | 11-28 | 11-28 11-28 1
+  resume: a cold start beside an old model | - 11-28: new recent | 11-28 11-27 | 11-27 11-28 2
+  resume: models past the end stay in the job | - 11-27: done recent | 11-29 11-27 | 11-27 11-27 1`;
 
-const accepted: [
-  name: string,
-  start: string | null,
-  end: string,
-  models: string[],
-  starts: string[],
-  dates: [first: string, last: string, count: number],
-][] = [
-  [
-    'explicit: all models start together',
-    '2025-11-24',
-    '2025-11-28',
-    ['new', 'old'],
-    ['2025-11-24', '2025-11-24'],
-    ['2025-11-24', '2025-11-28', 5],
-  ],
-  [
-    'today is not in the future',
-    '2025-12-01',
-    '2025-12-01',
-    ['new'],
-    ['2025-12-01'],
-    ['2025-12-01', '2025-12-01', 1],
-  ],
-  [
-    'exactly the maximum of days',
-    '2025-11-01',
-    '2025-11-30',
-    ['new'],
-    ['2025-11-01'],
-    ['2025-11-03', '2025-11-28', 20],
-  ],
-  [
-    'weekends are left out',
-    '2025-11-28',
-    '2025-12-01',
-    ['new'],
-    ['2025-11-28'],
-    ['2025-11-28', '2025-12-01', 2],
-  ],
-  [
-    'resume: each model on the day after its last',
-    null,
-    '2025-11-28',
-    ['old', 'recent'],
-    ['2025-11-21', '2025-11-27'],
-    ['2025-11-21', '2025-11-28', 6],
-  ],
-  [
-    'resume: a cold start is one day',
-    null,
-    '2025-11-28',
-    ['new'],
-    ['2025-11-28'],
-    ['2025-11-28', '2025-11-28', 1],
-  ],
-  [
-    'resume: a cold start beside an old model',
-    null,
-    '2025-11-28',
-    ['new', 'recent'],
-    ['2025-11-28', '2025-11-27'],
-    ['2025-11-27', '2025-11-28', 2],
-  ],
-  [
-    'resume: models past the end stay in the job',
-    null,
-    '2025-11-27',
-    ['done', 'recent'],
-    ['2025-11-29', '2025-11-27'],
-    ['2025-11-27', '2025-11-27', 1],
-  ],
-];
-for (const [name, startDate, endDate, models, starts, [first, last, count]] of accepted) {
-  test(name, () => {
-    const range = resolveRange({ startDate, endDate, models: named(models) }, facts);
-    assert.deepEqual(
-      range.runs,
-      models.map((model, index) => ({ model, startDate: starts[index] })),
-    );
-    assert.deepEqual(
-      [range.dates[0], range.dates.at(-1), range.dates.length],
-      [first, last, count],
-    );
-    assert.equal(range.startDate, [...starts].sort()[0]);
-  });
-}
-
-const refused: [
-  name: string,
-  start: string | null,
-  end: string,
-  models: string[],
-  detail: RegExp,
-][] = [
-  [
-    'start after end',
-    '2025-11-28',
-    '2025-11-27',
-    ['new'],
-    /start_date 2025-11-28 is after end_date 2025-11-27/,
-  ],
-  [
-    'the future',
-    '2025-11-28',
-    '2025-12-02',
-    ['new'],
-    /2025-12-02 is in the future \(today is 2025-12-01 in UTC\)/,
-  ],
-  [
-    '31 days',
-    '2025-10-30',
-    '2025-11-29',
-    ['new'],
-    /is 31 days, the maximum is 30 \(MAX_SIMULATION_DAYS\)/,
-  ],
-  ['no weekday', '2025-11-29', '2025-11-30', ['new'], /has no weekday/],
-  ['resume over too long a gap', null, '2025-11-28', ['ancient'], /is 331 days, the maximum is 30/],
+const refused: [name: string, request: string, detail: RegExp][] = [
+  ['start after end', '11-28 11-27: new', /start_date 2025-11-28 is after end_date 2025-11-27/],
+  ['the future', '11-28 12-02: new', /2025-12-02 is in the future \(today is 2025-12-01 in UTC\)/],
+  ['31 days', '10-30 11-29: new', /is 31 days, the maximum is 30 \(MAX_SIMULATION_DAYS\)/],
+  ['no weekday', '11-29 11-30: new', /has no weekday/],
+  ['resume over too long a gap', '- 11-28: ancient', /is 331 days, the maximum is 30/],
   [
     'resume with every model past the end',
-    null,
-    '2025-11-25',
-    ['recent', 'done'],
+    '- 11-25: recent done',
     /Nothing to resume up to 2025-11-25: every model has already run through 2025-11-26/,
   ],
-  [
-    'resume onto only a weekend',
-    null,
-    '2025-11-30',
-    ['done'],
-    /2025-11-29 to 2025-11-30 has no weekday/,
-  ],
-  ['resume into the future', null, '2025-12-02', ['recent'], /in the future/],
+  ['resume onto only a weekend', '- 11-30: done', /2025-11-29 to 2025-11-30 has no weekday/],
+  ['resume into the future', '- 12-02: recent', /in the future/],
 ];
-for (const [name, startDate, endDate, models, detail] of refused) {
-  test(`refused: ${name}`, () => {
-    assert.throws(() => resolveRange({ startDate, endDate, models: named(models) }, facts), {
-      code: 'invalid_dates',
-      message: detail,
-    });
+
+const dated = (day: string) => `2025-${day}`;
+const modelsOf = (request: string) => (request.split(': ')[1] ?? '').split(' ');
+
+function resolve(request: string) {
+  const [from = '', to = ''] = request.split(/[ :]/);
+  const models = modelsOf(request).map((model) => ({ model }));
+  const range = { startDate: from === '-' ? null : dated(from), endDate: dated(to), models };
+  return resolveRange(range, facts);
+}
+
+for (const row of accepted.trim().split('\n')) {
+  const [name = '', request = '', from = '', range = ''] = row.trim().split(' | ');
+  test(name, () => {
+    const { runs, dates, startDate } = resolve(request);
+    const starts = from.split(' ').map(dated);
+    assert.deepEqual(
+      runs,
+      modelsOf(request).map((model, index) => ({ model, startDate: starts[index] })),
+    );
+    const [first = '', last = '', count] = range.split(' ');
+    assert.deepEqual([dates[0], dates.at(-1)], [dated(first), dated(last)]);
+    assert.equal(dates.length, Number(count));
+    assert.equal(startDate, starts.sort()[0]);
   });
 }
+
+for (const [name, request, message] of refused)
+  test(`refused: ${name}`, () => {
+    assert.throws(() => resolve(request), { code: 'invalid_dates', message });
+  });
 
 test('an assertion stops a range without a model', () => {
   const request = { startDate: '2025-11-24', endDate: '2025-11-28', models: [] };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
@@ -7,9 +7,7 @@ import { openDatabase } from '../../src/database/database.ts';
 import { readWarnings } from '../../src/database/jobs.ts';
 import { runThroughFaults } from '../../src/jobs/through-faults.ts';
 import { silentLog } from '../../src/basics/log.ts';
-import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { workerLimits } from '../../src/children/places.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
 import { endJob } from '../../src/jobs/run.ts';
 import { scriptedAgent } from '../support/agents.ts';
@@ -18,7 +16,8 @@ import { insertTestJob } from '../support/jobs.ts';
 import { storePrices } from '../support/prices.ts';
 import { staleNow } from '../support/stale.ts';
 import { FIRST_DATE, fillWithTrackRecords, recordDates } from '../support/track-records.ts';
-import { clockFrom, temporaryFolder, TODAY } from '../support/service.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { workerContext } from '../support/worker-context.ts';
 
 const DATES = ['2025-11-10', '2025-11-11'];
 const PAGE_BYTES = 4_096;
@@ -27,15 +26,9 @@ const { agent_config: agentConfig } = parseConfiguration(
   'test',
 );
 const JOB = {
-  jobId: 'job',
-  startDate: '2025-11-10',
-  endDate: '2025-11-11',
-  dates: DATES,
-  runs: [{ model: 'model-a', startDate: '2025-11-10' }],
-  replaceExisting: false,
-  agentConfig,
-  createdAt: '2025-12-01T00:00:00.000Z',
-  warnings: [],
+  ...{ jobId: 'job', startDate: '2025-11-10', endDate: '2025-11-11', dates: DATES },
+  ...{ runs: [{ model: 'model-a', startDate: '2025-11-10' }], replaceExisting: false },
+  ...{ agentConfig, createdAt: '2025-12-01T00:00:00.000Z', warnings: [] },
 };
 const buyer = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }]]] });
 
@@ -49,18 +42,7 @@ function contextOf(t: TestContext, damage: (path: string) => void = () => {}): W
   damage(path);
   const database = openDatabase(path);
   t.after(() => database.close());
-  const configurationPath = join(path, '../config.json');
-  writeFileSync(configurationPath, '{"models": []}');
-  const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), configurationPath };
-  return {
-    database,
-    settings,
-    clock: clockFrom(TODAY),
-    log: silentLog,
-    environment: {},
-    ...buyer,
-    limits: workerLimits,
-  };
+  return { ...workerContext(database), ...buyer };
 }
 
 const statusOf = ({ database }: WorkerContext) => storedStatus(database, 'job');

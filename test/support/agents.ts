@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Start } from '../../src/wire/protocol.ts';
+import type { Endpoint, Start } from '../../src/wire/protocol.ts';
 import { agentHere, inProcesses, type TestAgent } from './agent-here.ts';
 
 /** The script of a model's day: its messages in turn, each with its tool calls. */
@@ -23,6 +23,16 @@ export const simulatedStart: Omit<Start, 'pastMessages'> = {
   },
   tools: [],
 };
+
+/** A provider's endpoint that is asked once, without a key. */
+export function endpointAt(baseUrl: string, changes: Partial<Endpoint> = {}): Endpoint {
+  return {
+    ...{ kind: 'provider', api: 'chat', baseUrl, apiKey: null, parameters: { model: 'test' } },
+    ...{ stream: 'off', cacheKey: null, leftOut: [] },
+    ...{ requestTimeoutMs: 60_000, maxRetries: 0, baseDelayMs: 1 },
+    ...changes,
+  };
+}
 
 /** A fixture program that behaves in one particular way, as text. */
 export function agentFixture(name: string): string {

@@ -49,8 +49,12 @@ function* counted(list: readonly unknown[], count: number): Iterable<string> {
   if (list.length !== count) yield `count is ${count}, and there are ${list.length}`;
 }
 
-function* unique(list: readonly unknown[], what: string): Iterable<string> {
-  if (new Set(list).size !== list.length) yield `${what} is there twice`;
+function* unique(
+  list: readonly Json[],
+  what: string,
+  keyOf: (one: Json) => unknown = (one) => one,
+): Iterable<string> {
+  if (new Set(list.map(keyOf)).size !== list.length) yield `${what} is there twice`;
 }
 
 function* oneJob(job: Json): Iterable<string> {
@@ -72,10 +76,7 @@ function* jobs({ jobs: list, count, next_before: next }: Json): Iterable<string>
     if (most === null ? progress.failed > 0 : !(most.model_days <= progress.failed))
       yield `${job.job_id}: ${progress.failed} failed, of which ${most?.model_days} alike`;
   }
-  yield* unique(
-    list.map((job: Json) => job.job_id),
-    'a job',
-  );
+  yield* unique(list, 'a job', (job) => job.job_id);
   const times = list.map((job: Json) => job.created_at);
   if (times.some((time: string, index: number) => index > 0 && time > times[index - 1]))
     yield 'jobs are not the newest first';
@@ -102,10 +103,7 @@ function* status(job: Json): Iterable<string> {
     yield 'an ended job has unfinished model-days';
   if (job.status === 'pending' && details.length !== having('pending'))
     yield 'a pending job has model-days that have begun';
-  yield* unique(
-    details.map((day: Json) => `${day.date} ${day.model}`),
-    'a model-day',
-  );
+  yield* unique(details, 'a model-day', (day) => `${day.date} ${day.model}`);
   for (const { model, date, status: state, started_at, completed_at } of details) {
     const isOver = state === 'completed' || state === 'failed';
     if (isOver && completed_at === null) yield `${model} ${date} is ${state} without an end`;
@@ -118,10 +116,7 @@ function* status(job: Json): Iterable<string> {
 
 function* results({ results: records, count }: Json): Iterable<string> {
   yield* counted(records, count);
-  yield* unique(
-    records.map((record: Json) => record.id),
-    'a position',
-  );
+  yield* unique(records, 'a position', (record) => record.id);
   const days = [...Map.groupBy(records, (one: Json) => `${one.date} ${one.model}`)] as Json[];
   const keys = records.map((one: Json) => `${one.date} ${one.model}`);
   if (
@@ -304,10 +299,7 @@ function* holdings({ days, count, symbols }: Json): Iterable<string> {
     if (value > 0 && !near(weights, 1, FIGURE)) yield `${date}: the weights add up to ${weights}`;
     for (const { symbol, quantity, price, value: own } of held)
       if (!near(quantity * price, own, CENTS)) yield `${date}: ${quantity} ${symbol} are ${own}`;
-    yield* unique(
-      held.map((one: Json) => one.symbol),
-      `${date}: a symbol`,
-    );
+    yield* unique(held, `${date}: a symbol`, (one) => one.symbol);
   }
   for (const { symbol, days: number, first_date: first, last_date: last } of symbols) {
     const dates = days
@@ -365,10 +357,7 @@ const isFeed = (items: readonly Json[]) =>
 function* decisions(body: Json, query: URLSearchParams): Iterable<string> {
   const list: Json[] = body.decisions;
   yield* counted(list, body.count);
-  yield* unique(
-    list.map(({ id }) => id),
-    'a decision',
-  );
+  yield* unique(list, 'a decision', ({ id }) => id);
   if (!isFeed(list)) yield 'decisions are out of order';
   for (const key of ['kind', 'symbol', 'model', 'job_id'])
     if (query.get(key) && list.some((one) => one[key] !== query.get(key)))
@@ -386,10 +375,7 @@ function* decisions(body: Json, query: URLSearchParams): Iterable<string> {
 
 function* search({ messages, count }: Json): Iterable<string> {
   yield* counted(messages, count);
-  yield* unique(
-    messages.map((one: Json) => `${one.session_id} ${one.message_index}`),
-    'a message',
-  );
+  yield* unique(messages, 'a message', (one) => `${one.session_id} ${one.message_index}`);
   for (const { session_id: session, message_index: place, excerpt, matches } of messages)
     if (matches.some(([start, length]: number[]) => start! + length! > [...excerpt].length))
       yield `session ${session}, message ${place}: a match is outside its excerpt`;
@@ -397,10 +383,7 @@ function* search({ messages, count }: Json): Iterable<string> {
 
 function* models({ models: list, count }: Json): Iterable<string> {
   yield* counted(list, count);
-  yield* unique(
-    list.map((one: Json) => one.signature),
-    'a model',
-  );
+  yield* unique(list, 'a model', (one) => one.signature);
   for (const one of list) {
     const { signature: name, completed_model_days: days } = one;
     const [first, last] = [one.first_completed_date, one.last_completed_date];

@@ -38,6 +38,11 @@ interface Provider {
   error(message: string): Body;
 }
 
+/** How two of the makers tell an error. */
+const error: Provider['error'] = (message) => ({
+  error: { message, type: 'invalid_request_error', param: null, code: null },
+});
+
 const chat: Provider = {
   answer: ({ text, thought, calls }, number) => ({
     id: `chatcmpl-${number}`,
@@ -90,19 +95,12 @@ const chat: Provider = {
         .map((piece: Body) => chunk({ reasoning_details: [piece] })),
     ];
     const words = halves(content ?? '').map((half) => chunk({ content: half }));
-    const all = [
-      ...thoughts,
-      ...words,
-      ...pieces,
-      chunk({}, finish_reason),
-      { ...head, choices: [], usage },
-    ];
+    const end = [chunk({}, finish_reason), { ...head, choices: [], usage }];
+    const all = [...thoughts, ...words, ...pieces, ...end];
     return `${sse(all.map((data) => ['', data]))}data: [DONE]\n\n`;
   },
   answersIn: ({ messages }) => messages.filter(({ role }: Body) => role === 'assistant').length,
-  error: (message) => ({
-    error: { message, type: 'invalid_request_error', param: null, code: null },
-  }),
+  error,
 };
 
 const responses: Provider = {
@@ -143,17 +141,13 @@ const responses: Provider = {
       output_index: index,
       item,
     }));
-    const created = {
-      type: 'response.created',
-      response: { ...body, status: 'in_progress', output: [] },
-    };
+    const begun = { ...body, status: 'in_progress', output: [] };
+    const created = { type: 'response.created', response: begun };
     const events = [created, ...items, { type: 'response.completed', response: body }];
     return sse(events.map((event) => [event.type, event]));
   },
   answersIn: ({ input }) => input.filter(({ type }: Body) => type === 'reasoning').length,
-  error: (message) => ({
-    error: { message, type: 'invalid_request_error', param: null, code: null },
-  }),
+  error,
 };
 
 const messages: Provider = {
@@ -167,10 +161,7 @@ const messages: Provider = {
       ...(number === 1 ? [{ type: 'redacted_thinking', data: 'hidden' }] : []),
       ...(text === '' ? [] : [{ type: 'text', text }]),
       ...calls.map(([name, input], index) => ({
-        type: 'tool_use',
-        id: callId(number, index),
-        name,
-        input,
+        ...{ type: 'tool_use', id: callId(number, index), name, input },
       })),
     ],
     stop_reason: isPaused ? 'pause_turn' : calls.length > 0 ? 'tool_use' : 'end_turn',
@@ -198,12 +189,8 @@ const messages: Provider = {
       type: 'message_start',
       message: { ...head, content: [], stop_reason: null, usage: { ...input, output_tokens: 1 } },
     };
-    return sse(
-      [start, { type: 'ping' }, ...blocks, end, { type: 'message_stop' }].map((event) => [
-        event.type,
-        event,
-      ]),
-    );
+    const events = [start, { type: 'ping' }, ...blocks, end, { type: 'message_stop' }];
+    return sse(events.map((event) => [event.type, event]));
   },
   answersIn: ({ messages: all }) =>
     all.flatMap(({ content }: Body) => content).filter(({ type }: Body) => type === 'thinking')
@@ -277,10 +264,15 @@ export function dialectOf({ path }: Pick<ModelRequest, 'path'>): ApiDialect {
       : 'chat';
 }
 
+/** Which step of its day a request asks for, from 1. */
+export function stepOf(request: ModelRequest): number {
+  return providers[dialectOf(request)].answersIn(request.body) + 1;
+}
+
 /** The makers' rules that a request of a day with these steps breaks. */
 export function refusalsOf(request: ModelRequest, steps: readonly Step[]): string[] {
   const provider = providers[dialectOf(request)];
-  const before = steps.slice(0, provider.answersIn(request.body));
+  const before = steps.slice(0, stepOf(request) - 1);
   return rules[dialectOf(request)](
     request,
     before.map((step, index) => provider.answer(step, index + 1)),
@@ -294,7 +286,7 @@ export function replyTo(request: ModelRequest, steps: readonly Step[]): Reply {
   const provider = providers[dialectOf(request)];
   const [refusal] = refusalsOf(request, steps);
   if (refusal !== undefined) return { status: 400, body: provider.error(refusal) };
-  const number = provider.answersIn(request.body) + 1;
+  const number = stepOf(request);
   const step = steps[number - 1];
   assert.ok(step !== undefined, `there is no step ${number}`);
   const body = provider.answer(step, number);

@@ -1,18 +1,15 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { openDatabase } from '../../src/database/database.ts';
 import { unfinishedJobId } from '../../src/database/jobs.ts';
 import { createJobs } from '../../src/jobs/queue.ts';
-import { silentLog } from '../../src/basics/log.ts';
-import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { workerLimits } from '../../src/children/places.ts';
-import { scriptedAgent } from './agents.ts';
 import { storePrices } from './prices.ts';
-import { clockFrom, temporaryFolder, TODAY } from './service.ts';
+import { PROD } from './prod.ts';
+import { temporaryFolder } from './service.ts';
 import { until } from './until.ts';
+import { workerContext } from './worker-context.ts';
 
 export const MODELS = Array.from({ length: 700 }, (_, index) => `model-${index}`);
 const REQUEST = {
@@ -39,22 +36,12 @@ export interface LargeJob {
 
 /** A job of 700 models on five dates, just created; there are no prices but these. */
 export async function createLargeJob(t: TestContext, prices = ''): Promise<LargeJob> {
-  const path = join(temporaryFolder(t), 'jobs.db');
-  const configurationPath = join(path, '../config.json');
-  writeFileSync(configurationPath, '{"models": [], "agent_config": {"stock_symbols": ["AAPL"]}}');
-  const database = openDatabase(path, { isServing: true });
+  const database = openDatabase(join(temporaryFolder(t), 'jobs.db'), { isServing: true });
   t.after(() => database.close());
   storePrices(database, prices);
-  const settings = { ...readSettings({}), configurationPath };
-  const context = {
-    database,
-    settings,
-    clock: clockFrom(TODAY),
-    log: silentLog,
-    environment: {},
-    ...scriptedAgent({}),
-    limits: workerLimits,
-  };
+  const agent_config = { stock_symbols: ['AAPL'] };
+  const common = workerContext(database, { models: [], agent_config });
+  const context = { ...common, settings: { ...common.settings, ...PROD } };
   const jobs = createJobs(context);
   t.after(() => jobs.stop());
   return { context, jobs, jobId: (await jobs.submit(REQUEST)).jobId };

@@ -7,7 +7,7 @@ import {
 } from '../../src/children/process.ts';
 import { startChildBy } from '../../src/children/launcher.ts';
 import type { Start } from '../../src/wire/protocol.ts';
-import { agentFixture, simulatedStart } from './agents.ts';
+import { agentFixture, endpointAt, simulatedStart } from './agents.ts';
 
 /** One model-day through a small launcher of this machine. */
 
@@ -21,19 +21,7 @@ export const HASTY: LauncherTimes = {
   drainMs: 50,
 };
 export const KEY = 'sk-a-secret';
-export const endpoint: Extract<Start['model'], { kind: 'provider' }> = {
-  kind: 'provider',
-  api: 'chat',
-  stream: 'off',
-  cacheKey: null,
-  leftOut: [],
-  baseUrl: 'http://127.0.0.1:1/v1',
-  apiKey: KEY,
-  parameters: { model: 'test' },
-  requestTimeoutMs: 60_000,
-  maxRetries: 0,
-  baseDelayMs: 1,
-};
+export const endpoint = endpointAt('http://127.0.0.1:1/v1', { apiKey: KEY });
 
 /** A shell that runs a script with Node's command line in it. */
 export const shell = (script: string) => [

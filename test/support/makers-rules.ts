@@ -18,115 +18,30 @@ export type Rules = (request: ModelRequest, answers: readonly Body[]) => string[
 
 /**
  * The fields of a request, from the makers' libraries (npm openai 6.49.0, @anthropic-ai/sdk
- * 1.12.0).
+ * 1.12.0); the last three of Messages are those of older models.
  */
-const FIELDS: Record<ApiDialect, readonly string[]> = {
-  chat: [
-    ...[
-      'audio',
-      'frequency_penalty',
-      'function_call',
-      'functions',
-      'logit_bias',
-      'logprobs',
-      'max_completion_tokens',
-      'max_tokens',
-    ],
-    ...[
-      'messages',
-      'metadata',
-      'modalities',
-      'model',
-      'moderation',
-      'n',
-      'parallel_tool_calls',
-      'prediction',
-      'presence_penalty',
-    ],
-    ...[
-      'prompt_cache_key',
-      'prompt_cache_options',
-      'prompt_cache_retention',
-      'reasoning_effort',
-      'response_format',
-      'safety_identifier',
-    ],
-    ...[
-      'seed',
-      'service_tier',
-      'stop',
-      'store',
-      'stream',
-      'stream_options',
-      'temperature',
-      'tool_choice',
-      'tools',
-      'top_logprobs',
-    ],
-    ...['top_p', 'user', 'verbosity', 'web_search_options'],
-  ],
-  responses: [
-    ...[
-      'background',
-      'context_management',
-      'conversation',
-      'include',
-      'input',
-      'instructions',
-      'max_output_tokens',
-      'metadata',
-      'model',
-    ],
-    ...[
-      'moderation',
-      'parallel_tool_calls',
-      'previous_response_id',
-      'prompt',
-      'prompt_cache_key',
-      'prompt_cache_options',
-    ],
-    ...[
-      'prompt_cache_retention',
-      'reasoning',
-      'safety_identifier',
-      'service_tier',
-      'store',
-      'stream',
-      'stream_options',
-      'temperature',
-    ],
-    ...['text', 'tool_choice', 'tools', 'top_logprobs', 'top_p', 'truncation', 'user'],
-  ],
-  messages: [
-    ...[
-      'cache_control',
-      'container',
-      'diagnostics',
-      'inference_geo',
-      'max_tokens',
-      'messages',
-      'metadata',
-      'model',
-      'output_config',
-    ],
-    ...[
-      'service_tier',
-      'speed',
-      'stop_sequences',
-      'stream',
-      'system',
-      'thinking',
-      'tool_choice',
-      'tools',
-      'user_profile_id',
-    ],
-    ...['workspace_id'],
-    ...['temperature', 'top_k', 'top_p'], // of older models, and no longer in the library
-  ],
+const FIELDS: Record<ApiDialect, string> = {
+  chat: `
+    audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens
+    max_tokens messages metadata modalities model moderation n parallel_tool_calls prediction
+    presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention
+    reasoning_effort response_format safety_identifier seed service_tier stop store stream
+    stream_options temperature tool_choice tools top_logprobs top_p user verbosity
+    web_search_options`,
+  responses: `
+    background context_management conversation include input instructions max_output_tokens
+    metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key
+    prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store
+    stream stream_options temperature text tool_choice tools top_logprobs top_p truncation
+    user`,
+  messages: `
+    cache_control container diagnostics inference_geo max_tokens messages metadata model
+    output_config service_tier speed stop_sequences stream system thinking tool_choice tools
+    user_profile_id workspace_id temperature top_k top_p`,
 };
 
 const unknownIn = (api: ApiDialect, body: Body) =>
-  Object.keys(body).filter((field) => !FIELDS[api].includes(field));
+  Object.keys(body).filter((field) => !FIELDS[api].split(/\s+/).includes(field));
 const broken = (sentences: readonly (string | false)[]) =>
   sentences.filter((sentence) => sentence !== false);
 

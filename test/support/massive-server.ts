@@ -6,53 +6,28 @@ import { rowsOf } from './prices.ts';
 
 export const MASSIVE_KEY = 'MASSIVE_0123"45\\6789_SECRET';
 
+const NOTHING = { status: 'OK', queryCount: 0, resultsCount: 0, adjusted: true, request_id: 'r' };
+
 /**
  * What Massive returns instead of prices, in its own words; and responses that are damaged on the
  * way.
  */
 export const massiveFaults = {
-  unknownKey: answer(401, { status: 'ERROR', request_id: 'r', error: 'Unknown API Key' }),
-  keyInWords: answer(401, {
-    status: 'ERROR',
-    request_id: 'r',
-    error: `Unknown API Key ${MASSIVE_KEY}`,
-  }),
-  keyAtTheCut: answer(500, { status: 'ERROR', error: `${'x'.repeat(290)}${MASSIVE_KEY}` }),
-  beyondPlan: answer(403, {
-    status: 'NOT_AUTHORIZED',
-    request_id: 'r',
-    message:
-      "Your plan doesn't include this data timeframe. Please upgrade your plan at https://massive.com/pricing",
-  }),
-  notEntitled: answer(403, {
-    status: 'NOT_AUTHORIZED',
-    message: 'You are not entitled to this data. Please upgrade your plan.',
-  }),
-  limit: answer(429, {
-    status: 'ERROR',
-    request_id: 'r',
-    error:
-      "You've exceeded the maximum requests per minute, please wait or upgrade your subscription to continue.",
-  }),
+  unknownKey: error(401, 'Unknown API Key'),
+  keyInWords: error(401, `Unknown API Key ${MASSIVE_KEY}`),
+  keyAtTheCut: error(500, `${'x'.repeat(290)}${MASSIVE_KEY}`),
+  beyondPlan: refusal(
+    "Your plan doesn't include this data timeframe. Please upgrade your plan at https://massive.com/pricing",
+  ),
+  notEntitled: refusal('You are not entitled to this data. Please upgrade your plan.'),
+  limit: error(
+    429,
+    "You've exceeded the maximum requests per minute, please wait or upgrade your subscription to continue.",
+  ),
   limitFor: (seconds: string) => answer(429, {}, { 'retry-after': seconds }),
-  limitWith200: answer(200, {
-    status: 'ERROR',
-    error: "You've exceeded the maximum requests per minute, please wait",
-  }),
-  nullResults: answer(200, {
-    status: 'OK',
-    queryCount: 0,
-    resultsCount: 0,
-    adjusted: true,
-    results: null,
-  }),
-  noResults: answer(200, {
-    status: 'OK',
-    queryCount: 0,
-    resultsCount: 0,
-    adjusted: true,
-    request_id: 'r',
-  }),
+  limitWith200: error(200, "You've exceeded the maximum requests per minute, please wait"),
+  nullResults: answer(200, { ...NOTHING, results: null }),
+  noResults: answer(200, NOTHING),
   notAList: answer(200, { status: 'OK', results: 'AAPL' }),
   notFound: answer(404, { status: 'NOT_FOUND', message: 'no such route' }),
   json: (body: unknown) => answer(200, body),
@@ -146,13 +121,9 @@ function respond(
   if (request.headers.authorization !== `Bearer ${MASSIVE_KEY}`)
     return massiveFaults.unknownKey(response);
   if (url.pathname.startsWith('/v2/aggs/')) return respondBars(response, url, options);
-  const isSplits = url.pathname === '/stocks/v1/splits';
-  if (!isSplits && url.pathname !== '/stocks/v1/dividends') return massiveFaults.notFound(response);
-  respondActions(response, url, {
-    rows: isSplits ? splitRows(options) : dividendRows(options),
-    page,
-    options,
-  });
+  const kind = /^\/stocks\/v1\/(splits|dividends)$/.exec(url.pathname)?.[1];
+  if (kind === undefined) return massiveFaults.notFound(response);
+  respondActions(response, url, { kind: kind as keyof typeof rowsBy, page, options });
 }
 
 function respondBars(
@@ -167,88 +138,71 @@ function respondBars(
   const rows = rowsOf(options.prices ?? '').filter((row) => row[1] === date);
   const results = rows.map(([symbol, , open, close, volume = '1000']) => ({
     ...{ T: symbol, v: Number(volume), vw: Number(open), o: Number(open), c: Number(close), n: 9 },
-    ...{
-      h: Math.max(Number(open), Number(close)),
-      l: Math.min(Number(open), Number(close)),
-      t: Date.parse(`${date}T20:00:00Z`),
-    },
+    ...{ h: Math.max(Number(open), Number(close)), l: Math.min(Number(open), Number(close)) },
+    t: Date.parse(`${date}T20:00:00Z`),
   }));
   for (let index = 0; results.length > 0 && index < others; index += 1)
     results.push({ T: `zz${index}`, v: 1, vw: 1, o: 1, c: 1, n: 1, h: 1, l: 1, t: 0 });
   const count = results.length;
-  const body = {
-    status: 'OK',
-    adjusted: false,
-    request_id: 'r',
-    queryCount: count,
-    resultsCount: count,
-  };
+  const body = { ...NOTHING, adjusted: false, queryCount: count, resultsCount: count };
   massiveFaults.json(count === 0 ? body : { ...body, results })(response);
 }
 
-interface ActionRow {
-  date: string;
+/** A split or a dividend as it is sent. */
+interface ActionRow extends Record<string, unknown> {
   ticker: string;
-  fields: Record<string, unknown>;
 }
 
-function splitRows({ splits = '' }: MassiveServerOptions): ActionRow[] {
-  return rowsOf(splits).map(([ticker = '', date = '', from, to]) => ({
-    ...{ date, ticker },
-    fields: {
-      execution_date: date,
-      split_from: Number(from),
-      split_to: Number(to),
+const DATE_FIELDS = { splits: 'execution_date', dividends: 'ex_dividend_date' };
+
+const rowsBy = {
+  splits: ({ splits = '' }: MassiveServerOptions): ActionRow[] =>
+    rowsOf(splits).map(([ticker = '', execution_date, from, to]) => ({
+      ...{ ticker, execution_date, split_from: Number(from), split_to: Number(to) },
       adjustment_type: 'forward_split',
-    },
-  }));
-}
-
-/** With the amounts that a reader must not take: those adjusted for later splits. */
-function dividendRows({ dividends = '' }: MassiveServerOptions): ActionRow[] {
-  return rowsOf(dividends).map(([ticker = '', date = '', cash, currency = 'USD']) => ({
-    ...{ date, ticker },
-    fields: {
-      ex_dividend_date: date,
-      cash_amount: Number(cash),
+    })),
+  /** With the amounts that a reader must not take: those adjusted for later splits. */
+  dividends: ({ dividends = '' }: MassiveServerOptions): ActionRow[] =>
+    rowsOf(dividends).map(([ticker = '', ex_dividend_date, cash, currency = 'USD']) => ({
+      ...{ ticker, ex_dividend_date, cash_amount: Number(cash), currency },
       split_adjusted_cash_amount: Number(cash) / 99,
-      currency,
-    },
-  }));
-}
+    })),
+};
 
 function respondActions(
   response: ServerResponse,
   { pathname, searchParams }: URL,
-  { rows, page, options }: { rows: ActionRow[]; page: number; options: MassiveServerOptions },
+  {
+    kind,
+    page,
+    options,
+  }: { kind: keyof typeof rowsBy; page: number; options: MassiveServerOptions },
 ): void {
   const { pageSize = 5_000, nextHost } = options;
-  const field = pathname.endsWith('splits') ? 'execution_date' : 'ex_dividend_date';
-  const [from, to] = [
-    searchParams.get(`${field}.gte`) ?? '',
-    searchParams.get(`${field}.lte`) ?? '9999',
-  ];
+  const field = DATE_FIELDS[kind];
+  const from = searchParams.get(`${field}.gte`) ?? '';
+  const to = searchParams.get(`${field}.lte`) ?? '9999';
   const named = searchParams.get('ticker.any_of')?.split(',');
-  const found = rows
+  const found = rowsBy[kind](options)
     .filter(
-      ({ date, ticker }) =>
-        from <= date && date <= to && (named === undefined || named.includes(ticker)),
+      ({ ticker, [field]: date }) =>
+        from <= String(date) && String(date) <= to && (named?.includes(ticker) ?? true),
     )
-    .map(({ ticker, date, fields }, index) => ({
-      id: `${ticker}-${date}-${index}`,
-      ticker,
-      ...fields,
-    }));
+    .map((row, index) => ({ id: `${row.ticker}-${row[field]}-${index}`, ...row }));
   const next = new URL(`${nextHost ?? 'http://localhost'}${pathname}?${searchParams}`);
   next.searchParams.set('cursor', String(page + 1));
   const results = found.slice((page - 1) * pageSize, page * pageSize);
   const hasNext = page * pageSize < found.length;
-  massiveFaults.json({
-    status: 'OK',
-    request_id: 'r',
-    results,
-    ...(hasNext && { next_url: next.href }),
-  })(response);
+  const body = { status: 'OK', request_id: 'r', results };
+  massiveFaults.json({ ...body, ...(hasNext && { next_url: next.href }) })(response);
+}
+
+function error(status: number, words: string): Fault {
+  return answer(status, { status: 'ERROR', request_id: 'r', error: words });
+}
+
+function refusal(message: string): Fault {
+  return answer(403, { status: 'NOT_AUTHORIZED', request_id: 'r', message });
 }
 
 function answer(status: number, body: unknown, headers: Record<string, string> = {}): Fault {

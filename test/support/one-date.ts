@@ -1,11 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { readWarnings } from '../../src/database/jobs.ts';
 import { type Log, silentLog } from '../../src/basics/log.ts';
-import { readSettings } from '../../src/basics/settings.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
 import { type WorkerLimits, workerLimits } from '../../src/children/places.ts';
 import type { StartChild } from '../../src/children/process.ts';
@@ -15,7 +13,8 @@ import { storedStatus } from './job-status.ts';
 import { insertTestJob } from './jobs.ts';
 import { ledger } from './ledger.ts';
 import { storePrices } from './prices.ts';
-import { clockFrom, temporaryFolder, TODAY } from './service.ts';
+import { temporaryFolder } from './service.ts';
+import { workerContext } from './worker-context.ts';
 
 /** A job of one date, whose children misbehave in turn. */
 
@@ -75,8 +74,6 @@ export function prepare(
       warnings: [],
     }),
   );
-  const configurationPath = join(path, '../config.json');
-  writeFileSync(configurationPath, '{"models": []}');
   let starts = 0;
   const startNext: StartChild = (_program, rights, modelDay) => {
     const name = programs[Math.min(starts, programs.length - 1)] as string;
@@ -84,15 +81,11 @@ export function prepare(
     const { agentProgram, startChild } = AGENTS[name] ?? inProcesses(agentFixture(name));
     return startChild(agentProgram, rights, modelDay);
   };
-  const context: WorkerContext = {
-    database,
-    settings: { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), configurationPath, modelDayTimeoutMs },
-    clock: clockFrom(TODAY),
-    log,
-    environment: {},
+  const common = workerContext(database);
+  const context = {
+    ...{ ...common, log, startChild: startNext },
+    settings: { ...common.settings, modelDayTimeoutMs },
     limits: { ...workerLimits, restartPauseMs: 1, ...limits },
-    agentProgram: '',
-    startChild: startNext,
   };
   return { context, database, starts: () => starts };
 }

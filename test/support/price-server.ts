@@ -88,19 +88,15 @@ export async function startPriceServer(
     requests.push(name);
     const fault = current.fault?.(name, requests.length - 1);
     if (fault !== undefined) return fault(response);
-    const body =
-      asked === 'SPLITS'
-        ? splitsOf(symbol, current)
-        : asked === 'DIVIDENDS'
-          ? dividendsOf(symbol, current)
-          : seriesOf(symbol, name, current);
+    const make = { SPLITS: splitsOf, DIVIDENDS: dividendsOf }[asked] ?? seriesOf;
+    const body = make(symbol, current, name);
     (body === null ? faults.unknownSymbol : answer(200, JSON.stringify(body)))(response);
   });
   const url = `http://127.0.0.1:${await listenHere(t, server)}`;
   return { url, requests, set: (changed) => (current = { ...current, ...changed }) };
 }
 
-function seriesOf(symbol: string, name: string, { prices = '' }: PriceServerOptions): unknown {
+function seriesOf(symbol: string, { prices = '' }: PriceServerOptions, name: string): unknown {
   const rows = rowsOf(prices).filter((row) => row[0] === symbol);
   if (rows.length === 0) return null;
   const newestFirst = rows.sort((one, other) => ((one[1] ?? '') < (other[1] ?? '') ? 1 : -1));
@@ -108,16 +104,8 @@ function seriesOf(symbol: string, name: string, { prices = '' }: PriceServerOpti
     .slice(0, name.endsWith('compact') ? 100 : undefined)
     .map(([, date, open, close]) => {
       const [low, high] = [Number(open), Number(close)].sort((one, other) => one - other);
-      return [
-        date,
-        {
-          '1. open': open,
-          '2. high': `${high}`,
-          '3. low': `${low}`,
-          '4. close': close,
-          '5. volume': '1000',
-        },
-      ];
+      const bar = { '1. open': open, '2. high': `${high}`, '3. low': `${low}`, '4. close': close };
+      return [date, { ...bar, '5. volume': '1000' }];
     });
   return { 'Meta Data': { '2. Symbol': symbol }, 'Time Series (Daily)': Object.fromEntries(days) };
 }

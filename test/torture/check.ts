@@ -14,42 +14,29 @@ async function replayErrors(path: string): Promise<string[]> {
   return same === modelDays ? lines : [...lines, `${same} of ${modelDays} model-days replayed`];
 }
 
-/**
- * What must be true of the database whatever happened. Returns the number of completed model-days.
- */
-export async function check({
-  folder,
-  records,
-}: {
-  folder: string;
-  records: readonly ActionRecord[];
-}): Promise<number> {
-  const errors = findErrors(
-    records,
-    readFileSync(join(folder, 'prices.jsonl'), 'utf8'),
-    INITIAL_CASH,
-  );
-  const database = new DatabaseSync(join(folder, 'data/jobs.db'), { readOnly: true });
+/** What is to be found in the database whatever happened. */
+const EXPECTED: [query: string, result: unknown][] = [
+  ['PRAGMA integrity_check', 'ok'],
+  ['SELECT count(*) FROM pragma_foreign_key_check', 0],
+  [`SELECT count(*) FROM trading_sessions WHERE status <> 'active'`, 0],
+  [`SELECT count(*) FROM job_details WHERE status NOT IN ('completed', 'skipped')`, 0],
+];
+const COMPLETED = `SELECT count(DISTINCT date || model) FROM job_details WHERE status = 'completed'`;
+
+/** Throws unless that is so, and the books add up. Returns the number of completed model-days. */
+export async function check(folder: string, records: readonly ActionRecord[]): Promise<number> {
+  const path = join(folder, 'data/jobs.db');
+  const prices = readFileSync(join(folder, 'prices.jsonl'), 'utf8');
+  const database = new DatabaseSync(path, { readOnly: true });
   const one = (sql: string) => Object.values(database.prepare(sql).get() ?? {})[0];
-  if (one('PRAGMA integrity_check') !== 'ok') errors.push('integrity_check is not ok');
-  if (database.prepare('PRAGMA foreign_key_check').all().length > 0)
-    errors.push('foreign_key_check is not empty');
-  const modelDays = Number(
-    one(
-      `SELECT count(*) FROM (SELECT DISTINCT date, model FROM job_details WHERE status = 'completed')`,
-    ),
+  const modelDays = Number(one(COMPLETED));
+  const active: (typeof EXPECTED)[0] = ['SELECT count(*) FROM trading_sessions', modelDays];
+  const wrong = [...EXPECTED, active].flatMap(([sql, result]) =>
+    one(sql) === result ? [] : [`${sql}: ${one(sql)}, not ${result}`],
   );
-  const active = one(`SELECT count(*) FROM trading_sessions WHERE status = 'active'`);
-  if (active !== modelDays)
-    errors.push(`${active} active sessions for ${modelDays} completed model-days`);
-  const others = one(`SELECT count(*) FROM trading_sessions WHERE status <> 'active'`);
-  if (others !== 0) errors.push(`${others} sessions are not active`);
-  const unfinished = one(
-    `SELECT count(*) FROM job_details WHERE status NOT IN ('completed', 'skipped')`,
-  );
-  if (unfinished !== 0) errors.push(`${unfinished} model-days are neither completed nor skipped`);
   database.close();
-  errors.push(...(await replayErrors(join(folder, 'data/jobs.db'))));
+  const errors = [...findErrors(records, prices, INITIAL_CASH), ...wrong];
+  errors.push(...(await replayErrors(path)));
   if (errors.length > 0) throw new Error(errors.slice(0, 20).join('\n'));
   return modelDays;
 }

@@ -30,16 +30,10 @@ export function install(
   mkdirSync(join(folder, 'configs'));
   const configuration = {
     models: MODELS.slice(0, count).map((signature) => ({
-      signature,
-      enabled: true,
-      openai_base_url: modelsUrl,
-      openai_api_key: 'key',
+      ...{ signature, enabled: true, openai_base_url: modelsUrl, openai_api_key: 'key' },
     })),
     agent_config: {
-      stock_symbols: SYMBOLS,
-      initial_cash: INITIAL_CASH,
-      max_steps: 6,
-      base_delay: 0.01,
+      ...{ stock_symbols: SYMBOLS, initial_cash: INITIAL_CASH, max_steps: 6, base_delay: 0.01 },
     },
   };
   writeFileSync(join(folder, 'configs/default_config.json'), JSON.stringify(configuration));

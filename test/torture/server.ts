@@ -1,112 +1,41 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import type { ActionRecord } from '../support/recompute.ts';
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { ask, followProgram, type Program } from '../support/program.ts';
 import { until } from '../support/until.ts';
+import type { TortureModels } from './models.ts';
 
 /** The built service while it runs. */
-export interface Server {
+export interface Server extends Program {
   url: string;
-  process: ChildProcess;
-  /** Resolves when its log says that a job has ended; rejects when the service ends before that. */
-  jobEnd(jobId: string): Promise<void>;
-  stop(): Promise<void>;
 }
 
 const environment = {
-  API_PORT: '0',
-  LOG_LEVEL: 'INFO',
-  MAX_SIMULATION_DAYS: '30',
+  ...{ API_PORT: '0', LOG_LEVEL: 'INFO', MAX_SIMULATION_DAYS: '30' },
   RUNTIME_CONFIG_PATH: 'runtime_config.json',
 };
 
 /** Runs a command of the program to its end. Rejects when it fails. */
-export function run(folder: string, args: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, ['server.js', ...args], {
-    cwd: folder,
-    env: environment,
-    stdio: 'ignore',
-  });
-  return new Promise((resolve, reject) =>
-    child.on('close', (code) =>
-      code === 0 ? resolve() : reject(new Error(`${args.join(' ')} ended with ${code}`)),
-    ),
-  );
+export async function run(folder: string, args: readonly string[]): Promise<void> {
+  const options = { cwd: folder, env: environment };
+  const { code } = await followProgram(spawn(process.execPath, ['server.js', ...args], options))
+    .ended;
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);
 }
 
 /**
  * Starts the service; `command` goes before it, such as one that enters a control group, and
- * `onLog` takes its log.
+ * `onLog` takes its log. Rejects with its log when it ends before it listens.
  */
-export function startServer(
+export async function startServer(
   folder: string,
-  {
-    command = [],
-    onLog = () => {},
-  }: { command?: readonly string[]; onLog?: (text: string) => void } = {},
+  { command = [] as readonly string[], onLog = (_text: string) => {} } = {},
 ): Promise<Server> {
-  const { promise, resolve, reject } = Promise.withResolvers<Server>();
   const [file = '', ...args] = [...command, process.execPath, 'server.js'];
-  const child = spawn(file, args, {
-    cwd: folder,
-    env: environment,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let log = '';
-  const jobs = watchJobs();
-  const ended = new Promise<void>((end) => child.on('close', () => end()));
-  let isStarting = true;
-  until('the service to listen', () => !isStarting).catch(() => child.kill('SIGKILL'));
-  child.stderr.on('data', (chunk) => {
-    log = (log + chunk).slice(-20_000);
-    onLog(String(chunk));
-    jobs.read(log);
-    const port = /"message":"listening".*?"port":(\d+)/.exec(log)?.[1];
-    if (port === undefined) return;
-    isStarting = false;
-    const stop = async () => {
-      child.kill('SIGTERM');
-      await ended;
-    };
-    resolve({ url: `http://127.0.0.1:${port}`, process: child, jobEnd: jobs.jobEnd, stop });
-  });
-  void ended.then(() => {
-    isStarting = false;
-    reject(new Error(`The service did not start: ${log}`));
-    jobs.giveUp(new Error(`The service ended before its job: ${log}`));
-  });
-  return promise;
-}
-
-/**
- * The ends of jobs in a log that grows: waiting for these takes no processor time from the service,
- * unlike asking it.
- */
-function watchJobs() {
-  const ends = new Map<string, PromiseWithResolvers<void>>();
-  const endOf = (jobId: string) => {
-    const known = ends.get(jobId) ?? Promise.withResolvers<void>();
-    ends.set(jobId, known);
-    return known;
-  };
-  return {
-    read(log: string) {
-      for (const [, jobId = ''] of log.matchAll(/"message":"job ended","jobId":"([^"]+)"/g))
-        endOf(jobId).resolve();
-    },
-    jobEnd: (jobId: string): Promise<void> => endOf(jobId).promise,
-    giveUp(reason: Error) {
-      for (const end of ends.values()) end.reject(reason);
-    },
-  };
-}
-
-/** GETs, or POSTs a body; resolves to the answer's JSON. */
-export async function ask(url: string, body?: unknown): Promise<any> {
-  const init = {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json' },
-  };
-  return (await fetch(url, body === undefined ? {} : init)).json();
+  const child = spawn(file, args, { cwd: folder, env: environment });
+  child.stderr.on('data', (chunk) => onLog(String(chunk)));
+  const program = followProgram(child);
+  const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
+  return { ...program, url: `http://127.0.0.1:${port}` };
 }
 
 /** Creates a job; resolves to its id. */
@@ -117,18 +46,54 @@ export async function trigger({ url }: Server, request: object): Promise<string>
   return jobId;
 }
 
+const statusOf = ({ url }: Server, jobId: string) => ask(`${url}/simulate/status/${jobId}`);
+
 /**
- * Waits until a job has ended; it may have before this server's life. Rejects unless it is
- * completed.
+ * Waits until a job has ended; it may have before this server's life. Its log says so, which takes
+ * no processor time from the service, unlike asking it.
  */
-export async function untilEnd({ url, jobEnd }: Server, jobId: string): Promise<void> {
-  const statusOf = () => ask(`${url}/simulate/status/${jobId}`);
-  if ((await statusOf()).completed_at === null) await jobEnd(jobId);
-  const { status, error, details } = await statusOf();
+export async function jobEnd(server: Server, jobId: string): Promise<unknown> {
+  if ((await statusOf(server, jobId)).completed_at !== null) return;
+  return server.waitFor(new RegExp(`"message":"job ended","jobId":"${jobId}"`));
+}
+
+/** Waits until a job has ended. Rejects unless it is completed. */
+export async function untilEnd(server: Server, jobId: string): Promise<void> {
+  await jobEnd(server, jobId);
+  const { status, error, details } = await statusOf(server, jobId);
   if (status !== 'completed')
     throw new Error(`The job is ${status}: ${error} ${JSON.stringify(details)}`);
 }
 
-export async function readRecords({ url }: Server): Promise<ActionRecord[]> {
-  return (await ask(`${url}/results`)).results;
+/**
+ * Ends the service and waits until nothing of it is left. Resolves to how long its children
+ * outlived it, in milliseconds; a child that stays is an error.
+ */
+export async function kill(
+  server: Server,
+  { signal, models }: { signal: NodeJS.Signals; models: TortureModels },
+): Promise<number> {
+  const { pid } = server.process as { pid: number };
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter(Boolean)
+    .map(Number);
+  server.process.kill(signal);
+  await server.ended;
+  const diedAt = performance.now();
+  await until(
+    `the children ${children.join(' ')} to end with their parent`,
+    () => !children.some(isModelDay),
+  );
+  models.noteKill();
+  return performance.now() - diedAt;
+}
+
+/** Whether a process is still there; another one may have its number by now. */
+function isModelDay(pid: number): boolean {
+  try {
+    return /^(model-day|.*node)/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+  } catch {
+    return false;
+  }
 }

@@ -1,15 +1,12 @@
-import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../../src/basics/calendar.ts';
 import { requireProc } from '../support/processes.ts';
-import { check } from './check.ts';
-import { FIRST_DATE, install, randomNumbers, SYMBOLS } from './installation.ts';
-import { kill } from './kill.ts';
+import { FIRST_DATE } from './installation.ts';
 import { links } from './links.ts';
-import { startModels } from './models.ts';
 import { killQuickly } from './quick-kills.ts';
-import { ask, readRecords, run, type Server, startServer, trigger, untilEnd } from './server.ts';
+import { jobEnd, kill, type Server, trigger, untilEnd } from './server.ts';
 import { runShort, shortMachines } from './shortage.ts';
+import { makeTrouble } from './trouble.ts';
 
 /**
  * Kills the built service at random moments while it runs jobs on models that answer over HTTP,
@@ -37,33 +34,12 @@ const POLITE_SHARE = 0.2;
 /** More than the restarts without progress after which a job would be given up. */
 const QUICK_KILLS = 25;
 
-export interface TortureReport {
-  /** SIGKILL. */
-  kills: number;
-  /** SIGTERM, beside these. */
-  stops: number;
-  seed: number;
-  jobs: number;
-  modelDays: number;
-  /**
-   * Requests that the model server saw, and those of them that repeated a step in flight at a kill.
-   */
-  requests: number;
-  repeated: number;
-  records: number;
-  /**
-   * The longest that children outlived the service: a figure, because each kill waits until all of
-   * its children have ended.
-   */
-  orphanMs: number;
-  seconds: number;
-}
-
 /**
  * Throws when anything is lost, doubled or left behind. A job has as many calendar days as `days`
- * says.
+ * says. Reports SIGKILLs as `kills`, SIGTERMs beside these as `stops`, and the longest that children
+ * outlived the service: a figure, because each kill waits until all of its children have ended.
  */
-export async function torture({
+export function torture({
   kills,
   seed,
   days = 12,
@@ -71,60 +47,32 @@ export async function torture({
   kills: number;
   seed: number;
   days?: number;
-}): Promise<TortureReport> {
+}) {
   const startedAt = performance.now();
-  const random = randomNumbers(seed);
-  const models = await startModels({ seed, symbols: SYMBOLS });
   const lastDate = addDays(FIRST_DATE, DAYS_OF_A_JOB * (kills + SPARE_JOBS));
-  const folder = install(models.url, random, { lastDate });
-  let server: Server | undefined;
-  try {
-    await run(folder, ['import-prices', 'prices.jsonl']);
-    let killed = 0;
-    let stopped = 0;
-    let orphanMs = 0;
-    let jobs = 0;
-    let start = FIRST_DATE;
-    for (; killed < kills; jobs += 1) {
-      const request = { start_date: start, end_date: addDays(start, days - 1) };
-      start = addDays(start, random() < 0.3 ? 7 : DAYS_OF_A_JOB); // some jobs overlap with what is done already
-      models.beginJob();
-      server ??= await startServer(folder);
-      const jobId = await trigger(server, request);
-      while (server !== undefined && killed < kills) {
+  return makeTrouble({ seed, lastDate }, async ({ models, random, start, finish }) => {
+    const report = { kills: 0, stops: 0, seed, jobs: 0, orphanMs: 0 };
+    let server = await start();
+    let date = FIRST_DATE;
+    let jobId = '';
+    for (; report.kills < kills; report.jobs += 1) {
+      const request = { start_date: date, end_date: addDays(date, days - 1) };
+      date = addDays(date, random() < 0.3 ? 7 : DAYS_OF_A_JOB); // some jobs overlap with what is done already
+      if (report.jobs > 0) models.beginJob();
+      jobId = await trigger(server, request);
+      while (report.kills < kills) {
         const life = LEAST_LIFE_MS + random() * (MOST_LIFE_MS - LEAST_LIFE_MS);
         if (await endsWithin(server, jobId, life)) break;
         const signal = random() < POLITE_SHARE ? 'SIGTERM' : 'SIGKILL';
-        if (signal === 'SIGKILL') killed += 1;
-        else stopped += 1;
-        orphanMs = Math.max(orphanMs, await kill(server, { signal, models }));
-        server = await startServer(folder);
+        report[signal === 'SIGKILL' ? 'kills' : 'stops'] += 1;
+        report.orphanMs = Math.max(report.orphanMs, await kill(server, { signal, models }));
+        server = await start();
       }
       await untilEnd(server, jobId);
     }
-    const records = await readRecords(server as Server);
-    const modelDays = await check({ folder, records });
-    await (server as Server).stop();
-    await run(folder, ['check']); // the service's own audit, beside the independent bookkeeper's
-    const { requests, repeated } = models.check();
-    const seconds = (performance.now() - startedAt) / 1000;
-    return {
-      kills: killed,
-      stops: stopped,
-      seed,
-      jobs,
-      modelDays,
-      requests,
-      repeated,
-      records: records.length,
-      orphanMs: Math.round(orphanMs),
-      seconds,
-    };
-  } finally {
-    server?.process.kill('SIGKILL');
-    models.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
+    const left = await finish(server, jobId);
+    return { ...report, ...left, seconds: (performance.now() - startedAt) / 1000 };
+  });
 }
 
 /**
@@ -132,9 +80,8 @@ export async function torture({
  * it is over, the service is killed, at a later point of the job on a fast machine than on a slow
  * one.
  */
-async function endsWithin({ url, jobEnd }: Server, jobId: string, ms: number): Promise<boolean> {
-  if ((await ask(`${url}/simulate/status/${jobId}`)).completed_at !== null) return true;
-  return Promise.race([jobEnd(jobId).then(() => true), sleep(ms, false)]);
+async function endsWithin(server: Server, jobId: string, ms: number): Promise<boolean> {
+  return Promise.race([jobEnd(server, jobId).then(() => true), sleep(ms, false)]);
 }
 
 if (import.meta.main) {

@@ -1,0 +1,21 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { silentLog } from '../../src/basics/log.ts';
+import { readSettings } from '../../src/basics/settings.ts';
+import { workerLimits } from '../../src/children/places.ts';
+import type { CommandDatabase } from '../../src/database/database.ts';
+import type { WorkerContext } from '../../src/jobs/active-job.ts';
+import { scriptedAgent } from './agents.ts';
+import { clockFrom, TODAY } from './service.ts';
+
+/** What jobs need beside their database, without a service: its configuration lies beside it. */
+export function workerContext(
+  database: CommandDatabase,
+  configuration: object = { models: [] },
+): WorkerContext {
+  const configurationPath = join(database.path, '../config.json');
+  writeFileSync(configurationPath, JSON.stringify(configuration));
+  const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), configurationPath };
+  const fixed = { clock: clockFrom(TODAY), log: silentLog, environment: {}, limits: workerLimits };
+  return { database, settings, ...fixed, ...scriptedAgent({}) };
+}

@@ -8,6 +8,9 @@ import { setAttributes } from './element.ts';
  * Back, Forward and a reload find the page as it was left, and a link to another starts afresh.
  */
 
+/** What begins so suits only the length of the page as it was: other filters do not keep it. */
+const NOT_CARRIED = 'scroll';
+
 /**
  * One value of the current entry, under a key that is unique on its page. Check it: an older
  * version of the pages may have written it.
@@ -18,29 +21,6 @@ export interface Kept {
   write(value: unknown): void;
 }
 
-<<<<<<< HEAD
-=======
-/**
- * Safari refuses to write the history more than a hundred times in 30 seconds: after a write, the
- * next one waits.
- */
-const WRITE_EVERY_MS = 500;
-
-let entry = 0;
-/**
- * What the history does not have yet of the current entry, and its address if that has changed;
- * null when it has everything.
- */
-let waiting: { state: Json; url: string | undefined } | null = null;
-let isWriting = false;
-
-/** The router calls this whenever another entry is shown. */
-export function startEntry(): void {
-  entry += 1;
-  waiting = null; // it belongs to the entry that was left, which can no longer be written
-}
-
->>>>>>> main
 /** The value of the entry that is shown now, under the key. */
 export function keep(key: string): Kept {
   const own = navigation.currentEntry?.key;
@@ -53,26 +33,10 @@ export function keep(key: string): Kept {
   };
 }
 
-<<<<<<< HEAD
 /** What the same page keeps under other filters: its sorting, hidden lines and folds. */
 export function carriedHere(): Json {
   const all = Object.entries(keptHere());
   return Object.fromEntries(all.filter(([key]) => !key.startsWith(NOT_CARRIED)));
-=======
-/**
- * Adds an entry to the history. The same page with other filters keeps its sorting, hidden lines
- * and folds.
- */
-export function addEntry(url: string): void {
-  waiting = { state: { ...keptHere(), scroll: Math.round(scrollY) }, url: waiting?.url };
-  writeKept();
-  const isSamePage = new URL(url, location.origin).pathname === here().pathname;
-  const carried = Object.entries(keptHere()).filter(
-    ([key]) => isSamePage && key !== 'scroll', // which suits only the length of the page as it was
-  );
-  waiting = null;
-  history.pushState(Object.fromEntries(carried), '', hrefOf(url) ?? url);
->>>>>>> main
 }
 
 /** Gives the current entry another address, without showing another page. */
@@ -85,22 +49,7 @@ export function replaceAddress(url: string): void {
 export const IN_PLACE = 'in place';
 
 function keptHere(): Json {
-<<<<<<< HEAD
   return asObject(navigation.currentEntry?.getState()) ?? {};
-=======
-  return waiting?.state ?? asObject(history.state) ?? {};
-}
-
-function change(later: NonNullable<typeof waiting>): void {
-  waiting = later;
-  if (!isWriting) writeInTurn();
-}
-
-function writeInTurn(): void {
-  isWriting = waiting !== null;
-  writeKept();
-  if (isWriting) setTimeout(writeInTurn, WRITE_EVERY_MS);
->>>>>>> main
 }
 
 /** The longest history entry must stay small; further folds are not kept. */
@@ -189,7 +138,7 @@ export function startScroll(host: HTMLElement, signal: AbortSignal): () => void 
   // A page that was left further down needs all its heights to find the place.
   setAttributes(host, { 'data-top-first': wanted === 0 });
   scrollTo(0, 0);
-  addEventListener('scroll', onScroll, { signal, passive: true });
+  addEventListener('scrollend', onScroll, { signal });
   for (const name of MOVES)
     addEventListener(name, () => (isSettled = true), { signal, passive: true, once: true });
   signal.addEventListener('abort', () => growth.disconnect());

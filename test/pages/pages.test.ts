@@ -1019,14 +1019,9 @@ test(
       await region('Deepest drawdowns').locator('tbody tr').count(),
       details.drawdowns.length,
     );
-<<<<<<< HEAD
-    await page.getByText('Each symbol', { exact: true }).click();
-    await region('Profit by symbol').locator('tbody th').first().waitFor();
-=======
     const names = (caption: string) =>
       page.getByRole('table', { name: caption }).locator('tbody th').allInnerTexts();
     await page.getByText('Profit by symbol', { exact: true }).first().click();
->>>>>>> main
     assert.deepEqual(
       await names('Profit by symbol'),
       details.symbols.map(({ symbol }: { symbol: string }) => symbol),

@@ -813,58 +813,6 @@ test('with curves=true each pair has a curve with a point per day compared; the 
   assert.doesNotMatch(await csv(''), /correlation|curve/);
 });
 
-const refusals: [query: string, status: number, detail: RegExp][] = [
-  [
-    'models=alpha,stranger',
-    422,
-    /^models: no job has run stranger; GET \/models lists the models$/,
-  ],
-  ['models=alpha,alpha', 422, /^models: a name is repeated/],
-  ['models=alpha,,beta', 422, /^models: expected names separated by commas$/],
-  ['against=delta', 422, /^against: no job has run delta; GET \/models lists the models$/],
-  [
-    `models=${Array.from({ length: 51 }, (_, index) => `model-${index}`)}`,
-    422,
-    /^models: expected at most 50 models, not 51; /,
-  ],
-  [
-    `${RECENT}&curves=true&models=alpha`,
-    422,
-    /^curves: expected 2 to 4 models, not 1; name those to compare in models$/,
-  ],
-  [
-    `${RECENT}&curves=true&models=alpha,beta,gamma,hold,short`,
-    422,
-    /^curves: expected 2 to 4 models, not 5; /,
-  ],
-  ['job_id=stranger', 404, /^Job stranger not found$/],
-  ['curves=perhaps', 422, /^curves: expected true or false$/],
-  ['confidence=1', 422, /^confidence: expected a number from 0\.0001 to 0\.9999$/],
-  ['confidence=0.0', 422, /^confidence: expected/],
-  ['looks=weekly', 422, /^looks: expected once or daily$/],
-  [
-    `${RECENT}&looks=daily&confidence=0.4`,
-    422,
-    /^confidence: expected at least 0\.5 with looks=daily, not 0\.4$/,
-  ],
-  ['days=dirty', 422, /^days: expected all or clean$/],
-  ['align=weekday', 422, /^align: expected date or number$/],
-  ['table=leader', 422, /^table: expected models or pairs$/],
-  ['model=alpha', 422, /^model: is not a query parameter of this path/],
-  ['start_date=2025-02-30', 422, /^start_date: Invalid date/],
-  [
-    'start_date=2025-07-01&end_date=2025-06-01',
-    400,
-    /start_date 2025-07-01 is after end_date 2025-06-01/,
-  ],
-];
-for (const [query, status, detail] of refusals)
-  test(`/comparison?${query.slice(0, 60)} is a ${status}`, async () => {
-    const refused = await service.get(`/comparison?${query}`);
-    assert.equal(refused.status, status);
-    assert.match(refused.body.detail, detail);
-  });
-
 test('before any entry has twenty days, all are compared, however many runs each has', async (t) => {
   const path = join(temporaryFolder(t), 'jobs.db');
   fillWithTrackRecords(path, { models: ['a', 'a#2', 'b'], days: 16 });

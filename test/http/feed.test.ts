@@ -226,28 +226,6 @@ test('a page after a decision that was replaced meanwhile continues with the nex
   );
 });
 
-const refused: [path: string, status: number, detail: RegExp][] = [
-  ['/decisions?kind=split', 422, /^kind: expected one of trade, refusal, failure, no_trade$/],
-  ['/decisions?symbol=A%20B', 422, /^symbol: expected a ticker symbol$/],
-  ['/decisions?limit=201', 422, /^limit: expected a whole number from 1 to 200$/],
-  ['/decisions?before=99999', 422, /^before: expected the id of a decision$/],
-  ['/decisions?before=nonsense', 422, /^before: expected the id of a decision$/],
-  ['/decisions?models=model-x', 422, /^models: no job has run model-x; GET \/models/],
-  ['/decisions?models=model-a&model=model-a', 422, /^models: cannot be combined with model/],
-  [`/decisions?start_date=${TUE}&end_date=${MON}`, 400, /^Invalid date range/],
-  ['/search', 422, /^q: q is required/],
-  ['/search?q=%22%20*%20-', 422, /^q: expected at least one letter or digit$/],
-  [`/search?q=${'a'.repeat(201)}`, 422, /^q: expected at most 200 characters$/],
-  ['/search?q=a&limit=101', 422, /^limit: expected a whole number from 1 to 100$/],
-  ['/search?q=a&before=0', 422, /^before: expected the next_before of a search$/],
-];
-for (const [path, expected, detail] of refused) {
-  test(`refused: ${path.slice(0, 60)}`, async () => {
-    const { status, body } = await service.get(path);
-    assert.deepEqual([status, detail.test(body.detail)], [expected, true], body.detail);
-  });
-}
-
 /** The words that are marked in an excerpt. */
 const marked = ({ excerpt, matches }: any) =>
   matches.map(([start, length]: [number, number]) =>
@@ -311,13 +289,6 @@ test('search: the filters and pages of the feed, newest message first', async ()
     counts.map(async (query) => (await foundAt(`?q=done&${query}`)).length),
   );
   assert.deepEqual(found, [2, 3, 1, 1, 1]);
-});
-
-test('decisions and search of a job that does not exist', async () => {
-  for (const path of ['/decisions?', '/search?q=done&']) {
-    const { status, body } = await service.get(`${path}job_id=nothing`);
-    assert.deepEqual([status, body.detail], [404, 'Job nothing not found']);
-  }
 });
 
 test('a search finds the same when the database cannot be written', async () => {

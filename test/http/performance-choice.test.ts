@@ -249,29 +249,6 @@ test('the tables have the chosen days only', async () => {
   );
 });
 
-const refusals: [query: string, status: number, detail: RegExp][] = [
-  ['?models=all,stranger', 422, /^models: no job has run stranger; GET \/models lists the models$/],
-  ['?models=all,all', 422, /^models: a name is repeated; name each model once$/],
-  ['?models=all,', 422, /^models: expected names separated by commas$/],
-  [
-    '?models=all&model=fails',
-    422,
-    /^models: cannot be combined with model; name all models in models$/,
-  ],
-  ['?days=some', 422, /^days: expected all or clean$/],
-  ['?common=maybe', 422, /^common: expected true or false$/],
-  ['?details=maybe', 422, /^details: expected true or false$/],
-];
-for (const [query, status, detail] of refusals) {
-  for (const format of ['', '&format=csv', '&format=csv&table=trades']) {
-    test(`GET /performance${query}${format} is ${status}`, async () => {
-      const response = await fetch(`${service.url}/performance${query}${format}`);
-      assert.equal(response.status, status);
-      assert.match(((await response.json()) as { detail: string }).detail, detail);
-    });
-  }
-}
-
 test('a model whose model-days have all failed is named with the reason, unless other models are chosen', async () => {
   const day = 'start_date=2025-11-12&end_date=2025-11-12';
   const reason = '1 model-day failed, and none was completed';

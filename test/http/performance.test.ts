@@ -267,36 +267,6 @@ test('the benchmark may be any symbol with prices, or the universe, whatever the
   assert.deepEqual(await named('?benchmark=Universe'), ['universe', 2, 0.157625]);
 });
 
-const refusals: [query: string, status: number, detail: RegExp][] = [
-  ['?job_id=nothing', 404, /^Job nothing not found$/],
-  [
-    '?benchmark=SPY',
-    404,
-    /^There are no prices of SPY .*: store some \(download-prices --symbols SPY, .*\), or ask for benchmark=universe$/,
-  ],
-  ['?benchmark=no+symbol', 422, /^benchmark: expected a ticker symbol or 'universe'$/],
-  [
-    '?start_date=2025-11-31',
-    422,
-    /^start_date: Invalid date format: 2025-11-31\. Expected YYYY-MM-DD$/,
-  ],
-  ['?end_date=yesterday', 422, /^end_date: Invalid date format: yesterday\. Expected YYYY-MM-DD$/],
-  [
-    '?start_date=2025-11-12&end_date=2025-11-11',
-    400,
-    /^Invalid date range: start_date 2025-11-12 is after end_date/,
-  ],
-  ['?model=a&model=b', 422, /^model: given more than once$/],
-];
-for (const [query, status, detail] of refusals) {
-  test(`GET /performance${query} is ${status}`, async () => {
-    const answer = await service.get(`/performance${query}`);
-    assert.equal(answer.status, status);
-    assert.match(answer.body.detail, detail);
-    assert.equal(answer.body.deployment_mode, 'DEV');
-  });
-}
-
 test('before any run the response is empty but complete', async (t) => {
   const empty = await startTestService(t, { configuration });
   const { models, count, benchmark } = await ask('', empty);

@@ -6,6 +6,7 @@ import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
+import { scriptedAgent } from '../support/agents.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -163,7 +164,11 @@ async function startServer(
 
 test('a stalled response is given up', inLongForm, async (t) => {
   const httpLimits = { stalledTimeoutMs: 300 };
-  const service = await startTestService(t, { httpLimits, isForged: true });
+  const service = await startTestService(t, {
+    agent: scriptedAgent({}),
+    httpLimits,
+    isForged: true,
+  });
   const { job_id } = await service.runJob({ end_date: '2025-11-10', models: ['model-a'] });
   service.database
     .statement(

@@ -23,117 +23,73 @@ function reasonOf(models: readonly ComparedModel[], name: string): string | null
   return typeof totalReturn === 'object' ? totalReturn.reason : null;
 }
 
-const nulls: [name: string, models: ComparedModel[], reason: string | null][] = [
-  ['twenty days are enough', [model('m', { m: returns('m', { days: 20 }) }), a], null],
+const one = (name: string, days = 30) => model(name, { [name]: returns(name, { days }) });
+const late = (days: number, name: string) => [...Array<null>(days).fill(null), ...returns(name)];
+const LOST = [...returns('m', { days: 29 }), -1];
+const FEW_SHARED =
+  'Needs 20 days on which the returns of all runs compared start from the same close; there are 14';
+const STALE = 'Its chain is stale';
+/** Of the first model, which is compared with another: why it has no figures; null where it has. */
+const nulls: [model: ComparedModel, reason: string | null][] = [
+  [one('m', 20), null],
+  [one('m', 19), 'Needs 20 days with a return; it has 19'],
+  // Of ten days that the runs share, the first starts from elsewhere.
   [
-    'nineteen are not',
-    [model('m', { m: returns('m', { days: 19 }) }), a],
-    'Needs 20 days with a return; it has 19',
+    model('m', { m: returns('m'), 'm#2': late(20, 'm#2') }),
+    'Needs 20 days with a return; its runs share 9',
   ],
+  [model('m', { m: late(15, 'm') }), FEW_SHARED],
+  [model('m', { m: [] }), 'Needs 20 days with a return; it has 0'],
+  [model('m', { m: Array(30).fill(0.001) }), null],
+  [model('m', { m: returns('m') }, { unusable: STALE }), STALE],
   [
-    'runs that hardly meet',
-    [
-      model('m', {
-        m: returns('m'),
-        'm#2': [...Array.from({ length: 20 }, () => null), ...returns('m#2')],
-      }),
-      a,
-    ],
-    'Needs 20 days with a return; its runs share 9', // of ten, the first starts from elsewhere
-  ],
-  [
-    'models that hardly meet',
-    [model('m', { m: [...Array.from({ length: 15 }, () => null), ...returns('m')] }), a],
-    'Needs 20 days on which the returns of all runs compared start from the same close; there are 14',
-  ],
-  ['no returns', [model('m', { m: [] }), a], 'Needs 20 days with a return; it has 0'],
-  ['the same return every day', [flat, a], null],
-  [
-    'a stale chain',
-    [model('m', { m: returns('m') }, { unusable: 'Its chain is stale' }), a],
-    'Its chain is stale',
-  ],
-  [
-    'nothing left',
-    [model('m', { m: returns('m'), 'm#2': [...returns('m', { days: 29 }), -1] }), a],
+    model('m', { m: returns('m'), 'm#2': LOST }),
     'm#2 lost everything on 30; such a return has no logarithm',
   ],
+  [model('m', { m: Array(30).fill(0), 'm#2': Array(30).fill(0.001) }), null], // runs that differ do vary
 ];
 
 test('a model without figures says why', () => {
-  for (const [name, models, reason] of nulls) assert.equal(reasonOf(models, 'm'), reason, name);
-  const twoWays = model('flat', { flat: Array(30).fill(0), 'flat#2': Array(30).fill(0.001) });
-  assert.equal(reasonOf([twoWays, a], 'flat'), null, 'runs that differ do vary');
+  for (const [own, reason] of nulls) assert.equal(reasonOf([own, a], 'm'), reason);
 });
 
 test('too few common days leave no model with figures, and still name those whose days are missing', () => {
-  const late = model('late', {
-    late: [...Array.from({ length: 15 }, () => null), ...returns('late', { days: 30 })],
-  });
-  const { days, leftOut, models, pairs, leader } = compare([a, late]);
+  const { days, leftOut, models, pairs, leader } = compare([
+    a,
+    model('late', { late: late(15, 'late') }),
+  ]);
   assert.equal(days.length, 14);
-  assert.deepEqual(
-    [leftOut[0], leftOut.at(-1)],
-    [
-      { day: 1, runs: ['late'], reason: 'No return on this day' },
-      { day: 45, runs: ['a', 'a#2'], reason: 'No return on this day' },
-    ],
-  );
-  const reason =
-    'Needs 20 days on which the returns of all runs compared start from the same close; there are 14';
-  for (const one of models)
-    assert.deepEqual(
-      [one.interval, one.runReturns[0], one.probabilityBest],
-      [{ reason }, { reason }, { reason }],
-    );
+  const reason = 'No return on this day';
+  assert.deepEqual(leftOut[0], { day: 1, runs: ['late'], reason });
+  assert.deepEqual(leftOut.at(-1), { day: 45, runs: ['a', 'a#2'], reason });
+  const none = { reason: FEW_SHARED };
+  for (const { interval, runReturns, probabilityBest } of models)
+    assert.deepEqual([interval, runReturns[0], probabilityBest], [none, none, none]);
   assert.equal(pairs[0]?.shown, false);
-  assert.equal(pairs[0]?.sentence, `a and late: no figures. No figures for a: ${reason}.`);
+  assert.equal(pairs[0]?.sentence, `a and late: no figures. No figures for a: ${FEW_SHARED}.`);
   assert.deepEqual(
     [leader.model, leader.deflatedSharpeRatio],
     [null, { reason: 'Nothing is left to compare' }],
   );
 });
 
-const short: [name: string, models: ComparedModel[], days: number][] = [
-  [
-    'each has too few',
-    ['a', 'b'].map((name) => model(name, { [name]: returns(name, { days: 19 }) })),
-    19,
-  ],
-  [
-    'of different numbers',
-    [model('m', { m: returns('m', { days: 12 }) }), model('n', { n: returns('n', { days: 19 }) })],
-    12,
-  ],
-  [
-    'each is stale',
-    ['a', 'b'].map((name) =>
-      model(name, { [name]: returns(name) }, { unusable: 'Its chain is stale' }),
-    ),
-    30,
-  ],
-  ['no model at all', [], 0],
+const stale = (name: string) => model(name, { [name]: returns(name) }, { unusable: STALE });
+const short: [models: ComparedModel[], days: number][] = [
+  [[one('a', 19), one('b', 19)], 19],
+  [[one('m', 12), one('n', 19)], 12],
+  [[stale('a'), stale('b')], 30],
+  [[], 0],
 ];
 test('where no model has figures, the days are those that all of them share', () => {
-  for (const [name, models, days] of short) {
-    const compared = compare(models);
-    assert.deepEqual(
-      [
-        compared.days.length,
-        compared.models.filter(({ totalReturn }) => typeof totalReturn === 'number'),
-      ],
-      [days, []],
-      name,
-    );
+  for (const [given, shared] of short) {
+    const { days, models } = compare(given);
+    const figures = models.filter(({ totalReturn }) => typeof totalReturn === 'number');
+    assert.deepEqual([days.length, figures], [shared, []]);
   }
 });
 
 test('a model that only holds cash is compared: its pairs vary, and only it has no interval', () => {
-  const cash = model(
-    'cash',
-    { cash: Array.from({ length: 30 }, () => 0) },
-    { isDeterministic: true },
-  );
+  const cash = model('cash', { cash: Array(30).fill(0) }, { isDeterministic: true });
   const { models, pairs, leader } = compare([a, b, cash], { trials: 3 });
   const own = models.find((one) => one.model === 'cash');
   const reason = 'Its daily returns do not vary';
@@ -165,10 +121,8 @@ test('a model that only holds cash is compared: its pairs vary, and only it has 
 });
 
 test('models of which none varies have returns, and no figures of the difference', () => {
-  const { models, pairs, leader } = compare([
-    flat,
-    model('cash', { cash: Array.from({ length: 30 }, () => 0) }),
-  ]);
+  const cash = model('cash', { cash: Array(30).fill(0) });
+  const { models, pairs, leader } = compare([flat, cash]);
   assert.deepEqual(
     models.map((one) => [one.model, one.probabilityBest]),
     [
@@ -281,9 +235,7 @@ test('against one model, every pair has it second, and p-values are adjusted for
 });
 
 test('a pair that would be shown only without the others says so', () => {
-  const many = Array.from({ length: 9 }, (_, index) =>
-    model(`m${index}`, { [`m${index}`]: returns(`many ${index}`) }),
-  );
+  const many = [...'012345678'].map((index) => model(index, { [index]: returns(`many ${index}`) }));
   const { pairs } = compare([model('good', { good: returns('good', { mean: 0.004 }) }), ...many]);
   const shownAsOnlyPair = pairs.filter(({ pValue, shown }) => (pValue as number) < 0.05 && !shown);
   assert.ok(shownAsOnlyPair.length > 0);
@@ -312,9 +264,8 @@ test('the confidence applies to the interval and to what is shown, not to the pl
 });
 
 test('one run does not show chance, unless the model is a rule', () => {
-  const one = model('one', { one: returns('one') });
   const rule = model('rule', { rule: returns('rule') }, { isDeterministic: true });
-  const { models, pairs } = compare([one, rule, a]);
+  const { models, pairs } = compare([one('one'), rule, a]);
   assert.deepEqual(
     models.filter(({ intervalIsLowerBound }) => intervalIsLowerBound).map((single) => single.model),
     ['one'],
@@ -331,8 +282,7 @@ test('one run does not show chance, unless the model is a rule', () => {
 });
 
 test('a single model has an interval and a leader, but no figures that need another', () => {
-  const short = model('short', { short: returns('short', { days: 19 }) });
-  const { models, pairs, leader } = compare([a, short]);
+  const { models, pairs, leader } = compare([a, one('short', 19)]);
   const [only] = models;
   assert.equal(typeof only?.totalReturn, 'number');
   assert.deepEqual(only?.probabilityBest, { reason: 'There is no other model to compare it with' });
@@ -347,10 +297,8 @@ test('a single model has an interval and a leader, but no figures that need anot
 });
 
 test('trials are at least those compared, and more of them lower the deflated ratio', () => {
-  const [few, many] = [
-    compare([a, b], { trials: 1 }).leader,
-    compare([a, b], { trials: 500 }).leader,
-  ];
+  const [few, many] = [1, 500].map((trials) => compare([a, b], { trials }).leader);
+  assert.ok(few !== undefined && many !== undefined);
   assert.deepEqual([few.trials, many.trials], [2, 500]);
   assert.equal(few.probabilisticSharpeRatio, many.probabilisticSharpeRatio);
   assert.ok((few.deflatedSharpeRatio as number) > (many.deflatedSharpeRatio as number));

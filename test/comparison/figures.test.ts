@@ -21,20 +21,9 @@ const once = (days: number) => ({ days, looks: 'once' }) as const;
 
 const assertNear = within({ absolute: 1e-12, relative: 1e-12 });
 
-const lags: [days: number, lags: number][] = [
-  [2, 1],
-  [20, 2],
-  [27, 2],
-  [28, 3],
-  [99, 3],
-  [100, 4],
-  [250, 4],
-  [273, 5],
-  [2500, 8], // 28 > 100·(3/4)^4.5 = 27.4
-];
-
 test('the number of lags grows with the ninth root of the days squared', () => {
-  for (const [days, wanted] of lags) assert.equal(lagsFor(days), wanted, `${days} days`);
+  const days = [2, 20, 27, 28, 99, 100, 250, 273, 2500]; // 28 > 100·(3/4)^4.5 = 27.4
+  assert.deepEqual(days.map(lagsFor), [1, 2, 2, 3, 3, 4, 4, 5, 8]);
 });
 
 test('the variance of a mean, by hand', () => {
@@ -81,14 +70,8 @@ test('differences by rounding do not count as variation', () => {
 test('an interval and a p-value of known degrees of freedom', () => {
   // t(0.975; 4) = 2.776445105197793 (scipy.stats.t.ppf)
   const uncertainty = { ofDays: 1e-6, ofRuns: 0, total: 1e-6, degreesOfFreedom: 4 };
-  const { low, high } = intervalOf(0.001, uncertainty, {
-    days: 100,
-    confidence: 0.95,
-    looks: 'once',
-  }) as {
-    low: number;
-    high: number;
-  };
+  const period = { ...once(100), confidence: 0.95 };
+  const { low, high } = intervalOf(0.001, uncertainty, period) as { low: number; high: number };
   assertNear(Math.log1p(low), 100 * (0.001 - 0.002776445105197793));
   assertNear(Math.log1p(high), 100 * (0.001 + 0.002776445105197793));
   assertNear(twoSidedP(0.002776445105197793, uncertainty, once(100)), 0.05);
@@ -99,9 +82,8 @@ test('an interval and a p-value of known degrees of freedom', () => {
 test('an end too large for a number makes no interval', () => {
   const uncertainty = { ofDays: 0, ofRuns: 1, total: 1, degreesOfFreedom: 1 };
   const reason = 'The figure is too large for a number';
-  assert.deepEqual(intervalOf(0, uncertainty, { days: 250, confidence: 0.99, looks: 'once' }), {
-    reason,
-  });
+  const period = { ...once(250), confidence: 0.99 };
+  assert.deepEqual(intervalOf(0, uncertainty, period), { reason });
   assert.deepEqual(overPeriod(3, 250), { reason });
   assert.deepEqual(smallestDifference(uncertainty, once(400)), { reason });
 });
@@ -196,16 +178,10 @@ test('what it would take to show a difference', () => {
 });
 
 test('the planning example: 0.61 % a day, 1 % in twenty days, about 1,180 days', () => {
-  const baskets = {
-    ofDays: 0.0061 ** 2 / 20,
-    ofRuns: 0,
-    total: 0.0061 ** 2 / 20,
-    degreesOfFreedom: 19,
-  };
-  assert.equal(
-    Number((daysNeeded(Math.log(1.01) / 20, baskets, once(20)) as number).toPrecision(3)),
-    1180,
-  );
+  const ofDays = 0.0061 ** 2 / 20;
+  const baskets = { ofDays, ofRuns: 0, total: ofDays, degreesOfFreedom: 19 };
+  const needed = daysNeeded(Math.log(1.01) / 20, baskets, once(20)) as number;
+  assert.equal(Number(needed.toPrecision(3)), 1180);
   assertNear(
     Math.log1p(smallestDifference(baskets, once(20)) as number),
     2.8016 * 0.0061 * Math.sqrt(20),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
 import { ownToken, readAccessTokens, type Rights, rightsOf } from '../../src/http/access.ts';
 import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
+import { like, tableOf } from '../support/text-table.ts';
 import { readAnswers, send } from '../support/wire.ts';
 
 const CLOSE = 'Connection: close\r\n';
@@ -20,56 +21,40 @@ async function ask(url: string, head: string, { headers = '', body = '' } = {}) 
   return { ...answer, detail: JSON.parse(answer.body || '{}').detail as string };
 }
 
+const ODD = '!"$%&/()=?#read-only';
 /** Text of a tokens file → the token's rights, or what is wrong. */
-const files: [name: string, text: string, expected: Record<string, Rights | null> | RegExp][] = [
+const files: [text: string, expected: Record<string, Rights | null> | string][] = [
+  ['alpha\n', { alpha: 'everything', beta: null, ALPHA: null, alph: null, alphaa: null }],
+  ['alpha\nbeta read-only\n', { alpha: 'everything', beta: 'reading' }],
   [
-    'one token',
-    'alpha\n',
-    { alpha: 'everything', beta: null, ALPHA: null, alph: null, alphaa: null },
-  ],
-  [
-    'two tokens, one of them read-only',
-    'alpha\nbeta read-only\n',
-    { alpha: 'everything', beta: 'reading' },
-  ],
-  [
-    'comments, empty lines and odd spaces',
     '\ufeff# mine\r\n\r\n  alpha  \r\n\tbeta\tread-only \r\n# end',
     { alpha: 'everything', beta: 'reading' },
   ],
-  ['a token of odd characters', '!"$%&/()=?#read-only\n', { '!"$%&/()=?#read-only': 'everything' }],
-  ['an empty file', '', /it holds no token$/],
-  ['only comments', '# alpha\n', /it holds no token$/],
+  [`${ODD}\n`, { [ODD]: 'everything' }],
+  ['', '…it holds no token'],
+  ['# alpha\n', '…it holds no token'],
+  ['alpha\nSECRET readonly\n', '…line 2: expected a token, or a token and read-only'],
+  ['SECRET read-only please\n', '…line 1: expected a token…'],
+  ['SECRET\nSECRET read-only\n', '…line 2: this token is a duplicate'],
+  ['SECRET\u00e9\n', '…line 1: a token is 1 to 1000 visible ASCII characters'],
+  [`SECRET${'x'.repeat(1_000)}\n`, '…line 1: a token is 1 to 1000…'],
   [
-    'an unknown word',
-    'alpha\nSECRET readonly\n',
-    /line 2: expected a token, or a token and read-only$/,
-  ],
-  ['three words', 'SECRET read-only please\n', /line 1: expected a token/],
-  ['a token twice', 'SECRET\nSECRET read-only\n', /line 2: this token is a duplicate$/],
-  [
-    'a token beyond ASCII',
-    'SECRET\u00e9\n',
-    /line 1: a token is 1 to 1000 visible ASCII characters$/,
-  ],
-  ['a token that is too long', `SECRET${'x'.repeat(1_000)}\n`, /line 1: a token is 1 to 1000/],
-  [
-    'too many',
     Array.from({ length: 1_001 }, (_, index) => `SECRET${index}\n`).join(''),
-    /line 1001: more than 1000 tokens$/,
+    '…line 1001: more than 1000 tokens',
   ],
 ];
-for (const [name, text, expected] of files) {
-  test(`a tokens file with ${name}`, (t) => {
-    const apiTokensFile = join(temporaryFolder(t), 'tokens.txt');
+test('the tokens of a file, or what is wrong with it, without a token in the message', (t) => {
+  const apiTokensFile = join(temporaryFolder(t), 'tokens.txt');
+  for (const [text, expected] of files) {
     writeFileSync(apiTokensFile, text);
     const read = () => readAccessTokens({ apiToken: null, apiTokensFile });
-    if (expected instanceof RegExp) {
+    if (typeof expected === 'string') {
       const isRefusal = (error: Error & { code?: string }) =>
         error.code === 'cannot_start' &&
-        expected.test(error.message) &&
+        like(expected).test(error.message) &&
         !error.message.includes('SECRET');
-      return assert.throws(read, isRefusal);
+      assert.throws(read, isRefusal, text.slice(0, 50));
+      continue;
     }
     const tokens = read();
     for (const [token, rights] of Object.entries(expected)) {
@@ -77,8 +62,8 @@ for (const [name, text, expected] of files) {
       assert.equal(rightsOf(tokens, `bearer  ${token}`), rights, token);
       assert.ok(!JSON.stringify(tokens).includes(token));
     }
-  });
-}
+  }
+});
 
 test('a missing tokens file prevents the start', () => {
   const settings = { apiToken: 'SECRET', apiTokensFile: '/nonexistent/tokens' };
@@ -121,203 +106,107 @@ before(async (t) => {
   });
 });
 
-const tokenRows: [head: string, headers: string, status: number, detail?: RegExp][] = [
-  [
-    'GET /results',
-    '',
-    401,
-    /^An access token is needed, as "Authorization: Bearer TOKEN"; this request has none$/,
-  ],
-  ['GET /results', 'Authorization: Bearer wrong\r\n', 401, /; this request's is unknown$/],
-  ['GET /results', 'Authorization: Bearer full-token2\r\n', 401, /is unknown$/],
-  ['GET /results', 'Authorization: Bearer full-toke\r\n', 401, /is unknown$/],
-  ['GET /results', 'Authorization: Bearer \r\n', 401, /is unknown$/],
-  ['GET /results', 'Authorization: full-token\r\n', 401, /is unknown$/],
-  ['GET /results', 'Authorization: Basic full-token\r\n', 401, /is unknown$/],
-  ['GET /results', 'Authorization: Bearer full-token, Bearer x\r\n', 401, /is unknown$/],
-  ['GET /results?access_token=full-token', '', 401, /has none$/],
-  ['GET /results', FULL, 200],
-  ['GET /results', 'authorization: BEARER full-token\r\n', 200],
-  ['GET /results', READ_ONLY, 200],
-  ['GET /jobs', '', 401, /has none$/],
-  ['GET /openapi.json', '', 401, /has none$/],
-  ['GET /openapi.json', READ_ONLY, 200],
-  ['GET /health', '', 200],
-  ['HEAD /health', '', 200],
-  ['GET /health', 'Authorization: Bearer wrong\r\n', 200],
-  ['POST /health', '', 405],
-  ['GET /nowhere', '', 401, /has none$/],
-  ['GET /nowhere', FULL, 404],
-  ['GET /%zz', '', 401, /has none$/],
-  ['DELETE /results', READ_ONLY, 405],
-  ['POST /simulate/trigger', JSON_TYPE, 401, /has none$/],
-  [
-    'POST /simulate/trigger',
-    JSON_TYPE + READ_ONLY,
-    403,
-    /^This access token is read-only: it does not allow POST \/simulate\/trigger$/,
-  ],
-  ['DELETE /jobs/a', '', 401, /has none$/],
-  [
-    'DELETE /jobs/a',
-    READ_ONLY,
-    403,
-    /^This access token is read-only: .* DELETE \/jobs\/{job_id}$/,
-  ],
-  ['DELETE /jobs/a', `${FULL}Origin: http://evil.example\r\n`, 403, /another origin/],
-  ['DELETE /jobs/a', FULL, 404],
-  ['POST /simulate/trigger', JSON_TYPE + FULL, 422],
-  ['POST /simulate/trigger', FULL, 415],
-  // Without a token the response reveals nothing else.
-  ['POST /simulate/trigger', '', 401, /has none$/],
-  ['POST /simulate/trigger', 'Origin: http://evil.example\r\n', 401, /has none$/],
-];
-for (const [head, headers, status, detail = /^/] of tokenRows) {
-  test(`with access tokens: ${head} ${headers.trim().replaceAll('\r\n', ', ') || 'without one'} is ${status}`, async () => {
-    const answer = await ask(guarded.url, head, {
-      headers,
-      body: head.startsWith('POST') ? '{}' : '',
-    });
-    assert.equal(answer.status, status, answer.detail);
-    assert.match(answer.detail ?? '', detail);
-    const challenge = status === 401 ? 'Bearer realm="Trading Simulation Service"' : undefined;
+/** Status, request, headers, detail. */
+const tokenRows = tableOf<[status: string, head: string, headers: string, detail: string]>(`
+  401 | GET /results   |                                       | An access token is needed, as "Authorization: Bearer TOKEN"; this request has none
+  401 | GET /results   | Authorization: Bearer wrong           | …; this request's is unknown
+  401 | GET /results   | Authorization: Bearer full-token2     | …is unknown
+  401 | GET /results   | Authorization: Bearer full-toke       | …is unknown
+  401 | GET /results   | Authorization: Bearer                 | …is unknown
+  401 | GET /results   | Authorization: full-token             | …is unknown
+  401 | GET /results   | Authorization: Basic full-token       | …is unknown
+  401 | GET /results   | Authorization: Bearer full-token, Bearer x | …is unknown
+  401 | GET /results?access_token=full-token |                 | …has none
+  200 | GET /results   | FULL                                  | …
+  200 | GET /results   | authorization: BEARER full-token      | …
+  200 | GET /results   | READ                                  | …
+  401 | GET /jobs      |                                       | …has none
+  401 | GET /openapi.json |                                    | …has none
+  200 | GET /openapi.json | READ                               | …
+  200 | GET /health    |                                       | …
+  200 | HEAD /health   |                                       | …
+  200 | GET /health    | Authorization: Bearer wrong           | …
+  405 | POST /health   |                                       | …
+  401 | GET /nowhere   |                                       | …has none
+  404 | GET /nowhere   | FULL                                  | …
+  401 | GET /%zz       |                                       | …has none
+  405 | DELETE /results | READ                                 | …
+  401 | DELETE /jobs/a |                                       | …has none
+  403 | DELETE /jobs/a | READ                                  | This access token is read-only: … DELETE /jobs/{job_id}
+  403 | DELETE /jobs/a | FULL; Origin: http://evil.example     | …another origin…
+  404 | DELETE /jobs/a | FULL                                  | …
+  401 | POST /simulate/trigger | JSON                          | …has none
+  403 | POST /simulate/trigger | JSON; READ                    | This access token is read-only: it does not allow POST /simulate/trigger
+  422 | POST /simulate/trigger | JSON; FULL                    | …
+  415 | POST /simulate/trigger | FULL                          | …
+  401 | POST /simulate/trigger |                               | …has none
+  401 | POST /simulate/trigger | Origin: http://evil.example   | …has none
+`);
+test('with access tokens: who may do what; without one the response reveals nothing else', async () => {
+  const short: Record<string, string> = { FULL, READ: READ_ONLY, JSON: JSON_TYPE };
+  for (const [status, head, headers, detail] of tokenRows) {
+    const lines = headers.split('; ').map((line) => short[line] ?? (line && `${line}\r\n`));
+    const body = head.startsWith('POST') ? '{}' : '';
+    const answer = await ask(guarded.url, head, { headers: lines.join(''), body });
+    assert.equal(answer.status, Number(status), `${head} ${headers}: ${answer.detail}`);
+    assert.match(answer.detail ?? '', like(detail));
+    const challenge = status === '401' ? 'Bearer realm="Trading Simulation Service"' : undefined;
     assert.equal(answer.headers['www-authenticate'], challenge);
-  });
-}
-
-test('no log contains a token', () => {
+  }
   assert.doesNotMatch(JSON.stringify(guarded.logLines), /full-token|read-token/);
 });
 
-/** Origin and Host as browsers or other clients send them. */
-const originRows: [
-  name: string,
-  origin: string | null,
-  host: string,
-  status: number,
-  detail?: RegExp,
-][] = [
-  ['no page: any Host', null, 'evil.example', 200],
-  ['no page: an invalid Host', null, ']:x:99999', 200],
-  ['our own page, by address', 'http://127.0.0.1:8080', '127.0.0.1:8080', 200],
-  ['our own page, by IPv6 address', 'http://[::1]:8080', '[::1]:8080', 200],
-  ['our own page, as localhost', 'http://localhost:8080', 'localhost:8080', 200],
-  ['our own page, in capitals', 'http://localhost', 'LocalHost', 200],
-  ['our own page, on the default port', 'http://localhost', 'localhost:80', 200],
-  [
-    "our own page, under the machine's name",
-    `http://${hostname()}:8080`,
-    `${hostname()}:8080`,
-    200,
-  ],
-  ['our own page, behind a proxy', 'https://sim.example.com', 'sim.example.com', 200],
-  [
-    'our own page, behind a proxy that sends its port',
-    'https://sim.example.com',
-    'sim.example.com:443',
-    200,
-  ],
-  [
-    'a page of another site',
-    'http://evil.example',
-    'localhost:8080',
-    403,
-    /web page of another origin/,
-  ],
-  [
-    'a page of another port',
-    'http://localhost:3000',
-    'localhost:8080',
-    403,
-    /web page of another origin/,
-  ],
-  [
-    'a page of another address',
-    'http://127.0.0.2:8080',
-    '127.0.0.1:8080',
-    403,
-    /web page of another origin/,
-  ],
-  [
-    'a page on the default port of another scheme',
-    'https://localhost',
-    'localhost:80',
-    403,
-    /another origin/,
-  ],
-  [
-    'a page whose name begins like ours',
-    'http://localhost.evil.example',
-    'localhost',
-    403,
-    /another origin/,
-  ],
-  [
-    'a page without a name (file, sandbox, redirect)',
-    'null',
-    'localhost:8080',
-    403,
-    /another origin/,
-  ],
-  ['an extension', 'chrome-extension://abcdef', 'abcdef', 403, /another origin/],
-  ['nonsense', 'http://', 'localhost', 403, /another origin/],
-  ['two origins', 'http://localhost, http://evil.example', 'localhost', 403, /another origin/],
-  [
-    'DNS rebinding: their name, our address',
-    'http://evil.example:8080',
-    'evil.example:8080',
-    403,
-    /^Web pages may not use this service as evil\.example: ALLOWED_HOSTS does not name it$/,
-  ],
-  [
-    'DNS rebinding: a name below localhost',
-    'http://evil.localhost:8080',
-    'evil.localhost:8080',
-    403,
-    /ALLOWED_HOSTS/,
-  ],
-  [
-    'DNS rebinding: localhost with a dot',
-    'http://localhost.:8080',
-    'localhost.:8080',
-    403,
-    /ALLOWED_HOSTS/,
-  ],
-  [
-    'DNS rebinding: an address as a name',
-    'http://127.0.0.1.evil.example',
-    '127.0.0.1.evil.example',
-    403,
-    /ALLOWED_HOSTS/,
-  ],
-  [
-    'DNS rebinding: below an allowed host',
-    'http://x.sim.example.com',
-    'x.sim.example.com',
-    403,
-    /ALLOWED_HOSTS/,
-  ],
+/** Origin and Host as browsers or other clients send them; which are refused, and why. */
+const originRows = tableOf<[refused: string, origin: string, host: string]>(`
+             | none                              | evil.example
+             | none                              | ]:x:99999
+             | http://127.0.0.1:8080             | 127.0.0.1:8080
+             | http://[::1]:8080                 | [::1]:8080
+             | http://localhost:8080             | localhost:8080
+             | http://localhost                  | LocalHost
+             | http://localhost                  | localhost:80
+             | http://${hostname()}:8080         | ${hostname()}:8080
+             | https://sim.example.com           | sim.example.com
+             | https://sim.example.com           | sim.example.com:443
+  another    | http://evil.example               | localhost:8080
+  another    | http://localhost:3000             | localhost:8080
+  another    | http://127.0.0.2:8080             | 127.0.0.1:8080
+  another    | https://localhost                 | localhost:80
+  another    | http://localhost.evil.example     | localhost
+  another    | null                              | localhost:8080
+  another    | chrome-extension://abcdef         | abcdef
+  another    | http://                           | localhost
+  another    | http://localhost, http://evil.example | localhost
+  rebinding  | http://evil.example:8080          | evil.example:8080
+  rebinding  | http://evil.localhost:8080        | evil.localhost:8080
+  rebinding  | http://localhost.:8080            | localhost.:8080
+  rebinding  | http://127.0.0.1.evil.example     | 127.0.0.1.evil.example
+  rebinding  | http://x.sim.example.com          | x.sim.example.com
+`);
+/** Each request, with its status where no page of another origin sends it. */
+const originRequests: [head: string, status: number][] = [
+  ['GET /results', 200],
+  ['GET /health', 200],
+  ['OPTIONS /simulate/trigger', 405],
+  ['POST /simulate/trigger', 422],
 ];
-for (const [name, origin, host, status, detail = /^/] of originRows) {
-  test(`Origin: ${name} is ${status}`, async () => {
-    const headers = `Host: ${host}\r\n${origin === null ? '' : `Origin: ${origin}\r\n`}`;
-    for (const head of [
-      'GET /results',
-      'GET /health',
-      'OPTIONS /simulate/trigger',
-      'POST /simulate/trigger',
-    ]) {
-      const answer = await ask(open.url, head, {
-        headers: headers + JSON_TYPE,
-        body: head.startsWith('POST') ? '{}' : '',
-      });
-      const allowed = head.startsWith('GET') ? 200 : head.startsWith('POST') ? 422 : 405;
-      assert.equal(answer.status, status === 200 ? allowed : 403, `${head}: ${answer.detail}`);
-      if (status === 403) assert.match(answer.detail, detail);
+test('a page of another origin is refused, also under our address (DNS rebinding)', async () => {
+  const details: Record<string, string> = {
+    another: '…web page of another origin…',
+    rebinding: 'Web pages may not use this service as …: ALLOWED_HOSTS does not name it',
+  };
+  for (const [refused, origin, host] of originRows)
+    for (const [head, status] of originRequests) {
+      const page = origin === 'none' ? '' : `Origin: ${origin}\r\n`;
+      const headers = `Host: ${host}\r\n${page}${JSON_TYPE}`;
+      const body = head.startsWith('POST') ? '{}' : '';
+      const answer = await ask(open.url, head, { headers, body });
+      const what = `${head} of ${origin} at ${host}: ${answer.detail}`;
+      assert.equal(answer.status, refused === '' ? status : 403, what);
+      if (refused !== '') assert.match(answer.detail, like(details[refused] ?? ''), what);
       assert.equal(answer.headers['access-control-allow-origin'], undefined);
     }
-  });
-}
+});
 
 test('the host of a whole URL as request target takes precedence over the Host header', async () => {
   const headers = 'Host: localhost\r\nOrigin: http://localhost\r\n';
@@ -325,7 +214,7 @@ test('the host of a whole URL as request target takes precedence over the Host h
   assert.equal((await ask(open.url, 'GET http://evil.example/health', { headers })).status, 403);
 });
 
-test('a page of another origin cannot start a job: every content type that it may send is refused', async () => {
+test('every content type that a page of another origin may send is refused', async () => {
   const body = JSON.stringify({ end_date: '2025-11-10' });
   for (const type of [
     'text/plain',
@@ -335,11 +224,8 @@ test('a page of another origin cannot start a job: every content type that it ma
     '',
   ]) {
     const headers = type === '' ? '' : `Content-Type: ${type}\r\n`;
-    assert.equal(
-      (await ask(open.url, 'POST /simulate/trigger', { headers, body })).status,
-      415,
-      type,
-    );
+    const { status } = await ask(open.url, 'POST /simulate/trigger', { headers, body });
+    assert.equal(status, 415, type);
   }
   assert.equal((await open.get('/jobs')).body.count, 0);
 });

@@ -7,6 +7,7 @@ import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { auditScripts } from '../support/replays.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { like, tableOf } from '../support/text-table.ts';
 import { validBody } from '../support/valid-body.ts';
 
 /** `GET /decisions` and `GET /search`: what all models did, and why, page by page. */
@@ -17,41 +18,23 @@ const PRICES = [MON, TUE, WED]
   .flatMap((date) => [`AAPL ${date} 100 101`, `MSFT ${date} 200 202`])
   .join('\n');
 
+const RISES = '苹果公司的股价今天上涨了。Apple rises, so I buy: “momentum” above all.';
+/** What a model says, and the calls of the same answer. */
+const turn = (words: string, ...calls: Script[string][number]): Script[string][number] => [
+  ['say', words],
+  ...calls,
+];
 const script: Script = {
   [`model-a ${MON}`]: [
-    [
-      ['say', '苹果公司的股价今天上涨了。Apple rises, so I buy: “momentum” above all.'],
-      ['buy', { symbol: 'AAPL', amount: 10 }],
-    ],
-    [
-      ['say', ''],
-      ['think', 'Now the rest into Microsoft.'],
-      ['buy', { symbol: 'msft', amount: 500 }],
-    ],
-    [
-      ['say', ''],
-      ['buy', { symbol: 'MSFT', amount: 2 }],
-      ['get_price', { symbol: 'NONE' }],
-    ],
+    turn(RISES, ['buy', { symbol: 'AAPL', amount: 10 }]),
+    turn('', ['think', 'Now the rest into Microsoft.'], ['buy', { symbol: 'msft', amount: 500 }]),
+    turn('', ['buy', { symbol: 'MSFT', amount: 2 }], ['get_price', { symbol: 'NONE' }]),
   ],
-  [`model-a ${TUE}`]: [
-    [
-      ['say', 'I sell what I lack.'],
-      ['sell', { symbol: 'MSFT', amount: 'ten' }],
-    ],
-  ],
+  [`model-a ${TUE}`]: [turn('I sell what I lack.', ['sell', { symbol: 'MSFT', amount: 'ten' }])],
   [`model-b ${MON}`]: [[['fail', 'The endpoint answered 500']]],
-  [`model-b ${TUE}`]: [
-    [
-      ['say', 'An der Börse: drei Anteile.'],
-      ['buy', { symbol: 'AAPL', amount: 3 }],
-    ],
-  ],
+  [`model-b ${TUE}`]: [turn('An der Börse: drei Anteile.', ['buy', { symbol: 'AAPL', amount: 3 }])],
   [`model-b ${WED}`]: [
-    [
-      ['say', 'Before it breaks.'],
-      ['get_portfolio', {}],
-    ],
+    turn('Before it breaks.', ['get_portfolio', {}]),
     [['fail', 'The endpoint answered 501']],
   ],
 };
@@ -63,28 +46,15 @@ before(async (t) => {
     agent: scriptedAgent(script),
     prices: PRICES,
   });
-  const both = await runJobHere(service, script, {
-    start_date: MON,
-    end_date: WED,
-    models: ['model-a', 'model-b'],
-  });
+  const models = ['model-a', 'model-b'];
+  const both = await runJobHere(service, script, { start_date: MON, end_date: WED, models });
   // Replaced: what model-b bought on Tuesday no longer counts, nor what it said.
   const again = { start_date: TUE, end_date: TUE, models: ['model-b'], replace_existing: true };
-  const other = {
-    [`model-b ${TUE}`]: [
-      [
-        ['say', 'Für München: sechs Anteile.'],
-        ['buy', { symbol: 'AAPL', amount: 6 }],
-      ],
-    ],
-  } as Script;
-  const replaced = await runJobHere(service, other, again);
+  const purchase = turn('Für München: sechs Anteile.', ['buy', { symbol: 'AAPL', amount: 6 }]);
+  const replaced = await runJobHere(service, { [`model-b ${TUE}`]: [purchase] }, again);
   // Repeated: the failed Monday is completed now.
-  const repeated = await runJobHere(
-    service,
-    {},
-    { start_date: MON, end_date: MON, models: ['model-b'] },
-  );
+  const monday = { start_date: MON, end_date: MON, models: ['model-b'] };
+  const repeated = await runJobHere(service, {}, monday);
   jobs = [both, replaced, repeated].map(({ job_id }) => job_id);
 });
 
@@ -114,70 +84,36 @@ async function allPages(path: string, itemsOf: (body: any) => any[]): Promise<an
   return items;
 }
 
-const words = ({
-  kind,
-  date,
-  model,
-  side,
-  amount,
-  symbol,
-  price,
-  reason,
-  detail,
-  message_index,
-}: any) =>
+const words = (one: any) =>
   [
-    `${date} ${model} ${kind}`,
-    [side, amount, symbol, price].map((one) => one ?? '-').join(' '),
-    reason,
-    detail,
-    message_index,
+    `${one.date} ${one.model} ${one.kind}`,
+    [one.side, one.amount, one.symbol, one.price].map((cell) => cell ?? '-').join(' '),
+    `${one.message_index} ${one.reason}`,
+    String(one.detail),
   ] as const;
 
-const REFUSED_SALE = /^sell: amount/;
-const RISES = '苹果公司的股价今天上涨了。Apple rises, so I buy: “momentum” above all.';
-const ALL: [
-  what: string,
-  order: string,
-  reason: string | null,
-  detail: string | RegExp | null,
-  message: number,
-][] = [
-  [`${WED} model-a no_trade`, '- - - -', 'Done.', null, 1],
-  [`${WED} model-b failure`, '- - - -', 'Before it breaks.', 'The endpoint answered 501', 1],
-  [`${TUE} model-a no_trade`, '- - - -', 'Done.', null, 3],
-  [`${TUE} model-a refusal`, 'sell - MSFT -', 'I sell what I lack.', REFUSED_SALE, 2],
-  [`${TUE} model-b trade`, 'buy 6 AAPL 100', 'Für München: sechs Anteile.', null, 2],
-  [`${MON} model-a trade`, 'buy 2 MSFT 200', 'Now the rest into Microsoft.', null, 6],
-  [
-    `${MON} model-a refusal`,
-    'buy 500 MSFT -',
-    'Now the rest into Microsoft.',
-    /^Cannot buy 500 MSFT/,
-    4,
-  ],
-  [`${MON} model-a trade`, 'buy 10 AAPL 100', RISES, null, 2],
-  [`${MON} model-b no_trade`, '- - - -', 'Done.', null, 1],
-];
+/** What, order, message and reason, detail. */
+const ALL = tableOf<[what: string, order: string, reason: string, detail: string]>(`
+  ${WED} model-a no_trade | - - - -         | 1 Done.                        | null
+  ${WED} model-b failure  | - - - -         | 1 Before it breaks.            | The endpoint answered 501
+  ${TUE} model-a no_trade | - - - -         | 3 Done.                        | null
+  ${TUE} model-a refusal  | sell - MSFT -   | 2 I sell what I lack.          | sell: amount…
+  ${TUE} model-b trade    | buy 6 AAPL 100  | 2 Für München: sechs Anteile.  | null
+  ${MON} model-a trade    | buy 2 MSFT 200  | 6 Now the rest into Microsoft. | null
+  ${MON} model-a refusal  | buy 500 MSFT -  | 4 Now the rest into Microsoft. | Cannot buy 500 MSFT…
+  ${MON} model-a trade    | buy 10 AAPL 100 | 2 ${RISES}                     | null
+  ${MON} model-b no_trade | - - - -         | 1 Done.                        | null
+`);
+/** The decisions in these places of the list. */
+const at = (places: readonly number[]) => places.map((place) => ALL[place]?.[0]);
 
 test('each decision of the active sessions once, newest first, with the words before it', async () => {
   const found = (await decisionsAt('')).map(words);
   assert.deepEqual(
-    found.map(([what]) => what),
-    ALL.map(([what]) => what),
+    found.map((row) => row.slice(0, 3)),
+    ALL.map((row) => row.slice(0, 3)),
   );
-  found.forEach(([what, order, reason, detail, message], index) => {
-    const [, expectedOrder, expectedReason, expectedDetail, expectedMessage] = ALL[
-      index
-    ] as (typeof ALL)[number];
-    assert.deepEqual(
-      [order, reason, message],
-      [expectedOrder, expectedReason, expectedMessage],
-      what,
-    );
-    if (expectedDetail instanceof RegExp) assert.match(detail, expectedDetail);
-    else assert.equal(detail, expectedDetail);
-  });
+  for (const [index, row] of found.entries()) assert.match(row[3], like(ALL[index]?.[3] ?? ''));
 });
 
 const filters: [query: string, places: number[]][] = [
@@ -189,7 +125,6 @@ const filters: [query: string, places: number[]][] = [
   ['symbol=MSFT&kind=failure', []],
   ['symbol=NVDA', []],
   ['kind=trade', [4, 5, 7]],
-  ['kind=refusal', [3, 6]],
   ['kind=failure', [1]],
   ['kind=no_trade', [0, 2, 8]],
   [`start_date=${TUE}&end_date=${TUE}`, [2, 3, 4]],
@@ -198,22 +133,16 @@ const filters: [query: string, places: number[]][] = [
   ['job_id=1', [4]],
   ['job_id=2', [8]],
 ];
-for (const [query, places] of filters) {
-  test(`decisions with ${query}: the same however long the pages are`, async () => {
-    const chosen = query.replace(
-      /job_id=(\d)/,
-      (_, index: string) => `job_id=${jobs[Number(index)]}`,
-    );
-    const expected = places.map((place) => ALL[place]?.[0]);
+test('filters of decisions: the same however long the pages are', async () => {
+  for (const [query, places] of filters) {
+    const chosen = query.replace(/job_id=(\d)/, (_, index) => `job_id=${jobs[Number(index)]}`);
     for (const limit of [1, 2, 200]) {
       const found = await allPages(`/decisions?${chosen}&limit=${limit}`, (body) => body.decisions);
-      assert.deepEqual(
-        found.map((one) => words(one)[0]),
-        expected,
-      );
+      const decisions = found.map((one) => words(one)[0]);
+      assert.deepEqual(decisions, at(places), `${query}, ${limit} a page`);
     }
-  });
-}
+  }
+});
 
 test('a page after a decision that was replaced meanwhile continues with the next model-day', async () => {
   const sql = `SELECT session_id || ':' || message_index || ':' || action_id AS id
@@ -222,31 +151,9 @@ test('a page after a decision that was replaced meanwhile continues with the nex
   const found = await decisionsAt(`?before=${id}&job_id=${jobs[0]}`);
   assert.deepEqual(
     found.map((one) => words(one)[0]),
-    [5, 6, 7].map((place) => ALL[place]?.[0]),
+    at([5, 6, 7]),
   );
 });
-
-const refused: [path: string, status: number, detail: RegExp][] = [
-  ['/decisions?kind=split', 422, /^kind: expected one of trade, refusal, failure, no_trade$/],
-  ['/decisions?symbol=A%20B', 422, /^symbol: expected a ticker symbol$/],
-  ['/decisions?limit=201', 422, /^limit: expected a whole number from 1 to 200$/],
-  ['/decisions?before=99999', 422, /^before: expected the id of a decision$/],
-  ['/decisions?before=nonsense', 422, /^before: expected the id of a decision$/],
-  ['/decisions?models=model-x', 422, /^models: no job has run model-x; GET \/models/],
-  ['/decisions?models=model-a&model=model-a', 422, /^models: cannot be combined with model/],
-  [`/decisions?start_date=${TUE}&end_date=${MON}`, 400, /^Invalid date range/],
-  ['/search', 422, /^q: q is required/],
-  ['/search?q=%22%20*%20-', 422, /^q: expected at least one letter or digit$/],
-  [`/search?q=${'a'.repeat(201)}`, 422, /^q: expected at most 200 characters$/],
-  ['/search?q=a&limit=101', 422, /^limit: expected a whole number from 1 to 100$/],
-  ['/search?q=a&before=0', 422, /^before: expected the next_before of a search$/],
-];
-for (const [path, expected, detail] of refused) {
-  test(`refused: ${path.slice(0, 60)}`, async () => {
-    const { status, body } = await service.get(path);
-    assert.deepEqual([status, detail.test(body.detail)], [expected, true], body.detail);
-  });
-}
 
 /** The words that are marked in an excerpt. */
 const marked = ({ excerpt, matches }: any) =>
@@ -254,39 +161,33 @@ const marked = ({ excerpt, matches }: any) =>
     [...excerpt].slice(start, start + length).join(''),
   );
 
-const searches: [what: string, search: string, found: [place: string, marked: string[]][]][] = [
-  ['a word in another case', 'MOMENTUM', [[`model-a ${MON} 1`, ['momentum']]]],
-  ['part of a Chinese sentence', '股价', [[`model-a ${MON} 1`, ['股价']]]],
-  ['parts of it in any order', '上涨 苹果', [[`model-a ${MON} 1`, ['苹果', '上涨']]]],
-  ['words without their accents', 'fur munchen', [[`model-b ${TUE} 1`, ['Für', 'München']]]],
-  ['accents that were not written', 'síx sechs', []],
-  ['what only a superseded session said', 'Börse', []],
-  ['thoughts', 'rest Microsoft', [[`model-a ${MON} 3`, ['rest', 'Microsoft']]]],
-  [
-    'a failed session, as long as its model-day is not completed',
-    'breaks',
-    [[`model-b ${WED} 1`, ['breaks']]],
-  ],
-  ['a refusal', 'cannot buy 500', [[`model-a ${MON} 4`, ['Cannot', 'buy', '500']]]],
-  ['arguments', 'ten', [[`model-a ${TUE} 2`, ['ten']]]],
-  ['words that are in no one message', 'momentum Microsoft', []],
-  ['operators of SQLite as words', 'momentum AND OR NOT NEAR', []],
-  [
-    'quotes, brackets and stars as nothing',
-    '"momentum* (^all:',
-    [[`model-a ${MON} 1`, ['momentum', 'all']]],
-  ],
-  ['a word of the opening prompt', 'previousClose', []],
-];
-for (const [what, search, expected] of searches) {
-  test(`search finds ${what}`, async () => {
+/** What is searched, where it is found, and what is marked there. */
+const searches = tableOf<[what: string, search: string, place: string, marked: string]>(`
+  a word in another case               | MOMENTUM                 | model-a ${MON} 1 | momentum
+  part of a Chinese sentence           | 股价                     | model-a ${MON} 1 | 股价
+  parts of it in any order             | 上涨 苹果                | model-a ${MON} 1 | 苹果, 上涨
+  words without their accents          | fur munchen              | model-b ${TUE} 1 | Für, München
+  accents that were not written        | síx sechs                |                  |
+  what a superseded session said       | Börse                    |                  |
+  thoughts                             | rest Microsoft           | model-a ${MON} 3 | rest, Microsoft
+  a failed session, until it completes | breaks                   | model-b ${WED} 1 | breaks
+  a refusal                            | cannot buy 500           | model-a ${MON} 4 | Cannot, buy, 500
+  arguments                            | ten                      | model-a ${TUE} 2 | ten
+  words that are in no one message     | momentum Microsoft       |                  |
+  operators of SQLite as words         | momentum AND OR NOT NEAR |                  |
+  quotes, brackets, stars as nothing   | "momentum* (^all:        | model-a ${MON} 1 | momentum, all
+  a word of the opening prompt         | previousClose            |                  |
+`);
+test('what a search finds and marks', async () => {
+  for (const [what, search, place, words] of searches) {
     const found = await foundAt(`?q=${encodeURIComponent(search)}`);
     assert.deepEqual(
-      found.map((one) => [`${one.model} ${one.date} ${one.message_index}`, marked(one)]),
-      expected,
+      found.map((one) => [`${one.model} ${one.date} ${one.message_index}`, marked(one).join(', ')]),
+      place === '' ? [] : [[place, words]],
+      what,
     );
-  });
-}
+  }
+});
 
 test('the audit finds a database with the index of a search sound', async () => {
   const { damage, problems } = await auditScripts(service);
@@ -295,29 +196,19 @@ test('the audit finds a database with the index of a search sound', async () => 
 
 test('search: the filters and pages of the feed, newest message first', async () => {
   const all = await foundAt('?q=done');
-  assert.deepEqual(
-    all.map(({ model, date }) => `${model} ${date}`),
-    [...[`model-b ${MON}`, `model-b ${TUE}`, `model-a ${WED}`, `model-a ${TUE}`, `model-a ${MON}`]],
-  );
+  const places = all.map(({ model, date }) => `${model} ${date}`);
+  const of = (model: string, ...dates: string[]) => dates.map((date) => `${model} ${date}`);
+  assert.deepEqual(places, [...of('model-b', MON, TUE), ...of('model-a', WED, TUE, MON)]);
   assert.deepEqual(await allPages('/search?q=done&limit=2', (body) => body.messages), all);
-  const counts = [
-    `model=model-b`,
-    `models=model-a`,
-    `job_id=${jobs[1]}`,
-    `start_date=${WED}`,
-    `end_date=${MON}&model=model-a`,
+  const counts: [query: string, count: number][] = [
+    [`model=model-b`, 2],
+    [`models=model-a`, 3],
+    [`job_id=${jobs[1]}`, 1],
+    [`start_date=${WED}`, 1],
+    [`end_date=${MON}&model=model-a`, 1],
   ];
-  const found = await Promise.all(
-    counts.map(async (query) => (await foundAt(`?q=done&${query}`)).length),
-  );
-  assert.deepEqual(found, [2, 3, 1, 1, 1]);
-});
-
-test('decisions and search of a job that does not exist', async () => {
-  for (const path of ['/decisions?', '/search?q=done&']) {
-    const { status, body } = await service.get(`${path}job_id=nothing`);
-    assert.deepEqual([status, body.detail], [404, 'Job nothing not found']);
-  }
+  for (const [query, count] of counts)
+    assert.equal((await foundAt(`?q=done&${query}`)).length, count, query);
 });
 
 test('a search finds the same when the database cannot be written', async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { realAgentHere } from '../support/agent-here.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { readAnswers, send } from '../support/wire.ts';
@@ -12,16 +11,19 @@ import { readAnswers, send } from '../support/wire.ts';
 
 const REQUEST = { start_date: '2025-11-10', end_date: '2025-11-10', models: ['model-a'] };
 
+/** Keys are lines of their own, which `fetch` would join. */
 async function trigger({ url }: TestService, key: string | string[], body: unknown = REQUEST) {
-  const headers = new Headers({ 'content-type': 'application/json' });
-  for (const value of [key].flat()) headers.append('idempotency-key', value);
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const response = await fetch(`${url}/simulate/trigger`, { method: 'POST', headers, body: text });
-  const answer: any = await response.json();
-  return { status: response.status, body: answer };
+  const keys = [key].flat().map((one) => `Idempotency-Key: ${one}\r\n`);
+  const type = `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n`;
+  const head = `Host: localhost\r\nConnection: close\r\n${type}${keys.join('')}`;
+  const request = `POST /simulate/trigger HTTP/1.1\r\n${head}\r\n${text}`;
+  const [answer] = readAnswers(await send(url, Buffer.from(request, 'latin1')));
+  return { status: answer?.status, body: JSON.parse(answer?.body ?? '') };
 }
 
-/** Keeps a job running until it is cancelled. */
+/** Ends a model-day at once, or keeps it running until it is cancelled. */
+const quick = scriptedAgent({});
 const agent = scriptedAgent({ '*': [[['wait', 3_600_000]]] });
 
 async function cancel(service: TestService, jobId: string): Promise<void> {
@@ -43,7 +45,7 @@ test('the same key and request return the first job again: while it runs, after 
 });
 
 test('requests sent at the same time create one job', async (t) => {
-  const service = await startTestService(t);
+  const service = await startTestService(t, { agent: quick });
   const answers = await Promise.all(Array.from({ length: 20 }, () => trigger(service, 'key-1')));
   assert.equal(new Set(answers.map(({ status, body }) => `${status} ${body.job_id}`)).size, 1);
   assert.equal((await service.get('/jobs')).body.count, 1);
@@ -51,11 +53,7 @@ test('requests sent at the same time create one job', async (t) => {
 
 /** The same request in other words, or another one. */
 const bodies: [name: string, body: unknown, status: number][] = [
-  [
-    'the same in another order',
-    { models: ['model-a'], end_date: '2025-11-10', start_date: '2025-11-10' },
-    200,
-  ],
+  ['the same in another order', Object.fromEntries(Object.entries(REQUEST).reverse()), 200],
   ['the same with other spaces', JSON.stringify(REQUEST, null, 4), 200],
   ['the same with a default spelled out', { ...REQUEST, replace_existing: false }, 200],
   ['the same with the default universe spelled out', { ...REQUEST, universe: null }, 200],
@@ -67,7 +65,7 @@ const bodies: [name: string, body: unknown, status: number][] = [
   ['another universe', { ...REQUEST, universe: 'control' }, 422],
 ];
 test('the same key with another request is refused, and creates nothing', async (t) => {
-  const service = await startTestService(t);
+  const service = await startTestService(t, { agent: quick });
   const first = await trigger(service, 'key-1');
   await service.waitForJob(first.body.job_id);
   for (const [name, body, status] of bodies) {
@@ -80,20 +78,15 @@ test('the same key with another request is refused, and creates nothing', async 
         new RegExp(`^Idempotency-Key: .* another request, which created job ${first.body.job_id}`),
       );
   }
-  const stored = service.database.statement('SELECT request_hash FROM idempotency_keys').get()?.[
-    'request_hash'
-  ];
+  const keys = service.database.statement('SELECT request_hash AS stored FROM idempotency_keys');
   const request = JSON.stringify(['2025-11-10', '2025-11-10', ['model-a'], false, null]);
-  assert.equal(
-    stored,
-    hash('sha256', request),
-    'a later version hashes the same, so that a repeated request finds its job after an update',
-  );
+  // A later version hashes the same, so that a repeated request finds its job after an update.
+  assert.equal(keys.get()?.['stored'], hash('sha256', request));
   assert.equal((await service.get('/jobs')).body.count, 1);
 });
 
 test('without a key, or under another one, a request is a new one', async (t) => {
-  const service = await startTestService(t, { agent: await realAgentHere() });
+  const service = await startTestService(t, { agent: quick });
   const first = await service.runJob(REQUEST);
   const second = await trigger(service, 'key-1');
   await service.waitForJob(second.body.job_id);
@@ -105,27 +98,25 @@ test('only responses with status 200 are remembered', async (t) => {
   const service = await startTestService(t, { agent });
   const running = await trigger(service, 'key-1');
   const other = { ...REQUEST, models: ['model-b'] };
-  assert.equal((await trigger(service, 'key-2', other)).status, 400, 'another job is running');
-  assert.equal(
-    (await trigger(service, 'key-2', { ...other, end_date: '2035-01-01' })).status,
-    400,
-    'the future',
-  );
-  assert.equal((await trigger(service, 'key-2', { end_date: 5 })).status, 422);
+  const future = { ...other, end_date: '2035-01-01' };
+  for (const [body, status] of [
+    [other, 400], // another job is running
+    [future, 400],
+    [{ end_date: 5 }, 422],
+  ] as const)
+    assert.equal((await trigger(service, 'key-2', body)).status, status);
   await cancel(service, running.body.job_id);
   assert.equal((await trigger(service, 'key-2', other)).status, 200, 'the key is still free');
 });
 
 test('it is checked after the schema and before the rules of the trigger', async (t) => {
-  const service = await startTestService(t);
+  const service = await startTestService(t, { agent: quick });
   const first = await trigger(service, 'key-1');
   const broken = await trigger(service, 'key-1', { end_date: 'soon' });
   assert.match(broken.body.detail, /^end_date: /);
   await service.waitForJob(first.body.job_id);
-  const later = await startTestService(t, {
-    folder: service.folder,
-    configuration: 'no configuration any more',
-  });
+  const { folder } = service;
+  const later = await startTestService(t, { folder, configuration: 'no configuration any more' });
   assert.deepEqual(await trigger(later, 'key-1'), first, 'rule 1, the configuration, is not asked');
   assert.equal((await trigger(later, 'key-2')).status, 500);
 });
@@ -143,29 +134,16 @@ const keys: [name: string, key: string | string[], status: number][] = [
   ['given twice', ['one', 'two'], 422],
 ];
 test('a key is 1 to 200 printable ASCII characters', async (t) => {
-  const service = await startTestService(t);
+  const service = await startTestService(t, { agent: quick });
   for (const [name, key, status] of keys) {
-    const answer = await sendKey(service, [key].flat());
+    const answer = await trigger(service, key);
     assert.equal(answer.status, status, name);
-    if (status === 422)
-      assert.match(
-        answer.body.detail,
-        /^Idempotency-Key: (must be 1 to 200 printable ASCII|given more than once)/,
-      );
-    else await service.waitForJob(answer.body.job_id);
-    if (status === 200) assert.deepEqual((await sendKey(service, [key].flat())).body, answer.body);
+    if (status === 422) {
+      const detail = /^Idempotency-Key: (must be 1 to 200 printable ASCII|given more than once)/;
+      assert.match(answer.body.detail, detail, name);
+      continue;
+    }
+    await service.waitForJob(answer.body.job_id);
+    assert.deepEqual(await trigger(service, key), answer, name);
   }
 });
-
-/** Lines of their own, which `fetch` would join. */
-async function sendKey({ url }: TestService, keys: readonly string[]) {
-  const body = JSON.stringify(REQUEST);
-  const lines = keys.map((key) => `Idempotency-Key: ${key}\r\n`).join('');
-  const head = `POST /simulate/trigger HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n`;
-  const bytes = Buffer.from(
-    `${head}Content-Length: ${body.length}\r\n${lines}\r\n${body}`,
-    'latin1',
-  );
-  const [answer] = readAnswers(await send(url, bytes));
-  return { status: answer?.status, body: JSON.parse(answer?.body ?? '') };
-}

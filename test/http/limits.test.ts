@@ -6,6 +6,7 @@ import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
+import { scriptedAgent } from '../support/agents.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -37,77 +38,36 @@ const chunked = (bytes: number) => {
 };
 const { maxBodyBytes, maxHeaders, maxHeadBytes, maxTargetLength } = httpLimits;
 
+const get = (path: string, headers: string) => `GET ${path} HTTP/1.1\r\n${headers}\r\n`;
+const body = (bytes: number) =>
+  `${TRIGGER}Content-Length: ${bytes}\r\n\r\n${'[]'.padEnd(bytes)}${LAST_HEALTH}`;
+const inChunks = (bytes: number) =>
+  `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n${chunked(bytes)}${LAST_HEALTH}`;
+const endless = `GET /health HTTP/1.1\r\nX: ${'x'.repeat(10 * maxHeadBytes)}`;
 const sizes: [name: string, bytes: string, statuses: number[]][] = [
-  [
-    'as many headers as allowed',
-    `GET /health HTTP/1.1\r\n${LAST}${headers(maxHeaders - 2)}\r\n`,
-    [200],
-  ],
-  ['one header more', `GET /health HTTP/1.1\r\n${HOST}${headers(maxHeaders)}\r\n`, [431]],
-  ['very many headers', `GET /health HTTP/1.1\r\n${HOST}${'a:b\r\n'.repeat(2_500)}\r\n`, [431]],
-  [
-    'a long head',
-    `GET /health HTTP/1.1\r\n${LAST}X: ${'x'.repeat(maxHeadBytes - 200)}\r\n\r\n`,
-    [200],
-  ],
-  [
-    'a head that is too long',
-    `GET /health HTTP/1.1\r\n${HOST}X: ${'x'.repeat(maxHeadBytes)}\r\n\r\n`,
-    [431],
-  ],
-  ['a head that never ends', `GET /health HTTP/1.1\r\nX: ${'x'.repeat(10 * maxHeadBytes)}`, [431]],
-  [
-    'a request target as long as allowed',
-    `GET ${target(maxTargetLength)} HTTP/1.1\r\n${LAST}\r\n`,
-    [404],
-  ],
-  [
-    'a request target one longer',
-    `GET ${target(maxTargetLength + 1)} HTTP/1.1\r\n${LAST}\r\n`,
-    [414],
-  ],
-  [
-    'a request target longer than a head',
-    `GET ${target(maxHeadBytes + 1)} HTTP/1.1\r\n${LAST}\r\n`,
-    [431],
-  ],
-  [
-    'a body as long as allowed',
-    `${TRIGGER}Content-Length: ${maxBodyBytes}\r\n\r\n${'[]'.padEnd(maxBodyBytes)}${LAST_HEALTH}`,
-    [422, 200],
-  ],
-  [
-    'a body one longer',
-    `${TRIGGER}Content-Length: ${maxBodyBytes + 1}\r\n\r\n${'[]'.padEnd(maxBodyBytes + 1)}${LAST_HEALTH}`,
-    [413, 200],
-  ],
-  [
-    'chunks one longer',
-    `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n${chunked(maxBodyBytes + 1)}${LAST_HEALTH}`,
-    [413, 200],
-  ],
-  [
-    'chunks as long as allowed',
-    `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n${chunked(maxBodyBytes)}${LAST_HEALTH}`,
-    [400, 200],
-  ],
+  ['all headers', get('/health', LAST + headers(maxHeaders - 2)), [200]],
+  ['one header more', get('/health', HOST + headers(maxHeaders)), [431]],
+  ['very many headers', get('/health', HOST + 'a:b\r\n'.repeat(2_500)), [431]],
+  ['a long head', get('/health', `${LAST}X: ${'x'.repeat(maxHeadBytes - 200)}\r\n`), [200]],
+  ['too long a head', get('/health', `${HOST}X: ${'x'.repeat(maxHeadBytes)}\r\n`), [431]],
+  ['a head that never ends', endless, [431]],
+  ['the longest target', get(target(maxTargetLength), LAST), [404]],
+  ['a target one longer', get(target(maxTargetLength + 1), LAST), [414]],
+  ['a target longer than a head', get(target(maxHeadBytes + 1), LAST), [431]],
+  ['the longest body', body(maxBodyBytes), [422, 200]],
+  ['a body one longer', body(maxBodyBytes + 1), [413, 200]],
+  ['the longest chunks', inChunks(maxBodyBytes), [400, 200]],
+  ['chunks one longer', inChunks(maxBodyBytes + 1), [413, 200]],
 ];
 test('sizes', async (t) => {
   const service = await startTestService(t);
-  for (const [name, bytes, statuses] of sizes) {
-    await t.test(`${name}: ${statuses.join(', ')}`, async () => {
-      assert.deepEqual(statusesOf(await send(service.url, bytes)), statuses);
-    });
-  }
+  for (const [name, bytes, statuses] of sizes)
+    assert.deepEqual(statusesOf(await send(service.url, bytes)), statuses, name);
 });
 
 test('a refused body is read for as long as a request may take, so that the client can read the response, and then cut off', async (t) => {
-  const service = await startTestService(t, {
-    httpLimits: {
-      maxBodyBytes: 1_000,
-      ...{ headersTimeoutMs: 200, requestTimeoutMs: 200, checkIntervalMs: 20 },
-    },
-  });
+  const short = { headersTimeoutMs: 200, requestTimeoutMs: 200, checkIntervalMs: 20 };
+  const service = await startTestService(t, { httpLimits: { maxBodyBytes: 1_000, ...short } });
   const wire = await openWire(service.url);
   const kilobyte = Buffer.alloc(1_000, 'x');
   wire.socket.write(`${TRIGGER}Content-Length: 100000000\r\n\r\n`);
@@ -125,101 +85,63 @@ const NEVER = {
   keepAliveTimeoutMs: NEVER_MS,
 };
 
+/** A request that is cut off in the middle by one of the limits of Node's server. */
 interface Slow {
   bytes: string;
   /** What it sends from time to time: that extends no limit. */
   drip?: string;
-  /**
-   * The limit of Node's server that ends the connection. It is lowered only when the quick part has
-   * come through.
-   */
+  /** It is lowered only when the quick part has come through. */
   limit: 'headersTimeout' | 'requestTimeout' | 'keepAliveTimeout';
   /** What the client has received by then, if it receives anything. */
   before?: RegExp;
   statuses: number[];
 }
 
-const slow: Record<string, Slow> = {
-  'a silent connection': { bytes: '', limit: 'headersTimeout', statuses: [408] },
-  'headers that never end': {
-    bytes: 'GET /health HTTP/1.1\r\nX: ',
-    drip: 'x',
-    limit: 'headersTimeout',
-    statuses: [408],
-  },
-  'headers that never end after a request': {
-    bytes: `${HEALTH}GET /health HTTP/1.1\r\nX: `,
-    drip: 'x',
-    limit: 'headersTimeout',
-    before: /^HTTP\S+ 200/,
-    statuses: [200, 408],
-  },
-  'a body that never ends': {
-    bytes: `${TRIGGER}Content-Length: 100000\r\n\r\n{`,
-    drip: 'x',
-    limit: 'requestTimeout',
-    statuses: [408],
-  },
-  'chunks that never end': {
-    bytes: `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`,
-    drip: '1\r\nx\r\n',
-    limit: 'requestTimeout',
-    statuses: [408],
-  },
-  'a refused body that never ends': {
-    bytes: `POST /health HTTP/1.1\r\n${HOST}Content-Length: 100000\r\n\r\n{`,
-    drip: 'x',
-    limit: 'requestTimeout',
-    before: /^HTTP\S+ 405/,
-    statuses: [405],
-  },
-  'a body that waits for 100 Continue and never comes': {
-    bytes: `${TRIGGER}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
-    limit: 'requestTimeout',
-    before: /^HTTP\S+ 100/,
-    statuses: [100, 408],
-  },
-  'a connection without further requests': {
-    bytes: HEALTH,
-    limit: 'keepAliveTimeout',
-    statuses: [200],
-  },
-};
-for (const [name, { bytes, drip = '', limit, before = /^/, statuses }] of Object.entries(slow))
-  test(`closed in time: ${name}`, async (t) => {
+const [NO_HEADERS, NO_BODY] = ['headersTimeout', 'requestTimeout'] as const;
+const HALF = 'GET /health HTTP/1.1\r\nX: ';
+const LENGTH = 'Content-Length: 100000\r\n\r\n{';
+const CHUNKS = `${TRIGGER}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`;
+const REFUSED = `POST /health HTTP/1.1\r\n${HOST}${LENGTH}`;
+const EXPECTS = `${TRIGGER}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`;
+const [OK, CONTINUES, NO_METHOD] = [/^HTTP\S+ 200/, /^HTTP\S+ 100/, /^HTTP\S+ 405/];
+const slow: Slow[] = [
+  { bytes: '', limit: NO_HEADERS, statuses: [408] },
+  { bytes: HALF, drip: 'x', limit: NO_HEADERS, statuses: [408] },
+  { bytes: HEALTH + HALF, drip: 'x', limit: NO_HEADERS, before: OK, statuses: [200, 408] },
+  { bytes: TRIGGER + LENGTH, drip: 'x', limit: NO_BODY, statuses: [408] },
+  { bytes: CHUNKS, drip: '1\r\nx\r\n', limit: NO_BODY, statuses: [408] },
+  { bytes: REFUSED, drip: 'x', limit: NO_BODY, before: NO_METHOD, statuses: [405] },
+  { bytes: EXPECTS, limit: NO_BODY, before: CONTINUES, statuses: [100, 408] },
+  { bytes: HEALTH, limit: 'keepAliveTimeout', statuses: [200] },
+];
+for (const { bytes, drip = '', limit, before = /^/, statuses } of slow)
+  test(`closed in time: ${JSON.stringify(bytes)}`, async (t) => {
     const lines: string[] = [];
     const { server, url } = await startServer(t, {
       limits: { ...httpLimits, ...NEVER, checkIntervalMs: 20 },
       write: (line) => lines.push(line),
     });
     if (limit === 'keepAliveTimeout') server.keepAliveTimeout = SOON_MS; // it counts from the response
-    const hasRequest = limit === 'requestTimeout' ? once(server, 'request') : null;
+    const hasRequest = limit === NO_BODY ? once(server, 'request') : null;
     const wire = await openWire(url);
     wire.socket.write(bytes);
     await Promise.all([hasRequest, wire.until(before)]);
-    if (limit === 'requestTimeout') server.headersTimeout = SOON_MS; // the headers are here, and Node wants it to be the lower one
+    if (limit === NO_BODY) server.headersTimeout = SOON_MS; // they are here, and Node wants it to be the lower one
     server[limit] = SOON_MS;
-    const trickle =
-      drip === '' ? undefined : setInterval(() => wire.socket.write(drip), SOON_MS / 5);
+    const trickle = drip && setInterval(() => wire.socket.write(drip), SOON_MS / 5);
     t.after(() => clearInterval(trickle));
     assert.deepEqual(statusesOf(await wire.ended), statuses);
     assert.deepEqual(lines, []);
   });
 
 test('the time limits of the server are those of its limits', async (t) => {
-  const limits = {
-    ...httpLimits,
-    headersTimeoutMs: 1_001,
-    requestTimeoutMs: 1_002,
-    keepAliveTimeoutMs: 1_003,
-    stalledTimeoutMs: 1_004,
-  };
-  const { server } = await startServer(t, { limits });
+  const own = { headersTimeoutMs: 1_001, requestTimeoutMs: 1_002, keepAliveTimeoutMs: 1_003 };
+  const { server } = await startServer(t, {
+    limits: { ...httpLimits, ...own, stalledTimeoutMs: 1_004 },
+  });
   const { headersTimeout, requestTimeout, keepAliveTimeout, timeout } = server;
-  assert.deepEqual(
-    [headersTimeout, requestTimeout, keepAliveTimeout, timeout],
-    [1_001, 1_002, 1_003, 1_004],
-  );
+  const found = [headersTimeout, requestTimeout, keepAliveTimeout, timeout];
+  assert.deepEqual(found, [1_001, 1_002, 1_003, 1_004]);
 });
 
 /** The HTTP server of a service without jobs, whose errors are written. */
@@ -231,12 +153,8 @@ async function startServer(
   const database = openDatabase(':memory:');
   t.after(() => database.close());
   const log = createLog({ level: 'ERROR', json: true, write, clock });
-  const shown = {
-    jobs: null,
-    viewedFile: null,
-    isFixed: false,
-    interfaceDescription: async () => '{}',
-  };
+  const interfaceDescription = async () => '{}';
+  const shown = { jobs: null, viewedFile: null, isFixed: false, interfaceDescription };
   const { server } = createHttpServer(
     { database, settings: readSettings({}), log, clock, ...shown },
     { accessTokens: [], pages: {}, limits },
@@ -245,8 +163,10 @@ async function startServer(
 }
 
 test('a stalled response is given up', inLongForm, async (t) => {
+  const httpLimits = { stalledTimeoutMs: 300 };
   const service = await startTestService(t, {
-    httpLimits: { stalledTimeoutMs: 300 },
+    agent: scriptedAgent({}),
+    httpLimits,
     isForged: true,
   });
   const { job_id } = await service.runJob({ end_date: '2025-11-10', models: ['model-a'] });
@@ -257,9 +177,7 @@ test('a stalled response is given up', inLongForm, async (t) => {
     .run();
   const wire = await openWire(service.url);
   wire.socket.pause();
-  wire.socket.write(
-    `GET /reasoning?include_full_conversation=true&job_id=${job_id} HTTP/1.1\r\n${HOST}\r\n`,
-  );
+  wire.socket.write(get(`/reasoning?include_full_conversation=true&job_id=${job_id}`, HOST));
   // Nothing is read, so the end of the connection shows only in the server's own log.
   await until('the log line', () => service.logLines.some(({ path }) => path === '/reasoning'));
   wire.socket.resume();
@@ -274,11 +192,8 @@ test('with too many connections further ones are closed, and when some end other
     await Promise.race([wire.ended, wire.until(new RegExp(`^[^]{${before + 1}}[^]*\\}$`))]);
     return wire.received().length > before;
   };
-  const wires = [
-    await openWire(service.url),
-    await openWire(service.url),
-    await openWire(service.url),
-  ];
+  const wires = [];
+  for (let count = 0; count < 3; count += 1) wires.push(await openWire(service.url));
   assert.deepEqual(await Promise.all(wires.map(ask)), [true, true, true]);
   assert.equal(await (await openWire(service.url)).ended, '');
   assert.deepEqual(await Promise.all(wires.map(ask)), [true, true, true]);
@@ -293,12 +208,8 @@ test('a connection is closed with its last request, and what comes behind that i
   const service = await startTestService(t, { httpLimits: { maxRequestsPerSocket: 3 } });
   const answers = readAnswers(await send(service.url, HEALTH.repeat(5)));
   assert.deepEqual(
-    answers.slice(0, 3).map(({ status, headers }) => [status, headers['connection']]),
-    [
-      [200, 'keep-alive'],
-      [200, 'keep-alive'],
-      [200, 'close'],
-    ],
+    answers.slice(0, 3).map(({ status, headers }) => `${status} ${headers['connection']}`),
+    ['200 keep-alive', '200 keep-alive', '200 close'],
   );
   assert.equal((await service.get('/health')).status, 200);
 });

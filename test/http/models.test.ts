@@ -49,74 +49,40 @@ let service: TestService;
 const jobs: any[] = [];
 before(async (t) => {
   service = await startTestService(t as TestContext, { configuration, prices: PRICES });
-  const ran = ['model-b', 'model-a'];
-  jobs.push(
-    await runJobHere(service, script, {
-      start_date: '2025-11-10',
-      end_date: '2025-11-12',
-      models: ran,
-    }),
-  );
-  const strange = {
-    start_date: '2025-11-11',
-    end_date: '2025-11-11',
-    models: ['stranger', 'model-a'],
+  const run = async (start: string, end: string, models: string[]) => {
+    const request = { start_date: `2025-11-${start}`, end_date: `2025-11-${end}`, models };
+    jobs.push(await runJobHere(service, script, request));
   };
-  jobs.push(await runJobHere(service, {}, strange));
-  jobs.push(
-    await runJobHere(
-      service,
-      {},
-      { start_date: '2025-11-08', end_date: '2025-11-10', models: ['zero'] },
-    ),
-  );
-});
-
-const lastJob = (index: number) => ({
-  job_id: jobs[index].job_id,
-  status: jobs[index].status,
-  created_at: jobs[index].created_at,
+  await run('10', '12', ['model-b', 'model-a']);
+  await run('11', '11', ['stranger', 'model-a']);
+  await run('08', '10', ['zero']);
 });
 
 test('models: those of the configuration in its order, then those named in jobs', async () => {
   const body = await validBody(service, '/models', modelsResponse);
-  assert.deepEqual([body.count, body.configuration_error, body.deployment_mode], [5, null, 'DEV']);
+  assert.deepEqual([body.count, body.configuration_error], [5, null]);
   assert.deepEqual(body.universes, ['control', 'small']);
-  const short = body.models.map((model: any) => [
-    model.signature,
-    model.name,
-    model.basemodel,
-    model.enabled,
-    model.configured,
-    model.first_completed_date,
-    model.last_completed_date,
-    model.completed_model_days,
-    model.portfolio_value,
+  const rows = body.models.map((one) => [
+    ...[one.signature, one.name, one.basemodel, one.enabled, one.configured],
+    `${one.first_completed_date} ${one.last_completed_date} ${one.completed_model_days}`,
+    ...[one.portfolio_value, jobs.findIndex(({ job_id }) => job_id === one.last_job?.job_id)],
   ]);
-  assert.deepEqual(short, [
-    ['model-b', 'Model B', 'vendor/b', true, true, '2025-11-10', '2025-11-11', 2, 10_000],
-    ['model-a', null, 'model-a', true, true, '2025-11-10', '2025-11-12', 3, 10_050],
-    ['yardstick', null, 'baseline/momentum', false, true, null, null, 0, null],
-    ['stranger', null, null, false, false, '2025-11-11', '2025-11-11', 1, 10_000],
-    ['zero', null, null, false, false, '2025-11-10', '2025-11-10', 1, 10_000],
+  assert.deepEqual(rows, [
+    ['model-b', 'Model B', 'vendor/b', true, true, '2025-11-10 2025-11-11 2', 10_000, 0],
+    ['model-a', null, 'model-a', true, true, '2025-11-10 2025-11-12 3', 10_050, 1],
+    ['yardstick', null, 'baseline/momentum', false, true, 'null null 0', null, -1],
+    ['stranger', null, null, false, false, '2025-11-11 2025-11-11 1', 10_000, 1],
+    ['zero', null, null, false, false, '2025-11-10 2025-11-10 1', 10_000, 2],
   ]);
-  assert.deepEqual(
-    body.models.map(({ last_job }: any) => last_job),
-    [lastJob(0), lastJob(1), null, lastJob(1), lastJob(2)],
-  );
-  assert.deepEqual(
-    body.models.map(({ order }: any) => order),
-    [0, 1, null, 2, 3],
-    'of families by their first job, whatever the configuration lists first',
-  );
+  const { job_id, status, created_at } = jobs[0];
+  assert.deepEqual(body.models[0]?.last_job, { job_id, status, created_at });
+  // Of families by their first job, whatever the configuration lists first.
+  const orders = body.models.map(({ order }) => order);
+  assert.deepEqual(orders, [0, 1, null, 2, 3]);
   assert.deepEqual(
     body.models
       .slice(0, 3)
-      .map((model: any) => [
-        model.knowledge_cutoff,
-        model.model_days_before_cutoff,
-        model.entry?.basemodel,
-      ]),
+      .map((one) => [one.knowledge_cutoff, one.model_days_before_cutoff, one.entry?.basemodel]),
     [
       [null, 0, 'vendor/b'],
       ['2025-11-11', 2, 'model-a'],
@@ -132,56 +98,33 @@ test('models: all runs of an entry have its order, also where another run was fi
   for (const sql of SEED) database.statement(sql).run();
   const RUN = `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
     VALUES ('j', ?, ?, '2025-01-06', 't', '{}', ?)`;
-  for (const [index, [model, family]] of [
-    ['b#2', 'b'],
-    ['a', 'a'],
-    ['b', 'b'],
-  ].entries())
-    database.statement(RUN).run(model as string, index + 1, family as string);
-  assert.deepEqual(
-    [...familyOrder(database)],
-    [
-      ['m', 0],
-      ['b', 1],
-      ['a', 2],
-    ],
-  );
+  ['b#2 b', 'a a', 'b b'].forEach((run, index) => {
+    const [model = '', family = ''] = run.split(' ');
+    database.statement(RUN).run(model, index + 1, family);
+  });
+  assert.deepEqual(Object.fromEntries(familyOrder(database)), { m: 0, b: 1, a: 2 });
 });
 
 test('models: a value is that of the active generation', async () => {
-  const again = {
-    start_date: '2025-11-10',
-    end_date: '2025-11-10',
-    models: ['zero'],
-    replace_existing: true,
-  };
-  await runJobHere(service, {}, again);
+  const day = { start_date: '2025-11-10', end_date: '2025-11-10', models: ['zero'] };
+  await runJobHere(service, {}, { ...day, replace_existing: true });
   const { models } = (await service.get('/models')).body;
   assert.equal(models.find(({ signature }: any) => signature === 'zero').completed_model_days, 1);
 });
 
 test('models: an unreadable configuration is reported, and the models named in jobs are still listed', async () => {
   const path = service.settings.configurationPath;
+  const wrong = '{"models":[{"signature":5}]}';
   for (const [spoil, message] of [
     [() => rmSync(path), /^Server configuration file not found: /],
-    [
-      () => writeFileSync(path, '{"models":[{"signature":5}]}'),
-      /models\[0\]\.signature: expected a string/,
-    ],
+    [() => writeFileSync(path, wrong), /models\[0\]\.signature: expected a string/],
   ] as const) {
     spoil();
     const { status, body } = await service.get('/models');
     assert.equal(status, 200);
     assert.match(body.configuration_error, message);
-    assert.deepEqual(
-      body.models.map(({ signature, configured }: any) => [signature, configured]),
-      [
-        ['model-a', false],
-        ['model-b', false],
-        ['stranger', false],
-        ['zero', false],
-      ],
-    );
+    const named = body.models.map((one: any) => `${one.signature} ${one.configured}`);
+    assert.equal(named.join(), 'model-a false,model-b false,stranger false,zero false');
   }
   writeFileSync(path, JSON.stringify({ ...configuration, universes: { added: ['AAPL'] } }));
   assert.deepEqual((await service.get('/models')).body.universes, ['added']);
@@ -189,114 +132,77 @@ test('models: an unreadable configuration is reported, and the models named in j
   assert.deepEqual((await service.get('/models')).body.universes, ['control', 'small']);
 });
 
-const gaps: [name: string, spans: string[], gaps: string[]][] = [
-  ['no span', [], []],
-  ['one span', ['2025-11-03 2025-11-07'], []],
-  [
-    'two with a week between',
-    ['2025-11-03 2025-11-07', '2025-11-17 2025-11-21'],
-    ['2025-11-08 2025-11-16 5'],
-  ],
-  ['a weekend between', ['2025-11-03 2025-11-07', '2025-11-10 2025-11-14'], []],
-  [
-    'one inside another',
-    ['2025-11-03 2025-11-28', '2025-11-10 2025-11-14', '2025-12-01 2025-12-02'],
-    [],
-  ],
-  [
-    'three',
-    ['2025-11-03 2025-11-03', '2025-11-05 2025-11-05', '2025-11-07 2025-11-07'],
-    ['2025-11-04 2025-11-04 1', '2025-11-06 2025-11-06 1'],
-  ],
+/** Spans of November 2025, as days, and the gaps between them with their weekdays. */
+const gaps: [spans: string, gaps: string][] = [
+  ['', ''],
+  ['03 07', ''],
+  ['03 07, 17 21', '08 16 5'],
+  ['03 07, 10 14', ''],
+  ['03 28, 10 14, 29 30', ''],
+  ['03 03, 05 05, 07 07', '04 04 1, 06 06 1'],
 ];
-for (const [name, spans, expected] of gaps) {
-  test(`gaps between spans: ${name}`, () => {
-    const read = spans.map((span) => ({ startDate: span.slice(0, 10), endDate: span.slice(11) }));
+test('gaps between spans', () => {
+  const dateOf = (day = '') => `2025-11-${day}`;
+  for (const [text, expected] of gaps) {
+    const spans = text === '' ? [] : text.split(', ').map((span) => span.split(' ').map(dateOf));
+    const read = spans.map(([startDate = '', endDate = '']) => ({ startDate, endDate }));
     const found = gapsBetween(read).map(
-      ({ startDate, endDate, weekdays }) => `${startDate} ${endDate} ${weekdays}`,
+      ({ startDate, endDate, weekdays }) =>
+        `${startDate.slice(-2)} ${endDate.slice(-2)} ${weekdays}`,
     );
-    assert.deepEqual(found, expected);
-  });
-}
+    assert.equal(found.join(', '), expected, text);
+  }
+});
 
 test('coverage: per symbol its bars, spans, gaps and last download', async (t) => {
   const priced = await startTestService(t, { configuration });
   const [early, late] = ['2025-10-01T00:00:00.000Z', '2025-11-30T00:00:00.000Z'];
   storeBars(priced.database, readPrices(PRICES), { source: 'alpha-vantage' });
-  const cover = (
-    symbol: string,
-    startDate: string,
-    endDate: string,
-    source: 'csv' | 'alpha-vantage',
-    at: string,
-  ) => addCoverage(priced.database, { symbol, startDate, endDate }, { source, recordedAt: at });
-  cover('AAPL', '2025-11-10', '2025-11-12', 'alpha-vantage', late);
-  cover('AAPL', '2025-10-01', '2025-10-31', 'csv', early);
-  const stamp = { source: 'massive', recordedAt: late };
-  const known = {
-    dividends: [
-      { symbol: 'AAPL', exDate: '2025-10-10', cash: 260_000 },
-      { symbol: 'AAPL', exDate: '2025-07-11', cash: 1 },
-    ],
+  type Source = 'csv' | 'alpha-vantage';
+  const cover = (symbol: string, dates: string, [source, recordedAt]: [Source, string]) => {
+    const [startDate = '', endDate = ''] = dates.split(' ');
+    addCoverage(priced.database, { symbol, startDate, endDate }, { source, recordedAt });
   };
-  const spans = ['2025-07-01 2025-10-31', '2025-11-10 2025-11-12'].map(
-    (text) => text.split(' ') as [string, string],
-  );
-  storeDividends(
-    priced.database,
-    {
-      ...known,
-      spans: spans.map(([startDate, endDate]) => ({ symbol: 'AAPL', startDate, endDate })),
-      basis: 'as_paid',
-    },
-    stamp,
-  );
-  cover('GONE', '2025-10-01', '2025-10-31', 'alpha-vantage', early);
+  cover('AAPL', '2025-11-10 2025-11-12', ['alpha-vantage', late]);
+  cover('AAPL', '2025-10-01 2025-10-31', ['csv', early]);
+  const dividends = [
+    { symbol: 'AAPL', exDate: '2025-10-10', cash: 260_000 },
+    { symbol: 'AAPL', exDate: '2025-07-11', cash: 1 },
+  ];
+  const spans = [
+    { symbol: 'AAPL', startDate: '2025-07-01', endDate: '2025-10-31' },
+    { symbol: 'AAPL', startDate: '2025-11-10', endDate: '2025-11-12' },
+  ];
+  const stamp = { source: 'massive', recordedAt: late };
+  storeDividends(priced.database, { dividends, spans, basis: 'as_paid' }, stamp);
+  cover('GONE', '2025-10-01 2025-10-31', ['alpha-vantage', early]);
   priced.database
     .statement(`INSERT INTO price_data (symbol, date, open) VALUES ('BARE', '2025-11-10', 5)`)
     .run();
 
   const body = await validBody(priced, '/prices/coverage', coverageResponse);
   const span = (source: string, start_date: string, end_date: string, recorded_at: string) => ({
-    source,
-    start_date,
-    end_date,
-    recorded_at,
+    ...{ source, start_date, end_date, recorded_at },
   });
+  const gaps = [{ start_date: '2025-11-01', end_date: '2025-11-09', weekdays: 5 }];
   const apple = {
-    symbol: 'AAPL',
-    source: 'alpha-vantage',
-    first_bar: '2025-11-10',
-    last_bar: '2025-11-12',
-    bars: null,
-    last_download: late,
+    ...{ symbol: 'AAPL', source: 'alpha-vantage', bars: null, last_download: late, gaps },
+    ...{ first_bar: '2025-11-10', last_bar: '2025-11-12' },
     spans: [
       span('csv', '2025-10-01', '2025-10-31', early),
       span('alpha-vantage', '2025-11-10', '2025-11-12', late),
     ],
-    gaps: [{ start_date: '2025-11-01', end_date: '2025-11-09', weekdays: 5 }],
     dividends: {
-      count: 2,
-      last_ex_date: '2025-10-10',
-      spans: spans.map(([start, end]) => span('massive', start, end, late)),
-      gaps: [{ start_date: '2025-11-01', end_date: '2025-11-09', weekdays: 5 }],
+      ...{ count: 2, last_ex_date: '2025-10-10', gaps },
+      spans: spans.map(({ startDate, endDate }) => span('massive', startDate, endDate, late)),
     },
   };
-  const dividends = { count: 0, last_ex_date: null, spans: [], gaps: [] };
-  const nothing = { last_download: null, spans: [], gaps: [], bars: null, dividends };
-  const bare = {
-    symbol: 'BARE',
-    source: 'manual',
-    first_bar: '2025-11-10',
-    last_bar: '2025-11-10',
-    ...nothing,
-  };
+  const none = { count: 0, last_ex_date: null, spans: [], gaps: [] };
+  const nothing = { spans: [], gaps: [], bars: null, dividends: none, last_download: null };
+  const [first_bar, last_bar] = ['2025-11-10', '2025-11-10'];
+  const bare = { ...nothing, symbol: 'BARE', source: 'manual', first_bar, last_bar };
   const gone = {
-    ...nothing,
-    symbol: 'GONE',
-    source: null,
-    first_bar: null,
-    last_bar: null,
+    ...{ ...nothing, symbol: 'GONE', source: null, first_bar: null, last_bar: null },
     last_download: early,
     spans: [span('alpha-vantage', '2025-10-01', '2025-10-31', early)],
   };
@@ -304,29 +210,18 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
 
   const one = await priced.get('/prices/coverage?symbol=%20aapl');
   assert.deepEqual([one.body.symbols, one.body.count], [[{ ...apple, bars: 3 }], 1]);
-  assert.deepEqual((await priced.get('/prices/coverage?symbol=GONE')).body.symbols, [
-    { ...gone, bars: 0 },
-  ]);
-  const symbolsOn = async (query: string) =>
-    (await priced.get(`/prices/coverage?${query}`)).body.symbols.map(
-      ({ symbol }: { symbol: string }) => symbol,
-    );
-  assert.deepEqual(
-    await symbolsOn('date=2025-11-10'),
-    ['AAPL', 'BARE'],
-    'the symbols with a bar on the date',
-  );
-  assert.deepEqual(await symbolsOn('date=2025-11-11'), ['AAPL']);
-  assert.deepEqual(await symbolsOn('date=2025-11-11&symbol=BARE'), []);
-  assert.deepEqual(await symbolsOn('date=2025-10-15'), [], 'covered, but without a bar');
-  assert.equal((await priced.get('/prices/coverage?date=2025-02-30')).status, 422);
-  const unknown = await priced.get('/prices/coverage?symbol=NONE');
-  assert.deepEqual(
-    [unknown.status, unknown.body.symbols, unknown.body.is_dev_mode],
-    [200, [], true],
-  );
-  const wrong = await priced.get('/prices/coverage?symbol=../etc');
-  assert.deepEqual([wrong.status, wrong.body.detail], [422, 'symbol: is not a ticker symbol']);
+  const [onlyGone] = (await priced.get('/prices/coverage?symbol=GONE')).body.symbols;
+  assert.deepEqual(onlyGone, { ...gone, bars: 0 });
+  for (const [query, symbols] of [
+    ['date=2025-11-10', 'AAPL,BARE'],
+    ['date=2025-11-11', 'AAPL'],
+    ['date=2025-11-11&symbol=BARE', ''],
+    ['date=2025-10-15', ''], // covered, but without a bar
+    ['symbol=NONE', ''],
+  ] as const) {
+    const found = (await priced.get(`/prices/coverage?${query}`)).body.symbols;
+    assert.equal(found.map(({ symbol }: any) => symbol).join(), symbols, query);
+  }
 });
 
 test('coverage: unreadable dates that other programs stored are left out', async (t) => {
@@ -362,40 +257,21 @@ test('coverage: unreadable dates that other programs stored are left out', async
   assert.deepEqual([old.first_bar, old.spans], [null, []]);
 });
 
-test('coverage of a whole market: each symbol once, by name', async (t) => {
+test('coverage of a whole market: each symbol once, by name; of an empty one none', async (t) => {
   const priced = await startTestService(t, { configuration });
-  const count = 250;
-  const numbers = Array.from({ length: count }, (_none, index) => 1_001 + index);
-  storeBars(
-    priced.database,
-    readPrices(numbers.map((number) => `S${number} 2025-11-10 1 1`).join('\n')),
-    { source: 'csv' },
-  );
-  const covered = numbers
-    .filter((number) => number % 2 === 0)
-    .flatMap((number) => [`S${number}`, `S${number}X`]);
-  for (const symbol of covered)
-    addCoverage(
-      priced.database,
-      { symbol, startDate: '2025-11-10', endDate: '2025-11-10' },
-      { source: 'csv', recordedAt: 't' },
-    );
-  const all = [...new Set([...numbers.map((number) => `S${number}`), ...covered])].sort();
-  const { symbols, count: counted } = (await priced.get('/prices/coverage')).body;
-  assert.deepEqual(
-    [symbols.map(({ symbol }: { symbol: string }) => symbol), counted],
-    [all, all.length],
-  );
-  const onDate = (await priced.get('/prices/coverage?date=2025-11-10')).body.symbols;
-  assert.deepEqual(
-    onDate.map(({ symbol }: { symbol: string }) => symbol),
-    numbers.map((number) => `S${number}`),
-  );
-});
-
-test('coverage: an empty database has none', async (t) => {
-  const empty = await startTestService(t, { configuration });
-  assert.deepEqual((await empty.get('/prices/coverage')).body.symbols, []);
+  const symbolsOf = async (query: string) =>
+    (await priced.get(`/prices/coverage${query}`)).body.symbols.map(({ symbol }: any) => symbol);
+  assert.deepEqual(await symbolsOf(''), []);
+  const names = Array.from({ length: 250 }, (_none, index) => `S${1_001 + index}`);
+  const bars = readPrices(names.map((name) => `${name} 2025-11-10 1 1`).join('\n'));
+  storeBars(priced.database, bars, { source: 'csv' });
+  const covered = names.filter((_, index) => index % 2).flatMap((name) => [name, `${name}X`]);
+  for (const symbol of covered) {
+    const span = { symbol, startDate: '2025-11-10', endDate: '2025-11-10' };
+    addCoverage(priced.database, span, { source: 'csv', recordedAt: 't' });
+  }
+  assert.deepEqual(await symbolsOf(''), [...new Set([...names, ...covered])].sort());
+  assert.deepEqual(await symbolsOf('?date=2025-11-10'), names);
 });
 
 test('models and coverage: no query reads all bars, and none all sessions', () => {

@@ -1,83 +1,48 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Format } from '../../src/api/handler.ts';
-import { chooseCoding, chooseFormat, type Coding, prefersHtml } from '../../src/http/negotiate.ts';
+import { chooseCoding, chooseFormat, prefersHtml } from '../../src/http/negotiate.ts';
 
-const rows: [accept: string | undefined, format: Format][] = [
-  [undefined, 'json'],
-  ['', 'json'],
-  ['*/*', 'json'],
-  ['application/json', 'json'],
-  ['text/csv', 'csv'],
-  ['TEXT/CSV; charset=utf-8; header=present', 'csv'],
-  ['text/*', 'csv'],
-  ['application/*', 'json'],
-  ['text/csv, */*', 'csv'],
-  ['*/*, text/csv', 'csv'],
-  ['text/csv, application/json', 'json'],
-  ['text/csv, application/json;q=0.9', 'csv'],
-  ['text/csv;q=0.5, application/json', 'json'],
-  ['text/csv;q=0.5, */*;q=0.1', 'csv'],
-  ['text/csv;q=0', 'json'],
-  ['text/csv;q=0, */*', 'json'],
-  ['text/csv;q=banana', 'json'],
-  ['text/html', 'json'],
-  ['text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8', 'json'],
-  [',;,=', 'json'],
-];
-for (const [accept, format] of rows)
-  test(`Accept: ${accept} gets ${format}`, () =>
-    assert.equal(chooseFormat(undefined, accept), format));
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
 
-const readers: [accept: string | undefined, isPerson: boolean][] = [
-  ['text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8', true],
-  ['text/html', true],
-  ['text/html, application/json', false],
-  ['application/json, text/html;q=0.9', false],
-  ['*/*', false],
-  ['text/*;q=0.5, */*;q=0.1', true],
-  [undefined, false],
-];
-for (const [accept, isPerson] of readers)
-  test(`Accept: ${accept} is ${isPerson ? 'a person' : 'a program'}`, () =>
-    assert.equal(prefersHtml(accept), isPerson));
+/** What is chosen, and the headers that choose it, separated by `|`; `-` for none. */
+const formats = {
+  json: `-||*/*|application/json|application/*|text/csv, application/json|text/csv;q=0
+    |text/csv;q=0.5, application/json|text/csv;q=0, */*|text/csv;q=banana|text/html|,;,=|${BROWSER}`,
+  csv: `text/csv|TEXT/CSV; charset=utf-8; header=present|text/*|text/csv, */*|*/*, text/csv
+    |text/csv, application/json;q=0.9|text/csv;q=0.5, */*;q=0.1`,
+};
+const readers = {
+  true: `${BROWSER}|text/html|text/*;q=0.5, */*;q=0.1`,
+  false: '-|text/html, application/json|application/json, text/html;q=0.9|*/*',
+};
+const codings = {
+  null: `-||gzip;q=0|*;q=0|identity|identity;q=1, gzip;q=0.5|identity;q=0.5, *;q=0.4|identity;q=0
+    |identity, *;q=0|deflate, compress|gzip;q=banana|gzip;q=2|x-gzippy, brr|,;,=`,
+  gzip: `gzip|GZIP|x-gzip|gzip, deflate|gzip;q=1.0, zstd;q=0.5|gzip; q=0.001|identity, gzip
+    |zstd;q=0, br;q=0.0, *;q=0.1|identity;q=0.5, gzip;q=1|gzip, identity;q=0|gzip;q=0.1, *;q=0`,
+  br: 'gzip, deflate, br',
+  zstd: 'gzip, deflate, br, zstd|gzip;q=0, *|*',
+};
 
-test('the format in the query takes precedence over the header', () => {
+function assertChoices(
+  table: Record<string, string>,
+  choose: (header: string | undefined) => unknown,
+): void {
+  for (const [wanted, headers] of Object.entries(table))
+    for (const header of headers.split('|').map((one) => one.trim()))
+      assert.equal(String(choose(header === '-' ? undefined : header)), wanted, header);
+}
+
+test('the format of an Accept header; that of the query takes precedence', () => {
+  assertChoices(formats, (accept) => chooseFormat(undefined, accept));
   assert.equal(chooseFormat('csv', 'application/json'), 'csv');
   assert.equal(chooseFormat('json', 'text/csv'), 'json');
 });
 
-const codings: [accept: string | undefined, coding: Coding | null][] = [
-  [undefined, null],
-  ['', null],
-  ['gzip', 'gzip'],
-  ['GZIP', 'gzip'],
-  ['x-gzip', 'gzip'],
-  ['gzip, deflate', 'gzip'],
-  ['gzip, deflate, br, zstd', 'zstd'],
-  ['gzip, deflate, br', 'br'],
-  ['gzip;q=1.0, zstd;q=0.5', 'gzip'],
-  ['gzip; q=0.001', 'gzip'],
-  ['gzip;q=0', null],
-  ['gzip;q=0, *', 'zstd'],
-  ['zstd;q=0, br;q=0.0, *;q=0.1', 'gzip'],
-  ['*', 'zstd'],
-  ['*;q=0', null],
-  ['identity', null],
-  ['identity, gzip', 'gzip'],
-  ['identity;q=1, gzip;q=0.5', null],
-  ['identity;q=0.5, gzip;q=1', 'gzip'],
-  ['identity;q=0.5, *;q=0.4', null],
-  ['identity;q=0', null],
-  ['gzip, identity;q=0', 'gzip'],
-  ['gzip;q=0.1, *;q=0', 'gzip'],
-  ['identity, *;q=0', null],
-  ['deflate, compress', null],
-  ['gzip;q=banana', null],
-  ['gzip;q=2', null],
-  ['x-gzippy, brr', null],
-  [',;,=', null],
-];
-for (const [accept, coding] of codings)
-  test(`Accept-Encoding: ${accept} gets ${coding ?? 'no coding'}`, () =>
-    assert.equal(chooseCoding(accept, ['zstd', 'br', 'gzip']), coding));
+test('who prefers HTML is a person, not a program', () => {
+  assertChoices(readers, prefersHtml);
+});
+
+test('the coding of an Accept-Encoding header', () => {
+  assertChoices(codings, (accept) => chooseCoding(accept, ['zstd', 'br', 'gzip']));
+});

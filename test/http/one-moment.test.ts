@@ -9,6 +9,7 @@ import {
   commitSession,
   endModelDay,
   insertSession,
+  type LogMessage,
   type ModelDay,
 } from '../../src/database/sessions.ts';
 import { isMade, piecesOf } from '../../src/api/handler.ts';
@@ -49,26 +50,16 @@ before(async (t) => {
   const books = database as CommandDatabase;
   // A job that runs, with a model-day that runs, one that will fail, and one that waits.
   books.transaction(() => {
-    const runs = ['model-c', 'model-d'].map((model) => ({
-      model,
-      startDate: '2025-01-07',
-      family: 'family',
-    }));
-    const dates = ['2025-01-07', '2025-01-08'];
-    const range = { startDate: '2025-01-07', endDate: '2025-01-08', dates, runs };
+    const [startDate, endDate] = ['2025-01-07', '2025-01-08'];
     insertTestJob(books, {
-      ...range,
-      jobId: 'running',
-      replaceExisting: false,
-      agentConfig: configuration,
-      createdAt: at(1),
-      warnings: [],
+      ...{ jobId: 'running', startDate, endDate, dates: [startDate, endDate] },
+      runs: ['model-c', 'model-d'].map((model) => ({ model, startDate, family: 'family' })),
+      ...{ replaceExisting: false, agentConfig: configuration, createdAt: at(1), warnings: [] },
     });
     books
       .statement(`UPDATE jobs SET status = 'running', started_at = ? WHERE job_id = 'running'`)
       .run(at(2));
-    begin(books, { jobId: 'running', model: 'model-c', date: '2025-01-07' });
-    begin(books, { jobId: 'running', model: 'model-d', date: '2025-01-07' });
+    for (const model of ['model-c', 'model-d']) begin(books, { ...RUNNING, model });
   });
   configuration = JSON.parse(
     String(books.statement('SELECT agent_config FROM jobs').get()?.['agent_config']),
@@ -77,29 +68,23 @@ before(async (t) => {
   books.close();
 });
 let configuration: object = {};
+const RUNNING = { jobId: 'running', date: '2025-01-07' };
 
 const at = (second: number) => `2020-02-01T00:00:${String(second).padStart(2, '0')}.000Z`;
 
+function say(database: Database, id: number, message: LogMessage, firstIndex: number): void {
+  appendMessages(database, id, { firstIndex, messages: [message], timestamp: at(3) });
+}
+
 /** Starts a model-day from 10,000 dollars. */
 function begin(database: Database, modelDay: ModelDay): number {
-  const start = {
-    startedFrom: null,
-    initialCash: money(1e8),
-    paysDividends: false,
-    morningWrite: 1,
+  const id = insertSession(database, modelDay, {
+    ...{ startedFrom: null, initialCash: money(1e8), paysDividends: false, morningWrite: 1 },
     startedAt: at(3),
-  };
-  const id = insertSession(database, modelDay, start);
-  const prompt = [
-    { role: 'system' as const, content: 'Trade.' },
-    { role: 'user' as const, content: 'Prices.' },
-  ];
-  appendMessages(database, id, { firstIndex: 0, messages: prompt, timestamp: at(3) });
-  appendMessages(database, id, {
-    firstIndex: 2,
-    messages: [{ role: 'assistant', content: 'I wait.' }],
-    timestamp: at(4),
   });
+  say(database, id, { role: 'system', content: 'Trade.' }, 0);
+  say(database, id, { role: 'user', content: 'Prices.' }, 1);
+  say(database, id, { role: 'assistant', content: 'I wait.' }, 2);
   return id;
 }
 
@@ -111,43 +96,26 @@ function idOf(database: Database, { jobId, model, date }: ModelDay): number {
 
 function complete(database: Database, modelDay: ModelDay): void {
   const session = { ...modelDay, sessionId: idOf(database, modelDay), steps: 1, totalMessages: 4 };
-  appendMessages(database, session.sessionId, {
-    firstIndex: 3,
-    messages: [{ role: 'assistant', content: 'done' }],
-    timestamp: at(5),
-  });
-  const cash = money(1e8);
-  const position = {
-    symbol: null,
-    amount: null,
-    price: null,
-    cash,
-    portfolioValue: cash,
-    dailyProfit: money(0),
-    dailyReturnPct: 0,
-  };
-  const positions = [
-    { actionId: 1, actionType: 'no_trade' as const, ...position, holdings: new Map() },
-  ];
-  const evidence = { prices: [], splits: [], dividends: [] };
-  const rest = {
-    toolUsage: [],
-    summary: 'done',
-    note: null,
-    wording: 1,
-    commitWrite: 1,
+  say(database, session.sessionId, { role: 'assistant', content: 'done' }, 3);
+  const [cash, dailyProfit] = [money(1e8), money(0)];
+  const none = { symbol: null, amount: null, price: null, dailyReturnPct: 0, dailyProfit };
+  const position = { actionId: 1, actionType: 'no_trade' as const, holdings: new Map(), ...none };
+  commitSession(database, session, {
+    positions: [{ ...position, cash, portfolioValue: cash }],
+    evidence: { prices: [], splits: [], dividends: [] },
+    ...{ toolUsage: [], summary: 'done', note: null, wording: 1, commitWrite: 1 },
     completedAt: at(6),
-  };
-  commitSession(database, session, { positions, evidence, ...rest });
+  });
 }
 
 function goOn(database: CommandDatabase): void {
-  begin(database, { jobId: 'running', model: 'model-c', date: '2025-01-08' });
-  complete(database, { jobId: 'running', model: 'model-c', date: '2025-01-08' });
+  const modelDay = { jobId: 'running', model: 'model-c', date: '2025-01-08' };
+  begin(database, modelDay);
+  complete(database, modelDay);
 }
 
 function fail(database: CommandDatabase): void {
-  const modelDay = { jobId: 'running', model: 'model-d', date: '2025-01-07' };
+  const modelDay = { ...RUNNING, model: 'model-d' };
   endModelDay(database, modelDay, { status: 'failed', error: 'broken', completedAt: at(7) });
 }
 
@@ -155,27 +123,18 @@ function replaceDay(database: CommandDatabase): void {
   database
     .statement(`UPDATE jobs SET status = 'partial', completed_at = ? WHERE job_id = 'running'`)
     .run(at(8));
-  const runsOfJob = [
-    { model: 'model-b', startDate: '2025-01-06', family: 'another' },
-    { model: 'model-0', startDate: '2025-01-06' },
-  ];
-  const range = {
-    startDate: '2025-01-06',
-    endDate: '2025-01-06',
-    dates: ['2025-01-06'],
-    runs: runsOfJob,
-  };
-  const job = {
-    ...range,
-    jobId: 'later',
-    replaceExisting: true,
-    agentConfig: configuration,
-    createdAt: at(9),
-    warnings: ['!'],
-  };
-  insertTestJob(database, job);
-  begin(database, { jobId: 'later', model: 'model-b', date: '2025-01-06' });
-  complete(database, { jobId: 'later', model: 'model-b', date: '2025-01-06' });
+  const date = '2025-01-06';
+  insertTestJob(database, {
+    ...{ jobId: 'later', startDate: date, endDate: date, dates: [date], replaceExisting: true },
+    runs: [
+      { model: 'model-b', startDate: date, family: 'another' },
+      { model: 'model-0', startDate: date },
+    ],
+    ...{ agentConfig: configuration, createdAt: at(9), warnings: ['!'] },
+  });
+  const modelDay = { jobId: 'later', model: 'model-b', date };
+  begin(database, modelDay);
+  complete(database, modelDay);
 }
 
 function importPrices(database: CommandDatabase): void {
@@ -192,7 +151,7 @@ function importPrices(database: CommandDatabase): void {
 
 /** What other programs and the service itself may do, each in a transaction. */
 const EVENTS: readonly ((database: CommandDatabase) => void)[] = [
-  (database) => complete(database, { jobId: 'running', model: 'model-c', date: '2025-01-07' }),
+  (database) => complete(database, { ...RUNNING, model: 'model-c' }),
   goOn,
   fail,
   replaceDay,

@@ -45,60 +45,45 @@ before(async (t) => {
   });
 });
 
+const CURVE =
+  'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth,drawdown';
+const TRADES = [
+  'model,date,side,symbol,amount,price,commission,cash,cash_change',
+  'model-a,2025-11-10,buy,AAPL,10,100,1,8999,-1001',
+  'model-a,2025-11-11,dividend,AAPL,10,0.5124,0,9004.1235,5.1235',
+  'model-a,2025-11-11,sell,AAPL,4,120,1,9483.1235,479',
+];
 const tables: [query: string, fileName: string, lines: string[]][] = [
   [
-    'format=csv',
+    '',
     'curve.csv',
     [
-      'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth,drawdown',
+      CURVE,
       'model-a,2025-11-10,10099,0.0099,false,1.01,model-a,true,0,known,1.0099,0',
       'model-a,2025-11-11,10263.1235,0.0162514605,false,1.0302,model-a,false,5.1235,known,1.02631235,0',
     ],
   ],
+  ['&model=unknown', 'curve.csv', [CURVE]],
   [
-    'format=csv&table=returns',
+    '&table=returns',
     'returns.csv',
     ['date,model-a,QQQ (benchmark)', '2025-11-10,0.0099,0.01', '2025-11-11,0.0162514605,0.02'],
   ],
-  ['format=csv&table=returns&model=unknown', 'returns.csv', ['date,universe (benchmark)']],
-  [
-    'format=csv&table=trades',
-    'trades.csv',
-    [
-      'model,date,side,symbol,amount,price,commission,cash,cash_change',
-      'model-a,2025-11-10,buy,AAPL,10,100,1,8999,-1001',
-      'model-a,2025-11-11,dividend,AAPL,10,0.5124,0,9004.1235,5.1235',
-      'model-a,2025-11-11,sell,AAPL,4,120,1,9483.1235,479',
-    ],
-  ],
-  [
-    'format=csv&model=unknown',
-    'curve.csv',
-    [
-      'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth,drawdown',
-    ],
-  ],
-  [
-    'format=csv&table=trades&start_date=2025-11-11',
-    'trades.csv',
-    [
-      'model,date,side,symbol,amount,price,commission,cash,cash_change',
-      'model-a,2025-11-11,dividend,AAPL,10,0.5124,0,9004.1235,5.1235',
-      'model-a,2025-11-11,sell,AAPL,4,120,1,9483.1235,479',
-    ],
-  ],
+  ['&table=returns&model=unknown', 'returns.csv', ['date,universe (benchmark)']],
+  ['&table=trades', 'trades.csv', TRADES],
+  ['&table=trades&start_date=2025-11-11', 'trades.csv', TRADES.toSpliced(1, 1)],
 ];
-for (const [query, fileName, lines] of tables) {
-  test(`/performance?${query} is a table`, async () => {
-    const response = await fetch(`${service.url}/performance?${query}`);
+test('the tables of /performance', async () => {
+  for (const [query, fileName, lines] of tables) {
+    const response = await fetch(`${service.url}/performance?format=csv${query}`);
     assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
-    assert.match(
-      response.headers.get('content-disposition') ?? '',
-      new RegExp(`filename="${fileName}"`),
-    );
-    assert.deepEqual((await response.text()).split('\r\n'), [...lines, '']);
-  });
-}
+    const disposition = response.headers.get('content-disposition');
+    assert.equal(disposition, `attachment; filename="${fileName}"`);
+    assert.deepEqual((await response.text()).split('\r\n'), [...lines, ''], query);
+  }
+  const without = (await service.get('/performance?table=trades')).body.models;
+  assert.deepEqual(without, (await service.get('/performance')).body.models, 'without CSV');
+});
 
 test('the table of actions has splits too, with the shares that they added; the table of trades has none', async () => {
   const splits = [{ symbol: 'AAPL', date: '2025-11-12', numerator: 3, denominator: 1 }];
@@ -115,46 +100,26 @@ test('the table of actions has splits too, with the shares that they added; the 
     end_date: '2025-11-12',
     models: ['model-b'],
   });
-  const ask = (table: string) =>
-    fetch(`${service.url}/performance?model=model-b&format=csv&table=${table}`);
-  const actions = await ask('actions');
-  assert.match(actions.headers.get('content-disposition') ?? '', /filename="actions.csv"/);
   const [bought, split, sold] = [
-    '11,buy,AAPL,10,120,1,8799,-1201',
-    '12,split,AAPL,20,42,0,8799,0',
-    '12,sell,AAPL,4,42,1,8966,167',
+    'model-b,2025-11-11,buy,AAPL,10,120,1,8799,-1201',
+    'model-b,2025-11-12,split,AAPL,20,42,0,8799,0',
+    'model-b,2025-11-12,sell,AAPL,4,42,1,8966,167',
   ];
-  const rows = async (response: Response) => (await response.text()).split('\r\n').slice(1, -1);
-  assert.deepEqual(
-    await rows(actions),
-    [bought, split, sold].map((row) => `model-b,2025-11-${row}`),
-  );
-  assert.deepEqual(
-    await rows(await ask('trades')),
-    [bought, sold].map((row) => `model-b,2025-11-${row}`),
-  );
-});
-
-test('another table is a 422, and without CSV the table changes nothing', async () => {
-  const wrong = await service.get('/performance?format=csv&table=holdings');
-  assert.deepEqual(
-    [wrong.status, wrong.body.detail],
-    [422, 'table: expected curve, returns, trades or actions'],
-  );
-  assert.deepEqual(
-    (await service.get('/performance?table=trades')).body.models,
-    (await service.get('/performance')).body.models,
-  );
+  for (const [table, lines] of Object.entries({
+    actions: [bought, split, sold],
+    trades: [bought, sold],
+  })) {
+    const url = `${service.url}/performance?model=model-b&format=csv&table=${table}`;
+    const response = await fetch(url);
+    assert.match(response.headers.get('content-disposition') ?? '', RegExp(`"${table}.csv"`));
+    assert.deepEqual((await response.text()).split('\r\n').slice(1, -1), lines);
+  }
 });
 
 test('the figures count the model-days that the model may remember', async () => {
   const { models, families } = (await service.get('/performance')).body;
   assert.deepEqual(
-    models.map(({ family, knowledge_cutoff, days_before_cutoff }: any) => [
-      family,
-      knowledge_cutoff,
-      days_before_cutoff,
-    ]),
+    models.map((one: any) => [one.family, one.knowledge_cutoff, one.days_before_cutoff]),
     [
       ['model-a', '2025-11-10', 1],
       ['model-b', null, 0],

@@ -4,7 +4,7 @@ import { before, test, type TestContext } from 'node:test';
 import { addUsage } from '../../src/database/usage.ts';
 import { performanceResponse } from '../../src/api/performance-response.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
-import { runJobHere } from '../support/job-here.ts';
+import { type RequestHere, runJobHere } from '../support/job-here.ts';
 import { startTestService, type TestService, twoModels } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
 import { inLongForm } from '../support/long.ts';
@@ -54,90 +54,52 @@ function ask(query: string, of: TestService = service): Promise<any> {
   return validBody(of, `/performance${query}`, performanceResponse);
 }
 
+const ALL_DAYS = { start_date: '2025-11-10', end_date: '2025-11-12' };
+
+/** A service of its own with these prices, in which models have followed a script. */
+async function serviceOf(
+  t: TestContext,
+  prices: string,
+  own: Script,
+  { isForged = false, ...request }: Partial<RequestHere> & { isForged?: boolean } = {},
+): Promise<TestService> {
+  const other = await startTestService(t, { configuration, prices, isForged });
+  await runJobHere(other, own, { ...ALL_DAYS, models: MODELS, ...request });
+  return other;
+}
+
 test('a model, figure by figure', async () => {
   const { models, count } = await ask('');
   assert.deepEqual([count, models.map(({ model }: any) => model)], [2, ['model-a', 'model-b']]);
   const { unavailable, relative, trading, round_trips, usage, ...own } = models[0];
-  assert.deepEqual(own, {
-    model: 'model-a',
-    family: 'model-a',
-    knowledge_cutoff: null,
-    days_before_cutoff: 0,
-    start_date: '2025-11-10',
-    end_date: '2025-11-12',
-    model_days: 3,
-    failed_model_days: 0,
-    stale_model_days: 0,
-    model_days_without_dividends: 0,
+  const expected = {
+    ...{ start_date: '2025-11-10', end_date: '2025-11-12', model_days: 3 },
     model_days_with_unknown_dividends: 2, // AAPL was held over two mornings
-    suspected_split: [],
-    incomparable: [],
-    initial_cash: 10_000,
-    no_trading_costs: true,
-    start_value: 10_000,
+    ...{ initial_cash: 10_000, no_trading_costs: true, start_value: 10_000 },
     end_value: 11_160, // 7,200 in cash and 30 AAPL at 132
-    profit: 1_160,
-    dividends: 0,
-    total_return: 0.116,
-    annualised_return: null,
-    annualised_volatility: null,
-    sharpe_ratio: null,
-    sortino_ratio: null,
-    calmar_ratio: null,
-    value_at_risk_95: null,
-    expected_shortfall_95: null,
-    skewness: null,
-    kurtosis: null,
-    winning_days_share: 1,
+    ...{ profit: 1_160, dividends: 0, total_return: 0.116, annualised_return: null },
+    ...{ sharpe_ratio: null, winning_days_share: 1, longest_winning_run: 3 },
     max_drawdown: { depth: 0, peak_date: null, trough_date: null, recovery_date: null, length: 0 },
-    longest_winning_run: 3,
-    longest_losing_run: 0,
     best_day: { date: '2025-11-12', daily_return: 0.0628571429 }, // 660 on 10,500
     worst_day: { date: '2025-11-11', daily_return: 0.0096153846 }, // 100 on 10,400
-    open_positions: [
-      {
-        symbol: 'AAPL',
-        quantity: 30,
-        since: '2025-11-10',
-        cost_basis: 3_000,
-        value: 3_960,
-        unrealised_profit: 960,
-      },
-    ],
-    curve: [
-      {
-        date: '2025-11-10',
-        value: 10_400,
-        daily_return: 0.04,
-        stale: false,
-        dividends: 0,
-        dividend_status: 'known',
-        growth: 1.04,
-        drawdown: 0,
-      },
-      {
-        date: '2025-11-11',
-        value: 10_500,
-        daily_return: 0.0096153846,
-        stale: false,
-        dividends: 0,
-        dividend_status: 'unknown',
-        growth: 1.05,
-        drawdown: 0,
-      },
-      {
-        date: '2025-11-12',
-        value: 11_160,
-        daily_return: 0.0628571429,
-        stale: false,
-        dividends: 0,
-        dividend_status: 'unknown',
-        growth: 1.116,
-        drawdown: 0,
-      },
-    ],
     details: null,
-  });
+  };
+  for (const [name, value] of Object.entries(expected)) assert.deepEqual(own[name], value, name);
+  const [{ symbol, quantity, since, cost_basis, value, unrealised_profit }] = own.open_positions;
+  assert.deepEqual(
+    [symbol, quantity, since, cost_basis, value, unrealised_profit],
+    ['AAPL', 30, '2025-11-10', 3_000, 3_960, 960],
+  );
+  assert.deepEqual(
+    own.curve.map((day: any) =>
+      [day.date, day.value, day.daily_return, day.dividend_status, day.growth].join(' '),
+    ),
+    [
+      '2025-11-10 10400 0.04 known 1.04',
+      '2025-11-11 10500 0.0096153846 unknown 1.05',
+      '2025-11-12 11160 0.0628571429 unknown 1.116',
+    ],
+  );
   assert.equal(unavailable.annualised_return, 'Needs 252 days with a return, has 3');
   assert.equal(unavailable.sharpe_ratio, 'Needs 20 days with a return, has 3');
   assert.deepEqual(trading, {
@@ -153,32 +115,23 @@ test('a model, figure by figure', async () => {
     turnover: 0.1122894573, // 1,200 over the mean of 10,400, 10,500 and 11,160
     unavailable: {},
   });
-  assert.deepEqual(round_trips, {
-    count: 1,
-    profit: 200,
-    win_rate: 1,
-    profit_factor: null,
-    average_win: 200,
-    average_loss: null,
-    expectancy: 200,
-    payoff_ratio: null,
-    mean_holding_days: 1,
-    unavailable: Object.fromEntries(
+  const { latest, unavailable: reasons, ...figures } = round_trips;
+  assert.deepEqual(figures, {
+    ...{ count: 1, profit: 200, win_rate: 1, average_win: 200, expectancy: 200 },
+    ...{ profit_factor: null, average_loss: null, payoff_ratio: null, mean_holding_days: 1 },
+  });
+  assert.deepEqual(
+    reasons,
+    Object.fromEntries(
       ['profit_factor', 'average_loss', 'payoff_ratio'].map((name) => [name, 'No round trip lost']),
     ),
-    latest: [
-      {
-        symbol: 'AAPL',
-        quantity: 10,
-        buy_date: '2025-11-10',
-        sell_date: '2025-11-11',
-        cost: 1_000,
-        proceeds: 1_200,
-        profit: 200,
-        holding_days: 1,
-      },
-    ],
-  });
+  );
+  assert.deepEqual(latest, [
+    {
+      ...{ symbol: 'AAPL', quantity: 10, buy_date: '2025-11-10', sell_date: '2025-11-11' },
+      ...{ cost: 1_000, proceeds: 1_200, profit: 200, holding_days: 1 },
+    },
+  ]);
   assert.deepEqual(
     [relative.days, relative.benchmark_return, relative.excess_return],
     [3, 0.1628, -0.0468],
@@ -187,7 +140,7 @@ test('a model, figure by figure', async () => {
 });
 
 test('the benchmark has its own curve and figures; the response includes the conventions', async () => {
-  const { benchmark, conventions, deployment_mode } = await ask('');
+  const { benchmark, conventions } = await ask('');
   const { name, symbols, start_date, days, total_return, max_drawdown, curve } = benchmark;
   assert.deepEqual(
     [name, symbols, start_date, days, total_return],
@@ -198,24 +151,13 @@ test('the benchmark has its own curve and figures; the response includes the con
     { date: '2025-11-11', value: 0.969, daily_return: -0.05, dividend_status: 'unknown' },
     { date: '2025-11-12', value: 1.1628, daily_return: 0.2, dividend_status: 'unknown' },
   ]);
+  const { depth, peak_date, trough_date, recovery_date } = max_drawdown;
   assert.deepEqual(
-    [
-      max_drawdown.depth,
-      max_drawdown.peak_date,
-      max_drawdown.trough_date,
-      max_drawdown.recovery_date,
-    ],
+    [depth, peak_date, trough_date, recovery_date],
     [0.05, '2025-11-10', '2025-11-11', '2025-11-12'],
   );
-  assert.deepEqual(
-    [
-      conventions.trading_days_per_year,
-      conventions.risk_free_rate,
-      conventions.risk_free_rate_daily.toFixed(10),
-    ],
-    [252, 0.04, '0.0001556499'], // 1.04^(1/252) - 1
-  );
-  assert.equal(deployment_mode, 'DEV');
+  const { trading_days_per_year: year, risk_free_rate: rate, risk_free_rate_daily } = conventions;
+  assert.deepEqual([year, rate, risk_free_rate_daily.toFixed(10)], [252, 0.04, '0.0001556499']); // 1.04^(1/252) - 1
 });
 
 const filters: [query: string, days: Record<string, number>][] = [
@@ -232,18 +174,14 @@ const filters: [query: string, days: Record<string, number>][] = [
   ['?models=model-b', { 'model-b': 3 }],
   ['?start_date=2025-11-13', {}],
 ];
-for (const [query, days] of filters) {
-  test(`GET /performance${query} is about ${JSON.stringify(days)}`, async () => {
-    const { models, count } = await ask(
-      query.replace('FIRST', firstJob).replace('SECOND', secondJob),
-    );
-    assert.deepEqual(
-      Object.fromEntries(models.map((model: any) => [model.model, model.model_days])),
-      days,
-    );
-    assert.equal(count, models.length);
-  });
-}
+test('filters of /performance', async () => {
+  for (const [query, days] of filters) {
+    const path = query.replace('FIRST', firstJob).replace('SECOND', secondJob);
+    const { models, count } = await ask(path);
+    const found = models.map(({ model, model_days }: any) => [model, model_days]);
+    assert.deepEqual([Object.fromEntries(found), count], [days, found.length], query);
+  }
+});
 
 test('part of a chain starts from the close before it, and can sell lots bought before it', async () => {
   const { models, benchmark } = await ask('?start_date=2025-11-11&end_date=2025-11-11');
@@ -267,36 +205,6 @@ test('the benchmark may be any symbol with prices, or the universe, whatever the
   assert.deepEqual(await named('?benchmark=Universe'), ['universe', 2, 0.157625]);
 });
 
-const refusals: [query: string, status: number, detail: RegExp][] = [
-  ['?job_id=nothing', 404, /^Job nothing not found$/],
-  [
-    '?benchmark=SPY',
-    404,
-    /^There are no prices of SPY .*: store some \(download-prices --symbols SPY, .*\), or ask for benchmark=universe$/,
-  ],
-  ['?benchmark=no+symbol', 422, /^benchmark: expected a ticker symbol or 'universe'$/],
-  [
-    '?start_date=2025-11-31',
-    422,
-    /^start_date: Invalid date format: 2025-11-31\. Expected YYYY-MM-DD$/,
-  ],
-  ['?end_date=yesterday', 422, /^end_date: Invalid date format: yesterday\. Expected YYYY-MM-DD$/],
-  [
-    '?start_date=2025-11-12&end_date=2025-11-11',
-    400,
-    /^Invalid date range: start_date 2025-11-12 is after end_date/,
-  ],
-  ['?model=a&model=b', 422, /^model: given more than once$/],
-];
-for (const [query, status, detail] of refusals) {
-  test(`GET /performance${query} is ${status}`, async () => {
-    const answer = await service.get(`/performance${query}`);
-    assert.equal(answer.status, status);
-    assert.match(answer.body.detail, detail);
-    assert.equal(answer.body.deployment_mode, 'DEV');
-  });
-}
-
 test('before any run the response is empty but complete', async (t) => {
   const empty = await startTestService(t, { configuration });
   const { models, count, benchmark } = await ask('', empty);
@@ -306,15 +214,7 @@ test('before any run the response is empty but complete', async (t) => {
 
 test('the default benchmark is chosen by the first start only; where its prices end early, that is said', async (t) => {
   const [firstDay = '', secondDay = ''] = QQQ.trim().split('\n');
-  const short = await startTestService(t, {
-    configuration,
-    prices: `${PRICES}\n${firstDay}\n${secondDay}`,
-  });
-  await runJobHere(short, script, {
-    start_date: '2025-11-10',
-    end_date: '2025-11-12',
-    models: MODELS,
-  });
+  const short = await serviceOf(t, `${PRICES}\n${firstDay}\n${secondDay}`, script);
   for (const query of ['', '?end_date=2025-11-11', '?start_date=2025-11-12'])
     assert.equal((await ask(query, short)).benchmark.name, 'QQQ', query);
   const { models, benchmark } = await ask('', short);
@@ -327,15 +227,8 @@ test('the default benchmark is chosen by the first start only; where its prices 
 });
 
 test('a named benchmark that begins after the first model-day covers the days on which it has returns', async (t) => {
-  const late = await startTestService(t, {
-    configuration,
-    prices: `${PRICES}\n${QQQ.trim().split('\n').slice(1).join('\n')}`,
-  });
-  await runJobHere(late, script, {
-    start_date: '2025-11-10',
-    end_date: '2025-11-12',
-    models: MODELS,
-  });
+  const ofTwoDays = QQQ.trim().split('\n').slice(1).join('\n');
+  const late = await serviceOf(t, `${PRICES}\n${ofTwoDays}`, script);
   const { models, benchmark } = await ask('?benchmark=QQQ', late);
   assert.deepEqual([models[0].relative.days, models[0].relative.benchmark_return], [1, 0.2]);
   assert.deepEqual(
@@ -355,16 +248,11 @@ test('a named benchmark that begins after the first model-day covers the days on
 });
 
 test('a failed day in the middle: the next day starts from the close before it, and the returns still link', async (t) => {
-  const gap = await startTestService(t, { configuration, prices: PRICES + QQQ });
   const failing: Script = {
     'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 40 }]]],
     'model-a 2025-11-11': [[['fail', 'no']]],
   };
-  await runJobHere(gap, failing, {
-    start_date: '2025-11-10',
-    end_date: '2025-11-12',
-    models: ['model-a'],
-  });
+  const gap = await serviceOf(t, PRICES + QQQ, failing, { models: ['model-a'] });
   const [{ curve, total_return, relative }] = (await ask('', gap)).models;
   assert.deepEqual(
     curve.map(({ date, value, daily_return }: any) => [date, value, daily_return]),
@@ -377,34 +265,20 @@ test('a failed day in the middle: the next day starts from the close before it, 
 });
 
 test('after a replacement in the middle the next day is stale: flagged, with its own return and its own lots', async (t) => {
-  const running = await startTestService(t, { configuration, prices: PRICES + QQQ });
-  const sale: Script[string] = [[['sell', { symbol: 'AAPL', amount: 10 }]]];
-  const all = { start_date: '2025-11-10', end_date: '2025-11-12', models: ['model-a'] };
-  const { job_id: job } = await runJobHere(running, { ...script, 'model-a 2025-11-12': sale }, all);
-  const middle = {
-    ...all,
-    start_date: '2025-11-11',
-    end_date: '2025-11-11',
-    replace_existing: true,
-  };
-  await runJobHere(
-    running,
-    { 'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 40 }]]] },
-    middle,
-  );
+  const sale = (amount: number): Script[string] => [[['sell', { symbol: 'AAPL', amount }]]];
+  const one = ['model-a'];
+  const own = { ...script, 'model-a 2025-11-12': sale(10) };
+  const running = await serviceOf(t, PRICES + QQQ, own, { models: one });
+  const job = running.database.statement('SELECT job_id FROM jobs').get()?.['job_id'];
+  const middle = { start_date: '2025-11-11', end_date: '2025-11-11', replace_existing: true };
+  const replaced = { 'model-a 2025-11-11': sale(40) };
+  await runJobHere(running, replaced, { ...middle, models: one });
   const { models, incomparable } = await ask('', running);
   const [{ curve, stale_model_days, total_return, round_trips, open_positions }] = models;
-  assert.deepEqual(
-    incomparable.map(({ model, kind, reason }: any) => [model, kind, reason]),
-    [
-      [
-        'model-a',
-        'stale',
-        '1 of its 3 model-days is stale: what it started from has changed since; ' +
-          'trigger --start 2025-11-12 --end 2025-11-12 --models model-a --replace runs it again',
-      ],
-    ],
-  );
+  const reason =
+    '1 of its 3 model-days is stale: what it started from has changed since; ' +
+    'trigger --start 2025-11-12 --end 2025-11-12 --models model-a --replace runs it again';
+  assert.deepEqual(incomparable, [{ model: 'model-a', kind: 'stale', reason }]);
   assert.equal(stale_model_days, 1);
   assert.deepEqual(
     curve.map(({ value, daily_return, stale }: any) => [value, daily_return, stale]),
@@ -424,10 +298,9 @@ test('after a replacement in the middle the next day is stale: flagged, with its
   );
   assert.equal(open_positions[0].quantity, 20);
 
-  const own = await ask(`?job_id=${job}`, running);
-  const returns = (days: any) => days.map(({ date, daily_return }: any) => [date, daily_return]);
+  const ofJob = await ask(`?job_id=${job}`, running);
   assert.deepEqual(
-    returns(own.benchmark.curve),
+    ofJob.benchmark.curve.map(({ date, daily_return }: any) => [date, daily_return]),
     [
       ['2025-11-10', 0.02],
       ['2025-11-12', 0.2],
@@ -435,28 +308,18 @@ test('after a replacement in the middle the next day is stale: flagged, with its
     'not the day that another job has now',
   );
   assert.deepEqual(
-    [own.benchmark.total_return, own.models[0].relative.benchmark_return],
+    [ofJob.benchmark.total_return, ofJob.models[0].relative.benchmark_return],
     [0.224, 0.224],
   );
 });
 
 test('the reasons why a model is incomparable are listed with the model, and for all models in one place', async (t) => {
-  const mixed = await startTestService(t, { configuration, prices: PRICES + QQQ });
-  await runJobHere(mixed, script, {
-    start_date: '2025-11-10',
-    end_date: '2025-11-12',
-    models: MODELS,
-  });
+  const mixed = await serviceOf(t, PRICES + QQQ, script);
   const other = { stock_symbols: ['AAPL'], commission_per_trade: 1, initial_cash: 5_000 };
-  writeFileSync(
-    mixed.settings.configurationPath,
-    JSON.stringify({ ...configuration, agent_config: other }),
-  );
-  await runJobHere(
-    mixed,
-    {},
-    { start_date: '2025-11-11', end_date: '2025-11-12', models: ['late'] },
-  );
+  const changed = JSON.stringify({ ...configuration, agent_config: other });
+  writeFileSync(mixed.settings.configurationPath, changed);
+  const later = { start_date: '2025-11-11', end_date: '2025-11-12', models: ['late'] };
+  await runJobHere(mixed, {}, later);
   const { models, incomparable } = await ask('', mixed);
   assert.deepEqual(
     models.map((model: any) => [model.model, model.incomparable.map(({ kind }: any) => kind)]),
@@ -496,16 +359,7 @@ test('a model whose every order was refused is marked, one that only looked and 
     ],
     'model-b 2025-11-10': [[['get_price', {}]]],
   };
-  const own = await startTestService(t, {
-    configuration,
-    prices: PRICES,
-    agent: scriptedAgent(tried),
-  });
-  await runJobHere(own, tried, {
-    start_date: '2025-11-10',
-    end_date: '2025-11-11',
-    models: MODELS,
-  });
+  const own = await serviceOf(t, PRICES, tried, { end_date: '2025-11-11' });
   const { models, incomparable } = await ask('', own);
   assert.deepEqual(
     models.map(({ trading }: any) => [
@@ -525,12 +379,7 @@ test('a model whose every order was refused is marked, one that only looked and 
 
 test('a fall that no split explains marks the model that held the symbol, with what settles it', async (t) => {
   const fallen = PRICES.replace('AAPL 2025-11-12 110 132', 'AAPL 2025-11-12 55 66');
-  const own = await startTestService(t, { configuration, prices: fallen + QQQ });
-  await runJobHere(own, script, {
-    start_date: '2025-11-10',
-    end_date: '2025-11-12',
-    models: MODELS,
-  });
+  const own = await serviceOf(t, fallen + QQQ, script);
   const { models, incomparable } = await ask('', own);
   assert.deepEqual(
     models.map((one: any) => [one.model, one.suspected_split]),
@@ -559,33 +408,24 @@ test(
   'extreme token counts and costs, which a database may hold, do not break the response',
   inLongForm,
   async (t) => {
-    const job = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
-    const huge = await startTestService(t, { configuration, prices: PRICES, isForged: true });
-    const { job_id: id } = await runJobHere(huge, script, job);
+    const two = { end_date: '2025-11-11', models: ['model-a'], isForged: true };
+    const huge = await serviceOf(t, PRICES, script, two);
+    const id = huge.database.statement('SELECT job_id FROM jobs').get()?.['job_id'] as string;
     const LARGEST = 9_007_199_254_740_991; // twice this is more than node:sqlite hands out
     const rows: [tokens: string, cost: string, sums: unknown[]][] = [
       [`${LARGEST}`, '1e300', [2 * LARGEST, 2e300, 5e-298]],
       ['9223372036854775807', '1e-320', [2 * 2 ** 63, 0, null]],
     ];
     for (const [tokens, cost, sums] of rows) {
-      huge.database
-        .statement(
-          `UPDATE job_details SET prompt_tokens = ${tokens}, reasoning_tokens = ${tokens}, cost_usd = ${cost}`,
-        )
-        .run();
+      const set = `prompt_tokens = ${tokens}, reasoning_tokens = ${tokens}, cost_usd = ${cost}`;
+      huge.database.statement(`UPDATE job_details SET ${set}`).run();
       const [{ usage }] = (await ask('', huge)).models;
       assert.deepEqual([usage.prompt_tokens, usage.cost_usd], sums.slice(0, 2));
       assert.equal(usage.reasoning_tokens, usage.prompt_tokens);
       if (cost !== '1e300')
         assert.match(usage.unavailable.profit_per_cost_usd, /too large for a number/);
-      for (const path of [
-        `/simulate/status/${id}`,
-        '/jobs',
-        '/models',
-        '/results',
-        '/reasoning',
-        '/audit',
-      ]) {
+      const paths = ['/jobs', '/models', '/results', '/reasoning', '/audit'];
+      for (const path of [`/simulate/status/${id}`, ...paths]) {
         const { status, body } = await huge.get(path);
         assert.equal(status, 200, path);
         JSON.stringify(body, (name, value) => {
@@ -604,12 +444,8 @@ test(
 );
 
 test('a holding whose prices were removed has no value, and the rest of the response is unaffected', async (t) => {
-  const lost = await startTestService(t, { configuration, prices: PRICES });
-  await runJobHere(lost, script, {
-    start_date: '2025-11-10',
-    end_date: '2025-11-10',
-    models: ['model-a'],
-  });
+  const one = { end_date: '2025-11-10', models: ['model-a'] };
+  const lost = await serviceOf(t, PRICES, script, one);
   lost.database.statement(`DELETE FROM price_data WHERE symbol = 'AAPL'`).run();
   const [{ open_positions, trading, total_return }] = (await ask('', lost)).models;
   assert.deepEqual(

@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
 import { addDays } from '../../src/basics/calendar.ts';
+import { scriptedAgent } from '../support/agents.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { noProc } from '../support/processes.ts';
 import { type TestService, startTestService } from '../support/service.ts';
@@ -14,15 +15,8 @@ import { inLongForm } from '../support/long.ts';
 
 /** Reports are made in reader threads, and a thread that ends costs its own report only. */
 
-/** A service with so many symbols that /prices/coverage takes several chunks. */
-async function serviceWithSymbols(t: TestContext, httpLimits: Partial<HttpLimits>) {
-  const service = await startTestService(t, { httpLimits });
-  insertSymbols(service.database);
-  return service;
-}
-
 async function serviceWithJob(t: TestContext): Promise<TestService> {
-  const service = await startTestService(t);
+  const service = await startTestService(t, { agent: scriptedAgent({}) });
   await service.runJob({ start_date: '2025-11-03', end_date: '2025-11-04' });
   return service;
 }
@@ -99,35 +93,30 @@ test('reports wait for a thread in order, also behind one whose thread was ended
 test('the status of a job is a report from 2,001 model-days on', inLongForm, async (t) => {
   const service = await serviceWithJob(t);
   const { agent_config } = service.database.statement('SELECT agent_config FROM jobs').get() ?? {};
-  const dates = Array.from({ length: 200 }, (_, day) => addDays('2024-01-01', day));
-  const insert = (jobId: string, models: number) =>
-    service.database.transaction(() =>
-      insertTestJob(service.database, {
-        jobId,
-        createdAt: '2025-12-01T12:00:00.000Z',
-        startDate: '2024-01-01',
-        endDate: '2024-07-18',
-        dates,
-        runs: Array.from({ length: models }, (_, index) => ({
-          model: `m${index}`,
-          startDate: '2024-01-01',
-        })),
-        replaceExisting: false,
-        agentConfig: parseAgentConfiguration(String(agent_config)),
-        warnings: [],
-      }),
-    );
-  const endJob = () =>
+  const startDate = '2024-01-01';
+  for (const [jobId, models] of Object.entries({ small: 10, large: 11 })) {
+    insertTestJob(service.database, {
+      jobId,
+      createdAt: '2025-12-01T12:00:00.000Z',
+      startDate,
+      endDate: '2024-07-18',
+      dates: Array.from({ length: 200 }, (_, day) => addDays(startDate, day)),
+      runs: Array.from({ length: models }, (_, index) => ({ model: `m${index}`, startDate })),
+      replaceExisting: false,
+      agentConfig: parseAgentConfiguration(String(agent_config)),
+      warnings: [],
+    });
     service.database.statement(`UPDATE jobs SET status = 'failed', completed_at = 't'`).run();
-  insert('small', 10);
-  endJob();
-  insert('large', 11);
+  }
   await endThreads(t);
   const workers = watchThreads(t);
-  const small = await service.get('/simulate/status/small');
-  assert.deepEqual([small.body.progress.total_model_days, workers.length], [2_000, 0]);
-  const large = await service.get('/simulate/status/large');
-  assert.deepEqual([large.body.progress.total_model_days, workers.length], [2_200, 1]);
+  for (const [jobId, modelDays, threads] of [
+    ['small', 2_000, 0],
+    ['large', 2_200, 1],
+  ] as const) {
+    const { body } = await service.get(`/simulate/status/${jobId}`);
+    assert.deepEqual([body.progress.total_model_days, workers.length], [modelDays, threads]);
+  }
 });
 
 test('no report leaves another file open', { skip: noProc }, async (t) => {
@@ -166,7 +155,8 @@ test('a report is kept while nothing in the database changes', async (t) => {
 });
 
 test('a long report is made no faster than clients read, and arrives whole', async (t) => {
-  const service = await serviceWithSymbols(t, { maxWaitingKb: 0 });
+  const service = await startTestService(t, { httpLimits: { maxWaitingKb: 0 } });
+  insertSymbols(service.database);
   const { body } = await service.get('/prices/coverage');
   assert.deepEqual([body.symbols.length, body.count], [10_000, 10_000]);
 });
@@ -174,9 +164,8 @@ test('a long report is made no faster than clients read, and arrives whole', asy
 /** A client that sends a request and reads no more than the beginning of its response. */
 async function openSlowly({ url }: TestService, request: string): Promise<Wire> {
   const wire = await openWire(url);
-  wire.socket.write(
-    `GET ${request} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: identity\r\nConnection: close\r\n\r\n`,
-  );
+  const headers = 'Host: localhost\r\nAccept-Encoding: identity\r\nConnection: close\r\n';
+  wire.socket.write(`GET ${request} HTTP/1.1\r\n${headers}\r\n`);
   await wire.until(/^HTTP\S+ 200/);
   wire.socket.pause();
   return wire;
@@ -185,7 +174,8 @@ async function openSlowly({ url }: TestService, request: string): Promise<Wire> 
 /** The path of a response of some 20 MB: more than the system takes for a client that reads nothing. */
 const CONVERSATIONS = '/reasoning?include_full_conversation=true';
 async function serviceWithConversations(t: TestContext, httpLimits: Partial<HttpLimits>) {
-  const service = await startTestService(t, { httpLimits, isForged: true });
+  const agent = scriptedAgent({});
+  const service = await startTestService(t, { agent, httpLimits, isForged: true });
   await service.runJob({ end_date: '2025-11-03', models: ['model-a'] });
   service.database
     .statement(
@@ -204,11 +194,8 @@ const isFree = ({ database }: TestService) =>
 test('a report is made ahead of a client that does not read, of one moment, and holds no thread then', async (t) => {
   const service = await serviceWithConversations(t, {});
   const expected = await (await fetch(service.url + CONVERSATIONS)).text();
-  const wires = [
-    await openSlowly(service, CONVERSATIONS),
-    await openSlowly(service, CONVERSATIONS),
-    await openSlowly(service, CONVERSATIONS),
-  ];
+  const wires = [];
+  for (let count = 0; count < 3; count += 1) wires.push(await openSlowly(service, CONVERSATIONS));
   await until('a report behind them', async () => (await service.get('/results')).status === 200);
   await until('the log to be free', () => isFree(service));
   service.database.statement(`UPDATE reasoning_logs SET content = 'later'`).run();
@@ -219,18 +206,13 @@ test('a report is made ahead of a client that does not read, of one moment, and 
 });
 
 test('a client that reads too slowly of a report that waits for it is cut off, and others get theirs', async (t) => {
-  const service = await serviceWithConversations(t, {
-    maxWaitingKb: 1,
-    maxReportMs: 500,
-    minReadKbPerSecond: 1_000_000,
-  });
+  const limits = { maxWaitingKb: 1, maxReportMs: 500, minReadKbPerSecond: 1_000_000 };
+  const service = await serviceWithConversations(t, limits);
   const other = await startTestService(t);
   const paths = ['/results', '/reasoning'];
   await Promise.all(paths.map((path) => other.get(path))); // starts both threads
-  const wires = [
-    await openSlowly(service, CONVERSATIONS),
-    await openSlowly(service, CONVERSATIONS),
-  ];
+  const wires = [];
+  for (let count = 0; count < 2; count += 1) wires.push(await openSlowly(service, CONVERSATIONS));
   assert.equal((await other.get('/results')).status, 200);
   for (const { socket, ended } of wires) {
     socket.resume();
@@ -240,11 +222,8 @@ test('a client that reads too slowly of a report that waits for it is cut off, a
 });
 
 test('a client that reads fast enough keeps its report for longer', inLongForm, async (t) => {
-  const service = await serviceWithConversations(t, {
-    maxWaitingKb: 1,
-    maxReportMs: 500,
-    minReadKbPerSecond: 1,
-  });
+  const limits = { maxWaitingKb: 1, maxReportMs: 500, minReadKbPerSecond: 1 };
+  const service = await serviceWithConversations(t, limits);
   await (await startTestService(t)).get('/results'); // starts a thread
   const wire = await openSlowly(service, CONVERSATIONS);
   const later = performance.now() + 1_000;

@@ -61,19 +61,14 @@ test('a job continues where the lock stopped it: nothing fails or starts over, a
   }
   const { status, warnings, progress } = await service.waitForJob(body.job_id);
   assert.deepEqual([status, warnings, progress.failed], ['completed', null, 0]);
-  const again = await service.post('/simulate/trigger', {
-    ...FOUR_MODEL_DAYS,
-    replace_existing: true,
-  });
+  const request = { ...FOUR_MODEL_DAYS, replace_existing: true };
+  const { job_id: again } = (await service.post('/simulate/trigger', request)).body;
   hold();
-  const cancelled = service.post(`/simulate/cancel/${again.body.job_id}`, {});
+  const cancelled = service.post(`/simulate/cancel/${again}`, {});
   assert.equal((await service.get('/health')).body.status, 'healthy');
   release();
   assert.equal((await cancelled).status, 200);
-  assert.equal(
-    (await service.get(`/simulate/status/${again.body.job_id}`)).body.status,
-    'cancelled',
-  );
+  assert.equal((await service.get(`/simulate/status/${again}`)).body.status, 'cancelled');
   const messages = service.logLines.map(({ message }) => message);
   assert.deepEqual(
     messages.filter((message) => /waits until|unexpected|set aside/.test(message)),
@@ -86,9 +81,8 @@ test('one Idempotency-Key makes one job, also of triggers that wait for the lock
   const send = async (key: string) => {
     const headers = { 'content-type': 'application/json', 'idempotency-key': key };
     const init = { method: 'POST', headers, body: JSON.stringify(ONE_DAY) };
-    return (await (await fetch(`${service.url}/simulate/trigger`, init)).json()) as {
-      job_id: string;
-    };
+    const response = await fetch(`${service.url}/simulate/trigger`, init);
+    return (await response.json()) as { job_id: string };
   };
   hold();
   const both = [send('a'), send('a')];

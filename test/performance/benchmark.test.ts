@@ -57,16 +57,12 @@ const times: [time: string, level: number | null, why: string][] = [
   ['22 close', null, 'none after more than two weeks'],
   ['01 close', null, 'none before the first bar'],
 ];
-for (const [time, level, why] of times) {
-  test(`the benchmark at ${time}: ${why}`, () => {
-    const [day, at] = time.split(' ');
-    const found = levelAt(symbolLevels(WEEK), {
-      date: `2025-11-${day}`,
-      at: at as PriceTime['at'],
-    });
-    assert.equal(found, level);
-  });
-}
+test('the level of a benchmark at a time', () => {
+  for (const [time, level, why] of times) {
+    const [day, at] = time.split(' ') as [string, PriceTime['at']];
+    assert.equal(levelAt(symbolLevels(WEEK), { date: `2025-11-${day}`, at }), level, why);
+  }
+});
 
 test('splits are not returns: raw prices are multiplied by the shares that one share has become', () => {
   const table = bars(`
@@ -100,63 +96,57 @@ test('a split on a day without a bar counts from the next bar on', () => {
 const dividend = (day: string, cash: number) => ({ exDate: `2025-11-${day}`, cash });
 /** `QQQ` at 100 on every day: bars by day, what happened, and closes as multiples of the first. */
 const reinvested: [
-  name: string,
   days: string,
-  events: Parameters<typeof symbolLevels>[1],
+  dividends: [string, number][],
   growth: number[],
+  split?: string,
 ][] = [
+  ['03 04 05', [['04', 2]], [1, 1.02, 1.02]], // reinvested at the close of the ex-date
   [
-    'a dividend is reinvested at the close of the ex-date',
     '03 04 05',
-    { dividends: [dividend('04', 2)] },
-    [1, 1.02, 1.02],
-  ],
-  [
-    'dividends compound',
-    '03 04 05',
-    { dividends: [dividend('04', 2), dividend('05', 2)] },
+    [
+      ['04', 2],
+      ['05', 2],
+    ],
     [1, 1.02, 1.02 * 1.02],
   ],
   [
-    'the price of the first bar is without its dividend',
-    '03 04',
-    { dividends: [dividend('01', 2), dividend('03', 2)] },
+    '03 04', // the price of the first bar is without its dividend
+    [
+      ['01', 2],
+      ['03', 2],
+    ],
     [1, 1],
   ],
   [
-    'an ex-date without a bar waits for the next bar',
-    '03 06',
-    { dividends: [dividend('04', 2), dividend('05', 3)] },
+    '03 06', // an ex-date without a bar waits for the next bar
+    [
+      ['04', 2],
+      ['05', 3],
+    ],
     [1, 1.05],
   ],
+  ['03 04', [['04', 2]], [1, 4.02], '04'], // the dividend comes before the split, on the old shares
   [
-    'on one day the dividend comes before the split, and pays on the old shares',
-    '03 04',
-    { splits: [split('04', 4, 1)], dividends: [dividend('04', 2)] },
-    [1, 4.02],
-  ],
-  [
-    'in one gap each dividend pays on the shares of its day',
-    '03 07',
-    { splits: [split('05', 4, 1)], dividends: [dividend('04', 2), dividend('06', 2)] },
+    '03 07', // in one gap each dividend pays on the shares of its day
+    [
+      ['04', 2],
+      ['06', 2],
+    ],
     [1, 4.1],
+    '05',
   ],
 ];
-for (const [name, days, events, growth] of reinvested) {
-  test(`levels with dividends: ${name}`, () => {
-    const table = bars(
-      days
-        .split(' ')
-        .map((day) => `${day} 100 100`)
-        .join('\n'),
-    );
-    const closes = closesOf(symbolLevels(table, events));
-    assert.deepEqual(
-      closes.map((close) => rounded(close / 100)),
-      growth.map(rounded),
-    );
-  });
-}
+test('levels with dividends, which are reinvested', () => {
+  for (const [days, paid, growth, splitDay] of reinvested) {
+    const table = days.split(' ').map((day) => `${day} 100 100`);
+    const dividends = paid.map(([day, cash]) => dividend(day, cash));
+    const splits = splitDay === undefined ? [] : [split(splitDay, 4, 1)];
+    const closes = closesOf(symbolLevels(bars(table.join('\n')), { dividends, splits }));
+    const found = closes.map((close) => rounded(close / 100));
+    assert.deepEqual(found, growth.map(rounded), `${days}, paid on ${paid}`);
+  }
+});
 
 test('who starts at the open of the ex-date gets no dividend; who held at the close before gets it', () => {
   const levels = symbolLevels(bars('03 100 110\n04 105 115.5'), {
@@ -232,91 +222,30 @@ function daysOf(...days: string[]) {
   });
 }
 
-/** WEEK closes at 110 on the 3rd, 121 on the 5th and 132 on the 6th. */
-const curves: [
-  name: string,
-  days: string[],
-  points: [date: string, value: number, dailyReturn: number][],
-][] = [
-  [
-    'from the open of the first day',
-    ['- 03', '03 05', '05 06'],
-    [
-      ['03', 1.1, 0.1],
-      ['05', 1.21, 0.1],
-      ['06', 1.32, 0.090909091],
-    ],
-  ],
-  [
-    'from the close before the first day',
-    ['03 05', '05 06'],
-    [
-      ['05', 1.1, 0.1],
-      ['06', 1.2, 0.090909091],
-    ],
-  ],
-  [
-    'of a filtered day in the middle, nothing counts',
-    ['- 03', '05 06'],
-    [
-      ['03', 1.1, 0.1],
-      ['06', 1.2, 0.090909091],
-    ],
-  ],
-  [
-    'a day that one model missed counts where another has it',
-    ['- 03', '03 05', '03 06', '05 06'],
-    [
-      ['03', 1.1, 0.1],
-      ['05', 1.21, 0.1],
-      ['06', 1.32, 0.090909091],
-    ],
-  ],
-  [
-    'a day that all models missed is part of the next',
-    ['- 03', '03 06'],
-    [
-      ['03', 1.1, 0.1],
-      ['06', 1.32, 0.2],
-    ],
-  ],
-  [
-    'of several starts, the earliest counts',
-    ['- 03', '05 06', '03 06'],
-    [
-      ['03', 1.1, 0.1],
-      ['06', 1.32, 0.2],
-    ],
-  ],
-  [
-    'a model that begins later is measured from its open where no other has the day',
-    ['- 03', '- 06'],
-    [
-      ['03', 1.1, 0.1],
-      ['06', 1.21, 0.1],
-    ],
-  ],
-  ['it ends two weeks after its last bar', ['- 03', '03 24', '24 25'], [['03', 1.1, 0.1]]],
-  ['without a level at any start there is no curve', ['- 01', '01 03'], []],
-  [
-    'days are taken in order of their dates',
-    ['05 06', '- 03', '03 05'],
-    [
-      ['03', 1.1, 0.1],
-      ['05', 1.21, 0.1],
-      ['06', 1.32, 0.090909091],
-    ],
-  ],
+/** WEEK closes at 110 on the 3rd, 121 on the 5th and 132 on the 6th; points as `DAY VALUE RETURN`. */
+const THREE = '03 1.1 0.1, 05 1.21 0.1, 06 1.32 0.090909091';
+const curves: [name: string, days: string[], points: string][] = [
+  ['from the open of the first day', ['- 03', '03 05', '05 06'], THREE],
+  ['from the close before the first day', ['03 05', '05 06'], '05 1.1 0.1, 06 1.2 0.090909091'],
+  ['of a filtered day nothing counts', ['- 03', '05 06'], '03 1.1 0.1, 06 1.2 0.090909091'],
+  ['a day that one model missed counts', ['- 03', '03 05', '03 06', '05 06'], THREE],
+  ['a day that all missed is part of the next', ['- 03', '03 06'], '03 1.1 0.1, 06 1.32 0.2'],
+  ['the earliest of several starts', ['- 03', '05 06', '03 06'], '03 1.1 0.1, 06 1.32 0.2'],
+  // A model that begins later is measured from its open where no other has the day.
+  ['a model that begins later', ['- 03', '- 06'], '03 1.1 0.1, 06 1.21 0.1'],
+  ['it ends two weeks after its last bar', ['- 03', '03 24', '24 25'], '03 1.1 0.1'],
+  ['without a level at any start there is no curve', ['- 01', '01 03'], ''],
+  ['days are taken in order of their dates', ['05 06', '- 03', '03 05'], THREE],
 ];
-for (const [name, days, points] of curves) {
-  test(`the benchmark's own curve: ${name}`, () => {
+test("the benchmark's own curve", () => {
+  for (const [name, days, points] of curves) {
     const curve = benchmarkCurve(same(symbolLevels(WEEK)), daysOf(...days));
-    assert.deepEqual(
-      curve.map(({ date, value, dailyReturn }) => [date, rounded(value), rounded(dailyReturn)]),
-      points.map(([date, ...figures]) => [`2025-11-${date}`, ...figures]),
+    const found = curve.map(({ date, value, dailyReturn }) =>
+      [date.slice(-2), rounded(value), rounded(dailyReturn)].join(' '),
     );
-  });
-}
+    assert.equal(found.join(', '), points, name);
+  }
+});
 
 test('equal weight: the mean of the returns, not of the prices, rebalanced every day', () => {
   const cheap = symbolLevels(bars('03 10 10\n04 10 20\n05 20 10'));
@@ -415,15 +344,8 @@ test('alpha, beta and the rest agree with the normal equations', () => {
         pairs.map(([, other]) => other),
         daily,
       );
-      const figures = {
-        alpha: ours.alpha,
-        beta: ours.beta,
-        correlation: ours.correlation,
-        tracking_error: ours.tracking_error,
-        information_ratio: ours.information_ratio,
-      };
       for (const [name, expected] of Object.entries(naive)) {
-        const actual = figures[name as keyof typeof figures] as number;
+        const actual = ours[name as keyof typeof naive] as number;
         assert.ok(
           Math.abs(actual - expected) < 1e-6 * (1 + Math.abs(expected)),
           `${name}: ${actual}, ${expected}`,

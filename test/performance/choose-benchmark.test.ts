@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { pricesNow } from '../../src/database/price-writes.ts';
 import { dividendsBetween } from '../../src/database/splits-and-dividends.ts';
 import { type ChosenDay, priceSpan } from '../../src/database/records/performance.ts';
-import { storeBars } from '../../src/database/prices.ts';
+import { type PriceSource, storeBars } from '../../src/database/prices.ts';
 import {
   benchmarkCurve,
   benchmarkReturns,
@@ -15,6 +15,7 @@ import {
 } from '../../src/performance/benchmark.ts';
 import { chooseBenchmark, reportBenchmark } from '../../src/performance/choose-benchmark.ts';
 import { readPrices, storePrices } from '../support/prices.ts';
+import { tableOf } from '../support/text-table.ts';
 import { inLongForm } from '../support/long.ts';
 
 const PRICES = `
@@ -24,9 +25,29 @@ const PRICES = `
   AAPL 2025-11-10 100 110
   MSFT 2025-11-10 200 200`;
 
-function databaseWith(prices: string): Database {
+function databaseWith(prices: string, source: PriceSource = 'csv'): Database {
   const database = openDatabase(':memory:');
-  storePrices(database, prices);
+  storePrices(database, prices, source);
+  return database;
+}
+
+function split(database: Database): Database {
+  database
+    .statement(
+      `INSERT INTO stock_splits (symbol, date, numerator, denominator)
+       VALUES ('QQQ', '2025-11-11', 5, 1)`,
+    )
+    .run();
+  return database;
+}
+
+/** 11 dollars per share of QQQ. */
+function pay(database: Database, exDate: string, basis = 'as_paid'): Database {
+  database
+    .statement(
+      `INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES ('QQQ', ?, 11000000, ?)`,
+    )
+    .run(exDate, basis);
   return database;
 }
 
@@ -36,100 +57,49 @@ const day = (
   startDate: string | null,
   paysDividends = true,
 ): ChosenDay => ({
-  sessionId: 1,
-  jobId: 'job-1',
-  model,
-  date,
-  startDate,
-  startedFrom: null,
-  paysDividends,
+  ...{ sessionId: 1, jobId: 'job-1', model, date, startDate, startedFrom: null, paysDividends },
 });
+
+/** Model-days as `MODEL DATE START`, by days of November 2025; `-` starts at its own open. */
+const daysFrom = (text: string) =>
+  tableOf(text.replaceAll(',', '\n')).map(([cells = '']) => {
+    const [model = '', ...dates] = cells.split(' ');
+    const [date = '', start] = dates.map((own) => (own === '-' ? null : `2025-11-${own}`));
+    return day(model, date ?? '', start ?? null);
+  });
 
 const benchmarkOf = (...given: Parameters<typeof chooseBenchmark>) => chooseBenchmark(...given);
 
-const starts: [name: string, days: ChosenDay[], start: string | null][] = [
-  ['no model-day', [], null],
-  [
-    'a first day starts at its open',
-    [day('a', '2025-11-10', null), day('a', '2025-11-11', '2025-11-10')],
-    '2025-11-10 open',
-  ],
-  [
-    'any other day starts at the close before it',
-    [day('a', '2025-11-11', '2025-11-10')],
-    '2025-11-10 close',
-  ],
-  [
-    'an open is before the close of its day',
-    [day('a', '2025-11-11', '2025-11-10'), day('b', '2025-11-10', null)],
-    '2025-11-10 open',
-  ],
-  [
-    'whichever comes first',
-    [day('b', '2025-11-10', null), day('c', '2025-11-11', '2025-11-10')],
-    '2025-11-10 open',
-  ],
-  [
-    'the earliest of all models counts',
-    [day('a', '2025-11-10', null), day('b', '2025-11-10', '2025-11-07')],
-    '2025-11-07 close',
-  ],
-];
-for (const [name, days, expected] of starts) {
-  test(`where the curve of the benchmark starts: ${name}`, () => {
+const starts = tableOf<[days: string, start: string]>(`
+                        | null
+  a 10 -, a 11 10       | 2025-11-10 open
+  a 11 10               | 2025-11-10 close
+  a 11 10, b 10 -       | 2025-11-10 open
+  b 10 -, c 11 10       | 2025-11-10 open
+  a 10 -, b 10 07       | 2025-11-07 close
+`);
+test('the curve of the benchmark starts where the first model-day does', () => {
+  for (const [text, expected] of starts) {
+    const days = daysFrom(text);
     const [first] = benchmarkCurve(benchmarkOf(databaseWith(PRICES), undefined, days).levels, days);
     const start = first === undefined ? null : startOf(first);
-    assert.equal(start && `${start.date} ${start.at}`, expected);
-  });
-}
+    assert.equal(String(start && `${start.date} ${start.at}`), expected, text);
+  }
+});
 
-/**
- * When the models start, later days first, and the default benchmark of bars on the 6th, 10th and
- * 11th of November.
- */
-const defaults: [
-  name: string,
-  days: [date: string, startDate: string | null][],
-  expected: string,
-][] = [
-  [
-    'its prices reach the first start',
-    [
-      ['2025-11-11', '2025-11-10'],
-      ['2025-11-10', '2025-11-07'],
-    ],
-    'QQQ',
-  ],
-  [
-    'its prices end before the last day',
-    [
-      ['2026-03-02', '2025-11-11'],
-      ['2025-11-11', '2025-11-10'],
-    ],
-    'QQQ',
-  ],
-  ['its last price is two weeks before the first start', [['2025-11-26', '2025-11-25']], 'QQQ'],
-  [
-    'it has no price in the two weeks before the first start',
-    [['2025-11-27', '2025-11-26']],
-    'universe',
-  ],
-  ['its prices begin at the close of the first date', [['2025-11-06', '2025-11-05']], 'universe'],
-  [
-    'a later date with an earlier start',
-    [
-      ['2025-11-11', '2025-11-04'],
-      ['2025-11-10', '2025-11-07'],
-    ],
-    'QQQ',
-  ],
-];
-for (const [name, days, expected] of defaults) {
-  test(`the default benchmark: ${name}`, () => {
-    const chosen = days.map(([date, startDate]) => day('a', date, startDate));
-    assert.equal(benchmarkOf(databaseWith(PRICES), undefined, chosen).name, expected);
-  });
-}
+/** Later days first, and the default benchmark; QQQ has bars on the 6th, 10th and 11th. */
+const defaults = tableOf<[name: string, days: string, benchmark: string]>(`
+  its prices reach the first start                         | a 11 10, a 10 07 | QQQ
+  its prices end before the last day                       | a 28 11, a 11 10 | QQQ
+  its last price is two weeks before the first start       | a 26 25          | QQQ
+  it has no price in the two weeks before the first start  | a 27 26          | universe
+  its prices begin at the close of the first date          | a 06 05          | universe
+  a later date with an earlier start                       | a 11 04, a 10 07 | QQQ
+`);
+test('the default benchmark is QQQ where its prices reach the first start', () => {
+  for (const [name, days, expected] of defaults)
+    assert.equal(benchmarkOf(databaseWith(PRICES), undefined, daysFrom(days)).name, expected, name);
+});
 
 test('a bar of the year 0000, which another program stored, is ignored', () => {
   const bars = 'QQQ 0000-11-10 1 1\nQQQ 2025-11-11 550 560\nAAPL 2025-11-10 100 110';
@@ -138,32 +108,16 @@ test('a bar of the year 0000, which another program stored, is ignored', () => {
 });
 
 test('a start on a day without a bar uses the last bar before it, and recorded splits are not losses', () => {
-  const database = databaseWith(PRICES);
-  database
-    .statement(
-      `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`,
-    )
-    .run();
+  const database = split(databaseWith(PRICES));
   const { levels, name } = benchmarkOf(database, undefined, [day('a', '2025-11-11', '2025-11-07')]);
   assert.equal(name, 'QQQ');
-  assert.deepEqual(
-    ['2025-11-07', '2025-11-10', '2025-11-11'].map((date) =>
-      levelAt(levels.withDividends, { date, at: 'close' }),
-    ),
-    [500, 550, 550],
-  );
-});
-
-test('prices of an adjusted source are not split again', () => {
-  const database = openDatabase(':memory:');
-  storePrices(database, PRICES, 'yahoo');
-  database
-    .statement(
-      `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`,
-    )
-    .run();
-  const { levels } = benchmarkOf(database, 'QQQ', [day('a', '2025-11-11', '2025-11-10')]);
-  assert.equal(levelAt(levels.ofPrices, { date: '2025-11-11', at: 'close' }), 110);
+  const dates = ['2025-11-07', '2025-11-10', '2025-11-11'];
+  const closes = dates.map((date) => levelAt(levels.withDividends, { date, at: 'close' }));
+  assert.deepEqual(closes, [500, 550, 550]);
+  // Prices of an adjusted source are not split again.
+  const adjusted = split(databaseWith(PRICES, 'yahoo'));
+  const other = benchmarkOf(adjusted, 'QQQ', [day('a', '2025-11-11', '2025-11-10')]).levels;
+  assert.equal(levelAt(other.ofPrices, { date: '2025-11-11', at: 'close' }), 110);
 });
 
 /**
@@ -183,54 +137,30 @@ const paid: [
   ['stooq', 'as_paid', true, 110], // its prices contain the dividend
   ['csv', 'as_paid', false, 550],
 ];
-for (const [source, basis, paysDividends, close] of paid) {
-  test(`a benchmark reinvests dividends: a ${source} series, ${basis}, ${paysDividends ? '' : 'not '}paid to the model`, () => {
-    const database = openDatabase(':memory:');
-    storePrices(database, PRICES, source);
-    database
-      .statement(
-        `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('QQQ', '2025-11-11', 5, 1)`,
-      )
-      .run();
-    database
-      .statement(
-        `INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES ('QQQ', '2025-11-11', 11000000, ?)`,
-      )
-      .run(basis);
-    const { levels } = benchmarkOf(database, 'QQQ', [
-      day('a', '2025-11-11', '2025-11-10', paysDividends),
-    ]);
-    for (const own of [levels.withDividends, levels.ofPrices])
-      assert.equal(levelAt(own, { date: '2025-11-11', at: 'close' })?.toFixed(9), close.toFixed(9));
-  });
-}
+test('a benchmark reinvests dividends, as they are paid to the model', () => {
+  for (const [source, basis, paysDividends, close] of paid) {
+    const database = pay(split(databaseWith(PRICES, source)), '2025-11-11', basis);
+    const days = [day('a', '2025-11-11', '2025-11-10', paysDividends)];
+    const { levels } = benchmarkOf(database, 'QQQ', days);
+    for (const own of [levels.withDividends, levels.ofPrices]) {
+      const found = levelAt(own, { date: '2025-11-11', at: 'close' });
+      assert.equal(found?.toFixed(9), close.toFixed(9), `${source}, ${basis}, ${paysDividends}`);
+    }
+  }
+});
 
 test('where some model-days are paid dividends and others are not, each is compared with its own benchmark', () => {
-  const database = databaseWith(PRICES);
-  database
-    .statement(
-      `INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('QQQ', '2025-11-10', 11000000)`,
-    )
-    .run();
-  const days = [true, false].map((paysDividends) =>
-    day('a', '2025-11-10', '2025-11-07', paysDividends),
-  );
+  const database = pay(databaseWith(PRICES), '2025-11-10');
+  const days = [true, false].map((pays) => day('a', '2025-11-10', '2025-11-07', pays));
   for (const order of [days, days.toReversed()]) {
     const { levels } = benchmarkOf(database, 'QQQ', order);
-    assert.deepEqual(
-      benchmarkReturns(levels, days).map((one) => one?.toFixed(9)),
-      ['0.122000000', '0.100000000'],
-    );
+    const returns = benchmarkReturns(levels, days).map((one) => one?.toFixed(9));
+    assert.deepEqual(returns, ['0.122000000', '0.100000000']);
   }
 });
 
 test('the curve of a benchmark has its dividends on the dates on which a model-day is paid some', () => {
-  const database = databaseWith(PRICES);
-  database
-    .statement(
-      `INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('QQQ', '2025-11-10', 11000000)`,
-    )
-    .run();
+  const database = pay(databaseWith(PRICES), '2025-11-10');
   const valueWith = (...paysDividends: boolean[]) => {
     const days = [
       ...paysDividends.map((pays) => day('a', '2025-11-10', '2025-11-07', pays)),
@@ -269,41 +199,32 @@ test('the bars of a symbol are looked through once for all of its dividends, not
  */
 function runJob(
   database: Database,
-  {
-    sessionId,
-    date,
-    createdAt,
-    symbols,
-  }: { sessionId: number; date: string; createdAt: string; symbols: string[] },
+  job: { sessionId: number; date: string; createdAt: string; symbols: string[] },
 ): void {
-  const job = `job-${sessionId}`;
+  const { sessionId, date, createdAt, symbols } = job;
+  const id = `job-${sessionId}`;
   const run = (sql: string, ...values: (string | number)[]) =>
     database.statement(sql).run(...values);
   run(
-    `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode, created_at, completed_at)
+    `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config,
+       deployment_mode, created_at, completed_at)
      VALUES (?, 'completed', ?, ?, '[]', 0, ?, 'PROD', ?, 't')`,
-    job,
-    date,
-    date,
-    JSON.stringify({ stock_symbols: symbols }),
-    createdAt,
+    ...[id, date, date, JSON.stringify({ stock_symbols: symbols }), createdAt],
   );
   run(
-    `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family) VALUES (?, 'a', 0, ?, 't', '{}', 'a')`,
-    job,
-    date,
+    `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
+     VALUES (?, 'a', 0, ?, 't', '{}', 'a')`,
+    ...[id, date],
   );
   run(
-    `INSERT INTO job_details (job_id, date, model, status, started_at, completed_at) VALUES (?, ?, 'a', 'completed', 't', 't')`,
-    job,
-    date,
+    `INSERT INTO job_details (job_id, date, model, status, started_at, completed_at)
+     VALUES (?, ?, 'a', 'completed', 't', 't')`,
+    ...[id, date],
   );
   run(
-    `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4, wording, started_at, completed_at)
-     VALUES (?, ?, ?, 'a', 'superseded', 1, 1, 't', 't')`,
-    sessionId,
-    job,
-    date,
+    `INSERT INTO trading_sessions (session_id, job_id, date, model, status, initial_cash_e4,
+       wording, started_at, completed_at) VALUES (?, ?, ?, 'a', 'superseded', 1, 1, 't', 't')`,
+    ...[sessionId, id, date],
   );
 }
 
@@ -430,51 +351,32 @@ test(
     runJob(database, { sessionId: 1, date: '2025-06-02', createdAt: 't', symbols: SYMBOLS });
     const anyWindow = fc.tuple(fc.nat(DATES.length - 1), fc.nat(DATES.length - 1));
     const four = fc.tuple(anySeries, anySeries, anySeries, anySeries);
-    fc.assert(
-      fc.property(
-        four,
-        anyRuns,
-        anyWindow,
-        fc.constantFrom('A', 'universe'),
-        (series, runs, window, name) => {
-          storeSeries(database, series);
-          fc.pre(priceSpan(database, 'A') !== null);
-          const [first = '', last = ''] = [Math.min(...window), Math.max(...window)].map(
-            (place) => DATES[place],
-          );
-          const all = daysOf(runs);
-          const whole = figuresOf(database, name, all);
-          const ended = figuresOf(
-            database,
-            name,
-            all.filter(({ date }) => date <= last),
-          );
-          assertSame(upTo(whole.returns, last), ended.returns);
-          assertSame(upTo(whole.values, last), ended.values);
-          assertSame(upTo(whole.dailyReturns, last), ended.dailyReturns);
-          const begun = figuresOf(
-            database,
-            name,
-            all.filter(({ date }) => date >= first),
-          );
-          const fromFirst = [...whole.returns].filter(
-            ([key]) => (key.split(' ').at(-1) as string) >= first,
-          );
-          assertSame(new Map(fromFirst), begun.returns);
-          // Whatever days count, the curve beside one model has the returns that its days are
-          // compared with.
-          const single = figuresOf(
-            database,
-            name,
-            all.filter(({ model, date }) => model === 'a' && (date < first || date > last)),
-          );
-          const known = [...single.returns].flatMap(([key, figure]) =>
-            figure == null ? [] : [[key.replace('a ', ''), figure] as const],
-          );
-          assertSame(new Map(known), single.dailyReturns);
-        },
-      ),
-      { numRuns: 100 },
-    );
+    const choices = [four, anyRuns, anyWindow, fc.constantFrom('A', 'universe')] as const;
+    const property = fc.property(...choices, (series, runs, window, name) => {
+      storeSeries(database, series);
+      fc.pre(priceSpan(database, 'A') !== null);
+      const ends = [Math.min(...window), Math.max(...window)].map((place) => DATES[place]);
+      const [first = '', last = ''] = ends;
+      const all = daysOf(runs);
+      const figures = (isChosen: (day: ChosenDay) => boolean) =>
+        figuresOf(database, name, all.filter(isChosen));
+      const whole = figures(() => true);
+      const ended = figures(({ date }) => date <= last);
+      assertSame(upTo(whole.returns, last), ended.returns);
+      assertSame(upTo(whole.values, last), ended.values);
+      assertSame(upTo(whole.dailyReturns, last), ended.dailyReturns);
+      const begun = figures(({ date }) => date >= first);
+      const isLater = ([key]: [string, unknown]) => (key.split(' ').at(-1) as string) >= first;
+      assertSame(new Map([...whole.returns].filter(isLater)), begun.returns);
+      // Whatever days count, the curve beside one model has the returns that its days are compared
+      // with.
+      const isOut = (date: string) => date < first || date > last;
+      const single = figures(({ model, date }) => model === 'a' && isOut(date));
+      const known = [...single.returns].flatMap(([key, figure]) =>
+        figure == null ? [] : [[key.replace('a ', ''), figure] as const],
+      );
+      assertSame(new Map(known), single.dailyReturns);
+    });
+    fc.assert(property, { numRuns: 100 });
   },
 );

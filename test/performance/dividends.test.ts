@@ -246,6 +246,11 @@ function recordEventsBut150(books: Books): void {
       books.setDividend(symbol, DATES[Number(day)] as CalendarDate, cash);
 }
 
+const COVER = `INSERT INTO dividend_coverage (symbol, source, start_date, end_date)
+  VALUES ('AAPL', ?, ?, ?)`;
+const statusesOf = ({ curve }: { curve: readonly { dividend_status: string }[] }) =>
+  curve.map((day) => day.dividend_status);
+
 /** From Thursday 2025-06-05; `DAY` is a day of June 2025. */
 interface Knowledge {
   source?: string;
@@ -263,127 +268,69 @@ const HELD_OVER_WEEKEND: [date: string, orders: Order[]][] = [
  * Of AAPL as a benchmark, the last day is another: it held the share over the morning on which the
  * model buys again.
  */
-const statuses: [name: string, known: Knowledge, expected: string[], lastOfBenchmark: string][] = [
-  ['nothing is known', {}, ['known', 'unknown', 'unknown', 'known'], 'unknown'],
-  ['all is covered', { spans: ['01 30'] }, ['known', 'known', 'known', 'known'], 'known'],
-  [
-    'only the last morning is not covered',
-    { spans: ['01 09'] },
-    ['known', 'known', 'unknown', 'known'],
-    'unknown',
-  ],
-  [
-    'the weekend is not covered',
-    { spans: ['05 06', '09 10'] },
-    ['known', 'known', 'known', 'known'],
-    'unknown',
-  ],
-  [
-    'a weekday without a session is not covered',
-    { spans: ['05 06', '10 10'] },
-    ['known', 'known', 'unknown', 'known'],
-    'unknown',
-  ],
+const UNKNOWN = 'known unknown unknown known';
+const KNOWN = 'known known known known';
+const THIRD = 'known known unknown known';
+const NOT_PAID = 'not_paid not_paid not_paid not_paid';
+const statuses: [name: string, known: Knowledge, expected: string, lastOfBenchmark: string][] = [
+  ['nothing is known', {}, UNKNOWN, 'unknown'],
+  ['all is covered', { spans: ['01 30'] }, KNOWN, 'known'],
+  ['only the last morning is not covered', { spans: ['01 09'] }, THIRD, 'unknown'],
+  ['the weekend is not covered', { spans: ['05 06', '09 10'] }, KNOWN, 'unknown'],
+  ['a weekday without a session is not', { spans: ['05 06', '10 10'] }, THIRD, 'unknown'],
   [
     'a dividend is stored for the weekday that is not covered',
     { spans: ['05 06', '10 10'], dividends: ['09'] },
-    ['known', 'known', 'known', 'known'],
+    KNOWN,
     'unknown',
   ],
-  [
-    'a dividend is stored for another day',
-    { spans: ['05 06'], dividends: ['09'] },
-    ['known', 'known', 'unknown', 'known'],
-    'unknown',
-  ],
-  [
-    'the prices contain the dividends',
-    { source: 'stooq' },
-    ['known', 'known', 'known', 'known'],
-    'known',
-  ],
-  [
-    'the prices are synthetic',
-    { source: 'synthetic' },
-    ['known', 'known', 'known', 'known'],
-    'known',
-  ],
-  [
-    'the prices are adjusted for splits only',
-    { source: 'yahoo' },
-    ['known', 'unknown', 'unknown', 'known'],
-    'unknown',
-  ],
-  [
-    'the job pays no dividends',
-    { paysDividends: false },
-    ['not_paid', 'not_paid', 'not_paid', 'not_paid'],
-    'not_paid',
-  ],
+  ['of another day', { spans: ['05 06'], dividends: ['09'] }, THIRD, 'unknown'],
+  ['the prices contain the dividends', { source: 'stooq' }, KNOWN, 'known'],
+  ['the prices are synthetic', { source: 'synthetic' }, KNOWN, 'known'],
+  ['the prices are adjusted for splits only', { source: 'yahoo' }, UNKNOWN, 'unknown'],
+  ['the job pays no dividends', { paysDividends: false }, NOT_PAID, 'not_paid'],
 ];
-for (const [
-  name,
-  { source = 'csv', paysDividends = true, spans = [], dividends = [] },
-  expected,
-  lastOfBenchmark,
-] of statuses) {
-  test(`which model-days lie in unknown spans of dividends: ${name}`, async () => {
+test('which model-days lie in unknown spans of dividends', async () => {
+  for (const [name, known, text, lastOfBenchmark] of statuses) {
+    const { source = 'csv', paysDividends = true, spans = [], dividends = [] } = known;
     const books = createBooks(':memory:', { paysDividends });
     const dateOf = (day = '') => `2025-06-${day}`;
     for (let date = dateOf('04'); date <= dateOf('12'); date = addDays(date, 1))
       books.setBar('AAPL', date, { open: 100, close: 100, source });
     for (const day of dividends) books.setDividend('AAPL', dateOf(day), 1);
-    const covered = spans
-      .map((span) => span.split(' '))
-      .map(([from, to]) => ({ symbol: 'AAPL', startDate: dateOf(from), endDate: dateOf(to) }));
-    for (const span of covered)
-      books.database
-        .statement(
-          `INSERT INTO dividend_coverage (symbol, source, start_date, end_date) VALUES (?, 'csv', ?, ?)`,
-        )
-        .run(span.symbol, span.startDate, span.endDate);
+    for (const [from, to] of spans.map((span) => span.split(' ')))
+      books.database.statement(COVER).run('csv', dateOf(from), dateOf(to));
     for (const [day, orders] of HELD_OVER_WEEKEND) await books.day(dateOf(day), orders);
     const { report, benchmark } = reportOf(books.database);
-    assert.deepEqual(
-      report.curve.map((day) => day.dividend_status),
-      expected,
-    );
+    const expected = text.split(' ');
     const counts = (all: readonly string[]) =>
       ['unknown', 'not_paid'].map((status) => all.filter((one) => one === status).length);
+    assert.deepEqual(statusesOf(report), expected, name);
     assert.deepEqual(
       [report.model_days_with_unknown_dividends, report.model_days_without_dividends],
       counts(expected),
     );
     const ofBenchmark = [...expected.slice(0, -1), lastOfBenchmark];
-    assert.deepEqual(
-      benchmark.curve.map((day) => day.dividend_status),
-      ofBenchmark,
-    );
+    assert.deepEqual(statusesOf(benchmark), ofBenchmark, name);
     assert.deepEqual(
       [benchmark.days_with_unknown_dividends, benchmark.days_without_dividends],
       counts(ofBenchmark),
     );
     assert.equal(report.dividends, paysDividends && source === 'csv' ? dividends.length : 0);
-  });
-}
+  }
+});
 
 test('a span that another program ended on a day that no month has', async () => {
   const books = createBooks();
   for (const date of ['2025-05-29', '2025-06-03'])
     books.setBar('AAPL', date, { open: 100, close: 100 });
-  const insert = `INSERT INTO dividend_coverage (symbol, source, start_date, end_date) VALUES ('AAPL', ?, ?, ?)`;
-  books.database.statement(insert).run('other', '2025-05-01', '2025-05-32');
+  const cover = books.database.statement(COVER);
+  cover.run('other', '2025-05-01', '2025-05-32');
   await books.day('2025-05-29', [['buy', 'AAPL', 1]]);
   await books.day('2025-06-03');
-  assert.deepEqual(
-    reportOf(books.database).report.curve.map((day) => day.dividend_status),
-    ['known', 'unknown'],
-  );
-  books.database.statement(insert).run('csv', '2025-06-01', '2025-06-30');
-  assert.deepEqual(
-    reportOf(books.database).report.curve.map((day) => day.dividend_status),
-    ['known', 'known'],
-  );
+  assert.deepEqual(statusesOf(reportOf(books.database).report), ['known', 'unknown']);
+  cover.run('csv', '2025-06-01', '2025-06-30');
+  assert.deepEqual(statusesOf(reportOf(books.database).report), ['known', 'known']);
 });
 
 test('a symbol of several that are held is enough for a model-day to lie in an unknown span', async () => {
@@ -399,19 +346,10 @@ test('a symbol of several that are held is enough for a model-day to lie in an u
     ['buy', 'MSFT', 1],
   ]);
   await books.day('2025-06-06');
-  assert.deepEqual(
-    reportOf(books.database).report.curve.map((day) => day.dividend_status),
-    ['known', 'unknown'],
-  );
-  storeDividends(
-    books.database,
-    { dividends: [], spans: [{ ...spans[0]!, symbol: 'MSFT' }], basis: 'as_paid' },
-    stamp,
-  );
-  assert.deepEqual(
-    reportOf(books.database).report.curve.map((day) => day.dividend_status),
-    ['known', 'known'],
-  );
+  assert.deepEqual(statusesOf(reportOf(books.database).report), ['known', 'unknown']);
+  const other = [{ ...spans[0]!, symbol: 'MSFT' }];
+  storeDividends(books.database, { dividends: [], spans: other, basis: 'as_paid' }, stamp);
+  assert.deepEqual(statusesOf(reportOf(books.database).report), ['known', 'known']);
 });
 
 test('a symbol of the universe with unknown dividends is enough, while it belongs to the universe', async () => {
@@ -424,17 +362,12 @@ test('a symbol of the universe with unknown dividends is enough, while it belong
   const stamp = { source: 'csv', recordedAt: '2025-08-01T00:00:00.000Z' };
   storeDividends(books.database, { dividends: [], spans, basis: 'as_paid' }, stamp);
   for (const date of dates) await books.day(date);
-  const { curve, days_with_unknown_dividends: unknown } = reportOf(
-    books.database,
-    'universe',
-  ).benchmark;
-  const dateOfUnknown = curve.flatMap((day) =>
+  const { benchmark } = reportOf(books.database, 'universe');
+  const { curve, days_with_unknown_dividends: unknown } = benchmark;
+  const unknownDates = curve.flatMap((day) =>
     day.dividend_status === 'unknown' ? [day.date] : [],
   );
-  assert.deepEqual(
-    dateOfUnknown,
-    [...dates.slice(1, 3), ...dates.slice(21)],
-    'on the 20th it is a new member',
-  );
-  assert.equal(unknown, dateOfUnknown.length);
+  // On the 20th it is a new member.
+  assert.deepEqual(unknownDates, [...dates.slice(1, 3), ...dates.slice(21)]);
+  assert.equal(unknown, unknownDates.length);
 });

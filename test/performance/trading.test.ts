@@ -112,8 +112,8 @@ const ledgers: [name: string, ledger: string, open: string][] = [
   ],
 ];
 
-for (const [name, text, open] of ledgers) {
-  test(name, () => {
+test('round trips, fractions and open lots of ledgers', () => {
+  for (const [name, text, open] of ledgers) {
     const ledger = ledgerFrom(text);
     const { roundTrips, fractionProfit, book } = tradingOf(
       ledger,
@@ -126,16 +126,16 @@ for (const [name, text, open] of ledgers) {
       (trip) => `${trip.quantity}@${holdingDaysOf(trip)}:${toDollars(profitOf(trip))}`,
     );
     const isTrip = (word: string) => word.includes('@');
-    assert.deepEqual(trips, expected.filter(isTrip));
+    assert.deepEqual(trips, expected.filter(isTrip), name);
     const [, fraction = '0'] = expected.filter((word) => !isTrip(word));
-    assert.equal(toDollars(fractionProfit), Number(fraction));
+    assert.equal(toDollars(fractionProfit), Number(fraction), name);
     const held = openPositions(book, () => money(0)).map(
       ({ symbol, quantity, since, cost }) =>
         `${symbol} ${quantity} since ${since.slice(-2)} cost ${toDollars(cost)}`,
     );
-    assert.equal(held.join(), open);
-  });
-}
+    assert.equal(held.join(), open, name);
+  }
+});
 
 /** A day per date, each started from the one before it. */
 function ledgerFrom(text: string): LedgerDay[] {
@@ -165,16 +165,8 @@ function ledgerFrom(text: string): LedgerDay[] {
 function emptyDay(sessionId: number, date: string): LedgerDay {
   const startedFrom = sessionId === 1 ? null : sessionId - 1;
   const initialCash = startedFrom === null ? fromDollars(10_000) : null;
-  return {
-    sessionId,
-    date,
-    startedFrom,
-    initialCash,
-    actions: [],
-    cash: money(0),
-    value: money(0),
-    profit: money(0),
-  };
+  const nothing = { cash: money(0), value: money(0), profit: money(0) };
+  return { sessionId, date, startedFrom, initialCash, actions: [], ...nothing };
 }
 
 test('trades, their sums and their commission', () => {

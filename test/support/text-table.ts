@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict';
+
+/** The cells of a table in a text: a line per row, `|` between cells; each row has as many. */
+export function tableOf<Row extends string[]>(text: string): Row[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const rows = lines.map((line) => line.split('|').map((cell) => cell.trim()));
+  for (const row of rows) assert.equal(row.length, rows[0]?.length, row.join(' | '));
+  return rows as Row[];
+}
+
+/** A pattern of a whole sentence, in which `…` stands for anything. */
+export function like(sentence: string): RegExp {
+  return new RegExp(`^${sentence.split('…').map(RegExp.escape).join('[^]*')}$`);
+}

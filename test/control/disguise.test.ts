@@ -18,7 +18,7 @@ import {
   shiftBack,
   writeControlMarket,
 } from '../../src/control/market.ts';
-import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import {
   dividendCoverage,
   storeDividends,
@@ -28,6 +28,7 @@ import type { PriceSource } from '../../src/database/prices.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { storePrices } from '../support/prices.ts';
 import { copyTemplate, temporaryFolder } from '../support/service.ts';
+import { rowsAsText } from '../support/tables.ts';
 
 const PRICES = `
   AAA 2025-06-05 100 102
@@ -42,7 +43,8 @@ const configuration = {
   agent_config: { stock_symbols: ['AAA', 'BBB', 'NONE'] },
   universes: { small: ['BBB'], empty: ['NONE'] },
 };
-const SPAN = ['--from', '2025-06-05', '--to', '2025-06-10'];
+const SPAN = '--from 2025-06-05 --to 2025-06-10';
+const STAMP = { source: 'csv', recordedAt: '2025-07-01T00:00:00.000Z' };
 
 /**
  * Of AAA before its split, on the day of its split and after it; of BBB it is known that there was
@@ -61,7 +63,7 @@ const KNOWN = [
 ];
 
 /** A folder with a configuration and a database of these prices, as the program finds them. */
-function installed(t: TestContext): { cwd: string; database: CommandDatabase } {
+function installed(t: TestContext) {
   const cwd = temporaryFolder(t);
   mkdirSync(join(cwd, 'configs'));
   writeFileSync(join(cwd, 'configs/default_config.json'), JSON.stringify(configuration));
@@ -69,21 +71,22 @@ function installed(t: TestContext): { cwd: string; database: CommandDatabase } {
   const database = openDatabase(join(cwd, 'data/jobs.db'), { durability: 'process-end' });
   t.after(() => database.close());
   storePrices(database, PRICES);
-  const stamp = { source: 'csv', recordedAt: '2025-07-01T00:00:00.000Z' };
-  database.transaction(() =>
-    storeSplits(database, { symbol: 'AAA', splits: SPLIT, endDate: '2025-06-30' }, stamp),
-  );
-  database.transaction(() =>
-    storeDividends(database, { dividends: DIVIDENDS, spans: KNOWN, basis: 'as_paid' }, stamp),
-  );
-  return { cwd, database };
+  database.transaction(() => {
+    storeSplits(database, { symbol: 'AAA', splits: SPLIT, endDate: '2025-06-30' }, STAMP);
+    storeDividends(database, { dividends: DIVIDENDS, spans: KNOWN, basis: 'as_paid' }, STAMP);
+  });
+  const disguise = (args: string) =>
+    runInProcess(['disguise', '--seed', ...args.split(' ')], { cwd });
+  const read = (name: string) => readFileSync(join(cwd, name), 'utf8');
+  /** The rows of a CSV file, without its header. */
+  const rowsOf = (name: string) =>
+    read(name)
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(','));
+  return { cwd, database, disguise, read, rowsOf };
 }
-
-const rowsOf = (text: string) =>
-  text
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(','));
 
 test('the key: the same for the same seed, another for another one; codes, factors and weeks as documented', () => {
   const symbols = Array.from({ length: 500 }, (_, index) => `S${index}`);
@@ -133,135 +136,73 @@ test('the key: the same for the same seed, another for another one; codes, facto
 });
 
 const bar = { open: 100, high: 110, low: 90, close: 105, volume: 1000 };
-const rows: [name: string, bar: object, factor: number, expected: string | RegExp][] = [
+const OUT_OF_RANGE =
+  /^Cannot disguise AAA: its bar of 2025-06-\d\d would be out of range; try another seed$/;
+/** A bar, how it differs from the usual one, and its disguise: prices times, volume over a factor. */
+const bars: [bar: object, factor: number, expected: string | RegExp][] = [
+  [{ date: '2025-06-06' }, 2, 'CODE,2025-05-30,50,55,45,52.5,2000,disguise\n'], // before its split
+  [{ date: '2025-06-09' }, 2, 'CODE,2025-06-02,200,220,180,210,500,disguise\n'],
+  [{ date: '2025-06-10' }, 1 / 3, 'CODE,2025-06-03,33.3333,36.6667,30,35,3000,disguise\n'],
   [
-    'a bar before a split is divided by it',
-    { date: '2025-06-06' },
-    2,
-    'CODE,2025-05-30,50,55,45,52.5,2000,disguise\n',
-  ],
-  [
-    'a bar on the day of a split is not',
-    { date: '2025-06-09' },
-    2,
-    'CODE,2025-06-02,200,220,180,210,500,disguise\n',
-  ],
-  [
-    'prices have four decimals, volumes none',
-    { date: '2025-06-10' },
-    1 / 3,
-    'CODE,2025-06-03,33.3333,36.6667,30,35,3000,disguise\n',
-  ],
-  [
-    'an unknown value stays unknown',
     { date: '2025-06-10', high: null, low: null, close: null, volume: null },
     1,
     'CODE,2025-06-03,100,,,,,disguise\n',
   ],
-  [
-    'a volume of 0 stays 0',
-    { date: '2025-06-10', volume: 0 },
-    2,
-    'CODE,2025-06-03,200,220,180,210,0,disguise\n',
-  ],
-  [
-    'a price that would round to 0 is refused',
-    { date: '2025-06-06', low: 0.0001 },
-    1,
-    /^Cannot disguise AAA: its bar of 2025-06-06 would be out of range; try another seed$/,
-  ],
-  [
-    'a price above the highest is refused',
-    { date: '2025-06-10', open: 9e6 },
-    2,
-    /^Cannot disguise AAA: its bar of 2025-06-10 would/,
-  ],
-  [
-    'a volume above the highest is refused',
-    { date: '2025-06-10', volume: 9e14 },
-    0.5,
-    /^Cannot disguise AAA: its bar of 2025-06-10 would/,
-  ],
+  [{ date: '2025-06-10', volume: 0 }, 2, 'CODE,2025-06-03,200,220,180,210,0,disguise\n'],
+  [{ date: '2025-06-06', low: 0.0001 }, 1, OUT_OF_RANGE],
+  [{ date: '2025-06-10', open: 9e6 }, 2, OUT_OF_RANGE],
+  [{ date: '2025-06-10', volume: 9e14 }, 0.5, OUT_OF_RANGE],
 ];
-for (const [name, change, factor, expected] of rows) {
-  test(`a disguised bar: ${name}`, () => {
+test('a disguised bar is in the shares of after all splits, times its factor, rounded as prices are', () => {
+  for (const [change, factor, expected] of bars) {
     const options = { symbol: 'AAA', code: 'CODE', factor, weeks: 1, splits: SPLIT };
     const disguised = () => disguisedRows([{ date: '', ...bar, ...change }], options).join('');
     if (typeof expected === 'string') assert.equal(disguised(), expected);
     else assert.throws(disguised, { code: 'no_prices', message: expected });
-  });
-}
+  }
+});
 
 /**
  * Dividends of AAA on Friday 2025-06-06 and Monday 2025-06-09, of 1 dollar → rows of 2 dollars,
  * `DAY AMOUNT`.
  */
-const spansOfDividends: [
-  name: string,
-  source: PriceSource,
-  spans: [from: string, to: string][],
-  rows: string[],
-][] = [
-  ['nothing is known to be complete', 'csv', [], ['06 2', '09 2']],
-  [
-    'known before and after',
-    'csv',
-    [['2025-01-01', '2025-12-31']],
-    ['05 0', '10 0', '06 2', '09 2'],
-  ],
-  ['known from a day on', 'csv', [['2025-06-09', '2025-12-31']], ['09 0', '10 0', '06 2', '09 2']],
-  ['known on one day', 'csv', [['2025-06-09', '2025-06-09']], ['09 0', '06 2', '09 2']],
-  [
-    'known in two spans with a weekday between',
-    'csv',
-    [
-      ['2025-06-05', '2025-06-05'],
-      ['2025-06-09', '2025-06-10'],
-    ],
-    ['06 2', '09 2'],
-  ],
-  ['contained in the prices', 'stooq', [], ['05 0', '10 0']],
+const spansOfDividends: [known: string, rows: string, source?: PriceSource][] = [
+  ['', '06 2, 09 2'],
+  ['2025-01-01 2025-12-31', '05 0, 10 0, 06 2, 09 2'],
+  ['2025-06-09 2025-12-31', '09 0, 10 0, 06 2, 09 2'],
+  ['2025-06-09 2025-06-09', '09 0, 06 2, 09 2'],
+  ['2025-06-05 2025-06-05, 2025-06-09 2025-06-10', '06 2, 09 2'],
+  ['', '05 0, 10 0', 'stooq'], // contained in the prices
 ];
-for (const [name, source, spans, rowsExpected] of spansOfDividends) {
-  test(`disguised dividends: ${name}`, () => {
-    const database = openDatabase(':memory:');
-    storePrices(database, PRICES, source);
-    const dividends = ['2025-06-06', '2025-06-09'].map((exDate) => ({
-      symbol: 'AAA',
-      exDate,
-      cash: 1_000_000,
-    }));
-    const stamp = { recordedAt: '2025-07-01T00:00:00.000Z' };
-    storeDividends(
-      database,
-      { dividends, spans: [], basis: 'as_paid' },
-      { ...stamp, source: 'manual' },
-    );
-    for (const [startDate, endDate] of spans)
+const listOf = (text: string) => (text === '' ? [] : text.split(', ').map((one) => one.split(' ')));
+const ofTwo = { symbol: 'AAA', code: 'CODE', factor: 2, weeks: 1, splits: [] };
+const inJune = { from: '2025-06-05', to: '2025-06-10' };
+/** A database in which AAA pays so many millionths of a dollar on dates. */
+function paying(cash: number, exDates: string[], source?: PriceSource) {
+  const database = openDatabase(':memory:');
+  storePrices(database, PRICES, source);
+  const dividends = exDates.map((exDate) => ({ symbol: 'AAA', exDate, cash }));
+  const stamp = { ...STAMP, source: 'manual' };
+  storeDividends(database, { dividends, spans: [], basis: 'as_paid' }, stamp);
+  return database;
+}
+test('disguised dividends come with the spans in which they are complete', () => {
+  for (const [known, rows, source] of spansOfDividends) {
+    const database = paying(1_000_000, ['2025-06-06', '2025-06-09'], source);
+    for (const [from = '', to = ''] of listOf(known))
       database
         .statement(`INSERT INTO dividend_coverage VALUES ('AAA', 'csv', ?, ?, 't')`)
-        .run(startDate, endDate);
-    const key = { symbol: 'AAA', code: 'CODE', factor: 2, weeks: 1, splits: [] };
-    const found = disguisedDividends(database, key, { from: '2025-06-05', to: '2025-06-10' });
-    const expected = rowsExpected.map((row) => row.split(' ') as [day: string, amount: string]);
+        .run(from, to);
     assert.deepEqual(
-      found.map(({ row }) => row),
-      expected.map(([day, amount]) => `CODE,${addDays(`2025-06-${day}`, -7)},${amount}\n`),
+      disguisedDividends(database, ofTwo, inJune).map(({ row }) => row),
+      listOf(rows).map(([day, amount]) => `CODE,${addDays(`2025-06-${day}`, -7)},${amount}\n`),
     );
-  });
-}
+  }
+});
 
 test('a disguised dividend above the highest is refused', () => {
-  const database = openDatabase(':memory:');
-  storePrices(database, PRICES);
-  const dividends = [{ symbol: 'AAA', exDate: '2025-06-06', cash: 600_000_000_000 }];
-  storeDividends(
-    database,
-    { dividends, spans: [], basis: 'as_paid' },
-    { source: 'manual', recordedAt: '2025-07-01T00:00:00.000Z' },
-  );
-  const key = { symbol: 'AAA', code: 'CODE', factor: 2, weeks: 1, splits: [] };
-  assert.throws(() => disguisedDividends(database, key, { from: '2025-06-05', to: '2025-06-10' }), {
+  const database = paying(600_000_000_000, ['2025-06-06']);
+  assert.throws(() => disguisedDividends(database, ofTwo, inJune), {
     code: 'no_prices',
     message:
       'Cannot disguise AAA: its dividend of 2025-06-06 would be out of range; try another seed',
@@ -269,20 +210,13 @@ test('a disguised dividend above the highest is refused', () => {
 });
 
 test('disguise writes prices and dividends, and import-prices takes them as an adjusted series with coverage', async (t) => {
-  const { cwd, database } = installed(t);
-  const first = await runInProcess(['disguise', '--seed', 'river', ...SPAN, '--out', 'control'], {
-    cwd,
-  });
+  const { cwd, database, disguise, read, rowsOf } = installed(t);
+  const first = await disguise(`river ${SPAN} --out control`);
   assert.deepEqual([first.code, first.stderr], [0, '']);
-  assert.deepEqual(readdirSync(join(cwd, 'control')).sort(), [
-    'dividends.csv',
-    'key.csv',
-    'prices.csv',
-    'universe.json',
-  ]);
-  const read = (name: string) => readFileSync(join(cwd, name), 'utf8');
-  const [header, ...keys] = rowsOf(read('control/key.csv'));
-  assert.deepEqual(header, ['code', 'symbol', 'factor', 'weeks']);
+  const files = ['dividends.csv', 'key.csv', 'prices.csv', 'universe.json'];
+  assert.deepEqual(readdirSync(join(cwd, 'control')).sort(), files);
+  const keys = rowsOf('control/key.csv');
+  assert.match(read('control/key.csv'), /^code,symbol,factor,weeks\n/);
   const codeOf = Object.fromEntries(keys.map(([code, symbol]) => [symbol, code]));
   assert.deepEqual(Object.keys(codeOf).sort(), ['AAA', 'BBB']);
   assert.deepEqual(JSON.parse(read('control/universe.json')), {
@@ -303,8 +237,8 @@ test('disguise writes prices and dividends, and import-prices takes them as an a
   const prices = read('control/prices.csv');
   assert.equal(prices.slice(0, HEADER.length), 'symbol,date,open,high,low,close,volume,source\n');
   assert.equal(prices.split('\n').length, 8);
-  const [dividendHeader, ...dividends] = rowsOf(read('control/dividends.csv'));
-  assert.deepEqual(dividendHeader, ['symbol', 'ex_date', 'amount']);
+  const dividends = rowsOf('control/dividends.csv');
+  assert.match(read('control/dividends.csv'), /^symbol,ex_date,amount\n/);
   const factor = Number(keys.find(([, symbol]) => symbol === 'AAA')?.[2]);
   const disguised = (millionths: number) => `${Math.round(millionths * factor) / 1e6}`;
   const back = (date: string) => addDays(date, -7 * weeks);
@@ -325,17 +259,11 @@ test('disguise writes prices and dividends, and import-prices takes them as an a
     /AAA|BBB|NONE|2025/,
   );
 
-  const again = await runInProcess(['disguise', '--seed', 'river', ...SPAN, '--out', 'again'], {
-    cwd,
-  });
-  assert.equal(again.code, 0);
-  for (const name of ['prices.csv', 'dividends.csv', 'key.csv', 'universe.json'])
-    assert.equal(read(`again/${name}`), read(`control/${name}`));
+  assert.equal((await disguise(`river ${SPAN} --out again`)).code, 0);
+  for (const name of files) assert.equal(read(`again/${name}`), read(`control/${name}`));
 
-  const imported = await runInProcess(
-    ['import-prices', 'control/prices.csv', 'control/dividends.csv'],
-    { cwd },
-  );
+  const csv = ['control/prices.csv', 'control/dividends.csv'];
+  const imported = await runInProcess(['import-prices', ...csv], { cwd });
   assert.match(
     imported.stdout,
     /control market CSV\n {2}imported 6 bars \(6 new or changed\) of 2 symbols/,
@@ -349,243 +277,111 @@ test('disguise writes prices and dividends, and import-prices takes them as an a
     spans.map(({ startDate, endDate }) => [startDate, endDate]),
     [[back('2025-06-05'), back('2025-06-10')]],
   );
-  const series = database.statement(
-    'SELECT symbol, count(*) AS bars, min(adjusted) AS adjusted, max(source) AS source FROM price_data GROUP BY symbol',
-  );
-  const found = new Map(series.all().map(({ symbol, ...row }) => [symbol, { ...row }]));
-  assert.deepEqual(found.get(codeOf['AAA']), { bars: 4, adjusted: 1, source: 'disguise' });
-  assert.deepEqual(found.get('AAA'), { bars: 4, adjusted: 0, source: 'csv' });
-  const covered = database.statement(
-    `SELECT end_date FROM price_data_coverage WHERE symbol = ? AND source = 'disguise'`,
-  );
-  assert.equal(
-    covered.get(codeOf['AAA'] ?? '')?.['end_date'],
-    addDays('2025-06-09', -7 * weeks),
+  const series = `SELECT symbol, count(*), min(adjusted), max(source) FROM price_data GROUP BY symbol`;
+  const found = rowsAsText(database, series);
+  assert.ok(found.includes(`${codeOf['AAA']} 4 1 disguise`) && found.includes('AAA 4 0 csv'));
+  assert.deepEqual(
+    rowsAsText(
+      database,
+      `SELECT end_date FROM price_data_coverage WHERE symbol = '${codeOf['AAA']}' AND source = 'disguise'`,
+    ),
+    [back('2025-06-09')],
     'to the last complete bar',
   );
 });
 
-/** Options after `--seed S`, what is in the way, and the exit code and message. */
-const refusals: [name: string, args: string[], code: number, message: RegExp][] = [
+/** Options after `--seed S`, the exit code and the message. */
+const refusals: [args: string, code: number, message: RegExp][] = [
+  [`${SPAN} --out configs`, 1, /^Cannot create the folder configs: it is not empty\n$/],
+  [`${SPAN} --out configs/default_config.json`, 1, /^Cannot create the folder .*: ENOTDIR/],
+  [`${SPAN} --out no/such`, 1, /^Cannot create the folder no\/such: ENOENT/],
   [
-    'a folder that is not empty',
-    [...SPAN, '--out', 'configs'],
-    1,
-    /^Cannot create the folder configs: it is not empty\n$/,
-  ],
-  [
-    'a file',
-    [...SPAN, '--out', 'configs/default_config.json'],
-    1,
-    /^Cannot create the folder .*: ENOTDIR/,
-  ],
-  [
-    'a folder in a missing one',
-    [...SPAN, '--out', 'no/such'],
-    1,
-    /^Cannot create the folder no\/such: ENOENT/,
-  ],
-  [
-    'no prices in the span',
-    ['--from', '2025-01-01', '--to', '2025-01-31', '--out', 'new'],
+    '--from 2025-01-01 --to 2025-01-31 --out new',
     1,
     /: no price of the universe is stored from 2025-01-01 to/,
   ],
+  [`${SPAN} --universe empty --out new`, 1, /no price of the universe is stored/],
   [
-    'a universe without prices',
-    [...SPAN, '--universe', 'empty', '--out', 'new'],
-    1,
-    /no price of the universe is stored/,
-  ],
-  [
-    'an unknown universe',
-    [...SPAN, '--universe', 'big', '--out', 'new'],
+    `${SPAN} --universe big --out new`,
     1,
     /^Universe 'big' is not in the server configuration: it names small, empty\n$/,
   ],
+  [`${SPAN} --weeks 9999 --out new`, 1, /9999 weeks before 2025-06-05 is before 1900-01-01/],
+  ['--from 2025-06-05 --to 2025-06-04 --out new', 2, /--from 2025-06-05 is after --to 2025-06-04/],
+  ['--from 2025-06-05 --to 2999-01-01 --out new', 2, /--to 2999-01-01 is in the future/],
+  ['--from soon --to 2025-06-04 --out new', 2, /--from: expected a date/],
+  [`${SPAN} --weeks 0 --out new`, 2, /--weeks: expected a whole number from 1 to 99999, got 0/],
   [
-    'a shift too far',
-    [...SPAN, '--weeks', '9999', '--out', 'new'],
-    1,
-    /9999 weeks before 2025-06-05 is before 1900-01-01/,
-  ],
-  [
-    'a span backwards',
-    ['--from', '2025-06-05', '--to', '2025-06-04', '--out', 'new'],
-    2,
-    /--from 2025-06-05 is after --to 2025-06-04/,
-  ],
-  [
-    'a span into the future',
-    ['--from', '2025-06-05', '--to', '2999-01-01', '--out', 'new'],
-    2,
-    /--to 2999-01-01 is in the future/,
-  ],
-  [
-    'no date',
-    ['--from', 'soon', '--to', '2025-06-04', '--out', 'new'],
-    2,
-    /--from: expected a date/,
-  ],
-  [
-    'no weeks',
-    [...SPAN, '--weeks', '0', '--out', 'new'],
-    2,
-    /--weeks: expected a whole number from 1 to 99999, got 0/,
-  ],
-  [
-    'too many weeks',
-    [...SPAN, '--weeks', '99999999', '--out', 'new'],
-    2,
-    /--weeks: expected a whole number from 1 to 99999, got 99999999/,
-  ],
-  [
-    'weeks without a shift',
-    [...SPAN, '--mask', 'symbols', '--weeks', '9', '--out', 'new'],
+    `${SPAN} --mask symbols --weeks 9 --out new`,
     2,
     /--weeks: --mask symbols keeps the real dates; leave one of them out/,
   ],
+  [`${SPAN} --mask weekdays --out new`, 2, /--mask: expected symbols, dates or both, not weekdays/],
+  [`${SPAN} --name  --out new`, 2, /--name needs a value: --name CONTROL/],
+  [`${SPAN} --out `, 2, /^Cannot run disguise: --out needs a value: --out FOLDER\./],
+  [`${SPAN} --out nowhere`, 1, /: it is a symbolic link that leads nowhere\n$/],
+  [`${SPAN} --out data/other.db-wal`, 1, /: SQLite uses such a name beside a database\n$/],
+  [`${SPAN} --out owner.lock`, 1, /: the service uses that name\n$/],
   [
-    'another mask',
-    [...SPAN, '--mask', 'weekdays', '--out', 'new'],
-    2,
-    /--mask: expected symbols, dates or both, not weekdays/,
-  ],
-  [
-    'an empty name',
-    [...SPAN, '--name', '', '--out', 'new'],
-    2,
-    /--name needs a value: --name CONTROL/,
-  ],
-  [
-    'an empty folder name',
-    [...SPAN, '--out', ''],
-    2,
-    /^Cannot run disguise: --out needs a value: --out FOLDER\./,
-  ],
-  [
-    'a link that leads nowhere',
-    [...SPAN, '--out', 'nowhere'],
-    1,
-    /^Cannot create the folder nowhere: it is a symbolic link that leads nowhere\n$/,
-  ],
-  [
-    'the log of a database',
-    [...SPAN, '--out', 'data/other.db-wal'],
-    1,
-    /^Cannot create the folder data\/other\.db-wal: SQLite uses such a name beside a database\n$/,
-  ],
-  [
-    'the owner lock',
-    [...SPAN, '--out', 'owner.lock'],
-    1,
-    /^Cannot create the folder owner\.lock: the service uses that name\n$/,
-  ],
-  [
-    'the name of the universe itself',
-    [...SPAN, '--universe', 'small', '--name', 'small', '--out', 'new'],
+    `${SPAN} --universe small --name small --out new`,
     2,
     /--name: small is the universe to disguise/,
   ],
 ];
 test('disguise refuses what cannot be done, and leaves nothing behind', async (t) => {
-  const { cwd } = installed(t);
+  const { cwd, disguise } = installed(t);
   symlinkSync('no-such-folder', join(cwd, 'nowhere'));
   const before = readdirSync(cwd).sort();
-  for (const [name, args, code, message] of refusals) {
-    const ended = await runInProcess(['disguise', '--seed', 'river', ...args], { cwd });
-    assert.match(ended.stderr, message, name);
-    assert.deepEqual([ended.code, ended.stdout, readdirSync(cwd).sort()], [code, '', before], name);
+  for (const [args, code, message] of refusals) {
+    const ended = await disguise(`river ${args}`);
+    assert.match(ended.stderr, message, args);
+    assert.deepEqual([ended.code, ended.stdout, readdirSync(cwd).sort()], [code, '', before], args);
   }
-  assert.match(
-    (await runInProcess(['disguise', '--seed', '', ...SPAN, '--out', 'new'], { cwd })).stderr,
-    /--seed needs a value: --seed S/,
-  );
+  assert.match((await disguise(` ${SPAN} --out new`)).stderr, /--seed needs a value: --seed S/);
   assert.deepEqual(readdirSync(join(cwd, 'configs')), ['default_config.json']);
 });
 
 const maskings: [mask: string, hasRealNames: boolean, weeks: number, said: RegExp][] = [
   ['symbols', false, 0, /2025-06-05 to 2025-06-10, on the real dates$/m],
-  [
-    'dates',
-    true,
-    9,
-    /9 weeks earlier\n[^]*import it in another folder, into a database of its own/,
-  ],
+  ['dates', true, 9, /9 weeks earlier\n[^]*import it in another folder, into a database of its/],
   ['both', false, 9, /9 weeks earlier$/m],
 ];
 
 test('a mask hides the symbols, the dates or both; factors and volumes are the same in all', async (t) => {
-  const { cwd } = installed(t);
-  const keyOf = (folder: string) =>
-    rowsOf(readFileSync(join(cwd, folder, 'key.csv'), 'utf8')).slice(1);
-  const shared = ['disguise', '--seed', 'river', ...SPAN];
-  const given = new Map<string, unknown>();
+  const { disguise, rowsOf } = installed(t);
+  const given = new Set<string>();
   for (const [mask, hasRealNames, weeks, said] of maskings) {
-    const shift = mask === 'symbols' ? [] : ['--weeks', '9'];
-    const args = [...shared, ...shift, '--mask', mask, '--out', mask];
-    const ended = await runInProcess(args, { cwd });
+    const shift = mask === 'symbols' ? '' : ' --weeks 9';
+    const ended = await disguise(`river ${SPAN}${shift} --mask ${mask} --out ${mask}`);
     assert.deepEqual([ended.code, ended.stderr], [0, ''], mask);
     assert.match(ended.stdout, said, mask);
-    const key = keyOf(mask);
-    assert.deepEqual(
-      key.map(([code, symbol]) => code === symbol),
-      [hasRealNames, hasRealNames],
-      mask,
-    );
-    assert.deepEqual(
-      key.map(([, , , own]) => own),
-      [`${weeks}`, `${weeks}`],
-      mask,
-    );
-    const prices = rowsOf(readFileSync(join(cwd, mask, 'prices.csv'), 'utf8')).slice(1);
+    const [key, prices] = [rowsOf(`${mask}/key.csv`), rowsOf(`${mask}/prices.csv`)];
+    for (const [code, symbol, , own] of key)
+      assert.deepEqual([code === symbol, own], [hasRealNames, `${weeks}`], mask);
     assert.equal(prices[0]?.[1]?.slice(0, 7), weeks === 0 ? '2025-06' : '2025-04', mask);
-    given.set(mask, [
-      key.map(([, symbol, factor]) => [symbol, factor]).sort(),
-      prices.map(([, , ...values]) => values.join()).sort(),
-    ]);
+    const factors = key.map(([, symbol, factor]) => `${symbol} ${factor}`).sort();
+    const values = prices.map(([, , ...rest]) => rest.join()).sort();
+    given.add([...factors, ...values].join('\n'));
   }
-  assert.deepEqual(given.get('symbols'), given.get('both'));
-  assert.deepEqual(given.get('dates'), given.get('both'));
+  assert.equal(given.size, 1);
 });
 
 test('an empty folder is taken; a universe and a name can be chosen; without known dividends there are three files', async (t) => {
-  const { cwd, database } = installed(t);
+  const { cwd, database, disguise, read, rowsOf } = installed(t);
   mkdirSync(join(cwd, 'empty'));
-  const args = [
-    '--seed',
-    'x',
-    ...SPAN,
-    '--weeks',
-    '3',
-    '--universe',
-    'small',
-    '--name',
-    'other',
-    '--out',
-    'empty',
-  ];
-  assert.equal((await runInProcess(['disguise', ...args], { cwd })).code, 0);
-  assert.deepEqual(
-    Object.keys(JSON.parse(readFileSync(join(cwd, 'empty/universe.json'), 'utf8')).universes),
-    ['other'],
-  );
-  const dates = rowsOf(readFileSync(join(cwd, 'empty/prices.csv'), 'utf8'))
-    .slice(1)
-    .map(([, date]) => date);
+  const args = `x ${SPAN} --weeks 3 --universe small --name other --out`;
+  assert.equal((await disguise(`${args} empty`)).code, 0);
+  assert.deepEqual(Object.keys(JSON.parse(read('empty/universe.json')).universes), ['other']);
+  const dates = rowsOf('empty/prices.csv').map(([, date]) => date);
   assert.deepEqual(dates, ['2025-05-16', '2025-05-20']);
 
   database.statement('DELETE FROM dividend_coverage').run();
-  const without = await runInProcess(['disguise', ...args.slice(0, -1), 'without'], { cwd });
   assert.match(
-    without.stdout,
+    (await disguise(`${args} without`)).stdout,
     /^without: 2 bars and 0 dividends of 1 symbol, [^]*Next: import-prices without\/prices.csv, merge/,
   );
-  assert.deepEqual(readdirSync(join(cwd, 'without')).sort(), [
-    'key.csv',
-    'prices.csv',
-    'universe.json',
-  ]);
+  const files = ['key.csv', 'prices.csv', 'universe.json'];
+  assert.deepEqual(readdirSync(join(cwd, 'without')).sort(), files);
 });
 
 test('a control market that is stopped or fails half-way leaves nothing', async (t) => {
@@ -598,24 +394,16 @@ test('a control market that is stopped or fails half-way leaves nothing', async 
     ...span,
     signal: stopping.signal,
     onProgress: () => {
-      assert.ok(
-        readdirSync(cwd).some((name) => /^new\..*\.unfinished$/.test(name)),
-        'it is being written elsewhere',
-      );
+      assert.match(readdirSync(cwd).join('\n'), /^new\..*\.unfinished$/m);
       stopping.abort();
     },
   });
   await assert.rejects(stopped, { name: 'AbortError' });
   storePrices(database, 'BBB 2025-06-09 10000000 10000000');
-  const wide = {
-    disguises: key.disguises.map((disguise) => ({ ...disguise, factor: 2 })),
-    weeks: 1,
-  };
-  const failed = writeControlMarket(database.path, out, {
-    ...span,
-    key: wide,
-    signal: new AbortController().signal,
-  });
+  const disguises = key.disguises.map((disguise) => ({ ...disguise, factor: 2 }));
+  const { signal } = new AbortController();
+  const wide = { ...span, key: { disguises, weeks: 1 }, signal };
+  const failed = writeControlMarket(database.path, out, wide);
   await assert.rejects(failed, {
     code: 'no_prices',
     message: /^Cannot disguise BBB: its bar of 2025-06-09 would/,

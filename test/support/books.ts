@@ -2,14 +2,15 @@ import { firstMessages } from '../../src/agent/prompt.ts';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import { morningWrite, nextWrite } from '../../src/database/price-writes.ts';
+import type { Bar } from '../../src/database/prices.ts';
 import type { DividendBasis } from '../../src/database/splits-and-dividends.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import { emptyReport, type Finding, replayLedger } from '../../src/verify/replay.ts';
-import { openMarket } from '../../src/trading/market.ts';
+import { type Market, openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
-import { readPrices } from './prices.ts';
+import { readPrices, rowsOf } from './prices.ts';
 import { emptyTables } from './tables.ts';
 import { openSession, type Session } from '../../src/trading/session.ts';
 import { NO_COSTS } from '../../src/trading/portfolio.ts';
@@ -30,14 +31,14 @@ export type Order = [tool: 'buy' | 'sell', symbol: string, amount: number];
  * that tests set.
  */
 export interface Books {
-  database: Database;
+  database: CommandDatabase;
   /** The time, which passes by a second with every look at it. */
   now(): string;
   wait(seconds: number): void;
   /** Opens a session of a new job, and logs its prompt. */
-  open(date: string, model?: string): Promise<Session>;
+  open(date: string, model?: string, options?: OpenOptions): Promise<Session>;
   /** Opens a model-day again, whose session was left. */
-  reopen(modelDay: ModelDay): Promise<Session>;
+  reopen(modelDay: ModelDay, options?: OpenOptions): Promise<Session>;
   /** Trades and commits. */
   complete(session: Session, orders?: readonly Order[]): Promise<void>;
   day(date: string, orders?: readonly Order[], model?: string): Promise<void>;
@@ -48,12 +49,18 @@ export interface Books {
   setBar(
     symbol: string,
     date: string,
-    bar: { open: number; close: number | null; source?: string },
+    bar: Partial<Bar> & { open: number; close: number | null; source?: string },
   ): void;
   setSplit(symbol: string, date: string, numerator: number, denominator: number): void;
   /** Cash per share in dollars. */
   setDividend(symbol: string, exDate: string, cash: number, basis?: DividendBasis): void;
   remove(table: 'price_data' | 'stock_splits' | 'dividends', symbol: string, date: string): void;
+}
+
+interface OpenOptions {
+  news?: NewsSearch | null;
+  hasNotes?: boolean;
+  change?: (market: Market) => Market;
 }
 
 const OPTIONS = {
@@ -71,6 +78,12 @@ const EMPTY_ANSWER = {
   usage: null,
   note: null,
 } as const;
+
+/** One tool call in an answer of its own. */
+export function callIn(session: Session, name: string, args: object) {
+  const toolCalls = [{ id: '1', name, arguments: JSON.stringify(args) }];
+  return session.answer({ ...EMPTY_ANSWER, toolCalls });
+}
 
 /** Books in a database of their own at a path, or in one that is given, which is emptied. */
 export function createBooks(
@@ -95,12 +108,13 @@ export function createBooks(
   const now = () => clock().toISOString();
   const context = { database, clock };
   let jobs = 0;
-  const reopen = (modelDay: ModelDay) => {
+  const reopen: Books['reopen'] = (modelDay, { change, ...options } = {}) => {
     const write = database.transaction(() => morningWrite(database, modelDay));
-    const market = openMarket({ reader: database, write }, modelDay.date, SYMBOLS);
-    return openSession(context, modelDay, { ...OPTIONS, news, paysDividends, market });
+    const own = openMarket({ reader: database, write }, modelDay.date, SYMBOLS);
+    const market = change?.(own) ?? own;
+    return openSession(context, modelDay, { ...OPTIONS, news, paysDividends, market, ...options });
   };
-  const open = async (date: string, model = 'model-a') => {
+  const open: Books['open'] = async (date, model = 'model-a', options) => {
     const jobId = `job-${(jobs += 1)}`;
     const createdAt = now();
     const range = {
@@ -122,15 +136,12 @@ export function createBooks(
     database
       .statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`)
       .run(createdAt, jobId);
-    const session = await reopen({ jobId, date, model });
+    const session = await reopen({ jobId, date, model }, options);
     await session.prompt(firstMessages(session.brief));
     return session;
   };
   const complete = async (session: Session, orders: readonly Order[] = []) => {
-    for (const [name, symbol, amount] of orders) {
-      const toolCalls = [{ id: '1', name, arguments: JSON.stringify({ symbol, amount }) }];
-      await session.answer({ ...EMPTY_ANSWER, toolCalls });
-    }
+    for (const [name, symbol, amount] of orders) await callIn(session, name, { symbol, amount });
     await session.answer({ ...EMPTY_ANSWER, content: 'done', toolCalls: [] });
     await session.end({ status: 'finished', summary: 'done' });
   };
@@ -145,13 +156,13 @@ export function createBooks(
     complete,
     day: async (date, orders, model) => complete(await open(date, model), orders),
     fail: async (date) => (await open(date)).end({ status: 'failed', error: 'broken' }),
-    setBar(symbol, date, { open: first, close, source = 'csv' }) {
+    setBar(symbol, date, { open, high = null, low = null, close, volume = null, source = 'csv' }) {
       database
         .statement(
-          `INSERT INTO price_data (symbol, date, open, close, source, written) VALUES (?, ?, ?, ?, ?, ?)
+          `INSERT INTO price_data (symbol, date, open, high, low, close, volume, source, written) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
            ON CONFLICT DO UPDATE SET open = excluded.open, close = excluded.close, written = excluded.written`,
         )
-        .run(symbol, date, first, close, source, write());
+        .run(symbol, date, open, high, low, close, volume, source, write());
     },
     setSplit(symbol, date, numerator, denominator) {
       database
@@ -177,7 +188,34 @@ export function createBooks(
   return books;
 }
 
-const PRICES = `
+/** Stores a table of prices. */
+export function setBars(books: Books, prices: string, source = 'csv'): void {
+  for (const bar of readPrices(prices)) books.setBar(bar.symbol, bar.date, { ...bar, source });
+}
+
+/** Tells `SYMBOL DATE CASH [BASIS]` or `SYMBOL DATE NEW:OLD`, and takes `-TABLE SYMBOL DATE` back. */
+export function tell(books: Books, news: string): void {
+  for (const line of news.split(', ').filter((one) => one !== '')) {
+    const [symbol = '', date = '', what = '', basis] = line.split(' ');
+    const [first = NaN, denominator] = what.split(':').map(Number);
+    if (symbol.startsWith('-')) books.remove(symbol.slice(1) as 'dividends', date, what);
+    else if (denominator !== undefined) books.setSplit(symbol, date, first, denominator);
+    else books.setDividend(symbol, date, first, basis as DividendBasis | undefined);
+  }
+}
+
+/** The days of a ledger, with the orders that it has. */
+export async function tradeAlong(books: Books, ledger: string): Promise<void> {
+  for (const [date, rows] of Map.groupBy(rowsOf(ledger), ([day = '']) => day)) {
+    const orders = rows.filter(([, type]) => type === 'buy' || type === 'sell');
+    await books.day(
+      date,
+      orders.map(([, type, symbol = '', amount]) => [type as 'buy', symbol, Number(amount)]),
+    );
+  }
+}
+
+export const PRICES = `
   AAPL 2025-01-03 100 101
   AAPL 2025-01-06 102 103
   AAPL 2025-01-07 104 105
@@ -187,33 +225,35 @@ const PRICES = `
   ORLY 2025-01-06 30 33
   ORLY 2025-01-08 20 22`;
 
+/** Positions 1 to 7 of sessions 1 to 4. */
+export const FOUR_DAYS = `
+  2025-01-03 buy AAPL 10 100 => 9000 10010 10 AAPL:10
+  2025-01-03 buy MSFT 5 200  => 8000 10000 0 AAPL:10 MSFT:5
+  2025-01-06 sell MSFT 5 196 => 8980 10010 10 AAPL:10
+  2025-01-06 buy ORLY 7 30   => 8770 10031 31 AAPL:10 ORLY:7
+  2025-01-07 no_trade        => 8770 10051 20 AAPL:10 ORLY:7
+  2025-01-08 split ORLY 3 20 => 8780 10070 19 AAPL:10 ORLY:10
+  2025-01-08 buy AAPL 1 106  => 8674 10071 20 AAPL:11 ORLY:10`;
+
 /** Four days: trades, a sale, a day without a trade, a split with a fraction paid in cash. */
 export async function fourDays(path?: string): Promise<Books> {
   const books = createBooks(path);
-  for (const { symbol, date, ...bar } of readPrices(PRICES)) books.setBar(symbol, date, bar);
-  books.setSplit('ORLY', '2025-01-08', 3, 2);
+  setBars(books, PRICES);
+  tell(books, 'ORLY 2025-01-08 3:2');
   books.wait(3600);
-  await books.day('2025-01-03', [
-    ['buy', 'AAPL', 10],
-    ['buy', 'MSFT', 5],
-  ]);
-  await books.day('2025-01-06', [
-    ['sell', 'MSFT', 5],
-    ['buy', 'ORLY', 7],
-  ]);
-  await books.day('2025-01-07');
-  await books.day('2025-01-08', [['buy', 'AAPL', 1]]);
+  await tradeAlong(books, FOUR_DAYS);
   books.wait(3600);
   return books;
 }
+
+type Audit = Record<'problems' | 'unverifiable' | 'stale', string[]>;
+export const SOUND: Audit = { problems: [], unverifiable: [], stale: [] };
 
 /**
  * What the audit says of books: of each model-day the first sentence, as
  * `model date (status if not active): sentence`.
  */
-export async function auditOf(
-  database: Database,
-): Promise<{ problems: string[]; unverifiable: string[]; stale: string[] }> {
+export async function auditOf(database: Database): Promise<Audit> {
   const { problems, unverifiable } = await replayOf(database);
   return {
     problems: firstOfEachDay(problems),

@@ -48,3 +48,33 @@ export function rowsAsText(database: Database, sql: string): string[] {
         .join(' '),
     );
 }
+
+/** What is done to a database, and what is said of it then. */
+export interface Deed {
+  name: string;
+  statements: string[];
+  said: string[];
+}
+
+/**
+ * Reads a text of deeds: a line with the name, and below it, further in, a line for each statement
+ * and, after `=>`, for each sentence.
+ */
+export function readDeeds(text: string): Deed[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const indent = lines[0]?.search(/\S/) ?? 0;
+  const deeds: Deed[] = [];
+  for (const line of lines) {
+    const words = line.trim();
+    if (line.search(/\S/) === indent) deeds.push({ name: words, statements: [], said: [] });
+    else if (words.startsWith('=> ')) deeds.at(-1)?.said.push(words.slice(3));
+    else deeds.at(-1)?.statements.push(words);
+  }
+  return deeds;
+}
+
+/** The statements that remove all triggers, as somebody who forges a file would. */
+export function withoutTriggers(database: Database): string[] {
+  const triggers = `SELECT 'DROP TRIGGER ' || name FROM sqlite_schema WHERE type = 'trigger'`;
+  return rowsAsText(database, triggers);
+}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fromDollars, type Money, money, toDollars } from '../../src/basics/money.ts';
+import { fromDollars, money, toDollars } from '../../src/basics/money.ts';
 import {
   applySplit,
   buy,
@@ -81,37 +81,27 @@ for (const [name, cash, ledger] of ledgers) {
   test(name, () => {
     let portfolio: Portfolio = { cash: fromDollars(cash), holdings: new Map() };
     for (const [action, symbol = '', quantity = '', price, , ...expected] of rowsOf(ledger)) {
-      const after = step(portfolio, {
-        action,
-        symbol,
-        quantity,
-        price: fromDollars(Number(price)),
-      });
-      assert.deepEqual(
-        after === null ? ['refused'] : describe(after),
-        expected,
-        `${action} ${symbol} ${quantity}`,
-      );
+      const after = step(portfolio, { action, symbol, quantity, price: Number(price) });
+      const label = `${action} ${symbol} ${quantity}`;
+      assert.deepEqual(after === null ? ['refused'] : describe(after), expected, label);
       portfolio = after ?? portfolio;
     }
   });
 }
 
-function step(
-  portfolio: Portfolio,
-  {
-    action,
-    symbol,
-    quantity,
-    price,
-  }: { action: string | undefined; symbol: string; quantity: string; price: Money },
-): Portfolio | null {
-  if (action === 'split') {
-    const [numerator, denominator] = quantity.split(':').map(Number) as [number, number];
-    return applySplit(portfolio, { symbol, numerator, denominator, price }).portfolio;
-  }
-  const trade = action === 'buy' ? buy : sell;
-  return trade(portfolio, { symbol, amount: Number(quantity), price }).portfolio ?? null;
+interface Step {
+  action: string | undefined;
+  symbol: string;
+  quantity: string;
+  price: number;
+}
+
+function step(portfolio: Portfolio, { action, symbol, quantity, price }: Step): Portfolio | null {
+  const [amount, denominator = 1] = quantity.split(':').map(Number) as [number, number?];
+  const order = { symbol, price: fromDollars(price) };
+  if (action === 'split')
+    return applySplit(portfolio, { ...order, numerator: amount, denominator }).portfolio;
+  return (action === 'buy' ? buy : sell)(portfolio, { ...order, amount }).portfolio ?? null;
 }
 
 function describe({ cash, holdings }: Portfolio): string[] {
@@ -120,22 +110,6 @@ function describe({ cash, holdings }: Portfolio): string[] {
     ...[...holdings].map(([symbol, quantity]) => `${symbol}:${quantity}`).sort(),
   ];
 }
-
-test('a refusal says what is missing', () => {
-  const portfolio: Portfolio = { cash: fromDollars(100), holdings: new Map([['MSFT', 2]]) };
-  assert.equal(
-    buy(portfolio, { symbol: 'AAPL', amount: 3, price: fromDollars(50) }).refusal,
-    'Cannot buy 3 AAPL at 50.00: cash is 100.00, enough for 2',
-  );
-  assert.equal(
-    sell(portfolio, { symbol: 'MSFT', amount: 3, price: fromDollars(50) }).refusal,
-    'Cannot sell 3 MSFT: 2 are held',
-  );
-  assert.match(
-    String(buy(portfolio, { symbol: 'AAPL', amount: -1, price: fromDollars(1) }).refusal),
-    /whole number of at least 1/,
-  );
-});
 
 test('a holding without a mark is an error, never worth nothing', () => {
   assert.throws(

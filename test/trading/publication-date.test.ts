@@ -37,60 +37,25 @@ const certain: [stamp: string, date: string][] = [
   ['5 January 2025', '2025-01-05'],
   ['05 Jan 2025', '2025-01-05'],
 ];
-for (const [stamp, date] of certain) {
-  test(`"${stamp}" is ${date}`, () => assert.equal(publicationDate(stamp), date));
-}
+test('a date, with or without a time and its offset, is its day in UTC', () => {
+  for (const [stamp, date] of certain) assert.equal(publicationDate(stamp), date, stamp);
+});
 
 const uncertain: unknown[] = [
-  '3 days ago',
-  '1 day ago',
-  '17 hours ago',
-  'an hour ago',
-  'yesterday',
-  'today',
-  'just now',
-  'last week',
-  '2 months ago',
-  'Updated Jan 5, 2025',
-  'before January 5, 2025',
-  'Jan 5',
-  'January 2025',
-  '2025',
-  '5 Jan 25',
-  '1/5/2025',
-  '05.01.2025',
-  '2025-1-5',
-  '2025-13-01',
-  '2025-02-29',
-  'Feb 30, 2025',
-  '31 April 2025',
-  'Jab 5, 2025',
-  '2025-01-05T25:00:00Z',
-  '2025-01-05T10:61:00Z',
-  '2025-01-05T10:00:00+25:00',
-  '2025-01-05T10:00:00 CEST',
-  '2025-01-05 and then some',
-  '5 janv. 2025',
-  '2025年1月5日',
+  ...`3 days ago|1 day ago|17 hours ago|an hour ago|yesterday|today|just now|last week|2 months ago
+    |Updated Jan 5, 2025|before January 5, 2025|Jan 5|January 2025|2025|5 Jan 25|1/5/2025|05.01.2025
+    |2025-1-5|2025-13-01|2025-02-29|Feb 30, 2025|31 April 2025|Jab 5, 2025|2025-01-05T25:00:00Z
+    |2025-01-05T10:61:00Z|2025-01-05T10:00:00+25:00|2025-01-05T10:00:00 CEST|5 janv. 2025
+    |2025-01-05 and then some|2025年1月5日`.split(/\n? *\|/),
   // The zero of a clock is no date of publication.
-  '1970-01-01T00:00:00Z',
-  'Thu, 01 Jan 1970 00:00:00 GMT',
-  '0001-01-01T00:00:00Z',
-  '0000-01-01T00:00:00+14:00',
-  '9999-12-31T23:00:00-05:00',
-  '',
-  ' ',
-  `2025-01-05${' '.repeat(100)}`,
-  null,
-  undefined,
-  1_736_035_200,
-  { date: '2025-01-05' },
-  ['2025-01-05'],
+  ...`1970-01-01T00:00:00Z|Thu, 01 Jan 1970 00:00:00 GMT|0001-01-01T00:00:00Z
+    |0000-01-01T00:00:00+14:00|9999-12-31T23:00:00-05:00`.split(/\n? *\|/),
+  ...['', ' ', `2025-01-05${' '.repeat(100)}`, null, undefined, 1_736_035_200],
+  ...[{ date: '2025-01-05' }, ['2025-01-05']],
 ];
-for (const stamp of uncertain) {
-  test(`${JSON.stringify(stamp)} is not a certain date`, () =>
-    assert.equal(publicationDate(stamp), null));
-}
+test('what says no day for certain is no date', () => {
+  for (const stamp of uncertain) assert.equal(publicationDate(stamp), null, JSON.stringify(stamp));
+});
 
 test('every instant with every offset is its date in UTC', () => {
   const anyInstant = fc.date({

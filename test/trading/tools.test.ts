@@ -40,230 +40,83 @@ async function call(day: LedgerDay, name: string, args: unknown) {
   return JSON.parse(content);
 }
 
-const answers: [name: string, tool: string, args: unknown, answer: unknown][] = [
-  [
-    'an order fills at the open',
-    'buy',
-    { symbol: 'AAPL', amount: 3 },
-    { executed: 'buy', symbol: 'AAPL', amount: 3, price: 100, cash: 9700, holding: 3 },
+const BOUGHT = { executed: 'buy', symbol: 'AAPL', amount: 3, price: 100, cash: 9700, holding: 3 };
+const TODAY = { symbol: 'AAPL', date: DATE, open: 100 };
+const BEFORE = { date: '2025-01-06', open: 96, high: 98, low: 96, close: 98, volume: 1000 };
+const PORTFOLIO = {
+  cash: 10_000,
+  holdings: [
+    { symbol: 'GONE', quantity: 1, price: 51 },
+    { symbol: 'MSFT', quantity: 5, price: 210 },
   ],
+  portfolio_value: 11_101,
+};
+const answers: [tool: string, args: unknown, answer: unknown][] = [
+  ['buy', { symbol: 'AAPL', amount: 3 }, BOUGHT],
+  ['buy', { symbol: ' aapl ', amount: '3' }, BOUGHT],
   [
-    'digits as text are a number',
-    'buy',
-    { symbol: 'AAPL', amount: '3' },
-    { executed: 'buy', symbol: 'AAPL', amount: 3, price: 100, cash: 9700, holding: 3 },
-  ],
-  [
-    'symbols may be written small',
-    'buy',
-    { symbol: ' aapl ', amount: 3 },
-    { executed: 'buy', symbol: 'AAPL', amount: 3, price: 100, cash: 9700, holding: 3 },
-  ],
-  [
-    'what is held can be sold',
     'sell',
     { symbol: 'MSFT', amount: 2 },
     { executed: 'sell', symbol: 'MSFT', amount: 2, price: 210, cash: 10_420, holding: 3 },
   ],
+  ['get_price', { symbol: 'AAPL' }, TODAY],
+  ['get_price', { symbol: 'AAPL', date: DATE }, TODAY],
+  ['get_price', { symbol: 'AAPL', date: null }, TODAY],
+  ['get_price', { symbol: 'AAPL', date: '2025-01-06' }, { symbol: 'AAPL', ...BEFORE }],
   [
-    "today's price is only the open",
-    'get_price',
-    { symbol: 'AAPL' },
-    { symbol: 'AAPL', date: DATE, open: 100 },
-  ],
-  [
-    'today by its date is only the open',
-    'get_price',
-    { symbol: 'AAPL', date: DATE },
-    { symbol: 'AAPL', date: DATE, open: 100 },
-  ],
-  [
-    'an earlier day is whole',
-    'get_price',
-    { symbol: 'AAPL', date: '2025-01-06' },
-    { symbol: 'AAPL', date: '2025-01-06', open: 96, high: 98, low: 96, close: 98, volume: 1000 },
-  ],
-  [
-    'a date that is null is today',
-    'get_price',
-    { symbol: 'AAPL', date: null },
-    { symbol: 'AAPL', date: DATE, open: 100 },
-  ],
-  [
-    'history ends with the open of today',
     'get_price_history',
     { symbol: 'AAPL', days: 2 },
-    {
-      symbol: 'AAPL',
-      bars: [
-        { date: '2025-01-06', open: 96, high: 98, low: 96, close: 98, volume: 1000 },
-        { date: DATE, open: 100 },
-      ],
-    },
+    { symbol: 'AAPL', bars: [BEFORE, { date: DATE, open: 100 }] },
   ],
-  [
-    'the portfolio is valued at the open',
-    'get_portfolio',
-    {},
-    {
-      cash: 10_000,
-      holdings: [
-        { symbol: 'GONE', quantity: 1, price: 51 },
-        { symbol: 'MSFT', quantity: 5, price: 210 },
-      ],
-      portfolio_value: 11_101,
-    },
-  ],
-  [
-    'no arguments at all are an empty object',
-    'get_portfolio',
-    '',
-    {
-      cash: 10_000,
-      holdings: [
-        { symbol: 'GONE', quantity: 1, price: 51 },
-        { symbol: 'MSFT', quantity: 5, price: 210 },
-      ],
-      portfolio_value: 11_101,
-    },
-  ],
-  ['arithmetic is done', 'calculate', { expression: 'floor(9700 / 210)' }, { result: 46 }],
+  ['get_portfolio', {}, PORTFOLIO],
+  ['get_portfolio', '', PORTFOLIO],
+  ['calculate', { expression: 'floor(9700 / 210)' }, { result: 46 }],
 ];
-for (const [name, tool, args, answer] of answers) {
-  test(`${tool}: ${name}`, async () =>
+for (const [tool, args, answer] of answers) {
+  test(`${tool} ${JSON.stringify(args)}`, async () =>
     assert.deepEqual(await call(openDay({ holdings: { MSFT: 5, GONE: 1 } }), tool, args), answer));
 }
 
-const refusals: [name: string, tool: string, args: unknown, error: RegExp][] = [
+const order = (symbol: unknown, amount: unknown, more = {}) => ({ symbol, amount, ...more });
+const refusals: [tool: string, args: unknown, error: RegExp][] = [
+  ['buy', order('AAPL', 101), /Cannot buy 101 AAPL at 100\.00: cash is 10,000\.00, enough for 100/],
+  ['buy', order('AAPL', -50), /buy: amount must be a whole number .* got -50/],
+  ['sell', order('MSFT', -500), /sell: amount must be a whole number .* got -500/],
+  ['buy', order('AAPL', 0.5), /^buy: amount must be a whole number from 1 to \d+, got 0\.5\.$/],
+  ['buy', order('AAPL', '1.5'), /whole number/],
+  ['buy', order('AAPL', 0), /whole number/],
+  ['buy', order('AAPL', 1e300), /whole number/],
+  ['buy', order('TSLA', 1), /Cannot buy TSLA: it is not among/],
+  ['buy', order('GONE', 1), /Cannot buy GONE: it is not among/],
+  ['buy', order('NONE', 1), /Cannot buy NONE: it has no price on 2025-01-07/],
+  ['sell', order('GONE', 1), /Cannot sell GONE: it has no price on 2025-01-07/],
+  ['sell', order('AAPL', 1), /Cannot sell AAPL: none is held/],
+  ['sell', order('MSFT', 6), /Cannot sell 6 MSFT: 5 are held/],
+  // What the parent alone decides: the price, who trades, and when.
+  ['buy', order('AAPL', 1, { price: 1 }), /buy takes no argument "price"/],
+  ['buy', order('AAPL', 1, { signature: 'other' }), /takes no argument "signature"/],
+  ['sell', order('MSFT', 1, { date: '2025-01-08' }), /takes no argument "date"/],
+  ['buy', { symbol: 'AAPL' }, /buy: amount is missing/],
+  ['buy', order('../../etc/passwd', 1), /symbol must be a ticker symbol/],
+  ['get_price', { symbol: 5 }, /symbol must be a ticker symbol/],
+  ['get_price', { symbol: 'AAPL', date: '2025-01-08' }, /^No prices are known after today, 2025-/],
+  ['get_price', { symbol: 'AAPL', date: '2025-01-05' }, /There is no price of AAPL on 2025-01-05/],
+  ['get_price', { symbol: 'AAPL', date: '2025-1-6' }, /date must be a date YYYY-MM-DD, got "2025-/],
+  ['get_price_history', { symbol: 'TSLA', days: 5 }, /TSLA is not among/],
+  ['get_price_history', { symbol: 'AAPL', days: 101 }, /days must be a whole number from 1 to 100/],
+  ['calculate', { expression: '1/0' }, /Cannot calculate: the result is not a finite number/],
   [
-    'too little cash',
-    'buy',
-    { symbol: 'AAPL', amount: 101 },
-    /Cannot buy 101 AAPL at 100\.00: cash is 10,000\.00, enough for 100/,
-  ],
-  [
-    'a negative amount',
-    'buy',
-    { symbol: 'AAPL', amount: -50 },
-    /buy: amount must be a whole number .* got -50/,
-  ],
-  [
-    'a negative amount to sell',
-    'sell',
-    { symbol: 'MSFT', amount: -500 },
-    /sell: amount must be a whole number .* got -500/,
-  ],
-  ['a fraction', 'buy', { symbol: 'AAPL', amount: 1.5 }, /whole number/],
-  [
-    'a fraction below 1, in one sentence',
-    'buy',
-    { symbol: 'AAPL', amount: 0.5 },
-    /^buy: amount must be a whole number from 1 to \d+, got 0\.5\.$/,
-  ],
-  ['a fraction as text', 'buy', { symbol: 'AAPL', amount: '1.5' }, /whole number/],
-  ['zero', 'buy', { symbol: 'AAPL', amount: 0 }, /whole number/],
-  ['an amount beyond integers', 'buy', { symbol: 'AAPL', amount: 1e300 }, /whole number/],
-  [
-    'a symbol outside the universe',
-    'buy',
-    { symbol: 'TSLA', amount: 1 },
-    /Cannot buy TSLA: it is not among/,
-  ],
-  [
-    'a held symbol outside the universe',
-    'buy',
-    { symbol: 'GONE', amount: 1 },
-    /Cannot buy GONE: it is not among/,
-  ],
-  [
-    'no price today',
-    'buy',
-    { symbol: 'NONE', amount: 1 },
-    /Cannot buy NONE: it has no price on 2025-01-07/,
-  ],
-  [
-    'a holding without a price today',
-    'sell',
-    { symbol: 'GONE', amount: 1 },
-    /Cannot sell GONE: it has no price on 2025-01-07/,
-  ],
-  ['what is not held', 'sell', { symbol: 'AAPL', amount: 1 }, /Cannot sell AAPL: none is held/],
-  ['more than is held', 'sell', { symbol: 'MSFT', amount: 6 }, /Cannot sell 6 MSFT: 5 are held/],
-  [
-    'a price from the model',
-    'buy',
-    { symbol: 'AAPL', amount: 1, price: 1 },
-    /buy takes no argument "price"/,
-  ],
-  [
-    'an identity from the model',
-    'buy',
-    { symbol: 'AAPL', amount: 1, signature: 'other' },
-    /takes no argument "signature"/,
-  ],
-  [
-    'a date to trade on',
-    'sell',
-    { symbol: 'MSFT', amount: 1, date: '2025-01-08' },
-    /takes no argument "date"/,
-  ],
-  ['a missing amount', 'buy', { symbol: 'AAPL' }, /buy: amount is missing/],
-  [
-    'a path as a symbol',
-    'buy',
-    { symbol: '../../etc/passwd', amount: 1 },
-    /symbol must be a ticker symbol/,
-  ],
-  ['a number as a symbol', 'get_price', { symbol: 5 }, /symbol must be a ticker symbol/],
-  [
-    'a future date',
-    'get_price',
-    { symbol: 'AAPL', date: '2025-01-08' },
-    /^No prices are known after today, 2025-01-07\.$/,
-  ],
-  [
-    'a day without trading',
-    'get_price',
-    { symbol: 'AAPL', date: '2025-01-05' },
-    /There is no price of AAPL on 2025-01-05/,
-  ],
-  [
-    'a sloppy date',
-    'get_price',
-    { symbol: 'AAPL', date: '2025-1-6' },
-    /date must be a date YYYY-MM-DD, got "2025-1-6"/,
-  ],
-  [
-    'the history of a stranger',
-    'get_price_history',
-    { symbol: 'TSLA', days: 5 },
-    /TSLA is not among/,
-  ],
-  [
-    'too long a history',
-    'get_price_history',
-    { symbol: 'AAPL', days: 101 },
-    /days must be a whole number from 1 to 100/,
-  ],
-  [
-    'an impossible sum',
-    'calculate',
-    { expression: '1/0' },
-    /Cannot calculate: the result is not a finite number/,
-  ],
-  [
-    'an unknown tool',
     'short_sell',
     { symbol: 'AAPL' },
-    /There is no tool named "short_sell"\. The tools are buy, sell/,
+    /There is no tool named "short_sell"\. The tools are buy, sel/,
   ],
-  ['arguments that are no JSON', 'buy', '{symbol: AAPL}', /The arguments of buy are not JSON/],
-  ['arguments that are no object', 'buy', '[1]', /buy: symbol is missing|must be an object/],
-  ['arguments that are text', 'buy', '"AAPL"', /The arguments of buy must be an object/],
-  ['the name of an inherited property', 'constructor', {}, /There is no tool named "constructor"/],
+  ['buy', '{symbol: AAPL}', /The arguments of buy are not JSON/],
+  ['buy', '[1]', /buy: symbol is missing|must be an object/],
+  ['buy', '"AAPL"', /The arguments of buy must be an object/],
+  ['constructor', {}, /There is no tool named "constructor"/],
 ];
-for (const [name, tool, args, error] of refusals) {
-  test(`${tool} refuses ${name}, and nothing changes`, async () => {
+for (const [tool, args, error] of refusals) {
+  test(`${tool} refuses ${JSON.stringify(args)}, and nothing changes`, async () => {
     const day = openDay({ holdings: { MSFT: 5, GONE: 1 } });
     const before = day.portfolio;
     assert.match((await call(day, tool, args)).error, error);
@@ -323,52 +176,34 @@ function openDayWithNews() {
   return { asked, day: { ...openDay(), news } };
 }
 
-test('search_news: its results, and how many had no date', async () => {
+test('search_news: its results, and how many had no date; a failed search is a refusal', async () => {
   const { asked, day } = openDayWithNews();
-  assert.deepEqual(await call(day, 'search_news', { query: ' Apple\n\u0000 sales\ud83d ' }), {
-    results: [ITEM],
-    undated: 2,
-  });
-  assert.deepEqual(asked, ['Apple sales']);
-});
-
-test('search_news: a failed search is a refusal', async () => {
-  const { day } = openDayWithNews();
-  const { content, isRefused } = await callTool(day, {
+  const found = { results: [ITEM], undated: 2 };
+  assert.deepEqual(await call(day, 'search_news', { query: ' Apple\n\u0000 sales\ud83d ' }), found);
+  await call(day, 'search_news', { query: `  ${'x'.repeat(400)}  ` });
+  const failed = await callTool(day, {
     id: '1',
     name: 'search_news',
     arguments: '{"query":"down"}',
   });
-  assert.deepEqual(
-    [JSON.parse(content), isRefused],
-    [{ error: 'The news search failed: so it goes.' }, true],
-  );
+  assert.deepEqual(JSON.parse(failed.content), { error: 'The news search failed: so it goes.' });
+  assert.equal(failed.isRefused, true);
+  assert.deepEqual(asked, ['Apple sales', 'x'.repeat(400), 'down']);
 });
 
-const badQueries: [name: string, args: unknown, error: RegExp][] = [
-  ['an empty query', { query: '' }, /query must be text of 1 to 400 characters/],
-  ['a query of white space', { query: ' \n\u0007 ' }, /query must be text of 1 to 400 characters/],
-  [
-    'a query of 401 characters',
-    { query: 'x'.repeat(401) },
-    /query must be text of 1 to 400 characters/,
-  ],
-  ['a list of queries', { query: ['a'] }, /query must be text/],
-  ['no query', {}, /query is missing/],
-  ['a date of its own', { query: 'a', date: '2025-12-31' }, /takes no argument "date"/],
+const badQueries: [args: unknown, error: RegExp][] = [
+  [{ query: '' }, /query must be text of 1 to 400 characters/],
+  [{ query: ' \n\u0007 ' }, /query must be text of 1 to 400 characters/],
+  [{ query: 'x'.repeat(401) }, /query must be text of 1 to 400 characters/],
+  [{ query: ['a'] }, /query must be text/],
+  [{}, /query is missing/],
+  [{ query: 'a', date: '2025-12-31' }, /takes no argument "date"/],
 ];
-for (const [name, args, error] of badQueries) {
-  test(`search_news refuses ${name}, without a request`, async () => {
-    const { asked, day } = openDayWithNews();
-    assert.match((await call(day, 'search_news', args)).error, error);
-    assert.deepEqual(asked, []);
-  });
-}
-
-test('400 characters with surrounding space are a query', async () => {
+test('a search for anything else than 1 to 400 characters is refused, without a request', async () => {
   const { asked, day } = openDayWithNews();
-  await call(day, 'search_news', { query: `  ${'x'.repeat(400)}  ` });
-  assert.deepEqual(asked, ['x'.repeat(400)]);
+  for (const [args, error] of badQueries)
+    assert.match((await call(day, 'search_news', args)).error, error);
+  assert.deepEqual(asked, []);
 });
 
 test('a day without news has no such tool', async () => {

@@ -24,12 +24,13 @@ const fills: [bps: number, open: number, buys: number, sells: number][] = [
   [1, 33.3333, 33.3367, 33.3299],
   [1, 0.0001, 0.0002, 0.0001],
 ];
-for (const [bps, open, buys, sells] of fills) {
-  test(`with slippage of ${bps} basis points an order at ${open} buys at ${buys} and sells at ${sells}`, () => {
-    assert.equal(toDollars(fillPrice(fromDollars(open), 'buy', costs(0, 0, bps))), buys);
-    assert.equal(toDollars(fillPrice(fromDollars(open), 'sell', costs(0, 0, bps))), sells);
-  });
-}
+test('slippage moves the price of a purchase up and of a sale down, each by a unit at least', () => {
+  for (const [bps, open, buys, sells] of fills) {
+    const fill = (side: 'buy' | 'sell') =>
+      toDollars(fillPrice(fromDollars(open), side, costs(0, 0, bps)));
+    assert.deepEqual([fill('buy'), fill('sell')], [buys, sells], `${bps} of ${open}`);
+  }
+});
 
 const commissions: [perTrade: number, bps: number, traded: number, commission: number][] = [
   [0, 0, 1_000, 0],
@@ -39,39 +40,32 @@ const commissions: [perTrade: number, bps: number, traded: number, commission: n
   [0, 1, 0.01, 0.0001],
   [0, 0.0001, 900_000_000_000, 9_000],
 ];
-for (const [perTrade, bps, traded, commission] of commissions) {
-  test(`${perTrade} and ${bps} basis points of ${traded} are ${commission}`, () => {
+test('a commission is a sum for the order, and a part of what is traded', () => {
+  for (const [perTrade, bps, traded, commission] of commissions)
     assert.equal(toDollars(commissionOn(fromDollars(traded), costs(perTrade, bps, 0))), commission);
-  });
-}
+});
 
 test('cash pays the commission, and an order is refused if it cannot', () => {
   const portfolio: Portfolio = { cash: fromDollars(1_000), holdings: new Map() };
   const order = { symbol: 'AAPL', amount: 10, price: fromDollars(100), costs: costs(5, 0, 0) };
-  assert.match(
-    buy(portfolio, order).refusal ?? '',
-    /^Cannot buy 10 AAPL at 100\.00 and a commission of 5\.00: cash is 1,000\.00, enough for 9$/,
+  const refusal = (more: Partial<typeof order>) =>
+    buy(portfolio, { ...order, ...more }).refusal ?? '';
+  assert.equal(
+    refusal({}),
+    'Cannot buy 10 AAPL at 100.00 and a commission of 5.00: cash is 1,000.00, enough for 9',
   );
-  assert.match(
-    buy(portfolio, { ...order, amount: 11 }).refusal ?? '',
-    /^Cannot buy 11 AAPL at 100\.00: cash is 1,000\.00, enough for 9$/,
+  assert.equal(
+    refusal({ amount: 11 }),
+    'Cannot buy 11 AAPL at 100.00: cash is 1,000.00, enough for 9',
   );
-  const dear = { ...order, price: fromDollars(1), costs: costs(2_000, 0, 0) };
-  assert.match(
-    buy(portfolio, dear).refusal ?? '',
-    /enough for 0$/,
-    'the commission is more than the cash',
-  );
+  assert.match(refusal({ price: fromDollars(1), costs: costs(2_000, 0, 0) }), /enough for 0$/);
   const bought = buy(portfolio, { ...order, amount: 9 }).portfolio as Portfolio;
   assert.equal(toDollars(bought.cash), 95);
   assert.equal(toDollars((sell(bought, { ...order, amount: 9 }).portfolio as Portfolio).cash), 990);
   const poor: Portfolio = { cash: money(0), holdings: new Map([['AAPL', 1]]) };
-  assert.match(
-    sell(poor, { ...order, amount: 1, price: fromDollars(1) }).refusal ?? '',
-    /cash and proceeds do not pay the commission of 5\.00$/,
-  );
-  const leavesNothing = sell(poor, { ...order, amount: 1, price: fromDollars(5) });
-  assert.deepEqual(leavesNothing, { portfolio: { cash: 0, holdings: new Map() } });
+  const sale = (price: number) => sell(poor, { ...order, amount: 1, price: fromDollars(price) });
+  assert.match(sale(1).refusal ?? '', /cash and proceeds do not pay the commission of 5\.00$/);
+  assert.deepEqual(sale(5), { portfolio: { cash: 0, holdings: new Map() } });
 });
 
 test('a refused purchase names the most shares that cash and commission allow', () => {

@@ -13,70 +13,50 @@ import type { Context, Input, LateBody } from '../../src/api/handler.ts';
 import { createLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import { auditOf, fourDays, linesOf, replayOf } from '../support/books.ts';
-import { childrenOf, isRunning, noProc } from '../support/processes.ts';
+import { childrenOf, noProc } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { inLongForm } from '../support/long.ts';
+import { readDeeds } from '../support/tables.ts';
 
-/** What is done to a whole database, and what the audit says of it. */
-const faulty: [name: string, sql: string, damage: string[], problems: string[]][] = [
-  [
-    'a removed position',
-    'DELETE FROM positions WHERE position_id = 7',
-    [],
-    ['2025-01-08: positions 2: replayed, but not stored'],
-  ],
-  [
-    'a removed session',
-    'DELETE FROM trading_sessions WHERE session_id = 3',
-    [
-      'a row of decisions refers to a row of trading_sessions that is missing',
-      'row 5 of positions refers to a row of trading_sessions that is missing',
-      'a row of holdings refers to a row of trading_sessions that is missing',
-      'a row of session_prices refers to a row of trading_sessions that is missing',
-      ...[15, 16, 17].map(
-        (row) => `row ${row} of reasoning_logs refers to a row of trading_sessions that is missing`,
-      ),
-      'row 4 of trading_sessions refers to a row of trading_sessions that is missing',
-    ],
-    [
-      '2025-01-08: it cannot be read: it started from session 3, which is not an earlier close of its model',
-      '2025-01-07 (missing): it is completed in job job-3 and has no session with positions there',
-    ],
-  ],
-  [
-    'figures that break a constraint',
-    'PRAGMA ignore_check_constraints = ON; UPDATE positions SET cash_e4 = -1 WHERE position_id = 7',
-    ['CHECK constraint failed in positions'],
-    ['2025-01-08: positions 2, cash_e4: stored -1, replayed 86740000'],
-  ],
-  [
-    'a failed session that has positions',
-    `UPDATE trading_sessions SET status = 'failed', error = 'x' WHERE session_id = 4`,
-    [],
-    [
-      '2025-01-08 (failed): it is failed and has positions',
-      '2025-01-08 (missing): it is completed in job job-4 and has no session with positions there',
-    ],
-  ],
-  [
-    'a model-day that is not completed in its job',
-    `UPDATE job_details SET status = 'failed', error = 'x' WHERE job_id = 'job-4'`,
-    [],
-    ['2025-01-08: its model-day in job job-4 is failed, not completed'],
-  ],
-];
-for (const [name, sql, damage, problems] of faulty) {
+/** What is done to a whole database, its damage, and what else the audit says of it. */
+const faulty = `
+  a removed position
+    DELETE FROM positions WHERE position_id = 7
+    => 2025-01-08: positions 2: replayed, but not stored
+  a removed session
+    DELETE FROM trading_sessions WHERE session_id = 3
+    => damage: a row of decisions refers to a row of trading_sessions that is missing
+    => damage: a row of holdings refers to a row of trading_sessions that is missing
+    => damage: a row of session_prices refers to a row of trading_sessions that is missing
+    => damage: row 15 of reasoning_logs refers to a row of trading_sessions that is missing
+    => damage: row 16 of reasoning_logs refers to a row of trading_sessions that is missing
+    => damage: row 17 of reasoning_logs refers to a row of trading_sessions that is missing
+    => damage: row 4 of trading_sessions refers to a row of trading_sessions that is missing
+    => damage: row 5 of positions refers to a row of trading_sessions that is missing
+    => 2025-01-08: it cannot be read: it started from session 3, which is not an earlier close of its model
+    => 2025-01-07 (missing): it is completed in job job-3 and has no session with positions there
+  figures that break a constraint
+    PRAGMA ignore_check_constraints = ON
+    UPDATE positions SET cash_e4 = -1 WHERE position_id = 7
+    => damage: CHECK constraint failed in positions
+    => 2025-01-08: positions 2, cash_e4: stored -1, replayed 86740000
+  a failed session that has positions
+    UPDATE trading_sessions SET status = 'failed', error = 'x' WHERE session_id = 4
+    => 2025-01-08 (failed): it is failed and has positions
+    => 2025-01-08 (missing): it is completed in job job-4 and has no session with positions there
+  a model-day that is not completed in its job
+    UPDATE job_details SET status = 'failed', error = 'x' WHERE job_id = 'job-4'
+    => 2025-01-08: its model-day in job job-4 is failed, not completed`;
+for (const { name, statements, said } of readDeeds(faulty)) {
   test(`a database with a fault: ${name}`, async (t) => {
     const path = join(temporaryFolder(t), 'jobs.db');
     const { database } = await fourDays(path);
     database.statement('PRAGMA foreign_keys = OFF').run();
-    for (const statement of sql.split(';')) database.statement(statement).run();
+    for (const sql of statements) database.statement(sql).run();
     const report = await audit(path);
-    assert.deepEqual([...new Set(report.damage)].sort(), damage.sort());
-    assert.deepEqual(
-      linesOf(report.problems.first),
-      problems.map((problem) => `model-a ${problem}`),
-    );
+    const damage = [...new Set(report.damage)].sort().map((line) => `damage: ${line}`);
+    const problems = linesOf(report.problems.first).map((line) => line.replace('model-a ', ''));
+    assert.deepEqual([...damage, ...problems], said);
     assert.equal(isSound(report), false);
     assert.equal(isSound({ ...report, problems: emptyReport().problems }), damage.length === 0);
     database.close();
@@ -188,29 +168,6 @@ test('of a long list the first rows come from the separate process', async (t) =
   ]);
 });
 
-/** Never comes to an end by itself. */
-const ENDLESS =
-  'WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) SELECT count(*) FROM numbers';
-
-test('a query in a separate process ends with its signal, and so does the process', {
-  skip: noProc,
-}, async (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
-  openDatabase(path).close();
-  const before = new Set(childrenOf(process.pid));
-  const end = new AbortController();
-  await withSnapshot(path, async (snapshot) => {
-    const result = queryApart(snapshot, [{ sql: ENDLESS }], end.signal);
-    const [child] = childrenOf(process.pid).filter((pid) => !before.has(pid));
-    end.abort();
-    await assert.rejects(result, { name: 'AbortError' });
-    assert.equal(isRunning(child as number), false);
-    await assert.rejects(queryApart(snapshot, [{ sql: ENDLESS }], end.signal), {
-      name: 'AbortError',
-    });
-  });
-});
-
 test('an audit ends with its signal: nothing is left running once it rejects', {
   skip: noProc,
 }, async (t) => {
@@ -243,7 +200,8 @@ test('audits run one after another; one whose client leaves ends, and the others
     settings,
     log: createLog({ level: 'ERROR', json: true, write: () => {}, clock: () => new Date() }),
   };
-  const ask = () => auditHandler(context as Context, { query: {} } as Input<object>) as LateBody;
+  const ask = () =>
+    auditHandler(context as unknown as Context, { query: {} } as Input<object>) as LateBody;
   const order: number[] = [];
   const [first, second, third] = [ask(), ask(), ask()].map((body, index) => {
     const text = textOf(body).finally(() => order.push(index));

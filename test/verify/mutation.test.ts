@@ -8,7 +8,7 @@ import { replayOf } from '../support/books.ts';
 import { inLongForm, isLong } from '../support/long.ts';
 import { writeManifest } from '../support/manifest.ts';
 import { richBooks } from '../support/rich-books.ts';
-import { undone } from '../support/tables.ts';
+import { readDeeds, undone, withoutTriggers } from '../support/tables.ts';
 
 type Row = Record<string, SQLInputValue>;
 
@@ -20,9 +20,6 @@ function mutated(value: SQLInputValue | undefined): SQLInputValue | undefined {
   if (digit === null) return `${value}x`;
   return `${value.slice(0, digit.index)}${(Number(digit[0]) + 1) % 10}${value.slice(digit.index + 1)}`;
 }
-
-const rowsOf = (database: Database, table: string) =>
-  database.statement(`SELECT * FROM ${table}`).all() as Row[];
 
 /** A column of a row, and what is written there. */
 interface Mutation {
@@ -41,7 +38,8 @@ function* mutationsOf(database: Database): Generator<Mutation> {
       .map(({ name }) => String(name));
     const own = columns.map((column) => `${column} IS ?`).join(' AND ');
     for (const column of columns) {
-      const rows = rowsOf(database, table).filter((row) => mutated(row[column]) !== undefined);
+      const all = database.statement(`SELECT * FROM ${table}`).all() as Row[];
+      const rows = all.filter((row) => mutated(row[column]) !== undefined);
       for (const row of isLong ? rows : rows.slice(0, 1)) {
         const values = [mutated(row[column]) ?? null, ...columns.map((name) => row[name] ?? null)];
         yield { table, column, sql: `UPDATE ${table} SET ${column} = ? WHERE ${own}`, values };
@@ -78,10 +76,7 @@ async function mutate(
 
 async function forgeable(): Promise<Database> {
   const { database } = await richBooks();
-  for (const { name } of database
-    .statement(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`)
-    .all())
-    database.statement(`DROP TRIGGER ${name}`).run();
+  for (const sql of withoutTriggers(database)) database.statement(sql).run();
   database.statement('PRAGMA ignore_check_constraints = ON').run();
   return database;
 }
@@ -193,26 +188,23 @@ test(
 );
 
 /** Other damage to a package. */
-const damaged: [sql: string, said: string][] = [
-  [
-    "DELETE FROM tool_usage WHERE tool_name = 'calculate'",
-    'tool_usage is not as the manifest states it: it has 23 rows, not 25',
-  ],
-  ['DROP TABLE market_days', 'market_days is in the manifest, but not in the file'],
-  [
-    'CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES (1)',
-    'notes is not as the manifest states it: it is not listed, and has 1 row',
-  ],
-  [
-    `DELETE FROM package_manifest WHERE table_name = 'holdings'`,
-    'holdings is not as the manifest states it: it is not listed, and has 17 rows',
-  ],
-];
+const damaged = `
+  rows too few
+    DELETE FROM tool_usage WHERE tool_name = 'calculate'
+    => tool_usage is not as the manifest states it: it has 23 rows, not 25
+  a table that is missing
+    DROP TABLE market_days
+    => market_days is in the manifest, but not in the file
+  a table that was added
+    CREATE TABLE notes (text TEXT)
+    INSERT INTO notes VALUES (1)
+    => notes is not as the manifest states it: it is not listed, and has 1 row
+  a table that is not listed
+    DELETE FROM package_manifest WHERE table_name = 'holdings'
+    => holdings is not as the manifest states it: it is not listed, and has 17 rows`;
 test('a manifest names tables with rows too few or too many, and tables that are missing or added', async () => {
   const database = await forgeable();
   writeManifest(database);
-  for (const [sql, said] of damaged)
-    await undone(database, sql.split('; '), async () =>
-      assert.deepEqual(checkManifest(database), [said]),
-    );
+  for (const { statements, said } of readDeeds(damaged))
+    await undone(database, statements, async () => assert.deepEqual(checkManifest(database), said));
 });

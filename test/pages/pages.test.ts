@@ -770,7 +770,7 @@ test(
       await page.locator('.forest tbody tr').nth(1).innerText(),
       /# 3 of 11 days up to its cutoff.*\+2\.00 %.*30 %/s,
     );
-    assert.equal(await pairRows(page).count(), 3);
+    assert.equal(await pairRows(page).count(), 5, 'of ten');
     const missing = page.getByRole('region', { name: 'Left out', exact: true });
     assert.match(await missing.innerText(), /stale: <\/pre><img/);
     await page
@@ -838,7 +838,7 @@ test(
     await column('model-a').getByText('Order refused: buy 1,000 MSFT').waitFor();
     assert.match(await column('model-a').innerText(), /insufficient|cash/i);
     await column('model-b').getByText('No trade').waitFor();
-    assert.equal(new URL(page.url()).search, `?models=model-a,model-b&date=${secondDate}`);
+    await page.waitForURL(`**/compare?models=model-a,model-b&date=${secondDate}`);
     await page.reload();
     await column('model-a').getByText('Sold 10 AAPL at').waitFor();
     assert.deepEqual(

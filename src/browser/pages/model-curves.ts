@@ -2,7 +2,7 @@ import { modelDayPath } from '../../basics/paths.ts';
 import { h, svg } from '../element.ts';
 import { count, money, share } from '../format.ts';
 import { lookOf } from '../look.ts';
-import { cutoffMarks } from '../plot/cutoffs.ts';
+import { cutoffMarks, cutoffNote } from '../plot/cutoffs.ts';
 import { DISC, markAt } from '../plot/drawing.ts';
 import { legend } from '../plot/legend.ts';
 import {
@@ -73,6 +73,7 @@ export function valueCurve(
     names,
     h('p.quiet.key-line', ...key, h('span.on-screen', help)),
     plot.element,
+    cutoffNote(marks),
     note,
   );
 }

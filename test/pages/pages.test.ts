@@ -1022,6 +1022,11 @@ test(
     const names = (caption: string) =>
       page.getByRole('table', { name: caption }).locator('tbody th').allInnerTexts();
     await page.getByText('Profit by symbol', { exact: true }).first().click();
+    await page
+      .getByRole('table', { name: 'Profit by symbol' })
+      .locator('tbody th')
+      .first()
+      .waitFor();
     assert.deepEqual(
       await names('Profit by symbol'),
       details.symbols.map(({ symbol }: { symbol: string }) => symbol),

@@ -166,11 +166,11 @@ async function faultsOnPaper(
   await reader.open(path);
   await unfold(reader);
   await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  await page.setViewportSize({ width: PAPER_WIDTHS[format], height: 900 });
+  await page.emulateMedia({ media: 'print' });
   const widths = await page.evaluate<number[]>(
     "[...document.querySelectorAll('.drawn')].map((plot) => plot.clientWidth)",
   );
-  await page.setViewportSize({ width: PAPER_WIDTHS[format], height: 900 });
-  await page.emulateMedia({ media: 'print' });
   const faults = await page.evaluate<string[]>(BAD_ON_PAPER);
   await page.evaluate("dispatchEvent(new Event('afterprint'))");
   await page.emulateMedia({ media: 'screen' });

@@ -123,12 +123,11 @@ const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
   `expected ${what}, got ${JSON.stringify(issue.input)}`;
 
 function wholeNumber(least: number, most: number) {
-  const isWithin = (text: string) => Number(text) >= least && Number(text) <= most;
-  const message = expected(`a whole number from ${least} to ${most}`);
+  const isWithin = (text: string) =>
+    /^\d{1,10}$/.test(text) && Number(text) >= least && Number(text) <= most;
   return v.pipe(
     v.string(),
-    v.regex(/^\d{1,10}$/, message),
-    v.check(isWithin, message),
+    v.check(isWithin, expected(`a whole number from ${least} to ${most}`)),
     v.transform(Number),
   );
 }
@@ -149,10 +148,14 @@ const rateMessage = expected(
 );
 const yearlyRate = v.pipe(
   v.string(),
-  v.regex(/^-?\d{0,9}\.?\d{1,9}$/, rateMessage),
+  v.check(
+    (text) =>
+      /^-?\d{0,9}\.?\d{1,9}$/.test(text) &&
+      Number(text) >= MIN_YEARLY_RATE &&
+      Number(text) <= MAX_YEARLY_RATE,
+    rateMessage,
+  ),
   v.transform(Number),
-  v.minValue(MIN_YEARLY_RATE, rateMessage),
-  v.maxValue(MAX_YEARLY_RATE, rateMessage),
 );
 
 /**

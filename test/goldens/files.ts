@@ -108,7 +108,10 @@ export function writePrices(side: Side, last: CalendarDate): void {
     'merged.jsonl.gz',
     gzipSync(`${JSON.stringify(series('AMZN', merged))}\n{"no": "prices"}\n`),
   );
-  side.write('chart.json', JSON.stringify(chartOf('TSLA', all('TSLA'))));
+  const yahoo = all('TSLA').map(({ date, open, high, low, close }) =>
+    [date, open, high, low, close, close, 1000].join(),
+  );
+  side.write('TSLA.csv', ['Date,Open,High,Low,Close,Adj Close,Volume', ...yahoo, ''].join('\n'));
   const paid = ['KO,2025-09-12,0.51,USD', 'KO,2025-10-07,0.52,USD', 'AAPL,2025-09-15,0.26,USD'];
   const dividends = [...paid, 'MSFT,2025-09-18,0.9,EUR', 'MSFT,never,1,USD'];
   side.write('dividends.csv', ['symbol,ex_date,amount,currency', ...dividends, ''].join('\n'));
@@ -120,32 +123,6 @@ export function writePrices(side: Side, last: CalendarDate): void {
   side.write('late.csv', 'symbol,ex_date,amount\nMSFT,2025-09-17,0.83\nMSFT,2025-10-01,0\n');
   side.write('nothing.txt', 'neither prices nor dividends\n');
   side.write('empty.csv', '');
-}
-
-/** Yahoo's chart: times in seconds, and events beside the bars. */
-function chartOf(symbol: string, list: readonly Bar[]): object {
-  const opening = (date: string) => Date.parse(`${date}T13:30:00Z`) / 1000;
-  const column = (name: 'open' | 'high' | 'low' | 'close') => list.map((bar) => Number(bar[name]));
-  const quote = {
-    open: column('open'),
-    high: column('high'),
-    low: column('low'),
-    close: column('close'),
-    volume: list.map(() => 1000),
-  };
-  const paid = opening('2025-09-16');
-  const meta = {
-    currency: 'USD',
-    symbol,
-    gmtoffset: -14_400,
-    timezone: 'EDT',
-    dataGranularity: '1d',
-  };
-  const events = { dividends: { [paid]: { amount: 0.3, date: paid } } };
-  const timestamp = list.map(({ date }) => opening(date));
-  return {
-    chart: { result: [{ meta, timestamp, events, indicators: { quote: [quote] } }], error: null },
-  };
 }
 
 const baseline = (name: string, more = {}) => ({

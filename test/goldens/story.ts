@@ -15,7 +15,7 @@ const FILES = [
   'NVDA.csv',
   'AMD.json',
   'merged.jsonl.gz',
-  'chart.json',
+  'TSLA.csv',
   'dividends.csv',
   'nothing.txt',
   'empty.csv',

@@ -68,10 +68,12 @@ export interface StagedSymbol {
   /** 1 where some row says nothing about dividends, or splits; otherwise 0. */
   hasDividendGaps: number;
   hasSplitGaps: number;
+  /** 1 where some row names a dividend or a split; otherwise 0. */
+  hasActions: number;
 }
 
 /**
- * As much as SQLite keeps in memory before it goes on in a file. The rows of a whole market's day
+ * As much as SQLite keeps in memory before it uses a file. The rows of a whole market's day
  * each touch another page.
  */
 const CACHE_MB = 64;
@@ -99,7 +101,8 @@ const IS_COMPLETE = 'high IS NOT NULL AND low IS NOT NULL AND close IS NOT NULL'
 const SYMBOLS = `
   SELECT symbol, min(line) AS firstLine, min(date) AS firstDate, max(date) AS lastDate, count(*) AS rows,
     min(iif(${IS_COMPLETE}, date, NULL)) AS firstComplete, max(iif(${IS_COMPLETE}, date, NULL)) AS lastComplete,
-    max(dividend IS NULL) AS hasDividendGaps, max(numerator IS NULL OR denominator IS NULL) AS hasSplitGaps
+    max(dividend IS NULL) AS hasDividendGaps, max(numerator IS NULL OR denominator IS NULL) AS hasSplitGaps,
+    max(ifnull(dividend, 0) > 0 OR numerator IS NOT NULL) AS hasActions
   FROM staged GROUP BY symbol ORDER BY symbol`;
 const NIGHT = `
   SELECT before.date AS previousDate, before.close AS previousClose, after.date AS nextDate, after.close AS nextClose

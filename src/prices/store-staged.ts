@@ -217,7 +217,9 @@ function storeTold(
     ? []
     : spanOf(firstDate, lastDate).flatMap((span) => spanWithout(span, unknown));
   const spans = facts.hasDividendGaps ? [] : known;
-  const [dividends, splits] = [staging.dividendsOf(symbol), staging.splitsOf(symbol)];
+  const hasActions = facts.hasActions === 1;
+  const dividends = hasActions ? staging.dividendsOf(symbol) : [];
+  const splits = hasActions ? staging.splitsOf(symbol) : [];
   const stamp = { source: hasPrices ? ACTIONS_SOURCE : source, recordedAt };
   // Without prices, splits do not tell from when to when they are all.
   const splitSpans = hasPrices && !facts.hasSplitGaps ? known : [];

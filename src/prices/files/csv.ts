@@ -255,7 +255,7 @@ async function* rowsOf(
   const read = rowReader({ hasPrices, today });
   const unread = { symbol: null, date: null };
   for await (const batch of startingWith(first, batches))
-    yield rowsOfCells(batch, separator).map(({ line, text, cells }): Row => {
+    yield rowsOfCells(batch, separator, (cells, line, text): Row => {
       if (cells.length !== width)
         return { line, ...unread, ...refuse(`not ${width} columns`, text) };
       if (isDisguised(cells[sourceColumn]) !== (source === DISGUISE)) {

@@ -121,18 +121,19 @@ export function takeHeader(first: LineBatch): Header {
 }
 
 /** The cells of each row of a batch that is not blank, with the number of its line. */
-export function* rowsOfCells(
-  batch: LineBatch,
+export function rowsOfCells<Row>(
+  { lines, firstLine }: LineBatch,
   separator: string,
-): Generator<{ line: number; text: string; cells: string[] }> {
-  for (const [index, text] of batch.lines.entries()) {
-    if (text === '' || text === '\r') continue;
-    yield {
-      line: batch.firstLine + index,
-      text,
-      cells: splitRow(text.endsWith('\r') ? text.slice(0, -1) : text, separator),
-    };
+  read: (cells: string[], line: number, text: string) => Row,
+): Row[] {
+  const rows: Row[] = [];
+  let line = firstLine;
+  for (const text of lines) {
+    const row = text.endsWith('\r') ? text.slice(0, -1) : text;
+    if (row !== '') rows.push(read(splitRow(row, separator), line, text));
+    line += 1;
   }
+  return rows;
 }
 
 /** The cells of one row; quoted ones may contain the separator and doubled quotes. */

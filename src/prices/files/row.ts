@@ -113,19 +113,17 @@ export function checkBar(raw: RawRow, today: CalendarDate): Checked<Bar> {
   if (day.defect !== undefined) return day;
   const { symbol, date } = day.bar;
   if (date > today) return refuse('a date in the future', date);
-  const bar: Bar = { symbol, date, open: 0, high: null, low: null, close: null, volume: null };
-  for (const field of ['open', 'high', 'low', 'close', 'volume'] as const) {
-    const text = raw[field]?.trim() ?? '';
-    if (isAbsent(text)) {
-      if (field === 'open') return refuse('no open', bar.date);
-      continue;
-    }
-    const number = field === 'volume' ? readVolume(text) : readPrice(text);
-    if (number === null) return refuse(`${field} is not a plausible number`, text);
-    if (field !== 'volume' && number < LEAST_DOLLARS)
-      return refuse(`${field} is below ${LEAST_DOLLARS} dollar, the unit of money`, text);
-    bar[field] = number;
-  }
+  const open = readAmount('open', raw.open);
+  if (typeof open === 'object') return open ?? refuse('no open', date);
+  const high = readAmount('high', raw.high);
+  if (isDefect(high)) return high;
+  const low = readAmount('low', raw.low);
+  if (isDefect(low)) return low;
+  const close = readAmount('close', raw.close);
+  if (isDefect(close)) return close;
+  const volume = readAmount('volume', raw.volume);
+  if (isDefect(volume)) return volume;
+  const bar: Bar = { symbol, date, open, high, low, close, volume };
   if (bar.high !== null && bar.low !== null && bar.high < bar.low)
     return refuse('high is below low', `${bar.high} < ${bar.low}`);
   for (const field of ['open', 'close'] as const) {
@@ -144,9 +142,9 @@ function checkDay(raw: RawRow): Checked<Omit<Bar, 'open'> & { open: number | nul
   const symbol = normaliseSymbol(raw.symbol ?? '');
   if (symbol === null) return refuse('not a ticker symbol', raw.symbol);
   const date = dayOf(raw.date);
-  if (isTooEarly(date)) return refuse(`a date before ${EARLIEST_DATE}`, date);
   if (isCalendarDate(date))
     return { bar: { symbol, date, open: null, high: null, low: null, close: null, volume: null } };
+  if (isTooEarly(date)) return refuse(`a date before ${EARLIEST_DATE}`, date);
   return refuse(
     /^\d{4}-\d{2}-\d{2}[T ]/.test(date ?? '')
       ? 'not a daily bar (it has a time of day)'
@@ -200,7 +198,7 @@ const DATE_LENGTH = 10;
  */
 function dayOf(text: string | undefined): string | undefined {
   const day = text?.trim();
-  return day !== undefined && MIDNIGHT.test(day.slice(DATE_LENGTH))
+  return day !== undefined && day.length > DATE_LENGTH && MIDNIGHT.test(day.slice(DATE_LENGTH))
     ? day.slice(0, DATE_LENGTH)
     : day;
 }
@@ -208,6 +206,24 @@ function dayOf(text: string | undefined): string | undefined {
 /** What exporters write for unknown values. */
 function isAbsent(text: string): boolean {
   return text === '' || /^(null|none|nan|n\/a|-)$/i.test(text);
+}
+
+/** A price or a volume; null where the row does not say. */
+function readAmount(
+  field: 'open' | 'high' | 'low' | 'close' | 'volume',
+  cell = '',
+): number | null | { defect: Defect } {
+  const text = cell.trim();
+  const number = field === 'volume' ? readVolume(text) : readPrice(text);
+  if (number === null)
+    return isAbsent(text) ? null : refuse(`${field} is not a plausible number`, text);
+  return field !== 'volume' && number < LEAST_DOLLARS
+    ? refuse(`${field} is below ${LEAST_DOLLARS} dollar, the unit of money`, text)
+    : number;
+}
+
+function isDefect(amount: number | null | { defect: Defect }): amount is { defect: Defect } {
+  return typeof amount === 'object' && amount !== null;
 }
 
 /**
@@ -235,15 +251,15 @@ const VOLUME_UNITS = new Map([
 ]);
 
 function readVolume(text: string): number | null {
+  if (NUMBER.test(text)) return plausibleVolume(Number(text));
   const unit = VOLUME_UNITS.get(text.slice(-1).toUpperCase());
-  const amount = unit === undefined ? text : text.slice(0, -1).trimEnd();
-  const volume = !NUMBER.test(amount)
-    ? NaN
-    : unit === undefined
-      ? Number(amount)
-      : Math.round(Number(amount) * unit);
-  return volume >= 0 && volume <= MAX_VOLUME ? volume : null;
+  const amount = text.slice(0, -1).trimEnd();
+  return unit !== undefined && NUMBER.test(amount)
+    ? plausibleVolume(Math.round(Number(amount) * unit))
+    : null;
 }
+
+const plausibleVolume = (shares: number) => (shares <= MAX_VOLUME ? shares : null);
 
 /** A defect in a sentence about something else. */
 export function inWords({ reason, value }: Defect): string {

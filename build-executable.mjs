@@ -41,13 +41,13 @@ function licences(program) {
 
 /** The configuration of the executable: Node's documentation of single executable applications describes each key. */
 const CONFIGURATION = {
-  main: 'server.js', // also what stack traces call it: src/basics/log.ts
+  main: 'server.js',
   output: 'blob',
   disableExperimentalSEAWarning: true,
   useCodeCache: true,
   execArgv: ['--disable-sigusr1'], // the inspector stays closed even before the first line
   execArgvExtension: 'cli', // how children get their flags
-  assets: { 'server.js': 'program.js', 'server.js.map': 'server.js.map', LICENCES: 'LICENCES' },
+  assets: { 'server.js': 'program.js', LICENCES: 'LICENCES' },
 };
 
 /** Its output is shown only if it fails: postject always warns about sections of Node's binary, and the warnings do not matter. */
@@ -56,7 +56,7 @@ function runNode(cwd, ...args) {
 }
 
 /**
- * Writes the executable of a built program (`server.js` and `server.js.map` in the folder `from`), with the Node that runs this.
+ * Writes the executable of a built program (`server.js` in the folder `from`), with the Node that runs this.
  * @param {{ from: string, to: string }} paths
  */
 export function buildExecutable({ from, to }) {
@@ -66,7 +66,6 @@ export function buildExecutable({ from, to }) {
     const program = readFileSync(join(from, 'server.js'), 'utf8');
     write('server.js', RUN_TEXT + program);
     write('program.js', program); // what its reader threads run
-    write('server.js.map', readFileSync(join(from, 'server.js.map')));
     write('LICENCES', licences(program));
     write('sea.json', JSON.stringify(CONFIGURATION));
     runNode(folder, '--experimental-sea-config', 'sea.json');

@@ -208,12 +208,12 @@ On Linux and macOS "npm ci" brings one along, which npm's scripts then use; else
 const ID_PLACEHOLDER = 'x'.repeat(64);
 
 /**
- * Writes the program and its source map. Both contain the hash of the code: a map of another build would name wrong lines.
+ * Writes the program, which contains the hash of its code, and its source map.
  * The comment at the top, which `--licenses` prints, is prepended after the map was made, so its lines are added there.
  */
 function writeProgram(code, sourceMap, comment) {
   const id = createHash('sha256').update(code).digest('hex');
-  const map = { ...JSON.parse(sourceMap), programId: id };
+  const map = JSON.parse(sourceMap);
   map.mappings = ';'.repeat(comment.split('\n').length - 1) + map.mappings;
   mkdirSync('dist', { recursive: true });
   writeFileSync('dist/server.js', comment + code.replaceAll(ID_PLACEHOLDER, id));
@@ -228,7 +228,7 @@ async function buildProgram() {
     outfile: 'dist/server.js',
     write: false,
     banner: { js: bundled.banner.js + versionCheck },
-    sourcemap: 'external', // for the log's stack traces: src/basics/log.ts
+    sourcemap: 'linked', // for `node --enable-source-maps`
     sourcesContent: false,
     define: {
       PROGRAM_ID: JSON.stringify(ID_PLACEHOLDER),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { excerptOf, phrasesOf, wordsOf } from '../src/basics/search-text.ts';
+import { excerptOf, phrasesOf, wordsOf } from '../src/database/search-text.ts';
 import { anyTextUpTo } from './support/any-text.ts';
 
 /** The words of a text, and its excerpts. */

@@ -23,15 +23,6 @@ import { temporaryFolder } from './support/service.ts';
 /** A user of the machine who is neither this process's nor root. */
 const STRANGER = 54_321;
 const notRoot = process.geteuid?.() === 0 ? false : 'only root can give files to another user';
-const canMount = () => {
-  try {
-    execFileSync('unshare', ['-m', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 function write(path: string, text: string): void {
   writeFileSync(path, text);
   chmodSync(path, 0o644);
@@ -202,35 +193,6 @@ for (const [name, place, isRead] of places) {
     else assert.throws(() => readTrustedFile(path, 100), ForeignFile);
   });
 }
-
-test('a file that of another user that is mounted into a shared folder is read', {
-  skip: notRoot || (canMount() ? false : 'no right to mount'),
-}, (t) => {
-  const folder = sharedFolder(t);
-  const target = inside(join(folder, 'a b'));
-  const theirs = own(inside(join(folder, '../theirs')), STRANGER);
-  own(target, STRANGER);
-  assert.throws(() => readTrustedFile(target, 100), ForeignFile);
-  const module = new URL('../src/basics/trusted-file.ts', import.meta.url).href;
-  const script = `import('${module}').then(({ readTrustedFile }) => console.log(readTrustedFile(process.argv[1], 100).toString()))`;
-  const shell = 'mount --bind "$1" "$2" && exec "$3" -e "$4" "$2/file"';
-  const output = execFileSync(
-    'unshare',
-    [
-      '-m',
-      'sh',
-      '-c',
-      shell,
-      'sh',
-      join(theirs, '..'),
-      join(target, '..'),
-      process.execPath,
-      script,
-    ],
-    { encoding: 'utf8' },
-  );
-  assert.equal(output, 'text\n');
-});
 
 test('paths through links, dots and loops lead where the system takes them', (t) => {
   const folder = temporaryFolder(t);

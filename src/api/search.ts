@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type FoundMessage, searchLogs } from '../database/records/search.ts';
 import { ServiceError } from '../basics/domain.ts';
-import { phrasesOf } from '../basics/search-text.ts';
+import { phrasesOf } from '../database/search-text.ts';
 import { feedEntries, feedFilters } from './filters.ts';
 import { type Context, deploymentFields, type Input, type ResponseBody } from './handler.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
+import { parseAgentConfiguration } from '../basics/configuration.ts';
 import { readWarnings } from '../database/jobs.ts';
 import { countModelDays, entriesOf, jobStatus, modelDaysOf } from '../database/records/status.ts';
 import { modelDayStatuses } from '../basics/domain.ts';
@@ -97,6 +97,6 @@ function termsOf(agentConfig: string): v.InferOutput<typeof statusResponse>['ter
     dividends: configuration.dividends,
     max_steps: configuration.max_steps,
     max_cost_usd: configuration.max_cost_usd,
-    symbols: [...universeOf(configuration)],
+    symbols: [...configuration.stock_symbols],
   };
 }

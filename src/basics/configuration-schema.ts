@@ -13,8 +13,7 @@ import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
 
 /**
  * The symbols that models may buy when the configuration names none: the NASDAQ-100 as of October
- * 2025. Frozen, because the first jobs did not store their symbols and mean these: another default
- * is another list.
+ * 2025.
  */
 export const nasdaq100: readonly string[] = `
   AAPL ABNB ADBE ADI ADP ADSK AEP AMAT AMD AMGN AMZN APP ARM ASML AVGO AXON AZN BIIB BKNG BKR CCEP CDNS CDW CEG CHTR
@@ -193,7 +192,7 @@ export const agentConfigSchema = v.object({
   slippage_bps: basisPoints,
   /** What one model may cost in one job; a model's own limit takes precedence. */
   max_cost_usd: v.optional(v.nullable(dollars), null),
-  stock_symbols: v.optional(v.nullable(symbolsSchema), null),
+  stock_symbols: v.nullish(symbolsSchema, nasdaq100),
   /** Whether dividends of what is held are paid. */
   dividends: v.optional(v.boolean(), true),
 });

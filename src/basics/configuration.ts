@@ -12,7 +12,6 @@ import {
   isPlaceholder,
   isSignatureLength,
   type ModelConfiguration,
-  nasdaq100,
 } from './configuration-schema.ts';
 import { warnOfUnknownKeys } from './configuration-keys.ts';
 import { codeOf, messageOf, ServiceError } from './domain.ts';
@@ -20,7 +19,7 @@ import { asArray, asObject, placeOfError } from './json.ts';
 import type { Log } from './log.ts';
 import { askingProblems } from './makers.ts';
 import { isDeterministic, repeatIn, runName } from './runs.ts';
-import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
+import { decodeText, readPromptFile, readTrustedFile } from './trusted-file.ts';
 import { list } from './sentences.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
@@ -162,16 +161,15 @@ function unusable(source: string, problem: string, cause?: unknown): ServiceErro
 }
 
 /**
- * Parses a JSON file of bounded size, or a stream that a person named; the error says whether it is
- * missing, unreadable or not JSON.
+ * Parses a JSON file of bounded size; the error says whether it is missing, unreadable or not JSON.
  */
-export function readJsonFile(path: string, { mayStream = false } = {}): unknown {
-  return parseJson(readBytes(path, mayStream ? readNamedFile : readTrustedFile), path);
+export function readJsonFile(path: string): unknown {
+  return parseJson(readBytes(path), path);
 }
 
-function readBytes(path: string, read = readTrustedFile): Buffer {
+function readBytes(path: string): Buffer {
   try {
-    return read(path, MAX_CONFIGURATION_BYTES);
+    return readTrustedFile(path, MAX_CONFIGURATION_BYTES);
   } catch (cause) {
     const missing = codeOf(cause) === 'ENOENT';
     throw missing
@@ -204,14 +202,6 @@ export function hasTradingCosts(terms: AgentConfiguration): boolean {
 }
 
 /**
- * The symbols that may be bought. A stored configuration without symbols, as the first jobs had it,
- * means the NASDAQ-100.
- */
-export function universeOf(agentConfig: AgentConfiguration): readonly string[] {
-  return agentConfig.stock_symbols ?? nasdaq100;
-}
-
-/**
  * How the models of a job trade that picks a universe by name: with its symbols. Null picks the
  * default one, that of `agent_config` or of the program. The symbols are always named, because a
  * job stores them: a later program, whose default may be another one, replays it. Throws a
@@ -221,7 +211,7 @@ export function agentConfigurationFor(
   { agent_config, universes }: Configuration,
   universe: string | null,
 ): AgentConfiguration {
-  if (universe === null) return { ...agent_config, stock_symbols: [...universeOf(agent_config)] };
+  if (universe === null) return agent_config;
   const symbols = Object.hasOwn(universes, universe) ? universes[universe] : undefined;
   if (symbols !== undefined) return { ...agent_config, stock_symbols: symbols };
   const names = Object.keys(universes);
@@ -232,12 +222,9 @@ export function agentConfigurationFor(
   );
 }
 
-/**
- * An agent configuration as stored with a job. Jobs of before dividends, which have no word on
- * them, pay none.
- */
+/** An agent configuration as stored with a job. */
 export function parseAgentConfiguration(stored: string): AgentConfiguration {
-  return v.parse(agentConfigSchema, { dividends: false, ...JSON.parse(stored) });
+  return v.parse(agentConfigSchema, JSON.parse(stored));
 }
 
 /** As above for several jobs, by job; jobs with the same configuration share one object. */

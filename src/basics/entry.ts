@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { sha256 } from './hash.ts';
 import { apiDialects } from './domain.ts';
 import { asArray, asObject, type Json, tryParse } from './json.ts';
-import { nasdaq100 } from './configuration-schema.ts';
 import { HIDDEN, secretHider } from './secrets.ts';
 
 /**
@@ -95,7 +94,7 @@ interface Terms {
   commission_per_trade: number;
   commission_bps: number;
   slippage_bps: number;
-  stock_symbols: readonly string[] | null;
+  stock_symbols: readonly string[];
   dividends: boolean;
 }
 
@@ -113,7 +112,7 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
     stock_symbols,
     dividends,
   } = terms;
-  const universe = [...(stock_symbols ?? nasdaq100)].sort();
+  const universe = [...stock_symbols].sort();
   const { seed: _seed, ...parameters } = entry?.parameters ?? {};
   const asked = entry && {
     kind: entry.kind,

@@ -10,18 +10,6 @@ export function tryParse(text: string): unknown {
   }
 }
 
-/** Looks behind only where it has found a word. */
-const NO_NUMBER = /-?\b(?:NaN|Infinity)\b(?<=[[,:]\s*-?\w+)/;
-
-/**
- * A word for a number that JSON does not have, in a text that is not JSON, and its line; null where
- * that is not the reason.
- */
-export function noNumberIn(text: string): { word: string; line: number } | null {
-  const found = NO_NUMBER.exec(text);
-  return found && { word: found[0], line: text.slice(0, found.index).split('\n').length };
-}
-
 /** The value if it is an object, but not null or an array. */
 export function asObject(value: unknown): Json | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -11,14 +11,13 @@ import {
 
 /**
  * The program in its second form: one executable, made of Node and dist/server.js by
- * build-executable.mjs. The source map, which otherwise lies beside dist/server.js, and the
- * licences are assets of the executable.
+ * build-executable.mjs. The licences are an asset of the executable.
  */
 
 /** Whether this process is that executable, and not Node running a file. */
 export const isExecutable = isSea();
 
-/** Of the built program: the hash of its code, which its source map repeats. */
+/** Of the built program: the hash of its code. */
 declare const PROGRAM_ID: string;
 
 /** Distinguishes this build from any other; null without a build. */

@@ -5,10 +5,8 @@ import {
   fstatSync,
   lstatSync,
   openSync,
-  readFileSync,
   readlinkSync,
   readSync,
-  statSync,
 } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { codeOf, messageOf, ServiceError } from './domain.ts';
@@ -46,47 +44,27 @@ class TooLarge extends Error {}
 const ROOT = 0n;
 const BY_GROUP = 0o020n;
 const BY_OTHERS = 0o002n;
-/** As many symbolic links as Linux itself follows. */
-const MAX_LINKS = 40;
-/** A file that was replaced between opening and looking is opened again. */
-const MAX_TRIES = 3;
 /** A FIFO without a writer is opened at once, and then refused; a terminal is not taken over. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * The bytes of a regular file. Throws a `TooLarge`, before reading, for one of more than
- * `maxBytes`; a `ForeignFile` when a folder on the way to it may be written by others, and what
- * lies there belongs neither to this process's user nor to root; an `Error` that says what the file
- * is when it is not a regular one.
+ * The bytes of a regular file. Throws a `TooLarge` for one of more than `maxBytes`; a `ForeignFile`
+ * when a folder on the way to it may be written by others, and what lies there belongs neither to
+ * this process's user nor to root; an `Error` that says what the file is when it is not a regular
+ * one.
  */
 export function readTrustedFile(path: string, maxBytes: number): Buffer {
-  for (let tries = 1; ; tries += 1) {
-    const file = openSync(path, FLAGS);
-    try {
-      const opened = fstatSync(file, { bigint: true });
-      if (!opened.isFile())
-        throw new Error(opened.isDirectory() ? 'it is a folder' : 'it is not a regular file');
-      const found = followTrusted(path);
-      if (found.ino === opened.ino && found.dev === opened.dev)
-        return readOpen(file, maxBytes, Number(opened.size));
-      if (tries === MAX_TRIES) throw new Error('it was replaced again and again while it was read');
-    } finally {
-      closeSync(file);
-    }
-  }
-}
-
-/**
- * The bytes of a file that a person names on the command line: such a file, or a stream, which is
- * read to its end.
- */
-export function readNamedFile(path: string, maxBytes: number): Buffer {
-  if (statSync(path).isFile()) return readTrustedFile(path, maxBytes);
-  const stream = openSync(path, constants.O_RDONLY);
+  const file = openSync(path, FLAGS);
   try {
-    return readOpen(stream, maxBytes, 0);
+    const opened = fstatSync(file, { bigint: true });
+    if (!opened.isFile())
+      throw new Error(opened.isDirectory() ? 'it is a folder' : 'it is not a regular file');
+    const found = followTrusted(path);
+    if (found.ino !== opened.ino || found.dev !== opened.dev)
+      throw new Error('it was replaced while it was read; try again');
+    return readOpen(file, maxBytes);
   } finally {
-    closeSync(stream);
+    closeSync(file);
   }
 }
 
@@ -118,18 +96,13 @@ export function refusalOfForeign(error: unknown): ServiceError | null {
     : null;
 }
 
-/** Some files, as those of /proc, have no size until they are read. */
-function readOpen(file: number, maxBytes: number, size: number): Buffer {
-  if (size > maxBytes) throw new TooLarge(`it is larger than ${maxBytes} bytes`);
-  const pieces: Buffer[] = [];
-  for (let total = 0; total <= maxBytes; ) {
-    const piece = Buffer.allocUnsafe(Math.min(Math.max(size, 4096), maxBytes) + 1);
-    const length = readSync(file, piece);
-    if (length === 0) return Buffer.concat(pieces);
-    pieces.push(piece.subarray(0, length));
-    total += length;
-  }
-  throw new TooLarge(`it is larger than ${maxBytes} bytes`);
+function readOpen(file: number, maxBytes: number): Buffer {
+  const bytes = Buffer.allocUnsafe(maxBytes + 1);
+  let length = 0;
+  for (let read = -1; read !== 0 && length < bytes.length; length += read)
+    read = readSync(file, bytes, length, bytes.length - length, null);
+  if (length > maxBytes) throw new TooLarge(`it is larger than ${maxBytes} bytes`);
+  return Buffer.from(bytes.subarray(0, length));
 }
 
 /**
@@ -140,7 +113,7 @@ function followTrusted(path: string): BigIntStats {
   const names = (isAbsolute(path) ? path : `${process.cwd()}/${path}`).split('/');
   let place = '/';
   let found = lstatSync(place, { bigint: true });
-  for (let links = 0; ; ) {
+  for (;;) {
     const name = names.shift();
     if (name === undefined) return found;
     const next = join(place, name);
@@ -148,8 +121,6 @@ function followTrusted(path: string): BigIntStats {
     if (name !== '' && name !== '.' && name !== '..')
       refuseForeign(next, entry, lstatSync(place, { bigint: true }));
     if (entry.isSymbolicLink()) {
-      if (++links > MAX_LINKS)
-        throw new Error(`it leads through more than ${MAX_LINKS} symbolic links`);
       const target = readlinkSync(next);
       names.unshift(...target.split('/'));
       if (isAbsolute(target)) place = '/';
@@ -159,35 +130,16 @@ function followTrusted(path: string): BigIntStats {
 
 /**
  * What lies in a folder that everyone may write must belong to this process's user or to root; in
- * one that a group may write, it may also belong to the folder's owner. Only an administrator
- * mounts, so a mount may belong to anyone.
+ * one that a group may write, it may also belong to the folder's owner.
  */
 function refuseForeign(path: string, { uid }: BigIntStats, folder: BigIntStats): void {
   const user = process.geteuid?.();
   if (user === undefined || uid === ROOT || uid === BigInt(user)) return;
   const isSafe =
     (folder.mode & BY_OTHERS) === 0n && ((folder.mode & BY_GROUP) === 0n || uid === folder.uid);
-  if (isSafe || isMount(path)) return;
+  if (isSafe) return;
   throw new ForeignFile(
     `${path} belongs to user ${uid}, in a folder that others may write, so it may have been put there to take keys; ` +
       `give it to root or user ${user}, or move it to a folder that others cannot write`,
   );
-}
-
-/**
- * Whether something is mounted there, except by FUSE, which users may do; false on a system without
- * a list of its mounts.
- */
-function isMount(path: string): boolean {
-  // The list writes blanks and backslashes as `\040` and `\134`.
-  const listed = path.replace(
-    /[\s\\]/g,
-    (sign) => `\\${sign.charCodeAt(0).toString(8).padStart(3, '0')}`,
-  );
-  try {
-    const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-    return lines.some((line) => line.split(' ')[4] === listed && !/ - fuse/.test(line));
-  } catch {
-    return false;
-  }
 }

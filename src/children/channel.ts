@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { messageOf } from '../basics/domain.ts';
-import { inShortTurn } from '../basics/turns.ts';
+import { inShortTurn } from './turns.ts';
 import { createLineReader } from '../wire/line-reader.ts';
 import {
   type ChildMessage,

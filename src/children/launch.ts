@@ -1,7 +1,7 @@
 import { messageOf } from '../basics/domain.ts';
 import { secretHider } from '../basics/secrets.ts';
 import { count } from '../basics/sentences.ts';
-import { inShortTurn } from '../basics/turns.ts';
+import { inShortTurn } from './turns.ts';
 import { type PastMessage, secretsOf, type Start } from '../wire/protocol.ts';
 import { type ProcessOutcome, type MessageHandler, openChannel } from './channel.ts';
 import type { Network } from './confinement.ts';

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { existsSync } from 'node:fs';
-import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
+import { parseAgentConfiguration } from '../basics/configuration.ts';
 import {
   backupDatabase,
   type BackupSummary,
@@ -66,7 +66,7 @@ function refusal(jobId: string, why: string): ServiceError {
 function rowsOf(reader: Reader, jobId: string, riskFreeRate: number): JobRows {
   const openings: Opening[] = [];
   for (const start of outsideStarts(reader, jobId)) openings.push(openingOf(reader, start));
-  const universe = universeOf(parseAgentConfiguration(loadJob(reader, jobId).agentConfig));
+  const universe = parseAgentConfiguration(loadJob(reader, jobId).agentConfig).stock_symbols;
   // With the default benchmark, so that the figures are those of the service.
   const symbols = new Set([...universe, ...symbolsOfJob(reader, jobId), DEFAULT_SYMBOL]);
   const rate = riskFreeRateOf(reader) ?? riskFreeRate;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { dateOf } from '../basics/calendar.ts';
 import { signatureSchema } from '../basics/configuration-schema.ts';
-import { agentConfigurationFor, readConfiguration, universeOf } from '../basics/configuration.ts';
+import { agentConfigurationFor, readConfiguration } from '../basics/configuration.ts';
 import {
   type ControlMarket,
   drawKey,
@@ -70,7 +70,7 @@ function readMarket(
       `--name: ${name} is the universe to disguise; its control needs a name of its own`,
     );
   const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
-  const symbols = universeOf(agentConfigurationFor(configuration, universe ?? null));
+  const symbols = agentConfigurationFor(configuration, universe ?? null).stock_symbols;
   const key = drawKey(seed, symbols, {
     weeks: weeks === undefined ? null : Number(weeks),
     from,

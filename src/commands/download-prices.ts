@@ -1,5 +1,5 @@
 import { type CalendarDate, dateOf, weekdays } from '../basics/calendar.ts';
-import { readConfiguration, universeOf } from '../basics/configuration.ts';
+import { readConfiguration } from '../basics/configuration.ts';
 import { openDatabase } from '../database/database.ts';
 import { symbolsWithoutBars } from '../database/market.ts';
 import { normaliseSymbol, ServiceError } from '../basics/domain.ts';
@@ -158,7 +158,7 @@ function readRequest(
   if (limit !== undefined) checkWholeNumber('--limit', limit, MAX_DOWNLOADS);
   const named =
     symbols === undefined
-      ? [...universeOf(readConfiguration(configurationPath, openaiApiBase).agent_config)]
+      ? [...readConfiguration(configurationPath, openaiApiBase).agent_config.stock_symbols]
       : [];
   for (const text of symbols?.split(',') ?? []) {
     const symbol = normaliseSymbol(text);

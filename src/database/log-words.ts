@@ -1,4 +1,4 @@
-import { type Phrase, wordsOf } from '../basics/search-text.ts';
+import { type Phrase, wordsOf } from './search-text.ts';
 import type { Reader } from './database.ts';
 import { integer, orNull, query, text } from './rows.ts';
 

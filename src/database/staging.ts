@@ -83,20 +83,26 @@ const NAMES =
 const TABLE = `CREATE TABLE staging.staged (
   symbol TEXT NOT NULL, date TEXT NOT NULL, line INTEGER NOT NULL, open REAL, high REAL, low REAL, close REAL, volume REAL,
   dividend INTEGER, numerator INTEGER, denominator INTEGER,
-  lines TEXT, -- those of all rows of the symbol and date, where there are several
-  differs INTEGER NOT NULL DEFAULT FALSE, -- whether their prices do
+  differs INTEGER NOT NULL DEFAULT FALSE, -- whether prices of its rows do
   PRIMARY KEY (symbol, date)
 ) STRICT, WITHOUT ROWID`;
-/** Prices that are only in one of the rows contradict nothing. */
+/** The lines of further rows of a symbol and date. */
+const REPEATED = `CREATE TABLE staging.repeated (symbol TEXT NOT NULL, date TEXT NOT NULL, line INTEGER NOT NULL) STRICT`;
 const ADD = `
-  INSERT INTO staged (${NAMES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (symbol, date) DO UPDATE SET
-    differs = iif(open <> excluded.open OR high <> excluded.high OR low <> excluded.low OR close <> excluded.close, TRUE, differs),
-    lines = coalesce(lines, line) || ' ' || excluded.line, open = excluded.open,
+  INSERT INTO staged (${NAMES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (symbol, date) DO NOTHING`;
+/** Prices that are only in one of the rows contradict nothing. */
+const MERGE = `
+  UPDATE staged SET
+    differs = iif(open <> ?3 OR high <> ?4 OR low <> ?5 OR close <> ?6, TRUE, differs), open = ?3,
     ${['high', 'low', 'close', 'volume', 'dividend', 'numerator', 'denominator']
-      .map((name) => `${name} = coalesce(excluded.${name}, ${name})`)
-      .join(', ')}`;
-const TAKE_CONFLICTS = 'DELETE FROM staged WHERE differs RETURNING symbol, date, lines';
+      .map((name, index) => `${name} = coalesce(?${index + 4}, ${name})`)
+      .join(', ')}
+  WHERE symbol = ?1 AND date = ?2`;
+const REPEAT = 'INSERT INTO repeated VALUES (?, ?, ?)';
+const CONFLICTS = `
+  SELECT symbol, date, line FROM staged WHERE differs UNION ALL
+  SELECT symbol, date, repeated.line FROM repeated CROSS JOIN staged USING (symbol, date) WHERE differs
+  ORDER BY line`;
 const IS_COMPLETE = 'high IS NOT NULL AND low IS NOT NULL AND close IS NOT NULL';
 const SYMBOLS = `
   SELECT symbol, min(line) AS firstLine, min(date) AS firstDate, max(date) AS lastDate, count(*) AS rows,
@@ -118,6 +124,7 @@ const SETUP = [
   'PRAGMA staging.synchronous = OFF',
   `PRAGMA staging.cache_size = ${-1024 * CACHE_MB}`,
   TABLE,
+  REPEATED,
   'BEGIN',
 ];
 
@@ -131,27 +138,25 @@ export function createStaging(database: Database): Staging {
     database.statement(sql).all(...values) as unknown[] as Row[];
   for (const sql of SETUP) database.statement(sql).all();
   let isOpen = true;
-  const insert = database.statement(ADD);
+  const [insert, merge, repeat] = [ADD, MERGE, REPEAT].map((sql) => database.statement(sql));
   return {
-    add: (row) =>
-      void insert.run(
-        row.symbol,
-        row.date,
-        row.line,
-        row.open,
-        row.high,
-        row.low,
-        row.close,
-        row.volume,
-        row.dividend,
-        row.numerator,
-        row.denominator,
-      ),
+    add({ symbol, date, line, open, high, low, close, volume, dividend, numerator, denominator }) {
+      const prices = [open, high, low, close, volume] as const;
+      const told = [dividend, numerator, denominator] as const;
+      if (insert?.run(symbol, date, line, ...prices, ...told).changes !== 0) return;
+      merge?.run(symbol, date, ...prices, ...told);
+      repeat?.run(symbol, date, line);
+    },
     takeConflicts() {
-      const taken = read<{ symbol: string; date: CalendarDate; lines: string }>(TAKE_CONFLICTS);
+      const rows = read<Pick<Conflict, 'symbol' | 'date' | 'line'>>(CONFLICTS);
+      run('DELETE FROM staged WHERE differs');
       run('COMMIT');
       isOpen = false;
-      return taken.flatMap(conflictsIn).sort((a, b) => a.line - b.line);
+      const days = Map.groupBy(rows, ({ symbol, date }) => `${symbol} ${date}`);
+      return rows.map((row) => {
+        const [first = row, second = row] = days.get(`${row.symbol} ${row.date}`) ?? [];
+        return { ...row, otherLine: row === first ? second.line : first.line };
+      });
     },
     symbols: () => read<StagedSymbol>(SYMBOLS),
     remove: (symbol) => void run('DELETE FROM staged WHERE symbol = ?', symbol),
@@ -183,23 +188,4 @@ export function createStaging(database: Database): Staging {
       run('DETACH staging');
     },
   };
-}
-
-/** Each of several rows that contradict each other, with the line of another. */
-function conflictsIn({
-  symbol,
-  date,
-  lines,
-}: {
-  symbol: string;
-  date: CalendarDate;
-  lines: string;
-}): Conflict[] {
-  const [first = 0, second = 0, ...others] = lines.split(' ').map(Number);
-  return [first, second, ...others].map((line, index) => ({
-    symbol,
-    date,
-    line,
-    otherLine: index === 0 ? second : first,
-  }));
 }

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import { baselineOf } from '../basics/configuration-schema.ts';
-import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
+import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
 import { type DayOfRun, daysOfRun, storedRequests } from '../database/records/returns.ts';
 import { askedHash, decodeEntry } from '../basics/entry.ts';
@@ -45,7 +45,7 @@ function readAsked(storedEntry: string, agentConfig: string): Asked {
   return {
     terms: askedHash(null, configuration),
     way: askedHash(entry, configuration),
-    universe: universeOf(configuration),
+    universe: configuration.stock_symbols,
     knowledgeCutoff: entry.knowledge_cutoff,
     isDeterministic: baseline !== null && isDeterministic(baseline),
   };

@@ -4,7 +4,6 @@ import type { Configuration, ModelConfiguration } from '../basics/configuration-
 import {
   agentConfigurationFor,
   readConfiguration,
-  universeOf,
   warnOfContent,
 } from '../basics/configuration.ts';
 import { activeSpans, laterDays } from '../database/active-days.ts';
@@ -66,7 +65,7 @@ export function planJob(
   });
   const { startDate, dates, runs, warnings } = planDays(context, request, {
     models: resolved,
-    universe: universeOf(agentConfig),
+    universe: agentConfig.stock_symbols,
   });
   return {
     startDate,

@@ -1,7 +1,7 @@
 import { type CalendarDate, timestamp } from '../basics/calendar.ts';
 import { createPlaces, mostSideBySide } from '../children/places.ts';
 import type { Configuration } from '../basics/configuration-schema.ts';
-import { readConfiguration, universeOf } from '../basics/configuration.ts';
+import { readConfiguration } from '../basics/configuration.ts';
 import {
   datesToRun,
   failModelDays,
@@ -21,7 +21,7 @@ import { makers } from '../basics/makers.ts';
 import type { Availability, DatePrices } from '../prices/needs.ts';
 import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
 import { openMarket } from '../trading/market.ts';
-import { inShortTurn } from '../basics/turns.ts';
+import { inShortTurn } from '../children/turns.ts';
 import { type ActiveJob, isStopped, type Job, openJob, type WorkerContext } from './active-job.ts';
 import { costWarnings } from './cost-limits.ts';
 import { type Lifetime, watchLifetime } from './lifetime.ts';
@@ -82,7 +82,7 @@ async function work(
 ): Promise<string | null> {
   const { database, clock, settings } = context;
   const { jobId } = job;
-  const universe = universeOf(job.agentConfig);
+  const universe = job.agentConfig.stock_symbols;
   const models = job.runs.map(({ model }) => model);
   const configuration = configurationNow(context);
   const startedAt = timestamp(clock());

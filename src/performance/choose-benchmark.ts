@@ -1,6 +1,6 @@
 import { addDays, type CalendarDate } from '../basics/calendar.ts';
 import { pricesNow } from '../database/price-writes.ts';
-import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
+import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
 import { dividendsBetween } from '../database/splits-and-dividends.ts';
 import { splitsBetween } from '../database/market.ts';
@@ -127,7 +127,7 @@ function universeOfDays(database: Database, days: readonly ChosenDay[]): readonl
   const first = firstDateOf(days);
   const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
   const configuration = newestConfiguration(database, sessions);
-  return configuration === undefined ? [] : universeOf(parseAgentConfiguration(configuration));
+  return configuration === undefined ? [] : parseAgentConfiguration(configuration).stock_symbols;
 }
 
 /** Whether QQQ has a level at the earliest start of the first date. */

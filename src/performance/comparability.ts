@@ -1,6 +1,5 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
-import { universeOf } from '../basics/configuration.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import { count, list, type RunDays, staleRemedy } from '../basics/sentences.ts';
 
@@ -92,7 +91,7 @@ type Words = ReturnType<typeof inWords>;
 
 /** The terms of one configuration. */
 function inWords(configuration: AgentConfiguration) {
-  const symbols = universeOf(configuration);
+  const symbols = configuration.stock_symbols;
   const universe: Term = [symbols.toSorted().join(' '), count(symbols.length, 'symbol')];
   const dividends: Term = configuration.dividends ? ['on', 'paid'] : ['off', 'not paid'];
   return { costs: costsOf(configuration), universe, dividends };

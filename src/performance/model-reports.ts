@@ -1,4 +1,4 @@
-import { hasTradingCosts, parseAgentConfigurations, universeOf } from '../basics/configuration.ts';
+import { hasTradingCosts, parseAgentConfigurations } from '../basics/configuration.ts';
 import { suspectedSplits } from '../database/records/holdings.ts';
 import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
 import { toDollars } from '../basics/money.ts';
@@ -48,7 +48,7 @@ export function prepareReports(request: ReportRequest) {
     market: {
       universeOf: (jobId) => {
         const configuration = configurations.get(jobId);
-        return configuration === undefined ? [] : universeOf(configuration);
+        return configuration === undefined ? [] : configuration.stock_symbols;
       },
       levelsOf: createLevelReader(database, days),
     } satisfies Market,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { CalendarDate } from '../basics/calendar.ts';
-import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
+import { parseAgentConfiguration } from '../basics/configuration.ts';
 import { UNITS_PER_DOLLAR } from '../basics/money.ts';
 import { type CommandDatabase, openDatabase, type Reader } from '../database/database.ts';
 import { withSnapshot } from '../database/snapshot.ts';
@@ -56,7 +56,7 @@ export function comparePrices(
 /** Symbols with the dates between which model-days may have read them. */
 function spansOf(reader: Reader): Map<string, { from: CalendarDate; to: CalendarDate }> {
   const read = usedSpans(reader).flatMap(({ agentConfig, from, to }) =>
-    universeOf(parseAgentConfiguration(agentConfig)).flatMap((symbol) => [
+    parseAgentConfiguration(agentConfig).stock_symbols.flatMap((symbol) => [
       { symbol, date: from },
       { symbol, date: to },
     ]),

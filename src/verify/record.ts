@@ -1,6 +1,6 @@
 import { type Wording, wordingOf } from '../agent/prompt.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
-import { parseAgentConfiguration, universeOf } from '../basics/configuration.ts';
+import { parseAgentConfiguration } from '../basics/configuration.ts';
 import { type ClosingState, closingStateOf } from '../database/active-days.ts';
 import type { Reader } from '../database/database.ts';
 import { type Evidence, evidenceOf } from '../database/evidence.ts';
@@ -47,7 +47,7 @@ export function createTermsReader(): (session: ReplayedSession) => Terms {
     if (text === null || entry === null) throw new Error('its job or its run is missing');
     if (last?.text !== text) {
       const agentConfig = parseAgentConfiguration(text);
-      last = { text, agentConfig, universe: new Set(universeOf(agentConfig)) };
+      last = { text, agentConfig, universe: new Set(agentConfig.stock_symbols) };
     }
     const known = wordingOf(wording);
     if (known === undefined)

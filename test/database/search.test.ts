@@ -8,7 +8,7 @@ import { type CommandDatabase, openDatabase } from '../../src/database/database.
 import { searchLogs } from '../../src/database/records/search.ts';
 import { appendMessages } from '../../src/database/sessions.ts';
 import { packageJob } from '../../src/commands/backup.ts';
-import { phrasesOf } from '../../src/basics/search-text.ts';
+import { phrasesOf } from '../../src/database/search-text.ts';
 import { fourDays } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 import { temporaryFolder } from '../support/service.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type CalendarDate, timestamp, weekdays } from '../../src/basics/calendar.ts';
 import { firstMessages } from '../../src/agent/prompt.ts';
 import type { AgentConfiguration } from '../../src/basics/configuration-schema.ts';
-import { readConfiguration, universeOf } from '../../src/basics/configuration.ts';
+import { readConfiguration } from '../../src/basics/configuration.ts';
 import {
   datesToRun,
   finalStatus,
@@ -99,7 +99,7 @@ async function runModelDay(
   }: { modelDay: ModelDay; agentConfig: AgentConfiguration; isReplayable: boolean },
   script: Script,
 ): Promise<void> {
-  const universe = new Set(universeOf(agentConfig));
+  const universe = new Set(agentConfig.stock_symbols);
   const write = database.transaction(() => morningWrite(database, modelDay));
   const market = openMarket({ reader: database, write }, modelDay.date, [...universe]);
   const options = {

@@ -87,7 +87,6 @@ export function replaceAgent(folder: string, agent: string): void {
     text.replace(current, brotliCompressSync(agent).toString('base64')),
   );
   if (!isExecutable) return;
-  copyFileSync(join(DIST, 'server.js.map'), join(from, 'server.js.map'));
   buildExecutable({ from, to: join(folder, PROGRAM_FILE) });
 }
 

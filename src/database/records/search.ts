@@ -1,5 +1,5 @@
 import { messageRoles } from '../../basics/domain.ts';
-import { type Excerpt, excerptOf, type Phrase } from '../../basics/search-text.ts';
+import { type Excerpt, excerptOf, type Phrase } from '../../database/search-text.ts';
 import { boundsOf } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
 import { blockStart, expressionFor, newestRow, searchedTexts } from '../log-words.ts';

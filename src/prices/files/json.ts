@@ -1,14 +1,7 @@
 import type { CalendarDate } from '../../basics/calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
 import { messageOf, ServiceError } from '../../basics/domain.ts';
-import {
-  asArray,
-  asObject,
-  type Json,
-  noNumberIn,
-  plainText,
-  tryParse,
-} from '../../basics/json.ts';
+import { asArray, asObject, type Json, plainText, tryParse } from '../../basics/json.ts';
 import { fractionOf } from '../amounts.ts';
 import { type RawRow, refuse, type Row, rowReader, type RowReader, type Table } from './row.ts';
 import { type LineBatch, MAX_DOCUMENT_LENGTH, startingWith } from './lines.ts';
@@ -168,6 +161,18 @@ async function* rowsOfLines(
         ? rows.map((row) => read(row, line))
         : [{ line, defect, symbol: null, date: null }];
     }
+}
+
+/** Looks behind only where it has found a word. */
+const NO_NUMBER = /-?\b(?:NaN|Infinity)\b(?<=[[,:]\s*-?\w+)/;
+
+/**
+ * A word for a number that JSON does not have, in a text that is not JSON, and its line; null where
+ * that is not the reason.
+ */
+function noNumberIn(text: string): { word: string; line: number } | null {
+  const found = NO_NUMBER.exec(text);
+  return found && { word: found[0], line: text.slice(0, found.index).split('\n').length };
 }
 
 function rowsOfLine(

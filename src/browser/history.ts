@@ -3,13 +3,10 @@ import { hrefOf } from './address.ts';
 import { setAttributes } from './element.ts';
 
 /**
- * What a page keeps while the reader is elsewhere: how far it is scrolled, how its tables are
- * sorted, what is hidden and unfolded. It is the state of one entry of the browser's history, so
+ * What a page keeps while the reader is elsewhere: how its tables are sorted, what is hidden and
+ * unfolded. It is the state of one entry of the browser's history, so
  * Back, Forward and a reload find the page as it was left, and a link to another starts afresh.
  */
-
-/** What begins so suits only the length of the page as it was: other filters do not keep it. */
-const NOT_CARRIED = 'scroll';
 
 /**
  * One value of the current entry, under a key that is unique on its page. Check it: an older
@@ -33,12 +30,6 @@ export function keep(key: string): Kept {
   };
 }
 
-/** What the same page keeps under other filters: its sorting, hidden lines and folds. */
-export function carriedHere(): Json {
-  const all = Object.entries(keptHere());
-  return Object.fromEntries(all.filter(([key]) => !key.startsWith(NOT_CARRIED)));
-}
-
 /** Gives the current entry another address, without showing another page. */
 export function replaceAddress(url: string): void {
   const info = IN_PLACE;
@@ -48,7 +39,8 @@ export function replaceAddress(url: string): void {
 /** What a change of the address is, that shows no other page. */
 export const IN_PLACE = 'in place';
 
-function keptHere(): Json {
+/** All that the current entry keeps. */
+export function keptHere(): Json {
   return asObject(navigation.currentEntry?.getState()) ?? {};
 }
 
@@ -112,49 +104,11 @@ function namesOf(host: HTMLElement): Map<HTMLDetailsElement, string> {
   return names;
 }
 
-/** What a reader does to scroll. */
-const MOVES = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
-
-/**
- * Starts a page at the top and keeps how far the reader scrolls. Returns a function to call once
- * its content is there: it scrolls to where the entry was left, as soon as the page is long enough,
- * unless the reader has moved since.
- */
-export function startScroll(host: HTMLElement, signal: AbortSignal): () => void {
-  const kept = keep('scroll');
-  const read = kept.read();
-  const wanted = typeof read === 'number' ? read : 0;
-  let isReady = false;
-  let isSettled = wanted === 0;
-  const settle = () => {
-    if (!isReady || isSettled) return;
-    scrollTo(0, wanted);
-    isSettled = Math.abs(scrollY - wanted) <= 1;
-  };
-  const growth = new ResizeObserver(settle);
-  const onScroll = () => {
-    if (isReady && isSettled) kept.write(Math.round(scrollY));
-  };
-  // A page that was left further down needs all its heights to find the place.
-  setAttributes(host, { 'data-top-first': wanted === 0 });
-  scrollTo(0, 0);
-  addEventListener('scrollend', onScroll, { signal });
-  for (const name of MOVES)
-    addEventListener(name, () => (isSettled = true), { signal, passive: true, once: true });
-  signal.addEventListener('abort', () => growth.disconnect());
-  growth.observe(host);
-  return () => {
-    isReady = true;
-    settle();
-    void layOutRest(host, signal);
-  };
-}
-
 /**
  * Lays out what the style sheet has left out so far: part by part, so that the page reacts
  * meanwhile.
  */
-async function layOutRest(host: HTMLElement, signal: AbortSignal): Promise<void> {
+export async function layOutRest(host: HTMLElement, signal: AbortSignal): Promise<void> {
   for (const part of host.querySelectorAll(':scope > .stack > *')) {
     await painted();
     if (signal.aborted) return;

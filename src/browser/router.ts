@@ -3,7 +3,7 @@ import { here, hrefOf, isPublished, pageOf } from './address.ts';
 import { mayPass } from './api.ts';
 import { h, replace, setAttributes } from './element.ts';
 import { carryFilters } from './filters.ts';
-import { carriedHere, IN_PLACE, keepFolds, startScroll } from './history.ts';
+import { IN_PLACE, keepFolds, keptHere, layOutRest } from './history.ts';
 import { untilDue } from './poll.ts';
 import { failure, link, missing, TRIES_AGAIN, viewedFile } from './ui.ts';
 
@@ -24,8 +24,8 @@ let failures = 0;
 
 /** Shows the page of the current URL, and of every URL that the reader opens from now on. */
 export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): void {
-  history.scrollRestoration = 'manual'; // the browser would scroll before the content is there
-  const show = (isFirst: boolean) => {
+  /** Resolves once the page is complete; then the browser scrolls to where a reader had left it. */
+  const show = async (isFirst: boolean, isReturn = false): Promise<void> => {
     leaving.abort();
     leaving = new AbortController();
     const { signal } = leaving;
@@ -34,10 +34,11 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     const match = matchPage(pathname);
     markCurrentLink();
     replace(main);
-    const showScroll = startScroll(main, signal);
+    // A page that was left further down needs all its heights to find the place.
+    setAttributes(main, { 'data-top-first': !isReturn });
     const complete = () => {
       setAttributes(main, { 'aria-busy': null });
-      showScroll();
+      void layOutRest(main, signal);
     };
     const arrive = () => {
       if (!isFirst || hadFocus) focusIn(main);
@@ -52,42 +53,43 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     // part.
     setAttributes(main, { 'aria-busy': 'true', 'data-arriving': pathname !== shownPath });
     shownPath = pathname;
-    pages[match.page](main, match.params, signal)
-      .then((follow) => {
-        if (signal.aborted) return;
-        failures = 0;
-        complete();
-        return follow?.();
-      })
-      .catch((error: unknown) => {
-        if (signal.aborted) return;
-        main.append(...failurePage(error));
-        complete();
-        if (mayPass(error)) return showAgain(signal);
-      });
+    const fail = (error: unknown) => {
+      if (signal.aborted) return;
+      main.append(...failurePage(error));
+      complete();
+      if (mayPass(error)) void showAgain(signal);
+    };
+    const filled = pages[match.page](main, match.params, signal).then((follow) => {
+      if (signal.aborted) return;
+      failures = 0;
+      complete();
+      void follow?.().catch(fail);
+    }, fail);
     arrive();
+    await filled;
   };
   const showAgain = async (signal: AbortSignal) => {
     failures += 1;
     await untilDue(failures, signal);
     if (signal.aborted) return;
-    show(true);
+    await show(true);
   };
   navigation.addEventListener('navigate', (event) => {
-    const manual = { scroll: 'manual', focusReset: 'manual' } as const;
-    if (event.info === IN_PLACE) return event.intercept(manual);
+    const focusReset = 'manual';
+    if (event.info === IN_PLACE) return event.intercept({ scroll: 'manual', focusReset });
     if (!leadsToPage(event)) return;
     failures = 0;
     changed = document.activeElement?.getAttribute('name') ?? null;
-    const [left, carried] = [here().pathname, carriedHere()];
-    const handler = async () => {
-      const isOther = event.navigationType === 'traverse' || here().pathname !== left;
-      if (!isOther) navigation.updateCurrentEntry({ state: carried });
-      show(false);
+    const [left, carried] = [here().pathname, keptHere()];
+    const isReturn = event.navigationType === 'traverse';
+    const handler = () => {
+      if (!isReturn && here().pathname === left) navigation.updateCurrentEntry({ state: carried });
+      if (!isReturn) scrollTo(0, 0);
+      return show(false, isReturn);
     };
-    event.intercept({ ...manual, handler });
+    event.intercept({ focusReset, handler });
   });
-  show(true);
+  void show(true);
 }
 
 /** The control from which the reader left, by its name: the page with other filters has it too. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { carriedHere, keep, replaceAddress } from '../../src/browser/history.ts';
+import { keep, replaceAddress } from '../../src/browser/history.ts';
 import { withGlobals } from '../support/globals.ts';
 
 /** As much of a browser's history as pages need. */
@@ -31,11 +31,6 @@ describe('what a page keeps', () => {
     assert.equal(keep('table C').read(), undefined);
   });
 
-  test('the same page with other filters keeps all but its scroll', () => {
-    browser.state = { 'sorting board': 1, 'hidden curves': ['a'], 'scroll parts': 3, scroll: 12 };
-    assert.deepEqual(carriedHere(), { 'sorting board': 1, 'hidden curves': ['a'] });
-  });
-
   test('a part of a page that was left writes nothing into the entry of the next one', () => {
     const left = keep('table A');
     browser.key = 'second';
@@ -45,9 +40,9 @@ describe('what a page keeps', () => {
 
   test('a history that another program wrote breaks nothing', () => {
     browser.state = 'text';
-    assert.equal(keep('scroll').read(), undefined);
-    keep('scroll').write(3);
-    assert.deepEqual(browser.state, { scroll: 3 });
+    assert.equal(keep('folds').read(), undefined);
+    keep('folds').write(3);
+    assert.deepEqual(browser.state, { folds: 3 });
   });
 
   test('an address that changes in place keeps what the page keeps', () => {

@@ -23,7 +23,7 @@ export { type Database, type Reader, prepareOnce };
  */
 export const BUSY_TIMEOUT_MS = 5_000;
 /** The longest pause between two attempts to get the write lock. */
-export const MAX_PAUSE_MS = 20;
+export const MAX_PAUSE_MS = 10;
 /** Pages that SQLite caches in memory. */
 const DEFAULT_CACHE_MB = 8;
 /**

@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Reader } from './database.ts';
 import { query, real, type RowOf, text } from './rows.ts';
+import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 
 /**
  * Overnight jumps of raw prices that nothing explains. One may be a split that the prices do not
@@ -22,7 +23,7 @@ const CLOSE = previous('coalesce(close, open)');
  */
 const JUMPS = query(
   `WITH nights AS MATERIALIZED (
-     SELECT symbol, date, open, adjusted, ${previous('date')} AS previous_date, ${CLOSE} AS previous_close
+     SELECT symbol, date, open, source IN (${adjustedSourcesInSql}) AS adjusted, ${previous('date')} AS previous_date, ${CLOSE} AS previous_close
      FROM price_data AS own
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3 AND abs(open / ${CLOSE} - 1) > ${JUMP_RATIO}
    )

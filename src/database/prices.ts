@@ -282,7 +282,6 @@ export function revisedBars(reader: Reader, symbols: readonly string[], write: n
   return REVISED.all(reader, JSON.stringify(symbols), write).flat();
 }
 
-/** Names the sources: for each bar, the generated column `adjusted` takes five times as long. */
 const HAS_ADJUSTED_PRICES = query(
   `SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${adjustedSourcesInSql}) AND source <> 'synthetic'`,
   [integer],
@@ -308,7 +307,7 @@ export function symbolsWithClosedSource(reader: Reader, symbols: readonly string
 }
 
 const BARS = query(
-  `SELECT date, open, high, low, close, volume, coalesce(adjusted, 0) AS adjusted FROM price_data
+  `SELECT date, open, high, low, close, volume, source IN (${adjustedSourcesInSql}) AS adjusted FROM price_data
    WHERE symbol = ?1 AND date BETWEEN ?2 AND ?3 ORDER BY date`,
   {
     date: text,

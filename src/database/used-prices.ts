@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Reader } from './database.ts';
 import { amount, flag, integer, oneOf, query, type RowOf, text } from './rows.ts';
-import { sourcesWithDividendsInSql } from './schema/price-conditions.ts';
+import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './schema/price-conditions.ts';
 import { dividendBases } from './splits-and-dividends.ts';
 
 /** What model-days used of prices, splits and dividends, by symbol and date. */
@@ -81,7 +81,7 @@ const HELD_OVER = query(
      WHERE symbol = ?1 AND held_since < ?2 AND session_prices.date >= ?2 AND ${COMMITTED}
        AND (?3 = 'split' OR pays_dividends))
      AND NOT EXISTS (SELECT 1 FROM price_data WHERE symbol = ?1 AND (
-       ?3 = 'split' AND adjusted OR ?3 = 'dividend' AND source IN (${sourcesWithDividendsInSql})))`,
+       ?3 = 'split' AND source IN (${adjustedSourcesInSql}) OR ?3 = 'dividend' AND source IN (${sourcesWithDividendsInSql})))`,
   [flag],
 );
 

@@ -202,7 +202,6 @@ test('other programs may write prices with only symbol, date, open and source', 
       volume: null,
       source: 'mine',
       written: null,
-      adjusted: 0,
     },
   );
 });

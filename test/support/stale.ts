@@ -1,6 +1,7 @@
 import type { Database, Reader } from '../../src/database/database.ts';
 import { modelsWithSessions } from '../../src/database/session-filters.ts';
 import { staleModelDays } from '../../src/database/stale.ts';
+import { adjustedSourcesInSql } from '../../src/database/schema/price-conditions.ts';
 
 /** The stale model-days as the service finds them, as lines, `model date`. */
 export function staleNow(reader: Reader): string[] {
@@ -27,7 +28,7 @@ const STALE = `
         SELECT symbol, date FROM stock_splits UNION SELECT symbol, date FROM stock_split_revisions) AS told ON told.symbol = holdings.symbol
       WHERE holdings.session_id = active.started_from_session_id
         AND told.date > active.previous_date AND told.date <= active.date
-        AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = told.symbol AND adjusted)
+        AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = told.symbol AND source IN (${adjustedSourcesInSql}))
         AND (SELECT numerator || ':' || denominator FROM stock_splits WHERE stock_splits.symbol = told.symbol AND stock_splits.date = told.date) IS NOT (
           SELECT numerator || ':' || denominator FROM (
             SELECT symbol, date, numerator, denominator, coalesce(written, 1e9) AS written, 1e9 AS replaced FROM stock_splits

@@ -277,7 +277,7 @@ testForgeries(
     UPDATE trading_sessions SET pays_dividends = 0 WHERE session_id = 2
     => 2025-01-07: trading_sessions, pays_dividends: stored 0, replayed 1
   whether its job pays dividends
-    UPDATE jobs SET agent_config = json_remove(agent_config, '$.dividends') WHERE job_id = 'job-2'
+    UPDATE jobs SET agent_config = json_set(agent_config, '$.dividends', json('false')) WHERE job_id = 'job-2'
     => 2025-01-07: its morning report, line 3: stored "Cash: 8885.5", replayed "Cash: 8880"
   a dividend, replaced without a trace by another
     INSERT OR REPLACE ${DIVIDEND} ('ORLY', '2025-01-06', 7)

@@ -1,5 +1,3 @@
-import { adjustedSourcesInSql } from './price-conditions.ts';
-
 /** SQL: a date, as a constraint of its column. */
 export function dateIn(column: string): string {
   return `${column} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'`;
@@ -112,7 +110,6 @@ CREATE TABLE price_data (
   volume REAL CHECK (volume >= 0 AND volume <= 1e15),
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
   written INTEGER CHECK (written >= 1), -- the number of the write that gave it its values; null until another program's has one
-  adjusted INTEGER GENERATED ALWAYS AS (source IN (${adjustedSourcesInSql})) VIRTUAL, -- free of split jumps
   PRIMARY KEY (symbol, date)
 ) STRICT, WITHOUT ROWID;
 ${revisionsOf(bars, 'open REAL NOT NULL, high REAL, low REAL, close REAL, volume REAL, source TEXT NOT NULL')}

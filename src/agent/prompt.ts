@@ -1,3 +1,4 @@
+import { limitsInWords } from '../basics/sentences.ts';
 import type { Brief } from '../wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
 
@@ -12,6 +13,21 @@ Rules:
 - A refused order says why and changes nothing.
 - Nothing after this morning is known. Do not guess today's close.
 - When you are done for the day, answer without a tool call: a short summary of what you did and why.`;
+
+/** The sentences of the prompt that a hidden open changes. */
+const FILLS_TODAY = "Orders are for whole shares and fill at today's opening price.";
+const FILLS_LATER =
+  'Orders are for whole shares. They fill at the next open, which is not known yet: all sales first, then all purchases.';
+
+function systemPrompt({ isOpenHidden, limits }: Brief): string {
+  const prompt = isOpenHidden ? SYSTEM_PROMPT.replace(FILLS_TODAY, FILLS_LATER) : SYSTEM_PROMPT;
+  return limits
+    ? prompt.replace(
+        '\n- A refused',
+        `\n- Limits on orders: ${limitsInWords(limits)}.\n- A refused`,
+      )
+    : prompt;
+}
 
 /** The heading of an entry's own prompt, which follows the prompt that all models have. */
 const INSTRUCTIONS = 'Further instructions:';
@@ -36,7 +52,10 @@ const first: Words = {
   firstMessages: (brief, prompt) => [
     {
       role: 'system',
-      content: prompt === null ? SYSTEM_PROMPT : `${SYSTEM_PROMPT}\n\n${INSTRUCTIONS}\n${prompt}`,
+      content: [
+        systemPrompt(brief),
+        ...(prompt === null ? [] : [`${INSTRUCTIONS}\n${prompt}`]),
+      ].join('\n\n'),
     },
     { role: 'user', content: morningReport(brief) },
   ],
@@ -72,6 +91,8 @@ function morningReport({
   quotes,
   costs,
   note,
+  isOpenHidden,
+  unfilled = [],
 }: Brief): string {
   const held = holdings.map(
     ({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`,
@@ -80,20 +101,25 @@ function morningReport({
     ({ symbol, exDate, shares, cashPerShare, cash: received }) =>
       `${symbol}: ${received}, which is ${cashPerShare} on each of ${shares} shares (ex-date ${exDate})`,
   );
-  const prices = quotes.map(
-    ({ symbol, previousClose, open }) => `${symbol} ${previousClose ?? '-'} ${open ?? '-'}`,
-  );
+  const prices = quotes.map(({ symbol, previousClose, open }) => {
+    const known = isOpenHidden ? [previousClose] : [previousClose, open];
+    return [symbol, ...known.map((price) => price ?? '-')].join(' ');
+  });
+  const [at, columns] = isOpenHidden
+    ? ['previous closes', 'previous close']
+    : ["today's open", 'previous close, open today'];
   return [
     `Today's date: ${date}`,
     '',
     `Cash: ${cash}`,
-    `Portfolio value at today's open: ${portfolioValue}`,
+    `Portfolio value at ${at}: ${portfolioValue}`,
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
     ...(paid.length === 0 ? [] : ['', `Dividends received this morning:\n${paid.join('\n')}`]),
+    ...(unfilled.length === 0 ? [] : ['', `Orders that did not fill:\n${unfilled.join('\n')}`]),
     ...(costs === null ? [] : ['', costsLine(costs)]),
     ...(note === undefined ? [] : ['', note === null ? 'Your note: none' : `Your note:\n${note}`]),
     '',
-    'Prices in dollars (symbol, previous close, open today; - means no price):',
+    `Prices in dollars (symbol, ${columns}; - means no price):`,
     ...prices,
   ].join('\n');
 }

@@ -41,6 +41,16 @@ export const statusResponse = named('JobStatusResponse', {
     max_steps: countSchema,
     /** What one model may cost in this job; an entry's own limit takes precedence. */
     max_cost_usd: v.nullable(v.number()),
+    /** Whether models see the open at which their orders fill. */
+    open: v.picklist(['shown', 'hidden']),
+    /** Shares of the portfolio's value, and orders of a model-day; null without limits. */
+    limits: v.nullable(
+      v.object({
+        max_weight: v.nullish(v.number()),
+        max_orders: v.nullish(countSchema),
+        min_cash: v.nullish(v.number()),
+      }),
+    ),
     /** Those that may be bought. */
     symbols: v.array(v.string()),
   }),
@@ -97,6 +107,8 @@ function termsOf(agentConfig: string): v.InferOutput<typeof statusResponse>['ter
     dividends: configuration.dividends,
     max_steps: configuration.max_steps,
     max_cost_usd: configuration.max_cost_usd,
+    open: configuration.open,
+    limits: configuration.limits,
     symbols: [...configuration.stock_symbols],
   };
 }

@@ -5,6 +5,7 @@ import {
   baselineStrategies,
   type BaselineStrategy,
   SYMBOL_PATTERN,
+  toolNames,
 } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { efforts } from './makers.ts';
@@ -93,6 +94,7 @@ const universesSchema = v.pipe(
 /** Half of the traded amount; more is a typing error. */
 const MAX_BASIS_POINTS = 5_000;
 const MAX_COMMISSION = 1_000_000;
+const MAX_ORDERS = 1_000_000;
 const upTo = (most: number) => v.pipe(v.number(), v.minValue(0), v.maxValue(most));
 const whole = (least: number, most: number) =>
   v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
@@ -177,8 +179,34 @@ const modelSchema = v.object({
   /** Whether it may keep a note from day to day. */
   notes: v.nullish(v.boolean(), false),
   /** The last date that the model may remember from its training. */
+  /** Those of the day's tools that it is offered; all without a list. */
+  tools: v.nullish(
+    v.pipe(
+      v.array(v.picklist(toolNames, `must be one of ${toolNames.join(', ')}`)),
+      v.check(
+        (names) => names.includes('buy'),
+        `must include buy; the tools are ${toolNames.join(', ')}`,
+      ),
+    ),
+  ),
   knowledge_cutoff: v.nullish(v.custom<CalendarDate>(isCalendarDate, 'must be a date YYYY-MM-DD')),
 });
+
+/** Above 0 to 1, and 0 to below 1. */
+const limitsSchema = v.pipe(
+  v.unknown(),
+  notArray,
+  v.object({
+    /** The most that one symbol may be of the portfolio after a purchase. */
+    max_weight: v.nullish(v.pipe(v.number(), v.gtValue(0), v.maxValue(1))),
+    /** Executed or placed orders of a model-day. */
+    max_orders: v.nullish(whole(1, MAX_ORDERS)),
+    /** The least that cash may be of the portfolio after a purchase. */
+    min_cash: v.nullish(v.pipe(v.number(), v.minValue(0), v.ltValue(1))),
+  }),
+  v.transform((limits) => (Object.values(limits).some((one) => one != null) ? limits : null)),
+);
+export type Limits = NonNullable<v.InferOutput<typeof limitsSchema>>;
 
 export const agentConfigSchema = v.object({
   max_steps: v.optional(whole(1, 1_000), 30),
@@ -195,6 +223,9 @@ export const agentConfigSchema = v.object({
   stock_symbols: v.nullish(symbolsSchema, nasdaq100),
   /** Whether dividends of what is held are paid. */
   dividends: v.optional(v.boolean(), true),
+  /** Whether models see the open at which their orders fill. */
+  open: v.optional(v.picklist(['shown', 'hidden'], 'must be shown or hidden'), 'shown'),
+  limits: v.optional(v.nullable(limitsSchema), null),
 });
 
 export const configurationSchema = v.object({

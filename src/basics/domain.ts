@@ -44,6 +44,18 @@ export const sessionStatuses = ['running', 'active', 'superseded', 'failed', 'op
 export const actionTypes = ['buy', 'sell', 'split', 'dividend', 'no_trade'] as const;
 export type ActionType = (typeof actionTypes)[number];
 
+/** The tools, in the order in which models read them. */
+export const toolNames = [
+  'buy',
+  'sell',
+  'get_price',
+  'get_price_history',
+  'get_portfolio',
+  'calculate',
+  'search_news',
+  'write_note',
+] as const;
+
 export const messageRoles = ['system', 'user', 'assistant', 'tool'] as const;
 export type MessageRole = (typeof messageRoles)[number];
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { AgentConfiguration } from './configuration-schema.ts';
 import { sha256 } from './hash.ts';
 import { apiDialects } from './domain.ts';
 import { asArray, asObject, type Json, tryParse } from './json.ts';
@@ -89,14 +90,17 @@ export function decodeEntry(stored: string): Entry {
 }
 
 /** What a job's agent configuration adds to what can change what a model does. */
-interface Terms {
-  max_steps: number;
-  commission_per_trade: number;
-  commission_bps: number;
-  slippage_bps: number;
-  stock_symbols: readonly string[];
-  dividends: boolean;
-}
+type Terms = Pick<
+  AgentConfiguration,
+  | 'max_steps'
+  | 'commission_per_trade'
+  | 'commission_bps'
+  | 'slippage_bps'
+  | 'stock_symbols'
+  | 'dividends'
+  | 'open'
+  | 'limits'
+>;
 
 /**
  * A hash of what can change what a model does. Two model-days of a family with different hashes
@@ -111,6 +115,8 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
     slippage_bps,
     stock_symbols,
     dividends,
+    open,
+    limits,
   } = terms;
   const universe = [...stock_symbols].sort();
   const { seed: _seed, ...parameters } = entry?.parameters ?? {};
@@ -131,6 +137,8 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
     commission_bps,
     slippage_bps,
     dividends,
+    open,
+    limits,
   };
   return sha256(canonicalJson(all)).toString('hex');
 }

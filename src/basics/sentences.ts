@@ -6,6 +6,33 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+/**
+ * A share in percent, `31.2 %`: with one decimal, or with as many as tell it from another in words.
+ */
+export function percentOf(share: number, other = ''): string {
+  for (let decimals = 1; ; decimals += 1) {
+    const words = `${Number((100 * share).toFixed(decimals))} %`;
+    if (words !== other || decimals === 12) return words;
+  }
+}
+
+/** The limits of orders, `at most 25 % in one symbol, at most 5 orders a day`; `none` without any. */
+export function limitsInWords(
+  limits: {
+    max_weight?: number | null | undefined;
+    max_orders?: number | null | undefined;
+    min_cash?: number | null | undefined;
+  } | null,
+): string {
+  const { max_weight: weight, max_orders: orders, min_cash: cash } = limits ?? {};
+  const words = [
+    weight != null && `at most ${percentOf(weight)} of the portfolio in one symbol`,
+    cash != null && `at least ${percentOf(cash)} of it in cash`,
+    orders != null && `at most ${count(orders, 'order')} a day`,
+  ].filter((part) => part !== false);
+  return words.join(', ') || 'none';
+}
+
 /** A job by what became of its model-days; the skipped ones are among the completed. */
 interface JobCourse {
   progress: Record<'total_model_days' | 'completed' | 'failed' | 'pending' | 'skipped', number>;

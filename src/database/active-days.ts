@@ -8,9 +8,16 @@ import type { Money } from '../basics/money.ts';
 const closingOf = (session: string) =>
   query(
     `SELECT session_id AS sessionId, date, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue,
-       note
+       note, unfilled
      FROM trading_sessions JOIN positions USING (session_id) WHERE session_id = ${session} ORDER BY action_id DESC LIMIT 1`,
-    { sessionId: integer, date: text, cash: amount, portfolioValue: amount, note: orNull(text) },
+    {
+      sessionId: integer,
+      date: text,
+      cash: amount,
+      portfolioValue: amount,
+      note: orNull(text),
+      unfilled: orNull(text),
+    },
   );
 const LATEST_CLOSING = closingOf(`(SELECT session_id FROM trading_sessions
   WHERE model = ?1 AND date < ?2 AND status IN ('active', 'opening') ORDER BY date DESC, session_id DESC LIMIT 1)`);

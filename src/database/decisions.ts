@@ -3,7 +3,7 @@ import { normaliseSymbol } from '../basics/domain.ts';
 import { asObject, tryParse } from '../basics/json.ts';
 import { cutText } from '../basics/text.ts';
 import type { Reader } from './database.ts';
-import { integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
+import { integer, oneOf, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
 
 /**
  * What models did on the model-days that they completed, as rows, which never change. They are
@@ -68,14 +68,14 @@ export function wordsBefore(
 }
 
 const SESSION = query(
-  `SELECT date, model, session_id, ${wordsBefore('own.session_id')} AS words_index
+  `SELECT date, model, session_id, ${wordsBefore('own.session_id')} AS words_index, coalesce(unfilled, '[]') AS unfilled
    FROM trading_sessions AS own WHERE session_id = ?`,
-  { date: text, model: text, session_id: integer, words_index: orNull(integer) },
+  { date: text, model: text, session_id: integer, words_index: orNull(integer), unfilled: text },
 );
 const TRADES = query(
-  `SELECT action_id, symbol FROM positions
+  `SELECT action_id, symbol, amount, action_type AS side FROM positions
    WHERE session_id = ? AND action_type IN ('buy', 'sell') ORDER BY action_id`,
-  { action_id: integer, symbol: orNull(text) },
+  { action_id: integer, symbol: orNull(text), amount: integer, side: oneOf(sides) },
 );
 const CALLS = query(
   `SELECT message_index, ${wordsBefore('own.session_id', 'own.message_index')} AS words_index,
@@ -92,26 +92,59 @@ const NO_ORDER = { message_index: null, action_id: null, symbol: null, amount: n
  * without a trade. A trade is in the log before it is in the positions.
  */
 export function decisionsOf(reader: Reader, sessionId: number): SQLInputValue[][] {
-  const session = SESSION.one(reader, sessionId);
+  const { unfilled, ...session } = SESSION.one(reader, sessionId);
   const rows: Omit<DecisionRow, 'place'>[] = [];
   const trades = TRADES.all(reader, sessionId);
+  const placed: Waiting[] = [];
   let done = 0;
   for (const { input, content, ...call } of CALLS.all(reader, sessionId)) {
-    const { error, executed } = asObject(tryParse(content)) ?? {};
+    const { error, executed, placed: side } = asObject(tryParse(content)) ?? {};
     const trade = trades[done];
     const order = { ...session, ...NO_ORDER, ...call };
+    if (side === 'buy' || side === 'sell') placed.push({ side, order, ...wantedIn(input) });
     if (typeof error === 'string') {
       const detail = cutWords(error);
       rows.push({ ...order, ...wantedIn(input), action_id: trade?.action_id ?? null, detail });
     } else if (executed !== undefined && trade !== undefined) {
-      rows.push({ ...order, ...trade });
+      const { action_id, symbol } = trade;
+      rows.push({ ...order, action_id, symbol });
       done += 1;
     }
   }
+  if (placed.length > 0) rows.push(...fillsOf(placed, trades, JSON.parse(unfilled)));
   if (trades.length === 0) rows.push({ ...session, ...NO_ORDER });
   return rows.reverse().map((row, index) => {
     const placed = { ...row, place: index + 1 };
     return NAMES.map((name) => placed[name]);
+  });
+}
+
+/** An order that waited for the open. */
+interface Waiting extends Pick<DecisionRow, 'symbol' | 'amount'> {
+  side: 'buy' | 'sell';
+  order: Omit<DecisionRow, 'place'>;
+}
+
+/** The trades of orders that waited, sales first as they filled, and what of them did not. */
+function fillsOf(
+  placed: readonly Waiting[],
+  trades: readonly RowOf<typeof TRADES>[],
+  unfilled: string[],
+): Omit<DecisionRow, 'place'>[] {
+  const [filled, left] = [[...trades], [...unfilled]];
+  const inOrder = placed.toSorted(
+    (one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'),
+  );
+  return inOrder.flatMap(({ side, order, symbol, amount }) => {
+    const next = filled[0];
+    const isOwn = next?.side === side && next.symbol === symbol && next.amount <= Number(amount);
+    const { action_id = null, amount: got = 0 } = (isOwn && filled.shift()) || {};
+    const done = { ...order, symbol, action_id };
+    const missed = { ...order, symbol, amount, action_id: filled[0]?.action_id ?? null };
+    return [
+      ...(got > 0 ? [done] : []),
+      ...(got < Number(amount) ? [{ ...missed, detail: cutWords(left.shift() ?? '') }] : []),
+    ];
   });
 }
 

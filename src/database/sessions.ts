@@ -155,11 +155,18 @@ interface Commit {
   summary: string;
   /** The model's note as it is at the end of the day; null without one. */
   note: string | null;
+  /** What of its orders did not fill, a sentence each. */
+  unfilled: readonly string[];
   /** The version of the wording that the model read. */
   wording: number;
   /** As of which write of prices its closing marks are. */
   commitWrite: number;
   completedAt: string;
+}
+
+/** Sentences as their column has them. */
+export function unfilledOf(sentences: readonly string[]): string | null {
+  return sentences.length === 0 ? null : JSON.stringify(sentences);
 }
 
 /**
@@ -170,7 +177,17 @@ interface Commit {
 export function commitSession(
   database: Database,
   session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
-  { positions, evidence, toolUsage, summary, note, wording, commitWrite, completedAt }: Commit,
+  {
+    positions,
+    evidence,
+    toolUsage,
+    summary,
+    note,
+    unfilled,
+    wording,
+    commitWrite,
+    completedAt,
+  }: Commit,
 ): void {
   const { sessionId, jobId, date, model, steps, totalMessages } = session;
   const marks = marksIn(evidence);
@@ -179,11 +196,21 @@ export function commitSession(
   const { changes } = database
     .statement(
       `UPDATE trading_sessions
-       SET status = 'active', session_summary = ?, note = ?, steps = ?, total_messages = ?, wording = ?,
+       SET status = 'active', session_summary = ?, note = ?, unfilled = ?, steps = ?, total_messages = ?, wording = ?,
          commit_write = ?, completed_at = ?
        WHERE session_id = ? AND status = 'running'`,
     )
-    .run(summary, note, steps, totalMessages, wording, commitWrite, completedAt, sessionId);
+    .run(
+      summary,
+      note,
+      unfilledOf(unfilled),
+      steps,
+      totalMessages,
+      wording,
+      commitWrite,
+      completedAt,
+      sessionId,
+    );
   assert.equal(changes, 1, 'only a running session can become active');
   insertPositions(database, sessionId, positions);
   storeEvidence(database, { sessionId, date }, evidence);

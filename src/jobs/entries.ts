@@ -10,7 +10,7 @@ import type { Json } from '../basics/json.ts';
 import { bodyFields, makers, wayOf } from '../basics/makers.ts';
 import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
-import { toolNames } from '../trading/tools.ts';
+import { toolNamesOf } from '../trading/tools.ts';
 
 const NOWHERE = {
   url: null,
@@ -88,7 +88,7 @@ export function resolveEntry(
     price_per_million_tokens:
       kind === 'baseline' ? { input: 0, output: 0 } : (entry.price_per_million_tokens ?? null),
     max_cost_usd: entry.max_cost_usd ?? configuration.agent_config.max_cost_usd,
-    tools: toolNames({ hasNews: settings.jinaApiKey !== null, hasNotes: notes }),
+    tools: toolNamesOf({ hasNews: settings.jinaApiKey !== null, hasNotes: notes }, entry.tools),
   };
 }
 

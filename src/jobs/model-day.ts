@@ -16,7 +16,7 @@ import { fromDollars, TooLarge } from '../basics/money.ts';
 import { additions, type Start } from '../wire/protocol.ts';
 import type { Market } from '../trading/market.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
-import { tradingCostsOf } from '../trading/portfolio.ts';
+import { orderTermsOf } from '../trading/orders.ts';
 import { LogMismatch } from '../trading/reasoning-log.ts';
 import { openSession, type Session } from '../trading/session.ts';
 import {
@@ -155,7 +155,8 @@ async function attempt(
     paysDividends: job.agentConfig.dividends,
     tokenPrices: entry.price_per_million_tokens,
     news: entry.tools.includes('search_news') ? newsFor(context, modelDay, over.signal) : null,
-    costs: tradingCostsOf(job.agentConfig),
+    ...orderTermsOf(job.agentConfig),
+    offered: entry.tools,
     hasNotes: entry.notes,
     signal,
   };

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { type Money, toDollars } from '../basics/money.ts';
-import { count, list, type RunDays, staleRemedy } from '../basics/sentences.ts';
+import { count, limitsInWords, list, type RunDays, staleRemedy } from '../basics/sentences.ts';
 
 /**
  * The respects in which a model's figures may not be comparable with the others', as
@@ -18,6 +18,8 @@ export const incomparabilityKinds = [
   'universe',
   'initial_cash',
   'dividends',
+  'open',
+  'limits',
 ] as const;
 
 /** A respect in which a model is not comparable, and a sentence that explains it. */
@@ -94,7 +96,15 @@ function inWords(configuration: AgentConfiguration) {
   const symbols = configuration.stock_symbols;
   const universe: Term = [symbols.toSorted().join(' '), count(symbols.length, 'symbol')];
   const dividends: Term = configuration.dividends ? ['on', 'paid'] : ['off', 'not paid'];
-  return { costs: costsOf(configuration), universe, dividends };
+  const open: Term = [configuration.open, configuration.open];
+  const limits = limitsInWords(configuration.limits);
+  return {
+    costs: costsOf(configuration),
+    universe,
+    dividends,
+    open,
+    limits: [limits, limits] as Term,
+  };
 }
 
 function termsOf(
@@ -113,6 +123,8 @@ function termsOf(
     universe: new Map(used.map(({ universe }) => universe)),
     initial_cash: new Map(cash === null ? [] : [[`${cash}`, `${toDollars(cash)} dollars`]]),
     dividends: new Map(used.map(({ dividends }) => dividends)),
+    open: new Map(used.map(({ open }) => open)),
+    limits: new Map(used.map(({ limits }) => limits)),
   };
 }
 
@@ -155,12 +167,14 @@ function periodOf({ start, end, days }: Terms): string {
   return `${start} to ${end} (${count(days, 'model-day')})`;
 }
 
-const respects = ['costs', 'universe', 'initial_cash', 'dividends'] as const;
+const respects = ['costs', 'universe', 'initial_cash', 'dividends', 'open', 'limits'] as const;
 const nouns = {
   costs: 'trading costs',
   universe: 'universe',
   initial_cash: 'initial cash',
   dividends: 'treatment of dividends',
+  open: 'open',
+  limits: 'limits on orders',
 };
 
 function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): IncomparableModel[] {
@@ -174,7 +188,7 @@ function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): I
     const [[key, words] = [null, '']] = own[kind];
     if (key === null || most === undefined || most[kind].has(key)) return [];
     const theirs = [...most[kind].values()].join();
-    const verb = kind === 'costs' ? 'are not those' : 'is not that';
+    const verb = kind === 'costs' || kind === 'limits' ? 'are not those' : 'is not that';
     const difference = words === theirs ? '' : `: ${words} against ${theirs}`;
     return [
       { model, kind, reason: `Its ${nouns[kind]} ${verb} of ${namesOf(usual)}${difference}` },

@@ -92,13 +92,7 @@ export function openMarket(
     date,
     quote,
     mark(symbol) {
-      const mark = knownMark(symbol);
-      if (mark === null)
-        throw new ServiceError(
-          'no_prices',
-          `Cannot value ${symbol} on ${date}: no price of it is stored`,
-        );
-      return mark.price;
+      return priceOf(knownMark(symbol), symbol, date);
     },
     knownMark,
     bar(symbol, day) {
@@ -106,6 +100,35 @@ export function openMarket(
       return bar === undefined ? null : (adjusted([bar])[0] ?? null);
     },
     bars: (symbol, count) => adjusted(lastBars(prices, date, { symbol, count })),
+  };
+}
+
+function priceOf(mark: Mark | null, symbol: string, date: CalendarDate): Money {
+  if (mark === null)
+    throw new ServiceError(
+      'no_prices',
+      `Cannot value ${symbol} on ${date}: no price of it is stored`,
+    );
+  return mark.price;
+}
+
+/** A market before its open: without the prices and the volume of the session date. */
+export function beforeOpen(market: Market): Market {
+  const { prices, date } = market;
+  const quote = (symbol: string): Quote => ({ ...market.quote(symbol), open: null });
+  const knownMark = (symbol: string) =>
+    counted(symbol, date, earlierPrice(prices, date, { symbol, quote: quote(symbol) }));
+  return {
+    ...market,
+    quote,
+    knownMark,
+    mark: (symbol) => priceOf(knownMark(symbol), symbol, date),
+    bar: (symbol, day) => (day < date ? market.bar(symbol, day) : null),
+    bars: (symbol, count) =>
+      market
+        .bars(symbol, count + 1)
+        .filter((bar) => bar.date < date)
+        .slice(-count),
   };
 }
 

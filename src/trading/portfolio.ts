@@ -76,7 +76,7 @@ function unaffordable(cash: Money, order: Order, commission: Money | null): stri
 }
 
 /** How many shares cash pays for, commission included. */
-function affordable(cash: Money, price: Money, costs: TradingCosts): number {
+export function affordable(cash: Money, price: Money, costs: TradingCosts): number {
   const isPaid = (shares: number) =>
     shares * price + commissionOn(money(shares * price), costs) <= cash;
   let [least, most] = [0, Math.floor(cash / price)];

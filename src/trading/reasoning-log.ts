@@ -32,6 +32,20 @@ export interface RecordedStep {
   results: readonly string[] | null;
 }
 
+/** The name of the last message of a day with a hidden open, which no call of the model has. */
+export const FILLS = 'fills';
+
+/** Whether a message says what became of the orders: the model's own calls have an input. */
+export function isFills({
+  toolName,
+  toolInput,
+}: {
+  toolName: string | null;
+  toolInput: string | null;
+}): boolean {
+  return toolName === FILLS && toolInput === null;
+}
+
 const toolCallsSchema = v.array(toolCallSchema);
 
 /** An answer of the model as messages of the log. */

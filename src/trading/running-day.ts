@@ -1,10 +1,12 @@
 import { WORDING, type Wording } from '../agent/prompt.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../wire/protocol.ts';
-import type { Market } from './market.ts';
+import { beforeOpen, type Market } from './market.ts';
 import type { Morning } from './morning.ts';
 import type { NewsSearch } from './news.ts';
-import { type Action, assertSound, type Portfolio, type TradingCosts } from './portfolio.ts';
+import { fillOrders, type OrderTerms, type Placed, unfilledInWords } from './orders.ts';
+import { toDollars } from '../basics/money.ts';
+import { type Action, assertSound, type Portfolio } from './portfolio.ts';
 import { runTool, type ToolResult } from './tools.ts';
 import type { TradingDay } from './trading-day.ts';
 
@@ -22,35 +24,67 @@ export interface Play extends TradingDay {
   readonly toolUsage: Map<string, ToolUsageRow>;
   /** The note as it is now, whether the model may read it or not. */
   ownNote: string | null;
+  /** With the opens of the session date, at which orders fill. */
+  readonly exchange: Market;
+  readonly placed: Placed[];
+  expected: Portfolio;
 }
 
-interface Terms {
+interface Terms extends OrderTerms {
   market: Market;
   universe: ReadonlySet<string>;
   news: NewsSearch | null;
-  costs: TradingCosts;
+  offered?: readonly string[] | undefined;
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
   wording?: Wording;
 }
 
+/** A market as the models of a day know it. */
+export function knownMarket({
+  market,
+  isOpenHidden = false,
+}: Pick<Terms, 'market' | 'isOpenHidden'>): Market {
+  return isOpenHidden ? beforeOpen(market) : market;
+}
+
 /** A day in the morning: splits applied, dividends paid, nothing called yet. */
 export function beginPlay(
-  { market, universe, news, costs, hasNotes, wording = WORDING }: Terms,
+  terms: Terms,
   {
     startPortfolio,
     morning,
     startNote,
-  }: { startPortfolio: Portfolio; morning: Morning; startNote: string | null },
+    startUnfilled,
+  }: {
+    startPortfolio: Portfolio;
+    morning: Morning;
+    startNote: string | null;
+    startUnfilled: readonly string[];
+  },
 ): Play {
+  const { market, universe, news, costs, offered, hasNotes, wording = WORDING } = terms;
+  const { isOpenHidden = false, limits = null } = terms;
   const actions: Action[] = [];
+  const placed: Placed[] = [];
   const play: Play = {
-    market,
+    market: knownMarket(terms),
+    exchange: market,
     universe,
     news,
     costs,
+    isOpenHidden,
+    limits,
+    offered,
     wording,
     actions,
+    placed,
+    expected: startPortfolio,
+    get orders() {
+      const executed = actions.filter(({ actionType: type }) => type === 'buy' || type === 'sell');
+      return executed.length + placed.length;
+    },
+    unfilled: startUnfilled,
     get portfolio() {
       return actions.at(-1)?.portfolio ?? startPortfolio;
     },
@@ -65,6 +99,40 @@ export function beginPlay(
   return play;
 }
 
+/** What a day ends with. */
+export interface DayEnd {
+  actions: readonly Action[];
+  portfolio: Portfolio;
+  /** What did not fill, a sentence each. */
+  unfilled: string[];
+  /** The last message of its conversation: what became of the orders; null with a shown open. */
+  fills: string | null;
+}
+
+/** Fills the orders that wait, and changes nothing: a commit that is repeated has the same end. */
+export function endOfDay({
+  actions: before,
+  portfolio,
+  placed,
+  exchange,
+  costs,
+  isOpenHidden,
+}: Play): DayEnd {
+  if (!isOpenHidden || costs === undefined)
+    return { actions: before, portfolio, unfilled: [], fills: null };
+  const { actions, unfilled } = fillOrders(portfolio, placed, { market: exchange, costs });
+  for (const action of actions) assertSound(action.portfolio);
+  const fills = actions.map(({ actionType: side, symbol, amount, price }) => {
+    return { side, symbol, amount, price: toDollars(price) };
+  });
+  return {
+    actions: [...before, ...actions],
+    portfolio: actions.at(-1)?.portfolio ?? portfolio,
+    unfilled: unfilled.map(unfilledInWords),
+    fills: JSON.stringify({ fills, unfilled }),
+  };
+}
+
 /**
  * Runs one tool call, enters its action in the ledger and counts it. `recorded` is the result it
  * returned before.
@@ -75,8 +143,13 @@ export async function callTool(
   recorded?: string,
 ): Promise<Pick<ToolResult, 'content' | 'isMalformed'>> {
   const startedAt = performance.now();
-  const { content, isRefused, isMalformed, action, note } = await runTool(play, call, recorded);
+  const result = await runTool(play, call, recorded);
+  const { content, isRefused, isMalformed, action, note, placed } = result;
   if (action !== null) enter(play, action);
+  if (placed !== undefined) {
+    play.placed.push(placed.order);
+    play.expected = placed.expected;
+  }
   if (note !== undefined) play.ownNote = note === '' ? null : note;
   // Half a character would be stored as another one, which could make two names the same.
   const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
@@ -88,8 +161,9 @@ export async function callTool(
   return { content, ...(isMalformed && { isMalformed }) };
 }
 
-/** The only way into the ledger. */
-function enter({ actions }: Play, action: Action): void {
+/** The only way into the ledger while the day runs. */
+function enter(play: Play, action: Action): void {
   assertSound(action.portfolio);
-  actions.push(action);
+  play.actions.push(action);
+  play.expected = action.portfolio;
 }

@@ -28,10 +28,19 @@ import { costOf, type TokenPrices } from './answer-cost.ts';
 import { gatherEvidence, positionsOf } from './day-records.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import { beginPlay, callTool, MAX_TOOL_NAME_LENGTH, type Play } from './running-day.ts';
-import type { Action, TradingCosts } from './portfolio.ts';
+import {
+  beginPlay,
+  callTool,
+  endOfDay,
+  knownMarket,
+  MAX_TOOL_NAME_LENGTH,
+  type Play,
+} from './running-day.ts';
+import type { OrderTerms } from './orders.ts';
+import type { Action } from './portfolio.ts';
 import {
   answerMessages,
+  FILLS,
   firstMessagesIn,
   LogMismatch,
   type RecordedStep,
@@ -102,7 +111,7 @@ export interface Session {
 
 type Prompt = readonly Pick<LogMessage, 'role' | 'content'>[];
 
-interface SessionOptions {
+interface SessionOptions extends OrderTerms {
   market: Market;
   universe: ReadonlySet<string>;
   initialCash: Money;
@@ -111,7 +120,8 @@ interface SessionOptions {
   /** What the model's tokens cost; null when unknown. */
   tokenPrices: TokenPrices | null;
   news: NewsSearch | null;
-  costs: TradingCosts;
+  /** The names of the tools that the entry is offered; all when left out. */
+  offered?: readonly string[];
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
   /** Aborted when the job is stopped; after that nothing more is written for the session. */
@@ -156,7 +166,8 @@ export async function openSession(
 }
 
 function begin(context: SessionContext, modelDay: ModelDay, options: SessionOptions): State {
-  const beginning = beginSession(context, modelDay, options);
+  const market = knownMarket(options);
+  const beginning = beginSession(context, modelDay, { ...options, market });
   return {
     ...context,
     ...options,
@@ -267,27 +278,36 @@ function end(state: State, write: () => void): Promise<void> {
 }
 
 function writeEnd(state: State, outcome: Outcome): void {
-  const { database, modelDay, sessionId, steps, messageCount: totalMessages } = state;
-  const row = { ...modelDay, sessionId, steps, totalMessages };
+  const { database, modelDay, sessionId, steps, messageCount: firstIndex, play } = state;
   const completedAt = timestamp(state.clock());
   if (outcome.status === 'failed')
     return endModelDay(database, modelDay, { ...outcome, completedAt });
   const commitWrite = numberedWrite(database);
   const prices = { reader: database, write: commitWrite };
-  const evidence = gatherEvidence(prices, { ...state, ...state.play });
-  const positions = positionsOf({ ...state, ...state.play }, marksIn(evidence));
-  const toolUsage = [...state.play.toolUsage.values()];
+  const { actions, portfolio, unfilled, fills } = endOfDay(play);
+  const messages: LogMessage[] =
+    fills === null ? [] : [{ role: 'tool', toolName: FILLS, content: fills }];
+  appendMessages(database, sessionId, { firstIndex, messages, timestamp: completedAt });
+  const totalMessages = firstIndex + messages.length;
+  const evidence = gatherEvidence(prices, { ...state, actions });
+  const positions = positionsOf({ ...state, actions, portfolio }, marksIn(evidence));
+  const toolUsage = [...play.toolUsage.values()];
   const { summary } = outcome;
-  commitSession(database, row, {
-    positions,
-    evidence,
-    toolUsage,
-    summary,
-    note: state.play.ownNote,
-    wording: WORDING,
-    commitWrite,
-    completedAt,
-  });
+  commitSession(
+    database,
+    { ...modelDay, sessionId, steps, totalMessages },
+    {
+      positions,
+      evidence,
+      toolUsage,
+      summary,
+      note: play.ownNote,
+      unfilled,
+      wording: WORDING,
+      commitWrite,
+      completedAt,
+    },
+  );
 }
 
 function writeSetAside(

@@ -40,6 +40,8 @@ export interface Start {
   readonly morning: Morning;
   /** The model's note as it was at the end of that day; null without one. */
   readonly startNote: string | null;
+  /** What of the orders of that day did not fill, a sentence each. */
+  readonly startUnfilled: readonly string[];
 }
 
 /** The state in which a session starts. */
@@ -90,9 +92,11 @@ export function startFrom(
       startPortfolio,
       ...nothing,
       startNote: null,
+      startUnfilled: [],
     };
   }
   const { cash, portfolioValue: startValue, date: startDate, note: startNote } = past;
+  const startUnfilled: string[] = JSON.parse(past.unfilled ?? '[]');
   const holdings = new Map(past.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
   const since = { after: startDate, upTo: market.date };
   const knownSplits = splitsBetween(market.prices, [...holdings.keys()], since);
@@ -109,7 +113,8 @@ export function startFrom(
     { splits: knownSplits, dividends: knownDividends },
     market,
   );
-  return { startValue, startDate, startPortfolio, knownSplits, knownDividends, morning, startNote };
+  const known = { knownSplits, knownDividends, morning };
+  return { startValue, startDate, startPortfolio, ...known, startNote, startUnfilled };
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
-import { normaliseSymbol } from '../basics/domain.ts';
+import { normaliseSymbol, type toolNames } from '../basics/domain.ts';
 import { tryParse } from '../basics/json.ts';
 import { cleanText } from '../basics/text.ts';
 import type { RefusedCall } from '../database/records/performance.ts';
@@ -93,7 +93,7 @@ export const toolArguments = {
   write_note: v.strictObject({ text: note }),
 };
 
-export type ToolName = keyof typeof toolArguments;
+export type ToolName = (typeof toolNames)[number];
 export type ToolArguments<Name extends ToolName> = v.InferOutput<(typeof toolArguments)[Name]>;
 
 /** The beginning of what a model reads that calls a tool of another name. */

@@ -5,7 +5,6 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { Bar } from '../database/prices.ts';
 import { messageOf } from '../basics/domain.ts';
 import { tryParse } from '../basics/json.ts';
-import { money, toDollars } from '../basics/money.ts';
 import type { ToolCall, ToolDescription } from '../wire/protocol.ts';
 import {
   describeIssue,
@@ -16,20 +15,15 @@ import {
   type ToolName,
 } from './tool-arguments.ts';
 import { calculate } from './calculate.ts';
-import {
-  type Action,
-  buy,
-  commissionOn,
-  fillPrice,
-  NO_COSTS,
-  quantityOf,
-  sell,
-} from './portfolio.ts';
+import { takeOrder } from './orders.ts';
+import type { Action } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
 import { describePortfolio, isKnown, type Reply, type TradingDay } from './trading-day.ts';
 
 interface Row<Arguments> {
   description: string;
+  /** The description where the open is hidden, if it is another. */
+  hidden?: string;
   /** Whether a day with these extras has the tool; when omitted, every day has it. */
   isOffered?(extras: Extras): boolean;
   /**
@@ -63,6 +57,8 @@ export interface ToolResult {
   action: Action | null;
   /** The note that replaces the one before; undefined when the call wrote none. */
   note?: string | undefined;
+  /** An order that waits for the open, and the portfolio that is expected with it. */
+  placed?: Reply['placed'];
 }
 
 /**
@@ -73,20 +69,25 @@ const tools: readonly Tool[] = [
   tool('buy', {
     description:
       "Buy whole shares at today's opening price. Refused when there is not enough cash.",
-    run: (day, args) => execute(day, 'buy', args),
+    hidden:
+      'Place an order to buy whole shares at the next open. Refused when there is not enough cash at the previous close.',
+    run: (day, args) => takeOrder(day, 'buy', args),
   }),
   tool('sell', {
     description:
       "Sell whole shares that are held, at today's opening price. The proceeds can be used immediately.",
-    run: (day, args) => execute(day, 'sell', args),
+    hidden: 'Place an order to sell whole shares that are held, at the next open.',
+    run: (day, args) => takeOrder(day, 'sell', args),
   }),
   tool('get_price', {
     description:
       "The prices of one symbol: today's open, or an earlier date's open, high, low, close and volume.",
+    hidden: 'The prices of one symbol on an earlier date: open, high, low, close and volume.',
     run: (day, args) => getPrice(day, args.symbol, args.date ?? day.market.date),
   }),
   tool('get_price_history', {
     description: "The last daily bars of one symbol, oldest first; today's has only its open.",
+    hidden: 'The last daily bars of one symbol before today, oldest first.',
     run: (day, args) =>
       isKnown(day, args.symbol)
         ? {
@@ -99,6 +100,7 @@ const tools: readonly Tool[] = [
   }),
   tool('get_portfolio', {
     description: "Cash and holdings as they are now, valued at today's open.",
+    hidden: 'Cash and holdings, valued at previous closes, and the orders placed so far.',
     run: (day) => ({ result: portfolioReport(day) }),
   }),
   tool('calculate', {
@@ -129,20 +131,23 @@ const toolsByWording: Record<Wording, readonly Tool[]> = { 1: tools };
 
 /** The tools of a day as the model reads them. */
 export function toolDescriptions(day: TradingDay): ToolDescription[] {
-  return toolsOf(extrasOf(day), day.wording).map(({ name, description, parameters }) => ({
+  return toolsOfDay(day).map(({ name, description, hidden, parameters }) => ({
     name,
-    description,
+    description: (day.isOpenHidden && hidden) || description,
     parameters,
   }));
 }
 
-/** The names of the tools of a day. */
-export function toolNames(extras: Extras): string[] {
-  return toolsOf(extras).map(({ name }) => name);
+/** The names of the tools of a day; of those that are wanted, where an entry has a list. */
+export function toolNamesOf(extras: Extras, wanted?: readonly string[] | null): string[] {
+  return toolsOf(extras)
+    .map(({ name }) => name)
+    .filter((name) => wanted?.includes(name) ?? true);
 }
 
-function extrasOf({ news, note }: TradingDay): Extras {
-  return { hasNews: news != null, hasNotes: note !== undefined };
+function toolsOfDay({ news, note, wording, offered }: TradingDay): Tool[] {
+  const extras = { hasNews: news != null, hasNotes: note !== undefined };
+  return toolsOf(extras, wording).filter(({ name }) => offered?.includes(name) ?? true);
 }
 
 function toolsOf(extras: Extras, wording: Wording = WORDING): Tool[] {
@@ -154,9 +159,7 @@ function toolsOf(extras: Extras, wording: Wording = WORDING): Tool[] {
  * record.
  */
 export function isFromOutside(day: TradingDay, { name: called }: ToolCall): boolean {
-  return toolsOf(extrasOf(day), day.wording).some(
-    ({ name, isFromOutside: isOutside }) => name === called && isOutside,
-  );
+  return toolsOfDay(day).some(({ name, isFromOutside: isOutside }) => name === called && isOutside);
 }
 
 /**
@@ -171,7 +174,7 @@ export async function runTool(
 ): Promise<ToolResult> {
   if (recorded !== undefined && isFromOutside(day, call))
     return { content: recorded, isRefused: 'error' in JSON.parse(recorded), action: null };
-  const { result, refusal, action = null, note, ...reply } = await replyTo(day, call);
+  const { result, refusal, action = null, note, placed, ...reply } = await replyTo(day, call);
   const content = JSON.stringify(result ?? { error: refusal });
   const isMalformed = 'isMalformed' in reply && { isMalformed: true as const };
   return {
@@ -180,16 +183,18 @@ export async function runTool(
     ...isMalformed,
     action,
     ...(note !== undefined && { note }),
+    ...(placed !== undefined && { placed }),
   };
 }
 
 function portfolioReport(day: TradingDay): Record<string, unknown> {
   const { cash, holdings, portfolioValue } = describePortfolio(day);
-  return { cash, holdings, portfolio_value: portfolioValue };
+  const { isOpenHidden, placed = [] } = day;
+  return { cash, holdings, portfolio_value: portfolioValue, ...(isOpenHidden && { placed }) };
 }
 
 function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
-  const offered = toolsOf(extrasOf(day), day.wording);
+  const offered = toolsOfDay(day);
   const tool = offered.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = offered.map(({ name }) => name).join(', ');
@@ -207,6 +212,7 @@ function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
 function getPrice(day: TradingDay, symbol: string, date: CalendarDate): Reply {
   const today = day.market.date;
   if (date > today) return { refusal: `No prices are known after today, ${today}.` };
+  if (day.isOpenHidden && date === today) return { refusal: "Today's open is not known yet." };
   if (!isKnown(day, symbol)) return unknownSymbol(symbol);
   const bar = day.market.bar(symbol, date);
   if (bar === null) return { refusal: `There is no price of ${symbol} on ${date}.` };
@@ -247,38 +253,6 @@ function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>):
       if (args.success) return row.run(day, args.output);
       const sentences = new Set(args.issues.map((issue) => describeIssue(name, issue))); // 0.5 is neither whole nor at least 1
       return { refusal: [...sentences].join(' '), isMalformed: true };
-    },
-  };
-}
-
-/** Executes a model's order at today's open, or refuses it. Does not change the day. */
-function execute(
-  { universe, market, portfolio: before, costs = NO_COSTS }: TradingDay,
-  actionType: 'buy' | 'sell',
-  { symbol, amount }: { symbol: string; amount: number },
-): Reply {
-  if (actionType === 'buy' && !universe.has(symbol))
-    return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
-  if (actionType === 'sell' && quantityOf(before, symbol) === 0)
-    return { refusal: `Cannot sell ${symbol}: none is held.` };
-  const { open } = market.quote(symbol);
-  if (open === null)
-    return { refusal: `Cannot ${actionType} ${symbol}: it has no price on ${market.date}.` };
-  const price = fillPrice(open, actionType, costs);
-  const fill = actionType === 'buy' ? buy : sell;
-  const { portfolio, refusal } = fill(before, { symbol, amount, price, costs });
-  if (refusal !== undefined) return { refusal };
-  const commission = commissionOn(money(amount * price), costs);
-  return {
-    action: { actionType, symbol, amount, price, portfolio },
-    result: {
-      executed: actionType,
-      symbol,
-      amount,
-      price: toDollars(price),
-      ...(commission > 0 && { commission: toDollars(commission) }),
-      cash: toDollars(portfolio.cash),
-      holding: quantityOf(portfolio, symbol),
     },
   };
 }

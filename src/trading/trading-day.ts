@@ -1,9 +1,11 @@
 import type { Wording } from '../agent/prompt.ts';
 import { type Money, toDollars } from '../basics/money.ts';
+import type { Limits } from '../basics/configuration-schema.ts';
 import type { Brief } from '../wire/protocol.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import type { ReceivedDividend } from './morning.ts';
+import type { Placed } from './orders.ts';
 import {
   type Action,
   describeCosts,
@@ -34,6 +36,19 @@ export interface TradingDay {
   readonly note?: string | null | undefined;
   /** In which words its tools speak; today's when left out. */
   readonly wording?: Wording;
+  /** The names of the tools that its entry is offered; all of the day's when left out. */
+  readonly offered?: readonly string[] | undefined;
+  /** Whether nothing of the session date is known: orders are placed, and fill when the day ends. */
+  readonly isOpenHidden?: boolean;
+  readonly limits?: Limits | null;
+  /** The orders that wait for the open, in the order of placing. */
+  readonly placed?: readonly Placed[];
+  /** The portfolio as if they filled at previous closes; left out without a hidden open. */
+  readonly expected?: Portfolio;
+  /** How many orders were executed or placed so far. */
+  readonly orders?: number;
+  /** What of the orders of the day before did not fill, a sentence each. */
+  readonly unfilled?: readonly string[];
 }
 
 /**
@@ -41,14 +56,28 @@ export interface TradingDay {
  * refusal changed nothing, and says whether no tool takes the call as it is.
  */
 export type Reply =
-  | { result: Record<string, unknown>; action?: Action; note?: string; refusal?: never }
-  | { refusal: string; isMalformed?: true; result?: never; action?: never; note?: never };
+  | {
+      result: Record<string, unknown>;
+      action?: Action;
+      note?: string;
+      placed?: { order: Placed; expected: Portfolio };
+      refusal?: never;
+    }
+  | {
+      refusal: string;
+      isMalformed?: true;
+      result?: never;
+      action?: never;
+      note?: never;
+      placed?: never;
+    };
 
 /**
  * What the model reads in the morning: the same cash, holdings and opens that its tools will use.
  */
 export function briefOf(day: TradingDay): Brief {
   const { market, universe, portfolio, received = [], costs = NO_COSTS, note } = day;
+  const { isOpenHidden, limits, unfilled = [] } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
     const { open, previousClose } = market.quote(symbol);
@@ -61,6 +90,9 @@ export function briefOf(day: TradingDay): Brief {
     quotes,
     costs: describeCosts(costs),
     ...(note !== undefined && { note }),
+    ...(isOpenHidden && { isOpenHidden }),
+    ...(limits && { limits }),
+    ...(unfilled.length > 0 && { unfilled: [...unfilled] }),
   };
 }
 
@@ -69,7 +101,7 @@ function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDi
 }
 
 /**
- * Cash and holdings at today's open, in dollars: the same for the brief and for `get_portfolio`.
+ * Cash and holdings at today's open, or at previous closes, in dollars: the same for the brief and for `get_portfolio`.
  */
 export function describePortfolio({ market, portfolio }: TradingDay) {
   const marked = [...portfolio.holdings].map(([symbol, quantity]) => ({

@@ -1,7 +1,9 @@
 import { isLastAnswer } from '../agent/model.ts';
 import { wordsOf } from '../agent/prompt.ts';
 import { fromDollars } from '../basics/money.ts';
-import type { RecordedStep } from '../trading/reasoning-log.ts';
+import { unfilledOf } from '../database/sessions.ts';
+import { isFills, type RecordedStep } from '../trading/reasoning-log.ts';
+import type { DayEnd } from '../trading/running-day.ts';
 import type { DayRecord } from './record.ts';
 import type { LedgerRecord, StoredMessage } from '../database/replay.ts';
 import { joined } from './join.ts';
@@ -169,14 +171,23 @@ export function compareSession(
     steps,
     messages,
     note,
-  }: { steps: readonly RecordedStep[]; messages: number; note: string | null },
+    unfilled,
+    fills,
+  }: Pick<DayEnd, 'unfilled' | 'fills'> & {
+    steps: readonly RecordedStep[];
+    messages: number;
+    note: string | null;
+  },
   { compare }: Comparison,
 ): void {
   const { agentConfig, wording } = terms;
   const ofAnswers = steps.map(
     ({ answer }) => 1 + answer.toolCalls.length + (answer.note === null ? 0 : 1),
   );
-  const totalMessages = ofAnswers.reduce((sum, count) => sum + count, messages);
+  const totalMessages = ofAnswers.reduce(
+    (sum, count) => sum + count,
+    messages + (fills === null ? 0 : 1),
+  );
   const last = steps.at(-1)?.answer;
   const words = wordsOf(wording);
   const hasEnded = last !== undefined && isLastAnswer(last);
@@ -188,6 +199,7 @@ export function compareSession(
       total_messages: session.totalMessages,
       session_summary: session.summary,
       note: session.note,
+      unfilled: session.unfilled,
       initial_cash_e4: session.initialCash,
       pays_dividends: session.paysDividends,
     },
@@ -200,9 +212,15 @@ export function compareSession(
           ? words.stepLimit(steps.length)
           : null,
       note,
+      unfilled: unfilledOf(unfilled),
       initial_cash_e4: isFirst ? fromDollars(agentConfig.initial_cash) : null,
       pays_dividends: Number(agentConfig.dividends),
     },
+  });
+  compare('the fills of its orders', {
+    kind: 'words',
+    stored: { content: conversation.find(isFills)?.content ?? null },
+    replayed: { content: fills },
   });
   compare('reasoning_logs', {
     kind: 'answers',

@@ -8,15 +8,23 @@ import type { Brief } from '../wire/protocol.ts';
 import { type Start, startFrom } from '../trading/start.ts';
 import { gatherEvidence, positionsOf } from '../trading/day-records.ts';
 import type { Market } from '../trading/market.ts';
-import { beginPlay, callTool, type Play } from '../trading/running-day.ts';
+import {
+  beginPlay,
+  callTool,
+  type DayEnd,
+  endOfDay,
+  knownMarket,
+  type Play,
+} from '../trading/running-day.ts';
+import { orderTermsOf } from '../trading/orders.ts';
 import {
   firstMessagesIn,
+  isFills,
   type RecordedStep,
   resultMessage,
   stepsIn,
 } from '../trading/reasoning-log.ts';
 import { isFromOutside } from '../trading/tools.ts';
-import { tradingCostsOf } from '../trading/portfolio.ts';
 import { briefOf } from '../trading/trading-day.ts';
 import {
   type Books,
@@ -70,10 +78,12 @@ export async function replayModelDay(
     const { start, play } = begin(record, marketOf(record));
     const messages = firstMessagesOf(briefOf(play), record);
     compareFirstMessages(firstMessagesIn(record.conversation), messages, comparison);
-    const steps = stepsIn(record.conversation);
+    const steps = stepsIn(record.conversation.filter((message) => !isFills(message)));
     day.fromOutside = await answerAgain({ record, steps, play, comparison });
-    compareBooks(record, booksOf(reader, { record, start, play }), comparison);
-    compareSession(record, { steps, messages: messages.length, note: play.ownNote }, comparison);
+    const end = endOfDay(play);
+    compareBooks(record, booksOf(reader, { record, start, play, end }), comparison);
+    const session = { steps, messages: messages.length, note: play.ownNote, ...end };
+    compareSession(record, session, comparison);
     if (day.differences.length === 0) compareDecisions(reader, record, comparison);
   } catch (error) {
     comparison.note('books', `it cannot be replayed: ${faultOf(error)}`);
@@ -84,17 +94,16 @@ export async function replayModelDay(
 function begin({ past, terms }: DayRecord, market: Market): { start: Start; play: Play } {
   const { agentConfig, universe, entry, wording } = terms;
   const initialCash = fromDollars(agentConfig.initial_cash);
+  const orders = orderTermsOf(agentConfig);
   const start = startFrom(past, {
-    market,
+    market: knownMarket({ market, ...orders }),
     initialCash,
     paysDividends: agentConfig.dividends,
   });
   const hasNews = entry.tools.includes(NEWS);
-  const costs = tradingCostsOf(agentConfig);
-  const play = beginPlay(
-    { market, universe, news: hasNews ? notSearched : null, costs, hasNotes: entry.notes, wording },
-    start,
-  );
+  const news = hasNews ? notSearched : null;
+  const own = { hasNotes: entry.notes, offered: entry.tools, wording };
+  const play = beginPlay({ market, universe, news, ...orders, ...own }, start);
   return { start, play };
 }
 
@@ -116,7 +125,9 @@ interface Answering {
  * Runs the tool calls of all recorded answers. Returns how many results were taken from the record.
  */
 async function answerAgain({ record, steps, play, comparison }: Answering): Promise<number> {
-  const results = record.conversation.filter(({ role }) => role === 'tool');
+  const results = record.conversation.filter(
+    (message) => message.role === 'tool' && !isFills(message),
+  );
   let next = 0;
   let fromOutside = 0;
   for (const [index, { answer }] of steps.entries()) {
@@ -152,11 +163,13 @@ interface Played {
   record: DayRecord;
   start: Start;
   play: Play;
+  end: DayEnd;
 }
 
 /** The books that it would be committed with. */
-function booksOf(reader: Reader, { record, start, play }: Played): Books {
-  const { market, actions, portfolio, toolUsage } = play;
+function booksOf(reader: Reader, { record, start, play, end }: Played): Books {
+  const { exchange: market, toolUsage } = play;
+  const { actions, portfolio } = end;
   const atCommit = { reader, write: record.session.commitWrite };
   const evidence = gatherEvidence(atCommit, { ...start, market, actions });
   const ledger = { actions, portfolio, startValue: start.startValue };

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Limits } from '../basics/configuration-schema.ts';
 import type { ApiDialect, BaselineStrategy } from '../basics/domain.ts';
 import { tryParse } from '../basics/json.ts';
 
@@ -64,6 +65,11 @@ export interface Brief {
    * The model's note from an earlier day; null without one, left out when it may not keep notes.
    */
   note?: string | null | undefined;
+  /** Whether nothing of this date is known: then no symbol has an open. */
+  isOpenHidden?: boolean | undefined;
+  limits?: Limits | undefined;
+  /** What of the orders of the day before did not fill, a sentence each. */
+  unfilled?: string[] | undefined;
 }
 
 export interface ToolDescription {

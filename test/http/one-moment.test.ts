@@ -103,7 +103,7 @@ function complete(database: Database, modelDay: ModelDay): void {
   commitSession(database, session, {
     positions: [{ ...position, cash, portfolioValue: cash }],
     evidence: { prices: [], splits: [], dividends: [] },
-    ...{ toolUsage: [], summary: 'done', note: null, wording: 1, commitWrite: 1 },
+    ...{ toolUsage: [], summary: 'done', note: null, unfilled: [], wording: 1, commitWrite: 1 },
     completedAt: at(6),
   });
 }

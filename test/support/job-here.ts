@@ -18,7 +18,7 @@ import { createLog } from '../../src/basics/log.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { openSession } from '../../src/trading/session.ts';
-import { tradingCostsOf } from '../../src/trading/portfolio.ts';
+import { orderTermsOf } from '../../src/trading/orders.ts';
 import { handleMessages } from '../../src/children/child-messages.ts';
 import { openJob } from '../../src/jobs/active-job.ts';
 import { knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
@@ -109,7 +109,7 @@ async function runModelDay(
     paysDividends: agentConfig.dividends,
     tokenPrices: null,
     news: null,
-    costs: tradingCostsOf(agentConfig),
+    ...orderTermsOf(agentConfig),
   };
   const session = await openSession({ database, clock }, modelDay, options);
   const handle = handleMessages(session, {

@@ -13,6 +13,8 @@ export const USUAL_TERMS = {
   slippage_bps: 0,
   dividends: true,
   max_steps: 30,
+  open: 'shown' as const,
+  limits: null,
   max_cost_usd: null,
   symbols: ['AAPL', 'MSFT'],
 };

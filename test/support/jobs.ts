@@ -1,7 +1,7 @@
 import type { Database } from '../../src/database/database.ts';
 import { insertJob, type NewJob, type Run } from '../../src/database/jobs.ts';
 import { encodeEntry } from '../../src/basics/entry.ts';
-import { toolNames } from '../../src/trading/tools.ts';
+import { toolNamesOf } from '../../src/trading/tools.ts';
 
 /**
  * A run of a job; unless they are given, its family is the model itself, and its entry that of
@@ -37,7 +37,7 @@ export function storedEntry(signature: string, { hasNews = false } = {}): string
     ...{
       price_per_million_tokens: null,
       max_cost_usd: null,
-      tools: toolNames({ hasNews, hasNotes: true }),
+      tools: toolNamesOf({ hasNews, hasNotes: true }),
     },
   });
 }

@@ -254,6 +254,7 @@ function runDay(database: Database, account: Account, day: Day): void {
     toolUsage,
     summary,
     note: null,
+    unfilled: [],
     wording: 1,
     commitWrite: write,
     completedAt,

@@ -2,7 +2,15 @@ import { type BaselineStrategy, holdsPart } from '../../basics/domain.ts';
 import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '../../wire/protocol.ts';
 import type { Model, ModelAnswer } from '../model.ts';
 import { equalAmounts, type Order, type Stock } from './equal-amounts.ts';
-import { call, createRandom, sample, say, toolReplies, type ToolReply } from './player.ts';
+import {
+  call,
+  createRandom,
+  pricesIn,
+  sample,
+  say,
+  toolReplies,
+  type ToolReply,
+} from './player.ts';
 
 /**
  * The baselines: rules that anyone can follow, for comparison with the models. A rule's orders
@@ -41,6 +49,8 @@ const RANDOM_SALE_CHANCE = 0.2;
  * costs.
  */
 const SECOND_TRY_SHARE = 0.98;
+/** How many shares a limit allows, in the sentence of its refusal. */
+const ALLOWED = /at most (\d+) shares? can be bought/;
 const NOT_TODAY = 'I trade in the first session of a week, and hold what I have until then.';
 const NOTHING_TO_RANK_BY = 'There are no earlier prices to rank by.';
 const UNITS_PER_DOLLAR = 10_000;
@@ -148,7 +158,8 @@ function* trade(brief: Brief, orders: readonly Order[], words: string): Play {
     calls: smaller.map(orderCall),
   };
   if (smaller.length > 0) replies.push(...(yield again));
-  const executed = (side: string) => replies.filter((reply) => reply.executed === side).length;
+  const executed = (side: string) =>
+    replies.filter((reply) => (reply.executed ?? reply.placed) === side).length;
   const refused = orders.length + smaller.length - executed('buy') - executed('sell');
   return `${words} Bought ${executed('buy')}, sold ${executed('sell')}, ${refused} orders refused.`;
 }
@@ -159,13 +170,14 @@ function* trade(brief: Brief, orders: readonly Order[], words: string): Play {
  */
 function secondTry(brief: Brief, orders: readonly Order[], replies: readonly ToolReply[]): Order[] {
   const prices = new Map(stocksOf(brief).map(({ symbol, price }) => [symbol, price]));
-  const last = replies.findLast(({ executed }) => executed !== undefined);
-  let cash = units(last?.cash ?? brief.cash) * SECOND_TRY_SHARE;
+  const last = replies.findLast(({ cash, cash_left }) => (cash ?? cash_left) !== undefined);
+  let cash = units(last?.cash ?? last?.cash_left ?? brief.cash) * SECOND_TRY_SHARE;
   return orders.flatMap((order, index) => {
     const price = prices.get(order.symbol);
     if (order.side === 'sell' || price === undefined || replies[index]?.error === undefined)
       return [];
-    const amount = Math.min(order.amount - 1, Math.floor(cash / price));
+    const allowed = ALLOWED.exec(replies[index].error)?.[1] ?? (brief.limits ? 0 : Infinity);
+    const amount = Math.min(order.amount - 1, Math.floor(cash / price), Number(allowed));
     if (amount < 1) return [];
     cash -= amount * price;
     return [{ ...order, amount }];
@@ -180,10 +192,10 @@ function orderCall({ side, symbol, amount }: Order): ToolCall {
  * Every stock with a price today, and how much of it is held. Holdings outside the universe can be
  * sold, but not bought.
  */
-function stocksOf({ quotes, holdings }: Brief): Stock[] {
-  const held = new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
-  return quotes.flatMap(({ symbol, open }) =>
-    open === null ? [] : [{ symbol, price: units(open), held: held.get(symbol) ?? 0 }],
+function stocksOf(brief: Brief): Stock[] {
+  const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+  return pricesIn(brief).flatMap(({ symbol, price }) =>
+    price === null ? [] : [{ symbol, price: units(price), held: held.get(symbol) ?? 0 }],
   );
 }
 
@@ -191,8 +203,11 @@ function stocksOf({ quotes, holdings }: Brief): Stock[] {
  * The date of the last session before today, and a symbol that traded in it; null when nothing has
  * an earlier price.
  */
-function* previousSession({ date, quotes }: Brief): Step<{ symbol: string; date: string } | null> {
-  const known = quotes.filter(({ open, previousClose }) => open !== null && previousClose !== null);
+function* previousSession(brief: Brief): Step<{ symbol: string; date: string } | null> {
+  const { date, quotes } = brief;
+  const known = pricesIn(brief).filter(
+    ({ price }, index) => price !== null && quotes[index]?.previousClose != null,
+  );
   const asked = known.slice(0, SYMBOLS_ASKED).map(({ symbol }) => symbol);
   if (asked.length === 0) return null;
   const replies = yield {
@@ -218,18 +233,19 @@ function weekOf(date: string): number {
 /**
  * Whether too few symbols have a price today for equal amounts of them to represent the universe.
  */
-function isThin({ quotes }: Brief): boolean {
-  return pricedOf(quotes) < quotes.length * LEAST_PRICED_SHARE;
+function isThin(brief: Brief): boolean {
+  return pricedOf(brief) < brief.quotes.length * LEAST_PRICED_SHARE;
 }
 
-function waitingFor({ quotes }: Brief): string {
-  const priced = pricedOf(quotes);
+function waitingFor(brief: Brief): string {
+  const { quotes } = brief;
+  const priced = pricedOf(brief);
   const verb = priced === 1 ? 'has' : 'have';
   return `I wait: ${priced} of ${quotes.length} symbols ${verb} a price today, and I trade when at least half of them have one.`;
 }
 
-function pricedOf(quotes: Brief['quotes']): number {
-  return quotes.filter(({ open }) => open !== null).length;
+function pricedOf(brief: Brief): number {
+  return pricesIn(brief).filter(({ price }) => price !== null).length;
 }
 
 /**

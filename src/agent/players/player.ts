@@ -1,4 +1,4 @@
-import type { ToolCall } from '../../wire/protocol.ts';
+import type { Brief, ToolCall } from '../../wire/protocol.ts';
 import { hashText } from '../../basics/hash.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 
@@ -8,13 +8,26 @@ import type { ChatMessage, ModelAnswer } from '../model.ts';
 export interface ToolReply {
   error?: string;
   executed?: 'buy' | 'sell';
+  /** Of an order that waits for the open. */
+  placed?: 'buy' | 'sell';
   symbol?: string;
   amount?: number;
   price?: number;
-  /** After an order. */
+  /** After an order; with those that wait for the open. */
   cash?: number;
+  cash_left?: number;
   close?: number;
   bars?: { date: string; open: number; close?: number }[];
+}
+
+/** Each symbol with the price by which orders are decided; null without one. */
+export function pricesIn({
+  quotes,
+  isOpenHidden,
+}: Brief): { symbol: string; price: number | null }[] {
+  return quotes.map(({ symbol, open, previousClose }) => {
+    return { symbol, price: isOpenHidden ? previousClose : open };
+  });
 }
 
 /** An answer; without a tool call it ends the day. */

@@ -4,6 +4,7 @@ import {
   call,
   createRandom,
   pick,
+  pricesIn,
   type Random,
   sample,
   say,
@@ -52,9 +53,9 @@ const UNRELIABLE = /^unreliable/;
 const FAILURES = 0.06;
 
 /**
- * A move is the return of a symbol over its history up to today's open: 0.05 is five percent up.
+ * A move is the return of a symbol over its history up to the price that it decides by: 0.05 is five percent up.
  */
-type Move = { symbol: string; open: number; move: number };
+type Move = { symbol: string; price: number; move: number };
 
 export function temperamentOf(family: string): Temperament {
   return pick(createRandom(`strategy of ${family}`), temperaments);
@@ -83,11 +84,14 @@ interface Mind {
   random: Random;
 }
 
-function research({ quotes, holdings }: Brief, { temperament, random }: Mind): ModelAnswer {
+function research(brief: Brief, { temperament, random }: Mind): ModelAnswer {
+  const { holdings } = brief;
   const trader = `As a ${temperament.name} trader I`;
   if (random() < temperament.patience)
     return say(`${trader} see no reason to trade today. I keep what I have.`);
-  const priced = quotes.filter(({ open }) => open !== null).map(({ symbol }) => symbol);
+  const priced = pricesIn(brief)
+    .filter(({ price }) => price !== null)
+    .map(({ symbol }) => symbol);
   const held = holdings.map(({ symbol }) => symbol);
   const watched = new Set([
     ...sample(random, held, HELD_SYMBOLS_WATCHED),
@@ -115,7 +119,7 @@ function order(
   const wanted = ranked.filter(({ move }) => liked(move) > 0).slice(0, 2);
   const budget = (brief.cash * temperament.spending) / Math.max(1, wanted.length);
   const purchases = wanted
-    .map(({ symbol, open }) => ({ symbol, amount: Math.floor(budget / open) }))
+    .map(({ symbol, price }) => ({ symbol, amount: Math.floor(budget / price) }))
     .filter(({ amount }) => amount >= 1)
     .map((args) => call('buy', args));
   const calls = [...sales, ...purchases, ...mistakes(brief, random)];
@@ -134,10 +138,11 @@ function reasonFor(ranked: readonly Move[], { name }: Temperament): string {
 }
 
 /** The mistakes of real models, which the tools must refuse. */
-function mistakes({ cash, quotes, holdings }: Brief, random: Random): ToolCall[] {
+function mistakes(brief: Brief, random: Random): ToolCall[] {
+  const { cash, quotes, holdings } = brief;
   if (random() >= CARELESSNESS) return [];
-  const { symbol, open } = pick(random, quotes);
-  const affordable = Math.floor(cash / (open ?? 1));
+  const { symbol, price } = pick(random, pricesIn(brief));
+  const affordable = Math.floor(cash / (price ?? 1));
   const held = new Set(holdings.map((holding) => holding.symbol));
   const unheld = quotes.find((quote) => !held.has(quote.symbol))?.symbol ?? 'CASH';
   const most = call('buy', { symbol, amount: Math.ceil(affordable * 0.9) + 1 });
@@ -164,7 +169,13 @@ function repairOrFinish(conversation: readonly ChatMessage[]): ModelAnswer {
 }
 
 function finish(conversation: readonly ChatMessage[]): ModelAnswer {
-  const trades = toolReplies(conversation).filter(({ executed }) => executed !== undefined);
+  const replies = toolReplies(conversation);
+  const orders = replies.filter(({ placed }) => placed === 'buy' || placed === 'sell');
+  if (orders.length > 0)
+    return say(
+      `Placed: ${orders.map(({ placed, amount, symbol }) => `${placed} ${amount} ${symbol}`).join(', ')}.`,
+    );
+  const trades = replies.filter(({ executed }) => executed !== undefined);
   if (trades.length === 0) return say('No order was executed today.');
   const list = trades.map(
     ({ executed, symbol, amount, price }) => `${executed} ${amount} ${symbol} at ${price}`,
@@ -178,7 +189,8 @@ function movesIn(conversation: readonly ChatMessage[]): Move[] {
     const last = bars.at(-1);
     if (symbol === undefined || first === undefined || last === undefined || bars.length < 2)
       return [];
-    return [{ symbol, open: last.open, move: last.open / (first.close ?? first.open) - 1 }];
+    const price = last.close ?? last.open; // today's bar has only its open
+    return [{ symbol, price, move: price / (first.close ?? first.open) - 1 }];
   });
 }
 

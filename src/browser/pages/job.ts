@@ -1,3 +1,4 @@
+import { limitsInWords } from '../../basics/sentences.ts';
 import { modelDayPath, modelPath } from '../../basics/paths.ts';
 import { type Child, h, type Live, renew, replace } from '../element.ts';
 import { count, counted, money, shortId, shortList, unbrokenDate } from '../format.ts';
@@ -156,6 +157,8 @@ export function termsInWords({
         ? `orders fill ${basisPoints(terms.slippage_bps)} worse than the open`
         : 'none',
     ],
+    ['Open', terms.open === 'hidden' ? 'hidden until the orders are in' : 'shown'],
+    ['Limits', limitsInWords(terms.limits)],
     ['Dividends', terms.dividends ? 'paid' : 'not paid'],
     ['Steps', `at most ${count(terms.max_steps)} per model-day`],
     [

@@ -1,0 +1,219 @@
+import type { AgentConfiguration, Limits } from '../basics/configuration-schema.ts';
+import { type Money, money, toDollars } from '../basics/money.ts';
+import { percentOf } from '../basics/sentences.ts';
+import type { Market } from './market.ts';
+import {
+  type Action,
+  affordable,
+  buy,
+  commissionOn,
+  fillPrice,
+  NO_COSTS,
+  type Portfolio,
+  quantityOf,
+  sell,
+  type TradingCosts,
+  tradingCostsOf,
+} from './portfolio.ts';
+import type { Reply, TradingDay } from './trading-day.ts';
+
+/**
+ * How the orders of a day are taken: executed at the open that the model sees, or, where that is
+ * hidden, placed by the previous close and filled at the open when the day ends.
+ */
+export interface OrderTerms {
+  costs: TradingCosts;
+  /** Whether nothing of the session date is known to the model. */
+  isOpenHidden?: boolean;
+  /** Null without limits. */
+  limits?: Limits | null;
+}
+
+export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
+  return {
+    costs: tradingCostsOf(terms),
+    isOpenHidden: terms.open === 'hidden',
+    limits: terms.limits,
+  };
+}
+
+export type Side = 'buy' | 'sell';
+
+/** An order that waits for the open. */
+export interface Placed {
+  side: Side;
+  symbol: string;
+  amount: number;
+}
+
+/** An order of which not all shares filled, and why; without a price where there was no open. */
+export interface Unfilled extends Placed {
+  filled: number;
+  price: number | null;
+  reason: string;
+}
+
+/** Executes or places a model's order, or refuses it. Does not change the day. */
+export function takeOrder(
+  day: TradingDay,
+  side: Side,
+  { symbol, amount }: { symbol: string; amount: number },
+): Reply {
+  const { universe, market, portfolio, costs = NO_COSTS, isOpenHidden = false } = day;
+  const { placed = [], expected: before = portfolio } = day;
+  if (side === 'buy' && !universe.has(symbol))
+    return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
+  const held = quantityOf(portfolio, symbol);
+  if (side === 'sell' && held === 0) return { refusal: `Cannot sell ${symbol}: none is held.` };
+  const { open, previousClose } = market.quote(symbol);
+  const price = isOpenHidden ? previousClose : open;
+  if (price === null) {
+    const missing = isOpenHidden ? 'no previous close' : `no price on ${market.date}`;
+    return { refusal: `Cannot ${side} ${symbol}: it has ${missing}.` };
+  }
+  const leaving = placed
+    .filter((order) => order.side === 'sell' && order.symbol === symbol)
+    .reduce((sum, order) => sum + order.amount, 0);
+  // Shares that an order of today would buy cannot be sold today.
+  if (isOpenHidden && side === 'sell' && amount > held - leaving) {
+    const words = leaving === 0 ? '' : `, ${leaving} of them in orders already`;
+    return { refusal: `Cannot sell ${amount} ${symbol}: ${held} are held${words}` };
+  }
+  const order = { symbol, amount, price: fillPrice(price, side, costs), costs };
+  const beyond = beyondLimits(day, before, { ...order, side, decidingPrice: price });
+  if (beyond !== null) return { refusal: beyond };
+  const fill = side === 'buy' ? buy : sell;
+  const { portfolio: after, refusal } = fill(before, order);
+  if (refusal !== undefined) return { refusal };
+  if (isOpenHidden)
+    return {
+      placed: { order: { side, symbol, amount }, expected: after },
+      result: {
+        placed: side,
+        symbol,
+        amount,
+        at_previous_close: toDollars(price),
+        cash_left: toDollars(after.cash),
+      },
+    };
+  const commission = commissionOn(money(amount * order.price), costs);
+  return {
+    action: { actionType: side, symbol, amount, price: order.price, portfolio: after },
+    result: {
+      executed: side,
+      symbol,
+      amount,
+      price: toDollars(order.price),
+      ...(commission > 0 && { commission: toDollars(commission) }),
+      cash: toDollars(after.cash),
+      holding: quantityOf(after, symbol),
+    },
+  };
+}
+
+interface Wanted extends Placed {
+  /** The price by which the model decides, at which weights are measured, and that of the fill. */
+  decidingPrice: Money;
+  price: Money;
+}
+
+/** Shares of a whole have at most so many decimals. */
+const PARTS = 1_000_000_000_000n;
+const partsOf = (share: number) => BigInt(Math.round(share * Number(PARTS)));
+
+/** Why an order is beyond the limits of its day, with the most that can be bought; null within. */
+function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): string | null {
+  const { limits, costs = NO_COSTS, market, orders = 0 } = day;
+  const { side, symbol, amount, decidingPrice } = wanted;
+  const { max_orders: maxOrders, max_weight: maxWeight, min_cash: minCash } = limits ?? {};
+  if (maxOrders != null && orders >= maxOrders)
+    return `This is order ${orders + 1}, and the limit is ${maxOrders} a day.`;
+  if (side === 'sell' || (maxWeight == null && minCash == null)) return null;
+  const [price, cash] = [BigInt(decidingPrice), BigInt(before.cash)];
+  let value = cash;
+  for (const [name, quantity] of before.holdings)
+    value += BigInt(quantity) * BigInt(name === symbol ? decidingPrice : market.mark(name));
+  const held = BigInt(quantityOf(before, symbol));
+  const most = [
+    BigInt(affordable(before.cash, wanted.price, costs)),
+    ...(maxWeight == null ? [] : [(partsOf(maxWeight) * value) / (PARTS * price) - held]),
+    ...(minCash == null ? [] : [(cash * PARTS - partsOf(minCash) * value) / (PARTS * price)]),
+  ].reduce((least, one) => (one < least ? one : least));
+  const refuse = (words: string) => `Cannot buy ${amount} ${symbol}: ${words}; ${atMost(most)}.`;
+  const cost = BigInt(amount) * price;
+  const weight = held * price + cost;
+  if (maxWeight != null && weight * PARTS > partsOf(maxWeight) * value) {
+    const limit = percentOf(maxWeight);
+    return refuse(
+      `it would be ${percentOf(Number(weight) / Number(value), limit)} of the portfolio, and the limit is ${limit}`,
+    );
+  }
+  if (minCash != null && (cash - cost) * PARTS < partsOf(minCash) * value) {
+    const least = percentOf(minCash);
+    return refuse(
+      `cash would be ${percentOf(Number(cash - cost) / Number(value), least)} of the portfolio, and the least is ${least}`,
+    );
+  }
+  return null;
+}
+
+function atMost(shares: bigint): string {
+  if (shares <= 0n) return 'none can be bought';
+  return `at most ${shares} share${shares === 1n ? '' : 's'} can be bought`;
+}
+
+/** What became of the orders that a day placed. */
+interface Fills {
+  actions: Action[];
+  unfilled: Unfilled[];
+}
+
+/**
+ * Fills orders at the open: all sales in the order in which they were placed, then all purchases. A
+ * purchase that cash does not cover fills for as many shares as it pays.
+ */
+export function fillOrders(
+  start: Portfolio,
+  placed: readonly Placed[],
+  { market, costs }: { market: Market; costs: TradingCosts },
+): Fills {
+  const fills: Fills = { actions: [], unfilled: [] };
+  let portfolio = start;
+  for (const { side, symbol, amount } of bySide(placed)) {
+    const { open } = market.quote(symbol);
+    const price = open === null ? null : fillPrice(open, side, costs);
+    const shares =
+      price === null || side === 'sell'
+        ? amount
+        : Math.min(amount, affordable(portfolio.cash, price, costs));
+    const order = { symbol, amount: shares, price: price ?? money(0), costs };
+    const after =
+      price === null || shares === 0
+        ? undefined
+        : (side === 'buy' ? buy : sell)(portfolio, order).portfolio;
+    if (after !== undefined) {
+      portfolio = after;
+      fills.actions.push({ actionType: side, ...order, portfolio });
+    }
+    const filled = after === undefined ? 0 : shares;
+    if (filled === amount) continue;
+    const reason = price === null ? `it has no price on ${market.date}` : 'not enough cash';
+    const told = price === null ? null : toDollars(price);
+    fills.unfilled.push({ side, symbol, amount, filled, price: told, reason });
+  }
+  return fills;
+}
+
+/** Orders as they fill. */
+export function bySide<Order extends Pick<Placed, 'side'>>(placed: readonly Order[]): Order[] {
+  return placed.toSorted((one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'));
+}
+
+/** `Bought 10 of 12 AAPL at 231.02: not enough cash`. */
+export function unfilledInWords(order: Unfilled): string {
+  const { side, symbol, amount, filled, price, reason } = order;
+  const what = `${amount} ${symbol}`;
+  return filled > 0
+    ? `Bought ${filled} of ${what} at ${price}: ${reason}`
+    : `Did not ${side} ${what}: ${reason}`;
+}

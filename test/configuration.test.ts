@@ -58,6 +58,8 @@ test('a configuration of the AI-Trader family loads unchanged', () => {
     max_cost_usd: null,
     stock_symbols: nasdaq100,
     dividends: true,
+    open: 'shown',
+    limits: null,
   });
 });
 
@@ -83,6 +85,8 @@ test('missing values have their defaults, and the universe is the NASDAQ-100', (
     max_cost_usd: null,
     stock_symbols: nasdaq100,
     dividends: true,
+    open: 'shown',
+    limits: null,
   });
   assert.equal(nasdaq100.length, 101);
 });

@@ -75,7 +75,7 @@ const SESSION = query(
 const TRADES = query(
   `SELECT action_id, symbol, amount, action_type AS side FROM positions
    WHERE session_id = ? AND action_type IN ('buy', 'sell') ORDER BY action_id`,
-  { action_id: integer, symbol: orNull(text), amount: integer, side: oneOf(sides) },
+  { action_id: integer, symbol: orNull(text), amount: orNull(integer), side: oneOf(sides) },
 );
 const CALLS = query(
   `SELECT message_index, ${wordsBefore('own.session_id', 'own.message_index')} AS words_index,
@@ -137,8 +137,10 @@ function fillsOf(
   );
   return inOrder.flatMap(({ side, order, symbol, amount }) => {
     const next = filled[0];
-    const isOwn = next?.side === side && next.symbol === symbol && next.amount <= Number(amount);
-    const { action_id = null, amount: got = 0 } = (isOwn && filled.shift()) || {};
+    const isOwn =
+      next?.side === side && next.symbol === symbol && Number(next.amount) <= Number(amount);
+    const { action_id = null, amount: shares } = (isOwn && filled.shift()) || {};
+    const got = shares ?? 0;
     const done = { ...order, symbol, action_id };
     const missed = { ...order, symbol, amount, action_id: filled[0]?.action_id ?? null };
     return [

@@ -15,7 +15,7 @@ import {
   type TradingCosts,
   tradingCostsOf,
 } from './portfolio.ts';
-import type { Reply, TradingDay } from './trading-day.ts';
+import type { Placed, Reply, Side, TradingDay } from './trading-day.ts';
 
 /**
  * How the orders of a day are taken: executed at the open that the model sees, or, where that is
@@ -35,15 +35,6 @@ export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
     isOpenHidden: terms.open === 'hidden',
     limits: terms.limits,
   };
-}
-
-export type Side = 'buy' | 'sell';
-
-/** An order that waits for the open. */
-export interface Placed {
-  side: Side;
-  symbol: string;
-  amount: number;
 }
 
 /** An order of which not all shares filled, and why; without a price where there was no open. */

@@ -4,11 +4,11 @@ import type { ToolCall } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
 import type { Morning } from './morning.ts';
 import type { NewsSearch } from './news.ts';
-import { fillOrders, type OrderTerms, type Placed, unfilledInWords } from './orders.ts';
+import { fillOrders, type OrderTerms, unfilledInWords } from './orders.ts';
 import { toDollars } from '../basics/money.ts';
 import { type Action, assertSound, type Portfolio } from './portfolio.ts';
 import { runTool, type ToolResult } from './tools.ts';
-import type { TradingDay } from './trading-day.ts';
+import type { Placed, TradingDay } from './trading-day.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 export const MAX_TOOL_NAME_LENGTH = 100;

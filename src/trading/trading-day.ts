@@ -5,7 +5,6 @@ import type { Brief } from '../wire/protocol.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import type { ReceivedDividend } from './morning.ts';
-import type { Placed } from './orders.ts';
 import {
   type Action,
   describeCosts,
@@ -15,6 +14,15 @@ import {
   type TradingCosts,
   valueOf,
 } from './portfolio.ts';
+
+export type Side = 'buy' | 'sell';
+
+/** An order that waits for the open. */
+export interface Placed {
+  side: Side;
+  symbol: string;
+  amount: number;
+}
 
 /**
  * What the tools of one model-day see. The portfolio is current: each call sees the result of the

@@ -77,8 +77,9 @@ export async function replayModelDay(
   try {
     const { start, play } = begin(record, marketOf(record));
     const messages = firstMessagesOf(briefOf(play), record);
-    compareFirstMessages(firstMessagesIn(record.conversation), messages, comparison);
-    const steps = stepsIn(record.conversation.filter((message) => !isFills(message)));
+    const conversation = record.conversation.filter((message) => !isFills(message));
+    compareFirstMessages(firstMessagesIn(conversation), messages, comparison);
+    const steps = stepsIn(conversation);
     day.fromOutside = await answerAgain({ record, steps, play, comparison });
     const end = endOfDay(play);
     compareBooks(record, booksOf(reader, { record, start, play, end }), comparison);

@@ -13,7 +13,7 @@ import { insertTestJob, storedEntry } from './jobs.ts';
 import { readPrices, rowsOf } from './prices.ts';
 import { emptyTables } from './tables.ts';
 import { openSession, type Session } from '../../src/trading/session.ts';
-import { NO_COSTS } from '../../src/trading/portfolio.ts';
+import { orderTermsOf } from '../../src/trading/orders.ts';
 import { staleNow } from './stale.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];
@@ -65,10 +65,8 @@ interface OpenOptions {
 
 const OPTIONS = {
   universe: new Set(SYMBOLS),
-  initialCash: fromDollars(INITIAL_CASH),
   tokenPrices: null,
   news: null,
-  costs: NO_COSTS,
   hasNotes: true,
 };
 const EMPTY_ANSWER = {
@@ -88,7 +86,11 @@ export function callIn(session: Session, name: string, args: object) {
 /** Books in a database of their own at a path, or in one that is given, which is emptied. */
 export function createBooks(
   place: string | CommandDatabase = ':memory:',
-  { paysDividends = true, news = null }: { paysDividends?: boolean; news?: NewsSearch | null } = {},
+  {
+    paysDividends = true,
+    news = null,
+    terms = {},
+  }: { paysDividends?: boolean; news?: NewsSearch | null; terms?: object } = {},
 ): Books {
   const database = typeof place === 'string' ? openDatabase(place) : place;
   if (typeof place !== 'string') emptyTables(place);
@@ -99,6 +101,7 @@ export function createBooks(
         dividends: paysDividends,
         stock_symbols: SYMBOLS,
         initial_cash: INITIAL_CASH,
+        ...terms,
       },
     },
     'test',
@@ -112,7 +115,15 @@ export function createBooks(
     const write = database.transaction(() => morningWrite(database, modelDay));
     const own = openMarket({ reader: database, write }, modelDay.date, SYMBOLS);
     const market = change?.(own) ?? own;
-    return openSession(context, modelDay, { ...OPTIONS, news, paysDividends, market, ...options });
+    return openSession(context, modelDay, {
+      ...OPTIONS,
+      ...orderTermsOf(agentConfig),
+      initialCash: fromDollars(agentConfig.initial_cash),
+      news,
+      paysDividends,
+      market,
+      ...options,
+    });
   };
   const open: Books['open'] = async (date, model = 'model-a', options) => {
     const jobId = `job-${(jobs += 1)}`;

@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { firstMessages } from '../../src/agent/prompt.ts';
+import { fromDollars } from '../../src/basics/money.ts';
+import type { Session } from '../../src/trading/session.ts';
+import { type Books, callIn, createBooks, replayOf, setBars, tell } from '../support/books.ts';
+import { runs } from '../support/long.ts';
+import { rowsAsText } from '../support/tables.ts';
+
+const HIDDEN = { open: 'hidden' };
+const PRICES = `
+  AAPL 2025-01-03 100 102
+  AAPL 2025-01-06 110 112
+  AAPL 2025-01-07 90 95
+  MSFT 2025-01-03 200 198
+  MSFT 2025-01-07 210 211
+  ORLY 2025-01-03 30 33
+  ORLY 2025-01-06 31 32
+  ORLY 2025-01-07 34 35`;
+
+function booksOf(terms: object = {}, prices = PRICES): Books {
+  const books = createBooks(':memory:', { terms: { ...HIDDEN, ...terms } });
+  setBars(books, prices);
+  return books;
+}
+
+async function replyOf(session: Session, name: string, args: object): Promise<any> {
+  return JSON.parse((await callIn(session, name, args)).results[0]?.content ?? '');
+}
+
+function fillsIn({ database }: Books, date: string): any {
+  const [text = ''] = rowsAsText(
+    database,
+    `SELECT content FROM reasoning_logs JOIN trading_sessions USING (session_id)
+     WHERE date = '${date}' AND status = 'active' AND message_index = total_messages - 1 AND tool_name = 'fills'`,
+  );
+  return JSON.parse(text);
+}
+
+const decisionsIn = ({ database }: Books) =>
+  rowsAsText(
+    database,
+    `SELECT date, place, coalesce(kind, '-'), coalesce(own.symbol, '-'), coalesce(detail, '-') FROM decisions AS own ORDER BY date, place DESC`,
+  );
+
+test('with a hidden open a model reads previous closes alone, and knows when its orders fill', async () => {
+  const session = await booksOf().open('2025-01-06');
+  const [system, user] = firstMessages(session.brief).map(({ content }) => content);
+  assert.match(String(system), /They fill at the next open, which is not known yet/);
+  assert.doesNotMatch(String(system) + String(user), /opening price|open today|today's open/);
+  assert.match(String(user), /Portfolio value at previous closes: 10000/);
+  assert.match(
+    String(user),
+    /\(symbol, previous close; - means no price\):\nAAPL 102\nMSFT 198\nORLY 33$/,
+  );
+  assert.deepEqual(await replyOf(session, 'get_price', { symbol: 'AAPL' }), {
+    error: "Today's open is not known yet.",
+  });
+  assert.deepEqual(await replyOf(session, 'get_price_history', { symbol: 'AAPL', days: 5 }), {
+    symbol: 'AAPL',
+    bars: [{ date: '2025-01-03', open: 100, high: 102, low: 100, close: 102, volume: 1000 }],
+  });
+  assert.ok(session.tools.every(({ description }) => !description.includes("today's open")));
+});
+
+test('orders are placed by the previous close, and fill when the day ends: sales first, then purchases', async () => {
+  const books = booksOf({ commission_per_trade: 1 });
+  const first = await books.open('2025-01-03');
+  assert.deepEqual(await replyOf(first, 'buy', { symbol: 'AAPL', amount: 1 }), {
+    error: 'Cannot buy AAPL: it has no previous close.',
+  });
+  await books.complete(first);
+  assert.deepEqual(fillsIn(books, '2025-01-03'), { fills: [], unfilled: [] });
+
+  const day = await books.open('2025-01-06');
+  assert.deepEqual(await replyOf(day, 'buy', { symbol: 'AAPL', amount: 50 }), {
+    placed: 'buy',
+    symbol: 'AAPL',
+    amount: 50,
+    at_previous_close: 102,
+    cash_left: 4899,
+  });
+  assert.deepEqual(await replyOf(day, 'sell', { symbol: 'AAPL', amount: 1 }), {
+    error: 'Cannot sell AAPL: none is held.',
+  });
+  assert.equal((await replyOf(day, 'buy', { symbol: 'ORLY', amount: 148 })).cash_left, 14);
+  assert.equal(
+    (await replyOf(day, 'buy', { symbol: 'MSFT', amount: 1 })).error.slice(0, 17),
+    'Cannot buy 1 MSFT',
+  );
+  assert.deepEqual((await replyOf(day, 'get_portfolio', {})).placed, [
+    { side: 'buy', symbol: 'AAPL', amount: 50 },
+    { side: 'buy', symbol: 'ORLY', amount: 148 },
+  ]);
+  await books.complete(day);
+  // 50 · 110 and a commission leave 4499; (4499 − 1) / 31 pays for 145 shares.
+  assert.deepEqual(fillsIn(books, '2025-01-06'), {
+    fills: [
+      { side: 'buy', symbol: 'AAPL', amount: 50, price: 110 },
+      { side: 'buy', symbol: 'ORLY', amount: 145, price: 31 },
+    ],
+    unfilled: [
+      {
+        side: 'buy',
+        symbol: 'ORLY',
+        amount: 148,
+        filled: 145,
+        price: 31,
+        reason: 'not enough cash',
+      },
+    ],
+  });
+  const next = await books.open('2025-01-07');
+  const report = String(firstMessages(next.brief)[1]?.content);
+  assert.ok(report.split('\n').includes('Bought 145 of 148 ORLY at 31: not enough cash'), report);
+  // A sale that is placed later fills first, and its proceeds pay for the purchase.
+  assert.equal(
+    (await replyOf(next, 'buy', { symbol: 'MSFT', amount: 1 })).error?.slice(0, 10),
+    'Cannot buy',
+  );
+  assert.equal((await replyOf(next, 'sell', { symbol: 'AAPL', amount: 30 })).placed, 'sell');
+  assert.deepEqual(await replyOf(next, 'sell', { symbol: 'AAPL', amount: 21 }), {
+    error: 'Cannot sell 21 AAPL: 50 are held, 30 of them in orders already',
+  });
+  assert.equal((await replyOf(next, 'buy', { symbol: 'MSFT', amount: 15 })).placed, 'buy');
+  await books.complete(next);
+  assert.deepEqual(
+    fillsIn(books, '2025-01-07').fills.map(({ side, amount }: any) => `${side} ${amount}`),
+    ['sell 30', 'buy 12'],
+  );
+  assert.deepEqual(decisionsIn(books).slice(2), [
+    '2025-01-06 5 refusal AAPL Cannot sell AAPL: none is held.',
+    '2025-01-06 4 refusal MSFT Cannot buy 1 MSFT at 198.00: cash is 14.00, enough for 0',
+    '2025-01-06 3 trade AAPL -',
+    '2025-01-06 2 trade ORLY -',
+    '2025-01-06 1 refusal ORLY Bought 145 of 148 ORLY at 31: not enough cash',
+    '2025-01-07 5 refusal MSFT Cannot buy 1 MSFT at 198.00: cash is 3.00, enough for 0',
+    '2025-01-07 4 refusal AAPL Cannot sell 21 AAPL: 50 are held, 30 of them in orders already',
+    '2025-01-07 3 trade AAPL -',
+    '2025-01-07 2 trade MSFT -',
+    '2025-01-07 1 refusal MSFT Bought 12 of 15 MSFT at 210: not enough cash',
+  ]);
+  assert.deepEqual((await replayOf(books.database)).problems, []);
+});
+
+test('what has no open does not fill, and a day that fails fills nothing', async () => {
+  const books = booksOf();
+  const failed = await books.open('2025-01-06');
+  await replyOf(failed, 'buy', { symbol: 'AAPL', amount: 1 });
+  await failed.end({ status: 'failed', error: 'broken' });
+  assert.deepEqual(rowsAsText(books.database, 'SELECT * FROM positions'), []);
+  const day = await books.open('2025-01-06');
+  await replyOf(day, 'buy', { symbol: 'MSFT', amount: 5 });
+  await books.complete(day);
+  assert.deepEqual(fillsIn(books, '2025-01-06').unfilled, [
+    {
+      side: 'buy',
+      symbol: 'MSFT',
+      amount: 5,
+      filled: 0,
+      price: null,
+      reason: 'it has no price on 2025-01-06',
+    },
+  ]);
+  assert.deepEqual(decisionsIn(books), [
+    '2025-01-06 2 refusal MSFT Did not buy 5 MSFT: it has no price on 2025-01-06',
+    '2025-01-06 1 no_trade - -',
+  ]);
+  assert.deepEqual((await replayOf(books.database)).problems, []);
+});
+
+test('splits and dividends of the morning are known, and a fraction is paid at the previous close', async () => {
+  const books = booksOf({}, `${PRICES}\nORLY 2025-01-08 11 12`);
+  await books.day('2025-01-06', [['buy', 'ORLY', 7]]);
+  tell(books, 'ORLY 2025-01-08 3:2, ORLY 2025-01-07 0.5');
+  const day = await books.open('2025-01-08');
+  // 7 shares at 31 in cash, then 3.5 of dividends and half a share at 35 / 1.5.
+  assert.equal(day.brief.cash, 10_000 - 7 * 31 + 3.5 + 11.6667);
+  assert.deepEqual(day.brief.holdings, [{ symbol: 'ORLY', quantity: 10, price: 23.3333 }]);
+  await books.complete(day);
+  assert.deepEqual((await replayOf(books.database)).problems, []);
+});
+
+test('a day that is interrupted at any message places its orders again from its log, and fills them once', async () => {
+  const calls = [
+    ['buy', { symbol: 'AAPL', amount: 10 }],
+    ['buy', { symbol: 'ORLY', amount: 100 }],
+    ['get_portfolio', {}],
+  ] as const;
+  for (let kept = 0; kept <= calls.length; kept += 1) {
+    const books = booksOf();
+    const session = await books.open('2025-01-06');
+    for (const [name, args] of calls.slice(0, kept)) await callIn(session, name, args);
+    session.leave();
+    const again = await books.reopen(session.modelDay);
+    await again.resume();
+    for (const [name, args] of calls.slice(kept)) await callIn(again, name, args);
+    await books.complete(again);
+    assert.deepEqual(
+      rowsAsText(books.database, 'SELECT action_type, symbol, amount FROM positions'),
+      ['buy AAPL 10', 'buy ORLY 100'],
+    );
+    assert.deepEqual((await replayOf(books.database)).problems, []);
+  }
+});
+
+/** All that crosses to the model of one day, whose prices on the session date are multiplied. */
+async function readOf(terms: object, factor: number): Promise<string> {
+  const books = booksOf(
+    terms,
+    PRICES.replace(
+      /(2025-01-06) (\d+) (\d+)/g,
+      (_all, date, open, close) => `${date} ${Number(open) * factor} ${Number(close) * factor}`,
+    ),
+  );
+  await books.day('2025-01-03', []);
+  const session = await books.open('2025-01-06');
+  const read = [JSON.stringify([firstMessages(session.brief), session.tools])];
+  for (const [name, args] of [
+    ['get_price', { symbol: 'AAPL' }],
+    ['get_price', { symbol: 'AAPL', date: '2025-01-03' }],
+    ['get_price_history', { symbol: 'ORLY', days: 10 }],
+    ['buy', { symbol: 'AAPL', amount: 20 }],
+    ['buy', { symbol: 'ORLY', amount: 400 }],
+    ['get_portfolio', {}],
+  ] as const)
+    read.push(JSON.stringify((await callIn(session, name, args)).results));
+  await books.complete(session);
+  return read.join('\n');
+}
+
+test('no price of the session date changes a byte that a model reads; with a shown open it does', async () => {
+  const factor = fc.integer({ min: 1, max: 50 }).filter((one) => one !== 10);
+  await fc.assert(
+    fc.asyncProperty(factor, async (one) => {
+      assert.equal(await readOf({}, one / 10), await readOf({}, 1));
+      assert.notEqual(
+        await readOf({ open: 'shown' }, one / 10),
+        await readOf({ open: 'shown' }, 1),
+      );
+    }),
+    { numRuns: runs(10, 300) },
+  );
+});
+
+/** Orders by an oracle: fills in whole units of money, as the specification says. */
+test('fills are those of an oracle outside the program, to the cent', async () => {
+  const order = fc.record({
+    name: fc.constantFrom('buy', 'sell'),
+    symbol: fc.constantFrom('AAPL', 'MSFT', 'ORLY'),
+    amount: fc.integer({ min: 1, max: 60 }),
+  });
+  const costs = { commission_per_trade: 1.5, commission_bps: 10, slippage_bps: 20 };
+  const opens: Record<string, number> = { AAPL: 900_000, MSFT: 2_100_000, ORLY: 340_000 };
+  const arbitrary = fc.record({
+    before: fc.array(order, { maxLength: 4 }),
+    orders: fc.array(order, { maxLength: 8 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(arbitrary, async ({ before, orders }) => {
+      const books = booksOf(costs);
+      const first = await books.open('2025-01-06');
+      for (const { name, symbol, amount } of before) await callIn(first, name, { symbol, amount });
+      await books.complete(first);
+      const day = await books.open('2025-01-07');
+      const held = new Map(day.brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+      let cash = fromDollars(day.brief.cash) as number;
+      const placed: typeof orders = [];
+      for (const { name, symbol, amount } of orders)
+        if ((await replyOf(day, name, { symbol, amount })).error === undefined)
+          placed.push({ name, symbol, amount });
+      await books.complete(day);
+      const up = (amount: number, bps: number) => Math.ceil((amount * bps) / 10_000);
+      const expected: string[] = [];
+      for (const side of ['sell', 'buy'])
+        for (const { name, symbol, amount } of placed) {
+          if (name !== side) continue;
+          const open = opens[symbol] ?? NaN;
+          const price = side === 'buy' ? open + up(open, 20) : open - up(open, 20);
+          const costOf = (shares: number) => 15_000 + up(shares * price, 10);
+          let shares = amount;
+          if (side === 'buy')
+            while (shares > 0 && shares * price + costOf(shares) > cash) shares -= 1;
+          if (shares === 0) continue;
+          cash += (side === 'buy' ? -1 : 1) * shares * price - costOf(shares);
+          held.set(symbol, (held.get(symbol) ?? 0) + (side === 'buy' ? shares : -shares));
+          expected.push(`${side} ${symbol} ${shares} ${price} ${cash}`);
+        }
+      assert.deepEqual(
+        rowsAsText(
+          books.database,
+          `SELECT action_type, symbol, amount, price_e4, cash_e4 FROM positions JOIN trading_sessions USING (session_id)
+           WHERE date = '2025-01-07' AND action_type <> 'no_trade' ORDER BY action_id`,
+        ),
+        expected,
+      );
+      assert.deepEqual((await replayOf(books.database)).problems, []);
+    }),
+    { numRuns: runs(40, 2_000) },
+  );
+});

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Limits } from '../../src/basics/configuration-schema.ts';
+import { parseConfiguration } from '../../src/basics/configuration.ts';
+import { fromDollars, type Money, money } from '../../src/basics/money.ts';
+import type { Market } from '../../src/trading/market.ts';
+import { takeOrder } from '../../src/trading/orders.ts';
+import { NO_COSTS, tradingCostsOf } from '../../src/trading/portfolio.ts';
+import type { TradingDay } from '../../src/trading/trading-day.ts';
+import { callIn, createBooks, setBars } from '../support/books.ts';
+import { runs } from '../support/long.ts';
+
+/** A day whose opens are the marks, in units of money. */
+function dayOf(
+  cash: number,
+  holdings: Record<string, number>,
+  {
+    opens,
+    limits,
+    costs = NO_COSTS,
+  }: {
+    opens: Record<string, number>;
+    limits: Limits;
+    costs?: TradingDay['costs'];
+  },
+): TradingDay {
+  const openOf = (symbol: string): Money => money(opens[symbol] ?? 1);
+  const market = {
+    date: '2025-01-06',
+    quote: (symbol: string) => ({ open: openOf(symbol), previousDate: null, previousClose: null }),
+    mark: openOf,
+  } as unknown as Market;
+  const portfolio = { cash: money(cash), holdings: new Map(Object.entries(holdings)) };
+  return { market, universe: new Set(Object.keys(opens)), portfolio, limits, costs };
+}
+
+const DOLLARS = 10_000;
+const AAPL = { AAPL: 100 * DOLLARS };
+const fees = tradingCostsOf({ commission_per_trade: 5, commission_bps: 0, slippage_bps: 0 });
+/** An order for AAPL at 100 dollars with 10,000 dollars in cash, and why it is refused. */
+const orders: [limits: Limits, amount: number, refusal: string | undefined][] = [
+  [{ max_weight: 0.25 }, 25, undefined],
+  [
+    { max_weight: 0.25 },
+    26,
+    'Cannot buy 26 AAPL: it would be 26 % of the portfolio, and the limit is 25 %; at most 25 shares can be bought.',
+  ],
+  [
+    { max_weight: 0.012 },
+    2,
+    'Cannot buy 2 AAPL: it would be 2 % of the portfolio, and the limit is 1.2 %; at most 1 share can be bought.',
+  ],
+  [
+    { max_weight: 0.001 },
+    1,
+    'Cannot buy 1 AAPL: it would be 1 % of the portfolio, and the limit is 0.1 %; none can be bought.',
+  ],
+  [{ min_cash: 0.1 }, 90, undefined],
+  [
+    { min_cash: 0.1 },
+    97,
+    'Cannot buy 97 AAPL: cash would be 3 % of the portfolio, and the least is 10 %; at most 90 shares can be bought.',
+  ],
+  [
+    { max_weight: 0.5, min_cash: 0.7 },
+    60,
+    'Cannot buy 60 AAPL: it would be 60 % of the portfolio, and the limit is 50 %; at most 30 shares can be bought.',
+  ],
+  [
+    { max_weight: 1 },
+    101,
+    'Cannot buy 101 AAPL: it would be 101 % of the portfolio, and the limit is 100 %; at most 100 shares can be bought.',
+  ],
+  [{ max_orders: 1 }, 100, undefined],
+];
+test('an order beyond a limit is refused with the most that is allowed; exactly at it is within', () => {
+  for (const [limits, amount, refusal] of orders) {
+    const day = dayOf(10_000 * DOLLARS, {}, { opens: AAPL, limits });
+    assert.equal(takeOrder(day, 'buy', { symbol: 'AAPL', amount }).refusal, refusal);
+  }
+});
+
+test('the most is what cash pays with its costs, where that is less; weights leave the costs out', () => {
+  const day = dayOf(
+    1_000 * DOLLARS,
+    {},
+    { opens: AAPL, limits: { max_weight: 0.99 }, costs: fees },
+  );
+  assert.match(
+    String(takeOrder(day, 'buy', { symbol: 'AAPL', amount: 10 }).refusal),
+    /it would be 100 % of the portfolio, and the limit is 99 %; at most 9 shares can be bought\.$/,
+  );
+});
+
+test('a share that rounds to its limit has as many decimals as tell them apart', () => {
+  const opens = { AAPL: 2_500_001, MSFT: 7_499_999 };
+  const day = dayOf(10_000_000, {}, { opens, limits: { max_weight: 0.25 } });
+  assert.match(
+    String(takeOrder(day, 'buy', { symbol: 'AAPL', amount: 1 }).refusal),
+    /it would be 25\.00001 % of the portfolio, and the limit is 25 %; none can be bought/,
+  );
+});
+
+test('sales are refused by the number of orders alone; what grew past a limit may be kept', async () => {
+  const books = createBooks(':memory:', {
+    terms: { limits: { max_weight: 0.3, min_cash: 0.5, max_orders: 2 } },
+  });
+  setBars(
+    books,
+    'AAPL 2025-01-06 100 400\nAAPL 2025-01-07 400 400\nMSFT 2025-01-06 10 10\nMSFT 2025-01-07 10 10',
+  );
+  const first = await books.open('2025-01-06');
+  const reply = async (session: typeof first, name: string, symbol: string, amount: number) =>
+    JSON.parse((await callIn(session, name, { symbol, amount })).results[0]?.content ?? '');
+  assert.equal((await reply(first, 'buy', 'AAPL', 31)).error?.includes('31 %'), true);
+  assert.equal((await reply(first, 'buy', 'AAPL', 30)).executed, 'buy');
+  assert.equal((await reply(first, 'buy', 'MSFT', 1)).executed, 'buy');
+  assert.equal(
+    (await reply(first, 'sell', 'MSFT', 1)).error,
+    'This is order 3, and the limit is 2 a day.',
+  );
+  await first.end({ status: 'finished', summary: '' });
+  const next = await books.open('2025-01-07');
+  assert.match(
+    (await reply(next, 'buy', 'AAPL', 1)).error,
+    /the limit is 30 %; none can be bought/,
+  );
+  assert.equal((await reply(next, 'sell', 'AAPL', 1)).executed, 'sell');
+});
+
+test('whatever is held, an order is within the limits in exact arithmetic, and the most that is named is the most', () => {
+  const whole = (most: number) => fc.integer({ min: 1, max: most });
+  const arbitrary = fc.record({
+    cash: whole(1e9),
+    held: fc.integer({ min: 0, max: 500 }),
+    other: fc.integer({ min: 0, max: 500 }),
+    opens: fc.record({ AAPL: whole(1e7), MSFT: whole(1e7) }),
+    weight: whole(100),
+    least: fc.integer({ min: 0, max: 99 }),
+    amount: whole(1_000),
+  });
+  fc.assert(
+    fc.property(arbitrary, ({ cash, held, other, opens, weight, least, amount }) => {
+      const limits = { max_weight: weight / 100, min_cash: least / 100 };
+      const holdings = Object.fromEntries(
+        Object.entries({ AAPL: held, MSFT: other }).filter(([, quantity]) => quantity > 0),
+      );
+      const day = dayOf(cash, holdings, { opens, limits });
+      const value = BigInt(cash) + BigInt(held * opens.AAPL) + BigInt(other * opens.MSFT);
+      const isWithin = (shares: number) => {
+        const left = BigInt(cash) - BigInt(shares * opens.AAPL);
+        const isLight = 100n * BigInt((held + shares) * opens.AAPL) <= BigInt(weight) * value;
+        return left >= 0n && isLight && 100n * left >= BigInt(least) * value;
+      };
+      const buy = (shares: number) => takeOrder(day, 'buy', { symbol: 'AAPL', amount: shares });
+      const { refusal } = buy(amount);
+      assert.equal(refusal === undefined, isWithin(amount), refusal);
+      const most = Number(/at most (\d+)/.exec(refusal ?? '')?.[1] ?? NaN);
+      if (most > 0) assert.deepEqual([isWithin(most), isWithin(most + 1)], [true, false], refusal);
+      if (refusal?.includes('none can be bought')) assert.equal(isWithin(1), false);
+    }),
+    { numRuns: runs(500, 20_000) },
+  );
+});
+
+const wrong: [agentConfig: object, message: RegExp][] = [
+  [{ open: 'seen' }, /agent_config\.open: must be shown or hidden/],
+  [{ limits: { max_weight: 0 } }, /agent_config\.limits\.max_weight: must be >0/],
+  [{ limits: { max_weight: 1.1 } }, /agent_config\.limits\.max_weight: must be <=1/],
+  [{ limits: { min_cash: 1 } }, /agent_config\.limits\.min_cash: must be <1/],
+  [{ limits: { max_orders: 0 } }, /agent_config\.limits\.max_orders: must be >=1/],
+  [{ limits: { max_orders: 1.5 } }, /agent_config\.limits\.max_orders/],
+  [{ limits: [] }, /agent_config\.limits: expected Object, got array/],
+];
+test('an error in the configuration names the limit', () => {
+  for (const [agent_config, message] of wrong)
+    assert.throws(() => parseConfiguration({ models: [], agent_config }, 'file'), { message });
+  const limitsOf = (limits: unknown) =>
+    parseConfiguration({ models: [], agent_config: { limits } }, 'file').agent_config.limits;
+  assert.deepEqual(
+    [limitsOf({}), limitsOf(null), limitsOf({ max_weight: null })],
+    [null, null, null],
+  );
+  assert.deepEqual(limitsOf({ min_cash: 0 }), { min_cash: 0 });
+  assert.equal(fromDollars(1), DOLLARS);
+});
+
+const tools: [tools: unknown, message: RegExp | null][] = [
+  [['buy', 'sell', 'get_price'], null],
+  [null, null],
+  [['sell'], /models\[0\]\.tools: must include buy; the tools are buy, sell, get_price/],
+  [[], /models\[0\]\.tools: must include buy/],
+  [['buy', 'trade'], /models\[0\]\.tools\[1\]: must be one of buy, sell, get_price/],
+];
+test('an entry may be offered fewer tools, with buy among them', () => {
+  for (const [list, message] of tools) {
+    const parse = () => parseConfiguration({ models: [{ signature: 'a', tools: list }] }, 'file');
+    if (message === null) assert.deepEqual(parse().models[0]?.tools, list);
+    else assert.throws(parse, { message });
+  }
+});

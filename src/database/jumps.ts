@@ -23,7 +23,8 @@ const CLOSE = previous('coalesce(close, open)');
  */
 const JUMPS = query(
   `WITH nights AS MATERIALIZED (
-     SELECT symbol, date, open, source IN (${adjustedSourcesInSql}) AS adjusted, ${previous('date')} AS previous_date, ${CLOSE} AS previous_close
+     SELECT symbol, date, open, source IN (${adjustedSourcesInSql}) AS adjusted,
+       ${previous('date')} AS previous_date, ${CLOSE} AS previous_close
      FROM price_data AS own
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3 AND abs(open / ${CLOSE} - 1) > ${JUMP_RATIO}
    )

@@ -17,7 +17,7 @@ const MB = 1024 * 1024;
  */
 export const shortMachines: { name: string; controller: Controller; limit: number }[] = [
   { name: 'few tasks', controller: 'pids', limit: 16 },
-  { name: 'little memory', controller: 'memory', limit: 52 * MB },
+  { name: 'little memory', controller: 'memory', limit: 40 * MB },
 ];
 /** A small machine that is just large enough for five children side by side. */
 export const SMALL_MACHINE = { controller: 'memory', limit: 110 * MB } as const;

@@ -6,7 +6,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,7 +15,7 @@ import { test } from 'node:test';
 import { openDatabase } from '../src/database/database.ts';
 import { noDisk, noLimits, startOnDisk } from './support/disk.ts';
 import { FORMER, makeFormer } from './support/former.ts';
-import { leftToLongForm, inLongForm, isLong } from './support/long.ts';
+import { leftToLongForm, isLong } from './support/long.ts';
 import { runInProcess } from './support/in-process.ts';
 import { ask, installProgram, runProgram, startServer, untilAnswer } from './support/program.ts';
 
@@ -342,59 +341,3 @@ test('a database file that is moved away while the service runs, replaced, and p
     (body) => body.status === 'completed',
   );
 });
-
-test(
-  'the log removed under a running service: earlier and later commits survive a SIGKILL',
-  inLongForm,
-  async (t) => {
-    const cwd = installProgram(t);
-    const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
-    const path = join(cwd, 'data/jobs_dev.db');
-    const server = await startServer(t, { cwd, env });
-    const run = async (models: string[]) => {
-      const { job_id } = await ask(`${server.url}/simulate/trigger`, {
-        ...DAYS,
-        start_date: DAYS.end_date,
-        models,
-      });
-      await untilAnswer(
-        `${server.url}/simulate/status/${job_id}`,
-        (body) => body.status === 'completed',
-      );
-    };
-    await run(['model-a']);
-    rmSync(`${path}-wal`);
-    await run(['model-b']);
-    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix);
-    assert.equal((await ask(`${server.url}/health`)).status, 'healthy');
-    server.process.kill('SIGKILL');
-    const { stderr } = await server.ended;
-    assert.equal(
-      stderr.match(/"level":"WARNING".*was removed while it was in use; what it held was saved/g)
-        ?.length,
-      2,
-    );
-    const again = await startServer(t, { cwd, env });
-    const audit = await ask(`${again.url}/audit`);
-    assert.deepEqual([audit.status, audit.counts.model_days], ['sound', 2]);
-  },
-);
-
-test(
-  'the log replaced under a running service: health and triggers say so, and what to do',
-  inLongForm,
-  async (t) => {
-    const cwd = installProgram(t);
-    const server = await startServer(t, { cwd, env: DEV });
-    const log = join(cwd, 'data/jobs_dev.db-wal');
-    rmSync(log);
-    writeFileSync(log, '');
-    const { status, database } = await ask(`${server.url}/health`);
-    const { detail } = await ask(`${server.url}/simulate/trigger`, DAYS);
-    assert.deepEqual([status, database], ['unhealthy', 'disconnected']);
-    assert.match(
-      detail,
-      /Cannot use the database: its log .* was replaced .*; restart the service, then run check/,
-    );
-  },
-);

@@ -19,7 +19,7 @@ import { asArray, asObject, placeOfError } from './json.ts';
 import type { Log } from './log.ts';
 import { askingProblems } from './makers.ts';
 import { isDeterministic, repeatIn, runName } from './runs.ts';
-import { decodeText, readPromptFile, readTrustedFile } from './trusted-file.ts';
+import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
 import { list } from './sentences.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
@@ -161,15 +161,16 @@ function unusable(source: string, problem: string, cause?: unknown): ServiceErro
 }
 
 /**
- * Parses a JSON file of bounded size; the error says whether it is missing, unreadable or not JSON.
+ * Parses a JSON file of bounded size, or a stream that a person named; the error says whether it is
+ * missing, unreadable or not JSON.
  */
-export function readJsonFile(path: string): unknown {
-  return parseJson(readBytes(path), path);
+export function readJsonFile(path: string, { mayStream = false } = {}): unknown {
+  return parseJson(readBytes(path, mayStream ? readNamedFile : readTrustedFile), path);
 }
 
-function readBytes(path: string): Buffer {
+function readBytes(path: string, read = readTrustedFile): Buffer {
   try {
-    return readTrustedFile(path, MAX_CONFIGURATION_BYTES);
+    return read(path, MAX_CONFIGURATION_BYTES);
   } catch (cause) {
     const missing = codeOf(cause) === 'ENOENT';
     throw missing

@@ -7,6 +7,7 @@ import {
   openSync,
   readlinkSync,
   readSync,
+  statSync,
 } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { codeOf, messageOf, ServiceError } from './domain.ts';
@@ -65,6 +66,17 @@ export function readTrustedFile(path: string, maxBytes: number): Buffer {
     return readOpen(file, maxBytes);
   } finally {
     closeSync(file);
+  }
+}
+
+/** The bytes of a file that a person names on the command line: such a file, or a stream. */
+export function readNamedFile(path: string, maxBytes: number): Buffer {
+  if (statSync(path).isFile()) return readTrustedFile(path, maxBytes);
+  const stream = openSync(path, constants.O_RDONLY);
+  try {
+    return readOpen(stream, maxBytes);
+  } finally {
+    closeSync(stream);
   }
 }
 

@@ -27,7 +27,9 @@ export async function mergeConfig({ userFile, target, databasePath }: Merge): Pr
   const base = readFrom(DEFAULT_CONFIGURATION_PATH);
   parseConfiguration(base, DEFAULT_CONFIGURATION_PATH);
   const isGiven = userFile !== null || existsSync(userPath);
-  const merged = isGiven ? mergePatch(base, readFrom(userPath)) : base;
+  const merged = isGiven
+    ? mergePatch(base, readFrom(userPath, { mayStream: userFile !== null }))
+    : base;
   parseConfiguration(
     merged,
     isGiven ? `${userPath}, merged over ${DEFAULT_CONFIGURATION_PATH}` : DEFAULT_CONFIGURATION_PATH,
@@ -45,8 +47,8 @@ export async function mergeConfig({ userFile, target, databasePath }: Merge): Pr
  * A configuration whose prompt files have absolute paths, because they are relative to a file that
  * is merged into another.
  */
-function readFrom(path: string): unknown {
-  const content = readJsonFile(path);
+function readFrom(path: string, options = {}): unknown {
+  const content = readJsonFile(path, options);
   const models = asArray(asObject(content)?.['models']);
   if (models === undefined) return content;
   const absolute = models.map((entry) => {

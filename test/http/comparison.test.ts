@@ -120,9 +120,8 @@ function insertPast(database: TestService['database']): void {
       insertReturns(database, { dates, agentConfig, runs: { [run]: { returns, entry } } });
     };
     add('changed', {}, { max_steps: 10 + half });
-    // A job without a word on dividends is from before they were paid.
-    add('paid', {}, half === 0 ? {} : { dividends: true });
-    add('unpaid', {}, half === 0 ? {} : { dividends: false });
+    add('paid', {}, { dividends: half === 1 });
+    add('unpaid', {}, { dividends: false });
     add('prompted', { prompt: half === 0 ? null : 'Be bold.' });
     add('repeated', { repeats: half === 0 ? 1 : 3 });
   }

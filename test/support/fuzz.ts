@@ -96,7 +96,7 @@ function writeImpossibleUsage(path: string): void {
   const database = new DatabaseSync(path, { timeout: HANG_MS });
   database.exec(
     `CREATE TRIGGER impossible_usage AFTER INSERT ON job_details BEGIN
-       UPDATE job_details SET prompt_tokens = 9007199254740991, completion_tokens = 9223372036854775807, cost_usd = 1e308
+       UPDATE job_details SET prompt_tokens = 9007199254740991, completion_tokens = 9223372036854775807, cost_usd = 1e300
        WHERE job_id = new.job_id AND date = new.date AND model = new.model;
      END`,
   );

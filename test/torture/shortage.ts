@@ -15,9 +15,14 @@ const MB = 1024 * 1024;
  * Machines on which a service of three models comes through, with some of its model processes
  * taken.
  */
-export const shortMachines: { name: string; controller: Controller; limit: number }[] = [
-  { name: 'few tasks', controller: 'pids', limit: 16 },
-  { name: 'little memory', controller: 'memory', limit: 52 * MB },
+export const shortMachines: {
+  name: string;
+  controller: Controller;
+  limit: number;
+  models: number;
+}[] = [
+  { name: 'few tasks', controller: 'pids', limit: 16, models: 3 },
+  { name: 'little memory', controller: 'memory', limit: 46 * MB, models: 5 },
 ];
 /** A small machine that is just large enough for five children side by side. */
 export const SMALL_MACHINE = { controller: 'memory', limit: 110 * MB } as const;

@@ -45,7 +45,7 @@ export const statusResponse = named('JobStatusResponse', {
     open: v.picklist(['shown', 'hidden']),
     /** Shares of the portfolio's value, and orders of a model-day; null without limits. */
     limits: v.nullable(
-      v.object({
+      named('Limits', {
         max_weight: v.nullish(v.number()),
         max_orders: v.nullish(countSchema),
         min_cash: v.nullish(v.number()),

@@ -26,6 +26,7 @@ before(async (t) => {
 const terms = {
   ...{ commission_per_trade: 1, commission_bps: 2, slippage_bps: 3 },
   ...{ initial_cash: 4, dividends: false, max_steps: 5, max_cost_usd: 6, stock_symbols: ['AAPL'] },
+  ...{ open: 'hidden', limits: { max_weight: 0.25, max_orders: 5 } },
 };
 
 function insertOldJob(jobId: string, createdAt: string, status: 'completed' | 'failed'): void {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import { weekdays } from '../../src/basics/calendar.ts';
+import { createNormals } from '../../src/statistics/random.ts';
 import { firstMessages } from '../../src/agent/prompt.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import type { Session } from '../../src/trading/session.ts';
@@ -44,7 +47,7 @@ const decisionsIn = ({ database }: Books) =>
     `SELECT date, place, coalesce(kind, '-'), coalesce(own.symbol, '-'), coalesce(detail, '-') FROM decisions AS own ORDER BY date, place DESC`,
   );
 
-test('with a hidden open a model reads previous closes alone, and knows when its orders fill', async () => {
+test('with a hidden open a model reads only previous closes, and knows when its orders fill', async () => {
   const session = await booksOf().open('2025-01-06');
   const [system, user] = firstMessages(session.brief).map(({ content }) => content);
   assert.match(String(system), /They fill at the next open, which is not known yet/);
@@ -299,4 +302,68 @@ test('fills are those of an oracle outside the program, to the cent', async () =
     }),
     { numRuns: runs(40, 2_000) },
   );
+});
+
+const DRAWN = ['AAPL', 'MSFT'];
+
+/** Dates, with an open and a close of each symbol that are drawn. */
+function drawnDays(count: number) {
+  const normal = createNormals('fills of a hidden open');
+  const closes = new Map(DRAWN.map((symbol) => [symbol, 100]));
+  return weekdays('2025-01-06', '2025-12-31')
+    .slice(0, count)
+    .map((date) => {
+      const bars = DRAWN.map((symbol) => {
+        const open = Number(((closes.get(symbol) ?? 0) * (1 + 0.01 * normal())).toFixed(2));
+        const close = Number((open * (1 + 0.01 * normal())).toFixed(2));
+        closes.set(symbol, close);
+        return { symbol, open, close };
+      });
+      return { date, bars };
+    });
+}
+
+/** Every day sells what the day before bought, and spends all cash by previous closes. */
+async function sameOrders(open: 'shown' | 'hidden') {
+  const days = drawnDays(61);
+  const rows = days.flatMap(({ date, bars }) =>
+    bars.map((bar) => `${bar.symbol} ${date} ${bar.open} ${bar.close}`),
+  );
+  const books = booksOf({ open }, rows.join('\n'));
+  let refused = 0;
+  for (const [index, { date }] of days.entries()) {
+    const closes = new Map(days[index - 1]?.bars.map(({ symbol, close }) => [symbol, close]));
+    const session = await books.open(date);
+    const { cash, holdings } = session.brief;
+    for (const { symbol, quantity: amount } of holdings)
+      await replyOf(session, 'sell', { symbol, amount });
+    const symbol = DRAWN[index % 2] ?? '';
+    const value = holdings.reduce(
+      (sum, held) => sum + held.quantity * (closes.get(held.symbol) ?? 0),
+      cash,
+    );
+    const amount = Math.floor(value / (closes.get(symbol) ?? Infinity));
+    if (amount > 0 && (await replyOf(session, 'buy', { symbol, amount })).error !== undefined)
+      refused += 1;
+    await books.complete(session);
+  }
+  const one = (sql: string) => Number(rowsAsText(books.database, sql)[0]);
+  const part = one(`SELECT count(*) FROM decisions WHERE detail LIKE 'Bought %'`);
+  const value = one('SELECT portfolio_value_e4 FROM positions ORDER BY position_id DESC LIMIT 1');
+  return { refused, part, return: value / 1e8 - 1 };
+}
+
+test('what a hidden open changes over the same orders, as docs/figures.md says it', async () => {
+  const [shown, hidden] = [await sameOrders('shown'), await sameOrders('hidden')];
+  const figures = readFileSync(new URL('../../docs/figures.md', import.meta.url), 'utf8');
+  const percent = (fraction: number) =>
+    `${fraction < 0 ? '−' : '+'}${Math.abs(fraction * 100).toFixed(2)} %`;
+  assert.deepEqual([shown.part, hidden.refused], [0, 0]);
+  for (const words of [
+    `refuses ${shown.refused} of 60`,
+    `fills ${hidden.part} of them in part`,
+    percent(shown.return),
+    percent(hidden.return),
+  ])
+    assert.ok(figures.includes(words), `${words}: ${JSON.stringify({ shown, hidden })}`);
 });

@@ -102,7 +102,7 @@ test('a share that rounds to its limit has as many decimals as tell them apart',
   );
 });
 
-test('sales are refused by the number of orders alone; what grew past a limit may be kept', async () => {
+test('sales are refused only by the number of orders; what grew past a limit may be kept', async () => {
   const books = createBooks(':memory:', {
     terms: { limits: { max_weight: 0.3, min_cash: 0.5, max_orders: 2 } },
   });

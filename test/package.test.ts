@@ -97,7 +97,9 @@ test('a failed command says where in the program, with --enable-source-maps in i
     /^Internal server error: unexpected failure \(reference (\w+)\)$/.exec(detail) ?? [];
   assert.ok(reference, detail);
   await server.waitFor(
-    new RegExp(`"reference":"${reference}","error":"Error: no such table: .*server\\.js:\\d+`),
+    new RegExp(
+      `"reference":"${reference}","error":"Error: no such table: .*(server\\.js|\\[worker eval\\]):\\d+`,
+    ),
   );
   writeFileSync(join(cwd, 'server.js.map'), textOf('dist/server.js.map'));
   const options = isExecutable ? {} : { NODE_OPTIONS: '--enable-source-maps' };

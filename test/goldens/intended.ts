@@ -31,5 +31,10 @@ export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] 
     why: 'the model page asks for neither holdings nor failures (15)',
   },
   { where: /\$ import-prices /, why: 'the sentences of one reader of tables (19)' },
+  {
+    where: /\/simulate\/status\/|file \w+\/data\/simulate,status/,
+    part: /"open":"shown","limits":null,/,
+    why: 'the terms of a job say whether its open is hidden, and its limits',
+  },
   { where: /\$ demo/, why: 'refused orders are those of /performance (22)' },
 ];

@@ -21,6 +21,33 @@ const drawdown = named('Drawdown', {
   length: count,
 });
 
+const style = named('Style', {
+  factors: v.array(
+    named('StyleFactor', {
+      factor: v.string(),
+      beta: v.number(),
+      standard_error: v.number(),
+      p_value: v.number(),
+      /** beta · Σ factor: all contributions add up to Σ (return − risk-free). */
+      contribution: v.number(),
+    }),
+  ),
+  /** Per year: the daily constant · 252. */
+  alpha: figure,
+  alpha_standard_error: figure,
+  alpha_p_value: figure,
+  alpha_contribution: figure,
+  r_squared: figure,
+  days: count,
+  left_out_days: named('LeftOutDays', {
+    count,
+    first: v.nullable(dateText),
+    last: v.nullable(dateText),
+  }),
+  /** Why there are no figures. */
+  unavailable: v.nullable(v.string()),
+});
+
 const modelDetails = named('ModelDetails', {
   /** Months and years in which a day has a return, in order. */
   months: v.array(named('MonthReturn', { month: v.string(), return: v.number(), days: count })),
@@ -69,6 +96,8 @@ const modelDetails = named('ModelDetails', {
     interval_90: v.nullable(named('DrawInterval', { low: v.number(), high: v.number() })),
     unavailable,
   }),
+  /** Where the return came from: factors, and what is left; null without stored factors. */
+  style: v.nullable(style),
   /** The total return if every order had cost so much more. */
   cost_sensitivity: v.array(
     named('CostSensitivity', { basis_points: v.number(), total_return: v.number() }),
@@ -304,6 +333,8 @@ export const performanceResponse = named('PerformanceResponse', {
           }),
         ),
       ),
+      /** Of the mean run; with `by=entry` and details. */
+      details: v.optional(named('FamilyDetails', { style: v.nullable(style) })),
     }),
   ),
   benchmark: named('Benchmark', {

@@ -9,6 +9,7 @@ import { reportFamilies, type RunOfFamily } from '../performance/families.ts';
 import { dailyRate } from '../performance/figure.ts';
 import { reportConventions } from '../performance/definitions.ts';
 import { modelReport, prepareReports, type ReportRequest } from '../performance/model-reports.ts';
+import { checkFactors, reportStyle } from '../performance/style.ts';
 import { commissionOf } from '../performance/trading.ts';
 import {
   type Context,
@@ -48,6 +49,16 @@ const tradeColumns = [
   'cash_change',
 ];
 
+const styleColumns = [
+  'model',
+  'factor',
+  'beta',
+  'standard_error',
+  'p_value',
+  'contribution',
+  'days',
+];
+
 export const performanceQuery = v.object({
   ...choiceEntries,
   ...benchmarkEntry,
@@ -60,16 +71,23 @@ export const performanceQuery = v.object({
     ),
     'false',
   ),
+  factors: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((names) => names.split(',').map((name) => name.trim())),
+      v.description('The factors of `style`, separated by commas; default: all that are stored.'),
+    ),
+  ),
   ...formatQuery,
   table: v.optional(
     v.pipe(
       v.picklist(
-        ['curve', 'returns', 'trades', 'actions'],
-        'expected curve, returns, trades or actions',
+        ['curve', 'returns', 'trades', 'actions', 'style'],
+        'expected curve, returns, trades, actions or style',
       ),
       v.description(
         'Which of the tables, as CSV: the curve; daily returns, a row for each date and a column for each model, with the ' +
-          'benchmark last; the orders and dividends; or these with the splits.',
+          'benchmark last; the orders and dividends; these with the splits; or the factors of each return.',
       ),
     ),
     'curve',
@@ -84,8 +102,11 @@ type Query = v.InferOutput<typeof performanceQuery>;
 export function performance(context: Context, { query, format }: Input<Query>): ResponseBody {
   checkJob(context.database, filtersOf(query));
   checkBenchmark(context.database, query.benchmark);
+  checkFactors(context.database, query.factors);
   if (format !== 'csv') return inJson(context, query);
   if (query.table === 'returns') return returnsTable(context, query);
+  if (query.table === 'style')
+    return csvTable('style.csv', styleColumns, styleRows(context, query));
   if (query.table !== 'curve')
     return csvTable(`${query.table}.csv`, tradeColumns, tradeRows(context, query));
   return csvTable('curve.csv', curveColumns, curveRows(context, query));
@@ -103,6 +124,7 @@ function prepare(
     wanted: query.benchmark,
     riskFree: dailyRate(settings.riskFreeRate),
     withDetails,
+    factors: query.factors,
   };
   return { narrowed, request, basis: prepareReports(request) };
 }
@@ -128,7 +150,14 @@ function* inJson(context: Context, query: Query): Generator<string> {
     common: narrowed.common,
     without_completed_days: modelsWithoutCompletedDays(request, basis.failed, narrowed.named),
     incomparable: all,
-    families: reportFamilies(runs, { withCurves }),
+    families: reportFamilies(runs, {
+      withCurves,
+      ...(withCurves &&
+        query.details && {
+          styleOf: (returns) =>
+            basis.factors && reportStyle(returns, basis.factors, request.riskFree),
+        }),
+    }),
     benchmark: basis.benchmarkReport,
     conventions: reportConventions(settings.riskFreeRate),
     ...deploymentFields(settings),
@@ -179,6 +208,20 @@ function* curveRows(context: Context, query: Query): Generator<Cell[]> {
       const own = [value, dailyReturn, stale, values.get(date) ?? null, family, isBeforeCutoff];
       yield [model, date, ...own, dividends, status, growth, drawdown];
     }
+  }
+}
+
+/** A row per factor of each model, and one for the rest, with its yearly alpha. */
+function* styleRows(context: Context, query: Query): Generator<Cell[]> {
+  const { request, basis } = prepare(context, query, { withDetails: true });
+  for (const period of basis.periods) {
+    const { model, details } = modelReport(request, basis, period);
+    const style = details?.style;
+    if (!style) continue;
+    for (const { factor, beta, standard_error, p_value, contribution } of style.factors)
+      yield [model, factor, beta, standard_error, p_value, contribution, style.days];
+    const { alpha, alpha_standard_error, alpha_p_value, alpha_contribution, days } = style;
+    yield [model, 'alpha', alpha, alpha_standard_error, alpha_p_value, alpha_contribution, days];
   }
 }
 

@@ -68,6 +68,18 @@ export const commands: Record<string, Command> = {
     run: async ({ rest, values }) =>
       (await import('./import-prices.ts')).importPrices(rest, values),
   }),
+  'import-factors': command({
+    summary: 'Imports daily returns of factors, to tell returns apart.',
+    details: lines(
+      "Files of Kenneth French's data library, or CSV with date and a column for each factor.",
+      'Exit code 0 if every file was imported, otherwise 1. See docs/figures.md.',
+    ),
+    options: { unit: { value: 'UNIT', text: 'percent or fraction. Default: percent.' } },
+    positionals: { name: 'FILE', least: 1, most: Infinity },
+    example: 'import-factors F-F_Research_Data_5_Factors_2x3_daily.CSV',
+    run: async ({ rest, values }) =>
+      (await import('./import-factors.ts')).importFactors(rest, values),
+  }),
   'download-prices': command({
     summary: 'Downloads missing daily prices, as a job does.',
     details: lines(

@@ -93,6 +93,7 @@ const KEPT: Readonly<Record<string, string>> = {
   price_revisions: `${OF_SYMBOL} AND date <= ${LAST_DATE} OR ${LATER_REVISION}`,
   price_data_coverage: `${OF_SYMBOL} AND start_date <= ${LAST_DATE}`,
   market_days: `date <= ${LAST_DATE}`,
+  factors: `date <= ${LAST_DATE}`,
   stock_splits: OF_SYMBOL,
   stock_split_coverage: OF_SYMBOL,
   stock_split_spans: OF_SYMBOL,

@@ -12,6 +12,7 @@ import {
 } from './risk-and-return.ts';
 import { reported, toDollars } from '../basics/money.ts';
 import { reportDrawdown } from './report-returns.ts';
+import { type DayReturn, type Factors, reportStyle } from './style.ts';
 import { highestFirst, type ValueGains } from './symbols.ts';
 import { type ModelTrading, noSymbolTrading, type OpenPosition, unrealisedOf } from './trading.ts';
 
@@ -112,10 +113,12 @@ export interface DetailsInput {
   trading: ModelTrading;
   positions: readonly OpenPosition[];
   gains: ValueGains;
+  /** Null where none are stored. */
+  factors: Factors | null;
 }
 
 /** The details of one model, named as in the response. */
-export function reportDetails({ curve, series, riskFree, ...rest }: DetailsInput) {
+export function reportDetails({ curve, series, riskFree, factors, ...rest }: DetailsInput) {
   const rolling = reportRolling(curve, series, riskFree);
   return {
     months: returnsBy(series, 'YYYY-MM').map(({ period, return: own, days }) => ({
@@ -132,7 +135,14 @@ export function reportDetails({ curve, series, riskFree, ...rest }: DetailsInput
     rolling,
     symbols: reportSymbols(rest),
     histogram: histogramOf(returnsOf(series)),
+    style: factors && reportStyle(withReturn(curve), factors, riskFree),
   };
+}
+
+function withReturn(curve: readonly DayOfCurve[]): DayReturn[] {
+  return curve.flatMap(({ date, startDate, dailyReturn }) =>
+    dailyReturn === null ? [] : [{ date, startDate, dailyReturn }],
+  );
 }
 
 /**

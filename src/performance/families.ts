@@ -3,6 +3,7 @@ import { count } from '../basics/sentences.ts';
 import { mean } from '../statistics/moments.ts';
 import { type Figure, reportFigures, rounded } from './figure.ts';
 import { sampleDeviation } from './risk-and-return.ts';
+import type { DayReturn, Style } from './style.ts';
 
 /** What the figures of a family need of each of its runs. */
 export interface RunOfFamily {
@@ -21,7 +22,10 @@ export interface RunOfFamily {
  */
 export function reportFamilies(
   runs: readonly RunOfFamily[],
-  { withCurves }: { withCurves: boolean },
+  {
+    withCurves,
+    styleOf,
+  }: { withCurves: boolean; styleOf?: ((returns: DayReturn[]) => Style | null) | undefined },
 ) {
   return [...Map.groupBy(runs, ({ family }) => family)].flatMap(([family, own]) => {
     if (own.length < 2 && !withCurves) return [];
@@ -49,6 +53,7 @@ export function reportFamilies(
           highest_total_return: figure(least, () => Math.max(...returns)),
         }),
         ...(withCurves && own.length > 1 && { curve: curveOf(own) }),
+        ...(styleOf && { details: { style: styleOf(meanReturns(own)) } }),
       },
     ];
   });
@@ -63,6 +68,16 @@ function curveOf(runs: readonly RunOfFamily[]) {
     if (all.length < runs.length) return [];
     const [low, high] = [Math.min(...all), Math.max(...all)];
     return [{ date, growth: rounded(meanGrowth(all)), low, high }];
+  });
+}
+
+/** The returns of the mean run, on each date that all runs share. */
+function meanReturns(runs: readonly RunOfFamily[]): DayReturn[] {
+  let [growth, startDate]: [number, CalendarDate | null] = [1, null];
+  return curveOf(runs).map((day) => {
+    const own = { date: day.date, startDate, dailyReturn: day.growth / growth - 1 };
+    [growth, startDate] = [day.growth, day.date];
+    return own;
   });
 }
 

@@ -9,6 +9,7 @@ import { type Choice, readChosenDays } from './choice.ts';
 import { ownMarks } from './own-marks.ts';
 import { createUnknownSearch, readRecord } from './record.ts';
 import { reportModel } from './report.ts';
+import { readFactors } from './style.ts';
 
 export interface ReportRequest extends Choice {
   /** The name of a benchmark; undefined for the default. */
@@ -17,6 +18,8 @@ export interface ReportRequest extends Choice {
   riskFree: number;
   /** Whether the reports have details. */
   withDetails: boolean;
+  /** The factors to tell returns apart by; all that are stored without a choice. */
+  factors?: readonly string[] | undefined;
 }
 
 /** What the figures of all models share. */
@@ -33,8 +36,12 @@ export function prepareReports(request: ReportRequest) {
     periods.map(({ model }) => model),
   );
   const incomparable = compareModels(periods, { configurations, initialCash });
+  const starts = days.map(({ startDate, date }) => startDate ?? date).sort();
+  const ends = days.map(({ date }) => date).sort();
+  const span = { from: starts[0] ?? '', to: ends.at(-1) ?? '' };
   return {
     periods,
+    factors: request.withDetails ? readFactors(database, request.factors, span) : null,
     benchmark,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
     incomparable,
@@ -73,6 +80,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
   const record = readRecord(request, period, {
     benchmark: benchmark.levels,
     riskFree,
+    factors: basis.factors,
     withDetails,
     findUnknown,
   });

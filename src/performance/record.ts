@@ -28,6 +28,7 @@ import { toolArguments, wasMalformed } from '../trading/tool-arguments.ts';
 import type { BothLevels } from './benchmark.ts';
 import { type Choice, daysOf } from './choice.ts';
 import type { ModelPeriod } from './comparability.ts';
+import type { Factors } from './style.ts';
 import { readValueGains, type ValueGains } from './symbols.ts';
 
 /** Before and after every date. */
@@ -152,6 +153,8 @@ export interface ModelRecord {
   markOf: (symbol: string) => Money | null;
   /** Per day. */
   riskFree: number;
+  /** By which returns are told apart; null without any. */
+  factors: Factors | null;
   /** What the details of each symbol need; null unless they are wanted. */
   gains: ValueGains | null;
 }
@@ -172,7 +175,7 @@ function countRefusals(calls: Iterable<RefusedCall>) {
 }
 
 /** What the records of all models share, and which of their parts are wanted. */
-interface RecordOptions extends Pick<ModelRecord, 'benchmark' | 'riskFree'> {
+interface RecordOptions extends Pick<ModelRecord, 'benchmark' | 'riskFree' | 'factors'> {
   withDetails: boolean;
   findUnknown: UnknownSearch;
 }
@@ -181,7 +184,7 @@ interface RecordOptions extends Pick<ModelRecord, 'benchmark' | 'riskFree'> {
 export function readRecord(
   choice: Choice,
   { model, end }: ModelPeriod,
-  { benchmark, riskFree, withDetails, findUnknown }: RecordOptions,
+  { benchmark, riskFree, factors, withDetails, findUnknown }: RecordOptions,
 ): ModelRecord {
   const { database } = choice;
   const days = daysOf(choice, model);
@@ -200,6 +203,7 @@ export function readRecord(
     benchmark,
     markOf: (symbol) => closingPrice(pricesNow(database), end, symbol)?.price ?? null,
     riskFree,
+    factors,
     gains: withDetails ? readValueGains(database, ledger, chosen) : null,
   };
 }

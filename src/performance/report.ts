@@ -134,7 +134,7 @@ export function reportModel(record: ModelRecord) {
   const trading = tradingOf(record.ledger, new Set(record.chosen.keys()));
   const positions = openPositions(trading.book, record.markOf);
   const series = seriesOf(curve, leastReturn);
-  const { gains, riskFree } = record;
+  const { gains, riskFree, factors } = record;
   const period = { ...reportPeriod(days, record, trading), ...reportReturns(series, riskFree) };
   const theirs = benchmarkReturns(record.benchmark, curve);
   const relative = reportRelative(compare(curve, theirs, leastReturn), riskFree);
@@ -146,7 +146,7 @@ export function reportModel(record: ModelRecord) {
     curve: reportCurve(days, record, { curve, trading }),
   };
   const details = gains && {
-    ...reportDetails({ curve, series, riskFree, trading, positions, gains }),
+    ...reportDetails({ curve, series, riskFree, factors, trading, positions, gains }),
     ...reportCosts(costDays(days, theirs)),
   };
   return { ...figures, details };

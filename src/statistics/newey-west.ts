@@ -43,7 +43,7 @@ export function lagsFor(days: number): number {
  * Σ_t a_t·b_t + Σ_k w_k Σ_t (a_t·b_{t−k} + a_{t−k}·b_t), w_k the weights of the lags: the long-run
  * covariance of two series, times the days.
  */
-function weightedProducts(one: Float64Array, other: Float64Array): number {
+export function weightedProducts(one: Float64Array, other: Float64Array): number {
   let sum = dot(one, other, one.length);
   for (const [index, weight] of lagWeights(one.length).entries()) {
     const lag = index + 1;

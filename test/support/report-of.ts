@@ -33,6 +33,7 @@ export function reportOf(ledger: readonly LedgerDay[], differences: Partial<Mode
     markOf: () => null,
     riskFree: 0,
     gains: null,
+    factors: null,
     ...differences,
   };
   return reportModel(record);

@@ -123,6 +123,16 @@ CREATE TABLE market_days (
   PRIMARY KEY (source, date)
 ) STRICT, WITHOUT ROWID;
 
+-- The returns of factors on a day, as fractions, by which the returns of models are told apart; risk_free is none of them.
+CREATE TABLE factors (
+  factor TEXT NOT NULL CHECK (factor <> ''),
+  date TEXT NOT NULL CHECK (${dateIn('date')}),
+  value REAL NOT NULL CHECK (abs(value) < 1),
+  source TEXT NOT NULL,
+  recorded_at TEXT NOT NULL,
+  PRIMARY KEY (factor, date)
+) STRICT, WITHOUT ROWID;
+
 -- numerator new shares for denominator old ones, before the open of date.
 CREATE TABLE stock_splits (
   symbol TEXT NOT NULL,

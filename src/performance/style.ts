@@ -1,0 +1,145 @@
+import type { CalendarDate } from '../basics/calendar.ts';
+import { ServiceError } from '../basics/domain.ts';
+import { list } from '../basics/sentences.ts';
+import type { Reader } from '../database/database.ts';
+import { factorNames, factorsBetween, RISK_FREE } from '../database/factors.ts';
+import { type Coefficient, fitPlane } from '../statistics/regression.ts';
+import { studentTUpperTail } from '../statistics/student-t.ts';
+import { rounded } from './figure.ts';
+
+/** Where a return came from: factors, and what is left. */
+
+const DAYS_NEEDED = 60;
+const DAYS_PER_FACTOR = 10;
+const DAYS_PER_YEAR = 252;
+
+/** A return from one close to another; from its open where there is none before. */
+export interface DayReturn {
+  date: CalendarDate;
+  startDate: CalendarDate | null;
+  dailyReturn: number;
+}
+
+export type Style = ReturnType<typeof reportStyle>;
+
+/** The factors that a request picks, with their returns. */
+export interface Factors {
+  names: readonly string[];
+  /** By date, in order; then by factor. */
+  days: ReadonlyMap<CalendarDate, ReadonlyMap<string, number>>;
+}
+
+/** Throws a `ServiceError` (`unknown_factor`) for a factor that is not stored. */
+export function checkFactors(reader: Reader, picked: readonly string[] | undefined): void {
+  if (picked === undefined) return;
+  const known = factorNames(reader);
+  const unknown = picked.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const words = known.length === 0 ? 'none are; import-factors imports them' : list(known);
+  throw new ServiceError(
+    'invalid_filter',
+    `factors: ${JSON.stringify(unknown)} is not stored; ${words}`,
+  );
+}
+
+/** Those that are picked, or all that are stored; null without any. */
+export function readFactors(
+  reader: Reader,
+  picked: readonly string[] | undefined,
+  span: { from: CalendarDate; to: CalendarDate },
+): Factors | null {
+  const names = picked ?? factorNames(reader);
+  if (names.length === 0) return null;
+  const days = new Map<CalendarDate, Map<string, number>>();
+  for (const { factor, date, value } of factorsBetween(reader, span))
+    days.set(date, (days.get(date) ?? new Map<string, number>()).set(factor, value));
+  return { names, days };
+}
+
+const NOTHING = {
+  factors: [],
+  alpha: null,
+  alpha_standard_error: null,
+  alpha_p_value: null,
+  alpha_contribution: null,
+  r_squared: null,
+};
+
+/**
+ * Ordinary least squares of the returns above the risk-free one on the factors, with the errors of
+ * `fitPlane`. `riskFree` is per day, for days of which the factors' file has none.
+ */
+export function reportStyle(
+  returns: readonly DayReturn[],
+  { names, days }: Factors,
+  riskFree: number,
+) {
+  const dates = [...days.keys()];
+  const rows = returns.map((day) => ({
+    ...day,
+    row: rowOf(day, { names, days, dates, riskFree }),
+  }));
+  const used = rows.flatMap(({ row }) => row ?? []);
+  const left = rows.filter(({ row }) => row === null).map(({ date }) => date);
+  const counts = {
+    days: used.length,
+    left_out_days: { count: left.length, first: left[0] ?? null, last: left.at(-1) ?? null },
+  };
+  const needed = Math.max(DAYS_NEEDED, DAYS_PER_FACTOR * (names.length + 1));
+  const columns = names.map((_name, index) =>
+    Float64Array.from(used, ({ factors }) => factors[index] ?? NaN),
+  );
+  const y = Float64Array.from(used, ({ excess }) => excess);
+  const tooFew =
+    used.length < needed &&
+    `Needs ${needed} days with a return and every factor; it has ${used.length}`;
+  const still = columns.findIndex((column) => column.every((value) => value === column[0]));
+  const fitted = tooFew || still !== -1 ? null : fitPlane(columns, y);
+  if (fitted === null) {
+    const words =
+      still === -1
+        ? `The factors ${list(names)} depend on each other`
+        : `The factor ${names[still]} does not vary`;
+    return { ...NOTHING, ...counts, unavailable: tooFew || words };
+  }
+  const pValue = ({ value, standardError }: Coefficient) =>
+    rounded(2 * studentTUpperTail(Math.abs(value / standardError), used.length - names.length - 1));
+  const sum = (column: Float64Array) => column.reduce((total, value) => total + value, 0);
+  const { intercept, slopes, rSquared } = fitted;
+  const contributions = slopes.map(({ value }, index) => value * sum(columns[index] ?? y));
+  const rest = sum(y) - contributions.reduce((total, one) => total + one, 0);
+  return {
+    factors: slopes.map((slope, index) => ({
+      factor: names[index] ?? '',
+      beta: rounded(slope.value),
+      standard_error: rounded(slope.standardError),
+      p_value: pValue(slope),
+      contribution: contributions[index] ?? NaN,
+    })),
+    alpha: rounded(intercept.value * DAYS_PER_YEAR),
+    alpha_standard_error: rounded(intercept.standardError * DAYS_PER_YEAR),
+    alpha_p_value: pValue(intercept),
+    alpha_contribution: rest,
+    r_squared: rounded(rSquared),
+    ...counts,
+    unavailable: null,
+  };
+}
+
+/**
+ * The factors over the days of a return, compounded where it covers several, and the return above
+ * the risk-free one; null where a factor of one of its days is not stored.
+ */
+function rowOf(
+  { date, startDate, dailyReturn }: DayReturn,
+  { names, days, dates, riskFree }: Factors & { dates: readonly CalendarDate[]; riskFree: number },
+): { factors: number[]; excess: number } | null {
+  if (!days.has(date)) return null;
+  const own = startDate === null ? [date] : dates.filter((one) => one > startDate && one <= date);
+  const compounded = (returnOf: (day: ReadonlyMap<string, number> | undefined) => number) =>
+    own.reduce((growth, one) => growth * (1 + returnOf(days.get(one))), 1) - 1;
+  const factors = names.map((name) => compounded((day) => day?.get(name) ?? NaN));
+  if (factors.some(Number.isNaN)) return null;
+  const free = compounded((day) => day?.get(RISK_FREE) ?? riskFree);
+  return { factors, excess: dailyReturn - free };
+}

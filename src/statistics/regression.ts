@@ -1,0 +1,140 @@
+import { deviationsFrom, dot, mean } from './moments.ts';
+import { weightedProducts } from './newey-west.ts';
+
+/** A coefficient with its standard error. */
+export interface Coefficient {
+  value: number;
+  standardError: number;
+}
+
+export interface FittedPlane {
+  intercept: Coefficient;
+  /** In the order of the columns. */
+  slopes: Coefficient[];
+  /** The share of the variance of y that the columns explain. */
+  rSquared: number;
+}
+
+/**
+ * Columns that are not free of each other: their places, where the condition of the matrix of
+ * centred columns, each scaled to length 1, is above `MAX_CONDITION` (Belsley, Kuh & Welsch,
+ * Regression Diagnostics, 1980).
+ */
+export const MAX_CONDITION = 1e4;
+
+/**
+ * Ordinary least squares of y on columns and a constant, with standard errors for autocorrelated days
+ * of unequal variance (Newey & West 1987, 1994) and the correction D/(D − K − 1): as statsmodels'
+ * `OLS(y, [1, x]).fit(cov_type="HAC", cov_kwds={"maxlags": L, "use_correction": True})`. Solved by the
+ * modified Gram-Schmidt process, which is as exact as the columns allow (Björck, Numerical Methods
+ * for Least Squares Problems, 1996, 2.4). Null for columns of a condition above `MAX_CONDITION`.
+ */
+export function fitPlane(columns: readonly Float64Array[], y: Float64Array): FittedPlane | null {
+  const days = y.length;
+  const middles = columns.map(mean);
+  const centred = columns.map((column, index) => deviationsFrom(middles[index] ?? NaN, column));
+  const lengths = centred.map((column) => Math.sqrt(dot(column, column, days)));
+  const scaled = centred.map((column, index) => column.map((one) => one / (lengths[index] ?? NaN)));
+  if (!(conditionOf(scaled) <= MAX_CONDITION)) return null;
+  const height = mean(y);
+  const heights = deviationsFrom(height, y);
+  const { inverse, coefficients, residuals } = solve(scaled, heights);
+  const slopeValues = coefficients.map((value, index) => value / (lengths[index] ?? NaN));
+  const correction = days / (days - columns.length - 1);
+  const coefficient = (value: number, influence: (day: number) => number): Coefficient => {
+    const scores = residuals.map((residual, day) => residual * influence(day));
+    const variance = correction * weightedProducts(scores, scores);
+    return { value, standardError: Math.sqrt(Math.max(0, variance)) };
+  };
+  const influenceOf = (index: number) => (day: number) =>
+    (inverse[index]?.[day] ?? NaN) / (lengths[index] ?? NaN);
+  const intercept = slopeValues.reduce(
+    (left, slope, index) => left - slope * (middles[index] ?? NaN),
+    height,
+  );
+  return {
+    intercept: coefficient(intercept, (day) =>
+      middles.reduce((left, middle, index) => left - middle * influenceOf(index)(day), 1 / days),
+    ),
+    slopes: slopeValues.map((value, index) => coefficient(value, influenceOf(index))),
+    rSquared: 1 - dot(residuals, residuals, days) / dot(heights, heights, days),
+  };
+}
+
+/**
+ * The solution for columns of length 1, what it leaves, and the rows of the pseudo-inverse, R⁻¹Qᵀ.
+ */
+function solve(columns: readonly Float64Array[], y: Float64Array) {
+  const days = y.length;
+  const basis: Float64Array[] = [];
+  const upper: number[][] = [];
+  let residuals = Float64Array.from(y);
+  const projections: number[] = [];
+  for (const column of columns) {
+    let rest = Float64Array.from(column);
+    const row: number[] = [];
+    // Twice, so that the basis is orthogonal however near the columns are to each other.
+    for (let round = 0; round < 2; round += 1)
+      for (const [index, one] of basis.entries()) {
+        const share = dot(one, rest, days);
+        row[index] = (row[index] ?? 0) + share;
+        rest = rest.map((value, day) => value - share * (one[day] ?? NaN));
+      }
+    const length = Math.sqrt(dot(rest, rest, days));
+    const unit = rest.map((value) => value / length);
+    upper.push([...row, length]);
+    basis.push(unit);
+    const projection = dot(unit, residuals, days);
+    projections.push(projection);
+    residuals = residuals.map((value, day) => value - projection * (unit[day] ?? NaN));
+  }
+  const coefficients = [...projections];
+  const inverse = basis.map((one) => Float64Array.from(one));
+  for (let place = columns.length - 1; place >= 0; place -= 1) {
+    const own = upper[place] ?? [];
+    const length = own[place] ?? NaN;
+    coefficients[place] = (coefficients[place] ?? NaN) / length;
+    inverse[place] = (inverse[place] ?? basis[place] ?? y).map((value) => value / length);
+    for (let above = 0; above < place; above += 1) {
+      const share = own[above] ?? 0;
+      coefficients[above] = (coefficients[above] ?? NaN) - share * (coefficients[place] ?? NaN);
+      inverse[above] = (inverse[above] ?? y).map(
+        (value, day) => value - share * (inverse[place]?.[day] ?? NaN),
+      );
+    }
+  }
+  return { coefficients, inverse, residuals };
+}
+
+/**
+ * The largest singular value of columns of length 1 over the least, from the eigenvalues of their
+ * products by Jacobi's rotations (Golub & Van Loan, Matrix Computations, 8.5).
+ */
+function conditionOf(columns: readonly Float64Array[]): number {
+  const size = columns.length;
+  const matrix = columns.map((one) => columns.map((other) => dot(one, other, one.length)));
+  const at = (row: number, column: number) => matrix[row]?.[column] ?? NaN;
+  const set = (row: number, column: number, value: number) => {
+    const own = matrix[row];
+    if (own !== undefined) own[column] = value;
+  };
+  for (let sweep = 0; sweep < 30; sweep += 1)
+    for (let p = 0; p < size; p += 1)
+      for (let q = p + 1; q < size; q += 1) {
+        if (at(p, q) === 0) continue;
+        const angle = 0.5 * Math.atan2(2 * at(p, q), at(q, q) - at(p, p));
+        const [c, s] = [Math.cos(angle), Math.sin(angle)];
+        for (let k = 0; k < size; k += 1) {
+          const [one, other] = [at(k, p), at(k, q)];
+          set(k, p, c * one - s * other);
+          set(k, q, s * one + c * other);
+        }
+        for (let k = 0; k < size; k += 1) {
+          const [one, other] = [at(p, k), at(q, k)];
+          set(p, k, c * one - s * other);
+          set(q, k, s * one + c * other);
+        }
+      }
+  const values = matrix.map((_row, index) => at(index, index));
+  return Math.sqrt(Math.max(...values) / Math.max(0, Math.min(...values)));
+}

@@ -364,6 +364,8 @@ export const performanceResponse = named('PerformanceResponse', {
   conventions: named('Conventions', {
     period: v.string(),
     fractions: v.string(),
+    /** The stored factors, by which `style` tells returns apart. */
+    factors: v.array(v.string()),
     trading_days_per_year: count,
     deviation: v.string(),
     risk_free_rate: v.number(),

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Cell } from '../basics/csv.ts';
+import { factorNames } from '../database/factors.ts';
 import { type Change, changesOf } from '../database/records/results.ts';
 import { reported, toDollars } from '../basics/money.ts';
 import { daysOf, modelsOf, modelsWithoutCompletedDays } from '../performance/choice.ts';
@@ -159,7 +160,7 @@ function* inJson(context: Context, query: Query): Generator<string> {
         }),
     }),
     benchmark: basis.benchmarkReport,
-    conventions: reportConventions(settings.riskFreeRate),
+    conventions: reportConventions(settings.riskFreeRate, factorNames(context.database)),
     ...deploymentFields(settings),
   }));
 }

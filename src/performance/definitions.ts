@@ -99,6 +99,8 @@ export const definitions = {
   cost_usd:
     'What the tokens of these model-days cost, including failed attempts within the same job',
   profit_per_cost_usd: 'Dollars of profit per dollar of model cost',
+  style:
+    'Per year, what is left of the returns above the risk-free one after the stored factors, by a regression over its days',
 } as const;
 
 /**
@@ -164,8 +166,9 @@ const units = {
 const STILL = `Without a bar a benchmark is worth its last close for ${MAX_STILL_DAYS} calendar days`;
 
 /** The conventions of the figures, as in the response. */
-export function reportConventions(yearlyRiskFreeRate: number) {
+export function reportConventions(yearlyRiskFreeRate: number, factors: readonly string[]) {
   return {
+    factors: [...factors],
     period:
       'One model-day: from the close of the day it started from to its own close; the first day from its open',
     fractions: 'Returns, rates and shares are fractions: 0.01 is one percent',

@@ -17,7 +17,7 @@ const groups = [
 test('every figure that has a unit is in the response', () => {
   const details = model.details.wrapped.entries;
   const known = [...groups, details, details.selection.entries].flatMap(Object.keys);
-  const named = Object.values(reportConventions(0).units).flat();
+  const named = Object.values(reportConventions(0, []).units).flat();
   assert.equal(new Set(named).size, named.length);
   assert.deepEqual(
     named.filter((name) => !known.includes(name)),
@@ -47,6 +47,6 @@ test('every definition is in docs/figures.md, and the conventions are those of t
     Object.keys(definitions).filter((name) => !page.includes(`\`${name}\``)),
     [],
   );
-  const conventions = reportConventions(0.04);
+  const conventions = reportConventions(0.04, []);
   assert.deepEqual(v.parse(performanceResponse.entries.conventions, conventions), conventions);
 });

@@ -76,7 +76,15 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
       ...figure,
       reason: ({ entry }) => entry?.runs.map(figure.reason).find((words) => words !== undefined),
     });
-  const [total, ...others] = briefFigures(conventions).map(column);
+  const alpha = figureNamed(conventions, 'alpha', {
+    label: 'Alpha after style',
+    meaning: conventions.definitions['style'],
+    read: ({ details }) => details?.style?.alpha ?? null,
+    reason: ({ details }) => details?.style?.unavailable ?? undefined,
+  });
+  const brief = briefFigures(conventions);
+  const figures = conventions.factors.length > 0 ? [...brief, alpha] : brief;
+  const [total, ...others] = figures.map(column);
   // In common days all have as many, which the words above the table say.
   const days = common === null ? [figureNamed(conventions, 'model_days', { label: 'Days' })] : [];
   return [

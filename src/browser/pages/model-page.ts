@@ -16,6 +16,7 @@ import { notices } from './leaderboard.ts';
 import { entryViews, keyFigures, runTabs } from './model-entry.ts';
 import { modelFigures } from './model-figures.ts';
 import { monthlyReturns } from './model-returns.ts';
+import { styleView } from './model-style.ts';
 import { currentHoldings, profitBySymbol, tradesTable } from './model-trades.ts';
 
 /** Filters that have no meaning for a single model. */
@@ -65,6 +66,8 @@ function* views(
   yield drawdowns(data, signal);
   yield h('div.two.even', monthlyReturns(data), currentHoldings(data.report));
   yield tradesTable(data);
+  const style = styleView(data.report);
+  if (style !== null) yield style;
   yield section(
     'More',
     lateFold('All figures, with their meanings', () => [modelFigures(data)]),

@@ -19,8 +19,7 @@ export function generalHelp(): string {
     '',
     ...columns(GENERAL_OPTIONS),
     '',
-    'Settings, such as API_PORT and DEPLOYMENT_MODE (DEV or PROD), are environment variables or lines',
-    'of a file .env: see docs/configuration.md. Paths are relative to the working directory.',
+    'Settings are environment variables or lines of a file .env: see docs/configuration.md.',
     '',
   ].join('\n');
 }

@@ -153,7 +153,7 @@ export interface ModelRecord {
   markOf: (symbol: string) => Money | null;
   /** Per day. */
   riskFree: number;
-  /** By which returns are told apart; null without any. */
+  /** Null without any. */
   factors: Factors | null;
   /** What the details of each symbol need; null unless they are wanted. */
   gains: ValueGains | null;

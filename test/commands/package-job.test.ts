@@ -227,7 +227,7 @@ const packaged: [where: string, ...tables: string[]][] = [
   ],
   [OWN_SYMBOLS, 'dividends', 'dividend_coverage', 'dividend_revisions'],
   [`${OWN_SYMBOLS} AND ${BEFORE_END}`, 'price_data', 'price_revisions'],
-  [BEFORE_END, 'market_days'],
+  [BEFORE_END, 'market_days', 'factors'],
 ];
 
 test('of every table, a package has the rows that the model-days of its job rest on', async (t) => {
@@ -278,6 +278,7 @@ const COVERED = [
   `INSERT INTO stock_split_spans VALUES (?, 's', '2025-01-06', '2025-01-08', 't')`,
   `INSERT INTO dividend_coverage (symbol, source, start_date, end_date, recorded_at) VALUES (?, 'csv', '2025-01-06', '2025-01-08', 't')`,
   `INSERT INTO market_days VALUES (?, '2025-01-06', 't')`,
+  `INSERT INTO factors VALUES (?, '2025-01-06', 0.01, 's', 't')`,
 ];
 
 test('the manifest has the digest of every table, until a service opens the file', async (t) => {

@@ -239,6 +239,12 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ],
   ['a dividend that takes cash', `${POSITION} (1, 9, 'dividend', 'AAPL', 1, -1, 5, 20, 0)`],
   ['a purchase at the price 0', `${POSITION} (1, 9, 'buy', 'AAPL', 1, 0, 5, 20, 0)`],
+  [
+    'a factor on a sloppy date',
+    `INSERT INTO factors VALUES ('market', '2025-1-6', 0.01, 's', 't')`,
+  ],
+  ['a factor of 100 percent', `INSERT INTO factors VALUES ('market', '2025-01-06', 1, 's', 't')`],
+  ['a factor that comes to have no name', `UPDATE factors SET factor = ''`],
   ['a market day on a sloppy date', `INSERT INTO market_days VALUES ('s', '2025-1-6', 't')`],
   ['a market day that comes to have no source', `UPDATE market_days SET source = NULL`],
   [
@@ -395,6 +401,8 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['splits that are known further', `UPDATE stock_split_coverage SET end_date = '2025-01-07'`],
   ['an idempotency key', `INSERT INTO idempotency_keys VALUES ('key', 'j', 'h', '{}')`],
   ['a remembered answer that changes', `UPDATE idempotency_keys SET answer = '[1]'`],
+  ['a factor', `INSERT INTO factors VALUES ('market', '2025-01-06', 0.01, 's', 't')`],
+  ['a factor that is revised', `UPDATE factors SET value = 0.02`],
   ['a market day', `INSERT INTO market_days VALUES ('s', '2025-01-06', 't')`],
   ['a market day that is answered again', `UPDATE market_days SET recorded_at = 'u'`],
   [

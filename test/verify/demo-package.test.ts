@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/service.ts';
  * shows that it reads it.
  */
 const PACKAGE = new URL('../../docs/demo-package.db', import.meta.url).pathname;
-const SHA256 = 'ca8b361ed24ec14730d3abf76d8d8566947fbb177dc4d848fda4469b43e6a10b';
+const SHA256 = '1c33fab5044a37830fc8c6e979db0e61ae9fa1faa2927cb643ec18aaebaf85c8';
 const MAX_BYTES = 960 * 1024;
 
 test('the package in docs/ replays in full, now and in every later version', async () => {

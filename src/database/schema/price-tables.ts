@@ -123,11 +123,11 @@ CREATE TABLE market_days (
   PRIMARY KEY (source, date)
 ) STRICT, WITHOUT ROWID;
 
--- The returns of factors on a day, as fractions, by which the returns of models are told apart; risk_free is none of them.
+-- The returns of factors on a day, as fractions, which style reads; risk_free is none of them.
 CREATE TABLE factors (
   factor TEXT NOT NULL CHECK (factor <> ''),
   date TEXT NOT NULL CHECK (${dateIn('date')}),
-  value REAL NOT NULL CHECK (abs(value) < 1),
+  value REAL NOT NULL CHECK (value > -1 AND value < 1),
   source TEXT NOT NULL,
   recorded_at TEXT NOT NULL,
   PRIMARY KEY (factor, date)

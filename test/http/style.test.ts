@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { styleInWords } from '../../src/browser/pages/model-style.ts';
+import { storeFactors } from '../../src/database/factors.ts';
+import { createNormals } from '../../src/statistics/random.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
+import { insertReturns } from '../support/returns.ts';
+import { startTestService } from '../support/service.ts';
+
+test('/performance tells returns apart into the stored factors, and lists those that it has', async (t) => {
+  const service = await startTestService(t);
+  const { database } = service;
+  const dates = weekdays('2025-01-06', '2025-05-30').slice(0, 80);
+  const normal = createNormals('factors');
+  const factors = dates.flatMap((date) => [
+    { factor: 'market', date, value: 0.01 * normal() },
+    { factor: 'momentum', date, value: 0.01 * normal() },
+  ]);
+  const returnsOf = (share: number) =>
+    dates.map((_date, index) => share * (factors[2 * index]?.value ?? 0) + 0.001 * normal());
+  const runs = Object.fromEntries(
+    [
+      ['alpha', 1],
+      ['beta', 0.5],
+      ['beta#2', 1.5],
+    ].map(([name, share]) => [String(name), { returns: returnsOf(Number(share)) }]),
+  );
+  insertReturns(database, { dates, runs });
+  const ask = async (query: string) => (await service.get(`/performance?${query}`)).body;
+  const none = await ask('details=true');
+  assert.equal(none.models[0].details.style, null);
+  assert.deepEqual(none.conventions.factors, []);
+  database.transaction(() => storeFactors(database, factors, { source: 'f.csv', recordedAt: 't' }));
+  const { models, families, conventions } = await ask('details=true&by=entry');
+  assert.deepEqual(conventions.factors, ['market', 'momentum']);
+  const [style] = models.map(({ details }: any) => details.style);
+  assert.deepEqual([style.days, style.unavailable], [80, null]);
+  assert.ok(Math.abs(style.factors[0].beta - 1) < 0.1, JSON.stringify(style));
+  assert.match(
+    styleInWords(style),
+    /^Of [+−]\d+\.\d\d %, [+−]\d+\.\d\d % is the market, [+−]\d.* momentum; .* \(±\d.* %\) is left\.$/,
+  );
+  const beta = families.find(({ family }: any) => family === 'beta');
+  assert.ok(Math.abs(beta.details.style.factors[0].beta - 1) < 0.1, JSON.stringify(beta.details));
+  const picked = await ask('details=true&factors=market');
+  assert.deepEqual(
+    picked.models[0].details.style.factors.map(({ factor }: any) => factor),
+    ['market'],
+  );
+  const { status, body } = await service.get('/performance?factors=carry');
+  assert.deepEqual(
+    [status, body.detail],
+    [422, 'factors: "carry" is not stored; market, momentum'],
+  );
+  const csv = await fetch(`${service.url}/performance?table=style&format=csv`);
+  const lines = (await csv.text()).replace('\ufeff', '').split('\r\n');
+  assert.equal(lines[0], 'model,factor,beta,standard_error,p_value,contribution,days');
+  assert.deepEqual(
+    lines.slice(1, 4).map((line) => line.split(',').slice(0, 2).join(' ')),
+    ['alpha market', 'alpha momentum', 'alpha alpha'],
+  );
+});

@@ -38,7 +38,7 @@ test('/performance tells returns apart into the stored factors, and lists those 
   assert.ok(Math.abs(style.factors[0].beta - 1) < 0.1, JSON.stringify(style));
   assert.match(
     styleInWords(style),
-    /^Of [+−]\d+\.\d\d %, [+−]\d+\.\d\d % is the market, [+−]\d.* momentum; .* \(±\d.* %\) is left\.$/,
+    /^Of [+−]\d+\.\d\d %, [+−]\d+\.\d\d % is the market, [+−]?\d.* momentum; .* \(±\d.* %\) is left\.$/,
   );
   const beta = families.find(({ family }: any) => family === 'beta');
   assert.ok(Math.abs(beta.details.style.factors[0].beta - 1) < 0.1, JSON.stringify(beta.details));

@@ -345,7 +345,7 @@ test('import-prices reports its result in a line and by its exit code', async (t
   );
   assert.equal(
     good.stderr,
-    'good.csv:3: refused, open is not a plausible number: "x"\nCannot import bad.csv: it is not JSON, and as CSV its header lacks date, open\n',
+    'good.csv:3: refused, open is not a plausible number: "x"\nCannot import bad.csv: it is not JSON, and as CSV of prices its header lacks date, open, close (dividends need ex_date and amount, splits date, numerator and denominator); its columns are hello\n',
   );
   const kept = await runHere(['import-prices', 'good.csv'], {
     cwd,

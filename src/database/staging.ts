@@ -71,7 +71,7 @@ export interface StagedSymbol {
 }
 
 /**
- * As much as SQLite keeps in memory before it goes on in a file. The rows of a whole market's day
+ * As much as SQLite keeps in memory before it continues in a file. The rows of a whole market's day
  * each touch another page.
  */
 const CACHE_MB = 64;

@@ -172,7 +172,7 @@ test('at the daily quota the job continues with the complete dates, and its warn
   );
 });
 
-test('a download answers triggers and statuses, ends with the service, and goes on at the next start', async (t) => {
+test('a download answers triggers and statuses, ends with the service, and continues at the next start', async (t) => {
   const { server, service } = await startBySymbol(t, {
     prices: TWO,
     fault: (_request, index) => (index > 0 ? faults.perSecond : undefined),

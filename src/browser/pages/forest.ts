@@ -22,7 +22,7 @@ const TICKS_AT = 29;
 const EDGE = 20;
 const TICK_EDGE = 6;
 
-const GOES_ON = 'An arrow head means that an interval goes on: its ends are in its row.';
+const CONTINUES = 'An arrow head means that an interval continues beyond the plot: its ends are in its row.';
 
 export const BEST = 'Probability of being best';
 
@@ -75,7 +75,7 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
     'div',
     legend(options),
     table,
-    h('p.quiet.about', [each, isCut && GOES_ON, ...notes].filter(Boolean).join(' ')),
+    h('p.quiet.about', [each, isCut && CONTINUES, ...notes].filter(Boolean).join(' ')),
     exports,
   );
 }
@@ -175,7 +175,7 @@ function middle(...marks: readonly Child[]): SVGElement {
   return svg('svg', { y: '50%', overflow: 'visible' }, ...marks);
 }
 
-/** A line with a cap at both ends, or an arrow head where it goes on beyond the plot. */
+/** A line with a cap at both ends, or an arrow head where it continues beyond the plot. */
 function reach(
   ends: Record<'low' | 'high', number>,
   { percent, isBeyond }: Scale,

@@ -61,7 +61,7 @@ function partsOf(report: ModelReport): Record<string, Part> {
   const { relative, trading, round_trips, usage, details } = report;
   const parts = { return: report, relative, trading, round_trips, usage };
   if (details === null) return parts;
-  const { symbols, ...selection } = details.selection; // how many names, which is no figure
+  const { symbols, ...selection } = details.selection; // how many names: a count, not a figure
   return { ...parts, selection, cost_sensitivity: details };
 }
 

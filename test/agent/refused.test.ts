@@ -136,7 +136,7 @@ test('what the entry sets is never left out', async (t) => {
 });
 
 test('what was refused before is not asked again, and an error about something else is one', async (t) => {
-  const leftOut = ['stream', 'thinking', 'cache_control'] as const;
+  const leftOut: Addition[] = ['stream', 'thinking', 'cache_control'];
   const { server, model } = await ask(t, 'messages', [{ body: done.messages }], { leftOut });
   await model(opening);
   assert.ok(!leftOut.some((name) => has[name](server.requests[0]?.body)));

@@ -80,7 +80,7 @@ const providers: Record<string, (t: TestContext) => Promise<Provider>> = {
  */
 async function startLive(t: TestContext, provider: Provider, models: readonly string[]) {
   let now = { start: Date.parse(`${FIRST}${EVENING}`), since: performance.now() };
-  const purchase = [[['buy', { symbol: 'AAPL', amount: 10 }]]];
+  const purchase: [string, object][][] = [[['buy', { symbol: 'AAPL', amount: 10 }]]];
   const options = {
     settings: provider.settings,
     clock: () => new Date(now.start + performance.now() - now.since),

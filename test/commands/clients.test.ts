@@ -284,12 +284,6 @@ test('on a terminal a bar stays below the dates that have ended', {
   assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ s: 3 of 3 run\.\r\n$/);
 });
 
-test('the commands are in the help', async () => {
-  const { stdout } = await run(['--help']);
-  for (const command of ['trigger', 'watch'])
-    assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
-});
-
 test('Ctrl-C ends a watch and not the job', async () => {
   const { stdout } = await run(['trigger', '--start', '2025-09-01', '--end', '2025-09-03']);
   const watching = startProgram(['watch', stdout.trim()], { cwd, env: { API_URL: server.url } });

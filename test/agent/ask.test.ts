@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { dialects } from '../../src/agent/provider/ask.ts';
@@ -110,8 +111,7 @@ for (const [reply, reason] of passing) {
       failures.map((failed) => failed.reason.trim()),
       [reason],
     );
-    const waitMs = failures[0]?.waitMs as number;
-    assert.ok(waitMs >= BASE_DELAY_MS / 2 && waitMs <= BASE_DELAY_MS, String(waitMs));
+    assertWithin(failures[0]?.waitMs, BASE_DELAY_MS);
     assert.deepEqual(server.requests[1], server.requests[0]);
   });
 }
@@ -197,34 +197,33 @@ test('any error beside an answer is one, except null', async (t) => {
 });
 
 test('when all tries are used up the error says how many there were, and the waits have doubled', async (t) => {
-  const server = await startModelServer(t, [fails(500, 'Oops')]);
-  const { error, failures } = await askOnce(endpointOf(server.baseUrl));
+  const { baseUrl, requests } = await startModelServer(t, [fails(500, 'Oops')]);
+  const { error, failures } = await askOnce(endpointOf(baseUrl));
   assert.equal(error, 'The model provider returned 500: Oops (after 4 tries)');
-  assert.equal(server.requests.length, 4);
-  const waits = failures.map(({ waitMs }) => waitMs);
-  assert.equal(waits[3], null);
-  waits.slice(0, 3).forEach((waitMs, index) => {
-    const longest = BASE_DELAY_MS * 2 ** index;
-    assert.ok((waitMs as number) >= longest / 2 && (waitMs as number) <= longest, String(waits));
-  });
-  assert.equal(
-    (await askOnce(endpointOf(server.baseUrl, { maxRetries: 0 }))).error,
-    'The model provider returned 500: Oops',
-  );
+  assert.equal(requests.length, 4);
+  const [first, second, third, last] = failures.map(({ waitMs }) => waitMs);
+  assert.equal(last, null);
+  for (const [waitMs, longest] of [
+    [first, 1],
+    [second, 2],
+    [third, 4],
+  ] as [number, number][])
+    assertWithin(waitMs, longest * BASE_DELAY_MS);
+  const untried = await askOnce(endpointOf(baseUrl, { maxRetries: 0 }));
+  assert.equal(untried.error, 'The model provider returned 500: Oops');
 });
 
 test('a provider that never responds is retried, each time within the time limit', async (t) => {
-  const server = await startModelServer(t, () => 'never');
-  const { error, failures } = await askOnce(
-    endpointOf(server.baseUrl, { requestTimeoutMs: 50, maxRetries: 2 }),
-  );
+  const { baseUrl, requests } = await startModelServer(t, () => 'never');
+  const endpoint = endpointOf(baseUrl, { requestTimeoutMs: 50, maxRetries: 2 });
+  const { error, failures } = await askOnce(endpoint);
   const reason = 'could not be reached: no response within 0.05 seconds';
   assert.equal(error, `The model provider ${reason} (after 3 tries)`);
   assert.deepEqual(
     failures.map((failure) => failure.reason),
     Array(3).fill(reason),
   );
-  assert.equal(server.requests.length, 3);
+  assert.equal(requests.length, 3);
 });
 
 test('a time limit counts to the last byte, not to the first', async (t) => {
@@ -235,39 +234,38 @@ test('a time limit counts to the last byte, not to the first', async (t) => {
     socket.on('close', () => clearInterval(timer));
   }).listen(0, '127.0.0.1');
   t.after(() => dripping.close());
-  await new Promise((resolve) => dripping.once('listening', resolve));
-  const { port } = dripping.address() as { port: number };
-  const { error } = await askOnce(
-    endpointOf(`http://127.0.0.1:${port}`, { requestTimeoutMs: 80, maxRetries: 0 }),
-  );
+  await once(dripping, 'listening');
+  const url = `http://127.0.0.1:${(dripping.address() as AddressInfo).port}`;
+  const { error } = await askOnce(endpointOf(url, { requestTimeoutMs: 80, maxRetries: 0 }));
   assert.equal(error, 'The model provider could not be reached: no response within 0.08 seconds');
 });
 
 test('a refused connection is retried, and reported after the last try', async () => {
   const closed = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => closed.once('listening', resolve));
-  const { port } = closed.address() as { port: number };
+  await once(closed, 'listening');
+  const { port } = closed.address() as AddressInfo;
   await new Promise((resolve) => closed.close(resolve));
   const { error } = await askOnce(endpointOf(`http://127.0.0.1:${port}/v1`, { maxRetries: 1 }));
-  assert.equal(
-    error,
-    `The model provider could not be reached: connect ECONNREFUSED 127.0.0.1:${port} (after 2 tries)`,
-  );
+  const reason = `connect ECONNREFUSED 127.0.0.1:${port} (after 2 tries)`;
+  assert.equal(error, `The model provider could not be reached: ${reason}`);
 });
 
 test('untrusted or missing TLS fails immediately and says what to do', async (t) => {
   const tls = await startModelServer(t, [says('Done.')], { tls: true });
-  const untrusted = await askOnce(endpointOf(tls.baseUrl));
-  assert.equal(
-    untrusted.error,
-    'The model provider could not be reached: its certificate is not trusted: self-signed certificate (NODE_EXTRA_CA_CERTS can name a file of certificates to trust)',
-  );
   const bare = await startModelServer(t, [says('Done.')]);
-  const noTls = await askOnce(endpointOf(bare.baseUrl.replace('http:', 'https:')));
-  assert.equal(
-    noTls.error,
-    'The model provider could not be reached: no TLS connection can be made there: wrong version number',
-  );
+  for (const [url, reason] of [
+    [
+      tls.baseUrl,
+      'its certificate is not trusted: self-signed certificate (NODE_EXTRA_CA_CERTS can name a file of certificates to trust)',
+    ],
+    [
+      bare.baseUrl.replace('http:', 'https:'),
+      'no TLS connection can be made there: wrong version number',
+    ],
+  ] as const) {
+    const { error } = await askOnce(endpointOf(url));
+    assert.equal(error, `The model provider could not be reached: ${reason}`);
+  }
   assert.deepEqual([tls.requests.length, bare.requests.length], [0, 0]);
 });
 
@@ -296,21 +294,21 @@ const retryAfters: [headers: Record<string, string>, waitMs: number | undefined]
   [{ 'retry-after-ms': '', 'retry-after': '2' }, 2_000],
 ];
 test('how long the headers of a response ask to wait', () => {
+  const now = Date.parse('2025-11-10T12:00:00Z');
   for (const [headers, waitMs] of retryAfters)
-    assert.equal(
-      readRetryAfter(headers, Date.parse('2025-11-10T12:00:00Z')),
-      waitMs,
-      JSON.stringify(headers),
-    );
+    assert.equal(readRetryAfter(headers, now), waitMs, JSON.stringify(headers));
 });
 
+/** A wait is drawn from the longer half. */
+function assertWithin(waitMs: number | null | undefined, longest: number): void {
+  assert.ok(Number(waitMs) >= longest / 2 && Number(waitMs) <= longest, String(waitMs));
+}
+
 test('a wait doubles with each try, respects that of the provider, and has a maximum', () => {
-  const within = (waitMs: number, longest: number) =>
-    assert.ok(waitMs >= longest / 2 && waitMs <= longest, String(waitMs));
-  within(waitAfter(1, 1_000), 1_000);
-  within(waitAfter(3, 1_000), 4_000);
+  assertWithin(waitAfter(1, 1_000), 1_000);
+  assertWithin(waitAfter(3, 1_000), 4_000);
   assert.equal(waitAfter(1, 1_000, 7_000), 7_000);
-  within(waitAfter(5, 1_000, 2), 16_000);
+  assertWithin(waitAfter(5, 1_000, 2), 16_000);
   assert.equal(waitAfter(1, 1_000, 86_400_000), MAX_WAIT_MS);
   assert.equal(waitAfter(100, 1_000), MAX_WAIT_MS);
   assert.equal(waitAfter(1, 0), 0);

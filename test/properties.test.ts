@@ -149,50 +149,46 @@ const anyFactor = fc.constantFrom(2, 4, 16);
 /** The simulated model draws by its cash. */
 const SCALED_MODELS = MODELS.filter((model) => model !== 'simulated');
 
-test(
-  'prices and cash k times as high leave returns and multiply amounts',
-  inLongForm,
-  async (t) => {
-    await check(
-      fc.asyncProperty(anyPrices, anyFactor, async (prices, factor) => {
-        const one = await open(t, linesOf(prices));
-        const other = await open(t, linesOf(prices, factor), CASH * factor);
-        for (const service of [one, other])
-          await run(service, FIRST, LAST, { models: SCALED_MODELS });
-        const records = async (service: TestService, times: number) =>
-          (await ask(service, '/results')).results.map((record: Json) => {
-            const amounts = ['price', 'cash', 'portfolio_value', 'daily_profit'].map((name) =>
-              record[name] === null ? null : Math.round(record[name] * 10_000 * times),
-            );
-            const { model, date, action_type: type, symbol, amount, holdings } = record;
-            const { daily_return_pct } = record;
-            return [model, date, type, symbol, amount, holdings, daily_return_pct, ...amounts];
+test('k times the prices and cash: k times the amounts', inLongForm, async (t) => {
+  await check(
+    fc.asyncProperty(anyPrices, anyFactor, async (prices, factor) => {
+      const one = await open(t, linesOf(prices));
+      const other = await open(t, linesOf(prices, factor), CASH * factor);
+      for (const service of [one, other])
+        await run(service, FIRST, LAST, { models: SCALED_MODELS });
+      const records = async (service: TestService, times: number) =>
+        (await ask(service, '/results')).results.map((record: Json) => {
+          const amounts = ['price', 'cash', 'portfolio_value', 'daily_profit'].map((name) =>
+            record[name] === null ? null : Math.round(record[name] * 10_000 * times),
+          );
+          const { model, date, action_type: type, symbol, amount, holdings } = record;
+          const { daily_return_pct } = record;
+          return [model, date, type, symbol, amount, holdings, daily_return_pct, ...amounts];
+        });
+      assert.deepEqual(await records(other, 1), await records(one, factor));
+      const returns = async (service: TestService) => {
+        const path = '/performance?details=true&benchmark=universe';
+        return (await ask(service, path)).models.map((model: Json) => {
+          const { total_return, max_drawdown, winning_days_share, best_day, relative } = model;
+          const { exposure, turnover } = model.trading;
+          const { win_rate, profit_factor, payoff_ratio } = model.round_trips;
+          const { months, drawdowns, histogram } = model.details;
+          const curve = model.curve.map((point: Json) => {
+            const { date, daily_return, growth, drawdown } = point;
+            return [date, daily_return, growth, drawdown];
           });
-        assert.deepEqual(await records(other, 1), await records(one, factor));
-        const returns = async (service: TestService) => {
-          const path = '/performance?details=true&benchmark=universe';
-          return (await ask(service, path)).models.map((model: Json) => {
-            const { total_return, max_drawdown, winning_days_share, best_day, relative } = model;
-            const { exposure, turnover } = model.trading;
-            const { win_rate, profit_factor, payoff_ratio } = model.round_trips;
-            const { months, drawdowns, histogram } = model.details;
-            const curve = model.curve.map((point: Json) => {
-              const { date, daily_return, growth, drawdown } = point;
-              return [date, daily_return, growth, drawdown];
-            });
-            return [
-              [total_return, max_drawdown, winning_days_share, best_day, relative, curve],
-              [exposure, turnover, win_rate, profit_factor, payoff_ratio],
-              [months, drawdowns, histogram],
-            ];
-          });
-        };
-        assert.deepEqual(await returns(other), await returns(one));
-        await Promise.all([one.stop(), other.stop()]);
-      }),
-    );
-  },
-);
+          return [
+            [total_return, max_drawdown, winning_days_share, best_day, relative, curve],
+            [exposure, turnover, win_rate, profit_factor, payoff_ratio],
+            [months, drawdowns, histogram],
+          ];
+        });
+      };
+      assert.deepEqual(await returns(other), await returns(one));
+      await Promise.all([one.stop(), other.stop()]);
+    }),
+  );
+});
 
 test('another model, job or symbol changes no figure of a model', inLongForm, async (t) => {
   await check(

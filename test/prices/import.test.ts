@@ -15,7 +15,7 @@ import { storePrices } from '../support/prices.ts';
 import { noProc } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 import { rowsAsText } from '../support/tables.ts';
-import { like } from '../support/text-table.ts';
+import { like, tableOf } from '../support/text-table.ts';
 import { inLongForm } from '../support/long.ts';
 
 const HEADER = 'symbol,date,open,high,low,close,volume';
@@ -23,55 +23,35 @@ const OPTIONS = { clock: clockFrom(TODAY) };
 const series = (name: string) => `{"Meta Data": {"2. Symbol": "A"}, "${name}": {}}`;
 
 const NO_SERIES = 'it has no "Meta Data" with a symbol and no "Time Series (Daily)"';
-const SPLITS = '(dividends need ex_date and amount, splits date, numerator and denominator)';
-const unreadable: [name: string, text: string | Buffer, message: string][] = [
-  ['an empty file', '', 'it is empty'],
-  [
-    'bytes',
-    Buffer.from([0, 1, 2, 255, 254, 0, 0]),
-    '…as CSV of prices its header lacks date, open, close…',
-  ],
-  ['prose', 'Good morning,\nhere are the prices.', '…its header lacks …columns are Good morning, '],
-  ['prices without a close', 'Date,Open,Settle\n2025-09-02,1,1\n', '… lacks close …Settle'],
-  ['a close and no open', 'symbol,date,close\nA,2025-09-02,1\n', '…its header lacks open (…'],
-  [
-    'a close beside dividends and no open',
-    'symbol,ex_date,amount,close\nA,2025-09-02,1,1\n',
-    `…its header lacks date, open ${SPLITS}…`,
-  ],
-  ['an ex-date without amounts', 'symbol,ex_date,cash\nA,2024-06-07,1\n', '…columns are …, cash'],
-  // They are adjusted for the splits, unlike those that are paid alone.
-  [
-    'dividends on other dates',
-    'Date,Dividends,Stock Splits\n2024-06-07,1,0\n',
-    '… lacks open, clo…',
-  ],
-  ['splits without dates', 'symbol,numerator,denominator\nA,4,1\n', '…lacks date, open, close…'],
-  ['two columns of one name', 'date,open,OPEN,close\n2025-01-06,1,2,1\n', '…two columns for open'],
-  ['a header and nothing else', 'date,open,close\n', 'it has no rows'],
-  ['a header of dividends and nothing else', 'symbol,ex_date,amount\n', 'it has no rows'],
-  ['a series without days', series('Time Series (Daily)'), 'it has no rows'],
-  ['an intraday series', series('Time Series (5min)'), NO_SERIES],
-  ['a weekly series', series('Weekly Adjusted Time Series'), NO_SERIES],
-  ['hourly lines', [1, 2].map(() => series('Time Series (60min)')).join('\n'), NO_SERIES],
-  ['JSON of something else', '{"a": 1}', NO_SERIES],
-  ["the provider's rate limit", '{"Note": "Thank you"}', '…message instead of prices: Thank you'],
-  ["the provider's error", '{"Error Message": "Invalid"}', '…message instead of prices: Invalid'],
-  ['half a JSON document', series('x').slice(0, -1), 'it begins as JSON and is not: …JSON…'],
-  [
-    'NaN in a JSON document',
-    series('x').replaceAll(',', ',\n').replace('{}', 'NaN'),
-    'it begins as JSON and is not: NaN on line 2; JSON has null for what is unknown',
-  ],
-];
+/** A file, with ⏎ where a line ends, and why it cannot be imported. */
+const unreadable = tableOf<[name: string, text: string, message: string]>(`
+  an empty file                          |                                      | it is empty
+  bytes                                  | \0\u0001\u0002                       | …as CSV of prices its header lacks date, open, close…
+  prose                                  | Good morning,⏎here are the prices.   | …its header lacks …columns are Good morning…
+  prices without a close                 | Date,Open,Settle⏎2025-09-02,1,1⏎     | … lacks close …Settle
+  a close and no open                    | symbol,date,close⏎A,2025-09-02,1⏎    | …its header lacks open (…
+  a close beside dividends, no open      | symbol,ex_date,amount,close⏎A,2025-09-02,1,1⏎ | …its header lacks date, open (dividends need ex_date and amount,…
+  an ex-date without amounts             | symbol,ex_date,cash⏎A,2024-06-07,1⏎  | …columns are …, cash
+  dividends on other dates, adjusted     | Date,Dividends,Stock Splits⏎2024-06-07,1,0⏎ | … lacks open, clo…
+  splits without dates                   | symbol,numerator,denominator⏎A,4,1⏎  | …lacks date, open, close…
+  two columns of one name                | date,open,OPEN,close⏎2025-01-06,1,2,1⏎ | …two columns for open
+  a header and nothing else              | date,open,close⏎                     | it has no rows
+  a header of dividends and nothing else | symbol,ex_date,amount⏎               | it has no rows
+  a series without days                  | ${series('Time Series (Daily)')}     | it has no rows
+  an intraday series                     | ${series('Time Series (5min)')}      | ${NO_SERIES}
+  a weekly series                        | ${series('Weekly Adjusted Time Series')} | ${NO_SERIES}
+  hourly lines                           | ${series('Time Series (60min)')}⏎${series('Time Series (60min)')} | ${NO_SERIES}
+  JSON of something else                 | {"a": 1}                             | ${NO_SERIES}
+  the provider's rate limit              | {"Note": "Thank you"}                | …message instead of prices: Thank you
+  the provider's error                   | {"Error Message": "Invalid"}         | …message instead of prices: Invalid
+  half a JSON document                   | ${series('x').slice(0, -1)}          | it begins as JSON and is not: …JSON…
+  NaN in a JSON document                 | ${series('x').replaceAll(',', ',⏎').replace('{}', 'NaN')} | it begins as JSON and is not: NaN on line 2; JSON has null for what is unknown
+`);
 for (const [name, text, message] of unreadable) {
   test(`${name} changes nothing and says why`, async (t) => {
     const database = openDatabase(':memory:');
-    const words = like(`Cannot import …: ${message}`);
-    await assert.rejects(importText(t, text, { database }), {
-      code: 'invalid_file',
-      message: words,
-    });
+    const refused = { code: 'invalid_file', message: like(`Cannot import …: ${message}`) };
+    await assert.rejects(importText(t, text.replaceAll('⏎', '\n'), { database }), refused);
     assert.deepEqual(storedIn(database), []);
   });
 }

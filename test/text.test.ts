@@ -139,19 +139,10 @@ test('help names the program as one types it from where one stands', () => {
   for (const [file, named] of rows) assert.equal(fileFrom('/a/clone', file), named);
 });
 const NAMES = ['gpt-5', 'gpt-5-mini', 'claude', 'llama', '3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f'];
-const near: [name: string, nearest: string | null][] = [
-  ['gpt5', 'gpt-5'],
-  ['gpt-6', 'gpt-5'],
-  ['GPT-5-MINI', 'gpt-5-mini'],
-  ['gpt-5-mni', 'gpt-5-mini'],
-  ['caldue', 'claude'],
-  ['lama', 'llama'],
-  ['llam', 'llama'],
-  ['3f0c9a52', '3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f'],
-  ['mistral', null],
-  ['', null],
-  ['x'.repeat(300), null],
-];
+const near = `gpt5=gpt-5 gpt-6=gpt-5 GPT-5-MINI=gpt-5-mini gpt-5-mni=gpt-5-mini caldue=claude
+  lama=llama llam=llama 3f0c9a52=${NAMES[4]}`;
 test('the nearest name is within a few letters, or begins so', () => {
-  for (const [name, nearest] of near) assert.equal(nearestName(name, NAMES), nearest, name);
+  for (const [name = '', nearest] of near.split(/\s+/).map((pair) => pair.split('=')))
+    assert.equal(nearestName(name, NAMES), nearest, name);
+  for (const name of ['mistral', '', 'x'.repeat(300)]) assert.equal(nearestName(name, NAMES), null);
 });

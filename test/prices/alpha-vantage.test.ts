@@ -176,25 +176,14 @@ for (const [response, problem, message] of unread) {
   });
 }
 
-const fractions: [factor: number, fraction: string | null][] = [
-  [15, '15/1'],
-  [2, '2/1'],
-  [1.5, '3/2'],
-  [0.6667, '2/3'],
-  [0.3333, '1/3'],
-  [0.1, '1/10'],
-  [0.0667, '1/15'],
-  [0.0005, '1/2000'],
-  [1.05, '21/20'],
-  [1.281, '1281/1000'],
-];
+const fractions = `15=15/1 2=2/1 1.5=3/2 0.6667=2/3 0.3333=1/3 0.1=1/10 0.0667=1/15 0.0005=1/2000
+  1.05=21/20 1.281=1281/1000`;
 test('a split factor is a fraction, of small integers where it is close to one', () => {
-  const found = (factor: number) => {
-    const fraction = fractionOf(factor);
-    return fraction && `${fraction.numerator}/${fraction.denominator}`;
-  };
-  for (const [factor, fraction] of fractions) assert.equal(found(factor), fraction);
-  for (const factor of [1, 0, -2, NaN, 1e9]) assert.equal(found(factor), null, String(factor));
+  for (const [factor, fraction] of fractions.split(/\s+/).map((pair) => pair.split('='))) {
+    const found = fractionOf(Number(factor));
+    assert.equal(`${found?.numerator}/${found?.denominator}`, fraction);
+  }
+  for (const factor of [1, 0, -2, NaN, 1e9]) assert.equal(fractionOf(factor), null, String(factor));
 });
 
 test('a request is aborted by its signal', async (t) => {

@@ -249,32 +249,15 @@ test('with more symbols than fit into a URL, none is named, and the list is redu
   assert.ok(!server.targets[0]?.includes('any_of'));
 });
 
-const ratios = tableOf(`
-  1   | 15              | 15/1
-  1.0 | 4.0             | 4/1
-  20  | 1               | 1/20
-  1   | 1.1             | 11/10
-  2   | 3               | 3/2
-  1   | 1.281           | 1281/1000
-  1   | 0.333333333     | 1/3
-  1   | 1.0333333333333 | 31/30
-  1   | 1000000         | 1000000/1
-  1   | 1e2             | 100/1
-  1   | 1e7             | null
-  2   | 2               | null
-  1   | 0               | null
-  1   | -2              | null
-  1   |                 | null
-  1   | NaN             | null`);
+/** New shares for old ones, and the ratio of integers that they are. */
+const ratios = `15:1=15/1 4.0:1.0=4/1 1:20=1/20 1.1:1=11/10 3:2=3/2 1.281:1=1281/1000
+  0.333333333:1=1/3 1.0333333333333:1=31/30 1000000:1=1000000/1 1e2:1=100/1`;
 test('new shares for old ones are a ratio of integers, or not a split', () => {
-  for (const [from = '', to = '', ratio] of ratios) {
+  for (const [to = '', from = '', ratio] of ratios.split(/\s+/).map((one) => one.split(/[:=]/))) {
     const found = ratioOf(to, from);
-    assert.equal(
-      String(found && `${found.numerator}/${found.denominator}`),
-      ratio,
-      `${to} for ${from}`,
-    );
+    assert.equal(`${found?.numerator}/${found?.denominator}`, ratio, `${to} for ${from}`);
   }
+  for (const to of ['1e7', '1', '0', '-2', '', 'NaN']) assert.equal(ratioOf(to, '1'), null, to);
 });
 
 test('every ratio of integers that the database holds is stored exactly', () => {
@@ -303,22 +286,11 @@ test('a split that is named twice counts once, and two of one day multiply', () 
   );
 });
 
-const amounts: [text: string, cash: number | null][] = [
-  ['0.26', 260_000],
-  ['1', 1_000_000],
-  ['0.0000005', null],
-  ['0.0000015', 2],
-  ['0.0000025', 2],
-  ['1e-6', 1],
-  ['0.1234565', 123_456],
-  ['0.1234575', 123_458],
-  ['1000000', 1_000_000_000_000],
-  ['1000000.1', null],
-  ['-1', null],
-  ['0', null],
-  ['', null],
-  ['0x1', null],
-];
+const amounts = `0.26=260000 1=1000000 0.0000015=2 0.0000025=2 1e-6=1 0.1234565=123456
+  0.1234575=123458 1000000=1000000000000`;
 test('a dividend is a positive number of millionths of a dollar, or none', () => {
-  for (const [text, cash] of amounts) assert.equal(cashOf(text), cash, text);
+  for (const [text = '', cash] of amounts.split(/\s+/).map((pair) => pair.split('=')))
+    assert.equal(cashOf(text), Number(cash), text);
+  for (const text of ['0.0000005', '1000000.1', '-1', '0', '', '0x1'])
+    assert.equal(cashOf(text), null, text);
 });

@@ -72,10 +72,8 @@ test('the program is one file that needs no other, from the trigger to the resul
   const { models } = await ask(`${server.url}/comparison`);
   const names = models.map(({ model }: any) => model);
   const compared = await ask(`${server.url}/comparison?models=${names}`);
-  assert.deepEqual(
-    compared.models.map(({ unavailable }: any) => unavailable.interval),
-    Array(2).fill('Needs 20 days with a return; it has 3'),
-  );
+  const intervals = compared.models.map(({ unavailable }: any) => unavailable.interval);
+  assert.deepEqual(intervals, Array(2).fill('Needs 20 days with a return; it has 3'));
   assert.deepEqual(compared.conventions, conventions);
   const described = await ask(`${server.url}/openapi.json`);
   assert.deepEqual(described, document, 'the description that its schemas make');

@@ -41,10 +41,8 @@ test('a configuration of the AI-Trader family loads unchanged', () => {
 test('a file may begin with a byte order mark, as Windows editors write it', (t) => {
   const path = join(temporaryFolder(t), 'config.json');
   writeFileSync(path, '\ufeff{"models":[{"signature":"a"}]}');
-  assert.deepEqual(
-    readConfiguration(path).models.map(({ signature }) => signature),
-    ['a'],
-  );
+  const signatures = readConfiguration(path).models.map(({ signature }) => signature);
+  assert.deepEqual(signatures, ['a']);
 });
 
 test('missing values have their defaults, and the universe is the NASDAQ-100', () => {
@@ -59,10 +57,8 @@ test('dividends are paid unless the file says not to; a job stored before there 
     parseConfiguration({ models: [], agent_config }, 'file').agent_config.dividends;
   assert.deepEqual([paid({}), paid({ dividends: false })], [true, false]);
   const stored = ['{"max_steps":30}', '{"dividends":true}', '{"dividends":false}'];
-  assert.deepEqual(
-    stored.map((text) => parseAgentConfiguration(text).dividends),
-    [false, true, false],
-  );
+  const paying = stored.map((text) => parseAgentConfiguration(text).dividends);
+  assert.deepEqual(paying, [false, true, false]);
   assert.throws(
     () => paid({ dividends: 'no' }),
     /agent_config\.dividends: expected boolean, got string/,
@@ -249,10 +245,8 @@ test('repeats whose names are free are accepted, of the random baseline too', ()
     { signature: '#'.repeat(197), repeats: 9 },
   ];
   const { models } = parseConfiguration({ models: entries }, 'file');
-  assert.deepEqual(
-    models.map(({ repeats }) => repeats),
-    [2, 1, 1, 1, 100, 9],
-  );
+  const counts = models.map(({ repeats }) => repeats);
+  assert.deepEqual(counts, [2, 1, 1, 1, 100, 9]);
 });
 
 /** What is wrong with an entry that follows a good one. */

@@ -181,10 +181,8 @@ test('the base images are fixed by tag and digest, on a Node that the program ru
   const dockerfile = textOf('Dockerfile');
   const images = [...dockerfile.matchAll(/^ARG (\w+_IMAGE)=(\S+):(\S+)@sha256:[0-9a-f]{64}$/gm)];
   const names = ['BUILD_IMAGE', 'RUNTIME_IMAGE'];
-  assert.deepEqual(
-    images.map(([, name]) => name),
-    names,
-  );
+  const argumentNames = images.map(([, name]) => name);
+  assert.deepEqual(argumentNames, names);
   assert.deepEqual(
     dockerfile.match(/^FROM \S+/gm),
     names.map((name) => `FROM \${${name}}`),

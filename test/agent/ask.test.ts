@@ -107,10 +107,8 @@ for (const [reply, reason] of passing) {
     const server = await startModelServer(t, [replyOf(reply), says('Done.')]);
     const { answer, failures } = await askOnce(endpointOf(server.baseUrl));
     assert.equal(answer?.content, 'Done.');
-    assert.deepEqual(
-      failures.map((failed) => failed.reason.trim()),
-      [reason],
-    );
+    const reasons = failures.map((failed) => failed.reason.trim());
+    assert.deepEqual(reasons, [reason]);
     assertWithin(failures[0]?.waitMs, BASE_DELAY_MS);
     assert.deepEqual(server.requests[1], server.requests[0]);
   });
@@ -219,10 +217,8 @@ test('a provider that never responds is retried, each time within the time limit
   const { error, failures } = await askOnce(endpoint);
   const reason = 'could not be reached: no response within 0.05 seconds';
   assert.equal(error, `The model provider ${reason} (after 3 tries)`);
-  assert.deepEqual(
-    failures.map((failure) => failure.reason),
-    Array(3).fill(reason),
-  );
+  const reasons = failures.map((failure) => failure.reason);
+  assert.deepEqual(reasons, Array(3).fill(reason));
   assert.equal(requests.length, 3);
 });
 
@@ -426,10 +422,8 @@ for (const [name, message] of histories) {
 
 test("Gemini's signature goes back with the call that it belongs to", async (t) => {
   const [assistant] = await historyAfter(t, JSON.parse(fixture('gemini')));
-  assert.deepEqual(
-    assistant.tool_calls.map((call: any) => call.extra_content),
-    [{ google: { thought_signature: 'CukCAdHtim8' } }, undefined],
-  );
+  const contents = assistant.tool_calls.map((call: any) => call.extra_content);
+  assert.deepEqual(contents, [{ google: { thought_signature: 'CukCAdHtim8' } }, undefined]);
 });
 
 test('calls that could not be sent back as they came are repaired in the history', async (t) => {
@@ -484,10 +478,7 @@ test('Responses holds the model to the schema of a tool whose arguments are all 
   for (const [name, isStrict] of strictly) {
     const tools = [{ name, description: '', parameters: toolParameters[name] }];
     const body = dialects.responses.body({ ...asked, tools, adds: () => false });
-    assert.deepEqual(
-      asArray(body['tools'])?.map((tool) => asObject(tool)?.['strict']),
-      [isStrict],
-      name,
-    );
+    const strictness = asArray(body['tools'])?.map((tool) => asObject(tool)?.['strict']);
+    assert.deepEqual(strictness, [isStrict], name);
   }
 });

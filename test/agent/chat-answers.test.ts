@@ -171,10 +171,8 @@ test('every file of the corpus has its row', () => {
   const elsewhere = readdirSync(CORPUS).filter(
     (name) => !name.startsWith('error-') && name !== 'written-tool-calls.json',
   );
-  assert.deepEqual(
-    elsewhere.filter((name) => !rows.some(([row]) => `${row}.json` === name)),
-    [],
-  );
+  const missing = elsewhere.filter((name) => !rows.some(([row]) => `${row}.json` === name));
+  assert.deepEqual(missing, []);
 });
 
 test('thoughts that only the total counts are part of the completion, also of one without words', () => {

@@ -87,10 +87,8 @@ test('equal amounts: repeated, it sells nothing, and buys less than a share of e
         left -= bought * stock.price;
       }
       const again = equalAmounts([...after.values()], { cash: left, wanted });
-      assert.deepEqual(
-        again.filter(({ side }) => side === 'sell'),
-        [],
-      );
+      const sales = again.filter(({ side }) => side === 'sell');
+      assert.deepEqual(sales, []);
     }),
   );
 });

@@ -110,10 +110,8 @@ for (const [api, name, told] of dialects) {
     test(`${api}: ${JSON.stringify(error)} within a stream is ${isRetried ? 'retried' : 'final'}`, async (t) => {
       const pieces = [half(name), event(error), ...ending[api]];
       const asked = await ask(t, api, [{ pieces }, whole(name)]);
-      assert.deepEqual(
-        asked.failures.map((failed) => failed.reason),
-        [`returned ${reason}`],
-      );
+      const reasons = asked.failures.map((failed) => failed.reason);
+      assert.deepEqual(reasons, [`returned ${reason}`]);
       assert.equal(asked.failures[0]?.usage?.promptTokens ?? null, told);
       assert.equal(asked.answer !== null, isRetried);
       assert.equal(asked.error, isRetried ? null : `The model provider returned ${reason}`);

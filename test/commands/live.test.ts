@@ -156,10 +156,8 @@ for (const [name, start] of Object.entries(providers))
     const { stale, problems } = await auditScripts(live.service);
     assert.deepEqual(problems.first, []);
     const corrected = models.map((model) => ({ model, date: CORRECTED.date }));
-    assert.deepEqual(
-      stale.first.map((day) => ({ ...day })),
-      corrected,
-    );
+    const staleDays = stale.first.map((day) => ({ ...day }));
+    assert.deepEqual(staleDays, corrected);
     const named = models.map((model) => `${model} ${CORRECTED.date}`).join(', ');
     const changed = `, whose start, prices, splits or dividends have changed since: ${named}; `;
     assert.ok(said.get(LAST)?.includes(changed), said.get(LAST));
@@ -305,11 +303,8 @@ test('the commands in docs/live.md exist, with their options', () => {
   assert.ok(lines.length > 5);
   for (const [line, name = '', args = ''] of lines) {
     const options = Object.keys(commands[name]?.options ?? {}).map((option) => `--${option}`);
-    assert.deepEqual(
-      args.split(' ').filter((arg) => arg.startsWith('--') && !options.includes(arg)),
-      [],
-      line,
-    );
+    const wrong = args.split(' ').filter((arg) => arg.startsWith('--') && !options.includes(arg));
+    assert.deepEqual(wrong, [], line);
   }
 });
 
@@ -333,10 +328,8 @@ test('the CronJob in docs/live.md runs the command in the image, never twice at 
     ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
     capabilities: { drop: ['ALL'] },
   });
-  assert.deepEqual(
-    env.map(({ name }: { name: string }) => name),
-    ['API_URL', 'API_TOKEN'],
-  );
+  const variables = env.map(({ name }: { name: string }) => name);
+  assert.deepEqual(variables, ['API_URL', 'API_TOKEN']);
 });
 
 test('what readYaml does not know it refuses', () => {

@@ -66,10 +66,8 @@ test('a package answers as the service does for its job, over chains that began 
   }
   assert.deepEqual((await view.get('/jobs')).body.jobs.length, 1);
   const { models } = (await view.get('/models')).body;
-  assert.deepEqual(
-    models.map((model: any) => `${model.signature} ${model.completed_model_days}`),
-    ['model-0 15', 'model-1 14', 'model-2 14'],
-  );
+  const counts = models.map((model: any) => `${model.signature} ${model.completed_model_days}`);
+  assert.deepEqual(counts, ['model-0 15', 'model-1 14', 'model-2 14']);
 });
 
 test('a package keeps the order of its models, by which the pages colour them', async (t) => {
@@ -215,10 +213,8 @@ test('the manifest has the digest of every table, until a service opens the file
     const digests = listedTables(snapshot).map((table) => digestTable(snapshot, table));
     assert.deepEqual(stored, digests);
     const lots = '[1,"AAPL",1,"2025-01-03",10,10000000]\n[1,"MSFT",1,"2025-01-03",5,10000000]';
-    assert.deepEqual(
-      stored.find(({ table }) => table === 'opening_lots'),
-      { table: 'opening_lots', rows: 2, sha256: hash('sha256', lots) },
-    );
+    const own = stored.find(({ table }) => table === 'opening_lots');
+    assert.deepEqual(own, { table: 'opening_lots', rows: 2, sha256: hash('sha256', lots) });
   });
   const opened = openDatabase(target);
   assert.deepEqual(MANIFEST.all(opened), [], 'from now on it changes');
@@ -245,10 +241,8 @@ test('openings count nowhere, and chains continue from them', async (t) => {
   const continued = openDatabase(target);
   assert.equal(activeSpans(continued, ['model-a']).get('model-a')?.lastDate, '2025-01-06');
   const held = latestActiveDayBefore(continued, 'model-a', '2025-01-06')?.holdings;
-  assert.deepEqual(
-    held?.map(({ symbol, quantity }) => `${symbol} ${quantity}`),
-    ['AAPL 10', 'MSFT 5'],
-  );
+  const holdings = held?.map(({ symbol, quantity }) => `${symbol} ${quantity}`);
+  assert.deepEqual(holdings, ['AAPL 10', 'MSFT 5']);
   assert.deepEqual(continued.statement(changedStarts('trading_sessions')).all('job-2'), []);
   continued.close();
 });

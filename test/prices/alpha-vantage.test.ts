@@ -76,10 +76,8 @@ test('bars come oldest first; of today only the open while trading is not over, 
   ]);
   assert.deepEqual(server.requests, ['AAPL compact']);
   const evening = await daily('2025-06-12', '2025-06-12');
-  assert.deepEqual(
-    evening?.bars.map(({ close }) => close),
-    [101, 103],
-  );
+  const closes = evening?.bars.map(({ close }) => close);
+  assert.deepEqual(closes, [101, 103]);
 });
 
 test('splits come as fractions', async (t) => {

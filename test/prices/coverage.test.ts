@@ -64,10 +64,8 @@ test('a span covers its first and last day, and none outside', () => {
   const stored = { bars: [], coverage: [span] };
   const dates = ['2025-01-06', '2025-01-07', '2025-01-08', '2025-01-09'];
   const found = examineDates(dates, { universe: ['A'], stored, required: new Set(['A']) });
-  assert.deepEqual(
-    found.map(({ availability }) => availability),
-    ['missing', 'no_trading', 'no_trading', 'missing'],
-  );
+  const marks = found.map(({ availability }) => availability);
+  assert.deepEqual(marks, ['missing', 'no_trading', 'no_trading', 'missing']);
 });
 
 test('stored spans that touch or overlap become one, others stay apart', () => {

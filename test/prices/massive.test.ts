@@ -158,10 +158,8 @@ test('an action that cannot be read is counted outside the dates asked for; insi
   }));
   const { dividends } = await reading(t, massiveFaults.json({ status: 'OK', results }));
   const { value: page } = await dividends();
-  assert.deepEqual(
-    page?.actions.map(({ action: { exDate } }) => exDate),
-    ['2025-11-10'],
-  );
+  const dates = page?.actions.map(({ action: { exDate } }) => exDate);
+  assert.deepEqual(dates, ['2025-11-10']);
   assert.deepEqual(
     page?.refused.map(({ date, reason }) => [date, reason.replace(/: .*/, '')]),
     [
@@ -188,15 +186,11 @@ test('splits are ratios of two integers, dividends cash as it was paid, each wit
   const massive = connect(`${server.url}/`);
   const symbols = ['AAPL', 'MSFT', 'ASML', 'BRK-B', 'ORLY', 'XYZ', 'ABC'];
   const splits = (await massive.splits({ ...PERIOD, symbols }, null, never)).value;
-  assert.deepEqual(
-    splits?.actions.map(({ action }) => Object.values(action).join(' ')),
-    ['ORLY 2025-11-10 15 1', 'XYZ 2025-11-17 1 20', 'ABC 2025-11-18 21 20'],
-  );
+  const ratios = splits?.actions.map(({ action }) => Object.values(action).join(' '));
+  assert.deepEqual(ratios, ['ORLY 2025-11-10 15 1', 'XYZ 2025-11-17 1 20', 'ABC 2025-11-18 21 20']);
   const dividends = (await massive.dividends({ ...PERIOD, symbols }, null, never)).value;
-  assert.deepEqual(
-    dividends?.actions.map(({ action }) => Object.values(action).join(' ')),
-    ['AAPL 2025-11-10 260000', 'MSFT 2025-11-20 910001'],
-  );
+  const amounts = dividends?.actions.map(({ action }) => Object.values(action).join(' '));
+  assert.deepEqual(amounts, ['AAPL 2025-11-10 260000', 'MSFT 2025-11-20 910001']);
   assert.deepEqual(
     dividends?.refused.map(({ symbol, date, isUnreadable }) => `${symbol} ${date} ${isUnreadable}`),
     ['ASML 2025-11-20 false', 'BRK-B 2025-11-21 true'],
@@ -242,10 +236,8 @@ test('with more symbols than fit into a URL, none is named, and the list is redu
   const server = await startMassiveServer(t, actions);
   const symbols = ['ORLY', ...Array.from({ length: 250 }, (_, index) => `S${index}`)];
   const { value } = await connect(server.url).splits({ ...PERIOD, symbols }, null, never);
-  assert.deepEqual(
-    value?.actions.map(({ action }) => action.symbol),
-    ['ORLY'],
-  );
+  const found = value?.actions.map(({ action }) => action.symbol);
+  assert.deepEqual(found, ['ORLY']);
   assert.ok(!server.targets[0]?.includes('any_of'));
 });
 

@@ -132,13 +132,7 @@ test('in the pages foreign text stays text: nothing parses markup, sets an inlin
  * translates syntax, but none of these.
  */
 const NEVER = 999;
-const browserFeatures: [
-  name: string,
-  use: RegExp,
-  chrome: number,
-  firefox: number,
-  safari: number,
-][] = [
+const browserFeatures: [string, use: RegExp, chrome: number, firefox: number, safari: number][] = [
   ['Navigation', /\bnavigation\./, 102, 147, 26.2],
   ['getOrInsert', /\.getOrInsert/, 145, 144, 26.2],
   ['requestIdleCallback', /requestIdleCallback/, 47, 55, NEVER],

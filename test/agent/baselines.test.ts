@@ -63,16 +63,8 @@ const PRICES = `
   B 2025-11-10 40 -
   C 2025-11-07 20 20`;
 
-const cases = tableOf<
-  [
-    strategy: BaselineStrategy,
-    date: string,
-    cash: string,
-    held: string,
-    orders: string,
-    name: string,
-  ]
->(`
+/** Strategy, date, cash, what is held, the orders, and what they show. */
+const cases = tableOf<[BaselineStrategy, string, string, string, string, string]>(`
   buy-and-hold | 2025-11-06 | 10000 |         | buy A 50, buy B 100             | buys equal amounts on its first day
   buy-and-hold | 2025-11-10 | 480   |         | buy A 2, buy B 6                | leaves out what has no price
   buy-and-hold | 2025-11-10 | 10000 | A:1     |                                 | never trades again
@@ -180,13 +172,7 @@ test('ten thousand dollars over a hundred stocks: most of it is at work', async 
 /**
  * So many symbols have a price on a Monday, of so many; the first two had one the Friday before.
  */
-const thin: [
-  strategy: BaselineStrategy,
-  priced: number,
-  all: number,
-  held: string,
-  bought: number,
-][] = [
+const thin: [BaselineStrategy, priced: number, all: number, held: string, bought: number][] = [
   ['buy-and-hold', 1, 9, '', 0],
   ['buy-and-hold', 4, 9, '', 0],
   ['buy-and-hold', 4, 8, '', 4],

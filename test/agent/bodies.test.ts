@@ -43,9 +43,7 @@ const CALL = '"type":"function_call","name":"buy","arguments":"{}"';
 const USE = '"type":"tool_use","name":"buy"';
 
 /** Parts of an answer, and as what they go back in the next request. */
-const returning = tableOf<
-  [what: string, api: 'responses' | 'messages', parts: string, back: string]
->(`
+const returning = tableOf<[string, api: 'responses' | 'messages', parts: string, back: string]>(`
   sealed thoughts                     | responses | ${SEALED}                        | ${SEALED}
   open thoughts, of local servers     | responses | ${OPEN}                          | ${OPEN}
   a summary, which stays behind       | responses | ${SUMMED},{${CALL},"call_id":"c1"} | {${CALL},"call_id":"c1"}
@@ -140,9 +138,7 @@ function messageOf(deltas: readonly object[]): any {
 }
 
 /** Pieces of lists of thoughts, and the items that they are put together to. */
-const lists = tableOf<
-  [list: 'reasoning_details' | 'thinking_blocks', pieces: string, items: string]
->(`
+const lists = tableOf<['reasoning_details' | 'thinking_blocks', pieces: string, items: string]>(`
   reasoning_details | {"index":0,"summary":"a"},{"index":0,"summary":"b"} | {"index":0,"summary":"ab"}
   reasoning_details | {"index":0,"data":"a"},{"index":0,"data":"b"}       | {"index":0,"data":"ab"}
   reasoning_details | {"index":0,"type":"s"},{"index":0,"type":"e"}       | {"index":0,"type":"s"},{"index":0,"type":"e"}

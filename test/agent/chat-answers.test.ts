@@ -26,9 +26,7 @@ const THOUGHT = 'AAPL looks cheap.';
  * reasoning, `⏎` for a line end; tokens (prompt, completion, cached, reasoning; `-` where nothing
  * is known); and the note.
  */
-const rows = tableOf<
-  [name: string, content: string, calls: string, reasoning: string, usage: string, note: string]
->(`
+const rows = tableOf<[string, string, string, string, string, string]>(`
   openai-tool-call              |             | call_9Xv2 ${BUY}          |            | 1486 651 1408 512 |
   openai-text                   | I hold.     |                           |            | 1600 20 0 0       |
   openai-refusal                | I'm sorry, I can't give financial advice. |   |      | 900 12 0 0        |

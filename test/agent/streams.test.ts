@@ -66,17 +66,7 @@ const [GPT, CLAUDE] = ['gpt-5.6-2026-07-07', 'claude-opus-5-5-20260801'];
  * reasoning; tokens (prompt, completion, read from the cache, written to it, reasoning; `-` where
  * nothing is known); the model that answered; and the note.
  */
-const table = tableOf<
-  [
-    name: string,
-    content: string,
-    calls: string,
-    reasoning: string,
-    usage: string,
-    model: string,
-    note: string,
-  ]
->(`
+const table = tableOf<[string, string, string, string, string, string, string]>(`
   chat-openai.sse              |         | call_a ${PRICE} & call_b ${BUY} |       | 1486 651 1408 - 512   | ${GPT}      |
   chat-deepseek.sse            | Buying. | call_00 ${BUY}  | AAPL looks cheap → buy. | 300 60 256 - 40     | deepseek-v4 |
   chat-gemini.sse              |         | function-call-1 ${PRICE} & function-call-2 ${BUY} | | 758 967 - - -     | gemini-3.1-pro |

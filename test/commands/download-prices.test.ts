@@ -155,9 +155,7 @@ test('--dividends keeps what it has at the daily quota, and continues from there
   assert.deepEqual(server.requests.slice(3), ['MSFT dividends', 'NVDA dividends']);
 });
 
-const stopped = tableOf<
-  [fault: 'badKey' | 'html' | 'unknownSymbol', requests: string, says: string]
->(`
+const stopped = tableOf<['badKey' | 'html' | 'unknownSymbol', requests: string, says: string]>(`
   badKey        | 1 | …does not accept the key in ALPHAADVANTAGE_API_KEY (…: 0 of 3 symbols downloaded…
   html          | 3 | …The price provider cannot be reached (…Welcome to the hotel…
   unknownSymbol | 3 | …does not know 3 symbols: AAPL, MSFT, NVDA…Dividends of 0 of 3…`);

@@ -9,9 +9,7 @@ import { tableOf } from '../support/text-table.ts';
 const universe = ['A', 'B'];
 
 /** Bars and covered symbols on one day; what follows where all are required, and where none is; and what is missing. */
-const cases = tableOf<
-  [name: string, bars: string, covered: string, strict: string, lenient: string, missing: string]
->(`
+const cases = tableOf<[string, string, string, string, string, string]>(`
   nothing known                                  |     |     | missing    | missing    | A B
   all have bars                                  | A B |     | available  | available  |
   one has a bar, the other is unknown            | A   |     | missing    | available  | B

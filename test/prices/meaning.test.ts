@@ -144,16 +144,7 @@ test('a file that has all dates of a series replaces it where a person says what
 });
 
 /** A file of one bar, what is said of it and what it is taken for; what is stored, and from where. */
-const meetings = tableOf<
-  [
-    name: string,
-    as: Meaning | '',
-    meaning: Meaning,
-    stored: Meaning,
-    symbol: string,
-    source: PriceSource,
-  ]
->(`
+const meetings = tableOf<[string, Meaning | '', Meaning, Meaning, string, PriceSource]>(`
   AAPL.csv      |     | split-adjusted | raw            | AAPL   | csv
   aapl_us_d.csv |     | total-return   | raw            | AAPL   | csv
   MSFT.csv      | raw | raw            | split-adjusted | MSFT   | yahoo

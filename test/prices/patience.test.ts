@@ -7,9 +7,7 @@ import { createPatience, type Problem, type ProviderResponse } from '../../src/p
  * What the provider answers in turn (the last for ever), how long may be waited; what is waited,
  * and the end.
  */
-const cases = tableOf<
-  [name: string, answers: string, bound: string, waits: string, end: Problem | 'data']
->(`
+const cases = tableOf<[string, string, bound: string, string, end: Problem | 'data']>(`
   an answer                               | data                                | 300000 |                                    | data
   a short limit is waited out             | short_limit short_limit data        | 300000 | 2000 4000                          | data
   as long as the bound allows             | short_limit                         | 15000  | 2000 4000 8000                     | short_limit

@@ -259,12 +259,8 @@ test('a dividend that is on two pages counts once, and one outside the period no
 
 const same = () => [dividend(1)];
 /** Lists without an end: the next page of each, the dividends that it has, and when it is given up. */
-const endless: [
-  next: (page: number) => number,
-  has: (page: number) => object[],
-  reason: string,
-  atMost: number,
-][] = [
+type Page<Value> = (page: number) => Value;
+const endless: [next: Page<number>, has: Page<object[]>, reason: string, atMost: number][] = [
   [() => 1, same, 'its next page is the same page', 2],
   [(page) => page, same, 'its pages repeat what they have', 2],
   [(page) => page, () => [], 'an empty page has a next one', 1],

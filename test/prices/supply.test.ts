@@ -213,20 +213,6 @@ test('an unreadable response loses only its own symbol', async (t) => {
   );
 });
 
-test('a bar with different values is a revision: the new one counts, the old one is kept, the job is warned', async (t) => {
-  const { database, supply, rows } = await start(t, {
-    prices: series('A', HISTORY, { close: 102 }),
-  });
-  storePrices(database, series('A', WEEK.slice(0, 3)));
-  const { warnings } = await supply({ universe: 'A' });
-  assert.deepEqual(warnings, [
-    '3 bars differ from those stored before (A); the old values are kept in price_revisions',
-  ]);
-  const closes = (table: string) =>
-    rows(`SELECT DISTINCT close FROM ${table} WHERE date BETWEEN '${WEEK[0]}' AND '${WEEK[4]}'`);
-  assert.deepEqual([closes('price_data'), closes('price_revisions')], [['102'], ['101']]);
-});
-
 test('a series that is adjusted for splits gets no raw bars, and blocks nothing', async (t) => {
   const { server, database, supply } = await start(t, { prices: series('A B', HISTORY) });
   storePrices(database, series('B', WEEK.slice(0, 2)), 'yahoo');

@@ -280,9 +280,8 @@ test('the demo finds a free port, knows its own token, shows trades and refusals
   assert.ok(!(stdout + stderr).includes(TOKEN));
 });
 
-const MID_DEMO =
-  'Ctrl-C in mid-demo ends it in order, without a word about a service that cannot be reached';
-test(MID_DEMO, { skip: noProc || leftToLongForm }, async (t) => {
+// Without a word about a service that cannot be reached.
+test('Ctrl-C in mid-demo ends it in order', { skip: noProc || leftToLongForm }, async (t) => {
   const cwd = installProgram(t);
   // A child that ignores everything but SIGKILL keeps the service running until the demo's next
   // request.

@@ -58,33 +58,29 @@ async function cancelWhenMoving(path: string): Promise<any> {
 
 const onDisk = { skip: noDisk };
 
-test(
-  'a disk that is full in the middle of a job: it waits, and nothing is lost',
-  onDisk,
-  async (t) => {
-    const program = await serveOnDisk(t);
-    const { url } = program;
-    const path = await jobUnderWay(url);
-    const { completed } = (await ask(path)).progress;
-    await program.fill();
-    await program.waitFor(
-      new RegExp(`"message":"the job waits until the database can be written".*"fault":"${FULL}"`),
-    );
-    const { status, database } = await ask(`${url}/health`);
-    assert.deepEqual([status, database], ['unhealthy', 'disconnected']);
-    const { count } = await ask(`${url}/results`);
-    assert.ok(count >= completed, 'what was committed can be read');
-    assert.equal((await ask(`${url}/search?q=done`)).detail, undefined, 'a search writes nothing');
-    await program.shell('truncate --size=-8K data/ballast'); // a page: not enough for a model-day
-    assert.equal((await ask(`${url}/health`)).status, 'unhealthy');
-    await program.free();
-    const last = await cancelWhenMoving(path);
-    assert.match(String(last.warnings), new RegExp(`^Waited \\d+ seconds?: ${FULL}$`));
-    assert.equal((await ask(`${url}/health`)).status, 'healthy');
-    const audit = await ask(`${url}/audit`);
-    assert.deepEqual([audit.status, audit.counts.model_days], ['sound', last.progress.completed]);
-  },
-);
+test('a disk that is full: the job waits, and nothing is lost', onDisk, async (t) => {
+  const program = await serveOnDisk(t);
+  const { url } = program;
+  const path = await jobUnderWay(url);
+  const { completed } = (await ask(path)).progress;
+  await program.fill();
+  await program.waitFor(
+    new RegExp(`"message":"the job waits until the database can be written".*"fault":"${FULL}"`),
+  );
+  const { status, database } = await ask(`${url}/health`);
+  assert.deepEqual([status, database], ['unhealthy', 'disconnected']);
+  const { count } = await ask(`${url}/results`);
+  assert.ok(count >= completed, 'what was committed can be read');
+  assert.equal((await ask(`${url}/search?q=done`)).detail, undefined, 'a search writes nothing');
+  await program.shell('truncate --size=-8K data/ballast'); // a page: not enough for a model-day
+  assert.equal((await ask(`${url}/health`)).status, 'unhealthy');
+  await program.free();
+  const last = await cancelWhenMoving(path);
+  assert.match(String(last.warnings), new RegExp(`^Waited \\d+ seconds?: ${FULL}$`));
+  assert.equal((await ask(`${url}/health`)).status, 'healthy');
+  const audit = await ask(`${url}/audit`);
+  assert.deepEqual([audit.status, audit.counts.model_days], ['sound', last.progress.completed]);
+});
 
 test('a trigger on a full disk says so, and works when there is room again', onDisk, async (t) => {
   const program = await serveOnDisk(t);
@@ -101,9 +97,7 @@ test('a trigger on a full disk says so, and works when there is room again', onD
   assert.equal(status, 'completed');
 });
 
-test('a disk that refuses to write: the job waits in the same way', {
-  skip: noLimits,
-}, async (t) => {
+test('a disk that refuses to write: the job waits too', { skip: noLimits }, async (t) => {
   const server = await startServer(t, { cwd: installProgram(t), env: DEV });
   const limitFileSize = (bytes: string) =>
     execFileSync('prlimit', ['--pid', String(server.process.pid), `--fsize=${bytes}:`]);
@@ -148,10 +142,10 @@ function jobIn(path: string): string {
   return String(job_id);
 }
 
-for (const [args, words, after, printed] of tooSmall)
-  test(`a disk that is too small: ${args} says so, and leaves nothing or what the next run completes`, {
-    skip: noDisk || (args.startsWith('backup data') && leftToLongForm),
-  }, async (t) => {
+for (const [args, words, after, printed] of tooSmall) {
+  const skip = noDisk || (args.startsWith('backup data') && leftToLongForm);
+  // It leaves nothing, or what the next run completes.
+  test(`a disk that is too small: ${args} says so`, { skip }, async (t) => {
     const cwd = installProgram(t);
     copyFileSync('docs/demo-package.db', join(cwd, 'jobs.db'));
     const before =
@@ -162,6 +156,7 @@ for (const [args, words, after, printed] of tooSmall)
     assert.deepEqual([code, stderr], [1, `${words}\n`]);
     assert.match(stdout, printed);
   });
+}
 
 /** What is done to the disk before the program starts on it, and what that says. */
 const starts: [name: string, kb: number, before: string, words: RegExp][] = [

@@ -47,13 +47,10 @@ async function installWithBooks(t: TestContext, sql = '', model = 'model-b'): Pr
 }
 
 /** The exit code of a command in a folder, and what it prints line by line. */
-async function linesOf(
-  cwd: string,
-  ...args: string[]
-): Promise<[code: number | null, ...string[]]> {
+async function linesOf(cwd: string, ...args: string[]) {
   const { code, stdout, stderr } = await runInProcess(args, { cwd });
   assert.equal(stderr, '');
-  return [code, ...stdout.split('\n')];
+  return [code, ...stdout.split('\n')] as [typeof code, ...string[]];
 }
 
 function changed(path: string, sql: string): void {

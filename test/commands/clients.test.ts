@@ -270,9 +270,8 @@ test('watch without a job takes the newest one', async (t) => {
 });
 
 const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script');
-test('on a terminal a bar stays below the dates that have ended', {
-  skip: !hasScript && 'there is no Linux script(1) to make a terminal with',
-}, async () => {
+const skip = !hasScript && 'there is no Linux script(1) to make a terminal with';
+test('on a terminal a bar stays below the dates that have ended', { skip }, async () => {
   const onTerminal = async (args: string) => {
     const command = `stty cols 80 rows 12; "${process.execPath}" server.js ${args}`;
     const program = promisify(execFile)('/usr/bin/script', ['-qec', command, '/dev/null'], { cwd });

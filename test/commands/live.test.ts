@@ -106,6 +106,8 @@ async function startLive(t: TestContext, provider: Provider, models: readonly st
   return live;
 }
 
+type Live = Awaited<ReturnType<typeof startLive>>;
+
 /** The dates that a model was simulated on, each as often as it has a result. */
 async function datesOf(service: TestService, model: string): Promise<string[]> {
   const { body } = await service.get(`/results?model=${model}`);
@@ -164,10 +166,7 @@ for (const [name, start] of Object.entries(providers))
   });
 
 /** A second run on a day that is done. */
-async function assertNothingLeft(
-  { trigger }: Awaited<ReturnType<typeof startLive>>,
-  day: CalendarDate,
-): Promise<void> {
+async function assertNothingLeft({ trigger }: Live, day: CalendarDate): Promise<void> {
   const newest = SESSIONS.findLast((date) => date <= day);
   const { code, stdout, stderr } = await trigger('--watch');
   assert.deepEqual([code, stdout], [0, '']);
@@ -341,15 +340,12 @@ test('what readYaml does not know it refuses', () => {
 });
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-test('systemd accepts the units in docs/live.md', {
-  skip: !hasSystemd && 'there is no systemd-analyze here',
-}, (t) => {
+const skip = !hasSystemd && 'there is no systemd-analyze here';
+test('systemd accepts the units in docs/live.md', { skip }, (t) => {
   const folder = temporaryFolder(t);
   const units = [...PAGE.matchAll(/^`([a-z-]+\.(?:service|timer))`:\n\n```ini\n([^]*?)^```/gm)];
-  assert.deepEqual(
-    units.map(([, name]) => name),
-    ['trading-simulation.service', 'trading-live.service', 'trading-live.timer'],
-  );
+  const names = units.map(([, name]) => name?.replace('trading-', ''));
+  assert.deepEqual(names, ['simulation.service', 'live.service', 'live.timer']);
   for (const [, name = '', text = ''] of units)
     writeFileSync(join(folder, name), text.replaceAll('/usr/local/bin/node', process.execPath));
   const paths = units.map(([, name = '']) => join(folder, name));

@@ -21,22 +21,21 @@ const arbitraryNeeds = fc
   .array(fc.record({ date: fc.constantFrom(...DATES), isRequired: fc.boolean() }), { maxLength: 6 })
   .map((needs) => [...new Map(needs.map((need) => [need.date, need])).values()]);
 
+type Worth = [dates: number, gaps: number, which: string];
+
 /**
  * How many dates can be simulated after some requests, how many gaps are filled, and which dates
  * these are.
  */
-function worthOf(
-  needs: readonly DayNeed[],
-  requested: readonly string[],
-): [number, number, string] {
+function worthOf(needs: readonly DayNeed[], requested: readonly string[]): Worth {
   const done = needs.filter(({ date }) => requested.includes(date));
   const complete = done.filter(({ isRequired }) => isRequired).map(({ date }) => date);
   return [complete.length, done.length, complete.sort().join()];
 }
 
 /** The most that any choice of k requests achieves: dates, then gaps, then the earliest dates. */
-function optimum(needs: readonly DayNeed[], k: number): [number, number, string] {
-  let best: [number, number, string] = [-1, -1, ''];
+function optimum(needs: readonly DayNeed[], k: number): Worth {
+  let best: Worth = [-1, -1, ''];
   for (let choice = 0; choice < 2 ** needs.length; choice += 1) {
     const requested = needs.filter((_, index) => (choice >> index) & 1).map(({ date }) => date);
     const worth = worthOf(needs, requested);

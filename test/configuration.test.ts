@@ -310,23 +310,23 @@ test('a URL or key that says it is optional, or whose it is to be, counts as abs
     [undefined, 'sk-YOUR_'],
   ]);
   const said: unknown[] = [];
-  const warn = () =>
-    warnOfContent(readConfiguration(path), {
-      warning: (message, fields) => said.push(fields?.['fields'] ?? message),
-    });
-  warn();
-  warn();
-  assert.deepEqual(said, ['models[1].openai_base_url, models[1].openai_api_key'], 'said once');
+  const log = {
+    warning: (message: string, fields?: object) =>
+      void said.push(fields && 'fields' in fields ? fields.fields : message),
+  };
+  const warnTwice = () => {
+    said.length = 0;
+    for (const _ of ['first', 'second']) warnOfContent(readConfiguration(path), log);
+    return said;
+  };
+  const fieldsOf = (index: number) =>
+    `models[${index}].openai_base_url, models[${index}].openai_api_key`;
+  assert.deepEqual(warnTwice(), [fieldsOf(1)], 'said once');
   write([{ signature: 'b', ...placeholders }]);
-  warn();
-  const other = ['models[0].openai_base_url, models[0].openai_api_key'];
-  assert.deepEqual(said.slice(1), other, 'and again for other content');
+  assert.deepEqual(warnTwice(), [fieldsOf(0)], 'and again for other content');
   writeFileSync(path, JSON.stringify({ models: [], modles: [] }));
-  warn();
-  warn();
-  assert.deepEqual(said.slice(2), [
-    'Unknown keys in the configuration are ignored: modles (did you mean "models"?)',
-  ]);
+  const unknown = 'Unknown keys in the configuration are ignored: modles (did you mean "models"?)';
+  assert.deepEqual(warnTwice(), [unknown]);
 });
 
 /** Keys of public configurations of the family, with the blocks that only other programs read. */

@@ -273,12 +273,10 @@ test('a database file that is moved away while the service runs, replaced, and p
     const { detail, job_id } = await ask(`${server.url}/simulate/trigger`, ONE_DAY);
     return { status, database, detail: String(detail).replace(/[0-9a-f]{8}/, 'x'), job_id };
   };
+  const why = 'its file was removed or replaced while the service runs (reference x)';
   const gone = {
-    status: 'unhealthy',
-    database: 'disconnected',
-    detail:
-      'Internal server error: Cannot use the database: its file was removed or replaced while the service runs (reference x)',
-    job_id: undefined,
+    ...{ status: 'unhealthy', database: 'disconnected', job_id: undefined },
+    detail: `Internal server error: Cannot use the database: ${why}`,
   };
   renameSync(path, away);
   assert.deepEqual(await states(), gone);

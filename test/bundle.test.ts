@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -20,11 +12,12 @@ import { leftToLongForm, inLongForm, isLong, runs } from './support/long.ts';
 import { agentFixture } from './support/agents.ts';
 import { runInProcess } from './support/in-process.ts';
 import { document } from './support/json-schema.ts';
-import { childrenOf, isRunning, isStopped, noProc } from './support/processes.ts';
+import { childrenOf, isStopped, noProc } from './support/processes.ts';
 import {
   ask,
   installProgram,
   isExecutable,
+  type Program,
   PROGRAM_FILE,
   PROGRAM_NAME,
   replaceAgent,
@@ -35,15 +28,31 @@ import {
   startServer,
   waitForJob,
 } from './support/program.ts';
+import { like } from './support/text-table.ts';
 import { until } from './support/until.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14' };
+const ONE_DAY = { ...DAYS, start_date: DAYS.end_date };
+const HEADER = 'symbol,date,open,high,low,close,volume';
 const TOKEN = 'a-token-that-is-never-printed';
 /** In this process, where that serves. */
 const runHere = isExecutable ? runProgram : runInProcess;
 /** A help page as the tested program prints it: under its own name. */
 const named = (page: string) => page.replaceAll('node server.js', PROGRAM_NAME);
+
+/** What a command leaves that printed this and succeeded. */
+const printed = (stdout: string) => ({ code: 0, signal: null, stdout, stderr: '' });
+
+function stopped({ process: child, ended }: Program): Program['ended'] {
+  child.kill('SIGTERM');
+  return ended;
+}
+
+/** Runs a job to its end; resolves to its last status. */
+async function runJob(url: string, request: object = DAYS): Promise<any> {
+  return waitForJob(url, (await ask(`${url}/simulate/trigger`, request)).job_id);
+}
 
 test('the program is one file that needs no other, from the trigger to the results; while another holds the write lock, it waits', async (t) => {
   const cwd = installProgram(t);
@@ -56,71 +65,42 @@ test('the program is one file that needs no other, from the trigger to the resul
       database.exec('COMMIT');
     }`;
   execFileSync(process.execPath, ['-e', hold], { cwd });
-  const status = await waitForJob(server.url, job_id);
-  assert.deepEqual(
-    [status.status, status.progress.failed],
-    ['completed', 0],
-    JSON.stringify(status),
-  );
+  const { status, progress } = await waitForJob(server.url, job_id);
+  assert.deepEqual([status, progress.failed], ['completed', 0]);
   assert.ok((await ask(`${server.url}/results`)).count >= 6);
   assert.equal((await ask(`${server.url}/reasoning`)).count, 6);
-  const names: string[] = (await ask(`${server.url}/comparison`)).models.map(
-    ({ model }: any) => model,
-  );
+  const { models } = await ask(`${server.url}/comparison`);
+  const names = models.map(({ model }: any) => model);
   const compared = await ask(`${server.url}/comparison?models=${names}`);
-  assert.deepEqual(
-    compared.models.map(({ unavailable }: any) => unavailable.interval),
-    names.map(() => 'Needs 20 days with a return; it has 3'),
-  );
-  assert.deepEqual([names.length, compared.conventions], [2, conventions]);
-  assert.deepEqual(
-    await ask(`${server.url}/openapi.json`),
-    document,
-    'the description that its schemas make',
-  );
-  server.process.kill('SIGTERM');
-  assert.deepEqual((({ code, signal }) => ({ code, signal }))(await server.ended), {
-    code: 0,
-    signal: null,
-  });
+  const intervals = compared.models.map(({ unavailable }: any) => unavailable.interval);
+  assert.deepEqual(intervals, Array(2).fill('Needs 20 days with a return; it has 3'));
+  assert.deepEqual(compared.conventions, conventions);
+  const described = await ask(`${server.url}/openapi.json`);
+  assert.deepEqual(described, document, 'the description that its schemas make');
+  const { code, signal } = await stopped(server);
+  assert.deepEqual([code, signal], [0, null]);
 });
 
 test('help and version open no database; an unknown command is named', async (t) => {
   const cwd = installProgram(t);
-  const help = await runProgram(['--help'], { cwd });
-  assert.deepEqual([help.code, help.stderr], [0, '']);
-  assert.equal(help.stdout, named(generalHelp()));
-  assert.deepEqual(await runHere(['--version'], { cwd }), {
-    code: 0,
-    signal: null,
-    stdout: '1.0.0\n',
-    stderr: '',
-  });
-  for (const wrong of ['trade', 'constructor']) {
-    const { code, stderr } = await (wrong === 'trade' ? runProgram : runHere)([wrong], { cwd });
+  assert.deepEqual(await runProgram(['--help'], { cwd }), printed(named(generalHelp())));
+  assert.deepEqual(await runHere(['--version'], { cwd }), printed('1.0.0\n'));
+  for (const [command = '', run] of [
+    ['trade', runProgram],
+    ['constructor', runHere],
+  ] as const) {
+    const { code, stderr } = await run([command], { cwd });
     assert.equal(code, 2);
-    assert.match(stderr, new RegExp(`There is no command "${wrong}"`));
+    assert.match(stderr, new RegExp(`There is no command "${command}"`));
   }
-  for (const args of [
-    ['backup', '--nonsense'],
-    ['--fast'],
-    ['--version', 'now'],
-    ['help', 'trade'],
-  ]) {
-    const { code, stdout, stderr } = await runHere(args, { cwd });
+  for (const command of ['backup --nonsense', '--fast', '--version now', 'help trade']) {
+    const { code, stdout, stderr } = await runHere(command.split(' '), { cwd });
     assert.deepEqual([code, stdout], [2, '']);
-    assert.match(
-      stderr,
-      new RegExp(`${args.at(-1)}.*Run "${PROGRAM_NAME} .*--help" to see what it takes\\.\n$`),
-    );
+    const help = `Run "${PROGRAM_NAME} .*--help" to see what it takes\\.\n$`;
+    assert.match(stderr, new RegExp(`${command.split(' ').at(-1)}.*${help}`));
   }
   const own = await runHere(['backup', '--help'], { cwd, env: { DEPLOYMENT_MODE: 'nonsense' } });
-  assert.deepEqual(own, {
-    code: 0,
-    signal: null,
-    stdout: named(commandHelp('backup', commands['backup'] as Command)),
-    stderr: '',
-  });
+  assert.deepEqual(own, printed(named(commandHelp('backup', commands['backup'] as Command))));
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', PROGRAM_FILE]);
 });
 
@@ -132,29 +112,6 @@ test('on an old Node the program first says which one it needs', { skip: noNode 
     () => execFileSync(process.execPath, ['-e', pretend], { cwd, stdio: 'pipe' }),
     /needs Node\.js 24\.15 or newer in the 24 line, or 26 and newer; this is v[\d.]+\. After "npm ci", "npx node" is one that fits\./,
   );
-});
-
-test('an invalid setting stops the start by name, and nothing is created', async (t) => {
-  const cwd = installProgram(t);
-  const { code, stderr } = await runProgram([], {
-    cwd,
-    env: { DEPLOYMENT_MODE: 'STAGING', API_PORT: 'http' },
-  });
-  assert.equal(code, 1);
-  assert.match(stderr, /DEPLOYMENT_MODE: expected one of DEV, PROD, got "STAGING"/);
-  assert.match(stderr, /API_PORT: expected a whole number/);
-  assert.ok(!existsSync(join(cwd, 'data')));
-});
-
-test('the port is 8080 when none is set', async (t) => {
-  const cwd = installProgram(t);
-  const server = startProgram([], { cwd, env: DEV });
-  t.after(() => server.process.kill('SIGKILL'));
-  // On a machine where something else listens there, the refusal names the port just as well.
-  await Promise.race([
-    server.waitFor(/"port":8080,/),
-    server.waitFor(/Cannot listen on port 8080: .*EADDRINUSE/),
-  ]);
 });
 
 test('a server without its configuration starts and answers', async (t) => {
@@ -182,29 +139,19 @@ test('PROD starts without a single key; DEV leaves its database untouched, reset
     [health.status, health.deployment_mode, health.is_dev_mode, health.preserve_dev_data],
     ['healthy', 'PROD', false, null],
   );
-  prod.process.kill('SIGTERM');
-  const { stdout, stderr } = await prod.ended;
+  const { stdout, stderr } = await stopped(prod);
   assert.equal(levelOfHealthChecks(stderr), 'INFO');
-  const loaded = stdout.match(/^NativeModule (?:assert|fs\/promises|readline|zlib)$/gm);
-  assert.deepEqual(
-    [loaded, stdout.includes('NativeModule sqlite')],
-    [null, true],
-    'a start waits for no module of Node that it does not use',
-  );
+  // A start waits for no module of Node that it does not use.
+  assert.doesNotMatch(stdout, /^NativeModule (?:assert|fs\/promises|readline|zlib)$/m);
+  assert.match(stdout, /NativeModule sqlite/);
   const bytes = readFileSync(join(cwd, 'data/jobs.db'));
 
   const countJobs = async (env: Record<string, string>, trigger: boolean) => {
     const server = await startServer(t, { cwd, env: { ...DEV, ...env } });
     const before = (await ask(`${server.url}/results`)).count;
-    if (trigger)
-      await waitForJob(
-        server.url,
-        (await ask(`${server.url}/simulate/trigger`, { ...DAYS, start_date: DAYS.end_date }))
-          .job_id,
-      );
+    if (trigger) await runJob(server.url, ONE_DAY);
     await ask(`${server.url}/health`);
-    server.process.kill('SIGTERM');
-    return { before, stderr: (await server.ended).stderr };
+    return { before, stderr: (await stopped(server)).stderr };
   };
   const first = await countJobs({}, true);
   assert.match(first.stderr, /"level":"WARNING","message":"DEVELOPMENT MODE/);
@@ -215,12 +162,8 @@ test('PROD starts without a single key; DEV leaves its database untouched, reset
   assert.equal((await countJobs({}, false)).before, 0);
 
   assert.deepEqual(readFileSync(join(cwd, 'data/jobs.db')), bytes);
-  assert.deepEqual(
-    readdirSync(join(cwd, 'data'))
-      .filter((name) => name.endsWith('.db'))
-      .sort(),
-    ['jobs.db', 'jobs_dev.db'],
-  );
+  const databases = readdirSync(join(cwd, 'data')).filter((name) => name.endsWith('.db'));
+  assert.deepEqual(databases.sort(), ['jobs.db', 'jobs_dev.db']);
 });
 
 test('a second server on the same database does not start, and names the first, beside which prices are imported; healthcheck reports on the first by its exit code', async (t) => {
@@ -228,20 +171,12 @@ test('a second server on the same database does not start, and names the first, 
   const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
   const first = await startServer(t, { cwd, env });
   const bars = smallConfiguration.agent_config.stock_symbols.map(
-    (symbol) => `${symbol},2025-11-14,10,12,9,10.5,1000\n`,
+    (symbol) => `${symbol},2025-11-14,10,12,9,10.5,1000`,
   );
-  writeFileSync(
-    join(cwd, 'prices.csv'),
-    `symbol,date,open,high,low,close,volume\n${bars.join('')}`,
-  );
-  assert.equal(
-    (await runHere(['import-prices', '--as', 'raw', 'prices.csv'], { cwd, env })).code,
-    0,
-  );
-  const { job_id } = await ask(`${first.url}/simulate/trigger`, {
-    ...DAYS,
-    start_date: DAYS.end_date,
-  });
+  writeFileSync(join(cwd, 'prices.csv'), [HEADER, ...bars].join('\n'));
+  const imported = await runHere(['import-prices', '--as', 'raw', 'prices.csv'], { cwd, env });
+  assert.equal(imported.code, 0);
+  const { job_id } = await ask(`${first.url}/simulate/trigger`, ONE_DAY);
   const second = await runProgram([], { cwd, env: { ...env, API_PORT: '0' } });
   assert.equal(second.code, 1);
   assert.match(second.stderr, new RegExp(`in use by process ${first.process.pid}, started `));
@@ -249,42 +184,11 @@ test('a second server on the same database does not start, and names the first, 
   const { results } = await ask(`${first.url}/results`);
   assert.ok(results.every(({ price }: any) => price === null || price === 10));
   const atFirst = { cwd, env: { API_PORT: new URL(first.url).port } };
-  assert.deepEqual(await runProgram(['healthcheck'], atFirst), {
-    code: 0,
-    signal: null,
-    stdout: 'healthy\n',
-    stderr: '',
-  });
-  first.process.kill('SIGTERM');
-  await first.ended;
+  assert.deepEqual(await runProgram(['healthcheck'], atFirst), printed('healthy\n'));
+  await stopped(first);
   const unreachable = await runHere(['healthcheck'], atFirst);
-  assert.deepEqual(
-    [unreachable.code, /^unreachable: .*ECONNREFUSED/.test(unreachable.stdout)],
-    [1, true],
-  );
-});
-
-test('a job whose process was killed continues at the next start, and its children exit by themselves', {
-  skip: noProc || leftToLongForm,
-}, async (t) => {
-  const cwd = installProgram(t);
-  const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
-  const first = await startServer(t, { cwd, env });
-  const { job_id } = await ask(`${first.url}/simulate/trigger`, DAYS);
-  await waitForJob(first.url, job_id, ({ progress }) => progress.completed >= 2);
-  const children = childrenOf(first.process.pid as number);
-  first.process.kill('SIGKILL');
-  await first.ended;
-  const second = await startServer(t, { cwd, env });
-  const status = await waitForJob(second.url, job_id);
-  assert.deepEqual([status.status, status.progress.completed], ['completed', 6]);
-  assert.deepEqual(children.filter(isRunning), []);
-  const { sessions } = await ask(`${second.url}/reasoning`);
-  assert.equal(
-    new Set(sessions.map(({ date, model }: any) => `${date} ${model}`)).size,
-    sessions.length,
-  );
-  assert.equal((await ask(`${second.url}/audit`)).status, 'sound');
+  assert.equal(unreachable.code, 1);
+  assert.match(unreachable.stdout, /^unreachable: .*ECONNREFUSED/);
 });
 
 test('with MODEL_DAY_COMMAND every model-day runs through it', async (t) => {
@@ -296,62 +200,45 @@ test('with MODEL_DAY_COMMAND every model-day runs through it', async (t) => {
     TOLD: 'told',
   };
   const server = await startServer(t, { cwd, env: { ...DEV, ...command } });
-  const { job_id } = await ask(`${server.url}/simulate/trigger`, DAYS);
-  const { status, details } = await waitForJob(server.url, job_id);
+  const { status, details } = await runJob(server.url);
   assert.equal(status, 'completed', JSON.stringify(details));
   const seen = readFileSync(join(cwd, 'seen'), 'utf8').trim().split('\n').sort();
   assert.deepEqual(seen, details.map(({ model, date }: any) => `${model} ${date} told`).sort());
   assert.equal(seen.length, 6);
 });
 
-test(
-  'Ctrl-C reaches the children too, but no model-day fails because of it',
-  inLongForm,
-  async (t) => {
-    const cwd = installProgram(t);
-    const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
-    const first = await startServer(t, { cwd, env, detached: true });
-    const { job_id } = await ask(`${first.url}/simulate/trigger`, DAYS);
-    await waitForJob(first.url, job_id, ({ progress }) => progress.completed >= 2);
-    process.kill(-(first.process.pid as number), 'SIGINT');
-    assert.equal((await first.ended).code, 0);
-    const second = await startServer(t, { cwd, env });
-    const { status, progress } = await waitForJob(second.url, job_id);
-    assert.deepEqual([status, progress.failed, progress.completed], ['completed', 0, 6]);
-  },
-);
-
-test('import-prices reports its result in a line and by its exit code', async (t) => {
+test('Ctrl-C reaches the children too, but fails no model-day', inLongForm, async (t) => {
   const cwd = installProgram(t);
-  writeFileSync(
-    join(cwd, 'good.csv'),
-    'symbol,date,open,high,low,close,volume\nAAPL,2025-01-06,10,12,9,10.5,1000\nAAPL,2025-01-07,x,12,9,10.5,1000\n',
-  );
+  const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
+  const first = await startServer(t, { cwd, env, detached: true });
+  const { job_id } = await ask(`${first.url}/simulate/trigger`, DAYS);
+  await waitForJob(first.url, job_id, ({ progress }) => progress.completed >= 2);
+  process.kill(-(first.process.pid as number), 'SIGINT');
+  assert.equal((await first.ended).code, 0);
+  const second = await startServer(t, { cwd, env });
+  const { status, progress } = await waitForJob(second.url, job_id);
+  assert.deepEqual([status, progress.failed, progress.completed], ['completed', 0, 6]);
+});
+
+test('import-prices reports its result in lines and by its exit code, and warns of a reset', async (t) => {
+  const cwd = installProgram(t);
+  const rows = ['AAPL,2025-01-06,10,12,9,10.5,1000', 'AAPL,2025-01-07,x,12,9,10.5,1000', ''];
+  writeFileSync(join(cwd, 'good.csv'), [HEADER, ...rows].join('\n'));
   writeFileSync(join(cwd, 'bad.csv'), 'hello');
   const good = await runProgram(['import-prices', 'good.csv', 'bad.csv'], { cwd, env: DEV });
   assert.equal(good.code, 1);
-  assert.equal(
-    good.stdout,
-    [
-      'good.csv: CSV',
-      '  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2025-01-06 to 2025-01-06: AAPL',
-      '  its prices are taken as split-adjusted, as most files are, because no known split of its symbols shows otherwise;' +
-        ' otherwise import it with --as raw or --as total-return',
-      '  refused 1 row: open is not a plausible number',
-      'Stored in data/jobs_dev.db, the database of DEV mode.',
-      'Note: data/jobs_dev.db is reset when the service starts in DEV mode, unless PRESERVE_DEV_DATA=true is set.',
-      '',
-    ].join('\n'),
-  );
+  const note = 'is reset when the service starts in DEV mode, unless PRESERVE_DEV_DATA=true is set';
+  const printed = `good.csv: CSV\n  imported 1 bar (1 new or changed) …
+Stored in data/jobs_dev.db, the database of DEV mode.\nNote: data/jobs_dev.db ${note}.\n`;
+  assert.match(good.stdout, like(printed));
   assert.equal(
     good.stderr,
-    'good.csv:3: refused, open is not a plausible number: "x"\nCannot import bad.csv: it is not JSON, and as CSV of prices its header lacks date, open, close' +
-      ' (dividends need ex_date and amount, splits date, numerator and denominator); its columns are hello\n',
+    `good.csv:3: refused, open is not a plausible number: "x"
+Cannot import bad.csv: it is not JSON, and as CSV of prices its header lacks date, open, close (dividends need ex_date and amount, splits date, numerator and denominator); its columns are hello
+`,
   );
-  const kept = await runHere(['import-prices', 'good.csv'], {
-    cwd,
-    env: { ...DEV, PRESERVE_DEV_DATA: 'true' },
-  });
+  const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
+  const kept = await runHere(['import-prices', 'good.csv'], { cwd, env });
   assert.equal(kept.code, 0);
   assert.match(kept.stdout, /imported 1 bar \(0 new or changed\)/);
   assert.doesNotMatch(kept.stdout, /Note/);
@@ -393,9 +280,8 @@ test('the demo finds a free port, knows its own token, shows trades and refusals
   assert.ok(!(stdout + stderr).includes(TOKEN));
 });
 
-const MID_DEMO =
-  'Ctrl-C in mid-demo ends it in order, without a word about a service that cannot be reached';
-test(MID_DEMO, { skip: noProc || leftToLongForm }, async (t) => {
+// Without a word about a service that cannot be reached.
+test('Ctrl-C in mid-demo ends it in order', { skip: noProc || leftToLongForm }, async (t) => {
   const cwd = installProgram(t);
   // A child that ignores everything but SIGKILL keeps the service running until the demo's next
   // request.
@@ -419,50 +305,30 @@ test(MID_DEMO, { skip: noProc || leftToLongForm }, async (t) => {
   }
 });
 
-test(
-  'a container: the user configuration is merged, then served; a merged one that appears later is ignored',
-  inLongForm,
-  async (t) => {
-    const cwd = installProgram(t);
-    const merged = join(cwd, RUNTIME_CONFIG);
-    const early = await startServer(t, { cwd, env: DEV });
-    const user = {
-      models: [{ signature: 'mine', enabled: true }],
-      agent_config: { initial_cash: 777 },
-    };
-    writeFileSync(join(cwd, 'user.json'), JSON.stringify(user));
-    const merge = await runHere(['merge-config', 'user.json'], { cwd });
-    assert.deepEqual(
-      [merge.code, merge.stderr],
-      [0, `Merged user.json over configs/default_config.json into ${RUNTIME_CONFIG}\n`],
-    );
-    assert.deepEqual(JSON.parse(readFileSync(merged, 'utf8')), {
-      models: user.models,
-      agent_config: { ...smallConfiguration.agent_config, initial_cash: 777 },
-    });
-    assert.equal(statSync(merged).mode & 0o077, 0);
+// A merged configuration that appears later is ignored.
+test('a container: the user configuration is merged, then served', inLongForm, async (t) => {
+  const cwd = installProgram(t);
+  const merged = join(cwd, RUNTIME_CONFIG);
+  const early = await startServer(t, { cwd, env: DEV });
+  const models = [{ signature: 'mine', enabled: true }];
+  const user = { models, agent_config: { initial_cash: 777 } };
+  writeFileSync(join(cwd, 'user.json'), JSON.stringify(user));
+  const merge = await runHere(['merge-config', 'user.json'], { cwd });
+  const said = `Merged user.json over configs/default_config.json into ${RUNTIME_CONFIG}\n`;
+  assert.deepEqual([merge.code, merge.stderr], [0, said]);
+  assert.deepEqual(JSON.parse(readFileSync(merged, 'utf8')), {
+    models,
+    agent_config: { ...smallConfiguration.agent_config, initial_cash: 777 },
+  });
+  assert.equal(statSync(merged).mode & 0o077, 0);
+  assert.deepEqual((await runJob(early.url, ONE_DAY)).models, ['model-a', 'model-b']);
+  await stopped(early);
 
-    const modelsOf = async (url: string) =>
-      (
-        await waitForJob(
-          url,
-          (
-            await ask(`${url}/simulate/trigger`, { ...DAYS, start_date: '2025-11-14' })
-          ).job_id,
-        )
-      ).models;
-    assert.deepEqual(await modelsOf(early.url), ['model-a', 'model-b']);
-    early.process.kill('SIGTERM');
-    await early.ended;
-
-    const container = startProgram(['serve', '--merge-config'], {
-      cwd,
-      env: { ...DEV, API_PORT: '0' },
-    });
-    t.after(() => container.process.kill('SIGKILL'));
-    const [, port] = await container.waitFor(
-      /"port":(\d+).*"configuration":"runtime_config\.json"/,
-    );
-    assert.deepEqual(await modelsOf(`http://127.0.0.1:${port}`), ['model-a', 'model-b']);
-  },
-);
+  const env = { ...DEV, API_PORT: '0' };
+  const container = startProgram(['serve', '--merge-config'], { cwd, env });
+  t.after(() => container.process.kill('SIGKILL'));
+  const listening = /"port":(\d+).*"configuration":"runtime_config\.json"/;
+  const [, port] = await container.waitFor(listening);
+  const { models: served } = await runJob(`http://127.0.0.1:${port}`, ONE_DAY);
+  assert.deepEqual(served, ['model-a', 'model-b']);
+});

@@ -15,25 +15,9 @@ import {
 test('a date is zero-padded and exists in the calendar', () => {
   const good = ['2025-01-05', '2024-02-29', '1999-12-31', '1900-01-01'];
   const bad = [
-    '2025-1-5',
-    '2025-01-5',
-    '2025-02-30',
-    '2023-02-29',
-    '2025-13-01',
-    '2025-00-10',
-    '2025/01/05',
-    '0000-09-04',
-    '0001-01-01',
-    '1899-12-31',
-    '20250105',
-    '',
-    ' 2025-01-05',
-    '2025-01-05\n',
-    '2025-01-05T00:00:00Z',
-    null,
-    undefined,
-    20250105,
-    ['2025-01-05'],
+    ...['2025-1-5', '2025-01-5', '2025-02-30', '2023-02-29', '2025-13-01', '2025-00-10'],
+    ...['2025/01/05', '0000-09-04', '0001-01-01', '1899-12-31', '20250105', '', ' 2025-01-05'],
+    ...['2025-01-05\n', '2025-01-05T00:00:00Z', null, undefined, 20250105, ['2025-01-05']],
   ];
   for (const text of good) assert.equal(isCalendarDate(text), true, text);
   for (const text of bad) assert.equal(isCalendarDate(text), false, String(text));
@@ -70,11 +54,8 @@ test('date arithmetic crosses months, years and leap days', () => {
 });
 
 test('weekdays leave out Saturdays and Sundays', () => {
-  assert.deepEqual(weekdays('2025-01-03', '2025-01-07'), [
-    '2025-01-03',
-    '2025-01-06',
-    '2025-01-07',
-  ]);
+  const days = ['2025-01-03', '2025-01-06', '2025-01-07'];
+  assert.deepEqual(weekdays('2025-01-03', '2025-01-07'), days);
   assert.deepEqual(weekdays('2025-01-04', '2025-01-05'), []);
   assert.deepEqual(weekdays('2025-01-07', '2025-01-06'), []);
   assert.deepEqual(weekdaysBefore('2025-01-07', 3), ['2025-01-02', '2025-01-03', '2025-01-06']);

@@ -11,83 +11,42 @@ import {
   warnOfContent,
 } from '../src/basics/configuration.ts';
 import { temporaryFolder } from './support/service.ts';
+import { like, tableOf } from './support/text-table.ts';
+
+const DEFAULTS = {
+  ...{ max_steps: 30, max_retries: 3, base_delay: 1, initial_cash: 10_000, dividends: true },
+  ...{ commission_per_trade: 0, commission_bps: 0, slippage_bps: 0 },
+  ...{ max_cost_usd: null, stock_symbols: nasdaq100, open: 'shown', limits: null },
+};
 
 test('a configuration of the AI-Trader family loads unchanged', () => {
+  const address = { openai_base_url: null, openai_api_key: null };
+  const claude = { name: 'claude', basemodel: 'anthropic/claude', signature: 'claude' };
+  const own = { max_steps: 20, max_retries: 5, base_delay: 0.5, initial_cash: 5000.0 };
   const { models, agent_config } = parseConfiguration(
     {
-      agent_type: 'BaseAgent',
-      market: 'us',
+      ...{ agent_type: 'BaseAgent', market: 'us', log_config: { log_path: './data/agent_data' } },
       date_range: { init_date: '2025-10-01', end_date: '2025-10-21' },
-      models: [
-        {
-          name: 'claude',
-          basemodel: 'anthropic/claude',
-          signature: 'claude',
-          enabled: true,
-          openai_base_url: null,
-          openai_api_key: null,
-        },
-        { signature: 'minimal' },
-      ],
-      agent_config: {
-        max_steps: 20,
-        max_retries: 5,
-        base_delay: 0.5,
-        initial_cash: 5000.0,
-        verbose: true,
-      },
-      log_config: { log_path: './data/agent_data' },
+      models: [{ ...claude, enabled: true, ...address }, { signature: 'minimal' }],
+      agent_config: { ...own, verbose: true },
     },
     'file',
   );
-  assert.deepEqual(
-    models.map(({ signature, enabled }) => [signature, enabled]),
-    [
-      ['claude', true],
-      ['minimal', false],
-    ],
-  );
-  assert.deepEqual(agent_config, {
-    max_steps: 20,
-    max_retries: 5,
-    base_delay: 0.5,
-    initial_cash: 5000,
-    commission_per_trade: 0,
-    commission_bps: 0,
-    slippage_bps: 0,
-    max_cost_usd: null,
-    stock_symbols: nasdaq100,
-    dividends: true,
-    open: 'shown',
-    limits: null,
-  });
+  const enabled = models.map((model) => `${model.signature} ${model.enabled}`);
+  assert.deepEqual(enabled, ['claude true', 'minimal false']);
+  assert.deepEqual(agent_config, { ...DEFAULTS, ...own });
 });
 
 test('a file may begin with a byte order mark, as Windows editors write it', (t) => {
   const path = join(temporaryFolder(t), 'config.json');
   writeFileSync(path, '\ufeff{"models":[{"signature":"a"}]}');
-  assert.deepEqual(
-    readConfiguration(path).models.map(({ signature }) => signature),
-    ['a'],
-  );
+  const signatures = readConfiguration(path).models.map(({ signature }) => signature);
+  assert.deepEqual(signatures, ['a']);
 });
 
 test('missing values have their defaults, and the universe is the NASDAQ-100', () => {
   const { agent_config } = parseConfiguration({ models: [] }, 'file');
-  assert.deepEqual(agent_config, {
-    max_steps: 30,
-    max_retries: 3,
-    base_delay: 1,
-    initial_cash: 10_000,
-    commission_per_trade: 0,
-    commission_bps: 0,
-    slippage_bps: 0,
-    max_cost_usd: null,
-    stock_symbols: nasdaq100,
-    dividends: true,
-    open: 'shown',
-    limits: null,
-  });
+  assert.deepEqual(agent_config, DEFAULTS);
   assert.equal(nasdaq100.length, 101);
 });
 
@@ -125,61 +84,41 @@ test('universes: lists of symbols by name, one of which takes the place of stock
   assert.throws(() => agentConfigurationFor(without, 'x'), { message: /: it names none$/ });
 });
 
-const brokenUniverses: [name: string, universes: unknown, problem: RegExp][] = [
-  ['a list', ['AAPL'], /: universes: expected Object, got array$/],
-  ['an empty universe', { control: [] }, /: universes\.control: must be >=1/],
-  [
-    'something that is not a symbol',
-    { control: ['AAPL', 'a b'] },
-    /: universes\.control\[1\]: is not a ticker symbol$/,
-  ],
-  ['a universe without a name', { ' ': ['AAPL'] }, /: universes\. : must not be empty$/],
-  [
-    'too many',
-    Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`u${index}`, ['A']])),
-    /: universes: must not name more than 200/,
-  ],
+const tooMany = Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`u${n}`, ['A']]));
+const brokenUniverses: [universes: unknown, problem: string][] = [
+  [['AAPL'], ': expected Object, got array'],
+  [{ control: [] }, '.control: must be >=1…'],
+  [{ control: ['AAPL', 'a b'] }, '.control[1]: is not a ticker symbol'],
+  [{ ' ': ['AAPL'] }, '. : must not be empty'],
+  [tooMany, ': must not name more than 200…'],
 ];
-for (const [name, universes, problem] of brokenUniverses) {
-  test(`universes of the configuration are refused: ${name}`, () => {
+test('universes that are not lists of symbols by name are refused', () => {
+  for (const [universes, problem] of brokenUniverses)
     assert.throws(() => parseConfiguration({ models: [], universes }, 'file'), {
       code: 'broken_configuration',
-      message: problem,
+      message: like(`…: universes${problem}`),
     });
-  });
-}
+});
 
 test('a basemodel, or otherwise a signature, names a baseline', () => {
-  const names = [
-    ['a', 'baseline/momentum'],
-    ['baseline/random'],
-    ['b', 'openai/baseline/random'],
-    ['baseline', ''],
+  const models = [
+    { signature: 'a', basemodel: 'baseline/momentum' },
+    { signature: 'baseline/random' },
+    { signature: 'b', basemodel: 'openai/baseline/random' },
+    { signature: 'baseline', basemodel: '' },
   ];
-  const models = names.map(([signature, basemodel]) => ({
-    signature,
-    ...(basemodel !== undefined && { basemodel }),
-  }));
-  assert.deepEqual(parseConfiguration({ models }, 'file').models.map(baselineOf), [
-    'momentum',
-    'random',
-    null,
-    null,
-  ]);
+  const baselines = parseConfiguration({ models }, 'file').models.map(baselineOf);
+  assert.deepEqual(baselines, ['momentum', 'random', null, null]);
 });
 
 test('a price of tokens beyond a dollar each is a mistake, and no cost becomes infinite', () => {
   const priced = (input: number) => ({
     models: [{ signature: 'a', price_per_million_tokens: { input, output: 1 } }],
   });
-  assert.equal(
-    parseConfiguration(priced(1_000_000), 'file').models[0]?.price_per_million_tokens?.input,
-    1_000_000,
-  );
-  assert.throws(
-    () => parseConfiguration(priced(1e308), 'file'),
-    /models\[0\]\.price_per_million_tokens\.input: must be <=1000000/,
-  );
+  const [model] = parseConfiguration(priced(1_000_000), 'file').models;
+  assert.equal(model?.price_per_million_tokens?.input, 1_000_000);
+  const beyond = /models\[0\]\.price_per_million_tokens\.input: must be <=1000000/;
+  assert.throws(() => parseConfiguration(priced(1e308), 'file'), beyond);
 });
 
 test('symbols are normalised, without duplicates', () => {
@@ -201,10 +140,8 @@ test('a prompt comes from the entry or from a file beside the configuration; one
   writeFileSync(join(prompts, 'huge.txt'), 'x'.repeat(100_000));
   writeFileSync(join(prompts, 'latin.txt'), Buffer.from([0xe9, 0x20]));
   const read = (entry: object) => {
-    writeFileSync(
-      path,
-      JSON.stringify({ models: [{ signature: 'a' }, { signature: 'b', ...entry }] }),
-    );
+    const models = [{ signature: 'a' }, { signature: 'b', ...entry }];
+    writeFileSync(path, JSON.stringify({ models }));
     return readConfiguration(path).models[1]?.prompt;
   };
   assert.equal(read({ prompt: 'Be bold.' }), 'Be bold.');
@@ -217,12 +154,9 @@ test('a prompt comes from the entry or from a file beside the configuration; one
     latin: /is not UTF-8 text$/,
   };
   for (const [name, problem] of Object.entries(refused)) {
-    assert.throws(
-      () => read({ prompt_file: `prompts/${name}.txt` }),
-      (error: Error) =>
-        /config\.json: models\[1\]\.prompt_file: /.test(error.message) &&
-        problem.test(error.message),
-    );
+    const reading = () => read({ prompt_file: `prompts/${name}.txt` });
+    assert.throws(reading, /config\.json: models\[1\]\.prompt_file: /);
+    assert.throws(reading, problem);
   }
 });
 
@@ -244,20 +178,14 @@ test('a file is parsed and checked once while it stays the same; an edit of it o
   assert.equal(readConfiguration(path).models[0], first.models[0]);
   write('c.txt', 'Be cool.');
   assert.deepEqual(prompts(), [null, 'Be bold.', 'Be cool.']);
-  assert.deepEqual(
-    first.models.map(({ prompt }) => prompt ?? null),
-    [null, 'Be bold.', 'Be calm.'],
-    'who read it before keeps what it read',
-  );
+  const kept = first.models.map(({ prompt }) => prompt ?? null);
+  assert.deepEqual(kept, [null, 'Be bold.', 'Be calm.'], 'who read it before keeps what it read');
   write('b.txt', 'x'.repeat(100_000));
   assert.throws(prompts, /more than 20000/);
   write('b.txt', 'Be kind.');
   assert.deepEqual(prompts(), [null, 'Be kind.', 'Be cool.']);
-  for (const broken of [
-    '{',
-    '{"models":[{}]}',
-    '{"models":[{"signature":"a"},{"signature":"a"}]}',
-  ]) {
+  const twice = '{"models":[{"signature":"a"},{"signature":"a"}]}';
+  for (const broken of ['{', '{"models":[{}]}', twice]) {
     write('config.json', broken);
     for (const time of ['first', 'second'])
       assert.throws(prompts, { code: 'broken_configuration' }, `the ${time} time`);
@@ -272,35 +200,25 @@ test('the same text in another folder has the prompts of that folder', (t) => {
   const paths = ['one', 'two'].map((name) => {
     const folder = temporaryFolder(t);
     writeFileSync(join(folder, 'own.txt'), name);
-    writeFileSync(
-      join(folder, 'config.json'),
-      '{"models":[{"signature":"a","prompt_file":"own.txt"}]}',
-    );
-    return join(folder, 'config.json');
+    const path = join(folder, 'config.json');
+    writeFileSync(path, '{"models":[{"signature":"a","prompt_file":"own.txt"}]}');
+    return path;
   });
-  for (const round of [1, 2])
-    assert.deepEqual(
-      paths.map((path) => readConfiguration(path).models[0]?.prompt),
-      ['one', 'two'],
-      `round ${round}`,
-    );
+  for (const round of [1, 2]) {
+    const prompts = paths.map((path) => readConfiguration(path).models[0]?.prompt);
+    assert.deepEqual(prompts, ['one', 'two'], `round ${round}`);
+  }
 });
 
 test('a configuration that requests share cannot be changed at any depth', (t) => {
   const path = join(temporaryFolder(t), 'config.json');
   writeFileSync(join(path, '../p.txt'), 'Be bold.');
-  const entries = [
+  const models = [
     { signature: 'a', extra_body: { provider: { order: ['x'] } } },
     { signature: 'b', prompt_file: 'p.txt' },
   ];
-  writeFileSync(
-    path,
-    JSON.stringify({
-      models: entries,
-      universes: { few: ['AAPL'] },
-      agent_config: { stock_symbols: ['MSFT'] },
-    }),
-  );
+  const lists = { universes: { few: ['AAPL'] }, agent_config: { stock_symbols: ['MSFT'] } };
+  writeFileSync(path, JSON.stringify({ models, ...lists }));
   const configuration = readConfiguration(path);
   const notFrozen: string[] = [];
   const look = (value: unknown, place: string) => {
@@ -313,144 +231,56 @@ test('a configuration that requests share cannot be changed at any depth', (t) =
 });
 
 test('repeats whose names are free are accepted, of the random baseline too', () => {
-  const { models } = parseConfiguration(
-    {
-      models: [
-        { signature: 'a', repeats: 2 },
-        { signature: 'a#3' },
-        { signature: 'b#2', repeats: null },
-        { signature: 'b' },
-        { signature: 'c', basemodel: 'baseline/random', repeats: 100 },
-        { signature: '#'.repeat(197), repeats: 9 },
-      ],
-    },
-    'file',
-  );
-  assert.deepEqual(
-    models.map(({ repeats }) => repeats),
-    [2, 1, 1, 1, 100, 9],
-  );
+  const entries = [
+    { signature: 'a', repeats: 2 },
+    { signature: 'a#3' },
+    { signature: 'b#2', repeats: null },
+    { signature: 'b' },
+    { signature: 'c', basemodel: 'baseline/random', repeats: 100 },
+    { signature: '#'.repeat(197), repeats: 9 },
+  ];
+  const { models } = parseConfiguration({ models: entries }, 'file');
+  const counts = models.map(({ repeats }) => repeats);
+  assert.deepEqual(counts, [2, 1, 1, 1, 100, 9]);
 });
 
-const wrong: [name: string, content: unknown, message: RegExp][] = [
-  ['no models', {}, /models: is missing/],
-  ['models that are no list', { models: {} }, /models: expected Array, got object/],
-  [
-    'an entry without a signature',
-    { models: [{ signature: 'a' }, {}] },
-    /models\[1\]\.signature: is missing/,
-  ],
-  [
-    'an empty signature',
-    { models: [{ signature: ' ' }] },
-    /models\[0\]\.signature: must not be empty/,
-  ],
-  [
-    'a signature with control characters',
-    { models: [{ signature: 'a\u001b[31m' }] },
-    /models\[0\]\.signature: must not contain a control character \(U\+001B\)/,
-  ],
-  [
-    'the same signature twice',
-    { models: [{ signature: 'a' }, { signature: 'a' }] },
-    /models: lists the signature 'a' twice/,
-  ],
-  [
-    'enabled as text',
-    { models: [{ signature: 'a', enabled: 'yes' }] },
-    /models\[0\]\.enabled: expected boolean, got string/,
-  ],
-  [
-    'an unknown baseline',
-    { models: [{ signature: 'a' }, { signature: 'b', basemodel: 'baseline/hodl' }] },
-    /models\[1\]\.basemodel: must be one of baseline\/buy-and-hold, baseline\/equal-weight, baseline\/momentum, baseline\/random, baseline\/cash$/,
-  ],
-  [
-    'an unknown baseline as only a signature',
-    { models: [{ signature: 'baseline/Random', basemodel: '' }] },
-    /models\[0\]\.signature: must be one of baseline\/buy-and-hold/,
-  ],
-  [
-    'a prompt and a file of it',
-    { models: [{ signature: 'a', prompt: 'x', prompt_file: 'x.txt' }] },
-    /models\[0\]: has both prompt and prompt_file; keep one$/,
-  ],
-  [
-    'a prompt that is too long',
-    { models: [{ signature: 'a', prompt: '🙂'.repeat(20_001) }] },
-    /models\[0\]\.prompt: must not be longer than 20000 characters$/,
-  ],
-  [
-    'a knowledge cutoff that is not a date',
-    { models: [{ signature: 'a', knowledge_cutoff: '2025-02-30' }] },
-    /cutoff: must be a date YYYY-MM-DD$/,
-  ],
-  ['no repeats', { models: [{ signature: 'a', repeats: 0 }] }, /models\[0\]\.repeats: must be >=1/],
-  [
-    'half a repeat',
-    { models: [{ signature: 'a', repeats: 2.5 }] },
-    /models\[0\]\.repeats: must be a whole number/,
-  ],
-  [
-    'more repeats than anyone reads',
-    { models: [{ signature: 'a', repeats: 101 }] },
-    /models\[0\]\.repeats: must be <=100/,
-  ],
-  [
-    'a signature that a repeat has as well',
-    { models: [{ signature: 'a', repeats: 3 }, { signature: 'a#3' }] },
-    /models\[1\]\.signature: is the name of a repeat of 'a' as well$/,
-  ],
-  [
-    'repeats of a baseline without chance',
-    { models: [{ signature: 'a', basemodel: 'baseline/momentum', repeats: 2 }] },
-    /models\[0\]\.repeats: must be 1: every run of baseline\/momentum would do the same$/,
-  ],
-  [
-    'a signature too long for the names of its repeats',
-    { models: [{ signature: 'a'.repeat(198), repeats: 10 }] },
-    /models\[0\]\.signature: leaves no room for '#10' in the names of its repeats$/,
-  ],
-  [
-    'no steps',
-    { models: [], agent_config: { max_steps: 0 } },
-    /agent_config\.max_steps: must be >=1/,
-  ],
-  [
-    'cash below the unit of money',
-    { models: [], agent_config: { initial_cash: 0.00001 } },
-    /agent_config\.initial_cash: must be at least 0\.0001$/,
-  ],
-  [
-    'a list as extra_body',
-    { models: [{ signature: 'a', extra_body: [] }] },
-    /models\[0\]\.extra_body: expected Object, got array$/,
-  ],
-  [
-    'a list as agent_config',
-    { models: [], agent_config: [] },
-    /agent_config: expected Object, got array$/,
-  ],
-  ['a list as universes', { models: [], universes: [] }, /universes: expected Object, got array$/],
-  [
-    'negative cash',
-    { models: [], agent_config: { initial_cash: -1 } },
-    /agent_config\.initial_cash: must be >0/,
-  ],
-  [
-    'a path as a symbol',
-    { models: [], agent_config: { stock_symbols: ['../../etc'] } },
-    /agent_config\.stock_symbols\[0\]: is not a ticker/,
-  ],
-];
-for (const [name, content, message] of wrong) {
-  test(`${name}: the error names the path in the file`, () => {
-    assert.throws(() => parseConfiguration(content, 'configs/x.json'), {
-      code: 'broken_configuration',
-      message,
-    });
-  });
-}
+/** What is wrong with an entry that follows a good one. */
+const wrongEntries = tableOf<[entry: string, problem: string]>(`
+  {}                                                 | .signature: is missing
+  {"signature":" "}                                  | .signature: must not be empty
+  {"signature":"b\\u001b[31m"}                       | .signature: must not contain a control character (U+001B)
+  {"signature":"b","enabled":"yes"}                  | .enabled: expected boolean, got string
+  {"signature":"b","basemodel":"baseline/hodl"}      | .basemodel: must be one of baseline/buy-and-hold, baseline/equal-weight, baseline/momentum, baseline/random, baseline/cash
+  {"signature":"baseline/Random","basemodel":""}     | .signature: must be one of baseline/buy-and-hold…
+  {"signature":"b","prompt":"x","prompt_file":"x.t"} | : has both prompt and prompt_file; keep one
+  {"signature":"b","prompt":"${'🙂'.repeat(20_001)}"} | .prompt: must not be longer than 20000 characters
+  {"signature":"b","knowledge_cutoff":"2025-02-30"}  | .knowledge_cutoff: must be a date YYYY-MM-DD
+  {"signature":"b","repeats":0}                      | .repeats: must be >=1…
+  {"signature":"b","repeats":2.5}                    | .repeats: must be a whole number
+  {"signature":"b","repeats":101}                    | .repeats: must be <=100…
+  {"signature":"a#2"}                                | .signature: is the name of a repeat of 'a' as well
+  {"signature":"b","basemodel":"baseline/momentum","repeats":2} | .repeats: must be 1: every run of baseline/momentum would do the same
+  {"signature":"${'b'.repeat(198)}","repeats":10}    | .signature: leaves no room for '#10' in the names of its repeats
+  {"signature":"b","extra_body":[]}                  | .extra_body: expected Object, got array`);
+const wrong = tableOf<[content: string, problem: string]>(`
+  {}                                                        | models: is missing
+  {"models":{}}                                             | models: expected Array, got object
+  {"models":[{"signature":"a"},{"signature":"a"}]}          | models: lists the signature 'a' twice
+  {"models":[],"agent_config":[]}                           | agent_config: expected Object, got array
+  {"models":[],"agent_config":{"max_steps":0}}              | agent_config.max_steps: must be >=1…
+  {"models":[],"agent_config":{"initial_cash":0.00001}}     | agent_config.initial_cash: must be at least 0.0001
+  {"models":[],"agent_config":{"initial_cash":-1}}          | agent_config.initial_cash: must be >0…
+  {"models":[],"agent_config":{"stock_symbols":["../etc"]}} | agent_config.stock_symbols[0]: is not a ticker…`);
+test('an error names the path in the file', () => {
+  for (const [entry = '', problem] of wrongEntries)
+    wrong.push([`{"models":[{"signature":"a","repeats":2},${entry}]}`, `models[1]${problem}`]);
+  for (const [content, problem] of wrong)
+    assert.throws(
+      () => parseConfiguration(JSON.parse(content), 'configs/x.json'),
+      { code: 'broken_configuration', message: like(`…configs/x.json: ${problem}`) },
+      content.slice(0, 100),
+    );
+});
 
 test('a URL or key that says it is optional, or whose it is to be, counts as absent', (t) => {
   const path = join(temporaryFolder(t), 'config.json');
@@ -465,9 +295,9 @@ test('a URL or key that says it is optional, or whose it is to be, counts as abs
     { signature: 'c', openai_api_key: 'sk-YOUR_' },
   ]);
   const configuration = readConfiguration(path);
-  const addresses = configuration.models.map(({ openai_base_url, openai_api_key }) => [
-    openai_base_url,
-    openai_api_key,
+  const addresses = configuration.models.map((model) => [
+    model.openai_base_url,
+    model.openai_api_key,
   ]);
   assert.deepEqual(addresses, [
     [undefined, undefined],
@@ -475,26 +305,23 @@ test('a URL or key that says it is optional, or whose it is to be, counts as abs
     [undefined, 'sk-YOUR_'],
   ]);
   const said: unknown[] = [];
-  const warn = () =>
-    warnOfContent(readConfiguration(path), {
-      warning: (message, fields) => said.push(fields?.['fields'] ?? message),
-    });
-  warn();
-  warn();
-  assert.deepEqual(said, ['models[1].openai_base_url, models[1].openai_api_key'], 'said once');
+  const log = {
+    warning: (message: string, fields?: object) =>
+      void said.push(fields && 'fields' in fields ? fields.fields : message),
+  };
+  const warnTwice = () => {
+    said.length = 0;
+    for (const _ of ['first', 'second']) warnOfContent(readConfiguration(path), log);
+    return said;
+  };
+  const fieldsOf = (index: number) =>
+    `models[${index}].openai_base_url, models[${index}].openai_api_key`;
+  assert.deepEqual(warnTwice(), [fieldsOf(1)], 'said once');
   write([{ signature: 'b', ...placeholders }]);
-  warn();
-  assert.deepEqual(
-    said.slice(1),
-    ['models[0].openai_base_url, models[0].openai_api_key'],
-    'and again for other content',
-  );
+  assert.deepEqual(warnTwice(), [fieldsOf(0)], 'and again for other content');
   writeFileSync(path, JSON.stringify({ models: [], modles: [] }));
-  warn();
-  warn();
-  assert.deepEqual(said.slice(2), [
-    'Unknown keys in the configuration are ignored: modles (did you mean "models"?)',
-  ]);
+  const unknown = 'Unknown keys in the configuration are ignored: modles (did you mean "models"?)';
+  assert.deepEqual(warnTwice(), [unknown]);
 });
 
 /** Keys of public configurations of the family, with the blocks that only other programs read. */
@@ -520,54 +347,53 @@ const ofFamily = {
   log_config: { log_path: './data', log_level: 'DEBUG', save_intermediate_steps: true },
 };
 
-for (const [name, content, keys] of [
+const typingErrors = {
+  agent_cfg: { max_cost: 1 },
+  models: [
+    { signature: 'a', base_model: 'b', temprature: 1 },
+    { signature: 'b', price_per_million_tokens: { input: 1, output: 1, cached: 1 } },
+  ],
+  agent_config: { max_cost: 1, maxSteps: 3, constructor: 1, qqqqq: 1 },
+  date_range: { init: '2025-10-01' },
+};
+const found = [
+  ...[
+    'agent_cfg (did you mean "agent_config"?)',
+    'models[0].base_model (did you mean "basemodel"?)',
+  ],
+  'models[0].temprature (did you mean "temperature"?)',
+  'models[1].price_per_million_tokens.cached (did you mean "cached_input"?)',
+  'agent_config.max_cost (did you mean "max_cost_usd"?)',
+  'agent_config.maxSteps (did you mean "max_steps"?)',
+  ...[
+    'agent_config.constructor',
+    'agent_config.qqqqq',
+    'date_range.init (did you mean "init_date"?)',
+  ],
+];
+const models = [{ signature: 'a', _why: {}, extra_body: { x: 1 } }];
+const strange = ['\u001b[2J'.repeat(100), ...Array.from({ length: 20 }, (_, n) => `zzzzz${n}`)];
+const keys: [name: string, content: object, keys: string | RegExp | null][] = [
   ['a configuration of the family', ofFamily, null],
-  [
-    'comments',
-    { $schema: 'x', _note: '', models: [{ signature: 'a', _why: {} }], agent_config: { $x: 1 } },
-    null,
-  ],
-  [
-    'keys that are anything',
-    { universes: { tech: ['A'] }, models: [{ signature: 'a', extra_body: { x: 1 } }] },
-    null,
-  ],
+  ['comments', { $schema: 'x', _note: '', models, agent_config: { $x: 1 } }, null],
+  ['keys that are anything', { universes: { tech: ['A'] }, models }, null],
   ['no object', { models: [], agent_cfg: null }, 'agent_cfg (did you mean "agent_config"?)'],
-  [
-    'typing errors at every level',
-    {
-      agent_cfg: { max_cost: 1 },
-      models: [
-        { signature: 'a', base_model: 'b', temprature: 1 },
-        { signature: 'b', price_per_million_tokens: { input: 1, output: 1, cached: 1 } },
-      ],
-      agent_config: { max_cost: 1, maxSteps: 3, constructor: 1, qqqqq: 1 },
-      date_range: { init: '2025-10-01' },
-    },
-    'agent_cfg (did you mean "agent_config"?), models[0].base_model (did you mean "basemodel"?), ' +
-      'models[0].temprature (did you mean "temperature"?), models[1].price_per_million_tokens.cached (did you mean "cached_input"?), ' +
-      'agent_config.max_cost (did you mean "max_cost_usd"?), agent_config.maxSteps (did you mean "max_steps"?), ' +
-      'agent_config.constructor, agent_config.qqqqq, date_range.init (did you mean "init_date"?)',
-  ],
+  ['typing errors at every level', typingErrors, found.join(', ')],
   [
     'long and unprintable keys, and many',
-    {
-      models: [],
-      ['\u001b[2J'.repeat(100)]: 1,
-      ...Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`zzzzz${n}`, 1])),
-    },
+    { models: [], ...Object.fromEntries(strange.map((key) => [key, 1])) },
     /^(\[2J ){2}.{290,310}…, (zzzzz\d, ){8}zzzzz8 and 11 more$/,
   ],
-] as const)
+];
+for (const [name, content, words] of keys)
   test(`keys that no program reads are a warning with their places: ${name}`, () => {
     const { unknownKeys } = parseConfiguration(content, 'file');
+    if (words === null) return assert.deepEqual(unknownKeys, []);
     const start = 'Unknown keys in the configuration are ignored: ';
-    if (keys === null) return assert.deepEqual(unknownKeys, []);
-    assert.equal(unknownKeys.length, 1);
-    const [warning = ''] = unknownKeys;
-    assert.ok(warning.startsWith(start));
-    if (typeof keys === 'string') assert.equal(warning.slice(start.length), keys);
-    else assert.match(warning.slice(start.length), keys);
+    const [warning = '', ...others] = unknownKeys;
+    assert.deepEqual([warning.slice(0, start.length), others], [start, []]);
+    if (typeof words === 'string') assert.equal(warning.slice(start.length), words);
+    else assert.match(warning.slice(start.length), words);
   });
 
 test('a job that was stored with less cash than is allowed now can still be read', () => {
@@ -592,26 +418,24 @@ test('an error never repeats a value, which may be a key', (t) => {
 
 test('a missing file and a broken one have different errors', (t) => {
   const path = join(temporaryFolder(t), 'config.json');
-  assert.throws(
-    () => readConfiguration(path),
-    /Server configuration file not found: .*config\.json/,
-  );
-  writeFileSync(path, '{');
-  assert.throws(() => readConfiguration(path), /it is not JSON \(line 1 column 2\)/);
-  writeFileSync(path, '{\n  "models": [\n    { "signature": NaN }\n  ]\n}');
-  assert.throws(() => readConfiguration(path), /it is not JSON \(line 3 column 20\)$/);
-  writeFileSync(path, Buffer.from('{"models": [{"signature": "caf\xe9"}]}', 'latin1'));
-  assert.throws(
-    () => readConfiguration(path),
-    /Cannot read the server configuration .*: it is not UTF-8 text$/,
-  );
+  const reading = () => readConfiguration(path);
+  assert.throws(reading, /Server configuration file not found: .*config\.json/);
+  for (const [content, problem] of [
+    ['{', /it is not JSON \(line 1 column 2\)/],
+    ['{\n  "models": [\n    { "signature": NaN }\n  ]\n}', /it is not JSON \(line 3 column 20\)$/],
+    [
+      Buffer.from('caf\xe9', 'latin1'),
+      /Cannot read the server configuration .*: it is not UTF-8 text$/,
+    ],
+  ] as const) {
+    writeFileSync(path, content);
+    assert.throws(reading, problem);
+  }
 });
 
 test('the default configuration is valid and enables models', () => {
-  const shipped = parseConfiguration(
-    JSON.parse(readFileSync(new URL('../configs/default_config.json', import.meta.url), 'utf8')),
-    'default',
-  );
+  const text = readFileSync(new URL('../configs/default_config.json', import.meta.url), 'utf8');
+  const shipped = parseConfiguration(JSON.parse(text), 'default');
   assert.ok(shipped.models.filter(({ enabled }) => enabled).length >= 3);
   assert.deepEqual(shipped.unknownKeys, []);
 });

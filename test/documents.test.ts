@@ -7,6 +7,7 @@ import { parseConfiguration } from '../src/basics/configuration.ts';
 import { comparisonResponse } from '../src/api/comparison.ts';
 import { makers } from '../src/basics/makers.ts';
 import { additions } from '../src/wire/protocol.ts';
+import { tableOf } from './support/text-table.ts';
 
 /**
  * What documents promise: paths that exist, links that lead somewhere, one word for one thing,
@@ -30,37 +31,31 @@ const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf
 test(`the README has at most ${MAX_README_LINES} lines of ${MAX_README_COLUMNS} columns, and every page says first whom it is for`, () => {
   const lines = textOf('README.md').trimEnd().split('\n');
   assert.ok(lines.length <= MAX_README_LINES);
-  assert.deepEqual(
-    lines.filter((line) => line.length > MAX_README_COLUMNS && !line.startsWith('![')),
-    [],
-  );
+  const wide = lines.filter((line) => line.length > MAX_README_COLUMNS && !line.startsWith('!['));
+  assert.deepEqual(wide, []);
   assert.ok(pages.length > 5);
-  assert.deepEqual(
-    pages.filter((page) => !/^# .+\n\nFor /.test(textOf(page))),
-    [],
-  );
+  const silent = pages.filter((page) => !/^# .+\n\nFor /.test(textOf(page)));
+  assert.deepEqual(silent, []);
 });
 
 test('documents say what the program cannot do, and what a release needs', () => {
-  const promised: [document: string, text: RegExp][] = [
-    ['README.md', /Windows is not supported, use WSL/],
-    ['README.md', /\(docs\/operations\.md#security\)/],
-    ['README.md', /\(docs\/figures\.md#what-can-mislead\)/],
-    ['docs/operations.md', /\| Windows \| none \| Not supported: use \[WSL\]/],
-    [
-      'docs/operations.md',
+  const promised: Record<string, RegExp[]> = {
+    'README.md': [
+      /Windows is not supported, use WSL/,
+      /\(docs\/operations\.md#security\)/,
+      /\(docs\/figures\.md#what-can-mislead\)/,
+    ],
+    'docs/operations.md': [
+      /\| Windows \| none \| Not supported: use \[WSL\]/,
       /can\salways\ssignal[^]*?bubblewrap\swith\sits\sown\sprocess\sand\snetwork\snamespaces/,
     ],
-    [
-      'docs/figures.md',
+    'docs/figures.md': [
       /\*\*Survivorship\.\*\*[^]*?GET \/prices\/coverage\?date=[^]*?\*\*Adjusted series\*\*/,
     ],
-    ['docs/releasing.md', /^npm sbom /m],
-  ];
-  assert.deepEqual(
-    promised.filter(([document, text]) => !text.test(textOf(document))),
-    [],
-  );
+    'docs/releasing.md': [/^npm sbom /m],
+  };
+  for (const [document, patterns] of Object.entries(promised))
+    for (const pattern of patterns) assert.match(textOf(document), pattern, document);
 });
 
 test('the places to start from exist', () => {
@@ -68,12 +63,10 @@ test('the places to start from exist', () => {
     ...textOf('docs/contributing.md').matchAll(/\ban? [a-z -]+: `(\w+)` in `(\S+\.ts)`/g),
   ].map(([, name = '', file = '']) => ({ name, file }));
   assert.equal(places.length, 12);
-  const missing = places.filter(
-    ({ file, name }) =>
-      !new RegExp(`^(export )?(async )?(function\\*?|const) ${name}\\b`, 'm').test(
-        textOf(`src/${file}`),
-      ),
-  );
+  const missing = places.filter(({ file, name }) => {
+    const declared = new RegExp(`^(export )?(async )?(function\\*?|const) ${name}\\b`, 'm');
+    return !declared.test(textOf(`src/${file}`));
+  });
   assert.deepEqual(missing, []);
 });
 
@@ -118,44 +111,29 @@ test('the table of makers in docs/configuration.md is that of the program, and .
   const [, table = ''] =
     /## Makers and dialects\n[^]*?\|---\|.*\n([^]*?)\n\n/.exec(textOf('docs/configuration.md')) ??
     [];
-  const rows = table.split('\n').map((row) =>
-    row
-      .split('|')
-      .slice(1, 5)
-      .map((cell) => cell.trim()),
-  );
+  const rows = tableOf(table).map((cells) => cells.slice(1, 5));
   const expected = makers.map(({ prefixes, url, api, keyVariable }, index) => {
     const written = prefixes.map((prefix) => `\`${prefix}/\``);
-    return [
-      [...(index === 0 ? ['none'] : []), ...written].join(', '),
-      `\`${url}\``,
-      `\`${api}\``,
-      `\`${keyVariable}\``,
-    ];
+    const names = [...(index === 0 ? ['none'] : []), ...written].join(', ');
+    return [names, ...[url, api, keyVariable].map((name) => `\`${name}\``)];
   });
   assert.deepEqual(rows, expected);
   const variables = textOf('.env.example').split('\n');
-  assert.deepEqual(
-    makers.filter(({ keyVariable }) => !variables.includes(`${keyVariable}=`)),
-    [],
-  );
+  const missing = makers.filter(({ keyVariable }) => !variables.includes(`${keyVariable}=`));
+  assert.deepEqual(missing, []);
 });
 
 test('docs/configuration.md names all that the service adds to requests', () => {
   const [, section = ''] =
     /## What the service adds\n([^]*?)\n## /.exec(textOf('docs/configuration.md')) ?? [];
-  assert.deepEqual(
-    additions.filter((addition) => !section.includes(`\`${addition}\``)),
-    [],
-  );
+  const missing = additions.filter((addition) => !section.includes(`\`${addition}\``));
+  assert.deepEqual(missing, []);
 });
 
 test('docs/commands.md describes every command', () => {
   const page = textOf('docs/commands.md');
-  assert.deepEqual(
-    Object.keys(commands).filter((name) => !page.includes(`\`${name}\``)),
-    [],
-  );
+  const missing = Object.keys(commands).filter((name) => !page.includes(`\`${name}\``));
+  assert.deepEqual(missing, []);
 });
 
 test('the program reads every configuration in a document, and knows its keys', () => {
@@ -196,14 +174,10 @@ test('the commands, options, settings and figures of docs/experiments.md exist',
   const known = { ...rest, ...models.item.entries, ...pairs.item.entries, ...leader.entries };
   const figures = [...page.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)].map(([name]) => name);
   assert.ok(figures.length > 20);
-  const wrongFigures = figures.filter(
-    (name) =>
-      !(
-        name in known ||
-        reference.includes(`\n| \`${name}\``) ||
-        ['default_config', 'node_modules', 'agent_config'].includes(name)
-      ),
-  );
+  const files = ['default_config', 'node_modules', 'agent_config'];
+  const isKnown = (name: string) =>
+    name in known || files.includes(name) || reference.includes(`\n| \`${name}\``);
+  const wrongFigures = figures.filter((name) => !isKnown(name));
   assert.deepEqual([...wrongOptions, ...wrongSettings, ...wrongFigures], []);
 });
 
@@ -267,13 +241,12 @@ test('documents use the words of the glossary and plain English', () => {
 });
 
 test('messages, help, labels and comments use the words of the glossary and plain English', () => {
-  const wrong = sources.flatMap((path) =>
-    findBanned(path, textOf(path), [...phrases, ...synonyms]),
-  );
+  const rules = [...phrases, ...synonyms];
+  const wrong = sources.flatMap((path) => findBanned(path, textOf(path), rules));
   assert.deepEqual(wrong, []);
 });
 
-test('the names of tests and of their rows are in plain English', () => {
+test('the names of tests and of their rows, in tables too, are in plain English', () => {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.ts'),
   );
@@ -281,15 +254,13 @@ test('the names of tests and of their rows are in plain English', () => {
     textOf(`test/${name}`)
       .split('\n')
       .flatMap((line, index) => {
-        const said = /^\s*(?:(?:await )?(?:t\.)?test\(|\[)?(['"`].*)/.exec(line)?.[1];
-        return said === undefined ? [] : [{ place: `test/${name}:${index + 1}`, said }];
+        const said = /^\s*(?:(?:await )?(?:t\.)?test\(|\[)?(['"`].*)|^ .* \| .*/.exec(line);
+        return said === null ? [] : [{ place: `test/${name}:${index + 1}`, said: said[0] }];
       }),
   );
   assert.ok(names.length > 500);
-  assert.deepEqual(
-    names.flatMap(({ place, said }) => findBanned(place, said, phrases)),
-    [],
-  );
+  const wrong = names.flatMap(({ place, said }) => findBanned(place, said, phrases));
+  assert.deepEqual(wrong, []);
 });
 
 function findBanned(path: string, text: string, rules: readonly Rule[]): string[] {

@@ -42,24 +42,14 @@ test('importing a module writes nothing and opens nothing: what has effects is a
   const readable = ['src', 'node_modules', 'package.json'].map(
     (name) => `--allow-fs-read=${join(ROOT, name)}`,
   );
-  const args = [
-    '--permission',
-    ...readable,
-    '--input-type=module',
-    '-e',
-    SCRIPT,
-    ...modules.map((name) => join(SOURCES, name)),
-  ];
-  const env = {
-    DEPLOYMENT_MODE: 'DEV',
-    RUNTIME_CONFIG_PATH: join(cwd, 'runtime_config.json'),
-    TMPDIR: cwd,
-  };
+  const script = ['--input-type=module', '-e', SCRIPT];
+  const paths = modules.map((name) => join(SOURCES, name));
+  const args = ['--permission', ...readable, ...script, ...paths];
+  const runtimeConfig = join(cwd, 'runtime_config.json');
+  const env = { DEPLOYMENT_MODE: 'DEV', RUNTIME_CONFIG_PATH: runtimeConfig, TMPDIR: cwd };
   const output = execFileSync(process.execPath, args, { cwd, env, encoding: 'utf8' });
   assert.ok(modules.length > 200);
   assert.deepEqual(JSON.parse(output), []);
-  assert.deepEqual(readdirSync(cwd, { recursive: true, encoding: 'utf8' }).sort(), [
-    'data',
-    'data/jobs_dev.db',
-  ]);
+  const left = readdirSync(cwd, { recursive: true, encoding: 'utf8' });
+  assert.deepEqual(left.sort(), ['data', 'data/jobs_dev.db']);
 });

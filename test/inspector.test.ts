@@ -49,12 +49,8 @@ test('SIGUSR1 opens no inspector in the service', { skip: noProc }, async (t) =>
   const cwd = installProgram(t);
   // As a signal does that comes before the program's first line.
   writeFileSync(join(cwd, 'opens-inspector.cjs'), `require('node:inspector').open(0)`);
-  const flags = [
-    '--inspect-port=0',
-    '--inspect-publish-uid=http,stderr',
-    '--require',
-    './opens-inspector.cjs',
-  ];
+  const flags = ['--inspect-port=0', '--inspect-publish-uid=http,stderr'];
+  flags.push('--require', './opens-inspector.cjs');
   const server = await startServer(t, { cwd, env: DEV, flags });
   const { pid } = server.process as { pid: number };
   const before = listeningPortsOf(pid);
@@ -66,13 +62,10 @@ test('SIGUSR1 opens no inspector in the service', { skip: noProc }, async (t) =>
 });
 
 const noExecutable = isExecutable ? false : 'who starts dist/server.js gives Node its options';
-test('the executable opens no inspector, even before its first line', {
-  skip: noExecutable,
-}, () => {
-  const options = execFileSync(EXECUTABLE, ['--run-text', 'console.log(process.execArgv.join())'], {
-    encoding: 'utf8',
-  });
-  assert.equal(options, '--disable-sigusr1\n');
+test('the executable opens no inspector', { skip: noExecutable }, () => {
+  const args = ['--run-text', 'console.log(process.execArgv.join())'];
+  const options = execFileSync(EXECUTABLE, args, { encoding: 'utf8' });
+  assert.equal(options, '--disable-sigusr1\n', 'even before its first line');
 });
 
 test('an inspector that a signal opened before the first line is closed, and once more in the next turn', async (t) => {
@@ -82,9 +75,8 @@ test('an inspector that a signal opened before the first line is closed, and onc
   const others = process.listeners('SIGUSR1');
   t.after(() => {
     Object.assign(node, { _debugEnd: original });
-    process
-      .listeners('SIGUSR1')
-      .forEach((listener) => others.includes(listener) || process.off('SIGUSR1', listener));
+    for (const listener of process.listeners('SIGUSR1'))
+      if (!others.includes(listener)) process.off('SIGUSR1', listener);
   });
   node._debugEnd = closed;
   closeInspector();
@@ -93,9 +85,8 @@ test('an inspector that a signal opened before the first line is closed, and onc
   assert.equal(closed.mock.callCount(), 2);
 });
 
-test('the processes that the service starts do not hear SIGUSR1; short of memory, a model process ends first', {
-  skip: noProc,
-}, async (t) => {
+// Short of memory, a model process ends first.
+test('what the service starts does not hear SIGUSR1', { skip: noProc }, async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
   openDatabase(path).close();
   const others = new Set(childrenOf(process.pid));
@@ -125,17 +116,11 @@ test('the processes that the service starts do not hear SIGUSR1; short of memory
     const found = ours();
     return found.length === 2 && found.some((pid) => descriptorsOf(pid).includes(path)) && found;
   });
-  assert.deepEqual(
-    pids.map((pid) => blocks(pid, constants.signals.SIGUSR1)),
-    [true, true],
-  );
+  for (const pid of pids) assert.ok(blocks(pid, constants.signals.SIGUSR1));
   // Short of memory, the kernel is to end the model's process and not the one that reads for the
   // service.
   const scoreOf = (pid: number) => readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim();
-  assert.deepEqual(
-    pids.map(scoreOf).filter((score) => score === '1000'),
-    ['1000'],
-  );
+  assert.equal(pids.map(scoreOf).filter((score) => score === '1000').length, 1);
 });
 
 test('no command runs with an inspector requested', async (t) => {
@@ -160,15 +145,10 @@ test("a child cannot command its parent through the parent's inspector", async (
   });
   replaceAgent(cwd, agentFixture('takes-over-parent'));
   writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
-  assert.equal(
-    (await runInProcess(['import-prices', '--as', 'raw', 'prices.csv'], { cwd })).code,
-    0,
-  );
-  const server = await startServer(t, {
-    cwd,
-    env: { SECRET: 'the-secret' },
-    flags: [`--inspect-port=${port}`],
-  });
+  const imported = await runInProcess(['import-prices', '--as', 'raw', 'prices.csv'], { cwd });
+  assert.equal(imported.code, 0);
+  const env = { SECRET: 'the-secret' };
+  const server = await startServer(t, { cwd, env, flags: [`--inspect-port=${port}`] });
   // The child tries to send it too, and may not; another process of the same user may.
   server.process.kill('SIGUSR1');
   await ask(`${server.url}/simulate/trigger`, { start_date: '2025-01-06', end_date: '2025-01-06' });

@@ -66,92 +66,14 @@ const FILE_LENGTH = runs(120_000, 1_000_000);
 const LINE_LENGTH = runs(4_000_000, 24_000_000);
 
 /** Texts that make regular expressions and parsers go back, look again or nest. */
-const fillers = [
-  ' ',
-  '\n',
-  '\r\n',
-  '\t',
-  '"',
-  '""',
-  '",',
-  "'",
-  '`',
-  '```',
-  '\\',
-  '\\"',
-  '\\u0000',
-  '/',
-  '//',
-  '../',
-  ':',
-  ';',
-  ',',
-  ', ',
-  '.',
-  '..',
-  'a.',
-  '.US',
-  '-',
-  '_',
-  '__proto__',
-  '0',
-  '1',
-  '1e',
-  '1.',
-  '1+',
-  '2^',
-  '(',
-  '((1',
-  'max(',
-  ')',
-  '-1',
-  '[',
-  ']',
-  '[[',
-  '{',
-  '{"a":',
-  '[1,',
-  '}',
-  '<',
-  '<a',
-  '<a>',
-  '</',
-  '<tool_call',
-  '"name" : "',
-  '"name"',
-  'json ',
-  'JSON\n',
-  '=',
-  '&',
-  'model=a&',
-  '%',
-  '%2',
-  '%25',
-  '%c3%a9',
-  '+',
-  '#',
-  '?',
-  '@',
-  'http://',
-  'http://a',
-  'a,b',
-  'a',
-  'A',
-  'a b',
-  'bearer ',
-  'Bearer a',
-  '2025-',
-  '2025-01-06',
-  '\u0000',
-  '\u001b[',
-  '\u009b',
-  '\u200f',
-  '\u202e',
-  '\ud800',
-  '\u{1f600}',
-  '\u0301',
-  '\u00e9',
-  '\ufeff',
+const fillers: string[] = [
+  ...[' ', '\n', '\r\n', '\t', '"', '""', '",', "'", '`', '```', '\\', '\\"', '\\u0000', '/', '//'],
+  ...['../', ':', ';', ',', ', ', '.', '..', 'a.', '.US', '-', '_', '__proto__', '0', '1', '1e'],
+  ...['1.', '1+', '2^', '(', '((1', 'max(', ')', '-1', '[', ']', '[[', '{', '{"a":', '[1,', '}'],
+  ...['<', '<a', '<a>', '</', '<tool_call', '"name" : "', '"name"', 'json ', 'JSON\n', '=', '&'],
+  ...['model=a&', '%', '%2', '%25', '%c3%a9', '+', '#', '?', '@', 'http://', 'http://a', 'a,b'],
+  ...['a', 'A', 'a b', 'bearer ', 'Bearer a', '2025-', '2025-01-06', '\u0000', '\u001b[', '\u009b'],
+  ...['\u200f', '\u202e', '\ud800', '\u{1f600}', '\u0301', '\u00e9', '\ufeff'],
 ];
 
 /** In front and behind: what lets a pattern begin, and what keeps it from matching after all. */
@@ -204,14 +126,13 @@ const readers: Record<string, (text: string) => unknown> = {
   'a Host header': (text) => checkOrigin(rules, 'http://localhost', text),
   'a text that is not JSON': (text) => [text, `"${text}`, `[${text}`, `{${text}`].map(placeOfError),
   'a setting': (text) => readSettings(Object.fromEntries(SETTINGS.map((name) => [name, text]))),
-  'a configuration': (text) =>
-    parseConfiguration(
-      {
-        models: [{ signature: text, openai_base_url: text }],
-        agent_config: { stock_symbols: [text], [text]: text },
-      },
-      'test',
-    ),
+  'a configuration': (text) => {
+    const models = [{ signature: text, openai_base_url: text }];
+    return parseConfiguration(
+      { models, agent_config: { stock_symbols: [text], [text]: text } },
+      '',
+    );
+  },
   "a model's words": (text) => readCompletion(bodyOf({ content: text, reasoning: text }), 1),
   "a model's words in parts": (text) => readCompletion(bodyOf({ content: [text, { text }] }), 1),
   'the arguments of a call': (text) => readCompletion(callOf({ arguments: text }), 1),
@@ -221,20 +142,14 @@ const readers: Record<string, (text: string) => unknown> = {
   'a line of a child': decodeLine,
   'a row of prices': (text) => readPrices({ symbol: text, date: text }, 1),
   'a row of a good symbol': (text) =>
-    readPrices(
-      { symbol: 'A', date: '2024-01-02', open: '1', volume: text, dividend: text, numerator: text },
-      1,
-    ),
+    readPrices({ ...GOOD_ROW, volume: text, dividend: text, numerator: text }, 1),
   'a row without prices': (text) =>
     readActions({ symbol: 'A', date: text, dividend: text, currency: text }, 1),
   'the header of a file': (text) => takeHeader({ firstLine: 1, lines: [text], bytesRead: 0 }),
 };
+const GOOD_ROW = { symbol: 'A', date: '2024-01-02', open: '1' };
 const SETTINGS = [
-  'API_PORT',
-  'LOG_LEVEL',
-  'OPENAI_API_BASE',
-  'PRESERVE_DEV_DATA',
-  'API_TOKEN',
+  ...['API_PORT', 'LOG_LEVEL', 'OPENAI_API_BASE', 'PRESERVE_DEV_DATA', 'API_TOKEN'],
   'ALLOWED_HOSTS',
 ];
 
@@ -256,63 +171,51 @@ for (const [name, read] of Object.entries(readers)) {
 
 test('the arguments of a tool: in linear time', async () => {
   const day = {
-    market: { date: '2025-01-06' },
-    universe: new Set(),
-    actions: [],
+    ...{ market: { date: '2025-01-06' }, universe: new Set(), actions: [] },
     portfolio: { cash: 0, holdings: new Map() },
   };
   for (const filler of fillers) {
     const work = (length: number) => {
       const text = filler.repeat(length / filler.length);
-      const calls = ['buy', 'get_price', 'calculate', text].map((name) => ({
-        id: '1',
-        name,
-        arguments: text,
-      }));
       const args = JSON.stringify({ symbol: text, amount: text, expression: text, [text]: text });
-      calls.push(...calls.map((call) => ({ ...call, arguments: args })));
+      const calls = ['buy', 'get_price', 'calculate', text].flatMap((name) =>
+        [text, args].map((own) => ({ id: '1', name, arguments: own })),
+      );
       return timeOf(() => calls.forEach((call) => void runTool(day as never, call)), text);
     };
     await checkGrowth(work, filler);
   }
 });
 
-/** A file's lines: many short ones, and one that does not end. */
-const files: [name: string, text: (length: number) => string][] = [
-  [
-    'CSV of short lines',
-    (length) => `symbol,date,open,close\n${'A,2024-01-02,1x,1\n'.repeat(length / 18)}`,
-  ],
-  [
-    'CSV of rows that contradict each other',
-    (length) =>
-      `symbol,date,open,close\n${'A,2024-01-02,1,1\nA,2024-01-02,2,2\n'.repeat(length / 34)}`,
-  ],
-  ['CSV of one line', (length) => `symbol,date,open,close\n${'A,"'.repeat(length / 3)}`],
-  ['CSV of one header', (length) => 'date,'.repeat(length / 5)],
-  ['empty lines', (length) => '\n'.repeat(length)],
-  ['JSON that never ends', (length) => '{"a":'.repeat(length / 5)],
-  ['JSON of short lines', (length) => '{"a":1}\n'.repeat(length / 8)],
+const PRICES = 'symbol,date,open,close\n';
+/** Files of many short lines, and of one that does not end: the start, what is repeated, the end. */
+const files: [name: string, start: string, repeated: string, end?: string][] = [
+  ['CSV of short lines', PRICES, 'A,2024-01-02,1x,1\n'],
+  ['CSV of rows that contradict each other', PRICES, 'A,2024-01-02,1,1\nA,2024-01-02,2,2\n'],
+  ['CSV of one line', PRICES, 'A,"'],
+  ['CSV of one header', '', 'date,'],
+  ['empty lines', '', '\n'],
+  ['JSON that never ends', '', '{"a":'],
+  ['JSON of short lines', '', '{"a":1}\n'],
   [
     'JSON of one document',
-    (length) =>
-      `{"Meta Data":{"2. Symbol":"A"},"Time Series (Daily)":{${'"x":{},'.repeat(length / 7)}"y":{}}}`,
+    '{"Meta Data":{"2. Symbol":"A"},"Time Series (Daily)":{',
+    '"x":{},',
+    '"y":{}}}',
   ],
 ];
-for (const [name, text] of files) {
+for (const [name, start, repeated, end = ''] of files) {
   test(`a file of ${name}: in linear time`, inLongForm, async (t) => {
     const path = join(temporaryFolder(t), 'prices.csv');
     const database = openDatabase(':memory:');
     const importOf = async (length: number) => {
-      writeFileSync(path, text(length));
+      writeFileSync(path, start + repeated.repeat(length / repeated.length) + end);
       const startedAt = cpuMs();
       await importFile(database, path, { clock: () => new Date(), onRefused() {} }).catch(() => {});
       return cpuMs() - startedAt;
     };
-    await checkGrowth(importOf, name, {
-      length: FILE_LENGTH,
-      unsuspiciousMs: UNSUSPICIOUS_FILE_MS,
-    });
+    const text = { length: FILE_LENGTH, unsuspiciousMs: UNSUSPICIOUS_FILE_MS };
+    await checkGrowth(importOf, name, text);
   });
 }
 

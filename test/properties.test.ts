@@ -54,18 +54,13 @@ async function check<Values extends [unknown, ...unknown[]]>(
   await fc.assert(property, { numRuns: runs(1, 25), endOnFailure: !isLong });
 }
 
-function entries(): object[] {
-  return MODELS.map((signature) => {
-    const basemodels: Record<string, string> = {
-      hold: 'baseline/buy-and-hold',
-      equal: 'baseline/equal-weight',
-      momentum: 'baseline/momentum',
-      random: 'baseline/random',
-    };
-    const basemodel = basemodels[signature];
-    return { signature, enabled: true, ...(basemodel !== undefined && { basemodel }) };
-  });
-}
+const BASEMODELS: Record<string, string> = {
+  ...{ hold: 'buy-and-hold', equal: 'equal-weight', momentum: 'momentum', random: 'random' },
+};
+const ENTRIES = MODELS.map((signature) => {
+  const { [signature]: name } = BASEMODELS;
+  return { signature, enabled: true, ...(name && { basemodel: `baseline/${name}` }) };
+});
 
 /** A line per bar, with prices that are `times` as high. */
 function linesOf(prices: Prices, times = 1): string[] {
@@ -89,7 +84,7 @@ async function importLines(service: TestService, lines: readonly string[]): Prom
 async function open(t: TestContext, lines: readonly string[], cash = CASH): Promise<TestService> {
   const service = await startTestService(t, {
     configuration: {
-      models: entries(),
+      models: ENTRIES,
       agent_config: { stock_symbols: SYMBOLS, initial_cash: cash },
     },
     agent: await realAgentHere(),
@@ -114,20 +109,9 @@ async function ask(service: TestService, path: string): Promise<Json> {
   const { status, body } = await service.get(path);
   assert.equal(status, 200, path);
   assert.deepEqual(contradictions(path, body), []);
-  const left = [
-    'id',
-    'job_id',
-    'session_id',
-    'created_at',
-    'timestamp',
-    'started_at',
-    'completed_at',
-  ];
-  return JSON.parse(
-    JSON.stringify(body, (key, value) =>
-      left.includes(key) || /seconds$/.test(key) ? undefined : value,
-    ),
-  );
+  const left = 'id job_id session_id created_at timestamp started_at completed_at'.split(' ');
+  const isLeft = (key: string) => left.includes(key) || /seconds$/.test(key);
+  return JSON.parse(JSON.stringify(body, (key, value) => (isLeft(key) ? undefined : value)));
 }
 
 /** All figures of some models. */
@@ -165,68 +149,46 @@ const anyFactor = fc.constantFrom(2, 4, 16);
 /** The simulated model draws by its cash. */
 const SCALED_MODELS = MODELS.filter((model) => model !== 'simulated');
 
-test(
-  'prices and cash that are k times as high leave every return and multiply every amount',
-  inLongForm,
-  async (t) => {
-    await check(
-      fc.asyncProperty(anyPrices, anyFactor, async (prices, factor) => {
-        const [one, other] = [
-          await open(t, linesOf(prices)),
-          await open(t, linesOf(prices, factor), CASH * factor),
-        ];
-        const models = SCALED_MODELS;
-        for (const service of [one, other]) await run(service, FIRST, LAST, { models });
-        const records = async (service: TestService, times: number) =>
-          (await ask(service, '/results')).results.map((record: Json) => {
-            const amounts = ['price', 'cash', 'portfolio_value', 'daily_profit'].map((name) =>
-              record[name] === null ? null : Math.round(record[name] * 10_000 * times),
-            );
-            const { model, date, action_type: type, symbol, amount, holdings } = record;
-            return [
-              model,
-              date,
-              type,
-              symbol,
-              amount,
-              holdings,
-              record.daily_return_pct,
-              ...amounts,
-            ];
-          });
-        assert.deepEqual(await records(other, 1), await records(one, factor));
-        const returns = async (service: TestService) =>
-          (await ask(service, '/performance?details=true&benchmark=universe')).models.map(
-            (model: Json) => {
-              const {
-                total_return,
-                max_drawdown,
-                winning_days_share,
-                best_day,
-                relative,
-                details,
-              } = model;
-              const curve = model.curve.map(({ date, daily_return, growth, drawdown }: Json) => [
-                date,
-                daily_return,
-                growth,
-                drawdown,
-              ]);
-              const { exposure, turnover } = model.trading;
-              const { win_rate, profit_factor, payoff_ratio } = model.round_trips;
-              return [
-                [total_return, max_drawdown, winning_days_share, best_day, relative, curve],
-                [exposure, turnover, win_rate, profit_factor, payoff_ratio],
-                [details.months, details.drawdowns, details.histogram],
-              ];
-            },
+test('k times the prices and cash: k times the amounts', inLongForm, async (t) => {
+  await check(
+    fc.asyncProperty(anyPrices, anyFactor, async (prices, factor) => {
+      const one = await open(t, linesOf(prices));
+      const other = await open(t, linesOf(prices, factor), CASH * factor);
+      for (const service of [one, other])
+        await run(service, FIRST, LAST, { models: SCALED_MODELS });
+      const records = async (service: TestService, times: number) =>
+        (await ask(service, '/results')).results.map((record: Json) => {
+          const amounts = ['price', 'cash', 'portfolio_value', 'daily_profit'].map((name) =>
+            record[name] === null ? null : Math.round(record[name] * 10_000 * times),
           );
-        assert.deepEqual(await returns(other), await returns(one));
-        await Promise.all([one.stop(), other.stop()]);
-      }),
-    );
-  },
-);
+          const { model, date, action_type: type, symbol, amount, holdings } = record;
+          const { daily_return_pct } = record;
+          return [model, date, type, symbol, amount, holdings, daily_return_pct, ...amounts];
+        });
+      assert.deepEqual(await records(other, 1), await records(one, factor));
+      const returns = async (service: TestService) => {
+        const path = '/performance?details=true&benchmark=universe';
+        return (await ask(service, path)).models.map((model: Json) => {
+          const { total_return, max_drawdown, winning_days_share, best_day, relative } = model;
+          const { exposure, turnover } = model.trading;
+          const { win_rate, profit_factor, payoff_ratio } = model.round_trips;
+          const { months, drawdowns, histogram } = model.details;
+          const curve = model.curve.map((point: Json) => {
+            const { date, daily_return, growth, drawdown } = point;
+            return [date, daily_return, growth, drawdown];
+          });
+          return [
+            [total_return, max_drawdown, winning_days_share, best_day, relative, curve],
+            [exposure, turnover, win_rate, profit_factor, payoff_ratio],
+            [months, drawdowns, histogram],
+          ];
+        });
+      };
+      assert.deepEqual(await returns(other), await returns(one));
+      await Promise.all([one.stop(), other.stop()]);
+    }),
+  );
+});
 
 test('another model, job or symbol changes no figure of a model', inLongForm, async (t) => {
   await check(
@@ -249,23 +211,17 @@ test('a range compounds what its two parts make, and has the sum of their amount
     fc.asyncProperty(anyPrices, anyPlace, async (prices, place) => {
       const service = await open(t, linesOf(prices));
       await run(service, FIRST, LAST);
-      const between = async (first: string | undefined, last: string | undefined) =>
+      const between = (first: string | undefined, last: string | undefined) =>
         ask(service, `/performance?benchmark=universe&start_date=${first}&end_date=${last}`);
-      const [whole, one, two] = [
-        await between(FIRST, LAST),
-        await between(FIRST, DATES[place - 1]),
-        await between(DATES[place], LAST),
-      ];
-      const near = (value: number, expected: number) =>
-        assert.ok(
-          Math.abs(value - expected) < 1e-8 * Math.max(1, Math.abs(expected)),
-          `${value}, not ${expected}`,
-        );
-      const compounds = (
-        { total_return: all }: Json,
-        { total_return: a }: Json,
-        { total_return: b }: Json,
-      ) => near((1 + a) * (1 + b), 1 + all);
+      const whole = await between(FIRST, LAST);
+      const one = await between(FIRST, DATES[place - 1]);
+      const two = await between(DATES[place], LAST);
+      const near = (value: number, expected: number) => {
+        const isNear = Math.abs(value - expected) < 1e-8 * Math.max(1, Math.abs(expected));
+        assert.ok(isNear, `${value}, not ${expected}`);
+      };
+      const compounds = (all: Json, a: Json, b: Json) =>
+        near((1 + a.total_return) * (1 + b.total_return), 1 + all.total_return);
       compounds(whole.benchmark, one.benchmark, two.benchmark);
       for (const [index, all] of whole.models.entries()) {
         const [a, b] = [one.models[index], two.models[index]];
@@ -284,46 +240,45 @@ test('a range compounds what its two parts make, and has the sum of their amount
   );
 });
 
-test(
-  'a file of prices leaves what its parts leave, imported in any order',
-  inLongForm,
-  async (t) => {
-    const anyParts = fc.array(fc.integer({ min: 0, max: 2 }), {
-      minLength: SYMBOLS.length * DATES.length,
-      maxLength: SYMBOLS.length * DATES.length,
-    });
-    await check(
-      fc.asyncProperty(anyPrices, anyParts, async (prices, places) => {
-        const lines = linesOf(prices);
-        const [whole, parts] = [await open(t, lines), await open(t, [])];
-        for (const part of [0, 1, 2]) {
-          const own = lines.filter((_, index) => places[index] === part);
-          if (own.length > 0) await importLines(parts, own.reverse());
-        }
-        for (const symbol of SYMBOLS) {
-          const of = async (service: TestService) => {
-            const { symbols } = await ask(service, `/prices/coverage?symbol=${symbol}`);
-            const [{ source, first_bar, last_bar, bars, spans, gaps }] = symbols;
-            // The spans of a part may end at a weekend; no session lies between them.
-            const covered = DATES.map((date) =>
-              spans.some((span: Json) => span.start_date <= date && date <= span.end_date),
-            );
-            const missing = gaps.filter(
-              (gap: Json) => weekdays(gap.start_date, gap.end_date).length > 0,
-            );
-            return { source, first_bar, last_bar, bars, covered, missing };
-          };
-          assert.deepEqual(await of(parts), await of(whole));
-        }
-        for (const service of [whole, parts]) await run(service, FIRST, LAST);
-        assert.deepEqual(await figures(parts, MODELS), await figures(whole, MODELS));
-        await Promise.all([whole.stop(), parts.stop()]);
-      }),
-    );
-  },
-);
+test('a file of prices leaves what its parts leave, in any order', inLongForm, async (t) => {
+  const length = SYMBOLS.length * DATES.length;
+  const anyPart = fc.integer({ min: 0, max: 2 });
+  const anyParts = fc.array(anyPart, { minLength: length, maxLength: length });
+  await check(
+    fc.asyncProperty(anyPrices, anyParts, async (prices, places) => {
+      const lines = linesOf(prices);
+      const [whole, parts] = [await open(t, lines), await open(t, [])];
+      for (const part of [0, 1, 2]) {
+        const own = lines.filter((_, index) => places[index] === part);
+        if (own.length > 0) await importLines(parts, own.reverse());
+      }
+      for (const symbol of SYMBOLS) {
+        const of = async (service: TestService) => {
+          const { symbols } = await ask(service, `/prices/coverage?symbol=${symbol}`);
+          const [{ source, first_bar, last_bar, bars, spans, gaps }] = symbols;
+          // The spans of a part may end at a weekend; no session lies between them.
+          const covered = DATES.map((date) =>
+            spans.some((span: Json) => span.start_date <= date && date <= span.end_date),
+          );
+          const hasSession = (gap: Json) => weekdays(gap.start_date, gap.end_date).length > 0;
+          return { source, first_bar, last_bar, bars, covered, missing: gaps.filter(hasSession) };
+        };
+        assert.deepEqual(await of(parts), await of(whole));
+      }
+      for (const service of [whole, parts]) await run(service, FIRST, LAST);
+      assert.deepEqual(await figures(parts, MODELS), await figures(whole, MODELS));
+      await Promise.all([whole.stop(), parts.stop()]);
+    }),
+  );
+});
 
 test('wherever a response is also CSV, it says what the JSON says', async (t) => {
+  const tables: Record<string, string[]> = {
+    '/results': ['?', '?model=equal&'],
+    '/performance': ['?', '?common=true&', '?table=trades&', '?table=actions&'],
+    '/holdings': MODELS.map((model) => `?model=${model}&`),
+    '/comparison': ['?', '?table=pairs&', '?against=hold&'],
+  };
   await check(
     fc.asyncProperty(anyPrices, anyPlace, async (prices, place) => {
       const service = await open(t, linesOf(prices));
@@ -332,16 +287,11 @@ test('wherever a response is also CSV, it says what the JSON says', async (t) =>
       const withTable = Object.keys(paths).filter((path) =>
         paths[path].get?.parameters?.some(({ name }: Json) => name === 'format'),
       );
-      const tables: Record<string, string[]> = {
-        '/results': ['?', '?model=equal&'],
-        '/performance': ['?', '?common=true&', '?table=trades&', '?table=actions&'],
-        '/holdings': MODELS.map((model) => `?model=${model}&`),
-        '/comparison': ['?', '?table=pairs&', '?against=hold&'],
-      };
       assert.deepEqual(withTable.sort(), Object.keys(tables).sort());
+      const windows = ['', `start_date=${DATES[place]}&`, `end_date=${DATES[place]}&`];
       for (const path of withTable)
         for (const query of tables[path] as string[])
-          for (const window of ['', `start_date=${DATES[place]}&`, `end_date=${DATES[place]}&`]) {
+          for (const window of windows) {
             const jsonPath = path + query.replace(/table=\w+&/, '') + window;
             const response = await fetch(`${service.url}${path}${query}${window}format=csv`);
             const { body } = await service.get(jsonPath);

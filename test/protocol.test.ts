@@ -28,53 +28,26 @@ test('an endless line is reported once, and nothing after it is read', () => {
   assert.deepEqual(readAll(['a\n', piece, piece, 'x', 'x\nb\n']), { lines: ['a'], tooLong: 1 });
 });
 
-const wrong: [name: string, line: string, message: RegExp][] = [
-  ['no JSON', 'Loading weights', /the line is not JSON/],
-  ['an unknown type', '{"type":"trade"}', /does not fit the protocol \(type/],
-  ['a missing field', '{"type":"answer","content":"x"}', /toolCalls/],
-  [
-    'a wrong type deep inside',
-    '{"type":"answer","content":"x","toolCalls":[{"id":1,"name":"buy","arguments":"{}"}]}',
-    /toolCalls\.0\.id/,
-  ],
-  [
-    'too many calls',
-    JSON.stringify({
-      type: 'answer',
-      content: '',
-      toolCalls: Array(129).fill({ id: '', name: '', arguments: '' }),
-    }),
-    /toolCalls/,
-  ],
-  [
-    'more tokens than an answer can have',
-    JSON.stringify({
-      ...{ type: 'answer', content: '', toolCalls: [], reasoning: null, note: null },
-      usage: {
-        promptTokens: 100_000_001,
-        completionTokens: 1,
-        cachedTokens: null,
-        reasoningTokens: null,
-      },
-    }),
-    /usage\.promptTokens/,
-  ],
-  [
-    'too long an error',
-    JSON.stringify({ type: 'outcome', result: { status: 'failed', error: 'x'.repeat(4_001) } }),
-    /result\.error/,
-  ],
-  [
-    'a role the child may not log',
-    '{"type":"prompt","messages":[{"role":"tool","content":""}]}',
-    /messages\.0\.role/,
-  ],
+const anAnswer = { type: 'answer', content: '', toolCalls: [], reasoning: null, note: null };
+const aCall = { id: '', name: '', arguments: '' };
+const usage = { completionTokens: 1, cachedTokens: null, reasoningTokens: null };
+const failure = { status: 'failed', error: 'x'.repeat(4_001) };
+const wrong: [line: string | object, message: RegExp][] = [
+  ['Loading weights', /the line is not JSON/],
+  [{ type: 'trade' }, /does not fit the protocol \(type/],
+  [{ type: 'answer', content: 'x' }, /toolCalls/],
+  [{ ...anAnswer, toolCalls: [{ ...aCall, id: 1 }] }, /toolCalls\.0\.id/],
+  [{ ...anAnswer, toolCalls: Array(129).fill(aCall) }, /toolCalls/],
+  [{ ...anAnswer, usage: { ...usage, promptTokens: 100_000_001 } }, /usage\.promptTokens/],
+  [{ type: 'outcome', result: failure }, /result\.error/],
+  [{ type: 'prompt', messages: [{ role: 'tool', content: '' }] }, /messages\.0\.role/],
 ];
-for (const [name, line, message] of wrong) {
-  test(`${name} is refused without repeating it`, () => {
-    assert.throws(() => decodeLine(line), message);
-  });
-}
+test('a line that does not fit the protocol is refused with the place', () => {
+  for (const [line, message] of wrong) {
+    const text = typeof line === 'string' ? line : JSON.stringify(line);
+    assert.throws(() => decodeLine(text), message);
+  }
+});
 
 /** The memory of this process after garbage collection. */
 function memoryHeld(): NodeJS.MemoryUsage {

@@ -21,10 +21,9 @@ const texts: [text: string, words: string][] = [
   ['🚀 … — "" \u0000', ''],
   ['x'.repeat(100), 'x'.repeat(64)],
 ];
-for (const [text, words] of texts) {
-  test(`the words of ${JSON.stringify(text.slice(0, 30))}`, () =>
-    assert.equal(wordsOf(text).join(' '), words));
-}
+test('the words of a text are letters and figures, without accents and capitals', () => {
+  for (const [text, words] of texts) assert.equal(wordsOf(text).join(' '), words, text);
+});
 
 const filler = 'zz '.repeat(200);
 const excerpts: [what: string, texts: string[], search: string, excerpt: string | null][] = [
@@ -51,23 +50,8 @@ for (const [what, given, search, expected] of excerpts) {
 }
 
 const pieces = [
-  '苹果',
-  'cash',
-  '½',
-  'ﬁ',
-  '"',
-  ' AND ',
-  '*',
-  'brk-b',
-  'é',
-  'e\u0301',
-  'ー',
-  'ﾞ',
-  '\u0000',
-  ' ',
-  '’',
-  'ß',
-  '𠀀',
+  ...['苹果', 'cash', '½', 'ﬁ', '"', ' AND ', '*', 'brk-b', 'é', 'e\u0301', 'ー', 'ﾞ', '\u0000'],
+  ...[' ', '’', 'ß', '𠀀'],
 ];
 const anyText = fc.oneof(
   anyTextUpTo(20),
@@ -85,10 +69,8 @@ test('whatever the text: a search for part of it finds it, with all words marked
         [...found.excerpt].slice(start, start + length).join(''),
       );
       assert.ok(marked.length > 0 && marked.every((text) => wordsOf(text).length > 0));
-      assert.ok(
-        phrases.flat().every((word) => /^[\p{L}\p{N}\p{M}]+$/u.test(word)),
-        'nothing has a meaning in a query',
-      );
+      const arePlain = phrases.flat().every((word) => /^[\p{L}\p{N}\p{M}]+$/u.test(word));
+      assert.ok(arePlain, 'nothing has a meaning in a query');
     }),
     { numRuns: 200 },
   );

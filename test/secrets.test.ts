@@ -23,9 +23,10 @@ const spellings: Record<string, (text: string) => string> = {
   'in JSON with \\u0022 and \\/': (text) =>
     json(text).replaceAll('\\"', '\\u0022').replaceAll('/', '\\/').replaceAll('&', '\\u0026'),
   'in JSON with every sign in code': (text) =>
-    [...text]
-      .map((sign) => `\\u${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`)
-      .join(''),
+    text.replace(
+      /[^]/g,
+      (sign) => `\\u${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
+    ),
   'in a URL': (text) => encodeURIComponent(text).replaceAll('%C3%A9', 'é'),
   'in a URL within a URL, in small letters': (text) =>
     encodeURIComponent(encodeURIComponent(text)).replaceAll('%25C3%25A9', 'é').toLowerCase(),
@@ -52,9 +53,8 @@ test('JSON with a secret stays JSON, whatever the secret is', () => {
   fc.assert(
     fc.property(text, text, text, text, (before, after, start, end) => {
       const secret = `${start}key-1234${end}`;
-      const shown: string = JSON.parse(
-        secretHider([secret])(JSON.stringify(`${before} ${secret} ${after}`)),
-      );
+      const text = JSON.stringify(`${before} ${secret} ${after}`);
+      const shown: string = JSON.parse(secretHider([secret])(text));
       assert.ok(!shown.includes('key-1234'), shown);
     }),
     { numRuns: runs(300, 30_000) },
@@ -80,8 +80,6 @@ test('a secret of any length is hidden, and so is each large part of it', () => 
 test('of secrets within each other the longest is hidden first, and words are left', () => {
   const hide = secretHider(['def-12345', null, 'abc"def-12345', 'none', '']);
   assert.equal(hide('none: abc\\"def-12345, def-12345.'), 'none: [key], [key].');
-  assert.equal(
-    secretHider(['%41%42%43', '\\\\\\\\\\\\\\\\'])('ABC %41%42%43 \\\\'),
-    'ABC [key] \\\\',
-  );
+  const coded = secretHider(['%41%42%43', '\\\\\\\\\\\\\\\\']);
+  assert.equal(coded('ABC %41%42%43 \\\\'), 'ABC [key] \\\\');
 });

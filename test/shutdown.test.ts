@@ -30,10 +30,8 @@ async function startWithStuckChild(t: TestContext) {
     agent_config: { stock_symbols: ['AAPL'] },
   });
   writeFileSync(join(cwd, 'prices.csv'), 'symbol,date,open,close\nAAPL,2025-01-06,100,101\n');
-  assert.equal(
-    (await runInProcess(['import-prices', '--as', 'raw', 'prices.csv'], { cwd })).code,
-    0,
-  );
+  const imported = await runInProcess(['import-prices', '--as', 'raw', 'prices.csv'], { cwd });
+  assert.equal(imported.code, 0);
   const server = await startServer(t, { cwd });
   await ask(`${server.url}/simulate/trigger`, { start_date: '2025-01-06', end_date: '2025-01-06' });
   await asked;
@@ -51,12 +49,12 @@ async function startWithStuckChild(t: TestContext) {
   return server;
 }
 
-test('the first signal shuts down cleanly, even with a child that ignores it', {
-  skip: noProc,
-}, async (t) => {
+// Even with a child that ignores it.
+test('the first signal shuts down cleanly', { skip: noProc }, async (t) => {
   const server = await startWithStuckChild(t);
   server.process.kill('SIGTERM');
-  assert.deepEqual([(await server.ended).code, (await server.ended).signal], [0, null]);
+  const { code, signal } = await server.ended;
+  assert.deepEqual([code, signal], [0, null]);
 });
 
 test('a second signal exits immediately', { skip: noProc || leftToLongForm }, async (t) => {
@@ -73,32 +71,26 @@ test('a second signal exits immediately', { skip: noProc || leftToLongForm }, as
   }
 });
 
-test(
-  'SIGTERM: every request that has arrived is answered, ten connections with ten each',
-  inLongForm,
-  async (t) => {
-    const server = await startServer(t, { cwd: installProgram(t) });
-    const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-    const wires = await Promise.all(Array.from({ length: 10 }, () => openWire(server.url)));
-    for (const { socket } of wires) socket.write(request('/audit') + request('/health').repeat(9));
-    server.process.kill('SIGTERM');
-    for (const { ended } of wires)
-      assert.deepEqual(
-        readAnswers(await ended).map(({ status }) => status),
-        Array(10).fill(200),
-      );
-    assert.equal((await server.ended).code, 0);
-    assert.ok(httpLimits.stoppingMs < SHUTDOWN_TIMEOUT_MS);
-  },
-);
+// Ten connections with ten each.
+test('SIGTERM: every request that has arrived is answered', inLongForm, async (t) => {
+  const server = await startServer(t, { cwd: installProgram(t) });
+  const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+  const wires = await Promise.all(Array.from({ length: 10 }, () => openWire(server.url)));
+  for (const { socket } of wires) socket.write(request('/audit') + request('/health').repeat(9));
+  server.process.kill('SIGTERM');
+  for (const { ended } of wires) {
+    const statuses = readAnswers(await ended).map(({ status }) => status);
+    assert.deepEqual(statuses, Array(10).fill(200));
+  }
+  assert.equal((await server.ended).code, 0);
+  assert.ok(httpLimits.stoppingMs < SHUTDOWN_TIMEOUT_MS);
+});
 
 test('a launcher may take the times that docs/scale.md names, and ends within those of a shutdown', () => {
   const { termAfterMs, killAfterMs, giveUpAfterMs } = launcherTimes;
   assert.ok(termAfterMs + killAfterMs + giveUpAfterMs < SHUTDOWN_TIMEOUT_MS);
-  const page = readFileSync(new URL('../docs/scale.md', import.meta.url), 'utf8').replaceAll(
-    '\n',
-    ' ',
-  );
+  const text = readFileSync(new URL('../docs/scale.md', import.meta.url), 'utf8');
+  const page = text.replaceAll('\n', ' ');
   const seconds = (ms: number) => `${ms / 1_000} seconds`;
   for (const words of [
     `After ${seconds(termAfterMs)} the launcher gets TERM, ${seconds(killAfterMs)} later KILL`,
@@ -108,12 +100,9 @@ test('a launcher may take the times that docs/scale.md names, and ends within th
 });
 
 test('V8 accepts the flags that limit both generations of its heap; what they achieve is measured by the bench `large`', () => {
-  assert.deepEqual(
-    HEAP_FLAGS.map((flag) => flag.split('=')[0]),
-    ['--semi-space-growth-factor', '--heap-growing-percent'],
-  );
-  const { status, stderr } = spawnSync(process.execPath, [...HEAP_FLAGS, '-e', ''], {
-    encoding: 'utf8',
-  });
+  const names = HEAP_FLAGS.map((flag) => flag.split('=')[0]);
+  assert.deepEqual(names, ['--semi-space-growth-factor', '--heap-growing-percent']);
+  const args = [...HEAP_FLAGS, '-e', ''];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   assert.deepEqual([status, stderr], [0, '']);
 });

@@ -24,18 +24,11 @@ test('the remedy for stale model-days has a command for each range of dates, wit
       'trigger --start 2025-01-03 --end 2025-01-03 --models a --replace runs it again',
     ],
     [
-      [
-        ['a#2', 's-s-'],
-        ['b', '---'],
-      ],
+      Object.entries({ 'a#2': 's-s-', b: '---' }),
       '2 later model-days rest on them; trigger --start 2025-01-01 --end 2025-01-04 --models a#2 --replace runs them again',
     ],
     [
-      [
-        ['a', '-s'],
-        ["it's", 'ss'],
-        ['d', '-s'],
-      ],
+      Object.entries({ a: '-s', "it's": 'ss', d: '-s' }),
       'trigger --start 2025-01-02 --end 2025-01-02 --models a,d --replace, ' +
         "trigger --start 2025-01-01 --end 2025-01-02 --models 'it'\\''s' --replace run them again",
     ],
@@ -47,10 +40,8 @@ test('the remedy for stale model-days has a command for each range of dates, wit
 });
 
 test('a count agrees with its noun', () => {
-  assert.deepEqual(
-    [count(0, 'date'), count(1, 'date'), count(2, 'date')],
-    ['0 dates', '1 date', '2 dates'],
-  );
+  const counts = [0, 1, 2].map((number) => count(number, 'date'));
+  assert.deepEqual(counts, ['0 dates', '1 date', '2 dates']);
 });
 
 test('of many names some are listed and the others counted', () => {
@@ -101,25 +92,15 @@ function assertUnprintable(character: string, kind: string): void {
 /** The text as a message and a field of the log, as JSON and as text. */
 function logged(text: string): string[] {
   const lines: string[] = [];
+  const to = { level: 'INFO', write: (line: string) => lines.push(line) } as const;
   for (const json of [true, false])
-    createLog({
-      level: 'INFO',
-      json,
-      write: (line) => lines.push(line),
-      clock: () => new Date(0),
-    }).info(text, { text });
+    createLog({ ...to, json, clock: () => new Date(0) }).info(text, { text });
   return lines;
 }
 
 test('what emoji, scripts and byte order marks need is printable', () => {
-  for (const text of [
-    '\u{1f468}\u200d\u{1f469}',
-    '\u0645\u200c\u0647',
-    '\ufeffa',
-    '\u00ad',
-    '\uffff\u{10ffff}',
-    '\u00a0',
-  ]) {
+  const joined = ['\u{1f468}\u200d\u{1f469}', '\u0645\u200c\u0647', '\ufeffa'];
+  for (const text of [...joined, '\u00ad', '\uffff\u{10ffff}', '\u00a0']) {
     assert.equal(unprintableIn(text), null);
     assert.deepEqual([forTerminal(text), showLines(text)], [text, text]);
   }
@@ -137,10 +118,9 @@ const texts: [text: string, clean: string][] = [
   ['\u202eevil\u2066\u061c', 'evil'],
   ['', ''],
 ];
-for (const [text, clean] of texts) {
-  test(`${printableJson(text)} cleaned is ${printableJson(clean)}`, () =>
-    assert.equal(cleanText(text), clean));
-}
+test('cleaned text is in one line, without what is unprintable', () => {
+  for (const [text, clean] of texts) assert.equal(cleanText(text), clean);
+});
 
 test('a cut keeps to its length and cuts no character in two', () => {
   assert.equal(cutText('abc', 3), 'abc');
@@ -159,19 +139,10 @@ test('help names the program as one types it from where one stands', () => {
   for (const [file, named] of rows) assert.equal(fileFrom('/a/clone', file), named);
 });
 const NAMES = ['gpt-5', 'gpt-5-mini', 'claude', 'llama', '3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f'];
-const near: [name: string, nearest: string | null][] = [
-  ['gpt5', 'gpt-5'],
-  ['gpt-6', 'gpt-5'],
-  ['GPT-5-MINI', 'gpt-5-mini'],
-  ['gpt-5-mni', 'gpt-5-mini'],
-  ['caldue', 'claude'],
-  ['lama', 'llama'],
-  ['llam', 'llama'],
-  ['3f0c9a52', '3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f'],
-  ['mistral', null],
-  ['', null],
-  ['x'.repeat(300), null],
-];
-for (const [name, nearest] of near)
-  test(`the name nearest to ${JSON.stringify(name.slice(0, 20))} is ${nearest}`, () =>
-    assert.equal(nearestName(name, NAMES), nearest));
+const near = `gpt5=gpt-5 gpt-6=gpt-5 GPT-5-MINI=gpt-5-mini gpt-5-mni=gpt-5-mini caldue=claude
+  lama=llama llam=llama 3f0c9a52=${NAMES[4]}`;
+test('the nearest name is within a few letters, or begins so', () => {
+  for (const [name = '', nearest] of near.split(/\s+/).map((pair) => pair.split('=')))
+    assert.equal(nearestName(name, NAMES), nearest, name);
+  for (const name of ['mistral', '', 'x'.repeat(300)]) assert.equal(nearestName(name, NAMES), null);
+});

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { loadEnvironmentFile } from '../src/commands/command-line.ts';
 import { readConfiguration } from '../src/basics/configuration.ts';
@@ -36,16 +36,12 @@ function sharedFolder(t: TestContext, mode = 0o1777): string {
   return folder;
 }
 
+const readTokens = (path: string) => readAccessTokens({ apiToken: null, apiTokensFile: path });
 /** How each kind of file is read, and the code of its refusal. */
 const readers: [kind: string, read: (path: string) => unknown, content: string, code: string][] = [
   ['a configuration', readConfiguration, '{"models": []}', 'broken_configuration'],
   ['a prompt', readAsPrompt, 'Be bold.', 'broken_configuration'],
-  [
-    'a file of tokens',
-    (path) => readAccessTokens({ apiToken: null, apiTokensFile: path }),
-    'token-1',
-    'cannot_start',
-  ],
+  ['a file of tokens', readTokens, 'token-1', 'cannot_start'],
   ['.env', readAsEnvironment, 'A=1', 'cannot_start'],
 ];
 
@@ -68,9 +64,7 @@ function readAsEnvironment(path: string): unknown {
 }
 
 for (const [kind, read, content, code] of readers) {
-  test(`${kind} of another user, in a folder that others may write, is refused with the reason`, {
-    skip: notRoot,
-  }, (t) => {
+  test(`${kind} of another user, where others may write, is refused`, { skip: notRoot }, (t) => {
     const path = join(sharedFolder(t), 'file');
     write(path, content);
     read(path);
@@ -107,57 +101,37 @@ type Place = (folder: string, path: string) => string;
  * that user can write.
  */
 const places: [name: string, place: Place, isRead: boolean][] = [
+  ["another user's folder, as containers mount them", (_, path) => path, true],
+  ["root's link in a shared folder", (folder, path) => link(path, join(folder, 'link')), true],
   [
-    'a folder of another user, which others cannot write, as containers mount them',
-    (_, path) => path,
-    true,
-  ],
-  [
-    'the same by a link of root in a shared folder',
-    (folder, path) => link(path, join(folder, 'link')),
-    true,
-  ],
-  [
-    'the same by a link of another user in a shared folder',
+    "another user's link there",
     (folder, path) => link(path, join(folder, 'link'), STRANGER),
     false,
   ],
   [
-    'the same by two links, the second of another user',
+    'two links, the second of another user',
     (folder, path) => link(link(path, join(folder, 'second'), STRANGER), join(folder, 'first')),
     false,
   ],
   [
-    'the same by a linked folder of another user',
+    'a linked folder of another user',
     (folder, path) => join(link(join(path, '..'), join(folder, 'linked'), STRANGER), 'file'),
     false,
   ],
   [
-    'the same by a relative link',
-    (folder, path) => link(`../theirs/${path.split('/').at(-1)}`, join(folder, 'link')),
+    'a relative link',
+    (folder, path) => link(`../theirs/${basename(path)}`, join(folder, 'link')),
     true,
   ],
   [
-    'a folder of another user in a shared one',
+    "another user's folder in a shared one",
     (folder) => own(inside(join(folder, 'theirs')), STRANGER),
     false,
   ],
-  ['a folder of root in a shared one', (folder) => inside(join(folder, 'ours')), true],
-  [
-    "a folder that its group may write, of that folder's owner",
-    (folder) => ownedIn(folder, 0o775, STRANGER),
-    true,
-  ],
-  [
-    'a folder that its group may write, of another user',
-    (folder) => ownedIn(folder, 0o775, STRANGER + 1),
-    false,
-  ],
-  [
-    "a folder that everyone may write, of that folder's owner",
-    (folder) => ownedIn(folder, 0o777, STRANGER),
-    false,
-  ],
+  ["root's folder in a shared one", (folder) => inside(join(folder, 'ours')), true],
+  ["its group may write, the folder's owner", (folder) => ownedIn(folder, 0o775, STRANGER), true],
+  ['its group may write, another user', (folder) => ownedIn(folder, 0o775, STRANGER + 1), false],
+  ["everyone may write, the folder's owner", (folder) => ownedIn(folder, 0o777, STRANGER), false],
 ];
 
 function link(target: string, path: string, owner = 0): string {

@@ -2,36 +2,30 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBaselineModel } from '../../src/agent/players/baselines.ts';
 import type { ChatMessage } from '../../src/agent/model.ts';
-import { firstMessages } from '../../src/agent/prompt.ts';
-import { addDays, isWeekday } from '../../src/basics/calendar.ts';
-import { openDatabase } from '../../src/database/database.ts';
+import { addDays, weekdays } from '../../src/basics/calendar.ts';
+import { type CommandDatabase as Database, openDatabase } from '../../src/database/database.ts';
 import { pricesNow } from '../../src/database/price-writes.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { baselineStrategies, type BaselineStrategy } from '../../src/basics/domain.ts';
 import { fromDollars } from '../../src/basics/money.ts';
-import { type Brief, MAX_TOOL_CALLS } from '../../src/wire/protocol.ts';
 import { syntheticBars } from '../../src/prices/synthetic.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import { describePortfolio } from '../../src/trading/trading-day.ts';
+import { briefOf, playDay } from '../support/play-day.ts';
 import { readPrices } from '../support/prices.ts';
-import { callTool, type LedgerDay } from '../support/trading-day.ts';
+import { rowsAsText } from '../support/tables.ts';
+import { tableOf } from '../support/text-table.ts';
+import type { LedgerDay } from '../support/trading-day.ts';
 import { inLongForm } from '../support/long.ts';
 
-const MOST_STEPS = 30;
-
 /** A morning as the parent has it, with this cash and these holdings (`A:3 B:1`). */
-function morning(
-  prices: string | ReturnType<typeof openDatabase>,
-  date: string,
-  { cash = 10_000, held = '' } = {},
-) {
+function morning(prices: string | Database, date: string, { cash = 10_000, held = '' } = {}) {
   const database = typeof prices === 'string' ? openDatabase(':memory:') : prices;
   if (typeof prices === 'string') storeBars(database, readPrices(prices), { source: 'csv' });
-  const symbols = database
-    .statement('SELECT DISTINCT symbol FROM price_data ORDER BY symbol')
-    .all();
-  const universe = new Set(symbols.map(({ symbol }) => symbol as string));
-  const holdings = held.split(' ').filter((part) => part !== '');
+  const universe = new Set(
+    rowsAsText(database, 'SELECT DISTINCT symbol FROM price_data ORDER BY symbol'),
+  );
+  const holdings = held.split(' ').filter(Boolean);
   const day: LedgerDay = {
     market: openMarket(pricesNow(database), date, [...universe]),
     universe,
@@ -46,44 +40,12 @@ function morning(
   return day;
 }
 
-function briefOf(day: LedgerDay): Brief {
-  const quotes = [...day.universe].map((symbol) => {
-    const { open, previousClose } = day.market.quote(symbol);
-    return {
-      symbol,
-      open: open && open / 10_000,
-      previousClose: previousClose && previousClose / 10_000,
-    };
-  });
-  return { date: day.market.date, ...describePortfolio(day), quotes, costs: null };
-}
-
-/**
- * Runs a baseline over a day through the real tools; for each answer a new one, which knows only
- * the conversation.
- */
-async function play(
+/** Runs a baseline over a day. */
+const play = (
   strategy: BaselineStrategy,
   day: LedgerDay,
   { signature = 'yardstick', brief = briefOf(day) } = {},
-): Promise<ChatMessage[]> {
-  const conversation: ChatMessage[] = firstMessages(brief);
-  for (let step = 0; step < MOST_STEPS; step += 1) {
-    const { content, toolCalls } = await createBaselineModel(strategy, { signature, brief })(
-      conversation,
-    );
-    assert.ok(toolCalls.length <= MAX_TOOL_CALLS);
-    conversation.push({ role: 'assistant', content, toolCalls });
-    if (toolCalls.length === 0) return conversation;
-    for (const call of toolCalls)
-      conversation.push({
-        role: 'tool',
-        id: call.id,
-        content: (await callTool(day, call)).content,
-      });
-  }
-  throw new Error('It does not end its day');
-}
+) => playDay(day, brief, () => createBaselineModel(strategy, { signature, brief }));
 
 const ordersOf = (day: LedgerDay) =>
   day.actions.map(({ actionType, symbol, amount }) => `${actionType} ${symbol} ${amount}`);
@@ -101,73 +63,32 @@ const PRICES = `
   B 2025-11-10 40 -
   C 2025-11-07 20 20`;
 
-const cases: [
-  name: string,
-  strategy: BaselineStrategy,
-  date: string,
-  options: { cash?: number; held?: string },
-  orders: string[],
-][] = [
-  [
-    'buys equal amounts on its first day',
-    'buy-and-hold',
-    '2025-11-06',
-    {},
-    ['buy A 50', 'buy B 100'],
-  ],
-  [
-    'leaves out what has no price',
-    'buy-and-hold',
-    '2025-11-10',
-    { cash: 480 },
-    ['buy A 2', 'buy B 6'],
-  ],
-  ['never trades again', 'buy-and-hold', '2025-11-10', { held: 'A:1' }, []],
-  ['waits while nothing has a price', 'buy-and-hold', '2025-11-11', {}, []],
-  ['waits while nothing can be paid', 'buy-and-hold', '2025-11-10', { cash: 39.99 }, []],
-  [
-    'buys equal amounts on its first day',
-    'equal-weight',
-    '2025-11-07',
-    {},
-    ['buy A 33', 'buy B 67', 'buy C 167'],
-  ],
-  ['rests within the week', 'equal-weight', '2025-11-07', { held: 'A:1' }, []],
-  [
-    'brings back equal amounts',
-    'equal-weight',
-    '2025-11-10',
-    { cash: 0, held: 'A:4 B:3' },
-    ['sell A 1', 'buy B 3'],
-  ],
-  ['keeps what has no price', 'equal-weight', '2025-11-10', { cash: 0, held: 'A:1 B:3 C:9' }, []],
-  ['has nothing to rank by on the first of days', 'momentum', '2025-11-06', {}, []],
-  ['buys the best tenth', 'momentum', '2025-11-10', {}, ['buy A 83']],
-  [
-    'goes over to the best tenth',
-    'momentum',
-    '2025-11-10',
-    { cash: 0, held: 'B:9 C:9' },
-    ['sell B 9', 'buy A 3'],
-  ],
-  ['starts within the week when it holds nothing', 'momentum', '2025-11-07', {}, ['buy A 100']],
-  ['rests within the week', 'momentum', '2025-11-07', { held: 'B:1' }, []],
-  ['waits while nothing has a price', 'momentum', '2025-11-11', { held: 'B:1' }, []],
-  ['waits while nothing has a price', 'random', '2025-11-11', {}, []],
-  ['waits while nothing can be paid', 'random', '2025-11-10', { cash: 39.99 }, []],
-  [
-    'holds all there is when that is less than five',
-    'random',
-    '2025-11-10',
-    { cash: 500 },
-    ['buy B 2'],
-  ],
-];
-for (const [name, strategy, date, options, orders] of cases) {
+/** Strategy, date, cash, what is held, the orders, and what they show. */
+const cases = tableOf<[BaselineStrategy, string, string, string, string, string]>(`
+  buy-and-hold | 2025-11-06 | 10000 |         | buy A 50, buy B 100             | buys equal amounts on its first day
+  buy-and-hold | 2025-11-10 | 480   |         | buy A 2, buy B 6                | leaves out what has no price
+  buy-and-hold | 2025-11-10 | 10000 | A:1     |                                 | never trades again
+  buy-and-hold | 2025-11-11 | 10000 |         |                                 | waits while nothing has a price
+  buy-and-hold | 2025-11-10 | 39.99 |         |                                 | waits while nothing can be paid
+  equal-weight | 2025-11-07 | 10000 |         | buy A 33, buy B 67, buy C 167   | buys equal amounts on its first day
+  equal-weight | 2025-11-07 | 10000 | A:1     |                                 | rests within the week
+  equal-weight | 2025-11-10 | 0     | A:4 B:3 | sell A 1, buy B 3               | brings back equal amounts
+  equal-weight | 2025-11-10 | 0     | A:1 B:3 C:9 |                             | keeps what has no price
+  momentum     | 2025-11-06 | 10000 |         |                                 | has nothing to rank by on the first of days
+  momentum     | 2025-11-10 | 10000 |         | buy A 83                        | buys the best tenth
+  momentum     | 2025-11-10 | 0     | B:9 C:9 | sell B 9, buy A 3               | goes over to the best tenth
+  momentum     | 2025-11-07 | 10000 |         | buy A 100                       | starts within the week when it holds nothing
+  momentum     | 2025-11-07 | 10000 | B:1     |                                 | rests within the week
+  momentum     | 2025-11-11 | 10000 | B:1     |                                 | waits while nothing has a price
+  random       | 2025-11-11 | 10000 |         |                                 | waits while nothing has a price
+  random       | 2025-11-10 | 39.99 |         |                                 | waits while nothing can be paid
+  random       | 2025-11-10 | 500   |         | buy B 2                         | holds all there is when that is less than five
+`);
+for (const [strategy, date, cash, held, orders, name] of cases) {
   test(`${strategy} on ${date}: ${name}`, async () => {
-    const day = morning(PRICES, date, options);
+    const day = morning(PRICES, date, { cash: Number(cash), held });
     const conversation = await play(strategy, day);
-    assert.deepEqual(ordersOf(day), orders);
+    assert.equal(ordersOf(day).join(', '), orders);
     assert.deepEqual(refusalsIn(conversation), []);
     assert.equal(conversation.at(-1)?.role, 'assistant');
   });
@@ -175,13 +96,12 @@ for (const [name, strategy, date, options, orders] of cases) {
 
 const database = openDatabase(':memory:');
 const SYMBOLS = Array.from({ length: 101 }, (_, index) => `S${index}`);
-const DAYS = Array.from({ length: 130 }, (_, index) => addDays('2025-06-02', index)).filter(
-  isWeekday,
-);
-for (const symbol of SYMBOLS)
-  storeBars(database, syntheticBars(symbol, DAYS, '2030-01-01'), {
-    source: 'synthetic',
-  });
+const DAYS = weekdays('2025-06-02', addDays('2025-06-02', 129));
+const storeSynthetic = (into: Database, symbols: readonly string[], days: readonly string[]) => {
+  for (const symbol of symbols)
+    storeBars(into, syntheticBars(symbol, days, '2030-01-01'), { source: 'synthetic' });
+};
+storeSynthetic(database, SYMBOLS, DAYS);
 
 /** The days that momentum looks at: 63 bars before the first of them. */
 const MOMENTUM_DAYS = 64;
@@ -231,22 +151,16 @@ for (const [strategy, days, held] of habits) {
   });
 }
 
-test(
-  'the same signature, date, portfolio and prices give the same conversation; dice depend on the signature',
-  inLongForm,
-  async () => {
-    for (const strategy of baselineStrategies) {
-      const [one, again, other] = [
-        await playedOn(strategy),
-        await playOn(strategy),
-        await playOn(strategy, 'other'),
-      ];
-      assert.deepEqual(one.conversations, again.conversations);
-      if (strategy === 'random') assert.notDeepEqual(one.orders, other.orders);
-      else assert.deepEqual(one.conversations, other.conversations);
-    }
-  },
-);
+// Dice depend on the signature.
+test('the same signature, date and prices: the same conversation', inLongForm, async () => {
+  for (const strategy of baselineStrategies) {
+    const [one, again] = [await playedOn(strategy), await playOn(strategy)];
+    const other = await playOn(strategy, 'other');
+    assert.deepEqual(one.conversations, again.conversations);
+    if (strategy === 'random') assert.notDeepEqual(one.orders, other.orders);
+    else assert.deepEqual(one.conversations, other.conversations);
+  }
+});
 
 test('ten thousand dollars over a hundred stocks: most of it is at work', async () => {
   const day = morning(database, DAYS[0] as string);
@@ -258,25 +172,19 @@ test('ten thousand dollars over a hundred stocks: most of it is at work', async 
 /**
  * So many symbols have a price on a Monday, of so many; the first two had one the Friday before.
  */
-const thin: [
-  strategy: BaselineStrategy,
-  priced: number,
-  all: number,
-  options: { cash?: number; held?: string },
-  bought: number,
-][] = [
-  ['buy-and-hold', 1, 9, {}, 0],
-  ['buy-and-hold', 4, 9, {}, 0],
-  ['buy-and-hold', 4, 8, {}, 4],
-  ['equal-weight', 1, 9, {}, 0],
-  ['equal-weight', 4, 9, { held: 'T0:1' }, 0],
-  ['equal-weight', 4, 8, { held: 'T0:1' }, 4],
-  ['momentum', 1, 9, {}, 0],
-  ['momentum', 4, 9, { held: 'T1:1' }, 0],
-  ['momentum', 4, 8, {}, 1],
+const thin: [BaselineStrategy, priced: number, all: number, held: string, bought: number][] = [
+  ['buy-and-hold', 1, 9, '', 0],
+  ['buy-and-hold', 4, 9, '', 0],
+  ['buy-and-hold', 4, 8, '', 4],
+  ['equal-weight', 1, 9, '', 0],
+  ['equal-weight', 4, 9, 'T0:1', 0],
+  ['equal-weight', 4, 8, 'T0:1', 4],
+  ['momentum', 1, 9, '', 0],
+  ['momentum', 4, 9, 'T1:1', 0],
+  ['momentum', 4, 8, '', 1],
 ];
-for (const [strategy, priced, all, options, bought] of thin) {
-  const morningOf = `${options.held ? 'a later' : 'the first'} day with prices of ${priced} of ${all} symbols`;
+for (const [strategy, priced, all, held, bought] of thin) {
+  const morningOf = `${held ? 'a later' : 'the first'} day with prices of ${priced} of ${all} symbols`;
   test(`${strategy} ${bought === 0 ? 'waits' : 'trades'} on ${morningOf}`, async () => {
     const symbols = Array.from({ length: all }, (_, index) => `T${index}`);
     const rows = symbols.flatMap((symbol, index) => [
@@ -284,7 +192,7 @@ for (const [strategy, priced, all, options, bought] of thin) {
       ...(index < priced ? [`${symbol} 2025-11-10 ${101 - index} -`] : []),
       `${symbol} 2025-11-11 100 -`,
     ]);
-    const day = morning(rows.join('\n'), '2025-11-10', options);
+    const day = morning(rows.join('\n'), '2025-11-10', { held });
     const conversation = await play(strategy, day);
     assert.equal(ordersOf(day).filter((order) => order.startsWith('buy')).length, bought);
     const words = `I wait: ${priced} of ${all} symbols ${priced === 1 ? 'has' : 'have'} a price today`;
@@ -306,38 +214,28 @@ test('momentum ranks by the return since the close of exactly 63 bars ago', asyn
 });
 
 test('a baseline of the whole universe says when a share of some symbols costs more than its part', async () => {
-  const summaries = async (cash: number, held = '') => {
-    const spoken = await Promise.all(
-      (['buy-and-hold', 'equal-weight', 'momentum', 'cash'] as const).map((strategy) =>
-        play(strategy, morning(PRICES, '2025-11-10', { cash, held })),
-      ),
-    );
-    return spoken.map((conversation) => conversation.at(-1)?.content ?? '');
-  };
   const part = 'It holds 1 of 2 symbols: a share of the others costs more than its part.';
-  const saysPart = (own: readonly string[]) => own.map((summary) => summary.endsWith(part));
-  assert.deepEqual(saysPart(await summaries(200)), [true, true, false, false]);
-  assert.deepEqual(saysPart(await summaries(10_000)), [false, false, false, false]);
-  const [, rebalanced] = await summaries(0, 'A:1 B:1');
-  assert.equal(rebalanced?.endsWith('its part.'), false, 'what is kept counts');
+  const saysPart = async (strategy: BaselineStrategy, cash: number, held = '') => {
+    const conversation = await play(strategy, morning(PRICES, '2025-11-10', { cash, held }));
+    return conversation.at(-1)?.content.endsWith(part);
+  };
+  for (const strategy of ['buy-and-hold', 'equal-weight', 'momentum', 'cash'] as const) {
+    const isOfAll = strategy === 'buy-and-hold' || strategy === 'equal-weight';
+    assert.equal(await saysPart(strategy, 200), isOfAll, strategy);
+    assert.equal(await saysPart(strategy, 10_000), false, strategy);
+  }
+  assert.equal(await saysPart('equal-weight', 0, 'A:1 B:1'), false, 'what is kept counts');
 });
 
 test('a universe too large for one answer is bought over several', async () => {
   const wide = openDatabase(':memory:');
   const symbols = Array.from({ length: 300 }, (_, index) => `W${index}`);
-  for (const symbol of symbols)
-    storeBars(wide, syntheticBars(symbol, DAYS.slice(-MOMENTUM_DAYS), '2030-01-01'), {
-      source: 'synthetic',
-    });
+  storeSynthetic(wide, symbols, DAYS.slice(-MOMENTUM_DAYS));
+  const bought = { 'buy-and-hold': 300, 'equal-weight': 300, momentum: 30, random: 5, cash: 0 };
   for (const strategy of baselineStrategies) {
     const day = morning(wide, DAYS.at(-1) as string, { cash: 1_000_000 });
-    const conversation = await play(strategy, day);
-    assert.deepEqual(refusalsIn(conversation), []);
-    const bought = day.actions.length;
-    assert.equal(
-      bought,
-      { 'buy-and-hold': 300, 'equal-weight': 300, momentum: 30, random: 5, cash: 0 }[strategy],
-    );
+    assert.deepEqual(refusalsIn(await play(strategy, day)), []);
+    assert.equal(day.actions.length, bought[strategy], strategy);
   }
 });
 

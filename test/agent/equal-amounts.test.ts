@@ -2,66 +2,44 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Stock, equalAmounts } from '../../src/agent/players/equal-amounts.ts';
-import { rowsOf } from '../support/prices.ts';
+import { tableOf } from '../support/text-table.ts';
 
-/** Lines `SYMBOL price held`, an asterisk after the symbols that are wanted. */
-function readStocks(table: string): { stocks: Stock[]; wanted: Set<string> } {
-  const rows = rowsOf(table).map(([name, price, held]) => ({
-    name: name as string,
-    price: Number(price),
-    held,
-  }));
-  const symbolOf = (name: string) => name.replace('*', '');
-  return {
-    stocks: rows.map(({ name, price, held }) => ({
-      symbol: symbolOf(name),
-      price,
-      held: Number(held),
-    })),
-    wanted: new Set(
-      rows.filter(({ name }) => name.endsWith('*')).map(({ name }) => symbolOf(name)),
-    ),
-  };
+/** Stocks `SYMBOL price held`, an asterisk after the symbols that are wanted. */
+function readStocks(text: string): { stocks: Stock[]; wanted: Set<string> } {
+  const wanted = new Set<string>();
+  const stocks = text
+    .split(', ')
+    .filter(Boolean)
+    .map((line) => {
+      const [name = '', price, held] = line.split(' ');
+      const symbol = name.replace('*', '');
+      if (name !== symbol) wanted.add(symbol);
+      return { symbol, price: Number(price), held: Number(held) };
+    });
+  return { stocks, wanted };
 }
 
-const cases: [name: string, cash: number, table: string, orders: string[]][] = [
-  ['equal amounts of two', 1000, 'A* 100 0 \n B* 50 0', ['buy A 5', 'buy B 10']],
-  [
-    'what is left buys one more of what is furthest below',
-    1000,
-    'A* 90 0 \n B* 60 0',
-    ['buy A 5', 'buy B 9'],
-  ],
-  [
-    'the cheaper one first where both are as far',
-    200,
-    'A* 8 0 \n B* 6 0',
-    ['buy A 12', 'buy B 17'],
-  ],
-  [
-    'what costs more than an equal part is left out, and the part grows',
-    1000,
-    'A* 100 0 \n B* 900 0 \n C* 150 0',
-    ['buy A 5', 'buy C 3'],
-  ],
-  ['all too expensive', 10, 'A* 11 0', []],
-  ['nothing has a price', 1000, '', []],
-  ['no cash', 0, 'A* 10 0', []],
-  ['within a share of its amount nothing is traded', 10, 'A* 100 3 \n B* 100 2', []],
-  ['above is sold, below is bought', 0, 'A* 100 6 \n B* 100 2', ['sell A 2', 'buy B 2']],
-  ['the sale pays for the purchase', 0, 'A* 100 4 \n B* 40 0', ['sell A 2', 'buy B 5']],
-  ['what is not wanted is sold whole', 50, 'A 100 4 \n B* 40 0', ['sell A 4', 'buy B 11']],
-  ['nothing wanted: all is sold', 0, 'A 100 4', ['sell A 4']],
-  ['one share that became too expensive is kept', 0, 'A* 300 1 \n B* 10 5', []],
-];
+const cases = tableOf<[name: string, cash: string, stocks: string, orders: string]>(`
+  equal amounts of two                                               | 1000 | A* 100 0, B* 50 0             | buy A 5, buy B 10
+  what is left buys one more of what is furthest below               | 1000 | A* 90 0, B* 60 0              | buy A 5, buy B 9
+  the cheaper one first where both are as far                        | 200  | A* 8 0, B* 6 0                | buy A 12, buy B 17
+  what costs more than an equal part is left out, and the part grows | 1000 | A* 100 0, B* 900 0, C* 150 0  | buy A 5, buy C 3
+  all too expensive                                                  | 10   | A* 11 0                       |
+  nothing has a price                                                | 1000 |                               |
+  no cash                                                            | 0    | A* 10 0                       |
+  within a share of its amount nothing is traded                     | 10   | A* 100 3, B* 100 2            |
+  above is sold, below is bought                                     | 0    | A* 100 6, B* 100 2            | sell A 2, buy B 2
+  the sale pays for the purchase                                     | 0    | A* 100 4, B* 40 0             | sell A 2, buy B 5
+  what is not wanted is sold whole                                   | 50   | A 100 4, B* 40 0              | sell A 4, buy B 11
+  nothing wanted: all is sold                                        | 0    | A 100 4                       | sell A 4
+  one share that became too expensive is kept                        | 0    | A* 300 1, B* 10 5             |
+`);
 for (const [name, cash, table, orders] of cases) {
   test(`equal amounts: ${name}`, () => {
     const { stocks, wanted } = readStocks(table);
-    const found = equalAmounts(stocks, { cash, wanted });
-    assert.deepEqual(
-      found.map(({ side, symbol, amount }) => `${side} ${symbol} ${amount}`),
-      orders,
-    );
+    const found = equalAmounts(stocks, { cash: Number(cash), wanted });
+    const lines = found.map(({ side, symbol, amount }) => `${side} ${symbol} ${amount}`);
+    assert.equal(lines.join(', '), orders);
   });
 }
 
@@ -100,27 +78,17 @@ test('equal amounts: repeated, it sells nothing, and buys less than a share of e
   fc.assert(
     fc.property(anyStocks, fc.integer({ min: 0, max: 1_000_000_000 }), (stocks, cash) => {
       const wanted = new Set(stocks.map(({ symbol }) => symbol));
-      const orders = equalAmounts(stocks, { cash, wanted });
-      const after = stocks.map((stock) => ({
-        ...stock,
-        held: orders
-          .filter(({ symbol }) => symbol === stock.symbol)
-          .reduce(
-            (held, { side, amount }) => held + (side === 'buy' ? amount : -amount),
-            stock.held,
-          ),
-      }));
-      const priceOf = (name: string) =>
-        stocks.find(({ symbol }) => symbol === name)?.price as number;
-      const left = orders.reduce(
-        (rest, { side, symbol, amount }) =>
-          rest + (side === 'buy' ? -1 : 1) * amount * priceOf(symbol),
-        cash,
-      );
-      assert.deepEqual(
-        equalAmounts(after, { cash: left, wanted }).filter(({ side }) => side === 'sell'),
-        [],
-      );
+      const after = new Map(stocks.map((stock) => [stock.symbol, { ...stock }]));
+      let left = cash;
+      for (const { side, symbol, amount } of equalAmounts(stocks, { cash, wanted })) {
+        const stock = after.get(symbol) as (typeof stocks)[number];
+        const bought = side === 'buy' ? amount : -amount;
+        stock.held += bought;
+        left -= bought * stock.price;
+      }
+      const again = equalAmounts([...after.values()], { cash: left, wanted });
+      const sales = again.filter(({ side }) => side === 'sell');
+      assert.deepEqual(sales, []);
     }),
   );
 });

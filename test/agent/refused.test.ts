@@ -5,6 +5,7 @@ import { type ChatMessage, KeyRefused } from '../../src/agent/model.ts';
 import type { ApiDialect } from '../../src/basics/domain.ts';
 import type { Json } from '../../src/basics/json.ts';
 import type { Addition, Endpoint } from '../../src/wire/protocol.ts';
+import { endpointOf } from '../support/ask-provider.ts';
 import { type Reply, startModelServer } from '../support/model-server.ts';
 
 /**
@@ -36,14 +37,6 @@ const has: Record<Addition, (body: any) => boolean> = {
   cache_control: (body) => JSON.stringify(body).includes('cache_control'),
 };
 
-interface Row {
-  api: ApiDialect;
-  addition: Addition;
-  parameters?: Json;
-  error: object;
-  status?: number;
-}
-
 const openai = (message: string, param: string | null = null) => ({
   error: { message, type: 'invalid_request_error', param, code: 'unsupported_value' },
 });
@@ -51,85 +44,45 @@ const anthropic = (message: string) => ({
   type: 'error',
   error: { type: 'invalid_request_error', message },
 });
-const refused: Row[] = [
-  {
-    api: 'chat',
-    addition: 'stream',
-    error: openai('Your organization must be verified to stream this model.', 'stream'),
-  },
-  {
-    api: 'responses',
-    addition: 'stream',
-    error: openai('Your organization must be verified to stream this model.'),
-  },
-  { api: 'messages', addition: 'stream', error: anthropic('stream: not supported') },
-  {
-    api: 'chat',
-    addition: 'stream_options',
-    error: { detail: [{ loc: ['body', 'stream_options'], msg: 'extra fields not permitted' }] },
-    status: 422,
-  },
-  {
-    api: 'responses',
-    addition: 'reasoning.summary',
-    error: openai(
-      'Your organization must be verified to generate reasoning summaries.',
-      'reasoning.summary',
-    ),
-  },
-  {
-    api: 'responses',
-    addition: 'reasoning.summary',
-    error: openai(
-      "Unsupported parameter: 'reasoning' is not supported with this model.",
-      'reasoning',
-    ),
-  },
-  {
-    api: 'responses',
-    addition: 'include',
-    error: openai('Encrypted content is not supported with this model.', 'include'),
-  },
-  {
-    api: 'responses',
-    addition: 'prompt_cache_key',
-    error: { detail: 'Unknown field prompt_cache_key' },
-  },
-  {
-    api: 'messages',
-    addition: 'thinking',
-    error: anthropic('adaptive thinking is not supported on this model'),
-  },
-  {
-    api: 'messages',
-    addition: 'cache_control',
-    error: anthropic('system.0.cache_control: Extra inputs are not permitted'),
-  },
+const extra = { detail: [{ loc: ['body', 'stream_options'], msg: 'extra fields not permitted' }] };
+const verified = 'Your organization must be verified to';
+const refused: [api: ApiDialect, addition: Addition, error: object][] = [
+  ['chat', 'stream', openai(`${verified} stream this model.`, 'stream')],
+  ['responses', 'stream', openai(`${verified} stream this model.`)],
+  ['messages', 'stream', anthropic('stream: not supported')],
+  ['chat', 'stream_options', extra],
+  [
+    'responses',
+    'reasoning.summary',
+    openai(`${verified} generate reasoning summaries.`, 'reasoning.summary'),
+  ],
+  [
+    'responses',
+    'reasoning.summary',
+    openai("'reasoning' is not supported with this model.", 'reasoning'),
+  ],
+  ['responses', 'include', openai('Encrypted content is not supported.', 'include')],
+  ['responses', 'prompt_cache_key', { detail: 'Unknown field prompt_cache_key' }],
+  ['messages', 'thinking', anthropic('adaptive thinking is not supported on this model')],
+  [
+    'messages',
+    'cache_control',
+    anthropic('system.0.cache_control: Extra inputs are not permitted'),
+  ],
 ];
 
 async function ask(
   t: Parameters<typeof startModelServer>[0],
   api: ApiDialect,
   replies: readonly Reply[],
-  endpoint: Partial<Endpoint> = {},
+  changes: Partial<Endpoint> = {},
 ) {
   const server = await startModelServer(t, replies);
   const told: string[] = [];
+  const asked = { api, apiKey: null, parameters: { model: 'm' }, stream: 'added' } as const;
+  const patience = { cacheKey: 'k', maxRetries: 0, baseDelayMs: 1 };
   const model = createProviderModel(
-    {
-      ...{
-        kind: 'provider',
-        api,
-        baseUrl: server.baseUrl,
-        apiKey: null,
-        parameters: { model: 'm' },
-        stream: 'added',
-        cacheKey: 'k',
-        leftOut: [],
-      },
-      ...{ requestTimeoutMs: 60_000, maxRetries: 0, baseDelayMs: 1 },
-      ...endpoint,
-    },
+    endpointOf(server.baseUrl, { ...asked, ...patience, ...changes }),
     {
       tools: [],
       onFailure: ({ waitMs }) => told.push(`wait ${waitMs}`),
@@ -139,23 +92,18 @@ async function ask(
   return { server, told, model };
 }
 
-for (const { api, addition, error, status = 400 } of refused) {
+for (const [api, addition, error] of refused) {
   test(`${addition} refused by ${api} is left out at once, and in later requests: ${JSON.stringify(error).slice(0, 60)}`, async (t) => {
-    const { server, told, model } = await ask(t, api, [
-      { status, body: error },
-      { body: done[api] },
-    ]);
+    const status = error === extra ? 422 : 400;
+    const replies = [{ status, body: error }, { body: done[api] }];
+    const { server, told, model } = await ask(t, api, replies);
     for (const _ of [1, 2]) assert.equal((await model(opening)).content, 'Done.');
-    assert.deepEqual(
-      server.requests.map(({ body }) => has[addition](body)),
-      [true, false, false],
-    );
+    const bodies = server.requests.map(({ body }) => body);
+    assert.deepEqual(bodies.map(has[addition]), [true, false, false]);
     const others = (Object.keys(has) as Addition[]).filter(
       (other) => other !== addition && (addition !== 'stream' || other !== 'stream_options'),
     );
-    const [first, second] = server.requests.map(({ body }) =>
-      others.filter((other) => has[other](body)),
-    );
+    const [first, second] = bodies.map((body) => others.filter((other) => has[other](body)));
     assert.deepEqual(first, second, 'nothing else is left out');
     assert.equal(told.length, 2);
     assert.equal(told[0], 'wait 0');
@@ -163,187 +111,124 @@ for (const { api, addition, error, status = 400 } of refused) {
   });
 }
 
-const set: [api: ApiDialect, endpoint: Partial<Endpoint>, error: object][] = [
-  [
-    'chat',
-    { stream: 'set' },
-    openai('Your organization must be verified to stream this model.', 'stream'),
-  ],
+const set: [api: ApiDialect, own: Json, error: object][] = [
+  ['responses', { reasoning: { summary: 'detailed' } }, openai('no', 'reasoning.summary')],
   [
     'responses',
-    { parameters: { model: 'm', reasoning: { summary: 'detailed' } } },
-    openai('no summaries', 'reasoning.summary'),
-  ],
-  [
-    'responses',
-    { parameters: { model: 'm', reasoning: { effort: 'high' } } },
+    { reasoning: { effort: 'high' } },
     openai("'reasoning' is not supported", 'reasoning'),
   ],
-  ['responses', { parameters: { model: 'm', include: ['x'] } }, openai('no', 'include')],
-  [
-    'responses',
-    { parameters: { model: 'm', prompt_cache_key: 'mine' } },
-    openai('no', 'prompt_cache_key'),
-  ],
-  [
-    'messages',
-    { parameters: { model: 'm', thinking: { type: 'enabled', budget_tokens: 2_000 } } },
-    anthropic('thinking is not supported'),
-  ],
-  [
-    'messages',
-    { parameters: { model: 'm', cache_control: { type: 'ephemeral' } } },
-    anthropic('cache_control is not supported'),
-  ],
+  ['responses', { include: ['x'] }, openai('no', 'include')],
+  ['responses', { prompt_cache_key: 'mine' }, openai('no', 'prompt_cache_key')],
+  ['messages', { thinking: { type: 'enabled', budget_tokens: 2_000 } }, anthropic('thinking: no')],
+  ['messages', { cache_control: { type: 'ephemeral' } }, anthropic('cache_control: no')],
 ];
-for (const [api, endpoint, error] of set) {
-  test(`what the entry sets is never left out: ${JSON.stringify(endpoint)}`, async (t) => {
+test('what the entry sets is never left out', async (t) => {
+  const endpoints = set.map(
+    ([api, own, error]) => [api, { parameters: { model: 'm', ...own } }, error] as const,
+  );
+  const streamed = ['chat', { stream: 'set' }, openai('no', 'stream')] as const;
+  for (const [api, endpoint, error] of [...endpoints, streamed]) {
     const { server, told, model } = await ask(t, api, [{ status: 400, body: error }], endpoint);
     await assert.rejects(async () => model(opening), /returned 400: /);
-    assert.equal(server.requests.length, 1);
-    assert.deepEqual(told, ['wait null']);
-  });
-}
-
-test('what was refused before is not asked again, and an error about something else is one', async (t) => {
-  const { server, model } = await ask(t, 'messages', [{ body: done.messages }], {
-    leftOut: ['stream', 'thinking', 'cache_control'],
-  });
-  await model(opening);
-  assert.deepEqual(
-    (['stream', 'thinking', 'cache_control'] as const).filter((name) =>
-      has[name](server.requests[0]?.body),
-    ),
-    [],
-  );
-  const other = await ask(t, 'responses', [
-    { status: 400, body: openai('Unknown model', 'model') },
-  ]);
-  await assert.rejects(async () => other.model(opening), /returned 400: Unknown model/);
-  const unauthorised = await ask(t, 'responses', [
-    { status: 401, body: openai('no stream for you', 'stream') },
-  ]);
-  await assert.rejects(async () => unauthorised.model(opening), /returned 401/);
-  assert.deepEqual([other.server.requests.length, unauthorised.server.requests.length], [1, 1]);
+    assert.deepEqual([server.requests.length, ...told], [1, 'wait null'], JSON.stringify(endpoint));
+  }
 });
 
-const named: [words: string, additions: Addition[]][] = [
-  ['stream is not supported', ['stream']],
-  ['The upstream has no streaming', []],
-  ['reasoning.summary: no', ['reasoning.summary']],
-  ['no reasoning_summary', []],
-];
-for (const [words, additions] of named) {
-  test(`an error names additions as whole words: ${words}`, () =>
-    assert.deepEqual(
-      refusedBy({ status: 400, error: {}, words }, ['stream', 'reasoning.summary'], true),
-      additions,
-    ));
-}
+test('what was refused before is not asked again, and an error about something else is one', async (t) => {
+  const leftOut: Addition[] = ['stream', 'thinking', 'cache_control'];
+  const { server, model } = await ask(t, 'messages', [{ body: done.messages }], { leftOut });
+  await model(opening);
+  assert.ok(!leftOut.some((name) => has[name](server.requests[0]?.body)));
+  for (const [status, body, message] of [
+    [400, openai('Unknown model', 'model'), /returned 400: Unknown model/],
+    [401, openai('no stream for you', 'stream'), /returned 401/],
+  ] as const) {
+    const other = await ask(t, 'responses', [{ status, body }]);
+    await assert.rejects(async () => other.model(opening), message);
+    assert.equal(other.server.requests.length, 1);
+  }
+});
 
-const efforts: [parameters: Json, isSet: boolean][] = [
-  [{ reasoning: { effort: 'high' } }, true],
-  [{ reasoning_effort: 'high' }, true],
-  [{ output_config: { effort: 'high' } }, true],
-  [{ reasoning: { summary: 'auto' }, output_config: {} }, false],
+const named: [words: string, ...additions: Addition[]][] = [
+  ['stream is not supported', 'stream'],
+  ['The upstream has no streaming'],
+  ['reasoning.summary: no', 'reasoning.summary'],
+  ['no reasoning_summary'],
 ];
-for (const [parameters, isSet] of efforts)
-  test(`whether an effort is set: ${JSON.stringify(parameters)}`, () =>
-    assert.equal(hasEffort(parameters), isSet));
+test('an error names additions as whole words', () => {
+  for (const [words, ...additions] of named) {
+    const refusal = { status: 400, error: {}, words };
+    assert.deepEqual(refusedBy(refusal, ['stream', 'reasoning.summary'], true), additions, words);
+  }
+});
+
+test('an effort is set in the form of any dialect', () => {
+  const effort = 'high';
+  for (const own of [
+    { reasoning: { effort } },
+    { reasoning_effort: effort },
+    { output_config: { effort } },
+  ])
+    assert.ok(hasEffort(own), JSON.stringify(own));
+  assert.ok(!hasEffort({ reasoning: { summary: 'auto' }, output_config: {} }));
+});
 
 test('a request without what was refused is another one, and no try of the first', async (t) => {
   const busy: Reply = { status: 503, body: { error: { message: 'Busy' } } };
   const refusal: Reply = { status: 400, body: openai('no', 'stream') };
-  const { server, model } = await ask(
-    t,
-    'responses',
-    [busy, refusal, busy, { body: done.responses }],
-    { maxRetries: 2 },
-  );
+  const replies = [busy, refusal, busy, { body: done.responses }];
+  const { server, model } = await ask(t, 'responses', replies, { maxRetries: 2 });
   assert.equal((await model(opening)).content, 'Done.');
-  assert.deepEqual(
-    server.requests.map(({ body }) => has.stream(body)),
-    [true, true, false, false],
-  );
+  const streams = server.requests.map(({ body }) => has.stream(body));
+  assert.deepEqual(streams, [true, true, false, false]);
 });
 
-for (const [status, isOfTheKey] of [
-  [401, true],
-  [403, true],
-  [402, false],
-] as const)
-  test(`an answer with ${status} ${isOfTheKey ? 'refuses' : 'does not refuse'} the key`, async (t) => {
+test('an answer with 401 or 403 refuses the key, others do not', async (t) => {
+  for (const status of [401, 403, 402]) {
     const { model } = await ask(t, 'chat', [{ status, body: openai('no') }]);
-    await assert.rejects(
-      async () => model(opening),
-      (error) => error instanceof KeyRefused === isOfTheKey,
-    );
-  });
+    const isOfTheKey = (error: unknown) => error instanceof KeyRefused === (status !== 402);
+    await assert.rejects(async () => model(opening), isOfTheKey);
+  }
+});
 
 test('a day continues at the same URL, with a slash at its end or without', async (t) => {
   const { server, model } = await ask(t, 'responses', [{ body: done.responses }]);
   const { carried, content } = await model(opening);
   const again = await ask(t, 'responses', [], { baseUrl: `${server.baseUrl}/` });
-  const conversation: ChatMessage[] = [
-    ...opening,
-    { role: 'assistant', content, toolCalls: [], carried },
-  ];
-  assert.equal((await again.model(conversation)).content, 'Done.');
+  const said: ChatMessage = { role: 'assistant', content, toolCalls: [], carried };
+  assert.equal((await again.model([...opening, said])).content, 'Done.');
 });
 
 test('the requests of the three dialects, in full', async (t) => {
-  const bodies = await Promise.all(
-    (['chat', 'responses', 'messages'] as const).map(async (api) => {
-      const { server, model } = await ask(t, api, [{ body: done[api] }]);
-      await model(opening);
-      const [request] = server.requests;
-      return [request?.path, request?.body];
-    }),
-  );
   const user = "Today's date: 2025-11-10";
   const cached = { cache_control: { type: 'ephemeral' } };
-  assert.deepEqual(bodies, [
+  const always = { model: 'm', stream: true, tools: [] };
+  const expected: [api: ApiDialect, path: string, body: object][] = [
+    ['chat', 'chat/completions', { stream_options: { include_usage: true }, messages: opening }],
     [
-      '/v1/chat/completions',
+      'responses',
+      'responses',
       {
-        model: 'm',
-        stream: true,
-        stream_options: { include_usage: true },
-        messages: opening,
-        tools: [],
+        ...{ store: false, include: ['reasoning.encrypted_content'], prompt_cache_key: 'k' },
+        ...{ reasoning: { summary: 'auto' }, instructions: 'You trade.' },
+        input: [{ type: 'message', role: 'user', content: user }],
       },
     ],
     [
-      '/v1/responses',
+      'messages',
+      'messages',
       {
-        ...{
-          store: false,
-          include: ['reasoning.encrypted_content'],
-          prompt_cache_key: 'k',
-          model: 'm',
-          reasoning: { summary: 'auto' },
-        },
-        ...{
-          stream: true,
-          instructions: 'You trade.',
-          input: [{ type: 'message', role: 'user', content: user }],
-          tools: [],
-        },
-      },
-    ],
-    [
-      '/v1/messages',
-      {
-        ...{
-          max_tokens: 32_000,
-          thinking: { type: 'adaptive', display: 'summarized' },
-          model: 'm',
-          stream: true,
-        },
+        ...{ max_tokens: 32_000, thinking: { type: 'adaptive', display: 'summarized' } },
         system: [{ type: 'text', text: 'You trade.', ...cached }],
         messages: [{ role: 'user', content: [{ type: 'text', text: user, ...cached }] }],
-        tools: [],
       },
     ],
-  ]);
+  ];
+  for (const [api, path, body] of expected) {
+    const { server, model } = await ask(t, api, [{ body: done[api] }]);
+    await model(opening);
+    assert.equal(server.requests[0]?.path, `/v1/${path}`);
+    assert.deepEqual(server.requests[0]?.body, { ...always, ...body });
+  }
 });

@@ -12,68 +12,39 @@ import { openDatabase } from '../../src/database/database.ts';
 import { pricesNow } from '../../src/database/price-writes.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { fromDollars } from '../../src/basics/money.ts';
-import type { Brief } from '../../src/wire/protocol.ts';
 import { syntheticBars } from '../../src/prices/synthetic.ts';
 import { runNames } from '../../src/basics/runs.ts';
 import { openMarket } from '../../src/trading/market.ts';
-import { describePortfolio } from '../../src/trading/trading-day.ts';
-import { callTool, type LedgerDay } from '../support/trading-day.ts';
+import { briefOf, playDay } from '../support/play-day.ts';
+import type { LedgerDay } from '../support/trading-day.ts';
 
 const SYMBOLS = ['AAPL', 'AMD', 'AMZN', 'COST', 'CSCO', 'META', 'MSFT', 'NVDA', 'PEP', 'TSLA'];
 const FIRST = '2025-03-03';
 const database = openDatabase(':memory:');
 const days = Array.from({ length: 200 }, (_, index) => addDays(FIRST, index - 30));
 for (const symbol of SYMBOLS)
-  storeBars(database, syntheticBars(symbol, days, '2030-01-01'), {
-    source: 'synthetic',
-  });
+  storeBars(database, syntheticBars(symbol, days, '2030-01-01'), { source: 'synthetic' });
 
-/** Runs a simulated model over one day through the real tools; returns the conversation. */
-async function trade(
-  day: LedgerDay,
-  signature: string,
-  family = signature,
-): Promise<ChatMessage[]> {
-  const quotes = SYMBOLS.map((symbol) => {
-    const { open, previousClose } = day.market.quote(symbol);
-    return {
-      symbol,
-      open: open && open / 10_000,
-      previousClose: previousClose && previousClose / 10_000,
-    };
-  });
-  const brief: Brief = { date: day.market.date, ...describePortfolio(day), quotes, costs: null };
-  const model = createSimulatedModel({ signature, family }, brief);
-  const conversation: ChatMessage[] = firstMessages(brief);
-  for (let step = 0; step < 10; step += 1) {
-    const { content, toolCalls } = await model(conversation);
-    conversation.push({ role: 'assistant', content, toolCalls });
-    if (toolCalls.length === 0) return conversation;
-    for (const call of toolCalls)
-      conversation.push({
-        role: 'tool',
-        id: call.id,
-        content: (await callTool(day, call)).content,
-      });
-  }
-  throw new Error('The model does not end its day');
+/** A day as it begins: with cash only, or with the portfolio and the actions of another. */
+const dayOf = (date: string, before?: LedgerDay): LedgerDay => ({
+  ...{ universe: new Set(SYMBOLS), actions: [] },
+  portfolio: { cash: fromDollars(10_000), holdings: new Map() },
+  ...before,
+  market: openMarket(pricesNow(database), date, SYMBOLS),
+});
+
+/** Runs a simulated model over one day; returns the conversation. */
+function trade(day: LedgerDay, signature: string, family = signature): Promise<ChatMessage[]> {
+  const brief = briefOf(day);
+  return playDay(day, brief, () => createSimulatedModel({ signature, family }, brief));
 }
 
 /** Twenty weekdays of one model; each day continues from the last. */
-async function tradeOn(
-  signature: string,
-  family = signature,
-): Promise<{ day: LedgerDay; conversations: ChatMessage[][] }> {
-  const universe = new Set(SYMBOLS);
+async function tradeOn(signature: string, family = signature) {
   const conversations: ChatMessage[][] = [];
-  let day: LedgerDay = {
-    market: openMarket(pricesNow(database), FIRST, SYMBOLS),
-    universe,
-    actions: [],
-    portfolio: { cash: fromDollars(10_000), holdings: new Map() },
-  };
+  let day = dayOf(FIRST);
   for (let index = 0; index < 28; index += 1) {
-    day = { ...day, market: openMarket(pricesNow(database), addDays(FIRST, index), SYMBOLS) };
+    day = dayOf(addDays(FIRST, index), day);
     conversations.push(await trade(day, signature, family));
   }
   return { day, conversations };
@@ -91,32 +62,21 @@ for (const [index, { name }] of temperaments.entries()) {
   test(`a ${name} model really trades, and not like the others`, async () => {
     const { day, conversations } = await tradeOn(signatures[index] as string);
     assert.ok(day.actions.length > 0);
-    assert.ok(
-      conversations
-        .flat()
-        .some(({ role, content }) => role === 'assistant' && content.includes(name)),
-    );
+    const said = conversations.flat().filter(({ role }) => role === 'assistant');
+    assert.ok(said.some(({ content }) => content.includes(name)));
     assert.ok(day.portfolio.cash >= 0);
   });
 }
 
 test('the default models have all temperaments between them', () => {
-  assert.equal(
-    new Set(
-      ['gpt-5', 'claude-sonnet-4.5', 'deepseek-v3.1', 'qwen3-max'].map(
-        (signature) => temperamentOf(signature).name,
-      ),
-    ).size,
-    temperaments.length,
-  );
+  const models = ['gpt-5', 'claude-sonnet-4.5', 'deepseek-v3.1', 'qwen3-max'];
+  const names = new Set(models.map((signature) => temperamentOf(signature).name));
+  assert.equal(names.size, temperaments.length);
 });
 
 test('the same signature, date and portfolio give the same conversation; another of these another', async () => {
-  const [one, again, other] = [
-    await tradeOn('gpt-5'),
-    await tradeOn('gpt-5'),
-    await tradeOn('gpt-6'),
-  ];
+  const [one, again] = [await tradeOn('gpt-5'), await tradeOn('gpt-5')];
+  const other = await tradeOn('gpt-6');
   assert.deepEqual(one.conversations, again.conversations);
   assert.notDeepEqual(one.conversations, other.conversations);
 });
@@ -139,16 +99,7 @@ test('they make the mistakes of real models, and every one is refused', async ()
 });
 
 test('a model without prices ends its day', async () => {
-  const market = openMarket(pricesNow(database), '2019-01-01', SYMBOLS);
-  const conversation = await trade(
-    {
-      market,
-      universe: new Set(SYMBOLS),
-      actions: [],
-      portfolio: { cash: fromDollars(10_000), holdings: new Map() },
-    },
-    signatures[0] as string,
-  );
+  const conversation = await trade(dayOf('2019-01-01'), signatures[0] as string);
   assert.equal(conversation.at(-1)?.role, 'assistant');
 });
 
@@ -168,13 +119,10 @@ test('repeats of an entry trade by one temperament and draw independently', asyn
 });
 
 test('a simulated model whose name begins with unreliable fails on some days, and any other never', async () => {
-  const market = openMarket(pricesNow(database), FIRST, SYMBOLS);
-  const portfolio = { cash: fromDollars(10_000), holdings: new Map() };
-  const day: LedgerDay = { market, universe: new Set(SYMBOLS), actions: [], portfolio };
   const failuresOf = async (name: string) => {
     let failures = 0;
     for (const date of days) {
-      const brief: Brief = { date, ...describePortfolio(day), quotes: [], costs: null };
+      const brief = { ...briefOf(dayOf(FIRST)), date, quotes: [] };
       const model = createSimulatedModel({ signature: name, family: name }, brief);
       await model(firstMessages(brief)).catch(() => (failures += 1));
     }

@@ -6,14 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { createProviderModel, type FailedTry } from '../../src/agent/provider/ask.ts';
-import type { ModelAnswer } from '../../src/agent/model.ts';
 import type { ApiDialect } from '../../src/basics/domain.ts';
 import { httpStream } from '../../src/basics/http-client.ts';
-import type { Addition, Endpoint } from '../../src/wire/protocol.ts';
+import type { Endpoint } from '../../src/wire/protocol.ts';
+import { type Asked, askOnce, endpointOf, KEY, NO_TEXT } from '../support/ask-provider.ts';
 import {
   type Behaviour,
-  type ModelServer,
+  type ModelRequest,
   type Reply,
   startModelServer,
   type StreamedReply,
@@ -26,9 +25,6 @@ import { leftToLongForm } from '../support/long.ts';
  * reads from a corpus.
  */
 
-const KEY = 'sk-test-01"23\\456789abcdef';
-/** What `String()` throws at. */
-const NO_TEXT = { toString: 1, valueOf: 1 };
 const MIB = 1024 * 1024;
 
 /** A whole stream of each dialect, and the tokens that its first events tell, if they tell any. */
@@ -39,58 +35,26 @@ const dialects: [api: ApiDialect, stream: string, toldTokens: number | null][] =
 ];
 
 const bytesOf = (name: string): Buffer =>
-  readFileSync(new URL(`../fixtures/streams/${name}`, import.meta.url));
-
-interface Asked {
-  answer: ModelAnswer | null;
-  error: string | null;
-  failures: FailedTry[];
-  refused: (readonly Addition[])[];
-  server: ModelServer;
-}
+  readFileSync(new URL(`../fixtures/${name}`, import.meta.url));
 
 async function ask(
   t: TestContext,
   api: ApiDialect,
   behaviour: Behaviour,
   changes: Partial<Endpoint> = {},
-): Promise<Asked> {
-  const server = await startModelServer(t, behaviour);
-  const patience = { requestTimeoutMs: 60_000, maxRetries: 1, baseDelayMs: 1 };
-  const asked = { api, parameters: { model: 'test' }, stream: 'added', cacheKey: null } as const;
-  const endpoint: Endpoint = {
-    kind: 'provider',
-    baseUrl: server.baseUrl,
-    apiKey: KEY,
-    leftOut: [],
-    ...asked,
-    ...patience,
-    ...changes,
-  };
-  const failures: FailedTry[] = [];
-  const refused: Asked['refused'] = [];
-  const onFailure = (failed: FailedTry) => void failures.push(failed);
-  const model = createProviderModel(endpoint, {
-    tools: [],
-    onFailure,
-    onRefused: (names) => void refused.push(names),
-  });
-  const result = { failures, refused, server };
-  try {
-    return {
-      ...result,
-      answer: await model([{ role: 'user', content: "Today's date: 2025-11-10" }]),
-      error: null,
-    };
-  } catch (error) {
-    return { ...result, answer: null, error: (error as Error).message };
-  }
+): Promise<Asked & { requests: ModelRequest[] }> {
+  const { baseUrl, requests } = await startModelServer(t, behaviour);
+  const patience = { maxRetries: 1, baseDelayMs: 1 };
+  const endpoint = endpointOf(baseUrl, { api, stream: 'added', ...patience, ...changes });
+  return { ...(await askOnce(endpoint)), requests };
 }
 
-const whole = (name: string): StreamedReply => ({ pieces: [bytesOf(name)] });
+const withoutCarried = ({ answer }: Asked) => ({ ...answer, carried: null });
+
+const whole = (name: string): StreamedReply => ({ pieces: [bytesOf(`streams/${name}`)] });
 /** A stream up to its last few events. */
 const half = (name: string): string => {
-  const events = bytesOf(name).toString().split('\n\n');
+  const events = bytesOf(`streams/${name}`).toString().split('\n\n');
   return `${events.slice(0, Math.ceil(events.length / 2)).join('\n\n')}\n\n`;
 };
 
@@ -102,19 +66,16 @@ for (const [api, name, told] of dialects) {
   ];
   for (const [what, then, reason] of broken) {
     test(`${api}: a stream ${what} is one failed try, whose tokens count where it told them`, async (t) => {
-      const { answer: plain } = await ask(t, api, [whole(name)]);
+      const plain = await ask(t, api, [whole(name)]);
       const timing = then === 'silence' ? { requestTimeoutMs: 300 } : {};
-      const { answer, failures, server } = await ask(
-        t,
-        api,
-        [{ pieces: [half(name)], then }, whole(name)],
-        timing,
-      );
-      assert.deepEqual({ ...answer, carried: null }, { ...plain, carried: null });
+      const replies = [{ pieces: [half(name)], then }, whole(name)];
+      const asked = await ask(t, api, replies, timing);
+      const { failures, requests } = asked;
+      assert.deepEqual(withoutCarried(asked), withoutCarried(plain));
       assert.equal(failures.length, 1);
       assert.match(failures[0]?.reason ?? '', reason);
       assert.equal(failures[0]?.usage?.promptTokens ?? null, told);
-      assert.deepEqual(server.requests[1], server.requests[0]);
+      assert.deepEqual(requests[1], requests[0]);
     });
   }
 
@@ -126,11 +87,10 @@ for (const [api, name, told] of dialects) {
         yield ': still thinking\n\n';
         await pause(requestTimeoutMs / 50);
       }
-      yield bytesOf(name);
+      yield bytesOf(`streams/${name}`);
     }
-    const { answer, failures, error } = await ask(t, api, [{ pieces: trickle() }], {
-      requestTimeoutMs,
-    });
+    const pieces = trickle();
+    const { answer, failures, error } = await ask(t, api, [{ pieces }], { requestTimeoutMs });
     assert.deepEqual([error, failures], [null, []]);
     assert.notEqual(answer, null);
   });
@@ -148,18 +108,13 @@ for (const [api, name, told] of dialects) {
   ];
   for (const [error, reason, isRetried = false] of afterwards) {
     test(`${api}: ${JSON.stringify(error)} within a stream is ${isRetried ? 'retried' : 'final'}`, async (t) => {
-      const {
-        answer,
-        failures,
-        error: thrown,
-      } = await ask(t, api, [{ pieces: [half(name), event(error), ...ending[api]] }, whole(name)]);
-      assert.deepEqual(
-        failures.map((failed) => failed.reason),
-        [`returned ${reason}`],
-      );
-      assert.equal(failures[0]?.usage?.promptTokens ?? null, told);
-      assert.equal(answer !== null, isRetried);
-      assert.equal(thrown, isRetried ? null : `The model provider returned ${reason}`);
+      const pieces = [half(name), event(error), ...ending[api]];
+      const asked = await ask(t, api, [{ pieces }, whole(name)]);
+      const reasons = asked.failures.map((failed) => failed.reason);
+      assert.deepEqual(reasons, [`returned ${reason}`]);
+      assert.equal(asked.failures[0]?.usage?.promptTokens ?? null, told);
+      assert.equal(asked.answer !== null, isRetried);
+      assert.equal(asked.error, isRetried ? null : `The model provider returned ${reason}`);
     });
   }
 
@@ -180,95 +135,72 @@ for (const [api, name, told] of dialects) {
     const page: Reply = { status: 502, body: '<html><h1>Bad Gateway</h1></html>' };
     const { answer, failures } = await ask(t, api, [page, whole(name)]);
     assert.notEqual(answer, null);
-    assert.deepEqual(
-      failures.map(({ reason }) => reason),
-      ['returned 502: text/html instead of JSON: Bad Gateway'],
-    );
+    const reasons = failures.map(({ reason }) => reason);
+    assert.deepEqual(reasons, ['returned 502: text/html instead of JSON: Bad Gateway']);
   });
 
   test(`${api}: a compressed stream is decoded, and one that breaks off within it is tried again`, async (t) => {
-    const { answer: plain } = await ask(t, api, [whole(name)]);
+    const plain = await ask(t, api, [whole(name)]);
     for (const [coding, compress] of [
       ['gzip', gzipSync],
       ['zstd', zstdCompressSync],
     ] as const) {
-      const bytes = compress(bytesOf(name));
+      const bytes = compress(bytesOf(`streams/${name}`));
       const headers = { 'content-encoding': coding };
-      const { answer, failures } = await ask(t, api, [
-        { headers, pieces: [bytes.subarray(0, bytes.length / 2)] },
-        { headers, pieces: [bytes] },
-      ]);
-      assert.deepEqual({ ...answer, carried: null }, { ...plain, carried: null });
-      assert.match(
-        failures.map(({ reason }) => reason).join(),
-        /^could not be reached: the connection was cut/,
-      );
+      const replies = [bytes.subarray(0, bytes.length / 2), bytes].map((part) => ({
+        ...{ headers, pieces: [part] },
+      }));
+      const asked = await ask(t, api, replies);
+      assert.deepEqual(withoutCarried(asked), withoutCarried(plain));
+      const reasons = asked.failures.map(({ reason }) => reason).join();
+      assert.match(reasons, /^could not be reached: the connection was cut/);
     }
   });
 
-  // Every dialect is read by the same reader.
-  const skip = api !== 'chat' && leftToLongForm;
-  test(`${api}: an event of 100 MB is one clear failure, in bounded memory`, {
-    skip,
-  }, async (t) => {
-    const { error, sent, grownMiB } = await flood(t, api, {
-      first: 'data: {"padding":"',
-      piece: 'x'.repeat(MIB / 16),
-      most: 100 * MIB,
+  const floods = {
+    'an event of 100 MB': {
+      ...{ first: 'data: {"padding":"', piece: 'x'.repeat(MIB / 16), most: 100 * MIB },
+      ...{ error: 'an event is larger than 1048576 bytes', sentMiB: [0, 50] },
+    },
+    'comments without end': {
+      ...{ first: '', piece: `:${'x'.repeat(1022)}\n`.repeat(64), most: 200 * MIB },
+      ...{ error: `the response is larger than ${32 * MIB} bytes`, sentMiB: [32, 100] },
+    },
+  };
+  for (const [what, { error, sentMiB, ...flooded }] of Object.entries(floods)) {
+    // Every dialect is read by the same reader.
+    const skip = (api !== 'chat' || what !== 'an event of 100 MB') && leftToLongForm;
+    test(`${api}: one clear failure, in bounded memory: ${what}`, { skip }, async (t) => {
+      const found = await flood(t, api, flooded);
+      assert.equal(found.error, `The model provider sent an unreadable response: ${error}`);
+      const [least = 0, most = 0] = sentMiB;
+      assert.ok(found.sent >= least * MIB && found.sent < most * MIB, `${found.sent} bytes`);
+      assert.ok(found.grownMiB < 64, `${found.grownMiB} MiB more`);
     });
-    assert.equal(
-      error,
-      'The model provider sent an unreadable response: an event is larger than 1048576 bytes',
-    );
-    assert.ok(sent < 50 * MIB, `${sent} bytes went out`);
-    assert.ok(grownMiB < 64, `${grownMiB} MiB more`);
-  });
-
-  test(`${api}: comments without end are one clear failure after 32 MiB, in bounded memory`, {
-    skip: leftToLongForm,
-  }, async (t) => {
-    const { error, sent, grownMiB } = await flood(t, api, {
-      first: '',
-      piece: `:${'x'.repeat(1022)}\n`.repeat(64),
-      most: 200 * MIB,
-    });
-    assert.equal(
-      error,
-      `The model provider sent an unreadable response: the response is larger than ${32 * MIB} bytes`,
-    );
-    assert.ok(sent >= 32 * MIB && sent < 100 * MIB, `${sent} bytes went out`);
-    assert.ok(grownMiB < 64, `${grownMiB} MiB more`);
-  });
+  }
 
   test(`${api}: a key that the provider repeats, in pieces or in an error, is shown nowhere`, async (t) => {
-    const said = (text: string) => `data: ${JSON.stringify(piecesOf[api](text))}\n\n`;
-    const error = (words: string) =>
-      `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'api_error', message: words } })}\n\n`;
-    const replies: [what: string, pieces: string[]][] = [
-      ['an error', [half(name), error(`Wrong key ${KEY}`)]],
-      ['an error that would be cut within it', [half(name), error(`${'x'.repeat(290)} ${KEY}`)]],
-      [
-        'an event other than an object',
-        [half(name), `data: ${'x'.repeat(240)} ${KEY} ${'x'.repeat(100)}\n\n`],
-      ],
-      ...Array.from({ length: 20 }, (_, at): [string, string[]] => [
-        `an event other than an object, cut ${at} later`,
-        [half(name), `data: ${'x'.repeat(280 + at)} ${KEY}\n\n`],
-      ]),
-      [
-        'an event other than an object and has escapes',
-        [half(name), `data: [${JSON.stringify(KEY).replaceAll('-', '\\u002d')}]\n\n`],
-      ],
-    ];
-    for (const [what, pieces] of replies) {
-      const { error: told, failures } = await ask(t, api, [{ pieces }], { maxRetries: 0 });
-      assert.ok(told !== null, what);
-      assertHidden({ told, failures }, what);
+    const error = (message: string) =>
+      `event: error\n${event({ type: 'error', error: { type: 'api_error', message } })}`;
+    const data = (before: number, after = 0) =>
+      `data: ${'x'.repeat(before)} ${KEY} ${'x'.repeat(after)}\n\n`;
+    const escaped = JSON.stringify(KEY).replaceAll('-', '\\u002d');
+    for (const last of [
+      error(`Wrong key ${KEY}`),
+      error(`${'x'.repeat(290)} ${KEY}`), // it would be cut within the key
+      data(240, 100), // an event other than an object
+      ...Array.from({ length: 20 }, (_, at) => data(280 + at)),
+      `data: [${escaped}]\n\n`,
+    ]) {
+      const replies = [{ pieces: [half(name), last] }];
+      const { error: told, failures } = await ask(t, api, replies, { maxRetries: 0 });
+      assert.ok(told !== null, last);
+      assertHidden({ told, failures }, last);
     }
     if (api === 'responses') return; // its items come whole
-    const { answer } = await ask(t, api, [
-      { pieces: [...opening[api], said(KEY.slice(0, 9)), said(KEY.slice(9)), ...ending[api]] },
-    ]);
+    const said = [KEY.slice(0, 9), KEY.slice(9)].map((text) => event(piecesOf[api](text)));
+    const pieces = [...opening[api], ...said, ...ending[api]];
+    const { answer } = await ask(t, api, [{ pieces }]);
     assert.equal(answer?.content, '[key]');
     assertHidden(answer, 'an answer');
   });
@@ -282,9 +214,7 @@ const piecesOf: Record<ApiDialect, (text: string) => object> = {
   chat: (content) => ({ choices: [{ index: 0, delta: { content } }] }),
   responses: () => ({}),
   messages: (text) => ({
-    type: 'content_block_delta',
-    index: 0,
-    delta: { type: 'text_delta', text },
+    ...{ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } },
   }),
 };
 const event = (body: object): string => `data: ${JSON.stringify(body)}\n\n`;
@@ -292,10 +222,7 @@ const opening: Record<ApiDialect, string[]> = {
   chat: [],
   responses: [],
   messages: [
-    event({
-      type: 'message_start',
-      message: { id: 'm', role: 'assistant', content: [], model: 'c' },
-    }),
+    event({ type: 'message_start', message: { id: 'm', role: 'assistant', content: [] } }),
     event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
   ],
 };
@@ -381,14 +308,11 @@ const wholeBodies: [api: ApiDialect, file: string][] = [
 ];
 for (const [api, file] of wholeBodies) {
   test(`${api}: a whole body in answer to a request for a stream is read as such`, async (t) => {
-    const body: unknown = JSON.parse(
-      readFileSync(new URL(`../fixtures/${file}`, import.meta.url), 'utf8'),
-    );
+    const body: unknown = JSON.parse(bytesOf(file).toString());
     const streamed = await ask(t, api, [{ body }]);
-    assert.equal(streamed.server.requests[0]?.body.stream, true);
+    assert.equal(streamed.requests[0]?.body.stream, true);
     const asWhole = await ask(t, api, [{ body }], { stream: 'off' });
-    const plain = ({ answer }: Asked) => ({ ...answer, carried: null });
-    assert.deepEqual(plain(streamed), plain(asWhole));
+    assert.deepEqual(withoutCarried(streamed), withoutCarried(asWhole));
     assert.ok((streamed.answer?.toolCalls.length ?? 0) > 0);
   });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { leftToLongForm } from '../support/long.ts';
+import { inLongForm } from '../support/long.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { installProgram, runProgram, startProgram, startServer } from '../support/program.ts';
 
@@ -13,19 +13,13 @@ const TOKEN = 'a-token-that-is-never-printed';
 
 test('with a token set, the server requires it, the health check does not, and no output contains it', async (t) => {
   const cwd = installProgram(t);
-  const server = await startServer(t, {
-    cwd,
-    env: { ...DEV, API_TOKEN: TOKEN, LOG_LEVEL: 'DEBUG' },
-  });
+  const env = { ...DEV, API_TOKEN: TOKEN, LOG_LEVEL: 'DEBUG' };
+  const server = await startServer(t, { cwd, env });
   assert.equal((await fetch(`${server.url}/jobs`)).status, 401);
-  assert.equal(
-    (await fetch(`${server.url}/jobs`, { headers: { authorization: `Bearer ${TOKEN}` } })).status,
-    200,
-  );
-  const health = await runInProcess(['healthcheck'], {
-    cwd,
-    env: { API_PORT: new URL(server.url).port },
-  });
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  assert.equal((await fetch(`${server.url}/jobs`, { headers })).status, 200);
+  const atPort = { API_PORT: new URL(server.url).port };
+  const health = await runInProcess(['healthcheck'], { cwd, env: atPort });
   assert.deepEqual([health.code, health.stdout], [0, 'healthy\n']);
   server.process.kill('SIGTERM');
   const { stdout, stderr } = await server.ended;
@@ -33,9 +27,7 @@ test('with a token set, the server requires it, the health check does not, and n
   assert.doesNotMatch(stdout + stderr, new RegExp(TOKEN));
 });
 
-test('the demo knows its own token, from the environment or the file, and does not print it', {
-  skip: leftToLongForm,
-}, async (t) => {
+test('the demo knows its own token, and does not print it', inLongForm, async (t) => {
   const cwd = installProgram(t, { models: [{ signature: 'gpt-5', enabled: true }] });
   writeFileSync(join(cwd, 'tokens.txt'), `another read-only\n${TOKEN}\n`);
   for (const access of [{ API_TOKENS_FILE: 'tokens.txt' }, { API_TOKEN: TOKEN }]) {
@@ -51,34 +43,26 @@ test('the demo knows its own token, from the environment or the file, and does n
   }
 });
 
-const faults: [name: string, env: Record<string, string>, message: RegExp][] = [
+const faults: [env: Record<string, string>, message: RegExp][] = [
   [
-    'a file that is missing',
     { API_TOKENS_FILE: 'nowhere.txt' },
     /^Cannot use the access tokens of nowhere\.txt \(API_TOKENS_FILE\): ENOENT/,
   ],
   [
-    'a file with a fault',
     { API_TOKENS_FILE: 'faulty.txt' },
     /^Cannot use the access tokens of faulty\.txt \(API_TOKENS_FILE\): line 2: expected a token/,
   ],
-  [
-    'a token that no header can carry',
-    { API_TOKEN: `${TOKEN} and more` },
-    /API_TOKEN: expected 1 to 1000 visible ASCII characters$/m,
-  ],
+  [{ API_TOKEN: `${TOKEN} and more` }, /API_TOKEN: expected 1 to 1000 visible ASCII characters$/m],
 ];
-for (const [name, env, message] of faults) {
-  test(`${name} stops the start before anything is touched, and the message has no token`, async (t) => {
-    const cwd = installProgram(t);
-    writeFileSync(join(cwd, 'faulty.txt'), `good\n${TOKEN} may read\n`);
-    const { code, stdout, stderr } = await runProgram([], {
-      cwd,
-      env: { ...DEV, API_PORT: '0', ...env },
-    });
+test('tokens that cannot be used stop the start before anything is touched, and the message has no token', async (t) => {
+  const cwd = installProgram(t);
+  writeFileSync(join(cwd, 'faulty.txt'), `good\n${TOKEN} may read\n`);
+  for (const [access, message] of faults) {
+    const env = { ...DEV, API_PORT: '0', ...access };
+    const { code, stdout, stderr } = await runProgram([], { cwd, env });
     assert.equal(code, 1);
     assert.match(stderr, message);
     assert.doesNotMatch(stdout + stderr, new RegExp(TOKEN));
     assert.equal(existsSync(join(cwd, 'data')), false);
-  });
-}
+  }
+});

@@ -8,7 +8,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   rmSync,
   watch,
   writeFileSync,
@@ -21,11 +20,12 @@ import { openDatabase } from '../../src/database/database.ts';
 import { fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { runInProcess } from '../support/in-process.ts';
-import { inLongForm, runs } from '../support/long.ts';
+import { inLongForm } from '../support/long.ts';
 import {
   ask,
   followProgram,
   installProgram,
+  PROGRAM_FILE,
   runProgram,
   RUNTIME_CONFIG,
   startProgram,
@@ -33,105 +33,80 @@ import {
   waitForJob,
   whileStopped,
 } from '../support/program.ts';
+import { like } from '../support/text-table.ts';
 
 /** A folder with the program and the books of `fourDays` as its database; `sql` is done to them. */
-async function installWithBooks(t: TestContext, sql = ''): Promise<string> {
+async function installWithBooks(t: TestContext, sql = '', model = 'model-b'): Promise<string> {
   const cwd = installProgram(t);
   mkdirSync(join(cwd, 'data'));
   const { database, day } = await fourDays(join(cwd, 'data/jobs.db'));
-  await day('2025-01-07', [], 'model-b');
+  await day('2025-01-07', [], model);
   if (sql !== '') database.statement(sql).run();
   database.close();
   return cwd;
 }
 
-/** Resolves as soon as a folder has a new file whose name ends like this. */
-function fileIn(t: TestContext, folder: string, ending: string): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const watcher = watch(folder, (_event, name) => {
-    if (!name?.endsWith(ending)) return;
-    watcher.close();
-    resolve();
-  });
-  t.after(() => watcher.close()); // a command that ends before it is seen to begin must not keep this process alive
-  return promise;
+/** The exit code of a command in a folder, and what it prints line by line. */
+async function linesOf(cwd: string, ...args: string[]) {
+  const { code, stdout, stderr } = await runInProcess(args, { cwd });
+  assert.equal(stderr, '');
+  return [code, ...stdout.split('\n')] as [typeof code, ...string[]];
+}
+
+function changed(path: string, sql: string): void {
+  const database = openDatabase(path);
+  database.statement(sql).run();
+  database.close();
 }
 
 test('check: books that add up', async (t) => {
   const cwd = await installWithBooks(t);
-  const files = () =>
-    readdirSync(join(cwd, 'data')).map((name) => readFileSync(join(cwd, 'data', name)));
-  const before = files();
-  const { code, stdout, stderr } = await runInProcess(['check'], { cwd });
-  assert.deepEqual([code, stderr], [0, '']);
-  assert.match(
-    stdout,
-    /^data\/jobs\.db, \d+\.\d kB\nfile: sound\nledger: 5 model-days of 2 models, 8 positions\n {2}all add up\n$/,
-  );
-  assert.deepEqual(files(), before, 'nothing is changed or left behind');
+  const before = contentOf(join(cwd, 'data'));
+  const [code, file = '', ...lines] = await linesOf(cwd, 'check');
+  assert.equal(code, 0);
+  assert.match(file, /^data\/jobs\.db, \d+\.\d kB$/);
+  assert.deepEqual(lines, [...SOUND, '  all add up', '']);
+  assert.deepEqual(contentOf(join(cwd, 'data')), before, 'nothing is changed or left behind');
 });
 
-test(
-  'check, view and backup answer at once where a file is not a regular one, and so does the start',
-  inLongForm,
-  async (t) => {
-    const cwd = installProgram(t);
-    mkdirSync(join(cwd, 'data'));
-    execFileSync('mkfifo', [join(cwd, 'fifo'), join(cwd, 'data/jobs.db')]);
-    const commands = [
-      ['check', 'fifo'],
-      ['check'],
-      ['check', '--replay', 'fifo'],
-      ['view', 'fifo'],
-      ['view', '/dev/zero'],
-      ['backup', 'b.db'],
-      ['serve'],
-    ];
-    for (const args of commands) {
-      const { process: child, ended } = startProgram(args, { cwd });
-      t.after(() => child.kill('SIGKILL'));
-      const { code, stderr } = await ended;
-      assert.deepEqual(
-        [code, /it is not a regular file$/m.test(stderr)],
-        [1, true],
-        `${args.join(' ')}: ${stderr}`,
-      );
-    }
-  },
-);
+test('commands answer at once where a file is not a regular one', inLongForm, async (t) => {
+  const cwd = installProgram(t);
+  mkdirSync(join(cwd, 'data'));
+  execFileSync('mkfifo', [join(cwd, 'fifo'), join(cwd, 'data/jobs.db')]);
+  const commands = ['check fifo', 'check', 'check --replay fifo', 'view fifo', 'view /dev/zero'];
+  for (const command of [...commands, 'backup b.db', 'serve']) {
+    const { process: child, ended } = startProgram(command.split(' '), { cwd });
+    t.after(() => child.kill('SIGKILL'));
+    const { code, stderr } = await ended;
+    assert.equal(code, 1, command);
+    assert.match(stderr, /it is not a regular file$/m, command);
+  }
+});
 
-test(
-  'a command whose reader has gone ends quietly, with its own exit code',
-  inLongForm,
-  async (t) => {
-    const cwd = await installWithBooks(
-      t,
-      'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id = 2',
-    );
-    const expected = [
-      [['--licenses'], 0],
-      [['check', '--replay'], 1],
-      [['no-such-command'], 2],
-    ] as const;
-    for (const [args, code] of expected) {
-      const { process: child, ended } = startProgram(args, { cwd });
-      (args[0] === 'no-such-command' ? child.stderr : child.stdout)?.destroy();
-      const { code: given, signal, stderr } = await ended;
-      assert.deepEqual([given, signal, stderr], [code, null, ''], args.join(' '));
-    }
-  },
-);
+test('a command whose reader has gone ends with its own exit code', inLongForm, async (t) => {
+  const sql = 'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id = 2';
+  const cwd = await installWithBooks(t, sql);
+  for (const [command, code] of [
+    ['--licenses', 0],
+    ['check --replay', 1],
+    ['no-such-command', 2],
+  ] as const) {
+    const { process: child, ended } = startProgram(command.split(' '), { cwd });
+    (code === 2 ? child.stderr : child.stdout)?.destroy();
+    const { code: given, signal, stderr } = await ended;
+    assert.deepEqual([given, signal, stderr], [code, null, ''], command);
+  }
+});
+
+const SOUND = ['file: sound', 'ledger: 5 model-days of 2 models, 8 positions'];
 
 test('check: books that do not add up, as lines, and exit code 1', async (t) => {
-  const cwd = await installWithBooks(
-    t,
-    'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id IN (1, 7)',
-  );
-  const { code, stdout } = await runInProcess(['check', 'data/jobs.db'], { cwd });
+  const sql = 'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id IN (1, 7)';
+  const cwd = await installWithBooks(t, sql);
+  const [code, , ...lines] = await linesOf(cwd, 'check', 'data/jobs.db');
   assert.equal(code, 1);
-  assert.deepEqual(stdout.split('\n').slice(1), [
-    'file: sound',
-    'ledger: 5 model-days of 2 models, 8 positions',
+  assert.deepEqual(lines, [
+    ...SOUND,
     '  do not add up: 2',
     '    model-a 2025-01-03 (session 1)',
     '      positions 1, cash_e4: stored 90010000, replayed 90000000',
@@ -143,47 +118,32 @@ test('check: books that do not add up, as lines, and exit code 1', async (t) => 
 
 test('check --replay: also how many model-days are the same; exit code 1 and the day by name where words differ', async (t) => {
   const cwd = await installWithBooks(t);
-  const lines = async () => {
-    const { code, stdout } = await runInProcess(['check', '--replay'], { cwd });
-    return [code, ...stdout.split('\n').slice(2)];
-  };
-  const ledger = 'ledger: 5 model-days of 2 models, 8 positions';
-  assert.deepEqual(await lines(), [
-    0,
-    ledger,
-    '  all add up',
-    'replay: 5 of 5 model-days replayed: same reports, same answers, same books',
-    '',
-  ]);
-  const database = openDatabase(join(cwd, 'data/jobs.db'));
-  database
-    .statement(
-      `UPDATE reasoning_logs SET content = 'Done!' WHERE session_id = 3 AND content = 'done'`,
-    )
-    .run();
-  database.close();
-  assert.deepEqual(await lines(), [
-    1,
-    ledger,
+  const replayed = (count: number) =>
+    `replay: ${count} of 5 model-days replayed: same reports, same answers, same books`;
+  const [code, , ...lines] = await linesOf(cwd, 'check', '--replay');
+  assert.deepEqual([code, ...lines], [0, ...SOUND, '  all add up', replayed(5), '']);
+  const where = `session_id = 3 AND content = 'done'`;
+  changed(join(cwd, 'data/jobs.db'), `UPDATE reasoning_logs SET content = 'Done!' WHERE ${where}`);
+  const [then, , ...differing] = await linesOf(cwd, 'check', '--replay');
+  assert.equal(then, 1);
+  assert.deepEqual(differing, [
+    ...SOUND,
     '  do not add up: 1',
     '    model-a 2025-01-07 (session 3)',
     '      trading_sessions, session_summary: stored "done", replayed "Done!"',
-    'replay: 4 of 5 model-days replayed: same reports, same answers, same books',
+    replayed(4),
     '',
   ]);
 });
 
 test('check: stale and unverifiable model-days are not errors', async (t) => {
-  const cwd = await installWithBooks(
-    t,
-    `INSERT OR REPLACE INTO price_data (symbol, date, open, close) VALUES ('AAPL', '2025-01-07', 90, 91)`,
-  );
-  const { code, stdout } = await runInProcess(['check'], { cwd });
+  const bar = `('AAPL', '2025-01-07', 90, 91)`;
+  const sql = `INSERT OR REPLACE INTO price_data (symbol, date, open, close) VALUES ${bar}`;
+  const [code, , ...lines] = await linesOf(await installWithBooks(t, sql), 'check');
   assert.equal(code, 0);
-  const said = /^ {6}session_prices AAPL, open_e4: stored 1040000, replayed 1030000$/m;
-  assert.match(stdout, said);
-  const lines = stdout.split('\n').filter((line) => !line.startsWith(' '.repeat(6)));
-  assert.deepEqual(lines.slice(3), [
+  const found = '      session_prices AAPL, open_e4: stored 1040000, replayed 1030000';
+  assert.ok(lines.includes(found));
+  assert.deepEqual(lines.filter((line) => !line.startsWith(' '.repeat(6))).slice(2), [
     '  all others add up',
     '  cannot be verified, because the prices at the time are no longer stored: 3',
     '    model-a 2025-01-07 (session 3)',
@@ -200,15 +160,15 @@ test('check: a damaged file', async (t) => {
   const cwd = await installWithBooks(t);
   const path = join(cwd, 'data/jobs.db');
   const database = openDatabase(path);
-  const page = database
-    .statement(`SELECT rootpage FROM sqlite_schema WHERE name = 'holdings'`)
-    .get()?.['rootpage'];
+  const sql = `SELECT rootpage FROM sqlite_schema WHERE name = 'holdings'`;
+  const page = Number(database.statement(sql).get()?.['rootpage']);
   database.close();
   const file = openSync(path, 'r+');
-  writeSync(file, Buffer.alloc(4_096, 0xff), 0, 4_096, (Number(page) - 1) * 4_096);
+  writeSync(file, Buffer.alloc(4_096, 0xff), 0, 4_096, (page - 1) * 4_096);
   closeSync(file);
-  const { code, stdout, stderr } = await runInProcess(['check'], { cwd });
-  assert.deepEqual([code, stderr], [1, '']);
+  const [code, ...lines] = await linesOf(cwd, 'check');
+  assert.equal(code, 1);
+  const stdout = lines.join('\n');
   assert.match(stdout, /^file: damaged\n {2}.*malformed\n/m);
   assert.match(stdout, /^ {2}do not add up: 5$/m);
   assert.match(stdout, /^ {6}it cannot be read: database disk image is malformed$/m);
@@ -217,24 +177,22 @@ test('check: a damaged file', async (t) => {
 });
 
 test('check: text from a database cannot control the terminal', async (t) => {
-  const cwd = installProgram(t);
-  mkdirSync(join(cwd, 'data'));
-  const { database, day } = await fourDays(join(cwd, 'data/jobs.db'));
-  await day('2025-01-07', [], 'evil\u001b[2J');
-  database.statement(`UPDATE positions SET daily_profit_e4 = 1 WHERE position_id = 8`).run();
-  database.close();
-  assert.match((await runInProcess(['check'], { cwd })).stdout, /^ {4}evil\ufffd\[2J 2025-01-07/m);
+  const sql = 'UPDATE positions SET daily_profit_e4 = 1 WHERE position_id = 8';
+  const cwd = await installWithBooks(t, sql, 'evil\u001b[2J');
+  const [, ...lines] = await linesOf(cwd, 'check');
+  const isShown = lines.some((line) => line.startsWith('    evil\ufffd[2J 2025-01-07'));
+  assert.ok(isShown, lines.join('\n'));
 });
 
 test('restore: brings back a backup, moves the database aside, and refuses while a service runs on it', async (t) => {
   const cwd = await installWithBooks(t);
   assert.equal((await runInProcess(['backup', 'copy.db'], { cwd })).code, 0);
-  const { code, stdout, stderr } = await runInProcess(['restore', 'copy.db'], { cwd });
-  assert.deepEqual([code, stderr], [0, '']);
-  const [, aside = ''] =
-    /^data\/jobs\.db: .*, 5 model-days, .*\n {2}restored from copy\.db \(DEPLOYMENT_MODE=PROD\); the database before is (.*\.db)\n$/.exec(
-      stdout,
-    ) ?? [];
+  const [code, first, second = ''] = await linesOf(cwd, 'restore', 'copy.db');
+  assert.equal(code, 0);
+  assert.match(first ?? '', /^data\/jobs\.db: .*, 5 model-days, /);
+  const restored = '  restored from copy.db (DEPLOYMENT_MODE=PROD); the database before is ';
+  assert.ok(second.startsWith(restored), second);
+  const aside = second.slice(restored.length);
   assert.match(aside, /data\/jobs-before-restore-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.db$/);
   assert.equal((await runInProcess(['check', aside], { cwd })).code, 0);
   const dev = await runInProcess(['restore', 'copy.db'], { cwd, env: { DEPLOYMENT_MODE: 'DEV' } });
@@ -253,31 +211,29 @@ test('restore: brings back a backup, moves the database aside, and refuses while
   assert.deepEqual(readdirSync(join(cwd, 'data')), before);
   server.process.kill('SIGTERM');
   assert.equal((await server.ended).code, 0);
-  const missing = await runInProcess(['restore', 'missing.db'], { cwd });
-  assert.deepEqual([missing.code, missing.stderr], [1, 'There is no database missing.db\n']);
 });
 
-test('check, backup and view name files that they cannot use', async (t) => {
+test('commands name files that they cannot use', async (t) => {
   const cwd = installProgram(t);
-  for (const command of ['check', 'backup']) {
-    const missing = await runInProcess([command], { cwd });
-    assert.deepEqual(
-      [missing.code, missing.stderr],
-      [1, 'There is no database data/jobs.db (DEPLOYMENT_MODE=PROD)\n'],
-    );
+  changed(join(cwd, 'old.db'), 'PRAGMA user_version = 999');
+  const missing = 'There is no database missing.db';
+  const byDefault = 'There is no database data/jobs.db (DEPLOYMENT_MODE=PROD)';
+  for (const [command, said] of [
+    ['check', byDefault],
+    ['backup', byDefault],
+    ['view missing.db', missing],
+    ['restore missing.db', missing],
+    [
+      'check old.db',
+      'Cannot use old.db: its schema is version 999, this program knows versions up to …; use a newer program…',
+    ],
+  ] as const) {
+    const run = command.startsWith('view') ? runProgram : runInProcess;
+    const { code, stderr } = await run(command.split(' '), { cwd });
+    assert.equal(code, 1, command);
+    assert.match(stderr, like(`${said}\n`), command);
   }
-  const view = await runProgram(['view', 'missing.db'], { cwd });
-  assert.deepEqual([view.code, view.stderr], [1, 'There is no database missing.db\n']);
-  const database = openDatabase(join(cwd, 'old.db'));
-  database.statement('PRAGMA user_version = 999').run();
-  database.close();
-  const { code, stderr } = await runInProcess(['check', 'old.db'], { cwd });
-  assert.equal(code, 1);
-  assert.match(
-    stderr,
-    /^Cannot use old\.db: its schema is version 999, this program knows versions up to \d+; use a newer program/,
-  );
-  assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', 'server.js']);
+  assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', PROGRAM_FILE]);
 });
 
 test('check: whether a package still has its manifest is said, and an empty file is an error', async (t) => {
@@ -290,11 +246,8 @@ test('check: whether a package still has its manifest is said, and an empty file
   copyFileSync(new URL('../../docs/demo-package.db', import.meta.url), path);
   const paper = new DatabaseSync(path);
   const tables = paper.prepare('SELECT count(*) AS count FROM package_manifest').get()?.['count'];
-  assert.deepEqual(await look(), [
-    0,
-    `file: sound, and all ${tables} tables are as its manifest states them`,
-    '',
-  ]);
+  const sound = `file: sound, and all ${tables} tables are as its manifest states them`;
+  assert.deepEqual(await look(), [0, sound, '']);
   paper.exec('DELETE FROM package_manifest');
   paper.close();
   const lost =
@@ -304,61 +257,43 @@ test('check: whether a package still has its manifest is said, and an empty file
   assert.deepEqual(await look(), [1, undefined, 'Cannot read paper.db: it is empty\n']);
 });
 
-test(
-  'beside a running server: an audit, a check, a backup, and a check of that',
-  inLongForm,
-  async (t) => {
-    const cwd = installProgram(t);
-    const env = { DEPLOYMENT_MODE: 'DEV' };
-    const server = await startServer(t, { cwd, env });
-    await ask(`${server.url}/simulate/trigger`, {
-      start_date: '2025-11-10',
-      end_date: '2025-11-28',
-    });
-    const model = 'ledger: \\d+ model-days? of';
-    for (let round = 0; round < runs(1, 3); round += 1) {
-      const run = round === 0 ? runProgram : runInProcess;
-      assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
-      const check = await run(['check'], { cwd, env });
-      assert.deepEqual([check.code, check.stderr], [0, '']);
-      assert.match(check.stdout, new RegExp(model));
-      const copy = `copy-${round}.db`;
-      const backup = await run(['backup', copy], { cwd, env });
-      assert.deepEqual([backup.code, backup.stderr], [0, '']);
-      assert.match(
-        backup.stdout,
-        /^copy-\d\.db: \d+\.\d kB, 1 job, \d+ model-days?, \d+ positions?, \d+ price bars\n$/,
-      );
-      assert.equal((await runInProcess(['check', copy], { cwd, env })).code, 0);
-    }
-    const named = await runInProcess(['backup'], { cwd, env });
+const DEV = { DEPLOYMENT_MODE: 'DEV' };
+
+test('beside a server: an audit, a check, a backup, and a check of that', inLongForm, async (t) => {
+  const cwd = installProgram(t);
+  const server = await startServer(t, { cwd, env: DEV });
+  const days = { start_date: '2025-11-10', end_date: '2025-11-28' };
+  await ask(`${server.url}/simulate/trigger`, days);
+  for (let round = 0; round < 3; round += 1) {
+    const run = round === 0 ? runProgram : runInProcess;
+    assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
+    const check = await run(['check'], { cwd, env: DEV });
+    assert.deepEqual([check.code, check.stderr], [0, '']);
+    assert.match(check.stdout, /ledger: \d+ model-days? of/);
+    const copy = `copy-${round}.db`;
+    const backup = await run(['backup', copy], { cwd, env: DEV });
+    assert.deepEqual([backup.code, backup.stderr], [0, '']);
     assert.match(
-      named.stdout,
-      /^data\/dev_agent_data\/jobs_dev-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db: /,
+      backup.stdout,
+      /^copy-\d\.db: \d+\.\d kB, 1 job, \d+ model-days?, \d+ positions?, \d+ price bars\n$/,
     );
-    server.process.stderr?.destroy();
-    server.process.kill('SIGTERM'); // is logged
-    const { code, signal } = await server.ended;
-    assert.deepEqual(
-      [code, signal],
-      [0, null],
-      'a service keeps running without a reader of its log, to its own end',
-    );
-  },
-);
+    assert.equal((await runInProcess(['check', copy], { cwd, env: DEV })).code, 0);
+  }
+  const named = await runInProcess(['backup'], { cwd, env: DEV });
+  assert.match(
+    named.stdout,
+    /^data\/dev_agent_data\/jobs_dev-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.db: /,
+  );
+  server.process.stderr?.destroy(); // without a reader of its log it keeps running, to its own end
+  server.process.kill('SIGTERM'); // is logged
+  const { code, signal } = await server.ended;
+  assert.deepEqual([code, signal], [0, null]);
+});
 
 /** What a reader asks a view for and reads to the end; every answer is good. */
 async function readAll(url: string): Promise<void> {
-  for (const path of [
-    '/',
-    '/health',
-    '/results',
-    '/performance',
-    '/comparison',
-    '/search?q=bought',
-    '/audit',
-    '/models',
-  ]) {
+  const pages = '/ /health /results /performance /comparison /search?q=bought /audit /models';
+  for (const path of pages.split(' ')) {
     const response = await fetch(url + path);
     assert.equal(response.status, 200, `${path}: ${await response.text()}`);
   }
@@ -376,71 +311,61 @@ function bringNode(cwd: string): void {
   }
 }
 
-/**
- * Starts a view of a file by the program; as another user where this one is root, for whom nothing
- * is read-only.
- */
-async function startView(
-  t: TestContext,
-  file: string,
-  {
-    cwd,
-    isOther = false,
-    env: own = {},
-  }: { cwd: string; isOther?: boolean; env?: Record<string, string> },
-) {
+interface ViewOptions {
+  cwd: string;
+  /** By another user where this one is root, for whom nothing is read-only. */
+  isOther?: boolean;
+  env?: Record<string, string>;
+}
+
+/** Starts a view of a file by the program. */
+async function startView(t: TestContext, file: string, { cwd, isOther = false, env }: ViewOptions) {
   const otherUser = isOther && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const env = { API_PORT: '0', RUNTIME_CONFIG_PATH: RUNTIME_CONFIG, ...own };
+  const variables = { API_PORT: '0', RUNTIME_CONFIG_PATH: RUNTIME_CONFIG, ...env };
   const node = isOther ? NODE_HERE : process.execPath;
-  const program = followProgram(
-    spawn(node, ['server.js', 'view', file], { cwd, env, ...otherUser }),
-  );
-  t.after(() => program.process.kill('SIGKILL'));
+  const child = spawn(node, ['server.js', 'view', file], { cwd, env: variables, ...otherUser });
+  const program = followProgram(child);
+  t.after(() => child.kill('SIGKILL'));
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
   return { ...program, url: `http://127.0.0.1:${port}` };
 }
 
+/** A server whose job is completed. */
+async function serverWithJob(t: TestContext, cwd: string, start_date: string, env = {}) {
+  const server = await startServer(t, { cwd, env: { ...DEV, ...env } });
+  const days = { start_date, end_date: '2025-11-28' };
+  const { job_id: job } = await ask(`${server.url}/simulate/trigger`, days);
+  assert.equal((await waitForJob(server.url, job)).status, 'completed');
+  return { server, job };
+}
+
 test('backup --job and view, beside a running server and in a read-only folder: no byte and no file changes', async (t) => {
   const cwd = installProgram(t);
-  const env = { DEPLOYMENT_MODE: 'DEV' };
-  const server = await startServer(t, { cwd, env });
-  const job = await ask(`${server.url}/simulate/trigger`, {
-    start_date: '2025-11-24',
-    end_date: '2025-11-28',
-  });
-  assert.equal((await waitForJob(server.url, job.job_id)).status, 'completed');
+  const { server, job } = await serverWithJob(t, cwd, '2025-11-24');
 
-  await t.test(
-    'a view beside the server, which stands still: a single read of its own would change the index of its log',
-    async () => {
-      const data = join(cwd, 'data');
-      // Of a commit that no one has read, an ordinary reader would leave a mark in that index.
-      const other = new DatabaseSync(join(data, 'jobs_dev.db'));
-      other.exec(`INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`);
-      other.close();
-      await whileStopped(server, async () => {
-        const before = contentOf(data);
-        assert.equal(
-          before.filter((line) => /-(wal|shm) /.test(line)).length,
-          2,
-          'the server has a log',
-        );
-        const live = await startView(t, 'data/jobs_dev.db', { cwd });
-        await readAll(live.url);
-        assert.deepEqual(contentOf(data), before);
-      });
-    },
-  );
+  // A single read of its own would change the index of the server's log.
+  await t.test('a view beside the server, which stands still', async () => {
+    const data = join(cwd, 'data');
+    // Of a commit that no one has read, an ordinary reader would leave a mark in that index.
+    const other = new DatabaseSync(join(data, 'jobs_dev.db'));
+    other.exec(`INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`);
+    other.close();
+    await whileStopped(server, async () => {
+      const before = contentOf(data);
+      const logs = before.filter((line) => /-(wal|shm) /.test(line));
+      assert.equal(logs.length, 2, 'the server has a log');
+      await readAll((await startView(t, 'data/jobs_dev.db', { cwd })).url);
+      assert.deepEqual(contentOf(data), before);
+    });
+  });
 
   const paper = join(cwd, 'paper');
   await t.test('a package, only into a folder that exists', async () => {
-    const packaged = await runInProcess(['backup', '--job', job.job_id, 'paper/paper.db'], {
-      cwd,
-      env,
-    });
+    const args = ['backup', '--job', job, 'paper/paper.db'];
+    const packaged = await runInProcess(args, { cwd, env: DEV });
     assert.equal(packaged.code, 1, packaged.stderr);
     mkdirSync(paper);
-    const again = await runProgram(['backup', '--job', job.job_id, 'paper/paper.db'], { cwd, env });
+    const again = await runProgram(args, { cwd, env: DEV });
     assert.match(
       again.stdout,
       /^paper\/paper\.db: \d+\.\d kB, 1 job, 10 model-days, \d+ positions, \d+ price bars\n$/,
@@ -461,10 +386,8 @@ test('backup --job and view, beside a running server and in a read-only folder: 
       /^paper\/paper\.db, made in DEV mode, with simulated models: http:\/\/localhost:\d+\/ \(Ctrl-C ends it\)$/,
     );
     await readAll(view.url);
-    assert.deepEqual(
-      (await ask(`${view.url}/results`)).results,
-      (await ask(`${server.url}/results`)).results,
-    );
+    const [its, ours] = [await ask(`${view.url}/results`), await ask(`${server.url}/results`)];
+    assert.deepEqual(its.results, ours.results);
     view.process.kill('SIGTERM');
     const { code, stderr } = await view.ended;
     assert.equal(code, 0, stderr);
@@ -477,122 +400,77 @@ test('backup --job and view, beside a running server and in a read-only folder: 
 const readers: Record<string, string>[] = [
   { TZ: 'Pacific/Auckland', LANG: 'C' },
   {
-    ...{
-      TZ: 'America/Los_Angeles',
-      LANG: 'tr_TR.UTF-8',
-      LC_ALL: 'tr_TR.UTF-8',
-      DEPLOYMENT_MODE: 'DEV',
-      PRESERVE_DEV_DATA: 'true',
-    },
-    ...{
-      RISK_FREE_RATE: '0.02',
-      MAX_SIMULATION_DAYS: '5',
-      MAX_PARALLEL_MODELS: '1',
-      PRICE_HISTORY_DAYS: '0',
-      LOG_LEVEL: 'DEBUG',
-    },
-    ...{
-      AUTO_DOWNLOAD_PRICE_DATA: 'false',
-      MASSIVE_API_KEY: 'key',
-      OPENAI_API_KEY: 'key',
-      UV_THREADPOOL_SIZE: '1',
-    },
+    ...{ TZ: 'America/Los_Angeles', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' },
+    ...{ DEPLOYMENT_MODE: 'DEV', PRESERVE_DEV_DATA: 'true', LOG_LEVEL: 'DEBUG' },
+    ...{ RISK_FREE_RATE: '0.02', MAX_SIMULATION_DAYS: '5', MAX_PARALLEL_MODELS: '1' },
+    ...{ PRICE_HISTORY_DAYS: '0', AUTO_DOWNLOAD_PRICE_DATA: 'false', UV_THREADPOOL_SIZE: '1' },
+    ...{ MASSIVE_API_KEY: 'key', OPENAI_API_KEY: 'key' },
   },
 ];
 /** Everything that a view answers, except its own state: `/health`, and how long an audit took. */
-const viewed = [
-  ...[
-    '/performance',
-    '/performance?details=true&common=true',
-    '/performance?benchmark=universe',
-    '/performance?model=model-a&days=clean',
-  ],
-  ...['curve', 'trades', 'actions'].map((table) => `/performance?format=csv&table=${table}`),
-  ...[
-    '/comparison',
-    '/comparison?align=number',
-    '/comparison?format=csv&table=pairs',
-    '/holdings?model=model-a',
-    '/holdings?model=model-a&format=csv',
-  ],
-  ...[
-    '/results',
-    '/results?format=csv',
-    '/decisions',
-    '/reasoning?include_full_conversation=true',
-    '/search?q=bought',
-    '/models',
-    '/jobs',
-  ],
-  ...['/prices/coverage', '/prices/coverage?symbol=AAPL', '/simulate/status/JOB', '/openapi.json'],
-];
+const viewed = `
+  /performance /performance?details=true&common=true /performance?benchmark=universe
+  /performance?model=model-a&days=clean /performance?format=csv&table=curve
+  /performance?format=csv&table=trades /performance?format=csv&table=actions
+  /comparison /comparison?align=number /comparison?format=csv&table=pairs
+  /holdings?model=model-a /holdings?model=model-a&format=csv
+  /results /results?format=csv /decisions /reasoning?include_full_conversation=true
+  /search?q=bought /models /jobs /prices/coverage /prices/coverage?symbol=AAPL
+  /simulate/status/JOB /openapi.json`
+  .trim()
+  .split(/\s+/);
 
-test(
-  'view shows the same bytes of a package whatever the environment says, with the risk-free rate of its author',
-  inLongForm,
-  async (t) => {
-    const cwd = installProgram(t);
-    const author = { DEPLOYMENT_MODE: 'DEV', RISK_FREE_RATE: '0.04' };
-    const server = await startServer(t, { cwd, env: author });
-    const { job_id: job } = await ask(`${server.url}/simulate/trigger`, {
-      start_date: '2025-10-30',
-      end_date: '2025-11-28',
-    });
-    assert.equal((await waitForJob(server.url, job)).status, 'completed');
-    const packaged = await runInProcess(['backup', '--job', job, 'paper.db'], {
-      cwd,
-      env: { DEPLOYMENT_MODE: 'DEV' },
-    });
-    assert.equal(packaged.code, 0, packaged.stderr);
-    const bodiesOf = async (file: string) =>
-      Promise.all(
-        readers.map(async (env) => {
-          const view = await startView(t, file, { cwd, env });
-          const bodies = new Map<string, string>();
-          for (const path of viewed)
-            bodies.set(path, await (await fetch(view.url + path.replace('JOB', job))).text());
-          return bodies;
-        }),
+// With the risk-free rate of its author.
+test('view shows the same bytes of a package in every environment', inLongForm, async (t) => {
+  const cwd = installProgram(t);
+  const { server, job } = await serverWithJob(t, cwd, '2025-10-30', { RISK_FREE_RATE: '0.04' });
+  const args = ['backup', '--job', job, 'paper.db'];
+  const packaged = await runInProcess(args, { cwd, env: DEV });
+  assert.equal(packaged.code, 0, packaged.stderr);
+  const own = await ask(`${server.url}/performance`);
+  for (const file of ['paper.db', 'data/jobs_dev.db']) {
+    const views = await Promise.all(readers.map((env) => startView(t, file, { cwd, env })));
+    for (const path of viewed) {
+      const texts = views.map(async ({ url }) =>
+        (await fetch(url + path.replace('JOB', job))).text(),
       );
-    for (const file of ['paper.db', 'data/jobs_dev.db']) {
-      const [one, other] = await bodiesOf(file);
-      for (const path of viewed) assert.equal(one?.get(path), other?.get(path), `${file}: ${path}`);
-      const { conventions, models } = JSON.parse(one?.get('/performance') ?? '');
-      assert.equal(conventions.risk_free_rate, 0.04);
-      const own = await ask(`${server.url}/performance`);
-      assert.deepEqual([models.length, models], [2, own.models], 'the figures of the author');
-      assert.equal(typeof models[0].sharpe_ratio, 'number');
+      const [one, other] = await Promise.all(texts);
+      assert.equal(one, other, `${file}: ${path}`);
     }
-  },
-);
+    const { conventions, models } = await ask(`${views[0]?.url}/performance`);
+    assert.equal(conventions.risk_free_rate, 0.04);
+    assert.deepEqual([models.length, models], [2, own.models], 'the figures of the author');
+    assert.equal(typeof models[0].sharpe_ratio, 'number');
+  }
+});
 
-test(
-  'a backup that is interrupted leaves nothing behind; the next start removes what a killed one left',
-  inLongForm,
-  async (t) => {
-    const cwd = await installWithBooks(t);
-    const database = openDatabase(join(cwd, 'data/jobs.db'), { durability: 'process-end' });
-    database
-      .statement(
-        `INSERT INTO price_data (symbol, date, open, source) SELECT 'S' || value, '2025-01-06', 1, hex(zeroblob(4000))
-       FROM (WITH RECURSIVE numbers (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM numbers LIMIT 1200) SELECT value FROM numbers)`,
-      )
-      .run();
-    database.close();
-    const folder = join(cwd, 'data/agent_data');
-    mkdirSync(folder);
-    const filesIn = () => readdirSync(folder).filter((name) => name.startsWith('jobs-'));
-    for (const signal of ['SIGINT', 'SIGKILL'] as const) {
-      for (const name of filesIn()) rmSync(join(folder, name));
-      const begins = fileIn(t, folder, '.partial');
-      const program = startProgram(['backup'], { cwd });
-      await Promise.race([begins, program.ended]);
-      program.process.kill(signal);
-      const { code } = await program.ended;
-      if (signal === 'SIGKILL') await startServer(t, { cwd });
-      // It may have been faster than the signal; half a file there never is.
-      assert.equal(filesIn().length, code === 0 ? 1 : 0, filesIn().join(' '));
-      assert.ok(filesIn().every((name) => name.endsWith('Z.db')));
-    }
-  },
-);
+/** Resolves as soon as a folder has a new file whose name ends like this. */
+function fileIn(t: TestContext, folder: string, ending: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const watcher = watch(folder, (_event, name) => name?.endsWith(ending) && resolve());
+  t.after(() => watcher.close());
+  return promise;
+}
+
+// The next start removes what a killed one left.
+test('a backup that is interrupted leaves nothing behind', inLongForm, async (t) => {
+  const many = `WITH RECURSIVE numbers (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM numbers LIMIT 1200)
+    INSERT INTO price_data (symbol, date, open, source)
+    SELECT 'S' || value, '2025-01-06', 1, hex(zeroblob(4000)) FROM numbers`;
+  const cwd = await installWithBooks(t, many);
+  const folder = join(cwd, 'data/agent_data');
+  mkdirSync(folder);
+  const filesIn = () => readdirSync(folder).filter((name) => name.startsWith('jobs-'));
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    for (const name of filesIn()) rmSync(join(folder, name));
+    const begins = fileIn(t, folder, '.partial');
+    const program = startProgram(['backup'], { cwd });
+    await Promise.race([begins, program.ended]);
+    program.process.kill(signal);
+    const { code } = await program.ended;
+    if (signal === 'SIGKILL') await startServer(t, { cwd });
+    // It may have been faster than the signal; half a file there never is.
+    assert.equal(filesIn().length, code === 0 ? 1 : 0, filesIn().join(' '));
+    assert.ok(filesIn().every((name) => name.endsWith('Z.db')));
+  }
+});

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { before, test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { type JobStatus, jobStatuses } from '../../src/basics/domain.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 import { listenHere } from '../support/loopback.ts';
@@ -16,10 +15,10 @@ import {
   startProgram,
   startServer,
 } from '../support/program.ts';
+import { like, tableOf } from '../support/text-table.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const RANGE = ['--start', '2025-11-10', '--end', '2025-11-12'];
-const ID = /^[0-9a-f-]{36}\n$/;
 
 let cwd: string;
 let server: Program & { url: string };
@@ -39,52 +38,42 @@ test('trigger and watch are clients of a running server', async () => {
     [created.code, created.stderr],
     [0, 'Simulation job created for 3 dates, 2 models\n'],
   );
-  assert.match(created.stdout, ID);
+  assert.match(created.stdout, /^[0-9a-f-]{36}\n$/);
   const jobId = created.stdout.trim();
 
   const watched = await runApart(['watch', jobId]);
   assert.equal(watched.code, 0);
-  assert.equal(
-    watched.stderr,
-    ['10', '11', '12'].map((day) => `2025-11-${day} completed\n`).join(''),
-  );
+  const days = ['10', '11', '12'].map((day) => `2025-11-${day} completed\n`);
+  assert.equal(watched.stderr, days.join(''));
   assert.match(watched.stdout, /^The job is completed after [\d.]+ s: \d of \d run\.\n$/);
   assert.deepEqual(await run(['watch', jobId]), watched, 'and again when it has ended');
 
-  const unknown: [args: string[], stderr: RegExp][] = [
-    [
-      ['watch', jobId.slice(0, 8)],
-      new RegExp(`^There is no job "${jobId.slice(0, 8)}"; did you mean "${jobId}"\\?\n$`),
-    ],
-    [['watch', 'nothing'], /^There is no job "nothing"; GET \/jobs lists them\n$/],
-  ];
-  for (const [args, stderr] of unknown) {
-    const { code, stdout, stderr: said } = await run(args);
-    assert.deepEqual([code, stdout], [1, ''], args.join(' '));
-    assert.match(said, stderr);
+  const part = jobId.slice(0, 8);
+  for (const [name, says] of [
+    [part, `There is no job "${part}"; did you mean "${jobId}"?\n`],
+    ['nothing', 'There is no job "nothing"; GET /jobs lists them\n'],
+    ['no/such?job', 'There is no job "no/such?job"; GET /jobs lists them\n'],
+  ] as const) {
+    const { code, stdout, stderr } = await run(['watch', name]);
+    assert.deepEqual([code, stdout, stderr], [1, '', says]);
   }
 });
 
 test('trigger --watch follows its job to the end; a repeated one says what it skipped, --replace does not skip', async () => {
-  const day = ['--start', '2025-11-18', '--end', '2025-11-18', '--models', 'model-c'];
-  assert.equal((await run(['trigger', ...day, '--watch'])).code, 0);
-  const again = await run(['trigger', ...day, '--watch']);
+  const args = 'trigger --start 2025-11-18 --end 2025-11-18 --models model-c --watch'.split(' ');
+  assert.equal((await run(args)).code, 0);
+  const again = await run(args);
   assert.deepEqual([again.code, again.stderr.split('\n')[1]], [0, '2025-11-18 1 skipped']);
   assert.match(
     again.stdout,
     /^The job is completed after .*: 0 of 1 run, 1 skipped\.\nSkipped 1 model-day already completed\n$/,
   );
-  assert.match(
-    (await run(['trigger', ...day, '--watch', '--replace'])).stderr,
-    /2025-11-18 completed/,
-  );
+  assert.match((await run([...args, '--replace'])).stderr, /2025-11-18 completed/);
 });
 
 test('a job that fails ends the command with 1 and the reasons', async (t) => {
-  const folder = installProgram(t, {
-    models: [{ signature: 'keyless', enabled: true }],
-    agent_config: { stock_symbols: ['AAPL'] },
-  });
+  const models = [{ signature: 'keyless', enabled: true }];
+  const folder = installProgram(t, { models, agent_config: { stock_symbols: ['AAPL'] } });
   const prod = await startServer(t, { cwd: folder });
   const { code, stdout } = await run(['trigger', ...RANGE, '--watch', '--url', prod.url]);
   assert.equal(code, 1);
@@ -94,65 +83,36 @@ test('a job that fails ends the command with 1 and the reasons', async (t) => {
   );
 });
 
-const wrong: [args: string[], says: RegExp][] = [
-  [
-    ['trigger'],
-    /^Cannot run trigger: --end DATE is missing\. Run "node server\.js trigger --help" to see what it takes\.\n$/,
-  ],
-  [['trigger', '--end', '2025-02-30'], /: --end: expected a date YYYY-MM-DD, got 2025-02-30\. Run/],
-  [
-    ['trigger', '--start', 'x\u001b[2J', '--end', '2025-11-10'],
-    /: --start: expected a date YYYY-MM-DD, got x\ufffd\[2J\. Run/,
-  ],
-  [
-    ['trigger', '--end', '2025-11-10', 'now'],
-    /^Cannot run trigger: there is no argument "now"\. Run/,
-  ],
-  [
-    ['trigger', '--finish', '2025-11-10'],
-    /^Cannot run trigger: there is no option --finish; --end DATE is missing\. Run/,
-  ],
-  [
-    ['watch', 'one', 'two'],
-    /^Cannot run watch: there is no argument "two"\. Run "node server\.js watch --help"/,
-  ],
-  [['watch', '--csv'], /^Cannot run watch: there is no option --csv\./],
-  [['watch', '--url', 'localhost:8080'], /: --url: expected a URL that starts with http/],
-  [
-    ['watch', '--url', 'http://me:secret@localhost'],
-    /: the URL must not contain a password; an access token comes from API_TOKEN\./,
-  ],
-  [['watch', '--url', 'http://localhost/?a'], /: the URL must end with its path\./],
-];
-for (const [args, says] of wrong) {
-  test(`${args.join(' ').replace('\u001b', '')} is wrong usage: exit code 2, and no request`, async () => {
+const wrong = tableOf<[command: string, says: string]>(`
+  trigger                                      | Cannot run trigger: --end DATE is missing. Run "node server.js trigger --help" to see what it takes.
+  trigger --end 2025-02-30                     | …: --end: expected a date YYYY-MM-DD, got 2025-02-30. Run…
+  trigger --start x\u001b[2J --end 2025-11-10  | …: --start: expected a date YYYY-MM-DD, got x\ufffd[2J. Run…
+  trigger --end 2025-11-10 now                 | Cannot run trigger: there is no argument "now". Run…
+  trigger --finish 2025-11-10                  | Cannot run trigger: there is no option --finish; --end DATE is missing. Run…
+  watch one two                                | Cannot run watch: there is no argument "two". Run "node server.js watch --help"…
+  watch --csv                                  | Cannot run watch: there is no option --csv.…
+  watch --url localhost:8080                   | …: --url: expected a URL that starts with http…
+  watch --url http://me:secret@localhost       | …: the URL must not contain a password; an access token comes from API_TOKEN.…
+  watch --url http://localhost/?a              | …: the URL must end with its path.…`);
+test('wrong usage: exit code 2, and no request', async () => {
+  for (const [command, says] of wrong) {
+    const args = command.split(' ');
     const { code, stdout, stderr } = await run(args, { API_URL: 'http://127.0.0.1:9' });
-    assert.deepEqual([code, stdout], [2, '']);
-    assert.match(stderr, says);
+    assert.deepEqual([code, stdout], [2, ''], command);
+    assert.match(stderr.trimEnd(), like(says));
     assert.doesNotMatch(stderr, /secret/);
-  });
-}
+  }
+});
 
+const refusals = tableOf<[options: string, says: string]>(`
+  --end 2099-01-01                   | 400 Invalid date range: 2099-01-01 is in the future…
+  --end 2025-11-10 --models ,        | 422 models[0]: must not be empty; models[1]: must not be empty
+  --end 2025-11-10 --universe other  | 400 Universe 'other' is not in the server configuration: it names none`);
 test("a refusal is reported in the server's own words, with exit code 1", async () => {
-  const rows: [args: string[], says: RegExp][] = [
-    [
-      ['trigger', '--end', '2099-01-01'],
-      /^POST \/simulate\/trigger: 400 Invalid date range: 2099-01-01 is in the future/,
-    ],
-    [
-      ['trigger', '--end', '2025-11-10', '--models', ','],
-      /^POST \/simulate\/trigger: 422 models\[0\]: must not be empty; models\[1\]: must not be empty\n/,
-    ],
-    [
-      ['trigger', '--end', '2025-11-10', '--universe', 'other'],
-      /^POST \/simulate\/trigger: 400 Universe 'other' is not in the server configuration: it names none\n/,
-    ],
-    [['watch', 'no/such?job'], /^There is no job "no\/such\?job"; GET \/jobs lists them\n$/],
-  ];
-  for (const [args, says] of rows) {
-    const { code, stdout, stderr } = await run(args);
+  for (const [options, says] of refusals) {
+    const { code, stdout, stderr } = await run(['trigger', ...options.split(' ')]);
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, says);
+    assert.match(stderr.trimEnd(), like(`POST /simulate/trigger: ${says}`));
   }
 });
 
@@ -172,73 +132,62 @@ test('an unreachable server is reported with its URL; --url takes precedence ove
   }
 });
 
+interface FarAnswer {
+  status?: number;
+  type?: string;
+  body: unknown;
+}
+
 /** Each request gets the next of these answers; the last one again and again. */
-async function farService(
-  t: TestContext,
-  answers: { status?: number; type?: string; body: unknown }[],
-): Promise<{ url: string; requests: IncomingMessage[] }> {
+async function farService(t: TestContext, ...answers: [FarAnswer, ...FarAnswer[]]) {
   const requests: IncomingMessage[] = [];
   const far = createServer((request, response) => {
+    const count = requests.push(request);
     const {
       status = 200,
       type = 'application/json',
       body,
-    } = answers[Math.min(requests.length, answers.length - 1)] ?? {
-      body: null,
-    };
-    requests.push(request);
-    response
-      .writeHead(status, { 'content-type': type })
-      .end(typeof body === 'string' ? body : JSON.stringify(body));
+    } = answers[count - 1] ?? answers.at(-1) ?? answers[0];
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    response.writeHead(status, { 'content-type': type }).end(text);
   });
   return { url: `http://127.0.0.1:${await listenHere(t, far)}`, requests };
 }
 
-const oneDay = [{ date: '2025-11-10', model: 'a', status: 'completed' } as const];
-const outcomes: Partial<Record<JobStatus, number>> = {
-  completed: 0,
-  partial: 1,
-  failed: 1,
-  cancelled: 1,
-};
-for (const status of jobStatuses.filter((name) => outcomes[name] !== undefined)) {
-  test(`watching a job that ends ${status} exits with ${outcomes[status]}`, async (t) => {
-    const { url } = await farService(t, [{ body: jobStatusAnswer(oneDay, { status }) }]);
-    assert.equal((await run(['watch', 'the-job', '--url', url])).code, outcomes[status]);
-  });
-}
+const oneDay = [{ date: '2025-11-10', model: 'a', status: 'completed' }] as const;
+test('the exit code of watch is 0 only for a job that is completed', async (t) => {
+  for (const status of ['completed', 'partial', 'failed', 'cancelled'] as const) {
+    const { url } = await farService(t, { body: jobStatusAnswer(oneDay, { status }) });
+    const { code } = await run(['watch', 'the-job', '--url', url]);
+    assert.equal(code, status === 'completed' ? 0 : 1, status);
+  }
+});
 
 test('the access token is sent with every request, and never shown', async (t) => {
-  const { url, requests } = await farService(t, [
-    { status: 401, body: { detail: 'Who are you?' } },
-  ]);
-  for (const args of [
-    ['watch', 'x'],
-    ['trigger', '--end', '2025-11-10'],
-  ]) {
-    const { code, stderr } = await run([...args, '--url', `${url}/base/`], {
-      API_TOKEN: 'token-123',
-    });
-    assert.deepEqual(
-      [code, /: 401 Who are you\?\n$/.test(stderr), stderr.includes('token-123')],
-      [1, true, false],
-    );
+  const { url, requests } = await farService(t, { status: 401, body: { detail: 'Who are you?' } });
+  for (const command of ['watch x', 'trigger --end 2025-11-10']) {
+    const args = [...command.split(' '), '--url', `${url}/base/`];
+    const { code, stderr } = await run(args, { API_TOKEN: 'token-123' });
+    assert.equal(code, 1);
+    assert.match(stderr, /: 401 Who are you\?\n$/);
+    assert.doesNotMatch(stderr, /token-123/);
   }
-  assert.deepEqual(
-    new Set(requests.map(({ headers }) => headers.authorization)),
-    new Set(['Bearer token-123']),
-  );
-  assert.ok(requests.every(({ url: path }) => path?.startsWith('/base/')));
+  assert.equal(requests.length, 2);
+  for (const { headers, url: path } of requests) {
+    assert.equal(headers.authorization, 'Bearer token-123');
+    assert.match(path ?? '', /^\/base\//);
+  }
 });
 
 test('a service that is briefly unreachable is waited for', async (t) => {
   const running = jobStatusAnswer([{ date: '2025-11-10', model: 'a', status: 'running' }]);
-  const { url } = await farService(t, [
+  const { url } = await farService(
+    t,
     { body: running },
     { status: 503, type: 'text/html', body: '<h1>Service\u001b[2J starts</h1>' },
     { status: 503, body: { detail: 'still' } },
     { body: jobStatusAnswer(oneDay) },
-  ]);
+  );
   const { code, stderr } = await run(['watch', 'the-job', '--url', url]);
   assert.equal(code, 0);
   assert.equal(
@@ -249,64 +198,56 @@ test('a service that is briefly unreachable is waited for', async (t) => {
 
 test('a service that restarts right after it has created a job is waited for', async (t) => {
   const id = '7d0f8c8e-6c1a-4b53-9d0a-2f1f6f1f0a01';
-  const mode = { deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false };
   const created = {
-    job_id: id,
-    status: 'pending',
-    total_model_days: 1,
-    message: 'created',
-    ...mode,
-    warnings: null,
+    ...{ job_id: id, status: 'pending', total_model_days: 1, message: 'created' },
+    ...{ deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false, warnings: null },
   };
-  const { url } = await farService(t, [
-    { body: created },
-    { status: 503, body: { detail: 'starting' } },
-    { body: jobStatusAnswer(oneDay) },
-  ]);
+  const starting = { status: 503, body: { detail: 'starting' } };
+  const { url } = await farService(t, { body: created }, starting, {
+    body: jobStatusAnswer(oneDay),
+  });
   const { code, stderr } = await run(['trigger', '--end', '2025-11-10', '--watch', '--url', url]);
-  assert.deepEqual(
-    [code, stderr],
-    [0, `created\nGET /simulate/status/${id}: 503 starting; trying again\n2025-11-10 completed\n`],
+  assert.equal(code, 0);
+  assert.equal(
+    stderr,
+    `created\nGET /simulate/status/${id}: 503 starting; trying again\n2025-11-10 completed\n`,
   );
 });
 
 test('each date is said once, when it has ended; a holiday has ended before earlier dates', async (t) => {
   const holiday = { date: '2025-11-11', model: 'a', status: 'skipped' } as const;
-  const open = { date: '2025-11-10', model: 'a', status: 'running' } as const;
-  const answers = [open, ...oneDay].map((day) => ({ body: jobStatusAnswer([day, holiday]) }));
-  const { url } = await farService(t, answers);
+  const first = jobStatusAnswer([{ ...oneDay[0], status: 'running' }, holiday]);
+  const last = jobStatusAnswer([oneDay[0], holiday]);
+  const { url } = await farService(t, { body: first }, { body: last });
   const { code, stderr } = await run(['watch', 'the-job', '--url', url]);
   assert.deepEqual([code, stderr], [0, '2025-11-11 1 skipped\n2025-11-10 completed\n']);
 });
 
 test('another service is reported, not followed and not trusted', async (t) => {
-  const rows: [answer: Parameters<typeof farService>[1][number], says: RegExp][] = [
+  const rows: [answer: FarAnswer, says: string][] = [
     [
       { type: 'text/html', body: '<html>' },
-      /^Cannot read the response of http:.*\/jobs: it is not JSON; is it this service\?\n$/,
+      'Cannot read the response of http:…/jobs: it is not JSON; is it this service?\n',
     ],
     [
       { body: { jobs: 5 } },
-      /^Cannot read the response of .*: jobs is not as expected; is it this service\?\n$/,
+      'Cannot read the response of …: jobs is not as expected; is it this service?\n',
     ],
-    [{ status: 302, body: '' }, /^GET \/jobs: 302 \(a redirect, which is not followed\)\n$/],
+    [{ status: 302, body: '' }, 'GET /jobs: 302 (a redirect, which is not followed)\n'],
   ];
   for (const [answer, says] of rows) {
-    const { url } = await farService(t, [answer]);
+    const { url } = await farService(t, answer);
     const { code, stderr } = await run(['watch', '--url', url]);
     assert.equal(code, 1);
-    assert.match(stderr, says);
+    assert.match(stderr, like(says));
   }
 });
 
 test('text from the server is shown without control characters', async (t) => {
   const evil = 'evil\u001b[2J\u0007\u202e';
-  const hostile = jobStatusAnswer([{ date: '2025-11-10', model: evil, status: 'failed' }], {
-    status: 'failed',
-    error: evil,
-    warnings: [evil],
-  });
-  const { url } = await farService(t, [{ body: hostile }, { status: 400, body: { detail: evil } }]);
+  const failed = { status: 'failed' as const, error: evil, warnings: [evil] };
+  const hostile = jobStatusAnswer([{ date: '2025-11-10', model: evil, status: 'failed' }], failed);
+  const { url } = await farService(t, { body: hostile }, { status: 400, body: { detail: evil } });
   const watched = await run(['watch', 'the-job', '--url', url]);
   assert.match(watched.stdout, /2025-11-10 evil \[2J failed/);
   const refused = await run(['trigger', '--end', '2025-11-10', '--url', url]);
@@ -315,46 +256,31 @@ test('text from the server is shown without control characters', async (t) => {
 });
 
 test('watch without a job takes the newest one', async (t) => {
-  const { url, requests } = await farService(t, [
-    { body: { jobs: [{ job_id: 'the-job', status: 'completed' }], count: 1 } },
-    { body: jobStatusAnswer(oneDay) },
-  ]);
+  const list = { jobs: [{ job_id: 'the-job', status: 'completed' }], count: 1 };
+  const { url, requests } = await farService(t, { body: list }, { body: jobStatusAnswer(oneDay) });
   assert.equal((await run(['watch', '--url', url])).code, 0);
-  assert.deepEqual(
-    requests.map((request) => request.url),
-    ['/jobs?limit=1', '/simulate/status/the-job'],
-  );
-  const empty = await farService(t, [{ body: { jobs: [] } }]);
+  const paths = requests.map((request) => request.url);
+  assert.deepEqual(paths, ['/jobs?limit=1', '/simulate/status/the-job']);
+  const empty = await farService(t, { body: { jobs: [] } });
   const none = await run(['watch', '--url', empty.url]);
   assert.deepEqual([none.code, none.stderr], [1, 'There is no job to watch yet\n']);
-});
-
-test('watch without a job follows the newest job of this service', async () => {
   await run(['trigger', '--end', '2025-11-20', '--models', 'newest', '--watch']);
   const { code, stderr } = await run(['watch']);
-  assert.deepEqual([code, stderr], [0, '2025-11-20 completed\n']);
+  assert.deepEqual([code, stderr], [0, '2025-11-20 completed\n'], 'of this service');
 });
 
 const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script');
-test('on a terminal a bar stays below the dates that have ended', {
-  skip: !hasScript && 'there is no Linux script(1) to make a terminal with',
-}, async () => {
+const skip = !hasScript && 'there is no Linux script(1) to make a terminal with';
+test('on a terminal a bar stays below the dates that have ended', { skip }, async () => {
   const onTerminal = async (args: string) => {
     const command = `stty cols 80 rows 12; "${process.execPath}" server.js ${args}`;
     const program = promisify(execFile)('/usr/bin/script', ['-qec', command, '/dev/null'], { cwd });
     return (await program).stdout;
   };
-  const live = await onTerminal(
-    `trigger ${RANGE.join(' ')} --models live --watch --url ${server.url}`,
-  );
+  const watched = `trigger ${RANGE.join(' ')} --models live --watch`;
+  const live = await onTerminal(`${watched} --url ${server.url}`);
   assert.match(live, /2025-11-12 completed\r\n[^\n]*\[#+\] 100 % 3 of 3 run, job completed/);
   assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ s: 3 of 3 run\.\r\n$/);
-});
-
-test('the commands are in the help', async () => {
-  const { stdout } = await run(['--help']);
-  for (const command of ['trigger', 'watch'])
-    assert.match(stdout, new RegExp(`^  ${command} `, 'm'));
 });
 
 test('Ctrl-C ends a watch and not the job', async () => {

@@ -10,8 +10,15 @@ import { runInProcess } from '../support/in-process.ts';
 import { listenHere } from '../support/loopback.ts';
 import { installProgram } from '../support/program.ts';
 
+/** Imports files of these contents. */
+function importing(cwd: string, files: Record<string, string | Buffer>, ...options: string[]) {
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(cwd, name), content);
+  return runInProcess(['import-prices', ...options, ...Object.keys(files)], { cwd });
+}
+
+const BARS = 'symbol,date,open,close\n';
+
 test('text in a file cannot control the terminal', async (t) => {
-  const cwd = installProgram(t);
   const texts = hostileStrings.map(({ text }) => text).filter((text) => text.length < 1_000);
   const cells = texts.map((text) => `"${text.replaceAll('"', '""').replaceAll('\n', '')}"`);
   const rows = cells.flatMap((cell) => [
@@ -19,41 +26,27 @@ test('text in a file cannot control the terminal', async (t) => {
     `AAPL,${cell},1,1`,
     `AAPL,2025-01-06,${cell},1`,
   ]);
-  writeFileSync(join(cwd, 'prices.csv'), `symbol,date,open,close\n${rows.join('\n')}\n`);
   const columns = cells.map((cell) => cell.replaceAll(',', '')).join(',');
-  writeFileSync(
-    join(cwd, 'columns.csv'),
-    `date,open,close,${columns}\n${[1, 2].map((open) => `2025-01-06,${open},1${',x'.repeat(cells.length)}\n`).join('')}`,
-  );
-  writeFileSync(join(cwd, 'refusal.json'), JSON.stringify({ 'Error Message': texts.join(' ') }));
-  const files = ['prices.csv', 'columns.csv', 'refusal.json'];
-  const { stdout, stderr } = await runInProcess(['import-prices', ...files], {
-    cwd,
-    env: { DEPLOYMENT_MODE: 'DEV' },
+  const others = ',x'.repeat(cells.length);
+  const { stdout, stderr } = await importing(installProgram(t), {
+    'prices.csv': `${BARS}${rows.join('\n')}\n`,
+    'columns.csv': `date,open,close,${columns}\n2025-01-06,1,1${others}\n2025-01-06,2,1${others}\n`,
+    'refusal.json': JSON.stringify({ 'Error Message': texts.join(' ') }),
   });
   assert.match(stderr, /prices\.csv:2: refused, /);
-  assert.match(
-    stdout,
-    /columns\.csv: CSV\n[^]* {2}refused 2 rows: another row has different prices/,
-  );
+  const conflict = /columns\.csv: CSV\n[^]* {2}refused 2 rows: another row has different prices/;
+  assert.match(stdout, conflict);
   assert.match(stderr, /refusal\.json: it holds the provider's message/);
   assert.doesNotMatch((stdout + stderr).replaceAll('\n', ''), /\p{Cc}|\p{Bidi_Control}/u);
 });
 
 test('a file that cannot be imported is exit code 1, and the others are stored', async (t) => {
   const cwd = installProgram(t);
-  const bad = Array.from(
-    { length: 25 },
-    (_, index) => `AAPL,0000-01-${String(index + 1).padStart(2, '0')},1,1`,
-  );
-  writeFileSync(
-    join(cwd, 'good.csv'),
-    `symbol,date,open,close\n${bad.join('\n')}\nAAPL,soon,1,1\nAAPL,2025-01-06,1,1\n`,
-  );
-  const { code, stdout, stderr } = await runInProcess(
-    ['import-prices', 'good.csv', 'missing.csv'],
-    { cwd },
-  );
+  const bad = Array.from({ length: 25 }, (_, index) => `AAPL,0000-01-${10 + (index % 20)},1,1\n`);
+  const text = `${BARS}${bad.join('')}AAPL,soon,1,1\nAAPL,2025-01-06,1,1\n`;
+  writeFileSync(join(cwd, 'good.csv'), text);
+  const args = ['import-prices', 'good.csv', 'missing.csv'];
+  const { code, stdout, stderr } = await runInProcess(args, { cwd });
   assert.equal(code, 1);
   assert.match(stderr, /Cannot import missing\.csv: ENOENT/);
   assert.match(
@@ -61,93 +54,74 @@ test('a file that cannot be imported is exit code 1, and the others are stored',
     /imported 1 bar .*\n {2}its prices are .*\n {2}refused 25 rows: a date before 1900-01-01\n {2}refused 1 row: not a date/,
   );
   const told = stderr.split('\n').filter((line) => line.startsWith('good.csv'));
-  assert.deepEqual(
-    [told.length, told[19], told[20], told[21]],
-    [
-      22,
-      'good.csv:21: refused, a date before 1900-01-01: "0000-01-20"',
-      'good.csv: further rows refused for this reason are only counted: a date before 1900-01-01',
-      'good.csv:27: refused, not a date YYYY-MM-DD: "soon"',
-    ],
-  );
+  assert.equal(told.length, 22);
+  assert.deepEqual(told.slice(19), [
+    'good.csv:21: refused, a date before 1900-01-01: "0000-01-29"',
+    'good.csv: further rows refused for this reason are only counted: a date before 1900-01-01',
+    'good.csv:27: refused, not a date YYYY-MM-DD: "soon"',
+  ]);
 });
 
 test('dividends are imported beside prices, and those in other currencies are warned of, twenty times at most', async (t) => {
-  const cwd = installProgram(t);
-  writeFileSync(
-    join(cwd, 'good.csv.gz'),
-    gzipSync('symbol,date,open,close\nAAPL,2024-05-10,1,1\n'),
-  );
-  const foreign = Array.from(
-    { length: 25 },
-    (_, index) => `ENB,2024-01-${10 + (index % 12)},0.915,CAD\n`,
-  ).join('');
-  writeFileSync(
-    join(cwd, 'dividends.csv'),
-    `symbol,ex_date,amount,currency\nAAPL,2024-05-10,0.25,USD\nENB,2024-01-05,0.1,\nENB,2024-05-14,0.1,\n${foreign}`,
-  );
-  writeFileSync(join(cwd, 'none.json'), '{"symbol": "BRK-B", "data": []}');
-  const { code, stdout, stderr } = await runInProcess(
-    ['import-prices', 'good.csv.gz', 'dividends.csv', 'none.json'],
-    { cwd },
-  );
+  const days = Array.from({ length: 25 }, (_, index) => `ENB,2024-01-${10 + (index % 12)}`);
+  const foreign = days.map((day) => `${day},0.915,CAD\n`).join('');
+  const own = 'AAPL,2024-05-10,0.25,USD\nENB,2024-01-05,0.1,\nENB,2024-05-14,0.1,\n';
+  const { code, stdout, stderr } = await importing(installProgram(t), {
+    'good.csv.gz': gzipSync(`${BARS}AAPL,2024-05-10,1,1\n`),
+    'dividends.csv': `symbol,ex_date,amount,currency\n${own}${foreign}`,
+    'none.json': '{"symbol": "BRK-B", "data": []}',
+  });
   assert.equal(code, 1);
-  assert.deepEqual(stdout.split('\n'), [
-    'good.csv.gz: CSV',
-    '  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2024-05-10 to 2024-05-10: AAPL',
-    '  its prices are taken as split-adjusted, as most files are, because no known split of its symbols shows otherwise;' +
-      ' otherwise import it with --as raw or --as total-return',
-    'dividends.csv: CSV of dividends',
-    '  imported 3 dividends (3 new, changed or removed) of 2 symbols, ex-dates 2024-01-05 to 2024-05-14',
-    '  dividends are unknown on 12 ex-dates whose rows were refused: ' +
-      `${Array.from({ length: 10 }, (_, index) => `ENB 2024-01-${10 + index}`).join(', ')} and 2 more`,
-    '  refused 25 rows: not in USD',
-    'Stored in data/jobs.db, the database of PROD mode.',
-    '',
-  ]);
+  const unknown = days.slice(0, 10).map((day) => day.replace(',', ' '));
+  assert.equal(
+    stdout,
+    `good.csv.gz: CSV
+  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2024-05-10 to 2024-05-10: AAPL
+  its prices are taken as split-adjusted, as most files are, because no known split of its symbols shows otherwise; otherwise import it with --as raw or --as total-return
+dividends.csv: CSV of dividends
+  imported 3 dividends (3 new, changed or removed) of 2 symbols, ex-dates 2024-01-05 to 2024-05-14
+  dividends are unknown on 12 ex-dates whose rows were refused: ${unknown.join(', ')} and 2 more
+  refused 25 rows: not in USD
+Stored in data/jobs.db, the database of PROD mode.
+`,
+  );
   assert.equal(stderr.trim().split('\n').length, 22);
   assert.match(stderr, /^dividends\.csv:5: refused, not in USD: "CAD"\n/);
 });
 
 test('the summary names up to ten symbols, and says what the prices were taken as, why, and how to say otherwise', async (t) => {
   const cwd = installProgram(t);
-  const symbols = Array.from({ length: 12 }, (_, index) => `S${String.fromCharCode(65 + index)}`);
-  const bars = symbols.map(
-    (symbol) => `${symbol},2024-05-09,400,400,0\n${symbol},2024-05-10,100,100,4\n`,
+  const bars = [...'ABCDEFGHIJKL'].map(
+    (letter) => `S${letter},2024-05-09,400,400,0\nS${letter},2024-05-10,100,100,4\n`,
   );
-  writeFileSync(join(cwd, 'split.csv'), `symbol,date,open,close,split_factor\n${bars.join('')}`);
-  writeFileSync(
-    join(cwd, 'yahoo.csv'),
-    'Symbol,Date,Open,Close,Adj_Close\nZ,2024-05-09,400,400,4\n',
-  );
-  const { code, stdout } = await runInProcess(['import-prices', 'split.csv', 'yahoo.csv'], { cwd });
+  const yahoo = 'Symbol,Date,Open,Close,Adj_Close\nZ,2024-05-09,400,400,4\n';
+  const split = `symbol,date,open,close,split_factor\n${bars.join('')}`;
+  const { code, stdout } = await importing(cwd, { 'split.csv': split, 'yahoo.csv': yahoo });
   assert.equal(code, 0);
-  assert.deepEqual(stdout.split('\n').slice(0, 7), [
-    'split.csv: CSV',
-    '  imported 24 bars (24 new or changed) of 12 symbols on 2 dates, 2024-05-09 to 2024-05-10: SA, SB, SC, SD, SE, SF, SG, SH, SI, SJ and 2 more',
-    '  and 0 dividends and 12 splits',
-    '  its prices are taken as raw, as a split shows: SA split 4:1 on 2024-05-10, and closed at 400 on 2024-05-09 and at 100 on 2024-05-10;' +
-      ' otherwise import it with --as split-adjusted or --as total-return',
-    'yahoo.csv: Yahoo CSV',
-    '  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2024-05-09 to 2024-05-09: Z',
-    '  its prices are taken as split-adjusted, as Yahoo CSV is; otherwise import it with --as raw or --as total-return',
-  ]);
-  const said = await runInProcess(['import-prices', '--as', 'total-return', 'yahoo.csv'], { cwd });
+  const lines = `split.csv: CSV
+  imported 24 bars (24 new or changed) of 12 symbols on 2 dates, 2024-05-09 to 2024-05-10: SA, SB, SC, SD, SE, SF, SG, SH, SI, SJ and 2 more
+  and 0 dividends and 12 splits
+  its prices are taken as raw, as a split shows: SA split 4:1 on 2024-05-10, and closed at 400 on 2024-05-09 and at 100 on 2024-05-10; otherwise import it with --as split-adjusted or --as total-return
+yahoo.csv: Yahoo CSV
+  imported 1 bar (1 new or changed) of 1 symbol on 1 date, 2024-05-09 to 2024-05-09: Z
+  its prices are taken as split-adjusted, as Yahoo CSV is; otherwise import it with --as raw or --as total-return
+`;
+  assert.equal(stdout.slice(0, lines.length), lines);
+  const said = await importing(cwd, { 'yahoo.csv': yahoo }, '--as', 'total-return');
   assert.match(
     said.stdout,
     /imported 1 bar \(1 new or changed\)[^]* {2}its prices are taken as total-return, as --as says; otherwise/,
   );
-  const wrong = await runInProcess(['import-prices', '--as', 'adjusted', 'yahoo.csv'], { cwd });
+  const wrong = await importing(cwd, { 'yahoo.csv': yahoo }, '--as', 'adjusted');
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /--as is one of raw, split-adjusted, total-return, not "adjusted"/);
 });
 
 test('an import that brings a split names the stored prices that it contradicts', async (t) => {
   const cwd = installProgram(t);
-  writeFileSync(join(cwd, 'A.csv'), 'date,open,close\n2024-05-09,400,400\n');
-  await runInProcess(['import-prices', 'A.csv'], { cwd });
-  writeFileSync(join(cwd, 'A.csv'), 'date,open,close,stock splits\n2024-05-10,100,100,4\n');
-  const { stdout } = await runInProcess(['import-prices', 'A.csv'], { cwd });
+  await importing(cwd, { 'A.csv': 'date,open,close\n2024-05-09,400,400\n' });
+  const split = 'date,open,close,stock splits\n2024-05-10,100,100,4\n';
+  const { stdout } = await importing(cwd, { 'A.csv': split });
   assert.match(
     stdout,
     /\n {2}Prices of A are stored as split-adjusted, which a split contradicts: A split 4:1 on 2024-05-10, and closed at 400 .*--as raw\n/,
@@ -159,33 +133,32 @@ test('an import that brings a split names the stored prices that it contradicts'
  * mark of writing direction.
  */
 const EVIL = 'x\u009b2J\u061c';
-const named: [args: string[], env: Record<string, string>, code: number][] = [
-  [['import-prices', `${EVIL}.csv`], {}, 0],
-  [['import-prices', EVIL], {}, 1],
-  [['backup', EVIL], {}, 0],
-  [['backup', `none/${EVIL}`], {}, 1],
-  [['check', EVIL], {}, 0],
-  [['check', `none/${EVIL}`], {}, 1],
-  [['merge-config', `${EVIL}.json`], {}, 0],
-  [['merge-config', EVIL], {}, 1],
-  [['check'], { DEPLOYMENT_MODE: EVIL }, 1],
+const named: [command: string, code: number, env?: Record<string, string>][] = [
+  [`import-prices ${EVIL}.csv`, 0],
+  [`import-prices ${EVIL}`, 1],
+  [`backup ${EVIL}`, 0],
+  [`backup none/${EVIL}`, 1],
+  [`check ${EVIL}`, 0],
+  [`check none/${EVIL}`, 1],
+  [`merge-config ${EVIL}.json`, 0],
+  [`merge-config ${EVIL}`, 1],
+  ['check', 1, { DEPLOYMENT_MODE: EVIL }],
 ];
 test('names on the command line, in settings and of a health report cannot control the terminal', async (t) => {
   const cwd = installProgram(t);
-  writeFileSync(
-    join(cwd, `${EVIL}.csv`),
-    'symbol,date,open,close\nAAPL,2025-01-06,1,1\nAAPL,soon,1,1\n',
-  );
+  writeFileSync(join(cwd, `${EVIL}.csv`), `${BARS}AAPL,2025-01-06,1,1\nAAPL,soon,1,1\n`);
   writeFileSync(join(cwd, `${EVIL}.json`), '{}');
-  const server = createServer((_request, response) =>
-    response.end(JSON.stringify({ status: EVIL })),
-  );
+  const health = JSON.stringify({ status: EVIL });
+  const server = createServer((_request, response) => response.end(health));
   const port = String(await listenHere(t, server));
-  for (const [args, env, code] of [...named, [['healthcheck'], { API_PORT: port }, 1] as const]) {
-    const ended = await runInProcess(args, { cwd, env });
+  for (const [command, code, env = {}] of [
+    ...named,
+    ['healthcheck', 1, { API_PORT: port }] as const,
+  ]) {
+    const ended = await runInProcess(command.split(' '), { cwd, env });
     const text = ended.stdout + ended.stderr;
     assert.equal(ended.code, code, text);
-    assert.doesNotMatch(text.replaceAll('\n', ''), /\p{Cc}|\p{Bidi_Control}/u, args.join(' '));
+    assert.doesNotMatch(text.replaceAll('\n', ''), /\p{Cc}|\p{Bidi_Control}/u, command);
     assert.match(text, /x\ufffd2J\ufffd/);
   }
   assert.match(progressBar(1, 2, EVIL), /50 % x\ufffd2J\ufffd$/);

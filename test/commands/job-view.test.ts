@@ -7,25 +7,20 @@ import { weekdays } from '../../src/basics/calendar.ts';
 import type { ModelDayStatus } from '../../src/basics/domain.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 
+const statuses: Record<string, ModelDayStatus> = {
+  ...{ '#': 'completed', x: 'failed', '-': 'skipped', '>': 'running', '.': 'pending' },
+};
+
 function job(
   dates: string[],
   marks: Record<string, string>,
   changes: Partial<JobStatusResponse> = {},
 ): JobStatusResponse {
-  const statuses: Record<string, ModelDayStatus> = {
-    '#': 'completed',
-    x: 'failed',
-    '-': 'skipped',
-    '>': 'running',
-    '.': 'pending',
-  };
-  const entries = Object.entries(marks);
   const modelDays = dates.flatMap((date, index) =>
-    entries.map(([model, row]) => ({
-      date,
-      model,
-      status: statuses[row[index] as string] as ModelDayStatus,
-    })),
+    Object.entries(marks).map(([model, row]) => {
+      const status = statuses[row[index] as string] as ModelDayStatus;
+      return { date, model, status };
+    }),
   );
   return jobStatusAnswer(modelDays, changes);
 }
@@ -41,28 +36,21 @@ test('a line for each date that has ended says more only if not all completed', 
 });
 
 test('the result of a job, in lines without control characters', () => {
-  const hostile = job(
-    ['2025-11-10'],
-    { 'a\u001b[2J': 'x' },
-    {
-      status: 'failed',
-      error: 'broke\u0007 down',
-      warnings: ['first\nsecond\u202e'],
-      total_duration_seconds: 1.5,
-    },
-  );
+  const words = { error: 'broke\u0007 down', warnings: ['first\nsecond\u202e'] };
+  const end = { status: 'failed', ...words, total_duration_seconds: 1.5 } as const;
   assert.equal(
-    describeEnd(hostile),
-    'The job is failed after 1.5 s: 0 of 1 run, 1 failed.\nbroke down\n2025-11-10 a [2J failed: it\u0027s tired\nfirst second',
+    describeEnd(job(['2025-11-10'], { 'a\u001b[2J': 'x' }, end)),
+    "The job is failed after 1.5 s: 0 of 1 run, 1 failed.\nbroke down\n2025-11-10 a [2J failed: it's tired\nfirst second",
   );
-  const took = (total_duration_seconds: number) =>
-    describeEnd(job(['2025-11-10'], { a: '#' }, { status: 'completed', total_duration_seconds }));
-  assert.deepEqual(
-    [1, 1274.306, 7_512].map(took),
-    ['1.0 s', '21 min 14 s', '2 h 5 min'].map(
-      (time) => `The job is completed after ${time}: 1 of 1 run.`,
-    ),
-  );
+  for (const [total_duration_seconds, time] of [
+    [1, '1.0 s'],
+    [1274.306, '21 min 14 s'],
+    [7_512, '2 h 5 min'],
+  ] as const) {
+    const completed = { status: 'completed', total_duration_seconds } as const;
+    const said = describeEnd(job(['2025-11-10'], { a: '#' }, completed));
+    assert.equal(said, `The job is completed after ${time}: 1 of 1 run.`);
+  }
   const many = job(weekdays('2025-01-01', '2025-12-31'), { a: 'x'.repeat(261) });
   assert.equal(describeEnd(many).split('\n').length, 52);
   assert.match(describeEnd(many), /and 211 more failed$/);

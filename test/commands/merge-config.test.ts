@@ -8,12 +8,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { mergeConfig } from '../../src/commands/merge-config.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-const DATABASE = 'data/jobs.db';
+const merge = (target: string, userFile: string | null = null) =>
+  mergeConfig({ userFile, target, databasePath: 'data/jobs.db' });
 
 const base = {
   models: [{ signature: 'a', enabled: true }],
@@ -29,42 +30,30 @@ function enterFolder(t: TestContext, user?: unknown, defaults: unknown = base): 
   process.chdir(folder);
   for (const name of ['configs', 'user-configs']) mkdirSync(name);
   writeFileSync('configs/default_config.json', JSON.stringify(defaults));
-  if (user !== undefined)
-    writeFileSync(
-      'user-configs/config.json',
-      typeof user === 'string' ? user : JSON.stringify(user),
-    );
+  const text = typeof user === 'string' ? user : JSON.stringify(user);
+  if (text !== undefined) writeFileSync('user-configs/config.json', text);
   return join(folder, 'runtime_config.json');
 }
 
+const { models, agent_config, log_config } = base;
+const few = { agent_config: { initial_cash: 777 } };
+const universes = { control: ['QXKZVA'] };
 const merges: [name: string, user: unknown, merged: unknown][] = [
   ['nothing', undefined, base],
   ['an empty object', {}, base],
-  [
-    'universes',
-    { universes: { control: ['QXKZVA'] } },
-    { ...base, universes: { control: ['QXKZVA'] } },
-  ],
-  [
-    'one key of a section',
-    { agent_config: { initial_cash: 777 } },
-    { ...base, agent_config: { max_steps: 10, initial_cash: 777 } },
-  ],
+  ['universes', { universes }, { ...base, universes }],
+  ['one key of a section', few, { ...base, agent_config: { ...agent_config, initial_cash: 777 } }],
   [
     'a list, which replaces',
     { models: [{ signature: 'b' }] },
     { ...base, models: [{ signature: 'b' }] },
   ],
-  [
-    'null, which removes',
-    { log_config: null },
-    { models: base.models, agent_config: base.agent_config },
-  ],
+  ['null, which removes', { agent_config: null }, { models, log_config }],
 ];
 for (const [name, user, merged] of merges) {
   test(`merges ${name}`, async (t) => {
     const target = enterFolder(t, user);
-    assert.equal(await mergeConfig({ userFile: null, target, databasePath: DATABASE }), 0);
+    assert.equal(await merge(target), 0);
     assert.deepEqual(JSON.parse(readFileSync(target, 'utf8')), merged);
   });
 }
@@ -73,7 +62,7 @@ test('prompt files, which are relative to the file that names them, get absolute
   const target = enterFolder(t, {
     models: [{ signature: 'b', prompt_file: 'prompts/b.txt' }, { signature: 'c' }],
   });
-  assert.equal(await mergeConfig({ userFile: null, target, databasePath: DATABASE }), 0);
+  assert.equal(await merge(target), 0);
   const { models } = JSON.parse(readFileSync(target, 'utf8'));
   assert.deepEqual(models, [
     { signature: 'b', prompt_file: join(process.cwd(), 'user-configs/prompts/b.txt') },
@@ -90,38 +79,22 @@ const broken: [name: string, user: unknown, message: RegExp, defaults?: unknown]
   ],
   ['a list as a whole', [], /models: is missing/],
   ['models removed', { models: null }, /models: is missing/],
-  [
-    'a broken default',
-    {},
-    /server configuration configs\/default_config\.json: models: is missing/,
-    {},
-  ],
+  ['a broken default', {}, /configuration configs\/default_config\.json: models: is missing/, {}],
 ];
 for (const [name, user, message, defaults] of broken) {
   test(`${name} writes nothing and says what is wrong`, async (t) => {
     const target = enterFolder(t, user, defaults);
-    await assert.rejects(mergeConfig({ userFile: null, target, databasePath: DATABASE }), {
-      code: 'broken_configuration',
-      message,
-    });
+    await assert.rejects(merge(target), { code: 'broken_configuration', message });
     assert.ok(!existsSync(target));
   });
 }
 
 test('a file named on the command line must exist; an unwritable target is reported', async (t) => {
   const target = enterFolder(t);
-  await assert.rejects(
-    mergeConfig({ userFile: 'mine.json', target, databasePath: DATABASE }),
-    /Server configuration file not found: mine\.json/,
-  );
-  await assert.rejects(
-    mergeConfig({
-      userFile: null,
-      target: join(target, 'deep/config.json'),
-      databasePath: DATABASE,
-    }),
-    /Cannot write the merged configuration/,
-  );
+  const missing = /Server configuration file not found: mine\.json/;
+  await assert.rejects(merge(target, 'mine.json'), missing);
+  const deep = join(target, 'deep/config.json');
+  await assert.rejects(merge(deep), /Cannot write the merged configuration/);
 });
 
 test('called without arguments it writes nothing: where to is named by the one that calls it', async (t) => {
@@ -130,19 +103,16 @@ test('called without arguments it writes nothing: where to is named by the one t
   assert.deepEqual(readdirSync('.').sort(), ['configs', 'user-configs']);
 });
 
-test('what was left or put under another name beside the target is neither written nor followed', async (t) => {
-  const target = enterFolder(t);
-  writeFileSync('elsewhere', '');
+test('a merged configuration replaces an earlier one, and neither writes nor follows what lies beside it', async (t) => {
+  const target = enterFolder(t, { agent_config: { max_steps: 3 } });
+  writeFileSync('elsewhere', 'mine');
+  writeFileSync(target, '{}');
   symlinkSync('elsewhere', `${target}.new`);
-  assert.equal(await mergeConfig({ userFile: null, target, databasePath: DATABASE }), 0);
-  assert.deepEqual(readdirSync('.').sort(), [
-    'configs',
-    'elsewhere',
-    'runtime_config.json',
-    'runtime_config.json.new',
-    'user-configs',
-  ]);
-  assert.equal(readFileSync('elsewhere', 'utf8'), '', 'keys would be in it');
+  assert.equal(await merge(target), 0);
+  assert.equal(JSON.parse(readFileSync(target, 'utf8')).agent_config.max_steps, 3);
+  const own = ['runtime_config.json', 'runtime_config.json.new'];
+  assert.deepEqual(readdirSync('.').sort(), ['configs', 'elsewhere', ...own, 'user-configs']);
+  assert.equal(readFileSync('elsewhere', 'utf8'), 'mine', 'keys would be in it');
 });
 
 test('a user configuration may be a stream', async (t) => {
@@ -150,7 +120,7 @@ test('a user configuration may be a stream', async (t) => {
   execFileSync('mkfifo', ['stream']);
   const writer = spawn('sh', ['-c', 'echo \'{"log_config": null}\' > stream']);
   const ended = new Promise((resolve) => writer.once('exit', resolve));
-  assert.equal(await mergeConfig({ userFile: 'stream', target, databasePath: DATABASE }), 0);
+  assert.equal(await merge(target, 'stream'), 0);
   await ended;
   assert.equal(JSON.parse(readFileSync(target, 'utf8')).log_config, undefined);
 });
@@ -166,16 +136,8 @@ const inTheWay: [name: string, target: string, message: RegExp][] = [
   ['a database', 'old.db', /it is a database$/],
   ['a name that SQLite uses', 'jobs.db-wal', /SQLite uses such a name beside a database$/],
   ['the owner lock', 'owner.lock', /the service uses that name$/],
-  [
-    'the default configuration',
-    'configs/default_config.json',
-    /it is one of the files that are merged$/,
-  ],
-  [
-    "the user's configuration",
-    'user-configs/config.json',
-    /it is one of the files that are merged$/,
-  ],
+  ['the default configuration', 'configs/default_config.json', /one of the files that are merged$/],
+  ["the user's configuration", 'user-configs/config.json', /one of the files that are merged$/],
 ];
 for (const [name, file, message] of inTheWay) {
   test(`a merged configuration does not replace ${name}`, async (t) => {
@@ -187,27 +149,8 @@ for (const [name, file, message] of inTheWay) {
     const target = join(folder, file);
     const content = () => readdirSync(folder, { recursive: true }).sort();
     const before = content();
-    await assert.rejects(mergeConfig({ userFile: null, target, databasePath: DATABASE }), {
-      code: 'cannot_start',
-      message,
-    });
+    await assert.rejects(merge(target), { code: 'cannot_start', message });
     assert.deepEqual(content(), before);
     assert.equal(readFileSync('other.json', 'utf8'), 'other');
   });
 }
-
-test('a merged configuration replaces an earlier one, and writes through no link beside it', async (t) => {
-  const target = enterFolder(t, { agent_config: { max_steps: 3 } });
-  writeFileSync('victim.txt', 'mine');
-  writeFileSync(target, '{}');
-  symlinkSync('victim.txt', `${target}.new`);
-  assert.equal(await mergeConfig({ userFile: null, target, databasePath: DATABASE }), 0);
-  assert.equal(JSON.parse(readFileSync(target, 'utf8')).agent_config.max_steps, 3);
-  assert.equal(readFileSync('victim.txt', 'utf8'), 'mine');
-  assert.deepEqual(
-    readdirSync('.')
-      .filter((name) => name.startsWith(basename(target)))
-      .sort(),
-    ['runtime_config.json', 'runtime_config.json.new'],
-  );
-});

@@ -7,7 +7,7 @@ import { brotliCompressSync } from 'node:zlib';
 import { openDatabase } from '../../src/database/database.ts';
 import { openView } from '../../src/database/view.ts';
 import { packageJob } from '../../src/commands/backup.ts';
-import { type Books, fourDays } from '../support/books.ts';
+import { fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
@@ -22,51 +22,37 @@ async function unusedFile(folder: string): Promise<string> {
   return path;
 }
 
-const refused: [method: string, path: string, allow: string][] = [
-  ['POST', '/simulate/trigger', ''],
-  ['POST', '/simulate/cancel/job-1', ''],
-  ['GET', '/simulate/trigger', ''],
-  ['POST', '/results', 'GET, HEAD'],
-  ['DELETE', '/jobs', 'GET, HEAD'],
-];
+/** Does something to a file as a service would. */
+function changed(path: string, sql: string): void {
+  const database = openDatabase(path);
+  database.statement(sql).run();
+  database.close();
+}
+
+const refused = ['POST /simulate/trigger', 'POST /simulate/cancel/job-1', 'GET /simulate/trigger'];
+const readable = '/results /performance /audit /search?q=done /models /jobs /prices/coverage';
 
 test('whatever would change something is refused, and neither the file nor its folder changes', async (t) => {
   const folder = temporaryFolder(t);
   const path = await unusedFile(folder);
   const before = contentOf(folder);
   const view = await startTestView(t, path);
-  for (const [method, request, allow] of refused) {
-    const response = await fetch(view.url + request, {
-      method,
-      ...(method === 'POST' && { body: 'no JSON' }),
-    });
+  for (const request of [...refused, 'POST /results', 'DELETE /jobs']) {
+    const [method = '', target = ''] = request.split(' ');
+    const body = method === 'POST' ? 'no JSON' : null;
+    const response = await fetch(view.url + target, { method, body });
     const { detail } = (await response.json()) as { detail: string };
-    assert.deepEqual(
-      [response.status, response.headers.get('allow'), detail],
-      [
-        405,
-        allow,
-        `Cannot ${method} ${request}: this server only shows the file paper.db, and changes nothing`,
-      ],
-    );
+    const allow = refused.includes(request) ? '' : 'GET, HEAD';
+    assert.deepEqual([response.status, response.headers.get('allow')], [405, allow]);
+    const why = 'this server only shows the file paper.db, and changes nothing';
+    assert.equal(detail, `Cannot ${request}: ${why}`);
   }
   assert.equal((await view.get('/nowhere')).status, 404);
   const { paths } = (await view.get('/openapi.json')).body;
-  assert.deepEqual(
-    Object.values(paths)
-      .flatMap((operations) => Object.keys(operations as object))
-      .filter((name) => name !== 'get'),
-    [],
-  );
-  for (const request of [
-    '/results',
-    '/performance',
-    '/audit',
-    '/search?q=done',
-    '/models',
-    '/jobs',
-    '/prices/coverage',
-  ])
+  const methods = Object.values(paths).flatMap((operations) => Object.keys(operations as object));
+  const others = methods.filter((name) => name !== 'get');
+  assert.deepEqual(others, []);
+  for (const request of readable.split(' '))
     assert.equal((await view.get(request)).status, 200, request);
   assert.deepEqual(contentOf(folder), before);
 });
@@ -76,16 +62,11 @@ test('its health names the file; tokens are asked for as in a service; the confi
   const view = await startTestView(t, path, { settings: { apiToken: 'secret' } });
   const { timestamp: _timestamp, ...health } = (await view.get('/health')).body;
   const state = { status: 'healthy', database: 'connected', viewing: 'paper.db' };
-  assert.deepEqual(health, {
-    ...state,
-    deployment_mode: 'PROD',
-    is_dev_mode: false,
-    preserve_dev_data: null,
-  });
+  const mode = { deployment_mode: 'PROD', is_dev_mode: false, preserve_dev_data: null };
+  assert.deepEqual(health, { ...state, ...mode });
   assert.equal((await view.get('/models')).status, 401);
-  const response = await fetch(`${view.url}/models`, {
-    headers: { authorization: 'Bearer secret' },
-  });
+  const headers = { authorization: 'Bearer secret' };
+  const response = await fetch(`${view.url}/models`, { headers });
   const { models, configuration_error: error } = JSON.parse(await response.text());
   assert.deepEqual([models.length, models[0].signature, error], [1, 'model-a', null]);
 });
@@ -94,20 +75,16 @@ test('the mode is that of the jobs of the file: DEV where any was simulated, unk
   const path = await unusedFile(temporaryFolder(t));
   const empty = `${path}-empty.db`;
   openDatabase(empty).close();
-  assert.equal(
-    (await (await startTestView(t, empty)).get('/health')).body.deployment_mode,
-    'UNKNOWN',
-  );
+  const ofEmpty = await (await startTestView(t, empty)).get('/health');
+  assert.equal(ofEmpty.body.deployment_mode, 'UNKNOWN');
   const view = await startTestView(t, path);
-  const other = openDatabase(path);
   for (const [job, mode] of [
     ['job-1', 'PROD'],
     ['job-2', 'DEV'],
-  ] as const) {
-    other.statement('UPDATE jobs SET deployment_mode = ? WHERE job_id = ?').run(mode, job);
+  ]) {
+    changed(path, `UPDATE jobs SET deployment_mode = '${mode}' WHERE job_id = '${job}'`);
     assert.equal((await view.get('/jobs')).body.deployment_mode, mode);
   }
-  other.close();
 });
 
 /** The risk-free rate that a view uses where its reader's environment says otherwise. */
@@ -123,26 +100,17 @@ test('a package is shown with the risk-free rate of its author, and a database w
   assert.equal(await rateShown(t, path, 0.01), 0.01, 'it has none yet');
   const before = join(folder, 'before.db');
   await packageJob({ path, jobId: 'job-1', target: before, riskFreeRate: 0.05 });
-  assert.equal(
-    await rateShown(t, before, 0.01),
-    0.05,
-    'that of the command that made it, where no service has served the database',
-  );
+  // That of the command that made it, where no service has served the database.
+  assert.equal(await rateShown(t, before, 0.01), 0.05);
 
   const view = await startTestView(t, path, { settings: { riskFreeRate: 0.01 } });
+  const isForged = true;
   for (const riskFreeRate of [0.04, 0.02]) {
-    const service = await startTestService(t, {
-      folder,
-      settings: { riskFreeRate },
-      isForged: true,
-    });
+    const service = await startTestService(t, { folder, settings: { riskFreeRate }, isForged });
     const own = (await service.get('/performance')).body;
     assert.equal(own.conventions.risk_free_rate, riskFreeRate);
-    assert.deepEqual(
-      (await view.get('/performance')).body.models,
-      own.models,
-      'beside the service',
-    );
+    const { models } = (await view.get('/performance')).body;
+    assert.deepEqual(models, own.models, 'beside the service');
     await service.stop();
   }
   assert.equal(await rateShown(t, path, 0.01), 0.02);
@@ -150,18 +118,13 @@ test('a package is shown with the risk-free rate of its author, and a database w
   await packageJob({ path, jobId: 'job-1', target: after, riskFreeRate: 0.05 });
   assert.equal(await rateShown(t, after, 0.01), 0.02, 'as the service showed it');
 
-  mkdirSync(join(folder, 'reader'));
-  copyFileSync(after, join(folder, 'reader/jobs.db'));
-  const reader = await startTestService(t, {
-    folder: join(folder, 'reader'),
-    settings: { riskFreeRate: 0.03 },
-    isForged: true,
-  });
-  assert.equal(
-    (await reader.get('/performance')).body.conventions.risk_free_rate,
-    0.03,
-    'a service has its own',
-  );
+  const readers = join(folder, 'reader');
+  mkdirSync(readers);
+  copyFileSync(after, join(readers, 'jobs.db'));
+  const settings = { riskFreeRate: 0.03 };
+  const reader = await startTestService(t, { folder: readers, settings, isForged });
+  const { conventions } = (await reader.get('/performance')).body;
+  assert.equal(conventions.risk_free_rate, 0.03, 'a service has its own');
 });
 
 test('pages of a package say that the file cannot change; those of a file that a service may open do not', async (t) => {
@@ -175,47 +138,26 @@ test('pages of a package say that the file cannot change; those of a file that a
   assert.equal(await bodyOf(target), '<body data-view="package.db" data-fixed>');
 });
 
-/** One more day of the same books, by a service that has the file open. */
-async function oneMoreDay({ day }: Books): Promise<void> {
-  await day('2025-01-09', [['sell', 'AAPL', 2]]);
-}
+const WITHOUT_LAST = `UPDATE trading_sessions SET status = 'superseded'
+  WHERE date = (SELECT max(date) FROM trading_sessions)`;
 
+// Nor is a response that was computed before sent again.
 test('what a service commits to the file appears, from its start to its end and after it', async (t) => {
   const path = join(temporaryFolder(t), 'paper.db');
   const books = await fourDays(path);
+  const view = await startTestView(t, path);
   const countOf = async () => {
-    const [results, performance, found] = await Promise.all(
-      ['/results', '/performance', '/search?q=sell'].map(
-        async (request) => (await view.get(request)).body,
-      ),
-    );
+    const requests = ['/results', '/performance', '/search?q=sell'].map(view.get);
+    const [results, performance, found] = (await Promise.all(requests)).map(({ body }) => body);
     return [results.count, performance.models[0].model_days, found.count];
   };
-  const view = await startTestView(t, path);
   assert.deepEqual(await countOf(), [7, 4, 1], 'with a log');
-  await oneMoreDay(books);
+  await books.day('2025-01-09', [['sell', 'AAPL', 2]]);
   assert.deepEqual(await countOf(), [8, 5, 2], 'the log has grown');
   books.database.close();
   assert.deepEqual(await countOf(), [8, 5, 2], 'the service has ended');
-  const other = openDatabase(path);
-  other
-    .statement(`UPDATE trading_sessions SET status = 'superseded' WHERE date = '2025-01-09'`)
-    .run();
-  other.close();
+  changed(path, WITHOUT_LAST);
   assert.deepEqual(await countOf(), [7, 4, 1], 'another one has come and gone');
-});
-
-test('a response that was computed before the file changed is not sent again', async (t) => {
-  const path = await unusedFile(temporaryFolder(t));
-  const view = await startTestView(t, path);
-  const daysOf = async () => (await view.get('/performance')).body.models[0].model_days;
-  assert.equal(await daysOf(), 4);
-  const service = openDatabase(path);
-  service
-    .statement(`UPDATE trading_sessions SET status = 'superseded' WHERE date = '2025-01-08'`)
-    .run();
-  service.close();
-  assert.equal(await daysOf(), 3);
 });
 
 test('a view that is not used for a while lets a service that ends remove its log', async (t) => {
@@ -237,30 +179,22 @@ test('a search finds what a service would, page by page, and leaves the file as 
   const path = await unusedFile(folder);
   const before = contentOf(folder);
   const view = await startTestView(t, path);
-  const [first, again] = [
-    await view.get('/search?q=executed&limit=2'),
-    await view.get('/search?q=executed&limit=2'),
-  ];
+  const first = await view.get('/search?q=executed&limit=2');
+  const again = await view.get('/search?q=executed&limit=2');
   assert.equal(first.body.count, 2);
   assert.deepEqual(again.body, first.body);
   const rest = await view.get(`/search?q=executed&limit=100&before=${first.body.next_before}`);
   const results = `SELECT count(*) AS count FROM reasoning_logs WHERE role = 'tool' AND content LIKE '%executed%'`;
   const all = new DatabaseSync(path, { readOnly: true }).prepare(results).get();
   assert.equal(first.body.count + rest.body.count, all?.['count']);
-  assert.deepEqual(
-    contentOf(folder).filter((line) => !line.includes('-wal') && !line.includes('-shm')),
-    before,
-  );
+  const left = contentOf(folder).filter((line) => !line.includes('-wal') && !line.includes('-shm'));
+  assert.deepEqual(left, before);
 });
 
 const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
   ['a missing file', (path) => rmSync(path), /^There is no database .*paper\.db$/],
   ['an empty file', (path) => writeFileSync(path, ''), /^Cannot read .*paper\.db: it is empty$/],
-  [
-    'a folder',
-    (path) => (rmSync(path), mkdirSync(path)),
-    /^Cannot read the database .*paper\.db: it is a folder$/,
-  ],
+  ['a folder', (path) => (rmSync(path), mkdirSync(path)), /paper\.db: it is a folder$/],
   ['a file from before the first release', makeFormer, FORMER],
   [
     'what is not a database',
@@ -278,13 +212,13 @@ const unusable: [name: string, make: (path: string) => void, message: RegExp][] 
     /^Cannot read the database .*paper\.db: its log \(-wal\) lies beside it without the index \(-shm\); start the service on it once/,
   ],
 ];
-for (const [name, make, message] of unusable) {
-  test(`no view: ${name}`, async (t) => {
+test('a file that cannot be viewed is refused with the reason', async (t) => {
+  for (const [name, make, message] of unusable) {
     const path = await unusedFile(temporaryFolder(t));
     make(path);
-    assert.throws(() => openView(path), { code: 'storage_fault', message });
-  });
-}
+    assert.throws(() => openView(path), { code: 'storage_fault', message }, name);
+  }
+});
 
 test('a file that is lost while it is shown makes the view unhealthy, and one that is put there is shown', async (t) => {
   const folder = temporaryFolder(t);

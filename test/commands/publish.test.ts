@@ -25,31 +25,25 @@ const SECRETS = {
 
 test('a running service is published while it serves, without its keys and paths', async (t) => {
   const own = { signature: 'model-a', enabled: true, openai_api_key: 'canary-of-the-entry' };
-  const cwd = installProgram(t, {
-    models: [own],
-    agent_config: { stock_symbols: ['AAPL', 'MSFT', 'NVDA'] },
-  });
+  const agent_config = { stock_symbols: ['AAPL', 'MSFT', 'NVDA'] };
+  const cwd = installProgram(t, { models: [own], agent_config });
   const env = { DEPLOYMENT_MODE: 'DEV', ...SECRETS };
-  const { url } = await startServer(t, {
-    cwd,
-    env: { ...env, API_TOKEN: '', MASSIVE_API_KEY: '' },
-  });
+  const serving = { ...env, API_TOKEN: '', MASSIVE_API_KEY: '' };
+  const { url } = await startServer(t, { cwd, env: serving });
   const dates = { start_date: '2025-10-06', end_date: '2025-10-07' };
   const { job_id: id } = await ask(`${url}/simulate/trigger`, dates);
-  const { status, details } = await waitForJob(url, id);
-  assert.equal(status, 'completed', JSON.stringify(details));
+  assert.equal((await waitForJob(url, id)).status, 'completed');
   const first = await runProgram(['publish', 'site', '--title', 'A board'], { cwd, env });
   assert.deepEqual([first.code, first.stderr], [0, '']);
   assert.match(first.stdout, /^site: (\d+) files, [\d.]+ kB; \1 files changed, 0 files removed\n$/);
   const again = await runProgram(['publish', 'site', '--title', 'A board'], { cwd, env });
   assert.match(again.stdout, /; 0 files changed, 0 files removed\n$/);
   const files = readdirSync(join(cwd, 'site'), { recursive: true, withFileTypes: true });
-  const texts = files
-    .filter((file) => file.isFile())
-    .map(({ parentPath, name }) => {
-      const bytes = readFileSync(join(parentPath, name));
-      return name.endsWith('.gz') ? String(gunzipSync(bytes)) : String(bytes);
-    });
+  const texts = files.map((file) => {
+    if (!file.isFile()) return '';
+    const bytes = readFileSync(join(file.parentPath, file.name));
+    return String(file.name.endsWith('.gz') ? gunzipSync(bytes) : bytes);
+  });
   const content = texts.join('\n');
   assert.ok(content.includes('Today') && content.includes(id), 'the conversations and the job');
   for (const secret of [...Object.values(SECRETS), 'canary', cwd, process.cwd()])
@@ -113,10 +107,8 @@ test('the program that draws the preview gets no key', async (t) => {
   const draw = 'for word; do case "$word" in --screenshot=*) env > "${word#*=}";; esac; done';
   writeFileSync(drawer, `#!/bin/sh\n${draw}\n`, { mode: 0o700 });
   const env = { ...SECRETS, PATH: process.env['PATH'] ?? '', HOME: cwd };
-  const { code, stderr } = await runInProcess(['publish', 'site', '--chromium', drawer], {
-    cwd,
-    env,
-  });
+  const args = ['publish', 'site', '--chromium', drawer];
+  const { code, stderr } = await runInProcess(args, { cwd, env });
   assert.deepEqual([code, stderr], [0, '']);
   const got = readFileSync(join(cwd, 'site/preview.png'), 'utf8');
   assert.ok(got.includes(`HOME=${cwd}\n`) && !got.includes('canary'), got);

@@ -17,9 +17,8 @@ const notRoot = process.geteuid?.() === 0 ? false : 'only root can give files to
 const REQUEST = { start_date: '2025-01-02', end_date: '2025-01-02' };
 const REASON = /belongs to user 54321, in a folder that others may write/;
 
-test('a configuration or prompt that another user has put there is refused at the trigger and at the start, before anything is erased', {
-  skip: notRoot,
-}, async (t) => {
+// At the trigger and at the start, before anything is erased.
+test('a configuration or prompt of another user is refused', { skip: notRoot }, async (t) => {
   const cwd = installProgram(t);
   const shared = join(cwd, 'shared');
   mkdirSync(shared);
@@ -27,13 +26,8 @@ test('a configuration or prompt that another user has put there is refused at th
   const [config, prompt] = [join(shared, 'config.json'), join(shared, 'prompt.txt')];
   writeFileSync(prompt, 'Be bold.');
   const [first, ...others] = smallConfiguration.models;
-  writeFileSync(
-    config,
-    JSON.stringify({
-      ...smallConfiguration,
-      models: [{ ...first, prompt_file: 'prompt.txt' }, ...others],
-    }),
-  );
+  const models = [{ ...first, prompt_file: 'prompt.txt' }, ...others];
+  writeFileSync(config, JSON.stringify({ ...smallConfiguration, models }));
   const env = { DEPLOYMENT_MODE: 'DEV', RUNTIME_CONFIG_PATH: config };
   const server = await startServer(t, { cwd, env });
   const trigger = () => ask(`${server.url}/simulate/trigger`, REQUEST);
@@ -66,14 +60,9 @@ test('a start with a broken configuration succeeds with a warning; placeholders 
   assert.match((await trigger()).detail, /it is not JSON \(line 1 column 13\)$/);
   const [first, ...others] = smallConfiguration.models;
   const openai_api_key = 'YOUR_OPENAI_API_KEY,you can write them in .env file';
-  writeFileSync(
-    config,
-    JSON.stringify({
-      ...smallConfiguration,
-      agent_cfg: { max_cost_usd: 1 },
-      models: [{ ...first, openai_api_key }, ...others],
-    }),
-  );
+  const models = [{ ...first, openai_api_key }, ...others];
+  const agent_cfg = { max_cost_usd: 1 };
+  writeFileSync(config, JSON.stringify({ ...smallConfiguration, agent_cfg, models }));
   const unknown =
     'Unknown keys in the configuration are ignored: agent_cfg (did you mean "agent_config"?)';
   for (const request of [REQUEST, { ...REQUEST, replace_existing: true }]) {

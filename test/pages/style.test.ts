@@ -23,7 +23,10 @@ test('/performance tells returns apart into the stored factors, and lists those 
       ['alpha', 1],
       ['beta', 0.5],
       ['beta#2', 1.5],
-    ].map(([name, share]) => [String(name), { returns: returnsOf(Number(share)) }]),
+    ].map(([name, share]) => {
+      const family = String(name).replace(/#.*/, '');
+      return [String(name), { returns: returnsOf(Number(share)), family }];
+    }),
   );
   insertReturns(database, { dates, runs });
   const ask = async (query: string) => (await service.get(`/performance?${query}`)).body;

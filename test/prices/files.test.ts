@@ -19,13 +19,10 @@ const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
 const checksummed = (data: Buffer | string) =>
   zstdCompressSync(data, { params: { [constants.ZSTD_c_checksumFlag]: 1 } });
 const skippable = Buffer.from('532a4d1803000000aabbcc', 'hex');
-const frames = Buffer.concat([
-  skippable,
-  checksummed(HALF),
-  skippable,
-  zstdCompressSync(REST),
-  skippable,
-]);
+const [ofHalf, ofRest] = [checksummed(HALF), zstdCompressSync(REST)];
+const frames = Buffer.concat([skippable, ofHalf, skippable, ofRest, skippable]);
+/** Where a frame ends nothing shows that more should follow. */
+const betweenFrames = [11, 11 + ofHalf.length, 22 + ofHalf.length, frames.length - 11];
 
 const packed: [name: string, bytes: Buffer][] = [
   ['gzip', gzipSync(CSV)],
@@ -60,34 +57,21 @@ test('the symbol in the name of a compressed file is the one without its endings
 for (const [name, bytes, ends] of [
   ['gzip', gzipSync(CSV), []],
   ['zstd with a checksum', checksummed(CSV), []],
-  // Where a frame ends nothing shows that more should follow.
-  [
-    'several frames of zstd',
-    frames,
-    [11, 11 + checksummed(HALF).length, 22 + checksummed(HALF).length, frames.length - 11],
-  ],
-] as const) {
-  test(
-    `a file that is torn anywhere says so, and nothing of it is imported: ${name}`,
-    inLongForm,
-    async (t) => {
-      const path = join(temporaryFolder(t), 'torn');
-      for (const length of lengthsToTear(bytes.length, ends)) {
-        writeFileSync(path, bytes.subarray(0, length));
-        const read = async () => {
-          for await (const { bytes } of readContent(path))
-            assert.ok(ends.some((end) => end === length) || bytes.length === 0);
-        };
-        if (ends.some((end) => end === length)) await read();
-        else
-          await assert.rejects(
-            read(),
-            { message: /^its \w+ data ends in the middle: the file is torn, so nothing/ },
-            `${length} bytes`,
-          );
-      }
-    },
-  );
+  ['several frames of zstd', frames, betweenFrames],
+] as [string, Buffer, number[]][]) {
+  test(`a file that is torn anywhere says so: ${name}`, inLongForm, async (t) => {
+    const path = join(temporaryFolder(t), 'torn');
+    const message = /^its \w+ data ends in the middle: the file is torn, so nothing/;
+    for (const length of lengthsToTear(bytes.length, ends)) {
+      writeFileSync(path, bytes.subarray(0, length));
+      const isWhole = ends.includes(length);
+      const read = async () => {
+        for await (const piece of readContent(path)) assert.ok(isWhole || piece.bytes.length === 0);
+      };
+      if (isWhole) await read();
+      else await assert.rejects(read(), { message }, `${length} bytes`);
+    }
+  });
 }
 
 /** All lengths, or in short every sixth and those around the ends of frames. */
@@ -100,77 +84,45 @@ function lengthsToTear(size: number, ends: readonly number[]): Set<number> {
 test('only the first bytes of a file tell its format, not those that a later read begins with', async (t) => {
   const start = `${HEADER},name\nAAPL,2025-01-06,10,12,9,10.5,1000,`.padEnd(128 * 1024, 'x');
   for (const magic of ['1f8b0800', '504b0304', '28b52ffd']) {
-    const { summary } = await importText(
-      t,
-      Buffer.concat([
-        Buffer.from(start),
-        Buffer.from(magic, 'hex'),
-        Buffer.from(`\n${row('MSFT').trim()},y\n`),
-      ]),
-    );
-    assert.deepEqual(summary.symbols, ['AAPL', 'MSFT']);
+    const end = Buffer.from(`\n${row('MSFT').trim()},y\n`);
+    const bytes = Buffer.concat([Buffer.from(start), Buffer.from(magic, 'hex'), end]);
+    assert.deepEqual((await importText(t, bytes)).summary.symbols, ['AAPL', 'MSFT']);
   }
 });
 
 test('the end of zstd data within a frame is found without a decoder, however the data arrives', async () => {
-  const whole = [
-    0,
-    11,
-    11 + checksummed(HALF).length,
-    22 + checksummed(HALF).length,
-    frames.length - 11,
-    frames.length,
-  ];
+  const whole = [0, ...betweenFrames, frames.length];
   const byteByByte = async function* (bytes: Buffer) {
     for (const byte of bytes) yield { bytes: Buffer.of(byte) };
   };
-  for (let length = 0; length <= frames.length; length += 1)
-    assert.equal(
-      await endsWithinFrame(byteByByte(frames.subarray(0, length))),
-      !whole.includes(length),
-      `${length} bytes`,
-    );
+  for (let length = 0; length <= frames.length; length += 1) {
+    const endsWithin = await endsWithinFrame(byteByByte(frames.subarray(0, length)));
+    assert.equal(endsWithin, !whole.includes(length), `${length} bytes`);
+  }
 });
 
 const rows = Array.from(
   { length: 12_000 },
   (_, index) => `S${index % 1000},2024-12-${10 + (index % 12)},10,12,9,10.5,1000\n`,
 );
+const manyRows = gzipSync(`${HEADER}\n${rows.join('')}`);
+const NO_ZSTD = /its zstd data cannot be decompressed \(/;
+const mixedUp = Buffer.concat([zstdCompressSync(CSV), Buffer.from(CSV)]);
 const unpackable: [name: string, bytes: Buffer, message: RegExp][] = [
-  [
-    'torn after more rows than a transaction',
-    gzipSync(`${HEADER}\n${rows.join('')}`).subarray(0, -9),
-    /its gzip data ends in the middle/,
-  ],
-  [
-    'with a wrong checksum at its end',
-    withFlippedByte(gzipSync(`${HEADER}\n${rows.join('')}`), -7),
-    /its gzip data cannot be decompressed \(/,
-  ],
-  [
-    'with a wrong checksum of zstd',
-    withFlippedByte(checksummed(CSV), -1),
-    /its zstd data cannot be decompressed \(/,
-  ],
-  [
-    'with other data behind it',
-    Buffer.concat([zstdCompressSync(CSV), Buffer.from(CSV)]),
-    /its zstd data cannot be decompressed \(/,
-  ],
+  ['torn after many rows', manyRows.subarray(0, -9), /its gzip data ends in the middle/],
+  ['a wrong checksum', withFlippedByte(manyRows, -7), /its gzip data cannot be decompressed \(/],
+  ['a wrong checksum of zstd', withFlippedByte(checksummed(CSV), -1), NO_ZSTD],
+  ['other data behind it', mixedUp, NO_ZSTD],
   [
     'compressed twice',
     gzipSync(zstdCompressSync(CSV)),
     /it is compressed twice: decompress it once/,
   ],
-  [
-    'a ZIP archive',
-    Buffer.from('504b0304140000000800', 'hex'),
-    /it is a ZIP archive: extract it first/,
-  ],
+  ['a ZIP archive', Buffer.from('504b0304140000000800', 'hex'), /it is a ZIP archive: extract it/],
   [
     'compressed by xz',
     Buffer.from('fd377a585a000004', 'hex'),
-    /it is compressed by xz: extract it first/,
+    /it is compressed by xz: extract it/,
   ],
   [
     '34 million letters in one line',
@@ -186,7 +138,8 @@ for (const [name, bytes, message] of unpackable) {
   });
 }
 
-function withFlippedByte(bytes: Buffer, at: number): Buffer {
+function withFlippedByte(intact: Buffer, at: number): Buffer {
+  const bytes = Buffer.from(intact);
   const index = bytes.length + at;
   bytes.writeUInt8(bytes.readUInt8(index) ^ 0xff, index);
   return bytes;
@@ -195,10 +148,8 @@ function withFlippedByte(bytes: Buffer, at: number): Buffer {
 test('what a file decompresses to is never held as a whole', async (t) => {
   const path = join(temporaryFolder(t), 'bomb');
   const size = 3_000_000;
-  for (const bytes of [
-    gzipSync(Buffer.alloc(size, '\n')),
-    zstdCompressSync(Buffer.alloc(size, '\n')),
-  ]) {
+  const feeds = Buffer.alloc(size, '\n');
+  for (const bytes of [gzipSync(feeds), zstdCompressSync(feeds)]) {
     assert.ok(bytes.length < size / 900, 'it is compressed to almost nothing');
     writeFileSync(path, bytes);
     let [total, largest] = [0, 0];
@@ -211,35 +162,19 @@ test('what a file decompresses to is never held as a whole', async (t) => {
 });
 
 const row = (symbol: string) => `${symbol},2025-01-06,10,12,9,10.5,1000\n`;
+const latin = [Buffer.from(`name,${HEADER}\nCaf`), Buffer.of(0xe9), Buffer.from(`,${row('AAPL')}`)];
+const [plain, aapl] = [Buffer.from(row('MSFT')), `${HEADER}\n${row('AAPL')}`];
+const utf8First = Buffer.concat([Buffer.from(aapl), utf16(row('MSFT'))]);
 const mixed: [name: string, bytes: Buffer, symbols: string[], refused: RegExp | null][] = [
-  [
-    'Latin-1 in a column that is not read',
-    Buffer.concat([
-      Buffer.from(`name,${HEADER}\nCaf`),
-      Buffer.from([0xe9]),
-      Buffer.from(`,${row('AAPL')}`),
-    ]),
-    ['AAPL'],
-    null,
-  ],
-  [
-    'UTF-16 that turns into UTF-8',
-    Buffer.concat([utf16(`${HEADER}\n${row('AAPL')}`), Buffer.from(row('MSFT'))]),
-    ['AAPL'],
-    /^3: /,
-  ],
+  ['Latin-1 in a column that is not read', Buffer.concat(latin), ['AAPL'], null],
+  ['UTF-16 that turns into UTF-8', Buffer.concat([utf16(aapl), plain]), ['AAPL'], /^3: /],
   [
     'UTF-16 cut within a character',
-    utf16(`${HEADER}\n${row('AAPL')}${row('MSFT')}`).subarray(0, -5),
+    utf16(aapl + row('MSFT')).subarray(0, -5),
     ['AAPL', 'MSFT'],
     null,
   ],
-  [
-    'UTF-8 that turns into UTF-16',
-    Buffer.concat([Buffer.from(`${HEADER}\n${row('AAPL')}`), utf16(row('MSFT'))]),
-    ['AAPL'],
-    /^3: not a ticker symbol/,
-  ],
+  ['UTF-8 that turns into UTF-16', utf8First, ['AAPL'], /^3: not a ticker symbol/],
 ];
 for (const [name, bytes, expected, refusal] of mixed) {
   test(`what can be read is imported: ${name}`, async (t) => {

@@ -15,57 +15,43 @@ import { storePrices } from '../support/prices.ts';
 import { noProc } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 import { rowsAsText } from '../support/tables.ts';
+import { like, tableOf } from '../support/text-table.ts';
 import { inLongForm } from '../support/long.ts';
 
 const HEADER = 'symbol,date,open,high,low,close,volume';
 const OPTIONS = { clock: clockFrom(TODAY) };
 const series = (name: string) => `{"Meta Data": {"2. Symbol": "A"}, "${name}": {}}`;
-const NO_SERIES = /: it has no "Meta Data" with a symbol and no "Time Series \(Daily\)"$/;
 
-const unreadable: [name: string, text: string | Buffer, message: RegExp][] = [
-  ['an empty file', '', /: it is empty$/],
-  [
-    'bytes',
-    Buffer.from([0, 1, 2, 255, 254, 0, 0]),
-    /as CSV of prices its header lacks date, open, close/,
-  ],
-  [
-    'prose',
-    'Good morning,\nhere are the prices.',
-    /its header lacks .*columns are Good morning, $/,
-  ],
-  ['prices without a close', 'Date,Open,Settle\n2025-09-02,1,1\n', /: .* lacks close .*Settle$/],
-  ['a close and no open', 'symbol,date,close\nA,2025-09-02,1\n', /its header lacks open \(/],
-  [
-    'a close beside dividends and no open',
-    'symbol,ex_date,amount,close\nA,2025-09-02,1,1\n',
-    /its header lacks date, open \(dividends need ex_date and amount,/,
-  ],
-  ['an ex-date without amounts', 'symbol,ex_date,cash\nA,2024-06-07,1\n', /columns are .*, cash$/],
-  // They are adjusted for the splits, unlike those that are paid alone.
-  ['dividends on other dates', 'Date,Dividends,Stock Splits\n2024-06-07,1,0\n', / lacks open, clo/],
-  ['splits without dates', 'symbol,numerator,denominator\nA,4,1\n', /lacks date, open, close/],
-  ['two columns of one name', 'date,open,OPEN,close\n2025-01-06,1,2,1\n', /two columns for open$/],
-  ['a header and nothing else', 'date,open,close\n', /: it has no rows$/],
-  ['a header of dividends and nothing else', 'symbol,ex_date,amount\n', /: it has no rows$/],
-  ['a series without days', series('Time Series (Daily)'), /: it has no rows$/],
-  ['an intraday series', series('Time Series (5min)'), NO_SERIES],
-  ['a weekly series', series('Weekly Adjusted Time Series'), NO_SERIES],
-  ['hourly lines', [1, 2].map(() => series('Time Series (60min)')).join('\n'), NO_SERIES],
-  ['JSON of something else', '{"a": 1}', NO_SERIES],
-  ["the provider's rate limit", '{"Note": "Thank you"}', /message instead of prices: Thank you$/],
-  ["the provider's error", '{"Error Message": "Invalid"}', /message instead of prices: Invalid$/],
-  ['half a JSON document', series('x').slice(0, -1), /: it begins as JSON and is not: .*JSON/],
-  [
-    'NaN in a JSON document',
-    series('x').replaceAll(',', ',\n').replace('{}', 'NaN'),
-    /: it begins as JSON and is not: NaN on line 2; JSON has null for what is unknown$/,
-  ],
-];
+const NO_SERIES = 'it has no "Meta Data" with a symbol and no "Time Series (Daily)"';
+/** A file, with ⏎ where a line ends, and why it cannot be imported. */
+const unreadable = tableOf<[name: string, text: string, message: string]>(`
+  an empty file                          |                                      | it is empty
+  bytes                                  | \0\u0001\u0002                       | …as CSV of prices its header lacks date, open, close…
+  prose                                  | Good morning,⏎here are the prices.   | …its header lacks …columns are Good morning…
+  prices without a close                 | Date,Open,Settle⏎2025-09-02,1,1⏎     | … lacks close …Settle
+  a close and no open                    | symbol,date,close⏎A,2025-09-02,1⏎    | …its header lacks open (…
+  a close beside dividends, no open      | symbol,ex_date,amount,close⏎A,2025-09-02,1,1⏎ | …its header lacks date, open (dividends need ex_date and amount,…
+  an ex-date without amounts             | symbol,ex_date,cash⏎A,2024-06-07,1⏎  | …columns are …, cash
+  dividends on other dates, adjusted     | Date,Dividends,Stock Splits⏎2024-06-07,1,0⏎ | … lacks open, clo…
+  splits without dates                   | symbol,numerator,denominator⏎A,4,1⏎  | …lacks date, open, close…
+  two columns of one name                | date,open,OPEN,close⏎2025-01-06,1,2,1⏎ | …two columns for open
+  a header and nothing else              | date,open,close⏎                     | it has no rows
+  a header of dividends and nothing else | symbol,ex_date,amount⏎               | it has no rows
+  a series without days                  | ${series('Time Series (Daily)')}     | it has no rows
+  an intraday series                     | ${series('Time Series (5min)')}      | ${NO_SERIES}
+  a weekly series                        | ${series('Weekly Adjusted Time Series')} | ${NO_SERIES}
+  hourly lines                           | ${series('Time Series (60min)')}⏎${series('Time Series (60min)')} | ${NO_SERIES}
+  JSON of something else                 | {"a": 1}                             | ${NO_SERIES}
+  the provider's rate limit              | {"Note": "Thank you"}                | …message instead of prices: Thank you
+  the provider's error                   | {"Error Message": "Invalid"}         | …message instead of prices: Invalid
+  half a JSON document                   | ${series('x').slice(0, -1)}          | it begins as JSON and is not: …JSON…
+  NaN in a JSON document                 | ${series('x').replaceAll(',', ',⏎').replace('{}', 'NaN')} | it begins as JSON and is not: NaN on line 2; JSON has null for what is unknown
+`);
 for (const [name, text, message] of unreadable) {
   test(`${name} changes nothing and says why`, async (t) => {
     const database = openDatabase(':memory:');
-    await assert.rejects(importText(t, text, { database }), { code: 'invalid_file', message });
+    const refused = { code: 'invalid_file', message: like(`Cannot import …: ${message}`) };
+    await assert.rejects(importText(t, text.replaceAll('⏎', '\n'), { database }), refused);
     assert.deepEqual(storedIn(database), []);
   });
 }
@@ -90,50 +76,34 @@ test('CSV has a mark, quotes and CRLF', async (t) => {
   assert.equal(stored[0], 'AAPL 2025-01-06 10 12 9 10.5 281949.44 file-split-adjusted');
 });
 
-test(
-  'a line ends with CR, LF or both, wherever the pieces of a file are cut',
-  inLongForm,
-  async (t) => {
-    const dates = Array.from({ length: 9_000 }, (_, index) => addDays('2000-01-01', index));
-    const lines = [
-      HEADER,
-      '',
-      ...dates.map((date) => `AAPL,${date},10,12,9,10.5,1000`),
-      'AAPL,2025-01-06,x,12,9,10.5,1000',
-    ];
-    for (const end of ['\n', '\r', '\r\n']) {
-      const textWith = (blanks: number) =>
-        lines.join(end).replace('1000', `1000${' '.repeat(blanks)}`) + end;
-      // A file is read in pieces of 128 KiB: the last character of the first one is the first of a
-      // line end.
-      const blanks = lines.findIndex((_, count) => textWith(count)[128 * 1024 - 1] === end[0]);
-      const { summary, refused } = await importText(t, textWith(blanks), { as: 'raw' });
-      assert.deepEqual(
-        [summary.bars, refused],
-        [9_000, [`${lines.length}: open is not a plausible number: x`]],
-        JSON.stringify(end),
-      );
-    }
-  },
-);
+// A file is read in pieces of 128 KiB: the last character of the first one is the first of a line
+// end.
+test('a line ends with CR, LF or both, wherever a file is cut', inLongForm, async (t) => {
+  const dates = Array.from({ length: 9_000 }, (_, index) => addDays('2000-01-01', index));
+  const rows = dates.map((date) => `AAPL,${date},10,12,9,10.5,1000`);
+  const lines = [HEADER, '', ...rows, 'AAPL,2025-01-06,x,12,9,10.5,1000'];
+  for (const end of ['\n', '\r', '\r\n']) {
+    const textWith = (blanks: number) =>
+      lines.join(end).replace('1000', `1000${' '.repeat(blanks)}`) + end;
+    const blanks = lines.findIndex((_, count) => textWith(count)[128 * 1024 - 1] === end[0]);
+    const { summary, refused } = await importText(t, textWith(blanks), { as: 'raw' });
+    const refusal = `${lines.length}: open is not a plausible number: x`;
+    assert.deepEqual([summary.bars, refused], [9_000, [refusal]], JSON.stringify(end));
+  }
+});
 
-test(
-  'rows far apart contradict each other, in a stream that can be read only once',
-  inLongForm,
-  async (t) => {
-    const path = join(temporaryFolder(t), 'pipe');
-    execFileSync('mkfifo', [path]);
-    const database = openDatabase(':memory:');
-    const header = 'symbol,date,open,close\n';
-    const many = Array.from({ length: 6_000 }, (_, index) => `S${index},2025-09-02,1,1\n`).join('');
-    const source = createWriteStream(path);
-    source.end(`${header}A,2025-09-02,1,1\n${many}A,2025-09-02,2,2\n`);
-    const refused: number[] = [];
-    const onRefused = (line: number) => refused.push(line);
-    const summary = await importFile(database, path, { ...OPTIONS, onRefused });
-    assert.deepEqual([refused, summary.bars], [[2, 6_003], 6_000]);
-  },
-);
+// In a stream that can be read only once.
+test('rows far apart contradict each other', inLongForm, async (t) => {
+  const path = join(temporaryFolder(t), 'pipe');
+  execFileSync('mkfifo', [path]);
+  const many = Array.from({ length: 6_000 }, (_, index) => `S${index},2025-09-02,1,1\n`).join('');
+  const text = `symbol,date,open,close\nA,2025-09-02,1,1\n${many}A,2025-09-02,2,2\n`;
+  createWriteStream(path).end(text);
+  const refused: number[] = [];
+  const onRefused = (line: number) => refused.push(line);
+  const summary = await importFile(openDatabase(':memory:'), path, { ...OPTIONS, onRefused });
+  assert.deepEqual([refused, summary.bars], [[2, 6_003], 6_000]);
+});
 
 test('importing again changes nothing, a partial bar is filled, another value is a revision', async (t) => {
   const database = openDatabase(':memory:');
@@ -194,22 +164,11 @@ test('a later file replaces dividends within its dates, keeps the others, and th
     return [summary.changed, ...paid.map((row) => row.split(' ').slice(2, 4).join(' '))];
   };
   const first = [
-    '2023-11-30 460000',
-    '2024-03-14 400000',
-    '2024-06-13 485000',
-    '2024-06-14 485000',
-    '2024-09-13 485000',
+    ...['2023-11-30 460000', '2024-03-14 400000', '2024-06-13 485000'],
+    ...['2024-06-14 485000', '2024-09-13 485000'],
   ];
-  assert.deepEqual(
-    await rowsOf(
-      '2024-03-14,0.4',
-      '2024-06-13,0.485',
-      '2024-06-14,0.485',
-      '2024-09-13,0.485',
-      '2023-11-30,0.46',
-    ),
-    [5, ...first],
-  );
+  const rows = ['2024-03-14,0.4', '2024-06-13,0.485', '2024-06-14,0.485', '2024-09-13,0.485'];
+  assert.deepEqual(await rowsOf(...rows, '2023-11-30,0.46'), [5, ...first]);
   assert.deepEqual(await rowsOf('2024-03-14,0.4'), [0, ...first]);
   const later = ['2023-11-30 460000', '2024-03-14 485000'];
   assert.deepEqual(await rowsOf('2024-03-14,0.485', '2024-06-14,0.485'), [
@@ -218,70 +177,59 @@ test('a later file replaces dividends within its dates, keeps the others, and th
     '2024-06-14 485000',
     '2024-09-13 485000',
   ]);
-  assert.deepEqual(
-    rowsAsText(database, 'SELECT ex_date, cash_e6 FROM dividend_revisions ORDER BY ex_date'),
-    ['2024-03-14 400000', '2024-06-13 485000'],
-  );
+  const revisions = 'SELECT ex_date, cash_e6 FROM dividend_revisions ORDER BY ex_date';
+  assert.deepEqual(rowsAsText(database, revisions), ['2024-03-14 400000', '2024-06-13 485000']);
   const doubtful = await rowsOf('2024-03-14,0.485', '2024-09-13,', '2024-12-01,0.1');
   assert.deepEqual(doubtful, [2, ...later, '2024-09-13 485000', '2024-12-01 100000']);
 });
 
-const described: [name: string, text: string, lines: string[]][] = [
+const described: [name: string, text: string, lines: string][] = [
   [
     'dividends',
     'symbol,ex_date,amount\nKO,2024-03-14,0.4\nKO,2024-05-01,\nKO,2024-06-14,0.4\nPEP,2024-06-31,1\nPEP,2024-03-01,1\n',
-    [
-      '  imported 3 dividends (3 new, changed or removed) of 2 symbols, ex-dates 2024-03-01 to 2024-06-14',
-      '  dividends of 1 symbol are not known to be complete, because rows were refused',
-      '  dividends are unknown on 1 ex-date whose rows were refused: KO 2024-05-01',
-      '  refused 1 row: no dividend and no split',
-      '  refused 1 row: not a date YYYY-MM-DD',
-    ],
+    `
+  imported 3 dividends (3 new, changed or removed) of 2 symbols, ex-dates 2024-03-01 to 2024-06-14
+  dividends of 1 symbol are not known to be complete, because rows were refused
+  dividends are unknown on 1 ex-date whose rows were refused: KO 2024-05-01
+  refused 1 row: no dividend and no split
+  refused 1 row: not a date YYYY-MM-DD
+`,
   ],
   [
     'splits',
     'symbol,date,numerator,denominator\nAAPL,2020-08-31,4,1\nORLY,2025-06-10,1,1\n',
-    ['  imported 1 split and 1 line 1:1 (no split) of 2 symbols, 2020-08-31 to 2025-06-10'],
+    '\n  imported 1 split and 1 line 1:1 (no split) of 2 symbols, 2020-08-31 to 2025-06-10\n',
   ],
   [
     'dividends and splits',
     'symbol,ex_date,amount,numerator,denominator\nA,2024-06-07,0.5,,\nA,2024-06-10,,10,1\n',
-    [
-      '  imported 1 dividend (1 new, changed or removed) and 1 split of 1 symbol, 2024-06-07 to 2024-06-10',
-    ],
+    '\n  imported 1 dividend (1 new, changed or removed) and 1 split of 1 symbol, 2024-06-07 to 2024-06-10\n',
   ],
 ];
 test('the summary of a file without prices says what it had', async (t) => {
   for (const [name, text, lines] of described) {
     const { summary } = await importText(t, text);
-    assert.equal(describeImport('f', summary), `f: CSV of ${name}\n${lines.join('\n')}\n`);
+    assert.equal(describeImport('f', summary), `f: CSV of ${name}${lines}`);
   }
 });
 
 test('rows that span reads and transactions stay whole', inLongForm, async (t) => {
-  const rows = Array.from(
-    { length: 12_000 },
-    (_, index) =>
-      `S${index % 1000}X,2024-12-${String((index / 1000 + 1) | 0).padStart(2, '0')},10.${index % 10},12,9,10.5,1000`,
-  );
+  const rows = Array.from({ length: 12_000 }, (_, index) => {
+    const day = String((index / 1000 + 1) | 0).padStart(2, '0');
+    return `S${index % 1000}X,2024-12-${day},10.${index % 10},12,9,10.5,1000`;
+  });
   const { summary } = await importText(t, `${HEADER}\n${rows.join('\n')}`, { as: 'raw' });
+  const { bars, changed, symbols, dates, refused } = summary;
   assert.deepEqual(
-    [summary.bars, summary.changed, summary.symbols.length, summary.dates, summary.refused.size],
+    [bars, changed, symbols.length, dates, refused.size],
     [12_000, 12_000, 1000, 12, 0],
   );
 });
 
 test('a stored bar is written only when something about it is new', () => {
   const database = openDatabase(':memory:');
-  const bar = {
-    symbol: 'A',
-    date: '2025-01-06',
-    open: 1,
-    high: null,
-    low: null,
-    close: null,
-    volume: null,
-  };
+  const unknown = { high: null, low: null, close: null, volume: null };
+  const bar = { symbol: 'A', date: '2025-01-06', open: 1, ...unknown };
   const store = (changes: object) =>
     storeBars(database, [{ ...bar, ...changes }], { source: 'csv' }).changed;
   assert.deepEqual([store({}), store({}), store({ close: 2 }), store({})], [1, 0, 1, 0]);
@@ -299,25 +247,15 @@ test('a server that waits for the write lock of an import gets it after one tran
   assert(importer !== undefined && server !== undefined);
   t.after(() => [importer, server].forEach((database) => database.close()));
   const path = join(folder, 'prices.csv');
-  const symbols = Array.from({ length: 1_000 }, (_, number) => `S${1_000 + number}`);
-  writeFileSync(
-    path,
-    [
-      'symbol,date,open,high,low,close,volume',
-      ...symbols.map((symbol) => `${symbol},2025-01-02,10,11,9,10,1`),
-    ].join('\n'),
-  );
+  const rows = Array.from({ length: 1_000 }, (_, number) => `S${number},2025-01-02,10,11,9,10,1`);
+  writeFileSync(path, [HEADER, ...rows].join('\n'));
   let nowMs = 0;
   const transactions: number[] = [];
   let [waiting, turns] = [Promise.resolve(), 0];
   const watched: CommandDatabase = {
     ...importer,
     transaction: (work) => {
-      assert.equal(
-        turns,
-        transactions.length,
-        'the server has had its turn after each transaction so far',
-      );
+      assert.equal(turns, transactions.length, 'the server has had its turn after each so far');
       const startMs = nowMs;
       const result = importer.transaction(() => {
         const done = work();
@@ -334,30 +272,24 @@ test('a server that waits for the write lock of an import gets it after one tran
     nowMs += ms;
     if (ms + LOOK_MS > MAX_PAUSE_MS) await waiting;
   };
-  await importFile(watched, path, {
-    ...OPTIONS,
-    time: { now: () => (nowMs += LOOK_MS), sleep },
-  });
+  const time = { now: () => (nowMs += LOOK_MS), sleep };
+  await importFile(watched, path, { ...OPTIONS, time });
   await waiting;
   assert.ok(transactions.length > 10, `${transactions.length} transactions`);
-  assert.ok(
-    Math.max(...transactions) <= TRANSACTION_MS + 2 * LOOK_MS,
-    `a transaction took ${Math.max(...transactions)} ms`,
-  );
+  const longest = Math.max(...transactions);
+  assert.ok(longest <= TRANSACTION_MS + 2 * LOOK_MS, `a transaction took ${longest} ms`);
 });
 
-for (const start of ['name,colour\n', 'symbol,ex_date,colour\n', '{"colour": 1}\n']) {
-  test(`a file that is not read to its end is closed: ${start.trim()}`, {
-    skip: noProc,
-  }, async (t) => {
+test('a file that is not read to its end is closed', { skip: noProc }, async (t) => {
+  for (const start of ['name,colour\n', 'symbol,ex_date,colour\n', '{"colour": 1}\n']) {
     const path = join(temporaryFolder(t), 'large.csv');
     writeFileSync(path, start + 'x,1\n'.repeat(200_000));
     await assert.rejects(importFile(openDatabase(':memory:'), path, OPTIONS));
     const isOpen = () =>
       readdirSync('/proc/self/fd').some((file) => linkOf(`/proc/self/fd/${file}`) === path);
     await until('the file to be closed', () => !isOpen());
-  });
-}
+  }
+});
 
 function linkOf(path: string): string | null {
   try {

@@ -6,7 +6,9 @@ import { type CommandDatabase, openDatabase } from '../../src/database/database.
 import { splitsBetween } from '../../src/database/market.ts';
 import { storeSplits } from '../../src/database/splits-and-dividends.ts';
 import { type Imported, importText } from '../support/imports.ts';
+import type { PriceSource } from '../../src/database/prices.ts';
 import { storePrices } from '../support/prices.ts';
+import { tableOf } from '../support/text-table.ts';
 
 /**
  * What prices are taken for: what a person says, or the format tells, or a known split shows. A
@@ -70,16 +72,12 @@ test('a symbol whose known split contradicts what was said, told or taken is ref
   const header = 'Symbol,Date,Open,High,Low,Close,Volume\n';
   const of = (rows: string) => rows.replaceAll(/^(?=.)/gm, 'AAPL,');
   const other = 'MSFT,2025-09-02,1,1,1,1,5\n';
+  const yahoo = `Adj Close,${header}${(of(RAW) + other).replaceAll(/^(?=.)/gm, '1,')}`;
   const cases: [text: string, as: Meaning | undefined, meaning: Meaning, closes: string][] = [
     [header + of(RAW) + other, 'split-adjusted', 'split-adjusted', CONTRADICTION],
     [header + of(RAW) + other, 'total-return', 'total-return', CONTRADICTION],
     [header + of(SMOOTH) + other, 'raw', 'raw', CONTRADICTION.replace('at 400', 'at 100')],
-    [
-      `Adj Close,${header}${(of(RAW) + other).replaceAll(/^(?=.)/gm, '1,')}`,
-      undefined,
-      'split-adjusted',
-      CONTRADICTION,
-    ],
+    [yahoo, undefined, 'split-adjusted', CONTRADICTION],
   ];
   for (const [text, as, meaning, closes] of cases) {
     const database = databaseWith(SPLIT);
@@ -128,60 +126,39 @@ test('an import that brings a split says which stored prices it contradicts', as
   );
 });
 
-const refusalOf = (meaning: Meaning, stored: Meaning) =>
-  `2: ${meaning} prices for a symbol whose stored prices are ${stored}: `;
+const refusalOf = (meaning: Meaning, stored: Meaning, symbol: string, source: string) =>
+  `2: ${meaning} prices for a symbol whose stored prices are ${stored}: ${symbol} has prices from ${source}`;
 
 test('a file that has all dates of a series replaces it where a person says what its prices are', async (t) => {
   const text = `date,open,high,low,close,volume\n${RAW}`;
   const { database } = await importText(t, text);
   const part = text.split('\n').slice(0, 2).join('\n');
   const half = await importText(t, part, { database, as: 'raw' });
-  assert.deepEqual(half.refused, [
-    `${refusalOf('raw', 'split-adjusted')}AAPL has prices from file-split-adjusted`,
-  ]);
+  const adjusted = refusalOf('raw', 'split-adjusted', 'AAPL', 'file-split-adjusted');
+  assert.deepEqual(half.refused, [adjusted]);
   const whole = await importText(t, text, { database, as: 'raw' });
   assert.deepEqual([whole.refused, whole.summary.changed], [[], 2]);
   assert.match(whole.stored[1] ?? '', / csv$/);
   const silent = await importText(t, text, { database });
-  assert.deepEqual(silent.refused, [
-    `${refusalOf('split-adjusted', 'raw')}AAPL has prices from csv`,
-  ]);
+  assert.deepEqual(silent.refused, [refusalOf('split-adjusted', 'raw', 'AAPL', 'csv')]);
 });
 
+/** A file of one bar, what is said of it and what it is taken for; what is stored, and from where. */
+const meetings = tableOf<[string, Meaning | '', Meaning, Meaning, string, PriceSource]>(`
+  AAPL.csv      |     | split-adjusted | raw            | AAPL   | csv
+  aapl_us_d.csv |     | total-return   | raw            | AAPL   | csv
+  MSFT.csv      | raw | raw            | split-adjusted | MSFT   | yahoo
+  nvda_us_d.csv |     | total-return   | total-return   | NVDA   | stooq
+  NVDA.csv      |     | split-adjusted | total-return   | NVDA   | stooq
+  NVDA.csv      | raw | raw            | total-return   | NVDA   | stooq
+  QXKZVA.csv    | raw | raw            | split-adjusted | QXKZVA | disguise`);
 test('prices of different meanings never share a series', async (t) => {
-  const database = openDatabase(':memory:');
-  storePrices(database, 'AAPL 2025-01-03 1 1', 'csv');
-  storePrices(database, 'MSFT 2025-01-03 1 1', 'yahoo');
-  storePrices(database, 'NVDA 2025-01-03 1 1', 'stooq');
-  storePrices(database, 'QXKZVA 2025-01-03 1 1', 'disguise');
-  const plain = 'Date,Open,High,Low,Close,Volume\n2025-01-06,10,12,9,10,5\n';
-  const yahoo = 'Date,Open,High,Low,Close,Adj Close,Volume\n2025-01-06,10,12,9,10,10,5\n';
-  const files: [name: string, text: string, as: Meaning | undefined, refusal: string | null][] = [
-    ['AAPL.csv', yahoo, undefined, `${refusalOf('split-adjusted', 'raw')}AAPL has prices from csv`],
-    [
-      'aapl_us_d.csv',
-      plain,
-      undefined,
-      `${refusalOf('total-return', 'raw')}AAPL has prices from csv`,
-    ],
-    ['MSFT.csv', plain, 'raw', `${refusalOf('raw', 'split-adjusted')}MSFT has prices from yahoo`],
-    ['nvda_us_d.csv', plain, undefined, null],
-    [
-      'NVDA.csv',
-      plain,
-      undefined,
-      `${refusalOf('split-adjusted', 'total-return')}NVDA has prices from stooq`,
-    ],
-    ['NVDA.csv', plain, 'raw', `${refusalOf('raw', 'total-return')}NVDA has prices from stooq`],
-    [
-      'QXKZVA.csv',
-      plain,
-      'raw',
-      `${refusalOf('raw', 'split-adjusted')}QXKZVA has prices from disguise`,
-    ],
-  ];
-  for (const [name, text, as, refusal] of files) {
-    const { refused } = await importText(t, text, { database, name, as });
-    assert.deepEqual(refused, refusal === null ? [] : [refusal], `${name} as ${as}`);
+  for (const [name, as, meaning, stored, symbol, source] of meetings) {
+    const database = openDatabase(':memory:');
+    storePrices(database, `${symbol} 2025-01-03 1 1`, source);
+    const text = 'Date,Open,High,Low,Close,Volume\n2025-01-06,10,12,9,10,5\n';
+    const { refused } = await importText(t, text, { database, name, as: as || undefined });
+    const refusal = refusalOf(meaning, stored, symbol, source);
+    assert.deepEqual(refused, meaning === stored ? [] : [refusal], `${name} as ${as}`);
   }
 });

@@ -18,9 +18,7 @@ for (const shape of SHAPES.split(/^# /m).slice(1)) {
     const { summary, stored, refused } = await importText(t, text, { ...(file && { name: file }) });
     const { format, taken } = summary;
     const meaning = taken === null ? '' : `, ${taken.meaning} by ${taken.by}`;
-    assert.deepEqual(
-      [`=> ${format}${meaning}`, ...stored, ...refused.map((row) => `refused ${row}`)],
-      lines.slice(end),
-    );
+    const shown = [`=> ${format}${meaning}`, ...stored, ...refused.map((row) => `refused ${row}`)];
+    assert.deepEqual(shown, lines.slice(end));
   });
 }

@@ -1,78 +1,30 @@
 import assert from 'node:assert/strict';
 import type { SQLInputValue } from 'node:sqlite';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { weekdays, weekdaysBefore } from '../../src/basics/calendar.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { silentLog } from '../../src/basics/log.ts';
+import type { Database } from '../../src/database/database.ts';
 import { findJumps } from '../../src/prices/corporate-actions.ts';
 import { jumpWarnings } from '../../src/prices/warnings.ts';
-import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
-import { readSettings, type Settings } from '../../src/basics/settings.ts';
+import type { Settings } from '../../src/basics/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';
-import { faults, type PriceServerOptions, startPriceServer } from '../support/price-server.ts';
-import { rowsOf, storePrices } from '../support/prices.ts';
-
-const KEY = 'SECRET0123456789';
-/** A Monday. */
-const TODAY = '2025-12-01';
-const WEEK = weekdays('2025-11-17', '2025-11-21');
-
-/** A bar for each symbol on each date, at 100 and 101. */
-function series(
-  symbols: string,
-  dates: readonly string[],
-  { open = 100, close = 101 } = {},
-): string {
-  return symbols
-    .split(' ')
-    .flatMap((symbol) => dates.map((date) => `${symbol} ${date} ${open} ${close}`))
-    .join('\n');
-}
+import { faults } from '../support/price-server.ts';
+import {
+  ALPHA_KEY as KEY,
+  series,
+  startAlphaSupply as start,
+  TODAY,
+  WEEK,
+} from '../support/price-supply.ts';
+import { storePrices } from '../support/prices.ts';
+import { like, tableOf } from '../support/text-table.ts';
 
 /** Weekdays up to the last one before today: more than the provider's compact answer has. */
 const HISTORY = weekdaysBefore(TODAY, 150);
 
-interface Setting {
-  database?: Database;
-  universe?: string;
-  dates?: readonly string[];
-  today?: string;
-  /** In UTC. */
-  time?: string;
-  settings?: Partial<Settings>;
-}
-
-async function start(t: TestContext, options: PriceServerOptions) {
-  const server = await startPriceServer(t, options);
-  const memory = openDatabase(':memory:');
-  t.after(() => memory.close());
-  const supply = (setting: Setting = {}): Promise<PriceSupply> => {
-    const {
-      database = memory,
-      universe = 'A B C',
-      dates = WEEK,
-      today = TODAY,
-      time = '12:00',
-      settings = {},
-    } = setting;
-    const found = readSettings({ ALPHAADVANTAGE_API_KEY: KEY, ALPHAVANTAGE_BASE_URL: server.url });
-    const clock = () => new Date(`${today}T${time}:00.000Z`);
-    const context = { database, clock, log: silentLog, settings: { ...found, ...settings } };
-    const signal = new AbortController().signal;
-    return supplyPrices(context, { dates, universe: universe.split(' '), models: [], signal });
-  };
-  return { server, database: memory, supply };
-}
-
-const availabilityOf = ({ dates }: PriceSupply) => dates.map(({ availability }) => availability);
-const all = (availability: string, count = WEEK.length) =>
-  Array.from({ length: count }, () => availability);
-
 test('missing prices are downloaded once, and a second job requests nothing', async (t) => {
   const { server, supply } = await start(t, { prices: series('A B C', HISTORY) });
-  const first = await supply();
-  assert.deepEqual(availabilityOf(first), all('available'));
-  assert.deepEqual(first.warnings, []);
+  const { marks, warnings } = await supply();
+  assert.deepEqual([marks, warnings], ['+++++', []]);
   assert.deepEqual(server.requests, ['A compact', 'B compact', 'C compact']);
   assert.deepEqual((await supply()).warnings, []);
   assert.deepEqual(server.requests.length, 3);
@@ -86,31 +38,21 @@ test('compact reaches a hundred weekdays back; for earlier dates the whole histo
 });
 
 test('holidays, weekends and symbols without a bar are not requested again', async (t) => {
-  const holiday = '2025-11-19';
-  const prices = series(
-    'A B',
-    HISTORY.filter((date) => date !== holiday),
-  );
+  const open = HISTORY.filter((date) => date !== '2025-11-19');
   const { server, supply } = await start(t, {
-    prices: `${prices}\n${series('C', ['2025-11-20'])}`,
+    prices: `${series('A B', open)}\n${series('C', ['2025-11-20'])}`,
   });
-  const { dates, warnings } = await supply();
-  assert.deepEqual(
-    dates.map(({ availability, missing }) => [availability, missing.length]),
-    ['available', 'available', 'no_trading', 'available', 'available'].map((availability) => [
-      availability,
-      0,
-    ]),
-  );
-  assert.deepEqual(warnings, []);
+  const { marks, dates, warnings } = await supply();
+  assert.equal(marks, '++o++');
+  assert.deepEqual([dates.flatMap(({ missing }) => missing), warnings], [[], []]);
   await supply();
   assert.equal(server.requests.length, 3);
 });
 
 test('a symbol that the provider does not know is covered, reported, and blocks nothing', async (t) => {
   const { server, supply } = await start(t, { prices: series('A B', HISTORY) });
-  const { warnings, ...supplied } = await supply({ universe: 'A B GONE' });
-  assert.deepEqual(availabilityOf({ ...supplied, warnings }), all('available'));
+  const { marks, warnings } = await supply({ universe: 'A B GONE' });
+  assert.equal(marks, '+++++');
   assert.deepEqual(warnings, ['The price provider does not know 1 symbol: GONE']);
   await supply({ universe: 'A B GONE' });
   assert.equal(server.requests.length, 3);
@@ -118,56 +60,49 @@ test('a symbol that the provider does not know is covered, reported, and blocks 
 
 test('a day that is not published yet is requested again; one that others have is not', async (t) => {
   const yesterday = '2025-11-28';
+  const pricesWith = (published: string, late: string) =>
+    `${series(published, HISTORY)}\n${series(late, HISTORY.slice(0, -1))}`;
   const { server, supply } = await start(t, { prices: series('A B C', HISTORY.slice(0, -1)) });
-  const dates = ['2025-11-27', yesterday];
-  const warnings: string[][] = [];
+  const again = (date: string) =>
+    `The price provider does not have all prices yet of 1 date, and is asked again: ${date}`;
   const ask = async () => {
-    const supplied = await supply({ dates, today: '2025-11-29' });
-    warnings.push(supplied.warnings);
-    return availabilityOf(supplied);
+    const { marks, warnings } = await supply({
+      dates: ['2025-11-27', yesterday],
+      today: '2025-11-29',
+    });
+    assert.deepEqual(warnings, marks === '++' ? [] : [again(yesterday)]);
+    return marks;
   };
-  assert.deepEqual(await ask(), ['available', 'missing']);
-  server.set({ prices: `${series('A', HISTORY)}\n${series('B C', HISTORY.slice(0, -1))}` });
-  assert.deepEqual(await ask(), ['available', 'missing'], 'most symbols lack it');
-  server.set({ prices: `${series('A B', HISTORY)}\n${series('C', HISTORY.slice(0, -1))}` });
-  assert.deepEqual(await ask(), ['available', 'available'], 'C did not trade');
+  assert.equal(await ask(), '+-');
+  server.set({ prices: pricesWith('A', 'B C') });
+  assert.equal(await ask(), '+-', 'most symbols lack it');
+  server.set({ prices: pricesWith('A B', 'C') });
+  assert.equal(await ask(), '++', 'C did not trade');
   assert.equal(server.requests.length, 8);
-  assert.deepEqual(await ask(), ['available', 'available']);
+  assert.equal(await ask(), '++');
   assert.equal(server.requests.length, 8);
-  server.set({
-    fault: (request) => (request === 'C compact' ? faults.dailyQuota(KEY) : undefined),
-  });
+  server.set({ fault: (name) => (name === 'C compact' ? faults.dailyQuota(KEY) : undefined) });
   const stopped = await supply({ dates: ['2025-12-01'], today: '2025-12-02' });
   assert.match(
     stopped.warnings.join('\n'),
     /^Rate limit reached: 2 of 3 symbols downloaded\n1 date left out: 2025-12-01; [^\n]*$/,
   );
   server.set({ fault: () => undefined });
-  const again = [
-    `The price provider does not have all prices yet of 1 date, and is asked again: ${yesterday}`,
-  ];
-  assert.deepEqual(warnings, [again, again, [], []]);
-  const settled = await supply({
-    dates: ['2025-12-02', '2025-12-03', '2025-12-04'],
-    today: '2025-12-06',
-  });
-  assert.deepEqual(
-    settled.warnings,
-    [again[0]?.replace(yesterday, '2025-12-04')],
-    'days further past had no trading',
-  );
+  const dates = ['2025-12-02', '2025-12-03', '2025-12-04'];
+  const { warnings } = await supply({ dates, today: '2025-12-06' });
+  assert.deepEqual(warnings, [again('2025-12-04')], 'days further past had no trading');
 });
 
 test('of today only the open is stored, and the rest is fetched when New York has closed', async (t) => {
-  const { server, database, supply } = await start(t, { prices: series('A', [...HISTORY, TODAY]) });
-  const close = () =>
-    database.statement('SELECT close FROM price_data WHERE date = ?').get(TODAY)?.['close'];
-  assert.deepEqual(availabilityOf(await supply({ universe: 'A', dates: [TODAY] })), ['available']);
-  assert.equal(close(), null);
-  await supply({ universe: 'A', dates: [TODAY], time: '20:59' });
+  const { server, rows, supply } = await start(t, { prices: series('A', [...HISTORY, TODAY]) });
+  const close = () => rows(`SELECT close FROM price_data WHERE date = '${TODAY}'`).join();
+  const setting = { universe: 'A', dates: [TODAY] };
+  assert.equal((await supply(setting)).marks, '+');
+  assert.equal(close(), '-');
+  await supply({ ...setting, time: '20:59' });
   assert.equal(server.requests.length, 1);
-  const { warnings } = await supply({ universe: 'A', dates: [TODAY], time: '21:00' });
-  assert.equal(close(), 101);
+  const { warnings } = await supply({ ...setting, time: '21:00' });
+  assert.equal(close(), '101');
   assert.deepEqual(warnings, [], 'filling a partial bar is no revision');
   assert.equal(server.requests.length, 2);
 });
@@ -177,21 +112,16 @@ test('the daily quota stops the downloads: complete dates run, the others are re
     prices: series('A B C D', HISTORY),
     fault: (_request, index) => (index >= 2 ? faults.dailyQuota(KEY) : undefined),
   });
-  const supplied = await supply({ universe: 'A B C D' });
-  assert.deepEqual(availabilityOf(supplied), all('missing'));
-  assert.deepEqual(supplied.warnings, [
+  const { marks, warnings } = await supply({ universe: 'A B C D' });
+  assert.equal(marks, '-----');
+  assert.deepEqual(warnings, [
     'Rate limit reached: 2 of 4 symbols downloaded',
     `5 dates left out: ${WEEK.join(', ')}; try again tomorrow, when the provider's daily quota is reset`,
   ]);
   server.set({ fault: () => undefined });
-  assert.deepEqual(availabilityOf(await supply({ universe: 'A B C D' })), all('available'));
-  assert.deepEqual(server.requests, [
-    'A compact',
-    'B compact',
-    'C compact',
-    'C compact',
-    'D compact',
-  ]);
+  assert.equal((await supply({ universe: 'A B C D' })).marks, '+++++');
+  const requested = server.requests.map((request) => request.replace(' compact', ''));
+  assert.equal(requested.join(' '), 'A B C C D');
 });
 
 test('what completes the most dates is downloaded first', async (t) => {
@@ -201,9 +131,9 @@ test('what completes the most dates is downloaded first', async (t) => {
   });
   // Of the week's last three days only D is missing.
   storePrices(database, series('A B C', WEEK.slice(2)));
-  const supplied = await supply({ universe: 'A B C D' });
+  const { marks } = await supply({ universe: 'A B C D' });
   assert.deepEqual(server.requests, ['D compact', 'A compact']);
-  assert.deepEqual(availabilityOf(supplied), [...all('missing', 2), ...all('available', 3)]);
+  assert.equal(marks, '--+++');
 });
 
 test('a short limit is waited out within the bound, and past it stops the downloads', async (t) => {
@@ -215,9 +145,9 @@ test('a short limit is waited out within the bound, and past it stops the downlo
     `5 dates left out: ${WEEK.join(', ')}; try again in a few minutes`,
   ]);
   server.set({ fault: (_request, index) => (index === 2 ? faults.perMinute : undefined) });
-  const again = await supply({ universe: 'A B' });
-  assert.deepEqual(again.warnings, ["Waited 2 seconds at the price provider's rate limit"]);
-  assert.deepEqual(availabilityOf(again), all('available'));
+  const { marks, warnings } = await supply({ universe: 'A B' });
+  assert.deepEqual(warnings, ["Waited 2 seconds at the price provider's rate limit"]);
+  assert.equal(marks, '+++++');
 });
 
 test('where the whole history is for paying customers, the last hundred days are used and older dates stay missing', async (t) => {
@@ -226,71 +156,44 @@ test('where the whole history is for paying customers, the last hundred days are
     fault: (request) => (request.endsWith('full') ? faults.premium : undefined),
   });
   const dates = [HISTORY[0] as string, '2025-11-20'];
-  const supplied = await supply({ universe: 'A B', dates });
-  assert.deepEqual(availabilityOf(supplied), ['missing', 'available']);
-  assert.deepEqual(supplied.warnings, [
+  const { marks, warnings } = await supply({ universe: 'A B', dates });
+  assert.equal(marks, '-+');
+  assert.deepEqual(warnings, [
     'The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices',
   ]);
   assert.deepEqual(server.requests, ['A full', 'A compact', 'B compact']);
 });
 
-const useless: [name: string, fault: Parameters<typeof start>[1]['fault'], warning: RegExp][] = [
-  [
-    'an unreachable provider',
-    () => faults.cut,
-    /^The price provider cannot be reached \(.*\): 0 of 3 symbols downloaded$/,
-  ],
-  [
-    'a key that is not accepted',
-    () => faults.badKey,
-    /^The price provider does not accept the key in ALPHAADVANTAGE_API_KEY/,
-  ],
-  [
-    'daily prices as premium',
-    () => faults.premium,
-    /^The price provider limits daily prices to paying customers/,
-  ],
-  [
-    'nothing but pages',
-    () => faults.html,
-    /^The price provider cannot be reached \(a response that is not JSON/,
-  ],
-];
-for (const [name, fault, warning] of useless) {
-  test(`${name}: the job continues with the stored prices`, async (t) => {
-    const { database, supply } = await start(t, { ...(fault && { fault }) });
+const useless = tableOf<[fault: 'cut' | 'badKey' | 'premium' | 'html', warning: string]>(`
+  cut     | The price provider cannot be reached (…): 0 of 3 symbols downloaded
+  badKey  | The price provider does not accept the key in ALPHAADVANTAGE_API_KEY…
+  premium | The price provider limits daily prices to paying customers…
+  html    | The price provider cannot be reached (a response that is not JSON…`);
+for (const [fault, warning] of useless) {
+  test(`where every response is ${fault} the job continues with the stored prices`, async (t) => {
+    const { database, supply } = await start(t, { fault: () => faults[fault] });
     storePrices(database, series('A', WEEK));
-    const supplied = await supply({ universe: 'A B C D' });
-    assert.deepEqual(availabilityOf(supplied), all('available'));
-    assert.match(
-      supplied.warnings.find((sentence) => warning.test(sentence)) ?? supplied.warnings.join(),
-      warning,
-    );
-    assert.ok(supplied.warnings.includes('3 of 4 symbols have no price data on some of the dates'));
-    assert.ok(!JSON.stringify(supplied).includes(KEY));
+    const { marks, warnings } = await supply({ universe: 'A B C D' });
+    assert.equal(marks, '+++++');
+    const isSaid = warnings.some((sentence) => like(warning).test(sentence));
+    assert.ok(isSaid, warnings.join('\n'));
+    assert.ok(warnings.includes('3 of 4 symbols have no price data on some of the dates'));
+    assert.ok(!warnings.join().includes(KEY));
   });
 }
 
-const off: [name: string, settings: Partial<Settings>, warning: string][] = [
-  [
-    'switched off',
-    { autoDownloadPriceData: false },
-    'Price data is not downloaded: AUTO_DOWNLOAD_PRICE_DATA is false',
-  ],
-  [
-    'without a key',
-    { alphaVantageApiKey: null },
-    'Price data is not downloaded: neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set',
-  ],
+const off: [settings: Partial<Settings>, reason: string][] = [
+  [{ autoDownloadPriceData: false }, 'AUTO_DOWNLOAD_PRICE_DATA is false'],
+  [{ alphaVantageApiKey: null }, 'neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set'],
 ];
-for (const [name, settings, warning] of off) {
-  test(`downloads ${name}: no request is made, one bar is enough`, async (t) => {
+for (const [settings, reason] of off) {
+  test(`${reason}: no request is made, one bar is enough`, async (t) => {
     const { server, database, supply } = await start(t, { prices: series('A B C', HISTORY) });
     storePrices(database, series('A', WEEK));
-    const supplied = await supply({ settings });
-    assert.deepEqual(availabilityOf(supplied), all('available'));
-    assert.deepEqual(supplied.warnings, [
-      warning,
+    const { marks, warnings } = await supply({ settings });
+    assert.equal(marks, '+++++');
+    assert.deepEqual(warnings, [
+      `Price data is not downloaded: ${reason}`,
       '2 of 3 symbols have no price data on some of the dates',
     ]);
     assert.deepEqual(server.requests, []);
@@ -302,90 +205,57 @@ test('an unreadable response loses only its own symbol', async (t) => {
     prices: series('A B C', HISTORY),
     fault: (request) => (request.startsWith('B') ? faults.html : undefined),
   });
-  const supplied = await supply();
-  assert.deepEqual(availabilityOf(supplied), all('available'));
+  const { marks, warnings } = await supply();
+  assert.equal(marks, '+++++');
   assert.match(
-    supplied.warnings[0] ?? '',
+    warnings[0] ?? '',
     /^The price provider's responses for B could not be used: a response that is not JSON/,
-  );
-});
-
-test('a bar with different values is a revision: the new one counts, the old one is kept, the job is warned', async (t) => {
-  const { database, supply } = await start(t, { prices: series('A', HISTORY, { close: 102 }) });
-  storePrices(database, series('A', WEEK.slice(0, 3)));
-  const { warnings } = await supply({ universe: 'A' });
-  assert.deepEqual(warnings, [
-    '3 bars differ from those stored before (A); the old values are kept in price_revisions',
-  ]);
-  const closes = (table: string) =>
-    database.statement(
-      `SELECT DISTINCT close FROM ${table} WHERE date IN (SELECT value FROM json_each(?))`,
-    );
-  assert.deepEqual(
-    closes('price_data')
-      .all(JSON.stringify(WEEK))
-      .map((row) => row['close']),
-    [102],
-  );
-  assert.deepEqual(
-    closes('price_revisions')
-      .all(JSON.stringify(WEEK))
-      .map((row) => row['close']),
-    [101],
   );
 });
 
 test('a series that is adjusted for splits gets no raw bars, and blocks nothing', async (t) => {
   const { server, database, supply } = await start(t, { prices: series('A B', HISTORY) });
   storePrices(database, series('B', WEEK.slice(0, 2)), 'yahoo');
-  const supplied = await supply({ universe: 'A B' });
+  const { marks, warnings } = await supply({ universe: 'A B' });
   assert.deepEqual(server.requests, ['A compact']);
-  assert.deepEqual(availabilityOf(supplied), all('available'));
-  assert.deepEqual(supplied.warnings, ['1 of 2 symbols have no price data on some of the dates']);
+  assert.equal(marks, '+++++');
+  assert.deepEqual(warnings, ['1 of 2 symbols have no price data on some of the dates']);
 });
 
 test('real prices replace synthetic ones, which never count as known beside a provider', async (t) => {
-  const { database, supply } = await start(t, { prices: series('A', HISTORY) });
+  const { database, supply, rows } = await start(t, { prices: series('A', HISTORY) });
   storePrices(database, series('A', ['2024-01-02', ...WEEK]), 'synthetic');
   const { warnings } = await supply({ universe: 'A', settings: { deploymentMode: 'DEV' } });
   assert.deepEqual(warnings, ['Synthetic prices of 1 symbol were replaced by real ones: A']);
-  const sources =
-    'SELECT DISTINCT source FROM price_data UNION ALL SELECT DISTINCT source FROM price_data_coverage';
-  assert.deepEqual(
-    database
-      .statement(sources)
-      .all()
-      .map((row) => row['source']),
-    ['alpha-vantage', 'alpha-vantage'],
-  );
+  for (const table of ['price_data', 'price_data_coverage'])
+    assert.deepEqual(rows(`SELECT DISTINCT source FROM ${table}`), ['alpha-vantage']);
 });
 
 const SPLIT_DAY = WEEK[2] as string;
+const flat = (price: number) => ({ open: price, close: price });
 /** 1,500 before the split day, 100 from it on, as it traded. */
-const RAW = `${series(
-  'A',
-  HISTORY.filter((date) => date < SPLIT_DAY),
-  { open: 1500, close: 1500 },
-)}
-  ${series(
+const RAW = [
+  series(
+    'A',
+    HISTORY.filter((date) => date < SPLIT_DAY),
+    flat(1500),
+  ),
+  series(
     'A',
     HISTORY.filter((date) => date >= SPLIT_DAY),
-    { open: 100, close: 100 },
-  )}`;
-const splitsIn = (database: Database) =>
-  database
-    .statement('SELECT symbol, date, numerator, denominator FROM stock_splits')
-    .all()
-    .map((row) => Object.values(row).join(' '));
+    flat(100),
+  ),
+].join('\n');
+const SPLITS = 'SELECT symbol, date, numerator, denominator FROM stock_splits';
 
 test('splits are requested once, where raw prices jump', async (t) => {
-  const { server, database, supply } = await start(t, {
+  const { server, rows, supply } = await start(t, {
     prices: `${RAW}\n${series('B', HISTORY)}`,
     splits: `A ${SPLIT_DAY} 15.0000`,
   });
   assert.deepEqual((await supply({ universe: 'A B' })).warnings, []);
   assert.deepEqual(server.requests, ['A compact', 'B compact', 'A splits']);
-  assert.deepEqual(splitsIn(database), [`A ${SPLIT_DAY} 15 1`]);
+  assert.deepEqual(rows(SPLITS), [`A ${SPLIT_DAY} 15 1`]);
   await supply({ universe: 'A B' });
   assert.equal(server.requests.length, 3);
 });
@@ -401,20 +271,17 @@ const possibleSplit = (symbol: string) =>
   jumpWarnings([{ symbol, date: SPLIT_DAY, previousClose: 1500, open: 100 }])[0];
 
 test('until the provider has answered, the job warns of a possible split', async (t) => {
-  const { server, database, supply } = await start(t, {
+  const { server, rows, supply } = await start(t, {
     prices: RAW,
     splits: `A ${SPLIT_DAY} 15`,
     fault: (request) => (request.endsWith('splits') ? faults.dailyQuota(KEY) : undefined),
   });
-  const warning = possibleSplit('A');
-  assert.deepEqual((await supply({ universe: 'A' })).warnings, [warning]);
-  assert.deepEqual(
-    (await supply({ universe: 'A', settings: { alphaVantageApiKey: null } })).warnings,
-    [warning],
-  );
+  const warningsOf = async (settings = {}) => (await supply({ universe: 'A', settings })).warnings;
+  assert.deepEqual(await warningsOf(), [possibleSplit('A')]);
+  assert.deepEqual(await warningsOf({ alphaVantageApiKey: null }), [possibleSplit('A')]);
   server.set({ fault: () => undefined });
-  assert.deepEqual((await supply({ universe: 'A' })).warnings, []);
-  assert.deepEqual(splitsIn(database), [`A ${SPLIT_DAY} 15 1`]);
+  assert.deepEqual(await warningsOf(), []);
+  assert.deepEqual(rows(SPLITS), [`A ${SPLIT_DAY} 15 1`]);
 });
 
 test('one job warns of a possible split before its dates; every job warns of one on its own dates', async (t) => {
@@ -426,79 +293,56 @@ test('one job warns of a possible split before its dates; every job warns of one
     return warnings.filter((warning) => warning.startsWith('Possible'));
   };
   const endWith = (warnings: readonly string[]) => {
-    const range = {
-      startDate: WEEK[0] as string,
-      endDate: WEEK[0] as string,
-      dates: [WEEK[0] as string],
-    };
-    const job = {
-      ...range,
-      jobId: crypto.randomUUID(),
-      runs: [],
-      replaceExisting: false,
-      agentConfig: {},
-      createdAt: TODAY,
-    };
-    insertTestJob(database, { ...job, warnings });
+    const [date = ''] = WEEK;
+    insertTestJob(database, {
+      ...{ jobId: crypto.randomUUID(), startDate: date, endDate: date, dates: [date], runs: [] },
+      ...{ replaceExisting: false, agentConfig: {}, createdAt: TODAY, warnings },
+    });
     database.statement(`UPDATE jobs SET status = 'completed', completed_at = ?`).run(TODAY);
   };
   endWith(['Skipped 1 date']);
   endWith(await warningsOf('BA'));
-  assert.deepEqual(
-    await warningsOf('A'),
-    [possibleSplit('A')],
-    'another symbol, of which no job has warned',
-  );
+  const other = await warningsOf('A');
+  assert.deepEqual(other, [possibleSplit('A')], 'another symbol, of which no job has warned');
   assert.deepEqual(await warningsOf('BA'), []);
-  assert.deepEqual(
-    await warningsOf('BA', WEEK.slice(2)),
-    [possibleSplit('BA')],
-    'it is in the results of this job too',
-  );
+  const own = await warningsOf('BA', WEEK.slice(2));
+  assert.deepEqual(own, [possibleSplit('BA')], 'it is in the results of this job too');
   assert.deepEqual(await warningsOf('BA', WEEK.slice(3)), []);
 });
 
 test('a history of decades is stored in slices, and another request is answered between them', async (t) => {
   const long = weekdays('2010-01-04', '2025-11-28');
-  const { database, supply } = await start(t, { prices: series('A', long) });
+  const { rows, supply } = await start(t, { prices: series('A', long) });
   let turns = 0;
   const ticking = setInterval(() => (turns += 1), 0);
   await supply({ universe: 'A', dates: [long[0] as string] });
   clearInterval(ticking);
-  assert.equal(
-    database.statement('SELECT count(*) AS count FROM price_data').get()?.['count'],
-    long.length,
-  );
+  assert.deepEqual(rows('SELECT count(*) FROM price_data'), [String(long.length)]);
   assert.ok(turns > 1);
-  assert.equal(rowsOf(series('A', long)).length, long.length);
 });
+
+const MANY = Array.from({ length: 100 }, (_, index) => `S${index}`).join(' ');
 
 test('a long job over many symbols is examined 2,000 bars at a time', async (t) => {
   const dates = weekdaysBefore(TODAY, 50);
-  const symbols = Array.from({ length: 100 }, (_, index) => `S${index}`);
   const { database, supply } = await start(t, { prices: '' });
-  storePrices(database, series(symbols.join(' '), dates.slice(0, 39)));
+  storePrices(database, series(MANY, dates.slice(0, 39)));
   const { watched, sizes } = watchRows(database);
   const settings = { alphaVantageApiKey: null };
-  const found = await supply({ database: watched, universe: symbols.join(' '), dates, settings });
-  assert.deepEqual(availabilityOf(found), [...all('available', 39), ...all('missing', 11)]);
+  const { marks } = await supply({ database: watched, universe: MANY, dates, settings });
+  assert.equal(marks, '+'.repeat(39) + '-'.repeat(11));
   assert.equal(Math.max(...sizes), 2_000);
 });
 
 test('of dates that lie far apart no bars between them are read', async (t) => {
   const dates = weekdaysBefore(TODAY, 250);
   const { database, supply } = await start(t, { prices: '' });
-  const universe = Array.from({ length: 100 }, (_, index) => `S${index}`).join(' ');
   storePrices(database, series('S1 S2', dates));
   const { watched, sizes } = watchRows(database);
   const apart = dates.filter((_, index) => index % 100 === 0);
-  const found = await supply({
-    database: watched,
-    universe,
-    dates: apart,
-    settings: { alphaVantageApiKey: null },
-  });
-  assert.deepEqual(availabilityOf(found), all('available', 3));
+  const settings = { alphaVantageApiKey: null };
+  const { marks } = await supply({ database: watched, universe: MANY, dates: apart, settings });
+  assert.equal(marks, '+++');
   assert.equal(Math.max(...sizes), 2);
 });
 

@@ -28,7 +28,7 @@ const sums: [expression: string, result: number][] = [
   ['round(2.5) + abs(-1) + ceil(0.1) + sqrt(9)', 8],
   ['  42  ', 42],
 ];
-test('sums are written as usual', () => {
+test('sums are evaluated as they are commonly written', () => {
   for (const [expression, result] of sums) assert.equal(calculate(expression), result, expression);
 });
 
@@ -46,7 +46,7 @@ const refused: [expression: string, message: RegExp][] = [
   ['"a"', /unexpected '"'/],
   ['1'.repeat(MAX_EXPRESSION_LENGTH + 1), /longer than/],
 ];
-test('what is not a sum is refused with the reason', () => {
+test('text that cannot be calculated is refused with the reason', () => {
   for (const [expression, message] of refused) assert.throws(() => calculate(expression), message);
 });
 

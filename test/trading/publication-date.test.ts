@@ -53,7 +53,7 @@ const uncertain: unknown[] = [
   ...['', ' ', `2025-01-05${' '.repeat(100)}`, null, undefined, 1_736_035_200],
   ...[{ date: '2025-01-05' }, ['2025-01-05']],
 ];
-test('what does not say a day for certain is not a date', () => {
+test('a stamp that leaves the day uncertain has no date', () => {
   for (const stamp of uncertain) assert.equal(publicationDate(stamp), null, JSON.stringify(stamp));
 });
 

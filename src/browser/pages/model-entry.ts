@@ -9,6 +9,7 @@ import { type Compared, type EntryReport, entriesOf, entryFigure, valueOf } from
 import { equityCurves, usualStart } from './equity-curves.ts';
 import { notices } from './leaderboard.ts';
 import { briefFigures, figureColumn } from './model-figures.ts';
+import { styleView } from './model-style.ts';
 
 /** What a model's page says first, and the page of an entry with several runs. */
 
@@ -52,12 +53,14 @@ export function entryViews(performance: Performance, signal: AbortSignal): HTMLE
   if (entry === undefined) return [];
   const days = entry.runs[0]?.model_days ?? 0;
   const words = `The means of ${count(entry.runs.length)} runs over the ${counted(days, 'day')} that all of them share.`;
+  const style = styleView(entry.details?.style);
   return [
     keyFigures(entry, valueOf(entry.mean_total_return, usualStart(entry.runs)), performance),
     h('p.quiet', words),
     ...notices(entry.runs),
     equityCurves(performance, signal).element,
     section('Runs', runTable(entry, performance)),
+    ...(style === null ? [] : [style]),
   ];
 }
 

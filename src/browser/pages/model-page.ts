@@ -66,7 +66,7 @@ function* views(
   yield drawdowns(data, signal);
   yield h('div.two.even', monthlyReturns(data), currentHoldings(data.report));
   yield tradesTable(data);
-  const style = styleView(data.report);
+  const style = styleView(data.report.details?.style);
   if (style !== null) yield style;
   yield section(
     'More',

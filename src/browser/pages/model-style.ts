@@ -22,10 +22,9 @@ const DAYS_PER_YEAR = 252;
 /** In pixels. */
 const [WIDTH, HEIGHT] = [160, 12];
 
-/** The section of a report; null where no factors are stored. */
-export function styleView({ details }: Pick<ModelReport, 'details'>): HTMLElement | null {
-  const style = details?.style ?? null;
-  if (style === null) return null;
+/** The section of a run, or of the mean of several; null where no factors are stored. */
+export function styleView(style: Style | null | undefined): HTMLElement | null {
+  if (style == null) return null;
   if (style.unavailable !== null) return section('Style', h('p.quiet', `${style.unavailable}.`));
   const rows: Row[] = [
     ...style.factors.map(({ factor: name, beta, p_value: p, contribution }) => {

@@ -5,7 +5,7 @@ import { isMainThread } from 'node:worker_threads';
 import { explainFailure, runCommandLine } from './commands/command-line.ts';
 import { outliveReaders } from './commands/terminal.ts';
 import { makeReports } from './http/report-thread.ts';
-import { auditHere, isAuditThread } from './verify/audit-thread.ts';
+import { auditHere, isAuditThread } from './verify/audit.ts';
 
 if (isMainThread) runCommand();
 else if (isAuditThread()) void auditHere();

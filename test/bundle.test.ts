@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSyn
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { commandHelp, generalHelp } from '../src/commands/help.ts';
+import { commandHelp, generalHelp } from '../src/commands/command-line.ts';
 import { type Command, commands } from '../src/commands/table.ts';
 import { conventions } from '../src/comparison/conventions.ts';
 import { openDatabase } from '../src/database/database.ts';

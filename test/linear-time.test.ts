@@ -14,7 +14,7 @@ import { triggerHeaders, triggerRequest } from '../src/api/trigger.ts';
 import { jobsQuery } from '../src/api/jobs.ts';
 import { reasoningQuery } from '../src/api/reasoning.ts';
 import { checkOrigin, createAccessRules, rightsOf } from '../src/http/access.ts';
-import { createRouter } from '../src/http/router.ts';
+import { createRouter } from '../src/http/respond.ts';
 import { routes } from '../src/http/routes.ts';
 import {
   isReadable,
@@ -38,8 +38,7 @@ import {
   showLines,
   unprintableIn,
 } from '../src/basics/text.ts';
-import { calculate } from '../src/trading/calculate.ts';
-import { runTool } from '../src/trading/tools.ts';
+import { calculate, runTool } from '../src/trading/tools.ts';
 import { inLongForm, runs } from './support/long.ts';
 import { temporaryFolder } from './support/service.ts';
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { weekdays } from '../src/basics/calendar.ts';
-import { createRandom } from '../src/agent/players/player.ts';
+import { createRandom } from '../src/agent/players/simulated-model.ts';
 import { realAgentHere } from './support/agent-here.ts';
 import { isLong } from './support/long.ts';
 import { naiveFigures } from './support/naive-performance.ts';

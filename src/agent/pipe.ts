@@ -1,7 +1,6 @@
 import { read, readSync, writeSync } from 'node:fs';
 import { codeOf } from '../basics/domain.ts';
-import { createLineReader } from '../wire/line-reader.ts';
-import { type ChildMessage, encodeLine } from '../wire/protocol.ts';
+import { createLineReader, type ChildMessage, encodeLine } from '../wire/protocol.ts';
 
 const STDIN = 0;
 const STDOUT = 1;

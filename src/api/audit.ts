@@ -1,8 +1,12 @@
 import * as v from 'valibot';
-import { audit as auditDatabase, type AuditOptions, isSound } from '../verify/audit.ts';
+import {
+  audit as auditDatabase,
+  type AuditOptions,
+  isSound,
+  auditInThread,
+} from '../verify/audit.ts';
 import type { Listed } from '../basics/domain.ts';
 import type { ReplayFilters } from '../database/replay.ts';
-import { auditInThread } from '../verify/audit-thread.ts';
 import type { AuditReport, Finding } from '../verify/replay.ts';
 import { checkJob, filtersOf } from './filters.ts';
 import { type Context, deploymentFields, type Input, type LateBody, lateText } from './handler.ts';

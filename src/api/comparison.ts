@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { conventions } from '../comparison/conventions.ts';
-import { toDigits } from '../comparison/difference.ts';
-import { columns, modelRow, pairRow } from '../comparison/tables.ts';
+import { toDigits, type Interval } from '../comparison/difference.ts';
 import {
   countSchema as count,
   dateText,
@@ -16,8 +15,8 @@ import {
 } from './schemas.ts';
 import type { Cell } from '../basics/csv.ts';
 import { lookWords } from '../comparison/looks.ts';
-import { MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
-import { reportDay } from '../comparison/pairs.ts';
+import { MAX_CURVE_MODELS, MIN_CURVE_MODELS, type ModelReport } from '../comparison/models.ts';
+import { reportDay, type PairReport } from '../comparison/pairs.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_COMPARED } from '../basics/runs.ts';
 import {
@@ -30,6 +29,76 @@ import {
 } from './handler.ts';
 import { benchmarkEntry, checkJob, dateRangeEntries, filtersOf } from './filters.ts';
 import { checkBenchmark } from '../performance/choose-benchmark.ts';
+
+/** The parts of a comparison as rows of tables, with a cell per column. */
+
+const modelColumns = [
+  'model',
+  'runs',
+  'run_returns',
+  'total_return',
+  'interval_low',
+  'interval_high',
+  'standard_error_daily',
+  'degrees_of_freedom',
+  'variance_share_of_runs',
+  'probability_best',
+  'knowledge_cutoff',
+  'days_before_cutoff',
+  'unavailable',
+] as const satisfies readonly (keyof Cells<ModelReport>)[];
+
+const pairColumns = [
+  'model',
+  'against',
+  'difference',
+  'interval_low',
+  'interval_high',
+  'mean_daily_difference',
+  'standard_error_daily',
+  'degrees_of_freedom',
+  'p_value',
+  'p_value_holm',
+  'shown',
+  'smallest_difference',
+  'days_needed',
+  'variance_share_of_runs',
+  'sentence',
+  'unavailable',
+] as const satisfies readonly (keyof Cells<PairReport>)[];
+
+const columns = { models: modelColumns, pairs: pairColumns };
+
+interface Reported {
+  interval: Interval | null;
+  unavailable: Readonly<Record<string, string | undefined>>;
+}
+
+type Cells<Report extends Reported> = Omit<Report, 'interval'> & ReturnType<typeof cellsOf>;
+
+/** `unavailable` says why figures are empty. */
+function cellsOf({ interval, unavailable }: Reported) {
+  const reasons = [...new Set(Object.values(unavailable))].join('; ');
+  return {
+    interval_low: interval?.low ?? null,
+    interval_high: interval?.high ?? null,
+    unavailable: reasons || null,
+  };
+}
+
+/** `run_returns` is `gpt-5:0.031 gpt-5#2:0.012`. */
+function modelRow(model: ModelReport): Cell[] {
+  const returns = model.runs.map((run, index) => `${run}:${model.run_returns[index] ?? ''}`);
+  const cells = { ...model, ...cellsOf(model), run_returns: returns.join(' ') };
+  return modelColumns.map((name) => (name === 'runs' ? model.runs.length : cells[name]));
+}
+
+/** Correlation and curve are not in the table, so neither are their reasons. */
+export function pairRow(pair: PairReport): Cell[] {
+  const { correlation: _, ...unavailable } = pair.unavailable;
+  const cells = { ...pair, ...cellsOf({ ...pair, unavailable }) };
+  return pairColumns.map((name) => cells[name]);
+}
 
 /**
  * The response of GET /comparison. Returns and shares are fractions; a null has its reason in

@@ -6,10 +6,15 @@ import { reported, toDollars } from '../basics/money.ts';
 import { daysOf, modelsOf, modelsWithoutCompletedDays } from '../performance/choice.ts';
 import { checkBenchmark } from '../performance/choose-benchmark.ts';
 import type { IncomparableModel } from '../performance/comparability.ts';
-import { reportFamilies, type RunOfFamily } from '../performance/families.ts';
+import {
+  reportFamilies,
+  type RunOfFamily,
+  modelReport,
+  prepareReports,
+  type ReportRequest,
+} from '../performance/model-reports.ts';
 import { dailyRate } from '../performance/figure.ts';
 import { reportConventions } from '../performance/definitions.ts';
-import { modelReport, prepareReports, type ReportRequest } from '../performance/model-reports.ts';
 import { checkFactors, reportStyle } from '../performance/style.ts';
 import { commissionOf } from '../performance/trading.ts';
 import {

@@ -7,8 +7,9 @@ import {
   type Input,
   listBody,
   type ResponseBody,
+  deploymentFields,
 } from './handler.ts';
-import { dateRangeEntries, filtersOf } from './filters.ts';
+import { dateRangeEntries, filtersOf, checkJob } from './filters.ts';
 import {
   actionEntries,
   dateText,
@@ -18,7 +19,14 @@ import {
   modelFilter,
   named,
   timestampText,
+  countSchema as count,
+  deploymentEntries,
+  figure,
 } from './schemas.ts';
+import type { Cell } from '../basics/csv.ts';
+import { type Closing, closingsOf } from '../database/records/holdings.ts';
+import { chosenDays } from '../database/records/performance.ts';
+import { collectHeldSymbols, reportClosing } from '../performance/details.ts';
 
 export const resultsQuery = v.object({
   job_id: jobFilter,
@@ -62,4 +70,106 @@ export function results(
   const records = resultRecords(database, filtersOf(query));
   if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(cellsOf));
   return listBody('results', records.map(jsonOf), (count) => ({ count }));
+}
+
+export const holdingsQuery = v.object({
+  model: v.pipe(
+    v.string('expected the name of a model'),
+    v.description('The name of a model: a signature, or that of a repeat such as `gpt-5#2`.'),
+  ),
+  job_id: jobFilter,
+  ...dateRangeEntries,
+  ...formatQuery,
+});
+
+export const holdingsResponse = named('HoldingsResponse', {
+  /** The active model-days that match the filters, by date. */
+  days: v.array(
+    named('DayHoldings', {
+      date: dateText,
+      /** Dollars, as are all values. */
+      cash: v.number(),
+      value: v.number(),
+      /** Share of the value; null when that is 0. */
+      cash_weight: figure,
+      /** By value, the largest first. */
+      holdings: v.array(
+        named('ValuedHolding', {
+          symbol: v.string(),
+          quantity: count,
+          /** With which the ledger valued a share at the close; null where it had no price. */
+          price: figure,
+          value: figure,
+          weight: figure,
+        }),
+      ),
+    }),
+  ),
+  count,
+  /** Every symbol held at a close of these days, the one with the highest mean weight first. */
+  symbols: v.array(
+    named('HeldSymbol', {
+      symbol: v.string(),
+      /** Closes at which it was held. */
+      days: count,
+      first_date: dateText,
+      last_date: dateText,
+      /** Over all days, 0 on those without it; null where one of its weights is unknown. */
+      mean_weight: figure,
+      highest_weight: figure,
+    }),
+  ),
+  ...deploymentEntries,
+});
+
+const columns = [
+  'date',
+  'cash',
+  'portfolio_value',
+  'cash_weight',
+  'symbol',
+  'quantity',
+  'price',
+  'value',
+  'weight',
+];
+
+/** What a model held at the close of each of its model-days, as the ledger values it. */
+export function holdings(
+  { database, settings }: Context,
+  { query, format }: Input<v.InferOutput<typeof holdingsQuery>>,
+): ResponseBody {
+  const { model: _, ...window } = filtersOf(query);
+  checkJob(database, window);
+  const days = chosenDays(database, query.model, window);
+  const closings = closingsOf(
+    database,
+    days.map(({ sessionId }) => sessionId),
+  );
+  if (format === 'csv') return csvTable('holdings.csv', columns, rowsOf(closings));
+  const symbols = collectHeldSymbols();
+  const items = function* (): Generator<string> {
+    for (const closing of closings) {
+      const day = reportClosing(closing);
+      symbols.add(day);
+      yield JSON.stringify(day);
+    }
+  };
+  return listBody('days', items(), (own) => ({
+    count: own,
+    symbols: symbols.report(),
+    ...deploymentFields(settings),
+  }));
+}
+
+/** A row per holding; a day without any has one row without a symbol. */
+function* rowsOf(closings: Iterable<Closing>): Generator<Cell[]> {
+  for (const closing of closings) yield* rowsOfDay(closing);
+}
+
+function rowsOfDay(closing: Closing): Cell[][] {
+  const { date, cash, value, cash_weight: cashWeight, holdings: held } = reportClosing(closing);
+  const day = [date, cash, value, cashWeight];
+  if (held.length === 0) return [[...day, null, null, null, null, null]];
+  return held.map((one) => [...day, one.symbol, one.quantity, one.price, one.value, one.weight]);
 }

@@ -4,9 +4,8 @@ import type { decisionsResponse } from '../api/decisions.ts';
 import type { jobsResponse } from '../api/jobs.ts';
 import type { modelsResponse } from '../api/models.ts';
 import type { performanceResponse } from '../api/performance-response.ts';
-import type { reasoningResponse } from '../api/reasoning.ts';
+import type { reasoningResponse, searchResponse } from '../api/reasoning.ts';
 import type { resultsResponse } from '../api/results.ts';
-import type { searchResponse } from '../api/search.ts';
 import type { statusResponse } from '../api/status.ts';
 import type { triggerRequest, triggerResponse } from '../api/trigger.ts';
 

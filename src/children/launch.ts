@@ -1,13 +1,227 @@
 import { messageOf } from '../basics/domain.ts';
-import { secretHider } from '../basics/secrets.ts';
+import { secretHider, type Hide } from '../basics/secrets.ts';
 import { count } from '../basics/sentences.ts';
-import { inShortTurn } from './turns.ts';
+import {
+  inShortTurn,
+  type ProcessOutcome,
+  type MessageHandler,
+  openChannel,
+  type Channel,
+} from './channel.ts';
 import { type PastMessage, secretsOf, type Start } from '../wire/protocol.ts';
-import { type ProcessOutcome, type MessageHandler, openChannel } from './channel.ts';
 import type { Network } from './confinement.ts';
-import { describeForeign } from './launcher.ts';
-import { isShortage, type Rights, type Started } from './process.ts';
-import { watchChild } from './watch.ts';
+import {
+  describeForeign,
+  describeEnd,
+  describeSaid,
+  outcomeOfError,
+  outcomeWithoutStart,
+} from './launcher.ts';
+import {
+  isShortage,
+  type Rights,
+  type Started,
+  boundOutput,
+  endLauncher,
+  endProcess,
+  type Launcher,
+  readStderr,
+} from './process.ts';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { spread } from '../basics/event-loop.ts';
+
+/**
+ * What depends on how a child was started: how it is ended, what is watched, and how its end is
+ * reported. A child of this machine is killed and its memory is watched; a launcher ends in its own
+ * time, and its errors name it.
+ */
+
+/** How a started child is watched and ended. */
+interface WatchedChild {
+  end(signal: NodeJS.Signals): void;
+  /** What a launcher has said so far, to be added to a reason; else empty. */
+  said(): string;
+  /** The end of what was written to stderr. */
+  stderr(): string;
+  /** Resolves when the process has exited, or cannot be ended, with its outcome settled. */
+  ended: Promise<void>;
+}
+
+interface WatchOptions {
+  channel: Channel;
+  /** What a child of this machine may use in all. */
+  memoryMb: number;
+  /** How long a child of this machine may do nothing before its first message. */
+  quietMs: number;
+  /** Hides the model's key and other secrets, which no error repeats. */
+  hide: Hide;
+}
+
+/** Watches a child until its end, and settles the outcome if the child has not. */
+function watchChild({ child, launcher }: Started, options: WatchOptions): WatchedChild {
+  const { channel, hide } = options;
+  const stderr = readStderr(child, channel.fail, hide);
+  child.on('error', (error) => {
+    if (isShortage(error)) channel.lose(`it could not be started: ${error.message}`);
+    else if (launcher !== null) channel.end(outcomeOfError(launcher.name, error));
+    else channel.fail(`Cannot start the model process: ${error.message}`);
+  });
+  return launcher === null
+    ? watchProcess(child, options, stderr)
+    : watchLauncher(child, { ...launcher, channel, stderr });
+}
+
+function watchProcess(
+  child: ChildProcess,
+  { channel, memoryMb, quietMs }: WatchOptions,
+  stderr: () => string,
+): WatchedChild {
+  const endWatch = watchStatus(child, { channel, memoryMb, quietMs });
+  const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
+    const how = killedBy ?? `exit code ${code}`;
+    // When memory is short, the kernel kills; any other end of a child that has sent a message is
+    // its own fault.
+    if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself (${how})`);
+    else channel.fail(`The model process ended without an outcome (${how})`);
+  };
+  return {
+    end: (signal) => endProcess(child, signal),
+    said: () => '',
+    stderr,
+    ended: endOf(child, channel, conclude).finally(endWatch),
+  };
+}
+
+function watchLauncher(
+  child: ChildProcess,
+  { name, times, channel, stderr }: Launcher & { channel: Channel; stderr: () => string },
+): WatchedChild {
+  const givenUp = Promise.withResolvers<void>();
+  boundOutput(child, times);
+  const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
+    const end = { name, stderr: stderr(), code, killedBy };
+    // Exit code 0 without an outcome is a failure too: srun ends with it after a node has failed.
+    if (!channel.hasSpoken()) channel.end(outcomeWithoutStart(end));
+    else if (killedBy === 'SIGKILL') channel.lose(`it ended by itself (${describeEnd(end)})`);
+    else channel.fail(`The model process ended without an outcome (${describeEnd(end)})`);
+  };
+  return {
+    end: () => endLauncher(child, times, givenUp.resolve),
+    said: () => describeSaid({ name, stderr: stderr() }),
+    stderr,
+    ended: Promise.race([endOf(child, channel, conclude), givenUp.promise]),
+  };
+}
+
+/**
+ * Resolves when the process has exited and its lines have been handled; `conclude` then settles the
+ * outcome if nothing has.
+ */
+function endOf(
+  child: ChildProcess,
+  channel: Channel,
+  conclude: (code: number | null, killedBy: NodeJS.Signals | null) => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    child.on('close', async (code, killedBy) => {
+      await channel.heard(); // its outcome may wait in line behind a write to the database
+      conclude(code, killedBy);
+      resolve();
+    });
+  });
+}
+
+/**
+ * How often the memory of a child close to its limit is measured: one that fills memory as fast as
+ * it can takes about 50 MB in this time.
+ */
+const LOOK_INTERVAL_MS = 100;
+/**
+ * A child far from its limit is measured less often: it cannot reach the limit faster than this,
+ * twice what was measured.
+ */
+const FASTEST_MB_PER_MS = 1;
+const MAX_LOOK_INTERVAL_MS = 1_000;
+
+/** The lines of a status that change when the process does anything. */
+const SIGNS_OF_LIFE = /^(?:State|(?:non)?voluntary_ctxt_switches):.*$/gm;
+/** On a processor, or waiting for one or for the disk. */
+const AT_WORK = /^State:\s+[RD]/m;
+
+/**
+ * Watches the memory that a child really uses, including buffers and swapped pages, which no flag
+ * of Node limits: too much fails the model-day. And loses one that does nothing at all before its
+ * first message: Node waits for ever for a thread that the system did not give it. A slow child is
+ * not quiet, nor does the time count in which this process was too busy to look. Watches nothing on
+ * a system without /proc. The function returned ends the watch.
+ */
+function watchStatus(
+  { pid }: ChildProcess,
+  { channel, memoryMb, quietMs }: Omit<WatchOptions, 'hide'>,
+): () => void {
+  let timer: NodeJS.Timeout;
+  let signs: string | undefined;
+  let quietForMs = 0;
+  const lookAfter = (ms: number) => {
+    timer = setTimeout(look, ms, ms).unref();
+  };
+  const look = (ms: number) => {
+    const status = statusOf(pid);
+    const leftMb = memoryMb - kbIn(status) / 1024;
+    if (leftMb < 0)
+      return channel.fail(
+        `The model process used more than ${memoryMb} MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)`,
+        'SIGKILL',
+      );
+    const before = signs;
+    signs = status.match(SIGNS_OF_LIFE)?.join();
+    const isQuiet = signs !== undefined && signs === before && !AT_WORK.test(status);
+    quietForMs = isQuiet ? quietForMs + ms : 0;
+    if (quietForMs >= quietMs && !channel.hasSpoken())
+      return channel.lose(`it did nothing for ${count(quietMs / 1000, 'second')}`);
+    // Children that were started together are not looked at together: each look takes some 0.03 ms,
+    // and a thousand of them would hold up requests.
+    lookAfter(spread(nextLookMs(leftMb)));
+  };
+  lookAfter(LOOK_INTERVAL_MS);
+  return () => clearTimeout(timer);
+}
+
+/**
+ * When to look at a child again that has so much memory left: before it could have used that up,
+ * and not more often than needed.
+ */
+export function nextLookMs(leftMb: number): number {
+  return Math.min(MAX_LOOK_INTERVAL_MS, Math.max(LOOK_INTERVAL_MS, leftMb / FASTEST_MB_PER_MS));
+}
+
+/** Memory in use and swapped out, in kilobytes. */
+function kbIn(status: string): number {
+  const sizes = [/^VmRSS:\s+(\d+) kB$/m, /^VmSwap:\s+(\d+) kB$/m].map(
+    (line) => line.exec(status)?.[1],
+  );
+  return sizes.reduce((sum, size) => sum + Number(size ?? 0), 0);
+}
+
+/**
+ * Far more than the file has; read again and again, because every reader would otherwise make a
+ * buffer of its own.
+ */
+const text = Buffer.alloc(8_192);
+
+/** Empty without /proc, and for a process that never began or has exited. */
+function statusOf(pid: number | undefined): string {
+  let file: number | undefined;
+  try {
+    file = openSync(`/proc/${pid}/status`, 'r');
+    return text.toString('latin1', 0, readSync(file, text));
+  } catch {
+    return '';
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
 
 /** A child that starts is never at rest for long, however slow its machine is. */
 const QUIET_MS = 5_000;

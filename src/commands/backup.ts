@@ -22,7 +22,7 @@ import { didYouMean } from '../basics/sentences.ts';
 import { timestamp } from '../basics/calendar.ts';
 import { makeFolder } from '../database/storage/files.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
-import { ownDatabase, resetNote } from './own-database.ts';
+import { ownDatabase, resetNote } from './arguments.ts';
 import { describeCopy, writeStoppably } from './terminal.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
 import { forTerminal } from '../basics/text.ts';

@@ -7,9 +7,8 @@ import { tablesInManifest } from '../database/manifest.ts';
 import { readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
 import type { Meaning } from '../database/schema/price-conditions.ts';
-import { WrongUsage } from './arguments.ts';
+import { WrongUsage, ownDatabase } from './arguments.ts';
 import { describeRefused, importWithProgress, meaningIn } from './import-prices.ts';
-import { ownDatabase } from './own-database.ts';
 
 /** What the replay of a ledger says besides its findings, as lines for the terminal. */
 function describeReplay(report: AuditReport): string {

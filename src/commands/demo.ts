@@ -7,7 +7,7 @@ import { ownToken } from '../http/access.ts';
 import { DEFAULT_CONFIGURATION_PATH, readSettings, type Settings } from '../basics/settings.ts';
 import { cleanText } from '../basics/text.ts';
 import { type Client, createClient } from './client.ts';
-import { describeEnd, followJob, type JobStatusResponse } from './job-view.ts';
+import { describeEnd, followJob, type JobStatusResponse } from './trigger.ts';
 import { alignColumns, signed } from './terminal.ts';
 
 const DEMO_WEEKDAYS = 60;

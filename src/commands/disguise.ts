@@ -14,9 +14,8 @@ import {
 import { count, list } from '../basics/sentences.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
-import { checkWholeNumber, WrongUsage } from './arguments.ts';
+import { checkWholeNumber, WrongUsage, ownDatabase } from './arguments.ts';
 import { checkDates } from './client.ts';
-import { ownDatabase } from './own-database.ts';
 import { counted, writeStoppably } from './terminal.ts';
 
 const DEFAULT_NAME = 'control';

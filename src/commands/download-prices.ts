@@ -11,10 +11,9 @@ import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
 import { count, didYouMean, list } from '../basics/sentences.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { nasdaq100 } from '../basics/configuration-schema.ts';
-import { checkWholeNumber, WrongUsage } from './arguments.ts';
+import { checkWholeNumber, WrongUsage, resetNote } from './arguments.ts';
 import { checkDates } from './client.ts';
 import { createProgressLine } from './terminal.ts';
-import { resetNote } from './own-database.ts';
 
 const SOMETHING_MISSING = 1;
 const MAX_DOWNLOADS = 999_999;

@@ -10,13 +10,12 @@ import {
   completedDays,
   type ConversationMessage,
   messagesOf,
-} from '../database/records/conversations.ts';
+} from '../database/records/reasoning.ts';
 import { assertFreeName, beginPartial, giveName } from '../database/storage/new-file.ts';
 import { momentAt } from '../database/view.ts';
 import type { ToolCall } from '../wire/protocol.ts';
-import { WrongUsage } from './arguments.ts';
+import { WrongUsage, ownDatabase } from './arguments.ts';
 import { checkDates } from './client.ts';
-import { ownDatabase } from './own-database.ts';
 import { counted, writeStoppably } from './terminal.ts';
 
 interface Arguments {

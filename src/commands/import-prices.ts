@@ -8,9 +8,8 @@ import { importFile, type ImportSummary } from '../prices/import.ts';
 import { list } from '../basics/sentences.ts';
 import { readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
-import { WrongUsage } from './arguments.ts';
+import { WrongUsage, resetNote } from './arguments.ts';
 import { counted, createProgressLine, number } from './terminal.ts';
-import { resetNote } from './own-database.ts';
 
 const NOT_ALL_IMPORTED = 1;
 const IMPORT_CACHE_MB = 32;

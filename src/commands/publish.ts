@@ -1,6 +1,5 @@
 import { checkDates } from './client.ts';
-import { WrongUsage } from './arguments.ts';
-import { ownDatabase } from './own-database.ts';
+import { WrongUsage, ownDatabase } from './arguments.ts';
 import { builtPages } from './serve.ts';
 import { counted, size, writeStoppably } from './terminal.ts';
 import { readSettings } from '../basics/settings.ts';

@@ -1,8 +1,182 @@
 import { count, list } from '../basics/sentences.ts';
-import type { Figure } from '../performance/figure.ts';
-import { reportWithInterval, toDigits } from './difference.ts';
+import { type Figure, TOO_LARGE, TRADING_DAYS_PER_YEAR } from '../performance/figure.ts';
+import { reportWithInterval, toDigits, type Interval, type Missing } from './difference.ts';
 import { type Day, MIN_DAYS } from './participants.ts';
-import { type Lead, signed } from './sentences.ts';
+import type { Period } from './looks.ts';
+
+/** What a comparison says in words. */
+
+/**
+ * How far the return of one model of a pair is above that of the other, as the difference of both:
+ * 0.0038 is 0.38 percentage points.
+ */
+export interface Lead {
+  first: string;
+  second: string;
+  /** Not below 0. */
+  points: Figure;
+  /** `0.38 points`: the difference of both returns as they are shown; `far` where it is too large. */
+  words: string;
+  /** That of the pair, in points. */
+  interval: Interval | Missing;
+  /** The interval in words; '' where an end is too large for a number. */
+  bounds: string;
+  isShown: boolean;
+  /** The return of the one behind. */
+  least: number;
+  days: number;
+}
+
+/** What the lead in a pair is computed from. */
+export interface PairFacts {
+  model: string;
+  against: string;
+  /** Of both over the period, in this order. */
+  returns: readonly [Figure, Figure];
+  /** Of the difference of growth. */
+  interval: Interval | Missing;
+  isShown: boolean;
+  singleRuns: readonly string[];
+  period: Period;
+}
+
+/** A difference of growth times the growth of the second model is one of returns. */
+export function leadOf(facts: PairFacts): Lead {
+  const { model, against, returns, isShown, period } = facts;
+  const [one = NaN, other = NaN] = returns.map((own) => (typeof own === 'number' ? own : Infinity));
+  const isBehind = one < other;
+  const [first, second] = isBehind ? [against, model] : [model, against];
+  const points = Math.abs(one - other);
+  const isKnown = Number.isFinite(points);
+  const apart = Math.abs(shownPercent(one) - shownPercent(other)) / 100;
+  const least = Math.min(one, other);
+  const interval = intervalOfLead(facts, { isBehind, growth: 1 + least });
+  return {
+    first,
+    second,
+    points: isKnown ? points : TOO_LARGE,
+    words: isKnown ? inPoints(apart || points) : 'far',
+    interval,
+    bounds: boundsOf(interval, { ...period, singleRuns: facts.singleRuns }),
+    isShown,
+    least,
+    days: period.days,
+  };
+}
+
+function intervalOfLead(
+  { interval }: PairFacts,
+  { isBehind, growth }: { isBehind: boolean; growth: number },
+): Interval | Missing {
+  if ('reason' in interval) return interval;
+  const [low, high] = isBehind
+    ? [opposite(interval.high), opposite(interval.low)]
+    : [interval.low, interval.high];
+  return Number.isFinite(high * growth) ? { low: low * growth, high: high * growth } : TOO_LARGE;
+}
+
+function shownPercent(fraction: number): number {
+  return Number((fraction * 100).toFixed(2));
+}
+
+/** The second model's growth over the first one's, minus 1. */
+function opposite(difference: number): number {
+  return -difference / (1 + difference);
+}
+
+/** With one run of a model the interval is a lower bound. */
+function boundsOf(
+  interval: Interval | Missing,
+  { confidence, looks, singleRuns }: Period & Pick<PairFacts, 'singleRuns'>,
+): string {
+  if ('reason' in interval) return '';
+  const level = Number((confidence * 100).toFixed(4));
+  const wider = singleRuns.length === 0 ? '' : ' or wider';
+  const inLooks = looks === 'once' ? 'for a single look' : 'whichever day you look';
+  const ends = `${signed(interval.low)} to ${signed(interval.high)} points`;
+  return ` (${level} % interval ${ends}${wider}, ${inLooks})`;
+}
+
+/**
+ * What it would take for a difference to be shown, and whether it would be if there were no other
+ * pairs.
+ */
+export interface Demands {
+  smallestDifference: Figure;
+  daysNeeded: Figure;
+  /** Whether the difference would be shown if this were the only pair. */
+  isShownAsOnlyPair: boolean;
+  pairs: number;
+}
+
+/**
+ * What a pair shows, in sentences: the model with the higher return first, such as "gpt-5 is 1.01
+ * points ahead of claude over 20 days (95 % interval −4.70 to +6.90 points, for a single look).
+ * This could be chance. Only a lead of 7.70 points or more would be likely to show in 20 days; this
+ * one would need about 1,180 days."
+ */
+export function sentenceOf(lead: Lead, demands: Demands): string {
+  const { first, second, points, words, isShown, days, bounds } = lead;
+  const ahead = points === 0 ? `level with ${second}` : `${words} ahead of ${second}`;
+  const verdict = isShown ? 'This is more than chance.' : 'This could be chance.';
+  const { isShownAsOnlyPair, pairs } = demands;
+  const manyPairs = `On its own it would be more than chance, but the best of ${grouped(pairs)} pairs can look like this by chance.`;
+  return [
+    `${first} is ${ahead} over ${count(days, 'day')}${bounds}.`,
+    points === 0 ? '' : verdict,
+    isShown || !isShownAsOnlyPair ? '' : manyPairs,
+    whatItTakes(lead, demands),
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function whatItTakes(
+  { points, isShown, least, days }: Lead,
+  { smallestDifference, daysNeeded }: Demands,
+): string {
+  if (isShown || typeof smallestDifference !== 'number' || typeof points !== 'number') return '';
+  const needed = inPoints(smallestDifference * (1 + least));
+  const demand = `Only a lead of ${needed} or more would be likely to show in ${count(days, 'day')}`;
+  if (points === 0) return `${demand}.`;
+  if (typeof daysNeeded !== 'number')
+    return `${demand}. More days would not be enough for this one; more runs could be.`;
+  return daysNeeded > days ? `${demand}; this one would need ${daysInWords(daysNeeded)}.` : '';
+}
+
+/**
+ * Longer than any experiment: a larger number of days would only look exact. `days_needed` has it
+ * all the same.
+ */
+const MAX_COUNTED_YEARS = 100;
+
+function daysInWords(days: number): string {
+  if (days > MAX_COUNTED_YEARS * TRADING_DAYS_PER_YEAR)
+    return `more than ${MAX_COUNTED_YEARS} years of trading days`;
+  return `about ${grouped(Number(days.toPrecision(3)))} days`;
+}
+
+function grouped(number: number): string {
+  return number.toLocaleString('en-US');
+}
+
+/** A fraction in percent, without the sign for it: `7.70`. */
+function hundredths(fraction: number): string {
+  const text = (fraction * 100).toFixed(2);
+  return text === '-0.00' ? '0.00' : text.replace('-', '−');
+}
+
+/** The least that two places show. */
+const LEAST = 0.00005;
+
+function inPoints(fraction: number): string {
+  return `${fraction < LEAST ? 'less than 0.01' : hundredths(fraction)} points`;
+}
+
+/** `+7.70`: a fraction in percent, without the sign for it. */
+function signed(fraction: number): string {
+  return (fraction < LEAST ? '' : '+') + hundredths(fraction);
+}
 
 /** A benchmark over the days compared, or why it has no return over them. */
 export type BenchmarkReturn = { name: string; totalReturn: number } | { reason: string };

@@ -1,7 +1,7 @@
 import { at } from '../statistics/moments.ts';
-import { degreesOfDays, varianceOfMean } from '../statistics/newey-west.ts';
+import { degreesOfDays, varianceOfMean } from '../statistics/regression.ts';
 import { type Figure, reportFigures, TOO_LARGE } from '../performance/figure.ts';
-import { studentTQuantile, studentTUpperTail } from '../statistics/student-t.ts';
+import { studentTQuantile, studentTUpperTail } from '../statistics/distributions.ts';
 import { detectionOf, levelOf, type Period, tailOf } from './looks.ts';
 
 /** How much the runs of a model differ. */

@@ -1,5 +1,5 @@
 import { bisect } from '../statistics/moments.ts';
-import { normalQuantile, normalUpperTail } from '../statistics/normal.ts';
+import { normalQuantile, normalUpperTail } from '../statistics/distributions.ts';
 
 /** How often a comparison is looked at: once, at the end, or on any day, as days arrive. */
 export const lookWords = ['once', 'daily'] as const;

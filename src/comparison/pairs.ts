@@ -18,7 +18,7 @@ import {
   type Uncertainty,
 } from './difference.ts';
 import type { Period } from './looks.ts';
-import { type Lead, leadOf, sentenceOf } from './sentences.ts';
+import { type Lead, leadOf, sentenceOf } from './answer.ts';
 
 /**
  * Σ ab / √(Σ a² · Σ b²), a and b the deviations of both models' daily log returns from their means:

@@ -1,10 +1,20 @@
-import { createWriteStream, writeFileSync } from 'node:fs';
+import {
+  createWriteStream,
+  writeFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { pricesNow } from '../database/price-writes.ts';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Split, splitsBetween } from '../database/market.ts';
 import { type StoredBar, storedBars } from '../database/prices.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { ServiceError, messageOf } from '../basics/domain.ts';
 import { UNITS_PER_DOLLAR } from '../basics/money.ts';
 import { MAX_PRICE, MAX_VOLUME } from '../prices/files/row.ts';
 import { DISGUISE_COLUMNS } from '../prices/files/csv.ts';
@@ -17,7 +27,42 @@ import { gapsBetween } from '../prices/needs.ts';
 import { MAX_CASH } from '../prices/amounts.ts';
 import { cashPerShare } from '../trading/morning.ts';
 import { withSnapshot } from '../database/snapshot.ts';
-import { createFolder } from './new-folder.ts';
+import { assertUsableName } from '../database/storage/new-file.ts';
+
+/**
+ * Creates a folder with content, all or nothing: `fill` writes into one with a temporary name
+ * beside it, which gets the final name once it is complete. An empty folder is replaced, anything
+ * else refused. Throws a `ServiceError` (`cannot_start`) that says why there is no folder, or what
+ * `fill` throws on purpose.
+ */
+async function createFolder<Result>(
+  path: string,
+  database: string,
+  fill: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  const target = existsSync(path) ? realpathSync(path) : resolve(path);
+  const unfinished = `${target}.${process.pid}-${crypto.randomUUID().slice(0, 8)}.unfinished`;
+  try {
+    assertUsableName(target, database);
+    if (!existsSync(path) && lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+      throw new Error('it is a symbolic link that leads nowhere');
+    if (existsSync(target) && readdirSync(target).length > 0) throw new Error('it is not empty');
+    mkdirSync(unfinished);
+    const result = await fill(unfinished);
+    renameSync(unfinished, target); // fails if something was put into the folder meanwhile
+    return result;
+  } catch (error) {
+    if (error instanceof ServiceError || (error instanceof Error && error.name === 'AbortError'))
+      throw error;
+    throw new ServiceError(
+      'cannot_start',
+      `Cannot create the folder ${path}: ${messageOf(error)}`,
+      { cause: error },
+    );
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}
 
 export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
 
@@ -52,7 +97,7 @@ function outOfRange(symbol: string, what: string): ServiceError {
  * What dollars per share are multiplied by: the factor, divided by the new shares for an old one of
  * the splits that follow.
  */
-export function scaleOf(later: readonly Split[], factor: number): number {
+function scaleOf(later: readonly Split[], factor: number): number {
   return later.reduce((value, split) => (value * split.denominator) / split.numerator, factor);
 }
 
@@ -67,7 +112,7 @@ const [LEAST_DRAWN_WEEKS, MOST_DRAWN_WEEKS] = [52, 1_040];
 const DAYS_PER_WEEK = 7;
 
 /** How a symbol is disguised: its code, and what its prices are multiplied by, from 1/2 to 2. */
-export interface Disguise {
+interface Disguise {
   symbol: string;
   code: string;
   factor: number;
@@ -80,7 +125,7 @@ interface Series extends Disguise {
 }
 
 /** What turns a market into its control market, and back. */
-export interface Key {
+interface Key {
   /** By code, so that the order gives nothing away. */
   disguises: Disguise[];
   /** By how many weeks dates are shifted back; whole weeks keep the weekdays. */
@@ -150,7 +195,7 @@ interface Span {
 }
 
 /** A dividend in disguise; cash of 0 says that the dividends are known at that date. */
-export interface DisguisedDividend {
+interface DisguisedDividend {
   row: string;
   cash: number;
 }

@@ -1,14 +1,88 @@
-import { existsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { existsSync, statSync, constants, copyFileSync, linkSync, renameSync } from 'node:fs';
+import { dirname, resolve, basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { messageOf, ServiceError } from '../basics/domain.ts';
-import { assertFreeName, beginPartial, flush, giveName, type Partial } from './storage/new-file.ts';
+import { messageOf, ServiceError, codeOf } from '../basics/domain.ts';
+import {
+  assertFreeName,
+  beginPartial,
+  flush,
+  giveName,
+  type Partial,
+  assertNoLogBeside,
+  flushFolder,
+  logBeside,
+} from './storage/new-file.ts';
 import { withSnapshot } from './snapshot.ts';
 import { examineDatabase, queryApart } from './integrity.ts';
 import { checkManifest } from './manifest.ts';
-import { makeFolder, realPathOf } from './storage/files.ts';
-import { replaceDatabase } from './storage/restoring.ts';
+import { makeFolder, realPathOf, assertUsable } from './storage/files.ts';
 import { integer, query } from './rows.ts';
+
+/** How long another program may keep the log locked. */
+const LOCK_TIMEOUT_MS = 5_000;
+/** The next free second names what is kept. */
+const SECOND_MS = 1_000;
+
+/**
+ * Puts a complete copy, which is on the disk, in the place of a database. That stays as one file
+ * under another name, which is returned; null if there was none. A rename replaces one file by the
+ * other, so at any moment there is the old database or the new one. Throws an error that says why
+ * the database is as it was.
+ */
+function replaceDatabase(place: string, copy: string): string | null {
+  assertUsable(place);
+  const isThere = existsSync(place);
+  if (isThere && logBeside(place) !== undefined) mergeLog(place);
+  assertNoLogBeside(place);
+  const aside = isThere ? keepAside(place) : null;
+  renameSync(copy, place);
+  flushFolder(dirname(place));
+  return aside;
+}
+
+/** Moves what the log of a database holds into its file, and removes the log. */
+function mergeLog(place: string): void {
+  try {
+    const connection = new DatabaseSync(place, { timeout: LOCK_TIMEOUT_MS });
+    try {
+      connection.exec('SELECT 1 FROM sqlite_schema; PRAGMA journal_mode = DELETE');
+    } finally {
+      connection.close();
+    }
+  } catch (error) {
+    throw new Error(
+      `the log beside the database that is there cannot be merged into it (${messageOf(error)}); ` +
+        'end the programs that use it, or move its -wal and -shm files away',
+      { cause: error },
+    );
+  }
+}
+
+/** Gives a database a second name with the time, or, where the file system has no links, a copy. */
+function keepAside(place: string): string {
+  for (let time = Date.now(); ; time += SECOND_MS) {
+    const stamp = new Date(time).toISOString().slice(0, 19).replaceAll(':', '-');
+    const name = `${basename(place, '.db')}-before-restore-${stamp}Z.db`;
+    const aside = join(dirname(place), name);
+    try {
+      linkOrCopy(place, aside);
+      flushFolder(dirname(place)); // no power cut may keep the new name without the old database
+      return aside;
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  }
+}
+
+function linkOrCopy(file: string, name: string): void {
+  try {
+    linkSync(file, name);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw error;
+    copyFileSync(file, name, constants.COPYFILE_EXCL);
+    flush(name);
+  }
+}
 
 export interface BackupSummary {
   bytes: number;
@@ -114,7 +188,7 @@ function seal(copy: string): BackupSummary {
   }
 }
 
-export interface Restored extends BackupSummary {
+interface Restored extends BackupSummary {
   /** Where the database is that was there before; null if there was none. */
   aside: string | null;
 }

@@ -2,7 +2,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { suspectedSplits } from '../database/records/holdings.ts';
-import { firstTriedDate, marketDates } from '../database/records/returns.ts';
+import { firstTriedDate, marketDates } from '../database/records/performance.ts';
 import {
   type AskedDay,
   createAskedReader,

@@ -2,7 +2,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import { baselineOf } from '../basics/configuration-schema.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
-import { type DayOfRun, daysOfRun, storedRequests } from '../database/records/returns.ts';
+import { type DayOfRun, daysOfRun, storedRequests } from '../database/records/performance.ts';
 import { askedHash, decodeEntry } from '../basics/entry.ts';
 import { isDeterministic } from '../basics/runs.ts';
 import type { JobWindow } from '../database/session-filters.ts';

@@ -1,7 +1,7 @@
 import { MIN_DAYS } from '../comparison/participants.ts';
 import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
-import { type RunInWindow, runsInWindow } from '../database/records/returns.ts';
+import { type RunInWindow, runsInWindow } from '../database/records/performance.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { MAX_COMPARED } from '../basics/runs.ts';
 import { medianOf } from '../statistics/moments.ts';

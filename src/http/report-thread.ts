@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { momentAt } from '../database/view.ts';
 import type { Reader } from '../database/moment.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { momentAt } from '../database/view.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { startingThread } from '../basics/program.ts';
 import { isMade, piecesOf, type ResponseBody } from '../api/handler.ts';

@@ -1,6 +1,6 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { OnWaiting } from '../api/handler.ts';
+import type { OnWaiting, LateBody } from '../api/handler.ts';
 import { chooseCoding, type Coding } from './negotiate.ts';
 
 /**
@@ -56,7 +56,7 @@ export type ApiCoding = keyof typeof compressors;
 const OFFERED = ['zstd', 'gzip'] as const;
 
 /** The coding that the client of a response prefers. */
-export function codingFor({ req: { headers } }: ServerResponse): ApiCoding | null {
+function codingFor({ req: { headers } }: ServerResponse): ApiCoding | null {
   return chooseCoding(headers['accept-encoding'], OFFERED);
 }
 
@@ -65,7 +65,7 @@ export function codingHeaders(coding: Coding | null): string[] {
 }
 
 /** What a long response is written to: what its client has not read yet waits here. */
-export interface Outlet {
+interface Outlet {
   write(chunk: Uint8Array): void;
   /** Sends what the compressor still holds. */
   flush(): void;
@@ -133,7 +133,7 @@ export const JSON_TYPE = ['Content-Type', 'application/json'];
  * On every response of the API, whatever its status: data for its client, which no page may run,
  * frame or cache, and whose bytes depend on the codings that the client accepts.
  */
-export const SAFETY_HEADERS = [
+const SAFETY_HEADERS = [
   'Cache-Control',
   'no-store',
   'X-Content-Type-Options',
@@ -183,4 +183,74 @@ export function rawResponse(status: number, json: string, now: Date): string {
     index % 2 === 0 ? [`${name}: ${headers[index + 1]}\r\n`] : [],
   );
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}Connection: close\r\n\r\n${json}`;
+}
+
+/** In bytes: a longer response is sent in chunks, while it is being made. */
+export const MAX_WHOLE_BYTES = 64 * 1024;
+
+const SPACE = Buffer.from(' ');
+
+/**
+ * Sends a response that is made elsewhere. At the first heartbeat its status becomes 200: leading
+ * white space, which JSON allows, shows the client and any proxy that the response is being made.
+ * An earlier error can still become an error response; a later one cuts the connection. When the
+ * response is over, or the client has left, `stop` is called. One whose client reads nothing of what
+ * waits is cut off when the connection times out.
+ */
+export async function sendLate(
+  response: ServerResponse,
+  body: LateBody,
+  { headers, heartbeatMs }: { headers: readonly string[]; heartbeatMs: number },
+): Promise<void> {
+  const { stop, isTable, onWaiting = () => {} } = body;
+  response.once('close', stop);
+  // One that is still being made, or whose last piece is still in its compressor, does not stall.
+  response.on('timeout', () => {
+    if (response.writableNeedDrain || response.writableEnded) cutOff(response);
+  });
+  const isHead = response.req.method === 'HEAD'; // without a body, so nothing to compress
+  let outlet: Outlet | undefined;
+  const open = (type: readonly string[]) => {
+    const coding = codingFor(response);
+    const all = [...type, ...SAFETY_HEADERS, ...headers, ...codingHeaders(coding)];
+    response.writeHead(200, all);
+    return openOutlet(response, isHead ? null : coding, onWaiting);
+  };
+  const beat = setInterval(() => {
+    if (response.closed || isTable) return;
+    outlet ??= open(JSON_TYPE);
+    outlet.write(SPACE);
+    outlet.flush();
+  }, heartbeatMs);
+  try {
+    for await (const { bytes, fileName, isLast } of body.chunks) {
+      clearInterval(beat);
+      if (response.closed) return;
+      const type = typeOf(fileName);
+      if (outlet === undefined && isLast && bytes.length <= MAX_WHOLE_BYTES)
+        return sendText(response, 200, { type, text: bytes, headers });
+      outlet ??= open(type);
+      outlet.write(bytes);
+    }
+    await outlet?.end();
+  } catch (error) {
+    if (response.closed) return;
+    response.off('close', stop);
+    stop();
+    throw error;
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+/** The header of JSON, or of a table with this name. */
+export function typeOf(fileName: string | null): readonly string[] {
+  if (fileName === null) return JSON_TYPE;
+  const disposition = `attachment; filename="${fileName}"`;
+  return [
+    'Content-Type',
+    'text/csv; charset=utf-8; header=present',
+    'Content-Disposition',
+    disposition,
+  ];
 }

@@ -1,19 +1,39 @@
 import type * as v from 'valibot';
 import { audit, auditQuery, auditResponse } from '../api/audit.ts';
-import { cancel, cancelResponse, discard, discardResponse } from '../api/cancel.ts';
+import {
+  cancel,
+  cancelResponse,
+  discard,
+  discardResponse,
+  areSmall,
+  jobs,
+  jobsQuery,
+  jobsResponse,
+} from '../api/jobs.ts';
 import { comparison, comparisonQuery, comparisonResponse } from '../api/comparison.ts';
 import { decisions, decisionsQuery, decisionsResponse } from '../api/decisions.ts';
 import type { Context, Handled, Input } from '../api/handler.ts';
 import { health, healthResponse } from '../api/health.ts';
-import { holdings, holdingsQuery, holdingsResponse } from '../api/holdings.ts';
-import { areSmall, jobs, jobsQuery, jobsResponse } from '../api/jobs.ts';
+import {
+  holdings,
+  holdingsQuery,
+  holdingsResponse,
+  results,
+  resultsQuery,
+  resultsResponse,
+} from '../api/results.ts';
 import { models, modelsResponse } from '../api/models.ts';
 import { performance, performanceQuery } from '../api/performance.ts';
 import { performanceResponse } from '../api/performance-response.ts';
 import { coverageQuery, coverageResponse, priceCoverage } from '../api/price-coverage.ts';
-import { reasoning, reasoningQuery, reasoningResponse } from '../api/reasoning.ts';
-import { results, resultsQuery, resultsResponse } from '../api/results.ts';
-import { search, searchQuery, searchResponse } from '../api/search.ts';
+import {
+  reasoning,
+  reasoningQuery,
+  reasoningResponse,
+  search,
+  searchQuery,
+  searchResponse,
+} from '../api/reasoning.ts';
 import { isOfSmallJob, status, statusResponse } from '../api/status.ts';
 import { trigger, triggerHeaders, triggerRequest, triggerResponse } from '../api/trigger.ts';
 import { openapi, openapiResponse } from './openapi-handler.ts';

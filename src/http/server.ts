@@ -30,15 +30,13 @@ import {
   validateQuery,
 } from './request.ts';
 import { type Connections, watchConnections } from './connections.ts';
-import { cutOff, JSON_TYPE, sendText } from './response.ts';
-import { HttpError, httpErrorOf, loggedError } from './errors.ts';
-import { type HttpLimits, httpLimits } from './limits.ts';
+import { cutOff, JSON_TYPE, sendText, sendLate, typeOf } from './response.ts';
+import { HttpError, httpErrorOf, loggedError, type HttpLimits, httpLimits } from './errors.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
 import { type BuiltPages, createPages, type PageRoute, type Pages } from './pages.ts';
 import { createReports, type Reports } from './reports.ts';
-import { createRouter, type Match, type Router } from './router.ts';
+import { createRouter, type Match, type Router } from './respond.ts';
 import { type Route, routes } from './routes.ts';
-import { sendLate, typeOf } from './stream.ts';
 
 /** How much of a path an error or the log repeats. */
 const MAX_SHOWN_PATH = 200;

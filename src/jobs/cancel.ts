@@ -1,8 +1,7 @@
 import { timestamp } from '../basics/calendar.ts';
 import { cancelModelDays } from '../database/model-days.ts';
-import { endJob, statusOfJob, unfinishedJobId } from '../database/jobs.ts';
+import { endJob, statusOfJob, unfinishedJobId, discard } from '../database/jobs.ts';
 import { ServiceError } from '../basics/domain.ts';
-import { discard } from '../database/discard.ts';
 import type { WorkerContext } from './active-job.ts';
 import { warnOfStale } from './warnings.ts';
 

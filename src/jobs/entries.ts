@@ -3,14 +3,24 @@ import {
   basemodelOf,
   type Configuration,
   type ModelConfiguration,
+  type AgentConfiguration,
 } from '../basics/configuration-schema.ts';
-import { blankSecrets, type Entry, type IsKey, isSecretName, keyFinder } from '../basics/entry.ts';
-import { cutUrl } from '../basics/http-values.ts';
+import {
+  blankSecrets,
+  type Entry,
+  type IsKey,
+  isSecretName,
+  keyFinder,
+  fillSecrets,
+} from '../basics/entry.ts';
+import { cutUrl, fillUrl, isHeaderKey, isSameServer } from '../basics/http-values.ts';
 import type { Json } from '../basics/json.ts';
-import { bodyFields, makers, wayOf } from '../basics/makers.ts';
+import { bodyFields, makers, wayOf, describeUnknownMaker } from '../basics/makers.ts';
 import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
 import { toolNamesOf } from '../trading/tools.ts';
+import { unescape } from 'node:querystring';
+import type { Addition, Start } from '../wire/protocol.ts';
 
 const NOWHERE = {
   url: null,
@@ -93,7 +103,7 @@ export function resolveEntry(
 }
 
 /** The configuration's entry of that signature. */
-export function configuredEntry(
+function configuredEntry(
   signature: string,
   configuration: Configuration | null,
 ): ModelConfiguration | undefined {
@@ -116,7 +126,7 @@ type Address = Pick<
 >;
 
 /** Whom an entry asks, and in which way; `{ unknown }` is the prefix of no known maker. */
-export function wayOfEntry(entry: NamedEntry, { openaiApiBase }: Settings) {
+function wayOfEntry(entry: NamedEntry, { openaiApiBase }: Settings) {
   return wayOf({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase);
 }
 
@@ -146,9 +156,170 @@ function withSeed(parameters: Json, run: number): Json {
 }
 
 /** The fields of a request's body, in its dialect's names, except the conversation and tools. */
-export function parametersOf(entry: NamedEntry, settings: Settings): Json {
+function parametersOf(entry: NamedEntry, settings: Settings): Json {
   const way = wayOfEntry(entry, settings);
   const fields = 'unknown' in way ? { model: basemodelOf(entry) } : bodyFields(entry, way);
   const { stream: _stream, ...more } = entry.extra_body ?? {}; // it is the entry's `stream`
   return { ...fields, ...more };
+}
+
+interface EndpointSources {
+  settings: Settings;
+  /**
+   * The server's configuration as it is now, for keys and for what was cut; null when its file is
+   * missing or broken.
+   */
+  configuration: Configuration | null;
+  agentConfig: AgentConfiguration;
+  /** Environment variables, for keys that the configuration refers to but does not contain. */
+  environment: NodeJS.ProcessEnv;
+}
+
+type Missing = { error: string };
+
+/** What one model-day adds to what its entry asks. */
+interface OfModelDay {
+  /** Names the model-day to its provider, for a cache that it shares with nothing else. */
+  cacheKey: string;
+  /** What the provider has refused of what the service adds. */
+  leftOut: readonly Addition[];
+}
+
+/**
+ * The source of a run's answers, according to what was stored with it. An error names what is
+ * missing.
+ */
+export function resolveModel(
+  entry: Entry,
+  sources: EndpointSources,
+  { cacheKey, leftOut }: OfModelDay,
+): Start['model'] | Missing {
+  const { kind, signature } = entry;
+  if (kind === 'baseline') {
+    const strategy = baselineOf(entry);
+    return strategy === null
+      ? { error: `Model '${signature}' is a baseline that this program does not know` }
+      : { kind, strategy };
+  }
+  if (kind === 'simulated') return { kind };
+  if (kind === 'unlisted')
+    return { error: `Model '${signature}' is not in the server configuration` };
+  const live = liveEntry(entry, sources);
+  const url = urlOf(entry, live, sources);
+  if (typeof url === 'object') return url;
+  const key = keyOf(entry, live, sources);
+  if (typeof key === 'object' && key !== null) return key;
+  const body = fillSecrets(
+    entry.parameters,
+    live === undefined ? {} : parametersOf(live, sources.settings),
+  );
+  if (body.missing.length > 0)
+    return {
+      error: `Model '${signature}' cannot be asked: its entry no longer has ${body.missing.join(', ')} in extra_body`,
+    };
+  const { settings, agentConfig } = sources;
+  return {
+    kind: 'provider',
+    api: entry.api ?? 'chat',
+    baseUrl: url,
+    apiKey: key,
+    parameters: body.fields,
+    secrets: [...body.secrets, ...secretsIn(url)],
+    stream: entry.stream !== true ? 'off' : entry.stream_is_set ? 'set' : 'added',
+    cacheKey: makers.some((maker) => maker.url === url) ? cacheKey : null,
+    leftOut: [...leftOut],
+    requestTimeoutMs: settings.modelRequestTimeoutMs,
+    maxRetries: agentConfig.max_retries,
+    baseDelayMs: agentConfig.base_delay * 1000,
+  };
+}
+
+/**
+ * The entry as it is now; undefined when it names another server, whose secrets the run's server
+ * must not get.
+ */
+function liveEntry(
+  { signature, url }: Entry,
+  { configuration, settings }: EndpointSources,
+): ModelConfiguration | undefined {
+  const live = configuredEntry(signature, configuration);
+  const way = live && wayOfEntry(live, settings);
+  return way === undefined || 'unknown' in way || url === null || !isSameServer(way.url, url)
+    ? undefined
+    : live;
+}
+
+/** The URL with what was cut from it, which its entry or OPENAI_API_BASE still has. */
+function urlOf(
+  { url: stored, url_is_cut: isCut, basemodel, signature }: Entry,
+  live: ModelConfiguration | undefined,
+  { settings }: EndpointSources,
+): string | Missing {
+  if (stored === null) {
+    const [prefix = ''] = basemodel.split('/');
+    return { error: `Model '${signature}' cannot be asked: ${describeUnknownMaker(prefix)}` };
+  }
+  if (!isCut) return stored;
+  for (const url of [live?.openai_base_url, settings.openaiApiBase]) {
+    const filled = url ? fillUrl(stored, url) : null;
+    if (filled !== null) return filled;
+  }
+  const lost = `the user, password or query values that were cut from its URL ${stored}`;
+  return {
+    error: `Model '${signature}' cannot be asked: ${lost} are in neither its entry nor OPENAI_API_BASE`,
+  };
+}
+
+/** Names of a query's values that are secrets at some provider, besides those of fields. */
+const SECRET_QUERIES = ['key', 'sig', 'signature', 'code'];
+
+/**
+ * The password of a URL, also as the header that Node makes of it, and the secrets of its query, as
+ * written and as meant; an `api-version` is none, and occurs in answers.
+ */
+function secretsIn(url: string): string[] {
+  const { username, password, search } = new URL(url);
+  const pairs = search
+    .slice(1)
+    .split('&')
+    .map((pair) => pair.split(/=(.*)/s));
+  const secret = pairs.filter(
+    ([name = '']) => isSecretName(name) || SECRET_QUERIES.includes(name.toLowerCase()),
+  );
+  const written = [password, ...secret.map(([, value = '']) => value)];
+  const meant = written.map((value) => new URLSearchParams(`value=${value}`).get('value') ?? '');
+  const user = `${unescape(username)}:${unescape(password)}`;
+  return [...new Set([Buffer.from(user).toString('base64'), ...written, ...meant])];
+}
+
+/** Where a key that is missing has to be, by where the trigger found it. */
+const KEY_PLACES = {
+  entry: () => 'openai_api_key, which its entry held, is no longer in the server configuration',
+  variable: (variable) => `the variable ${variable}, which its entry names, is not set`,
+  maker: (variable) => `set ${variable}, or openai_api_key_env in its entry`,
+  service: () => 'set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY',
+} satisfies Record<string, (variable: string | null) => string>;
+
+/**
+ * The run's key; null for a server that needs none. It is where the entry has it now, or where the
+ * trigger found it.
+ */
+function keyOf(
+  { signature, url, key_source: source, key_variable: variable }: Entry,
+  live: ModelConfiguration | undefined,
+  { settings, environment }: EndpointSources,
+): string | null | Missing {
+  const of = (name: string | null | undefined) => (name ? environment[name] : null);
+  const places =
+    source === 'service'
+      ? [settings.openaiApiKey]
+      : [live?.openai_api_key, of(live?.openai_api_key_env), of(variable)];
+  const key = places.find((one) => one?.trim())?.trim();
+  if (key !== undefined && !isHeaderKey(key))
+    return {
+      error: `Model '${signature}' has a key that cannot be sent: it contains blanks or characters beyond ASCII`,
+    };
+  if (key !== undefined) return key;
+  if (source === null || (source === 'service' && url !== makers[0].url)) return null;
+  return { error: `Model '${signature}' has no key: ${KEY_PLACES[source](variable)}` };
 }

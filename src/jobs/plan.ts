@@ -14,8 +14,7 @@ import { MAX_RUNS, repeatIn, runNames } from '../basics/runs.ts';
 import { count, hint, list } from '../basics/sentences.ts';
 import { examine } from '../prices/needs.ts';
 import type { WorkerContext } from './active-job.ts';
-import { resolveModel } from './endpoint.ts';
-import { knownKeys, resolveEntry } from './entries.ts';
+import { resolveModel, knownKeys, resolveEntry } from './entries.ts';
 
 /** The content of a trigger. */
 export interface JobRequest {

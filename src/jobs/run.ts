@@ -21,11 +21,17 @@ import { makers } from '../basics/makers.ts';
 import type { Availability, DatePrices } from '../prices/needs.ts';
 import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
 import { openMarket } from '../trading/market.ts';
-import { inShortTurn } from '../children/turns.ts';
-import { type ActiveJob, isStopped, type Job, openJob, type WorkerContext } from './active-job.ts';
-import { costWarnings } from './cost-limits.ts';
-import { type Lifetime, watchLifetime } from './lifetime.ts';
-import { runModelDay } from './model-day.ts';
+import { inShortTurn } from '../children/channel.ts';
+import {
+  type ActiveJob,
+  isStopped,
+  type Job,
+  openJob,
+  type WorkerContext,
+  type Lifetime,
+  watchLifetime,
+} from './active-job.ts';
+import { costWarnings, runModelDay } from './model-day.ts';
 import { NO_DATES, skipWarnings, warnOfStale } from './warnings.ts';
 
 /**

@@ -2,8 +2,12 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import { count } from '../basics/sentences.ts';
 import type { Database } from '../database/database.ts';
 import { newestRun } from '../database/records/models.ts';
-import { type ChosenDay, chosenDays, modelsIn } from '../database/records/performance.ts';
-import { failedModelDays } from '../database/records/returns.ts';
+import {
+  type ChosenDay,
+  chosenDays,
+  modelsIn,
+  failedModelDays,
+} from '../database/records/performance.ts';
 import { countActiveDays, type JobWindow } from '../database/session-filters.ts';
 import type { ModelPeriod } from './comparability.ts';
 import { MIN_DAYS_FOR_RISK } from './figure.ts';

@@ -1,15 +1,66 @@
 import { hasTradingCosts, parseAgentConfigurations } from '../basics/configuration.ts';
-import { suspectedSplits } from '../database/records/holdings.ts';
+import { suspectedSplits, type SuspectedSplit } from '../database/records/holdings.ts';
 import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
 import { toDollars } from '../basics/money.ts';
 import { chooseBenchmark, createLevelReader, reportBenchmark } from './choose-benchmark.ts';
 import { type Market, reportSelection } from './permutation.ts';
-import { compareModels, type ModelPeriod, staleness } from './comparability.ts';
+import {
+  compareModels,
+  type ModelPeriod,
+  staleness,
+  type Incomparability,
+} from './comparability.ts';
 import { type Choice, readChosenDays } from './choice.ts';
-import { ownMarks } from './own-marks.ts';
-import { createUnknownSearch, readRecord } from './record.ts';
+import { createUnknownSearch, readRecord, type ModelRecord } from './record.ts';
 import { reportModel } from './report.ts';
-import { readFactors } from './style.ts';
+import { readFactors, type DayReturn, type Style } from './style.ts';
+import { holdsPart } from '../basics/domain.ts';
+import { pricesNow } from '../database/price-writes.ts';
+import { count } from '../basics/sentences.ts';
+import type { Reader } from '../database/database.ts';
+import { quotesOn } from '../database/market.ts';
+import { jumpsInWords } from '../prices/warnings.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import { mean } from '../statistics/moments.ts';
+import { type Figure, reportFigures, rounded } from './figure.ts';
+import { sampleDeviation } from './risk-and-return.ts';
+
+/** What the marks of a model are made of, beside its record. */
+interface Terms {
+  database: Reader;
+  basemodel: string | null;
+  universe: readonly string[];
+  suspected: readonly SuspectedSplit[];
+  trades: number;
+  /** The symbols of its open positions. */
+  held: readonly string[];
+}
+
+/** Baselines that would hold every symbol of their universe. */
+const HOLD_ALL: readonly unknown[] = ['baseline/buy-and-hold', 'baseline/equal-weight'];
+
+/** What makes the figures of a model mislead even beside no other model. */
+function ownMarks({ ledger, refusals: { tries } }: ModelRecord, terms: Terms) {
+  const marks: Incomparability[] = [];
+  const mark = (kind: Incomparability['kind'], reason: string) => marks.push({ kind, reason });
+  const jumps = [...new Set(terms.suspected.map(({ jump }) => jump))];
+  if (jumps.length > 0)
+    mark(
+      'suspected_split',
+      `It held a symbol over a jump that may be an unknown split: ${jumpsInWords(jumps)}`,
+    );
+  if (terms.trades === 0 && tries > 0)
+    mark('never_traded', `It never traded, although it tried: ${count(tries, 'refused call')}`);
+  // As its summary says it on the day on which it last bought.
+  const last = ledger.findLast(({ actions }) => actions.some((own) => own.actionType === 'buy'));
+  if (last === undefined || !HOLD_ALL.includes(terms.basemodel)) return marks;
+  const quotes = quotesOn(pricesNow(terms.database), last.date, terms.universe);
+  const priced = quotes.filter(({ open }) => open !== null);
+  const held = priced.filter(({ symbol }) => terms.held.includes(symbol));
+  if (held.length < priced.length)
+    mark('part_of_universe', `It ${holdsPart(held.length, priced.length)}`);
+  return marks;
+}
 
 export interface ReportRequest extends Choice {
   /** The name of a benchmark; undefined for the default. */
@@ -23,7 +74,7 @@ export interface ReportRequest extends Choice {
 }
 
 /** What the figures of all models share. */
-export type Basis = ReturnType<typeof prepareReports>;
+type Basis = ReturnType<typeof prepareReports>;
 
 export function prepareReports(request: ReportRequest) {
   const { database, wanted, riskFree } = request;
@@ -122,4 +173,85 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
       }),
     ],
   };
+}
+
+/** What the figures of a family need of each of its runs. */
+export interface RunOfFamily {
+  model: string;
+  family: string;
+  model_days: number;
+  total_return: number | null;
+  /** What one dollar has become, by date; read only for the curve of the family. */
+  curve: readonly { date: CalendarDate; growth: number }[];
+}
+
+/**
+ * The runs of each entry side by side, with the mean and the spread of their returns. The mean is
+ * that of the log returns, as in a comparison, so that an entry has one return. Without curves only
+ * entries with several runs are reported; with them every entry, and several runs have a mean curve.
+ */
+export function reportFamilies(
+  runs: readonly RunOfFamily[],
+  {
+    withCurves,
+    styleOf,
+  }: { withCurves: boolean; styleOf?: ((returns: DayReturn[]) => Style | null) | undefined },
+) {
+  return [...Map.groupBy(runs, ({ family }) => family)].flatMap(([family, own]) => {
+    if (own.length < 2 && !withCurves) return [];
+    const returns = own.map((run) => run.total_return).filter((fraction) => fraction !== null);
+    const figure = (least: number, compute: () => number): Figure =>
+      returns.length < least
+        ? { reason: `Needs ${count(least, 'run')} with a return, has ${returns.length}` }
+        : compute();
+    const least = withCurves ? 1 : 2;
+    return [
+      {
+        family,
+        runs: own.map(({ model, model_days, total_return }) => ({
+          model,
+          model_days,
+          total_return,
+        })),
+        ...reportFigures({
+          mean_total_return: figure(
+            least,
+            () => meanGrowth(returns.map((fraction) => 1 + fraction)) - 1,
+          ),
+          total_return_deviation: figure(2, () => sampleDeviation(returns, 0)),
+          lowest_total_return: figure(least, () => Math.min(...returns)),
+          highest_total_return: figure(least, () => Math.max(...returns)),
+        }),
+        ...(withCurves && own.length > 1 && { curve: curveOf(own) }),
+        ...(styleOf && { details: { style: styleOf(meanReturns(own)) } }),
+      },
+    ];
+  });
+}
+
+/** What one dollar has become in the mean run, the lowest and the highest, on each date that all runs share. */
+function curveOf(runs: readonly RunOfFamily[]) {
+  const [first, ...others] = runs.map(({ curve }) => curve);
+  const byDate = others.map((curve) => new Map(curve.map(({ date, growth }) => [date, growth])));
+  return (first ?? []).flatMap(({ date, growth }) => {
+    const all = [growth, ...byDate.flatMap((own) => own.get(date) ?? [])];
+    if (all.length < runs.length) return [];
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    return [{ date, growth: rounded(meanGrowth(all)), low, high }];
+  });
+}
+
+/** The returns of the mean run, on each date that all runs share. */
+function meanReturns(runs: readonly RunOfFamily[]): DayReturn[] {
+  let [growth, startDate]: [number, CalendarDate | null] = [1, null];
+  return curveOf(runs).map((day) => {
+    const own = { date: day.date, startDate, dailyReturn: day.growth / growth - 1 };
+    [growth, startDate] = [day.growth, day.date];
+    return own;
+  });
+}
+
+/** exp of the mean logarithm; 0 where one of them lost everything. */
+function meanGrowth(growths: readonly number[]): number {
+  return Math.exp(mean(growths.map(Math.log)));
 }

@@ -29,7 +29,7 @@ import type { BothLevels } from './benchmark.ts';
 import { type Choice, daysOf } from './choice.ts';
 import type { ModelPeriod } from './comparability.ts';
 import type { Factors } from './style.ts';
-import { readValueGains, type ValueGains } from './symbols.ts';
+import { readValueGains, type ValueGains } from './details.ts';
 
 /** Before and after every date. */
 const EVER = { from: '', to: '~' };

@@ -1,6 +1,6 @@
 import { at, mean } from '../statistics/moments.ts';
-import { fitLine } from '../statistics/newey-west.ts';
-import { studentTUpperTail } from '../statistics/student-t.ts';
+import { fitLine } from '../statistics/regression.ts';
+import { studentTUpperTail } from '../statistics/distributions.ts';
 import { allMissing, type Figure, MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './figure.ts';
 import {
   annualisedDeviation,

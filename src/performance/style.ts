@@ -4,7 +4,7 @@ import { list } from '../basics/sentences.ts';
 import type { Reader } from '../database/database.ts';
 import { factorNames, factorsBetween, RISK_FREE } from '../database/factors.ts';
 import { type Coefficient, fitPlane } from '../statistics/regression.ts';
-import { studentTUpperTail } from '../statistics/student-t.ts';
+import { studentTUpperTail } from '../statistics/distributions.ts';
 import { rounded } from './figure.ts';
 
 /** Where a return came from: factors, and what is left. */

@@ -9,8 +9,9 @@ import {
   storeDividends,
   storeSplits,
   storeSplitSpans,
+  type Jump,
+  unexplainedJumps,
 } from '../database/splits-and-dividends.ts';
-import { type Jump, unexplainedJumps } from '../database/jumps.ts';
 import type { Split } from '../database/market.ts';
 import {
   type Coverage,

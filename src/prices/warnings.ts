@@ -1,8 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
 import { warningsWith } from '../database/jobs.ts';
-import type { Jump } from '../database/jumps.ts';
-import type { ContradictedSplit } from '../database/splits-and-dividends.ts';
+import type { Jump, ContradictedSplit } from '../database/splits-and-dividends.ts';
 import { count, list } from '../basics/sentences.ts';
 import type { DatePrices } from './needs.ts';
 import { contradictionsInWords } from './files/meaning.ts';

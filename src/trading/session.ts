@@ -23,9 +23,13 @@ import type {
   ToolResults,
 } from '../wire/protocol.ts';
 import { cutText } from '../basics/text.ts';
-import { type Beginning, beginSession, type SessionContext } from './start.ts';
-import { costOf, type TokenPrices } from './answer-cost.ts';
-import { gatherEvidence, positionsOf } from './day-records.ts';
+import {
+  type Beginning,
+  beginSession,
+  type SessionContext,
+  gatherEvidence,
+  positionsOf,
+} from './start.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import {
@@ -49,6 +53,40 @@ import {
 } from './reasoning-log.ts';
 import { toolDescriptions } from './tools.ts';
 import { briefOf } from './trading-day.ts';
+
+/**
+ * Dollars per million tokens. Cached input costs the same as input unless it has a price of its
+ * own.
+ */
+interface TokenPrices {
+  input: number;
+  output: number;
+  cached_input?: number | null | undefined;
+  /**
+   * What is written to a provider's cache; 1.25 times the input if left out, as Anthropic charges.
+   */
+  cache_write?: number | null | undefined;
+}
+
+const CACHE_WRITE_FACTOR = 1.25;
+
+/** The cost of one answer, in dollars; null when its tokens or the prices are unknown. */
+export function costOf(usage: TokenUsage | null, prices: TokenPrices | null): number | null {
+  if (
+    usage === null ||
+    prices === null ||
+    usage.promptTokens === null ||
+    usage.completionTokens === null
+  )
+    return null;
+  const cached = Math.min(usage.cachedTokens ?? 0, usage.promptTokens);
+  const written = Math.min(usage.cacheWriteTokens ?? 0, usage.promptTokens - cached);
+  const ofCache =
+    cached * (prices.cached_input ?? prices.input) +
+    written * (prices.cache_write ?? prices.input * CACHE_WRITE_FACTOR);
+  const input = (usage.promptTokens - cached - written) * prices.input + ofCache;
+  return (input + usage.completionTokens * prices.output) / 1_000_000;
+}
 
 const UNKNOWN_TOKENS = {
   promptTokens: null,

@@ -6,7 +6,22 @@ import { isFills, type RecordedStep } from '../trading/reasoning-log.ts';
 import type { DayEnd } from '../trading/running-day.ts';
 import type { DayRecord } from './record.ts';
 import type { LedgerRecord, StoredMessage } from '../database/replay.ts';
-import { joined } from './join.ts';
+
+/** A row of each of two sides with the same key; undefined where one side lacks it. */
+type Joined<Row> = [one: Row, other: Row | undefined] | [one: undefined, other: Row];
+
+/** Joins the rows of two sides by a key, in the order of the first side, then of the other. */
+export function joined<Row>(
+  ones: readonly Row[],
+  others: readonly Row[],
+  keyOf: (row: Row) => string,
+): Joined<Row>[] {
+  const byKey = new Map(others.map((row) => [keyOf(row), row]));
+  const pairs = ones.map((row): Joined<Row> => [row, byKey.get(keyOf(row))]);
+  const found = new Set(pairs.map(([, other]) => other)); // not their keys, which could be forged to be the same
+  const left = others.filter((row) => !found.has(row));
+  return [...pairs, ...left.map((row): Joined<Row> => [undefined, row])];
+}
 
 /** Characters shown of two texts, before and after the place where they begin to differ. */
 const BEFORE = 24;

@@ -4,7 +4,7 @@ import { parseAgentConfiguration } from '../basics/configuration.ts';
 import { UNITS_PER_DOLLAR } from '../basics/money.ts';
 import { type CommandDatabase, openDatabase, type Reader } from '../database/database.ts';
 import { withSnapshot } from '../database/snapshot.ts';
-import { joined } from './join.ts';
+import { joined } from './books.ts';
 import { inTemporaryFolder } from '../database/storage/files.ts';
 import { type StoredBar, storedBars } from '../database/prices.ts';
 import { storedSplits } from '../database/splits-and-dividends.ts';

@@ -6,8 +6,7 @@ import type { Endpoint } from '../../src/wire/protocol.ts';
 import { readSettings, type Settings } from '../../src/basics/settings.ts';
 import { makers } from '../../src/basics/makers.ts';
 import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
-import { resolveModel } from '../../src/jobs/endpoint.ts';
-import { knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
+import { resolveModel, knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
 
 interface Sources {
   /** The model's entry beside its signature. */

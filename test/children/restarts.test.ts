@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { silentLog } from '../../src/basics/log.ts';
-import { watchLifetime } from '../../src/jobs/lifetime.ts';
+import { watchLifetime } from '../../src/jobs/active-job.ts';
 import { workerLimits } from '../../src/children/places.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { createTestLoop, settled } from '../support/event-loop.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { describeEnd, finishedDates, type JobStatusResponse } from '../../src/commands/job-view.ts';
+import { describeEnd, finishedDates, type JobStatusResponse } from '../../src/commands/trigger.ts';
 import { alignColumns, createProgressLine } from '../../src/commands/terminal.ts';
 import { weekdays } from '../../src/basics/calendar.ts';
 import type { ModelDayStatus } from '../../src/basics/domain.ts';

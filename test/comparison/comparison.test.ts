@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareModels } from '../../src/comparison/comparison.ts';
 import type { ComparedModel } from '../../src/comparison/participants.ts';
-import { pairRow } from '../../src/comparison/tables.ts';
+import { pairRow } from '../../src/api/comparison.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { within } from '../support/near.ts';
 import { compare, inputOf, model } from '../support/comparisons.ts';

@@ -11,10 +11,13 @@ import {
   smallestDifference,
   twoSidedP,
 } from '../../src/comparison/difference.ts';
-import { degreesOfDays, lagsFor, varianceOfMean } from '../../src/statistics/newey-west.ts';
-import { expectedBestSharpeRatio, probabilisticSharpeRatio } from '../../src/comparison/leader.ts';
+import { degreesOfDays, lagsFor, varianceOfMean } from '../../src/statistics/regression.ts';
+import {
+  expectedBestSharpeRatio,
+  probabilisticSharpeRatio,
+} from '../../src/comparison/comparison.ts';
 import { boundaryOf, tailOf } from '../../src/comparison/looks.ts';
-import { studentTQuantile } from '../../src/statistics/student-t.ts';
+import { studentTQuantile } from '../../src/statistics/distributions.ts';
 import { within } from '../support/near.ts';
 
 const once = (days: number) => ({ days, looks: 'once' }) as const;

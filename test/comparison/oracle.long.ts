@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { lookWords } from '../../src/comparison/looks.ts';
 import { permuteNames, placeAmong } from '../../src/performance/permutation.ts';
-import { fitLine } from '../../src/statistics/newey-west.ts';
+import { fitLine } from '../../src/statistics/regression.ts';
 import { createNormals, createUniforms } from '../../src/statistics/random.ts';
 import { addDays } from '../../src/basics/calendar.ts';
 import { compare, modelsOf, type StockFile } from '../support/comparisons.ts';

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AnswerFacts, answerOf } from '../../src/comparison/answer.ts';
-import type { Period } from '../../src/comparison/looks.ts';
 import {
+  type AnswerFacts,
+  answerOf,
   type Demands,
   leadOf,
   type PairFacts,
   sentenceOf,
-} from '../../src/comparison/sentences.ts';
+} from '../../src/comparison/answer.ts';
+import type { Period } from '../../src/comparison/looks.ts';
 
 /** What the sentence of a pair is made from. */
 type Facts = Omit<PairFacts, 'period'> & Period & Demands;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { jointCovariance, probabilitiesOfBest } from '../../src/comparison/leader.ts';
+import { jointCovariance, probabilitiesOfBest } from '../../src/comparison/comparison.ts';
 import { findParticipants, readRecords, seriesOf } from '../../src/comparison/participants.ts';
 import { measurePairs } from '../../src/comparison/pairs.ts';
 import { measureUncertainty } from '../../src/comparison/difference.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { searchLogs } from '../../src/database/records/search.ts';
+import { searchLogs } from '../../src/database/records/reasoning.ts';
 import { appendMessages } from '../../src/database/sessions.ts';
 import { packageJob } from '../../src/commands/backup.ts';
 import { phrasesOf } from '../../src/database/search-text.ts';

@@ -13,8 +13,13 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import zlib, { createGunzip, createZstdDecompress, type Gzip } from 'node:zlib';
 import { type Chunk, type LateBody, lateText } from '../../src/api/handler.ts';
 import { httpRequest } from '../../src/basics/http-client.ts';
-import { type ApiCoding, MIN_COMPRESSED_BYTES, openOutlet } from '../../src/http/response.ts';
-import { MAX_WHOLE_BYTES, sendLate } from '../../src/http/stream.ts';
+import {
+  type ApiCoding,
+  MIN_COMPRESSED_BYTES,
+  openOutlet,
+  MAX_WHOLE_BYTES,
+  sendLate,
+} from '../../src/http/response.ts';
 import { inLongForm } from '../support/long.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';

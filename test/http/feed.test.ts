@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { before, test, type TestContext } from 'node:test';
 import { decisionsResponse } from '../../src/api/decisions.ts';
-import { searchResponse } from '../../src/api/search.ts';
+import { searchResponse } from '../../src/api/reasoning.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { auditScripts } from '../support/replays.ts';

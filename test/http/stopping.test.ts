@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { endThreads, watchThreads } from '../support/threads.ts';
 import { openWire, readAnswers, type Wire } from '../support/wire.ts';
-import type { HttpLimits } from '../../src/http/limits.ts';
+import type { HttpLimits } from '../../src/http/errors.ts';
 import { inLongForm } from '../support/long.ts';
 
 /** The end of a service, and of a response that cannot be finished. */

@@ -7,7 +7,7 @@ import { silentLog } from '../../src/basics/log.ts';
 import { packageJob } from '../../src/commands/backup.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { warningsWith } from '../../src/database/jobs.ts';
-import { firstTriedDate } from '../../src/database/records/returns.ts';
+import { firstTriedDate } from '../../src/database/records/performance.ts';
 import { discardJob } from '../../src/jobs/cancel.ts';
 import { isSound } from '../../src/verify/audit.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { readWarnings } from '../../src/database/jobs.ts';
-import { runThroughFaults } from '../../src/jobs/through-faults.ts';
+import { runThroughFaults } from '../../src/jobs/queue.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';

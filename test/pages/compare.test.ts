@@ -14,7 +14,7 @@ import {
   fitsSideBySide,
 } from '../../src/browser/pages/side-by-side.ts';
 import { leftOutModels, withReturns } from '../../src/browser/pages/compare.ts';
-import { cutoffMarks, cutoffWords } from '../../src/browser/plot/cutoffs.ts';
+import { cutoffMarks, cutoffWords } from '../../src/browser/plot/lines.ts';
 import { comparedModel, comparedPair, modelWithout } from '../support/comparison-answer.ts';
 
 const queries: [search: string, again: string][] = [

@@ -6,9 +6,8 @@ import {
   jobListPath,
   jobsQuery,
 } from '../../src/browser/pages/job-list.ts';
-import { jobCost, totalInWords } from '../../src/browser/pages/job-panel.ts';
+import { jobCost, totalInWords, leftOutOf, troubleOf } from '../../src/browser/pages/job-panel.ts';
 import { ranInWords } from '../../src/basics/sentences.ts';
-import { leftOutOf, troubleOf } from '../../src/browser/pages/job-trouble.ts';
 import { byReason, shortList } from '../../src/browser/format.ts';
 import { datesInWords, termsInWords } from '../../src/browser/pages/job.ts';
 import { openedAt } from '../../src/browser/pages/job-grid.ts';

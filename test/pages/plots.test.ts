@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { axisSplits, paddedRange } from '../../src/browser/plot/scale.ts';
-import { firstShown, lineNear, nearestDate, nextChoice } from '../../src/browser/plot/reading.ts';
+import { firstShown, lineNear, nearestDate, nextChoice } from '../../src/browser/plot/plot.ts';
 import { datesFromStart, rankOrder, valuesFromStart } from '../../src/browser/plot/lines.ts';
 
 test('curves start together: each has its value at the start on the date before its first', () => {

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { publishedFile } from '../../src/basics/published.ts';
-import type { Publication } from '../../src/publish/publication.ts';
+import type { Publication } from '../../src/publish/site.ts';
 import { loaded, visit } from '../support/browser.ts';
 import { chromiumPath, noBrowser } from '../support/chromium.ts';
 import { serveFolder } from '../support/file-server.ts';

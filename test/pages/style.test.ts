@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { styleInWords } from '../../src/browser/pages/model-style.ts';
+import { styleInWords } from '../../src/browser/pages/model-page.ts';
 import { storeFactors } from '../../src/database/factors.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { weekdays } from '../../src/basics/calendar.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tradesIn } from '../../src/browser/pages/model-data.ts';
-import { fallsOf } from '../../src/browser/pages/model-curves.ts';
-import { heatOf, strongest, yearsOf } from '../../src/browser/pages/model-returns.ts';
+import { fallsOf, heatOf, strongest, yearsOf } from '../../src/browser/pages/model-curves.ts';
 import { csvLine, csvRows } from '../../src/basics/csv.ts';
 
 /** The pure parts of a model's views: which colour, which height, which place. */

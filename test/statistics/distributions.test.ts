@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { normalCdf, normalQuantile, normalUpperTail } from '../../src/statistics/normal.ts';
 import {
+  normalCdf,
+  normalQuantile,
+  normalUpperTail,
   studentTCdf,
   studentTQuantile,
   studentTUpperTail,
-} from '../../src/statistics/student-t.ts';
+} from '../../src/statistics/distributions.ts';
 import { within } from '../support/near.ts';
 
 /**

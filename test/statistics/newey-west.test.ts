@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { relativeFigures } from '../../src/performance/relative.ts';
 import { seriesOf } from '../../src/performance/risk-and-return.ts';
-import { fitLine } from '../../src/statistics/newey-west.ts';
+import { fitLine } from '../../src/statistics/regression.ts';
 import { addDays } from '../../src/basics/calendar.ts';
 import { within } from '../support/near.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { centralMoment, mean, sampleVariance } from '../../src/statistics/moments.ts';
-import { normalCdf } from '../../src/statistics/normal.ts';
+import { normalCdf } from '../../src/statistics/distributions.ts';
 import { createNormals, createUniforms, createWords } from '../../src/statistics/random.ts';
 import { runs } from '../support/long.ts';
 

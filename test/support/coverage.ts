@@ -10,7 +10,7 @@ import type { Looks } from '../../src/comparison/looks.ts';
 import type { ComparedModel } from '../../src/comparison/participants.ts';
 import { mean, sampleVariance } from '../../src/statistics/moments.ts';
 import { createNormals } from '../../src/statistics/random.ts';
-import { studentTQuantile } from '../../src/statistics/student-t.ts';
+import { studentTQuantile } from '../../src/statistics/distributions.ts';
 
 /**
  * How often a nominal interval covers the truth, found out by simulating models whose true

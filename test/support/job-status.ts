@@ -1,4 +1,4 @@
-import type { JobStatusResponse } from '../../src/commands/job-view.ts';
+import type { JobStatusResponse } from '../../src/commands/trigger.ts';
 import type { Database } from '../../src/database/database.ts';
 import { jobStatus, modelDaysOf } from '../../src/database/records/status.ts';
 import type { ModelDayStatus } from '../../src/basics/domain.ts';

@@ -1,7 +1,6 @@
 import { read, writeSync } from 'node:fs';
 import type { Pipe } from '../../src/agent/pipe.ts';
-import { createLineReader } from '../../src/wire/line-reader.ts';
-import { encodeLine } from '../../src/wire/protocol.ts';
+import { createLineReader, encodeLine } from '../../src/wire/protocol.ts';
 
 const STDIN = 0;
 const STDOUT = 1;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { readSettings } from '../../src/basics/settings.ts';
-import type { Publication } from '../../src/publish/publication.ts';
+import type { Publication } from '../../src/publish/site.ts';
 import { publish } from '../../src/publish/publish.ts';
 import { serveFolder } from './file-server.ts';
 import { builtPages, temporaryFolder } from './service.ts';

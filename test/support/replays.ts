@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../../src/database/database.ts';
 import { asObject, tryParse } from '../../src/basics/json.ts';
-import { type FirstMessagesOf, firstMessagesOfModels } from '../../src/verify/replay-model-day.ts';
+import {
+  type FirstMessagesOf,
+  firstMessagesOfModels,
+  type AuditReport,
+  emptyReport,
+  replayLedger,
+} from '../../src/verify/replay.ts';
 import { audit } from '../../src/verify/audit.ts';
-import { type AuditReport, emptyReport, replayLedger } from '../../src/verify/replay.ts';
 import { linesOf } from './books.ts';
 
 /**

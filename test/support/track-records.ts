@@ -1,4 +1,4 @@
-import { createRandom, pick, type Random } from '../../src/agent/players/player.ts';
+import { createRandom, pick, type Random } from '../../src/agent/players/simulated-model.ts';
 import { addDays, weekdays } from '../../src/basics/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
@@ -18,7 +18,7 @@ import {
 import { repeatIn } from '../../src/basics/runs.ts';
 import { encodeEntry, type Entry } from '../../src/basics/entry.ts';
 import { type Money, money } from '../../src/basics/money.ts';
-import { percent } from '../../src/trading/day-records.ts';
+import { percent } from '../../src/trading/start.ts';
 import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 import { insertTestJob } from './jobs.ts';
 

@@ -1,8 +1,7 @@
 import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '../../basics/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 import { answerOf, readToolCalls } from './answer.ts';
-import type { Assembler, Dialect, Question } from './dialect.ts';
-import { createGrowth, textIn } from './event-stream.ts';
+import { type Assembler, type Dialect, type Question, createGrowth, textIn } from './dialect.ts';
 
 const VERSION = '2023-06-01';
 /**

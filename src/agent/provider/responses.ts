@@ -1,8 +1,7 @@
 import { asArray, asObject, asText, type Json, objectsIn } from '../../basics/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 import { answerOf, readToolCalls } from './answer.ts';
-import type { Assembler, Dialect } from './dialect.ts';
-import { createGrowth, textIn } from './event-stream.ts';
+import { type Assembler, type Dialect, createGrowth, textIn } from './dialect.ts';
 
 /**
  * Responses: OpenAI's own dialect, and the Open Responses specification, which gateways and local

@@ -15,14 +15,15 @@ import { secretHider, withoutSecrets } from '../../basics/secrets.ts';
 import { type Endpoint, secretsOf } from '../../wire/protocol.ts';
 import { quote } from '../../basics/text.ts';
 import { errorOf } from './answer.ts';
-import type { Assembler, Dialect } from './dialect.ts';
 import {
+  type Assembler,
+  type Dialect,
   createEventReader,
   createGrowth,
   eventObject,
   MAX_RESPONSE_BYTES,
   type StreamEvent,
-} from './event-stream.ts';
+} from './dialect.ts';
 
 /** What a stream may add to what it carries: the frame of each event, comments and pings. */
 const MAX_STREAM_BYTES = 32 * MAX_RESPONSE_BYTES;

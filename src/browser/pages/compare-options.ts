@@ -1,5 +1,4 @@
 import { h } from '../element.ts';
-import { filtersInWords } from '../filter-bar.ts';
 import {
   type Filters,
   filterNames,
@@ -7,6 +6,7 @@ import {
   performanceFilterNames,
   queryOf,
 } from '../filters.ts';
+import { filtersInWords } from '../filter-bar.ts';
 import { type Entries, field, fillOptions } from '../ui.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { here } from '../address.ts';
 import { get, getComparison, mayPass } from '../api.ts';
 import { h, replace } from '../element.ts';
-import { filterBar } from '../filter-bar.ts';
 import { filtersIn, queryOf } from '../filters.ts';
+import { filterBar } from '../filter-bar.ts';
 import { byName, count, counted, longDate, pValue, ratio } from '../format.ts';
 import type {
   ComparedModel,
@@ -14,7 +14,7 @@ import type {
 import { type Page, heading } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, failure, link, reasonList, section, wayToAJob } from '../ui.ts';
-import { inLines } from './answer.ts';
+import { inLines, fromTo } from './entries.ts';
 import {
   type Choice,
   addressOf,
@@ -25,7 +25,6 @@ import {
   performanceRequest,
   requestOf,
 } from './compare-options.ts';
-import { fromTo } from './entries.ts';
 import { BEST, forest } from './forest.ts';
 import { fitsSideBySide, pairName, sideBySide } from './side-by-side.ts';
 

@@ -1,6 +1,7 @@
 import { longDate } from '../format.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import type { Figure } from './model-figures.ts';
+import { getComparison } from '../api.ts';
 
 /** What readers compare: entries, each with all its runs over the days that these share. */
 
@@ -62,4 +63,17 @@ export function fromTo({ start_date: first, end_date: last }: Dates): string {
 interface Dates {
   start_date: string | null;
   end_date: string | null;
+}
+
+/** Which model leads, and whether that could be chance: what a visitor comes for. */
+
+/** The answer of a comparison; null where there is none, as of too many models. */
+export async function askWhoLeads(query: string, signal: AbortSignal): Promise<string | null> {
+  const comparison = await getComparison(query, signal).catch(() => null);
+  return comparison && inLines(comparison.answer.sentence);
+}
+
+/** With the sign of each percentage on the line of its number. */
+export function inLines(sentence: string): string {
+  return sentence.replaceAll(' %', '\u00a0%');
 }

@@ -2,9 +2,9 @@ import { modelDayPath } from '../../basics/paths.ts';
 import { h } from '../element.ts';
 import { byName, change, counted, money } from '../format.ts';
 import { lookOf } from '../look.ts';
-import { cutoffMarks, cutoffNote } from '../plot/cutoffs.ts';
-import { legend } from '../plot/legend.ts';
 import {
+  cutoffMarks,
+  cutoffNote,
   type BenchmarkCurve,
   benchmarkLines,
   benchmarkWords,
@@ -14,6 +14,7 @@ import {
   type Line,
   valuesFromStart,
 } from '../plot/lines.ts';
+import { legend } from '../plot/legend.ts';
 import { createPlot, type Plot } from '../plot/plot.ts';
 import { highest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';

@@ -20,8 +20,7 @@ import type { Job, Jobs, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { liveTable, nameColumn, numberColumn, textColumn } from '../table.ts';
 import { link, localTime, section, wayToAJob } from '../ui.ts';
-import { jobCost } from './job-panel.ts';
-import { newestTrouble } from './job-trouble.ts';
+import { jobCost, newestTrouble } from './job-panel.ts';
 
 /** All jobs, newest first, a page at a time; those that are unfinished are followed. */
 export const showJobs: Page = async (host, _params, signal) => {

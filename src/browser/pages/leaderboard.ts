@@ -7,13 +7,13 @@ import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
-import { reasonList } from '../ui.ts';
+import { reasonList, link } from '../ui.ts';
 import { type EntryReport, entriesOf, entryFigure, fromTo, valueOf } from './entries.ts';
-import { usualStart } from './equity-curves.ts';
+import { usualStart, type Curves, equityCurves } from './equity-curves.ts';
 import { type Figure, briefFigures, figureNamed, numberIn } from './model-figures.ts';
 
 /** The table of the entries, with what its ranking covers. */
-export interface Leaderboard extends Live<Performance> {
+interface Leaderboard extends Live<Performance> {
   /** Shows what only the details of the models have. */
   complete(detailed: Performance): void;
 }
@@ -28,7 +28,7 @@ interface Row {
 }
 
 /** Every entry with the figures that distinguish it from the others: means of its runs. */
-export function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard {
+function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard {
   const details = new Map<string, ModelReport['details']>();
   let newest = performance;
   const rowsNow = () => rowsOf(newest, details);
@@ -284,4 +284,60 @@ export function marksOf(runs: readonly Marked[]): RowMark[] {
     marks.push({ words: `${counted(early, 'day')} on or before its knowledge cutoff`, reason });
   }
   return marks;
+}
+
+/** What the overview and a job show alike: who leads, curves, leaderboard, and where to compare. */
+interface RankedModels {
+  /** Beside the leaderboard. */
+  choice: HTMLElement;
+  /** Of the comparison. */
+  query: string;
+  /** Asks for the same figures with details: these take seconds, so they come after the rest. */
+  detailed: () => Promise<Performance>;
+}
+
+interface RankedFigures {
+  performance: Performance;
+  /** Who leads; null where it is not known. */
+  answer: string | null;
+}
+
+/**
+ * Empty until there are figures. Later ones are shown in place, those of other models in a new plot
+ * and a new table.
+ */
+export function rankedModels(
+  { choice, query, detailed }: RankedModels,
+  signal: AbortSignal,
+): Live<RankedFigures> {
+  const element = h('div.stack');
+  const sentence = h('p.answer', { 'aria-live': 'polite' });
+  const compare = link(`/compare${query}`, 'Compare the models with intervals');
+  const isThere = compare.hasAttribute('href');
+  const further = h('p', { hidden: !isThere }, 'Could the difference be chance? ', compare, '.');
+  let drawing = new AbortController();
+  let shown: { curves: Curves; board: Leaderboard } | null = null;
+  let isCompleting = false;
+  const complete = () => {
+    if (isCompleting) return;
+    isCompleting = true;
+    detailed()
+      .then((performance) => shown?.board.complete(performance))
+      .catch(() => undefined) // the column stays empty
+      .finally(() => (isCompleting = false));
+  };
+  return {
+    element,
+    update({ performance, answer }) {
+      complete();
+      replace(sentence, answer);
+      if (shown?.curves.update(performance)) return shown.board.update(performance);
+      drawing.abort();
+      drawing = new AbortController();
+      const curves = equityCurves(performance, AbortSignal.any([signal, drawing.signal]));
+      const board = leaderboard(performance, choice);
+      shown = { curves, board };
+      replace(element, sentence, curves.element, board.element, further);
+    },
+  };
 }

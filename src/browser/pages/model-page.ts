@@ -1,23 +1,280 @@
 import { runName } from '../../basics/runs.ts';
 import { here, isPublished } from '../address.ts';
 import { get } from '../api.ts';
-import { h, replace } from '../element.ts';
+import { h, replace, svg, type Child } from '../element.ts';
+import {
+  type FilterName,
+  type Filters,
+  filtersIn,
+  hasFilters,
+  modelLink,
+  runLink,
+} from '../filters.ts';
 import { filterBar } from '../filter-bar.ts';
-import { type FilterName, type Filters, filtersIn, hasFilters } from '../filters.ts';
-import { counted, unbrokenDate } from '../format.ts';
-import type { JobEntry, ModelReport } from '../responses.ts';
+import {
+  counted,
+  unbrokenDate,
+  byName,
+  count,
+  money,
+  tone,
+  change,
+  pValue,
+  ratio,
+  share,
+  price,
+  profit,
+} from '../format.ts';
+import type { JobEntry, ModelReport, KnownModels, Performance, Details } from '../responses.ts';
 import { type Page, heading } from '../router.ts';
-import { lateFold, link, missing, section, viewedFile } from '../ui.ts';
+import { lateFold, link, missing, section, viewedFile, definitions } from '../ui.ts';
 import { entryView } from './job-panel.ts';
-import { drawdowns, valueCurve } from './model-curves.ts';
-import { type ModelData, modelData } from './model-data.ts';
-import { entryOfRun } from './entries.ts';
+import { drawdowns, valueCurve, monthlyReturns } from './model-curves.ts';
+import { type ModelData, modelData, meaningOf, type Trade } from './model-data.ts';
+import {
+  entryOfRun,
+  type Compared,
+  type EntryReport,
+  entriesOf,
+  entryFigure,
+  valueOf,
+} from './entries.ts';
 import { notices } from './leaderboard.ts';
-import { entryViews, keyFigures, runTabs } from './model-entry.ts';
-import { modelFigures } from './model-figures.ts';
-import { monthlyReturns } from './model-returns.ts';
-import { styleView } from './model-style.ts';
-import { currentHoldings, profitBySymbol, tradesTable } from './model-trades.ts';
+import { modelFigures, briefFigures, figureColumn } from './model-figures.ts';
+import { lookOf, swatch } from '../look.ts';
+import { nameColumn, table, numberColumn, dateColumn, textColumn } from '../table.ts';
+import { equityCurves, usualStart } from './equity-curves.ts';
+import { highest } from '../plot/scale.ts';
+import { modelDayPath } from '../../basics/paths.ts';
+
+/** Every executed order, split and dividend of a model, newest first. */
+function tradesTable({ report, trades }: ModelData): HTMLElement {
+  const { model } = report;
+  return section(
+    'Trades',
+    table<Trade>({
+      caption: `Trades of ${model}`,
+      rows: trades.toReversed(),
+      none: 'The model has not traded.',
+      most: 10,
+      columns: [
+        textColumn('Date', 'date', {
+          cell: ({ date }) => link(modelDayPath(model, date), unbrokenDate(date)),
+        }),
+        textColumn('Action', 'side', { look: ({ side }) => `action ${side}` }),
+        textColumn('Symbol', 'symbol'),
+        numberColumn('Shares', 'amount', count),
+        numberColumn('Price', 'price', price),
+        numberColumn('Amount', (row) => Math.abs(row.cashChange), money, {
+          meaning: 'What it cost or brought in',
+        }),
+        numberColumn('Cash after', 'cash', money),
+      ],
+    }),
+  );
+}
+
+type TradedSymbol = Details['symbols'][number];
+
+type Position = ModelReport['open_positions'][number];
+
+/** What the model holds, the largest first, with its cost. */
+function currentHoldings({ open_positions, end_value }: ModelReport): HTMLElement {
+  return section(
+    'Holdings now',
+    table<Position>({
+      caption: 'Holdings at the last close',
+      rows: open_positions,
+      none: 'No shares at the last close.',
+      sortedBy: 'Value',
+      most: 8,
+      columns: [
+        nameColumn('Symbol', 'symbol'),
+        numberColumn('Shares', 'quantity', count),
+        dateColumn('Since', 'since'),
+        numberColumn('Cost', 'cost_basis', money),
+        numberColumn('Value', 'value', money),
+        numberColumn(
+          'Weight',
+          ({ value }) => (value === null || end_value === 0 ? null : value / end_value),
+          share,
+        ),
+        numberColumn('Profit', 'unrealised_profit', profit, { isToned: true }),
+      ],
+    }),
+  );
+}
+
+/** The profit with each symbol. */
+function profitBySymbol({ details, performance }: ModelData): Child[] {
+  const { symbols } = details;
+  const rows = table<TradedSymbol>({
+    caption: 'Profit by symbol',
+    rows: symbols,
+    none: 'The model has not traded.',
+    most: 25,
+    columns: [
+      nameColumn('Symbol', 'symbol'),
+      numberColumn('Profit', 'profit', profit, { isToned: true }),
+      numberColumn('Realised', 'realised_profit', profit),
+      numberColumn('Unrealised', 'unrealised_profit', profit),
+      numberColumn('Dividends', 'dividends', money),
+      numberColumn('Trades', 'trades', count),
+    ],
+  });
+  return [rows, symbols.length > 0 && meaningOf(performance, 'symbols')];
+}
+
+/** Where a return came from: a bar for each factor, and one for what is left. */
+
+type Style = NonNullable<NonNullable<ModelReport['details']>['style']>;
+
+interface Row {
+  name: string;
+  beta: number | null;
+  p: number | null;
+  contribution: number;
+}
+
+/** Two-sided 95 %. */
+const NORMAL_95 = 1.96;
+const DAYS_PER_YEAR = 252;
+/** In pixels. */
+const [WIDTH, HEIGHT] = [160, 12];
+
+/** The section of a run, or of the mean of several; null where no factors are stored. */
+function styleView(style: Style | null | undefined): HTMLElement | null {
+  if (style == null) return null;
+  if (style.unavailable !== null) return section('Style', h('p.quiet', `${style.unavailable}.`));
+  const rows: Row[] = [
+    ...style.factors.map(({ factor: name, beta, p_value: p, contribution }) => {
+      return { name, beta, p, contribution };
+    }),
+    {
+      name: 'left',
+      beta: null,
+      p: style.alpha_p_value,
+      contribution: style.alpha_contribution ?? 0,
+    },
+  ];
+  const most = highest(
+    rows.map(({ contribution }) => Math.abs(contribution)),
+    0,
+  );
+  return section(
+    'Style',
+    h('p', styleInWords(style)),
+    table<Row>({
+      caption: 'Where the return came from',
+      rows,
+      isFixed: true,
+      columns: [
+        nameColumn('Factor', 'name'),
+        { title: '', isDrawing: true, isSpare: true, cell: (row) => bar(row, most) },
+        numberColumn('Points', 'contribution', change, { isToned: true }),
+        numberColumn('Beta', 'beta', ratio),
+        numberColumn('p', 'p', pValue),
+      ],
+    }),
+  );
+}
+
+/** `Of +12.4 %, +9.1 % is the market, +2.6 % momentum; +0.7 % (±4.2 %) is left.` */
+export function styleInWords(style: Style): string {
+  const { factors, alpha_contribution: left, alpha_standard_error: error, days } = style;
+  const parts = factors.map(({ factor, contribution }, index) => {
+    const name = factor === 'market' ? 'the market' : factor;
+    return `${change(contribution)}${index === 0 ? ' is' : ''} ${name}`;
+  });
+  const all = factors.reduce((sum, { contribution }) => sum + contribution, left ?? 0);
+  const band = share(((error ?? 0) * NORMAL_95 * days) / DAYS_PER_YEAR);
+  return `Of ${change(all)}, ${parts.join(', ')}; ${change(left)} (±${band}) is left.`;
+}
+
+/** From the middle to the right for a gain, to the left for a loss. */
+function bar({ contribution }: Row, most: number): SVGElement {
+  const length = most === 0 ? 0 : (Math.abs(contribution) / most) * (WIDTH / 2);
+  const x = contribution < 0 ? WIDTH / 2 - length : WIDTH / 2;
+  return svg(
+    'svg',
+    { class: 'dots', width: WIDTH, height: HEIGHT, 'aria-hidden': 'true' },
+    svg('line', { x1: WIDTH / 2, x2: WIDTH / 2, y1: 0, y2: HEIGHT }),
+    svg('rect', {
+      class: contribution < 0 ? 'loss' : 'gain',
+      x,
+      y: 1,
+      width: length,
+      height: HEIGHT - 2,
+    }),
+  );
+}
+
+/** What a model's page says first, and the page of an entry with several runs. */
+
+/** The key figures in one row: of one run, or the means of all as the leaderboard has them. */
+function keyFigures(
+  entry: Compared,
+  value: number | null,
+  { conventions }: Performance,
+): HTMLElement {
+  const shown = briefFigures(conventions).map((figure) => {
+    const own = entryFigure(figure, entry);
+    const look = { class: figure.isToned && tone(own) };
+    return [figure.label, h('span', look, figure.format(own))] as const;
+  });
+  return definitions('figures', [['Value', money(value)], ...shown]);
+}
+
+/** The runs of an entry with results, as links; none for a single one. */
+function runTabs(
+  known: KnownModels['models'],
+  { model, isAll }: { model: string; isAll: boolean },
+): HTMLElement | null {
+  const family = known.find(({ signature }) => signature === model)?.family ?? model;
+  const runs = known
+    .filter((own) => own.family === family && own.completed_model_days > 0)
+    .map(({ signature }) => signature)
+    .sort(byName);
+  if (runs.length < 2) return null;
+  const tab = (element: HTMLAnchorElement, isHere: boolean) => {
+    if (isHere) element.setAttribute('aria-current', 'page');
+    return element;
+  };
+  const all = modelLink(family, undefined, 'All runs');
+  const tabs = runs.map((run) => tab(runLink({ model: run, family }), !isAll && run === model));
+  return h('nav.tabs', { 'aria-label': `Runs of ${family}` }, tab(all, isAll), ...tabs);
+}
+
+/** An entry with several runs: the mean of them, and each beside the others. */
+function entryViews(performance: Performance, signal: AbortSignal): HTMLElement[] {
+  const [entry] = entriesOf(performance);
+  if (entry === undefined) return [];
+  const days = entry.runs[0]?.model_days ?? 0;
+  const words = `The means of ${count(entry.runs.length)} runs over the ${counted(days, 'day')} that all of them share.`;
+  const style = styleView(entry.details?.style);
+  return [
+    keyFigures(entry, valueOf(entry.mean_total_return, usualStart(entry.runs)), performance),
+    h('p.quiet', words),
+    ...notices(entry.runs),
+    equityCurves(performance, signal).element,
+    section('Runs', runTable(entry, performance)),
+    ...(style === null ? [] : [style]),
+  ];
+}
+
+function runTable({ runs }: EntryReport, { conventions }: Performance): HTMLElement {
+  return table<ModelReport>({
+    caption: 'Runs of this model',
+    rows: runs.toSorted((one, other) => byName(one.model, other.model)),
+    sortedBy: 'Return',
+    columns: [
+      nameColumn('Run', 'model', {
+        cell: (run) => h('span', swatch(lookOf(run.model)), runLink(run)),
+      }),
+      ...briefFigures(conventions).map(figureColumn),
+    ],
+  });
+}
 
 /** Filters that have no meaning for a single model. */
 const HIDDEN: FilterName[] = ['models', 'common'];

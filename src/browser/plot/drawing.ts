@@ -1,6 +1,5 @@
 import { type Child, svg } from '../element.ts';
-import { cutoffLines } from './cutoffs.ts';
-import type { Line, PlotOptions } from './lines.ts';
+import { cutoffLines, type Line, type PlotOptions } from './lines.ts';
 import {
   axisSplits,
   dateLabels,

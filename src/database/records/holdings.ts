@@ -3,7 +3,7 @@ import type { Money } from '../../basics/money.ts';
 import type { Database, Reader } from '../database.ts';
 import { amount, flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
 import { jsonIds } from '../session-filters.ts';
-import { type Jump, unexplainedJumps } from '../jumps.ts';
+import { type Jump, unexplainedJumps } from '../splits-and-dividends.ts';
 import { sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
 
 /** What was held of one symbol at a close. */

@@ -1,8 +1,12 @@
-import { IS_SHOWN, overSessions, type SessionFilters } from '../session-filters.ts';
+import { IS_SHOWN, overSessions, type SessionFilters, boundsOf } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
-import { integer, query, text } from '../rows.ts';
+import { integer, query, text, oneOf, orNull, real, type RowOf } from '../rows.ts';
 import { jsonObject } from './status.ts';
 import { holdingsJson } from './results.ts';
+import { messageRoles } from '../../basics/domain.ts';
+import type { FeedFilters } from './decisions.ts';
+import { type Excerpt, excerptOf, type Phrase } from '../search-text.ts';
+import { blockStart, expressionFor, newestRow, searchedTexts } from '../log-words.ts';
 
 const MESSAGE_COUNT = `
   CASE own.status WHEN 'running'
@@ -126,4 +130,161 @@ function* withConversation(reader: Reader, sessionId: number, start: string): Ge
     before = ',';
   }
   yield before === ',' ? ']}' : `${before}]}`;
+}
+
+/** Completed model-days with their conversations, as other tools want them. */
+
+const DAYS = query(
+  `SELECT session_id AS sessionId, own.job_id AS jobId, own.date, own.model, family,
+     (SELECT daily_return_pct FROM positions WHERE positions.session_id = own.session_id
+       ORDER BY action_id DESC LIMIT 1) AS returnPercent
+   FROM trading_sessions AS own JOIN simulation_runs AS run ON run.job_id = own.job_id AND run.model = own.model
+   WHERE own.status = 'active' AND own.date BETWEEN ?1 AND ?2 AND (?3 IS NULL OR own.job_id = ?3)
+     AND (?4 IS NULL OR own.model IN (SELECT value FROM json_each(?4)))
+   ORDER BY own.date, own.model`,
+  {
+    sessionId: integer,
+    jobId: text,
+    date: text,
+    model: text,
+    family: text,
+    returnPercent: orNull(real),
+  },
+);
+
+/** A completed model-day, and its return at the close in percent. */
+export type CompletedDay = RowOf<typeof DAYS>;
+
+/** The completed model-days that the filters choose, by date and model. */
+export function completedDays(
+  reader: Reader,
+  { jobId, models, ...window }: FeedFilters,
+): CompletedDay[] {
+  const named = models === undefined ? null : JSON.stringify(models);
+  return DAYS.all(reader, ...boundsOf(window), jobId ?? null, named);
+}
+
+const CONVERSATION = query(
+  `SELECT role, content, summary AS reasoning, tool_calls AS toolCalls, served_model AS servedModel
+   FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
+  {
+    role: oneOf(messageRoles),
+    content: text,
+    reasoning: orNull(text),
+    toolCalls: orNull(text),
+    servedModel: orNull(text),
+  },
+);
+
+/** A message as it was logged; calls are a list of `{id, name, arguments}` as JSON. */
+export type ConversationMessage = RowOf<typeof CONVERSATION>;
+
+/** The messages of a model-day, in order. */
+export function messagesOf(reader: Reader, { sessionId }: CompletedDay): ConversationMessage[] {
+  return CONVERSATION.all(reader, sessionId);
+}
+
+/**
+ * How long a search may take; then it returns what it has found, and where the next one continues.
+ */
+const LONGEST_SEARCH_MS = 3_000;
+/** What one statement returns at most: bounds how long other requests wait for it. */
+const HITS_PER_STEP = 200;
+
+const HITS = query(
+  `SELECT log_id AS row, session_id AS sessionId, job_id AS jobId, model, date, status, message_index AS messageIndex, role,
+     tool_name AS toolName, timestamp
+   FROM log_words CROSS JOIN reasoning_logs ON log_id = log_words.rowid CROSS JOIN trading_sessions USING (session_id)
+   WHERE log_words MATCH ?1 AND log_words.rowid BETWEEN ?2 AND ?3 AND status <> 'opening'
+   ORDER BY log_words.rowid DESC LIMIT ${HITS_PER_STEP}`,
+  {
+    row: integer,
+    sessionId: integer,
+    jobId: text,
+    model: text,
+    date: text,
+    status: text,
+    messageIndex: integer,
+    role: oneOf(messageRoles),
+    toolName: orNull(text),
+    timestamp: text,
+  },
+);
+type Hit = RowOf<typeof HITS>;
+
+const IS_OVER = query(
+  `SELECT 1 FROM trading_sessions WHERE model = ? AND date = ? AND status = 'active'
+   UNION ALL SELECT 1 FROM jobs WHERE job_id = ? AND status = 'discarded'`,
+  [integer],
+);
+
+/** A message that contains every phrase, with the excerpt that shows them. */
+export type FoundMessage = Hit & Excerpt;
+
+/** A page of a search. */
+interface SearchResult {
+  /** Newest first; fewer than the limit where the search took too long. */
+  messages: FoundMessage[];
+  /** The `before` of the next search; null when there is nothing more. */
+  nextBefore: number | null;
+}
+
+/** What to search for, and in which model-days. */
+interface Search {
+  phrases: readonly Phrase[];
+  filters: FeedFilters;
+  limit: number;
+  /** Only messages before this row. */
+  before: number | undefined;
+}
+
+/** The messages that contain every phrase, newest first, of the sessions that /reasoning shows. */
+export function searchLogs(
+  database: Reader,
+  search: Search,
+  longestMs = LONGEST_SEARCH_MS,
+): SearchResult {
+  const end = performance.now() + longestMs;
+  const messages: FoundMessage[] = [];
+  let place = Math.min(search.before ?? Infinity, newestRow(database) + 1);
+  while (place > 1) {
+    const top = place - 1;
+    const low = blockStart(top);
+    const hits = HITS.all(database, expressionFor(search.phrases, top), low, top);
+    for (const hit of hits) {
+      if (!isChosen(database, hit, search.filters)) continue;
+      const message = foundIn(database, hit, search.phrases);
+      if (message === null) continue;
+      if (messages.length === search.limit)
+        return { messages, nextBefore: messages.at(-1)?.row ?? null };
+      messages.push(message);
+    }
+    place = hits[HITS_PER_STEP - 1]?.row ?? low;
+    // Only after a step, so that the next search is closer to the end however slow the machine is.
+    if (performance.now() > end && place > 1) return { messages, nextBefore: place };
+  }
+  return { messages, nextBefore: null };
+}
+
+/**
+ * Null for a message that does not contain them: another program has changed it since it was
+ * indexed.
+ */
+function foundIn(database: Reader, hit: Hit, phrases: readonly Phrase[]): FoundMessage | null {
+  const excerpt = excerptOf(searchedTexts(database, hit.row), phrases);
+  return excerpt === null ? null : { ...hit, ...excerpt };
+}
+
+function isChosen(
+  database: Reader,
+  { jobId, model, date, status }: Hit,
+  filters: Search['filters'],
+): boolean {
+  if (filters.jobId !== undefined && jobId !== filters.jobId) return false;
+  if (filters.models !== undefined && !filters.models.includes(model)) return false;
+  const [start, end] = boundsOf(filters);
+  if (date < start || date > end) return false;
+  return (
+    status === 'active' || (status !== 'superseded' && !IS_OVER.has(database, model, date, jobId))
+  );
 }

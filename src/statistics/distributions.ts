@@ -1,7 +1,7 @@
-import { symmetricQuantile } from './moments.ts';
+import { symmetricQuantile, type SymmetricDistribution } from './moments.ts';
 
 /** Coefficients of b₀ + a₁/(b₁ + a₂/(b₂ + …)), by index; a₀ is never read. */
-export interface ContinuedFraction {
+interface ContinuedFraction {
   numerator: (index: number) => number;
   denominator: (index: number) => number;
 }
@@ -15,7 +15,7 @@ const TINY = 1e-300;
  * Applied Optics 15, 1976, as modified by Thompson & Barnett, Journal of Computational Physics 64,
  * 1986). Throws when it does not converge.
  */
-export function continuedFraction({ numerator, denominator }: ContinuedFraction): number {
+function continuedFraction({ numerator, denominator }: ContinuedFraction): number {
   let value = denominator(0) || TINY;
   let [forwards, backwards] = [value, 0];
   for (let index = 1; index <= MAX_TERMS; index += 1) {
@@ -124,4 +124,64 @@ function gammaRatio(a: number): number {
     0,
   );
   return factor * Math.sqrt(from) * Math.exp(-exponent);
+}
+
+/** The standard normal distribution. */
+
+const ROOT_OF_TWO_PI = Math.sqrt(2 * Math.PI);
+/**
+ * Below this the series needs few terms, and 1/2 minus it is exact enough; above it the continued
+ * fraction is used.
+ */
+const NORMAL_SERIES_UP_TO = 2;
+
+function normalDensity(z: number): number {
+  return Math.exp(-(z * z) / 2) / ROOT_OF_TWO_PI;
+}
+
+/** P(Z ≤ z), accurate relative to the tail it is in. */
+export function normalCdf(z: number): number {
+  return normalUpperTail(-z);
+}
+
+/** P(Z > z), accurate relative to the tail it is in. */
+export function normalUpperTail(z: number): number {
+  if (Number.isNaN(z)) return NaN;
+  if (z < 0) return 1 - normalUpperTail(-z);
+  return z < NORMAL_SERIES_UP_TO ? 0.5 - normalMiddle(z) : normalTail(z);
+}
+
+/** The z with P(Z ≤ z) = probability; infinite at 0 and 1. */
+export function normalQuantile(probability: number): number {
+  return symmetricQuantile(standardNormal, probability);
+}
+
+const standardNormal: SymmetricDistribution = {
+  upperTail: normalUpperTail,
+  density: normalDensity,
+};
+
+/** P(0 < Z ≤ z) = φ(z)(z + z³/3 + z⁵/(3·5) + …) (Abramowitz & Stegun 1964, 26.2.11). */
+function normalMiddle(z: number): number {
+  let [term, sum] = [z, z];
+  for (let odd = 3; term > sum * Number.EPSILON; odd += 2) {
+    term *= (z * z) / odd;
+    sum += term;
+  }
+  return normalDensity(z) * sum;
+}
+
+/**
+ * P(Z > z) = Γ(1/2, z²/2) / (2√π), with the continued fraction of the incomplete gamma function
+ * (NIST Digital Library of Mathematical Functions, 7.2.2, 8.9.2 in its even part). It is the limit
+ * of the fraction for Student's t.
+ */
+function normalTail(z: number): number {
+  const half = (z * z) / 2;
+  if (half === Infinity) return 0;
+  const fraction = continuedFraction({
+    numerator: (n) => -n * (n - 0.5),
+    denominator: (n) => half + 0.5 + 2 * n,
+  });
+  return (normalDensity(z) * z) / (2 * fraction);
 }

@@ -32,8 +32,8 @@ export function keep(key: string): Kept {
 
 /** Gives the current entry another address, without showing another page. */
 export function replaceAddress(url: string): void {
-  const info = IN_PLACE;
-  navigation.navigate(hrefOf(url) ?? url, { history: 'replace', state: keptHere(), info });
+  const own = { state: keptHere(), info: IN_PLACE };
+  navigation.navigate(hrefOf(url) ?? url, { history: 'replace', ...own });
 }
 
 /** What a change of the address is, that shows no other page. */

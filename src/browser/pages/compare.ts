@@ -13,7 +13,7 @@ import type {
 } from '../responses.ts';
 import { type Page, heading } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
-import { definitions, failure, link, reasonList, section, wayToAJob } from '../ui.ts';
+import { definitions, failure, fold, link, reasonList, section, wayToAJob } from '../ui.ts';
 import { inLines, fromTo } from './entries.ts';
 import {
   type Choice,
@@ -216,10 +216,7 @@ function conventions(words: Comparison['conventions']): HTMLElement {
   const list = Object.entries(words).map(
     ([name, meaning]) => [name.replaceAll('_', ' '), meaning] as const,
   );
-  return section(
-    'How it is computed',
-    h('details.fold', h('summary', 'Conventions'), definitions('meanings', list)),
-  );
+  return section('How it is computed', fold('Conventions', definitions('meanings', list)));
 }
 
 type LeftOutDay = Comparison['left_out'][number];

@@ -1,7 +1,14 @@
 import { here, isPublished } from '../address.ts';
 import { get } from '../api.ts';
 import { type Attributes, type Child, h, replace } from '../element.ts';
-import { type Filters, feedFilterNames, filtersIn, hasFilters, queryOf } from '../filters.ts';
+import {
+  type Filters,
+  feedFilterNames,
+  filtersIn,
+  hasFilters,
+  parametersIn,
+  queryOf,
+} from '../filters.ts';
 import { filterBar, onChoice } from '../filter-bar.ts';
 import { longDate, count, counted, price } from '../format.ts';
 import { poll } from '../poll.ts';
@@ -269,8 +276,8 @@ function findForm(choice: FeedChoice): HTMLElement {
   const input = (name: string, value: string, more: Attributes) =>
     h('input', { name, value, autocomplete: 'off', spellcheck: 'false', ...more });
   const asked = { type: 'search', maxlength: 200, placeholder: 'Words in any order' };
-  const kind = h('select', { name: 'kind' });
-  fillOptions(kind, [['', 'All decisions'], ...Object.entries(kindWords)], choice.kind);
+  const kinds = [['', 'All decisions'] as const, ...Object.entries(kindWords)];
+  const kind = fillOptions(h('select', { name: 'kind' }), kinds, choice.kind);
   const symbol = input('symbol', choice.symbol, { placeholder: 'All symbols', size: 10 });
   const others =
     choice.words === ''
@@ -316,15 +323,8 @@ const kindWords: Record<Decision['kind'], string> = {
 
 /** The choice in the page's address; the service checks it. */
 export function feedChoiceIn(search: string): FeedChoice {
-  const query = new URLSearchParams(search);
-  const read = (name: string) => query.get(name)?.trim() ?? '';
-  return {
-    filters: filtersIn(search),
-    kind: read('kind'),
-    symbol: read('symbol'),
-    words: read('q'),
-    before: read('before'),
-  };
+  const { q: words, ...own } = parametersIn(search, ['kind', 'symbol', 'q', 'before']);
+  return { filters: filtersIn(search), words, ...own };
 }
 
 /** The page's address with this choice. */

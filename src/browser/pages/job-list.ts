@@ -14,7 +14,7 @@ import {
   shortList,
   unbrokenDate,
 } from '../format.ts';
-import { NO_FILTERS, queryOf } from '../filters.ts';
+import { NO_FILTERS, parametersIn, queryOf } from '../filters.ts';
 import { poll } from '../poll.ts';
 import type { Job, Jobs, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
@@ -158,12 +158,8 @@ const JOBS_PER_PAGE = 25;
 
 /** The choice in the page's address. A status that does not exist counts as none. */
 export function jobChoiceIn(search: string): JobChoice {
-  const query = new URLSearchParams(search);
-  const wanted = query.get('status');
-  return {
-    status: jobStatuses.find((status) => status === wanted) ?? '',
-    before: query.get('before')?.trim() ?? '',
-  };
+  const { status: wanted, before } = parametersIn(search, ['status', 'before']);
+  return { status: jobStatuses.find((status) => status === wanted) ?? '', before };
 }
 
 /** The page's address with this choice. */

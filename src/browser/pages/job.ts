@@ -12,10 +12,10 @@ import {
   entriesIn,
 } from '../format.ts';
 import { poll, recompute, type RefreshFor } from '../poll.ts';
-import type { JobEntry, Status, ModelReport, Performance } from '../responses.ts';
+import type { Status, ModelReport, Performance } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { liveTable, numberColumn, textColumn, nameColumn } from '../table.ts';
-import { definitions, foldAfter, link, missing, section } from '../ui.ts';
+import { definitions, fold, foldAfter, link, missing, section } from '../ui.ts';
 import {
   entryName,
   entryView,
@@ -230,18 +230,14 @@ function ranWith(status: Status): HTMLElement {
   return section(
     'Terms',
     definitions('entry', termsInWords(status)),
-    h('details.fold', h('summary', counted(symbols.length, 'symbol')), h('p', symbols.join(', '))),
+    fold(counted(symbols.length, 'symbol'), h('p', symbols.join(', '))),
     h('h3', 'What ran'),
     ...foldAfter(
       ENTRIES_AT_FIRST,
-      status.entries.map(entryFold),
+      status.entries.map((ran) => fold(entryName(ran), entryView(ran.entry))),
       (others) => `${count(others)} more`,
     ),
   );
-}
-
-function entryFold(ran: JobEntry): HTMLElement {
-  return h('details.fold', h('summary', entryName(ran)), entryView(ran.entry));
 }
 
 /** The terms of a job, each with its name. */

@@ -7,7 +7,7 @@ import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
-import { reasonList, link } from '../ui.ts';
+import { fold, reasonList, link } from '../ui.ts';
 import { type EntryReport, entriesOf, entryFigure, fromTo, valueOf } from './entries.ts';
 import { usualStart, type Curves, equityCurves } from './equity-curves.ts';
 import { type Figure, briefFigures, figureNamed, numberIn } from './model-figures.ts';
@@ -122,7 +122,7 @@ function nameCell({ name, entry, benchmark }: Row): HTMLElement {
     return h('div.named', h('span.name', { title: benchmark.name }, swatch(BENCHMARK_LOOK), name));
   const runs = entry.runs
     .toSorted((one, other) => byName(one.model, other.model))
-    .map((run) => h('li', runLink(run), ` ${change(run.total_return)}`));
+    .map((run) => h('li', runLink(run.model, name), ` ${change(run.total_return)}`));
   return h(
     'div.named',
     modelLink(name, lookOf(name)),
@@ -193,7 +193,7 @@ function markList(models: readonly ModelReport[]): HTMLElement | false {
   }));
   const rows = new Set(marked.map(({ family }) => family)).size;
   const title = `Why ${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} marked`;
-  return marked.length > 0 && h('details.fold', h('summary', title), reasonList(entries));
+  return marked.length > 0 && fold(title, reasonList(entries));
 }
 
 const NOT_SHARED =
@@ -209,12 +209,7 @@ function rankingView(performance: Performance): HTMLElement {
     models.length > 0 && h('p', `${counted(models.length, 'model')} ${are} not ranked:`),
     reasonList(models),
     days.length > 0 &&
-      h(
-        'details.fold',
-        h('summary', `Days that do not count: ${count(days.length)}`),
-        h('p', NOT_SHARED),
-        reasonList(days),
-      ),
+      fold(`Days that do not count: ${count(days.length)}`, h('p', NOT_SHARED), reasonList(days)),
   );
 }
 

@@ -241,7 +241,7 @@ function runTabs(
     return element;
   };
   const all = modelLink(family, undefined, 'All runs');
-  const tabs = runs.map((run) => tab(runLink({ model: run, family }), !isAll && run === model));
+  const tabs = runs.map((run) => tab(runLink(run, family), !isAll && run === model));
   return h('nav.tabs', { 'aria-label': `Runs of ${family}` }, tab(all, isAll), ...tabs);
 }
 
@@ -269,7 +269,7 @@ function runTable({ runs }: EntryReport, { conventions }: Performance): HTMLElem
     sortedBy: 'Return',
     columns: [
       nameColumn('Run', 'model', {
-        cell: (run) => h('span', swatch(lookOf(run.model)), runLink(run)),
+        cell: (run) => h('span', swatch(lookOf(run.model)), runLink(run.model, run.family)),
       }),
       ...briefFigures(conventions).map(figureColumn),
     ],

@@ -86,12 +86,10 @@ function triggerForm(): TriggerForm {
           signature === family && (configured || days > 0),
       );
       entries.sort((one, other) => byName(one.signature, other.signature));
-      const choices = entries.map((entry) =>
-        modelBox(entry.signature, {
-          isChosen: chosen.has(entry.signature),
-          about: aboutEntry(entry, runsOf(entry, known)),
-        }),
-      );
+      const choices = entries.map((entry) => {
+        const { signature } = entry;
+        return modelBox(signature, chosen.has(signature), aboutEntry(entry, known));
+      });
       replace(models, fault !== null && h('p.notice', fault), ...choices);
       universes.hidden = names.length === 0;
       fillOptions(
@@ -144,14 +142,10 @@ function formOf(
 
 type KnownModel = KnownModels['models'][number];
 
-/** How many runs a job makes of an entry. */
-function runsOf({ signature }: KnownModel, known: readonly KnownModel[]): number {
-  return known.filter(({ family, configured }) => configured && family === signature).length;
-}
-
-/** What is unusual about an entry. */
-function aboutEntry({ enabled }: KnownModel, runs: number): string {
-  return [...(runs > 1 ? [`${runs} runs`] : []), ...(enabled ? [] : ['not enabled'])].join(', ');
+/** What is unusual about an entry: of how many runs a job makes several, and that it is not enabled. */
+function aboutEntry({ signature, enabled }: KnownModel, known: readonly KnownModel[]): string {
+  const runs = known.filter(({ family, configured }) => configured && family === signature).length;
+  return [runs > 1 && `${runs} runs`, !enabled && 'not enabled'].filter(Boolean).join(', ');
 }
 
 function triggerRequestOf(form: FormData): TriggerRequest {

@@ -1,4 +1,4 @@
-import { h, type Live } from '../element.ts';
+import { h, type Live, renew } from '../element.ts';
 import { swatch } from '../look.ts';
 import { toggle } from '../ui.ts';
 import { AXIS_HEIGHT } from './drawing.ts';
@@ -48,13 +48,8 @@ export function legend(
   const update = (later: readonly Line[]) => {
     shown = later;
     later.forEach((line, place) => words[place]?.replaceChildren(wordsOf?.(line) ?? ''));
-    const next = rankOrder(later);
-    if (next.join() === order.join()) return;
-    order = next;
-    const focused = document.activeElement;
-    element.append(...order.flatMap((place) => items[place] ?? []));
-    if (focused instanceof HTMLElement && element.contains(focused))
-      focused.focus({ preventScroll: true });
+    order = rankOrder(later);
+    renew(element, ...order.map((place) => items[place]));
   };
   update(lines);
   const place = ({ y, area }: Scale) => {

@@ -83,14 +83,8 @@ const CONFIDENCES: Entries = ['0.8', '0.9', '0.95', '0.99'].map((value) => [
   inPercent(Number(value)),
 ]);
 
-interface OptionFields {
-  fields: HTMLElement[];
-  /** Takes the models to compare all others against. */
-  offer(models: readonly string[]): void;
-}
-
 /** The options that only this page has, for its form. */
-export function optionFields({ options }: Choice): OptionFields {
+export function optionFields({ options }: Choice) {
   const picker = (name: keyof Options, entries: Entries) =>
     fillOptions(h('select', { name }), entries, options[name]);
   const against = picker('against', EVERY_PAIR);
@@ -100,7 +94,8 @@ export function optionFields({ options }: Choice): OptionFields {
       field('Match days by', picker('align', ALIGNMENTS)),
       field('Confidence', picker('confidence', CONFIDENCES)),
     ],
-    offer: (models) =>
+    /** Takes the models to compare all others against. */
+    offer: (models: readonly string[]) =>
       fillOptions(
         against,
         [...EVERY_PAIR, ...models.map((name) => [name, name] as const)],

@@ -33,7 +33,6 @@ export function decisionCard(lastFirst: readonly Decision[]): HTMLElement {
   const all = withReasons(lastFirst.toReversed());
   const last = all.at(-1);
   if (last === undefined) return h('li');
-  const { model, date, timestamp } = last;
   const orders = all.filter(({ side }) => side !== null);
   const reasons = new Set(all.map(({ reason }) => reason));
   const listed = orders.length > 1 ? orders : [];
@@ -41,7 +40,12 @@ export function decisionCard(lastFirst: readonly Decision[]): HTMLElement {
   const said = reasons.size === 1 ? reasons : new Set(others.map(({ reason }) => reason));
   return h(
     'li',
-    h('p.did', dayLink(model, date), ...outcome(all), h('span.when.quiet', localTime(timestamp))),
+    h(
+      'p.did',
+      dayLink(last.model, last.date),
+      ...outcome(all),
+      h('span.when.quiet', localTime(last.timestamp)),
+    ),
     ...others.map(({ detail }) => detail !== null && h('p.detail', detail)),
     ...[...said].map((reason) => reason !== null && h('p.reason', reason)),
     listed.length > 0 && ordersOf(listed, reasons.size > 1),
@@ -92,13 +96,10 @@ function refused(orders: readonly Decision[]): string {
 /** The orders, folded where they are many; with the reasons, where these differ. */
 function ordersOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
   const [first] = orders;
-  if (first === undefined || orders.length <= MOST_ORDERS) return tableOf(orders, saysWhy);
-  return h(
-    'details.fold',
-    { 'data-name': modelDayOf(first) },
-    h('summary', `All ${counted(orders.length, 'order')}`),
-    tableOf(orders, saysWhy),
-  );
+  const all = tableOf(orders, saysWhy);
+  if (first === undefined || orders.length <= MOST_ORDERS) return all;
+  const summary = h('summary', `All ${counted(orders.length, 'order')}`);
+  return h('details.fold', { 'data-name': modelDayOf(first) }, summary, all);
 }
 
 function tableOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
@@ -124,13 +125,12 @@ function tableOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
 }
 
 function rowsOf({ side, amount, symbol, price: paid, kind, detail }: Decision): HTMLElement[] {
-  const isRefused = kind === 'refusal';
   const row = h(
     'tr',
     h(`td.action.${side}`, side === 'buy' ? 'Buy' : 'Sell'),
     h('td.number', count(amount)),
     h('td', symbol ?? ''),
-    h('td.number', isRefused ? h('span.act.refusal', 'refused') : price(paid)),
+    h('td.number', kind === 'refusal' ? h('span.act.refusal', 'refused') : price(paid)),
   );
   return detail === null ? [row] : [row, h('tr', h('td.detail', { colspan: 4 }, detail))];
 }
@@ -254,13 +254,13 @@ async function showFound(
   // A search that took long has found nothing so far.
   while (messages.length === 0 && next !== null)
     ({ messages, next_before: next } = await load(next));
-  const title = h('span', 'Messages that contain ', h('q', choice.words));
-  const none = 'No message contains all of these words as whole words.';
   replace(
     content,
     section(
-      title,
-      messages.length === 0 ? h('p.notice', none) : h('ol.feed', ...messages.map(messageItem)),
+      h('span', 'Messages that contain ', h('q', choice.words)),
+      messages.length === 0
+        ? h('p.notice', 'No message contains all of these words as whole words.')
+        : h('ol.feed', ...messages.map(messageItem)),
     ),
     pager(choice, next, 'messages'),
   );
@@ -339,6 +339,5 @@ export function decisionsQuery({ filters, words, ...own }: FeedChoice): string {
 
 /** The query for a page of messages. */
 export function searchQuery({ filters, words, before }: FeedChoice): string {
-  const limit = String(MESSAGES_PER_PAGE);
-  return queryOf(filters, feedFilterNames, { q: words, limit, before });
+  return queryOf(filters, feedFilterNames, { q: words, limit: String(MESSAGES_PER_PAGE), before });
 }

@@ -36,8 +36,8 @@ export async function get<Path extends keyof Responses>(
 ): Promise<Responses[Path]> {
   const order = isOrderKnown ? null : getModels().catch(() => null);
   const text = typeof query === 'string' ? query : `?${new URLSearchParams(query)}`;
-  const response = path === '/models' ? getModels() : getText(path + text, signal).then(JSON.parse);
-  const body = await response;
+  const body =
+    path === '/models' ? await getModels() : JSON.parse(await getText(path + text, signal));
   if (order) await Promise.race([order, new Promise((go) => setTimeout(go, ORDER_MS))]);
   signal.throwIfAborted();
   return body;

@@ -147,9 +147,10 @@ function modelChoice(chosen: readonly string[]): Live<readonly string[]> {
     const all = [...new Set([...names, ...chosen])].sort(byName);
     const boxOf = (name: string) => modelBox(name, ticked.includes(name));
     const families = Map.groupBy(all, (name) => repeatIn(name)?.family ?? name);
-    const parts = [...families].flatMap(([family, runs]) =>
-      runs.length === 1 ? runs.map(boxOf) : runsOf(family, runs.map(boxOf)),
-    );
+    const parts = [...families].flatMap(([family, runs]) => {
+      const own = runs.map(boxOf);
+      return own.length === 1 ? own : runsOf(family, own);
+    });
     replace(boxes, ...parts);
   };
   const id = newId();

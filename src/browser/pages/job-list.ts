@@ -41,8 +41,8 @@ function statusLinks({ status: chosen }: JobChoice): HTMLElement {
     ...jobStatuses.map((status) => [status, jobStatusWords[status]] as const),
   ];
   const links = entries.map(([status, words]) => {
-    const path = jobListPath({ status, before: '' });
-    return h('a', { href: path, 'aria-current': status === chosen && 'true' }, words);
+    const href = jobListPath({ status, before: '' });
+    return h('a', { href, 'aria-current': status === chosen && 'true' }, words);
   });
   return h('nav.tabs', { 'aria-label': 'Jobs by status', hidden: isPublished() }, ...links);
 }
@@ -127,9 +127,11 @@ function datesOf({ start_date: first, end_date: last }: Job): string {
 
 function ranOf(job: Job): HTMLElement {
   const warnings = job.warnings?.length ?? 0;
-  const look = job.progress.failed > 0 && 'loss';
-  const words = h('span', { class: look }, ranInWords(job));
-  return h('span', words, warnings > 0 && h('small.quiet', ` ${counted(warnings, 'warning')}`));
+  return h(
+    'span',
+    h('span', { class: job.progress.failed > 0 && 'loss' }, ranInWords(job)),
+    warnings > 0 && h('small.quiet', ` ${counted(warnings, 'warning')}`),
+  );
 }
 
 function modelsOf({ models, universe }: Job): HTMLElement {

@@ -12,12 +12,6 @@ import { type EntryReport, entriesOf, entryFigure, fromTo, valueOf } from './ent
 import { usualStart, type Curves, equityCurves } from './equity-curves.ts';
 import { type Figure, briefFigures, figureNamed, numberIn } from './model-figures.ts';
 
-/** The table of the entries, with what its ranking covers. */
-interface Leaderboard extends Live<Performance> {
-  /** Shows what only the details of the models have. */
-  complete(detailed: Performance): void;
-}
-
 const VALUE = 'What the initial cash grew to over these days, at the last close';
 
 /** A row: an entry, or the benchmark, which has no runs. */
@@ -27,8 +21,11 @@ interface Row {
   benchmark: Performance['benchmark'];
 }
 
-/** Every entry with the figures that distinguish it from the others: means of its runs. */
-function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard {
+/**
+ * A table of every entry with the figures that distinguish it from the others, means of its runs;
+ * with what its ranking covers.
+ */
+function leaderboard(performance: Performance, choice: HTMLElement) {
   const details = new Map<string, ModelReport['details']>();
   let newest = performance;
   const rowsNow = () => rowsOf(newest, details);
@@ -55,11 +52,12 @@ function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard
       board.element,
       marks,
     ),
-    update(later) {
+    update(later: Performance) {
       show(later);
       board.update(rowsNow());
     },
-    complete({ models: known }) {
+    /** Shows what only the details of the models have. */
+    complete({ models: known }: Performance) {
       for (const { model, details: own } of known) details.set(model, own);
       board.update(rowsNow());
     },
@@ -70,7 +68,6 @@ function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard
 function columnsOf(performance: Performance, newest: () => Performance): Column<Row>[] {
   const { conventions, common, families, models } = performance;
   const start = usualStart(models);
-  const hasRuns = families.some(({ runs }) => runs.length > 1);
   const column = (figure: Figure) =>
     numberColumn<Row>(figure.label, (row) => figureOf(row, figure), figure.format, {
       ...figure,
@@ -82,17 +79,21 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
     read: ({ details }) => details?.style?.alpha ?? null,
     reason: ({ details }) => details?.style?.unavailable ?? undefined,
   });
-  const brief = briefFigures(conventions);
-  const figures = conventions.factors.length > 0 ? [...brief, alpha] : brief;
-  const [total, ...others] = figures.map(column);
+  const figures = briefFigures(conventions);
+  if (conventions.factors.length > 0) figures.push(alpha);
   // In common days all have as many, which the words above the table say.
-  const days = common === null ? [figureNamed(conventions, 'model_days', { label: 'Days' })] : [];
+  if (common === null) figures.push(figureNamed(conventions, 'model_days', { label: 'Days' }));
+  const columns = figures.map(column);
+  // Beside the return.
+  if (families.some(({ runs }) => runs.length > 1))
+    columns.splice(
+      1,
+      0,
+      runsColumn(() => extentOf(newest())),
+    );
   return [
     nameColumn('Model', 'name', { cell: nameCell }),
-    ...(total === undefined ? [] : [total]),
-    ...(hasRuns ? [runsColumn(() => extentOf(newest()))] : []),
-    ...others,
-    ...days.map(column),
+    ...columns,
     numberColumn('Value', (row) => valueOf(totalOf(row), start), money, { meaning: VALUE }),
   ];
 }
@@ -193,7 +194,7 @@ function markList(models: readonly ModelReport[]): HTMLElement | false {
   }));
   const rows = new Set(marked.map(({ family }) => family)).size;
   const title = `Why ${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} marked`;
-  return marked.length > 0 && fold(title, reasonList(entries));
+  return rows > 0 && fold(title, reasonList(entries));
 }
 
 const NOT_SHARED =
@@ -291,40 +292,29 @@ interface RankedModels {
   detailed: () => Promise<Performance>;
 }
 
-interface RankedFigures {
-  performance: Performance;
-  /** Who leads; null where it is not known. */
-  answer: string | null;
-}
-
 /**
- * Empty until there are figures. Later ones are shown in place, those of other models in a new plot
- * and a new table.
+ * Empty until there are figures, and an answer who leads (null where it is not known). Later ones
+ * are shown in place, those of other models in a new plot and a new table.
  */
 export function rankedModels(
   { choice, query, detailed }: RankedModels,
   signal: AbortSignal,
-): Live<RankedFigures> {
+): Live<{ performance: Performance; answer: string | null }> {
   const element = h('div.stack');
   const sentence = h('p.answer', { 'aria-live': 'polite' });
   const compare = link(`/compare${query}`, 'Compare the models with intervals');
-  const isThere = compare.hasAttribute('href');
-  const further = h('p', { hidden: !isThere }, 'Could the difference be chance? ', compare, '.');
+  const hidden = !compare.hasAttribute('href');
+  const further = h('p', { hidden }, 'Could the difference be chance? ', compare, '.');
   let drawing = new AbortController();
-  let shown: { curves: Curves; board: Leaderboard } | null = null;
-  let isCompleting = false;
-  const complete = () => {
-    if (isCompleting) return;
-    isCompleting = true;
-    detailed()
-      .then((performance) => shown?.board.complete(performance))
-      .catch(() => undefined) // the column stays empty
-      .finally(() => (isCompleting = false));
-  };
+  let shown: { curves: Curves; board: ReturnType<typeof leaderboard> } | null = null;
+  let completing: Promise<unknown> | null = null;
   return {
     element,
     update({ performance, answer }) {
-      complete();
+      completing ??= detailed()
+        .then((own) => shown?.board.complete(own))
+        .catch(() => undefined) // the column stays empty
+        .finally(() => (completing = null));
       replace(sentence, answer);
       if (shown?.curves.update(performance)) return shown.board.update(performance);
       drawing.abort();

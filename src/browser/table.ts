@@ -188,12 +188,13 @@ export function liveTable<Row>(options: LiveOptions<Row>): Live<readonly Row[]> 
   });
   const parts = h('table', h('caption.unseen', caption), h('thead', head), body, foot);
   const exports = h('div.exports', more, csvButton(caption, all));
-  const element = h('div', scroller(caption, parts), shown, exports);
-  const update = (later: readonly Row[]) => {
-    rows = later;
-    draw();
+  return {
+    element: h('div', scroller(caption, parts), shown, exports),
+    update(later) {
+      rows = later;
+      draw();
+    },
   };
-  return { element, update };
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { meanOf } from '../../src/browser/pages/entries.ts';
+import { meanOf } from '../../src/browser/pages/model-figures.ts';
 import { type CurvesOf, curvesFromStart } from '../../src/browser/pages/equity-curves.ts';
 import { marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
 import { lookOf } from '../../src/browser/look.ts';

@@ -14,7 +14,7 @@ import type {
 import { type Page, heading } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, failure, fold, link, reasonList, section, wayToAJob } from '../ui.ts';
-import { inLines, fromTo } from './entries.ts';
+import { inLines, fromTo } from './model-figures.ts';
 import {
   type Choice,
   addressOf,

@@ -15,7 +15,7 @@ import {
   valuesFromStart,
 } from '../plot/lines.ts';
 import { legend } from '../plot/legend.ts';
-import { createPlot, type Plot } from '../plot/plot.ts';
+import { createPlot } from '../plot/plot.ts';
 import { highest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { goTo } from '../router.ts';
@@ -53,12 +53,20 @@ export function equityCurves(performance: Performance, signal: AbortSignal) {
     change((values.findLast((value) => value !== null) ?? NaN) / start - 1);
   const list = legend(plot, lines, { wordsOf: returnOf, height: HEIGHT });
   plot.element.prepend(list.element);
+  const tools = h(
+    'div.tools',
+    h('span.quiet.wide-only', 'Click a curve to open its day'),
+    toggle('Log scale', (isLog) => plot.setLog(isLog), {
+      'aria-pressed': String(plot.isLog()),
+      'data-action': 'log',
+    }),
+  );
   const note = h('p.quiet', noteOf(performance));
   return {
     element: h(
       'section.curves',
       { 'aria-labelledby': 'curves-title' },
-      h('div.bar', h('h2', { id: 'curves-title' }, title), controls(plot)),
+      h('div.bar', h('h2', { id: 'curves-title' }, title), tools),
       plot.element,
       cutoffNote(marks),
       note,
@@ -85,17 +93,6 @@ function noteOf({ benchmark, families }: Performance): string {
 
 function namesOf(lines: readonly Line[]): string {
   return JSON.stringify(lines.map(({ label }) => label));
-}
-
-function controls(plot: Plot): HTMLElement {
-  return h(
-    'div.tools',
-    h('span.quiet.wide-only', 'Click a curve to open its day'),
-    toggle('Log scale', (isLog) => plot.setLog(isLog), {
-      'aria-pressed': String(plot.isLog()),
-      'data-action': 'log',
-    }),
-  );
 }
 
 /** What the curves use of a response. */

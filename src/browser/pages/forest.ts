@@ -6,7 +6,7 @@ import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../
 import type { Comparison, ComparedModel } from '../responses.ts';
 import { type Sheet, csvButton } from '../save.ts';
 import { dash } from '../ui.ts';
-import { inLines } from './entries.ts';
+import { inLines } from './model-figures.ts';
 
 /** In pixels from the middle of a row: the line of the interval, and the runs below it. */
 const INTERVAL_AT = -6;

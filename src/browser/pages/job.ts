@@ -27,8 +27,7 @@ import {
 import { MAX_COMPARED } from '../../basics/runs.ts';
 import { isPublished } from '../address.ts';
 import { get } from '../api.ts';
-import { askWhoLeads } from './entries.ts';
-import { figureColumn, figureNamed } from './model-figures.ts';
+import { figureColumn, figureNamed, askWhoLeads } from './model-figures.ts';
 import { rankedModels } from './leaderboard.ts';
 
 /**
@@ -104,14 +103,10 @@ function costSection({ performance: first }: Costs): Live<Costs> {
   return {
     element: section('Cost', total, models.element),
     update({ performance, usage }) {
-      models.update(inOrder(performance));
+      models.update(performance.models.toSorted((one, other) => byName(one.model, other.model)));
       renew(total, totalInWords(usage));
     },
   };
-}
-
-function inOrder({ models }: Performance): ModelReport[] {
-  return models.toSorted((one, other) => byName(one.model, other.model));
 }
 
 /**

@@ -8,9 +8,18 @@ import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
 import { fold, reasonList, link } from '../ui.ts';
-import { type EntryReport, entriesOf, entryFigure, fromTo, valueOf } from './entries.ts';
 import { usualStart, type Curves, equityCurves } from './equity-curves.ts';
-import { type Figure, briefFigures, figureNamed, numberIn } from './model-figures.ts';
+import {
+  type Figure,
+  briefFigures,
+  figureNamed,
+  numberIn,
+  type EntryReport,
+  entriesOf,
+  entryFigure,
+  fromTo,
+  valueOf,
+} from './model-figures.ts';
 
 const VALUE = 'What the initial cash grew to over these days, at the last close';
 

@@ -24,16 +24,18 @@ import { lateFold, link, missing, section, viewedFile, definitions } from '../ui
 import { entryView } from './job-panel.ts';
 import { drawdowns, valueCurve, monthlyReturns } from './model-curves.ts';
 import { type ModelData, modelData, meaningOf, type Trade } from './model-data.ts';
+import { notices } from './leaderboard.ts';
 import {
+  modelFigures,
+  briefFigures,
+  figureColumn,
   entryOfRun,
   type Compared,
   type EntryReport,
   entriesOf,
   entryFigure,
   valueOf,
-} from './entries.ts';
-import { notices } from './leaderboard.ts';
-import { modelFigures, briefFigures, figureColumn } from './model-figures.ts';
+} from './model-figures.ts';
 import { lookOf, swatch } from '../look.ts';
 import { nameColumn, table, numberColumn, dateColumn, textColumn } from '../table.ts';
 import { equityCurves, usualStart } from './equity-curves.ts';

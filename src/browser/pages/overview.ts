@@ -35,7 +35,7 @@ import {
   modelBox,
   onSubmit,
 } from '../ui.ts';
-import { askWhoLeads } from './entries.ts';
+import { askWhoLeads } from './model-figures.ts';
 import { jobPanel, newestTrouble } from './job-panel.ts';
 import { rankedModels } from './leaderboard.ts';
 

@@ -21,8 +21,7 @@ import type {
 } from '../responses.ts';
 import { type Column, nameColumn, table } from '../table.ts';
 import { dash, section, button, link, messageOf } from '../ui.ts';
-import { type Compared, entryFigure, fromTo } from './entries.ts';
-import { type Figure, sideFigures } from './model-figures.ts';
+import { type Figure, sideFigures, type Compared, entryFigure, fromTo } from './model-figures.ts';
 import { modelDayPath } from '../../basics/paths.ts';
 import { get } from '../api.ts';
 import { replaceAddress } from '../history.ts';
@@ -32,22 +31,13 @@ import { decisionCard } from './decision-feed.ts';
 /** Of one model on one day; more than a day has, as a rule. */
 const MOST_DECISIONS = '200';
 
-/** Runs that are shown side by side. */
-interface NamedRuns {
-  runs: string[];
-  /** The first of several runs has the name of its model, whose return is another: here it is `gpt-5#1`. */
-  nameOf: (run: string) => string;
-  /** Which runs have no column. */
-  note: string | null;
-}
-
 /**
  * What each of these runs decided on one day, and why; the reader chooses the day, here or
  * elsewhere.
  */
 async function sameDay(
   performance: Performance,
-  { runs, nameOf, note }: NamedRuns,
+  { runs, nameOf, note }: ReturnType<typeof columnsOf>,
   signal: AbortSignal,
 ) {
   const reports = runs.flatMap(
@@ -270,10 +260,14 @@ const HOW_TO_CHOOSE =
   `Choose ${MIN_SIDES} to ${MAX_SIDES} models in the filters to see their figures, the curve of their difference and their ` +
   'decisions on one day side by side.';
 
-/** All runs of these models if there is room for them, else the first run of each. */
-export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>[]): NamedRuns {
+/**
+ * The runs that are shown side by side: all of these models if there is room for them, else the
+ * first run of each, with a note which runs have no column.
+ */
+export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>[]) {
   const all = [...new Set(models.flatMap(({ runs }) => runs))];
   const repeated = models.filter(({ runs }) => runs.length > 1).map(({ model }) => model);
+  /** The first of several runs has the name of its model, whose return is another: here it is `gpt-5#1`. */
   const nameOf = (run: string) => (repeated.includes(run) ? `${run}#1` : run);
   if (all.length <= MAX_SIDES) return { runs: all, nameOf, note: null };
   const runs = [...new Set(models.flatMap((model) => model.runs[0] ?? []))];

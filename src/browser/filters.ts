@@ -54,7 +54,7 @@ export function filtersIn(search: string): Filters {
 
 /** Whether the reader has chosen anything under one of the names. */
 export function hasFilters(filters: Filters, names: readonly FilterName[] = filterNames): boolean {
-  return names.some((name) => given(filters, name) !== '');
+  return queryOf(filters, names) !== '';
 }
 
 /**

@@ -99,13 +99,10 @@ function namesOf(host: HTMLElement): Map<HTMLDetailsElement, string> {
  */
 export async function layOutRest(host: HTMLElement, signal: AbortSignal): Promise<void> {
   for (const part of host.querySelectorAll(':scope > .stack > *')) {
-    await painted();
+    // After the browser has painted.
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
     if (signal.aborted) return;
     setAttributes(part, { 'data-laid-out': true });
   }
   setAttributes(host, { 'data-top-first': null });
-}
-
-function painted(): Promise<void> {
-  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }

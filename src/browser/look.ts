@@ -46,7 +46,7 @@ export function learnOrder(models: KnownModels['models']): void {
   }
 }
 
-function splitName(name: string): { family: string; run: number } {
+function splitName(name: string) {
   return repeatIn(name) ?? { family: name, run: 1 };
 }
 

@@ -108,8 +108,8 @@ function focusIn(main: HTMLElement): void {
 /** The page for an unknown URL. */
 function missingPage(path: string): HTMLElement[] {
   const reference = ['the ', link('/api', 'API reference'), ' for what programs can request, '];
-  const ways = isPublished() ? [] : reference;
-  return [heading('Page not found'), ...missing(`There is no page at ${path}.`, ...ways)];
+  const words = `There is no page at ${path}.`;
+  return [heading('Page not found'), ...missing(words, ...(isPublished() ? [] : reference))];
 }
 
 /** Whether the way leads to one of our pages; the browser itself follows all others. */

@@ -142,10 +142,10 @@ export function openDialog(title: string, ...children: readonly Child[]): HTMLDi
  * What a page says of something that does not exist, with ways on: those given, and the overview.
  */
 export function missing(words: string, ...ways: readonly Child[]): HTMLElement[] {
-  const overview = ['the ', link('/', 'overview'), ' of models and jobs.'];
+  const or = ways.length > 0 && 'or to ';
   return [
     h('p.notice', words),
-    h('p', 'Go to ', ...ways, ways.length > 0 && 'or to ', ...overview),
+    h('p', 'Go to ', ...ways, or, 'the ', link('/', 'overview'), ' of models and jobs.'),
   ];
 }
 

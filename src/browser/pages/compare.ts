@@ -57,23 +57,17 @@ function isChosen({ filters, options }: Choice): boolean {
   return addressOf({ filters, options: { ...options, date: '' } }) !== '/compare';
 }
 
-type Parts = (HTMLElement | null)[];
-
 /** Shows why the service refuses the choice; what may pass makes the page try again. */
-function refused(error: unknown): { parts: Parts; isNothing: boolean } {
+function refused(error: unknown) {
   if (mayPass(error)) throw error;
   return { parts: failure(error), isNothing: true };
 }
 
 /** What the page shows, and whether no model can be compared. */
-async function load(
-  choice: Choice,
-  signal: AbortSignal,
-): Promise<{ parts: Parts; isNothing: boolean }> {
+async function load(choice: Choice, signal: AbortSignal) {
   const { models: chosen } = choice.filters;
   const { against } = choice.options;
-  const named =
-    chosen.length === 0 ? [] : [...new Set([...chosen, ...(against === '' ? [] : [against])])];
+  const named = chosen.length === 0 || against === '' ? chosen : [...new Set([...chosen, against])];
   const curves = fitsSideBySide(named);
   const comparison = await getComparison(requestOf(choice, { curves }), signal);
   const { models } = comparison;
@@ -109,7 +103,7 @@ async function views(
   comparison: Comparison,
   performance: Performance | null,
   signal: AbortSignal,
-): Promise<Parts> {
+): Promise<(HTMLElement | null)[]> {
   const { models, days, answer } = comparison;
   const known = measured(models);
   const isEarly = known.length === 0;

@@ -66,16 +66,20 @@ function withReasons(decisions: readonly Decision[]): Decision[] {
 
 /** "Bought 52 symbols", "Sold 10 AAPL at 231.20", "2 orders refused". */
 function outcome(all: readonly Decision[]): HTMLElement[] {
-  const of = (kind: Decision['kind'], side: Decision['side'] = null) =>
-    all.filter((one) => one.kind === kind && (side === null || one.side === side));
-  const part = (own: readonly Decision[], words: (own: readonly Decision[]) => string) =>
-    own[0] === undefined ? [] : h(`span.act.${own[0].kind}`, words(own));
+  const part = (
+    kind: Decision['kind'],
+    words: (own: readonly Decision[]) => string,
+    side: Decision['side'] = null,
+  ) => {
+    const own = all.filter((one) => one.kind === kind && (side === null || one.side === side));
+    return own.length === 0 ? [] : h(`span.act.${kind}`, words(own));
+  };
   return [
-    part(of('trade', 'buy'), (own) => `Bought ${traded(own)}`),
-    part(of('trade', 'sell'), (own) => `Sold ${traded(own)}`),
-    part(of('refusal'), refused),
-    part(of('failure'), () => 'Failed'),
-    part(of('no_trade'), () => 'No trade'),
+    part('trade', (own) => `Bought ${traded(own)}`, 'buy'),
+    part('trade', (own) => `Sold ${traded(own)}`, 'sell'),
+    part('refusal', refused),
+    part('failure', () => 'Failed'),
+    part('no_trade', () => 'No trade'),
   ].flat();
 }
 

@@ -56,7 +56,13 @@ function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'mov
   const trouble = h('div.trouble-place');
   const pager = h('nav.way', { 'aria-label': 'Pages of jobs' });
   return ({ jobs, next_before: next }) => {
-    renew(pager, ...pagerLinks(choice, next));
+    // The service counts jobs from the newest on, so the way back to newer ones is Back, or the
+    // first page.
+    renew(
+      pager,
+      choice.before !== '' && link(jobListPath({ ...choice, before: '' }), 'Newest jobs'),
+      next !== null && link(jobListPath({ ...choice, before: next }), 'Older jobs'),
+    );
     if (jobs.length === 0) {
       board = null;
       replace(content, h('p.notice', ...noJobs(choice)), pager);
@@ -75,17 +81,6 @@ function noJobs({ status, before }: JobChoice): (Node | string)[] {
   if (before !== '') return ['There are no older jobs.'];
   if (status !== '') return [`No job has the status “${jobStatusWords[status]}”.`];
   return ['There are no jobs yet.', ...wayToAJob('Start one')];
-}
-
-/**
- * The service counts jobs from the newest on, so the way back to newer ones is Back, or the first
- * page.
- */
-function pagerLinks({ status, before }: JobChoice, next: string | null): HTMLElement[] {
-  return [
-    ...(before === '' ? [] : [link(jobListPath({ status, before: '' }), 'Newest jobs')]),
-    ...(next === null ? [] : [link(jobListPath({ status, before: next }), 'Older jobs')]),
-  ];
 }
 
 function jobTable(jobs: readonly Job[]) {

@@ -72,15 +72,13 @@ export function leftOutOf({
     )
     .filter(({ status }) => LEFT_OUT.includes(status) && (status !== 'pending' || end !== null))
     .map((detail) => ({ ...detail, error: detail.error ?? NOT_RUN }));
-  const byReason = Map.groupBy(without, ({ status, error }) => `${status} ${error}`);
-  const alike = [...byReason.values()].flatMap((days) =>
-    days.slice(0, 1).map((first) => ({ ...first, days })),
-  );
-  return alike.sort(
-    (one, other) =>
-      LEFT_OUT.indexOf(one.status) - LEFT_OUT.indexOf(other.status) ||
-      other.days.length - one.days.length,
-  );
+  return [...Map.groupBy(without, ({ status, error }) => `${status} ${error}`).values()]
+    .flatMap((days) => days.slice(0, 1).map((first) => ({ ...first, days })))
+    .sort(
+      (one, other) =>
+        LEFT_OUT.indexOf(one.status) - LEFT_OUT.indexOf(other.status) ||
+        other.days.length - one.days.length,
+    );
 }
 
 /**

@@ -94,12 +94,7 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
   if (common === null) figures.push(figureNamed(conventions, 'model_days', { label: 'Days' }));
   const columns = figures.map(column);
   // Beside the return.
-  if (families.some(({ runs }) => runs.length > 1))
-    columns.splice(
-      1,
-      0,
-      runsColumn(() => extentOf(newest())),
-    );
+  if (families.some(({ runs }) => runs.length > 1)) columns.splice(1, 0, runsColumn(newest));
   return [
     nameColumn('Model', 'name', { cell: nameCell }),
     ...columns,
@@ -145,14 +140,15 @@ function nameCell({ name, entry, benchmark }: Row): HTMLElement {
 /** In pixels. */
 const [DOTS_WIDTH, DOTS_HEIGHT, DOT] = [56, 14, 3.5];
 
-/** A dot per run at its return, on one scale for all entries, with a line at zero. */
-function runsColumn(extent: () => readonly [low: number, high: number]) {
+/** A dot per run at its return, on one scale for all runs of all entries, with a line at zero. */
+function runsColumn(newest: () => Performance) {
   return {
     title: 'Runs',
     isDrawing: true,
     isSpare: true,
     cell: ({ name, entry }: Row) => {
-      const [low, high] = extent();
+      const all = newest().models.flatMap((run) => run.total_return ?? []);
+      const [low, high] = [lowest(all, 0), highest(all, 0)];
       const x = (value: number) =>
         DOT + ((value - low) / (high - low || 1)) * (DOTS_WIDTH - 2 * DOT);
       const middle = DOTS_HEIGHT / 2;
@@ -170,12 +166,6 @@ function runsColumn(extent: () => readonly [low: number, high: number]) {
       );
     },
   };
-}
-
-/** The returns of all runs, and zero, lie in between. */
-function extentOf({ models }: Performance): [low: number, high: number] {
-  const returns = models.flatMap((run) => run.total_return ?? []);
-  return [lowest(returns, 0), highest(returns, 0)];
 }
 
 /** The row's marks in words; each in a sentence on hover, and those of every run below the table. */

@@ -32,8 +32,17 @@ export const showModelDay: Page = async (host, params, signal) => {
     getSession(model, date, signal),
     get('/results', { model, date }, signal),
   ]);
-  if (session === null) return replace(content, ...noSession(model, date));
-  showWays(nav, session);
+  if (session === null) {
+    const words = `Model ${model} has no session on ${longDate(date)}: it was not run, or was skipped.`;
+    const ways = [link(modelPath(model), model), ' with all its days, '];
+    return replace(content, ...missing(words, ...ways));
+  }
+  replace(
+    nav,
+    link(modelPath(model), model),
+    dayLink('Previous day', model, session.previous_date),
+    dayLink('Next day', model, session.next_date),
+  );
   show(content, session, results);
   if (session.completed_at === null) return () => followSession(content, session, signal);
 };
@@ -47,20 +56,6 @@ async function getSession(
   const query = { model, date, include_full_conversation: 'true' };
   const found = await get('/reasoning', query, signal).catch(unlessMissing);
   return found?.sessions.at(-1) ?? null;
-}
-
-/** What the page of a model-day says that does not exist, with ways on. */
-function noSession(model: string, date: string): HTMLElement[] {
-  const words = `Model ${model} has no session on ${longDate(date)}: it was not run, or was skipped.`;
-  return missing(words, link(modelPath(model), model), ' with all its days, ');
-}
-
-function showWays(
-  nav: HTMLElement,
-  { model, previous_date: previous, next_date: next }: Session,
-): void {
-  const neighbours = [dayLink('Previous day', model, previous), dayLink('Next day', model, next)];
-  replace(nav, link(modelPath(model), model), ...neighbours);
 }
 
 /**

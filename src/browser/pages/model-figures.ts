@@ -128,19 +128,12 @@ export function sideFigures(conventions: Conventions): Figure[] {
   return SIDES.map((name) => figureNamed(conventions, name));
 }
 
-interface Row {
-  label: string;
-  group: string;
-  value: string;
-  meaning: string;
-}
-
 /** All figures of a model that the service names, each with its meaning. */
 export function modelFigures({ report, performance: { conventions } }: ModelData): HTMLElement {
   const { definitions, units } = conventions;
   const known = new Set([...Object.keys(definitions), ...Object.values(units).flat()]);
   const rows = Object.entries(partsOf(report)).flatMap(([group, part]) =>
-    Object.entries(part).flatMap(([name, value]): Row | [] => {
+    Object.entries(part).flatMap(([name, value]) => {
       const {
         label,
         meaning = definitions[group],
@@ -153,7 +146,7 @@ export function modelFigures({ report, performance: { conventions } }: ModelData
       return { label, group: inWords(group), value: shown, meaning: words };
     }),
   );
-  return table<Row>({
+  return table({
     caption: 'All figures',
     rows,
     isFixed: true,
@@ -233,13 +226,11 @@ export function meanOf({ runs }: Pick<EntryReport, 'runs'>, read: Figure['read']
 }
 
 /** ` from Wed 1 Oct 2025 to Tue 7 Oct 2025`; nothing for days without dates. */
-export function fromTo({ start_date: first, end_date: last }: Dates): string {
+export function fromTo({
+  start_date: first,
+  end_date: last,
+}: Record<'start_date' | 'end_date', string | null>): string {
   return first && last ? ` from ${longDate(first)} to ${longDate(last)}` : '';
-}
-
-interface Dates {
-  start_date: string | null;
-  end_date: string | null;
 }
 
 /** Which model leads, and whether that could be chance: what a visitor comes for. */

@@ -226,7 +226,12 @@ function differencePlot(
  */
 export function differenceLines(pairs: readonly ComparedPair[]) {
   const drawn = pairs
-    .map((pair) => ({ label: pairName(pair), curve: pointsOf(pair) }))
+    .map((pair) => {
+      const curve = pair.curve?.flatMap(({ date, difference: value }) =>
+        date === undefined || value === null ? [] : { date, value },
+      );
+      return { label: pairName(pair), curve: curve ?? [] };
+    })
     .filter(({ curve }) => curve.length > 0);
   if (drawn.length === 0) return null;
   const dates = datesFromStart(datesOf(drawn));
@@ -239,12 +244,6 @@ export function differenceLines(pairs: readonly ComparedPair[]) {
 /** A pair as it is named in plots and tables. */
 export function pairName({ model, against }: Pick<ComparedPair, 'model' | 'against'>): string {
   return `${model} over ${against}`;
-}
-
-function pointsOf({ curve = [] }: ComparedPair): { date: string; value: number }[] {
-  return curve.flatMap(({ date, difference }) =>
-    date === undefined || difference === null ? [] : [{ date, value: difference }],
-  );
 }
 
 /** How many models fit side by side, at least and at most. */

@@ -311,11 +311,7 @@ function valueFold(now: () => PlotOptions): Live<void> {
   return { element, update };
 }
 
-function frame({
-  label,
-  height,
-  onOpen,
-}: PlotOptions): Record<'element' | 'drawing' | 'tip' | 'spoken', HTMLElement> {
+function frame({ label, height, onOpen }: PlotOptions) {
   const tip = h('div.tip', { hidden: true });
   const spoken = h('div.unseen', { role: 'status' });
   const drawing = h('div.drawing', {

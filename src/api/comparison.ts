@@ -1,3 +1,4 @@
+import { outside } from './performance-response.ts';
 import * as v from 'valibot';
 import { conventions } from '../comparison/conventions.ts';
 import { toDigits, type Interval } from '../comparison/difference.ts';
@@ -174,6 +175,7 @@ export const comparisonResponse = named('ComparisonResponse', {
       knowledge_cutoff: v.nullable(dateText),
       /** Of the days compared. */
       days_before_cutoff: count,
+      outside,
       ...uncertaintyEntries,
     }),
   ),

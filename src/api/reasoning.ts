@@ -58,6 +58,8 @@ export const reasoningResponse = named('ReasoningResponse', {
       date: dateText,
       model: v.string(),
       session_summary: v.nullable(v.string()),
+      /** How sure its decision is, 0 to 1, where the day was one answer that says so. */
+      confidence: v.nullable(v.number()),
       /** The model's note at the end of the day; null without one. */
       note: v.nullable(v.string()),
       started_at: timestampText,

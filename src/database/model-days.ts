@@ -182,3 +182,16 @@ export function noteLife(database: Database, jobId: string, counts: boolean): vo
     .statement('UPDATE jobs SET life_counts = ?1 WHERE job_id = ?2 AND life_counts <> ?1')
     .run(Number(counts), jobId);
 }
+
+const WITH_SUMMARY = query(
+  `SELECT family, count(*) AS days
+   FROM trading_sessions AS own JOIN simulation_runs USING (job_id, model)
+   WHERE job_id = ? AND own.status = 'active' AND session_summary GLOB ? || '*'
+   GROUP BY family ORDER BY family`,
+  { family: text, days: integer },
+);
+
+/** How many active days of a job have a summary that begins in one way, by entry. */
+export function daysWithSummary(database: Database, jobId: string, beginning: string) {
+  return WITH_SUMMARY.all(database, jobId, beginning);
+}

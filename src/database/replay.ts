@@ -48,7 +48,7 @@ export function datesOfSessions(reader: Reader): Generator<CalendarDate> {
 const SESSIONS = query(
   `SELECT own.session_id AS sessionId, own.date, own.model, own.status, own.morning_write AS morningWrite, own.commit_write AS commitWrite,
      own.initial_cash_e4 AS initialCash, own.pays_dividends AS paysDividends,
-     own.started_from_session_id AS startedFrom, own.session_summary AS summary, own.note, own.unfilled, own.steps,
+     own.started_from_session_id AS startedFrom, own.session_summary AS summary, own.note, own.confidence, own.unfilled, own.steps,
      own.total_messages AS totalMessages, own.wording, agent_config AS agentConfig, entry,
      past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus
    FROM trading_sessions AS own
@@ -70,6 +70,7 @@ const SESSIONS = query(
     startedFrom: orNull(integer),
     summary: orNull(text),
     note: orNull(text),
+    confidence: orNull(real),
     unfilled: orNull(text),
     steps: integer,
     totalMessages: integer,

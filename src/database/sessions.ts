@@ -155,6 +155,8 @@ interface Commit {
   summary: string;
   /** The model's note as it is at the end of the day; null without one. */
   note: string | null;
+  /** How sure its decision is, 0 to 1; null where it does not say. */
+  confidence: number | null;
   /** What of its orders did not fill, a sentence each. */
   unfilled: readonly string[];
   /** The version of the wording that the model read. */
@@ -183,6 +185,7 @@ export function commitSession(
     toolUsage,
     summary,
     note,
+    confidence,
     unfilled,
     wording,
     commitWrite,
@@ -196,13 +199,14 @@ export function commitSession(
   const { changes } = database
     .statement(
       `UPDATE trading_sessions
-       SET status = 'active', session_summary = ?, note = ?, unfilled = ?, steps = ?, total_messages = ?, wording = ?,
+       SET status = 'active', session_summary = ?, note = ?, confidence = ?, unfilled = ?, steps = ?, total_messages = ?, wording = ?,
          commit_write = ?, completed_at = ?
        WHERE session_id = ? AND status = 'running'`,
     )
     .run(
       summary,
       note,
+      confidence,
       unfilledOf(unfilled),
       steps,
       totalMessages,

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
@@ -131,7 +132,8 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
     benchmarkOver: (days) => benchmarkOver(database, all, { days, wanted: request.benchmark }),
     cutoffOf(model, days) {
       const family = all.find((own) => own.model === model);
-      return family === undefined ? NO_CUTOFF : cutoffOf(family, days, numberings?.get(model));
+      assert(family, 'every model that is compared has a family');
+      return cutoffOf(family, days, numberings?.get(model));
     },
   });
   return {
@@ -252,22 +254,20 @@ export function comparedModel(
   };
 }
 
-const NO_CUTOFF: Cutoff = { knowledgeCutoff: null, daysBefore: 0 };
-
 /**
  * A model without figures may have no date for a number compared: such a day counts as after its
  * cutoff.
  */
 function cutoffOf(
-  { knowledgeCutoff }: Family,
+  { knowledgeCutoff, isAgent }: Family,
   days: readonly Day[],
   numbering: Numbering = new Map(),
 ): Cutoff {
-  if (knowledgeCutoff === null) return NO_CUTOFF;
+  if (knowledgeCutoff === null) return { knowledgeCutoff, daysBefore: 0, isAgent };
   const dates = new Map<Day, CalendarDate>(numbering.entries().map(([date, day]) => [day, date]));
   const isBefore = (day: Day) => {
     const date = typeof day === 'string' ? day : dates.get(day);
     return date !== undefined && date <= knowledgeCutoff;
   };
-  return { knowledgeCutoff, daysBefore: days.filter(isBefore).length };
+  return { knowledgeCutoff, daysBefore: days.filter(isBefore).length, isAgent };
 }

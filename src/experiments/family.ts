@@ -17,6 +17,8 @@ export interface Asked {
   way: string;
   universe: readonly string[];
   knowledgeCutoff: CalendarDate | null;
+  /** Whether it is an agent, which has a network of its own. */
+  isAgent: boolean;
   /** Whether all runs of the entry would be the same. */
   isDeterministic: boolean;
 }
@@ -47,6 +49,7 @@ function readAsked(storedEntry: string, agentConfig: string): Asked {
     way: askedHash(entry, configuration),
     universe: configuration.stock_symbols,
     knowledgeCutoff: entry.knowledge_cutoff,
+    isAgent: entry.kind === 'agent',
     isDeterministic: baseline !== null && isDeterministic(baseline),
   };
 }
@@ -62,6 +65,7 @@ export interface Family {
   /** At least one, each with its days by date. */
   runs: readonly { run: string; days: readonly AskedDay[] }[];
   knowledgeCutoff: CalendarDate | null;
+  isAgent: boolean;
   isDeterministic: boolean;
 }
 
@@ -86,6 +90,7 @@ export function readFamily(
     model,
     runs: read,
     knowledgeCutoff: withCutoff?.asked.knowledgeCutoff ?? null,
+    isAgent: days.some(({ asked }) => asked.isAgent),
     isDeterministic: read.length > 0 && days.every(({ asked }) => asked.isDeterministic),
   };
 }

@@ -3,7 +3,7 @@ import { cancelModelDays } from '../database/model-days.ts';
 import { endJob, statusOfJob, unfinishedJobId, discard } from '../database/jobs.ts';
 import { ServiceError } from '../basics/domain.ts';
 import type { WorkerContext } from './active-job.ts';
-import { warnOfStale } from './warnings.ts';
+import { warnOfDays } from './warnings.ts';
 
 /**
  * Cancels a job in one transaction; completed model-days are kept. Resolves to how many were not
@@ -23,7 +23,7 @@ export function cancelJob(
     const at = timestamp(clock());
     const notRun = cancelModelDays(database, jobId, at);
     endJob(database, jobId, { status: 'cancelled', error: null, at });
-    warnOfStale(database, jobId);
+    warnOfDays(database, jobId);
     return notRun;
   });
 }
@@ -46,7 +46,7 @@ export async function discardJob(
         `Cannot discard job ${jobId}: job ${unfinished} has not ended; cancel it, or wait for its end`,
       );
     const changed = discard(database, jobId);
-    warnOfStale(database, jobId);
+    warnOfDays(database, jobId);
     return changed;
   });
   if (discarded !== null) log.info('job discarded', { jobId, ...discarded });

@@ -32,7 +32,7 @@ import {
   watchLifetime,
 } from './active-job.ts';
 import { costWarnings, runModelDay } from './model-day.ts';
-import { NO_DATES, skipWarnings, warnOfStale } from './warnings.ts';
+import { NO_DATES, skipWarnings, warnOfDays } from './warnings.ts';
 
 /**
  * Works a job through its five steps: missing prices, downloads, plan, status and warnings,
@@ -73,7 +73,7 @@ export async function endJob(
     if (error !== null) failModelDays(database, jobId, { error, at });
     const status = error === null ? finalStatus(database, jobId) : 'failed';
     endStoredJob(database, jobId, { status, error, at });
-    warnOfStale(database, jobId);
+    warnOfDays(database, jobId);
     return status;
   };
   const status = await database.write(end, { signal });

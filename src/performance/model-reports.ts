@@ -1,3 +1,4 @@
+import { outsideOf } from '../basics/domain.ts';
 import { hasTradingCosts, parseAgentConfigurations } from '../basics/configuration.ts';
 import { suspectedSplits, type SuspectedSplit } from '../database/records/holdings.ts';
 import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
@@ -127,7 +128,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
   const { benchmark, incomparable, failed, initialCash, findUnknown, market, hasNoCosts } = basis;
   const { riskFree, withDetails } = request;
   const newest = newestRun(request.database, model);
-  const { family = model, knowledgeCutoff = null, basemodel = null } = newest ?? {};
+  const { family = model, knowledgeCutoff = null, basemodel = null, kind } = newest ?? {};
   const record = readRecord(request, period, {
     benchmark: benchmark.levels,
     riskFree,
@@ -156,6 +157,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     model,
     family,
     ...memory,
+    outside: outsideOf(kind === 'agent'),
     ...own,
     ...figures,
     suspected_split: suspected.map(({ date, jump: { symbol } }) => ({ date, symbol })),

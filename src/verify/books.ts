@@ -2,6 +2,7 @@ import { isLastAnswer } from '../agent/model.ts';
 import { wordsOf } from '../agent/prompt.ts';
 import { fromDollars } from '../basics/money.ts';
 import { unfilledOf } from '../database/sessions.ts';
+import { decide, type Decider, isDecision } from '../trading/decision.ts';
 import { isFills, type RecordedStep } from '../trading/reasoning-log.ts';
 import type { DayEnd } from '../trading/running-day.ts';
 import type { DayRecord } from './record.ts';
@@ -188,16 +189,19 @@ export function compareSession(
     note,
     unfilled,
     fills,
+    decider,
   }: Pick<DayEnd, 'unfilled' | 'fills'> & {
     steps: readonly RecordedStep[];
     messages: number;
     note: string | null;
+    decider: Decider | null;
   },
   { compare }: Comparison,
 ): void {
   const { agentConfig, wording } = terms;
   const ofAnswers = steps.map(
-    ({ answer }) => 1 + answer.toolCalls.length + (answer.note === null ? 0 : 1),
+    ({ answer, hasSecond }) =>
+      1 + answer.toolCalls.length + (answer.note === null ? 0 : 1) + Number(hasSecond),
   );
   const totalMessages = ofAnswers.reduce(
     (sum, count) => sum + count,
@@ -205,7 +209,11 @@ export function compareSession(
   );
   const last = steps.at(-1)?.answer;
   const words = wordsOf(wording);
-  const hasEnded = last !== undefined && isLastAnswer(last);
+  const decided =
+    last !== undefined && isDecision(decider, last)
+      ? decide(decider, last, steps.length === 1)
+      : { end: undefined, confidence: null };
+  const hasEnded = last !== undefined && decider === null && isLastAnswer(last);
   const isAtLimit = !hasEnded && steps.length === agentConfig.max_steps;
   const isFirst = session.startedFrom === null;
   compare('trading_sessions', {
@@ -214,6 +222,7 @@ export function compareSession(
       total_messages: session.totalMessages,
       session_summary: session.summary,
       note: session.note,
+      confidence: session.confidence,
       unfilled: session.unfilled,
       initial_cash_e4: session.initialCash,
       pays_dividends: session.paysDividends,
@@ -221,11 +230,15 @@ export function compareSession(
     replayed: {
       steps: steps.length,
       total_messages: totalMessages,
-      session_summary: hasEnded
-        ? words.summary(last)
-        : isAtLimit
-          ? words.stepLimit(steps.length)
-          : null,
+      session_summary:
+        decided.end?.status === 'finished'
+          ? decided.end.summary
+          : hasEnded
+            ? words.summary(last)
+            : isAtLimit
+              ? words.stepLimit(steps.length)
+              : null,
+      confidence: decided.confidence,
       note,
       unfilled: unfilledOf(unfilled),
       initial_cash_e4: isFirst ? fromDollars(agentConfig.initial_cash) : null,

@@ -52,6 +52,7 @@ import {
   resultMessage,
   stepsIn,
 } from '../trading/reasoning-log.ts';
+import { deciderOf } from '../trading/decision.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { briefOf } from '../trading/trading-day.ts';
 
@@ -101,7 +102,8 @@ async function replayModelDay(
     day.fromOutside = await answerAgain({ record, steps, play, comparison });
     const end = endOfDay(play);
     compareBooks(record, booksOf(reader, { record, start, play, end }), comparison);
-    const session = { steps, messages: messages.length, note: play.ownNote, ...end };
+    const { ownNote: note, decider = null } = play;
+    const session = { steps, messages: messages.length, note, decider, ...end };
     compareSession(record, session, comparison);
     if (day.differences.length === 0) compareDecisions(reader, record, comparison);
   } catch (error) {
@@ -110,7 +112,10 @@ async function replayModelDay(
   return day;
 }
 
-function begin({ past, terms }: DayRecord, market: Market): { start: Start; play: Play } {
+function begin(
+  { past, terms, session: { model } }: DayRecord,
+  market: Market,
+): { start: Start; play: Play } {
   const { agentConfig, universe, entry, wording } = terms;
   const initialCash = fromDollars(agentConfig.initial_cash);
   const orders = orderTermsOf(agentConfig);
@@ -121,7 +126,8 @@ function begin({ past, terms }: DayRecord, market: Market): { start: Start; play
   });
   const hasNews = entry.tools.includes(NEWS);
   const news = hasNews ? notSearched : null;
-  const own = { hasNotes: entry.notes, offered: entry.tools, wording };
+  const decider = deciderOf(entry, model);
+  const own = { hasNotes: entry.notes, offered: entry.tools, wording, decider };
   const play = beginPlay({ market, universe, news, ...orders, ...own }, start);
   return { start, play };
 }

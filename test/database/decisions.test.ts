@@ -201,7 +201,7 @@ test('a model-day that another job replaced since the last page is not begun aga
   insertSession(database, { ...day, jobId: 'j', status: 'superseded', refused: ['AAPL', 'MSFT'] });
   insertSession(database, { ...day, jobId: 'k', status: 'active', bought: [...SYMBOLS] });
   insertSession(database, { ...day, jobId: 'j', status: 'active', model: 'b' });
-  const after = placeOf(database, '1:1') ?? null;
+  const after = placeOf(database, '1:1:2') ?? null;
   assert.deepEqual(
     decisions(database, {}, { after, limit: 9 }).map(({ id }) => id),
     ['3'],
@@ -223,7 +223,7 @@ test('the ids of decisions and of sessions are places in the feed, and other tex
     return place && decisions(database, {}, { after: place, limit: 9 }).map((one) => one.id);
   };
   const failure = `failure:${DATES[0]}:j:c`;
-  const all = ['1:2:2', '1:1:1', '1:0:1', '2', failure];
+  const all = ['1:2:1', '1:1:2', '1:0:3', '2', failure];
   assert.deepEqual(after('1'), all);
   for (const [index, id] of all.entries()) assert.deepEqual(after(id), all.slice(index + 1));
   assert.deepEqual(

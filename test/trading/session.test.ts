@@ -329,6 +329,7 @@ for (const [name, change, said] of badCommits) {
             toolUsage: [],
             summary: '',
             note: null,
+            confidence: null,
             unfilled: [],
             wording: 1,
             commitWrite: 0,

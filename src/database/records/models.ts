@@ -21,9 +21,9 @@ const NEWEST_RUN =
 
 const NEWEST = query(
   `SELECT family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
-     json_extract(entry, '$.basemodel') AS basemodel
+     json_extract(entry, '$.basemodel') AS basemodel, json_extract(entry, '$.kind') AS kind
    FROM simulation_runs WHERE run_id = ${NEWEST_RUN}`,
-  { family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text) },
+  { family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text), kind: orNull(text) },
 );
 
 /**

@@ -58,6 +58,7 @@ const SESSION_COLUMNS = [
   'date',
   'model',
   'session_summary',
+  'confidence',
   'note',
   'started_at',
   'completed_at',

@@ -109,29 +109,26 @@ interface Difference {
 
 const SAME = { reason: 'The difference does not vary from day to day' };
 
-/** The pairs as in the response, and who leads in each. */
-export interface ReportedPairs {
-  pairs: PairReport[];
-  leads: Lead[];
-}
-
-/** The pairs in the order given, with p-values adjusted over all of them that have figures. */
-export function reportPairs(chosen: readonly ChosenPair[], period: Period): ReportedPairs {
+/**
+ * The pairs as in the response and in the order given, with p-values adjusted over all of them that
+ * have figures, and who leads in each.
+ */
+export function reportPairs(chosen: readonly ChosenPair[], period: Period) {
   const differences = chosen.map(({ measured }) => differenceOf(measured, period));
   const known = differences.flatMap((one) => ('reason' in one ? [] : [one]));
   for (const [index, pValueHolm] of holm(known.map(({ pValue }) => pValue)).entries())
     at(known, index).pValueHolm = pValueHolm;
-  const reported: ReportedPairs = { pairs: [], leads: [] };
-  for (const [index, pair] of chosen.entries()) {
+  const leads: Lead[] = [];
+  const pairs = chosen.map((pair, index) => {
     const difference = at(differences, index);
     const isMissing = 'reason' in difference;
     const interval = isMissing ? difference : difference.interval;
     const isShown = !isMissing && difference.pValueHolm < 1 - period.confidence;
     const lead = leadOf({ ...pair, interval, isShown, period });
-    reported.leads.push(lead);
-    reported.pairs.push(reportPair(pair, { difference, lead, pairs: known.length }, period));
-  }
-  return reported;
+    leads.push(lead);
+    return reportPair(pair, { difference, lead, pairs: known.length }, period);
+  });
+  return { pairs, leads };
 }
 
 function differenceOf(measured: ChosenPair['measured'], period: Period): Difference | Missing {

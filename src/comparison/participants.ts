@@ -187,22 +187,12 @@ function whyLeftOut(isMissing: boolean, isFromElsewhere: boolean): string {
     : `Its return starts from ${elsewhere}`;
 }
 
-/** Which models are compared, and over which days. */
-export interface Participants {
-  /** By place: the days that every run of these models has started from the same close. */
-  days: number[];
-  /** The models that determine the days, ordered by name. */
-  records: readonly TrackRecord[];
-  /** Why a model has no figures, by model. */
-  reasons: ReadonlyMap<string, string>;
-}
-
 /**
  * Decides which models are compared, over which days. A model without figures must not cost the
  * others any days, so each model is first checked over its own days. Where none is left, the days
  * are those that all models share.
  */
-export function findParticipants(all: readonly TrackRecord[]): Participants {
+export function findParticipants(all: readonly TrackRecord[]) {
   const reasons = new Map<string, string>();
   for (const record of all) {
     const reason = whyNotByItself(record);
@@ -213,7 +203,14 @@ export function findParticipants(all: readonly TrackRecord[]): Participants {
   const days = commonDays(records);
   if (days.length < MIN_DAYS)
     for (const { model } of able) reasons.set(model, tooFewInCommon(days.length));
-  return { days, records, reasons };
+  return {
+    /** By place: the days that every run of these models has started from the same close. */
+    days,
+    /** The models that determine the days, ordered by name. */
+    records,
+    /** Why a model has no figures, by model. */
+    reasons,
+  };
 }
 
 /** Why a model has no figures even over its own days; null when it has some. */

@@ -15,7 +15,7 @@ import {
   whyUnusable,
 } from './family.ts';
 import type { BenchmarkReturn } from '../comparison/answer.ts';
-import { compareModels, type Comparison } from '../comparison/comparison.ts';
+import { compareModels } from '../comparison/comparison.ts';
 import { type Looks, MIN_CONFIDENCE_DAILY } from '../comparison/looks.ts';
 import { type Cutoff, MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import { type ComparedModel, type Day, whyWithoutFigures } from '../comparison/participants.ts';
@@ -79,30 +79,22 @@ export interface ExperimentRequest extends WantedModels {
   benchmark?: string | undefined;
 }
 
-export interface Experiment {
-  /**
-   * The window; where the request leaves an end open, the first or last model-day of those
-   * compared; null without any.
-   */
-  startDate: CalendarDate | null;
-  endDate: CalendarDate | null;
-  /** The latest knowledge cutoff, where only clean days are compared and there is one. */
-  cleanAfter: CalendarDate | null;
-  /** Entries with too few model-days. */
-  leftOutModels: string[];
-  comparison: Comparison;
-}
+export type Experiment = ReturnType<typeof runExperiment>;
 
 /**
  * Reads the returns and compares them, as of one moment. Throws a `ServiceError` as `selectModels`
  * does, and for curves of too few or too many models.
  */
-export function runExperiment(database: Database, request: ExperimentRequest): Experiment {
+export function runExperiment(database: Database, request: ExperimentRequest) {
   const { window, against = null, confidence, looks } = request;
+  const { startDate, endDate } = window;
   const { models, leftOut, trials } = selectModels(database, request, window);
   checkRequest(request, models.length);
   const all = readFamilies(database, models, window);
-  const numberings = request.align === 'number' ? numberAll(database, all, window) : null;
+  const numberings: Numberings | null =
+    request.align === 'number'
+      ? new Map(all.map((own) => [own.model, numberDates(database, own, window)]))
+      : null;
   const { cleanAfter, clean } = cleaner(all, request.days === 'clean', numberings);
   const compared: ComparedModel[] = [];
   const ends: AskedDay[] = [];
@@ -118,7 +110,6 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
     if (named.length > 0) suspected.set(family.model, named);
     compared.push(comparedModel(own, (date) => numbers?.get(date) ?? date));
   }
-  const { startDate, endDate } = window;
   const comparison = compareModels({
     models: compared,
     against,
@@ -135,10 +126,17 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
     },
   });
   return {
+    /**
+     * The window; where the request leaves an end open, the first or last model-day of those
+     * compared; null without any.
+     */
     startDate: startDate ?? earliestOf(ends)?.date ?? null,
     endDate: endDate ?? latestOf(ends)?.date ?? null,
+    /** The latest knowledge cutoff, where only clean days are compared and there is one. */
     cleanAfter,
+    /** Entries with too few model-days. */
     leftOutModels: leftOut.map(({ model }) => model),
+
     comparison,
   };
 }
@@ -223,12 +221,8 @@ export function cleaner(
   return { cleanAfter: after, clean };
 }
 
-type Numberings = ReadonlyMap<string, Numbering>;
-
 /** By model. */
-function numberAll(database: Database, families: readonly Family[], window: JobWindow): Numberings {
-  return new Map(families.map((own) => [own.model, numberDates(database, own, window)]));
-}
+type Numberings = ReadonlyMap<string, Numbering>;
 
 /** A family as it is compared: by date, or by the number of one. */
 export function comparedModel(

@@ -12,14 +12,6 @@ export interface ChosenModel {
   runs: readonly string[];
 }
 
-export interface Selection {
-  models: ChosenModel[];
-  /** Entries with too few model-days in the window, where no models are named; by name. */
-  leftOut: ChosenModel[];
-  /** How many entries have active model-days in the window. */
-  trials: number;
-}
-
 export interface WantedModels {
   /**
    * Undefined for every entry with enough model-days; where none has enough, for all, so that each
@@ -42,7 +34,7 @@ export function selectModels(
   database: Database,
   { models, against, most = MAX_COMPARED, by = 'entry' }: WantedModels,
   window: JobWindow,
-): Selection {
+) {
   if (models !== undefined && new Set(models).size < models.length)
     throw new ServiceError('invalid_filter', 'models: a name is repeated; name each model once');
   const families = Map.groupBy(runsInWindow(database, window), ({ run, family }) =>
@@ -61,7 +53,9 @@ export function selectModels(
   const others = models === undefined ? present.filter((family) => !names.has(family)) : [];
   return {
     models: [...names].map(chosen),
+    /** Entries with too few model-days in the window, where no models are named; by name. */
     leftOut: others.sort().map(chosen),
+    /** How many entries have active model-days in the window. */
     trials: present.length,
   };
 }

@@ -35,15 +35,7 @@ const MILLIONTHS = 1_000_000;
 /** After every date. */
 const NEVER = '9999-12-31';
 
-export interface Benchmark {
-  /** A symbol, or `universe`. */
-  name: string;
-  /** How many symbols it has. */
-  symbols: number;
-  levels: BothLevels;
-  /** The days on which its levels with dividends may lack one of some symbol. */
-  unknownDividends: ReadonlySet<CalendarDate>;
-}
+type Benchmark = ReturnType<typeof chooseBenchmark>;
 
 /** Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored. */
 export function checkBenchmark(database: Database, wanted: string | undefined): void {
@@ -64,7 +56,7 @@ export function chooseBenchmark(
   database: Database,
   wanted: string | undefined,
   days: readonly ChosenDay[],
-): Benchmark {
+) {
   checkBenchmark(database, wanted);
   const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
   const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
@@ -75,8 +67,15 @@ export function chooseBenchmark(
     return name === UNIVERSE ? equalWeightLevels(symbols.values().map(levelsOf)) : levelsOf(name);
   });
   const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
-  const unknownDividends = daysWithUnknown(database, paying, span);
-  return { name, symbols: symbols.length, levels, unknownDividends };
+  return {
+    /** A symbol, or `universe`. */
+    name,
+    /** How many symbols it has. */
+    symbols: symbols.length,
+    levels,
+    /** The days on which its levels with dividends may lack one of some symbol. */
+    unknownDividends: daysWithUnknown(database, paying, span),
+  };
 }
 
 /** Levels with and without dividends; where the model-days are all of one kind, the same twice. */

@@ -322,15 +322,7 @@ export function commissionOf({
  * A holding at the close of the last day, with its cost. Its value is null when no price of the
  * symbol is stored.
  */
-export interface OpenPosition {
-  symbol: string;
-  quantity: number;
-  /** When the oldest of its lots was bought. */
-  since: CalendarDate;
-  cost: Money;
-  value: Money | null;
-  profit: Money | null;
-}
+export type OpenPosition = ReturnType<typeof openPositions>[number];
 
 /** What some positions would have made at the last close, in dollars. */
 export function unrealisedOf(positions: readonly OpenPosition[]): Figure {
@@ -340,10 +332,7 @@ export function unrealisedOf(positions: readonly OpenPosition[]): Figure {
     : { reason: `No price of ${list(unpriced)} is stored` };
 }
 
-export function openPositions(
-  book: LotBook,
-  markOf: (symbol: string) => Money | null,
-): OpenPosition[] {
+export function openPositions(book: LotBook, markOf: (symbol: string) => Money | null) {
   return [...book]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([symbol, lots]) => {
@@ -353,6 +342,7 @@ export function openPositions(
       const mark = markOf(symbol);
       const value = mark === null ? null : reported(quantity * mark);
       const profit = value === null ? null : reported(value - cost);
+      /** `since` is when the oldest of its lots was bought. */
       return { symbol, quantity, since: oldest.date, cost, value, profit };
     });
 }

@@ -54,22 +54,18 @@ interface Pair {
 }
 
 /** Collects the differences of one model-day. */
-export interface Comparison {
-  readonly differences: Difference[];
-  note(kind: Kind, sentence: string, symbols?: readonly string[]): void;
-  /** Notes each column whose two values are not the same. */
-  compare(what: string, pair: Pair): void;
-}
+export type Comparison = ReturnType<typeof createComparison>;
 
 /** A comparison without differences yet. */
-export function createComparison(): Comparison {
+export function createComparison() {
   const differences: Difference[] = [];
-  const note: Comparison['note'] = (kind, sentence, symbols = []) =>
+  const note = (kind: Kind, sentence: string, symbols: readonly string[] = []) =>
     void differences.push({ kind, sentence, symbols });
   return {
     differences,
     note,
-    compare(what, { kind = 'books', stored, replayed, symbols }) {
+    /** Notes each column whose two values are not the same. */
+    compare(what: string, { kind = 'books', stored, replayed, symbols }: Pair) {
       for (const [column, value] of Object.entries(replayed)) {
         // As the database keeps it: half a character becomes another one.
         const [was, is] = [

@@ -74,13 +74,6 @@ interface ReplayContext {
   marketOf(record: DayRecord): Market;
 }
 
-/** What the replay of one model-day found. */
-interface ReplayedDay {
-  differences: Difference[];
-  /** Results that were taken from the record, because they came from outside. */
-  fromOutside: number;
-}
-
 /**
  * Plays a model-day again and compares what that makes with what is stored: its morning from the
  * close before and the prices at the time, its tool calls from its recorded answers, its books from
@@ -89,9 +82,13 @@ interface ReplayedDay {
 async function replayModelDay(
   { reader, firstMessagesOf, marketOf }: ReplayContext,
   record: DayRecord,
-): Promise<ReplayedDay> {
+) {
   const comparison = createComparison();
-  const day = { differences: comparison.differences, fromOutside: 0 };
+  const day = {
+    differences: comparison.differences,
+    /** Results that were taken from the record, because they came from outside. */
+    fromOutside: 0,
+  };
   try {
     const { start, play } = begin(record, marketOf(record));
     const messages = firstMessagesOf(briefOf(play), record);
@@ -110,7 +107,7 @@ async function replayModelDay(
   return day;
 }
 
-function begin({ past, terms }: DayRecord, market: Market): { start: Start; play: Play } {
+function begin({ past, terms }: DayRecord, market: Market) {
   const { agentConfig, universe, entry, wording } = terms;
   const initialCash = fromDollars(agentConfig.initial_cash);
   const orders = orderTermsOf(agentConfig);
@@ -119,8 +116,8 @@ function begin({ past, terms }: DayRecord, market: Market): { start: Start; play
     initialCash,
     paysDividends: agentConfig.dividends,
   });
-  const hasNews = entry.tools.includes(NEWS);
-  const news = hasNews ? notSearched : null;
+  const news = entry.tools.includes(NEWS) ? notSearched : null;
+
   const own = { hasNotes: entry.notes, offered: entry.tools, wording };
   const play = beginPlay({ market, universe, news, ...orders, ...own }, start);
   return { start, play };

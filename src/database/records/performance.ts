@@ -28,16 +28,7 @@ import { staleAmong } from '../stale.ts';
 import { namedModels, newestRun } from './models.ts';
 
 /** An active model-day, with the date and the session that it started from. */
-export interface ChosenDay {
-  sessionId: number;
-  jobId: string;
-  model: string;
-  date: CalendarDate;
-  /** This and the next are null for the initial cash. */
-  startDate: CalendarDate | null;
-  startedFrom: number | null;
-  paysDividends: boolean;
-}
+export type ChosenDay = ReturnType<typeof dayOf>;
 
 /** Without returns no position is looked up. */
 const daysWith = <const Columns extends readonly Column<unknown>[]>(
@@ -55,11 +46,12 @@ const RETURNS = daysWith(', daily_return', [orNull(real)]);
 const dayOf = (
   model: string,
   [sessionId, jobId, date, startDate, startedFrom, pays]: RowOf<typeof DAYS>,
-): ChosenDay => ({
+) => ({
   sessionId,
   jobId,
   model,
   date,
+  /** This and the next are null for the initial cash. */
   startDate,
   startedFrom,
   paysDividends: pays === 1,
@@ -311,15 +303,13 @@ const SERVED = query(
 );
 
 /** An active model-day of a run. */
-export interface DayOfRun extends ChosenDay {
-  dailyReturn: number | null;
-  isStale: boolean;
-  /** The models that answered, in their providers' names; none where no provider said. */
-  servedBy: readonly string[];
-}
+export type DayOfRun = ReturnType<typeof daysOfRun>[number];
 
-/** The active model-days of a run, by date. */
-export function daysOfRun(database: Database, run: string, window: JobWindow): DayOfRun[] {
+/**
+ * The active model-days of a run, by date; with the models that answered, in their providers' names:
+ * none where no provider said.
+ */
+export function daysOfRun(database: Database, run: string, window: JobWindow) {
   const days = dailyReturns(database, run, window);
   const stale = new Set(staleAmong(database, days).map(({ date }) => date));
   const served = Map.groupBy(SERVED.all(database, jsonIds(days)), ([sessionId]) => sessionId);

@@ -221,14 +221,6 @@ const IS_OVER = query(
 /** A message that contains every phrase, with the excerpt that shows them. */
 export type FoundMessage = Hit & Excerpt;
 
-/** A page of a search. */
-interface SearchResult {
-  /** Newest first; fewer than the limit where the search took too long. */
-  messages: FoundMessage[];
-  /** The `before` of the next search; null when there is nothing more. */
-  nextBefore: number | null;
-}
-
 /** What to search for, and in which model-days. */
 interface Search {
   phrases: readonly Phrase[];
@@ -238,12 +230,12 @@ interface Search {
   before: number | undefined;
 }
 
-/** The messages that contain every phrase, newest first, of the sessions that /reasoning shows. */
-export function searchLogs(
-  database: Reader,
-  search: Search,
-  longestMs = LONGEST_SEARCH_MS,
-): SearchResult {
+/**
+ * The messages that contain every phrase, newest first, of the sessions that /reasoning shows; fewer
+ * than the limit where the search took too long. `nextBefore` is the `before` of the next search;
+ * null when there is nothing more.
+ */
+export function searchLogs(database: Reader, search: Search, longestMs = LONGEST_SEARCH_MS) {
   const end = performance.now() + longestMs;
   const messages: FoundMessage[] = [];
   let place = Math.min(search.before ?? Infinity, newestRow(database) + 1);

@@ -12,7 +12,7 @@ import {
   dateText,
   deploymentEntries,
   describedAsDate,
-  flagInQuery,
+  flagFilter,
   holdingSchema,
   integer,
   invalidDate,
@@ -39,14 +39,8 @@ export const reasoningQuery = v.object({
   date: v.optional(dateFilter),
   model: modelFilter,
   ...dateRangeEntries,
-  include_full_conversation: v.optional(
-    v.pipe(
-      flagInQuery,
-      v.description(
-        'Whether each session comes with its conversation, opening portfolio and usage; else these are null.',
-      ),
-    ),
-    'false',
+  include_full_conversation: flagFilter(
+    'Whether each session comes with its conversation, opening portfolio and usage; else these are null.',
   ),
 });
 

@@ -111,23 +111,12 @@ export function createStaging(database: Database) {
   const [insert, merge, repeat] = [ADD, MERGE, REPEAT].map((sql) => database.statement(sql));
   return {
     /** Adds a row: what it does not say, an earlier one of its symbol and date may. */
-    add({
-      symbol,
-      date,
-      line,
-      open,
-      high,
-      low,
-      close,
-      volume,
-      dividend,
-      numerator,
-      denominator,
-    }: StagedRow) {
-      const prices = [open, high, low, close, volume] as const;
-      const told = [dividend, numerator, denominator] as const;
-      if (insert?.run(symbol, date, line, ...prices, ...told).changes !== 0) return;
-      merge?.run(symbol, date, ...prices, ...told);
+    add(row: StagedRow) {
+      const { symbol, date, line, open, high, low, close, volume } = row;
+      const values = [open, high, low, close, volume, row.dividend, row.numerator, row.denominator];
+      if (insert?.run(symbol, date, line, ...values).changes !== 0) return;
+      merge?.run(symbol, date, ...values);
+
       repeat?.run(symbol, date, line);
     },
     /**

@@ -101,11 +101,8 @@ function* items(database: Database, { symbol: wanted, date }: Query): Generator<
   const dividendsOf = new Map(
     storedDividends(database, symbols).map((stored) => [stored.symbol, stored]),
   );
-  for (const { symbol, source, firstDate, lastDate } of symbolPrices(
-    database,
-    symbols,
-    date ?? null,
-  )) {
+  const prices = symbolPrices(database, symbols, date ?? null);
+  for (const { symbol, source, firstDate, lastDate } of prices) {
     const spans = spansOf.get(symbol) ?? [];
     yield JSON.stringify({
       symbol,

@@ -1,4 +1,4 @@
-import { type CalendarDate, EARLIEST_DATE } from '../basics/calendar.ts';
+import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { barsAt, type PricesAt, splitsAt } from './price-writes.ts';
 import type { PriceSource } from './prices.ts';
@@ -34,11 +34,7 @@ const EARLY_DAYS = query(
 export function daysStoredEarly(
   reader: Reader,
   source: PriceSource,
-  {
-    from,
-    to,
-    settledAfterDays,
-  }: { from: CalendarDate; to: CalendarDate; settledAfterDays: number },
+  { from, to, settledAfterDays }: DateSpan & { settledAfterDays: number },
 ): CalendarDate[] {
   return EARLY_DAYS.all(reader, source, from, to, settledAfterDays).flat();
 }
@@ -128,16 +124,14 @@ const QUOTES = query(
 );
 
 /**
- * A symbol's prices on the morning of the session date, in raw dollars; `previous` is the last
+ * The prices of symbols on the morning of the session date, in raw dollars; `previous` is the last
  * earlier bar with a close.
  */
-export type QuoteRow = RowOf<typeof QUOTES>;
-
 export function quotesOn(
   { reader, write }: PricesAt,
   sessionDate: CalendarDate,
   symbols: readonly string[],
-): QuoteRow[] {
+) {
   return QUOTES.all(reader, JSON.stringify(symbols), sessionDate, write);
 }
 

@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate } from '../basics/calendar.ts';
+import { addDays, type CalendarDate, type DateSpan } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { flag, integer, orNull, query, real, type RowOf, text } from './rows.ts';
 import { nextWrite } from './price-writes.ts';
@@ -15,19 +15,10 @@ export interface Coverage {
   endDate: CalendarDate;
 }
 
-/** What is known from where, by symbol: the tables of spans have the same columns. */
-export interface Spans {
-  /**
-   * Records within the caller's transaction that a source's values are known in a span; adjoining
-   * spans are merged.
-   */
-  add(database: Database, span: Coverage, stamp: { source: string; recordedAt: string }): void;
-  /** The spans of some symbols between two dates, from any source, by symbol and start. */
-  between(
-    reader: Reader,
-    symbols: readonly string[],
-    dates: { from: CalendarDate; to: CalendarDate },
-  ): Coverage[];
+/** Where something comes from, and when it was stored. */
+export interface Stamp {
+  source: string;
+  recordedAt: string;
 }
 
 /** The parts of a span without some dates. */
@@ -44,7 +35,8 @@ export function spanWithout(
   });
 }
 
-function spansOf(table: string): Spans {
+/** What is known from where, by symbol: the tables of spans have the same columns. */
+function spansOf(table: string) {
   const takeTouching = query(
     `DELETE FROM ${table}
      WHERE symbol = ?1 AND source = ?2 AND start_date <= date(?4, '+1 day') AND end_date >= date(?3, '-1 day')
@@ -57,7 +49,15 @@ function spansOf(table: string): Spans {
     { symbol: text, startDate: text, endDate: text },
   );
   return {
-    add(database, { symbol, startDate, endDate }, { source, recordedAt }) {
+    /**
+     * Records within the caller's transaction that a source's values are known in a span; adjoining
+     * spans are merged.
+     */
+    add(
+      database: Database,
+      { symbol, startDate, endDate }: Coverage,
+      { source, recordedAt }: Stamp,
+    ) {
       const touching = takeTouching.all(database, symbol, source, startDate, endDate);
       const start = touching.reduce((least, [first]) => (first < least ? first : least), startDate);
       const end = touching.reduce((most, [, last]) => (last > most ? last : most), endDate);
@@ -67,15 +67,12 @@ function spansOf(table: string): Spans {
         )
         .run(symbol, source, start, end, recordedAt);
     },
-    between: (reader, symbols, { from, to }) =>
+    /** The spans of some symbols between two dates, from any source, by symbol and start. */
+    between: (reader: Reader, symbols: readonly string[], { from, to }: DateSpan): Coverage[] =>
       within.all(reader, JSON.stringify(symbols), from, to),
   };
 }
 
-/**
- * The spans in which a source's bars are known: a missing one means that the symbol did not trade.
- */
-const priceSpans = spansOf('price_data_coverage');
 /** The spans in which a source's dividends are known: an ex-date without a row has none. */
 export const dividendSpans = spansOf('dividend_coverage');
 /** The spans in which a source's splits are known: a date without a row has none. */
@@ -97,18 +94,17 @@ export interface Bar {
  * raw as `csv`.
  */
 export type PriceSource =
-  | (
-      | 'massive'
-      | 'alpha-vantage'
-      | 'ai-trader'
-      | 'csv'
-      | 'tushare'
-      | 'yahoo'
-      | 'stooq'
-      | 'synthetic'
-      | 'disguise'
-    )
-  | ('file-split-adjusted' | 'file-total-return');
+  | 'massive'
+  | 'alpha-vantage'
+  | 'ai-trader'
+  | 'csv'
+  | 'tushare'
+  | 'yahoo'
+  | 'stooq'
+  | 'synthetic'
+  | 'disguise'
+  | 'file-split-adjusted'
+  | 'file-total-return';
 
 const differsIn = (sources: string) =>
   `(source IN (${sources})) <> (excluded.source IN (${sources}))`;
@@ -209,15 +205,10 @@ export function* realDates(database: Database, symbol: string): Generator<Calend
 }
 
 /**
- * Records that a source's series of a symbol is known from start to end; adjoining spans are
- * merged.
+ * Records that a source's series of a symbol is known from start to end: a missing bar then means
+ * that the symbol did not trade. Adjoining spans are merged.
  */
-export const addCoverage = priceSpans.add;
-
-/** Whether synthetic prices count as known: only in DEV without a provider. */
-interface Trust {
-  synthetic: boolean;
-}
+export const addCoverage = spansOf('price_data_coverage').add;
 
 const IN_RANGE = `symbol IN (SELECT value FROM json_each(?1)) AND (?4 OR source <> 'synthetic')`;
 const STORED_BARS = query(
@@ -232,13 +223,17 @@ const STORED_COVERAGE = query(
 
 /**
  * The stored days (with a whole bar or only its open) and known spans of some symbols between two
- * dates.
+ * dates. `synthetic`: whether synthetic prices count as known, only in DEV without a provider.
  */
 export function storedPrices(
   database: Database,
   symbols: readonly string[],
-  { startDate, endDate, synthetic }: Trust & { startDate: CalendarDate; endDate: CalendarDate },
-): { bars: RowOf<typeof STORED_BARS>[]; coverage: Coverage[] } {
+  {
+    startDate,
+    endDate,
+    synthetic,
+  }: { startDate: CalendarDate; endDate: CalendarDate; synthetic: boolean },
+) {
   const values = [JSON.stringify(symbols), startDate, endDate, synthetic ? 1 : 0];
   return {
     bars: STORED_BARS.all(database, ...values),

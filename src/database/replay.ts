@@ -23,10 +23,7 @@ import type { PositionRow } from './sessions.ts';
 export type ReplayFilters = Pick<SessionFilters, 'jobId' | 'model'>;
 
 /** How many models have active model-days, and how many of these there are. */
-export function countActive(
-  reader: Reader,
-  { jobId, model }: ReplayFilters,
-): { models: number; modelDays: number } {
+export function countActive(reader: Reader, { jobId, model }: ReplayFilters) {
   const models = model === undefined ? [...modelsWithSessions(reader)] : [model];
   const days = models.map((name) => countActiveDays(reader, name, { jobId }));
   return {

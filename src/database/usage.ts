@@ -20,32 +20,23 @@ export interface Usage {
  * before.
  */
 export function addUsage(database: Database, { jobId, date, model }: ModelDay, usage: Usage): void {
-  const {
-    steps,
-    requests,
-    promptTokens,
-    completionTokens,
-    cachedTokens,
-    reasoningTokens,
-    costUsd,
-  } = usage;
   database
     .statement(ADD_USAGE)
     .run(
       jobId,
       date,
       model,
-      steps,
-      requests,
-      promptTokens,
-      completionTokens,
-      cachedTokens,
-      reasoningTokens,
-      costUsd,
+      usage.steps,
+      usage.requests,
+      usage.promptTokens,
+      usage.completionTokens,
+      usage.cachedTokens,
+      usage.reasoningTokens,
+      usage.costUsd,
     );
 }
 
-const COUNTS = [
+export const USAGE_COUNTS = [
   'steps',
   'requests',
   'prompt_tokens',
@@ -54,7 +45,7 @@ const COUNTS = [
   'reasoning_tokens',
 ];
 const ADD_USAGE = `
-  UPDATE job_details SET ${COUNTS.map((column, index) => `${column} = ${clampedSum(column, `?${index + 4}`)}`).join(', ')},
+  UPDATE job_details SET ${USAGE_COUNTS.map((column, index) => `${column} = ${clampedSum(column, `?${index + 4}`)}`).join(', ')},
     cost_usd = coalesce(cost_usd + ?10, ?10, cost_usd)
   WHERE job_id = ?1 AND date = ?2 AND model = ?3`;
 

@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate } from '../basics/calendar.ts';
+import { addDays, type CalendarDate, type DateSpan } from '../basics/calendar.ts';
 import { pricesNow } from '../database/price-writes.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
@@ -107,7 +107,7 @@ export function createLevelReader(
 }
 
 /** From the earliest start of the days to the last of them. */
-function spanOf(days: readonly ChosenDay[]): Span {
+function spanOf(days: readonly ChosenDay[]): DateSpan {
   return {
     from: firstDateOf(days.map(startOf)),
     to: days.reduce((latest, { date }) => (date > latest ? date : latest), ''),
@@ -140,15 +140,10 @@ function reachesStart(database: Database, days: readonly ChosenDay[]): boolean {
   return levelAt(levelsOfSymbol(database, DEFAULT_SYMBOL, span), start) !== null;
 }
 
-interface Span {
-  from: CalendarDate;
-  to: CalendarDate;
-}
-
 function levelsOfSymbol(
   database: Database,
   symbol: string,
-  { paysDividends, ...span }: Span & { paysDividends: boolean },
+  { paysDividends, ...span }: DateSpan & { paysDividends: boolean },
 ): Levels {
   const bars = barsBetween(database, symbol, span);
   const [first] = bars;

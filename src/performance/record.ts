@@ -1,4 +1,10 @@
-import { addDays, type CalendarDate, isCalendarDate, isWeekday } from '../basics/calendar.ts';
+import {
+  addDays,
+  type CalendarDate,
+  isCalendarDate,
+  isWeekday,
+  type DateSpan,
+} from '../basics/calendar.ts';
 import { pricesNow } from '../database/price-writes.ts';
 import type { Database } from '../database/database.ts';
 import { dividendCoverage } from '../database/splits-and-dividends.ts';
@@ -94,7 +100,7 @@ function readGap(database: Database, { symbol, since, lastDate }: HeldSymbol): G
 export function daysWithUnknown(
   database: Database,
   symbols: readonly string[],
-  { from, to }: { from: CalendarDate; to: CalendarDate },
+  { from, to }: DateSpan,
 ): Set<CalendarDate> {
   const found = new Set<CalendarDate>();
   for (const symbol of symbols) {

@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../basics/calendar.ts';
+import type { CalendarDate, DateSpan } from '../basics/calendar.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { list } from '../basics/sentences.ts';
 import type { Reader } from '../database/database.ts';
@@ -46,7 +46,7 @@ export function checkFactors(reader: Reader, picked: readonly string[] | undefin
 export function readFactors(
   reader: Reader,
   picked: readonly string[] | undefined,
-  span: { from: CalendarDate; to: CalendarDate },
+  span: DateSpan,
 ): Factors | null {
   const names = picked ?? factorNames(reader);
   if (names.length === 0) return null;

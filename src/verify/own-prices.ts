@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CalendarDate } from '../basics/calendar.ts';
+import type { CalendarDate, DateSpan } from '../basics/calendar.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import { UNITS_PER_DOLLAR } from '../basics/money.ts';
 import { type CommandDatabase, openDatabase, type Reader } from '../database/database.ts';
@@ -54,14 +54,14 @@ export function comparePrices(
 }
 
 /** Symbols with the dates between which model-days may have read them. */
-function spansOf(reader: Reader): Map<string, { from: CalendarDate; to: CalendarDate }> {
+function spansOf(reader: Reader): Map<string, DateSpan> {
   const read = usedSpans(reader).flatMap(({ agentConfig, from, to }) =>
     parseAgentConfiguration(agentConfig).stock_symbols.flatMap((symbol) => [
       { symbol, date: from },
       { symbol, date: to },
     ]),
   );
-  const spans = new Map<string, { from: CalendarDate; to: CalendarDate }>();
+  const spans = new Map<string, DateSpan>();
   for (const { symbol, date } of [...read, ...usedPrices(reader)]) {
     const { from, to } = spans.get(symbol) ?? { from: date, to: date };
     spans.set(symbol, { from: date < from ? date : from, to: date > to ? date : to });

@@ -144,7 +144,7 @@ export function heldUncovered(
   database: Database,
   sessions: readonly { sessionId: number }[],
   symbols: Iterable<string>,
-): IterableIterator<RowOf<typeof HELD>> {
+) {
   return HELD.iterate(database, jsonIds(sessions), JSON.stringify([...symbols]));
 }
 

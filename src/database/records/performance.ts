@@ -1,4 +1,4 @@
-import { type CalendarDate, EARLIEST_DATE } from '../../basics/calendar.ts';
+import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '../../basics/calendar.ts';
 import { type ActionType, actionTypes } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
 import {
@@ -236,10 +236,7 @@ const SPAN = query(
 );
 
 /** The first and last date on which a symbol has a bar; null when it has none. */
-export function priceSpan(
-  database: Database,
-  symbol: string,
-): { first: CalendarDate; last: CalendarDate } | null {
+export function priceSpan(database: Database, symbol: string) {
   const [first, last] = SPAN.one(database, symbol);
   return first === null || last === null ? null : { first, last };
 }
@@ -256,11 +253,7 @@ const BARS = query(
  * A symbol's bars between two dates, preceded by its last earlier one: date, open, close in raw
  * dollars.
  */
-export function barsBetween(
-  database: Database,
-  symbol: string,
-  { from, to }: { from: CalendarDate; to: CalendarDate },
-): RowOf<typeof BARS>[] {
+export function barsBetween(database: Database, symbol: string, { from, to }: DateSpan) {
   return BARS.all(database, symbol, from, to);
 }
 

@@ -41,18 +41,11 @@ const SYMBOL_PRICES = query(
   },
 );
 
-/** What is stored of a symbol's prices; without a bar only the symbol is not null. */
-type SymbolPrices = RowOf<typeof SYMBOL_PRICES>;
-
 /**
- * Those of some symbols, a JSON array, that have bars or coverage; with a date, those that have a
+ * What is stored of the prices of a symbol, without a bar only the symbol; of those of some symbols, a JSON array, that have bars or coverage; with a date, those that have a
  * bar on it. In the order of the array: a few seeks per symbol.
  */
-export function symbolPrices(
-  database: Database,
-  symbols: string,
-  date: CalendarDate | null,
-): SymbolPrices[] {
+export function symbolPrices(database: Database, symbols: string, date: CalendarDate | null) {
   return SYMBOL_PRICES.all(database, symbols, date);
 }
 
@@ -92,10 +85,7 @@ const STORED_DIVIDENDS = query(
  * How many dividends of each of some symbols, a JSON array, that has any are stored, and the last
  * ex-date.
  */
-export function storedDividends(
-  database: Database,
-  symbols: string,
-): RowOf<typeof STORED_DIVIDENDS>[] {
+export function storedDividends(database: Database, symbols: string) {
   return STORED_DIVIDENDS.all(database, symbols);
 }
 

@@ -1,7 +1,7 @@
 import { IS_SHOWN, overSessions, type SessionFilters, boundsOf } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
 import { integer, query, text, oneOf, orNull, real, type RowOf } from '../rows.ts';
-import { jsonObject } from './status.ts';
+import { jsonObject, USAGE_COLUMNS } from './status.ts';
 import { holdingsJson } from './results.ts';
 import { messageRoles } from '../../basics/domain.ts';
 import type { FeedFilters } from './decisions.ts';
@@ -39,17 +39,7 @@ const OPENING = `
       WHERE before.session_id = own.started_from_session_id ORDER BY action_id DESC LIMIT 1) END`;
 /** What the model-day used in its job, over all attempts; and why the session failed. */
 const USAGE = `
-  (SELECT ${jsonObject([
-    ...[
-      'own.error AS error',
-      'duration_seconds',
-      'steps',
-      'requests',
-      'prompt_tokens',
-      'completion_tokens',
-    ],
-    ...['cached_tokens', 'reasoning_tokens', 'cost_usd'],
-  ])} FROM job_details
+    (SELECT ${jsonObject(['own.error AS error', ...USAGE_COLUMNS])} FROM job_details
     WHERE (job_details.job_id, job_details.date, job_details.model) =
       (own.job_id, own.date, own.model))`;
 const SESSION_COLUMNS = [
@@ -67,14 +57,12 @@ const NEIGHBOURS = [
   `${neighbour('min(date)', '>')} AS next_date`,
 ];
 const POSITION = jsonObject([
-  ...[
-    'action_id',
-    'action_type',
-    'symbol',
-    'amount',
-    'price_e4 / 10000.0 AS price',
-    'cash_e4 / 10000.0 AS cash_after',
-  ],
+  'action_id',
+  'action_type',
+  'symbol',
+  'amount',
+  'price_e4 / 10000.0 AS price',
+  'cash_e4 / 10000.0 AS cash_after',
   'portfolio_value_e4 / 10000.0 AS portfolio_value',
 ]);
 
@@ -91,16 +79,14 @@ const SESSIONS = sessionsWith(['NULL AS opening', 'NULL AS usage']);
 const WHOLE_SESSIONS = sessionsWith([`${OPENING} AS opening`, `${USAGE} AS usage`]);
 
 const MESSAGE = jsonObject([
-  ...[
-    'message_index',
-    'role',
-    'content',
-    'summary',
-    'tool_name',
-    'tool_input',
-    'timestamp',
-    'json(served) AS served',
-  ],
+  'message_index',
+  'role',
+  'content',
+  'summary',
+  'tool_name',
+  'tool_input',
+  'timestamp',
+  'json(served) AS served',
 ]);
 const MESSAGES = query(
   `SELECT ${MESSAGE} FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,

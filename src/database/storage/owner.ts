@@ -36,11 +36,6 @@ const LOCK = 'owner.lock';
 /** The names of the databases of both modes. */
 export const DATABASE_NAMES: readonly string[] = Object.keys(FOLDERS);
 
-/** Held while a server owns a database. */
-interface Ownership {
-  release(): void;
-}
-
 /**
  * Makes this process the only server of a database, or throws a `ServiceError` (`cannot_start`)
  * that names the owner. The lock is beside the real file, wherever the name `path` leads. It is not
@@ -49,11 +44,12 @@ interface Ownership {
 export function claimOwnership(
   path: string,
   { startedAt, purpose = 'start' }: { startedAt: string; purpose?: string },
-): Ownership {
+) {
   try {
     const file = lockFile(path);
     const lock = lockOrThrow(file, path);
     leaveNote(noteBeside(file), { pid: process.pid, started_at: startedAt });
+    /** Held while a server owns a database. */
     return { release: () => lock.close() };
   } catch (error) {
     throw new ServiceError('cannot_start', `Cannot ${purpose}: ${messageOf(error)}`, {

@@ -148,7 +148,8 @@ export async function discard(
   const message =
     discarded === null
       ? 'The job was already discarded'
-      : `Job discarded; ${count(discarded.withdrawn, 'model-day')} withdrawn, ${count(discarded.restored, 'earlier generation')} active again`;
+      : `Job discarded; ${count(discarded.withdrawn, 'model-day')} withdrawn, ` +
+        `${count(discarded.restored, 'earlier generation')} active again`;
   return JSON.stringify({
     job_id,
     status: 'discarded',

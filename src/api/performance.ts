@@ -201,8 +201,8 @@ function* styleRows(context: Context, query: Query): Generator<Cell[]> {
     if (!style) continue;
     for (const { factor, beta, standard_error, p_value, contribution } of style.factors)
       yield [model, factor, beta, standard_error, p_value, contribution, style.days];
-    const { alpha, alpha_standard_error, alpha_p_value, alpha_contribution, days } = style;
-    yield [model, 'alpha', alpha, alpha_standard_error, alpha_p_value, alpha_contribution, days];
+    const errors = [style.alpha_standard_error, style.alpha_p_value];
+    yield [model, 'alpha', style.alpha, ...errors, style.alpha_contribution, style.days];
   }
 }
 

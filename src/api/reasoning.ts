@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { isCalendarDate } from '../basics/calendar.ts';
 import type { SessionFilters } from '../database/session-filters.ts';
 import type { Reader } from '../database/database.ts';
-import { sessionPieces, type FoundMessage, searchLogs } from '../database/records/reasoning.ts';
+import { sessionPieces, searchLogs } from '../database/records/reasoning.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { servedSchema } from '../wire/protocol.ts';
 import { dateRangeEntries, filtersOf, feedEntries, feedFilters } from './filters.ts';
@@ -216,36 +216,12 @@ export function search(
   const filters = feedFilters(database, query);
   const { messages, nextBefore } = searchLogs(database, { phrases, filters, limit, before });
   return JSON.stringify({
-    messages: messages.map(itemOf),
+    messages: messages.map(({ row: _, status: _status, timestamp, ...message }) => ({
+      ...message,
+      timestamp,
+    })),
     count: messages.length,
     next_before: nextBefore?.toString() ?? null,
     ...deploymentFields(settings),
   });
-}
-
-function itemOf(message: FoundMessage): v.InferOutput<typeof searchResponse>['messages'][number] {
-  const {
-    sessionId,
-    jobId,
-    model,
-    date,
-    messageIndex,
-    role,
-    toolName,
-    excerpt,
-    matches,
-    timestamp,
-  } = message;
-  return {
-    session_id: sessionId,
-    job_id: jobId,
-    model,
-    date,
-    message_index: messageIndex,
-    role,
-    tool_name: toolName,
-    excerpt,
-    matches,
-    timestamp,
-  };
 }

@@ -205,8 +205,8 @@ export function cleaner(
   families: readonly Family[],
   isClean: boolean,
   numberings: Numberings | null = null,
-): { cleanAfter: CalendarDate | null; clean: (family: Family) => Family } {
-  if (!isClean) return { cleanAfter: null, clean: (family) => family };
+) {
+  if (!isClean) return { cleanAfter: null, clean: (family: Family) => family };
   const after = latestCutoff(families);
   const latest =
     after === null ? [] : families.filter(({ knowledgeCutoff }) => knowledgeCutoff === after);
@@ -229,13 +229,11 @@ export function comparedModel(
   family: Family,
   dayOf: (date: CalendarDate) => Day = (date) => date,
 ): ComparedModel {
-  const { model, runs, isDeterministic } = family;
-  const unusable = whyUnusable(family);
   return {
-    model,
-    isDeterministic,
-    unusable,
-    runs: runs.map(({ run, days }) => ({
+    model: family.model,
+    isDeterministic: family.isDeterministic,
+    unusable: whyUnusable(family),
+    runs: family.runs.map(({ run, days }) => ({
       run,
       returns: days.flatMap(({ date, dailyReturn, startDate }) =>
         dailyReturn === null

@@ -106,13 +106,7 @@ type DaysOfMembers = Map<CalendarDate, DayOfMembers>;
  */
 export function equalWeightLevels(members: Iterable<Levels>): Levels {
   const days: DaysOfMembers = new Map();
-  for (const member of members) {
-    addMember(days, member);
-  }
-  return levelsOfMembers(days);
-}
-
-function levelsOfMembers(days: DaysOfMembers): Levels {
+  for (const member of members) addMember(days, member);
   const ordered = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
   let [level, counting, ended] = [1, 0, 0];
   return ordered.map(([date, day]) => {
@@ -254,7 +248,7 @@ function earliestStart(
   levels: Levels,
   days: readonly ComparedDay[],
   notBefore: CalendarDate | undefined,
-): (Pick<DayOfCurve, 'startDate'> & { level: number }) | null {
+) {
   const starts = days.map(({ date, startDate: own }) => ({
     date,
     startDate: own === null || notBefore === undefined || own > notBefore ? own : notBefore,

@@ -273,7 +273,6 @@ interface DetailsInput {
 
 /** The details of one model, named as in the response. */
 export function reportDetails({ curve, series, riskFree, factors, ...rest }: DetailsInput) {
-  const rolling = reportRolling(curve, series, riskFree);
   return {
     months: returnsBy(series, 'YYYY-MM').map(({ period, return: own, days }) => ({
       month: period,
@@ -286,7 +285,7 @@ export function reportDetails({ curve, series, riskFree, factors, ...rest }: Det
       days,
     })),
     drawdowns: deepestDrawdowns(series, MAX_LISTED_DRAWDOWNS).map(reportDrawdown),
-    rolling,
+    rolling: reportRolling(curve, series, riskFree),
     symbols: reportSymbols(rest),
     histogram: histogramOf(returnsOf(series)),
     style: factors && reportStyle(withReturn(curve), factors, riskFree),

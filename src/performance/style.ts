@@ -133,7 +133,7 @@ export function reportStyle(
 function rowOf(
   { date, startDate, dailyReturn }: DayReturn,
   { names, days, dates, riskFree }: Factors & { dates: readonly CalendarDate[]; riskFree: number },
-): { factors: number[]; excess: number } | null {
+) {
   if (!days.has(date)) return null;
   const own = startDate === null ? [date] : dates.filter((one) => one > startDate && one <= date);
   const compounded = (returnOf: (day: ReadonlyMap<string, number> | undefined) => number) =>

@@ -215,11 +215,7 @@ export function noSymbolTrading(): SymbolTrading {
  * The days strictly between the last one applied (or the start of the ledger) and the given one, in
  * order.
  */
-function pathTo(
-  days: ReadonlyMap<number, LedgerDay>,
-  day: LedgerDay,
-  reached: number | null,
-): { path: LedgerDay[]; isContinuation: boolean } {
+function pathTo(days: ReadonlyMap<number, LedgerDay>, day: LedgerDay, reached: number | null) {
   const path: LedgerDay[] = [];
   let past = day.startedFrom;
   while (past !== null && past !== reached) {

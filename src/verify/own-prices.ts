@@ -11,7 +11,6 @@ import { storedSplits } from '../database/splits-and-dividends.ts';
 import {
   dividendsOf,
   type UsedDividend,
-  type UsedPrice,
   type UsedSplit,
   usedDividends,
   usedPrices,
@@ -126,7 +125,7 @@ function compareBoth({ reader, yours, untold }: Compared): PriceComparison {
     ];
     const ours = [
       ...here.flatMap(barFacts),
-      ...(used.prices.get(symbol) ?? []).map(usedPriceFact),
+      ...(used.prices.get(symbol) ?? []).map((own) => priceFact(own.date, own.kind, own.price)),
       ...(used.splits.get(symbol) ?? []).map(splitFact),
       ...(used.dividends.get(symbol) ?? []).map((dividend) => dividendFact(dividend, splits)),
     ];
@@ -176,10 +175,6 @@ function barFacts(bar: StoredBar): Fact[] {
     const price = bar[field];
     return price === null ? [] : [priceFact(bar.date, field, Math.round(price * UNITS_PER_DOLLAR))];
   });
-}
-
-function usedPriceFact({ date, kind, price }: UsedPrice): Fact {
-  return priceFact(date, kind, price);
 }
 
 type Split = Omit<UsedSplit, 'symbol'>;

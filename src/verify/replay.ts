@@ -14,7 +14,6 @@ import type { StaleModelDays } from '../database/stale.ts';
 import { isLostAt } from '../database/price-writes.ts';
 import {
   type Difference,
-  type Books,
   compareBooks,
   compareFirstMessages,
   compareSession,
@@ -35,15 +34,8 @@ import { decisionsOf, storedDecisions } from '../database/decisions.ts';
 import { marksIn } from '../database/evidence.ts';
 import { fromDollars } from '../basics/money.ts';
 import type { Brief } from '../wire/protocol.ts';
-import { type Start, startFrom, gatherEvidence, positionsOf } from '../trading/start.ts';
-import {
-  beginPlay,
-  callTool,
-  type DayEnd,
-  endOfDay,
-  knownMarket,
-  type Play,
-} from '../trading/running-day.ts';
+import { startFrom, gatherEvidence, positionsOf } from '../trading/start.ts';
+import { beginPlay, callTool, endOfDay, knownMarket, type Play } from '../trading/running-day.ts';
 import { orderTermsOf } from '../trading/orders.ts';
 import {
   firstMessagesIn,
@@ -72,6 +64,7 @@ interface ReplayContext {
   firstMessagesOf: FirstMessagesOf;
   /** The prices of its date as of its morning, which the models of a job share. */
   marketOf(record: DayRecord): Market;
+  termsOf: (session: ReplayedSession) => Terms;
 }
 
 /**
@@ -97,10 +90,26 @@ async function replayModelDay(
     const steps = stepsIn(conversation);
     day.fromOutside = await answerAgain({ record, steps, play, comparison });
     const end = endOfDay(play);
-    compareBooks(record, booksOf(reader, { record, start, play, end }), comparison);
+    const { actions, portfolio } = end;
+    const { exchange: market, toolUsage } = play;
+    const atCommit = { reader, write: record.session.commitWrite };
+    const evidence = gatherEvidence(atCommit, { ...start, market, actions });
+    const ledger = { actions, portfolio, startValue: start.startValue };
+    const positions = positionsOf(ledger, marksIn(evidence));
+    // The books that it would be committed with.
+    const books = { positions, evidence, toolUsage: [...toolUsage.values()] };
+    compareBooks(record, books, comparison);
     const session = { steps, messages: messages.length, note: play.ownNote, ...end };
     compareSession(record, session, comparison);
-    if (day.differences.length === 0) compareDecisions(reader, record, comparison);
+    // The decisions follow from the rest of the record, so only once that is the same.
+    if (day.differences.length === 0) {
+      const { sessionId } = record.session;
+      comparison.compare('decisions', {
+        kind: 'answers',
+        stored: { rows: JSON.stringify(storedDecisions(reader, sessionId)) },
+        replayed: { rows: JSON.stringify(decisionsOf(reader, sessionId)) },
+      });
+    }
   } catch (error) {
     comparison.note('books', `it cannot be replayed: ${faultOf(error)}`);
   }
@@ -173,35 +182,6 @@ async function answerAgain({ record, steps, play, comparison }: Answering): Prom
 /** The words of a call's arguments that may be symbols. */
 function symbolsIn(args: string): string[] {
   return [...args.toUpperCase().matchAll(/[A-Z][A-Z0-9.-]*/g)].map(([word]) => word);
-}
-
-interface Played {
-  record: DayRecord;
-  start: Start;
-  play: Play;
-  end: DayEnd;
-}
-
-/** The books that it would be committed with. */
-function booksOf(reader: Reader, { record, start, play, end }: Played): Books {
-  const { exchange: market, toolUsage } = play;
-  const { actions, portfolio } = end;
-  const atCommit = { reader, write: record.session.commitWrite };
-  const evidence = gatherEvidence(atCommit, { ...start, market, actions });
-  const ledger = { actions, portfolio, startValue: start.startValue };
-  const positions = positionsOf(ledger, marksIn(evidence));
-  return { positions, evidence, toolUsage: [...toolUsage.values()] };
-}
-
-/** They follow from the rest of the record, so only once that is the same. */
-function compareDecisions(
-  reader: Reader,
-  { session: { sessionId } }: DayRecord,
-  { compare }: Comparison,
-): void {
-  const stored = { rows: JSON.stringify(storedDecisions(reader, sessionId)) };
-  const replayed = { rows: JSON.stringify(decisionsOf(reader, sessionId)) };
-  compare('decisions', { kind: 'answers', stored, replayed });
 }
 
 /** Findings listed by name; the rest are only counted. */
@@ -311,10 +291,6 @@ function sharedMarkets(reader: Reader): ReplayContext['marketOf'] {
   };
 }
 
-interface Replayed extends ReplayContext {
-  termsOf: (session: ReplayedSession) => Terms;
-}
-
 /** What replay says of a model-day. */
 interface Verdict {
   kind: 'same' | 'problems' | 'unverifiable';
@@ -323,7 +299,7 @@ interface Verdict {
   fromOutside: number;
 }
 
-async function judge(replayed: Replayed, session: ReplayedSession): Promise<Verdict> {
+async function judge(replayed: ReplayContext, session: ReplayedSession): Promise<Verdict> {
   const { reader, termsOf } = replayed;
   try {
     const day = readRecord(reader, session, termsOf);

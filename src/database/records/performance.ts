@@ -137,10 +137,14 @@ export interface LedgerDay {
 export function ledgerDays(database: Reader, sessionIds: Iterable<number>): LedgerDay[] {
   const days: LedgerDay[] = [];
   for (const row of LEDGER.iterate(database, JSON.stringify([...sessionIds]))) addRow(days, row);
-  addLots(
+  // A chain begins with the initial cash or with an opening, and only an opening has lots.
+  const beginnings = days.filter((day) => day.startedFrom === null);
+  const all = openingLots(
     database,
-    days.filter((day) => day.startedFrom === null),
+    beginnings.map(({ sessionId }) => sessionId),
   );
+  const lots = Map.groupBy(all, ({ sessionId }) => sessionId);
+  for (const day of beginnings) day.lots = lots.get(day.sessionId) ?? [];
   return days;
 }
 
@@ -167,18 +171,6 @@ function addRow(
   }
   day.actions.push({ actionType, symbol, amount: shares, price, cash });
   [day.cash, day.value, day.profit] = [cash, value, profit];
-}
-
-/** A chain begins with the initial cash or with an opening, and only an opening has lots. */
-function addLots(database: Reader, beginnings: readonly LedgerDay[]): void {
-  const lots = Map.groupBy(
-    openingLots(
-      database,
-      beginnings.map(({ sessionId }) => sessionId),
-    ),
-    ({ sessionId }) => sessionId,
-  );
-  for (const day of beginnings) day.lots = lots.get(day.sessionId) ?? [];
 }
 
 const USAGE = query(
@@ -346,12 +338,8 @@ export function marketDates(
   symbols: readonly string[],
   window: Window,
 ): Set<CalendarDate> {
-  const dates = new Set<CalendarDate>();
-  for (const symbol of symbols) {
-    for (const [date] of DATES_OF_SYMBOL.all(database, symbol, ...boundsOf(window)))
-      dates.add(date);
-  }
-  return dates;
+  const datesOf = (symbol: string) => DATES_OF_SYMBOL.all(database, symbol, ...boundsOf(window));
+  return new Set(symbols.flatMap(datesOf).flat());
 }
 
 /** A completed job has no failed model-day, and those of a discarded one do not count. */

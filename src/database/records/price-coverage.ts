@@ -42,8 +42,9 @@ const SYMBOL_PRICES = query(
 );
 
 /**
- * What is stored of the prices of a symbol, without a bar only the symbol; of those of some symbols, a JSON array, that have bars or coverage; with a date, those that have a
- * bar on it. In the order of the array: a few seeks per symbol.
+ * What is stored of the prices of some symbols, a JSON array, that have bars or coverage; with a
+ * date, of those that have a bar on it. Without a bar only the symbol is not null. In the order of
+ * the array: a few seeks per symbol.
  */
 export function symbolPrices(database: Database, symbols: string, date: CalendarDate | null) {
   return SYMBOL_PRICES.all(database, symbols, date);

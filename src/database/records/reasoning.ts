@@ -178,21 +178,20 @@ const LONGEST_SEARCH_MS = 3_000;
 const HITS_PER_STEP = 200;
 
 const HITS = query(
-  `SELECT log_id AS row, session_id AS sessionId, job_id AS jobId, model, date, status, message_index AS messageIndex, role,
-     tool_name AS toolName, timestamp
+  `SELECT log_id AS row, session_id, job_id, model, date, status, message_index, role, tool_name, timestamp
    FROM log_words CROSS JOIN reasoning_logs ON log_id = log_words.rowid CROSS JOIN trading_sessions USING (session_id)
    WHERE log_words MATCH ?1 AND log_words.rowid BETWEEN ?2 AND ?3 AND status <> 'opening'
    ORDER BY log_words.rowid DESC LIMIT ${HITS_PER_STEP}`,
   {
     row: integer,
-    sessionId: integer,
-    jobId: text,
+    session_id: integer,
+    job_id: text,
     model: text,
     date: text,
     status: text,
-    messageIndex: integer,
+    message_index: integer,
     role: oneOf(messageRoles),
-    toolName: orNull(text),
+    tool_name: orNull(text),
     timestamp: text,
   },
 );
@@ -204,7 +203,7 @@ const IS_OVER = query(
   [integer],
 );
 
-/** A message that contains every phrase, with the excerpt that shows them. */
+/** A message that contains every phrase, with the excerpt that shows them; named as in the response. */
 export type FoundMessage = Hit & Excerpt;
 
 /** What to search for, and in which model-days. */
@@ -255,7 +254,7 @@ function foundIn(database: Reader, hit: Hit, phrases: readonly Phrase[]): FoundM
 
 function isChosen(
   database: Reader,
-  { jobId, model, date, status }: Hit,
+  { job_id: jobId, model, date, status }: Hit,
   filters: Search['filters'],
 ): boolean {
   if (filters.jobId !== undefined && jobId !== filters.jobId) return false;

@@ -144,7 +144,6 @@ export async function discard(
 ): Promise<ResponseBody> {
   checkJob(context.database, { jobId: job_id });
   const discarded = await discardJob(context, job_id);
-
   const message =
     discarded === null
       ? 'The job was already discarded'

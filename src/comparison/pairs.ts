@@ -43,7 +43,7 @@ function isConstant(deviations: Float64Array): boolean {
 }
 
 /** Measures of two models over the same days. */
-export interface MeasuredPair {
+interface MeasuredPair {
   /** The mean of the daily log returns, the first model's minus the second's. */
   mean: number;
   /** The uncertainty of that mean; null when the difference is the same on every day. */

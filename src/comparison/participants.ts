@@ -148,20 +148,13 @@ export function commonDays(records: readonly TrackRecord[]): number[] {
   );
 }
 
-/** A day that is left out because not every run has started it from the same close. */
-export interface LeftOut {
-  day: Day;
-  /** Those that have no return on it, or one from another close than most. */
-  runs: string[];
-  reason: string;
-}
-
 /**
  * The days on which at least one run of these models has a return, but not every one from the same
- * close; in order. Of several closes the one that most runs started from counts; of equally many
+ * close; in order. `runs` are those that have no return on it, or one from another close than most.
+ * Of several closes the one that most runs started from counts; of equally many
  * the latest.
  */
-export function leftOutDays(records: readonly TrackRecord[], calendar: readonly Day[]): LeftOut[] {
+export function leftOutDays(records: readonly TrackRecord[], calendar: readonly Day[]) {
   const common = new Set(commonDays(records));
   const runs = records.flatMap((record) => record.runs);
   return calendar.flatMap((day, place) => {

@@ -241,26 +241,19 @@ export function storedPrices(
   };
 }
 
-const HAS_REAL_PRICES = query(
+/** A function that returns those of some symbols for which a statement finds a row. */
+function symbolsFoundBy(sql: string) {
+  const { has } = query(sql, [integer]);
+  return (reader: Reader, symbols: readonly string[]) =>
+    new Set(symbols.filter((symbol) => has(reader, symbol)));
+}
+
+/** Those of some symbols that have a real bar or real coverage on any date. */
+export const symbolsWithRealPrices = symbolsFoundBy(
   `SELECT 1 FROM (SELECT ? AS name)
    WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = name AND source <> 'synthetic')
       OR EXISTS (SELECT 1 FROM price_data_coverage WHERE symbol = name AND source <> 'synthetic')`,
-  [integer],
 );
-
-/** Those of these symbols that have a real bar or real coverage on any date. */
-export function symbolsWithRealPrices(database: Database, symbols: readonly string[]): Set<string> {
-  return symbolsWhere(HAS_REAL_PRICES, database, symbols);
-}
-
-/** The symbols for which a query has a row. */
-function symbolsWhere(
-  { has }: Pick<typeof HAS_REAL_PRICES, 'has'>,
-  reader: Reader,
-  symbols: readonly string[],
-): Set<string> {
-  return new Set(symbols.filter((symbol) => has(reader, symbol)));
-}
 
 const REVISED = query(
   `SELECT symbol FROM price_revisions AS old JOIN price_data AS new USING (symbol, date)
@@ -277,29 +270,19 @@ export function revisedBars(reader: Reader, symbols: readonly string[], write: n
   return REVISED.all(reader, JSON.stringify(symbols), write).flat();
 }
 
-const HAS_ADJUSTED_PRICES = query(
+/** Those of some symbols whose series is free of split jumps: raw bars must not be added to it. */
+export const symbolsWithAdjustedPrices = symbolsFoundBy(
   `SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${adjustedSourcesInSql}) AND source <> 'synthetic'`,
-  [integer],
-);
-
-/** Those of these symbols whose series is free of split jumps: raw bars must not be added to it. */
-export function symbolsWithAdjustedPrices(reader: Reader, symbols: readonly string[]): Set<string> {
-  return symbolsWhere(HAS_ADJUSTED_PRICES, reader, symbols);
-}
-
-const HAS_CLOSED_SOURCE = query(
-  `SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${closedSourcesInSql})`,
-  [integer],
 );
 
 /**
- * Those of these symbols whose splits and dividends no provider is asked for. A provider does not
+ * Those of some symbols whose splits and dividends no provider is asked for. A provider does not
  * know the codes of a control market: its response would say that there are none, and replace those
  * from the control market's file.
  */
-export function symbolsWithClosedSource(reader: Reader, symbols: readonly string[]): Set<string> {
-  return symbolsWhere(HAS_CLOSED_SOURCE, reader, symbols);
-}
+export const symbolsWithClosedSource = symbolsFoundBy(
+  `SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${closedSourcesInSql})`,
+);
 
 const BARS = query(
   `SELECT date, open, high, low, close, volume, source IN (${adjustedSourcesInSql}) AS adjusted FROM price_data

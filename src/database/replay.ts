@@ -157,9 +157,7 @@ const TOOL_USAGE = query(
   },
 );
 
-export type StoredToolUsage = RowOf<typeof TOOL_USAGE>;
-
 /** The tool usage of a session, by the name of the tool. */
-export function toolUsageOf(reader: Reader, sessionId: number): StoredToolUsage[] {
+export function toolUsageOf(reader: Reader, sessionId: number) {
   return TOOL_USAGE.all(reader, sessionId);
 }

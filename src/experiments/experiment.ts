@@ -27,7 +27,7 @@ import { type ChosenModel, selectModels, type WantedModels } from './selection.t
  * The number of each date in a family's own market: 1 for the first date in the window that the
  * family tried, up to 0 for those before it at whose close a day in the window started.
  */
-export type Numbering = ReadonlyMap<CalendarDate, number>;
+type Numbering = ReadonlyMap<CalendarDate, number>;
 
 /**
  * Numbers the dates on which the universe of a family has prices, and its model-days, from the
@@ -64,7 +64,7 @@ function dateUpTo(numbering: Numbering = new Map(), number: number): CalendarDat
 }
 
 /** Which models to compare over which of their days. */
-export interface ExperimentRequest extends WantedModels {
+interface ExperimentRequest extends WantedModels {
   window: JobWindow;
   /** `clean`: only days after the latest knowledge cutoff of those compared. */
   days: 'all' | 'clean';

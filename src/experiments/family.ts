@@ -10,19 +10,10 @@ import { staleness } from '../performance/comparability.ts';
 import type { ChosenModel } from './selection.ts';
 
 /** What a run was asked in a job, as far as it is stored. */
-export interface Asked {
-  /** Equal where the job's terms do not differ in anything that can change what a model does. */
-  terms: string;
-  /** The same of entry and terms. */
-  way: string;
-  universe: readonly string[];
-  knowledgeCutoff: CalendarDate | null;
-  /** Whether all runs of the entry would be the same. */
-  isDeterministic: boolean;
-}
+type Asked = ReturnType<typeof readAsked>;
 
 /** What a run was asked in some jobs, by job. */
-export type AskedReader = (run: string, jobIds: Iterable<string>) => ReadonlyMap<string, Asked>;
+type AskedReader = (run: string, jobIds: Iterable<string>) => ReadonlyMap<string, Asked>;
 
 /** Reads each combination of entry and terms once. */
 export function createAskedReader(database: Database): AskedReader {
@@ -38,15 +29,18 @@ export function createAskedReader(database: Database): AskedReader {
     );
 }
 
-function readAsked(storedEntry: string, agentConfig: string): Asked {
+function readAsked(storedEntry: string, agentConfig: string) {
   const entry = decodeEntry(storedEntry);
   const configuration = parseAgentConfiguration(agentConfig);
   const baseline = baselineOf(entry);
   return {
+    /** Equal where the job's terms do not differ in anything that can change what a model does. */
     terms: askedHash(null, configuration),
+    /** The same of entry and terms. */
     way: askedHash(entry, configuration),
     universe: configuration.stock_symbols,
     knowledgeCutoff: entry.knowledge_cutoff,
+    /** Whether all runs of the entry would be the same. */
     isDeterministic: baseline !== null && isDeterministic(baseline),
   };
 }

@@ -49,7 +49,7 @@ export function sharedDays(compared: readonly ComparedModel[], others: readonly 
 const MAX_NAMED = 5;
 
 /** Which days of some models count together. */
-export interface Sharing {
+interface Sharing {
   /** The models, by default all: entries with all their runs, or single runs. */
   models: readonly string[] | undefined;
   by: 'entry' | 'run';

@@ -16,7 +16,7 @@ export interface BenchmarkBar {
  * Dollars that one share pays, as the series counts shares on the ex-date before any split of that
  * date.
  */
-export interface CashDividend {
+interface CashDividend {
   exDate: CalendarDate;
   cash: number;
 }
@@ -24,7 +24,7 @@ export interface CashDividend {
 /**
  * What a benchmark is worth at the open and close of a day. Only ratios of levels are meaningful.
  */
-export interface Level {
+interface Level {
   date: CalendarDate;
   open: number;
   close: number;

@@ -23,7 +23,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
  * By symbol: what the chosen days end with minus what they began with, in exact money; null where a
  * price is unknown.
  */
-export type ValueGains = ReadonlyMap<string, Money | null>;
+type ValueGains = ReadonlyMap<string, Money | null>;
 
 /**
  * The profit on a symbol in the chosen days is the value of its shares at their closes, minus that

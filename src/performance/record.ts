@@ -52,7 +52,7 @@ interface Gap {
  * Those of some sessions that held a symbol over a morning for which its dividends are neither
  * stored nor covered.
  */
-export type UnknownSearch = (sessions: readonly ChosenDay[]) => ChosenDay[];
+type UnknownSearch = (sessions: readonly ChosenDay[]) => ChosenDay[];
 
 /**
  * Reads what is known of each symbol once, for all calls: mostly that is everything, and no session

@@ -6,14 +6,14 @@ import type { Figure } from './figure.ts';
 import type { LedgerAction, LedgerDay } from '../database/records/performance.ts';
 
 /** Shares of one symbol that were bought together, and their cost including commission. */
-export interface Lot {
+interface Lot {
   date: CalendarDate;
   quantity: number;
   cost: Money;
 }
 
 /** The lots held of each symbol, oldest first, without symbols that are not held. */
-export type LotBook = Map<string, Lot[]>;
+type LotBook = Map<string, Lot[]>;
 
 /** Shares bought together and sold together: one lot, or the part of it that one order sold. */
 export interface RoundTrip {
@@ -155,7 +155,7 @@ export interface Trading {
 }
 
 /** What some model-days traded in one symbol, and received for holding it. */
-export interface SymbolTrading {
+interface SymbolTrading {
   trades: number;
   /** Profit on shares sold, and on the fractions that splits paid in cash. */
   realised: Money;

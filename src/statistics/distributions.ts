@@ -5,9 +5,9 @@ const MAX_TERMS = 100_000;
 const TINY = 1e-300;
 
 /**
- * The value of b₀ + a₁/(b₁ + a₂/(b₂ + …)), a and b by index, a continued fraction that is evaluated forwards until a term changes nothing (Lentz,
- * Applied Optics 15, 1976, as modified by Thompson & Barnett, Journal of Computational Physics 64,
- * 1986). Throws when it does not converge.
+ * The value of b₀ + a₁/(b₁ + a₂/(b₂ + …)), each by its index, evaluated forwards until a term changes
+ * nothing (Lentz, Applied Optics 15, 1976, as modified by Thompson & Barnett, Journal of
+ * Computational Physics 64, 1986). a₀ is never read. Throws when it does not converge.
  */
 function continuedFraction(
   numerator: (index: number) => number,

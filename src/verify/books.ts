@@ -192,18 +192,15 @@ export function compareSession(
   { compare }: Comparison,
 ): void {
   const { agentConfig, wording } = terms;
-  const ofAnswers = steps.map(
-    ({ answer }) => 1 + answer.toolCalls.length + (answer.note === null ? 0 : 1),
-  );
-  const totalMessages = ofAnswers.reduce(
-    (sum, count) => sum + count,
-    messages + (fills === null ? 0 : 1),
+  const totalMessages = steps.reduce(
+    (sum, { answer }) => sum + 1 + answer.toolCalls.length + Number(answer.note !== null),
+    messages + Number(fills !== null),
   );
   const last = steps.at(-1)?.answer;
   const words = wordsOf(wording);
   const hasEnded = last !== undefined && isLastAnswer(last);
   const isAtLimit = !hasEnded && steps.length === agentConfig.max_steps;
-  const isFirst = session.startedFrom === null;
+
   compare('trading_sessions', {
     stored: {
       steps: session.steps,
@@ -224,7 +221,7 @@ export function compareSession(
           : null,
       note,
       unfilled: unfilledOf(unfilled),
-      initial_cash_e4: isFirst ? fromDollars(agentConfig.initial_cash) : null,
+      initial_cash_e4: session.startedFrom === null ? fromDollars(agentConfig.initial_cash) : null,
       pays_dividends: Number(agentConfig.dividends),
     },
   });

@@ -24,7 +24,7 @@ import {
  * imported into a database that is deleted afterwards.
  */
 
-export interface PriceComparison {
+interface PriceComparison {
   /** How much of the database was compared. */
   bars: number;
   splits: number;

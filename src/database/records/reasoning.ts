@@ -230,26 +230,17 @@ export function searchLogs(database: Reader, search: Search, longestMs = LONGEST
     const hits = HITS.all(database, expressionFor(search.phrases, top), low, top);
     for (const hit of hits) {
       if (!isChosen(database, hit, search.filters)) continue;
-      const message = foundIn(database, hit, search.phrases);
-      if (message === null) continue;
+      const excerpt = excerptOf(searchedTexts(database, hit.row), search.phrases);
+      if (excerpt === null) continue; // another program has changed it since it was indexed
       if (messages.length === search.limit)
         return { messages, nextBefore: messages.at(-1)?.row ?? null };
-      messages.push(message);
+      messages.push({ ...hit, ...excerpt });
     }
     place = hits[HITS_PER_STEP - 1]?.row ?? low;
     // Only after a step, so that the next search is closer to the end however slow the machine is.
     if (performance.now() > end && place > 1) return { messages, nextBefore: place };
   }
   return { messages, nextBefore: null };
-}
-
-/**
- * Null for a message that does not contain them: another program has changed it since it was
- * indexed.
- */
-function foundIn(database: Reader, hit: Hit, phrases: readonly Phrase[]): FoundMessage | null {
-  const excerpt = excerptOf(searchedTexts(database, hit.row), phrases);
-  return excerpt === null ? null : { ...hit, ...excerpt };
 }
 
 function isChosen(

@@ -17,7 +17,7 @@ import type { FeedFilters } from '../database/records/decisions.ts';
 import { namedModels, newestRun } from '../database/records/models.ts';
 import { selectModels, unknownModel } from '../experiments/selection.ts';
 import { narrowToShared } from '../experiments/shared-days.ts';
-import { cleanDays, type NarrowedChoice } from '../performance/choice.ts';
+import { cleanDays } from '../performance/choice.ts';
 import { UNIVERSE } from '../performance/choose-benchmark.ts';
 
 /** A range of dates, both ends included; either end may be omitted. */
@@ -137,16 +137,11 @@ export const choiceEntries = {
 const choiceQuery = v.object(choiceEntries);
 type ChoiceQuery = v.InferOutput<typeof choiceQuery>;
 
-/** The choice, and all runs of the named models. */
-interface ReadChoice extends NarrowedChoice {
-  named: readonly string[] | undefined;
-}
-
 /**
- * The choice as of now. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
+ * The choice as of now, and all runs of the named models. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
  * unknown, repeated or too many.
  */
-export function readChoice(database: Database, query: ChoiceQuery): ReadChoice {
+export function readChoice(database: Database, query: ChoiceQuery) {
   const { model, by, common: isCommon } = query;
   const isClean = query.days === 'clean';
   const { model: _, ...window } = filtersOf(query);

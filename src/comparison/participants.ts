@@ -151,8 +151,7 @@ export function commonDays(records: readonly TrackRecord[]): number[] {
 /**
  * The days on which at least one run of these models has a return, but not every one from the same
  * close; in order. `runs` are those that have no return on it, or one from another close than most.
- * Of several closes the one that most runs started from counts; of equally many
- * the latest.
+ * Of several closes the one that most runs started from counts; of equally many the latest.
  */
 export function leftOutDays(records: readonly TrackRecord[], calendar: readonly Day[]) {
   const common = new Set(commonDays(records));

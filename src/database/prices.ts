@@ -121,23 +121,17 @@ const UPSERT_BAR = `${INSERT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ${UPSERT}`;
 const UPSERT_STAGED = `${INSERT}
   SELECT symbol, date, open, high, low, close, volume, ?2, ?3 FROM staging.staged WHERE symbol = ?1 ORDER BY date ${UPSERT}`;
 
-/** What a write of prices did. */
-export interface Written {
-  number: number;
-  /** How many bars were new or changed. */
-  changed: number;
-}
-
 /**
  * Stores bars within the caller's transaction. Fills an existing bar where it was partial and
  * revises it where it differs, if only in what its prices are (a trigger moves the old one to the
- * revision log); a missing value never erases a known one.
+ * revision log); a missing value never erases a known one. Returns the number of the write, and how
+ * many bars were new or changed.
  */
 export function storeBars(
   database: Database,
   bars: Iterable<Bar>,
   { source }: { source: PriceSource },
-): Written {
+) {
   const number = nextWrite(database);
   const upsert = database.statement(UPSERT_BAR);
   let changed = 0;
@@ -179,7 +173,7 @@ export function replaceBars(
   database: Database,
   bars: readonly Bar[],
   stamp: { source: PriceSource },
-): Written & { replaced: string[] } {
+) {
   const symbols = [...new Set(bars.map((bar) => bar.symbol))];
   const replaced = symbols.filter((symbol) => dropSyntheticPrices(database, symbol));
   return { ...storeBars(database, bars, stamp), replaced };

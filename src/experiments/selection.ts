@@ -45,7 +45,11 @@ export function selectModels(
     .map(([family]) => family);
   const names = new Set(models ?? longEnough(present, families));
   if (against !== undefined) names.add(against);
-  if (names.size > most) throw tooMany(names.size);
+  if (names.size > most)
+    throw new ServiceError(
+      'invalid_filter',
+      `models: expected at most ${MAX_COMPARED} models, not ${names.size}; name those to compare`,
+    );
   const chosen = (name: string): ChosenModel => ({
     model: name,
     runs: runsOf(name, families, name === against ? 'against' : 'models'),
@@ -99,12 +103,5 @@ export function unknownModel(parameter: string, name: string): ServiceError {
   return new ServiceError(
     'invalid_filter',
     `${parameter}: no job has run ${name}; GET /models lists the models`,
-  );
-}
-
-function tooMany(models: number): ServiceError {
-  return new ServiceError(
-    'invalid_filter',
-    `models: expected at most ${MAX_COMPARED} models, not ${models}; name those to compare`,
   );
 }

@@ -67,15 +67,19 @@ export function readChosenDays(choice: Choice) {
       if (!days.has(key)) days.set(key, day);
     }
   }
-  const lateOf = (model: string, dates: ReadonlySet<CalendarDate>) =>
-    [...dates].filter((date) => date > (after?.get(model) ?? '')).length;
+
   return {
     /** By model. */
     periods,
     /** One per date, start and job: all that the benchmark needs. */
     days: [...days.values()],
     /** By model: how many model-days of the chosen period have failed and were not completed. */
-    failed: new Map([...failed].map(([model, dates]) => [model, lateOf(model, dates)])),
+    failed: new Map(
+      Array.from(failed, ([model, dates]) => [
+        model,
+        [...dates].filter((date) => date > (after?.get(model) ?? '')).length,
+      ]),
+    ),
   };
 }
 

@@ -12,7 +12,7 @@ import {
 } from './risk-and-return.ts';
 import { reported, toDollars, type Money } from '../basics/money.ts';
 import { reportDrawdown } from './report-returns.ts';
-import { type DayReturn, type Factors, reportStyle } from './style.ts';
+import { type Factors, reportStyle } from './style.ts';
 import { type ModelTrading, noSymbolTrading, type OpenPosition, unrealisedOf } from './trading.ts';
 import type { Database } from '../database/database.ts';
 import { type Closing, type ClosingHolding, closingsOf } from '../database/records/holdings.ts';
@@ -288,14 +288,16 @@ export function reportDetails({ curve, series, riskFree, factors, ...rest }: Det
     rolling: reportRolling(curve, series, riskFree),
     symbols: reportSymbols(rest),
     histogram: histogramOf(returnsOf(series)),
-    style: factors && reportStyle(withReturn(curve), factors, riskFree),
+    style:
+      factors &&
+      reportStyle(
+        curve.flatMap(({ date, startDate, dailyReturn }) =>
+          dailyReturn === null ? [] : [{ date, startDate, dailyReturn }],
+        ),
+        factors,
+        riskFree,
+      ),
   };
-}
-
-function withReturn(curve: readonly DayOfCurve[]): DayReturn[] {
-  return curve.flatMap(({ date, startDate, dailyReturn }) =>
-    dailyReturn === null ? [] : [{ date, startDate, dailyReturn }],
-  );
 }
 
 /**

@@ -97,7 +97,7 @@ function splitLots(
     price,
   }: { date: CalendarDate; added: number; cash: Money; price: Money | null },
 ): Money {
-  const before = quantityOf(book, symbol);
+  const before = sharesIn(book.get(symbol) ?? []);
   const after = before + added;
   const fraction = price === null || price === 0 ? 0 : cash / price;
   const oldShares = after === 0 ? before : (before * fraction) / (after + fraction);
@@ -106,8 +106,8 @@ function splitLots(
   return trips.length === 0 ? cash : sum(trips.map(profitOf));
 }
 
-function quantityOf(book: LotBook, symbol: string): number {
-  return (book.get(symbol) ?? []).reduce((sum, { quantity }) => sum + quantity, 0);
+function sharesIn(lots: readonly Lot[]): number {
+  return lots.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
 /**
@@ -115,7 +115,7 @@ function quantityOf(book: LotBook, symbol: string): number {
  * the next one.
  */
 function rescale(lots: readonly Lot[], quantity: number): Lot[] {
-  const total = lots.reduce((sum, lot) => sum + lot.quantity, 0);
+  const total = sharesIn(lots);
   const scaled: Lot[] = [];
   let [reached, done, cost] = [0, 0, 0];
   lots.forEach((lot, index) => {
@@ -334,7 +334,7 @@ export function openPositions(book: LotBook, markOf: (symbol: string) => Money |
     .map(([symbol, lots]) => {
       const [oldest] = lots;
       assert(oldest !== undefined, 'a book holds no symbol without lots');
-      const [quantity, cost] = [quantityOf(book, symbol), sum(lots.map((lot) => lot.cost))];
+      const [quantity, cost] = [sharesIn(lots), sum(lots.map((lot) => lot.cost))];
       const mark = markOf(symbol);
       const value = mark === null ? null : reported(quantity * mark);
       const profit = value === null ? null : reported(value - cost);

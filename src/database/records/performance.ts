@@ -250,20 +250,15 @@ export function barsBetween(database: Database, symbol: string, { from, to }: Da
 }
 
 /** A run, the family it belongs to, and how many active model-days it has in the window. */
-export interface RunInWindow {
-  run: string;
-  family: string;
-  modelDays: number;
-}
+export type RunInWindow = ReturnType<typeof runsInWindow>[number];
 
 /** Every run that a job has named, by name. */
-export function runsInWindow(database: Database, window: JobWindow): RunInWindow[] {
-  const runs: RunInWindow[] = [];
-  for (const run of namedModels(database)) {
-    const { family = run } = newestRun(database, run) ?? {};
-    runs.push({ run, family, modelDays: countActiveDays(database, run, window) });
-  }
-  return runs;
+export function runsInWindow(database: Database, window: JobWindow) {
+  return Array.from(namedModels(database), (run) => ({
+    run,
+    family: newestRun(database, run)?.family ?? run,
+    modelDays: countActiveDays(database, run, window),
+  }));
 }
 
 const ASKED = query(

@@ -21,6 +21,10 @@ export interface PairFacts {
   /** Of the difference of growth. */
   interval: Interval | Missing;
   isShown: boolean;
+  /**
+   * Those of the two for which the interval is a lower bound, because one run does not show how
+   * much a model itself varies.
+   */
   singleRuns: readonly string[];
   period: Period;
 }

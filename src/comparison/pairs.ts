@@ -18,7 +18,7 @@ import {
   type Uncertainty,
 } from './difference.ts';
 import type { Period } from './looks.ts';
-import { type Lead, leadOf, sentenceOf } from './answer.ts';
+import { type Lead, leadOf, sentenceOf, type PairFacts } from './answer.ts';
 
 /**
  * Σ ab / √(Σ a² · Σ b²), a and b the deviations of both models' daily log returns from their means:
@@ -43,14 +43,7 @@ function isConstant(deviations: Float64Array): boolean {
 }
 
 /** Measures of two models over the same days. */
-interface MeasuredPair {
-  /** The mean of the daily log returns, the first model's minus the second's. */
-  mean: number;
-  /** The uncertainty of that mean; null when the difference is the same on every day. */
-  uncertainty: Uncertainty | null;
-  /** Of both models' daily log returns. */
-  correlation: Figure;
-}
+type MeasuredPair = ReturnType<typeof measurePair>;
 
 /** The measures of two compared models, in either order. */
 export type MeasuredPairs = (model: string, against: string) => MeasuredPair;
@@ -71,31 +64,25 @@ export function measurePairs(series: readonly Series[]): MeasuredPairs {
   };
 }
 
-function measurePair(one: Series, other: Series): MeasuredPair {
+function measurePair(one: Series, other: Series) {
   const differences = one.logReturns.map(
     (logReturn, day) => logReturn - (other.logReturns[day] ?? NaN),
   );
   return {
+    /** The mean of the daily log returns, the first model's minus the second's. */
     mean: mean(differences),
+    /** The uncertainty of that mean; null when the difference is the same on every day. */
     uncertainty: measureUncertainty(differences, [one.spread, other.spread]),
+    /** Of both models' daily log returns. */
     correlation: correlationOf(one, other),
   };
 }
 
 /** Two models to compare, and the measures of both, or why there are none. */
-export interface ChosenPair {
-  model: string;
-  against: string;
-  /** Of both over the period, in this order. */
-  returns: readonly [Figure, Figure];
+export interface ChosenPair extends Omit<PairFacts, 'interval' | 'isShown' | 'period'> {
   measured: MeasuredPair | Missing;
   /** The days and the difference after each, in order; null when the curves are not wanted. */
   curve: readonly CurvePoint[] | null;
-  /**
-   * Those of the two for which the interval is a lower bound, because one run does not show how
-   * much a model itself varies.
-   */
-  singleRuns: readonly string[];
 }
 
 /** A measured difference, and how likely one of its size is by chance. */

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import { count } from '../basics/sentences.ts';
 import { mean, sampleVariance } from '../statistics/moments.ts';
-import { measureUncertainty, type RunSpread, type Uncertainty } from './difference.ts';
+import { measureUncertainty } from './difference.ts';
 
 /**
  * A date, or the number of a date in a chain's own market; one comparison uses only one of the two.
@@ -100,21 +100,10 @@ function readRecord(
 export const LEAST_DEVIATION = 1e-15;
 
 /** A model over the days compared. */
-export interface Series {
-  record: TrackRecord;
-  /** The mean of the runs' log returns, day by day. */
-  logReturns: Float64Array;
-  /** The mean daily log return of each run. */
-  runMeans: Float64Array;
-  spread: RunSpread;
-  /** The mean of the mean run's daily log returns. */
-  mean: number;
-  /** The uncertainty of that mean; null when nothing varies, as in a portfolio of cash. */
-  uncertainty: Uncertainty | null;
-}
+export type Series = ReturnType<typeof seriesOf>;
 
 /** At least two days, by number; every run must have a return on each. */
-export function seriesOf(record: TrackRecord, days: readonly number[]): Series {
+export function seriesOf(record: TrackRecord, days: readonly number[]) {
   const sums = new Float64Array(days.length);
   const runMeans = new Float64Array(record.runs.length);
   for (const [run, own] of record.runs.entries()) {
@@ -122,8 +111,18 @@ export function seriesOf(record: TrackRecord, days: readonly number[]): Series {
   }
   const logReturns = sums.map((sum) => sum / record.runs.length);
   const spread = { runs: record.runs.length, variance: sampleVariance(runMeans) };
-  const uncertainty = measureUncertainty(logReturns, [spread]);
-  return { record, logReturns, runMeans, spread, mean: mean(logReturns), uncertainty };
+  return {
+    record,
+    /** The mean of the runs' log returns, day by day. */
+    logReturns,
+    /** The mean daily log return of each run. */
+    runMeans,
+    spread,
+    /** The mean of the mean run's daily log returns. */
+    mean: mean(logReturns),
+    /** The uncertainty of that mean; null when nothing varies, as in a portfolio of cash. */
+    uncertainty: measureUncertainty(logReturns, [spread]),
+  };
 }
 
 /** Adds a run's log returns on these days to the sums by day; returns the run's own sum. */

@@ -51,20 +51,14 @@ export interface AskedDay extends DayOfRun {
 }
 
 /** A model with the days of its runs in the window. */
-export interface Family {
-  model: string;
-  /** At least one, each with its days by date. */
-  runs: readonly { run: string; days: readonly AskedDay[] }[];
-  knowledgeCutoff: CalendarDate | null;
-  isDeterministic: boolean;
-}
+export type Family = ReturnType<typeof readFamily>;
 
 /** Reads the days of a model's runs in the window. */
 export function readFamily(
   database: Database,
   { model, runs }: ChosenModel,
   { window, readAsked }: { window: JobWindow; readAsked: AskedReader },
-): Family {
+) {
   const read = runs.map((run) => {
     const days = daysOfRun(database, run, window);
     const asked = readAsked(run, new Set(days.map(({ jobId }) => jobId)));
@@ -78,6 +72,7 @@ export function readFamily(
   const withCutoff = latestOf(days.filter(({ asked }) => asked.knowledgeCutoff !== null));
   return {
     model,
+    /** At least one, each with its days by date. */
     runs: read,
     knowledgeCutoff: withCutoff?.asked.knowledgeCutoff ?? null,
     isDeterministic: read.length > 0 && days.every(({ asked }) => asked.isDeterministic),
@@ -85,7 +80,11 @@ export function readFamily(
 }
 
 /** The days of all its runs, run by run. */
-export function daysOf({ runs }: Pick<Family, 'runs'>): IteratorObject<AskedDay> {
+export function daysOf({
+  runs,
+}: {
+  runs: readonly { days: readonly AskedDay[] }[];
+}): IteratorObject<AskedDay> {
   return runs.values().flatMap(({ days }) => days);
 }
 

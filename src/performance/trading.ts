@@ -138,31 +138,10 @@ function portion(amount: Money, part: number, whole: number): Money {
 }
 
 /** What some model-days traded, in exact money. */
-export interface Trading {
-  trades: number;
-  /** Shares times price. */
-  bought: Money;
-  sold: Money;
-  /** What orders cost beyond shares times price. */
-  commission: Money;
-  roundTrips: RoundTrip[];
-  /** Profit on the fractions of shares that splits paid in cash. */
-  fractionProfit: Money;
-  /** The dividends received, by session; none where there were none. */
-  dividends: Map<number, Money>;
-  /** By symbol, of every action that names one. */
-  symbols: Map<string, SymbolTrading>;
-}
+export type Trading = ReturnType<typeof noTrading>;
 
 /** What some model-days traded in one symbol, and received for holding it. */
-interface SymbolTrading {
-  trades: number;
-  /** Profit on shares sold, and on the fractions that splits paid in cash. */
-  realised: Money;
-  dividends: Money;
-  /** All that came in minus all that was paid, dividends and commission included. */
-  cash: Money;
-}
+type SymbolTrading = ReturnType<typeof noSymbolTrading>;
 
 /** What a model traded, and the lots that it still holds. */
 export type ModelTrading = Trading & { book: LotBook };
@@ -193,22 +172,35 @@ export function tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<numb
   return { ...trading, book };
 }
 
-function noTrading(): Trading {
+function noTrading() {
   const nothing = reported(0);
   return {
     trades: 0,
+    /** Shares times price. */
     bought: nothing,
     sold: nothing,
+    /** What orders cost beyond shares times price. */
     commission: nothing,
-    roundTrips: [],
+    roundTrips: [] as RoundTrip[],
+    /** Profit on the fractions of shares that splits paid in cash. */
     fractionProfit: nothing,
-    dividends: new Map(),
-    symbols: new Map(),
+    /** The dividends received, by session; none where there were none. */
+    dividends: new Map<number, Money>(),
+    /** By symbol, of every action that names one. */
+    symbols: new Map<string, SymbolTrading>(),
   };
 }
 
-export function noSymbolTrading(): SymbolTrading {
-  return { trades: 0, realised: reported(0), dividends: reported(0), cash: reported(0) };
+export function noSymbolTrading() {
+  const nothing = reported(0);
+  return {
+    trades: 0,
+    /** Profit on shares sold, and on the fractions that splits paid in cash. */
+    realised: nothing,
+    dividends: nothing,
+    /** All that came in minus all that was paid, dividends and commission included. */
+    cash: nothing,
+  };
 }
 
 /**

@@ -200,28 +200,7 @@ export interface Finding {
 }
 
 /** What an audit found. */
-export interface AuditReport {
-  /** Models with active model-days. */
-  models: number;
-  /** Active model-days, and how many of them are the same when they are replayed. */
-  modelDays: number;
-  same: number;
-  superseded: { modelDays: number; same: number };
-  positions: number;
-  /** Model-days that differ when they are replayed. */
-  problems: Listed<Finding>;
-  /** Those that differ where a price that they could read may have been replaced without a trace. */
-  unverifiable: Listed<Finding>;
-  /** Results of tools that came from outside, which are taken from the record. */
-  fromOutside: number;
-  /** What is wrong with the file itself. */
-  damage: string[];
-  /**
-   * Model-days whose start, prices, splits or dividends have changed since they ran; these are not
-   * errors.
-   */
-  stale: StaleModelDays;
-}
+export type AuditReport = ReturnType<typeof emptyReport>;
 
 export interface ReplayOptions {
   filters?: ReplayFilters;
@@ -232,18 +211,28 @@ export interface ReplayOptions {
 }
 
 /** A report to which nothing has been added. */
-export function emptyReport(): AuditReport {
+export function emptyReport() {
   return {
+    /** Models with active model-days. */
     models: 0,
+    /** Active model-days, and how many of them are the same when they are replayed. */
     modelDays: 0,
     same: 0,
     superseded: { modelDays: 0, same: 0 },
     positions: 0,
-    problems: { total: 0, first: [] },
-    unverifiable: { total: 0, first: [] },
+    /** Model-days that differ when they are replayed. */
+    problems: { total: 0, first: [] } as Listed<Finding>,
+    /** Those that differ where a price that they could read may have been replaced without a trace. */
+    unverifiable: { total: 0, first: [] } as Listed<Finding>,
+    /** Results of tools that came from outside, which are taken from the record. */
     fromOutside: 0,
-    damage: [],
-    stale: { total: 0, first: [], remedy: '' },
+    /** What is wrong with the file itself. */
+    damage: [] as string[],
+    /**
+     * Model-days whose start, prices, splits or dividends have changed since they ran; these are not
+     * errors.
+     */
+    stale: { total: 0, first: [], remedy: '' } as StaleModelDays,
   };
 }
 

@@ -278,18 +278,22 @@ export const symbolsWithClosedSource = symbolsFoundBy(
   `SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${closedSourcesInSql})`,
 );
 
+/** A bar as stored, whatever its symbol. */
+export const BAR_COLUMNS = {
+  date: text,
+  open: real,
+  high: orNull(real),
+  low: orNull(real),
+  close: orNull(real),
+  volume: orNull(real),
+  /** Whether its series is adjusted, so that splits must not be applied again. */
+  adjusted: flag,
+};
+
 const BARS = query(
   `SELECT date, open, high, low, close, volume, source IN (${adjustedSourcesInSql}) AS adjusted FROM price_data
    WHERE symbol = ?1 AND date BETWEEN ?2 AND ?3 ORDER BY date`,
-  {
-    date: text,
-    open: real,
-    high: orNull(real),
-    low: orNull(real),
-    close: orNull(real),
-    volume: orNull(real),
-    adjusted: flag,
-  },
+  BAR_COLUMNS,
 );
 
 /** A bar of a symbol that is known. */

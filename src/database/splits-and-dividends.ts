@@ -9,7 +9,7 @@ import {
 import type { Database, Reader } from './database.ts';
 import { integer, oneOf, query, real, type RowOf, text } from './rows.ts';
 import { type Coverage, dividendSpans, splitSpans, type Stamp } from './prices.ts';
-import type { Split } from './market.ts';
+import { type Split, SPLIT_COLUMNS } from './market.ts';
 import { barsAt, dividendsAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
 
 /**
@@ -133,10 +133,7 @@ const NIGHTS = query(
      AND julianday(after.date) - julianday(before.date) <= ${MAX_NIGHT_DAYS}
    ORDER BY split.symbol, split.date`,
   {
-    symbol: text,
-    date: text,
-    numerator: integer,
-    denominator: integer,
+    ...SPLIT_COLUMNS,
     previousDate: text,
     previousClose: real,
     nextDate: text,
@@ -193,7 +190,7 @@ export function contradicts(night: SplitNight, meaning: Meaning): boolean {
 
 const STORED_SPLITS = query(
   'SELECT symbol, date, numerator, denominator FROM stock_splits WHERE symbol = ? ORDER BY date',
-  { symbol: text, date: text, numerator: integer, denominator: integer },
+  SPLIT_COLUMNS,
 );
 
 /** The stored splits of a symbol, whatever its series. */

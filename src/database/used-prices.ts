@@ -3,6 +3,7 @@ import type { Reader } from './database.ts';
 import { amount, flag, integer, oneOf, query, type RowOf, text } from './rows.ts';
 import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './schema/price-conditions.ts';
 import { dividendBases } from './splits-and-dividends.ts';
+import { SPLIT_COLUMNS } from './market.ts';
 
 /** What model-days used of prices, splits and dividends, by symbol and date. */
 
@@ -47,7 +48,7 @@ export function usedPrices(reader: Reader): UsedPrice[] {
 const SPLITS = query(
   `SELECT DISTINCT symbol, session_splits.date, numerator, denominator
    FROM session_splits JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} ORDER BY 1, 2`,
-  { symbol: text, date: text, numerator: integer, denominator: integer },
+  SPLIT_COLUMNS,
 );
 
 export type UsedSplit = RowOf<typeof SPLITS>;

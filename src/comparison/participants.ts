@@ -193,7 +193,11 @@ export function findParticipants(all: readonly TrackRecord[]) {
   const records = able.length === 0 ? all : able;
   const days = commonDays(records);
   if (days.length < MIN_DAYS)
-    for (const { model } of able) reasons.set(model, tooFewInCommon(days.length));
+    for (const { model } of able)
+      reasons.set(
+        model,
+        `Needs ${count(MIN_DAYS, 'day')} on which the returns of all runs compared start from the same close; there are ${days.length}`,
+      );
   return {
     /** By place: the days that every run of these models has started from the same close. */
     days,
@@ -215,8 +219,4 @@ function whyNotByItself(record: TrackRecord): string | null {
   if (own.length >= MIN_DAYS) return null;
   const has = record.runs.length === 1 ? 'it has' : 'its runs share';
   return `Needs ${count(MIN_DAYS, 'day')} with a return; ${has} ${own.length}`;
-}
-
-function tooFewInCommon(days: number): string {
-  return `Needs ${count(MIN_DAYS, 'day')} on which the returns of all runs compared start from the same close; there are ${days}`;
 }

@@ -59,10 +59,7 @@ export function isMade(handled: Handled): handled is ResponseBody {
 }
 
 /** The pieces of a body; of a table, also the name of its file. */
-export function piecesOf(body: ResponseBody): {
-  pieces: Iterable<string>;
-  fileName: string | null;
-} {
+export function piecesOf(body: ResponseBody) {
   if (typeof body === 'string') return { pieces: [body], fileName: null };
   return 'lines' in body
     ? { pieces: body.lines, fileName: body.fileName }

@@ -197,6 +197,6 @@ const STORED = query(
 );
 
 /** The decisions of a session as they are stored, in the form of `decisionsOf`. */
-export function storedDecisions(reader: Reader, sessionId: number): RowOf<typeof STORED>[] {
+export function storedDecisions(reader: Reader, sessionId: number) {
   return STORED.all(reader, sessionId);
 }

@@ -17,7 +17,7 @@ const DATES = query(
 
 /** The dates of a job, in order. */
 export function datesOfJob(reader: Reader, jobId: string): CalendarDate[] {
-  return DATES.all(reader, jobId).map(([date]) => date);
+  return DATES.all(reader, jobId).flat();
 }
 
 /** Adds a job's model-days: one for each of its dates and runs. */
@@ -54,7 +54,7 @@ const DATES_TO_RUN = query(
 
 /** The dates on which a job has something to run, as far as prices allow, in order. */
 export function datesToRun(reader: Reader, jobId: string): CalendarDate[] {
-  return DATES_TO_RUN.all(reader, jobId).map(([date]) => date);
+  return DATES_TO_RUN.all(reader, jobId).flat();
 }
 
 const SKIP = `
@@ -104,23 +104,11 @@ export function pendingModelDays(reader: Reader, jobId: string, date: CalendarDa
 const COUNT_ENDED =
   'SELECT count(*) FROM job_details WHERE job_id = ?1 AND completed_at IS NOT NULL';
 
-/** Fails every model-day that has not ended, because the job itself cannot continue. */
-export function failModelDays(
-  database: Database,
-  jobId: string,
-  { error, at }: { error: string; at: string },
-): void {
-  endModelDays(database, jobId, { status: 'failed', error, at });
-}
-
 /**
- * Skips every model-day that has not ended, because the job is cancelled. Returns how many.
+ * Ends every model-day that has not ended: it fails, because the job itself cannot continue, or is
+ * skipped, because the job is cancelled. Returns how many.
  */
-export function cancelModelDays(database: Database, jobId: string, at: string): number {
-  return endModelDays(database, jobId, { status: 'skipped', error: skipReasons.cancelled, at });
-}
-
-function endModelDays(
+export function endModelDays(
   database: Database,
   jobId: string,
   { status, error, at }: { status: 'failed' | 'skipped'; error: string; at: string },

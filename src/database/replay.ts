@@ -23,10 +23,7 @@ import type { PositionRow } from './sessions.ts';
 export type ReplayFilters = Pick<SessionFilters, 'jobId' | 'model'>;
 
 /** How many models have active model-days, and how many of these there are. */
-export function countActive(
-  reader: Reader,
-  { jobId, model }: ReplayFilters,
-): { models: number; modelDays: number } {
+export function countActive(reader: Reader, { jobId, model }: ReplayFilters) {
   const models = model === undefined ? [...modelsWithSessions(reader)] : [model];
   const days = models.map((name) => countActiveDays(reader, name, { jobId }));
   return {
@@ -161,9 +158,7 @@ const TOOL_USAGE = query(
   },
 );
 
-export type StoredToolUsage = RowOf<typeof TOOL_USAGE>;
-
 /** The tool usage of a session, by the name of the tool. */
-export function toolUsageOf(reader: Reader, sessionId: number): StoredToolUsage[] {
+export function toolUsageOf(reader: Reader, sessionId: number) {
   return TOOL_USAGE.all(reader, sessionId);
 }

@@ -115,31 +115,18 @@ export function appendMessages(
   );
   const before = newestRow(database);
   messages.forEach((message, offset) => {
-    const {
-      role,
-      content,
-      summary = null,
-      toolName = null,
-      toolInput = null,
-      toolCalls = null,
-      carried = null,
-      served = null,
-    } = message;
-    const index = firstIndex + offset;
     const { changes } = insert.run(
-      ...[
-        sessionId,
-        index,
-        role,
-        content,
-        summary,
-        toolName,
-        toolInput,
-        toolCalls,
-        carried,
-        timestamp,
-        served,
-      ],
+      sessionId,
+      firstIndex + offset,
+      message.role,
+      message.content,
+      message.summary ?? null,
+      message.toolName ?? null,
+      message.toolInput ?? null,
+      message.toolCalls ?? null,
+      message.carried ?? null,
+      timestamp,
+      message.served ?? null,
     );
     assert.equal(changes, 1, 'messages continue where the reasoning log ends');
   });
@@ -362,14 +349,11 @@ const RUNNING = query(
   },
 );
 
-/** A session that was running when its process ended, with its reasoning log. */
-type InterruptedSession = RowOf<typeof RUNNING> & { messages: LoggedMessage[] };
-
-/** The interrupted session of a model-day; null when it has none. */
-export function interruptedSession(
-  database: Database,
-  { jobId, date, model }: ModelDay,
-): InterruptedSession | null {
+/**
+ * The interrupted session of a model-day, which was running when its process ended, with its
+ * reasoning log; null when it has none.
+ */
+export function interruptedSession(database: Database, { jobId, date, model }: ModelDay) {
   const session = RUNNING.get(database, jobId, date, model);
   return session === undefined
     ? null

@@ -1,9 +1,9 @@
 import { timestamp } from '../basics/calendar.ts';
-import { cancelModelDays } from '../database/model-days.ts';
 import { endJob, statusOfJob, unfinishedJobId, discard } from '../database/jobs.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { ServiceError, skipReasons } from '../basics/domain.ts';
 import type { WorkerContext } from './active-job.ts';
 import { warnOfDays } from './warnings.ts';
+import { endModelDays } from '../database/model-days.ts';
 
 /**
  * Cancels a job in one transaction; completed model-days are kept. Resolves to how many were not
@@ -21,7 +21,11 @@ export function cancelJob(
     if (unfinishedJobId(database) !== jobId)
       throw new ServiceError('job_conflict', `Job ${jobId} cannot be cancelled: it is ${status}`);
     const at = timestamp(clock());
-    const notRun = cancelModelDays(database, jobId, at);
+    const notRun = endModelDays(database, jobId, {
+      status: 'skipped',
+      error: skipReasons.cancelled,
+      at,
+    });
     endJob(database, jobId, { status: 'cancelled', error: null, at });
     warnOfDays(database, jobId);
     return notRun;

@@ -4,7 +4,7 @@ import type { Configuration } from '../basics/configuration-schema.ts';
 import { readConfiguration } from '../basics/configuration.ts';
 import {
   datesToRun,
-  failModelDays,
+  endModelDays,
   finalStatus,
   pendingModelDays,
   skipModelDays,
@@ -70,7 +70,7 @@ export async function endJob(
   const { database, clock, log } = context;
   const at = timestamp(clock());
   const end = () => {
-    if (error !== null) failModelDays(database, jobId, { error, at });
+    if (error !== null) endModelDays(database, jobId, { status: 'failed', error, at });
     const status = error === null ? finalStatus(database, jobId) : 'failed';
     endStoredJob(database, jobId, { status, error, at });
     warnOfDays(database, jobId);

@@ -55,22 +55,18 @@ interface Pair {
 }
 
 /** Collects the differences of one model-day. */
-export interface Comparison {
-  readonly differences: Difference[];
-  note(kind: Kind, sentence: string, symbols?: readonly string[]): void;
-  /** Notes each column whose two values are not the same. */
-  compare(what: string, pair: Pair): void;
-}
+export type Comparison = ReturnType<typeof createComparison>;
 
 /** A comparison without differences yet. */
-export function createComparison(): Comparison {
+export function createComparison() {
   const differences: Difference[] = [];
-  const note: Comparison['note'] = (kind, sentence, symbols = []) =>
+  const note = (kind: Kind, sentence: string, symbols: readonly string[] = []) =>
     void differences.push({ kind, sentence, symbols });
   return {
     differences,
     note,
-    compare(what, { kind = 'books', stored, replayed, symbols }) {
+    /** Notes each column whose two values are not the same. */
+    compare(what: string, { kind = 'books', stored, replayed, symbols }: Pair) {
       for (const [column, value] of Object.entries(replayed)) {
         // As the database keeps it: half a character becomes another one.
         const [was, is] = [
@@ -199,13 +195,10 @@ export function compareSession(
   { compare }: Comparison,
 ): void {
   const { agentConfig, wording } = terms;
-  const ofAnswers = steps.map(
-    ({ answer, hasSecond }) =>
-      1 + answer.toolCalls.length + (answer.note === null ? 0 : 1) + Number(hasSecond),
-  );
-  const totalMessages = ofAnswers.reduce(
-    (sum, count) => sum + count,
-    messages + (fills === null ? 0 : 1),
+  const totalMessages = steps.reduce(
+    (sum, { answer, hasSecond }) =>
+      sum + 1 + answer.toolCalls.length + Number(answer.note !== null) + Number(hasSecond),
+    messages + Number(fills !== null),
   );
   const last = steps.at(-1)?.answer;
   const words = wordsOf(wording);
@@ -215,7 +208,7 @@ export function compareSession(
       : { end: undefined, confidence: null };
   const hasEnded = last !== undefined && decider === null && isLastAnswer(last);
   const isAtLimit = !hasEnded && steps.length === agentConfig.max_steps;
-  const isFirst = session.startedFrom === null;
+
   compare('trading_sessions', {
     stored: {
       steps: session.steps,
@@ -241,7 +234,7 @@ export function compareSession(
       confidence: decided.confidence,
       note,
       unfilled: unfilledOf(unfilled),
-      initial_cash_e4: isFirst ? fromDollars(agentConfig.initial_cash) : null,
+      initial_cash_e4: session.startedFrom === null ? fromDollars(agentConfig.initial_cash) : null,
       pays_dividends: Number(agentConfig.dividends),
     },
   });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { decisionKinds, storeDecisions } from '../../src/database/decisions.ts';
-import { failModelDays } from '../../src/database/model-days.ts';
+import { endModelDays } from '../../src/database/model-days.ts';
 import { type Decision, decisions, placeOf } from '../../src/database/records/decisions.ts';
 import { queries } from '../../src/database/rows.ts';
 import { endModelDay } from '../../src/database/sessions.ts';
@@ -263,7 +263,7 @@ const failing: [what: string, fail: (database: Database) => void][] = [
   ],
   [
     'whose job failed',
-    (database) => failModelDays(database, 'j', { error: 'No key.', at: 'later' }),
+    (database) => endModelDays(database, 'j', { status: 'failed', error: 'No key.', at: 'later' }),
   ],
 ];
 for (const [what, fail] of failing) {

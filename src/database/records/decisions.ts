@@ -128,8 +128,17 @@ export function decisions(
   const { date, model, jobId: job, place } = after ?? { date: '', model: '', jobId: '', place: 0 };
   const found = chosen.all(
     reader,
-    ...[date, model, job, place, start, after !== null && date < end ? date : end, jobId ?? null],
-    ...[models ? JSON.stringify(models) : null, kind ?? null, symbol ?? null, limit],
+    date,
+    model,
+    job,
+    place,
+    start,
+    after !== null && date < end ? date : end,
+    jobId ?? null,
+    models ? JSON.stringify(models) : null,
+    kind ?? null,
+    symbol ?? null,
+    limit,
   );
   const cut = (words: string | null) => words && cutWords(words);
   return found.map((one) => ({ ...one, reason: cut(one.reason), detail: cut(one.detail) }));

@@ -100,9 +100,12 @@ function refusedRow(
   { symbol, date: text }: RawRow,
   { line, defect }: { line: number; defect: Defect },
 ): RefusedRow {
-  const day = dayOf(text);
-  const date = isCalendarDate(day) || isTooEarly(day) ? (day as CalendarDate) : null;
-  return { line, defect, symbol: normaliseSymbol(symbol ?? ''), date };
+  return { line, defect, symbol: normaliseSymbol(symbol ?? ''), date: dateIn(dayOf(text)) };
+}
+
+/** A date of the calendar, however early; null for anything else. */
+export function dateIn(value: unknown): CalendarDate | null {
+  return isCalendarDate(value) || isTooEarly(value) ? (value as CalendarDate) : null;
 }
 
 type Checked<Value> = { bar: Value; defect?: never } | { defect: Defect; bar?: never };

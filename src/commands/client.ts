@@ -149,7 +149,13 @@ const JOBS = 200;
 const NOT_FOUND = 404;
 
 /** The fields of the list of jobs that are needed here. */
-const jobs = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
+const jobList = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
+
+/** The ids of the newest jobs, at most so many. */
+export async function newestJobs(client: Client, limit: number): Promise<string[]> {
+  const { jobs } = await client.get(`/jobs?limit=${limit}`, jobList);
+  return jobs.map(({ job_id }) => job_id);
+}
 
 /**
  * As the work, but where the service does not find the job, the error names the job that was
@@ -164,8 +170,7 @@ export async function orUnknownJob<Result>(
     return await work();
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== NOT_FOUND) throw error;
-    const known = (await client.get(`/jobs?limit=${JOBS}`, jobs)).jobs.map(({ job_id: id }) => id);
-    const meant = didYouMean(jobId, known, 'GET /jobs lists them');
+    const meant = didYouMean(jobId, await newestJobs(client, JOBS), 'GET /jobs lists them');
     throw new ServiceError('job_not_found', forTerminal(`There is no job "${jobId}"; ${meant}`));
   }
 }

@@ -11,7 +11,7 @@ import {
   writeControlMarket,
   type Written,
 } from '../control/market.ts';
-import { count, list } from '../basics/sentences.ts';
+import { count, linesOf, list } from '../basics/sentences.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
 import { checkWholeNumber, WrongUsage, ownDatabase } from './arguments.ts';
@@ -95,14 +95,13 @@ function describe(
   const shift = key.weeks === 0 ? 'on the real dates' : `${count(key.weeks, 'week')} earlier`;
   const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${shift}`;
   const hasRealNames = disguises.every(({ symbol, code }) => symbol === code);
-  return [
+  return linesOf([
     `${shown}: ${counted(bars, 'bar')} and ${count(dividends, 'dividend')} of ${count(disguises.length, 'symbol')}, ${span}`,
-    ...(without.length > 0 ? [`  left out, without prices then: ${list(without.sort())}`] : []),
+    without.length > 0 && `  left out, without prices then: ${list(without.sort())}`,
     'Keep key.csv and the seed away from models.',
-    ...(hasRealNames
-      ? ['Its symbols are the real ones: import it in another folder, into a database of its own.']
-      : []),
+    hasRealNames &&
+      'Its symbols are the real ones: import it in another folder, into a database of its own.',
     `Next: import-prices ${toImport}, merge universe.json into the configuration, trigger --universe ${forTerminal(name)}`,
     '',
-  ].join('\n');
+  ]).join('\n');
 }

@@ -8,7 +8,7 @@ import { supplyDividends } from '../prices/download-dividends.ts';
 import { hasPriceProvider, NO_PRICE_PROVIDER } from '../prices/providers.ts';
 import type { PriceContext, PriceRequest } from '../prices/download.ts';
 import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
-import { count, didYouMean, list } from '../basics/sentences.ts';
+import { count, didYouMean, linesOf, list } from '../basics/sentences.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { nasdaq100 } from '../basics/configuration-schema.ts';
 import { checkWholeNumber, WrongUsage, resetNote } from './arguments.ts';
@@ -180,18 +180,17 @@ function describe({ dates, warnings, reports }: PriceSupply, { symbols }: Downlo
   const missing = new Set(dates.flatMap((date) => date.missing));
   const known = dates.filter((date) => date.missing.length === 0).length;
   const needed = reports.filter(({ wanted }) => wanted > 0);
-  return [
-    ...(needed.length === 0
-      ? ['Nothing to download: every price is known.']
-      : needed.map(
-          ({ downloaded, wanted, unit }) =>
-            `Downloaded ${downloaded.length} of ${count(wanted, unit)}.`,
-        )),
+  return linesOf([
+    needed.length === 0 && 'Nothing to download: every price is known.',
+    ...needed.map(
+      ({ downloaded, wanted, unit }) =>
+        `Downloaded ${downloaded.length} of ${count(wanted, unit)}.`,
+    ),
     ...warnings,
     `${known} of ${count(dates.length, 'weekday')} known for all ${count(symbols.length, 'symbol')}` +
       (missing.size > 0
         ? `; still missing on some of the others: ${list([...missing].sort())}`
         : ''),
     '',
-  ].join('\n');
+  ]).join('\n');
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pagePaths } from '../basics/paths.ts';
 import { sha256 } from '../basics/hash.ts';
+import { linesOf } from '../basics/sentences.ts';
 import type { ServedSettings } from '../basics/settings.ts';
 import { codingHeaders } from './response.ts';
 import { chooseCoding, type Coding } from './negotiate.ts';
@@ -134,11 +135,11 @@ function marked(
   { settings: { deploymentMode, preserveDevData }, viewedFile, isFixed }: Mode,
 ): Buffer {
   const isKept = preserveDevData || viewedFile !== null;
-  const marks = [
-    ...(deploymentMode === 'DEV' ? [`data-dev="${isKept ? 'kept' : 'erased'}"`] : []),
-    ...(viewedFile === null ? [] : [`data-view="${escapeAttribute(viewedFile)}"`]),
-    ...(isFixed ? ['data-fixed'] : []),
-  ];
+  const marks = linesOf([
+    deploymentMode === 'DEV' && `data-dev="${isKept ? 'kept' : 'erased'}"`,
+    viewedFile !== null && `data-view="${escapeAttribute(viewedFile)}"`,
+    isFixed && 'data-fixed',
+  ]);
   if (marks.length === 0) return brotli;
   const html = zlib().brotliDecompressSync(brotli).toString();
   return zlib().brotliCompressSync(html.replace('<body>', () => `<body ${marks.join(' ')}>`));

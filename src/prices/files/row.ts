@@ -67,7 +67,7 @@ export interface Table {
    * no column has a known name.
    */
   header?: { columns: string; mayHideSymbol: boolean };
-  rows: AsyncIterable<Iterable<Row>>;
+  rows: Iterable<Iterable<Row>> | AsyncIterable<Iterable<Row>>;
 }
 
 /** Checks an unchecked row of a table. */

@@ -2,11 +2,11 @@ import { WORDING, type Wording } from '../agent/prompt.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
-import type { Morning } from './morning.ts';
 import type { NewsSearch } from './news.ts';
 import { fillOrders, type OrderTerms, unfilledInWords } from './orders.ts';
 import { toDollars } from '../basics/money.ts';
 import { type Action, assertSound, type Portfolio } from './portfolio.ts';
+import type { Start } from './start.ts';
 import { runTool, type ToolResult } from './tools.ts';
 import type { Placed, TradingDay } from './trading-day.ts';
 
@@ -30,10 +30,11 @@ export interface Play extends TradingDay {
   expected: Portfolio;
 }
 
-interface Terms extends OrderTerms {
+export interface Terms extends OrderTerms {
   market: Market;
   universe: ReadonlySet<string>;
   news: NewsSearch | null;
+  /** The names of the tools that the entry is offered; all when left out. */
   offered?: readonly string[] | undefined;
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
@@ -51,18 +52,9 @@ export function knownMarket({
 /** A day in the morning: splits applied, dividends paid, nothing called yet. */
 export function beginPlay(
   terms: Terms,
-  {
-    startPortfolio,
-    morning,
-    startNote,
-    startUnfilled,
-  }: {
-    startPortfolio: Portfolio;
-    morning: Morning;
-    startNote: string | null;
-    startUnfilled: readonly string[];
-  },
+  start: Pick<Start, 'startPortfolio' | 'morning' | 'startNote' | 'startUnfilled'>,
 ): Play {
+  const { startPortfolio, morning } = start;
   const { market, universe, news, costs, offered, hasNotes, wording = WORDING } = terms;
   const { isOpenHidden = false, limits = null } = terms;
   const actions: Action[] = [];
@@ -84,7 +76,7 @@ export function beginPlay(
       const executed = actions.filter(({ actionType: type }) => type === 'buy' || type === 'sell');
       return executed.length + placed.length;
     },
-    unfilled: startUnfilled,
+    unfilled: start.startUnfilled,
     get portfolio() {
       return actions.at(-1)?.portfolio ?? startPortfolio;
     },
@@ -92,7 +84,7 @@ export function beginPlay(
     get note() {
       return hasNotes ? play.ownNote : undefined;
     },
-    ownNote: startNote,
+    ownNote: start.startNote,
     toolUsage: new Map(),
   };
   for (const action of morning.actions) enter(play, action);

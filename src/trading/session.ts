@@ -11,7 +11,7 @@ import {
 } from '../database/sessions.ts';
 import { numberedWrite } from '../database/price-writes.ts';
 import { addUsage, type Usage } from '../database/usage.ts';
-import type { Money } from '../basics/money.ts';
+import type { Entry } from '../basics/entry.ts';
 import type {
   Answer,
   Brief,
@@ -29,9 +29,8 @@ import {
   type SessionContext,
   gatherEvidence,
   positionsOf,
+  type StartTerms,
 } from './start.ts';
-import type { Market } from './market.ts';
-import type { NewsSearch } from './news.ts';
 import {
   beginPlay,
   callTool,
@@ -39,8 +38,8 @@ import {
   knownMarket,
   MAX_TOOL_NAME_LENGTH,
   type Play,
+  type Terms,
 } from './running-day.ts';
-import type { OrderTerms } from './orders.ts';
 import type { Action } from './portfolio.ts';
 import {
   answerMessages,
@@ -58,20 +57,13 @@ import { briefOf } from './trading-day.ts';
  * Dollars per million tokens. Cached input costs the same as input unless it has a price of its
  * own.
  */
-interface TokenPrices {
-  input: number;
-  output: number;
-  cached_input?: number | null | undefined;
-  /**
-   * What is written to a provider's cache; 1.25 times the input if left out, as Anthropic charges.
-   */
-  cache_write?: number | null | undefined;
-}
+type TokenPrices = Entry['price_per_million_tokens'];
 
+/** What is written to a provider's cache costs this much more than input, as Anthropic charges. */
 const CACHE_WRITE_FACTOR = 1.25;
 
 /** The cost of one answer, in dollars; null when its tokens or the prices are unknown. */
-export function costOf(usage: TokenUsage | null, prices: TokenPrices | null): number | null {
+export function costOf(usage: TokenUsage | null, prices: TokenPrices): number | null {
   if (
     usage === null ||
     prices === null ||
@@ -149,19 +141,9 @@ export interface Session {
 
 type Prompt = readonly Pick<LogMessage, 'role' | 'content'>[];
 
-interface SessionOptions extends OrderTerms {
-  market: Market;
-  universe: ReadonlySet<string>;
-  initialCash: Money;
-  /** Whether dividends of what it holds are paid. */
-  paysDividends: boolean;
+interface SessionOptions extends Terms, StartTerms {
   /** What the model's tokens cost; null when unknown. */
-  tokenPrices: TokenPrices | null;
-  news: NewsSearch | null;
-  /** The names of the tools that the entry is offered; all when left out. */
-  offered?: readonly string[];
-  /** Whether the model may keep a note; its note is carried on in any case. */
-  hasNotes?: boolean;
+  tokenPrices: TokenPrices;
   /** Aborted when the job is stopped; after that nothing more is written for the session. */
   signal?: AbortSignal;
 }
@@ -198,7 +180,11 @@ export async function openSession(
     answer: (answer) => takeAnswer(state, answer),
     countFailedRequest: (usage = null) => countFailedRequest(state, usage),
     end: (outcome) => end(state, () => writeEnd(state, outcome)),
-    setAside: (mismatch) => end(state, () => writeSetAside(state, mismatch)),
+    setAside: ({ reason: error }) =>
+      end(state, () => {
+        const completedAt = timestamp(context.clock());
+        setAside(context.database, state.sessionId, { error, completedAt });
+      }),
     leave: () => void (state.hasEnded = true),
   };
 }
@@ -252,7 +238,7 @@ async function takeAnswer(
 ): Promise<ToolResults> {
   state.steps += 1;
   if (recorded === undefined)
-    await log(state, answerMessages(answer), usageOf(answer, state.tokenPrices));
+    await log(state, answerMessages(answer), usageOf(state, answer.usage, 1));
   const returned: { call: ToolCall; content: string; isMalformed?: true }[] = [];
   for (const [index, call] of answer.toolCalls.entries()) {
     if (state.hasEnded) break; // while a slow tool was running
@@ -292,21 +278,16 @@ async function log(state: State, messages: readonly LogMessage[], usage?: Usage)
   state.messageCount += logged;
 }
 
-function usageOf({ usage }: Answer, prices: TokenPrices | null): Usage {
-  return { steps: 1, requests: 1, ...(usage ?? UNKNOWN_TOKENS), costUsd: costOf(usage, prices) };
+/** What one request adds: an answer is a step. */
+function usageOf({ tokenPrices }: State, used: TokenUsage | null, steps: 0 | 1): Usage {
+  const costUsd = costOf(used, tokenPrices);
+  return { steps, requests: 1, ...(used ?? UNKNOWN_TOKENS), costUsd };
 }
 
-function countFailedRequest(
-  { database, modelDay, signal, tokenPrices }: State,
-  used: TokenUsage | null,
-): Promise<void> {
-  const usage = {
-    steps: 0,
-    requests: 1,
-    ...(used ?? UNKNOWN_TOKENS),
-    costUsd: costOf(used, tokenPrices),
-  };
-  return database.write(() => addUsage(database, modelDay, usage), { signal });
+function countFailedRequest(state: State, used: TokenUsage | null): Promise<void> {
+  const { database, modelDay } = state;
+  const usage = usageOf(state, used, 0);
+  return database.write(() => addUsage(database, modelDay, usage), state);
 }
 
 /** The only way in which a session ends, in one transaction. */
@@ -346,11 +327,4 @@ function writeEnd(state: State, outcome: Outcome): void {
       completedAt,
     },
   );
-}
-
-function writeSetAside(
-  { database, sessionId, clock }: State,
-  { reason: error }: LogMismatch,
-): void {
-  setAside(database, sessionId, { error, completedAt: timestamp(clock()) });
 }

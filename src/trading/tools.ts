@@ -85,7 +85,7 @@ function tokenise(expression: string): Token[] {
 
 function sum(tokens: Token[]): number {
   let value = product(tokens);
-  for (let operator = take(tokens, '+', '-'); operator; operator = take(tokens, '+', '-')) {
+  for (let operator: string | undefined; (operator = take(tokens, '+', '-')); ) {
     const right = product(tokens);
     value = operator === '+' ? value + right : value - right;
   }
@@ -94,11 +94,7 @@ function sum(tokens: Token[]): number {
 
 function product(tokens: Token[]): number {
   let value = signed(tokens);
-  for (
-    let operator = take(tokens, '*', '/', '%');
-    operator;
-    operator = take(tokens, '*', '/', '%')
-  ) {
+  for (let operator: string | undefined; (operator = take(tokens, '*', '/', '%')); ) {
     const right = signed(tokens);
     value = operator === '*' ? value * right : operator === '/' ? value / right : value % right;
   }
@@ -288,7 +284,7 @@ function toolsOf(extras: Extras, wording: Wording = WORDING): Tool[] {
  * record.
  */
 export function isFromOutside(day: TradingDay, { name: called }: ToolCall): boolean {
-  return toolsOfDay(day).some(({ name, isFromOutside: isOutside }) => name === called && isOutside);
+  return toolsOfDay(day).some((tool) => tool.name === called && tool.isFromOutside);
 }
 
 /**
@@ -303,17 +299,9 @@ export async function runTool(
 ): Promise<ToolResult> {
   if (recorded !== undefined && isFromOutside(day, call))
     return { content: recorded, isRefused: 'error' in JSON.parse(recorded), action: null };
-  const { result, refusal, action = null, note, placed, ...reply } = await replyTo(day, call);
+  const { result, refusal, action = null, ...others } = await replyTo(day, call);
   const content = JSON.stringify(result ?? { error: refusal });
-  const isMalformed = 'isMalformed' in reply && { isMalformed: true as const };
-  return {
-    content,
-    isRefused: refusal !== undefined,
-    ...isMalformed,
-    action,
-    ...(note !== undefined && { note }),
-    ...(placed !== undefined && { placed }),
-  };
+  return { content, isRefused: refusal !== undefined, action, ...others };
 }
 
 function portfolioReport(day: TradingDay): Record<string, unknown> {

@@ -4,6 +4,7 @@ import {
   dateOf,
   isWeekday,
   timestamp,
+  weekdayBefore,
   weekdaysBefore,
 } from '../basics/calendar.ts';
 import {
@@ -23,7 +24,6 @@ import {
   nextDate,
   noteRefusal,
   noteSupply,
-  weekdayBefore,
 } from './download-order.ts';
 import {
   type DownloadContext,

@@ -6,7 +6,6 @@ import {
   type PastMessage,
   secretsOf,
   type Start,
-  type ToolCall,
   type ToolResults,
 } from '../wire/protocol.ts';
 import { type Hide, secretHider } from '../basics/secrets.ts';
@@ -66,19 +65,16 @@ async function converse(
     conversation.push({ role: 'assistant', content, toolCalls, carried });
     // Of an answer that its provider paused there are none: they say that it is stored.
     const { results }: ToolResults = JSON.parse(await pipe.receive());
-    if (!areResultsOf(toolCalls, results))
+    // Both sides rely on it: one result per call, in order.
+    if (
+      results.length !== toolCalls.length ||
+      toolCalls.some(({ id }, at) => id !== results[at]?.id)
+    )
       throw new Error('the tool results do not match the tool calls');
     const replies = results.map((result) => ({ role: 'tool', ...result }) as const);
     conversation.push(...replies);
   }
   return { status: 'finished', summary: wordsOf().stepLimit(start.maxSteps) };
-}
-
-/** Both sides rely on it: one result per call, in order. */
-function areResultsOf(calls: readonly ToolCall[], results: ToolResults['results']): boolean {
-  return (
-    results.length === calls.length && results.every(({ id }, index) => id === calls[index]?.id)
-  );
 }
 
 function finished(answer: { content: string; note: string | null }): Outcome {

@@ -6,6 +6,7 @@ import { sha256 } from '../basics/hash.ts';
 import { isAccessToken, type Settings } from '../basics/settings.ts';
 import { readTrustedText } from '../basics/trusted-file.ts';
 import { HttpError } from './errors.ts';
+import type { Route } from './routes.ts';
 
 const MAX_TOKENS = 1_000;
 /** Far more than these tokens and their comments take. */
@@ -38,7 +39,7 @@ export function readAccessTokens(settings: TokenSettings): AccessToken[] {
  */
 export function ownToken(settings: TokenSettings): string | null {
   const tokens = readTokens(settings);
-  const [own] = tokens.filter(({ rights }) => rights === 'everything');
+  const own = tokens.find(({ rights }) => rights === 'everything');
   if (own === undefined && tokens.length > 0)
     throw new ServiceError(
       'cannot_start',
@@ -111,14 +112,6 @@ function unusable(path: string, what: string): ServiceError {
   );
 }
 
-/** The fields of a route that decide who may use it. */
-interface AccessedRoute {
-  method: string;
-  path: string;
-  /** Needs no access token. */
-  isPublic?: true;
-}
-
 /**
  * Who may use the service: the holders of tokens, if any are configured, and web pages under these
  * hosts.
@@ -143,20 +136,16 @@ export function createAccessRules(
 export function checkToken(
   { tokens }: AccessRules,
   { headers }: IncomingMessage,
-  route: AccessedRoute | null,
+  route: Pick<Route, 'method' | 'path' | 'isPublic'> | null,
 ): void {
   if (tokens.length === 0 || route?.isPublic) return;
   const rights = rightsOf(tokens, headers.authorization);
   if (rights === null) {
     const fault =
       headers.authorization === undefined ? 'this request has none' : "this request's is unknown";
-    throw new HttpError(
-      401,
-      `An access token is needed, as "Authorization: Bearer TOKEN"; ${fault}`,
-      {
-        headers: ['WWW-Authenticate', 'Bearer realm="Trading Simulation Service"'],
-      },
-    );
+    const scheme = ['WWW-Authenticate', 'Bearer realm="Trading Simulation Service"'];
+    const needed = 'An access token is needed, as "Authorization: Bearer TOKEN"';
+    throw new HttpError(401, `${needed}; ${fault}`, { headers: scheme });
   }
   if (rights === 'reading' && route !== null && route.method !== 'GET')
     throw new HttpError(

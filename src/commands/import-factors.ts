@@ -32,9 +32,9 @@ const MISSING = new Set([-99.99, -999]);
 const MAX_NAME_LENGTH = 50;
 
 export const units = { percent: 100, fraction: 1 } as const;
-export type FactorUnit = keyof typeof units;
+type FactorUnit = keyof typeof units;
 
-export interface FactorFile {
+interface FactorFile {
   /** With `risk_free` where the file has it. */
   factors: string[];
   returns: FactorReturn[];
@@ -100,7 +100,7 @@ function rowOf(
 
 const NOT_ALL_IMPORTED = 1;
 /** In all: a regression on more would need more days than anyone has. */
-export const MAX_FACTORS = 20;
+const MAX_FACTORS = 20;
 
 /** The command `import-factors FILE...`: 0 when every file was imported, otherwise 1. */
 export async function importFactors(

@@ -148,7 +148,7 @@ export async function watch(
  * a job whose only trouble is that the prices of its dates are not out yet does not count as
  * failed: a holiday looks like that until the next session.
  */
-export async function watchJob(
+async function watchJob(
   client: Client,
   jobId: string,
   { waitsForPrices = false, isNew = false }: { waitsForPrices?: boolean; isNew?: boolean } = {},
@@ -188,14 +188,10 @@ async function newestJobId(client: Client): Promise<string> {
   return newest;
 }
 
-interface Arguments {
-  start: string | undefined;
+interface Arguments
+  extends Record<'start' | 'models' | 'universe' | 'url', string | undefined>,
+    Record<'replace' | 'watch', boolean> {
   end: string;
-  models: string | undefined;
-  universe: string | undefined;
-  replace: boolean;
-  watch: boolean;
-  url: string | undefined;
 }
 
 /**
@@ -226,7 +222,7 @@ export async function trigger({
     replace_existing: replace,
     ...(universe !== undefined && { universe }), // older services do not know it
   };
-  const job = await createJob(client, request, { mayHaveNothingToDo: isLive });
+  const job = await createJob(client, request, isLive);
   if (job === null) return 0;
   for (const line of [job.message, ...(job.warnings ?? [])]) say(line);
   if (watch) return watchJob(client, job.job_id, { waitsForPrices: isLive, isNew: true });
@@ -238,7 +234,7 @@ export async function trigger({
 async function createJob(
   client: Client,
   request: unknown,
-  { mayHaveNothingToDo }: { mayHaveNothingToDo: boolean },
+  mayHaveNothingToDo: boolean,
 ): Promise<v.InferOutput<typeof triggerResponse> | null> {
   try {
     return await client.post('/simulate/trigger', request, triggerResponse);

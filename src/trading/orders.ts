@@ -38,7 +38,7 @@ export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
 }
 
 /** An order of which not all shares filled, and why; without a price where there was no open. */
-export interface Unfilled extends Placed {
+interface Unfilled extends Placed {
   filled: number;
   price: number | null;
   reason: string;
@@ -196,7 +196,7 @@ export function fillOrders(
 }
 
 /** Orders as they fill. */
-export function bySide<Order extends Pick<Placed, 'side'>>(placed: readonly Order[]): Order[] {
+function bySide<Order extends Pick<Placed, 'side'>>(placed: readonly Order[]): Order[] {
   return placed.toSorted((one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'));
 }
 

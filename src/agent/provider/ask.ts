@@ -22,7 +22,7 @@ export interface FailedTry {
   usage: TokenUsage | null;
 }
 
-export interface AskOptions {
+interface AskOptions {
   tools: readonly ToolDescription[];
   /** Called for every unanswered request. */
   onFailure: (failed: FailedTry) => void;

@@ -43,7 +43,7 @@ export interface Defect {
 }
 
 /** Why a row is refused, with its symbol and its date where these can be read. */
-export interface RefusedRow {
+interface RefusedRow {
   line: number;
   defect: Defect;
   symbol: string | null;

@@ -40,7 +40,7 @@ export async function importPrices(
     try {
       const summary = await importWithProgress(database, path, { as: said });
       process.stdout.write(describeImport(path, summary));
-      if (hasImported(summary)) filesImported += 1;
+      if (summary.symbols.length > 0) filesImported += 1;
     } catch (error) {
       process.stderr.write(`${forTerminal(messageOf(error))}\n`);
     }
@@ -95,16 +95,12 @@ export async function importWithProgress(
   }
 }
 
-function hasImported({ symbols }: ImportSummary): boolean {
-  return symbols.length > 0;
-}
-
 /** What was imported, as lines for the terminal. */
 export function describeImport(path: string, summary: ImportSummary): string {
-  const { format, taken } = summary;
+  const { format, taken, symbols } = summary;
   const lines = linesOf([
     `${forTerminal(path)}: ${format}`,
-    ...(hasImported(summary) ? describeRows(summary) : ['  nothing imported']),
+    ...(symbols.length > 0 ? describeRows(summary) : ['  nothing imported']),
     taken !== null && describeTaken(taken, format),
     ...describeRefused(summary),
   ]);

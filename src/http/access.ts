@@ -31,21 +31,21 @@ type TokenSettings = Pick<Settings, 'apiToken' | 'apiTokensFile'>;
  * token.
  */
 export function readAccessTokens(settings: TokenSettings): AccessToken[] {
-  return readTokens(settings).map(({ token, rights }) => ({ sha256: sha256(token), rights }));
+  return [...readTokens(settings)].map(([token, rights]) => ({ sha256: sha256(token), rights }));
 }
 
 /**
  * A token with which a command of this program can use its own service; null when none is needed.
  */
 export function ownToken(settings: TokenSettings): string | null {
-  const tokens = readTokens(settings);
-  const own = tokens.find(({ rights }) => rights === 'everything');
-  if (own === undefined && tokens.length > 0)
+  const tokens = [...readTokens(settings)];
+  const [own = null] = tokens.find(([, rights]) => rights === 'everything') ?? [];
+  if (own === null && tokens.length > 0)
     throw new ServiceError(
       'cannot_start',
       `Cannot start a job: every token of ${settings.apiTokensFile} is ${READ_ONLY}`,
     );
-  return own?.token ?? null;
+  return own;
 }
 
 /**
@@ -65,14 +65,11 @@ export function rightsOf(
   return rights;
 }
 
-function readTokens({
-  apiToken,
-  apiTokensFile,
-}: TokenSettings): { token: string; rights: Rights }[] {
+function readTokens({ apiToken, apiTokensFile }: TokenSettings): Map<string, Rights> {
   const tokens = new Map<string, Rights>();
   if (apiToken !== null) tokens.set(apiToken, 'everything');
   if (apiTokensFile !== null) addTokensOf(apiTokensFile, tokens);
-  return [...tokens].map(([token, rights]) => ({ token, rights }));
+  return tokens;
 }
 
 /**
@@ -84,14 +81,13 @@ function addTokensOf(path: string, tokens: Map<string, Rights>): void {
   for (const [index, line] of readLines(path).entries()) {
     const [token, word, ...rest] = line.split(/\s+/).filter((part) => part !== '');
     if (token === undefined || token.startsWith('#')) continue;
+    const isForeign = rest.length > 0 || (word !== undefined && word !== READ_ONLY);
     const fault =
-      (rest.length > 0 || (word !== undefined && word !== READ_ONLY)
-        ? `expected a token, or a token and ${READ_ONLY}`
-        : null) ??
-      (isAccessToken(token) ? null : 'a token is 1 to 1000 visible ASCII characters') ??
-      (tokens.has(token) ? 'this token is a duplicate' : null) ??
-      (tokens.size >= MAX_TOKENS ? `more than ${MAX_TOKENS} tokens` : null);
-    if (fault !== null) throw unusable(path, `line ${index + 1}: ${fault}`);
+      (isForeign && `expected a token, or a token and ${READ_ONLY}`) ||
+      (!isAccessToken(token) && 'a token is 1 to 1000 visible ASCII characters') ||
+      (tokens.has(token) && 'this token is a duplicate') ||
+      (tokens.size >= MAX_TOKENS && `more than ${MAX_TOKENS} tokens`);
+    if (fault) throw unusable(path, `line ${index + 1}: ${fault}`);
     tokens.set(token, word === READ_ONLY ? 'reading' : 'everything');
   }
   if (tokens.size === before) throw unusable(path, 'it holds no token');

@@ -1,14 +1,14 @@
-import { WORDING, type Wording } from '../agent/prompt.ts';
+import { WORDING } from '../agent/prompt.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import { fillOrders, type OrderTerms, unfilledInWords } from './orders.ts';
+import { fillOrders, unfilledInWords } from './orders.ts';
 import { toDollars } from '../basics/money.ts';
 import { type Action, assertSound, type Portfolio } from './portfolio.ts';
 import type { Start } from './start.ts';
 import { runTool, type ToolResult } from './tools.ts';
-import type { Placed, TradingDay } from './trading-day.ts';
+import type { OrderTerms, Placed, TradingDay } from './trading-day.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 export const MAX_TOOL_NAME_LENGTH = 100;
@@ -30,15 +30,12 @@ export interface Play extends TradingDay {
   expected: Portfolio;
 }
 
-export interface Terms extends OrderTerms {
-  market: Market;
-  universe: ReadonlySet<string>;
+export interface Terms
+  extends OrderTerms,
+    Pick<TradingDay, 'market' | 'universe' | 'offered' | 'wording'> {
   news: NewsSearch | null;
-  /** The names of the tools that the entry is offered; all when left out. */
-  offered?: readonly string[] | undefined;
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
-  wording?: Wording;
 }
 
 /** A market as the models of a day know it. */

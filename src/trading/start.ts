@@ -54,7 +54,7 @@ export interface Beginning extends Start {
 }
 
 export interface StartTerms {
-  market: Market;
+  readonly market: Market;
   initialCash: Money;
   paysDividends: boolean;
 }

@@ -148,9 +148,8 @@ const strategies: Record<BaselineStrategy, (brief: Brief, signature: string) => 
  */
 function* buyAndHold(brief: Brief): Play {
   if (brief.holdings.length > 0) return 'I hold what I have.';
-  if (isThin(brief)) return waitingFor(brief);
   const words = 'I buy equal amounts of all stocks with a price, and hold them from now on.';
-  return yield* tradeAll(brief, words);
+  return waitingFor(brief) ?? (yield* tradeAll(brief, words));
 }
 
 /**
@@ -160,8 +159,8 @@ function* buyAndHold(brief: Brief): Play {
 function* equalWeight(brief: Brief): Play {
   if (brief.holdings.length > 0 && !isFirstOfWeek(brief, yield* previousSession(brief)))
     return NOT_TODAY;
-  if (isThin(brief)) return waitingFor(brief);
-  return yield* tradeAll(brief, 'I rebalance all stocks with a price to equal amounts.');
+  const words = 'I rebalance all stocks with a price to equal amounts.';
+  return waitingFor(brief) ?? (yield* tradeAll(brief, words));
 }
 
 /** Moves into equal amounts of every stock with a price, and says when it cannot hold all of them. */
@@ -182,7 +181,8 @@ function* tradeAll(brief: Brief, words: string): Play {
 function* momentum(brief: Brief): Play {
   const previous = yield* previousSession(brief);
   if (brief.holdings.length > 0 && !isFirstOfWeek(brief, previous)) return NOT_TODAY;
-  if (isThin(brief)) return waitingFor(brief);
+  const waiting = waitingFor(brief);
+  if (waiting !== null) return waiting;
   if (previous === null) return NOTHING_TO_RANK_BY;
   const [history] = yield {
     words: `Which session was ${MOMENTUM_BARS} bars ago?`,
@@ -307,20 +307,15 @@ function weekOf(date: string): number {
 }
 
 /**
- * Whether too few symbols have a price today for equal amounts of them to represent the universe.
+ * Why it waits: too few symbols have a price today for equal amounts of them to represent the
+ * universe. Null where enough have.
  */
-function isThin(brief: Brief): boolean {
-  return pricedOf(brief) < brief.quotes.length * LEAST_PRICED_SHARE;
-}
-
-function waitingFor(brief: Brief): string {
-  const priced = pricedOf(brief);
+function waitingFor(brief: Brief): string | null {
+  const all = brief.quotes.length;
+  const priced = pricesIn(brief).filter(({ price }) => price !== null).length;
+  if (priced >= all * LEAST_PRICED_SHARE) return null;
   const verb = priced === 1 ? 'has' : 'have';
-  return `I wait: ${priced} of ${brief.quotes.length} symbols ${verb} a price today, and I trade when at least half of them have one.`;
-}
-
-function pricedOf(brief: Brief): number {
-  return pricesIn(brief).filter(({ price }) => price !== null).length;
+  return `I wait: ${priced} of ${all} symbols ${verb} a price today, and I trade when at least half of them have one.`;
 }
 
 /**

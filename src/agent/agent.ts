@@ -6,7 +6,6 @@ import {
   type PastMessage,
   secretsOf,
   type Start,
-  type ToolCall,
   type ToolResults,
 } from '../wire/protocol.ts';
 import { type Hide, secretHider } from '../basics/secrets.ts';
@@ -75,7 +74,11 @@ async function converse(
     // Of an answer that its provider paused there are none: they say that it is stored.
     const { results, again, end }: ToolResults = JSON.parse(await pipe.receive());
     if (end !== undefined) return end;
-    if (!areResultsOf(toolCalls, results))
+    // Both sides rely on it: one result per call, in order.
+    if (
+      results.length !== toolCalls.length ||
+      toolCalls.some(({ id }, at) => id !== results[at]?.id)
+    )
       throw new Error('the tool results do not match the tool calls');
     const replies = results.map((result) => ({ role: 'tool', ...result }) as const);
     conversation.push(...replies);
@@ -88,13 +91,6 @@ async function converse(
 function asDecision({ carried: _carried, ...answer }: ModelAnswer): ModelAnswer {
   const [call] = answer.toolCalls;
   return { ...answer, content: call?.arguments ?? answer.content, toolCalls: [] };
-}
-
-/** Both sides rely on it: one result per call, in order. */
-function areResultsOf(calls: readonly ToolCall[], results: ToolResults['results']): boolean {
-  return (
-    results.length === calls.length && results.every(({ id }, index) => id === calls[index]?.id)
-  );
 }
 
 function finished(answer: { content: string; note: string | null }): Outcome {

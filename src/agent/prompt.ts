@@ -1,4 +1,4 @@
-import { limitsInWords } from '../basics/sentences.ts';
+import { limitsInWords, linesOf } from '../basics/sentences.ts';
 import type { AgentDay, Brief, OneAnswer } from '../wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
 
@@ -35,12 +35,8 @@ function systemPrompt({ isOpenHidden, limits, decision }: Brief): string {
     decision?.by === 'one_answer'
       ? shown.replace(ABOUT_TOOLS, ONE_AFTER_ANOTHER).replace(ABOUT_THE_END, ONE_ANSWER)
       : shown;
-  return limits
-    ? prompt.replace(
-        '\n- A refused',
-        `\n- Limits on orders: ${limitsInWords(limits)}.\n- A refused`,
-      )
-    : prompt;
+  const limitsLine = limits ? `\n- Limits on orders: ${limitsInWords(limits)}.` : '';
+  return prompt.replace('\n- A refused', `${limitsLine}$&`);
 }
 
 /** The heading of an entry's own prompt, which follows the prompt that all models have. */
@@ -64,8 +60,7 @@ interface Words {
 
 const first: Words = {
   firstMessages(brief, prompt) {
-    const own = prompt === null ? [] : [`${INSTRUCTIONS}\n${prompt}`];
-    const system = [systemPrompt(brief), ...own].join('\n\n');
+    const system = systemPrompt(brief) + (prompt === null ? '' : `\n\n${INSTRUCTIONS}\n${prompt}`);
     const report = morningReport(brief);
     const { decision } = brief;
     if (decision?.by === 'agent')
@@ -152,20 +147,20 @@ function morningReport({
   const [at, columns] = isOpenHidden
     ? ['previous closes', 'previous close']
     : ["today's open", 'previous close, open today'];
-  return [
+  return linesOf([
     `Today's date: ${date}`,
     '',
     `Cash: ${cash}`,
     `Portfolio value at ${at}: ${portfolioValue}`,
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
-    ...(paid.length === 0 ? [] : ['', `Dividends received this morning:\n${paid.join('\n')}`]),
-    ...(unfilled.length === 0 ? [] : ['', `Orders that did not fill:\n${unfilled.join('\n')}`]),
-    ...(costs === null ? [] : ['', costsLine(costs)]),
-    ...(note === undefined ? [] : ['', note === null ? 'Your note: none' : `Your note:\n${note}`]),
+    paid.length > 0 && `\nDividends received this morning:\n${paid.join('\n')}`,
+    unfilled.length > 0 && `\nOrders that did not fill:\n${unfilled.join('\n')}`,
+    costs !== null && `\n${costsLine(costs)}`,
+    note !== undefined && (note === null ? '\nYour note: none' : `\nYour note:\n${note}`),
     '',
     `Prices in dollars (symbol, ${columns}; - means no price):`,
     ...prices,
-  ].join('\n');
+  ]).join('\n');
 }
 
 function costsLine({
@@ -173,15 +168,15 @@ function costsLine({
   commissionBps,
   slippageBps,
 }: NonNullable<Brief['costs']>): string {
-  const commission = [
-    ...(commissionPerTrade > 0 ? [`$${commissionPerTrade}`] : []),
-    ...(commissionBps > 0 ? [`${commissionBps} basis points of its value`] : []),
-  ];
-  return [
+  const commission = linesOf([
+    commissionPerTrade > 0 && `$${commissionPerTrade}`,
+    commissionBps > 0 && `${commissionBps} basis points of its value`,
+  ]);
+  return linesOf([
     'Trading costs:',
-    ...(commission.length > 0 ? [`each order pays ${commission.join(' and ')}.`] : []),
-    ...(slippageBps > 0 ? [`Orders fill ${slippageBps} basis points worse than the open.`] : []),
-  ].join(' ');
+    commission.length > 0 && `each order pays ${commission.join(' and ')}.`,
+    slippageBps > 0 && `Orders fill ${slippageBps} basis points worse than the open.`,
+  ]).join(' ');
 }
 
 /**

@@ -113,6 +113,10 @@ export function isPlaceholder(value: unknown): boolean {
   return typeof value === 'string' && PLACEHOLDER.test(value);
 }
 
+/** One of some words, which an error lists. */
+const oneOf = <const Words extends readonly string[]>(words: Words) =>
+  v.picklist(words, `must be one of ${words.join(', ')}`);
+
 const textUnlessPlaceholder = v.pipe(
   v.string(),
   v.transform((text) => (isPlaceholder(text) ? '' : text)),
@@ -142,12 +146,12 @@ const modelSchema = v.object({
   top_p: v.nullish(v.number()),
   seed: v.nullish(v.pipe(v.number(), v.integer())),
   max_tokens: v.nullish(whole(1, Infinity)),
-  reasoning_effort: v.nullish(v.picklist(efforts, `must be one of ${efforts.join(', ')}`)),
+  reasoning_effort: v.nullish(oneOf(efforts)),
   /**
    * The dialect in which it is asked, and whether answers come as streams (makers.ts has the
    * defaults).
    */
-  api: v.nullish(v.picklist(entryApis, `must be one of ${entryApis.join(', ')}`)),
+  api: v.nullish(oneOf(entryApis)),
   stream: v.nullish(v.boolean()),
   /** The URL of an agent; and how many calls of tools over HTTP it may make on a day. */
   agent_url: v.nullish(httpUrl),
@@ -187,7 +191,7 @@ const modelSchema = v.object({
   /** Those of the day's tools that it is offered; all without a list. */
   tools: v.nullish(
     v.pipe(
-      v.array(v.picklist(toolNames, `must be one of ${toolNames.join(', ')}`)),
+      v.array(oneOf(toolNames)),
       v.check(
         (names) => names.includes('buy'),
         `must include buy; the tools are ${toolNames.join(', ')}`,

@@ -95,18 +95,17 @@ export function decodeEntry(stored: string): Entry {
   return v.parse(entrySchema, tryParse(stored));
 }
 
-/** What a job's agent configuration adds to what can change what a model does. */
-type Terms = Pick<
-  AgentConfiguration,
-  | 'max_steps'
-  | 'commission_per_trade'
-  | 'commission_bps'
-  | 'slippage_bps'
-  | 'stock_symbols'
-  | 'dividends'
-  | 'open'
-  | 'limits'
->;
+/** What a job's agent configuration adds to what can change what a model does, beside its universe. */
+const TERMS = [
+  'max_steps',
+  'commission_per_trade',
+  'commission_bps',
+  'slippage_bps',
+  'dividends',
+  'open',
+  'limits',
+] as const;
+type Terms = Pick<AgentConfiguration, 'stock_symbols' | (typeof TERMS)[number]>;
 
 /**
  * A hash of what can change what a model does. Two model-days of a family with different hashes
@@ -114,17 +113,6 @@ type Terms = Pick<
  * are not part of it.
  */
 export function askedHash(entry: Entry | null, terms: Terms): string {
-  const {
-    max_steps,
-    commission_per_trade,
-    commission_bps,
-    slippage_bps,
-    stock_symbols,
-    dividends,
-    open,
-    limits,
-  } = terms;
-  const universe = [...stock_symbols].sort();
   const { seed: _seed, ...parameters } = entry?.parameters ?? {};
   const asked = entry && {
     kind: entry.kind,
@@ -137,18 +125,9 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
     decision: entry.decision,
     agent: entry.agent,
   };
-  const all = {
-    asked,
-    universe,
-    max_steps,
-    commission_per_trade,
-    commission_bps,
-    slippage_bps,
-    dividends,
-    open,
-    limits,
-  };
-  return sha256(canonicalJson(all)).toString('hex');
+  const universe = [...terms.stock_symbols].sort();
+  const others = Object.fromEntries(TERMS.map((name) => [name, terms[name]]));
+  return sha256(canonicalJson({ asked, universe, ...others })).toString('hex');
 }
 
 function canonicalJson(value: unknown): string {
@@ -173,6 +152,7 @@ const SECRET_NAME = new RegExp(
     '^(token|auth|bearer|cookie)$',
   ].join('|'),
 );
+
 /** Whether a field or variable of that name holds a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''));
@@ -207,11 +187,13 @@ export function fillSecrets(
 ): { fields: Json; secrets: string[]; missing: string[] } {
   const missing: string[] = [];
   const secrets: string[] = [];
-  const isBlanked = (path: readonly string[], value: unknown) =>
-    value === HIDDEN || (value === '' && path.some(isSecretName));
   const filled = eachField(fields, (path, value) => {
-    if (!isBlanked(path, value)) return value;
-    const found = path.reduce(partOf, from);
+    const isBlanked = value === HIDDEN || (value === '' && path.some(isSecretName));
+    if (!isBlanked) return value;
+    const found = path.reduce<unknown>(
+      (whole, key) => asArray(whole)?.[Number(key)] ?? asObject(whole)?.[key],
+      from,
+    );
     if (typeof found === 'string') secrets.push(found);
     else missing.push(path.join('.'));
     return found ?? value;
@@ -219,14 +201,11 @@ export function fillSecrets(
   return { fields: filled, secrets, missing };
 }
 
-function partOf(value: unknown, key: string): unknown {
-  return asArray(value)?.[Number(key)] ?? asObject(value)?.[key];
-}
-
-type Field = (path: readonly string[], value: unknown) => unknown;
-
 /** A copy in which `field` replaces every value except objects and arrays. */
-function eachField(fields: Json, field: Field): Json {
+function eachField(
+  fields: Json,
+  field: (path: readonly string[], value: unknown) => unknown,
+): Json {
   const visit = (value: unknown, path: readonly string[]): unknown => {
     const object = asObject(value);
     if (object !== undefined)

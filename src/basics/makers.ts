@@ -5,7 +5,7 @@ import { list } from './sentences.ts';
 /**
  * Who makes models, and how an entry that names no URL is asked there. A row more is a maker more.
  */
-export interface Maker {
+interface Maker {
   /**
    * What stands before the first `/` of a `basemodel`; it is cut off. The first maker is also asked
    * without a prefix.
@@ -24,7 +24,7 @@ export interface Maker {
 
 /** How much a model thinks, in the words of OpenAI and Anthropic. */
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-export type Effort = (typeof efforts)[number];
+type Effort = (typeof efforts)[number];
 
 const thinkingOff = (effort: Effort): Json =>
   effort === 'none' ? { thinking: { type: 'disabled' } } : { reasoning_effort: effort };
@@ -90,20 +90,25 @@ export const makers: readonly [Maker, ...Maker[]] = [
   },
 ];
 
+/** Fields of an entry that may be left out, or null. */
+type Nullish<Fields> = { [Name in keyof Fields]?: Fields[Name] | null | undefined };
+
 /** What an entry says of whom to ask, and how. */
-export interface AskedEntry {
+interface AskedEntry
+  extends Nullish<{
+    openai_base_url: string;
+    /** The same, of an agent. */
+    agent_url: string;
+    api: EntryApi;
+    stream: boolean;
+    extra_body: Json;
+  }> {
   /** The `model` of the request, with the prefix of its maker. */
   basemodel: string;
-  openai_base_url?: string | null | undefined;
-  /** The same, of an agent. */
-  agent_url?: string | null | undefined;
-  api?: EntryApi | null | undefined;
-  stream?: boolean | null | undefined;
-  extra_body?: Json | null | undefined;
 }
 
 /** Whom an entry asks, and in which way. */
-export interface Way {
+interface Way {
   /** Null where a URL is given. */
   maker: Maker | null;
   url: string;
@@ -150,13 +155,9 @@ export function describeUnknownMaker(prefix: string): string {
 }
 
 /** The parameters of a request that an entry sets by keys of their own. */
-export interface SetParameters {
-  temperature?: number | null | undefined;
-  top_p?: number | null | undefined;
-  seed?: number | null | undefined;
-  max_tokens?: number | null | undefined;
-  reasoning_effort?: Effort | null | undefined;
-}
+type SetParameters = Nullish<
+  Record<'temperature' | 'top_p' | 'seed' | 'max_tokens', number> & { reasoning_effort: Effort }
+>;
 
 /**
  * Fields of a request's body in a dialect's own names, except the conversation and tools; what else

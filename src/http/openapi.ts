@@ -21,10 +21,10 @@ type Names = Record<string, v.GenericSchema>;
  * Bodies are described as the input of a schema, query strings as its output, after the text was
  * parsed.
  */
-export type Side = 'input' | 'output';
+type Side = 'input' | 'output';
 
 /** The titled schemas among and inside these, by title. Throws when two have the same title. */
-export function namedSchemas(schemas: readonly v.GenericSchema[]): Names {
+function namedSchemas(schemas: readonly v.GenericSchema[]): Names {
   const names: Names = {};
   const look = (schema: v.GenericSchema) => {
     const name = v.getTitle(schema);
@@ -54,7 +54,7 @@ function partsOf(schema: v.GenericSchema): v.GenericSchema[] {
 }
 
 /** The named schemas themselves, as `components.schemas` has them. */
-export function describeNamed(names: Names): Record<string, JsonSchema> {
+function describeNamed(names: Names): Record<string, JsonSchema> {
   const described = Object.entries(toJsonSchemaDefs(names, configFor('input')));
   return Object.fromEntries(
     described.map(([name, { title: _title, ...schema }]) => [name, schema]),
@@ -62,7 +62,7 @@ export function describeNamed(names: Names): Record<string, JsonSchema> {
 }
 
 /** A schema that refers to the titled ones by title. */
-export function describeSchema(
+function describeSchema(
   schema: v.GenericSchema,
   { names, side }: { names: Names; side: Side },
 ): JsonSchema {
@@ -75,10 +75,7 @@ export function describeSchema(
  * What a parameter's schema says of an empty text: it counts as absent (request.ts), so one that
  * is required may not be empty.
  */
-export function describeEmpty(
-  { type, pattern, enum: words }: JsonSchema,
-  required: boolean,
-): JsonSchema {
+function describeEmpty({ type, pattern, enum: words }: JsonSchema, required: boolean): JsonSchema {
   if (type !== 'string' || words !== undefined) return {};
   if (required) return { minLength: 1 };
   return pattern === undefined ? {} : { pattern: `^$|${pattern}` };
@@ -117,11 +114,6 @@ const tags: Record<Tag, string> = {
   agents: 'The day of an agent of your own, for the agent itself.',
   data: 'The models and prices that the server knows.',
   service: 'The state of the server itself.',
-};
-
-const pathParameterDescriptions: Record<string, string> = {
-  job_id: 'The job_id of the response to the trigger.',
-  name: 'The name of a tool of the day.',
 };
 
 /**
@@ -275,7 +267,10 @@ function pathParameters({ path }: Route): unknown[] {
     name,
     in: 'path',
     required: true,
-    description: pathParameterDescriptions[name],
+    description:
+      name === 'job_id'
+        ? 'The job_id of the response to the trigger.'
+        : 'The name of a tool of the day.',
     schema: { type: 'string', minLength: 1 },
   }));
 }

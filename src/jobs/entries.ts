@@ -129,28 +129,18 @@ function kindOf(
   return entry.api === 'agent' ? 'agent' : 'provider';
 }
 
-type Address = Pick<
-  Entry,
-  'url' | 'url_is_cut' | 'api' | 'stream' | 'stream_is_set' | 'key_source' | 'key_variable'
->;
-
 /** Whom an entry asks, and in which way; `{ unknown }` is the prefix of no known maker. */
 function wayOfEntry(entry: NamedEntry, { openaiApiBase }: Settings) {
   return wayOf({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase);
 }
 
-function addressOf(entry: NamedEntry, settings: Settings): Address {
+function addressOf(entry: NamedEntry, settings: Settings): Pick<Entry, keyof typeof NOWHERE> {
   const { openai_api_key: held, openai_api_key_env: variable } = entry;
   const way = wayOfEntry(entry, settings);
   if ('unknown' in way) return NOWHERE;
-  const { url, isCut } = cutUrl(way.url);
-  const address = {
-    url,
-    url_is_cut: isCut,
-    api: way.api,
-    stream: way.stream,
-    stream_is_set: way.streamIsSet,
-  };
+  const { api, stream, streamIsSet: stream_is_set } = way;
+  const { url, isCut: url_is_cut } = cutUrl(way.url);
+  const address = { url, url_is_cut, api, stream, stream_is_set };
   if (held?.trim()) return { ...address, key_source: 'entry', key_variable: variable || null };
   if (variable) return { ...address, key_source: 'variable', key_variable: variable };
   if (way.api === 'agent') return { ...address, key_source: null, key_variable: null };
@@ -290,14 +280,14 @@ const SECRET_QUERIES = ['key', 'sig', 'signature', 'code'];
  */
 function secretsIn(url: string): string[] {
   const { username, password, search } = new URL(url);
-  const pairs = search
+  const values = search
     .slice(1)
     .split('&')
-    .map((pair) => pair.split(/=(.*)/s));
-  const secret = pairs.filter(
-    ([name = '']) => isSecretName(name) || SECRET_QUERIES.includes(name.toLowerCase()),
-  );
-  const written = [password, ...secret.map(([, value = '']) => value)];
+    .flatMap((pair) => {
+      const [name = '', value = ''] = pair.split(/=(.*)/s);
+      return isSecretName(name) || SECRET_QUERIES.includes(name.toLowerCase()) ? value : [];
+    });
+  const written = [password, ...values];
   const meant = written.map((value) => new URLSearchParams(`value=${value}`).get('value') ?? '');
   const user = `${unescape(username)}:${unescape(password)}`;
   return [...new Set([Buffer.from(user).toString('base64'), ...written, ...meant])];

@@ -49,11 +49,9 @@ const PER_DOLLAR = 1e9;
 export function isOverCostLimit(
   database: Database,
   { signature: family, max_cost_usd: limit }: Pick<Entry, 'signature' | 'max_cost_usd'>,
-  {
-    modelDay: { jobId, date },
-    spentBefore,
-  }: { modelDay: ModelDay; spentBefore: Map<string, number> },
+  { modelDay, spentBefore }: Pick<Next, 'modelDay' | 'spentBefore'>,
 ): boolean {
+  const { jobId, date } = modelDay;
   if (limit === null) return false;
   const cost = (spentBefore.get(family) ?? 0) + costOnDate(database, { jobId, date, family });
   return Math.round(cost * PER_DOLLAR) / PER_DOLLAR >= limit;
@@ -125,7 +123,7 @@ function resolve(
   next: Next,
 ): { entry: Entry; model: Start['model'] } | { error: string } {
   const { modelDay } = next;
-  const { model: name, date } = modelDay;
+  const { jobId, model: name, date } = modelDay;
   const entry = activeJob.entries.get(name);
   assert(entry, 'each run of a job has an entry');
   const refusal = keyRefusalOf(activeJob, name);
@@ -136,12 +134,10 @@ function resolve(
       error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set`,
     };
   const sources = { ...context, ...activeJob, agentConfig: activeJob.job.agentConfig };
-  const cacheKey = sha256(JSON.stringify([activeJob.job.jobId, date, name])).toString('hex');
+  const cacheKey = sha256(JSON.stringify([jobId, date, name])).toString('hex');
   const refused = leftOutOf(context.database, modelDay);
-  const model = resolveModel(entry, sources, {
-    cacheKey,
-    leftOut: additions.filter((one) => refused.includes(one)),
-  });
+  const leftOut = additions.filter((one) => refused.includes(one));
+  const model = resolveModel(entry, sources, { cacheKey, leftOut });
   return 'error' in model ? model : { entry, model };
 }
 
@@ -325,15 +321,9 @@ function withDay(
 /**
  * Why a model-day fails that threw, in words; a bug is logged, and the reason refers to the log.
  */
-function reasonOf(
-  { log }: Pick<WorkerContext, 'log'>,
-  modelDay: ModelDay,
-  thrown: unknown,
-): string {
-  const isKnown = thrown instanceof ServiceError || thrown instanceof TooLarge;
-  return isKnown
-    ? thrown.message
-    : `Internal error (reference ${logUnexpected(log, thrown, { ...modelDay })})`;
+function reasonOf({ log }: WorkerContext, modelDay: ModelDay, thrown: unknown): string {
+  if (thrown instanceof ServiceError || thrown instanceof TooLarge) return thrown.message;
+  return `Internal error (reference ${logUnexpected(log, thrown, { ...modelDay })})`;
 }
 
 /**
@@ -345,10 +335,9 @@ function newsFor(
   modelDay: ModelDay,
   signal: AbortSignal,
 ): NewsSearch | null {
-  if (settings.jinaApiKey === null) return null;
+  const { jinaApiKey: apiKey, jinaBaseUrl: baseUrl } = settings;
+  if (apiKey === null) return null;
   const onFailure = (reason: string) => log.warning('news search failed', { ...modelDay, reason });
-  return openNews(
-    { apiKey: settings.jinaApiKey, baseUrl: settings.jinaBaseUrl, timeoutMs: limits.newsSearchMs },
-    { date: modelDay.date, signal, onFailure },
-  );
+  const provider = { apiKey, baseUrl, timeoutMs: limits.newsSearchMs };
+  return openNews(provider, { date: modelDay.date, signal, onFailure });
 }

@@ -5,7 +5,7 @@ import { UNREAD } from '../trading/decision.ts';
 import type { SkippedOnDate } from '../database/model-days.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { skipReasons } from '../basics/domain.ts';
-import { count, list } from '../basics/sentences.ts';
+import { count, linesOf, list } from '../basics/sentences.ts';
 
 /** Why a job fails that has model-days to run, and prices for none of their dates. */
 export const NO_DATES = 'No trading dates available after price data preparation';
@@ -19,13 +19,12 @@ export function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
   const unpriced = skipped
     .filter(({ reason }) => reason === skipReasons.noPriceData)
     .map(({ date }) => date);
-  return [
-    ...(completed > 0 ? [`Skipped ${count(completed, 'model-day')} already completed`] : []),
-    ...(early > 0 ? [`Skipped ${count(early, 'model-day')} before the model's resume date`] : []),
-    ...(unpriced.length > 0
-      ? [`Skipped ${count(unpriced.length, 'date')} without price data: ${list(unpriced)}`]
-      : []),
-  ];
+  return linesOf([
+    completed > 0 && `Skipped ${count(completed, 'model-day')} already completed`,
+    early > 0 && `Skipped ${count(early, 'model-day')} before the model's resume date`,
+    unpriced.length > 0 &&
+      `Skipped ${count(unpriced.length, 'date')} without price data: ${list(unpriced)}`,
+  ]);
 }
 
 /** Stale model-days named in a job's warning. */

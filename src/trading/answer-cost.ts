@@ -1,23 +1,17 @@
+import type { Entry } from '../basics/entry.ts';
 import type { TokenUsage } from '../wire/protocol.ts';
 
 /**
  * Dollars per million tokens. Cached input costs the same as input unless it has a price of its
  * own.
  */
-export interface TokenPrices {
-  input: number;
-  output: number;
-  cached_input?: number | null | undefined;
-  /**
-   * What is written to a provider's cache; 1.25 times the input if left out, as Anthropic charges.
-   */
-  cache_write?: number | null | undefined;
-}
+export type TokenPrices = Entry['price_per_million_tokens'];
 
+/** What is written to a provider's cache costs this much more than input, as Anthropic charges. */
 const CACHE_WRITE_FACTOR = 1.25;
 
 /** The cost of one answer, in dollars; null when its tokens or the prices are unknown. */
-export function costOf(usage: TokenUsage | null, prices: TokenPrices | null): number | null {
+export function costOf(usage: TokenUsage | null, prices: TokenPrices): number | null {
   if (usage?.costUsd !== undefined) return usage.costUsd;
   if (
     usage === null ||

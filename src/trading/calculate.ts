@@ -64,7 +64,7 @@ function tokenise(expression: string): Token[] {
 
 function sum(tokens: Token[]): number {
   let value = product(tokens);
-  for (let operator = take(tokens, '+', '-'); operator; operator = take(tokens, '+', '-')) {
+  for (let operator: string | undefined; (operator = take(tokens, '+', '-')); ) {
     const right = product(tokens);
     value = operator === '+' ? value + right : value - right;
   }
@@ -73,11 +73,7 @@ function sum(tokens: Token[]): number {
 
 function product(tokens: Token[]): number {
   let value = signed(tokens);
-  for (
-    let operator = take(tokens, '*', '/', '%');
-    operator;
-    operator = take(tokens, '*', '/', '%')
-  ) {
+  for (let operator: string | undefined; (operator = take(tokens, '*', '/', '%')); ) {
     const right = signed(tokens);
     value = operator === '*' ? value * right : operator === '/' ? value / right : value % right;
   }

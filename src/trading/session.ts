@@ -11,7 +11,6 @@ import {
 } from '../database/sessions.ts';
 import { numberedWrite } from '../database/price-writes.ts';
 import { addUsage, type Usage } from '../database/usage.ts';
-import type { Money } from '../basics/money.ts';
 import type {
   Answer,
   Brief,
@@ -29,11 +28,10 @@ import {
   type SessionContext,
   gatherEvidence,
   positionsOf,
+  type StartTerms,
 } from './start.ts';
 import { costOf, type TokenPrices } from './answer-cost.ts';
-import { decide, type Decider, isDecision } from './decision.ts';
-import type { Market } from './market.ts';
-import type { NewsSearch } from './news.ts';
+import { decide, isDecision } from './decision.ts';
 import {
   beginPlay,
   callTool,
@@ -41,8 +39,8 @@ import {
   knownMarket,
   MAX_TOOL_NAME_LENGTH,
   type Play,
+  type Terms,
 } from './running-day.ts';
-import type { OrderTerms } from './orders.ts';
 import type { Action } from './portfolio.ts';
 import {
   answerMessages,
@@ -140,21 +138,9 @@ export interface Session {
 
 type Prompt = readonly Pick<LogMessage, 'role' | 'content'>[];
 
-interface SessionOptions extends OrderTerms {
-  market: Market;
-  universe: ReadonlySet<string>;
-  initialCash: Money;
-  /** Whether dividends of what it holds are paid. */
-  paysDividends: boolean;
+interface SessionOptions extends Terms, StartTerms {
   /** What the model's tokens cost; null when unknown. */
-  tokenPrices: TokenPrices | null;
-  news: NewsSearch | null;
-  /** Who ends the day by a decision; null where the model calls tools until it stops. */
-  decider?: Decider | null;
-  /** The names of the tools that the entry is offered; all when left out. */
-  offered?: readonly string[];
-  /** Whether the model may keep a note; its note is carried on in any case. */
-  hasNotes?: boolean;
+  tokenPrices: TokenPrices;
   /** Aborted when the job is stopped; after that nothing more is written for the session. */
   signal?: AbortSignal;
 }
@@ -203,7 +189,11 @@ export async function openSession(
     },
     countFailedRequest: (usage = null) => countFailedRequest(state, usage),
     end: (outcome) => end(state, () => writeEnd(state, outcome)),
-    setAside: (mismatch) => end(state, () => writeSetAside(state, mismatch)),
+    setAside: ({ reason: error }) =>
+      end(state, () => {
+        const completedAt = timestamp(context.clock());
+        setAside(context.database, state.sessionId, { error, completedAt });
+      }),
     leave: () => void (state.hasEnded = true),
   };
 }
@@ -263,7 +253,8 @@ async function takeAnswer(
     : null;
   const { again, end: outcome = null } = decided ?? {};
   const answer = recorded === undefined && decided ? { ...said, toolCalls: decided.calls } : said;
-  if (recorded === undefined) await log(state, answerMessages(answer), costsOf(state, answer));
+  if (recorded === undefined)
+    await log(state, answerMessages(answer), usageOf(state, answer.usage, 1));
   const returned: { call: ToolCall; content: string; isMalformed?: true }[] = [];
   for (const [index, call] of answer.toolCalls.entries()) {
     if (state.hasEnded) break; // while a slow tool was running
@@ -296,12 +287,6 @@ async function takeAnswer(
   };
 }
 
-/** What one answer has used: a call that an agent makes by itself counts as no request, and costs nothing. */
-function costsOf({ tokenPrices }: State, { usage, content }: Answer): Usage {
-  const used = content === '' && usage === NOTHING ? { requests: 0 } : { requests: 1 };
-  return { steps: 1, ...used, ...(usage ?? UNKNOWN_TOKENS), costUsd: costOf(usage, tokenPrices) };
-}
-
 /**
  * Appends to the reasoning log. Nothing is logged after the end, but the cost of an answer is still
  * counted.
@@ -318,17 +303,16 @@ async function log(state: State, messages: readonly LogMessage[], usage?: Usage)
   state.messageCount += logged;
 }
 
-function countFailedRequest(
-  { database, modelDay, signal, tokenPrices }: State,
-  used: TokenUsage | null,
-): Promise<void> {
-  const usage = {
-    steps: 0,
-    requests: 1,
-    ...(used ?? UNKNOWN_TOKENS),
-    costUsd: costOf(used, tokenPrices),
-  };
-  return database.write(() => addUsage(database, modelDay, usage), { signal });
+/** What one request adds: an answer is a step, and so is a call that an agent makes without a request. */
+function usageOf({ tokenPrices }: State, used: TokenUsage | null, steps: 0 | 1): Usage {
+  const costUsd = costOf(used, tokenPrices);
+  return { steps, requests: used === NOTHING ? 0 : 1, ...(used ?? UNKNOWN_TOKENS), costUsd };
+}
+
+function countFailedRequest(state: State, used: TokenUsage | null): Promise<void> {
+  const { database, modelDay } = state;
+  const usage = usageOf(state, used, 0);
+  return database.write(() => addUsage(database, modelDay, usage), state);
 }
 
 /** The only way in which a session ends, in one transaction. */
@@ -369,11 +353,4 @@ function writeEnd(state: State, outcome: Outcome): void {
       completedAt,
     },
   );
-}
-
-function writeSetAside(
-  { database, sessionId, clock }: State,
-  { reason: error }: LogMismatch,
-): void {
-  setAside(database, sessionId, { error, completedAt: timestamp(clock()) });
 }

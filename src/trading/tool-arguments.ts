@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
 import { normaliseSymbol, type toolNames } from '../basics/domain.ts';
 import { tryParse } from '../basics/json.ts';
-import { cleanText } from '../basics/text.ts';
+import { cleanText, fits } from '../basics/text.ts';
 import type { RefusedCall } from '../database/records/performance.ts';
 
 /** What a model may pass to a tool, and the sentences it reads when it passes anything else. */
@@ -59,10 +59,7 @@ const note = v.pipe(
   v.string(noteMessage),
   v.transform((text) => text.toWellFormed()),
   v.string(),
-  v.check(
-    (text) => text.length <= MAX_NOTE_LENGTH || [...text].length <= MAX_NOTE_LENGTH,
-    noteMessage,
-  ),
+  v.check((text) => fits(text, MAX_NOTE_LENGTH), noteMessage),
   v.metadata({ maxLength: MAX_NOTE_LENGTH, description: 'The whole note; empty text removes it' }),
 );
 

@@ -174,7 +174,7 @@ function toolsOf(extras: Extras, wording: Wording = WORDING): Tool[] {
  * record.
  */
 export function isFromOutside(day: TradingDay, { name: called }: ToolCall): boolean {
-  return toolsOfDay(day).some(({ name, isFromOutside: isOutside }) => name === called && isOutside);
+  return toolsOfDay(day).some((tool) => tool.name === called && tool.isFromOutside);
 }
 
 /**
@@ -189,17 +189,9 @@ export async function runTool(
 ): Promise<ToolResult> {
   if (recorded !== undefined && isFromOutside(day, call))
     return { content: recorded, isRefused: 'error' in JSON.parse(recorded), actions: [] };
-  const { result, refusal, actions = [], note, placed, ...reply } = await replyTo(day, call);
+  const { result, refusal, actions = [], ...others } = await replyTo(day, call);
   const content = JSON.stringify(result ?? { error: refusal });
-  const isMalformed = 'isMalformed' in reply && { isMalformed: true as const };
-  return {
-    content,
-    isRefused: refusal !== undefined,
-    ...isMalformed,
-    actions,
-    ...(note !== undefined && { note }),
-    ...(placed !== undefined && { placed }),
-  };
+  return { content, isRefused: refusal !== undefined, actions, ...others };
 }
 
 function portfolioReport(day: TradingDay): Record<string, unknown> {

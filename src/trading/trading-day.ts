@@ -26,16 +26,26 @@ export interface Placed {
 }
 
 /**
- * What the tools of one model-day see. The portfolio is current: each call sees the result of the
- * one before.
+ * How the orders of a day are taken: executed at the open that the model sees, or, where that is
+ * hidden, placed by the previous close and filled at the open when the day ends.
  */
-export interface TradingDay {
+export interface OrderTerms {
+  readonly costs: TradingCosts;
+  /** Whether nothing of the session date is known to the model. */
+  readonly isOpenHidden?: boolean;
+  /** Null without limits. */
+  readonly limits?: Limits | null;
+}
+
+/**
+ * What the tools of one model-day see. The portfolio is current: each call sees the result of the
+ * one before. There are no costs when they are left out.
+ */
+export interface TradingDay extends Partial<OrderTerms> {
   readonly market: Market;
   readonly universe: ReadonlySet<string>;
   /** Null when the service has no key for it. */
   readonly news?: NewsSearch | null;
-  /** None when left out. */
-  readonly costs?: TradingCosts;
   readonly portfolio: Portfolio;
   /** The dividends that were paid this morning. */
   readonly received?: readonly ReceivedDividend[];
@@ -47,9 +57,6 @@ export interface TradingDay {
   readonly wording?: Wording;
   /** The names of the tools that its entry is offered; all of the day's when left out. */
   readonly offered?: readonly string[] | undefined;
-  /** Whether nothing of the session date is known: orders are placed, and fill when the day ends. */
-  readonly isOpenHidden?: boolean;
-  readonly limits?: Limits | null;
   /** The orders that wait for the open, in the order of placing. */
   readonly placed?: readonly Placed[];
   /** The portfolio as if they filled at previous closes; left out without a hidden open. */

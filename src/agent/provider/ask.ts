@@ -23,7 +23,7 @@ export interface FailedTry {
   usage: TokenUsage | null;
 }
 
-export interface AskOptions {
+interface AskOptions {
   tools: readonly ToolDescription[];
   /** Whether the answer is the arguments of the only tool, which is not called. */
   isOneAnswer?: boolean;

@@ -153,15 +153,8 @@ function refusalIn(body: Json): string | null {
 /** More blocks than this in one answer are a mistake. */
 const MAX_BLOCKS = 1_000;
 
-/**
- * Pieces of a block by the kind of its delta: the field of the delta, and that of the block that it
- * adds to.
- */
-const PIECES: Record<string, [from: string, to: string]> = {
-  text_delta: ['text', 'text'],
-  thinking_delta: ['thinking', 'thinking'],
-  signature_delta: ['signature', 'signature'],
-};
+/** The kinds of delta that are a piece of a text, which the block has under the same name. */
+const PIECE = /^(text|thinking|signature)_delta$/;
 
 /** The stream of a message: its head, its blocks piece by piece, why it stopped, and its end. */
 function assembleMessage(): Assembler {
@@ -181,8 +174,8 @@ function assembleMessage(): Assembler {
     if (block === undefined) throw new Error('a piece of a block that has not begun');
     if (type === 'input_json_delta')
       inputs.set(block, (inputs.get(block) ?? '') + textIn(delta, 'partial_json'));
-    const [from, to] = Object.hasOwn(PIECES, type) ? (PIECES[type] ?? []) : [];
-    if (from !== undefined && to !== undefined) block[to] = textIn(block, to) + textIn(delta, from);
+    const [, field] = PIECE.exec(type) ?? [];
+    if (field !== undefined) block[field] = textIn(block, field) + textIn(delta, field);
     if (type === 'citations_delta')
       (block['citations'] = asArray(block['citations']) ?? []).push(delta['citation']);
   };

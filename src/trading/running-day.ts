@@ -1,14 +1,15 @@
-import { WORDING, type Wording } from '../agent/prompt.ts';
+import { WORDING } from '../agent/prompt.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
-import type { Morning } from './morning.ts';
+import type { Decider } from './decision.ts';
 import type { NewsSearch } from './news.ts';
-import { fillOrders, type OrderTerms, unfilledInWords } from './orders.ts';
+import { fillOrders, unfilledInWords } from './orders.ts';
 import { toDollars } from '../basics/money.ts';
 import { type Action, assertSound, type Portfolio } from './portfolio.ts';
+import type { Start } from './start.ts';
 import { runTool, type ToolResult } from './tools.ts';
-import type { Placed, TradingDay } from './trading-day.ts';
+import type { OrderTerms, Placed, TradingDay } from './trading-day.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 export const MAX_TOOL_NAME_LENGTH = 100;
@@ -22,6 +23,8 @@ export interface Play extends TradingDay {
   readonly actions: Action[];
   /** By the name of the tool. */
   readonly toolUsage: Map<string, ToolUsageRow>;
+  /** How sure its decision is, 0 to 1; null where it does not say. */
+  confidence: number | null;
   /** The note as it is now, whether the model may read it or not. */
   ownNote: string | null;
   /** With the opens of the session date, at which orders fill. */
@@ -30,14 +33,13 @@ export interface Play extends TradingDay {
   expected: Portfolio;
 }
 
-interface Terms extends OrderTerms {
-  market: Market;
-  universe: ReadonlySet<string>;
+export interface Terms
+  extends OrderTerms,
+    Pick<TradingDay, 'market' | 'universe' | 'offered' | 'wording'> {
   news: NewsSearch | null;
-  offered?: readonly string[] | undefined;
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
-  wording?: Wording;
+  decider?: Decider | null;
 }
 
 /** A market as the models of a day know it. */
@@ -51,20 +53,11 @@ export function knownMarket({
 /** A day in the morning: splits applied, dividends paid, nothing called yet. */
 export function beginPlay(
   terms: Terms,
-  {
-    startPortfolio,
-    morning,
-    startNote,
-    startUnfilled,
-  }: {
-    startPortfolio: Portfolio;
-    morning: Morning;
-    startNote: string | null;
-    startUnfilled: readonly string[];
-  },
+  start: Pick<Start, 'startPortfolio' | 'morning' | 'startNote' | 'startUnfilled'>,
 ): Play {
+  const { startPortfolio, morning } = start;
   const { market, universe, news, costs, offered, hasNotes, wording = WORDING } = terms;
-  const { isOpenHidden = false, limits = null } = terms;
+  const { isOpenHidden = false, limits = null, decider = null } = terms;
   const actions: Action[] = [];
   const placed: Placed[] = [];
   const play: Play = {
@@ -75,6 +68,8 @@ export function beginPlay(
     costs,
     isOpenHidden,
     limits,
+    decider,
+    confidence: null,
     offered,
     wording,
     actions,
@@ -84,7 +79,7 @@ export function beginPlay(
       const executed = actions.filter(({ actionType: type }) => type === 'buy' || type === 'sell');
       return executed.length + placed.length;
     },
-    unfilled: startUnfilled,
+    unfilled: start.startUnfilled,
     get portfolio() {
       return actions.at(-1)?.portfolio ?? startPortfolio;
     },
@@ -92,7 +87,7 @@ export function beginPlay(
     get note() {
       return hasNotes ? play.ownNote : undefined;
     },
-    ownNote: startNote,
+    ownNote: start.startNote,
     toolUsage: new Map(),
   };
   for (const action of morning.actions) enter(play, action);
@@ -144,10 +139,10 @@ export async function callTool(
 ): Promise<Pick<ToolResult, 'content' | 'isMalformed'>> {
   const startedAt = performance.now();
   const result = await runTool(play, call, recorded);
-  const { content, isRefused, isMalformed, action, note, placed } = result;
-  if (action !== null) enter(play, action);
+  const { content, isRefused, isMalformed, actions, note, placed } = result;
+  for (const action of actions) enter(play, action);
   if (placed !== undefined) {
-    play.placed.push(placed.order);
+    play.placed.push(...placed.orders);
     play.expected = placed.expected;
   }
   if (note !== undefined) play.ownNote = note === '' ? null : note;

@@ -1,3 +1,4 @@
+import { outsideMark } from '../look.ts';
 import { jobPath, modelDayPath, modelPath } from '../../basics/paths.ts';
 import { get, unlessMissing } from '../api.ts';
 import { type Child, h, replace } from '../element.ts';
@@ -11,6 +12,7 @@ import {
   money,
   price,
   profit,
+  share,
   shortId,
   tone,
   unbrokenDate,
@@ -40,6 +42,7 @@ export const showModelDay: Page = async (host, params, signal) => {
   replace(
     nav,
     link(modelPath(model), model),
+    outsideMark(model),
     dayLink('Previous day', model, session.previous_date),
     dayLink('Next day', model, session.next_date),
   );
@@ -110,7 +113,7 @@ function conversationOf({ conversation }: Session): HTMLElement {
 
 /** What became of the day, and what it took, in one strip. */
 function figuresOf(
-  { started_at: startedAt, usage, job_id: jobId }: Session,
+  { started_at: startedAt, usage, job_id: jobId, confidence }: Session,
   records: readonly ResultsRecord[],
 ): [string, Child][] {
   const close = records.at(-1);
@@ -122,7 +125,8 @@ function figuresOf(
       h('small.quiet', 'Started ', localTime(startedAt)),
     ),
   ];
-  const used: [string, Child][] = usage === null ? [job] : [...usageOf(usage), job];
+  const sure: [string, Child][] = confidence === null ? [] : [['Confidence', share(confidence)]];
+  const used: [string, Child][] = [...sure, ...(usage === null ? [] : usageOf(usage)), job];
   if (close === undefined) return used;
   const { daily_return_pct: percent } = close;
   const fraction = percent === null ? null : percent / 100;

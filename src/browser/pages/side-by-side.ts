@@ -1,7 +1,7 @@
 import { isPublished, here } from '../address.ts';
 import { h, on, replace } from '../element.ts';
 import { MISSING, change, counted, tone, longDate, money } from '../format.ts';
-import { lookOf, swatch } from '../look.ts';
+import { lookOf, outsideMark, swatch } from '../look.ts';
 import {
   type Line,
   type PlotOptions,
@@ -108,7 +108,7 @@ async function columnOf(
   const found = await get('/decisions', query, signal).catch(messageOf);
   return h(
     'div.side',
-    h('h3', link(modelDayPath(model, date), swatch(lookOf(model)), name)),
+    h('h3', link(modelDayPath(model, date), swatch(lookOf(model)), name), outsideMark(model)),
     figures,
     typeof found === 'string' ? h('p.notice.bad', found) : decisionList(found),
   );

@@ -1,5 +1,5 @@
 import { limitsInWords, linesOf } from '../basics/sentences.ts';
-import type { Brief } from '../wire/protocol.ts';
+import type { AgentDay, Brief, OneAnswer } from '../wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
 
 const SYSTEM_PROMPT = `You are a stock trader with a simulated account. Each trading day you get the portfolio and the prices of the
@@ -19,8 +19,22 @@ const FILLS_TODAY = "Orders are for whole shares and fill at today's opening pri
 const FILLS_LATER =
   'Orders are for whole shares. They fill at the next open, which is not known yet: all sales first, then all purchases.';
 
-function systemPrompt({ isOpenHidden, limits }: Brief): string {
-  const prompt = isOpenHidden ? SYSTEM_PROMPT.replace(FILLS_TODAY, FILLS_LATER) : SYSTEM_PROMPT;
+/** What a day in one answer says instead of the rules about tools and about the end of the day. */
+const ABOUT_TOOLS = /- Use the tools[^]*?left\.\n/;
+const ABOUT_THE_END = /- When you are done[^]*$/;
+const ONE_AFTER_ANOTHER =
+  '- Orders run one after another, in their order; each sees the cash and the holdings that the one before it left.\n';
+const ONE_ANSWER = `- There are no tools, and this is the only question of the day. Answer with one JSON object and nothing else, either
+  {"orders": [{"side": "buy", "symbol": "AAPL", "amount": 10}], "reason": "..."}, where [] keeps everything as it is,
+  or {"weights": {"AAPL": 0.4}, "reason": "..."}: shares of the portfolio's value; what is not named is sold, the rest stays cash.
+  "reason" is a short summary of what you do and why; "confidence", from 0 to 1, may be left out.`;
+
+function systemPrompt({ isOpenHidden, limits, decision }: Brief): string {
+  const shown = isOpenHidden ? SYSTEM_PROMPT.replace(FILLS_TODAY, FILLS_LATER) : SYSTEM_PROMPT;
+  const prompt =
+    decision?.by === 'one_answer'
+      ? shown.replace(ABOUT_TOOLS, ONE_AFTER_ANOTHER).replace(ABOUT_THE_END, ONE_ANSWER)
+      : shown;
   const limitsLine = limits ? `\n- Limits on orders: ${limitsInWords(limits)}.` : '';
   return prompt.replace('\n- A refused', `${limitsLine}$&`);
 }
@@ -45,16 +59,48 @@ interface Words {
 }
 
 const first: Words = {
-  firstMessages: (brief, prompt) => [
-    {
-      role: 'system',
-      content: systemPrompt(brief) + (prompt === null ? '' : `\n\n${INSTRUCTIONS}\n${prompt}`),
-    },
-    { role: 'user', content: morningReport(brief) },
-  ],
+  firstMessages(brief, prompt) {
+    const system = systemPrompt(brief) + (prompt === null ? '' : `\n\n${INSTRUCTIONS}\n${prompt}`);
+    const report = morningReport(brief);
+    const { decision } = brief;
+    if (decision?.by === 'agent')
+      return [
+        { role: 'user', content: JSON.stringify(dayOfAgent(decision, brief, { system, report })) },
+      ];
+    return [
+      { role: 'system', content: system },
+      { role: 'user', content: decision ? `${report}\n\n${closesTable(decision)}` : report },
+    ];
+  },
   summary: ({ content, note }) => (note === null ? content : `${content}\n\n${note}`.trim()),
   stepLimit: (maxSteps) => `Reached the limit of ${maxSteps} steps; the day ended there.`,
 };
+
+/** What an agent is sent, except how it reaches the tools of the day. */
+function dayOfAgent(
+  { signature, run, universe, maxToolCalls, seconds }: AgentDay,
+  { date, cash, holdings, portfolioValue: value, quotes, limits }: Brief,
+  texts: { system: string; report: string },
+) {
+  const prices = quotes.map(({ symbol, previousClose: previous_close, open }) => [
+    symbol,
+    { previous_close, open },
+  ]);
+  return {
+    ...{ signature, run, date, ...texts, portfolio: { cash, holdings, value } },
+    prices: Object.fromEntries(prices),
+    limits: { ...limits, max_tool_calls: maxToolCalls, seconds },
+    universe,
+  };
+}
+
+function closesTable({ dates, closes }: OneAnswer): string {
+  const rows = closes.map((own) => [own.symbol, ...own.closes.map((close) => close ?? '-')]);
+  const heading = 'The last closes before today, oldest first (- means no price):';
+  return [heading, ['date', ...dates], ...rows]
+    .map((row) => (typeof row === 'string' ? row : row.join(' ')))
+    .join('\n');
+}
 
 const words: Record<Wording, Words> = { 1: first };
 

@@ -3,6 +3,12 @@
  */
 export type CalendarDate = string;
 
+/** From one date to another, both included. */
+export interface DateSpan {
+  from: CalendarDate;
+  to: CalendarDate;
+}
+
 /** The source of "now"; tests set it. */
 export type Clock = () => Date;
 

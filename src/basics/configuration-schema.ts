@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from './calendar.ts';
 import {
-  apiDialects,
+  entryApis,
   baselineStrategies,
   type BaselineStrategy,
   SYMBOL_PATTERN,
@@ -151,8 +151,13 @@ const modelSchema = v.object({
    * The dialect in which it is asked, and whether answers come as streams (makers.ts has the
    * defaults).
    */
-  api: v.nullish(oneOf(apiDialects)),
+  api: v.nullish(oneOf(entryApis)),
   stream: v.nullish(v.boolean()),
+  /** The URL of an agent; and how many calls of tools over HTTP it may make on a day. */
+  agent_url: v.nullish(httpUrl),
+  max_tool_calls: v.nullish(whole(1, 1_000_000), 1_000),
+  /** How it trades: through tools, or by one answer a day. */
+  decision: v.nullish(v.picklist(['tools', 'one_answer'], 'must be tools or one_answer'), 'tools'),
   /** Further fields of the request's body, sent as they are. */
   extra_body: v.nullish(v.pipe(v.unknown(), notArray, v.record(v.string(), v.unknown()))),
   price_per_million_tokens: v.nullish(

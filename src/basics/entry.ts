@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { AgentConfiguration } from './configuration-schema.ts';
 import { sha256 } from './hash.ts';
-import { apiDialects } from './domain.ts';
+import { entryApis } from './domain.ts';
 import { asArray, asObject, type Json, tryParse } from './json.ts';
 import { HIDDEN, secretHider } from './secrets.ts';
 
@@ -11,8 +11,8 @@ import { HIDDEN, secretHider } from './secrets.ts';
  * found is in it, the key is not.
  */
 
-/** `unlisted`: the configuration had no such entry, so its model-days fail. */
-const entryKinds = ['provider', 'simulated', 'baseline', 'unlisted'] as const;
+/** `agent`: one of the user's, which has a network of its own. `unlisted`: the configuration had no such entry, so its model-days fail. */
+const entryKinds = ['provider', 'agent', 'simulated', 'baseline', 'unlisted'] as const;
 /**
  * The entry itself, the environment variable that it names, that of its maker, or the service's
  * OPENAI_API_KEY.
@@ -40,7 +40,7 @@ export const entrySchema = v.pipe(
      * The dialect in which it is asked, and whether as a stream; null where nothing is asked over
      * HTTP.
      */
-    api: v.nullable(v.pipe(v.picklist(apiDialects), v.title('ApiDialect'))),
+    api: v.nullable(v.pipe(v.picklist(entryApis), v.title('ApiDialect'))),
     stream: v.nullable(v.boolean()),
     /**
      * Whether the configuration says so; otherwise the service leaves the stream out where a
@@ -73,6 +73,12 @@ export const entrySchema = v.pipe(
     max_cost_usd: v.nullable(dollars),
     /** The names of the tools it is offered. */
     tools: v.array(v.string()),
+    /** Whether each day is one answer instead of calls of tools. */
+    decision: v.picklist(['tools', 'one_answer']),
+    /** What an agent may do on a day; null for others. */
+    agent: v.nullable(
+      v.pipe(v.object({ max_tool_calls: count, seconds: v.number() }), v.title('AgentLimits')),
+    ),
   }),
   v.title('Entry'),
 );
@@ -116,6 +122,8 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
     prompt: entry.prompt,
     notes: entry.notes,
     tools: [...entry.tools].sort(),
+    decision: entry.decision,
+    agent: entry.agent,
   };
   const universe = [...terms.stock_symbols].sort();
   const others = Object.fromEntries(TERMS.map((name) => [name, terms[name]]));

@@ -1,4 +1,4 @@
-import type { ApiDialect } from './domain.ts';
+import type { ApiDialect, EntryApi } from './domain.ts';
 import type { Json } from './json.ts';
 import { list } from './sentences.ts';
 
@@ -95,7 +95,14 @@ type Nullish<Fields> = { [Name in keyof Fields]?: Fields[Name] | null | undefine
 
 /** What an entry says of whom to ask, and how. */
 interface AskedEntry
-  extends Nullish<{ openai_base_url: string; api: ApiDialect; stream: boolean; extra_body: Json }> {
+  extends Nullish<{
+    openai_base_url: string;
+    /** The same, of an agent. */
+    agent_url: string;
+    api: EntryApi;
+    stream: boolean;
+    extra_body: Json;
+  }> {
   /** The `model` of the request, with the prefix of its maker. */
   basemodel: string;
 }
@@ -105,7 +112,7 @@ interface Way {
   /** Null where a URL is given. */
   maker: Maker | null;
   url: string;
-  api: ApiDialect;
+  api: EntryApi;
   /** The `model` of the request. */
   model: string;
   stream: boolean;
@@ -121,7 +128,11 @@ interface Way {
  * entries without one.
  */
 export function wayOf(entry: AskedEntry, openaiApiBase: string | null): Way | { unknown: string } {
-  const { basemodel, openai_base_url, api, extra_body } = entry;
+  const { basemodel, openai_base_url, agent_url, api, extra_body } = entry;
+  if (api === 'agent') {
+    const url = agent_url || openai_base_url || '';
+    return { maker: null, url, api, model: basemodel, stream: false, streamIsSet: true };
+  }
   const given = openai_base_url || openaiApiBase;
   const [first] = makers;
   const [, prefix = null, rest = basemodel] = (!given && /^([^/]*)\/(.*)$/s.exec(basemodel)) || [];
@@ -180,6 +191,10 @@ export function* askingProblems(
 ): Generator<string> {
   const way = wayOf(entry, openaiApiBase);
   if ('unknown' in way) return; // its model-days fail, and say why
+  if (way.api === 'agent') {
+    if (way.url === '') yield 'agent_url: "api": "agent" needs the URL of the agent';
+    return;
+  }
   const { seed, reasoning_effort: effort } = entry;
   if (seed != null && way.api !== 'chat') {
     const wayOut = 'remove it, set "api": "chat", name a URL, or put it into extra_body';

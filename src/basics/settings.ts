@@ -87,8 +87,9 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     jinaBaseUrl: env.JINA_BASE_URL,
     /** The yearly rate, as a fraction, that returns are compared with. */
     riskFreeRate: env.RISK_FREE_RATE,
-    /** The URL of the service for client commands; null means on this machine, at `apiPort`. */
+    /** The URL of the service for client commands, and for agents; null means on this machine, at `apiPort`. */
     apiUrl: env.API_URL,
+    publicUrl: env.PUBLIC_URL,
     /**
      * An access token with all rights, which client commands send. Without it and without the file,
      * no request needs one.
@@ -247,6 +248,7 @@ const environmentSchema = v.object({
   MAX_RATE_LIMIT_WAIT_SECONDS: v.optional(wholeNumber(0, 86_400), '300'),
   AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),
   RUNTIME_CONFIG_PATH: v.optional(filePath, RUNTIME_CONFIGURATION_PATH),
+  PUBLIC_URL: optional(httpUrl),
   OPENAI_API_BASE: optional(httpUrl),
   ...Object.fromEntries(makers.map(({ keyVariable }) => [keyVariable, optional(headerKey)])),
   OPENAI_API_KEY: optional(headerKey),

@@ -5,6 +5,7 @@ import { messageOf, ServiceError } from '../basics/domain.ts';
 import { sha256 } from '../basics/hash.ts';
 import { isAccessToken, type Settings } from '../basics/settings.ts';
 import { readTrustedText } from '../basics/trusted-file.ts';
+import type { AgentDays } from '../trading/agent-days.ts';
 import { HttpError } from './errors.ts';
 import type { Route } from './routes.ts';
 
@@ -48,6 +49,11 @@ export function ownToken(settings: TokenSettings): string | null {
   return own;
 }
 
+/** The token of an `Authorization` header; null without one. */
+export function tokenIn(authorization: string | undefined): string | null {
+  return AUTHORIZATION.exec(authorization ?? '')?.[1] ?? null;
+}
+
 /**
  * The rights that an `Authorization` header gives; null when it holds no known token. Compares the
  * hashes of all tokens in constant time, so that the time of a response reveals nothing about them.
@@ -56,8 +62,8 @@ export function rightsOf(
   tokens: readonly AccessToken[],
   authorization: string | undefined,
 ): Rights | null {
-  const [, token] = AUTHORIZATION.exec(authorization ?? '') ?? [];
-  if (token === undefined) return null;
+  const token = tokenIn(authorization);
+  if (token === null) return null;
   const { timingSafeEqual } = process.getBuiltinModule('node:crypto');
   const given = sha256(token);
   let rights: Rights | null = null;
@@ -132,8 +138,20 @@ export function createAccessRules(
 export function checkToken(
   { tokens }: AccessRules,
   { headers }: IncomingMessage,
-  route: Pick<Route, 'method' | 'path' | 'isPublic'> | null,
+  {
+    route,
+    agentDays,
+  }: {
+    route: Pick<Route, 'method' | 'path' | 'isPublic' | 'isOfDay'> | null;
+    agentDays: AgentDays | null;
+  },
 ): void {
+  if (route?.isOfDay) return;
+  if (agentDays?.has(tokenIn(headers.authorization) ?? ''))
+    throw new HttpError(
+      403,
+      'The token of a model-day opens nothing but /day and what is below it',
+    );
   if (tokens.length === 0 || route?.isPublic) return;
   const rights = rightsOf(tokens, headers.authorization);
   if (rights === null) {

@@ -7,7 +7,9 @@ import {
 } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { bareErrorSchema, errorSchema } from '../api/schemas.ts';
+import { dayResponse } from '../api/day.ts';
 import { VERSION } from '../basics/version.ts';
+import { tradingDecision } from '../trading/decision.ts';
 import { type Example, makeExamples } from './examples.ts';
 import type { Route, Tag } from './routes.ts';
 
@@ -109,6 +111,7 @@ function simplified({ type }: { type: string }, schema: JsonSchema): JsonSchema 
 const tags: Record<Tag, string> = {
   jobs: 'Start simulation jobs, follow them, stop them, discard them.',
   results: 'What the models did, said and achieved.',
+  agents: 'The day of an agent of your own, for the agent itself.',
   data: 'The models and prices that the server knows.',
   service: 'The state of the server itself.',
 };
@@ -121,7 +124,7 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
   const bodies = routes.flatMap(({ body, response }) =>
     [body, response].filter((schema) => schema !== undefined),
   );
-  const names = namedSchemas([...bodies, errorSchema, bareErrorSchema]);
+  const names = namedSchemas([...bodies, errorSchema, bareErrorSchema, tradingDecision]);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [route, example] of makeExamples(routes)) {
     const operation = describeRoute(route, { names, example });
@@ -147,12 +150,18 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     security: [{}, { accessToken: [] }],
     paths,
+    webhooks: { agentDay: { post: describeAgent(names) } },
     components: {
       securitySchemes: {
         accessToken: {
           type: 'http',
           scheme: 'bearer',
           description: 'Needed where the server has access tokens (docs/operations.md).',
+        },
+        dayToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Sent to an agent with its day, and good for nothing else (docs/agents.md).',
         },
       },
       schemas: describeNamed(names),
@@ -170,6 +179,7 @@ function describeRoute(
     operationId: operationId(route),
     tags: [tag],
     ...(route.isPublic && { security: [] }),
+    ...(route.isOfDay && { security: [{ dayToken: [] }] }),
     parameters: [
       ...pathParameters(route),
       ...parametersOf(route.query, 'query', names),
@@ -187,6 +197,21 @@ function describeRoute(
       200: describeResponse(route, { names, example }),
       ...describeErrors(route, names),
     },
+  };
+}
+
+/** What an agent of the user's is sent, and what it answers. */
+function describeAgent(names: Names): Record<string, unknown> {
+  const json = (schema: v.GenericSchema) => ({
+    'application/json': { schema: contentOf(schema, names) },
+  });
+  const description = 'The decision of the day.';
+  return {
+    summary: 'The service asks an agent, once a model-day (docs/agents.md).',
+    operationId: 'postAgentDay',
+    tags: ['agents'],
+    requestBody: { required: true, content: json(dayResponse) },
+    responses: { 200: { description, content: json(tradingDecision) } },
   };
 }
 
@@ -242,7 +267,10 @@ function pathParameters({ path }: Route): unknown[] {
     name,
     in: 'path',
     required: true,
-    description: 'The job_id of the response to the trigger.', // there are no others
+    description:
+      name === 'job_id'
+        ? 'The job_id of the response to the trigger.'
+        : 'The name of a tool of the day.',
     schema: { type: 'string', minLength: 1 },
   }));
 }

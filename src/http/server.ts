@@ -17,6 +17,7 @@ import {
   type AccessToken,
   checkOrigin,
   checkToken,
+  tokenIn,
   createAccessRules,
 } from './access.ts';
 import {
@@ -117,7 +118,10 @@ async function respond(site: Site, response: ServerResponse): Promise<void> {
     checkMessage(request, limits);
     match = find(site, request, target);
     if (match !== null || !isFromBrowser(site, request))
-      checkToken(access, request, match?.route ?? null);
+      checkToken(access, request, {
+        route: match?.route ?? null,
+        agentDays: context.agentDays,
+      });
     checkOrigin(access, request.headers.origin, target.host);
     const chosen = choose(match, request, { ...target, viewedFile: context.viewedFile });
     await send(site, response, { ...chosen, query: target.query });
@@ -145,6 +149,8 @@ async function send(
   { route, params, query }: Chosen,
 ): Promise<void> {
   if ('send' in route) return route.send(response.req, response);
+  if (route.isOfDay)
+    response.on('finish', () => response.socket?.setTimeout(site.limits.agentKeepAliveMs));
   const json = route.body && (await readJsonBody(response.req, site.limits));
   await serve(site, response, route, checkInput(route, response.req, { params, query, json }));
 }
@@ -242,6 +248,7 @@ function checkInput(
     params,
     query: values,
     format: route.hasTable ? chooseFormat(values['format'], request.headers.accept) : 'json',
+    token: tokenIn(request.headers.authorization),
     body: route.body === undefined ? undefined : validateBody(route.body, json),
     headers:
       route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),

@@ -18,6 +18,7 @@ import type { Json } from '../basics/json.ts';
 import { bodyFields, makers, wayOf, describeUnknownMaker } from '../basics/makers.ts';
 import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
+import { TOOLS_OF_DECISIONS } from '../trading/decision.ts';
 import { toolNamesOf } from '../trading/tools.ts';
 import { unescape } from 'node:querystring';
 import type { Addition, Start } from '../wire/protocol.ts';
@@ -82,14 +83,15 @@ export function resolveEntry(
   const entry: NamedEntry = found ?? { signature: family };
   const extra_body = blankSecrets(entry.extra_body ?? {}, isKey);
   const kind = kindOf(found, settings);
-  const { notes = false } = entry;
+  const { notes = false, decision, max_tool_calls = 1_000 } = entry;
+  const isOneAnswer = kind === 'provider' && decision === 'one_answer';
   return {
     signature: family,
     run,
     repeats: entry.repeats ?? 1,
     kind,
     basemodel: basemodelOf(entry),
-    ...(kind === 'provider' ? addressOf(entry, settings) : NOWHERE),
+    ...(kind === 'provider' || kind === 'agent' ? addressOf(entry, settings) : NOWHERE),
     parameters:
       kind === 'baseline' ? {} : withSeed(parametersOf({ ...entry, extra_body }, settings), run),
     prompt: entry.prompt || null,
@@ -98,7 +100,13 @@ export function resolveEntry(
     price_per_million_tokens:
       kind === 'baseline' ? { input: 0, output: 0 } : (entry.price_per_million_tokens ?? null),
     max_cost_usd: entry.max_cost_usd ?? configuration.agent_config.max_cost_usd,
-    tools: toolNamesOf({ hasNews: settings.jinaApiKey !== null, hasNotes: notes }, entry.tools),
+    tools: toolNamesOf(
+      { hasNews: settings.jinaApiKey !== null, hasNotes: notes },
+      isOneAnswer ? TOOLS_OF_DECISIONS : entry.tools,
+    ),
+    decision: isOneAnswer ? 'one_answer' : 'tools',
+    agent:
+      kind === 'agent' ? { max_tool_calls, seconds: settings.modelDayTimeoutMs / 1_000 } : null,
   };
 }
 
@@ -117,7 +125,8 @@ function kindOf(
 ): Entry['kind'] {
   if (entry !== undefined && baselineOf(entry) !== null) return 'baseline';
   if (deploymentMode === 'DEV') return 'simulated';
-  return entry === undefined ? 'unlisted' : 'provider';
+  if (entry === undefined) return 'unlisted';
+  return entry.api === 'agent' ? 'agent' : 'provider';
 }
 
 /** Whom an entry asks, and in which way; `{ unknown }` is the prefix of no known maker. */
@@ -134,6 +143,7 @@ function addressOf(entry: NamedEntry, settings: Settings): Pick<Entry, keyof typ
   const address = { url, url_is_cut, api, stream, stream_is_set };
   if (held?.trim()) return { ...address, key_source: 'entry', key_variable: variable || null };
   if (variable) return { ...address, key_source: 'variable', key_variable: variable };
+  if (way.api === 'agent') return { ...address, key_source: null, key_variable: null };
   if (way.maker === null || way.maker === makers[0])
     return { ...address, key_source: 'service', key_variable: null };
   return { ...address, key_source: 'maker', key_variable: way.maker.keyVariable };
@@ -148,6 +158,7 @@ function withSeed(parameters: Json, run: number): Json {
 /** The fields of a request's body, in its dialect's names, except the conversation and tools. */
 function parametersOf(entry: NamedEntry, settings: Settings): Json {
   const way = wayOfEntry(entry, settings);
+  if (!('unknown' in way) && way.api === 'agent') return {};
   const fields = 'unknown' in way ? { model: basemodelOf(entry) } : bodyFields(entry, way);
   const { stream: _stream, ...more } = entry.extra_body ?? {}; // it is the entry's `stream`
   return { ...fields, ...more };

@@ -11,12 +11,15 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import { sha256 } from '../basics/hash.ts';
 import { ServiceError } from '../basics/domain.ts';
 import type { Entry } from '../basics/entry.ts';
+import { firstMessages } from '../agent/prompt.ts';
+import { asObject, tryParse } from '../basics/json.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { fromDollars, TooLarge } from '../basics/money.ts';
 import { additions, type Start } from '../wire/protocol.ts';
 import type { Market } from '../trading/market.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
 import { orderTermsOf } from '../trading/orders.ts';
+import { deciderOf } from '../trading/decision.ts';
 import { LogMismatch } from '../trading/reasoning-log.ts';
 import { openSession, type Session } from '../trading/session.ts';
 import {
@@ -205,6 +208,7 @@ async function attempt(
     ...orderTermsOf(job.agentConfig),
     offered: entry.tools,
     hasNotes: entry.notes,
+    decider: deciderOf(entry, modelDay.model),
     signal,
   };
   const session = await openSession(context, modelDay, options);
@@ -233,13 +237,19 @@ async function trade(
   const { job, signal, lifetime, places } = activeJob;
   const { modelDay, brief, tools } = session;
   const { settings, log } = context;
-  const maxSteps = job.agentConfig.max_steps;
   const past = await session.resume();
+  const agent = entry.agent === null ? null : openAgentDay(context, { session, entry, leftMs });
+  if (agent !== null && past.length > 0) throw new LogMismatch('an agent begins its day again');
+  if (session.decided !== null) {
+    await session.end(session.decided);
+    return null;
+  }
+  const maxSteps = brief.decision === undefined ? job.agentConfig.max_steps : ANSWERS_OF_DECISION;
   const start = {
     type: 'start',
     signature: modelDay.model,
     family: entry.signature,
-    model,
+    model: agent === null ? model : withDay(model, modelDay, agent.access),
     maxSteps,
     prompt: entry.prompt,
     brief,
@@ -257,13 +267,17 @@ async function trade(
     memoryMb: settings.modelDayMemoryMb,
     signal,
     onMessage: handleMessages(session, {
+      answer: agent?.answer ?? session.answer,
       log,
-      maxSteps,
+      maxSteps: agent === null ? maxSteps : Infinity,
       maxFailures,
       onRefused: (refused) => noteRefused(context, activeJob, modelDay, refused),
     }),
     onStderr: (tail) => log.warning('model process wrote to stderr', { ...modelDay, tail }),
-  }).finally(childEnded);
+  }).finally(() => {
+    childEnded();
+    agent?.close();
+  });
   if (signal.aborted) return null;
   if (outcome.status === 'lost') return outcome;
   noteKeyRefusal(activeJob, modelDay.model, outcome);
@@ -271,6 +285,37 @@ async function trade(
   if (!isStarted) activeJob.cannotStart ??= outcome.error; // which ends the job
   await session.end(isStarted ? outcome : { status: 'failed', error: outcome.error });
   return null;
+}
+
+/** A model that is asked once has a second chance. */
+const ANSWERS_OF_DECISION = 2;
+
+/** Opens the tools of a session to its agent. */
+function openAgentDay(
+  { agentDays, clock }: WorkerContext,
+  { session, entry, leftMs }: { session: Session; entry: Entry; leftMs: number },
+) {
+  const [message] = firstMessages(session.brief, entry.prompt);
+  return agentDays.open(session, {
+    body: asObject(tryParse(message?.content ?? '')) ?? {},
+    maxToolCalls: entry.agent?.max_tool_calls ?? 0,
+    expiresAt: new Date(clock().getTime() + leftMs),
+  });
+}
+
+/** An agent's endpoint with what this model-day adds to the request. */
+function withDay(
+  model: Start['model'],
+  { jobId, model: run, date }: ModelDay,
+  access: { token: string },
+): Start['model'] {
+  assert(model.kind === 'provider', 'an agent has an endpoint');
+  return {
+    ...model,
+    parameters: { day: access },
+    idempotencyKey: `${jobId}:${run}:${date}`,
+    secrets: [...(model.secrets ?? []), access.token],
+  };
 }
 
 /**

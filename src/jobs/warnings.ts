@@ -1,5 +1,7 @@
 import type { Database } from '../database/database.ts';
 import { addWarnings, modelsOfJob } from '../database/jobs.ts';
+import { daysWithSummary } from '../database/model-days.ts';
+import { UNREAD } from '../trading/decision.ts';
 import type { SkippedOnDate } from '../database/model-days.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { skipReasons } from '../basics/domain.ts';
@@ -29,10 +31,15 @@ export function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
 const MAX_NAMED = 20;
 
 /**
- * Names the stale model-days of a job's models in its warnings, within the transaction that ends or
+ * Counts the days of a job without an answer that could be read, and names the stale model-days of
+ * its models in its warnings, within the transaction that ends or
  * discards it.
  */
-export function warnOfStale(database: Database, jobId: string): void {
+export function warnOfDays(database: Database, jobId: string): void {
+  for (const { family, days } of daysWithSummary(database, jobId, UNREAD))
+    addWarnings(database, jobId, [
+      `'${family}' gave no answer that could be read on ${count(days, 'model-day')}`,
+    ]);
   const models = modelsOfJob(database, jobId).sort();
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED });
   if (total === 0) return;

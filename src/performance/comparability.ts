@@ -29,7 +29,7 @@ export interface Incomparability {
 }
 
 /** The terms under which the models traded. */
-export interface TradingTerms {
+interface TradingTerms {
   /** The configurations of all jobs that ran one of the days. */
   configurations: ReadonlyMap<string, AgentConfiguration>;
   /** By model; null when none of its days leads back to any. */
@@ -93,18 +93,15 @@ type Words = ReturnType<typeof inWords>;
 
 /** The terms of one configuration. */
 function inWords(configuration: AgentConfiguration) {
-  const symbols = configuration.stock_symbols;
-  const universe: Term = [symbols.toSorted().join(' '), count(symbols.length, 'symbol')];
-  const dividends: Term = configuration.dividends ? ['on', 'paid'] : ['off', 'not paid'];
-  const open: Term = [configuration.open, configuration.open];
+  const { stock_symbols: symbols, dividends, open } = configuration;
   const limits = limitsInWords(configuration.limits);
   return {
     costs: costsOf(configuration),
-    universe,
-    dividends,
-    open,
-    limits: [limits, limits] as Term,
-  };
+    universe: [symbols.toSorted().join(' '), count(symbols.length, 'symbol')],
+    dividends: dividends ? ['on', 'paid'] : ['off', 'not paid'],
+    open: [open, open],
+    limits: [limits, limits],
+  } satisfies Record<string, Term>;
 }
 
 function termsOf(
@@ -116,15 +113,16 @@ function termsOf(
   }: TradingTerms & { words: ReadonlyMap<AgentConfiguration | undefined, Words> },
 ): Terms {
   const used = [...jobIds].flatMap((job) => words.get(configurations.get(job)) ?? []);
+  const all = (respect: keyof Words) => new Map(used.map((own) => own[respect]));
   const cash = initialCash.get(period.model) ?? null;
   return {
     ...period,
-    costs: new Map(used.map(({ costs }) => costs)),
-    universe: new Map(used.map(({ universe }) => universe)),
+    costs: all('costs'),
+    universe: all('universe'),
     initial_cash: new Map(cash === null ? [] : [[`${cash}`, `${toDollars(cash)} dollars`]]),
-    dividends: new Map(used.map(({ dividends }) => dividends)),
-    open: new Map(used.map(({ open }) => open)),
-    limits: new Map(used.map(({ limits }) => limits)),
+    dividends: all('dividends'),
+    open: all('open'),
+    limits: all('limits'),
   };
 }
 

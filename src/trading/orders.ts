@@ -66,7 +66,7 @@ export function takeOrder(
   if (refusal !== undefined) return { refusal };
   if (isOpenHidden)
     return {
-      placed: { order: { side, symbol, amount }, expected: after },
+      placed: { orders: [{ side, symbol, amount }], expected: after },
       result: {
         placed: side,
         symbol,
@@ -77,7 +77,7 @@ export function takeOrder(
     };
   const commission = commissionOn(money(amount * order.price), costs);
   return {
-    action: { actionType: side, symbol, amount, price: order.price, portfolio: after },
+    actions: [{ actionType: side, symbol, amount, price: order.price, portfolio: after }],
     result: {
       executed: side,
       symbol,

@@ -24,6 +24,8 @@ export interface RecordedStep {
   answer: Answer;
   /** The results of its tool calls; null when the process ended before they were logged. */
   results: readonly string[] | null;
+  /** Whether its model was given a second chance. */
+  hasSecond: boolean;
 }
 
 /** The name of the last message of a day with a hidden open, which no call of the model has. */
@@ -89,7 +91,8 @@ export function stepsIn(log: readonly LoggedMessage[]): RecordedStep[] {
       throw new LogMismatch(
         `step ${index + 1} has ${results.length} results of ${calls} tool calls`,
       );
-    return { answer, results: isCut ? null : results };
+    const hasSecond = followedBy.some(({ role }) => role === 'user');
+    return { answer, results: isCut ? null : results, hasSecond };
   });
 }
 

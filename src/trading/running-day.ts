@@ -2,6 +2,7 @@ import { WORDING } from '../agent/prompt.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
+import type { Decider } from './decision.ts';
 import type { NewsSearch } from './news.ts';
 import { fillOrders, unfilledInWords } from './orders.ts';
 import { toDollars } from '../basics/money.ts';
@@ -22,6 +23,8 @@ export interface Play extends TradingDay {
   readonly actions: Action[];
   /** By the name of the tool. */
   readonly toolUsage: Map<string, ToolUsageRow>;
+  /** How sure its decision is, 0 to 1; null where it does not say. */
+  confidence: number | null;
   /** The note as it is now, whether the model may read it or not. */
   ownNote: string | null;
   /** With the opens of the session date, at which orders fill. */
@@ -36,6 +39,7 @@ export interface Terms
   news: NewsSearch | null;
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
+  decider?: Decider | null;
 }
 
 /** A market as the models of a day know it. */
@@ -53,7 +57,7 @@ export function beginPlay(
 ): Play {
   const { startPortfolio, morning } = start;
   const { market, universe, news, costs, offered, hasNotes, wording = WORDING } = terms;
-  const { isOpenHidden = false, limits = null } = terms;
+  const { isOpenHidden = false, limits = null, decider = null } = terms;
   const actions: Action[] = [];
   const placed: Placed[] = [];
   const play: Play = {
@@ -64,6 +68,8 @@ export function beginPlay(
     costs,
     isOpenHidden,
     limits,
+    decider,
+    confidence: null,
     offered,
     wording,
     actions,
@@ -133,10 +139,10 @@ export async function callTool(
 ): Promise<Pick<ToolResult, 'content' | 'isMalformed'>> {
   const startedAt = performance.now();
   const result = await runTool(play, call, recorded);
-  const { content, isRefused, isMalformed, action, note, placed } = result;
-  if (action !== null) enter(play, action);
+  const { content, isRefused, isMalformed, actions, note, placed } = result;
+  for (const action of actions) enter(play, action);
   if (placed !== undefined) {
-    play.placed.push(placed.order);
+    play.placed.push(...placed.orders);
     play.expected = placed.expected;
   }
   if (note !== undefined) play.ownNote = note === '' ? null : note;

@@ -1,7 +1,8 @@
 import type { Wording } from '../agent/prompt.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import type { Limits } from '../basics/configuration-schema.ts';
-import type { Brief } from '../wire/protocol.ts';
+import type { Brief, OneAnswer } from '../wire/protocol.ts';
+import type { Decider } from './decision.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import type { ReceivedDividend } from './morning.ts';
@@ -65,25 +66,28 @@ export interface TradingDay extends Partial<OrderTerms> {
   readonly orders?: number;
   /** What of the orders of the day before did not fill, a sentence each. */
   readonly unfilled?: readonly string[];
+  /** Who ends the day by a decision; null where the model calls tools until it stops. */
+  readonly decider?: Decider | null;
 }
 
 /**
- * What a tool replies. An executed order comes with its action, a written note with its text; a
+ * What a tool replies. Executed orders come with their actions, a written note with its text; a
  * refusal changed nothing, and says whether no tool takes the call as it is.
  */
 export type Reply =
   | {
       result: Record<string, unknown>;
-      action?: Action;
+      /** Executed orders. */
+      actions?: readonly Action[];
       note?: string;
-      placed?: { order: Placed; expected: Portfolio };
+      placed?: { orders: readonly Placed[]; expected: Portfolio };
       refusal?: never;
     }
   | {
       refusal: string;
       isMalformed?: true;
       result?: never;
-      action?: never;
+      actions?: never;
       note?: never;
       placed?: never;
     };
@@ -93,7 +97,7 @@ export type Reply =
  */
 export function briefOf(day: TradingDay): Brief {
   const { market, universe, portfolio, received = [], costs = NO_COSTS, note } = day;
-  const { isOpenHidden, limits, unfilled = [] } = day;
+  const { isOpenHidden, limits, unfilled = [], decider } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
     const { open, previousClose } = market.quote(symbol);
@@ -109,7 +113,32 @@ export function briefOf(day: TradingDay): Brief {
     ...(isOpenHidden && { isOpenHidden }),
     ...(limits && { limits }),
     ...(unfilled.length > 0 && { unfilled: [...unfilled] }),
+    ...(decider && {
+      decision:
+        decider.by === 'agent'
+          ? { ...decider, universe: [...universe] }
+          : lastCloses(market, symbols),
+    }),
   };
+}
+
+const CLOSE_DAYS = 20;
+/** The closes of one answer's table: a larger universe has fewer days. */
+const MAX_CLOSES = 4_000;
+
+/** The last closes of symbols before today, as `get_price_history` has them. */
+function lastCloses(market: Market, symbols: readonly string[]): OneAnswer {
+  const days = Math.min(CLOSE_DAYS, Math.floor(MAX_CLOSES / symbols.length));
+  const found = symbols.map((symbol) => {
+    const bars = market.bars(symbol, days + 1).filter(({ date }) => date < market.date);
+    return { symbol, byDate: new Map(bars.map(({ date, close }) => [date, close])) };
+  });
+  const all = new Set(found.flatMap(({ byDate }) => [...byDate.keys()]));
+  const dates = [...all].sort().slice(-days);
+  const closes = found.map(({ symbol, byDate }) => {
+    return { symbol, closes: dates.map((date) => byDate.get(date) ?? null) };
+  });
+  return { by: 'one_answer', dates, closes };
 }
 
 function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDividend) {

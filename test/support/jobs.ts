@@ -38,6 +38,8 @@ export function storedEntry(signature: string, { hasNews = false } = {}): string
       price_per_million_tokens: null,
       max_cost_usd: null,
       tools: toolNamesOf({ hasNews, hasNotes: true }),
+      decision: 'tools',
+      agent: null,
     },
   });
 }

@@ -30,7 +30,8 @@ export function answerOf(
   const reason = finishReason ?? '';
   if (typeof reason !== 'string') throw new Error('its finish reason is not text');
   const notes = [...notesOn(found, reason), refusal, note].filter((one) => one !== null);
-  return { ...found, usage, note: notes.join(' ') || null, served: readServed(body) };
+  const isCut = Object.hasOwn(cutOffReasons, reason) && { isCut: true };
+  return { ...found, usage, note: notes.join(' ') || null, served: readServed(body), ...isCut };
 }
 
 /**
@@ -124,7 +125,10 @@ export function readUsage(value: unknown): { usage: TokenUsage | null; note: str
     usage['cached_tokens'] ??
     readBeside;
   const written = inPrompt?.['cache_write_tokens'] ?? writtenBeside;
-  const reasoning = inCompletion?.['reasoning_tokens'] ?? inCompletion?.['thinking_tokens'];
+  const reasoning =
+    inCompletion?.['reasoning_tokens'] ??
+    inCompletion?.['thinking_tokens'] ??
+    usage['reasoning_tokens'];
   const isBeside = prompt_tokens === undefined;
   const beside = isBeside ? (asCount(readBeside) ?? 0) + (asCount(writtenBeside) ?? 0) : 0;
   const promptTokens = asCount(typeof prompt === 'number' ? prompt + beside : prompt);

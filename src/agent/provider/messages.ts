@@ -21,7 +21,9 @@ export const messages: Dialect = {
   keyHeaders: (key) => ({ 'x-api-key': key }),
   headers: { 'anthropic-version': VERSION },
   body(question) {
-    const { conversation, tools, parameters, isStreamed, adds } = question;
+    const { conversation, format, parameters, isStreamed, adds } = question;
+    const isForced = format && parameters['tool_choice'] === undefined && adds('tool_choice');
+    const tools = isForced ? [format] : question.tools;
     const system = conversation
       .filter(({ role }) => role === 'system')
       .map(({ content }) => ({ type: 'text', text: content }));
@@ -30,16 +32,20 @@ export const messages: Dialect = {
     return {
       max_tokens: maxTokensOf(question),
       ...(parameters['thinking'] === undefined &&
+        !isForced && // Anthropic refuses both together
         adds('thinking') && { thinking: { type: 'adaptive', display: 'summarized' } }),
       ...parameters,
       ...(isStreamed && { stream: true }),
       ...(system.length > 0 && { system: isCached ? withMark(system) : system }),
       messages: isCached ? withMarkOnLastUser(history) : history,
-      tools: tools.map(({ name, description, parameters: schema }) => ({
-        name,
-        description,
-        input_schema: schema,
-      })),
+      ...((!format || isForced) && {
+        tools: tools.map(({ name, description, parameters: schema }) => ({
+          name,
+          description,
+          input_schema: schema,
+        })),
+      }),
+      ...(isForced && { tool_choice: { type: 'tool', name: format.name } }),
     };
   },
   read: readMessage,

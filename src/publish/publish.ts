@@ -324,8 +324,12 @@ function writeModels(
     .filter(({ signature }) => days.has(signature))
     .map((model) => ({
       ...model,
-      ...{ first_completed_date: null, last_completed_date: null, portfolio_value: null },
-      ...{ model_days_before_cutoff: 0, served: [], last_job: null },
+      first_completed_date: null,
+      last_completed_date: null,
+      portfolio_value: null,
+      model_days_before_cutoff: 0,
+      served: [],
+      last_job: null,
       completed_model_days: days.get(model.signature)?.size ?? 0,
       entry: publication.jobId === undefined ? model.entry : (entries.get(model.family) ?? null),
     }));

@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict';
-import { type TestContext, after } from 'node:test';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { launchBrowser } from './chromium.ts';
+import { type TestContext, after, test as anyTest } from 'node:test';
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  Locator,
+  Page,
+} from 'playwright-core';
+import { launchBrowser, noBrowser } from './chromium.ts';
 
 /** Far more than any page takes, also on a busy machine. */
 const TIMEOUT_MS = 120_000;
+
+/** A test that needs a browser: it is skipped where there is none. */
+export function test(name: string, run: (t: TestContext) => Promise<void>): void {
+  anyTest(name, { skip: noBrowser }, run);
+}
 
 let launched: Promise<Browser> | undefined;
 
@@ -106,6 +117,16 @@ export async function visit(
 /** Waits until a page has all that the reader came for. */
 export async function loaded(page: Page): Promise<void> {
   await page.locator('main:not([aria-busy], [data-top-first]) h1').waitFor();
+}
+
+/** The part of a page under such a heading. */
+export function region(page: Page, name: string): Locator {
+  return page.getByRole('region', { name, exact: true });
+}
+
+/** The button that says so. */
+export function button(page: Page, name: string): Locator {
+  return page.getByRole('button', { name, exact: true });
 }
 
 /**

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { type TestContext, after, test as anyTest } from 'node:test';
 import type {
   Browser,
@@ -144,4 +145,15 @@ export async function layoutShift({ page }: Visit): Promise<number> {
 /** How far the page is wider than its window; 0 when there is nothing to scroll to sideways. */
 export async function overflow({ page }: Visit): Promise<number> {
   return page.evaluate<number>('Math.max(0, document.documentElement.scrollWidth - innerWidth)');
+}
+
+/** What a button saves: its name and its content. */
+export async function saved(
+  { page }: Visit,
+  section: string,
+  format: 'CSV' | 'SVG',
+): Promise<{ name: string; content: Buffer }> {
+  const button = page.locator(section).getByText(format, { exact: true });
+  const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
 }

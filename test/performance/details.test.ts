@@ -135,6 +135,7 @@ const histograms = tableOf<[name: string, numbers: string, edges: string, counts
   a gain and a loss, which are not in one bin     | -0.004 0.004           | -0.004 -0.002 0 0.002 0.004 0.006  | 1 0 0 0 1
   a number on an edge, which is in the bin above  | 0 2x0.0001 0.0002      | 0 0.0001 0.0002 0.0003             | 1 2 1
   numbers half of which are the same              | -0.01 6x0 0.01         | -0.01 -0.005 0 0.005 0.01 0.015    | 1 0 6 0 1
+  few far numbers: the quartiles decide           | -0.012 -0.003 3x0 0.003 0.004 0.012 | -0.015 -0.01 -0.005 0 0.005 0.01 0.015 | 1 0 1 5 0 1
   one far number: at most 40 wide bins            | 0.0001 0.0002 0.0003 0.0004 9 | 0 0.5 1 … 9.5               |
   numbers that take 40 bins                       | 3x0 2x0.0001 0.0039    | 0 0.0001 0.0002 … 0.004            |
   numbers that would take 41                      | 3x0 2x0.0001 0.004     | 0 0.0002 0.0004 … 0.0042           |`);

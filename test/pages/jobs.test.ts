@@ -45,6 +45,7 @@ test("a job's page follows it in place: curves and board appear while it runs, a
   await service.post(`/simulate/cancel/${body.job_id}`, {});
   await leftOut.getByText('Cancelled').waitFor();
   await board.getByText(/^Ranked over the 1 day /).waitFor();
+  await page.waitForLoadState('networkidle'); // no request is left when the service stops
 });
 
 const WRONG_KEY = 'The model responded with status 401: Incorrect API key';

@@ -130,9 +130,9 @@ test('the same day through six ways of LiteLLM: the same positions, conversation
     const { details, status } = await service.runJob(DAY);
     const { sessions } = (await service.get('/reasoning?include_full_conversation=true')).body;
     const conversation = sessions.flatMap((session: any) =>
-      session.conversation.map((said: any) => [
-        ...[said.role, said.content, said.summary, said.tool_name, said.tool_input],
-      ]),
+      session.conversation.map(({ role, content, summary, tool_name, tool_input }: any) => {
+        return [role, content, summary, tool_name, tool_input];
+      }),
     );
     const [{ error, steps, prompt_tokens, completion_tokens, cost_usd }] = details;
     if (status !== 'completed') t.diagnostic(`${api} ${stream}: ${error}`);

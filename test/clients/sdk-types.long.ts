@@ -66,7 +66,11 @@ test("the bodies of requests compile against the types of the makers' libraries"
     [true, false].map((isStreamed) => {
       const conversation = conversationAfter(api, fixture(`${answer}.json`));
       const body = dialects[api].body({
-        ...{ conversation, tools, isStreamed, cacheKey: 'k', adds: () => true },
+        conversation,
+        tools,
+        isStreamed,
+        cacheKey: 'k',
+        adds: () => true,
         parameters: { model: 'm', ...parameters },
       });
       const [type, from] = TYPES[api];
@@ -74,8 +78,12 @@ test("the bodies of requests compile against the types of the makers' libraries"
     }),
   );
   const compilerOptions = {
-    ...{ strict: true, module: 'nodenext', target: 'es2023', types: [] },
-    ...{ noEmit: true, skipLibCheck: true },
+    strict: true,
+    module: 'nodenext',
+    target: 'es2023',
+    types: [],
+    noEmit: true,
+    skipLibCheck: true,
   };
   const tsconfig = JSON.stringify({ compilerOptions, files: ['bodies.ts'] });
   writeFileSync(join(folder, 'tsconfig.json'), tsconfig);

@@ -331,14 +331,6 @@ test('the CronJob in docs/live.md runs the command in the image, never twice at 
   assert.deepEqual(variables, ['API_URL', 'API_TOKEN']);
 });
 
-test('what readYaml does not know it refuses', () => {
-  const wrong = ['a: 1\na: 2', 'a:', 'a: b c', 'a: 1\n   b: 2', '- a: 1\n b: 2', 'a:\n\tb: 1'];
-  for (const yaml of [...wrong, 'a: {b: 1}', 'a: [b]', 'a: "b'])
-    assert.throws(() => readYaml(yaml), /./, yaml);
-  const read = readYaml('a:\n  - b: 1\n    c:\n      d: ["x"]\n  - e\n# no\nf: true');
-  assert.deepEqual(read, { a: [{ b: 1, c: { d: ['x'] } }, 'e'], f: true });
-});
-
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 const skip = !hasSystemd && 'there is no systemd-analyze here';
 test('systemd accepts the units in docs/live.md', { skip }, (t) => {

@@ -111,10 +111,8 @@ test('an unreachable server is reported with its URL; --url takes precedence ove
   for (const [args, env, address] of rows) {
     const { code, stderr } = await run(['watch', ...args], env);
     assert.equal(code, 1);
-    assert.match(
-      stderr,
-      like(`Cannot reach the service at ${address}: …API_URL say where it is)\n`),
-    );
+    const said = stderr;
+    assert.match(said, like(`Cannot reach the service at ${address}: …API_URL say where it is)\n`));
   }
 });
 

@@ -267,10 +267,8 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
   provider.set({ fault: (request) => (request === '2025-10-21' ? massiveFaults.html : undefined) });
   const unread = await live.trigger('--start', '2025-10-21', '--watch');
   assert.equal(unread.code, 1, '2025-10-22 is not out yet, but 2025-10-21 cannot be read');
-  assert.match(
-    unread.stdout,
-    /does not have all prices yet of 1 date, and is asked again: 2025-10-22\n/,
-  );
+  const found = unread.stdout;
+  assert.match(found, /does not have all prices yet of 1 date, and is asked again: 2025-10-22\n/);
   provider.set({ fault: () => undefined });
   const dated = await live.run('trigger', '--end', '2025-10-22', '--watch');
   assert.equal(dated.code, 1, 'a date of its own');

@@ -106,8 +106,9 @@ const at = (places: readonly number[]) => places.map((place) => ALL[place]?.[0])
 test('each decision of the active sessions once, newest first, with the words before it', async () => {
   const found = (await decisionsAt('')).map(words);
   const rows = found.map((row) => row.slice(0, 3));
+  const given = rows;
   assert.deepEqual(
-    rows,
+    given,
     ALL.map((row) => row.slice(0, 3)),
   );
   for (const [index, row] of found.entries()) assert.match(row[3], like(ALL[index]?.[3] ?? ''));
@@ -146,10 +147,8 @@ test('a page after a decision that was replaced meanwhile continues with the nex
     FROM decisions JOIN trading_sessions USING (session_id) WHERE status = 'superseded'`;
   const id = service.database.statement(sql).get()?.['id'];
   const found = await decisionsAt(`?before=${id}&job_id=${jobs[0]}`);
-  assert.deepEqual(
-    found.map((one) => words(one)[0]),
-    at([5, 6, 7]),
-  );
+  const given = found.map((one) => words(one)[0]);
+  assert.deepEqual(given, at([5, 6, 7]));
 });
 
 /** The words that are marked in an excerpt. */

@@ -169,8 +169,9 @@ test('each string: in every other field and parameter it is refused, or harmless
 test("a model's words are returned exactly, and its calls of unknown tools are refused", async () => {
   const { body } = await service.get(`/reasoning?model=${trader}&include_full_conversation=true`);
   const said = body.sessions[0].conversation.filter(({ role }: any) => role === 'tool');
+  const found = said.map(({ tool_name, tool_input }: any) => [tool_name, tool_input]);
   assert.deepEqual(
-    said.map(({ tool_name, tool_input }: any) => [tool_name, tool_input]),
+    found,
     calls.map(([tool, args]) => [tool.toWellFormed(), JSON.stringify(args)]),
   );
   assert.ok(said.every(({ content }: any) => content.startsWith('{"error":')));

@@ -278,8 +278,6 @@ test('models and coverage: no query reads all bars, and none all sessions', () =
   assert.match(details.join('\n'), /USING COVERING INDEX one_active_generation/);
   const whole =
     /^SCAN (price_data|dividends|positions|holdings|trading_sessions)( |$)(?!USING COVERING)/;
-  assert.equal(
-    details.find((detail) => whole.test(detail)),
-    undefined,
-  );
+  const found = details.find((detail) => whole.test(detail));
+  assert.equal(found, undefined);
 });

@@ -240,10 +240,8 @@ for (const { method, path, parameters, body } of operations) {
         const whole = (_: string, inner: unknown) =>
           typeof inner === 'string' ? inner.toWellFormed() : inner;
         const sent = JSON.parse(JSON.stringify(value, whole));
-        assert.equal(
-          accepts(() => validateBody(route.body as never, sent)),
-          fits(body, sent),
-        );
+        const found = accepts(() => validateBody(route.body as never, sent));
+        assert.equal(found, fits(body, sent));
       });
       fc.assert(property, { numRuns: RUNS });
     });

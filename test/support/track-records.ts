@@ -169,11 +169,7 @@ function runJob(
         completedAt: at(date, 31),
       });
     }
-  endJob(database, job, {
-    status: finalStatus(database, job),
-    error: null,
-    at: at(last, 59),
-  });
+  endJob(database, job, { status: finalStatus(database, job), error: null, at: at(last, 59) });
 }
 
 /** `gpt-5#2` is a run of `gpt-5`. */

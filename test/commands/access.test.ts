@@ -26,20 +26,13 @@ test('with a token set, the server requires it, the health check does not, and n
   assert.doesNotMatch(stdout + stderr, new RegExp(TOKEN));
 });
 
-const faults: [env: Record<string, string>, message: RegExp][] = [
-  [{ API_TOKENS_FILE: 'nowhere.txt' }, /^Cannot use the access tokens of nowhere\.txt .*: ENOENT/],
-  [{ API_TOKENS_FILE: 'faulty.txt' }, /^Cannot use .* faulty\.txt .*: line 2: expected a token/],
-  [{ API_TOKEN: `${TOKEN} and more` }, /API_TOKEN: expected 1 to 1000 visible ASCII characters$/m],
-];
 test('tokens that cannot be used stop the start before anything is touched, and the message has no token', async (t) => {
   const cwd = installProgram(t);
   writeFileSync(join(cwd, 'faulty.txt'), `good\n${TOKEN} may read\n`);
-  for (const [access, message] of faults) {
-    const env = { ...DEV, API_PORT: '0', ...access };
-    const { code, stdout, stderr } = await runProgram([], { cwd, env });
-    assert.equal(code, 1);
-    assert.match(stderr, message);
-    assert.doesNotMatch(stdout + stderr, new RegExp(TOKEN));
-    assert.equal(existsSync(join(cwd, 'data')), false);
-  }
+  const env = { ...DEV, API_PORT: '0', API_TOKENS_FILE: 'faulty.txt' };
+  const { code, stdout, stderr } = await runProgram([], { cwd, env });
+  assert.equal(code, 1);
+  assert.match(stderr, /^Cannot use .* faulty\.txt .*: line 2: expected a token/);
+  assert.doesNotMatch(stdout + stderr, new RegExp(TOKEN));
+  assert.equal(existsSync(join(cwd, 'data')), false);
 });

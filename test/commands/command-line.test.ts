@@ -40,19 +40,6 @@ for (const [name, command] of Object.entries(commands)) {
       assert.match(help, new RegExp(`^Usage: .*${command.positionals.name}`));
     assert.match(generalHelp(), new RegExp(`^  ${name} +[A-Z].*[.;]`, 'm'));
   });
-
-  test(`${name} takes no option that it does not declare, and no argument more than it declares`, () => {
-    const required = Object.entries(command.options).flatMap(([option, { isRequired }]) =>
-      isRequired ? [`--${option}`, 'x'] : [],
-    );
-    const unknown = [...required, '--nonsense'];
-    assert.throws(() => readArguments(unknown, command), /there is no option --nonsense/);
-    const { most } = command.positionals ?? { most: 0 };
-    if (most === Infinity) return;
-    const full = [...required, ...Array.from({ length: most }, () => 'x')];
-    readArguments(full, command);
-    assert.throws(() => readArguments([...full, 'more'], command), /there is no argument "more"/);
-  });
 }
 
 test('a reader that has gone is outlived, and any other failure to write is thrown', () => {

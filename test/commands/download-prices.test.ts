@@ -150,19 +150,6 @@ test('--dividends keeps what it has at the daily quota, and continues from there
   assert.deepEqual(server.requests.slice(3), ['MSFT dividends', 'NVDA dividends']);
 });
 
-const stopped = tableOf<['badKey' | 'html' | 'unknownSymbol', requests: string, says: string]>(`
-  badKey        | 1 | …does not accept the key in ALPHAADVANTAGE_API_KEY (…: 0 of 3 symbols downloaded…
-  html          | 3 | …The price provider cannot be reached (…Welcome to the hotel…
-  unknownSymbol | 3 | …does not know 3 symbols: AAPL, MSFT, NVDA…Dividends of 0 of 3…`);
-for (const [fault, requests, says] of stopped) {
-  test(`--dividends says what is wrong where every response is ${fault}`, async (t) => {
-    const { server, week } = await install(t, { fault: () => faults[fault] });
-    const { code, stdout } = await week('--dividends');
-    assert.match(stdout, like(says));
-    assert.deepEqual([code, server.requests.length], [1, Number(requests)]);
-  });
-}
-
 const STRANGERS = [
   'No price of APPL is known on any date; did you mean "AAPL"?',
   'No price of QQQQQQQQ is known on any date; is it a ticker symbol of a US exchange?',

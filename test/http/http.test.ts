@@ -191,10 +191,3 @@ test('an unexpected failure is a 500 with a reference to the log, and reveals no
   const logged = service.logLines.find((line) => line['reference'] === reference);
   assert.match(String(logged?.['error']), /no such table/);
 });
-
-test('HEAD responds like GET, without the body', async () => {
-  for (const path of ['/health', '/results']) {
-    const response = await fetch(service.url + path, { method: 'HEAD' });
-    assert.deepEqual([response.status, await response.text()], [200, '']);
-  }
-});

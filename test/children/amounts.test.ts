@@ -88,35 +88,30 @@ const PRICE =
 const AMOUNT = /^An amount of 100,000,000,000,000\.00 dollars exceeds 900,719,925,474\.0991/;
 const CASH = /^Cash per share of 1000000000000 dollars exceeds/;
 
+const [FREE, SPLIT] = ['0.0001 0.0001', 1_000_000];
 const cases: Record<string, Case> = {
-  'a held position at the close': {
-    prices: ['0.0001 10000000', '0.0001 0.0001'],
-    errors: [VALUE, null, null, null],
-  },
+  'a held position at the close': { prices: ['0.0001 10000000', FREE], errors: [VALUE] },
   'a held position at the next open': {
-    prices: ['0.0001 0.0001', '10000000 10000000', '10000000 10000000', '1 1'],
-    errors: [null, VALUE, VALUE, null],
+    prices: [FREE, '10000000 10000000', '10000000 10000000', '1 1'],
+    errors: [null, VALUE, VALUE],
   },
   'a split into more shares than can be counted': {
-    ...{ prices: ['0.0001 0.0001'], days: 3 },
+    ...{ prices: [FREE], days: 3, errors: [null, null, SHARES, SHARES] },
     splits: [
-      [DATES[1], 1_000_000, 1],
-      [DATES[2], 1_000_000, 1],
+      [DATES[1], SPLIT, 1],
+      [DATES[2], SPLIT, 1],
     ],
-    errors: [null, null, SHARES, SHARES],
   },
   'a dividend beyond all cash': {
-    ...{ prices: ['0.0001 0.0001'], days: 3, dividend: [1_000_000, 'as_paid'] },
+    ...{ prices: [FREE], days: 3, dividend: [1_000_000, 'as_paid'] },
     errors: [null, AMOUNT, AMOUNT, AMOUNT],
   },
   'a dividend that a split multiplies': {
-    ...{ prices: ['100 100'], days: 3, amount: 1 },
-    splits: [[DATES[2], 1_000_000, 1]],
-    dividend: [1_000_000, 'split_adjusted'],
-    errors: [null, CASH, CASH, CASH],
+    ...{ prices: ['100 100'], days: 3, amount: 1, splits: [[DATES[2], SPLIT, 1]] },
+    ...{ dividend: [1_000_000, 'split_adjusted'], errors: [null, CASH, CASH, CASH] },
   },
   'a previous close that a reverse split multiplies, of a position that is held': {
-    ...{ prices: ['10 10000000'], days: 2, amount: 10, splits: [[DATES[2], 1, 1_000_000]] },
+    ...{ prices: ['10 10000000'], days: 2, amount: 10, splits: [[DATES[2], 1, SPLIT]] },
     errors: [null, null, PRICE, PRICE],
   },
 };

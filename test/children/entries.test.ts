@@ -16,14 +16,10 @@ import { startTestService, type TestServiceOptions } from '../support/service.ts
 import { inLongForm } from '../support/long.ts';
 
 const RANGE = { start_date: '2025-10-15', end_date: '2025-10-16' };
-const RANGE_DATES = [RANGE.start_date, RANGE.end_date];
-const [heldKey, variableKey, queryValue, bodyKey] = [
-  'sk-of-the-entry-1',
-  'sk-of-a-variable-2',
-  'value-of-the-query-3',
-  'key-in-the-body-4',
-];
-const SECRETS = [heldKey, variableKey, queryValue, bodyKey];
+const SECRETS = 'sk-of-the-entry-1 sk-of-a-variable-2 value-of-the-query-3 key-in-the-body-4'.split(
+  ' ',
+);
+const [heldKey, variableKey, queryValue, bodyKey] = SECRETS;
 const agentConfig = { max_cost_usd: 5 };
 
 const modelsAt = (baseUrl: string) => [
@@ -122,11 +118,8 @@ test(
     assert.equal(plain.ledgers.flat().length, 7);
     const { ledgers, bodies, keys } = plain;
     assert.deepEqual(keys, [`Bearer ${variableKey}`, `Bearer ${heldKey}`]);
-    for (const sent of [
-      new RegExp(`api-version=${queryValue}.*"api_key":"${bodyKey}"`),
-      /\\n\\nFurther instructions:\\nBe bold\./,
-    ])
-      assert.ok(bodies.some((text) => sent.test(text)));
+    assert.match(bodies.join(), new RegExp(`api-version=${queryValue}.*"api_key":"${bodyKey}"`));
+    assert.match(bodies.join(), /\\n\\nFurther instructions:\\nBe bold\./);
 
     const later = { agent_config: { max_steps: 1, max_cost_usd: 0 } };
     const withEdit = await runAndRestart(t, all, (path, baseUrl) =>
@@ -161,15 +154,11 @@ test('repeats are runs of their own, with seeds of their own, under one cost lim
   const status = await service.runJob(RANGE);
   const runs = ['m', 'm#2', 'm#3'];
   assert.deepEqual(status.models, [...runs, 'other']);
-  assert.deepEqual(
-    status.entries.map(({ family, runs: own, entry: { run, repeats, parameters } }: any) => [
-      ...[family, own, run, repeats, parameters.seed],
-    ]),
-    [
-      ['m', runs, 1, 3, 7],
-      ['other', ['other'], 1, 1, undefined],
-    ],
+  const entries = status.entries.map(
+    ({ family, runs: own, entry: { run, repeats, parameters } }: any) =>
+      `${family} (${own}): ${run} of ${repeats}, ${parameters.seed}`,
   );
+  assert.deepEqual(entries, ['m (m,m#2,m#3): 1 of 3, 7', 'other (other): 1 of 1, undefined']);
   assert.deepEqual(
     status.details.map(
       ({ date, model, status, error }: any) => `${date} ${model} ${error ?? status}`,
@@ -238,8 +227,8 @@ test('two prompts, one with notes and one without, with repeats, are one job', a
     const [note = 'nothing'] = /Your note: none|Your note:\n.*/.exec(user.content) ?? [];
     return `${prompt} ${whereIs(request).date} ${note}`;
   });
-  const counts = [...Map.groupBy(asked, (line) => line)].map(
-    ([line, own]) => `${own.length} ${line}`,
+  const counts = Object.entries(Object.groupBy(asked, (line) => line)).map(
+    ([line, own]) => `${own?.length} ${line}`,
   );
   assert.deepEqual(counts.sort(), [
     '2 Be calm. 2025-10-15 nothing',
@@ -248,33 +237,25 @@ test('two prompts, one with notes and one without, with repeats, are one job', a
     '4 Be bold. 2025-10-16 Your note:\nnote of 2025-10-15',
   ]);
   const { sessions } = (await service.get('/reasoning')).body;
-  assert.deepEqual(
-    sessions.map(({ date, model, note }: any) => `${date} ${model} ${note}`),
-    RANGE_DATES.flatMap((date) => [
-      `${date} bold note of ${date}`,
-      `${date} bold#2 note of ${date}`,
-      `${date} calm null`,
-      `${date} calm#2 null`,
-    ]),
+  const notes = sessions.map(({ date, model, note }: any) =>
+    [model, note?.endsWith(date)].join(' '),
   );
+  const ofDate = ['bold true', 'bold#2 true', 'calm ', 'calm#2 '];
+  assert.deepEqual(notes, [...ofDate, ...ofDate]);
 });
-
 test('a run that was offered news does not continue without the key for it', async (t) => {
-  const server = await startModelServer(t, ['never']);
-  const models = [{ signature: 'm', openai_base_url: server.baseUrl }];
-  const first = await startProdService(t, {
+  const server = await startModelServer(t, () => {
+    service.settings.jinaApiKey = null;
+    return says('Done.');
+  });
+  const service = await startProdService(t, {
     agent: await realAgentHere(),
-    models,
+    models: [{ signature: 'm', openai_base_url: server.baseUrl }],
     settings: { jinaApiKey: 'jina-key' },
   });
-  const { body } = await first.post('/simulate/trigger', RANGE);
-  await server.untilAsked(1);
-  await first.stop();
-  const second = await restart(t, first.folder, { settings: { ...PROD, jinaApiKey: null } });
-  const { details } = await second.waitForJob(body.job_id);
-  for (const { error } of details)
-    assert.equal(
-      error,
-      "Model 'm' was offered search_news, whose key JINA_API_KEY is no longer set",
-    );
+  const { details } = await service.runJob(RANGE);
+  assert.deepEqual(
+    details.map(({ error }: any) => error),
+    [null, "Model 'm' was offered search_news, whose key JINA_API_KEY is no longer set"],
+  );
 });

@@ -4,6 +4,7 @@ import { type Script, scriptedAgent } from '../support/agents.ts';
 import { crashed } from '../support/crashed.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { type TestService, startTestService } from '../support/service.ts';
+import { rowsAsText } from '../support/tables.ts';
 import { until } from '../support/until.ts';
 
 const PRICES = `
@@ -48,24 +49,15 @@ async function interrupt(
   return { folder: service.folder, jobId: body.job_id };
 }
 
-const rowsOf = ({ database }: TestService, sql: string) =>
-  database
-    .statement(sql)
-    .all()
-    .map((row) =>
-      Object.values(row)
-        .filter((value) => value !== null)
-        .join(' '),
-    );
-const logOf = (service: TestService) =>
-  rowsOf(
-    service,
+const logOf = ({ database }: TestService) =>
+  rowsAsText(
+    database,
     'SELECT role, substr(content, 1, 20) AS content FROM reasoning_logs ORDER BY session_id, message_index',
   );
-const sessionsOf = (service: TestService) =>
-  rowsOf(
-    service,
-    'SELECT status, error, steps, total_messages FROM trading_sessions ORDER BY session_id',
+const sessionsOf = ({ database }: TestService) =>
+  rowsAsText(
+    database,
+    `SELECT concat_ws(' ', status, error, steps, total_messages) FROM trading_sessions ORDER BY session_id`,
   );
 
 test('a model-day resumes where its reasoning log ends', async (t) => {
@@ -91,9 +83,10 @@ test('a model-day resumes where its reasoning log ends', async (t) => {
   ]);
   assert.deepEqual(sessionsOf(service), ['active 3 7']);
   assert.equal(status.details[0].steps, 3, 'no step was taken twice');
-  assert.deepEqual(rowsOf(service, 'SELECT tool_name, calls, refused FROM tool_usage'), [
-    'buy 3 1',
-  ]);
+  assert.deepEqual(
+    rowsAsText(service.database, 'SELECT tool_name, calls, refused FROM tool_usage'),
+    ['buy 3 1'],
+  );
 });
 
 const MISFIT = /^failed Set aside, because the reasoning log no longer matches: /;

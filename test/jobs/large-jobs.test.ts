@@ -103,8 +103,7 @@ test('a large job that cannot continue fails with all its model-days, with the r
   await ended(context);
   const { status, error, progress } = storedStatus(context.database, jobId);
   const reason = 'Given up after 10 restarts in a row without progress';
-  assert.deepEqual([status, error], ['failed', reason]);
-  assert.deepEqual(progress, { ...NONE_RUN, failed: TOTAL, pending: 0 });
+  assert.deepEqual([status, error, progress.failed], ['failed', reason, TOTAL]);
 });
 
 test('a restart is idle unless a model-day has ended since the one before; after a short life it changes nothing', async (t) => {
@@ -120,15 +119,6 @@ test('a restart is idle unless a model-day has ended since the one before; after
   assert.deepEqual([restart(1), restart(1)], [0, 1]);
 });
 
-test('a large job is cancelled in one transaction, and only once', async (t) => {
-  const { context, jobs, jobId } = await createLargeJob(t);
-  assert.equal(await jobs.cancel(jobId), TOTAL);
-  assert.equal(countOf(context, CANCELLED), TOTAL);
-  const { status, progress } = storedStatus(context.database, jobId);
-  assert.deepEqual([status, progress], ['cancelled', NONE_RUN]);
-  assert.equal(await cancelJob(context, jobId), null);
-});
-
 test('of two requests that cancel a job at the same time, one cancels it and the other stops nothing, as the next job may run already', async (t) => {
   const { context, jobs, jobId } = await createLargeJob(t);
   const other = openDatabase(context.database.path);
@@ -137,8 +127,10 @@ test('of two requests that cancel a job at the same time, one cancels it and the
   other.statement('COMMIT').run();
   other.close();
   assert.deepEqual((await Promise.all(cancelling)).sort(), [TOTAL, null]);
-  assert.equal(storedStatus(context.database, jobId).status, 'cancelled');
+  const { status, progress } = storedStatus(context.database, jobId);
+  assert.deepEqual([status, progress], ['cancelled', NONE_RUN]);
   assert.equal(countOf(context, CANCELLED), TOTAL);
+  assert.equal(await cancelJob(context, jobId), null);
 });
 
 test('a cancellation that a storage fault prevents is an error, and the job continues', async (t) => {

@@ -107,16 +107,6 @@ test('what an agent reports of its cost counts, and what it does not report is u
   assert.deepEqual(of(silent.job.details[0]), [null, null, null, null]);
 });
 
-test('a cost limit counts what agents report', async (t) => {
-  const usage = { prompt_tokens: 1, completion_tokens: 1, cost_usd: 2 };
-  const { job, requests } = await run(t, [{ body: { orders: [], reason: '', usage } }], {
-    entry: { max_cost_usd: 3 },
-    dates: { start_date: '2025-10-15', end_date: '2025-10-17' },
-  });
-  assert.equal(requests.length, 2);
-  assert.equal(job.details[2].error, 'Cost limit reached');
-});
-
 /** Forty shares, ten more, and fifty that cash does not cover; requests arrive in any order. */
 const BUYS = [40, 50, 'Cannot buy 60 AAPL at 110.00: cash is 4,500.00, enough for 40'];
 
@@ -243,11 +233,4 @@ test('in DEV an agent is simulated: no request, no cost', async (t) => {
     [requests.length, job.status, job.entries[0].entry.kind],
     [0, 'completed', 'simulated'],
   );
-});
-
-test('an agent without a URL is an error of the configuration', async (t) => {
-  const service = await startProdService(t, { models: [{ signature: 'mine', api: 'agent' }] });
-  const { status, body } = await service.post('/simulate/trigger', DAY);
-  assert.equal(status, 500);
-  assert.match(body.detail, /models\[0\]\.agent_url: "api": "agent" needs the URL of the agent/);
 });

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
@@ -103,8 +105,22 @@ test('what an agent reports of its cost counts, and what it does not report is u
     ...[cost_usd, prompt_tokens, completion_tokens, reasoning_tokens],
   ];
   assert.deepEqual(of(told.job.details[0]), [0.25, 5, 7, 2]);
-  const silent = await run(t, [DECISION]);
+  const silent = await run(t, [DECISION], { entry: { max_cost_usd: 1 } });
+  assert.match(
+    silent.job.warnings[0],
+    /^The cost limit of 'mine' cannot be enforced: its provider/,
+  );
   assert.deepEqual(of(silent.job.details[0]), [null, null, null, null]);
+});
+
+test('a cost limit counts what agents report', async (t) => {
+  const usage = { prompt_tokens: 1, completion_tokens: 1, cost_usd: 2 };
+  const { job, requests } = await run(t, [{ body: { orders: [], reason: '', usage } }], {
+    entry: { max_cost_usd: 3 },
+    dates: { start_date: '2025-10-15', end_date: '2025-10-17' },
+  });
+  assert.deepEqual([requests.length, job.warnings], [2, null]);
+  assert.equal(job.details[2].error, 'Cost limit reached');
 });
 
 /** Forty shares, ten more, and fifty that cash does not cover; requests arrive in any order. */
@@ -233,4 +249,26 @@ test('in DEV an agent is simulated: no request, no cost', async (t) => {
     [requests.length, job.status, job.entries[0].entry.kind],
     [0, 'completed', 'simulated'],
   );
+});
+
+test('an idle connection to the tools of a day is kept longer than others', async (t) => {
+  const service = await startProdService(t, {
+    models: [],
+    httpLimits: { keepAliveTimeoutMs: 50, agentKeepAliveMs: 60_000 },
+  });
+  const { port } = new URL(service.url);
+  const idle = async (path: string) => {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    const [answer] = await once(socket, 'data');
+    const closed = once(socket, 'close').then(() => 'closed');
+    const kept = new Promise((resolve) => setTimeout(resolve, 3_000, 'kept'));
+    const outcome = await Promise.race([closed, kept]);
+    socket.destroy();
+    return [Number(String(answer).split(' ')[1]), outcome];
+  };
+  assert.deepEqual(await Promise.all([idle('/day'), idle('/health')]), [
+    [401, 'kept'],
+    [200, 'closed'],
+  ]);
 });

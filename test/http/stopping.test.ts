@@ -80,10 +80,7 @@ test('what has been read completely is answered before the service stops; what i
   complete.socket.resume();
   half.socket.resume();
   const answers = readAnswers(await complete.ended);
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [200, 200, 200, 200, 200, 200],
-  );
+  assert.equal(answers.map(({ status }) => status).join(), '200,200,200,200,200,200');
   assert.equal(answers.at(-1)?.headers['connection'], 'close');
   assert.deepEqual(await statusesOf(half), [200, 200]);
   await stopped;
@@ -100,15 +97,15 @@ for (const version of ['1.0', '1.1']) {
     assert.equal(await wire.error, 'ECONNRESET');
     assert.match(JSON.stringify(service.logLines), /the response was cut off/);
   });
-
-  test(`a download over HTTP/${version} that the end of the service cuts is reset, once the time for stopping is over`, async (t) => {
-    const service = await startTalkative(t, 1);
-    const wire = await beginDownload(service, version);
-    await service.stop();
-    wire.socket.resume();
-    assert.equal(await wire.error, 'ECONNRESET');
-  });
 }
+
+test('a download that the end of the service cuts is reset, once the time for stopping is over', async (t) => {
+  const service = await startTalkative(t, 1);
+  const wire = await beginDownload(service, '1.0');
+  await service.stop();
+  wire.socket.resume();
+  assert.equal(await wire.error, 'ECONNRESET');
+});
 
 test('a download over HTTP/1.0 that can be finished is, and ends in order', async (t) => {
   const service = await startTalkative(t, 60_000);

@@ -212,40 +212,6 @@ test('a year on adjusted closes equals raw prices, splits and dividends, up to w
   );
 });
 
-test('without dividends all figures are those of a database without any, bit for bit', async () => {
-  const years = new Map(SHARES.map((share) => [share.symbol, yearOf(share)]));
-  const figuresOf = async (paysDividends: boolean, record: (books: Books) => void) => {
-    const books = createBooks(':memory:', { paysDividends });
-    for (const [symbol, days] of years)
-      for (const { date, ...bar } of days.slice(0, 125)) books.setBar(symbol, date, bar);
-    books.setSplit('AAPL', DATES[120] as CalendarDate, 4, 1);
-    record(books);
-    await books.day(DATES[0] as CalendarDate, [
-      ['buy', 'AAPL', 1_000],
-      ['buy', 'MSFT', 1_000],
-    ]);
-    for (const day of [31, 62, 93, 121])
-      await books.day(DATES[day] as CalendarDate, [['sell', 'AAPL', 10]]);
-    return reportOf(books.database);
-  };
-  const nothing = await figuresOf(false, () => {});
-  const stored = await figuresOf(false, recordEventsBut150);
-  assert.deepEqual(stored, nothing);
-  assert.deepEqual([stored.report.model_days_without_dividends, stored.report.dividends], [5, 0]);
-  const paid = await figuresOf(true, recordEventsBut150);
-  assert.ok(
-    paid.report.dividends > 0 &&
-      (paid.benchmark.total_return ?? 0) > (nothing.benchmark.total_return ?? 0),
-  );
-});
-
-/** Dividends and no splits. */
-function recordEventsBut150(books: Books): void {
-  for (const { symbol, dividends } of SHARES)
-    for (const [day, cash] of Object.entries(dividends))
-      books.setDividend(symbol, DATES[Number(day)] as CalendarDate, cash);
-}
-
 const COVER = `INSERT INTO dividend_coverage (symbol, source, start_date, end_date)
   VALUES ('AAPL', ?, ?, ?)`;
 const statusesOf = ({ curve }: { curve: readonly { dividend_status: string }[] }) =>

@@ -82,6 +82,10 @@ export function writePrices(side: Side, last: CalendarDate): void {
   const all = (symbol: string) => bars(symbol, '2025-07-01', last);
   const daily = ['AAPL', 'MSFT', 'KO', 'QQQ'].flatMap((symbol) => csvOf(symbol, all(symbol)));
   side.write('prices.csv', [HEADER, ...daily, ...REFUSED, ''].join('\n'));
+  const factors = all('QQQ').map(({ date }, day) =>
+    [date, (day % 5) - 2, (day % 7) - 3, day === 3 ? -999 : 0.01].join(),
+  );
+  side.write('factors.csv', ['date,Mkt-RF,SMB,RF', ...factors, ''].join('\n'));
   const adjusted = all('NVDA').map(({ date, open, high, low, close }) => {
     const [dividend, split] = [date === '2025-09-11' ? '0.01' : '0', date === SPLIT ? '2' : '1'];
     return `${date},${open},${high},${low},${close},${close},1000,${dividend},${split}`;

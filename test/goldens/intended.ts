@@ -4,37 +4,16 @@
  * that finds no difference is an error, so that the list never outlives its reasons.
  */
 export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] = [
-  { where: /GET \/audit/, why: 'it plays model-days again, and takes job_id and model (1)' },
-  { where: /\$ check|\$ view package\.db/, why: 'it plays model-days again (1)' },
   {
-    where: /GET \/openapi\.json/,
-    why: 'what /audit takes, and words on the days that count (1, 8)',
+    where: /./,
+    part: /\s*("agent": ?null|"decision": ?"tools"|"rebalance"|"outside": ?\[\]|"confidence": ?null),?/g,
+    why: 'an entry may be an agent or answer once; a tool more; what is outside is marked',
   },
   {
-    where: /GET \/performance\?(.*&)?common=true/,
-    why: 'by run, too, the days that models share are those of a comparison (8)',
+    where: /\/decisions|file \w+\/data\/decisions/,
+    part: /"(id|next_before)": ?"\d+(:\d+)*"/g,
+    why: 'several orders of one call have ids of their own',
   },
-  { where: /\$ serve, until SIGTERM/, why: 'a restart is noted when the job is resumed (6)' },
-  { where: /\$ restore --help/, why: 'a restore is a rename (10)' },
-  { where: /\$ --licenses/, why: 'plots are drawn without a library (14)' },
-  {
-    where: /\$ (--help|help check)|\$ [a-z-]+ --help/,
-    why: 'help texts of a screen each; results is gone, check plays again (1, 22)',
-  },
-  {
-    where: /(GET |file \w+\/data\/)\/?performance/,
-    part: /,"units":\{[^}]*\}/,
-    why: 'the units of figures, for the pages (15)',
-  },
-  {
-    where: /file \w+\/data\/(holdings|decisions,kind=failure),model=|\$ publish /,
-    why: 'the model page asks for neither holdings nor failures (15)',
-  },
-  { where: /\$ import-prices /, why: 'the sentences of one reader of tables (19)' },
-  {
-    where: /\/simulate\/status\/|file \w+\/data\/simulate,status/,
-    part: /"open":"shown","limits":null,/,
-    why: 'the terms of a job say whether its open is hidden, and its limits',
-  },
-  { where: /\$ demo/, why: 'refused orders are those of /performance (22)' },
+  { where: /GET \/openapi\.json/, why: 'the days of agents, and decisions' },
+  { where: /\$ --licenses|\$ help check|\$ --version/, why: 'words of help' },
 ];

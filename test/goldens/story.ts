@@ -64,7 +64,16 @@ const GONE = ['results'];
 
 /** The commands that this file runs. A new command has to be added to the story, and then here. */
 const PLAYED = [
-  ...['serve', 'demo', 'import-prices', 'download-prices', 'disguise', 'trigger', 'watch'],
+  ...[
+    'serve',
+    'demo',
+    'import-prices',
+    'import-factors',
+    'download-prices',
+    'disguise',
+    'trigger',
+    'watch',
+  ],
   ...['backup', 'restore', 'check', 'view', 'publish', 'export', 'merge-config', 'healthcheck'],
 ];
 
@@ -124,6 +133,8 @@ async function devStory(side: Side): Promise<void> {
   await side.run(['import-prices', '--as', 'raw', 'prices.csv'], DEV);
   await side.run(['import-prices', ...FILES], DEV);
   await side.run(['import-prices', '--as', 'nonsense', 'prices.csv'], DEV);
+  for (const file of ['factors.csv', 'factors.csv', 'prices.csv'])
+    await side.run(['import-factors', file], DEV);
   const server = await side.serve([], DEV);
   for (const body of BAD_BODIES) await post(server, body);
   await post(server, '{"end_date": "2025-10-01"}', { 'content-type': 'text/plain' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
-import type { Database } from '../../src/database/database.ts';
+import type { CommandDatabase } from '../../src/database/database.ts';
 import { longDate } from '../../src/browser/format.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { button, loaded, region, test, visit } from '../support/browser.ts';
@@ -19,7 +19,7 @@ import {
  * Finished jobs of one model-day each, an hour apart, before any that the test starts; every fifth
  * has failed.
  */
-function insertOldJobs(database: Database, count: number): void {
+function insertOldJobs(database: CommandDatabase, count: number): void {
   const agentConfig = parseAgentConfiguration('{}');
   const ended = database.statement(
     'UPDATE jobs SET status = ?, started_at = ?2, completed_at = ?2 WHERE job_id = ?3',

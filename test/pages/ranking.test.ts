@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lookOf } from '../../src/browser/look.ts';
-import { meanOf } from '../../src/browser/pages/entries.ts';
+import { meanOf } from '../../src/browser/pages/model-figures.ts';
 import { type CurvesOf, curvesFromStart } from '../../src/browser/pages/equity-curves.ts';
 import { marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
 import { daysBesideBenchmark } from '../../src/browser/pages/model-curves.ts';

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { ApiDialect } from '../../src/basics/domain.ts';
-import { httpStream } from '../../src/basics/http-client.ts';
 import type { Endpoint } from '../../src/wire/protocol.ts';
 import { type Asked, askOnce, endpointOf, KEY, NO_TEXT } from '../support/ask-provider.ts';
 import {
@@ -17,7 +13,6 @@ import {
   startModelServer,
   type StreamedReply,
 } from '../support/model-server.ts';
-import { listenHere } from '../support/loopback.ts';
 import { leftToLongForm } from '../support/long.ts';
 import { tableOf } from '../support/text-table.ts';
 
@@ -172,12 +167,11 @@ for (const [api, name, told] of dialects) {
   };
   for (const [what, { error, sentMiB, ...flooded }] of Object.entries(floods)) {
     const isLeft = (skip || what !== 'an event of 100 MB') && leftToLongForm;
-    test(`${api}: one clear failure, in bounded memory: ${what}`, { skip: isLeft }, async (t) => {
+    test(`${api}: one clear failure, and no more is read: ${what}`, { skip: isLeft }, async (t) => {
       const found = await flood(t, api, flooded);
       assert.equal(found.error, `The model provider sent an unreadable response: ${error}`);
       const [least = 0, most = 0] = sentMiB;
       assert.ok(found.sent >= least * MIB && found.sent < most * MIB, `${found.sent} bytes`);
-      assert.ok(found.grownMiB < 64, `${found.grownMiB} MiB more`);
     });
   }
 
@@ -237,40 +231,6 @@ const ending: Record<ApiDialect, string[]> = {
   ],
 };
 
-test('a stream that is closed ends, and so does its connection', async (t) => {
-  let left = Promise.withResolvers<void>();
-  const server = createServer((_request, response) => {
-    response.on('close', () => left.resolve()).write('data: {}\n\n');
-  });
-  const port = await listenHere(t, server);
-  const timeoutMs = 60_000;
-  for (const isTimedBySilence of [true, undefined] as const) {
-    const request = { timeoutMs, ...(isTimedBySilence && { isTimedBySilence }) };
-    const stream = await httpStream(`http://127.0.0.1:${port}`, request);
-    assert.ok(stream.failure === undefined);
-    let chunks = 0;
-    const reading = (async () => {
-      for await (const _ of stream.body) {
-        chunks += 1;
-        stream.close();
-      }
-    })();
-    await assert.rejects(reading, { code: 'ERR_STREAM_PREMATURE_CLOSE' });
-    assert.equal(chunks, 1);
-    await left.promise;
-    left = Promise.withResolvers<void>();
-  }
-});
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-function memory(): number {
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
-
 interface Flood {
   first: string;
   piece: string;
@@ -278,29 +238,16 @@ interface Flood {
   most: number;
 }
 
-/**
- * Asks a server that streams without end; what came of it, and how much more memory was in use at
- * most.
- */
-async function flood(
-  t: TestContext,
-  api: ApiDialect,
-  { first, piece, most }: Flood,
-): Promise<{ error: string | null; sent: number; grownMiB: number }> {
+/** Asks a server that streams without end; what came of it, and how much was sent. */
+async function flood(t: TestContext, api: ApiDialect, { first, piece, most }: Flood) {
   let sent = 0;
-  const before = memory();
-  let peak = before;
   function* pieces(): Generator<string> {
     yield first;
-    for (let number = 0; sent < most; number += 1) {
-      sent += piece.length;
-      if (number % 64 === 0) peak = Math.max(peak, memory());
-      yield piece;
-    }
+    for (; sent < most; sent += piece.length) yield piece;
   }
   const { error, failures } = await ask(t, api, [{ pieces: pieces() }]);
   assert.equal(failures.length, 1, 'it is not tried again');
-  return { error, sent, grownMiB: (Math.max(peak, memory()) - before) / MIB };
+  return { error, sent };
 }
 
 const wholeBodies: [api: ApiDialect, file: string][] = [

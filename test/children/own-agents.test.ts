@@ -251,13 +251,6 @@ test('in DEV an agent is simulated: no request, no cost', async (t) => {
   );
 });
 
-test('an agent without a URL is an error of the configuration', async (t) => {
-  const service = await startProdService(t, { models: [{ signature: 'mine', api: 'agent' }] });
-  const { status, body } = await service.post('/simulate/trigger', DAY);
-  assert.equal(status, 500);
-  assert.match(body.detail, /models\[0\]\.agent_url: "api": "agent" needs the URL of the agent/);
-});
-
 test('an idle connection to the tools of a day is kept longer than others', async (t) => {
   const service = await startProdService(t, {
     models: [],

@@ -82,7 +82,10 @@ async function run(t: TestContext, options: WayOptions) {
 }
 
 test('the same day through six ways: the same positions, conversation and costs', async (t) => {
-  const { outcome: first } = await run(t, { api: 'chat', stream: false });
+  const ways = apiDialects.flatMap((api) => [false, true].map((stream) => ({ api, stream })));
+  const days = [];
+  for (const way of ways) days.push({ ...way, ...(await run(t, way)) });
+  const [{ outcome: first }] = days as [(typeof days)[0]];
   assert.deepEqual(first.ledger, LEDGER);
   const { input, output, cached_input, cache_write } = prices;
   const each = 500 * input + 300 * cached_input + 200 * cache_write + 90 * output;
@@ -94,15 +97,16 @@ test('the same day through six ways: the same positions, conversation and costs'
     STEPS.map(({ text, thought }) => [text.slice(0, 20), thought || null, 'model-2026-07-07']),
   );
   assert.doesNotMatch(JSON.stringify(first.conversation), /sealed-/, 'only the provider reads it');
-  for (const api of apiDialects)
-    for (const stream of [false, true]) {
-      const { outcome, requests } = await run(t, { api, stream });
-      assert.deepEqual(outcome, first, `${api} ${stream}`);
-      assert.deepEqual(
-        requests.map(({ body }) => body.stream === true),
-        [stream, stream, stream],
+  for (const { api, stream, outcome, requests } of days) {
+    assert.deepEqual(outcome, first, `${api} ${stream}`);
+    const streams = requests.map(({ body }) => body.stream === true);
+    assert.deepEqual(streams, [stream, stream, stream]);
+    if (stream)
+      await t.test(
+        `the strict server of ${api} refuses what the service sends with one rule broken`,
+        () => assertStrict(api, requests[2] as ModelRequest),
       );
-    }
+  }
 });
 
 type Change = (request: ModelRequest) => void;
@@ -159,26 +163,25 @@ const broken: Record<ApiDialect, [change: Change, refusal: RegExp][]> = {
     [({ body }) => body.messages[4].content.unshift({ type: 'text', text: 'A' }), /.4: .* first/],
   ],
 };
-for (const api of apiDialects)
-  test(`the strict server of ${api} takes what the service sends, and refuses it with one rule broken`, async (t) => {
-    const request = (await run(t, { api, stream: true })).requests[2] as ModelRequest;
-    assert.deepEqual(refusalsOf(request, STEPS), []);
-    if (api === 'messages') {
-      const results: any[] = request.body.messages.at(-1).content;
-      const errors = results.map((result) => result.is_error);
-      assert.deepEqual(errors, [undefined, true, undefined], 'a malformed call, not a refusal');
-      assert.deepEqual(results.at(-1).cache_control, { type: 'ephemeral' });
-    }
-    for (const [change, expected] of broken[api]) {
-      const changed = structuredClone(request);
-      change(changed);
-      const [refusal, ...others] = refusalsOf(changed, STEPS);
-      assert.match(refusal ?? '', expected);
-      assert.deepEqual(others, []);
-      const { status, body } = replyTo(changed, STEPS) as { status?: number; body: any };
-      assert.deepEqual([status, body.error.message], [400, refusal]);
-    }
-  });
+/** Whether the server takes a request as it is, and refuses it with any one rule broken. */
+function assertStrict(api: ApiDialect, request: ModelRequest): void {
+  assert.deepEqual(refusalsOf(request, STEPS), []);
+  if (api === 'messages') {
+    const results: any[] = request.body.messages.at(-1).content;
+    const errors = results.map((result) => result.is_error);
+    assert.deepEqual(errors, [undefined, true, undefined], 'a malformed call, not a refusal');
+    assert.deepEqual(results.at(-1).cache_control, { type: 'ephemeral' });
+  }
+  for (const [change, expected] of broken[api]) {
+    const changed = structuredClone(request);
+    change(changed);
+    const [refusal, ...others] = refusalsOf(changed, STEPS);
+    assert.match(refusal ?? '', expected);
+    assert.deepEqual(others, []);
+    const { status, body } = replyTo(changed, STEPS) as { status?: number; body: any };
+    assert.deepEqual([status, body.error.message], [400, refusal]);
+  }
+}
 
 /** Starts a service again on what an earlier one left, with the entries that it stored. */
 async function restart(t: TestContext, folder: string): Promise<TestService> {

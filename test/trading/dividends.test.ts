@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { firstMessages } from '../../src/agent/prompt.ts';
-import { openDatabase } from '../../src/database/database.ts';
 import { dividendBases } from '../../src/database/splits-and-dividends.ts';
 import { money } from '../../src/basics/money.ts';
 import { cashPerShare, dividendOn, payDividend } from '../../src/trading/morning.ts';
@@ -19,7 +18,6 @@ import {
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { runs } from '../support/long.ts';
 import { tableOf } from '../support/text-table.ts';
-import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
 
 /** 2025-01-09 is a holiday. AAPL does not move; ORLY halves on the morning of 2025-01-06. */
 const PRICES = [
@@ -312,41 +310,4 @@ test('cash per share that no number holds exactly is refused, not rounded', () =
     () => cashPerShare({ cash: 1_000_000_000_000, basis, splits }),
     /^RangeError: Cash per share of 1000000000000 dollars exceeds what is counted exactly$/,
   );
-});
-
-/** All that a session leaves, without its time stamps. */
-function leftBy({ database }: Books): unknown[] {
-  const columns =
-    'session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct';
-  return [
-    `SELECT ${columns} FROM positions ORDER BY position_id`,
-    'SELECT * FROM holdings',
-    'SELECT * FROM session_prices',
-    'SELECT * FROM session_splits',
-    'SELECT * FROM session_dividends',
-    'SELECT session_id, model, date, status, started_from_session_id, initial_cash_e4, pays_dividends FROM trading_sessions',
-  ].map((sql) => database.statement(sql).all());
-}
-
-test('without dividends, whatever is known of them changes neither what a session leaves nor its brief', async () => {
-  const [database, other] = [openDatabase(':memory:'), openDatabase(':memory:')];
-  await fc.assert(
-    fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
-      const silent = events
-        .filter(({ type }) => type !== 'dividend')
-        .map((event) =>
-          event.type === 'day'
-            ? { ...event, meanwhile: event.meanwhile.filter(({ type }) => type !== 'dividend') }
-            : event,
-        );
-      const without = await booksIn(database, bars, silent, { paysDividends: false });
-      const told = await booksIn(other, bars, events, { paysDividends: false });
-      assert.deepEqual(leftBy(told), leftBy(without));
-      const brief = async (books: Books) => (await books.open('2025-02-03')).brief;
-      assert.deepEqual(await brief(told), await brief(without));
-    }),
-    { numRuns: runs(8, 200) },
-  );
-  database.close();
-  other.close();
 });

@@ -8,7 +8,7 @@ import { firstMessages } from '../../src/agent/prompt.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import type { Session } from '../../src/trading/session.ts';
 import { type Books, callIn, createBooks, replayOf, setBars, tell } from '../support/books.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
 
@@ -337,17 +337,21 @@ async function sameOrders(open: 'shown' | 'hidden') {
   return { refused, part, return: value / 1e8 - 1 };
 }
 
-test('what a hidden open changes over the same orders, as docs/figures.md says it', async () => {
-  const [shown, hidden] = [await sameOrders('shown'), await sameOrders('hidden')];
-  const figures = readFileSync(new URL('../../docs/figures.md', import.meta.url), 'utf8');
-  const percent = (fraction: number) =>
-    `${fraction < 0 ? '−' : '+'}${Math.abs(fraction * 100).toFixed(2)} %`;
-  assert.deepEqual([shown.part, hidden.refused], [0, 0]);
-  for (const words of [
-    `refuses ${shown.refused} of 60`,
-    `fills ${hidden.part} of them in part`,
-    percent(shown.return),
-    percent(hidden.return),
-  ])
-    assert.ok(figures.includes(words), `${words}: ${JSON.stringify({ shown, hidden })}`);
-});
+test(
+  'what a hidden open changes over the same orders, as docs/figures.md says it',
+  inLongForm,
+  async () => {
+    const [shown, hidden] = [await sameOrders('shown'), await sameOrders('hidden')];
+    const figures = readFileSync(new URL('../../docs/figures.md', import.meta.url), 'utf8');
+    const percent = (fraction: number) =>
+      `${fraction < 0 ? '−' : '+'}${Math.abs(fraction * 100).toFixed(2)} %`;
+    assert.deepEqual([shown.part, hidden.refused], [0, 0]);
+    for (const words of [
+      `refuses ${shown.refused} of 60`,
+      `fills ${hidden.part} of them in part`,
+      percent(shown.return),
+      percent(hidden.return),
+    ])
+      assert.ok(figures.includes(words), `${words}: ${JSON.stringify({ shown, hidden })}`);
+  },
+);

@@ -5,7 +5,6 @@ import { pricesNow } from '../../src/database/price-writes.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
-import { toolDescriptions } from '../../src/trading/tools.ts';
 import { storePrices } from '../support/prices.ts';
 import { tableOf } from '../support/text-table.ts';
 import { callTool, type LedgerDay } from '../support/trading-day.ts';
@@ -193,47 +192,4 @@ test('a day without news has no such tool', async () => {
     const names = ALWAYS.join(', ');
     assert.equal(error, `There is no tool named "search_news". The tools are ${names}.`);
   }
-});
-
-test('the description of a tool matches what the parent checks, in plain JSON Schema', () => {
-  const named = (list: { name: string }[]) => list.map(({ name }) => name);
-  assert.deepEqual(named(toolDescriptions(openDay())), ALWAYS);
-  const described = toolDescriptions(openDayWithNews().day);
-  assert.deepEqual(named(described), [...ALWAYS, 'search_news']);
-  const symbol = { type: 'string', description: 'Ticker symbol, for example AAPL' };
-  const object = (properties: Record<string, unknown>, required: string[]) => ({
-    type: 'object',
-    properties,
-    required,
-    additionalProperties: false,
-  });
-  const most = Number.MAX_SAFE_INTEGER;
-  const order = object(
-    { symbol, amount: { type: 'integer', minimum: 1, maximum: most, description: 'Whole shares' } },
-    ['symbol', 'amount'],
-  );
-  const weights = {
-    type: 'object',
-    propertyNames: { type: 'string' },
-    additionalProperties: { type: 'number', minimum: 0, maximum: 1 },
-    description: 'Share of the portfolio, 0 to 1, by symbol, for example {"AAPL": 0.4}',
-  };
-  const rest = { type: 'boolean', description: 'Whether to sell what is not named' };
-  const date = { type: 'string', format: 'date', description: 'YYYY-MM-DD; today if omitted' };
-  const days = { type: 'integer', minimum: 1, maximum: 100, description: 'How many bars' };
-  const expression = { type: 'string', description: 'For example floor(10000 / 245.27)' };
-  const query = { type: 'string', minLength: 1, maxLength: 400, description: 'Search words' };
-  assert.deepEqual(
-    described.map(({ parameters }) => parameters),
-    [
-      order,
-      order,
-      object({ weights, sell_rest: rest }, ['weights']),
-      object({ symbol, date }, ['symbol']),
-      object({ symbol, days }, ['symbol', 'days']),
-      object({}, []),
-      object({ expression }, ['expression']),
-      object({ query }, ['query']),
-    ],
-  );
 });

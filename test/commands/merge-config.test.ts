@@ -139,7 +139,7 @@ const inTheWay: [target: string, message: RegExp][] = [
   ['configs/default_config.json', /one of the files that are merged$/],
   ['user-configs/config.json', /one of the files that are merged$/],
 ];
-test('a merged configuration does not replace what is no configuration', async (t) => {
+test('a merged configuration replaces only a configuration', async (t) => {
   const folder = dirname(enterFolder(t, {}));
   writeFileSync('old.db', `SQLite format 3\0${'x'.repeat(100)}`);
   writeFileSync('other.json', 'other');

@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../../src/basics/calendar.ts';
 import type { CommandDatabase } from '../../src/database/database.ts';
 import { encodeEntry, type Entry } from '../../src/basics/entry.ts';
+import { storedEntry } from './jobs.ts';
 
 /** Ledgers made of daily returns, for tests of what is computed from returns. */
 
@@ -22,27 +23,9 @@ const INITIAL_CASH_E4 = 1e13;
 const AT = '2025-12-01T00:00:00.000Z';
 
 const anyEntry: Entry = {
-  signature: '',
-  run: 1,
-  repeats: 1,
-  kind: 'provider',
-  basemodel: 'some-model',
-  url: 'http://127.0.0.1/v1',
-  api: null,
-  stream: null,
-  stream_is_set: false,
-  url_is_cut: false,
-  key_source: 'service',
-  key_variable: null,
-  parameters: {},
-  prompt: null,
-  notes: false,
-  knowledge_cutoff: null,
-  price_per_million_tokens: null,
-  max_cost_usd: null,
-  tools: [],
-  decision: 'tools',
-  agent: null,
+  ...JSON.parse(storedEntry('')),
+  ...{ kind: 'provider', basemodel: 'some-model', url: 'http://127.0.0.1/v1' },
+  ...{ key_source: 'service', notes: false, tools: [] },
 };
 
 let jobs = 0;
@@ -56,30 +39,22 @@ export function insertReturns(
   { dates, agentConfig = {}, runs }: JobOfReturns,
 ): void {
   const jobId = `returns-${(jobs += 1)}`;
+  const [first, last] = [dates[0] as string, dates.at(-1) as string];
+  const lists = [JSON.stringify(dates), JSON.stringify(agentConfig)] as const;
+  const job = database.statement(
+    `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config,
+       deployment_mode, created_at, completed_at)
+     VALUES (?, 'completed', ?, ?, ?, 0, ?, 'PROD', ?, ?)`,
+  );
+  const ofRun = database.statement(
+    `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
   database.transaction(() => {
-    database
-      .statement(
-        `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, deployment_mode,
-           created_at, completed_at)
-         VALUES (?, 'completed', ?, ?, ?, 0, ?, 'PROD', ?, ?)`,
-      )
-      .run(
-        jobId,
-        dates[0] as string,
-        dates.at(-1) as string,
-        JSON.stringify(dates),
-        JSON.stringify(agentConfig),
-        AT,
-        AT,
-      );
+    job.run(jobId, first, last, ...lists, AT, AT);
     for (const [index, [run, { returns, family = run, entry }]] of Object.entries(runs).entries()) {
       const stored = encodeEntry({ ...anyEntry, signature: family, ...entry });
-      database
-        .statement(
-          `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
-           VALUES (?, ?, ?, ?, ?, ?, ?)`,
-        )
-        .run(jobId, run, index, dates[0] as string, AT, stored, family);
+      ofRun.run(jobId, run, index, first, AT, stored, family);
       for (const [day, date] of dates.entries())
         insertDay(database, { jobId, run, date }, returns[day] ?? null);
     }
@@ -112,20 +87,13 @@ function insertDay(
     .get(run, date) as { sessionId: number; value: number } | undefined;
   const startValue = before?.value ?? INITIAL_CASH_E4;
   const value = Math.round(startValue * (1 + dailyReturn));
+  const cash = before === undefined ? INITIAL_CASH_E4 : null;
   const { lastInsertRowid } = database
     .statement(
       `INSERT INTO trading_sessions (job_id, date, model, status, started_from_session_id, initial_cash_e4, wording, started_at, completed_at)
        VALUES (?, ?, ?, 'active', ?, ?, 1, ?, ?)`,
     )
-    .run(
-      jobId,
-      date,
-      run,
-      before?.sessionId ?? null,
-      before === undefined ? INITIAL_CASH_E4 : null,
-      AT,
-      AT,
-    );
+    .run(jobId, date, run, before?.sessionId ?? null, cash, AT, AT);
   database
     .statement(
       `INSERT INTO positions (session_id, action_id, action_type, cash_e4, portfolio_value_e4, daily_profit_e4)

@@ -140,7 +140,9 @@ let format: Intl.DateTimeFormat | undefined;
  */
 export function closedThrough(now: Date): CalendarDate {
   format ??= new Intl.DateTimeFormat('sv-SE', {
-    ...{ timeZone: NEW_YORK, dateStyle: 'short', timeStyle: 'short' },
+    timeZone: NEW_YORK,
+    dateStyle: 'short',
+    timeStyle: 'short',
   });
   const [date = '', time = ''] = format.format(now).split(' '); // Swedes write 2025-11-10 16:00
   return time >= CLOSING_TIME ? date : addDays(date, -1);

@@ -150,7 +150,7 @@ async function send(
 ): Promise<void> {
   if ('send' in route) return route.send(response.req, response);
   if (route.isOfDay)
-    response.on('finish', () => response.socket?.setTimeout(site.limits.agentKeepAliveMs));
+    response.on('finish', () => response.req.socket.setTimeout(site.limits.agentKeepAliveMs));
   const json = route.body && (await readJsonBody(response.req, site.limits));
   await serve(site, response, route, checkInput(route, response.req, { params, query, json }));
 }

@@ -57,10 +57,15 @@ export function isOverCostLimit(
   return Math.round(cost * PER_DOLLAR) / PER_DOLLAR >= limit;
 }
 
+/** Whether its answers may have a cost: agents report theirs, tokens need a price. */
+function mayHaveCost({ kind, price_per_million_tokens: prices }: Entry): boolean {
+  return kind === 'agent' || prices !== null;
+}
+
 /** A sentence for each limit that cannot be enforced because its model's tokens have no price. */
 export function costWarnings({ entries }: { entries: ReadonlyMap<string, Entry> }): string[] {
   const unpriced = [...entries.values()].filter(
-    (entry) => entry.max_cost_usd !== null && entry.price_per_million_tokens === null,
+    (entry) => entry.max_cost_usd !== null && !mayHaveCost(entry),
   );
   const families = new Set(unpriced.map(({ signature }) => signature));
   return [...families].map(
@@ -71,12 +76,12 @@ export function costWarnings({ entries }: { entries: ReadonlyMap<string, Entry> 
 
 /** Warns of an unenforceable limit as soon as the first model-day shows it. */
 async function warnOfUnknownCost(
-  { database }: { database: Database },
+  { database }: WorkerContext,
   { job, entries, signal }: ActiveJob,
   modelDay: ModelDay,
 ): Promise<void> {
   const entry = entries.get(modelDay.model);
-  if (!entry?.price_per_million_tokens || entry.max_cost_usd === null) return;
+  if (entry === undefined || entry.max_cost_usd === null || !mayHaveCost(entry)) return;
   if (!hasUnknownCost(database, modelDay)) return;
   const warning = `The cost limit of '${entry.signature}' cannot be enforced: its provider does not report how many tokens it uses`;
   await database.write(() => addWarnings(database, job.jobId, [warning]), { signal });

@@ -161,10 +161,7 @@ export function symbolNeeds(
 ): SymbolNeed[] {
   const examined = examine(context, request);
   const inUniverse = missingOn(examined, context);
-  const ofHeld =
-    outside.length > 0
-      ? missingOn(examine(context, { ...request, universe: outside }), context)
-      : [];
+  const ofHeld = missingOn(examine(context, { ...request, universe: outside }), context);
   const spans = new Map<string, SymbolNeed>();
   for (const { date, symbols } of [...inUniverse, ...ofHeld])
     for (const symbol of symbols)

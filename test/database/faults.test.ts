@@ -13,16 +13,22 @@ import { until } from '../support/until.ts';
 
 const INSERT = `INSERT INTO price_data (symbol, date, open, source) VALUES ('AAPL', '2025-01-06', 1, hex(zeroblob(10000)))`;
 
+const TEXT = `('a', 'b', 1, 'c')`;
+
+function fail(thrown: unknown): never {
+  throw thrown;
+}
+
 /**
- * What goes wrong in a folder, for real, and what it is called; null for what is not the storage's
+ * What goes wrong with a file, for real, and what it is called; null for what is not the storage's
  * fault.
  */
-type Fault = [name: string, provoke: (folder: string) => void, words: RegExp | null];
+type Fault = [name: string, provoke: (path: string) => void, words: RegExp | null];
 const faults: Fault[] = [
   [
     'a full disk',
-    (folder) => {
-      const database = openDatabase(join(folder, 'jobs.db'));
+    (path) => {
+      const database = openDatabase(path);
       database.statement('PRAGMA max_page_count = 1').run();
       database.statement(INSERT).run();
     },
@@ -30,64 +36,43 @@ const faults: Fault[] = [
   ],
   [
     'a file that may only be read',
-    (folder) => {
-      openDatabase(join(folder, 'jobs.db')).close();
-      new DatabaseSync(join(folder, 'jobs.db'), { readOnly: true }).exec(INSERT);
+    (path) => {
+      openDatabase(path).close();
+      new DatabaseSync(path, { readOnly: true }).exec(INSERT);
     },
     /: it is read-only$/,
   ],
   [
     'a lock',
-    (folder) => {
-      openDatabase(join(folder, 'jobs.db')).statement('BEGIN IMMEDIATE').run();
-      new DatabaseSync(join(folder, 'jobs.db'), { timeout: 0 }).exec('BEGIN IMMEDIATE');
+    (path) => {
+      openDatabase(path).statement('BEGIN IMMEDIATE').run();
+      new DatabaseSync(path, { timeout: 0 }).exec('BEGIN IMMEDIATE');
     },
     /: another program holds its write lock$/,
   ],
   [
     'a folder in place of the file',
-    (folder) => (mkdirSync(join(folder, 'jobs.db')), new DatabaseSync(join(folder, 'jobs.db'))),
+    (path) => (mkdirSync(path), new DatabaseSync(path)),
     /: its file cannot be opened$/,
   ],
   [
     'a file that is not a database',
-    (folder) => {
-      writeFileSync(join(folder, 'jobs.db'), 'once upon a time '.repeat(100));
-      new DatabaseSync(join(folder, 'jobs.db')).exec('SELECT * FROM jobs');
+    (path) => {
+      writeFileSync(path, 'once upon a time '.repeat(100));
+      new DatabaseSync(path).exec('SELECT * FROM jobs');
     },
     /: its file is damaged$/,
   ],
-  [
-    'a broken constraint',
-    (folder) =>
-      openDatabase(join(folder, 'jobs.db')).statement(`${INSERT}, ('a', 'b', 1, 'c')`).run(),
-    null,
-  ],
-  [
-    'a bug in SQL',
-    (folder) => openDatabase(join(folder, 'jobs.db')).statement('SELECT nothing').get(),
-    null,
-  ],
-  [
-    'an error of ours',
-    () => {
-      throw new ServiceError('job_not_found', 'x');
-    },
-    null,
-  ],
-  [
-    'nothing at all',
-    () => {
-      throw null;
-    },
-    null,
-  ],
+  ['a broken constraint', (path) => openDatabase(path).statement(`${INSERT}, ${TEXT}`).run(), null],
+  ['a bug in SQL', (path) => openDatabase(path).statement('SELECT nothing').get(), null],
+  ['an error of ours', () => fail(new ServiceError('job_not_found', 'x')), null],
+  ['nothing at all', () => fail(null), null],
 ];
 for (const [name, provoke, words] of faults) {
   test(`${name} is ${words === null ? 'no fault' : 'a fault'} of the storage`, (t) => {
     let thrown: unknown = 'nothing was thrown';
     try {
-      provoke(temporaryFolder(t));
+      provoke(join(temporaryFolder(t), 'jobs.db'));
     } catch (error) {
       thrown = error;
     }
@@ -102,10 +87,8 @@ test('a failed write is remembered until one succeeds; the probe changes nothing
   const database = openDatabase(path);
   const content = () => database.statement('SELECT total_changes() AS own').get()?.['own'];
   const before = content();
-  assert.deepEqual(
-    [database.storageFault(), database.probe(), isDatabaseHealthy(database)],
-    [null, null, true],
-  );
+  assert.deepEqual([database.storageFault(), database.probe()], [null, null]);
+  assert.equal(isDatabaseHealthy(database), true);
   assert.equal(content(), before);
   const pages = database.statement('PRAGMA page_count').get()?.['page_count'];
   database.statement(`PRAGMA max_page_count = ${Number(pages)}`).run();
@@ -141,10 +124,8 @@ test('a disk counts as full until 1 MiB is free, before a write has failed and w
   t.after(() => database.close());
   const full = 'Cannot use the database: the disk is full';
   leave(t, 2 ** 20 - 512);
-  assert.deepEqual(
-    [database.storageFault(), database.probe(), isDatabaseHealthy(database)],
-    [full, full, false],
-  );
+  assert.deepEqual([database.storageFault(), database.probe()], [full, full]);
+  assert.equal(isDatabaseHealthy(database), false);
   const other = new DatabaseSync(database.path);
   other.exec('BEGIN IMMEDIATE');
   assert.match(String(database.probe()), /another program holds its write lock$/);
@@ -173,10 +154,8 @@ test('nothing is written once the opened file was replaced', (t) => {
   const database = openDatabase(path);
   const version = contentVersion(database);
   const write = () => database.transaction(() => database.statement(INSERT).run());
-  const gone = {
-    code: 'storage_fault',
-    message: /its file was removed or replaced while the service runs$/,
-  };
+  const message = /its file was removed or replaced while the service runs$/;
+  const gone = { code: 'storage_fault', message };
   renameSync(path, `${path}.away`);
   assert.throws(write, gone);
   assert.equal(isDatabaseHealthy(database), false);
@@ -204,11 +183,8 @@ test("a write waits for another program's lock without blocking, then runs once"
   let runs = 0;
   const written = database.write(() => (runs += 1));
   await until('a turn of the event loop in which it could not be written', () => runs === 0);
-  assert.deepEqual(
-    [database.storageFault(), isDatabaseHealthy(database)],
-    [null, true],
-    'waiting is not yet a fault',
-  );
+  const state = [database.storageFault(), isDatabaseHealthy(database)];
+  assert.deepEqual(state, [null, true], 'waiting is not yet a fault');
   other.exec('COMMIT');
   assert.deepEqual([await written, runs], [1, 1]);
 });
@@ -224,13 +200,9 @@ test('a write that is stopped while it waits does not run, and rejects with the 
 
 test('a lock that is held for too long is a fault of the storage, until it is released', async (t) => {
   const { database, other } = besideLock(t);
-  await assert.rejects(
-    database.write(() => assert.fail('it ran')),
-    {
-      code: 'storage_fault',
-      message: 'Cannot use the database: another program holds its write lock',
-    },
-  );
+  const written = database.write(() => assert.fail('it ran'));
+  const message = 'Cannot use the database: another program holds its write lock';
+  await assert.rejects(written, { code: 'storage_fault', message });
   assert.equal(isDatabaseHealthy(database), false);
   other.exec('COMMIT');
   assert.equal(isDatabaseHealthy(database), true);

@@ -29,22 +29,17 @@ function databaseWith(prices: string, source: PriceSource = 'csv'): Database {
 }
 
 function split(database: Database): Database {
-  database
-    .statement(
-      `INSERT INTO stock_splits (symbol, date, numerator, denominator)
-       VALUES ('QQQ', '2025-11-11', 5, 1)`,
-    )
-    .run();
+  const row = `('QQQ', '2025-11-11', 5, 1)`;
+  const sql = `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ${row}`;
+  database.statement(sql).run();
   return database;
 }
 
 /** 11 dollars per share of QQQ. */
 function pay(database: Database, exDate: string, basis = 'as_paid'): Database {
-  database
-    .statement(
-      `INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES ('QQQ', ?, 11000000, ?)`,
-    )
-    .run(exDate, basis);
+  const row = `('QQQ', ?, 11000000, ?)`;
+  const sql = `INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES ${row}`;
+  database.statement(sql).run(exDate, basis);
   return database;
 }
 
@@ -128,27 +123,21 @@ test('a start on a day without a bar uses the last bar before it, and recorded s
  * Dividends of QQQ: 11 dollars on 2025-11-11, where 1 share becomes 5 on the same day. The close of
  * the 11th, by source.
  */
-const paid: [
-  source: 'csv' | 'yahoo' | 'stooq',
-  basis: string,
-  paysDividends: boolean,
-  close: number,
-][] = [
-  ['csv', 'as_paid', true, 561], // 5 shares at 110 and 11 dollars
-  ['csv', 'split_adjusted', true, 605], // 11 dollars on each of 5
-  ['yahoo', 'as_paid', true, 112.2], // 110 and a fifth of 11 dollars
-  ['yahoo', 'split_adjusted', true, 121],
-  ['stooq', 'as_paid', true, 110], // its prices contain the dividend
-  ['csv', 'as_paid', false, 550],
-];
+const paid = tableOf<['csv' | 'yahoo' | 'stooq', basis: string, '+' | '-', close: string, string]>(`
+  csv   | as_paid        | + | 561   | 5 shares at 110 and 11 dollars
+  csv   | split_adjusted | + | 605   | 11 dollars on each of 5
+  yahoo | as_paid        | + | 112.2 | 110 and a fifth of 11 dollars
+  yahoo | split_adjusted | + | 121   | 110 and 11 dollars
+  stooq | as_paid        | + | 110   | its prices contain the dividend
+  csv   | as_paid        | - | 550   | the model is paid none`);
 test('a benchmark reinvests dividends, as they are paid to the model', () => {
-  for (const [source, basis, paysDividends, close] of paid) {
+  for (const [source, basis, pays, close, why] of paid) {
     const database = pay(split(databaseWith(PRICES, source)), '2025-11-11', basis);
-    const days = [day('a', '2025-11-11', '2025-11-10', paysDividends)];
+    const days = [day('a', '2025-11-11', '2025-11-10', pays === '+')];
     const { levels } = chooseBenchmark(database, 'QQQ', days);
     for (const own of [levels.withDividends, levels.ofPrices]) {
       const found = levelAt(own, { date: '2025-11-11', at: 'close' });
-      assert.equal(found?.toFixed(9), close.toFixed(9), `${source}, ${basis}, ${paysDividends}`);
+      assert.equal(found?.toFixed(9), Number(close).toFixed(9), `${source}, ${basis}: ${why}`);
     }
   }
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { DRAWS, permuteNames, placeAmong } from '../../src/performance/permutation.ts';
 import { createNormals, createUniforms } from '../../src/statistics/random.ts';
-import { inLongForm, runs } from '../support/long.ts';
+import { inLongForm } from '../support/long.ts';
 import { within } from '../support/near.ts';
 
 const assertNear = within({ absolute: 1e-12, relative: 1e-9 });
@@ -38,11 +38,8 @@ test('the place of a total among the draws, by hand', () => {
     const found = placeAmong(own);
     assert.deepEqual([found.percentile, found.pValue], [percentile, pValue], name);
   }
-  const hundred = drawn(
-    0,
-    Array.from({ length: 100 }, (_, index) => index + 1),
-  );
-  const { median, interval90 } = placeAmong(hundred);
+  const hundred = Array.from({ length: 100 }, (_, index) => index + 1);
+  const { median, interval90 } = placeAmong(drawn(0, hundred));
   assert.deepEqual([median, interval90], [50.5, { low: 5, high: 95 }]);
 });
 
@@ -86,7 +83,7 @@ test(
   'who picks at random lies anywhere among the others, whatever the market did',
   inLongForm,
   () => {
-    const pickers = runs(60, 500);
+    const pickers = 500;
     const returns = marketOf('random', SIZE);
     const uniform = createUniforms('pickers');
     const percentiles = Array.from({ length: pickers }, (_, picker) => {

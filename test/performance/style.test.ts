@@ -12,14 +12,7 @@ function series(count: number) {
   for (let index = 0; index < count; index += 1) {
     const date = addDays('2025-01-01', index);
     const [market, momentum] = [0.01 * normal(), 0.005 * normal()];
-    days.set(
-      date,
-      new Map([
-        ['market', market],
-        ['momentum', momentum],
-        ['risk_free', 0.0001],
-      ]),
-    );
+    days.set(date, new Map(Object.entries({ market, momentum, risk_free: 0.0001 })));
     const dailyReturn = 0.0001 + market + 0.5 * momentum + 0.0005 + 0.001 * normal();
     returns.push({ date, startDate: index === 0 ? null : addDays(date, -1), dailyReturn });
   }
@@ -66,20 +59,16 @@ test('too few days, and factors that do not vary or repeat each other, are reaso
   const { factors, returns } = series(70);
   const whyOf = (own: DayReturn[], names: string[]) =>
     reportStyle(own, { ...factors, names }, 0).unavailable;
-  assert.equal(
-    whyOf(returns.slice(0, 59), ['market']),
-    'Needs 60 days with a return and every factor; it has 59',
-  );
+  const few = 'Needs 60 days with a return and every factor; it has 59';
+  assert.equal(whyOf(returns.slice(0, 59), ['market']), few);
   for (const day of factors.days.values()) {
     day.set('still', 0.01);
     day.set('twice', 2 * (day.get('market') ?? 0));
     for (let more = 0; more < 7; more += 1) day.set(`more-${more}`, 0.01);
   }
   assert.equal(whyOf(returns, ['market', 'still']), 'The factor still does not vary');
-  assert.equal(
-    whyOf(returns, ['market', 'twice']),
-    'The factors market, twice depend on each other',
-  );
+  const repeated = 'The factors market, twice depend on each other';
+  assert.equal(whyOf(returns, ['market', 'twice']), repeated);
   const many = ['market', ...Array.from({ length: 6 }, (_none, index) => `more-${index}`)];
   assert.match(String(whyOf(returns, many)), /^Needs 80 days/);
   const { alpha, factors: none, r_squared } = reportStyle(returns.slice(0, 9), factors, 0);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fitPlane } from '../../src/statistics/regression.ts';
+import { within } from '../support/near.ts';
 
 /**
  * Portfolios that are planted on three factors over 120 days, with what statsmodels 0.15.0 makes of
@@ -46,10 +47,7 @@ const planted: [name: string, y: Float64Array, params: number[], errors: number[
   ],
 ];
 
-function assertNear(found: number, expected: number, what: string): void {
-  const difference = Math.abs(found - expected);
-  assert.ok(difference <= 1e-9 * Math.max(1, Math.abs(expected)), `${what}: ${found} ${expected}`);
-}
+const assertNear = within({ absolute: 1e-9, relative: 1e-9 });
 
 for (const [name, y, params, errors, rSquared] of planted)
   test(`the coefficients and errors are those of statsmodels: ${name}`, () => {

@@ -66,19 +66,9 @@ interface OpenOptions {
   change?: (market: Market) => Market;
 }
 
-const OPTIONS = {
-  universe: new Set(SYMBOLS),
-  tokenPrices: null,
-  news: null,
-  hasNotes: true,
-};
-const EMPTY_ANSWER = {
-  type: 'answer',
-  content: '',
-  reasoning: null,
-  usage: null,
-  note: null,
-} as const;
+const OPTIONS = { universe: new Set(SYMBOLS), tokenPrices: null, news: null, hasNotes: true };
+const NOTHING_MORE = { reasoning: null, usage: null, note: null };
+const EMPTY_ANSWER = { type: 'answer', content: '', ...NOTHING_MORE } as const;
 
 /** One tool call in an answer of its own. */
 export function callIn(session: Session, name: string, args: object) {
@@ -97,18 +87,9 @@ export function createBooks(
 ): Books {
   const database = typeof place === 'string' ? openDatabase(place) : place;
   if (typeof place !== 'string') emptyTables(place);
-  const { agent_config: agentConfig } = parseConfiguration(
-    {
-      models: [],
-      agent_config: {
-        dividends: paysDividends,
-        stock_symbols: SYMBOLS,
-        initial_cash: INITIAL_CASH,
-        ...terms,
-      },
-    },
-    'test',
-  );
+  const usual = { dividends: paysDividends, stock_symbols: SYMBOLS, initial_cash: INITIAL_CASH };
+  const asked = { models: [], agent_config: { ...usual, ...terms } };
+  const { agent_config: agentConfig } = parseConfiguration(asked, 'test');
   let ms = Date.parse(START);
   const clock = () => new Date((ms += 1_000));
   const now = () => clock().toISOString();
@@ -131,22 +112,17 @@ export function createBooks(
   const open: Books['open'] = async (date, model = 'model-a', options) => {
     const jobId = `job-${(jobs += 1)}`;
     const createdAt = now();
-    const range = {
-      startDate: date,
-      endDate: date,
-      dates: [date],
-      runs: [{ model, startDate: date, entry: storedEntry(model, { hasNews: news !== null }) }],
+    const entry = storedEntry(model, { hasNews: news !== null });
+    const job = {
+      ...{
+        startDate: date,
+        endDate: date,
+        dates: [date],
+        runs: [{ model, startDate: date, entry }],
+      },
+      ...{ jobId, replaceExisting: false, agentConfig, createdAt, warnings: [] },
     };
-    database.transaction(() =>
-      insertTestJob(database, {
-        ...range,
-        jobId,
-        replaceExisting: false,
-        agentConfig,
-        createdAt,
-        warnings: [],
-      }),
-    );
+    database.transaction(() => insertTestJob(database, job));
     database
       .statement(`UPDATE jobs SET status = 'completed', completed_at = ? WHERE job_id = ?`)
       .run(createdAt, jobId);

@@ -7,7 +7,6 @@ import {
   type Uncertainty,
 } from '../../src/comparison/difference.ts';
 import type { Looks } from '../../src/comparison/looks.ts';
-import type { ComparedModel } from '../../src/comparison/participants.ts';
 import { mean, sampleVariance } from '../../src/statistics/moments.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { studentTQuantile } from '../../src/statistics/distributions.ts';
@@ -47,24 +46,6 @@ function simulateRuns(
       (day) => day + effect + (ownNoise === 0 ? 0 : ownNoise * deviation * normal()),
     );
   });
-}
-
-/** Models that are equal but for chance, as the service compares them. */
-export function equalModels(count: number, scenario: Scenario, seed: string): ComparedModel[] {
-  const normal = createNormals(seed);
-  return Array.from({ length: count }, (_, index) => ({
-    model: `model-${index}`,
-    isDeterministic: false,
-    unusable: null,
-    runs: simulateRuns(scenario, 0, normal).map((logReturns, run) => ({
-      run: `model-${index}#${run + 1}`,
-      returns: Array.from(logReturns, (value, day): [number, number, number] => [
-        day,
-        Math.expm1(value),
-        day - 1,
-      ]),
-    })),
-  }));
 }
 
 /** The results of a model's mean run, and the means of its runs. */

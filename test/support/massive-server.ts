@@ -79,15 +79,12 @@ export async function startMassiveServer(
   let current = options;
   const times: number[] = [];
   const massive: MassiveServer = {
-    url: '',
-    requests: [],
-    limited: 0,
-    targets: [],
+    ...{ url: '', requests: [], limited: 0, targets: [] },
     set: (changed) => void (current = { ...current, ...changed }),
   };
   const server = createServer((request, response) => {
     massive.targets.push(request.url ?? '');
-    respond(request, response, { massive, times, options: current });
+    respond(request, response, massive, { times, options: current });
   });
   massive.url = `http://127.0.0.1:${await listenHere(t, server)}`;
   return massive;
@@ -96,11 +93,8 @@ export async function startMassiveServer(
 function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  {
-    massive,
-    times,
-    options,
-  }: { massive: MassiveServer; times: number[]; options: MassiveServerOptions },
+  massive: MassiveServer,
+  { times, options }: { times: number[]; options: MassiveServerOptions },
 ): void {
   const url = new URL(request.url ?? '/', 'http://localhost');
   const page = Number(url.searchParams.get('cursor') ?? '1');
@@ -123,7 +117,7 @@ function respond(
   if (url.pathname.startsWith('/v2/aggs/')) return respondBars(response, url, options);
   const kind = /^\/stocks\/v1\/(splits|dividends)$/.exec(url.pathname)?.[1];
   if (kind === undefined) return massiveFaults.notFound(response);
-  respondActions(response, url, { kind: kind as keyof typeof rowsBy, page, options });
+  respondActions(response, url, page, { ...options, kind: kind as keyof typeof rowsBy });
 }
 
 function respondBars(
@@ -172,13 +166,10 @@ const rowsBy = {
 function respondActions(
   response: ServerResponse,
   { pathname, searchParams }: URL,
-  {
-    kind,
-    page,
-    options,
-  }: { kind: keyof typeof rowsBy; page: number; options: MassiveServerOptions },
+  page: number,
+  options: MassiveServerOptions & { kind: keyof typeof rowsBy },
 ): void {
-  const { pageSize = 5_000, nextHost } = options;
+  const { kind, pageSize = 5_000, nextHost } = options;
   const field = DATE_FIELDS[kind];
   const from = searchParams.get(`${field}.gte`) ?? '';
   const to = searchParams.get(`${field}.lte`) ?? '9999';

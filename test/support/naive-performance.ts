@@ -9,7 +9,7 @@ import type { ActionRecord } from './recompute.ts';
  */
 export function naiveFigures(
   records: readonly ActionRecord[],
-  { initialCash, yearlyRate = 0 }: NaiveOptions,
+  { initialCash, yearlyRate = 0 }: { initialCash: number; yearlyRate?: number },
 ) {
   const days = closingRecords(records);
   const returns = returnsOf(days, initialCash);
@@ -53,11 +53,6 @@ export function naiveFigures(
   };
 }
 
-export interface NaiveOptions {
-  initialCash: number;
-  yearlyRate?: number;
-}
-
 function closingRecords(records: readonly ActionRecord[]): ActionRecord[] {
   return records.filter((record, index) => records[index + 1]?.date !== record.date);
 }
@@ -71,12 +66,9 @@ function returnsOf(days: readonly ActionRecord[], initialCash: number): number[]
 }
 
 function weekdaysOf(days: readonly ActionRecord[]): number {
+  const [first, last] = [days[0], days.at(-1)] as [ActionRecord, ActionRecord];
   let count = 0;
-  for (
-    let date = (days[0] as ActionRecord).date;
-    date <= (days.at(-1) as ActionRecord).date;
-    date = addDays(date, 1)
-  )
+  for (let { date } = first; date <= last.date; date = addDays(date, 1))
     count += isWeekday(date) ? 1 : 0;
   return count;
 }
@@ -163,19 +155,14 @@ function naiveTrading(
     if (symbol === null || amount === null || price === null) return;
     const shares = held.get(symbol) ?? [];
     held.set(symbol, shares);
-    if (record.action_type === 'dividend') {
-      dividends += change;
-      return;
-    }
+    if (record.action_type === 'dividend') return void (dividends += change);
     if (record.action_type === 'split') {
       const factor = 1 + amount / shares.length;
-      held.set(
+      const parts = shares.map((share) => ({ ...share, cost: share.cost / factor }));
+      return void held.set(
         symbol,
-        shares.flatMap((share) =>
-          Array<Share>(factor).fill({ ...share, cost: share.cost / factor }),
-        ),
+        parts.flatMap((part) => Array<Share>(factor).fill(part)),
       );
-      return;
     }
     trades += 1;
     if (record.action_type === 'buy') {
@@ -186,10 +173,8 @@ function naiveTrading(
     }
     sold += amount * price;
     for (const share of shares.splice(0, amount)) {
-      const trip = trips.get(`${share.order} ${order}`) ?? {
-        profit: 0,
-        days: daysBetween(share.date, date),
-      };
+      const begun = { profit: 0, days: daysBetween(share.date, date) };
+      const trip = trips.get(`${share.order} ${order}`) ?? begun;
       trip.profit += change / amount - share.cost;
       realised += change / amount - share.cost;
       trips.set(`${share.order} ${order}`, trip);

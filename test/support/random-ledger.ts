@@ -84,10 +84,8 @@ export function liveThrough(days: readonly Day[], life: Life): LivedDay[] {
       ? [...pay(state, day), ...split(state, day, life), ...trade(state, day, life)]
       : [];
     movePrices(state, day);
-    if (takesPart)
-      ledger.push(
-        closeDay(state, { date: dates[index] as string, actions, past: ledger.at(-1), life }),
-      );
+    const date = dates[index] as string;
+    if (takesPart) ledger.push(closeDay(state, life, { date, actions, past: ledger.at(-1) }));
   });
   return ledger;
 }
@@ -108,12 +106,8 @@ function split(state: State, day: Day, { splits }: Life): Actions {
   const price = money(Math.round(((state.prices.get('AAPL') as number) * denominator) / numerator));
   state.prices.set('AAPL', price);
   if (!state.portfolio.holdings.has('AAPL')) return [];
-  const { portfolio, added } = applySplit(state.portfolio, {
-    symbol: 'AAPL',
-    numerator,
-    denominator,
-    price,
-  });
+  const ratio = { symbol: 'AAPL', numerator, denominator, price };
+  const { portfolio, added } = applySplit(state.portfolio, ratio);
   state.portfolio = portfolio;
   return [{ actionType: 'split', symbol: 'AAPL', amount: added, price, cash: portfolio.cash }];
 }
@@ -130,36 +124,33 @@ function trade(state: State, { orders }: Day, { commission = 0 }: Life): Actions
 }
 
 function movePrices({ prices }: State, { moves }: Day): void {
-  SYMBOLS.forEach((symbol, at) =>
-    prices.set(
-      symbol,
-      money(Math.round((prices.get(symbol) as number) * (1 + (moves[at] as number)))),
-    ),
-  );
+  SYMBOLS.forEach((symbol, at) => {
+    const moved = (prices.get(symbol) as number) * (1 + (moves[at] as number));
+    prices.set(symbol, money(Math.round(moved)));
+  });
 }
 
 function closeDay(
   { portfolio, prices }: State,
-  {
-    date,
-    actions,
-    past,
-    life,
-  }: { date: string; actions: Actions; past: LedgerDay | undefined; life: Life },
+  life: Life,
+  { date, actions, past }: { date: string; actions: Actions; past: LedgerDay | undefined },
 ): LivedDay {
   const { cash } = portfolio;
   const value = valueOf(portfolio, prices);
-  const isQuiet = actions.every(
-    ({ actionType }) => actionType === 'split' || actionType === 'dividend',
-  );
+  const isQuiet = actions.every(({ actionType }) => /^(split|dividend)$/.test(actionType));
+  const nothing = {
+    actionType: 'no_trade',
+    symbol: null,
+    amount: null,
+    price: null,
+    cash,
+  } as const;
   return {
     sessionId: (past?.sessionId ?? 0) + 1,
     date,
     startedFrom: past?.sessionId ?? null,
     initialCash: past === undefined ? money(life.initialCash) : null,
-    actions: isQuiet
-      ? [...actions, { actionType: 'no_trade', symbol: null, amount: null, price: null, cash }]
-      : actions,
+    actions: isQuiet ? [...actions, nothing] : actions,
     cash,
     value,
     profit: money(value - (past?.value ?? life.initialCash)),

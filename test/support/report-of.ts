@@ -3,14 +3,8 @@ import type { ModelRecord } from '../../src/performance/record.ts';
 import { reportModel } from '../../src/performance/report.ts';
 
 export const NO_USAGE: UsageTotals = {
-  steps: 0,
-  requests: 0,
-  promptTokens: null,
-  completionTokens: null,
-  cachedTokens: null,
-  reasoningTokens: null,
-  costUsd: null,
-  daysWithoutCost: 0,
+  ...{ steps: 0, requests: 0, costUsd: null, daysWithoutCost: 0 },
+  ...{ promptTokens: null, completionTokens: null, cachedTokens: null, reasoningTokens: null },
 };
 
 /**
@@ -18,11 +12,12 @@ export const NO_USAGE: UsageTotals = {
  * prices or a benchmark.
  */
 export function reportOf(ledger: readonly LedgerDay[], differences: Partial<ModelRecord> = {}) {
+  const starts = ledger.map(({ sessionId }, index) => {
+    return [sessionId, ledger[index - 1]?.date ?? null] as const;
+  });
   const record: ModelRecord = {
     ledger,
-    chosen: new Map(
-      ledger.map(({ sessionId }, index) => [sessionId, ledger[index - 1]?.date ?? null]),
-    ),
+    chosen: new Map(starts),
     days: [],
     staleDates: new Set(),
     unpaidDates: new Set(),

@@ -19,19 +19,11 @@ const PRICES = `
   ORLY 2025-01-08 20 22`;
 
 const USAGE = {
-  promptTokens: 1_200,
-  completionTokens: 340,
-  cachedTokens: 1_000,
-  cacheWriteTokens: null,
-  reasoningTokens: 120,
+  ...{ promptTokens: 1_200, completionTokens: 340, reasoningTokens: 120 },
+  ...{ cachedTokens: 1_000, cacheWriteTokens: null },
 };
-
-const NEWS = {
-  date: '2025-01-02',
-  title: 'AAPL rises',
-  url: 'https://example.com/1',
-  snippet: 'It rose.',
-};
+const ADDRESS = 'https://example.com/1';
+const NEWS = { date: '2025-01-02', title: 'AAPL rises', url: ADDRESS, snippet: 'It rose.' };
 
 type Call = [tool: string, args: object | string];
 

@@ -26,14 +26,8 @@ test('the package in docs/ replays in full, now and in every later version', asy
   assert.deepEqual([modelDays, same], [88, 88]);
   assert.ok(readFileSync(PACKAGE).equals(bytes), 'it is only read');
   const database = new DatabaseSync(PACKAGE, { readOnly: true });
-  assert.deepEqual(
-    {
-      ...database
-        .prepare(`SELECT count(*) AS openings FROM trading_sessions WHERE status = 'opening'`)
-        .get(),
-    },
-    { openings: 4 },
-  );
+  const openings = `SELECT count(*) AS own FROM trading_sessions WHERE status = 'opening'`;
+  assert.equal(database.prepare(openings).get()?.['own'], 4);
   database.close();
 });
 

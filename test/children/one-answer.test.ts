@@ -180,7 +180,7 @@ for (const [what, text, problem, by = DAY_IN_ONE_ANSWER] of answers)
     assert.match(again ?? (end as { error: string }).error, like(said));
   });
 
-test('a model whose answer is no decision has a second chance', async (t) => {
+test('a model whose answer is not a decision has a second chance', async (t) => {
   const { ledger, conversation, bodies } = await run(t, {}, (request, count) =>
     answerOf(request, 'chat', count === 1 ? 'I buy 3 AAPL.' : WHOLE),
   );

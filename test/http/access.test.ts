@@ -79,10 +79,8 @@ test('API_TOKEN is a token like those of the file, and may do everything', (t) =
   const apiTokensFile = join(temporaryFolder(t), 'tokens.txt');
   writeFileSync(apiTokensFile, 'beta read-only\n');
   const tokens = readAccessTokens({ apiToken: 'alpha', apiTokensFile });
-  assert.deepEqual(
-    [rightsOf(tokens, 'Bearer alpha'), rightsOf(tokens, 'Bearer beta')],
-    ['everything', 'reading'],
-  );
+  const found = [rightsOf(tokens, 'Bearer alpha'), rightsOf(tokens, 'Bearer beta')];
+  assert.deepEqual(found, ['everything', 'reading']);
   assert.equal(ownToken({ apiToken: 'alpha', apiTokensFile }), 'alpha');
   assert.equal(ownToken({ apiToken: null, apiTokensFile: null }), null);
   assert.throws(() => ownToken({ apiToken: null, apiTokensFile }), {

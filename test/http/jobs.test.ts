@@ -94,10 +94,8 @@ test('pages and filters of the jobs, newest first', async () => {
 test('a page of the jobs is read from its place on, not from the newest job', () => {
   const next = queries.find(({ sql }) => sql.startsWith('SELECT job_id AS jobId, rowid FROM jobs'));
   const plan = service.database.statement(`EXPLAIN QUERY PLAN ${next?.sql}`).all(null, 3);
-  assert.deepEqual(
-    plan.map(({ detail }) => detail),
-    ['SEARCH jobs USING INTEGER PRIMARY KEY (rowid<?)'],
-  );
+  const found = plan.map(({ detail }) => detail);
+  assert.deepEqual(found, ['SEARCH jobs USING INTEGER PRIMARY KEY (rowid<?)']);
 });
 
 test('a job of the list, and on which terms it ran', async () => {

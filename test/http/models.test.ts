@@ -165,37 +165,33 @@ test('coverage: per symbol its bars, spans, gaps and last download', async (t) =
     .run();
 
   const body = await validBody(priced, '/prices/coverage', coverageResponse);
-  const span = (source: string, start_date: string, end_date: string, recorded_at: string) => ({
-    ...{ source, start_date, end_date, recorded_at },
-  });
-  const gaps = [{ start_date: '2025-11-01', end_date: '2025-11-09', weekdays: 5 }];
-  const apple = {
-    ...{ symbol: 'AAPL', source: 'alpha-vantage', bars: null, last_download: late, gaps },
-    ...{ first_bar: '2025-11-10', last_bar: '2025-11-12' },
-    spans: [
-      span('csv', '2025-10-01', '2025-10-31', early),
-      span('alpha-vantage', '2025-11-10', '2025-11-12', late),
-    ],
-    dividends: {
-      ...{ count: 2, last_ex_date: '2025-10-10', gaps },
-      spans: spans.map(({ startDate, endDate }) => span('massive', startDate, endDate, late)),
-    },
-  };
-  const none = { count: 0, last_ex_date: null, spans: [], gaps: [] };
-  const nothing = { spans: [], gaps: [], bars: null, dividends: none, last_download: null };
-  const [first_bar, last_bar] = ['2025-11-10', '2025-11-10'];
-  const bare = { ...nothing, symbol: 'BARE', source: 'manual', first_bar, last_bar };
-  const gone = {
-    ...{ ...nothing, symbol: 'GONE', source: null, first_bar: null, last_bar: null },
-    last_download: early,
-    spans: [span('alpha-vantage', '2025-10-01', '2025-10-31', early)],
-  };
-  assert.deepEqual([body.symbols, body.count], [[apple, bare, gone], 3]);
-
-  const one = await priced.get('/prices/coverage?symbol=%20aapl');
-  assert.deepEqual([one.body.symbols, one.body.count], [[{ ...apple, bars: 3 }], 1]);
-  const [onlyGone] = (await priced.get('/prices/coverage?symbol=GONE')).body.symbols;
-  assert.deepEqual(onlyGone, { ...gone, bars: 0 });
+  const spansIn = (list: any[]) =>
+    list.map((one) => `${one.source} ${one.start_date} ${one.end_date} ${one.recorded_at}`).join();
+  const gapsIn = (list: any[]) =>
+    list.map((one) => `${one.start_date} ${one.end_date} ${one.weekdays}`).join();
+  const wordsOf = ({ dividends: paid, ...one }: any) => [
+    `${one.symbol} ${one.source} ${one.first_bar} ${one.last_bar} ${one.last_download}`,
+    `${spansIn(one.spans)}; ${gapsIn(one.gaps)}`,
+    `${paid.count} ${paid.last_ex_date} ${spansIn(paid.spans)}; ${gapsIn(paid.gaps)}`,
+  ];
+  const gap = '2025-11-01 2025-11-09 5';
+  const apple = [
+    `AAPL alpha-vantage 2025-11-10 2025-11-12 ${late}`,
+    `csv 2025-10-01 2025-10-31 ${early},alpha-vantage 2025-11-10 2025-11-12 ${late}; ${gap}`,
+    `2 2025-10-10 massive 2025-07-01 2025-10-31 ${late},massive 2025-11-10 2025-11-12 ${late}; ${gap}`,
+  ];
+  const bare = ['BARE manual 2025-11-10 2025-11-10 null', '; ', '0 null ; '];
+  const span = `alpha-vantage 2025-10-01 2025-10-31 ${early}; `;
+  const gone = [`GONE null null null ${early}`, span, '0 null ; '];
+  assert.deepEqual([body.symbols.map(wordsOf), body.count], [[apple, bare, gone], 3]);
+  assert.deepEqual(new Set(body.symbols.map(({ bars }) => bars)), new Set([null]));
+  for (const [symbol, words, bars] of [
+    ['%20aapl', apple, 3],
+    ['GONE', gone, 0],
+  ] as const) {
+    const { symbols } = (await priced.get(`/prices/coverage?symbol=${symbol}`)).body;
+    assert.deepEqual([symbols.map(wordsOf), symbols[0].bars], [[words], bars]);
+  }
   for (const [query, symbols] of [
     ['date=2025-11-10', 'AAPL,BARE'],
     ['date=2025-11-11', 'AAPL'],
@@ -278,8 +274,6 @@ test('models and coverage: no query reads all bars, and none all sessions', () =
   assert.match(details.join('\n'), /USING COVERING INDEX one_active_generation/);
   const whole =
     /^SCAN (price_data|dividends|positions|holdings|trading_sessions)( |$)(?!USING COVERING)/;
-  assert.equal(
-    details.find((detail) => whole.test(detail)),
-    undefined,
-  );
+  const found = details.find((detail) => whole.test(detail));
+  assert.equal(found, undefined);
 });

@@ -120,20 +120,16 @@ test('a model, figure by figure', async () => {
 test('the benchmark has its own curve and figures; the response includes the conventions', async () => {
   const { benchmark, conventions } = await ask('');
   const { name, symbols, start_date, days, total_return, max_drawdown, curve } = benchmark;
-  assert.deepEqual(
-    [name, symbols, start_date, days, total_return],
-    ['QQQ', 1, '2025-11-10', 3, 0.1628],
-  );
+  const found = [name, symbols, start_date, days, total_return];
+  assert.deepEqual(found, ['QQQ', 1, '2025-11-10', 3, 0.1628]);
   assert.deepEqual(curve, [
     { date: '2025-11-10', value: 1.02, daily_return: 0.02, dividend_status: 'known' }, // 510 over the open of 500
     { date: '2025-11-11', value: 0.969, daily_return: -0.05, dividend_status: 'unknown' },
     { date: '2025-11-12', value: 1.1628, daily_return: 0.2, dividend_status: 'unknown' },
   ]);
   const { depth, peak_date, trough_date, recovery_date } = max_drawdown;
-  assert.deepEqual(
-    [depth, peak_date, trough_date, recovery_date],
-    [0.05, '2025-11-10', '2025-11-11', '2025-11-12'],
-  );
+  const given = [depth, peak_date, trough_date, recovery_date];
+  assert.deepEqual(given, [0.05, '2025-11-10', '2025-11-11', '2025-11-12']);
   const { trading_days_per_year: year, risk_free_rate: rate, risk_free_rate_daily } = conventions;
   assert.deepEqual([year, rate, risk_free_rate_daily.toFixed(10)], [252, 0.04, '0.0001556499']); // 1.04^(1/252) - 1
 });
@@ -165,10 +161,8 @@ test('part of a chain starts from the close before it, and can sell lots bought 
   const { models, benchmark } = await ask('?start_date=2025-11-11&end_date=2025-11-11');
   const [{ initial_cash, start_value, end_value, profit, trading, round_trips, relative }] = models;
   assert.deepEqual([initial_cash, start_value, end_value, profit], [10_000, 10_400, 10_500, 100]);
-  assert.deepEqual(
-    [trading.trades, trading.bought, round_trips.count, round_trips.profit],
-    [1, 0, 1, 200],
-  );
+  const found = [trading.trades, trading.bought, round_trips.count, round_trips.profit];
+  assert.deepEqual(found, [1, 0, 1, 200]);
   assert.equal(relative.benchmark_return, -0.05, 'from close to close');
   assert.deepEqual([benchmark.start_date, benchmark.curve.length], ['2025-11-10', 1]);
 });
@@ -265,10 +259,8 @@ test('after a replacement in the middle the next day is stale: flagged, with its
     ],
     'not the day that another job has now',
   );
-  assert.deepEqual(
-    [ofJob.benchmark.total_return, ofJob.models[0].relative.benchmark_return],
-    [0.224, 0.224],
-  );
+  const found = [ofJob.benchmark.total_return, ofJob.models[0].relative.benchmark_return];
+  assert.deepEqual(found, [0.224, 0.224]);
 });
 
 test('a model whose every order was refused is marked, one that only looked and held is not', async (t) => {

@@ -5,11 +5,9 @@ import { test, type TestContext } from 'node:test';
 import { reset } from '../../src/http/response.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { until } from '../support/until.ts';
 import { endThreads, watchThreads } from '../support/threads.ts';
 import { openWire, readAnswers, type Wire } from '../support/wire.ts';
 import type { HttpLimits } from '../../src/http/errors.ts';
-import { inLongForm } from '../support/long.ts';
 
 /** The end of a service, and of a response that cannot be finished. */
 
@@ -116,16 +114,6 @@ test('a download over HTTP/1.0 that can be finished is, and ends in order', asyn
   assert.match(head, /^HTTP\/1\.1 200/);
   assert.equal(JSON.parse(body.join('')).count, 10);
   await stopped;
-});
-
-test('a download over HTTP/1.0 that stalls is reset', inLongForm, async (t) => {
-  const service = await startTalkative(t, 60_000, { stalledTimeoutMs: 300 });
-  const wire = await beginDownload(service, '1.0');
-  await until('the end of the request', () =>
-    service.logLines.some(({ path }) => path === '/reasoning'),
-  );
-  wire.socket.resume();
-  assert.equal(await wire.error, 'ECONNRESET');
 });
 
 const endings: [name: string, write: (socket: Socket) => void, arrives: string | null][] = [

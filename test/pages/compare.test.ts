@@ -76,10 +76,16 @@ test('what is compared is said in a line', () => {
 
 test('models that cannot be compared yet have the returns that there are, the highest first', () => {
   const family = (name: string, mean: number | null, ...returns: (number | null)[]) => ({
-    ...{ family: name, mean_total_return: mean, total_return_deviation: null },
-    ...{ lowest_total_return: null, highest_total_return: null, unavailable: {} },
+    family: name,
+    mean_total_return: mean,
+    total_return_deviation: null,
+    lowest_total_return: null,
+    highest_total_return: null,
+    unavailable: {},
     runs: returns.map((total_return, index) => ({
-      ...{ model: index === 0 ? name : `${name}#${index + 1}`, model_days: 3, total_return },
+      model: index === 0 ? name : `${name}#${index + 1}`,
+      model_days: 3,
+      total_return,
     })),
   });
   const families = [

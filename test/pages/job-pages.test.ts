@@ -132,8 +132,11 @@ test('the terms of a job are in words, including those that are zero', () => {
   const status = jobStatusAnswer([{ date: '2025-09-15', model: 'a', status: 'completed' }]);
   const terms = {
     ...status.terms,
-    ...{ commission_per_trade: 1.5, commission_bps: 1, slippage_bps: 2.5 },
-    ...{ max_cost_usd: 3, dividends: false },
+    commission_per_trade: 1.5,
+    commission_bps: 1,
+    slippage_bps: 2.5,
+    max_cost_usd: 3,
+    dividends: false,
   };
   const own = { ...status, universe: 'small', replace_existing: true, terms };
   /** The term, its words by default, its words with the terms above. */

@@ -28,8 +28,14 @@ function insertOldJobs(database: CommandDatabase, count: number): void {
     const createdAt = new Date(Date.UTC(2020, 0, 1, index)).toISOString();
     const jobId = `old-${String(index).padStart(3, '0')}`;
     const job = {
-      ...{ jobId, createdAt, agentConfig, warnings: [], replaceExisting: false },
-      ...{ startDate: firstDate, endDate: firstDate, dates: [firstDate] },
+      jobId,
+      createdAt,
+      agentConfig,
+      warnings: [],
+      replaceExisting: false,
+      startDate: firstDate,
+      endDate: firstDate,
+      dates: [firstDate],
       runs: [{ model: 'model-a', startDate: firstDate }],
     };
     database.transaction(() => insertTestJob(database, job));

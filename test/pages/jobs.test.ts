@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { before, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { scriptedAgent } from '../support/agents.ts';
 import { button, layoutShift, loaded, region, test, visit } from '../support/browser.ts';
-import { noBrowser } from '../support/chromium.ts';
 import {
   failFirst,
   fillAndStart,
@@ -13,7 +11,6 @@ import {
   startWithPages,
 } from '../support/page-jobs.ts';
 import { PROD } from '../support/prod.ts';
-import type { TestService } from '../support/service.ts';
 
 test('an empty database shows a newcomer what to do; the form starts a job, and the page follows it to its end, though first requests fail', async (t) => {
   const service = await startWithPages(t, { agent: scriptedAgent({}) });
@@ -48,6 +45,7 @@ test("a job's page follows it in place: curves and board appear while it runs, a
   await service.post(`/simulate/cancel/${body.job_id}`, {});
   await leftOut.getByText('Cancelled').waitFor();
   await board.getByText(/^Ranked over the 1 day /).waitFor();
+  await page.waitForLoadState('networkidle'); // no request is left when the service stops
 });
 
 const WRONG_KEY = 'The model responded with status 401: Incorrect API key';
@@ -116,17 +114,9 @@ function tryNow(page: Page): Promise<void> {
   return page.evaluate('document.dispatchEvent(new Event("pollsoon"))');
 }
 
-let service: TestService;
-let jobId: string;
-before(async (t) => {
-  if (noBrowser) return;
-  const options = { agent: scriptedAgent({}), settings: PROD };
-  service = await startWithPages(t as TestContext, options);
-  await service.runJob({ start_date: firstDate, end_date: firstDate, models: ['modl-a'] });
-  ({ job_id: jobId } = await service.runJob({ end_date: lastDate, models: ['model-a'] }));
-});
-
 test('a name that was only misspelt is not offered afterwards', async (t) => {
+  const service = await startWithPages(t, { agent: scriptedAgent({}), settings: PROD });
+  await service.runJob({ start_date: firstDate, end_date: firstDate, models: ['modl-a'] });
   const { page, open } = await visit(t, service.url);
   await open('/');
   const choices = page.locator('div.choices input');
@@ -139,6 +129,8 @@ test('a name that was only misspelt is not offered afterwards', async (t) => {
 });
 
 test('a page whose first request fails says so, and tries again by itself until it is complete', async (t) => {
+  const service = await startWithPages(t, { agent: scriptedAgent({}) });
+  const { job_id: jobId } = await service.runJob({ end_date: lastDate, models: ['model-a'] });
   const { page, open } = await visit(t, service.url, { provokes: [503] });
   const rows: [path: string, request: string, complete: string][] = [
     ['/', '**/jobs?limit=8', '.jobs li'],

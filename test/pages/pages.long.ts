@@ -297,7 +297,9 @@ test('a table has all pairs, how they differ and whether by more than chance; fi
   const { page, open } = await visit(t, service.url);
   const pairs = [
     comparedPair('model-a', 'model-b', 0.25, {
-      ...{ shown: true, p_value_holm: 0.0004, sentence: HOSTILE },
+      shown: true,
+      p_value_holm: 0.0004,
+      sentence: HOSTILE,
       curve: dates.map((date, index) => ({ date, difference: index / 100 })),
     }),
   ];

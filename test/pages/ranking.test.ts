@@ -10,12 +10,17 @@ import { benchmarkWords } from '../../src/browser/plot/lines.ts';
 import type { ModelReport } from '../../src/browser/responses.ts';
 
 const common = {
-  ...{ start_date: '2025-10-01', end_date: '2025-10-07', days: 4 },
-  ...{ left_out: [], left_out_days: [] },
+  start_date: '2025-10-01',
+  end_date: '2025-10-07',
+  days: 4,
+  left_out: [],
+  left_out_days: [],
 };
 const nothing = {
-  ...{ common: null, clean_after: null },
-  ...{ without_clean_days: [], without_completed_days: [] },
+  common: null,
+  clean_after: null,
+  without_clean_days: [],
+  without_completed_days: [],
 };
 const [one, three] = [[{}], [{}, {}, {}]];
 
@@ -79,14 +84,18 @@ test('a ranking over all days warns that its order may mislead; one without comm
 });
 
 const calm: Partial<ModelReport> = {
-  ...{ incomparable: [], failed_model_days: 0, outside: [] },
-  ...{ days_before_cutoff: 0, knowledge_cutoff: null },
+  incomparable: [],
+  failed_model_days: 0,
+  outside: [],
+  days_before_cutoff: 0,
+  knowledge_cutoff: null,
 };
 const late = { kind: 'period', reason: 'Its period' } as const;
 const few = { kind: 'missing_days', reason: 'It has 3 days' } as const;
 const early = { days_before_cutoff: 2, knowledge_cutoff: '2025-10-13' };
 const severalRuns = [
-  ...[{}, { incomparable: [late], failed_model_days: 1 }],
+  {},
+  { incomparable: [late], failed_model_days: 1 },
   { incomparable: [late, few], failed_model_days: 2 },
 ];
 /** What is marked, of which runs: the words of each mark and, after `=`, its reason. */
@@ -158,7 +167,9 @@ test('all curves start together before the first day, at the initial cash of mos
     ];
     const first: Points = [['2025-10-07', 1.5]];
     const models: Parameters<typeof performanceOf>[0] = {
-      ...{ 'run-10': [tenth, first], 'run-9': [ninth, both], late: [last, late] },
+      'run-10': [tenth, first],
+      'run-9': [ninth, both],
+      late: [last, late],
     };
     return curvesFromStart(performanceOf(models, cash));
   };

@@ -157,3 +157,10 @@ export async function saved(
   const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
   return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
 }
+
+/** As if the page requested so many decisions at a time. */
+export async function decisionsAtATime(page: Page, limit: number): Promise<void> {
+  await page.route('**/decisions?*', (route) =>
+    route.continue({ url: route.request().url().replace('limit=100', `limit=${limit}`) }),
+  );
+}

@@ -8,7 +8,10 @@ export const LONG_NAMES = ['claude_gpt_gemini_', 'نموذج التداول ', '
   (part) => part.repeat(200).slice(0, 199).trim().padEnd(200, '1'),
 );
 export const longNamed: TrackRecords = {
-  ...{ models: LONG_NAMES, days: 24, datesPerJob: 12, failures: 0.05 },
+  models: LONG_NAMES,
+  days: 24,
+  datesPerJob: 12,
+  failures: 0.05,
 };
 
 /** A service with pages on a database of track records, or on an empty one. */

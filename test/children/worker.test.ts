@@ -135,7 +135,9 @@ test('a failed day leaves its log but no position, and the next day continues fr
 
 test('a model-day that exceeds its steps is stopped by the parent, one has a time limit, and a job in which every model-day failed is failed', async (t) => {
   const stops = await startTestService(t, {
-    ...{ configuration, prices: PRICES, agent: inProcesses(agentFixture('never-stops')) },
+    configuration,
+    prices: PRICES,
+    agent: inProcesses(agentFixture('never-stops')),
   });
   const waits = await startTestService(t, {
     ...scripted({ '*': [[['wait', 60_000]]] }),

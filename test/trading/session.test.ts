@@ -289,12 +289,23 @@ test('an assertion stops what only a bug could do, and the books stay unchanged'
 });
 
 const POSITION: PositionRow = {
-  ...{ actionId: 1, actionType: 'buy', symbol: 'AAPL', amount: 1, price: money(100) },
-  ...{ cash: money(900), holdings: new Map([['AAPL', 1]]), portfolioValue: money(1_000) },
-  ...{ dailyProfit: money(0), dailyReturnPct: 0 },
+  actionId: 1,
+  actionType: 'buy',
+  symbol: 'AAPL',
+  amount: 1,
+  price: money(100),
+  cash: money(900),
+  holdings: new Map([['AAPL', 1]]),
+  portfolioValue: money(1_000),
+  dailyProfit: money(0),
+  dailyReturnPct: 0,
 };
 const SECOND: PositionRow = {
-  ...{ ...POSITION, actionId: 2, actionType: 'no_trade', symbol: null, amount: null },
+  ...POSITION,
+  actionId: 2,
+  actionType: 'no_trade',
+  symbol: null,
+  amount: null,
 };
 /** Positions of a commit that do not add up, most of them one field away from some that do. */
 const badCommits: [positions: PositionRow[], said: RegExp][] = [
@@ -315,8 +326,15 @@ test('a commit whose positions do not add up is stopped by an assertion', async 
   const price = { price: money(100), date: '2025-01-03' };
   const prices = [{ symbol: 'AAPL', heldSince: null, open: price, close: price }];
   const end = {
-    ...{ evidence: { prices, splits: [], dividends: [] }, toolUsage: [], summary: '', note: null },
-    ...{ confidence: null, unfilled: [], wording: 1, commitWrite: 0, completedAt: '' },
+    evidence: { prices, splits: [], dividends: [] },
+    toolUsage: [],
+    summary: '',
+    note: null,
+    confidence: null,
+    unfilled: [],
+    wording: 1,
+    commitWrite: 0,
+    completedAt: '',
   };
   const session = { ...modelDay, sessionId: 1, steps: 0, totalMessages: 0 };
   const commit = (positions: PositionRow[]) =>

@@ -261,7 +261,7 @@ test('how long the headers of a response ask to wait', () => {
   const now = Date.parse('2025-11-10T12:00:00Z');
   for (const [seconds, milliseconds, waitMs] of retryAfters) {
     const headers = {
-      ...{ 'retry-after': seconds && ` ${seconds} ` },
+      'retry-after': seconds && ` ${seconds} `,
       ...(milliseconds !== '' && { 'retry-after-ms': milliseconds.replace('none', '') }),
     };
     assert.equal(readRetryAfter(headers, now) ?? '', waitMs && Number(waitMs), seconds);

@@ -113,7 +113,9 @@ for (const [api, addition, words, param] of refused) {
 
 /** What is asked for where a day is one answer. */
 const FORMAT: ToolDescription = {
-  ...{ name: 'trading_decision', description: 'Decide.', parameters: { type: 'object' } },
+  name: 'trading_decision',
+  description: 'Decide.',
+  parameters: { type: 'object' },
 };
 
 const set = tableOf<[api: ApiDialect, own: string, words: string, param: string]>(`

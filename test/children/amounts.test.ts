@@ -94,22 +94,33 @@ const cases: Record<string, Case> = {
     errors: [null, VALUE, VALUE],
   },
   'a split into more shares than can be counted': {
-    ...{ prices: [FREE], days: 3, errors: [null, null, SHARES, SHARES] },
+    prices: [FREE],
+    days: 3,
+    errors: [null, null, SHARES, SHARES],
     splits: [
       [DATES[1], SPLIT, 1],
       [DATES[2], SPLIT, 1],
     ],
   },
   'a dividend beyond all cash': {
-    ...{ prices: [FREE], days: 3, dividend: [1_000_000, 'as_paid'] },
+    prices: [FREE],
+    days: 3,
+    dividend: [1_000_000, 'as_paid'],
     errors: [null, AMOUNT, AMOUNT, AMOUNT],
   },
   'a dividend that a split multiplies': {
-    ...{ prices: ['100 100'], days: 3, amount: 1, splits: [[DATES[2], SPLIT, 1]] },
-    ...{ dividend: [1_000_000, 'split_adjusted'], errors: [null, CASH, CASH, CASH] },
+    prices: ['100 100'],
+    days: 3,
+    amount: 1,
+    splits: [[DATES[2], SPLIT, 1]],
+    dividend: [1_000_000, 'split_adjusted'],
+    errors: [null, CASH, CASH, CASH],
   },
   'a previous close that a reverse split multiplies, of a position that is held': {
-    ...{ prices: ['10 10000000'], days: 2, amount: 10, splits: [[DATES[2], 1, SPLIT]] },
+    prices: ['10 10000000'],
+    days: 2,
+    amount: 10,
+    splits: [[DATES[2], 1, SPLIT]],
     errors: [null, null, PRICE, PRICE],
   },
 };

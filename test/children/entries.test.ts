@@ -116,6 +116,7 @@ test('two prompts, one with notes and one without, with repeats, are one job', a
   const ofDate = ['bold true', 'bold#2 true', 'calm ', 'calm#2 '];
   assert.deepEqual(notes, [...ofDate, ...ofDate]);
 });
+
 test('a run that was offered news does not continue without the key for it', async (t) => {
   const server = await startModelServer(t, () => {
     service.settings.jinaApiKey = null;

@@ -52,7 +52,13 @@ async function run(fixture: string, options: RunOptions = {}) {
   const outcome = await launch(
     { ...simulatedStart, model },
     {
-      ...{ program, startChild, timeoutMs, leftMs, quietMs, memoryMb, signal },
+      program,
+      startChild,
+      timeoutMs,
+      leftMs,
+      quietMs,
+      memoryMb,
+      signal,
       onMessage: async (message) => {
         messages.push(message.type);
         if (messages.length > most) throw new Error('enough');

@@ -132,7 +132,8 @@ const secrets: [what: string, script: string, model: Partial<Endpoint>, stderr: 
     'a key that JSON escapes, and another secret',
     'cat >&2',
     {
-      ...{ apiKey: 'sk-a"q\\secret', parameters: { token: 'token-of-body' } },
+      apiKey: 'sk-a"q\\secret',
+      parameters: { token: 'token-of-body' },
       secrets: ['token-of-body'],
     },
     /"apiKey":"\[key\]"[^]*"token":"\[key\]"/,

@@ -93,29 +93,20 @@ const ONE_TRY = { modelDayTimeoutMs: 10_000, restartPauseMs: 1_000_000 };
 
 const MORE = 'Give the machine more … MAX_PARALLEL_MODELS; then run this day again';
 const SHORT = 'The machine is short of processes or memory:';
-const failures: [what: string, program: string, starts: number, error: string, Options?][] = [
-  [
-    ...(['never speak', 'exits', 1] as const),
-    `${SHORT} the model process did not start in 1 try; the last time, it ended by itself (exit code 3). ${MORE}`,
-    ONE_TRY,
-  ],
-  [
-    ...(['are killed again and again', 'killed-always', workerLimits.maxResumptions + 1] as const),
-    `${SHORT} the system killed the model process 6 times; the last time, it ended by itself (SIGKILL). ${MORE}`,
-  ],
-  [
-    ...(['end by their own fault after they spoke', 'exits-later', 1] as const),
-    '…ended without an outcome (exit code 3)',
-  ],
-];
-for (const [name, program, starts, error, options = {}] of failures) {
-  test(`a model-day whose children ${name} fails after ${count(starts, 'start')}, with the reason`, async (t) => {
-    const ended = await runDay(t, [program], options);
-    assert.deepEqual([ended.status, ended.starts], ['failed', starts]);
+const KILLINGS = workerLimits.maxResumptions + 1;
+const failures = tableOf<[name: string, program: string, starts: string, error: string]>(`
+  never speak                 | exits         | 1           | ${SHORT} the model process did not start in 1 try; the last time, it ended by itself (exit code 3). ${MORE}
+  are killed again and again  | killed-always | ${KILLINGS} | ${SHORT} the system killed the model process 6 times; the last time, it ended by itself (SIGKILL). ${MORE}
+  end by their own fault after they spoke | exits-later | 1 | …ended without an outcome (exit code 3)
+`);
+for (const [name, program, starts, error] of failures) {
+  test(`a model-day whose children ${name} fails after ${count(Number(starts), 'start')}, with the reason`, async (t) => {
+    const ended = await runDay(t, [program], program === 'exits' ? ONE_TRY : {});
+    assert.deepEqual([ended.status, ended.starts], ['failed', Number(starts)]);
     assert.match(ended.error, like(error));
     const sessions = rowsAsText(ended.database, 'SELECT status FROM trading_sessions');
     assert.deepEqual(sessions, ['failed']);
-    assert.deepEqual(ended.warnings?.length ?? 0, starts === 1 ? 0 : 1);
+    assert.deepEqual(ended.warnings?.length ?? 0, starts === '1' ? 0 : 1);
   });
 }
 

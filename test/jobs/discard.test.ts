@@ -100,15 +100,15 @@ test('when a job is discarded, every response is as it was before the job, and t
   );
   assert.equal((await service.get('/jobs?status=discarded')).body.count, 1);
   assert.equal((await service.get(`/results?job_id=${job}`)).body.count, 0);
-  const refused: [code: number, detail: string, answer: Omit<Answer, 'headers'>][] = [
-    [404, 'No trading sessions found', await service.get(`/reasoning?job_id=${job}`)],
-    [409, 'it is discarded', await service.post(`/simulate/cancel/${job}`, {})],
-    [404, 'Job nothing not found', await discard(service, 'nothing')],
-  ];
-  for (const [code, detail, answer] of refused) {
-    assert.equal(answer.status, code);
-    assert.match(answer.body.detail, new RegExp(detail));
-  }
+  const refused = [
+    await service.get(`/reasoning?job_id=${job}`),
+    await service.post(`/simulate/cancel/${job}`, {}),
+    await discard(service, 'nothing'),
+  ].map((answer) => `${answer.status} ${answer.body.detail}`);
+  assert.match(
+    refused.join(),
+    /^404 No trading sessions found.*,409 .*it is discarded.*,404 Job nothing not found/,
+  );
 
   const again = await discard(service, job);
   assert.deepEqual([again.status, again.body.message], [200, 'The job was already discarded']);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { expandModels, warnOfNewRuns } from '../../src/jobs/plan.ts';
+import { tableOf } from '../support/text-table.ts';
 
 const configuration = parseConfiguration(
   {
@@ -15,44 +16,34 @@ const configuration = parseConfiguration(
   'test',
 );
 
-const expanded: [name: string, requested: string[], runs: string][] = [
-  ['no names: the enabled entries', [], 'a/a/1 a#2/a/2 a#3/a/3 b/b/1'],
-  ['a signature: all its runs', ['off'], 'off/off/1 off#2/off/2'],
-  ["a run's own name: that run", ['a#2'], 'a#2/a/2'],
-  [
-    'a run and its entry: each run once, in the order of the names',
-    ['b', 'a#3', 'a', 'b'],
-    'b/b/1 a#3/a/3 a/a/1 a#2/a/2',
-  ],
-  [
-    'names that the configuration does not list',
-    ['x', 'x#2', 'a#02', '#2', 'a#'],
-    'x/x/1 x#2/x#2/1 a#02/a#02/1 #2/#2/1 a#/a#/1',
-  ],
-  ['a listed signature that looks like a run', ['b#4'], 'b#4/b#4/1'],
-];
+const expanded = tableOf<[name: string, requested: string, runs: string]>(`
+  no names: the enabled entries                   |                 | a/a/1 a#2/a/2 a#3/a/3 b/b/1
+  a signature: all its runs                       | off             | off/off/1 off#2/off/2
+  a run's own name: that run                      | a#2             | a#2/a/2
+  a run and its entry: each run once, in the order of the names | b a#3 a b | b/b/1 a#3/a/3 a/a/1 a#2/a/2
+  names that the configuration does not list      | x x#2 a#02 #2 a# | x/x/1 x#2/x#2/1 a#02/a#02/1 #2/#2/1 a#/a#/1
+  a listed signature that looks like a run        | b#4             | b#4/b#4/1
+`);
 for (const [name, requested, runs] of expanded) {
   test(`a trigger means by ${name}`, () => {
-    const found = expandModels(requested, configuration).map(
+    const found = expandModels(requested.split(' ').filter(Boolean), configuration).map(
       ({ model, family, run }) => `${model}/${family}/${run}`,
     );
     assert.equal(found.join(' '), runs);
   });
 }
 
-const refused: [name: string, requested: string[], message: RegExp][] = [
-  ['a run above the repeats', ['a#4'], /^Cannot run 'a#4': the runs of 'a' are 'a', 'a#2', 'a#3'$/],
-  ['run 1 under a number', ['a#1'], /^Cannot run 'a#1': the runs of 'a' are 'a', 'a#2', 'a#3'$/],
-  ['a repeat of an entry without any', ['b#2'], /^Cannot run 'b#2': the runs of 'b' are 'b'$/],
-];
-for (const [name, requested, message] of refused) {
-  test(`a trigger cannot name ${name}`, () => {
-    assert.throws(() => expandModels(requested, configuration), {
-      code: 'invalid_models',
-      message,
-    });
-  });
-}
+const refused = tableOf<[name: string, requested: string, message: string]>(`
+  a run above the repeats            | a#4 | Cannot run 'a#4': the runs of 'a' are 'a', 'a#2', 'a#3'
+  run 1 under a number               | a#1 | Cannot run 'a#1': the runs of 'a' are 'a', 'a#2', 'a#3'
+  a repeat of an entry without any   | b#2 | Cannot run 'b#2': the runs of 'b' are 'b'
+`);
+test('a trigger cannot name a run that the configuration has not', () => {
+  for (const [name, requested, message] of refused) {
+    const expected = { code: 'invalid_models', message };
+    assert.throws(() => expandModels([requested], configuration), expected, name);
+  }
+});
 
 test('a job has at most 2,000 runs', () => {
   const models = Array.from({ length: 21 }, (_, index) => ({
@@ -72,13 +63,13 @@ test('resuming warns of runs without a completed day where others have some, and
   const first: Record<string, string> = { a: '2025-10-06', 'a#3': '2025-10-01', c: '2025-09-01' };
   const warn = (names: string[], endDate = '2025-10-20') =>
     warnOfNewRuns(expandModels(names, configuration), endDate, (model) => first[model] ?? null);
+  const said = (who: string, them: string, from: string) =>
+    `${who} no completed day, and this job runs only 2025-10-20 for ${them}; for the days before, cancel the job and start one with start_date ${from}`;
   assert.deepEqual(warn(['a', 'b', 'off', 'c']), [
-    'a#2 has no completed day, and this job runs only 2025-10-20 for it; for the days before, cancel the job and start one with start_date 2025-10-01',
-    'b, off, off#2 have no completed day, and this job runs only 2025-10-20 for them; for the days before, cancel the job and start one with start_date 2025-09-01',
+    said('a#2 has', 'it', '2025-10-01'),
+    said('b, off, off#2 have', 'them', '2025-09-01'),
   ]);
-  assert.deepEqual(warn(['a#2']), [
-    'a#2 has no completed day, and this job runs only 2025-10-20 for it; for the days before, cancel the job and start one with start_date 2025-10-06',
-  ]);
+  assert.deepEqual(warn(['a#2']), [said('a#2 has', 'it', '2025-10-06')]);
   assert.deepEqual(warn(['b', 'off']), []);
   assert.deepEqual(warn(['b', 'c'], '2025-09-01'), [], 'there are no days before');
 });

@@ -9,6 +9,7 @@ import { cancelJob } from '../../src/jobs/cancel.ts';
 import { createJobs, runThroughFaults } from '../../src/jobs/queue.ts';
 import { NO_DATES } from '../../src/jobs/warnings.ts';
 import { storedStatus } from '../support/job-status.ts';
+import { tableOf } from '../support/text-table.ts';
 import { until } from '../support/until.ts';
 import {
   countOf,
@@ -42,15 +43,15 @@ test('a large job has its model-days from the beginning, and they all end in one
 });
 
 /** How all model-days of a job have ended but those of one date, how these have, and its status. */
-const ends: [others: string, date: string, ofDate: string, status: string][] = [
-  ['completed', '2025-11-10', 'failed', 'partial'],
-  ['completed', '2025-11-14', 'failed', 'partial'],
-  ['failed', '2025-11-10', 'completed', 'partial'],
-  ['failed', '2025-11-14', 'completed', 'partial'],
-  ['failed', '2025-11-14', 'skipped: No price data', 'failed'],
-  ['skipped: No price data', '2025-11-14', 'skipped: Already completed', 'completed'],
-  ['completed', '2025-11-10', 'skipped: Cancelled', 'completed'],
-];
+const ends = tableOf<[others: string, date: string, ofDate: string, status: string]>(`
+  completed              | 2025-11-10 | failed                     | partial
+  completed              | 2025-11-14 | failed                     | partial
+  failed                 | 2025-11-10 | completed                  | partial
+  failed                 | 2025-11-14 | completed                  | partial
+  failed                 | 2025-11-14 | skipped: No price data     | failed
+  skipped: No price data | 2025-11-14 | skipped: Already completed | completed
+  completed              | 2025-11-10 | skipped: Cancelled         | completed
+`);
 test('the status of a job whose model-days have all ended', async (t) => {
   const { context, jobId } = await createIdleJob(t);
   const { database } = context;

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { scriptedAgent } from '../support/agents.ts';
 import { startProdService } from '../support/prod.ts';
 import { startTestService } from '../support/service.ts';
+import { tableOf } from '../support/text-table.ts';
 
 /** Monday to Monday, with a holiday on Wednesday and nothing known before or after. */
 const PRICES = ['10', '11', '13', '14', '17']
   .map((day) => `AAPL 2025-11-${day} 100 101\nMSFT 2025-11-${day} 200 201`)
   .join('\n');
 
-const both = ['model-a', 'model-b'];
 const [STALE, REMEDY] = [
   'will be stale or stand apart, because this job runs earlier ones',
   'cancel the job, discard it once it has ended, or run them again with replace_existing',
@@ -21,37 +21,26 @@ test('a trigger says beforehand which completed model-days its days come before'
     settings: { alphaVantageApiKey: 'set', autoDownloadPriceData: false },
     agent: scriptedAgent({ 'model-b 2025-11-11': [[['fail', 'at once']]] }),
   });
-  const steps: [
-    models: string[],
-    from: string | null,
-    to: string,
-    replaces: boolean,
-    later: string | null,
-  ][] = [
-    [both, '10', '14', false, null],
-    [['model-a'], '10', '14', false, null], // complete but for a holiday
-    [both, '10', '14', false, '2 completed model-days of model-b from 2025-11-13 on'], // a failed day is run again
-    [both, '17', '17', false, null],
-    [['model-b'], '10', '13', true, '2 completed model-days of model-b from 2025-11-14 on'],
-    [['model-b'], '10', '17', true, null],
-    [
-      both,
-      '06',
-      '07',
-      false,
-      '5 completed model-days of model-a from 2025-11-10 on, 4 completed model-days of model-b from 2025-11-10 on',
-    ],
-    [['model-a'], null, '18', false, null],
-  ];
-  for (const [models, from, to, replace_existing, later] of steps) {
-    const start_date = from && `2025-11-${from}`;
+  const steps = tableOf<[models: string, dates: string, replaces: string, later: string]>(`
+    a b | 10 14 | no  |
+    a   | 10 14 | no  |
+    a b | 10 14 | no  | 2 completed model-days of model-b from 2025-11-13 on
+    a b | 17 17 | no  |
+    b   | 10 13 | yes | 2 completed model-days of model-b from 2025-11-14 on
+    b   | 10 17 | yes |
+    a b | 06 07 | no  | 5 completed model-days of model-a from 2025-11-10 on, 4 completed model-days of model-b from 2025-11-10 on
+    a   | - 18  | no  |
+  `);
+  // The second is complete but for a holiday; in the third a failed day is run again.
+  for (const [names, dates, replaces, later] of steps) {
+    const models = names.split(' ').map((name) => `model-${name}`);
+    const [from, to] = dates.split(' ');
+    const start_date = from === '-' ? null : `2025-11-${from}`;
+    const replace_existing = replaces === 'yes';
     const request = { start_date, end_date: `2025-11-${to}`, models, replace_existing };
     const { body } = await service.post('/simulate/trigger', request);
-    assert.deepEqual(
-      body.warnings,
-      later && [`${later} ${STALE}; ${REMEDY}`],
-      JSON.stringify(request),
-    );
+    const expected = later === '' ? null : [`${later} ${STALE}; ${REMEDY}`];
+    assert.deepEqual(body.warnings, expected, JSON.stringify(request));
     await service.waitForJob(body.job_id);
   }
 });

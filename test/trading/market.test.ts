@@ -74,8 +74,13 @@ test('prices before a split are converted to the shares of the session date', ()
   const onDay = openMarket(pricesNow(database), '2025-06-10', ['ORLY']);
   assert.equal(previousClose(onDay), 90.7);
   assert.deepEqual(onDay.bar('ORLY', '2025-06-06'), {
-    ...{ symbol: 'ORLY', date: '2025-06-06' },
-    ...{ open: 100, high: 100, low: 90, close: 90, volume: 15_000 },
+    symbol: 'ORLY',
+    date: '2025-06-06',
+    open: 100,
+    high: 100,
+    low: 90,
+    close: 90,
+    volume: 15_000,
   });
   assert.deepEqual(
     onDay.bars('ORLY', 5).map(({ open }) => open),

@@ -100,7 +100,12 @@ test('the result of a rebalance is that of its orders', async () => {
   const weights = { AAPL: 0.5, BOND: 0.1 };
   const { result, rest } = await rebalanced({ cash: 1_000 * DOLLAR, opens }, { weights });
   assert.deepEqual(JSON.parse(result.content).orders[0], {
-    ...{ executed: 'buy', symbol: 'AAPL', amount: 5, price: 100, cash: 500, holding: 5 },
+    executed: 'buy',
+    symbol: 'AAPL',
+    amount: 5,
+    price: 100,
+    cash: 500,
+    holding: 5,
   });
   assert.deepEqual([result.isRefused, result.actions.length, rest], [false, 2, { cash: 410 }]);
 });

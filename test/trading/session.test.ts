@@ -76,21 +76,26 @@ test('a note belongs to its model-day: it is carried, replaced and resumed with 
 
 const SPLIT_PRICES = 'ORLY 2025-06-09 1365 1350\nORLY 2025-06-10 91 92\nORLY 2025-06-11 93 94';
 const COSTS = { commission_per_trade: 1, commission_bps: 10, slippage_bps: 100 };
-const ledgers: [name: string, prices: string, splits: string, table: string, terms?: object][] = [
+interface Case {
+  terms?: object;
+  source?: string;
+}
+const ledgers: [name: string, prices: string, splits: string, table: string, done?: Case][] = [
   [
     'with trading costs orders fill worse than the open, and cash pays the commission',
     'AAPL 2025-11-10 100 100\nAAPL 2025-11-11 200 200',
     '',
     `2025-11-10 buy AAPL 10 101  => 8987.99 9987.99 -12.01 AAPL:10
      2025-11-11 sell AAPL 10 198 => 10965.01 10965.01 977.02`,
-    COSTS,
+    { terms: COSTS },
   ],
   [
     'adjusted prices are not split again',
-    'yahoo:ORLY 2025-06-09 91 90\nORLY 2025-06-10 91 92',
+    'ORLY 2025-06-09 91 90\nORLY 2025-06-10 91 92',
     'ORLY 2025-06-10 15:1',
     `2025-06-09 buy ORLY 7 91 => 9363 9993 -7 ORLY:7
      2025-06-10 no_trade      => 9363 10007 14 ORLY:7`,
+    { source: 'yahoo' },
   ],
   [
     'a split on raw prices multiplies the holding before the session and loses nothing',
@@ -119,11 +124,10 @@ const ledgers: [name: string, prices: string, splits: string, table: string, ter
      2025-01-09 buy AAPL 10 110 => 6940 9980 0 AAPL:10 MSFT:10`,
   ],
 ];
-for (const [name, prices, splits, table, terms] of ledgers) {
+for (const [name, prices, splits, table, { terms = {}, source } = {}] of ledgers) {
   test(name, async () => {
-    const books = createBooks(':memory:', { ...(terms && { terms }) });
-    const [source = 'csv', bars = prices] = /^(yahoo):(.*)$/s.exec(prices)?.slice(1) ?? [];
-    setBars(books, bars, source);
+    const books = createBooks(':memory:', { terms });
+    setBars(books, prices, source);
     tell(books, splits);
     await tradeAlong(books, table);
     assert.deepEqual(ledgerOf(books.database, 'model-a'), ledger(table));
@@ -152,7 +156,9 @@ test('fills at the open, marks at the close, profit against the last close; one 
 const LARGEST = Number.MAX_SAFE_INTEGER;
 /** Tokens that are stored, and what they are after seven more; one more is no integer of SQLite. */
 const sums: [stored: number | bigint | null, sum: number][] = [
-  ...([[null, 7] as const, [5, 12], [LARGEST - 8, LARGEST - 1]] as [number | null, number][]),
+  [null, 7],
+  [5, 12],
+  [LARGEST - 8, LARGEST - 1],
   [LARGEST, LARGEST],
   [2n ** 63n - 1n, LARGEST],
 ];
@@ -190,19 +196,14 @@ test('the brief shows the portfolio as of the last close, and prices as of this 
   const books = booksOf();
   await books.day('2025-01-03', [['buy', 'AAPL', 10]]);
   const { brief } = await books.open('2025-01-06');
-  assert.deepEqual(brief, {
-    date: '2025-01-06',
-    cash: 9000,
-    portfolioValue: 10_020,
-    holdings: [{ symbol: 'AAPL', quantity: 10, price: 102 }],
-    note: null,
-    quotes: [
-      { symbol: 'AAPL', previousClose: 101, open: 102 },
-      { symbol: 'MSFT', previousClose: 198, open: 196 },
-      { symbol: 'ORLY', previousClose: null, open: 30 },
-    ],
-    costs: null,
-  });
+  const { quotes, ...rest } = brief;
+  assert.deepEqual(
+    quotes.map((quote) => Object.values(quote).join(' ')),
+    ['AAPL 101 102', 'MSFT 198 196', 'ORLY  30'],
+  );
+  const holdings = [{ symbol: 'AAPL', quantity: 10, price: 102 }];
+  const morning = { date: '2025-01-06', cash: 9000, portfolioValue: 10_020, holdings };
+  assert.deepEqual(rest, { ...morning, note: null, costs: null });
 });
 
 test('a session that fails, by itself or because its job is cancelled, says how many steps and messages it had', async () => {
@@ -288,12 +289,23 @@ test('an assertion stops what only a bug could do, and the books stay unchanged'
 });
 
 const POSITION: PositionRow = {
-  ...{ actionId: 1, actionType: 'buy', symbol: 'AAPL', amount: 1, price: money(100) },
-  ...{ cash: money(900), holdings: new Map([['AAPL', 1]]), portfolioValue: money(1_000) },
-  ...{ dailyProfit: money(0), dailyReturnPct: 0 },
+  actionId: 1,
+  actionType: 'buy',
+  symbol: 'AAPL',
+  amount: 1,
+  price: money(100),
+  cash: money(900),
+  holdings: new Map([['AAPL', 1]]),
+  portfolioValue: money(1_000),
+  dailyProfit: money(0),
+  dailyReturnPct: 0,
 };
 const SECOND: PositionRow = {
-  ...{ ...POSITION, actionId: 2, actionType: 'no_trade', symbol: null, amount: null },
+  ...POSITION,
+  actionId: 2,
+  actionType: 'no_trade',
+  symbol: null,
+  amount: null,
 };
 /** Positions of a commit that do not add up, most of them one field away from some that do. */
 const badCommits: [positions: PositionRow[], said: RegExp][] = [
@@ -314,8 +326,15 @@ test('a commit whose positions do not add up is stopped by an assertion', async 
   const price = { price: money(100), date: '2025-01-03' };
   const prices = [{ symbol: 'AAPL', heldSince: null, open: price, close: price }];
   const end = {
-    ...{ evidence: { prices, splits: [], dividends: [] }, toolUsage: [], summary: '', note: null },
-    ...{ confidence: null, unfilled: [], wording: 1, commitWrite: 0, completedAt: '' },
+    evidence: { prices, splits: [], dividends: [] },
+    toolUsage: [],
+    summary: '',
+    note: null,
+    confidence: null,
+    unfilled: [],
+    wording: 1,
+    commitWrite: 0,
+    completedAt: '',
   };
   const session = { ...modelDay, sessionId: 1, steps: 0, totalMessages: 0 };
   const commit = (positions: PositionRow[]) =>

@@ -141,7 +141,10 @@ test('a refusal of absurd length is bounded', async () => {
 });
 
 const ITEM = {
-  ...{ date: '2025-01-06', title: 'Apple', url: 'https://news.example/a', snippet: 'It sells.' },
+  date: '2025-01-06',
+  title: 'Apple',
+  url: 'https://news.example/a',
+  snippet: 'It sells.',
 };
 /** A day whose news finds one thing, and what it was asked for. */
 function openDayWithNews() {

@@ -107,9 +107,8 @@ const told = tableOf<[perTrade: string, bps: string, slippage: string, words: st
 `);
 test('the prompt mentions the trading costs that there are', () => {
   assert.equal(describeCosts(costs(0, 0, 0)), null);
-  const brief = {
-    ...{ date: '2025-01-07', cash: 9000.5, portfolioValue: 10_020.5, holdings: [], quotes: [] },
-  };
+  const portfolio = { cash: 9000.5, portfolioValue: 10_020.5, holdings: [] };
+  const brief = { date: '2025-01-07', ...portfolio, quotes: [] };
   for (const [perTrade, bps, slippage, words] of told) {
     const own = describeCosts(costs(Number(perTrade), Number(bps), Number(slippage)));
     const [, user] = firstMessages({ ...brief, costs: own });

@@ -6,7 +6,7 @@
 export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] = [
   {
     where: /./,
-    part: /\s*("agent": ?null|"decision": ?"tools"|"rebalance"|"outside": ?\[\]|"confidence": ?null),?/g,
+    part: /\s*("agent": ?null|"decision": ?"tools"|"?rebalance"?|"outside": ?\[\]|"confidence": ?null),?/g,
     why: 'an entry may be an agent or answer once; a tool more; what is outside is marked',
   },
   {
@@ -15,5 +15,7 @@ export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] 
     why: 'several orders of one call have ids of their own',
   },
   { where: /GET \/openapi\.json/, why: 'the days of agents, and decisions' },
-  { where: /\$ --licenses|\$ help check|\$ --version/, why: 'words of help' },
+  { where: /GET \/models|data\/models\.json/, why: 'an entry may be an agent or answer once' },
+  { where: /\/day\b/, why: 'the days of agents' },
+  { where: /before=\d+%3A\d+/, why: 'a page after a decision, by its id' },
 ];

@@ -36,7 +36,7 @@ import {
   entryFigure,
   valueOf,
 } from './model-figures.ts';
-import { lookOf, swatch } from '../look.ts';
+import { lookOf, outsideMark, swatch } from '../look.ts';
 import { nameColumn, table, numberColumn, dateColumn, textColumn } from '../table.ts';
 import { equityCurves, usualStart } from './equity-curves.ts';
 import { highest } from '../plot/scale.ts';
@@ -264,11 +264,13 @@ export const showModel: Page = async (host, params, signal) => {
   const bar = filterBar(filters, { hides: ['models', 'common'] }, signal);
   const [tabs, content] = [h('div'), h('div.stack')];
   const title = run === undefined ? entryName : `${entryName} #${run}`;
-  replace(host, h('div.bar', heading(title), bar), tabs, content);
+  const name = heading(title);
+  replace(host, h('div.bar', name, bar), tabs, content);
   const [data, { models }] = await Promise.all([
     modelData(model, { filters, by: run === undefined ? 'entry' : 'run' }, signal),
     get('/models', '', signal),
   ]);
+  name.append(outsideMark(entryName) ?? '');
   const isAll = !('reason' in data || 'report' in data);
   replace(tabs, runTabs(models, { model, isAll }));
   if (isAll) return replace(content, ...entryViews(data.performance, signal));

@@ -93,6 +93,8 @@ function morningReport({
   note,
   isOpenHidden,
   unfilled = [],
+  left = [],
+  documents = [],
 }: Brief): string {
   const held = holdings.map(
     ({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`,
@@ -117,11 +119,26 @@ function morningReport({
     ...(paid.length === 0 ? [] : ['', `Dividends received this morning:\n${paid.join('\n')}`]),
     ...(unfilled.length === 0 ? [] : ['', `Orders that did not fill:\n${unfilled.join('\n')}`]),
     ...(costs === null ? [] : ['', costsLine(costs)]),
+    ...(left.length === 0
+      ? []
+      : ['', `No longer in the universe: ${left.join(', ')} (can be sold, but not bought)`]),
+    ...(documents.length === 0 ? [] : ['', documentsLine(documents)]),
     ...(note === undefined ? [] : ['', note === null ? 'Your note: none' : `Your note:\n${note}`]),
     '',
     `Prices in dollars (symbol, ${columns}; - means no price):`,
     ...prices,
   ].join('\n');
+}
+
+/** Kinds that are named; the others are counted together. */
+const MAX_KINDS = 12;
+
+function documentsLine(kinds: NonNullable<Brief['documents']>): string {
+  const sum = (some: typeof kinds) => some.reduce((all, { documents }) => all + documents, 0);
+  const named = kinds.slice(0, MAX_KINDS).map(({ kind, documents }) => `${documents} ${kind}`);
+  const others = kinds.slice(MAX_KINDS);
+  if (others.length > 0) named.push(`${sum(others)} of other kinds`);
+  return `Documents that you can read: ${sum(kinds)} (${named.join(', ')})`;
 }
 
 function costsLine({

@@ -114,6 +114,7 @@ export function timestamp(instant: Date): string {
 const NEW_YORK = 'America/New_York';
 /** When the exchanges close, in New York; on a few days of the year it is earlier. */
 const CLOSING_TIME = '16:00';
+const OPENING_TIME = '09:30';
 
 /**
  * Created at its first use: the first Intl format of a process takes 15 ms, which would delay the
@@ -126,11 +127,23 @@ let format: Intl.DateTimeFormat | undefined;
  * have closed, otherwise yesterday.
  */
 export function closedThrough(now: Date): CalendarDate {
+  const { date, time } = inNewYork(now);
+  return time >= CLOSING_TIME ? date : addDays(date, -1);
+}
+
+/** An instant by the clocks of New York: its date, and its time as `16:00`. */
+export function inNewYork(instant: Date): { date: CalendarDate; time: string } {
   format ??= new Intl.DateTimeFormat('sv-SE', {
     ...{ timeZone: NEW_YORK, dateStyle: 'short', timeStyle: 'short' },
   });
-  const [date = '', time = ''] = format.format(now).split(' '); // Swedes write 2025-11-10 16:00
-  return time >= CLOSING_TIME ? date : addDays(date, -1);
+  const [date = '', time = ''] = format.format(instant).split(' '); // Swedes write 2025-11-10 16:00
+  return { date, time };
+}
+
+/** The first date on whose morning, before 09:30 in New York, an instant is past. */
+export function morningAfter(instant: Date): CalendarDate {
+  const { date, time } = inNewYork(instant);
+  return time < OPENING_TIME ? date : addDays(date, 1);
 }
 
 /** The last weekday that is over in New York. */

@@ -9,6 +9,7 @@ import {
 } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { efforts } from './makers.ts';
+import { type Members, membersSchema } from './members.ts';
 import { fits, unprintableIn } from './text.ts';
 import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
 
@@ -80,11 +81,20 @@ const symbolsSchema = v.pipe(
   v.transform((symbols) => [...new Set(symbols)]),
 );
 
-/** Lists of symbols by name; a trigger picks one. */
+const memberFileSchema = v.strictObject({ members: v.pipe(v.string(), v.nonEmpty('is empty')) });
+
+/** Symbols, or the file that says who is a member from when to when, relative to the configuration's. */
+const universeSchema = v.lazy((universe): typeof memberFileSchema | typeof symbolsSchema =>
+  typeof universe === 'object' && universe !== null && !Array.isArray(universe)
+    ? memberFileSchema
+    : symbolsSchema,
+);
+
+/** Universes by name; a trigger picks one. */
 const universesSchema = v.pipe(
   v.unknown(),
   notArray,
-  v.record(signatureSchema, symbolsSchema),
+  v.record(signatureSchema, universeSchema),
   v.check(
     (universes) => Object.keys(universes).length <= MAX_UNIVERSES,
     `must not name more than ${MAX_UNIVERSES} universes`,
@@ -178,6 +188,8 @@ const modelSchema = v.object({
   prompt_file: v.nullish(v.string()),
   /** Whether it may keep a note from day to day. */
   notes: v.nullish(v.boolean(), false),
+  /** Whether it may read documents; where none can be read, no model may. */
+  documents: v.nullish(v.boolean(), true),
   /** The last date that the model may remember from its training. */
   /** Those of the day's tools that it is offered; all without a list. */
   tools: v.nullish(
@@ -254,12 +266,27 @@ export type ModelConfiguration = v.InferOutput<typeof modelSchema>;
  * How every model of a job trades; stored with the job, so that changing the file does not affect a
  * running job.
  */
-export type AgentConfiguration = v.InferOutput<typeof agentConfigSchema>;
-export interface Configuration extends v.InferOutput<typeof configurationSchema> {
+export interface AgentConfiguration extends v.InferOutput<typeof agentConfigSchema> {
+  /** Of a universe as of a date, whose members in the job's range are its `stock_symbols`. */
+  members?: Members | undefined;
+}
+/** An agent configuration as stored with a job. */
+export const storedAgentConfigSchema = v.object({
+  ...agentConfigSchema.entries,
+  members: v.optional(membersSchema),
+});
+
+type Universe = string[] | { members: Members };
+/** What a file says, with what it says of it. */
+export interface WrittenConfiguration extends v.InferOutput<typeof configurationSchema> {
   /** The places of URLs and keys that say that they are not set. */
   placeholders: readonly string[];
   /** A warning of the keys that no program reads; empty without any. */
   unknownKeys: readonly string[];
+}
+/** The same with the contents of the files that it names. */
+export interface Configuration extends Omit<WrittenConfiguration, 'universes'> {
+  universes: Readonly<Record<string, Universe>>;
 }
 
 type NamedModel = Pick<ModelConfiguration, 'signature' | 'basemodel'>;

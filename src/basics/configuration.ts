@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import {
-  agentConfigSchema,
   type AgentConfiguration,
   baselineOf,
   BASELINE_PREFIX,
@@ -12,6 +11,8 @@ import {
   isPlaceholder,
   isSignatureLength,
   type ModelConfiguration,
+  storedAgentConfigSchema,
+  type WrittenConfiguration,
 } from './configuration-schema.ts';
 import { codeOf, messageOf, ServiceError } from './domain.ts';
 import { asArray, asObject, placeOfError } from './json.ts';
@@ -21,6 +22,7 @@ import { isDeterministic, repeatIn, runName } from './runs.ts';
 import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
 import { list, hint } from './sentences.ts';
 import { quote } from './text.ts';
+import { type Members, readMembers } from './members.ts';
 
 /**
  * What other programs of the AI-Trader family read and this one does not, by place: from their
@@ -96,7 +98,8 @@ const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
  * The file is read for every request, but thousands of models take ten milliseconds to check. It is
  * compared as bytes: to decode them takes three times as long as to read them.
  */
-let last: { bytes: Buffer; openaiApiBase: string | null; written: Configuration } | null = null;
+let last: { bytes: Buffer; openaiApiBase: string | null; written: WrittenConfiguration } | null =
+  null;
 
 /**
  * Reads the server's configuration file, and checks it unless it still is as it was read last.
@@ -111,7 +114,7 @@ export function readConfiguration(
 ): Configuration {
   const bytes = readBytes(path);
   if (last?.openaiApiBase !== openaiApiBase || !last.bytes.equals(bytes)) {
-    const written = parseConfiguration(parseJson(bytes, path), path, openaiApiBase);
+    const written = parseWritten(parseJson(bytes, path), path, openaiApiBase);
     last = { bytes, openaiApiBase, written: freeze(written) };
   }
   const { written } = last;
@@ -120,7 +123,7 @@ export function readConfiguration(
     const prompt = prompts.get(entry.prompt_file || '');
     return prompt === undefined ? entry : { ...entry, prompt };
   });
-  return freeze({ ...written, models });
+  return freeze({ ...written, models, universes: readUniverses(written, path) });
 }
 
 let said: readonly string[] | null = null;
@@ -150,7 +153,7 @@ function placeholdersIn(content: unknown): string[] {
 }
 
 /** The text of each prompt's file, read once however many entries name it. */
-function readPrompts({ models }: Configuration, path: string): Map<string, string> {
+function readPrompts({ models }: WrittenConfiguration, path: string): Map<string, string> {
   const prompts = new Map<string, string>();
   for (const [index, { prompt_file: file }] of models.entries()) {
     if (!file || prompts.has(file)) continue;
@@ -160,6 +163,24 @@ function readPrompts({ models }: Configuration, path: string): Map<string, strin
     prompts.set(file, read.prompt);
   }
   return prompts;
+}
+
+/** With the members of each universe that names their file. */
+function readUniverses(
+  { universes }: WrittenConfiguration,
+  path: string,
+): Configuration['universes'] {
+  const read = (name: string, file: string): { members: Members } => {
+    try {
+      return { members: readMembers(resolve(dirname(path), file)) };
+    } catch (cause) {
+      throw unusable(path, `universes.${name}.members: ${messageOf(cause)}`, cause);
+    }
+  };
+  const all = Object.entries(universes).map(
+    ([name, own]) => [name, Array.isArray(own) ? own : read(name, own.members)] as const,
+  );
+  return Object.fromEntries(all);
 }
 
 /** The same value, in which nothing can be changed at any depth. */
@@ -175,6 +196,15 @@ export function parseConfiguration(
   source: string,
   openaiApiBase: string | null = null,
 ): Configuration {
+  const written = parseWritten(value, source, openaiApiBase);
+  return { ...written, universes: readUniverses(written, source) };
+}
+
+function parseWritten(
+  value: unknown,
+  source: string,
+  openaiApiBase: string | null,
+): WrittenConfiguration {
   const result = v.safeParse(configurationSchema, value);
   if (!result.success)
     throw unusable(
@@ -281,8 +311,12 @@ export function agentConfigurationFor(
   universe: string | null,
 ): AgentConfiguration {
   if (universe === null) return agent_config;
-  const symbols = Object.hasOwn(universes, universe) ? universes[universe] : undefined;
-  if (symbols !== undefined) return { ...agent_config, stock_symbols: symbols };
+  const found = Object.hasOwn(universes, universe) ? universes[universe] : undefined;
+  if (Array.isArray(found)) return { ...agent_config, stock_symbols: found };
+  if (found !== undefined) {
+    const symbols = new Set(found.members.map(({ symbol }) => symbol));
+    return { ...agent_config, stock_symbols: [...symbols], members: found.members };
+  }
   const names = Object.keys(universes);
   const known = names.length === 0 ? 'it names none' : `it names ${list(names)}`;
   throw new ServiceError(
@@ -293,7 +327,7 @@ export function agentConfigurationFor(
 
 /** An agent configuration as stored with a job. */
 export function parseAgentConfiguration(stored: string): AgentConfiguration {
-  return v.parse(agentConfigSchema, JSON.parse(stored));
+  return v.parse(storedAgentConfigSchema, JSON.parse(stored));
 }
 
 /** As above for several jobs, by job; jobs with the same configuration share one object. */

@@ -53,6 +53,8 @@ export const toolNames = [
   'get_portfolio',
   'calculate',
   'search_news',
+  'list_documents',
+  'read_document',
   'write_note',
 ] as const;
 
@@ -97,6 +99,7 @@ export type ErrorCode =
   | 'another_job_unfinished'
   | 'key_reused'
   | 'job_not_found'
+  | 'document_not_found'
   | 'job_conflict'
   | 'no_sessions'
   | 'no_prices'

@@ -100,6 +100,7 @@ type Terms = Pick<
   | 'dividends'
   | 'open'
   | 'limits'
+  | 'members'
 >;
 
 /**
@@ -117,8 +118,9 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
     dividends,
     open,
     limits,
+    members,
   } = terms;
-  const universe = [...stock_symbols].sort();
+  const universe = members ?? [...stock_symbols].sort();
   const { seed: _seed, ...parameters } = entry?.parameters ?? {};
   const asked = entry && {
     kind: entry.kind,

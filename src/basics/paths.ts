@@ -28,8 +28,8 @@ export function pathPattern(path: string): PathPattern {
 
 /**
  * The paths of the pages, for the server (which sends the same HTML file for each) and for the
- * browser (which chooses the page by its path). None of them is a path of the API; a test checks
- * that.
+ * browser (which chooses the page by its path). Only that of a document is a path of the API too:
+ * a browser that navigates to it gets the page.
  */
 export const pagePaths = [
   '/',
@@ -39,6 +39,8 @@ export const pagePaths = [
   '/job-list',
   '/jobs/{job_id}',
   '/decision-feed',
+  '/data',
+  '/documents/{id}',
   '/api',
 ] as const;
 export type PagePath = (typeof pagePaths)[number];
@@ -54,6 +56,10 @@ export function modelDayPath(model: string, date: string): string {
 
 export function jobPath(jobId: string): string {
   return `/jobs/${encodeURIComponent(jobId)}`;
+}
+
+export function documentPath(id: string, asOf: string): string {
+  return `/documents/${encodeURIComponent(id)}?as_of=${encodeURIComponent(asOf)}`;
 }
 
 /**

@@ -32,7 +32,9 @@ export function hrefOf(url: string): string | null {
 const PUBLISHED_PARAMETERS = ['common', 'run', 'date', 'before'];
 
 function isThere({ pathname, searchParams }: URL): boolean {
-  if (pathname === '/api' || (/^\/job/.test(pathname) && !hasJobs())) return false;
+  const isServed =
+    pathname === '/api' || pathname === '/data' || pathname.startsWith('/documents/');
+  if (isServed || (/^\/job/.test(pathname) && !hasJobs())) return false;
   return [...searchParams.keys()].every((name) => PUBLISHED_PARAMETERS.includes(name));
 }
 

@@ -3,7 +3,9 @@ import { hrefOf, isPublished } from './address.ts';
 import { h, on, renew } from './element.ts';
 import { preparePaper, themeSwitch } from './look.ts';
 import { showCompare } from './pages/compare.ts';
+import { showData } from './pages/data.ts';
 import { showDecisions } from './pages/decision-feed.ts';
+import { showDocument } from './pages/document.ts';
 import { showJobs } from './pages/job-list.ts';
 import { showJob } from './pages/job.ts';
 import { showModelDay } from './pages/model-day-page.ts';
@@ -20,6 +22,7 @@ const destinations = [
   ['/compare', 'Compare'],
   ['/decision-feed', 'Decisions'],
   ['/job-list', 'Jobs'],
+  ['/data', 'Data'],
   ['/api', 'API'],
 ] as const;
 
@@ -32,6 +35,8 @@ const pages: Record<PagePath, Page> = {
   '/job-list': showJobs,
   '/jobs/{job_id}': showJob,
   '/decision-feed': showDecisions,
+  '/data': showData,
+  '/documents/{id}': showDocument,
   '/api': showReference,
 };
 

@@ -1,9 +1,11 @@
 import type * as v from 'valibot';
 import type { comparisonResponse } from '../api/comparison.ts';
 import type { decisionsResponse } from '../api/decisions.ts';
+import type { documentCoverageResponse, documentResponse } from '../api/documents.ts';
 import type { jobsResponse } from '../api/jobs.ts';
 import type { modelsResponse } from '../api/models.ts';
 import type { performanceResponse } from '../api/performance-response.ts';
+import type { coverageResponse } from '../api/price-coverage.ts';
 import type { reasoningResponse, searchResponse } from '../api/reasoning.ts';
 import type { resultsResponse } from '../api/results.ts';
 import type { statusResponse } from '../api/status.ts';
@@ -41,6 +43,11 @@ export type Drawdown = Details['drawdowns'][number];
 export type Found = v.InferOutput<typeof searchResponse>;
 export type FoundMessage = Found['messages'][number];
 
+export type Coverage = v.InferOutput<typeof coverageResponse>['symbols'][number];
+export type DocumentCoverage = v.InferOutput<typeof documentCoverageResponse>['coverage'][number];
+
+export type StoredDocument = v.InferOutput<typeof documentResponse>;
+
 /** What pages request with GET, by path. */
 export interface Responses {
   [path: `/simulate/status/${string}`]: Status;
@@ -52,5 +59,7 @@ export interface Responses {
   '/reasoning': { sessions: Session[] };
   '/decisions': Decisions;
   '/search': Found;
+  '/prices/coverage': { symbols: Coverage[] };
+  '/documents/coverage': { coverage: DocumentCoverage[] };
   '/openapi.json': unknown;
 }

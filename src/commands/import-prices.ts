@@ -70,29 +70,37 @@ export async function importWithProgress(
   options: { as: Meaning | undefined; verb?: string },
 ): Promise<ImportSummary> {
   const line = createProgressLine(process.stderr);
-  const printed = new Map<string, number>();
-  const name = forTerminal(path);
   try {
     return await importFile(database, path, {
       clock: () => new Date(),
       ...options,
       onStored: (stored, rows) => line.draw(stored, rows, `${basename(path)}, storing`),
       onProgress: ({ bytesRead, totalBytes }) => line.draw(bytesRead, totalBytes, basename(path)),
-      onRefused: (number, { reason, value }) => {
-        const before = printed.get(reason) ?? 0;
-        if (before > MAX_PRINTED_ROWS) return;
-        printed.set(reason, before + 1);
-        line.clear();
-        process.stderr.write(
-          before === MAX_PRINTED_ROWS
-            ? `${name}: further rows refused for this reason are only counted: ${forTerminal(reason)}\n`
-            : `${name}:${number}: refused, ${forTerminal(reason)}: ${forTerminal(JSON.stringify(value))}\n`,
-        );
-      },
+      onRefused: createRefusalPrinter(path, line),
     });
   } finally {
     line.end();
   }
+}
+
+/** Prints the first refused rows of a file for each reason. */
+export function createRefusalPrinter(
+  path: string,
+  line: { clear(): void },
+): (number: number, defect: { reason: string; value: string }) => void {
+  const printed = new Map<string, number>();
+  const name = forTerminal(path);
+  return (number, { reason, value }) => {
+    const before = printed.get(reason) ?? 0;
+    if (before > MAX_PRINTED_ROWS) return;
+    printed.set(reason, before + 1);
+    line.clear();
+    process.stderr.write(
+      before === MAX_PRINTED_ROWS
+        ? `${name}: further rows refused for this reason are only counted: ${forTerminal(reason)}\n`
+        : `${name}:${number}: refused, ${forTerminal(reason)}: ${forTerminal(JSON.stringify(value))}\n`,
+    );
+  };
 }
 
 function hasImported({ symbols }: ImportSummary): boolean {
@@ -112,7 +120,7 @@ export function describeImport(path: string, summary: ImportSummary): string {
 }
 
 /** How many rows of a file were refused, by reason. */
-export function describeRefused({ refused }: ImportSummary): string[] {
+export function describeRefused({ refused }: Pick<ImportSummary, 'refused'>): string[] {
   return [...refused].map(
     ([reason, rows]) => `  refused ${counted(rows, 'row')}: ${forTerminal(reason)}`,
   );

@@ -57,7 +57,16 @@ function readFrom(path: string, options = {}): unknown {
       ? entry
       : { ...asObject(entry), prompt_file: resolve(dirname(path), file) };
   });
-  return { ...asObject(content), models: absolute };
+  const universes = asObject(asObject(content)?.['universes']);
+  const named = Object.entries(universes ?? {}).map(([name, universe]) => {
+    const file = asText(asObject(universe)?.['members']);
+    return [name, file === undefined ? universe : { members: resolve(dirname(path), file) }];
+  });
+  return {
+    ...asObject(content),
+    models: absolute,
+    ...(universes && { universes: Object.fromEntries(named) }),
+  };
 }
 
 /** JSON Merge Patch, RFC 7396. */

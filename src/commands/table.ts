@@ -80,6 +80,18 @@ export const commands: Record<string, Command> = {
     run: async ({ rest, values }) =>
       (await import('./import-factors.ts')).importFactors(rest, values),
   }),
+  'import-documents': command({
+    summary: 'Imports filings, news and other documents that models may read, as of their date.',
+    details: lines(
+      'JSON lines or CSV, plain or compressed by gzip or zstd; - is standard input. Bad rows are',
+      'reported and skipped. Exit code 0 if every file had something to import, otherwise 1. Formats:',
+      'docs/documents.md.',
+    ),
+    options: {},
+    positionals: { name: 'FILE', least: 1, most: Infinity },
+    example: 'import-documents filings.jsonl news.json.gz',
+    run: async ({ rest }) => (await import('./import-documents.ts')).importDocuments(rest),
+  }),
   'download-prices': command({
     summary: 'Downloads missing daily prices, as a job does.',
     details: lines(

@@ -6,6 +6,7 @@ import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import { storeRiskFreeRate } from './state.ts';
 import { digestTable, listedTables } from './manifest.ts';
 import type { Opening } from './active-days.ts';
+import { indexDocumentsAnew } from './document-words.ts';
 import { indexAnew } from './log-words.ts';
 import { createSchema } from './schema/schema.ts';
 import { changedStarts } from './stale.ts';
@@ -53,6 +54,8 @@ const IS_OPENING = 'session_id IN (SELECT session_id FROM own_openings)';
 const OF_SESSION = `session_id IN (SELECT session_id FROM trading_sessions WHERE ${OF_JOB})`;
 /** Splits and dividends: all of a symbol, because later splits convert earlier dividends. */
 const OF_SYMBOL = 'symbol IN (SELECT symbol FROM own_symbols)';
+/** Documents of other sessions are gone by then. */
+const SHOWN = 'version IN (SELECT version FROM document_sessions)';
 const NONE = 'FALSE';
 
 /**
@@ -87,6 +90,11 @@ const KEPT: Readonly<Record<string, string>> = {
   session_splits: OF_SESSION,
   session_dividends: OF_SESSION,
   changed_starts: OF_SESSION,
+  document_sessions: OF_SESSION,
+  document_counts: OF_SESSION,
+  document_symbols: SHOWN,
+  documents: SHOWN,
+  document_imports: 'written IS NOT NULL', // their numbers of documents say that the others are missing
   opening_lots: NONE,
   price_writes: 'TRUE',
   price_data: `${OF_SYMBOL} AND date <= ${LAST_DATE} OR ${LATER_BAR}`,
@@ -157,6 +165,7 @@ export async function keepJob(
     storeRiskFreeRate(reader, rows.riskFreeRate);
     storeLots(reader, rows.openings);
     indexAnew(reader); // a view writes nothing
+    indexDocumentsAnew(reader);
     for (const sql of dropped) connection.exec(sql);
     writeManifest(reader);
     checkReferences(connection);

@@ -331,3 +331,14 @@ export function storedBars(
 ): StoredBar[] {
   return BARS.all(reader, symbol, from, to);
 }
+
+const BAR_BETWEEN = query('SELECT 1 FROM price_data WHERE symbol = ? AND date BETWEEN ? AND ?', [
+  integer,
+]);
+
+export function hasBarBetween(
+  reader: Reader,
+  { symbol, from, to }: { symbol: string; from: CalendarDate; to: CalendarDate },
+): boolean {
+  return BAR_BETWEEN.has(reader, symbol, from, to);
+}

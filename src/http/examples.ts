@@ -34,6 +34,7 @@ const requests: Record<string, Record<string, string>> = {
   '/search': { q: 'momentum', limit: '1' },
   '/models': {},
   '/prices/coverage': { symbol: 'AAPL' },
+  '/documents/coverage': {},
   '/health': {},
 };
 
@@ -71,6 +72,21 @@ const written: Record<string, Example> = {
       job_id: JOB,
       status: 'discarded',
       message: 'Job discarded; 22 model-days withdrawn, 4 earlier generations active again',
+      ...deployment,
+    },
+  },
+  'GET /documents/{id}': {
+    response: {
+      id: '0000320193-25-000073',
+      kind: '10-Q',
+      date: '2025-08-01',
+      published_at: '2025-08-01',
+      symbols: ['AAPL'],
+      title: 'Apple Inc., 10-Q',
+      source: 'SEC EDGAR',
+      url: null,
+      text: 'UNITED STATES SECURITIES AND EXCHANGE COMMISSION…',
+      digest: 'c04a6d31b1a6ff54ee58bb9d0a75bb7dcf0a5b2f3b52f1bb1bf5e0a0cd3e9b8a',
       ...deployment,
     },
   },

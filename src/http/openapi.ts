@@ -112,12 +112,13 @@ function simplified({ type }: { type: string }, schema: JsonSchema): JsonSchema 
 const tags: Record<Tag, string> = {
   jobs: 'Start simulation jobs, follow them, stop them, discard them.',
   results: 'What the models did, said and achieved.',
-  data: 'The models and prices that the server knows.',
+  data: 'The models, prices and documents that the server knows.',
   service: 'The state of the server itself.',
 };
 
 const pathParameterDescriptions: Record<string, string> = {
   job_id: 'The job_id of the response to the trigger.',
+  id: 'The id of a document.',
 };
 
 /**

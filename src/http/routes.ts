@@ -12,6 +12,13 @@ import {
 } from '../api/jobs.ts';
 import { comparison, comparisonQuery, comparisonResponse } from '../api/comparison.ts';
 import { decisions, decisionsQuery, decisionsResponse } from '../api/decisions.ts';
+import {
+  document,
+  documentCoverage,
+  documentCoverageResponse,
+  documentQuery,
+  documentResponse,
+} from '../api/documents.ts';
 import type { Context, Handled, Input } from '../api/handler.ts';
 import { health, healthResponse } from '../api/health.ts';
 import {
@@ -248,6 +255,26 @@ export const routes: readonly Route[] = [
     errors: {},
     isKept: true,
     handle: priceCoverage,
+  },
+  {
+    method: 'GET',
+    path: '/documents/coverage',
+    tag: 'data',
+    summary: 'The stored documents: how many of each kind and symbol, and of which dates.',
+    response: documentCoverageResponse,
+    errors: {},
+    isKept: true,
+    handle: documentCoverage,
+  },
+  {
+    method: 'GET',
+    path: '/documents/{id}',
+    tag: 'data',
+    summary: 'A document in the version that models could read on a morning.',
+    query: documentQuery,
+    response: documentResponse,
+    errors: { 404: 'No such document could be read on that morning.' },
+    handle: document,
   },
   {
     method: 'GET',

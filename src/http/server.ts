@@ -11,6 +11,7 @@ import {
   piecesOf,
 } from '../api/handler.ts';
 import { logUnexpected } from '../basics/log.ts';
+import { pagePaths } from '../basics/paths.ts';
 import { printableJson } from '../basics/text.ts';
 import {
   type AccessRules,
@@ -198,14 +199,16 @@ function reportFor({ context, reports }: Site, route: Route, input: Input): Late
 }
 
 /**
- * Null for an unknown path, and for one that cannot be read. A page may have the path of a request
- * with another method: then only a browser finds it.
+ * Null for an unknown path, and for one that cannot be read. A page may have the path of a request,
+ * or of one with another method: then only a browser finds it.
  */
 function find(site: Site, request: IncomingMessage, { path }: Target): Match<AnyRoute> | null {
   if (!isReadable(path)) return null;
   const { method = '' } = request;
   const match = site.router(method, path);
-  const mayBePage = match === null || (!('params' in match) && isFromBrowser(site, request));
+  const isShared =
+    match !== null && (!('params' in match) || pagePaths.some((page) => page === match.route.path));
+  const mayBePage = match === null || (isShared && isFromBrowser(site, request));
   return (mayBePage ? site.pages(method, path) : null) ?? match;
 }
 

@@ -40,6 +40,8 @@ interface EntrySources {
   configuration: Configuration;
   settings: Settings;
   isKey: IsKey;
+  /** Whether the job has documents to offer; none when left out. */
+  hasDocuments?: boolean;
 }
 
 /**
@@ -76,7 +78,7 @@ export function knownKeys(
  */
 export function resolveEntry(
   { family, run }: { family: string; run: number },
-  { configuration, settings, isKey }: EntrySources,
+  { configuration, settings, isKey, hasDocuments = false }: EntrySources,
 ): Entry {
   const found = configuredEntry(family, configuration);
   const entry: NamedEntry = found ?? { signature: family };
@@ -98,7 +100,14 @@ export function resolveEntry(
     price_per_million_tokens:
       kind === 'baseline' ? { input: 0, output: 0 } : (entry.price_per_million_tokens ?? null),
     max_cost_usd: entry.max_cost_usd ?? configuration.agent_config.max_cost_usd,
-    tools: toolNamesOf({ hasNews: settings.jinaApiKey !== null, hasNotes: notes }, entry.tools),
+    tools: toolNamesOf(
+      {
+        hasNews: settings.jinaApiKey !== null,
+        hasNotes: notes,
+        hasDocuments: hasDocuments && entry.documents !== false,
+      },
+      entry.tools,
+    ),
   };
 }
 

@@ -14,6 +14,7 @@ import { MAX_RUNS, repeatIn, runNames } from '../basics/runs.ts';
 import { count, hint, list } from '../basics/sentences.ts';
 import { examine } from '../prices/needs.ts';
 import type { WorkerContext } from './active-job.ts';
+import { documentsFor, withMembersOf } from './as-of.ts';
 import { resolveModel, knownKeys, resolveEntry } from './entries.ts';
 
 /** The content of a trigger. */
@@ -55,8 +56,10 @@ export function planJob(
   const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
   warnOfContent(configuration, log);
   const isKey = knownKeys(configuration, settings, environment);
-  const agentConfig = agentConfigurationFor(configuration, request.universe);
-  const sources = { settings, configuration, agentConfig, environment, isKey };
+  const terms = agentConfigurationFor(configuration, request.universe);
+  const documents = documentsFor(context.database, terms, request.endDate);
+  const { hasDocuments } = documents;
+  const sources = { settings, configuration, agentConfig: terms, environment, isKey, hasDocuments };
   const resolved = expandModels(request.models, configuration).map((run): ResolvedRun => {
     const entry = resolveEntry(run, sources);
     const model = resolveModel(entry, sources, { cacheKey: '', leftOut: [] });
@@ -64,16 +67,21 @@ export function planJob(
   });
   const { startDate, dates, runs, warnings } = planDays(context, request, {
     models: resolved,
-    universe: agentConfig.stock_symbols,
+    universe: terms.stock_symbols,
   });
+  const mayRead = configuration.models.some(
+    ({ signature, documents: reads }) =>
+      reads && resolved.some(({ family }) => family === signature),
+  );
   return {
     startDate,
     dates,
     runs: runs.map((run) => ({ ...run, entry: encodeEntry(run.entry) })),
-    agentConfig,
+    agentConfig: withMembersOf(terms, { dates, universe: request.universe }),
     warnings: [
       ...configuration.unknownKeys,
       ...warnOfProblems(resolved, configuration),
+      ...(mayRead ? documents.warnings : []),
       ...warnings,
     ],
   };

@@ -18,6 +18,7 @@ import { messageOf } from '../basics/domain.ts';
 import { decodeEntry, type Entry } from '../basics/entry.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { makers } from '../basics/makers.ts';
+import { universeOn } from '../basics/members.ts';
 import type { Availability, DatePrices } from '../prices/needs.ts';
 import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
 import { openMarket } from '../trading/market.ts';
@@ -31,6 +32,7 @@ import {
   type Lifetime,
   watchLifetime,
 } from './active-job.ts';
+import { memberWarnings } from './as-of.ts';
 import { costWarnings, runModelDay } from './model-day.ts';
 import { NO_DATES, skipWarnings, warnOfStale } from './warnings.ts';
 
@@ -97,7 +99,8 @@ async function work(
     { signal },
   );
   const dates = datesToRun(database, jobId);
-  const prices = await supplyPrices(context, { dates, universe, models, signal });
+  const { members } = job.agentConfig;
+  const prices = await supplyPrices(context, { dates, universe, members, models, signal });
   if (signal.aborted) return null;
   const priced = datesThatAre('available', prices.dates);
   const isLost = priced.length === 0 && datesThatAre('missing', prices.dates).length > 0;
@@ -120,7 +123,8 @@ async function work(
     () => {
       skipModelDays(database, jobId, { priced, at });
       const ofSkips = skipWarnings(skippedModelDays(database, jobId));
-      addWarnings(database, jobId, [...prices.warnings, ...ofSkips, ...ofCosts]);
+      const ofMembers = memberWarnings(database, job.agentConfig, priced);
+      addWarnings(database, jobId, [...prices.warnings, ...ofMembers, ...ofSkips, ...ofCosts]);
       if (!isLost) setJobStatus(database, jobId, { status: 'running', at });
     },
     { signal },
@@ -155,7 +159,9 @@ async function runDate(
     reader: database,
     write: await database.write(() => morningWrite(database, { jobId, date })),
   };
-  const market = openMarket(prices, date, [...activeJob.universe]);
+  const universe = universeOn(activeJob.job.agentConfig, date);
+  activeJob.universe = new Set(universe); // all model-days of a date end before the next begin
+  const market = openMarket(prices, date, universe);
   const spentBefore = costsBefore(database, jobId, date);
   const queue = pendingModelDays(database, jobId, date);
   const workOff = async () => {

@@ -1,4 +1,5 @@
 import { addDays, type CalendarDate } from '../basics/calendar.ts';
+import { type Members, membersBetween } from '../basics/members.ts';
 import { pricesNow } from '../database/price-writes.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
@@ -18,6 +19,7 @@ import {
   startOf,
   symbolLevels,
 } from './benchmark.ts';
+import { memberLevels } from './member-benchmark.ts';
 import { daysWithUnknown } from './record.ts';
 import { count } from '../basics/sentences.ts';
 import { at } from '../statistics/moments.ts';
@@ -67,12 +69,17 @@ export function chooseBenchmark(
 ): Benchmark {
   checkBenchmark(database, wanted);
   const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
-  const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
   const span = spanOf(days);
+  const { symbols, members } =
+    name === UNIVERSE ? universeOfDays(database, days, span) : { symbols: [name] };
   const levels = bothLevels(days, (paysDividends) => {
     const levelsOf = (symbol: string) =>
       levelsOfSymbol(database, symbol, { ...span, paysDividends });
-    return name === UNIVERSE ? equalWeightLevels(symbols.values().map(levelsOf)) : levelsOf(name);
+    if (name !== UNIVERSE) return levelsOf(name);
+    const all = symbols.values().map((symbol) => ({ symbol, levels: levelsOf(symbol) }));
+    return members === undefined
+      ? equalWeightLevels(all.map(({ levels }) => levels))
+      : memberLevels(all, members);
   });
   const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
   const unknownDividends = daysWithUnknown(database, paying, span);
@@ -123,11 +130,17 @@ function firstDateOf(days: readonly { date: CalendarDate }[]): CalendarDate {
  * The universe of the newest job that ran a model-day of the first date, so that later jobs do not
  * change the benchmark.
  */
-function universeOfDays(database: Database, days: readonly ChosenDay[]): readonly string[] {
+function universeOfDays(
+  database: Database,
+  days: readonly ChosenDay[],
+  span: Span,
+): { symbols: readonly string[]; members?: Members | undefined } {
   const first = firstDateOf(days);
   const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
   const configuration = newestConfiguration(database, sessions);
-  return configuration === undefined ? [] : parseAgentConfiguration(configuration).stock_symbols;
+  if (configuration === undefined) return { symbols: [] };
+  const { stock_symbols: symbols, members } = parseAgentConfiguration(configuration);
+  return members === undefined ? { symbols } : { symbols: membersBetween(members, span), members };
 }
 
 /** Whether QQQ has a level at the earliest start of the first date. */

@@ -94,7 +94,11 @@ type Words = ReturnType<typeof inWords>;
 /** The terms of one configuration. */
 function inWords(configuration: AgentConfiguration) {
   const symbols = configuration.stock_symbols;
-  const universe: Term = [symbols.toSorted().join(' '), count(symbols.length, 'symbol')];
+  const { members } = configuration;
+  const universe: Term =
+    members === undefined
+      ? [symbols.toSorted().join(' '), count(symbols.length, 'symbol')]
+      : [JSON.stringify(members), `members as of each date, ${count(members.length, 'span')}`];
   const dividends: Term = configuration.dividends ? ['on', 'paid'] : ['off', 'not paid'];
   const open: Term = [configuration.open, configuration.open];
   const limits = limitsInWords(configuration.limits);

@@ -1,3 +1,4 @@
+import type { Members } from '../basics/members.ts';
 import assert from 'node:assert/strict';
 import {
   addDays,
@@ -304,6 +305,8 @@ export interface PriceRequest {
   /** In order; none in the future. */
   dates: readonly CalendarDate[];
   universe: readonly string[];
+  /** Of a universe as of a date: who has to have prices on it. */
+  members?: Members | undefined;
   /** The models whose holdings are supplied with prices too, where possible. */
   models: readonly string[];
   signal: AbortSignal;

@@ -6,6 +6,7 @@ import {
   countWeekdays,
   isWeekday,
 } from '../basics/calendar.ts';
+import { type Members, universeOn } from '../basics/members.ts';
 import {
   type Coverage,
   storedPrices,
@@ -48,14 +49,21 @@ export interface DatePrices {
 export function examineDates(
   dates: readonly CalendarDate[],
   {
-    universe,
+    universe: all,
+    members,
     stored,
     required,
-  }: { universe: readonly string[]; stored: StoredPrices; required: ReadonlySet<string> },
+  }: {
+    universe: readonly string[];
+    members?: Members | undefined;
+    stored: StoredPrices;
+    required: ReadonlySet<string>;
+  },
 ): DatePrices[] {
   const barsOf = Map.groupBy(stored.bars, ({ date }) => date);
   const spansOf = Map.groupBy(stored.coverage, ({ symbol }) => symbol);
   return dates.map((date) => {
+    const universe = universeOn({ stock_symbols: all, members }, date);
     const bars = new Map(
       barsOf.get(date)?.map(({ symbol, isPartial }) => [symbol, isPartial === 1]),
     );
@@ -114,7 +122,15 @@ const BARS_AT_A_TIME = 2_000;
  */
 export function examine(
   { database, settings }: PriceContext,
-  { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
+  {
+    dates,
+    universe,
+    members,
+  }: {
+    dates: readonly CalendarDate[];
+    universe: readonly string[];
+    members?: Members | undefined;
+  },
   required: ReadonlySet<string> = new Set(),
 ): DatePrices[] {
   const examined: DatePrices[] = [];
@@ -131,7 +147,7 @@ export function examine(
       endDate,
       synthetic: usesSyntheticPrices(settings),
     });
-    examined.push(...examineDates(some, { universe, stored, required }));
+    examined.push(...examineDates(some, { universe, members, stored, required }));
   }
   return examined;
 }
@@ -160,12 +176,11 @@ export function symbolNeeds(
   request: PriceRequest,
   outside: readonly string[],
 ): SymbolNeed[] {
-  const examined = examine(context, request);
+  const { dates, universe } = request;
+  const examined = examine(context, { dates, universe });
   const inUniverse = missingOn(examined, context);
   const ofHeld =
-    outside.length > 0
-      ? missingOn(examine(context, { ...request, universe: outside }), context)
-      : [];
+    outside.length > 0 ? missingOn(examine(context, { dates, universe: outside }), context) : [];
   const spans = new Map<string, SymbolNeed>();
   for (const { date, symbols } of [...inUniverse, ...ofHeld])
     for (const symbol of symbols)

@@ -62,7 +62,8 @@ export async function supplyPrices(
   const symbols = [...request.universe, ...outside];
   const warnings: string[] = [];
   const reason = reasonForNoDownload(settings);
-  if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, request));
+  if (usesSyntheticPrices(settings))
+    await makeSyntheticPrices(context, examine(context, { ...request, members: undefined }));
   else if (reason !== null && symbolNeeds(context, request, outside).length > 0)
     warnings.push(`Price data is not downloaded: ${reason}`);
   const providers = reason === null ? connectProviders(settings, context.clock) : [];
@@ -223,17 +224,17 @@ const SETTLED_SPLIT_DAYS = 7;
  */
 function examineAfter(
   context: PriceContext,
-  { dates, universe }: PriceRequest,
+  { dates, universe, members }: PriceRequest,
   { reports, unsupplied }: Pick<Downloaded, 'reports' | 'unsupplied'>,
 ): DatePrices[] {
-  const any = examine(context, { dates, universe });
+  const any = examine(context, { dates, universe, members });
   if (reasonForNoDownload(context.settings) !== null) return any;
   const adjusted = symbolsWithAdjustedPrices(context.database, universe);
   const unreadable = new Set(
     reports.flatMap((report) => (report.unit === 'symbol' ? [...report.unreadable.keys()] : [])),
   );
   const required = universe.filter((symbol) => !adjusted.has(symbol) && !unreadable.has(symbol));
-  const whole = examine(context, { dates, universe }, new Set(required));
+  const whole = examine(context, { dates, universe, members }, new Set(required));
   return dates.flatMap((date, index) => (unsupplied.has(date) ? any[index] : whole[index]) ?? []);
 }
 

@@ -1,4 +1,5 @@
 import type { AgentConfiguration, Limits } from '../basics/configuration-schema.ts';
+import type { Members } from '../basics/members.ts';
 import { type Money, money, toDollars } from '../basics/money.ts';
 import { percentOf } from '../basics/sentences.ts';
 import type { Market } from './market.ts';
@@ -27,6 +28,8 @@ export interface OrderTerms {
   isOpenHidden?: boolean;
   /** Null without limits. */
   limits?: Limits | null;
+  /** Of a universe as of a date. */
+  members?: Members | undefined;
 }
 
 export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
@@ -34,6 +37,7 @@ export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
     costs: tradingCostsOf(terms),
     isOpenHidden: terms.open === 'hidden',
     limits: terms.limits,
+    members: terms.members,
   };
 }
 

@@ -1,6 +1,9 @@
 import { WORDING, type Wording } from '../agent/prompt.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import { leftBetween } from '../basics/members.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../wire/protocol.ts';
+import { documentTools, openDocuments, type RecordedDocuments } from './documents.ts';
 import { beforeOpen, type Market } from './market.ts';
 import type { Morning } from './morning.ts';
 import type { NewsSearch } from './news.ts';
@@ -38,6 +41,8 @@ interface Terms extends OrderTerms {
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
   wording?: Wording;
+  /** Of a session that is played again without all documents. */
+  recorded?: RecordedDocuments | undefined;
 }
 
 /** A market as the models of a day know it. */
@@ -52,11 +57,13 @@ export function knownMarket({
 export function beginPlay(
   terms: Terms,
   {
+    startDate = null,
     startPortfolio,
     morning,
     startNote,
     startUnfilled,
   }: {
+    startDate?: CalendarDate | null;
     startPortfolio: Portfolio;
     morning: Morning;
     startNote: string | null;
@@ -64,7 +71,9 @@ export function beginPlay(
   },
 ): Play {
   const { market, universe, news, costs, offered, hasNotes, wording = WORDING } = terms;
-  const { isOpenHidden = false, limits = null } = terms;
+  const { isOpenHidden = false, limits = null, members, recorded } = terms;
+  const mayRead = documentTools.some((tool) => offered?.includes(tool));
+  const symbols = [...universe, ...startPortfolio.holdings.keys()];
   const actions: Action[] = [];
   const placed: Placed[] = [];
   const play: Play = {
@@ -72,6 +81,9 @@ export function beginPlay(
     exchange: market,
     universe,
     news,
+    documents: mayRead
+      ? openDocuments(market.prices, { date: market.date, symbols, recorded })
+      : null,
     costs,
     isOpenHidden,
     limits,
@@ -85,6 +97,10 @@ export function beginPlay(
       return executed.length + placed.length;
     },
     unfilled: startUnfilled,
+    left:
+      members === undefined || startDate === null
+        ? []
+        : leftBetween(members, { from: startDate, to: market.date }),
     get portfolio() {
       return actions.at(-1)?.portfolio ?? startPortfolio;
     },

@@ -1,5 +1,6 @@
 import { WORDING } from '../agent/prompt.ts';
 import { timestamp } from '../basics/calendar.ts';
+import { storeShown } from '../database/documents.ts';
 import { marksIn } from '../database/evidence.ts';
 import {
   appendMessages,
@@ -287,6 +288,7 @@ async function log(state: State, messages: readonly LogMessage[], usage?: Usage)
     if (state.hasEnded) return 0;
     const firstIndex = state.messageCount;
     appendMessages(database, sessionId, { firstIndex, messages, timestamp: timestamp(clock()) });
+    if (state.play.documents) storeShown(database, sessionId, state.play.documents);
     return messages.length;
   }, state);
   state.messageCount += logged;

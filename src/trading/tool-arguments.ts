@@ -12,6 +12,8 @@ const MAX_SHOWN_LENGTH = 80;
 const MAX_HISTORY_DAYS = 100;
 const MAX_QUERY_LENGTH = 400;
 const MAX_NOTE_LENGTH = 4_000;
+/** Documents of a list. */
+export const MAX_LISTED = 20;
 
 const symbolMessage = 'must be a ticker symbol';
 const symbol = v.pipe(
@@ -53,6 +55,51 @@ const query = v.pipe(
   v.description('Search words'),
 );
 
+const MAX_ID_LENGTH = 200;
+const idMessage = `must be text of 1 to ${MAX_ID_LENGTH} characters`;
+const listArguments = v.strictObject({
+  symbol: v.nullish(symbol),
+  kind: v.nullish(v.pipe(v.string('must be text'), v.description('Only this kind'))),
+  since: v.nullish(
+    v.pipe(
+      v.custom<CalendarDate>(
+        isCalendarDate,
+        (issue) => `must be a date YYYY-MM-DD, got ${shown(issue.input)}`,
+      ),
+      v.metadata({ type: 'string', format: 'date', description: 'From this date on' }),
+    ),
+  ),
+  query: v.nullish(
+    v.pipe(
+      v.string(queryMessage),
+      v.maxLength(MAX_QUERY_LENGTH, queryMessage),
+      v.description('Words that must all be in it'),
+    ),
+  ),
+  limit: v.nullish(wholeNumber(MAX_LISTED, `At most so many; ${MAX_LISTED} if omitted`)),
+});
+const offsetMessage = 'must be a whole number of at least 0';
+const readArguments = v.strictObject({
+  id: v.pipe(
+    v.string(idMessage),
+    v.minLength(1, idMessage),
+    v.maxLength(MAX_ID_LENGTH, idMessage),
+    v.description('As list_documents names it'),
+  ),
+  offset: v.nullish(
+    v.pipe(
+      v.union(
+        [v.number(), v.pipe(v.string(), v.regex(/^\d{1,9}$/), v.transform(Number))],
+        offsetMessage,
+      ),
+      v.number(),
+      v.integer(offsetMessage),
+      v.minValue(0, offsetMessage),
+      v.description('Where to begin, in characters; 0 if omitted'),
+    ),
+  ),
+});
+
 const noteMessage = `must be text of at most ${MAX_NOTE_LENGTH} characters`;
 /** Characters are counted as JSON Schema does: an emoji is one. Half of one cannot be stored. */
 const note = v.pipe(
@@ -90,6 +137,8 @@ export const toolArguments = {
   get_portfolio: v.strictObject({}),
   calculate: v.strictObject({ expression }),
   search_news: v.strictObject({ query }),
+  list_documents: listArguments,
+  read_document: readArguments,
   write_note: v.strictObject({ text: note }),
 };
 

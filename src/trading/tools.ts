@@ -14,6 +14,7 @@ import {
   toolArguments,
   type ToolName,
 } from './tool-arguments.ts';
+import * as documents from './documents.ts';
 import { takeOrder } from './orders.ts';
 import type { Action } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
@@ -167,6 +168,8 @@ interface Row<Arguments> {
 interface Extras {
   hasNews: boolean;
   hasNotes: boolean;
+  /** None when left out. */
+  hasDocuments?: boolean;
 }
 
 /** Runs the tool with checked arguments. */
@@ -244,6 +247,21 @@ const tools: readonly Tool[] = [
     isFromOutside: true,
     run: (day, { query }) => searchNews(day, query),
   }),
+  tool('list_documents', {
+    description:
+      'Documents published before this morning, newest first: id, kind, date, symbols, title and an excerpt.',
+    isOffered: ({ hasDocuments = false }) => hasDocuments,
+    run: (day, args) => ({ result: documents.list(documentsOf(day), args) }),
+  }),
+  tool('read_document', {
+    description:
+      'The text of a document, 20,000 characters at a time; `left` counts those after them.',
+    isOffered: ({ hasDocuments = false }) => hasDocuments,
+    run: (day, args) => {
+      const result = documents.read(documentsOf(day), args);
+      return result === undefined ? { refusal: documents.notThere(args.id) } : { result };
+    },
+  }),
   tool('write_note', {
     description:
       'Keep a note for your next trading day. It replaces the note before and is in the report of the next morning.',
@@ -274,8 +292,10 @@ export function toolNamesOf(extras: Extras, wanted?: readonly string[] | null): 
     .filter((name) => wanted?.includes(name) ?? true);
 }
 
-function toolsOfDay({ news, note, wording, offered }: TradingDay): Tool[] {
-  const extras = { hasNews: news != null, hasNotes: note !== undefined };
+function toolsOfDay(day: TradingDay): Tool[] {
+  const { news, note, wording, offered } = day;
+  const hasDocuments = day.documents != null;
+  const extras = { hasNews: news != null, hasNotes: note !== undefined, hasDocuments };
   return toolsOf(extras, wording).filter(({ name }) => offered?.includes(name) ?? true);
 }
 
@@ -369,6 +389,11 @@ async function searchNews({ news }: TradingDay, query: string): Promise<Reply> {
   assert(news, 'a day without news does not offer the tool');
   const found = await news(query);
   return found.refusal === undefined ? { result: { ...found } } : { refusal: found.refusal };
+}
+
+function documentsOf(day: TradingDay): documents.Documents {
+  assert(day.documents, 'a day without documents does not offer the tools');
+  return day.documents;
 }
 
 /** A row of the table, which accepts only what the tool's own schema does. */

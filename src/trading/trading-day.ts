@@ -2,6 +2,7 @@ import type { Wording } from '../agent/prompt.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import type { Limits } from '../basics/configuration-schema.ts';
 import type { Brief } from '../wire/protocol.ts';
+import type { Documents } from './documents.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import type { ReceivedDividend } from './morning.ts';
@@ -33,6 +34,8 @@ export interface TradingDay {
   readonly universe: ReadonlySet<string>;
   /** Null when the service has no key for it. */
   readonly news?: NewsSearch | null;
+  /** Null without any that it may read. */
+  readonly documents?: Documents | null;
   /** None when left out. */
   readonly costs?: TradingCosts;
   readonly portfolio: Portfolio;
@@ -57,6 +60,8 @@ export interface TradingDay {
   readonly orders?: number;
   /** What of the orders of the day before did not fill, a sentence each. */
   readonly unfilled?: readonly string[];
+  /** What has left the universe since the day before. */
+  readonly left?: readonly string[];
 }
 
 /**
@@ -101,6 +106,8 @@ export function briefOf(day: TradingDay): Brief {
     ...(isOpenHidden && { isOpenHidden }),
     ...(limits && { limits }),
     ...(unfilled.length > 0 && { unfilled: [...unfilled] }),
+    ...(day.left && day.left.length > 0 && { left: [...day.left] }),
+    ...(day.documents && { documents: day.documents.counts.map((one) => ({ ...one })) }),
   };
 }
 

@@ -1,4 +1,6 @@
 import { type Wording, wordingOf } from '../agent/prompt.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
+import { universeOn } from '../basics/members.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import { type ClosingState, closingStateOf } from '../database/active-days.ts';
@@ -41,13 +43,19 @@ export interface DayRecord {
  */
 export function createTermsReader(): (session: ReplayedSession) => Terms {
   let last:
-    | { text: string; agentConfig: AgentConfiguration; universe: ReadonlySet<string> }
+    | {
+        text: string;
+        date: CalendarDate;
+        agentConfig: AgentConfiguration;
+        universe: ReadonlySet<string>;
+      }
     | undefined;
-  return ({ agentConfig: text, entry, wording }) => {
+  return ({ agentConfig: text, date, entry, wording }) => {
     if (text === null || entry === null) throw new Error('its job or its run is missing');
-    if (last?.text !== text) {
-      const agentConfig = parseAgentConfiguration(text);
-      last = { text, agentConfig, universe: new Set(agentConfig.stock_symbols) };
+    const isSameJob = last?.text === text;
+    if (last === undefined || !isSameJob || (last.agentConfig.members && last.date !== date)) {
+      const agentConfig = isSameJob && last ? last.agentConfig : parseAgentConfiguration(text);
+      last = { text, date, agentConfig, universe: new Set(universeOn(agentConfig, date)) };
     }
     const known = wordingOf(wording);
     if (known === undefined)

@@ -10,6 +10,12 @@ import {
   type ReplayFilters,
   type StoredMessage,
 } from '../database/replay.ts';
+import {
+  type DocumentCount,
+  hasAllDocuments,
+  storedCounts,
+  storedShown,
+} from '../database/documents.ts';
 import type { StaleModelDays } from '../database/stale.ts';
 import { isLostAt } from '../database/price-writes.ts';
 import {
@@ -21,6 +27,7 @@ import {
   type Comparison,
   createComparison,
 } from './books.ts';
+import type { RecordedDocuments } from '../trading/documents.ts';
 import { type Market, openMarket } from '../trading/market.ts';
 import {
   createTermsReader,
@@ -34,6 +41,7 @@ import { wordsOf } from '../agent/prompt.ts';
 import { decisionsOf, storedDecisions } from '../database/decisions.ts';
 import { marksIn } from '../database/evidence.ts';
 import { fromDollars } from '../basics/money.ts';
+import { quote } from '../basics/text.ts';
 import type { Brief } from '../wire/protocol.ts';
 import { type Start, startFrom, gatherEvidence, positionsOf } from '../trading/start.ts';
 import {
@@ -72,6 +80,8 @@ interface ReplayContext {
   firstMessagesOf: FirstMessagesOf;
   /** The prices of its date as of its morning, which the models of a job share. */
   marketOf(record: DayRecord): Market;
+  /** Whether every imported document is there; a package has only those that were shown. */
+  hasAllDocuments: boolean;
 }
 
 /** What the replay of one model-day found. */
@@ -87,13 +97,14 @@ interface ReplayedDay {
  * both. Nothing that is compared is an input, except what came from outside.
  */
 async function replayModelDay(
-  { reader, firstMessagesOf, marketOf }: ReplayContext,
+  { reader, firstMessagesOf, marketOf, hasAllDocuments: isWhole }: ReplayContext,
   record: DayRecord,
 ): Promise<ReplayedDay> {
   const comparison = createComparison();
   const day = { differences: comparison.differences, fromOutside: 0 };
   try {
-    const { start, play } = begin(record, marketOf(record));
+    const recorded = isWhole ? undefined : recordedDocuments(reader, record);
+    const { start, play } = begin(record, marketOf(record), recorded);
     const messages = firstMessagesOf(briefOf(play), record);
     const conversation = record.conversation.filter((message) => !isFills(message));
     compareFirstMessages(firstMessagesIn(conversation), messages, comparison);
@@ -103,6 +114,7 @@ async function replayModelDay(
     compareBooks(record, booksOf(reader, { record, start, play, end }), comparison);
     const session = { steps, messages: messages.length, note: play.ownNote, ...end };
     compareSession(record, session, comparison);
+    compareDocuments(reader, record, { play, comparison });
     if (day.differences.length === 0) compareDecisions(reader, record, comparison);
   } catch (error) {
     comparison.note('books', `it cannot be replayed: ${faultOf(error)}`);
@@ -110,7 +122,11 @@ async function replayModelDay(
   return day;
 }
 
-function begin({ past, terms }: DayRecord, market: Market): { start: Start; play: Play } {
+function begin(
+  { past, terms }: DayRecord,
+  market: Market,
+  recorded: RecordedDocuments | undefined,
+): { start: Start; play: Play } {
   const { agentConfig, universe, entry, wording } = terms;
   const initialCash = fromDollars(agentConfig.initial_cash);
   const orders = orderTermsOf(agentConfig);
@@ -121,7 +137,7 @@ function begin({ past, terms }: DayRecord, market: Market): { start: Start; play
   });
   const hasNews = entry.tools.includes(NEWS);
   const news = hasNews ? notSearched : null;
-  const own = { hasNotes: entry.notes, offered: entry.tools, wording };
+  const own = { hasNotes: entry.notes, offered: entry.tools, wording, recorded };
   const play = beginPlay({ market, universe, news, ...orders, ...own }, start);
   return { start, play };
 }
@@ -194,6 +210,40 @@ function booksOf(reader: Reader, { record, start, play, end }: Played): Books {
   const ledger = { actions, portfolio, startValue: start.startValue };
   const positions = positionsOf(ledger, marksIn(evidence));
   return { positions, evidence, toolUsage: [...toolUsage.values()] };
+}
+
+/** What it was shown, and how many documents it could read. */
+function recordedDocuments(reader: Reader, { session }: DayRecord): RecordedDocuments {
+  const { sessionId } = session;
+  return { session: sessionId, counts: storedCounts(reader, sessionId) };
+}
+
+/**
+ * The documents that it was shown are as they were, and they are those that are stored with it.
+ */
+function compareDocuments(
+  reader: Reader,
+  { session: { sessionId } }: DayRecord,
+  { play: { documents }, comparison: { compare } }: { play: Play; comparison: Comparison },
+): void {
+  const stored = storedShown(reader, sessionId);
+  for (const { id, digest, now } of stored)
+    compare(`document ${quote(id)}`, {
+      kind: 'answers',
+      stored: { digest: now },
+      replayed: { digest },
+    });
+  const inWords = (counts: readonly DocumentCount[]) =>
+    counts.map(({ kind, documents: number }) => `${number} ${kind}`).join(', ');
+  const shown = [...(documents?.shown ?? [])].sort(([one], [other]) => one - other);
+  compare('documents', {
+    kind: 'answers',
+    stored: {
+      shown: JSON.stringify(stored.map(({ version, digest }) => [version, digest])),
+      counts: inWords(storedCounts(reader, sessionId)),
+    },
+    replayed: { shown: JSON.stringify(shown), counts: inWords(documents?.counts ?? []) },
+  });
 }
 
 /** They follow from the rest of the record, so only once that is the same. */
@@ -287,7 +337,10 @@ export async function replayLedger(
   report.models = models;
   const { firstMessagesOf = firstMessagesOfModels } = options;
   const marketOf = sharedMarkets(reader);
-  const replayed = { reader, firstMessagesOf, marketOf, termsOf: createTermsReader() };
+  const replayed = {
+    ...{ reader, firstMessagesOf, marketOf, termsOf: createTermsReader() },
+    hasAllDocuments: hasAllDocuments(reader),
+  };
   let sliceEnd = 0;
   for (const date of datesOfSessions(reader)) {
     for (const session of committedSessionsOn(reader, date, filters)) {

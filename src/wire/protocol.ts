@@ -70,6 +70,10 @@ export interface Brief {
   limits?: Limits | undefined;
   /** What of the orders of the day before did not fill, a sentence each. */
   unfilled?: string[] | undefined;
+  /** What has left the universe since the day before; left out without any. */
+  left?: string[] | undefined;
+  /** How many documents of each kind it can read, the most frequent first; left out without any. */
+  documents?: { kind: string; documents: number }[] | undefined;
 }
 
 export interface ToolDescription {

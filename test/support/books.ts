@@ -13,6 +13,7 @@ import { insertTestJob, storedEntry } from './jobs.ts';
 import { readPrices, rowsOf } from './prices.ts';
 import { emptyTables } from './tables.ts';
 import { openSession, type Session } from '../../src/trading/session.ts';
+import { toolNamesOf } from '../../src/trading/tools.ts';
 import { orderTermsOf } from '../../src/trading/orders.ts';
 import { staleNow } from './stale.ts';
 
@@ -60,6 +61,7 @@ export interface Books {
 interface OpenOptions {
   news?: NewsSearch | null;
   hasNotes?: boolean;
+  offered?: readonly string[];
   change?: (market: Market) => Market;
 }
 
@@ -69,6 +71,7 @@ const OPTIONS = {
   news: null,
   hasNotes: true,
 };
+const OFFERED = toolNamesOf({ hasNews: true, hasNotes: true, hasDocuments: true });
 const EMPTY_ANSWER = {
   type: 'answer',
   content: '',
@@ -89,8 +92,14 @@ export function createBooks(
   {
     paysDividends = true,
     news = null,
+    hasDocuments = false,
     terms = {},
-  }: { paysDividends?: boolean; news?: NewsSearch | null; terms?: object } = {},
+  }: {
+    paysDividends?: boolean;
+    news?: NewsSearch | null;
+    hasDocuments?: boolean;
+    terms?: object;
+  } = {},
 ): Books {
   const database = typeof place === 'string' ? openDatabase(place) : place;
   if (typeof place !== 'string') emptyTables(place);
@@ -122,6 +131,7 @@ export function createBooks(
       news,
       paysDividends,
       market,
+      ...(hasDocuments && { offered: OFFERED }),
       ...options,
     });
   };
@@ -132,7 +142,13 @@ export function createBooks(
       startDate: date,
       endDate: date,
       dates: [date],
-      runs: [{ model, startDate: date, entry: storedEntry(model, { hasNews: news !== null }) }],
+      runs: [
+        {
+          model,
+          startDate: date,
+          entry: storedEntry(model, { hasNews: news !== null, hasDocuments }),
+        },
+      ],
     };
     database.transaction(() =>
       insertTestJob(database, {

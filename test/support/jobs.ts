@@ -14,7 +14,10 @@ export type TestJob = Omit<NewJob, 'runs' | 'deploymentMode'> &
   Partial<Pick<NewJob, 'deploymentMode'>> & { runs: readonly TestRun[] };
 
 /** What ran, as the trigger stores it: a model that may keep notes. */
-export function storedEntry(signature: string, { hasNews = false } = {}): string {
+export function storedEntry(
+  signature: string,
+  { hasNews = false, hasDocuments = false } = {},
+): string {
   return encodeEntry({
     ...{
       signature,
@@ -37,7 +40,7 @@ export function storedEntry(signature: string, { hasNews = false } = {}): string
     ...{
       price_per_million_tokens: null,
       max_cost_usd: null,
-      tools: toolNamesOf({ hasNews, hasNotes: true }),
+      tools: toolNamesOf({ hasNews, hasNotes: true, hasDocuments }),
     },
   });
 }

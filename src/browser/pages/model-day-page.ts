@@ -20,6 +20,7 @@ import type { Message, ResultsRecord, Session } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, lateFold, link, localTime, missing, section } from '../ui.ts';
+import { documentsShown } from './document.ts';
 import { text, thread } from './conversation.ts';
 
 /** One model on one date: what it read, wrote and did, and the results. */
@@ -90,6 +91,7 @@ function show(
       h(
         'div.stack',
         conversationOf(session),
+        documentsShown(session.conversation ?? [], session.date),
         summaryText !== null && section('How the day ended', text(summaryText)),
         session.note !== null && section('Note for the next day', text(session.note)),
       ),

@@ -1,3 +1,4 @@
+import { documentTables, documentWords } from './document-tables.ts';
 import { dateIn, priceTables } from './price-tables.ts';
 
 /**
@@ -308,7 +309,7 @@ CREATE TABLE figure_settings (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   risk_free_rate REAL NOT NULL CHECK (risk_free_rate > -1) -- yearly, as a fraction
 ) STRICT;
-${priceTables}${evidenceTables}
+${priceTables}${evidenceTables}${documentTables}
 -- The words of the reasoning logs by their rows, without the texts; log-words.ts fills it.
 CREATE VIRTUAL TABLE log_words USING fts5(words, content='', columnsize=0, tokenize='ascii');
-`;
+${documentWords}`;

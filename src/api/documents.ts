@@ -18,7 +18,7 @@ export const documentCoverageResponse = named('DocumentCoverageResponse', {
       kind: v.string(),
       /** Null for documents of no symbol, which every model may read. */
       symbol: v.nullable(v.string()),
-      /** How many ids there are; a later version of one is no other document. */
+      /** How many ids there are; later versions of one are the same document. */
       documents: countSchema,
       first_date: dateText,
       last_date: dateText,

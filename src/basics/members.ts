@@ -64,7 +64,7 @@ const COLUMNS = ['symbol', 'from', 'to'];
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_ROWS = 20_000;
 
-/** Every request reads the configuration, whose files seldom change. */
+/** Every request reads the configuration, and its files are mostly the same. */
 let last: { path: string; text: string; members: Members } | null = null;
 
 /**
@@ -95,7 +95,7 @@ function parseMembers(text: string, path: string): Members {
   if (!isKnown)
     throw wrong(
       Math.max(header, 0),
-      `its columns are ${quote(names.join(', '))}, not ${list(COLUMNS)}`,
+      `its columns are ${quote(names.join(', ')) || 'none'}; expected ${list(COLUMNS)}`,
     );
   const rows: (Member & { index: number })[] = [];
   for (const [index, line] of lines.entries()) {
@@ -105,9 +105,11 @@ function parseMembers(text: string, path: string): Members {
     const [symbol, from, to] = [normaliseSymbol(cell('symbol')), cell('from'), cell('to')];
     if (cells.length !== COLUMNS.length)
       throw wrong(index, `it has ${cells.length} columns, not 3`);
-    if (symbol === null) throw wrong(index, `${quote(cell('symbol'))} is not a ticker symbol`);
+    if (symbol === null)
+      throw wrong(index, `${JSON.stringify(quote(cell('symbol')))} is not a ticker symbol`);
     for (const date of to === '' ? [from] : [from, to])
-      if (!isCalendarDate(date)) throw wrong(index, `${quote(date)} is not a date YYYY-MM-DD`);
+      if (!isCalendarDate(date))
+        throw wrong(index, `${JSON.stringify(quote(date))} is not a date YYYY-MM-DD`);
     if (to !== '' && to < from) throw wrong(index, `to ${to} is before from ${from}`);
     rows.push({ symbol, from, to: to === '' ? null : to, index });
   }

@@ -8,7 +8,7 @@ import type { Phrase } from './search-text.ts';
 
 /**
  * Documents as of a morning: what was published before its open and imported before its first
- * session, each in the version of then.
+ * session, each in its version at that time.
  */
 
 /** What a document says; `symbols` are sorted. */
@@ -321,7 +321,7 @@ export function storedCounts(reader: Reader, sessionId: number): DocumentCount[]
   return STORED_COUNTS.all(reader, sessionId);
 }
 
-/** What a session was shown: the digest of then, and that of what is stored now. */
+/** What a session was shown: the digest at that time, and that of what is stored now. */
 export function storedShown(reader: Reader, sessionId: number) {
   return [...STORED.iterate(reader, sessionId)].map(({ version, shownDigest, id, ...content }) => {
     const now = digestOf({ ...content, symbols: JSON.parse(content.symbols) });

@@ -35,11 +35,9 @@ const BEGIN = query('INSERT INTO document_imports (recorded_at) VALUES (?) RETUR
   integer,
 ]);
 const COUNT = query('SELECT count(*) FROM documents WHERE import_id = ?', [integer]);
-const INSERT = query(
-  `INSERT INTO documents (document_id, published_at, date, visible_from, kind, title, symbols, source, url, digest, import_id, text)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING version`,
-  [integer],
-);
+const INSERT = `
+  INSERT INTO documents (document_id, published_at, date, visible_from, kind, title, symbols, source, url, digest, import_id, text)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const OLD = query('SELECT version, date, title, text FROM documents WHERE version = ?', {
   version: integer,
   date: text,
@@ -83,7 +81,10 @@ function insert(
 ): void {
   const { id, publishedAt, date, visibleFrom, kind, title, symbols, source, url } = row;
   const about = [id, publishedAt, date, visibleFrom, kind, title, JSON.stringify(symbols)];
-  const [version] = INSERT.one(database, ...about, source, url, row.digest, row.importId, row.text);
+  const inserted = database
+    .statement(INSERT)
+    .run(...about, source, url, row.digest, row.importId, row.text);
+  const version = Number(inserted.lastInsertRowid);
   const place = database.statement(
     `INSERT INTO document_symbols (symbol, date, published_at, document_id, version, kind, visible_from, import_id)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

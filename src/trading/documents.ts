@@ -1,18 +1,20 @@
+import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
 import {
   countDocuments,
   type DocumentCount,
   type ListedDocument,
   type ListFilter,
-  listDocuments,
+  listDocuments as findDocuments,
   type Morning,
-  readDocument,
+  readDocument as findDocument,
   type Shown,
   textOf,
 } from '../database/documents.ts';
 import { excerptAround, phrasesOf } from '../database/search-text.ts';
 import type { PricesAt } from '../database/price-writes.ts';
-import { MAX_LISTED, shown } from './tool-arguments.ts';
+import { MAX_LISTED, shown, type ToolArguments } from './tool-arguments.ts';
+import type { Reply, TradingDay } from './trading-day.ts';
 
 /** The documents that one session may read, and those that it was shown. */
 export interface Documents extends Shown {
@@ -50,27 +52,20 @@ export function openDocuments(
 const EXCERPT_LENGTH = 200;
 const PART_LENGTH = 20_000;
 
-export interface ListArguments {
-  symbol?: string | null | undefined;
-  kind?: string | null | undefined;
-  since?: CalendarDate | null | undefined;
-  query?: string | null | undefined;
-  limit?: number | null | undefined;
-}
-
-/** What `list_documents` returns. */
-export function list(
-  documents: Documents,
-  { query, limit, ...filter }: ListArguments,
-): Record<string, unknown> {
+/** Runs `list_documents`. */
+export function listDocuments(
+  day: TradingDay,
+  { query, limit, ...filter }: ToolArguments<'list_documents'>,
+): Reply {
+  const documents = documentsOf(day);
   const wanted: ListFilter = {
     ...filter,
     phrases: phrasesOf(query ?? ''),
     limit: limit ?? MAX_LISTED,
   };
-  // A query of signs alone has no word that could be found.
+  // A query of nothing but signs has no word that could be found.
   const isEmpty = wanted.phrases.length === 0 && (query ?? '').trim() !== '';
-  const found = isEmpty ? [] : listDocuments(documents.morning, wanted);
+  const found = isEmpty ? [] : findDocuments(documents.morning, wanted);
   for (const { version, digest } of found) documents.shown.set(version, digest);
   const rows = found.map((one) => ({
     id: one.id,
@@ -80,7 +75,7 @@ export function list(
     title: one.title,
     excerpt: excerptOf(documents, one, wanted),
   }));
-  return { documents: rows };
+  return { result: { documents: rows } };
 }
 
 function excerptOf(
@@ -95,34 +90,32 @@ function excerptOf(
   return around ?? part(beginning, 0, EXCERPT_LENGTH);
 }
 
-/** What `read_document` returns; undefined for an id that cannot be read on that morning. */
-export function read(
-  documents: Documents,
-  { id, offset }: { id: string; offset?: number | null | undefined },
-): Record<string, unknown> | undefined {
-  const found = readDocument(documents.morning, id);
-  if (found === undefined) return undefined;
+/**
+ * Runs `read_document`. An id that is unknown, not out yet, or of other symbols gets the same words.
+ */
+export function readDocument(
+  day: TradingDay,
+  { id, offset }: ToolArguments<'read_document'>,
+): Reply {
+  const documents = documentsOf(day);
+  const found = findDocument(documents.morning, id);
+  if (found === undefined) return { refusal: `There is no document ${shown(id)} to read today.` };
   documents.shown.set(found.version, found.digest);
   const { title, kind, symbols, source, publishedAt, text } = found;
   const start = offset ?? 0;
   const characters = lengthOf(text);
   return {
-    id,
-    title,
-    kind,
-    symbols: JSON.parse(symbols),
-    source,
-    published_at: publishedAt,
-    characters,
-    offset: start,
-    text: part(text, start, PART_LENGTH),
-    left: Math.max(0, characters - start - PART_LENGTH),
+    result: {
+      ...{ id, title, kind, symbols: JSON.parse(symbols), source, published_at: publishedAt },
+      ...{ characters, offset: start, text: part(text, start, PART_LENGTH) },
+      left: Math.max(0, characters - start - PART_LENGTH),
+    },
   };
 }
 
-/** What a model reads for an id that is unknown, not out yet, or of other symbols: the same words. */
-export function notThere(id: string): string {
-  return `There is no document ${shown(id)} to read today.`;
+function documentsOf({ documents }: TradingDay): Documents {
+  assert(documents, 'a day without documents does not offer the tools');
+  return documents;
 }
 
 /**
@@ -133,7 +126,7 @@ export function newestTitles(
   documents: Documents,
   most: number,
 ): Pick<ListedDocument, 'id' | 'kind' | 'date' | 'title'>[] {
-  const found = listDocuments(documents.morning, { phrases: [], limit: most });
+  const found = findDocuments(documents.morning, { phrases: [], limit: most });
   for (const { version, digest } of found) documents.shown.set(version, digest);
   return found.map(({ id, kind, date, title }) => ({ id, kind, date, title }));
 }

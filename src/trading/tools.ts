@@ -14,7 +14,7 @@ import {
   toolArguments,
   type ToolName,
 } from './tool-arguments.ts';
-import * as documents from './documents.ts';
+import { listDocuments, readDocument } from './documents.ts';
 import { takeOrder } from './orders.ts';
 import type { Action } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
@@ -251,16 +251,13 @@ const tools: readonly Tool[] = [
     description:
       'Documents published before this morning, newest first: id, kind, date, symbols, title and an excerpt.',
     isOffered: ({ hasDocuments = false }) => hasDocuments,
-    run: (day, args) => ({ result: documents.list(documentsOf(day), args) }),
+    run: listDocuments,
   }),
   tool('read_document', {
     description:
       'The text of a document, 20,000 characters at a time; `left` counts those after them.',
     isOffered: ({ hasDocuments = false }) => hasDocuments,
-    run: (day, args) => {
-      const result = documents.read(documentsOf(day), args);
-      return result === undefined ? { refusal: documents.notThere(args.id) } : { result };
-    },
+    run: readDocument,
   }),
   tool('write_note', {
     description:
@@ -389,11 +386,6 @@ async function searchNews({ news }: TradingDay, query: string): Promise<Reply> {
   assert(news, 'a day without news does not offer the tool');
   const found = await news(query);
   return found.refusal === undefined ? { result: { ...found } } : { refusal: found.refusal };
-}
-
-function documentsOf(day: TradingDay): documents.Documents {
-  assert(day.documents, 'a day without documents does not offer the tools');
-  return day.documents;
 }
 
 /** A row of the table, which accepts only what the tool's own schema does. */

@@ -10,12 +10,7 @@ import {
   type ReplayFilters,
   type StoredMessage,
 } from '../database/replay.ts';
-import {
-  type DocumentCount,
-  hasAllDocuments,
-  storedCounts,
-  storedShown,
-} from '../database/documents.ts';
+import { hasAllDocuments } from '../database/documents.ts';
 import type { StaleModelDays } from '../database/stale.ts';
 import { isLostAt } from '../database/price-writes.ts';
 import {
@@ -41,7 +36,6 @@ import { wordsOf } from '../agent/prompt.ts';
 import { decisionsOf, storedDecisions } from '../database/decisions.ts';
 import { marksIn } from '../database/evidence.ts';
 import { fromDollars } from '../basics/money.ts';
-import { quote } from '../basics/text.ts';
 import type { Brief } from '../wire/protocol.ts';
 import { type Start, startFrom, gatherEvidence, positionsOf } from '../trading/start.ts';
 import {
@@ -62,6 +56,7 @@ import {
 } from '../trading/reasoning-log.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { briefOf } from '../trading/trading-day.ts';
+import { compareDocuments, recordedDocuments } from './documents.ts';
 
 /**
  * Makes the first messages of a model-day from its brief; those of tests may look at the record.
@@ -210,40 +205,6 @@ function booksOf(reader: Reader, { record, start, play, end }: Played): Books {
   const ledger = { actions, portfolio, startValue: start.startValue };
   const positions = positionsOf(ledger, marksIn(evidence));
   return { positions, evidence, toolUsage: [...toolUsage.values()] };
-}
-
-/** What it was shown, and how many documents it could read. */
-function recordedDocuments(reader: Reader, { session }: DayRecord): RecordedDocuments {
-  const { sessionId } = session;
-  return { session: sessionId, counts: storedCounts(reader, sessionId) };
-}
-
-/**
- * The documents that it was shown are as they were, and they are those that are stored with it.
- */
-function compareDocuments(
-  reader: Reader,
-  { session: { sessionId } }: DayRecord,
-  { play: { documents }, comparison: { compare } }: { play: Play; comparison: Comparison },
-): void {
-  const stored = storedShown(reader, sessionId);
-  for (const { id, digest, now } of stored)
-    compare(`document ${quote(id)}`, {
-      kind: 'answers',
-      stored: { digest: now },
-      replayed: { digest },
-    });
-  const inWords = (counts: readonly DocumentCount[]) =>
-    counts.map(({ kind, documents: number }) => `${number} ${kind}`).join(', ');
-  const shown = [...(documents?.shown ?? [])].sort(([one], [other]) => one - other);
-  compare('documents', {
-    kind: 'answers',
-    stored: {
-      shown: JSON.stringify(stored.map(({ version, digest }) => [version, digest])),
-      counts: inWords(storedCounts(reader, sessionId)),
-    },
-    replayed: { shown: JSON.stringify(shown), counts: inWords(documents?.counts ?? []) },
-  });
 }
 
 /** They follow from the rest of the record, so only once that is the same. */

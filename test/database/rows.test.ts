@@ -46,6 +46,7 @@ const MORE_ROWS = [
   `UPDATE reasoning_logs SET role = 'assistant' WHERE session_id = 1 AND message_index = 0`,
   `UPDATE reasoning_logs SET served = '{"model": "m"}' WHERE session_id = 1 AND message_index = 0`,
   `INSERT INTO log_words (rowid, words) VALUES (1, 'm')`,
+  `INSERT INTO document_words (rowid, words) VALUES (1, 'm')`,
   `INSERT INTO opening_lots VALUES (1, 'X', 1, '2025-01-06', 1, 1)`,
   'CREATE TABLE m (a INTEGER PRIMARY KEY)', // for queries of the schema
   'PRAGMA foreign_keys = OFF',
@@ -81,6 +82,11 @@ const SAMPLES: readonly Value[] = [
   ],
 ];
 const JSON_SAMPLES: readonly Value[] = ['["AAPL", "MSFT", "X", "m", "j"]', '[1, 2]'];
+
+const MORNING: readonly (readonly Value[])[] = [
+  ...[['["MSFT"]'], ['~'], [1], [null], ['["MSFT"]', 'm']],
+  ...[[''], ['~'], [1], [null], [null, 'm']],
+];
 
 /** The columns of a query, with their names unless its rows are arrays. */
 const shapeOf = ({ shape }: Query<unknown>) => Object.entries(shape) as [string, Column<unknown>][];
@@ -155,6 +161,9 @@ function search(database: Database, query: Query<unknown>): string {
   // of them.
   for (const [, number] of query.sql.matchAll(/CAST\(\?(\d+) AS INTEGER\)/g))
     samples[Number(number) - 1] = [1];
+  // The parameters of a morning come first: all of them would be too many to try.
+  if (query.sql.includes('FROM document_imports'))
+    MORNING.slice(0, samples.length).forEach((sample, index) => (samples[index] = sample));
   let misfit = 'no rows';
   for (const values of combinations(samples)) {
     let rows: unknown[] = [];

@@ -150,6 +150,7 @@ test('If-None-Match with the tag of the file is a 304: weak, strong, in a list, 
 
 test('pages hide no route, and unknown paths remain errors in JSON', async () => {
   for (const { path } of routes.filter(({ method }) => method === 'GET')) {
+    if (path.startsWith('/documents/')) continue; // which only browsers that navigate get as a page
     assert.ok(!(pagePaths as readonly string[]).includes(path));
     assert.equal(
       matchPage(path.replace(/\{\w+\}/, 'x')),

@@ -23,6 +23,11 @@ const KNOWN_DIVIDEND = `INSERT INTO session_dividends VALUES`;
 
 const DECISION = `INSERT INTO decisions (date, model, place, session_id, message_index, action_id, symbol, amount, detail) VALUES`;
 
+const IMPORT = `INSERT INTO document_imports (import_id, recorded_at, documents, written) VALUES`;
+const DOCUMENT = `INSERT INTO documents (document_id, published_at, date, visible_from, kind, title, symbols, digest, import_id, text) VALUES`;
+const DOCUMENT_SYMBOL = `INSERT INTO document_symbols (symbol, date, published_at, document_id, version, kind, visible_from, import_id) VALUES`;
+const DIGEST = 'd'.repeat(64);
+
 /** One running model-day of one job, one active session. */
 export const SEED: readonly string[] = [
   `${JOB} ('j', 'running', '2025-01-06', '2025-01-06', '[]', 0, '{}', 'PROD', 't')`,
@@ -245,6 +250,46 @@ export const forbidden: readonly [name: string, sql: string][] = [
   ],
   ['a factor of 100 percent', `INSERT INTO factors VALUES ('market', '2025-01-06', 1, 's', 't')`],
   ['a factor that comes to have no name', `UPDATE factors SET factor = ''`],
+  ['an import that is whole without a number', `${IMPORT} (9, 't', 1, NULL)`],
+  ['an import of no document', `${IMPORT} (9, 't', 0, 1)`],
+  ['an import that loses its number', `UPDATE document_imports SET written = NULL`],
+  [
+    'a document that is out on the day of its date',
+    `${DOCUMENT} ('x', '2025-01-06', '2025-01-06', '2025-01-06', 'news', 't', '[]', '${DIGEST}', 1, 'x')`,
+  ],
+  [
+    'a document that is out before its instant',
+    `${DOCUMENT} ('x', '2025-01-06T14:30:00.000Z', '2025-01-06', '2025-01-06', 'news', 't', '[]', '${DIGEST}', 1, 'x')`,
+  ],
+  [
+    'a document of an instant without its zone',
+    `${DOCUMENT} ('x', '2025-01-06T14:00:00', '2025-01-06', '2025-01-07', 'news', 't', '[]', '${DIGEST}', 1, 'x')`,
+  ],
+  [
+    'a document of an unknown import',
+    `${DOCUMENT} ('x', '2025-01-05', '2025-01-05', '2025-01-06', 'news', 't', '[]', '${DIGEST}', 99, 'x')`,
+  ],
+  [
+    'two versions of one instant',
+    `${DOCUMENT} ('m', '2025-01-06', '2025-01-06', '2025-01-07', 'news', 't', '[]', '${DIGEST}', 1, 'x')`,
+  ],
+  ['a document that comes to be out earlier', `UPDATE documents SET visible_from = '2025-01-06'`],
+  ['a document whose kind has a slash', `UPDATE documents SET kind = '10-K/A'`],
+  [
+    'a symbol of an unknown document',
+    `${DOCUMENT_SYMBOL} ('AAPL', '2025-01-03', '2025-01-03', 'x', 99, 'news', '2025-01-06', 1)`,
+  ],
+  ['a symbol of a document that becomes unknown', `UPDATE document_symbols SET version = 99`],
+  [
+    'a document shown to an unknown session',
+    `INSERT INTO document_sessions VALUES (99, 1, '${DIGEST}')`,
+  ],
+  ['a document shown with half a digest', `UPDATE document_sessions SET digest = 'd'`],
+  [
+    'documents counted for an unknown session',
+    `INSERT INTO document_counts VALUES (99, 'news', 1)`,
+  ],
+  ['documents that come to be none', `UPDATE document_counts SET documents = 0`],
   ['a market day on a sloppy date', `INSERT INTO market_days VALUES ('s', '2025-1-6', 't')`],
   ['a market day that comes to have no source', `UPDATE market_days SET source = NULL`],
   [
@@ -403,6 +448,25 @@ export const accepted: readonly [name: string, sql: string][] = [
   ['a remembered answer that changes', `UPDATE idempotency_keys SET answer = '[1]'`],
   ['a factor', `INSERT INTO factors VALUES ('market', '2025-01-06', 0.01, 's', 't')`],
   ['a factor that is revised', `UPDATE factors SET value = 0.02`],
+  ['an import of documents', `${IMPORT} (1, 't', 1, 1)`],
+  ['an import that is recorded later', `UPDATE document_imports SET recorded_at = 'u'`],
+  [
+    'a document',
+    `${DOCUMENT} ('m', '2025-01-06', '2025-01-06', '2025-01-07', 'm', 't', '["AAPL"]', '${DIGEST}', 1, 'x')`,
+  ],
+  ['a document with its source', `UPDATE documents SET source = 's', url = 'u'`],
+  [
+    'a symbol of a document',
+    `${DOCUMENT_SYMBOL} ('AAPL', '2025-01-06', '2025-01-06', 'm', 1, 'm', '2025-01-07', 1)`,
+  ],
+  ['a symbol of a document that changes', `UPDATE document_symbols SET symbol = 'MSFT'`],
+  ['a document that was shown', `INSERT INTO document_sessions VALUES (1, 1, '${DIGEST}')`],
+  [
+    'a document that was shown otherwise',
+    `UPDATE document_sessions SET digest = '${'e'.repeat(64)}'`,
+  ],
+  ['documents that were counted', `INSERT INTO document_counts VALUES (1, 'm', 1)`],
+  ['documents that were counted again', `UPDATE document_counts SET documents = 2`],
   ['a market day', `INSERT INTO market_days VALUES ('s', '2025-01-06', 't')`],
   ['a market day that is answered again', `UPDATE market_days SET recorded_at = 'u'`],
   [

@@ -46,7 +46,7 @@ for (const [published, morning, isOut] of times)
     assert.deepEqual((await replayOf(books.database)).problems, []);
   });
 
-test('earlier mornings go on seeing the earlier version', async (t) => {
+test('earlier mornings keep the earlier version', async (t) => {
   const books = await booksWith(t, [
     row({ id: 'a', published_at: '2025-01-02', text: 'First.' }),
     row({ id: 'a', published_at: WINTER_OPEN, text: 'Second.', kind: 'filing', symbol: 'MSFT' }),

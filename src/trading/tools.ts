@@ -14,7 +14,7 @@ import {
   toolArguments,
   type ToolName,
 } from './tool-arguments.ts';
-import { listDocuments, readDocument } from './documents.ts';
+import { listDocuments, readDocument } from './document-tools.ts';
 import { takeOrder } from './orders.ts';
 import type { Action } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
@@ -168,7 +168,6 @@ interface Row<Arguments> {
 interface Extras {
   hasNews: boolean;
   hasNotes: boolean;
-  /** None when left out. */
   hasDocuments?: boolean;
 }
 
@@ -248,14 +247,12 @@ const tools: readonly Tool[] = [
     run: (day, { query }) => searchNews(day, query),
   }),
   tool('list_documents', {
-    description:
-      'Documents published before this morning, newest first: id, kind, date, symbols, title and an excerpt.',
+    description: 'Documents published before this morning, newest first, with excerpts.',
     isOffered: ({ hasDocuments = false }) => hasDocuments,
     run: listDocuments,
   }),
   tool('read_document', {
-    description:
-      'The text of a document, 20,000 characters at a time; `left` counts those after them.',
+    description: 'The text of a document, 20,000 characters at a time; `left` counts the rest.',
     isOffered: ({ hasDocuments = false }) => hasDocuments,
     run: readDocument,
   }),
@@ -289,9 +286,8 @@ export function toolNamesOf(extras: Extras, wanted?: readonly string[] | null): 
     .filter((name) => wanted?.includes(name) ?? true);
 }
 
-function toolsOfDay(day: TradingDay): Tool[] {
-  const { news, note, wording, offered } = day;
-  const hasDocuments = day.documents != null;
+function toolsOfDay({ news, note, documents, wording, offered }: TradingDay): Tool[] {
+  const hasDocuments = documents != null;
   const extras = { hasNews: news != null, hasNotes: note !== undefined, hasDocuments };
   return toolsOf(extras, wording).filter(({ name }) => offered?.includes(name) ?? true);
 }

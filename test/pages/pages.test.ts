@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { importRows, row } from '../support/documents.ts';
 import { before, test, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { change, longDate, profit, unbrokenDate } from '../../src/browser/format.ts';
@@ -42,6 +43,7 @@ const script = {
   [`model-b ${firstDate}`]: [[['buy', { symbol: 'NVDA', amount: 20 }]]],
   [`${HOSTILE_MODEL} ${firstDate}`]: [
     [['buy', { symbol: HOSTILE, amount: 1, [HOSTILE]: HOSTILE }]],
+    [['list_documents', {}]],
   ],
   [`${HOSTILE_MODEL} ${secondDate}`]: [[['fail', HOSTILE]]],
 } satisfies Parameters<typeof scriptedAgent>[0];
@@ -57,6 +59,9 @@ before(async (t) => {
   const dividends = [{ symbol: 'AAPL', exDate: secondDate, cash: 500_000 }];
   const stamp = { source: 'csv', recordedAt: '2025-01-01T00:00:00.000Z' };
   storeDividends(service.database, { dividends, spans: [], basis: 'as_paid' }, stamp);
+  const published_at = '2020-01-01';
+  const document = row({ id: HOSTILE.slice(0, 100).replaceAll(/[^ -~]/g, ''), published_at });
+  await importRows(t as TestContext, service.database, [{ ...document, text: HOSTILE }]);
   jobId = (await service.runJob({ start_date: firstDate, end_date: lastDate })).job_id;
   const hostile = encodeURIComponent(HOSTILE_MODEL);
   pages = {
@@ -69,6 +74,8 @@ before(async (t) => {
     'hostile model-day': `/model-days/${hostile}/${firstDate}`,
     'failed model-day': `/model-days/${hostile}/${secondDate}`,
     job: `/jobs/${jobId}`,
+    data: '/data',
+    document: `/documents/${encodeURIComponent(String(document['id']))}?as_of=${firstDate}`,
     API: '/api',
   };
 });

@@ -54,12 +54,12 @@ async function* rowsOfJson(
     return;
   }
   for await (const { lines, firstLine } of startingWith(first, batches))
-    for (const [index, text] of lines.entries()) {
-      if (text.trim() === '') continue;
+    yield lines.flatMap((text, index) => {
+      if (text.trim() === '') return [];
       const value = tryParse(text);
       const line = firstLine + index;
-      yield value === undefined ? [refusal(line, 'not JSON', text)] : rowsOf(value, line);
-    }
+      return value === undefined ? [refusal(line, 'not JSON', text)] : rowsOf(value, line);
+    });
 }
 
 function isContainer(value: unknown): boolean {

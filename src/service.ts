@@ -11,6 +11,7 @@ import type { HttpLimits } from './http/errors.ts';
 import type { BuiltPages } from './http/pages.ts';
 import { createHttpServer } from './http/server.ts';
 import { createJobs } from './jobs/queue.ts';
+import { createAgentDays } from './trading/agent-days.ts';
 import type { Log } from './basics/log.ts';
 import type { Settings } from './basics/settings.ts';
 import { type WorkerLimits, workerLimits } from './children/places.ts';
@@ -53,8 +54,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     isServing: true,
   });
   await rememberSettings(database, options);
+  let { apiPort } = settings;
+  const agentDays = createAgentDays(() => settings.publicUrl ?? `http://127.0.0.1:${apiPort}`);
   const jobs = createJobs({
-    ...{ database, settings, log, clock, environment, limits },
+    ...{ database, settings, log, clock, environment, limits, agentDays },
     startChild: startChild ?? startChildBy(settings, environment),
     get agentProgram() {
       return options.agentProgram;
@@ -67,6 +70,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       log,
       clock,
       jobs,
+      agentDays,
       viewedFile: null,
       isFixed: false,
       interfaceDescription,
@@ -74,6 +78,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     { accessTokens, pages, limits: httpLimits },
   );
   const port = await listen(http.server, settings.apiPort, database);
+  apiPort = port;
   jobs.resume();
   return {
     port,

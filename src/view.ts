@@ -62,7 +62,13 @@ export async function startView({
   };
   // A package loses its manifest as soon as a service opens it, and is none from then on.
   const isFixed = hasManifest(database);
-  const shown = { jobs: null, viewedFile: name, isFixed, interfaceDescription: describeReading };
+  const shown = {
+    jobs: null,
+    agentDays: null,
+    viewedFile: name,
+    isFixed,
+    interfaceDescription: describeReading,
+  };
   const http = createHttpServer(
     { database, settings: served, log, clock, ...shown },
     { accessTokens, pages },

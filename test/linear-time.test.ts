@@ -38,7 +38,8 @@ import {
   showLines,
   unprintableIn,
 } from '../src/basics/text.ts';
-import { calculate, runTool } from '../src/trading/tools.ts';
+import { runTool } from '../src/trading/tools.ts';
+import { calculate } from '../src/trading/calculate.ts';
 import { inLongForm, runs } from './support/long.ts';
 import { temporaryFolder } from './support/service.ts';
 

@@ -10,7 +10,13 @@ const nowhere = { RUNTIME_CONFIG_PATH: '/nonexistent/runtime_config.json' };
 
 test('without a variable everything has its default', () => {
   assert.deepEqual(readSettings(nowhere), {
-    ...{ deploymentMode: 'PROD', preserveDevData: null, apiPort: 8080, logLevel: 'INFO' },
+    ...{
+      deploymentMode: 'PROD',
+      preserveDevData: null,
+      apiPort: 8080,
+      publicUrl: null,
+      logLevel: 'INFO',
+    },
     ...{ maxSimulationDays: 30, maxParallelModels: null, modelDayTimeoutMs: 3_600_000 },
     ...{ modelDayMemoryMb: 512, modelDayCommand: null, modelDayCommandVariables: [] },
     ...{ modelRequestTimeoutMs: 900_000, maxRateLimitWaitMs: 300_000 },

@@ -6,12 +6,17 @@ import {
   type PastMessage,
   secretsOf,
   type Start,
-  type ToolCall,
   type ToolResults,
 } from '../wire/protocol.ts';
 import { type Hide, secretHider } from '../basics/secrets.ts';
 import { cutText } from '../basics/text.ts';
-import { type ChatMessage, isLastAnswer, KeyRefused, type Model } from './model.ts';
+import {
+  type ChatMessage,
+  isLastAnswer,
+  KeyRefused,
+  type Model,
+  type ModelAnswer,
+} from './model.ts';
 import { openPipe, type Pipe } from './pipe.ts';
 import { createSimulatedModel } from './players/simulated-model.ts';
 import { firstMessages, wordsOf } from './prompt.ts';
@@ -56,29 +61,36 @@ async function converse(
   const conversation: ChatMessage[] = [...messages, ...past];
   pipe.send({ type: 'prompt', messages });
   const last = past.at(-1);
+  const decides = start.brief.decision !== undefined;
   if (last?.role === 'assistant' && isLastAnswer(last)) return finished(last);
   const answers = past.filter(({ role }) => role === 'assistant').length;
   for (let step = answers + 1; step <= start.maxSteps; step += 1) {
-    const answer = await model(conversation);
+    const said = await model(conversation);
+    const answer = decides ? asDecision(said) : said;
     const { content, toolCalls, carried } = answer;
     pipe.send({ type: 'answer', ...answer });
-    if (isLastAnswer(answer)) return finished(answer);
+    if (!decides && isLastAnswer(answer)) return finished(answer);
     conversation.push({ role: 'assistant', content, toolCalls, carried });
     // Of an answer that its provider paused there are none: they say that it is stored.
-    const { results }: ToolResults = JSON.parse(await pipe.receive());
-    if (!areResultsOf(toolCalls, results))
+    const { results, again, end }: ToolResults = JSON.parse(await pipe.receive());
+    if (end !== undefined) return end;
+    // Both sides rely on it: one result per call, in order.
+    if (
+      results.length !== toolCalls.length ||
+      toolCalls.some(({ id }, at) => id !== results[at]?.id)
+    )
       throw new Error('the tool results do not match the tool calls');
     const replies = results.map((result) => ({ role: 'tool', ...result }) as const);
     conversation.push(...replies);
+    if (again !== undefined) conversation.push({ role: 'user', content: again });
   }
   return { status: 'finished', summary: wordsOf().stepLimit(start.maxSteps) };
 }
 
-/** Both sides rely on it: one result per call, in order. */
-function areResultsOf(calls: readonly ToolCall[], results: ToolResults['results']): boolean {
-  return (
-    results.length === calls.length && results.every(({ id }, index) => id === calls[index]?.id)
-  );
+/** An answer as the text of a decision, which some dialects send as the arguments of a call. */
+function asDecision({ carried: _carried, ...answer }: ModelAnswer): ModelAnswer {
+  const [call] = answer.toolCalls;
+  return { ...answer, content: call?.arguments ?? answer.content, toolCalls: [] };
 }
 
 function finished(answer: { content: string; note: string | null }): Outcome {
@@ -99,6 +111,7 @@ async function connect(
   const short = (reason: string) => cutText(reason, MAX_REASON_LENGTH);
   return createProviderModel(model, {
     tools,
+    isOneAnswer: brief.decision !== undefined,
     onFailure: ({ reason, ...failed }) =>
       pipe.send({ type: 'failed_request', ...failed, reason: short(reason) }),
     onRefused: (additions, reason) =>

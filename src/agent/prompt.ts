@@ -1,5 +1,5 @@
-import { limitsInWords } from '../basics/sentences.ts';
-import type { Brief } from '../wire/protocol.ts';
+import { limitsInWords, linesOf } from '../basics/sentences.ts';
+import type { AgentDay, Brief, OneAnswer } from '../wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
 
 const SYSTEM_PROMPT = `You are a stock trader with a simulated account. Each trading day you get the portfolio and the prices of the
@@ -19,14 +19,24 @@ const FILLS_TODAY = "Orders are for whole shares and fill at today's opening pri
 const FILLS_LATER =
   'Orders are for whole shares. They fill at the next open, which is not known yet: all sales first, then all purchases.';
 
-function systemPrompt({ isOpenHidden, limits }: Brief): string {
-  const prompt = isOpenHidden ? SYSTEM_PROMPT.replace(FILLS_TODAY, FILLS_LATER) : SYSTEM_PROMPT;
-  return limits
-    ? prompt.replace(
-        '\n- A refused',
-        `\n- Limits on orders: ${limitsInWords(limits)}.\n- A refused`,
-      )
-    : prompt;
+/** What a day in one answer says instead of the rules about tools and about the end of the day. */
+const ABOUT_TOOLS = /- Use the tools[^]*?left\.\n/;
+const ABOUT_THE_END = /- When you are done[^]*$/;
+const ONE_AFTER_ANOTHER =
+  '- Orders run one after another, in their order; each sees the cash and the holdings that the one before it left.\n';
+const ONE_ANSWER = `- There are no tools, and this is the only question of the day. Answer with one JSON object and nothing else, either
+  {"orders": [{"side": "buy", "symbol": "AAPL", "amount": 10}], "reason": "..."}, where [] keeps everything as it is,
+  or {"weights": {"AAPL": 0.4}, "reason": "..."}: shares of the portfolio's value; what is not named is sold, the rest stays cash.
+  "reason" is a short summary of what you do and why; "confidence", from 0 to 1, may be left out.`;
+
+function systemPrompt({ isOpenHidden, limits, decision }: Brief): string {
+  const shown = isOpenHidden ? SYSTEM_PROMPT.replace(FILLS_TODAY, FILLS_LATER) : SYSTEM_PROMPT;
+  const prompt =
+    decision?.by === 'one_answer'
+      ? shown.replace(ABOUT_TOOLS, ONE_AFTER_ANOTHER).replace(ABOUT_THE_END, ONE_ANSWER)
+      : shown;
+  const limitsLine = limits ? `\n- Limits on orders: ${limitsInWords(limits)}.` : '';
+  return prompt.replace('\n- A refused', `${limitsLine}$&`);
 }
 
 /** The heading of an entry's own prompt, which follows the prompt that all models have. */
@@ -49,19 +59,48 @@ interface Words {
 }
 
 const first: Words = {
-  firstMessages: (brief, prompt) => [
-    {
-      role: 'system',
-      content: [
-        systemPrompt(brief),
-        ...(prompt === null ? [] : [`${INSTRUCTIONS}\n${prompt}`]),
-      ].join('\n\n'),
-    },
-    { role: 'user', content: morningReport(brief) },
-  ],
+  firstMessages(brief, prompt) {
+    const system = systemPrompt(brief) + (prompt === null ? '' : `\n\n${INSTRUCTIONS}\n${prompt}`);
+    const report = morningReport(brief);
+    const { decision } = brief;
+    if (decision?.by === 'agent')
+      return [
+        { role: 'user', content: JSON.stringify(dayOfAgent(decision, brief, { system, report })) },
+      ];
+    return [
+      { role: 'system', content: system },
+      { role: 'user', content: decision ? `${report}\n\n${closesTable(decision)}` : report },
+    ];
+  },
   summary: ({ content, note }) => (note === null ? content : `${content}\n\n${note}`.trim()),
   stepLimit: (maxSteps) => `Reached the limit of ${maxSteps} steps; the day ended there.`,
 };
+
+/** What an agent is sent, except how it reaches the tools of the day. */
+function dayOfAgent(
+  { signature, run, universe, maxToolCalls, seconds }: AgentDay,
+  { date, cash, holdings, portfolioValue: value, quotes, limits }: Brief,
+  texts: { system: string; report: string },
+) {
+  const prices = quotes.map(({ symbol, previousClose: previous_close, open }) => [
+    symbol,
+    { previous_close, open },
+  ]);
+  return {
+    ...{ signature, run, date, ...texts, portfolio: { cash, holdings, value } },
+    prices: Object.fromEntries(prices),
+    limits: { ...limits, max_tool_calls: maxToolCalls, seconds },
+    universe,
+  };
+}
+
+function closesTable({ dates, closes }: OneAnswer): string {
+  const rows = closes.map((own) => [own.symbol, ...own.closes.map((close) => close ?? '-')]);
+  const heading = 'The last closes before today, oldest first (- means no price):';
+  return [heading, ['date', ...dates], ...rows]
+    .map((row) => (typeof row === 'string' ? row : row.join(' ')))
+    .join('\n');
+}
 
 const words: Record<Wording, Words> = { 1: first };
 
@@ -110,24 +149,23 @@ function morningReport({
   const [at, columns] = isOpenHidden
     ? ['previous closes', 'previous close']
     : ["today's open", 'previous close, open today'];
-  return [
+  return linesOf([
     `Today's date: ${date}`,
     '',
     `Cash: ${cash}`,
     `Portfolio value at ${at}: ${portfolioValue}`,
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
-    ...(paid.length === 0 ? [] : ['', `Dividends received this morning:\n${paid.join('\n')}`]),
-    ...(unfilled.length === 0 ? [] : ['', `Orders that did not fill:\n${unfilled.join('\n')}`]),
-    ...(costs === null ? [] : ['', costsLine(costs)]),
-    ...(left.length === 0
-      ? []
-      : ['', `No longer in the universe: ${left.join(', ')} (can be sold, but not bought)`]),
-    ...(documents.length === 0 ? [] : ['', documentsLine(documents)]),
-    ...(note === undefined ? [] : ['', note === null ? 'Your note: none' : `Your note:\n${note}`]),
+    paid.length > 0 && `\nDividends received this morning:\n${paid.join('\n')}`,
+    unfilled.length > 0 && `\nOrders that did not fill:\n${unfilled.join('\n')}`,
+    costs !== null && `\n${costsLine(costs)}`,
+    left.length > 0 &&
+      `\nNo longer in the universe: ${left.join(', ')} (can be sold, but not bought)`,
+    documents.length > 0 && `\n${documentsLine(documents)}`,
+    note !== undefined && (note === null ? '\nYour note: none' : `\nYour note:\n${note}`),
     '',
     `Prices in dollars (symbol, ${columns}; - means no price):`,
     ...prices,
-  ].join('\n');
+  ]).join('\n');
 }
 
 /** Kinds that are named; the others are counted together. */
@@ -146,15 +184,15 @@ function costsLine({
   commissionBps,
   slippageBps,
 }: NonNullable<Brief['costs']>): string {
-  const commission = [
-    ...(commissionPerTrade > 0 ? [`$${commissionPerTrade}`] : []),
-    ...(commissionBps > 0 ? [`${commissionBps} basis points of its value`] : []),
-  ];
-  return [
+  const commission = linesOf([
+    commissionPerTrade > 0 && `$${commissionPerTrade}`,
+    commissionBps > 0 && `${commissionBps} basis points of its value`,
+  ]);
+  return linesOf([
     'Trading costs:',
-    ...(commission.length > 0 ? [`each order pays ${commission.join(' and ')}.`] : []),
-    ...(slippageBps > 0 ? [`Orders fill ${slippageBps} basis points worse than the open.`] : []),
-  ].join(' ');
+    commission.length > 0 && `each order pays ${commission.join(' and ')}.`,
+    slippageBps > 0 && `Orders fill ${slippageBps} basis points worse than the open.`,
+  ]).join(' ');
 }
 
 /**

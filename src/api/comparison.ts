@@ -1,3 +1,4 @@
+import { outside } from './performance-response.ts';
 import * as v from 'valibot';
 import { conventions } from '../comparison/conventions.ts';
 import { toDigits, type Interval } from '../comparison/difference.ts';
@@ -7,11 +8,13 @@ import {
   daysFilter,
   deploymentEntries,
   figure,
-  flagInQuery,
+  flagFilter,
   jobFilter,
   named,
   namesFilter,
+  textFilter,
   unavailable,
+  wordFilter,
 } from './schemas.ts';
 import type { Cell } from '../basics/csv.ts';
 import { lookWords } from '../comparison/looks.ts';
@@ -174,6 +177,7 @@ export const comparisonResponse = named('ComparisonResponse', {
       knowledge_cutoff: v.nullable(dateText),
       /** Of the days compared. */
       days_before_cutoff: count,
+      outside,
       ...uncertaintyEntries,
     }),
   ),
@@ -230,24 +234,16 @@ export const comparisonQuery = v.object({
     `Up to ${MAX_COMPARED} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
       'If absent, every entry with enough model-days.',
   ),
-  against: v.optional(
-    v.pipe(
-      v.string(),
-      v.description('A model to compare every other model with: the response has only its pairs.'),
-    ),
+  against: textFilter(
+    'A model to compare every other model with: the response has only its pairs.',
   ),
   job_id: jobFilter,
   ...dateRangeEntries,
   ...benchmarkEntry,
   days: daysFilter('the models compared'),
-  align: v.optional(
-    v.pipe(
-      v.picklist(['date', 'number'], 'expected date or number'),
-      v.description(
-        'Whether days are matched by date, or by their number in each model’s market, for control markets.',
-      ),
-    ),
-    'date',
+  align: wordFilter(
+    ['date', 'number'],
+    'Whether days are matched by date, or by their number in each model’s market, for control markets.',
   ),
   confidence: v.optional(
     v.pipe(
@@ -261,32 +257,15 @@ export const comparisonQuery = v.object({
     ),
     DEFAULT_CONFIDENCE,
   ),
-  curves: v.optional(
-    v.pipe(
-      flagInQuery,
-      v.description(
-        `Whether each pair has the curve of its difference, for ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models. Not in the CSV.`,
-      ),
-    ),
-    'false',
+  curves: flagFilter(
+    `Whether each pair has the curve of its difference, for ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models. Not in the CSV.`,
   ),
-  looks: v.optional(
-    v.pipe(
-      v.picklist(lookWords, 'expected once or daily'),
-      v.description(
-        'How often you look: once, at the end, or daily, as days arrive. With daily, intervals and p-values hold for all days at once.',
-      ),
-    ),
-    'once',
+  looks: wordFilter(
+    lookWords,
+    'How often you look: once, at the end, or daily, as days arrive. With daily, intervals and p-values hold for all days at once.',
   ),
   ...formatQuery,
-  table: v.optional(
-    v.pipe(
-      v.picklist(['models', 'pairs'], 'expected models or pairs'),
-      v.description('Which of the tables, as CSV.'),
-    ),
-    'models',
-  ),
+  table: wordFilter(['models', 'pairs'], 'Which of the tables, as CSV.'),
 });
 
 type Query = v.InferOutput<typeof comparisonQuery>;
@@ -304,7 +283,9 @@ export function comparison(context: Context, { query, format }: Input<Query>): R
     curves: query.curves && format !== 'csv',
   });
   if (format !== 'csv') return inJson(context, experiment, query);
-  return csvTable(`${table}.csv`, columns[table], rowsOf(experiment, table));
+  const { models, pairs } = experiment.comparison;
+  const rows = table === 'models' ? models.map(modelRow) : pairs.map(pairRow);
+  return csvTable(`${table}.csv`, columns[table], rows);
 }
 
 type Response = v.InferOutput<typeof comparisonResponse>;
@@ -334,9 +315,4 @@ function inJson(
     ...deploymentFields(settings),
   };
   return JSON.stringify(response);
-}
-
-/** One of both tables. */
-function rowsOf({ comparison: { models, pairs } }: Experiment, table: Query['table']): Cell[][] {
-  return table === 'models' ? models.map(modelRow) : pairs.map(pairRow);
 }

@@ -11,6 +11,7 @@ import {
   integer,
   limitFilter,
   named,
+  textFilter,
   timestampText,
 } from './schemas.ts';
 
@@ -36,12 +37,7 @@ export const decisionsQuery = v.object({
     ),
   ),
   limit: limitFilter(MAX_DECISIONS, DEFAULT_DECISIONS),
-  before: v.optional(
-    v.pipe(
-      v.string(),
-      v.description('The id of a decision: those that come after it in the list.'),
-    ),
-  ),
+  before: textFilter('The id of a decision: those that come after it in the list.'),
 });
 
 export const decisionsResponse = named('DecisionsResponse', {

@@ -7,16 +7,17 @@ import { normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../basics/domain.ts'
 import {
   dateText,
   daysFilter,
-  flagInQuery,
+  flagFilter,
   jobFilter,
   modelFilter,
   namesFilter,
+  wordFilter,
 } from './schemas.ts';
 import type { FeedFilters } from '../database/records/decisions.ts';
 import { namedModels, newestRun } from '../database/records/models.ts';
 import { selectModels, unknownModel } from '../experiments/selection.ts';
 import { narrowToShared } from '../experiments/shared-days.ts';
-import { cleanDays, type NarrowedChoice } from '../performance/choice.ts';
+import { cleanDays } from '../performance/choice.ts';
 import { UNIVERSE } from '../performance/choose-benchmark.ts';
 
 /** A range of dates, both ends included; either end may be omitted. */
@@ -94,17 +95,11 @@ export function feedFilters(
 
 /** The named runs, and all runs of the named entries. */
 function runsOf(database: Database, names: readonly string[]): string[] {
-  const runs = [...namedModels(database)].map((run) => ({
-    run,
-    family: newestRun(database, run)?.family ?? run,
-  }));
-  const unknown = names.find(
-    (name) => !runs.some(({ run, family }) => run === name || family === name),
-  );
+  const namesOf = (run: string) => [run, newestRun(database, run)?.family ?? run];
+  const runs = [...namedModels(database)].map((run) => ({ run, own: namesOf(run) }));
+  const unknown = names.find((name) => !runs.some(({ own }) => own.includes(name)));
   if (unknown !== undefined) throw unknownModel('models', unknown);
-  return runs
-    .filter(({ run, family }) => names.includes(run) || names.includes(family))
-    .map(({ run }) => run);
+  return runs.filter(({ own }) => own.some((name) => names.includes(name))).map(({ run }) => run);
 }
 
 /** What models are compared with, in a query. */
@@ -123,48 +118,30 @@ export const benchmarkEntry = {
 
 /** The model-days that the figures cover, in the query of GET /performance. */
 export const choiceEntries = {
-  job_id: jobFilter,
-  model: modelFilter,
+  ...feedEntries,
   models: namesFilter(
     `Up to ${MAX_COMPARED} models, separated by commas: entries by signature, with all their runs, or single runs, with # ` +
       'percent-encoded. Not together with model.',
   ),
-  ...dateRangeEntries,
   days: daysFilter('the chosen models'),
-  common: v.optional(
-    v.pipe(
-      flagInQuery,
-      v.description(
-        'Whether to count only the dates that GET /comparison would compare these models over.',
-      ),
-    ),
-    'false',
+  common: flagFilter(
+    'Whether to count only the dates that GET /comparison would compare these models over.',
   ),
-  by: v.optional(
-    v.pipe(
-      v.picklist(['run', 'entry'], 'expected run or entry'),
-      v.description(
-        'Whether each run is measured over its own days, or all runs of an entry over the days that they share; ' +
-          'with common over the days that a comparison of the entries has.',
-      ),
-    ),
-    'run',
+  by: wordFilter(
+    ['run', 'entry'],
+    'Whether each run is measured over its own days, or all runs of an entry over the days that they share; ' +
+      'with common over the days that a comparison of the entries has.',
   ),
 };
 
 const choiceQuery = v.object(choiceEntries);
 type ChoiceQuery = v.InferOutput<typeof choiceQuery>;
 
-/** The choice, and all runs of the named models. */
-interface ReadChoice extends NarrowedChoice {
-  named: readonly string[] | undefined;
-}
-
 /**
- * The choice as of now. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
+ * The choice as of now, and all runs of the named models. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
  * unknown, repeated or too many.
  */
-export function readChoice(database: Database, query: ChoiceQuery): ReadChoice {
+export function readChoice(database: Database, query: ChoiceQuery) {
   const { model, by, common: isCommon } = query;
   const isClean = query.days === 'clean';
   const { model: _, ...window } = filtersOf(query);

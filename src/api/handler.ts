@@ -3,6 +3,7 @@ import type { Clock } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
 import type { Jobs } from '../jobs/queue.ts';
 import type { Log } from '../basics/log.ts';
+import type { AgentDays } from '../trading/agent-days.ts';
 import type { ServedSettings } from '../basics/settings.ts';
 import { type Cell, csvLine } from '../basics/csv.ts';
 
@@ -14,6 +15,7 @@ export interface Context {
   log: Log;
   /** Null in a view. */
   jobs: Jobs | null;
+  agentDays: AgentDays | null;
   /** The name of the file that a view shows; null in a service. */
   viewedFile: string | null;
   /** Whether that file cannot change while it is shown, so that pages need not ask again. */
@@ -30,6 +32,8 @@ export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
   /** The format that the client prefers where a route has both; otherwise JSON. */
   format: Format;
   headers: Headers;
+  /** Of `Authorization: Bearer TOKEN`; null without one. */
+  token: string | null;
 }
 
 export type Format = 'json' | 'csv';
@@ -55,10 +59,7 @@ export function isMade(handled: Handled): handled is ResponseBody {
 }
 
 /** The pieces of a body; of a table, also the name of its file. */
-export function piecesOf(body: ResponseBody): {
-  pieces: Iterable<string>;
-  fileName: string | null;
-} {
+export function piecesOf(body: ResponseBody) {
   if (typeof body === 'string') return { pieces: [body], fileName: null };
   return 'lines' in body
     ? { pieces: body.lines, fileName: body.fileName }

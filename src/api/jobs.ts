@@ -28,6 +28,7 @@ import {
   limitFilter,
   named,
   progressSchema,
+  textFilter,
 } from './schemas.ts';
 import assert from 'node:assert/strict';
 import { count } from '../basics/sentences.ts';
@@ -41,12 +42,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/;
 export const jobsQuery = v.object({
   status: v.optional(jobStatus),
   limit: limitFilter(MAX_JOBS, DEFAULT_JOBS, 'jobs'),
-  before: v.optional(
-    v.pipe(
-      v.string(),
-      v.description('A job_id or a timestamp: the jobs that were created before that one.'),
-    ),
-  ),
+  before: textFilter('A job_id or a timestamp: the jobs that were created before that one.'),
 });
 
 export const jobsResponse = named('JobsResponse', {
@@ -148,11 +144,15 @@ export async function discard(
 ): Promise<ResponseBody> {
   checkJob(context.database, { jobId: job_id });
   const discarded = await discardJob(context, job_id);
-  const { withdrawn = 0, restored = 0 } = discarded ?? {};
   const message =
     discarded === null
       ? 'The job was already discarded'
-      : `Job discarded; ${count(withdrawn, 'model-day')} withdrawn, ${count(restored, 'earlier generation')} active again`;
-  const fields = deploymentFields(context.settings);
-  return JSON.stringify({ job_id, status: 'discarded', message, ...fields });
+      : `Job discarded; ${count(discarded.withdrawn, 'model-day')} withdrawn, ` +
+        `${count(discarded.restored, 'earlier generation')} active again`;
+  return JSON.stringify({
+    job_id,
+    status: 'discarded',
+    message,
+    ...deploymentFields(context.settings),
+  });
 }

@@ -127,15 +127,9 @@ function describe(database: Database, signature: string, listed?: Configuration[
 const NO_CONFIGURATION = { configuration: null, error: null };
 
 /** A missing or broken file is reported, and hides nothing in the database. */
-function configurationNow({
-  configurationPath: path,
-  openaiApiBase,
-}: Pick<ServedSettings, 'configurationPath' | 'openaiApiBase'>): {
-  configuration: Configuration | null;
-  error: string | null;
-} {
+function configurationNow({ configurationPath, openaiApiBase }: ServedSettings) {
   try {
-    return { configuration: readConfiguration(path, openaiApiBase), error: null };
+    return { configuration: readConfiguration(configurationPath, openaiApiBase), error: null };
   } catch (error) {
     if (error instanceof ServiceError) return { configuration: null, error: error.message };
     throw error;

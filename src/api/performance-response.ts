@@ -1,3 +1,4 @@
+import { outsideKinds } from '../basics/domain.ts';
 import * as v from 'valibot';
 import {
   countSchema as count,
@@ -222,6 +223,9 @@ const incomparability = {
 
 const leftOutModel = named('LeftOutModel', { model: v.string(), reason: v.string() });
 
+/** Not empty for an agent of the user's, which has a network of its own and may look up the future. */
+export const outside = v.array(v.picklist(outsideKinds));
+
 export const performanceResponse = named('PerformanceResponse', {
   models: v.array(
     named('ModelPerformance', {
@@ -231,6 +235,7 @@ export const performanceResponse = named('PerformanceResponse', {
       /** Model-days on or before it the model may remember; null when its entry names none. */
       knowledge_cutoff: v.nullable(dateText),
       days_before_cutoff: count,
+      outside,
       start_date: dateText,
       end_date: dateText,
       model_days: count,

@@ -28,20 +28,21 @@ import {
   type Table,
 } from './handler.ts';
 import { benchmarkEntry, checkJob, choiceEntries, filtersOf, readChoice } from './filters.ts';
-import { flagInQuery } from './schemas.ts';
+import { flagFilter, wordFilter } from './schemas.ts';
 
 const curveColumns = [
-  ...[
-    'model',
-    'date',
-    'value',
-    'daily_return',
-    'stale',
-    'benchmark_value',
-    'family',
-    'before_cutoff',
-  ],
-  ...['dividends', 'dividend_status', 'growth', 'drawdown'],
+  'model',
+  'date',
+  'value',
+  'daily_return',
+  'stale',
+  'benchmark_value',
+  'family',
+  'before_cutoff',
+  'dividends',
+  'dividend_status',
+  'growth',
+  'drawdown',
 ];
 const tradeColumns = [
   'model',
@@ -68,14 +69,8 @@ const styleColumns = [
 export const performanceQuery = v.object({
   ...choiceEntries,
   ...benchmarkEntry,
-  details: v.optional(
-    v.pipe(
-      flagInQuery,
-      v.description(
-        'Whether each model has details: returns by month, rolling figures, drawdowns, profit by symbol, a histogram.',
-      ),
-    ),
-    'false',
+  details: flagFilter(
+    'Whether each model has details: returns by month, rolling figures, drawdowns, profit by symbol, a histogram.',
   ),
   factors: v.optional(
     v.pipe(
@@ -85,18 +80,10 @@ export const performanceQuery = v.object({
     ),
   ),
   ...formatQuery,
-  table: v.optional(
-    v.pipe(
-      v.picklist(
-        ['curve', 'returns', 'trades', 'actions', 'style'],
-        'expected curve, returns, trades, actions or style',
-      ),
-      v.description(
-        'Which of the tables, as CSV: the curve; daily returns, a row for each date and a column for each model, with the ' +
-          'benchmark last; the orders and dividends; these with the splits; or the factors of each return.',
-      ),
-    ),
-    'curve',
+  table: wordFilter(
+    ['curve', 'returns', 'trades', 'actions', 'style'],
+    'Which of the tables, as CSV: the curve; daily returns, a row for each date and a column for each model, with the ' +
+      'benchmark last; the orders and dividends; these with the splits; or the factors of each return.',
   ),
 });
 
@@ -119,11 +106,7 @@ export function performance(context: Context, { query, format }: Input<Query>): 
 }
 
 /** What the reports of the chosen models are made of. */
-function prepare(
-  { database, settings }: Context,
-  query: Query,
-  { withDetails }: { withDetails: boolean },
-) {
+function prepare({ database, settings }: Context, query: Query, { withDetails = false } = {}) {
   const narrowed = readChoice(database, query);
   const request: ReportRequest = {
     ...narrowed.choice,
@@ -175,7 +158,7 @@ function* inJson(context: Context, query: Query): Generator<string> {
  * benchmark in the last column.
  */
 function returnsTable(context: Context, query: Query): Table {
-  const { request, basis } = prepare(context, query, { withDetails: false });
+  const { request, basis } = prepare(context, query);
   type Day = { date: string; daily_return: number | null };
   const column = (name: string, curve: readonly Day[]) => {
     return { name, returns: new Map(curve.map((day) => [day.date, day.daily_return])) };
@@ -196,23 +179,15 @@ function returnsTable(context: Context, query: Query): Table {
 
 /** A row per model-day, with the value of one dollar in the benchmark. */
 function* curveRows(context: Context, query: Query): Generator<Cell[]> {
-  const { request, basis } = prepare(context, query, { withDetails: false });
+  const { request, basis } = prepare(context, query);
   const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
   for (const period of basis.periods) {
     const { model, family, knowledge_cutoff: cutoff, curve } = modelReport(request, basis, period);
-    for (const {
-      date,
-      value,
-      daily_return: dailyReturn,
-      stale,
-      dividends,
-      dividend_status: status,
-      growth,
-      drawdown,
-    } of curve) {
+    for (const { date, value, ...day } of curve) {
       const isBeforeCutoff = cutoff !== null && date <= cutoff;
-      const own = [value, dailyReturn, stale, values.get(date) ?? null, family, isBeforeCutoff];
-      yield [model, date, ...own, dividends, status, growth, drawdown];
+      const compared = [day.daily_return, day.stale, values.get(date) ?? null];
+      const own = [day.dividends, day.dividend_status, day.growth, day.drawdown];
+      yield [model, date, value, ...compared, family, isBeforeCutoff, ...own];
     }
   }
 }
@@ -226,8 +201,8 @@ function* styleRows(context: Context, query: Query): Generator<Cell[]> {
     if (!style) continue;
     for (const { factor, beta, standard_error, p_value, contribution } of style.factors)
       yield [model, factor, beta, standard_error, p_value, contribution, style.days];
-    const { alpha, alpha_standard_error, alpha_p_value, alpha_contribution, days } = style;
-    yield [model, 'alpha', alpha, alpha_standard_error, alpha_p_value, alpha_contribution, days];
+    const errors = [style.alpha_standard_error, style.alpha_p_value];
+    yield [model, 'alpha', style.alpha, ...errors, style.alpha_contribution, style.days];
   }
 }
 

@@ -93,25 +93,18 @@ export function priceCoverage(
   }));
 }
 
-function* items(database: Database, { symbol, date }: Query): Generator<string> {
-  const isOne = symbol !== undefined && symbol !== null;
-  const symbols = isOne ? JSON.stringify([symbol]) : knownSymbols(database);
-  yield* describe(database, symbols, { date: date ?? null, isOne });
-}
-
-function describe(
-  database: Database,
-  symbols: string,
-  { date, isOne }: { date: string | null; isOne: boolean },
-): string[] {
+function* items(database: Database, { symbol: wanted, date }: Query): Generator<string> {
+  const isOne = wanted !== undefined && wanted !== null;
+  const symbols = isOne ? JSON.stringify([wanted]) : knownSymbols(database);
   const spansOf = coverageSpans(database, symbols);
   const dividendSpansOf = coverageSpans(database, symbols, 'dividends');
   const dividendsOf = new Map(
     storedDividends(database, symbols).map((stored) => [stored.symbol, stored]),
   );
-  return symbolPrices(database, symbols, date).map(({ symbol, source, firstDate, lastDate }) => {
+  const prices = symbolPrices(database, symbols, date ?? null);
+  for (const { symbol, source, firstDate, lastDate } of prices) {
     const spans = spansOf.get(symbol) ?? [];
-    return JSON.stringify({
+    yield JSON.stringify({
       symbol,
       source,
       first_bar: firstDate,
@@ -129,7 +122,7 @@ function describe(
         ...describeSpans(dividendSpansOf.get(symbol) ?? []),
       },
     });
-  });
+  }
 }
 
 /** What is covered, and what is not between it. */

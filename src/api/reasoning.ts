@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { isCalendarDate } from '../basics/calendar.ts';
 import type { SessionFilters } from '../database/session-filters.ts';
 import type { Reader } from '../database/database.ts';
-import { sessionPieces, type FoundMessage, searchLogs } from '../database/records/reasoning.ts';
+import { sessionPieces, searchLogs } from '../database/records/reasoning.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { servedSchema } from '../wire/protocol.ts';
 import { dateRangeEntries, filtersOf, feedEntries, feedFilters } from './filters.ts';
@@ -12,7 +12,7 @@ import {
   dateText,
   deploymentEntries,
   describedAsDate,
-  flagInQuery,
+  flagFilter,
   holdingSchema,
   integer,
   invalidDate,
@@ -39,14 +39,8 @@ export const reasoningQuery = v.object({
   date: v.optional(dateFilter),
   model: modelFilter,
   ...dateRangeEntries,
-  include_full_conversation: v.optional(
-    v.pipe(
-      flagInQuery,
-      v.description(
-        'Whether each session comes with its conversation, opening portfolio and usage; else these are null.',
-      ),
-    ),
-    'false',
+  include_full_conversation: flagFilter(
+    'Whether each session comes with its conversation, opening portfolio and usage; else these are null.',
   ),
 });
 
@@ -58,6 +52,8 @@ export const reasoningResponse = named('ReasoningResponse', {
       date: dateText,
       model: v.string(),
       session_summary: v.nullable(v.string()),
+      /** How sure its decision is, 0 to 1, where the day was one answer that says so. */
+      confidence: v.nullable(v.number()),
       /** The model's note at the end of the day; null without one. */
       note: v.nullable(v.string()),
       started_at: timestampText,
@@ -222,36 +218,12 @@ export function search(
   const filters = feedFilters(database, query);
   const { messages, nextBefore } = searchLogs(database, { phrases, filters, limit, before });
   return JSON.stringify({
-    messages: messages.map(itemOf),
+    messages: messages.map(({ row: _, status: _status, timestamp, ...message }) => ({
+      ...message,
+      timestamp,
+    })),
     count: messages.length,
     next_before: nextBefore?.toString() ?? null,
     ...deploymentFields(settings),
   });
-}
-
-function itemOf(message: FoundMessage): v.InferOutput<typeof searchResponse>['messages'][number] {
-  const {
-    sessionId,
-    jobId,
-    model,
-    date,
-    messageIndex,
-    role,
-    toolName,
-    excerpt,
-    matches,
-    timestamp,
-  } = message;
-  return {
-    session_id: sessionId,
-    job_id: jobId,
-    model,
-    date,
-    message_index: messageIndex,
-    role,
-    tool_name: toolName,
-    excerpt,
-    matches,
-    timestamp,
-  };
 }

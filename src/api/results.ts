@@ -22,6 +22,8 @@ import {
   countSchema as count,
   deploymentEntries,
   figure,
+  NAME_OF_MODEL,
+  textFilter,
 } from './schemas.ts';
 import type { Cell } from '../basics/csv.ts';
 import { type Closing, closingsOf } from '../database/records/holdings.ts';
@@ -30,13 +32,8 @@ import { collectHeldSymbols, reportClosing } from '../performance/details.ts';
 
 export const resultsQuery = v.object({
   job_id: jobFilter,
-  date: v.optional(
-    v.pipe(
-      v.string(),
-      v.description(
-        'One date YYYY-MM-DD; cannot be combined with start_date and end_date. Any other text matches nothing.',
-      ),
-    ),
+  date: textFilter(
+    'One date YYYY-MM-DD; cannot be combined with start_date and end_date. Any other text matches nothing.',
   ),
   model: modelFilter,
   ...dateRangeEntries,
@@ -73,10 +70,7 @@ export function results(
 }
 
 export const holdingsQuery = v.object({
-  model: v.pipe(
-    v.string('expected the name of a model'),
-    v.description('The name of a model: a signature, or that of a repeat such as `gpt-5#2`.'),
-  ),
+  model: v.pipe(v.string('expected the name of a model'), v.description(NAME_OF_MODEL)),
   job_id: jobFilter,
   ...dateRangeEntries,
   ...formatQuery,
@@ -146,16 +140,14 @@ export function holdings(
     database,
     days.map(({ sessionId }) => sessionId),
   );
-  if (format === 'csv') return csvTable('holdings.csv', columns, rowsOf(closings));
+  if (format === 'csv') return csvTable('holdings.csv', columns, closings.flatMap(rowsOfDay));
   const symbols = collectHeldSymbols();
-  const items = function* (): Generator<string> {
-    for (const closing of closings) {
-      const day = reportClosing(closing);
-      symbols.add(day);
-      yield JSON.stringify(day);
-    }
-  };
-  return listBody('days', items(), (own) => ({
+  const items = closings.map((closing) => {
+    const day = reportClosing(closing);
+    symbols.add(day);
+    return JSON.stringify(day);
+  });
+  return listBody('days', items, (own) => ({
     count: own,
     symbols: symbols.report(),
     ...deploymentFields(settings),
@@ -163,10 +155,6 @@ export function holdings(
 }
 
 /** A row per holding; a day without any has one row without a symbol. */
-function* rowsOf(closings: Iterable<Closing>): Generator<Cell[]> {
-  for (const closing of closings) yield* rowsOfDay(closing);
-}
-
 function rowsOfDay(closing: Closing): Cell[][] {
   const { date, cash, value, cash_weight: cashWeight, holdings: held } = reportClosing(closing);
   const day = [date, cash, value, cashWeight];

@@ -121,17 +121,30 @@ export const deploymentEntries = {
 export const errorSchema = named('ErrorResponse', { detail: v.string(), ...deploymentEntries });
 export const bareErrorSchema = named('BareErrorResponse', { detail: v.string() });
 
-/** A boolean in a query. */
-export const flagInQuery = flag('expected true or false');
+/** A boolean in a query; false if absent. */
+export function flagFilter(description: string) {
+  return v.optional(v.pipe(flag('expected true or false'), v.description(description)), 'false');
+}
+
+/** A text in a query. */
+export function textFilter(description: string) {
+  return v.optional(v.pipe(v.string(), v.description(description)));
+}
+
+/** One of some words in a query; the first if absent. */
+export function wordFilter<const First extends string, const Others extends readonly string[]>(
+  words: readonly [First, ...Others],
+  description: string,
+) {
+  const expected = `expected ${words.join(', ').replace(/, (\w+)$/, ' or $1')}`;
+  return v.optional(v.pipe(v.picklist(words, expected), v.description(description)), words[0]);
+}
 
 /** Filters that several endpoints have. */
-export const jobFilter = v.optional(v.pipe(v.string(), v.description('The job_id of a job.')));
-export const modelFilter = v.optional(
-  v.pipe(
-    v.string(),
-    v.description('The name of a model: a signature, or that of a repeat such as `gpt-5#2`.'),
-  ),
-);
+export const jobFilter = textFilter('The job_id of a job.');
+export const NAME_OF_MODEL =
+  'The name of a model: a signature, or that of a repeat such as `gpt-5#2`.';
+export const modelFilter = textFilter(NAME_OF_MODEL);
 
 /** Names separated by commas, in a query. */
 export function namesFilter(description: string) {
@@ -147,9 +160,10 @@ export function namesFilter(description: string) {
 
 /** Whether days that a model may remember count, in a query. */
 export function daysFilter(models: string) {
-  const choice = v.picklist(['all', 'clean'], 'expected all or clean');
-  const description = `All days, or only those after the latest knowledge cutoff of ${models}.`;
-  return v.optional(v.pipe(choice, v.description(description)), 'all');
+  return wordFilter(
+    ['all', 'clean'],
+    `All days, or only those after the latest knowledge cutoff of ${models}.`,
+  );
 }
 
 /** How many items a page has at most, in a query. */

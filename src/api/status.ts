@@ -19,6 +19,32 @@ import {
   usageEntries,
 } from './schemas.ts';
 
+/** On which terms all models of a job trade. */
+const termsSchema = named('JobTerms', {
+  initial_cash: v.number(),
+  commission_per_trade: v.number(),
+  commission_bps: v.number(),
+  slippage_bps: v.number(),
+  /** Whether dividends of what is held are paid. */
+  dividends: v.boolean(),
+  /** Of one model-day. */
+  max_steps: countSchema,
+  /** What one model may cost in this job; an entry's own limit takes precedence. */
+  max_cost_usd: v.nullable(v.number()),
+  /** Whether models see the open at which their orders fill. */
+  open: v.picklist(['shown', 'hidden']),
+  /** Shares of the portfolio's value, and orders of a model-day; null without limits. */
+  limits: v.nullable(
+    named('Limits', {
+      max_weight: v.nullish(v.number()),
+      max_orders: v.nullish(countSchema),
+      min_cash: v.nullish(v.number()),
+    }),
+  ),
+  /** Those that may be bought. */
+  symbols: v.array(v.string()),
+});
+
 export const statusResponse = named('JobStatusResponse', {
   job_id: v.string(),
   status: jobStatusSchema,
@@ -29,31 +55,8 @@ export const statusResponse = named('JobStatusResponse', {
   entries: v.array(
     named('JobEntry', { family: v.string(), runs: v.array(v.string()), entry: entrySchema }),
   ),
-  /** On which terms all its models trade. */
-  terms: named('JobTerms', {
-    initial_cash: v.number(),
-    commission_per_trade: v.number(),
-    commission_bps: v.number(),
-    slippage_bps: v.number(),
-    /** Whether dividends of what is held are paid. */
-    dividends: v.boolean(),
-    /** Of one model-day. */
-    max_steps: countSchema,
-    /** What one model may cost in this job; an entry's own limit takes precedence. */
-    max_cost_usd: v.nullable(v.number()),
-    /** Whether models see the open at which their orders fill. */
-    open: v.picklist(['shown', 'hidden']),
-    /** Shares of the portfolio's value, and orders of a model-day; null without limits. */
-    limits: v.nullable(
-      named('Limits', {
-        max_weight: v.nullish(v.number()),
-        max_orders: v.nullish(countSchema),
-        min_cash: v.nullish(v.number()),
-      }),
-    ),
-    /** Those that may be bought. */
-    symbols: v.array(v.string()),
-  }),
+  terms: termsSchema,
+
   replace_existing: v.boolean(),
   details: v.array(
     named('ModelDay', {
@@ -78,8 +81,10 @@ export function* status({ database, settings }: Context, { params }: Input): Gen
   checkJob(database, { jobId });
   const job = jobStatus(database, jobId);
   assert(job !== undefined, 'jobs are never removed');
+  const configuration = parseAgentConfiguration(job.agentConfig);
   const others = {
-    terms: termsOf(job.agentConfig),
+    // The schema picks its fields, in its order.
+    terms: v.parse(termsSchema, { ...configuration, symbols: configuration.stock_symbols }),
     replace_existing: job.replaceExisting === 1,
     warnings: readWarnings(job.warnings),
     ...deploymentFields(settings),
@@ -95,20 +100,4 @@ const MOST_MODEL_DAYS = 2_000;
 /** Whether the job has few model-days. */
 export function isOfSmallJob({ database }: Context, { params }: Input): boolean {
   return countModelDays(database, params['job_id'] ?? '') <= MOST_MODEL_DAYS;
-}
-
-function termsOf(agentConfig: string): v.InferOutput<typeof statusResponse>['terms'] {
-  const configuration = parseAgentConfiguration(agentConfig);
-  return {
-    initial_cash: configuration.initial_cash,
-    commission_per_trade: configuration.commission_per_trade,
-    commission_bps: configuration.commission_bps,
-    slippage_bps: configuration.slippage_bps,
-    dividends: configuration.dividends,
-    max_steps: configuration.max_steps,
-    max_cost_usd: configuration.max_cost_usd,
-    open: configuration.open,
-    limits: configuration.limits,
-    symbols: [...configuration.stock_symbols],
-  };
 }

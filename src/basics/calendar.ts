@@ -3,6 +3,12 @@
  */
 export type CalendarDate = string;
 
+/** From one date to another, both included. */
+export interface DateSpan {
+  from: CalendarDate;
+  to: CalendarDate;
+}
+
 /** The source of "now"; tests set it. */
 export type Clock = () => Date;
 
@@ -96,6 +102,13 @@ function weekdaysUntil(day: number): number {
   return weeks * 5 + Math.min(5, day + 3 - weeks * 7);
 }
 
+/** The weekday before a date. */
+export function weekdayBefore(date: CalendarDate): CalendarDate {
+  let day = addDays(date, -1);
+  while (!isWeekday(day)) day = addDays(day, -1);
+  return day;
+}
+
 /** The last `count` weekdays before a date, in order. */
 export function weekdaysBefore(date: CalendarDate, count: number): CalendarDate[] {
   const dates: CalendarDate[] = [];
@@ -148,7 +161,5 @@ export function morningAfter(instant: Date): CalendarDate {
 
 /** The last weekday that is over in New York. */
 export function lastWeekdayClosed(now: Date): CalendarDate {
-  let date = closedThrough(now);
-  while (!isWeekday(date)) date = addDays(date, -1);
-  return date;
+  return weekdayBefore(addDays(closedThrough(now), 1));
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from './calendar.ts';
 import {
-  apiDialects,
+  entryApis,
   baselineStrategies,
   type BaselineStrategy,
   SYMBOL_PATTERN,
@@ -123,6 +123,10 @@ export function isPlaceholder(value: unknown): boolean {
   return typeof value === 'string' && PLACEHOLDER.test(value);
 }
 
+/** One of some words, which an error lists. */
+const oneOf = <const Words extends readonly string[]>(words: Words) =>
+  v.picklist(words, `must be one of ${words.join(', ')}`);
+
 const textUnlessPlaceholder = v.pipe(
   v.string(),
   v.transform((text) => (isPlaceholder(text) ? '' : text)),
@@ -152,13 +156,18 @@ const modelSchema = v.object({
   top_p: v.nullish(v.number()),
   seed: v.nullish(v.pipe(v.number(), v.integer())),
   max_tokens: v.nullish(whole(1, Infinity)),
-  reasoning_effort: v.nullish(v.picklist(efforts, `must be one of ${efforts.join(', ')}`)),
+  reasoning_effort: v.nullish(oneOf(efforts)),
   /**
    * The dialect in which it is asked, and whether answers come as streams (makers.ts has the
    * defaults).
    */
-  api: v.nullish(v.picklist(apiDialects, `must be one of ${apiDialects.join(', ')}`)),
+  api: v.nullish(oneOf(entryApis)),
   stream: v.nullish(v.boolean()),
+  /** The URL of an agent; and how many calls of tools over HTTP it may make on a day. */
+  agent_url: v.nullish(httpUrl),
+  max_tool_calls: v.nullish(whole(1, 1_000_000), 1_000),
+  /** How it trades: through tools, or by one answer a day. */
+  decision: v.nullish(v.picklist(['tools', 'one_answer'], 'must be tools or one_answer'), 'tools'),
   /** Further fields of the request's body, sent as they are. */
   extra_body: v.nullish(v.pipe(v.unknown(), notArray, v.record(v.string(), v.unknown()))),
   price_per_million_tokens: v.nullish(
@@ -194,7 +203,7 @@ const modelSchema = v.object({
   /** Those of the day's tools that it is offered; all without a list. */
   tools: v.nullish(
     v.pipe(
-      v.array(v.picklist(toolNames, `must be one of ${toolNames.join(', ')}`)),
+      v.array(oneOf(toolNames)),
       v.check(
         (names) => names.includes('buy'),
         `must include buy; the tools are ${toolNames.join(', ')}`,

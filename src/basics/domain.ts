@@ -48,6 +48,7 @@ export type ActionType = (typeof actionTypes)[number];
 export const toolNames = [
   'buy',
   'sell',
+  'rebalance',
   'get_price',
   'get_price_history',
   'get_portfolio',
@@ -82,6 +83,16 @@ export function holdsPart(held: number, all: number): string {
 /** The ways in which a model is asked over HTTP: Chat Completions, Responses, Messages. */
 export const apiDialects = ['chat', 'responses', 'messages'] as const;
 export type ApiDialect = (typeof apiDialects)[number];
+/** What an entry may name as its `api`: a dialect of models, or an agent of the user's. */
+export const entryApis = [...apiDialects, 'agent'] as const;
+export type EntryApi = (typeof entryApis)[number];
+
+/** What is beyond the control of the service: an agent has a network of its own. */
+export const outsideKinds = ['agent'] as const;
+
+export function outsideOf(isAgent: boolean): (typeof outsideKinds)[number][] {
+  return isAgent ? ['agent'] : [];
+}
 
 /** The first items of a list, and its full length. */
 export interface Listed<Item> {
@@ -101,6 +112,8 @@ export type ErrorCode =
   | 'job_not_found'
   | 'document_not_found'
   | 'job_conflict'
+  | 'day_decided'
+  | 'no_such_day'
   | 'no_sessions'
   | 'no_prices'
   | 'invalid_file'

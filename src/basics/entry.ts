@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { AgentConfiguration } from './configuration-schema.ts';
 import { sha256 } from './hash.ts';
-import { apiDialects } from './domain.ts';
+import { entryApis } from './domain.ts';
 import { asArray, asObject, type Json, tryParse } from './json.ts';
 import { HIDDEN, secretHider } from './secrets.ts';
 
@@ -11,8 +11,8 @@ import { HIDDEN, secretHider } from './secrets.ts';
  * found is in it, the key is not.
  */
 
-/** `unlisted`: the configuration had no such entry, so its model-days fail. */
-const entryKinds = ['provider', 'simulated', 'baseline', 'unlisted'] as const;
+/** `agent`: one of the user's, which has a network of its own. `unlisted`: the configuration had no such entry, so its model-days fail. */
+const entryKinds = ['provider', 'agent', 'simulated', 'baseline', 'unlisted'] as const;
 /**
  * The entry itself, the environment variable that it names, that of its maker, or the service's
  * OPENAI_API_KEY.
@@ -40,7 +40,7 @@ export const entrySchema = v.pipe(
      * The dialect in which it is asked, and whether as a stream; null where nothing is asked over
      * HTTP.
      */
-    api: v.nullable(v.pipe(v.picklist(apiDialects), v.title('ApiDialect'))),
+    api: v.nullable(v.pipe(v.picklist(entryApis), v.title('ApiDialect'))),
     stream: v.nullable(v.boolean()),
     /**
      * Whether the configuration says so; otherwise the service leaves the stream out where a
@@ -73,6 +73,12 @@ export const entrySchema = v.pipe(
     max_cost_usd: v.nullable(dollars),
     /** The names of the tools it is offered. */
     tools: v.array(v.string()),
+    /** Whether each day is one answer instead of calls of tools. */
+    decision: v.picklist(['tools', 'one_answer']),
+    /** What an agent may do on a day; null for others. */
+    agent: v.nullable(
+      v.pipe(v.object({ max_tool_calls: count, seconds: v.number() }), v.title('AgentLimits')),
+    ),
   }),
   v.title('Entry'),
 );
@@ -89,19 +95,17 @@ export function decodeEntry(stored: string): Entry {
   return v.parse(entrySchema, tryParse(stored));
 }
 
-/** What a job's agent configuration adds to what can change what a model does. */
-type Terms = Pick<
-  AgentConfiguration,
-  | 'max_steps'
-  | 'commission_per_trade'
-  | 'commission_bps'
-  | 'slippage_bps'
-  | 'stock_symbols'
-  | 'dividends'
-  | 'open'
-  | 'limits'
-  | 'members'
->;
+/** What a job's agent configuration adds to what can change what a model does, beside its universe. */
+const TERMS = [
+  'max_steps',
+  'commission_per_trade',
+  'commission_bps',
+  'slippage_bps',
+  'dividends',
+  'open',
+  'limits',
+] as const;
+type Terms = Pick<AgentConfiguration, 'stock_symbols' | 'members' | (typeof TERMS)[number]>;
 
 /**
  * A hash of what can change what a model does. Two model-days of a family with different hashes
@@ -109,18 +113,6 @@ type Terms = Pick<
  * are not part of it.
  */
 export function askedHash(entry: Entry | null, terms: Terms): string {
-  const {
-    max_steps,
-    commission_per_trade,
-    commission_bps,
-    slippage_bps,
-    stock_symbols,
-    dividends,
-    open,
-    limits,
-    members,
-  } = terms;
-  const universe = members ?? [...stock_symbols].sort();
   const { seed: _seed, ...parameters } = entry?.parameters ?? {};
   const asked = entry && {
     kind: entry.kind,
@@ -130,19 +122,12 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
     prompt: entry.prompt,
     notes: entry.notes,
     tools: [...entry.tools].sort(),
+    decision: entry.decision,
+    agent: entry.agent,
   };
-  const all = {
-    asked,
-    universe,
-    max_steps,
-    commission_per_trade,
-    commission_bps,
-    slippage_bps,
-    dividends,
-    open,
-    limits,
-  };
-  return sha256(canonicalJson(all)).toString('hex');
+  const universe = terms.members ?? [...terms.stock_symbols].sort();
+  const others = Object.fromEntries(TERMS.map((name) => [name, terms[name]]));
+  return sha256(canonicalJson({ asked, universe, ...others })).toString('hex');
 }
 
 function canonicalJson(value: unknown): string {
@@ -167,6 +152,7 @@ const SECRET_NAME = new RegExp(
     '^(token|auth|bearer|cookie)$',
   ].join('|'),
 );
+
 /** Whether a field or variable of that name holds a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.toLowerCase().replace(/[^a-z0-9]/g, ''));
@@ -201,11 +187,13 @@ export function fillSecrets(
 ): { fields: Json; secrets: string[]; missing: string[] } {
   const missing: string[] = [];
   const secrets: string[] = [];
-  const isBlanked = (path: readonly string[], value: unknown) =>
-    value === HIDDEN || (value === '' && path.some(isSecretName));
   const filled = eachField(fields, (path, value) => {
-    if (!isBlanked(path, value)) return value;
-    const found = path.reduce(partOf, from);
+    const isBlanked = value === HIDDEN || (value === '' && path.some(isSecretName));
+    if (!isBlanked) return value;
+    const found = path.reduce<unknown>(
+      (whole, key) => asArray(whole)?.[Number(key)] ?? asObject(whole)?.[key],
+      from,
+    );
     if (typeof found === 'string') secrets.push(found);
     else missing.push(path.join('.'));
     return found ?? value;
@@ -213,14 +201,11 @@ export function fillSecrets(
   return { fields: filled, secrets, missing };
 }
 
-function partOf(value: unknown, key: string): unknown {
-  return asArray(value)?.[Number(key)] ?? asObject(value)?.[key];
-}
-
-type Field = (path: readonly string[], value: unknown) => unknown;
-
 /** A copy in which `field` replaces every value except objects and arrays. */
-function eachField(fields: Json, field: Field): Json {
+function eachField(
+  fields: Json,
+  field: (path: readonly string[], value: unknown) => unknown,
+): Json {
   const visit = (value: unknown, path: readonly string[]): unknown => {
     const object = asObject(value);
     if (object !== undefined)

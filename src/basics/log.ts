@@ -4,20 +4,18 @@ import { forTerminal, printableJson } from './text.ts';
 export const logLevels = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export type LogFields = Record<string, unknown>;
+type LogFields = Record<string, unknown>;
 
 /**
  * A log with levels, one line per event. Fields are facts beside the message; never a key, never a
  * body.
  */
-export interface Log {
-  debug(message: string, fields?: LogFields): void;
-  info(message: string, fields?: LogFields): void;
-  warning(message: string, fields?: LogFields): void;
-  error(message: string, fields?: LogFields): void;
-}
+export type Log = Record<
+  'debug' | 'info' | 'warning' | 'error',
+  (message: string, fields?: LogFields) => void
+>;
 
-export interface LogOptions {
+interface LogOptions {
   level: LogLevel;
   /** JSON lines for machines, aligned text for a terminal. */
   json: boolean;
@@ -32,7 +30,7 @@ export function createLog({ level, json, write, clock }: LogOptions): Log {
     logLevels.indexOf(eventLevel) < threshold
       ? () => {}
       : (message: string, fields: LogFields = {}) =>
-          write(format(timestamp(clock()), eventLevel, message, fields));
+          write(format({ time: timestamp(clock()), level: eventLevel, message }, fields));
   return { debug: at('DEBUG'), info: at('INFO'), warning: at('WARNING'), error: at('ERROR') };
 }
 
@@ -49,15 +47,16 @@ export function createStderrLog(level: LogLevel): Log {
 /** For code whose caller wants no log. */
 export const silentLog: Log = { debug() {}, info() {}, warning() {}, error() {} };
 
-type Format = (time: string, level: LogLevel, message: string, fields: LogFields) => string;
+type Head = Record<'time' | 'level' | 'message', string>;
 
-const jsonLine: Format = (time, level, message, fields) =>
-  `${printableJson({ time, level, message, ...fields })}\n`;
+function jsonLine(head: Head, fields: LogFields): string {
+  return `${printableJson({ ...head, ...fields })}\n`;
+}
 
-const textLine: Format = (time, level, message, fields) => {
+function textLine({ time, level, message }: Head, fields: LogFields): string {
   const facts = Object.entries(fields).map(([name, value]) => ` ${name}=${quoted(value)}`);
   return `${time.slice(11, 23)} ${level.padEnd(7)} ${forTerminal(message + facts.join(''))}\n`;
-};
+}
 
 function quoted(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,11 +1,11 @@
-import type { ApiDialect } from './domain.ts';
+import type { ApiDialect, EntryApi } from './domain.ts';
 import type { Json } from './json.ts';
 import { list } from './sentences.ts';
 
 /**
  * Who makes models, and how an entry that names no URL is asked there. A row more is a maker more.
  */
-export interface Maker {
+interface Maker {
   /**
    * What stands before the first `/` of a `basemodel`; it is cut off. The first maker is also asked
    * without a prefix.
@@ -24,7 +24,7 @@ export interface Maker {
 
 /** How much a model thinks, in the words of OpenAI and Anthropic. */
 export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-export type Effort = (typeof efforts)[number];
+type Effort = (typeof efforts)[number];
 
 const thinkingOff = (effort: Effort): Json =>
   effort === 'none' ? { thinking: { type: 'disabled' } } : { reasoning_effort: effort };
@@ -90,22 +90,29 @@ export const makers: readonly [Maker, ...Maker[]] = [
   },
 ];
 
+/** Fields of an entry that may be left out, or null. */
+type Nullish<Fields> = { [Name in keyof Fields]?: Fields[Name] | null | undefined };
+
 /** What an entry says of whom to ask, and how. */
-export interface AskedEntry {
+interface AskedEntry
+  extends Nullish<{
+    openai_base_url: string;
+    /** The same, of an agent. */
+    agent_url: string;
+    api: EntryApi;
+    stream: boolean;
+    extra_body: Json;
+  }> {
   /** The `model` of the request, with the prefix of its maker. */
   basemodel: string;
-  openai_base_url?: string | null | undefined;
-  api?: ApiDialect | null | undefined;
-  stream?: boolean | null | undefined;
-  extra_body?: Json | null | undefined;
 }
 
 /** Whom an entry asks, and in which way. */
-export interface Way {
+interface Way {
   /** Null where a URL is given. */
   maker: Maker | null;
   url: string;
-  api: ApiDialect;
+  api: EntryApi;
   /** The `model` of the request. */
   model: string;
   stream: boolean;
@@ -121,7 +128,11 @@ export interface Way {
  * entries without one.
  */
 export function wayOf(entry: AskedEntry, openaiApiBase: string | null): Way | { unknown: string } {
-  const { basemodel, openai_base_url, api, extra_body } = entry;
+  const { basemodel, openai_base_url, agent_url, api, extra_body } = entry;
+  if (api === 'agent') {
+    const url = agent_url || openai_base_url || '';
+    return { maker: null, url, api, model: basemodel, stream: false, streamIsSet: true };
+  }
   const given = openai_base_url || openaiApiBase;
   const [first] = makers;
   const [, prefix = null, rest = basemodel] = (!given && /^([^/]*)\/(.*)$/s.exec(basemodel)) || [];
@@ -144,13 +155,9 @@ export function describeUnknownMaker(prefix: string): string {
 }
 
 /** The parameters of a request that an entry sets by keys of their own. */
-export interface SetParameters {
-  temperature?: number | null | undefined;
-  top_p?: number | null | undefined;
-  seed?: number | null | undefined;
-  max_tokens?: number | null | undefined;
-  reasoning_effort?: Effort | null | undefined;
-}
+type SetParameters = Nullish<
+  Record<'temperature' | 'top_p' | 'seed' | 'max_tokens', number> & { reasoning_effort: Effort }
+>;
 
 /**
  * Fields of a request's body in a dialect's own names, except the conversation and tools; what else
@@ -184,6 +191,10 @@ export function* askingProblems(
 ): Generator<string> {
   const way = wayOf(entry, openaiApiBase);
   if ('unknown' in way) return; // its model-days fail, and say why
+  if (way.api === 'agent') {
+    if (way.url === '') yield 'agent_url: "api": "agent" needs the URL of the agent';
+    return;
+  }
   const { seed, reasoning_effort: effort } = entry;
   if (seed != null && way.api !== 'chat') {
     const wayOut = 'remove it, set "api": "chat", name a URL, or put it into extra_body';

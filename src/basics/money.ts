@@ -105,7 +105,8 @@ export function microDollars(text: string): number | null {
   return units <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(units) : null;
 }
 
-function dividedHalfEven(dividend: bigint, divisor: bigint): bigint {
+/** Divides integers of which none is negative; a half is rounded to even. */
+export function dividedHalfEven(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor;
   const twiceRest = (dividend % divisor) * 2n;
   return twiceRest > divisor || (twiceRest === divisor && quotient % 2n === 1n)

@@ -87,6 +87,6 @@ export function ownNode(flags: readonly string[], text: string, host = here): Co
   const all = [...NO_INSPECTOR_FLAGS, ...flags];
   const { file } = host;
   if (!host.isExecutable) return { file, args: [...all, '--input-type=commonjs', '--eval', text] };
-  for (const flag of all) assert(!/\s/.test(flag), 'flags are separated by blanks');
+  assert(!all.some((flag) => /\s/.test(flag)), 'flags are separated by blanks');
   return { file, args: [`--node-options=${all.join(' ')}`, RUN_TEXT, text] };
 }

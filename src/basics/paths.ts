@@ -4,7 +4,7 @@
  */
 
 /** The parameters by name, still percent-encoded; null when the path does not match. */
-export type PathPattern = (segments: readonly string[]) => [name: string, segment: string][] | null;
+type PathPattern = (segments: readonly string[]) => [name: string, segment: string][] | null;
 
 /** The parts of a path between its slashes. A trailing slash is ignored. */
 export function segmentsOf(path: string): string[] {

@@ -21,7 +21,7 @@ export const isExecutable = isSea();
 declare const PROGRAM_ID: string;
 
 /** Distinguishes this build from any other; null without a build. */
-export const BUILD = typeof PROGRAM_ID === 'string' ? PROGRAM_ID : null;
+const BUILD = typeof PROGRAM_ID === 'string' ? PROGRAM_ID : null;
 
 /** What a person types to run the program from where they stand. */
 export const PROGRAM_NAME = isExecutable

@@ -6,7 +6,7 @@ import { hashText } from './hash.ts';
  */
 
 /** Where a published folder has the response to a request. */
-export interface PublishedFile {
+interface PublishedFile {
   /** Relative to the folder. */
   path: string;
   /** The member of the file that is the response; null where that is the whole file. */

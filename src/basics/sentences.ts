@@ -7,6 +7,13 @@ export function count(number: number, noun: string): string {
 }
 
 /**
+ * The lines that there are: a condition that does not hold leaves `false` in the place of its line.
+ */
+export function linesOf(lines: readonly (string | false)[]): string[] {
+  return lines.filter((line) => line !== false);
+}
+
+/**
  * A share in percent, `31.2 %`: with one decimal, or with as many as tell it from another in words.
  */
 export function percentOf(share: number, other = ''): string {
@@ -18,18 +25,16 @@ export function percentOf(share: number, other = ''): string {
 
 /** The limits of orders, `at most 25 % in one symbol, at most 5 orders a day`; `none` without any. */
 export function limitsInWords(
-  limits: {
-    max_weight?: number | null | undefined;
-    max_orders?: number | null | undefined;
-    min_cash?: number | null | undefined;
-  } | null,
+  limits: Partial<
+    Record<'max_weight' | 'max_orders' | 'min_cash', number | null | undefined>
+  > | null,
 ): string {
   const { max_weight: weight, max_orders: orders, min_cash: cash } = limits ?? {};
-  const words = [
+  const words = linesOf([
     weight != null && `at most ${percentOf(weight)} of the portfolio in one symbol`,
     cash != null && `at least ${percentOf(cash)} of it in cash`,
     orders != null && `at most ${count(orders, 'order')} a day`,
-  ].filter((part) => part !== false);
+  ]);
   return words.join(', ') || 'none';
 }
 

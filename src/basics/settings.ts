@@ -87,8 +87,9 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     jinaBaseUrl: env.JINA_BASE_URL,
     /** The yearly rate, as a fraction, that returns are compared with. */
     riskFreeRate: env.RISK_FREE_RATE,
-    /** The URL of the service for client commands; null means on this machine, at `apiPort`. */
+    /** The URL of the service for client commands, and for agents; null means on this machine, at `apiPort`. */
     apiUrl: env.API_URL,
+    publicUrl: env.PUBLIC_URL,
     /**
      * An access token with all rights, which client commands send. Without it and without the file,
      * no request needs one.
@@ -122,14 +123,14 @@ function withoutEmptyValues(environment: NodeJS.ProcessEnv): Record<string, stri
 const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
   `expected ${what}, got ${JSON.stringify(issue.input)}`;
 
-function wholeNumber(least: number, most: number) {
+function numberWithin(form: RegExp, [least, most]: readonly [number, number], what: string) {
   const isWithin = (text: string) =>
-    /^\d{1,10}$/.test(text) && Number(text) >= least && Number(text) <= most;
-  return v.pipe(
-    v.string(),
-    v.check(isWithin, expected(`a whole number from ${least} to ${most}`)),
-    v.transform(Number),
-  );
+    form.test(text) && Number(text) >= least && Number(text) <= most;
+  return v.pipe(v.string(), v.check(isWithin, expected(what)), v.transform(Number));
+}
+
+function wholeNumber(least: number, most: number) {
+  return numberWithin(/^\d{1,10}$/, [least, most], `a whole number from ${least} to ${most}`);
 }
 
 function oneOf<const Words extends readonly string[]>(words: Words) {
@@ -141,21 +142,11 @@ const yesOrNo = flag(expected('true or false'));
 const httpUrl = v.pipe(v.string(), v.check(isHttpUrl, `expected ${HTTP_URL}`));
 
 /** A fraction; the allowed range excludes most percentages given by mistake. */
-const MIN_YEARLY_RATE = -0.1;
-const MAX_YEARLY_RATE = 0.5;
-const rateMessage = expected(
-  `a yearly rate as a fraction from ${MIN_YEARLY_RATE} to ${MAX_YEARLY_RATE}, such as 0.04`,
-);
-const yearlyRate = v.pipe(
-  v.string(),
-  v.check(
-    (text) =>
-      /^-?\d{0,9}\.?\d{1,9}$/.test(text) &&
-      Number(text) >= MIN_YEARLY_RATE &&
-      Number(text) <= MAX_YEARLY_RATE,
-    rateMessage,
-  ),
-  v.transform(Number),
+const YEARLY_RATES = [-0.1, 0.5] as const;
+const yearlyRate = numberWithin(
+  /^-?\d{0,9}\.?\d{1,9}$/,
+  YEARLY_RATES,
+  `a yearly rate as a fraction from ${YEARLY_RATES.join(' to ')}, such as 0.04`,
 );
 
 /**
@@ -237,7 +228,7 @@ const accessToken = v.pipe(
 );
 
 /** An optional variable; null without it. */
-function optional<Schema extends v.GenericSchema<string, string>>(schema: Schema) {
+function optional<Schema extends v.GenericSchema>(schema: Schema) {
   return v.optional(v.nullable(schema), null);
 }
 
@@ -247,15 +238,16 @@ const environmentSchema = v.object({
   API_PORT: v.optional(wholeNumber(0, 65_535), '8080'),
   LOG_LEVEL: v.optional(logLevelName, 'INFO'),
   MAX_SIMULATION_DAYS: v.optional(wholeNumber(1, 3_660), '30'),
-  MAX_PARALLEL_MODELS: v.optional(v.nullable(wholeNumber(1, MAX_RUNS)), null),
+  MAX_PARALLEL_MODELS: optional(wholeNumber(1, MAX_RUNS)),
   MODEL_DAY_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '3600'),
   MODEL_DAY_MEMORY_MB: v.optional(wholeNumber(128, 65_536), '512'),
-  MODEL_DAY_COMMAND: v.optional(v.nullable(command), null),
+  MODEL_DAY_COMMAND: optional(command),
   MODEL_DAY_COMMAND_ENV: v.optional(variableNames, ''),
   MODEL_REQUEST_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '900'),
   MAX_RATE_LIMIT_WAIT_SECONDS: v.optional(wholeNumber(0, 86_400), '300'),
   AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),
   RUNTIME_CONFIG_PATH: v.optional(filePath, RUNTIME_CONFIGURATION_PATH),
+  PUBLIC_URL: optional(httpUrl),
   OPENAI_API_BASE: optional(httpUrl),
   ...Object.fromEntries(makers.map(({ keyVariable }) => [keyVariable, optional(headerKey)])),
   OPENAI_API_KEY: optional(headerKey),

@@ -34,16 +34,31 @@ interface Place {
 }
 
 const places = new Map<string, Place>();
+const agents = new Set<string>();
 let next = 0;
 
 /** Takes the order of the entries from what the service knows, for every page of this tab. */
 export function learnOrder(models: KnownModels['models']): void {
-  for (const { signature, family, order } of models) {
+  for (const { signature, family, order, entry } of models) {
+    if (entry?.kind === 'agent') agents.add(signature).add(family);
     if (order === null) continue;
     places.set(signature, { order, run: splitName(signature).run });
     places.set(family, { order, run: 1 });
     next = Math.max(next, order + 1);
   }
+}
+
+/** What makes a figure of an agent another kind of figure. */
+export const OUTSIDE = {
+  words: 'outside agent',
+  reason: 'It has a network of its own: nothing here keeps it from looking up the future',
+};
+
+/** Beside the name of an agent; null beside others. */
+export function outsideMark(model: string): HTMLElement | null {
+  return agents.has(model)
+    ? h('small.caveat', { title: OUTSIDE.reason }, ` ${OUTSIDE.words}`)
+    : null;
 }
 
 function splitName(name: string): { family: string; run: number } {

@@ -9,6 +9,8 @@ import type { MessageHandler } from './channel.ts';
 const MAX_LOGGED_FAILURES = 100;
 
 interface MessageOptions {
+  /** Takes an answer: the session itself, or the day of an agent after its calls. */
+  answer?: Session['answer'];
   log: Log;
   maxSteps: number;
   maxFailures: number;
@@ -23,7 +25,7 @@ interface MessageOptions {
  */
 export function handleMessages(
   session: Session,
-  { log, maxSteps, maxFailures, onRefused }: MessageOptions,
+  { answer = session.answer, log, maxSteps, maxFailures, onRefused }: MessageOptions,
 ): MessageHandler {
   let isPrompted = false;
   let failuresInStep = 0;
@@ -59,8 +61,9 @@ export function handleMessages(
       case 'answer': {
         if (session.steps >= maxSteps) throw protocolError(`it continued after ${maxSteps} steps`);
         failuresInStep = 0;
-        const results = await session.answer(message);
-        return isLastAnswer(message) ? null : results;
+        const results = await answer(message);
+        const isHeard = results.again !== undefined || results.end !== undefined;
+        return isLastAnswer(message) && !isHeard ? null : results;
       }
     }
   };

@@ -198,10 +198,8 @@ export function nextLookMs(leftMb: number): number {
 
 /** Memory in use and swapped out, in kilobytes. */
 function kbIn(status: string): number {
-  const sizes = [/^VmRSS:\s+(\d+) kB$/m, /^VmSwap:\s+(\d+) kB$/m].map(
-    (line) => line.exec(status)?.[1],
-  );
-  return sizes.reduce((sum, size) => sum + Number(size ?? 0), 0);
+  const sizes = status.matchAll(/^Vm(?:RSS|Swap):\s+(\d+) kB$/gm);
+  return sizes.reduce((sum, [, size]) => sum + Number(size), 0);
 }
 
 /**

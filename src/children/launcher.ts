@@ -22,18 +22,15 @@ const LAUNCHER_VARIABLES = ['PATH', 'HOME'];
 /** Node on the machine where a launcher runs it, whatever runs this process. */
 const NODE: Host = { file: 'node', isExecutable: false };
 
-/** What is read of the settings. */
-interface CommandSettings {
-  modelDayCommand: readonly string[] | null;
-  modelDayCommandVariables: readonly string[];
-}
-
 /**
  * How a service with these settings starts its children: directly, or by the command of
  * MODEL_DAY_COMMAND.
  */
 export function startChildBy(
-  { modelDayCommand, modelDayCommandVariables }: CommandSettings,
+  {
+    modelDayCommand,
+    modelDayCommandVariables,
+  }: { modelDayCommand: readonly string[] | null; modelDayCommandVariables: readonly string[] },
   environment: NodeJS.ProcessEnv,
   times: LauncherTimes = launcherTimes,
 ): StartChild {
@@ -160,7 +157,7 @@ const ADVICE =
   'Run MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node; then run this day again';
 
 /** How a launcher ended. */
-export interface LauncherEnd {
+interface LauncherEnd {
   name: string;
   /** The end of what it wrote there. */
   stderr: string;

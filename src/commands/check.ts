@@ -5,6 +5,7 @@ import type { AuditReport } from '../verify/replay.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { tablesInManifest } from '../database/manifest.ts';
 import { readSettings } from '../basics/settings.ts';
+import { linesOf } from '../basics/sentences.ts';
 import { forTerminal } from '../basics/text.ts';
 import type { Meaning } from '../database/schema/price-conditions.ts';
 import { WrongUsage, ownDatabase } from './arguments.ts';
@@ -17,12 +18,12 @@ function describeReplay(report: AuditReport): string {
     superseded.modelDays === 0
       ? ''
       : `, and ${number(superseded.same)} of ${number(superseded.modelDays)} superseded`;
-  const outside = `  taken from the record, because they came from outside: ${number(fromOutside)} news results`;
-  return [
+  return linesOf([
     `replay: ${number(same)} of ${number(modelDays)} model-days replayed${others}: same reports, same answers, same books`,
-    ...(fromOutside > 0 ? [outside] : []),
+    fromOutside > 0 &&
+      `  taken from the record, because they came from outside: ${number(fromOutside)} news results`,
     '',
-  ].join('\n');
+  ]).join('\n');
 }
 
 const FAULTY = 1;
@@ -57,20 +58,21 @@ export async function check(
   const tables = await withSnapshot(path, tablesInManifest);
   process.stdout.write(describe(path, report, tables));
   if (isReplay) process.stdout.write(describeReplay(report));
-  const isReal = prices.length === 0 || (await compareWith(path, { paths: prices, as: said }));
+  const isReal = prices.length === 0 || (await compareWith(path, prices, said));
   return isSound(report) && isReal ? 0 : FAULTY;
 }
 
 /** Compares with the reader's own files and prints every difference; returns whether there is none. */
 async function compareWith(
   path: string,
-  files: { paths: readonly string[]; as: Meaning | undefined },
+  names: readonly string[],
+  as: Meaning | undefined,
 ): Promise<boolean> {
   const { comparePrices } = await import('../verify/own-prices.ts');
   const { bars, splits, dividends, differences } = await comparePrices(path, async (yours) => {
     const untold = new Set<string>();
-    for (const name of files.paths) {
-      const summary = await importWithProgress(yours, name, { as: files.as, verb: 'compare' });
+    for (const name of names) {
+      const summary = await importWithProgress(yours, name, { as, verb: 'compare' });
       const lines = [`${forTerminal(name)}: ${summary.format}`, ...describeRefused(summary)];
       process.stdout.write(`${lines.join('\n')}\n`);
       if (summary.taken?.by === 'default') for (const symbol of summary.symbols) untold.add(symbol);
@@ -80,7 +82,7 @@ async function compareWith(
   const what = `${counted(bars, 'bar')}, ${counted(splits, 'split')} and ${counted(dividends, 'dividend')}`;
   const result =
     differences.length === 0 ? 'all as in' : `${counted(differences.length, 'difference')} from`;
-  const own = `${result} ${counted(files.paths.length, 'file')} of your own`;
+  const own = `${result} ${counted(names.length, 'file')} of your own`;
   process.stdout.write(`prices: ${what} that model-days used, ${own}\n`);
   for (const words of differences) process.stdout.write(`  ${forTerminal(words)}\n`);
   return differences.length === 0;
@@ -105,14 +107,13 @@ function describe(path: string, report: AuditReport, tables: number | null): str
   const replaced =
     superseded.modelDays > 0 ? ` and ${number(superseded.modelDays)} superseded` : '';
   const what = `${counted(modelDays, 'model-day')} of ${counted(models, 'model')}${replaced}, ${counted(positions, 'position')}`;
-  return [
+  return linesOf([
     `${forTerminal(path)}, ${size(statSync(path).size)}`,
     damage.length === 0 ? soundFile(tables) : 'file: damaged',
     ...damage.map((text) => `  ${forTerminal(text)}`),
     `ledger: ${what}`,
-    ...(problems.total > 0
-      ? findings('do not add up', problems)
-      : [`  all ${unverifiable.total > 0 ? 'others ' : ''}add up`]),
+    ...findings('do not add up', problems),
+    problems.total === 0 && `  all ${unverifiable.total > 0 ? 'others ' : ''}add up`,
     ...findings(
       'cannot be verified, because the prices at the time are no longer stored',
       unverifiable,
@@ -122,7 +123,7 @@ function describe(path: string, report: AuditReport, tables: number | null): str
       stale,
       ({ model, date }) => [`${model} ${date}`],
     ),
-    ...(stale.remedy === '' ? [] : [`    ${forTerminal(stale.remedy)}`]),
+    stale.remedy !== '' && `    ${forTerminal(stale.remedy)}`,
     '',
-  ].join('\n');
+  ]).join('\n');
 }

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { ServiceError } from '../basics/domain.ts';
-import { type HttpRequest, httpRequest, type HttpResponse } from '../basics/http-client.ts';
+import { type HttpRequest, httpRequest } from '../basics/http-client.ts';
 import { asObject, asText, tryParse } from '../basics/json.ts';
 import { cleanText, forTerminal, quote } from '../basics/text.ts';
 import {
   type CalendarDate,
+  dateOf,
   isCalendarDate,
   lastWeekdayClosed,
   weekdaysBefore,
@@ -60,59 +61,47 @@ export function createClient(baseUrl: string, token: string | null): Client {
   const base = baseUrl.replace(/\/+$/, '');
   const access = token === null ? {} : { authorization: `Bearer ${token}` };
   const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: Infinity, isDirect: true } as const;
-  return {
-    async get(path, schema) {
-      const request = { ...limits, headers: access };
-      return read(await reach(base + path, request), { what: `GET ${path}`, schema });
-    },
-    async post(path, content, schema) {
-      const headers = { ...access, 'content-type': 'application/json' };
-      const body = JSON.stringify(content);
-      const request = { ...limits, method: 'POST', headers, body } as const;
-      return read(await reach(base + path, request), { what: `POST ${path}`, schema });
-    },
+  const ask = async <Schema extends v.GenericSchema>(
+    method: 'GET' | 'POST',
+    path: string,
+    { schema, headers, ...more }: Pick<HttpRequest, 'headers' | 'body'> & { schema: Schema },
+  ) => {
+    const request = { ...limits, ...more, method, headers: { ...access, ...headers } };
+    const response = await httpRequest(base + path, request);
+    if (response.failure !== undefined) {
+      const reason = `${cleanText(response.message)} (--url or API_URL say where it is)`;
+      throw new Unavailable(`Cannot reach the service at ${new URL(base).origin}: ${reason}`);
+    }
+    const { status, text } = response;
+    const body = tryParse(text);
+    const plainPath = path.replace(/\?.*/, '');
+    if (status < 200 || status >= 300)
+      throw refusal(`${method} ${plainPath}`, status, asText(asObject(body)?.['detail']) ?? text);
+    const result = v.safeParse(schema, body);
+    if (result.success) return result.output;
+    const wrong = `${v.getDotPath(result.issues[0]) ?? 'it'} is not as expected`;
+    const problem = body === undefined ? 'it is not JSON' : wrong;
+    throw new ServiceError(
+      'service_unavailable',
+      `Cannot read the response of ${base}${plainPath}: ${problem}; is it this service?`,
+    );
   };
-}
-
-interface Reached extends HttpResponse {
-  url: string;
-}
-
-/** The response. Failures are thrown: the service may respond in a moment. */
-async function reach(url: string, request: HttpRequest): Promise<Reached> {
-  const response = await httpRequest(url, request);
-  if (response.failure === undefined) return { ...response, url };
-  const reason = cleanText(response.message);
-  const advice = '--url or API_URL say where it is';
-  throw new Unavailable(
-    `Cannot reach the service at ${new URL(url).origin}: ${reason} (${advice})`,
-  );
-}
-
-function read<Schema extends v.GenericSchema>(
-  { status, text, url }: Reached,
-  { what, schema }: { what: string; schema: Schema },
-): v.InferOutput<Schema> {
-  const body = tryParse(text);
-  if (status < 200 || status >= 300)
-    throw refusal(what, status, asText(asObject(body)?.['detail']) ?? text);
-  const result = v.safeParse(schema, body);
-  if (result.success) return result.output;
-  const problem =
-    body === undefined
-      ? 'it is not JSON'
-      : `${v.getDotPath(result.issues[0]) ?? 'it'} is not as expected`;
-  throw new ServiceError(
-    'service_unavailable',
-    `Cannot read the response of ${url.replace(/\?.*/, '')}: ${problem}; is it this service?`,
-  );
+  return {
+    get: (path, schema) => ask('GET', path, { schema }),
+    post: (path, content, schema) =>
+      ask('POST', path, {
+        schema,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(content),
+      }),
+  };
 }
 
 /** With the words of the response, or with whatever a proxy sent instead. */
 function refusal(what: string, status: number, detail: string): ServiceError {
   const words = quote(detail, MAX_QUOTED_LENGTH);
   const note = status < 400 ? ' (a redirect, which is not followed)' : '';
-  const message = `${what.replace(/\?.*/, '')}: ${`${status} ${words}`.trim()}${note}`;
+  const message = `${what}: ${`${status} ${words}`.trim()}${note}`;
   return PASSING_STATUSES.has(status)
     ? new Unavailable(message)
     : new Refused(message, { status, detail });
@@ -137,6 +126,13 @@ export function connect(url: string | undefined): Client {
   return createClient(wanted, apiToken);
 }
 
+/** Throws a `WrongUsage` for a range of dates that is not one, or not of the past. */
+export function checkRange(from: string, to: string): void {
+  checkDates({ from, to });
+  if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
+  if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
+}
+
 /** Throws a `WrongUsage` that names the first option that is not a date. */
 export function checkDates(dates: Record<string, string | undefined>): void {
   for (const [name, date] of Object.entries(dates))
@@ -149,7 +145,13 @@ const JOBS = 200;
 const NOT_FOUND = 404;
 
 /** The fields of the list of jobs that are needed here. */
-const jobs = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
+const jobList = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
+
+/** The ids of the newest jobs, at most so many. */
+export async function newestJobs(client: Client, limit: number): Promise<string[]> {
+  const { jobs } = await client.get(`/jobs?limit=${limit}`, jobList);
+  return jobs.map(({ job_id }) => job_id);
+}
 
 /**
  * As the work, but where the service does not find the job, the error names the job that was
@@ -164,8 +166,7 @@ export async function orUnknownJob<Result>(
     return await work();
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== NOT_FOUND) throw error;
-    const known = (await client.get(`/jobs?limit=${JOBS}`, jobs)).jobs.map(({ job_id: id }) => id);
-    const meant = didYouMean(jobId, known, 'GET /jobs lists them');
+    const meant = didYouMean(jobId, await newestJobs(client, JOBS), 'GET /jobs lists them');
     throw new ServiceError('job_not_found', forTerminal(`There is no job "${jobId}"; ${meant}`));
   }
 }

@@ -49,7 +49,7 @@ export function commandHelp(
     `Usage: ${PROGRAM_NAME} ${name} [OPTIONS]${argumentsOf(positionals)}`,
     '',
     summary,
-    details,
+    ...details,
     '',
     ...columns([...rows, ['--help', 'Show this page.']]),
     '',

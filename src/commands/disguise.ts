@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { dateOf } from '../basics/calendar.ts';
 import { signatureSchema } from '../basics/configuration-schema.ts';
 import { agentConfigurationFor, readConfiguration } from '../basics/configuration.ts';
 import {
@@ -11,11 +10,11 @@ import {
   writeControlMarket,
   type Written,
 } from '../control/market.ts';
-import { count, list } from '../basics/sentences.ts';
+import { count, linesOf, list } from '../basics/sentences.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
 import { checkWholeNumber, WrongUsage, ownDatabase } from './arguments.ts';
-import { checkDates } from './client.ts';
+import { checkRange } from './client.ts';
 import { counted, writeStoppably } from './terminal.ts';
 
 const DEFAULT_NAME = 'control';
@@ -23,16 +22,8 @@ const MAX_SEED_LENGTH = 200;
 /** Far more than there are prices for; a date before 1900 has an error of its own. */
 const MAX_WEEKS = 99_999;
 
-interface Arguments {
-  seed: string;
-  mask: string | undefined;
-  weeks: string | undefined;
-  universe: string | undefined;
-  name: string | undefined;
-  from: string;
-  to: string;
-  out: string;
-}
+type Arguments = Record<'seed' | 'from' | 'to' | 'out', string> &
+  Record<'mask' | 'weeks' | 'universe' | 'name', string | undefined>;
 
 /**
  * The command `disguise`: writes a control market into a folder. 0 when it is complete; otherwise
@@ -52,9 +43,7 @@ function readMarket(
   { seed, mask = 'both', weeks, universe, name = DEFAULT_NAME, from, to }: Arguments,
   settings: Settings,
 ): ControlMarket {
-  checkDates({ from, to });
-  if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
-  if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
+  checkRange(from, to);
   if (seed === '' || seed.length > MAX_SEED_LENGTH)
     throw new WrongUsage(`--seed: expected 1 to ${MAX_SEED_LENGTH} characters`);
   if (weeks !== undefined) checkWholeNumber('--weeks', weeks, MAX_WEEKS);
@@ -70,12 +59,8 @@ function readMarket(
     );
   const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
   const symbols = agentConfigurationFor(configuration, universe ?? null).stock_symbols;
-  const key = drawKey(seed, symbols, {
-    weeks: weeks === undefined ? null : Number(weeks),
-    from,
-    mask,
-  });
-  return { key, from, to, name };
+  const shift = weeks === undefined ? null : Number(weeks);
+  return { key: drawKey(seed, symbols, { weeks: shift, from, mask }), from, to, name };
 }
 
 function isMask(word: string): word is Mask {
@@ -88,21 +73,19 @@ function describe(
   { disguises, bars, dividends, files }: Written,
 ): string {
   const shown = forTerminal(folder);
-  const without = key.disguises
-    .filter((disguise) => !disguises.includes(disguise))
-    .map(({ symbol }) => symbol);
+  const left = key.disguises.filter((disguise) => !disguises.includes(disguise));
+  const without = left.map(({ symbol }) => symbol).sort();
   const toImport = files.map((file) => `${shown}/${file}`).join(' ');
   const shift = key.weeks === 0 ? 'on the real dates' : `${count(key.weeks, 'week')} earlier`;
   const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${shift}`;
   const hasRealNames = disguises.every(({ symbol, code }) => symbol === code);
-  return [
+  return linesOf([
     `${shown}: ${counted(bars, 'bar')} and ${count(dividends, 'dividend')} of ${count(disguises.length, 'symbol')}, ${span}`,
-    ...(without.length > 0 ? [`  left out, without prices then: ${list(without.sort())}`] : []),
+    without.length > 0 && `  left out, without prices then: ${list(without)}`,
     'Keep key.csv and the seed away from models.',
-    ...(hasRealNames
-      ? ['Its symbols are the real ones: import it in another folder, into a database of its own.']
-      : []),
+    hasRealNames &&
+      'Its symbols are the real ones: import it in another folder, into a database of its own.',
     `Next: import-prices ${toImport}, merge universe.json into the configuration, trigger --universe ${forTerminal(name)}`,
     '',
-  ].join('\n');
+  ]).join('\n');
 }

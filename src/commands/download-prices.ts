@@ -1,4 +1,4 @@
-import { type CalendarDate, dateOf, weekdays } from '../basics/calendar.ts';
+import { type CalendarDate, weekdays } from '../basics/calendar.ts';
 import { readConfiguration } from '../basics/configuration.ts';
 import { openDatabase } from '../database/database.ts';
 import { symbolsWithoutBars } from '../database/market.ts';
@@ -8,21 +8,19 @@ import { supplyDividends } from '../prices/download-dividends.ts';
 import { hasPriceProvider, NO_PRICE_PROVIDER } from '../prices/providers.ts';
 import type { PriceContext, PriceRequest } from '../prices/download.ts';
 import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
-import { count, didYouMean, list } from '../basics/sentences.ts';
+import { count, didYouMean, linesOf, list } from '../basics/sentences.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { nasdaq100 } from '../basics/configuration-schema.ts';
 import { checkWholeNumber, WrongUsage, resetNote } from './arguments.ts';
-import { checkDates } from './client.ts';
+import { checkRange } from './client.ts';
 import { createProgressLine } from './terminal.ts';
 
 const SOMETHING_MISSING = 1;
 const MAX_DOWNLOADS = 999_999;
 
-interface Arguments {
+interface Arguments extends Record<'symbols' | 'limit', string | undefined> {
   from: string;
   to: string;
-  symbols: string | undefined;
-  limit: string | undefined;
   dividends: boolean;
 }
 
@@ -92,27 +90,19 @@ function strangerSentence(symbol: string): string {
 }
 
 async function pricesByCommand(
-  { settings, ...context }: PriceContext,
-  request: DownloadRequest,
+  context: PriceContext,
+  { dates, symbols, limit }: DownloadRequest,
   options: Parameters<Download>[2],
 ): Promise<Outcome> {
-  const supply = await supplyPrices(
-    { ...context, settings: { ...settings, autoDownloadPriceData: true } },
-    {
-      dates: request.dates,
-      universe: request.symbols,
-      models: [],
-      downloadsLeft: request.limit,
-      waitsForHistory: true,
-      ...options,
-    },
-  );
+  const settings = { ...context.settings, autoDownloadPriceData: true };
+  const wanted = { dates, universe: symbols, models: [], downloadsLeft: limit, ...options };
+  const supply = await supplyPrices({ ...context, settings }, { ...wanted, waitsForHistory: true });
   const missing = new Set(supply.dates.flatMap((date) => date.missing));
   return {
-    text: describe(supply, request),
+    text: describe(supply, symbols, missing),
     hasStored: supply.reports.some(({ downloaded }) => downloaded.length > 0),
     isComplete: missing.size === 0,
-    decided: request.symbols.filter((symbol) => !missing.has(symbol)),
+    decided: symbols.filter((symbol) => !missing.has(symbol)),
   };
 }
 
@@ -121,13 +111,8 @@ async function dividendsByCommand(
   { symbols, from, to, limit }: DownloadRequest,
   options: Parameters<Download>[2],
 ): Promise<Outcome> {
-  const { report, warnings, missing } = await supplyDividends(context, {
-    symbols,
-    from,
-    to,
-    downloadsLeft: limit,
-    ...options,
-  });
+  const wantedOnes = { symbols, from, to, downloadsLeft: limit, ...options };
+  const { report, warnings, missing } = await supplyDividends(context, wantedOnes);
   const { downloaded, wanted } = report;
   const lines = [
     wanted === 0
@@ -151,9 +136,7 @@ function readRequest(
   { from, to, symbols, limit }: Arguments,
   { configurationPath, openaiApiBase }: Settings,
 ): DownloadRequest {
-  checkDates({ from, to });
-  if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
-  if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
+  checkRange(from, to);
   if (limit !== undefined) checkWholeNumber('--limit', limit, MAX_DOWNLOADS);
   const named =
     symbols === undefined
@@ -167,31 +150,28 @@ function readRequest(
   }
   const dates = weekdays(from, to);
   if (dates.length === 0) throw new WrongUsage(`${from} to ${to} has no weekday`);
-  return {
-    from,
-    to,
-    dates,
-    symbols: [...new Set(named)],
-    limit: limit === undefined ? null : Number(limit),
-  };
+  const most = limit === undefined ? null : Number(limit);
+  return { from, to, dates, symbols: [...new Set(named)], limit: most };
 }
 
-function describe({ dates, warnings, reports }: PriceSupply, { symbols }: DownloadRequest): string {
-  const missing = new Set(dates.flatMap((date) => date.missing));
+function describe(
+  { dates, warnings, reports }: PriceSupply,
+  symbols: readonly string[],
+  missing: ReadonlySet<string>,
+): string {
   const known = dates.filter((date) => date.missing.length === 0).length;
   const needed = reports.filter(({ wanted }) => wanted > 0);
-  return [
-    ...(needed.length === 0
-      ? ['Nothing to download: every price is known.']
-      : needed.map(
-          ({ downloaded, wanted, unit }) =>
-            `Downloaded ${downloaded.length} of ${count(wanted, unit)}.`,
-        )),
+  return linesOf([
+    needed.length === 0 && 'Nothing to download: every price is known.',
+    ...needed.map(
+      ({ downloaded, wanted, unit }) =>
+        `Downloaded ${downloaded.length} of ${count(wanted, unit)}.`,
+    ),
     ...warnings,
     `${known} of ${count(dates.length, 'weekday')} known for all ${count(symbols.length, 'symbol')}` +
       (missing.size > 0
         ? `; still missing on some of the others: ${list([...missing].sort())}`
         : ''),
     '',
-  ].join('\n');
+  ]).join('\n');
 }

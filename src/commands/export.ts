@@ -18,11 +18,7 @@ import { WrongUsage, ownDatabase } from './arguments.ts';
 import { checkDates } from './client.ts';
 import { counted, writeStoppably } from './terminal.ts';
 
-interface Arguments {
-  job: string | undefined;
-  models: string | undefined;
-  start: string | undefined;
-  end: string | undefined;
+interface Arguments extends Record<'job' | 'models' | 'start' | 'end', string | undefined> {
   'with-reasoning': boolean;
 }
 
@@ -49,7 +45,7 @@ export async function exportData(what: string, file: string, given: Arguments): 
       const days = completedDays(moment, filters);
       const lines = function* () {
         for (const [index, day] of days.entries()) {
-          const line = conversationLine(moment, day, { hasReasoning: given['with-reasoning'] });
+          const line = conversationLine(moment, day, given['with-reasoning']);
           yield `${JSON.stringify(line)}\n`;
           onProgress((index + 1) / days.length);
         }
@@ -66,11 +62,7 @@ export async function exportData(what: string, file: string, given: Arguments): 
 }
 
 /** A model-day in the messages of Chat Completions; what was not known that morning is in `metadata`. */
-export function conversationLine(
-  reader: Reader,
-  day: CompletedDay,
-  { hasReasoning }: { hasReasoning: boolean },
-) {
+function conversationLine(reader: Reader, day: CompletedDay, hasReasoning: boolean) {
   const log = messagesOf(reader, day);
   const { model, family, date, jobId: job_id, returnPercent } = day;
   const served = new Set(log.flatMap(({ servedModel }) => servedModel ?? []));

@@ -2,6 +2,7 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setFlagsFromString } from 'node:v8';
 import { messageOf } from '../basics/domain.ts';
 import { list } from '../basics/sentences.ts';
 import { readSettings } from '../basics/settings.ts';
@@ -16,7 +17,7 @@ import { createRefusalPrinter, describeRefused } from './import-prices.ts';
 import { counted, createProgressLine, number } from './terminal.ts';
 
 const NOT_ALL_IMPORTED = 1;
-const IMPORT_CACHE_MB = 64;
+const IMPORT_CACHE_MB = 32;
 const MAX_NAMED_KINDS = 12;
 const STANDARD_INPUT = '-';
 
@@ -25,6 +26,7 @@ const STANDARD_INPUT = '-';
  * the other files are imported anyway.
  */
 export async function importDocuments(paths: readonly string[]): Promise<number> {
+  setFlagsFromString('--semi-space-growth-factor=1'); // as import-prices does
   const settings = readSettings(process.env);
   const database = openDatabase(settings.databasePath, {
     durability: 'process-end',

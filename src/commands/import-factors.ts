@@ -1,5 +1,5 @@
 import { timestamp, type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
-import { messageOf, ServiceError } from '../basics/domain.ts';
+import { messageOf } from '../basics/domain.ts';
 import { list } from '../basics/sentences.ts';
 import { readSettings } from '../basics/settings.ts';
 import { forTerminal, unprintableIn } from '../basics/text.ts';
@@ -7,6 +7,7 @@ import { type CommandDatabase, openDatabase } from '../database/database.ts';
 import { factorNames, RISK_FREE, storeFactors, type FactorReturn } from '../database/factors.ts';
 import { WrongUsage, resetNote } from './arguments.ts';
 import { counted } from './terminal.ts';
+import { invalidFile } from '../prices/files/content.ts';
 import { dashedDate, readLines } from '../prices/files/lines.ts';
 
 /**
@@ -31,9 +32,9 @@ const MISSING = new Set([-99.99, -999]);
 const MAX_NAME_LENGTH = 50;
 
 export const units = { percent: 100, fraction: 1 } as const;
-export type FactorUnit = keyof typeof units;
+type FactorUnit = keyof typeof units;
 
-export interface FactorFile {
+interface FactorFile {
   /** With `risk_free` where the file has it. */
   factors: string[];
   returns: FactorReturn[];
@@ -61,7 +62,7 @@ export async function readFactors(path: string, unit: FactorUnit): Promise<Facto
     }
   if (hasRows) return file;
   const wanted = 'a header, and rows of a date YYYYMMDD or YYYY-MM-DD and daily returns';
-  throw new ServiceError('invalid_file', `it has no table of factors: ${wanted}`);
+  throw invalidFile(`it has no table of factors: ${wanted}`);
 }
 
 function namesIn(header: readonly string[], columns: number): string[] {
@@ -75,7 +76,7 @@ function namesIn(header: readonly string[], columns: number): string[] {
       : wrong !== undefined
         ? `its header has no name of 1 to ${MAX_NAME_LENGTH} printable characters for each factor`
         : new Set(names).size < names.length && 'its header has two columns of one factor';
-  if (why) throw new ServiceError('invalid_file', why);
+  if (why) throw invalidFile(why);
   return names;
 }
 
@@ -99,7 +100,7 @@ function rowOf(
 
 const NOT_ALL_IMPORTED = 1;
 /** In all: a regression on more would need more days than anyone has. */
-export const MAX_FACTORS = 20;
+const MAX_FACTORS = 20;
 
 /** The command `import-factors FILE...`: 0 when every file was imported, otherwise 1. */
 export async function importFactors(
@@ -136,10 +137,7 @@ async function importOne(
   const all = new Set([...factorNames(database), ...factors]);
   all.delete(RISK_FREE);
   if (all.size > MAX_FACTORS)
-    throw new ServiceError(
-      'invalid_file',
-      `there would be ${all.size} factors, and at most ${MAX_FACTORS} are stored`,
-    );
+    throw invalidFile(`there would be ${all.size} factors, and at most ${MAX_FACTORS} are stored`);
   const stamp = { source: path, recordedAt: timestamp(new Date()) };
   const { added, replaced } = database.transaction(() => storeFactors(database, returns, stamp));
   for (const { line, reason } of refused)

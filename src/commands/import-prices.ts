@@ -5,7 +5,7 @@ import { openDatabase } from '../database/database.ts';
 import { messageOf } from '../basics/domain.ts';
 import { contradictionsInWords, nightInWords, type Taken } from '../prices/files/meaning.ts';
 import { importFile, type ImportSummary } from '../prices/import.ts';
-import { list } from '../basics/sentences.ts';
+import { linesOf, list } from '../basics/sentences.ts';
 import { readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
 import { WrongUsage, resetNote } from './arguments.ts';
@@ -40,7 +40,7 @@ export async function importPrices(
     try {
       const summary = await importWithProgress(database, path, { as: said });
       process.stdout.write(describeImport(path, summary));
-      if (hasImported(summary)) filesImported += 1;
+      if (summary.symbols.length > 0) filesImported += 1;
     } catch (error) {
       process.stderr.write(`${forTerminal(messageOf(error))}\n`);
     }
@@ -103,19 +103,15 @@ export function createRefusalPrinter(
   };
 }
 
-function hasImported({ symbols }: ImportSummary): boolean {
-  return symbols.length > 0;
-}
-
 /** What was imported, as lines for the terminal. */
 export function describeImport(path: string, summary: ImportSummary): string {
-  const { format, taken } = summary;
-  const lines = [
+  const { format, taken, symbols } = summary;
+  const lines = linesOf([
     `${forTerminal(path)}: ${format}`,
-    ...(hasImported(summary) ? describeRows(summary) : ['  nothing imported']),
-    ...(taken === null ? [] : [describeTaken(taken, format)]),
+    ...(symbols.length > 0 ? describeRows(summary) : ['  nothing imported']),
+    taken !== null && describeTaken(taken, format),
     ...describeRefused(summary),
-  ];
+  ]);
   return `${lines.join('\n')}\n`;
 }
 
@@ -128,52 +124,40 @@ export function describeRefused({ refused }: Pick<ImportSummary, 'refused'>): st
 
 function describeRows(summary: ImportSummary): string[] {
   const rows = summary.taken === null ? describeActions(summary) : describePrices(summary);
-  return [
-    ...rows,
-    ...contradictionsInWords(summary.contradicted).map((sentence) => `  ${sentence}`),
-  ];
+  return rows.concat(contradictionsInWords(summary.contradicted).map((words) => `  ${words}`));
 }
 
 /** What a file of dividends, of splits or of both had. */
 function describeActions(summary: ImportSummary): string[] {
   const { symbols, firstDate, lastDate, dividends, changed, incomplete, unknown } = summary;
   const { splits, noSplits } = summary;
-  const what = [
-    ...(dividends > 0 || splits === 0
-      ? [`${counted(dividends, 'dividend')} (${number(changed)} new, changed or removed)`]
-      : []),
-    ...(splits > 0 ? [counted(splits - noSplits, 'split')] : []),
-    ...(noSplits > 0 ? [`${counted(noSplits, 'line')} 1:1 (no split)`] : []),
-  ];
+  const what = linesOf([
+    (dividends > 0 || splits === 0) &&
+      `${counted(dividends, 'dividend')} (${number(changed)} new, changed or removed)`,
+    splits > 0 && counted(splits - noSplits, 'split'),
+    noSplits > 0 && `${counted(noSplits, 'line')} 1:1 (no split)`,
+  ]);
   const dates = `${splits === 0 ? 'ex-dates ' : ''}${firstDate} to ${lastDate}`;
-  return [
+  return linesOf([
     `  imported ${what.join(' and ')} of ${counted(symbols.length, 'symbol')}, ${dates}`,
-    ...(incomplete > 0
-      ? [
-          `  dividends of ${counted(incomplete, 'symbol')} are not known to be complete, because rows were refused`,
-        ]
-      : []),
-    ...(unknown.length > 0
-      ? [
-          `  dividends are unknown on ${counted(unknown.length, 'ex-date')} whose rows were refused:` +
-            ` ${list(unknown, { most: MAX_NAMED_SYMBOLS })}`,
-        ]
-      : []),
-  ];
+    incomplete > 0 &&
+      `  dividends of ${counted(incomplete, 'symbol')} are not known to be complete, because rows were refused`,
+    unknown.length > 0 &&
+      `  dividends are unknown on ${counted(unknown.length, 'ex-date')} whose rows were refused:` +
+        ` ${list(unknown, { most: MAX_NAMED_SYMBOLS })}`,
+  ]);
 }
 
 function describePrices(summary: ImportSummary): string[] {
   const { symbols, changed, firstDate, lastDate, bars, dates, dividends, splits } = summary;
-  return [
+  return linesOf([
     `  imported ${counted(bars, 'bar')} (${number(changed)} new or changed) of ${counted(symbols.length, 'symbol')}` +
       ` on ${counted(dates, 'date')}, ${firstDate} to ${lastDate}: ${list(symbols, { most: MAX_NAMED_SYMBOLS })}`,
-    ...(dividends + splits > 0
-      ? [`  and ${counted(dividends, 'dividend')} and ${counted(splits, 'split')}`]
-      : []),
-    ...(summary.syntheticReplaced > 0
-      ? [`  synthetic prices of ${counted(summary.syntheticReplaced, 'symbol')} were replaced`]
-      : []),
-  ];
+    dividends + splits > 0 &&
+      `  and ${counted(dividends, 'dividend')} and ${counted(splits, 'split')}`,
+    summary.syntheticReplaced > 0 &&
+      `  synthetic prices of ${counted(summary.syntheticReplaced, 'symbol')} were replaced`,
+  ]);
 }
 
 /** What the prices were taken for, why, and how to say otherwise. */

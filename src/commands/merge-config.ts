@@ -26,19 +26,16 @@ export async function mergeConfig({ userFile, target, databasePath }: Merge): Pr
   const userPath = userFile ?? USER_CONFIGURATION_PATH;
   const base = readFrom(DEFAULT_CONFIGURATION_PATH);
   parseConfiguration(base, DEFAULT_CONFIGURATION_PATH);
-  const isGiven = userFile !== null || existsSync(userPath);
-  const merged = isGiven
-    ? mergePatch(base, readFrom(userPath, { mayStream: userFile !== null }))
-    : base;
-  parseConfiguration(
-    merged,
-    isGiven ? `${userPath}, merged over ${DEFAULT_CONFIGURATION_PATH}` : DEFAULT_CONFIGURATION_PATH,
-  );
-  const sources = isGiven ? [DEFAULT_CONFIGURATION_PATH, userPath] : [DEFAULT_CONFIGURATION_PATH];
+  let merged = base;
+  let done = `No ${userPath}: copied ${DEFAULT_CONFIGURATION_PATH} to ${target}`;
+  const sources = [DEFAULT_CONFIGURATION_PATH];
+  if (userFile !== null || existsSync(userPath)) {
+    merged = mergePatch(base, readFrom(userPath, { mayStream: userFile !== null }));
+    parseConfiguration(merged, `${userPath}, merged over ${DEFAULT_CONFIGURATION_PATH}`);
+    sources.push(userPath);
+    done = `Merged ${userPath} over ${DEFAULT_CONFIGURATION_PATH} into ${target}`;
+  }
   write(target, `${JSON.stringify(merged, null, 2)}\n`, { sources, databasePath });
-  const done = isGiven
-    ? `Merged ${userPath} over ${DEFAULT_CONFIGURATION_PATH} into ${target}`
-    : `No ${userPath}: copied ${DEFAULT_CONFIGURATION_PATH} to ${target}`;
   process.stderr.write(`${forTerminal(done)}\n`);
   return 0;
 }

@@ -6,14 +6,8 @@ import { readSettings } from '../basics/settings.ts';
 import { forTerminal, unprintableIn } from '../basics/text.ts';
 import { publish as publishTo } from '../publish/publish.ts';
 
-interface Arguments {
-  job: string | undefined;
-  models: string | undefined;
-  start: string | undefined;
-  end: string | undefined;
-  title: string | undefined;
-  url: string | undefined;
-  chromium: string | undefined;
+type Names = 'job' | 'models' | 'start' | 'end' | 'title' | 'url' | 'chromium';
+interface Arguments extends Record<Names, string | undefined> {
   'without-conversations': boolean;
 }
 
@@ -32,7 +26,7 @@ export async function publish(folder: string, given: Arguments): Promise<number>
     startDate: start,
     endDate: end,
     withConversations: !given['without-conversations'],
-    url: url === undefined ? '' : url.replace(/\/?$/, '/'),
+    url: url?.replace(/\/?$/, '/') ?? '',
     chromium,
   };
   const settings = readSettings(process.env);

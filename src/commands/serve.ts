@@ -38,7 +38,7 @@ export function builtPages(): BuiltPages {
  * Node starts all its threads when the first is needed, and aborts the process if the system allows
  * no more. Before there are children this either succeeds or fails with nothing lost.
  */
-export function makeThreads(): Promise<void> {
+function makeThreads(): Promise<void> {
   process.env['UV_THREADPOOL_SIZE'] ??= String(THREADS);
   return new Promise((resolve) => stat('.', () => resolve()));
 }
@@ -52,7 +52,7 @@ export function makeThreads(): Promise<void> {
 export const HEAP_FLAGS = ['--semi-space-growth-factor=1', '--heap-growing-percent=150'];
 
 /** Sets `HEAP_FLAGS` once the start is over. */
-export function keepMemoryFlat(): void {
+function keepMemoryFlat(): void {
   setTimeout(async () => {
     const { setFlagsFromString } = await import('node:v8');
     for (const flag of HEAP_FLAGS) setFlagsFromString(flag);
@@ -60,7 +60,7 @@ export function keepMemoryFlat(): void {
 }
 
 /** The first signal shuts down cleanly, the second exits at once. */
-export function stopOnSignal(stop: () => Promise<void>, { info, error }: Log): void {
+function stopOnSignal(stop: () => Promise<void>, { info, error }: Log): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(FAILED);

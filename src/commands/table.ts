@@ -7,8 +7,8 @@ import type { Options, Positionals, Values } from './arguments.ts';
 export interface Command {
   /** What it does, as a sentence. */
   summary: string;
-  /** The rest of its help page. */
-  details: string;
+  /** The rest of its help page, in lines. */
+  details: readonly string[];
   options: Options;
   positionals?: Positionals;
   /** A complete command line, without the program. */
@@ -37,7 +37,7 @@ const as = {
 export const commands: Record<string, Command> = {
   serve: command({
     summary: 'Serves the interface and the pages until SIGTERM or Ctrl-C (default).',
-    details: 'Listens on API_PORT. A second signal ends it immediately.',
+    details: ['Listens on API_PORT. A second signal ends it immediately.'],
     options: { 'merge-config': { text: 'Run merge-config first, as the container does.' } },
     example: 'serve',
     run: async ({ values }) => {
@@ -48,20 +48,20 @@ export const commands: Record<string, Command> = {
   }),
   demo: command({
     summary: 'Serves in DEV mode and simulates sixty weekdays; needs no key, costs nothing.',
-    details: lines(
+    details: [
       'Prints a table, and keeps serving until Ctrl-C. The models are those of',
       'configs/demo_config.json, if it is there. Uses any free port if API_PORT is taken.',
-    ),
+    ],
     options: {},
     example: 'demo',
     run: async () => (await import('./demo.ts')).demo(),
   }),
   'import-prices': command({
     summary: 'Imports daily prices, dividends and splits from files.',
-    details: lines(
+    details: [
       'The summary says what the prices were taken for, and why. Bad rows are reported and skipped.',
       'Exit code 0 if every file had something to import, otherwise 1. Formats: docs/prices.md.',
-    ),
+    ],
     options: { as },
     positionals: { name: 'FILE', least: 1, most: Infinity },
     example: 'import-prices --as raw prices.jsonl more.csv.gz dividends.csv',
@@ -70,10 +70,10 @@ export const commands: Record<string, Command> = {
   }),
   'import-factors': command({
     summary: 'Imports daily returns of factors, to tell returns apart.',
-    details: lines(
+    details: [
       "Files of Kenneth French's data library, or CSV with date and a column for each factor.",
       'Exit code 0 if every file was imported, otherwise 1. See docs/figures.md.',
-    ),
+    ],
     options: { unit: { value: 'UNIT', text: 'percent or fraction. Default: percent.' } },
     positionals: { name: 'FILE', least: 1, most: Infinity },
     example: 'import-factors F-F_Research_Data_5_Factors_2x3_daily.CSV',
@@ -82,11 +82,11 @@ export const commands: Record<string, Command> = {
   }),
   'import-documents': command({
     summary: 'Imports filings, news and other documents that models may read, as of their date.',
-    details: lines(
+    details: [
       'JSON lines or CSV, plain or compressed by gzip or zstd; - is standard input. Bad rows are',
       'reported and skipped. Exit code 0 if every file had something to import, otherwise 1. Formats:',
       'docs/documents.md.',
-    ),
+    ],
     options: {},
     positionals: { name: 'FILE', least: 1, most: Infinity },
     example: 'import-documents filings.jsonl news.json.gz',
@@ -94,10 +94,10 @@ export const commands: Record<string, Command> = {
   }),
   'download-prices': command({
     summary: 'Downloads missing daily prices, as a job does.',
-    details: lines(
+    details: [
       'Needs MASSIVE_API_KEY or ALPHAADVANTAGE_API_KEY. Exit code 0 if every price of the range is',
       'known at the end, otherwise 1; also 1 for a named symbol without a price on any date.',
-    ),
+    ],
     options: {
       from: { value: 'DATE', text: 'First date, YYYY-MM-DD.', isRequired: true },
       to: { value: 'DATE', text: 'Last date.', isRequired: true },
@@ -110,10 +110,10 @@ export const commands: Record<string, Command> = {
   }),
   disguise: command({
     summary: 'Writes stored prices in disguise, which shows what a model remembers.',
-    details: lines(
+    details: [
       'Such a control market is a new folder with prices, dividends, a universe and the key to it:',
       'see docs/control-markets.md. Exit code 0, or 1 on failure, which leaves no files behind.',
-    ),
+    ],
     options: {
       seed: { value: 'S', text: 'Makes the key: keep both away from models.', isRequired: true },
       from: { value: 'DATE', text: 'First date of the prices, YYYY-MM-DD.', isRequired: true },
@@ -129,11 +129,11 @@ export const commands: Record<string, Command> = {
   }),
   trigger: command({
     summary: 'Creates a job on a running service and prints its id.',
-    details: lines(
+    details: [
       'Sends API_TOKEN if it is set. Exit code 0 if the job was created (with --watch: completed),',
       'otherwise 1. With --end last-session, for schedulers (docs/live.md), also 0 if nothing is left',
       'to do, or (with --watch) if the prices are not out yet.',
-    ),
+    ],
     options: {
       start: { value: 'DATE', text: 'YYYY-MM-DD. Default: after the last completed day of each.' },
       end: { value: 'DATE', text: 'Last date, or last-session.', isRequired: true },
@@ -151,7 +151,7 @@ export const commands: Record<string, Command> = {
   }),
   watch: command({
     summary: 'Follows a job of a running service to its end; by default the newest.',
-    details: 'Sends API_TOKEN if it is set. Exit code 0 if the job completed, otherwise 1.',
+    details: ['Sends API_TOKEN if it is set. Exit code 0 if the job completed, otherwise 1.'],
     options: { url },
     positionals: { name: 'JOB-ID', least: 0, most: 1 },
     example: 'watch 3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f',
@@ -159,10 +159,10 @@ export const commands: Record<string, Command> = {
   }),
   backup: command({
     summary: 'Copies the database, or one job of it, whether or not the service runs.',
-    details: lines(
+    details: [
       'Without FILE the copy is written to data/agent_data/ and named after the time. No file is',
       'overwritten. Exit code 0, or 1 on failure, which leaves no files behind.',
-    ),
+    ],
     options: { job: { value: 'JOB-ID', text: 'Only this job, verifiable: see docs/verify.md.' } },
     positionals: { name: 'FILE', least: 0, most: 1 },
     example: 'backup before-upgrade.db',
@@ -170,10 +170,10 @@ export const commands: Record<string, Command> = {
   }),
   restore: command({
     summary: 'Replaces the database with a backup, while no service is running.',
-    details: lines(
+    details: [
       'Verifies FILE, keeps the database under another name, and puts a copy in its place.',
       'DEPLOYMENT_MODE says which database. Exit code 0, or 1 with nothing changed.',
-    ),
+    ],
     options: {},
     positionals: { name: 'FILE', least: 1, most: 1 },
     example: 'restore before-upgrade.db',
@@ -181,10 +181,10 @@ export const commands: Record<string, Command> = {
   }),
   check: command({
     summary: 'Verifies a database and plays its model-days again; changes nothing.',
-    details: lines(
+    details: [
       "Without FILE it checks the service's own database, whether or not the service runs.",
       'Exit code 0 if everything adds up and, with --prices, nothing differs; otherwise 1.',
-    ),
+    ],
     options: {
       replay: { text: 'Also say how many model-days came out the same.' },
       prices: {
@@ -201,10 +201,10 @@ export const commands: Record<string, Command> = {
   }),
   view: command({
     summary: 'Serves the pages of a database file; runs no jobs, changes nothing.',
-    details: lines(
+    details: [
       'Listens on API_PORT. FILE is a package of backup --job, a backup, or the database of a service,',
       'which may be running: new results appear. Ends with SIGTERM or Ctrl-C.',
-    ),
+    ],
     options: {},
     positionals: { name: 'FILE', least: 1, most: 1 },
     example: 'view paper.db',
@@ -212,10 +212,10 @@ export const commands: Record<string, Command> = {
   }),
   publish: command({
     summary: 'Writes the pages into a folder for any file server.',
-    details: lines(
+    details: [
       'A snapshot, whether or not the service is running: see docs/publish.md. A second run changes',
       'only what changed. A folder with files of others is refused. Exit code 0, or 1 on failure.',
-    ),
+    ],
     options: {
       job: jobOption,
       models: { value: 'A,B,...', text: 'Only these models; without pages of jobs.' },
@@ -233,10 +233,10 @@ export const commands: Record<string, Command> = {
   }),
   export: command({
     summary: 'Writes conversations as messages, one line of JSON per completed model-day.',
-    details: lines(
+    details: [
       'For fine-tuning, for judges: the form is in docs/publish.md. Works whether or not the service',
       'runs. No file is overwritten. Exit code 0, or 1 on failure, which leaves no file behind.',
-    ),
+    ],
     options: {
       job: jobOption,
       models: { value: 'A,B,...', text: 'Only these models, with all repeats, or single runs.' },
@@ -251,10 +251,10 @@ export const commands: Record<string, Command> = {
   }),
   'merge-config': command({
     summary: 'Merges your configuration over the default one and writes the result.',
-    details: lines(
+    details: [
       'Merges user-configs/config.json, or USER-FILE, over configs/default_config.json (RFC 7396) and',
       'writes RUNTIME_CONFIG_PATH (default: /tmp/runtime_config.json), which serve then uses.',
-    ),
+    ],
     options: {},
     positionals: { name: 'USER-FILE', least: 0, most: 1 },
     example: 'merge-config my-config.json',
@@ -262,7 +262,7 @@ export const commands: Record<string, Command> = {
   }),
   healthcheck: command({
     summary: 'Exits with 0 if the service on API_PORT is healthy, otherwise with 1.',
-    details: 'For containers without a shell.',
+    details: ['For containers without a shell.'],
     options: {},
     example: 'healthcheck',
     run: async () => (await import('./healthcheck.ts')).healthcheck(),
@@ -274,10 +274,6 @@ async function mergeInto(userFile: string | undefined): Promise<number> {
   const { mergeConfig } = await import('./merge-config.ts');
   const { runtimeConfigurationPath: target, databasePath } = readSettings(process.env);
   return mergeConfig({ userFile: userFile ?? null, target, databasePath });
-}
-
-function lines(...texts: string[]): string {
-  return texts.join('\n');
 }
 
 /** A row of the table; `run` receives values typed by the declared options. */

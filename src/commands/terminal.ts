@@ -85,21 +85,17 @@ export function outliveReaders(
       };
     stream.on('error', (error) => {
       const isTerminalLost = stream.isTTY === true && codeOf(error) === 'EIO'; // of a file, it is a fault of the disk
-      if (!isReaderLost(error) && !isTerminalLost) throw error;
+      const isReaderLost = codeOf(error) === 'EPIPE'; // it has ended, or closed the pipe
+      if (!isReaderLost && !isTerminalLost) throw error;
     });
   }
-}
-
-/** Whether something could not be written because its reader has ended or closed the pipe. */
-function isReaderLost(error: unknown): boolean {
-  return codeOf(error) === 'EPIPE';
 }
 
 const BAR_WIDTH = 30;
 const DEFAULT_COLUMNS = 80;
 
 /** A bar with percent and a text at the bottom of a terminal; nothing is drawn elsewhere. */
-export interface ProgressLine {
+interface ProgressLine {
   draw(done: number, total: number, text: string): void;
   /** Removes the line, so that something else can be printed. */
   clear(): void;
@@ -177,15 +173,11 @@ export async function writeStoppably(
   process.on('SIGINT', stop).on('SIGTERM', stop);
   const line = createProgressLine(process.stderr);
   try {
-    const result = await work({
-      signal: stopping.signal,
-      onProgress: (share) => line.draw(share, 1, target),
-    });
-    line.clear();
-    process.stdout.write(result);
+    const onProgress = (share: number) => line.draw(share, 1, target);
+    const { signal } = stopping;
+    process.stdout.write(await work({ signal, onProgress }).finally(() => line.clear()));
     return 0;
   } catch (error) {
-    line.clear();
     if (stopping.signal.aborted) return STOPPED;
     throw error;
   } finally {

@@ -1,4 +1,4 @@
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import { ServiceError, skipReasons } from '../basics/domain.ts';
 import { NOT_OUT_YET } from '../prices/warnings.ts';
 import { triggerResponse } from '../api/trigger.ts';
@@ -13,13 +13,14 @@ import {
   hadNoTrading,
   LAST_SESSION,
   type LastSession,
+  newestJobs,
   orUnknownJob,
   Refused,
   Unavailable,
 } from './client.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { statusResponse } from '../api/status.ts';
-import { duration, ranInWords } from '../basics/sentences.ts';
+import { duration, linesOf, ranInWords } from '../basics/sentences.ts';
 import { createProgressLine } from './terminal.ts';
 
 /** A job as text, while it runs and at its end; without control characters. */
@@ -50,16 +51,15 @@ export function describeEnd(job: JobStatusResponse): string {
   const failures = details
     .filter((detail) => detail.status === 'failed')
     .map((detail) => `${detail.date} ${detail.model} failed: ${detail.error}`);
-  const unnamed = failures.length - MAX_NAMED_FAILURES;
-  return [
+  const unnamed = failures.splice(MAX_NAMED_FAILURES).length;
+  const lines = linesOf([
     `The job is ${status} after ${duration(total_duration_seconds ?? 0)}: ${ranInWords(job)}.`,
-    ...(error ? [error] : []),
-    ...failures.slice(0, MAX_NAMED_FAILURES),
-    ...(unnamed > 0 ? [`and ${unnamed} more failed`] : []),
+    !!error && error,
+    ...failures,
+    unnamed > 0 && `and ${unnamed} more failed`,
     ...(warnings ?? []),
-  ]
-    .map(cleanText)
-    .join('\n');
+  ]);
+  return lines.map(cleanText).join('\n');
 }
 
 const POLL_INTERVAL_MS = 200;
@@ -130,9 +130,6 @@ async function askPatiently(
 }
 
 const NOT_COMPLETED = 1;
-/** The fields of the list of jobs that are needed here. */
-const newestJob = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
-
 /**
  * The command `watch`: follows a job of a running service, by default the newest (only that one can
  * be unfinished). 0 when it completed, 1 when it was cancelled or failed in part or whole.
@@ -151,7 +148,7 @@ export async function watch(
  * a job whose only trouble is that the prices of its dates are not out yet does not count as
  * failed: a holiday looks like that until the next session.
  */
-export async function watchJob(
+async function watchJob(
   client: Client,
   jobId: string,
   { waitsForPrices = false, isNew = false }: { waitsForPrices?: boolean; isNew?: boolean } = {},
@@ -159,11 +156,9 @@ export async function watchJob(
   const status = await followJob(client, jobId, { stream: process.stderr, isNew });
   const missing = waitsForPrices ? await datesNotOutYet(client, status) : null;
   if (missing !== null) {
-    const warnings = status.warnings?.map((warning) => `${cleanText(warning)}\n`) ?? [];
-    const lines = [
-      `Nothing to do yet: ${missing.join(', ')} had no trading, or the prices are late. A later run tries again.\n`,
-    ];
-    process.stdout.write([...lines, ...warnings].join(''));
+    const warnings = status.warnings?.map(cleanText) ?? [];
+    const nothing = `Nothing to do yet: ${missing.join(', ')} had no trading, or the prices are late. A later run tries again.`;
+    process.stdout.write(`${[nothing, ...warnings].join('\n')}\n`);
     return 0;
   }
   process.stdout.write(`${describeEnd(status)}\n`);
@@ -180,31 +175,23 @@ async function datesNotOutYet(
 ): Promise<string[] | null> {
   const notOut = warnings?.find((warning) => warning.startsWith(NOT_OUT_YET));
   if (error !== NO_DATES || notOut === undefined) return null;
-  const unpriced = [
-    ...new Set(
-      details.filter((day) => day.error === skipReasons.noPriceData).map(({ date }) => date),
-    ),
-  ];
+  const skipped = details.filter((day) => day.error === skipReasons.noPriceData);
+  const unpriced = [...new Set(skipped.map(({ date }) => date))];
   for (const date of unpriced)
     if (!notOut.includes(date) && !(await hadNoTrading(client, date))) return null;
   return unpriced.filter((date) => notOut.includes(date));
 }
 
 async function newestJobId(client: Client): Promise<string> {
-  const { jobs } = await client.get('/jobs?limit=1', newestJob);
-  const [newest] = jobs;
+  const [newest] = await newestJobs(client, 1);
   if (newest === undefined) throw new ServiceError('job_not_found', 'There is no job to watch yet');
-  return newest.job_id;
+  return newest;
 }
 
-interface Arguments {
-  start: string | undefined;
+interface Arguments
+  extends Record<'start' | 'models' | 'universe' | 'url', string | undefined>,
+    Record<'replace' | 'watch', boolean> {
   end: string;
-  models: string | undefined;
-  universe: string | undefined;
-  replace: boolean;
-  watch: boolean;
-  url: string | undefined;
 }
 
 /**
@@ -235,7 +222,7 @@ export async function trigger({
     replace_existing: replace,
     ...(universe !== undefined && { universe }), // older services do not know it
   };
-  const job = await createJob(client, request, { mayHaveNothingToDo: isLive });
+  const job = await createJob(client, request, isLive);
   if (job === null) return 0;
   for (const line of [job.message, ...(job.warnings ?? [])]) say(line);
   if (watch) return watchJob(client, job.job_id, { waitsForPrices: isLive, isNew: true });
@@ -247,7 +234,7 @@ export async function trigger({
 async function createJob(
   client: Client,
   request: unknown,
-  { mayHaveNothingToDo }: { mayHaveNothingToDo: boolean },
+  mayHaveNothingToDo: boolean,
 ): Promise<v.InferOutput<typeof triggerResponse> | null> {
   try {
     return await client.post('/simulate/trigger', request, triggerResponse);

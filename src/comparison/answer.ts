@@ -10,22 +10,7 @@ import type { Period } from './looks.ts';
  * How far the return of one model of a pair is above that of the other, as the difference of both:
  * 0.0038 is 0.38 percentage points.
  */
-export interface Lead {
-  first: string;
-  second: string;
-  /** Not below 0. */
-  points: Figure;
-  /** `0.38 points`: the difference of both returns as they are shown; `far` where it is too large. */
-  words: string;
-  /** That of the pair, in points. */
-  interval: Interval | Missing;
-  /** The interval in words; '' where an end is too large for a number. */
-  bounds: string;
-  isShown: boolean;
-  /** The return of the one behind. */
-  least: number;
-  days: number;
-}
+export type Lead = ReturnType<typeof leadOf>;
 
 /** What the lead in a pair is computed from. */
 export interface PairFacts {
@@ -36,12 +21,16 @@ export interface PairFacts {
   /** Of the difference of growth. */
   interval: Interval | Missing;
   isShown: boolean;
+  /**
+   * Those of the two for which the interval is a lower bound, because one run does not show how
+   * much a model itself varies.
+   */
   singleRuns: readonly string[];
   period: Period;
 }
 
 /** A difference of growth times the growth of the second model is one of returns. */
-export function leadOf(facts: PairFacts): Lead {
+export function leadOf(facts: PairFacts) {
   const { model, against, returns, isShown, period } = facts;
   const [one = NaN, other = NaN] = returns.map((own) => (typeof own === 'number' ? own : Infinity));
   const isBehind = one < other;
@@ -54,11 +43,16 @@ export function leadOf(facts: PairFacts): Lead {
   return {
     first,
     second,
+    /** Not below 0. */
     points: isKnown ? points : TOO_LARGE,
+    /** `0.38 points`: the difference of both returns as they are shown; `far` where it is too large. */
     words: isKnown ? inPoints(apart || points) : 'far',
+    /** That of the pair, in points. */
     interval,
+    /** The interval in words; '' where an end is too large for a number. */
     bounds: boundsOf(interval, { ...period, singleRuns: facts.singleRuns }),
     isShown,
+    /** The return of the one behind. */
     least,
     days: period.days,
   };

@@ -232,17 +232,17 @@ export function compareModels(input: ComparisonInput) {
     }),
   );
   const { pairs, leads } = reportPairs(chosen, period);
-  const totals = ordered.map((one) => ({
-    model: one.record.model,
-    totalReturn: totalReturnOf(one.series, period),
-  }));
+
   return {
     /** The days compared: every run of every compared model has started each from the same close. */
     days,
     /** The other days on which any of these runs has a return. */
     leftOut: leftOutDays(participants.records, calendar),
     answer: answerOf({
-      models: totals,
+      models: ordered.map((one) => ({
+        model: one.record.model,
+        totalReturn: totalReturnOf(one.series, period),
+      })),
       leads,
       days,
       benchmark: input.benchmarkOver(days),

@@ -1,3 +1,4 @@
+import { outsideOf } from '../basics/domain.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Figure } from '../performance/figure.ts';
 import {
@@ -21,6 +22,8 @@ export const MAX_CURVE_MODELS = 4;
 export interface Cutoff {
   knowledgeCutoff: CalendarDate | null;
   daysBefore: number;
+  /** Whether it is an agent, which may look up the future. */
+  isAgent: boolean;
 }
 
 /** Whether the model's runs would differ by chance, but there is only one. */
@@ -72,6 +75,7 @@ export function reportModel(
     interval_is_lower_bound: isSingleRun(record),
     knowledge_cutoff: cutoff.knowledgeCutoff,
     days_before_cutoff: cutoff.daysBefore,
+    outside: outsideOf(cutoff.isAgent),
     unavailable: { ...(missing && { run_returns: missing.reason }), ...unavailable } as Record<
       string,
       string

@@ -18,7 +18,7 @@ import {
   type Uncertainty,
 } from './difference.ts';
 import type { Period } from './looks.ts';
-import { type Lead, leadOf, sentenceOf } from './answer.ts';
+import { type Lead, leadOf, sentenceOf, type PairFacts } from './answer.ts';
 
 /**
  * Σ ab / √(Σ a² · Σ b²), a and b the deviations of both models' daily log returns from their means:
@@ -43,14 +43,7 @@ function isConstant(deviations: Float64Array): boolean {
 }
 
 /** Measures of two models over the same days. */
-export interface MeasuredPair {
-  /** The mean of the daily log returns, the first model's minus the second's. */
-  mean: number;
-  /** The uncertainty of that mean; null when the difference is the same on every day. */
-  uncertainty: Uncertainty | null;
-  /** Of both models' daily log returns. */
-  correlation: Figure;
-}
+type MeasuredPair = ReturnType<typeof measurePair>;
 
 /** The measures of two compared models, in either order. */
 export type MeasuredPairs = (model: string, against: string) => MeasuredPair;
@@ -71,31 +64,25 @@ export function measurePairs(series: readonly Series[]): MeasuredPairs {
   };
 }
 
-function measurePair(one: Series, other: Series): MeasuredPair {
+function measurePair(one: Series, other: Series) {
   const differences = one.logReturns.map(
     (logReturn, day) => logReturn - (other.logReturns[day] ?? NaN),
   );
   return {
+    /** The mean of the daily log returns, the first model's minus the second's. */
     mean: mean(differences),
+    /** The uncertainty of that mean; null when the difference is the same on every day. */
     uncertainty: measureUncertainty(differences, [one.spread, other.spread]),
+    /** Of both models' daily log returns. */
     correlation: correlationOf(one, other),
   };
 }
 
 /** Two models to compare, and the measures of both, or why there are none. */
-export interface ChosenPair {
-  model: string;
-  against: string;
-  /** Of both over the period, in this order. */
-  returns: readonly [Figure, Figure];
+export interface ChosenPair extends Omit<PairFacts, 'interval' | 'isShown' | 'period'> {
   measured: MeasuredPair | Missing;
   /** The days and the difference after each, in order; null when the curves are not wanted. */
   curve: readonly CurvePoint[] | null;
-  /**
-   * Those of the two for which the interval is a lower bound, because one run does not show how
-   * much a model itself varies.
-   */
-  singleRuns: readonly string[];
 }
 
 /** A measured difference, and how likely one of its size is by chance. */
@@ -109,29 +96,26 @@ interface Difference {
 
 const SAME = { reason: 'The difference does not vary from day to day' };
 
-/** The pairs as in the response, and who leads in each. */
-export interface ReportedPairs {
-  pairs: PairReport[];
-  leads: Lead[];
-}
-
-/** The pairs in the order given, with p-values adjusted over all of them that have figures. */
-export function reportPairs(chosen: readonly ChosenPair[], period: Period): ReportedPairs {
+/**
+ * The pairs as in the response and in the order given, with p-values adjusted over all of them that
+ * have figures, and who leads in each.
+ */
+export function reportPairs(chosen: readonly ChosenPair[], period: Period) {
   const differences = chosen.map(({ measured }) => differenceOf(measured, period));
   const known = differences.flatMap((one) => ('reason' in one ? [] : [one]));
   for (const [index, pValueHolm] of holm(known.map(({ pValue }) => pValue)).entries())
     at(known, index).pValueHolm = pValueHolm;
-  const reported: ReportedPairs = { pairs: [], leads: [] };
-  for (const [index, pair] of chosen.entries()) {
+  const leads: Lead[] = [];
+  const pairs = chosen.map((pair, index) => {
     const difference = at(differences, index);
     const isMissing = 'reason' in difference;
     const interval = isMissing ? difference : difference.interval;
     const isShown = !isMissing && difference.pValueHolm < 1 - period.confidence;
     const lead = leadOf({ ...pair, interval, isShown, period });
-    reported.leads.push(lead);
-    reported.pairs.push(reportPair(pair, { difference, lead, pairs: known.length }, period));
-  }
-  return reported;
+    leads.push(lead);
+    return reportPair(pair, { difference, lead, pairs: known.length }, period);
+  });
+  return { pairs, leads };
 }
 
 function differenceOf(measured: ChosenPair['measured'], period: Period): Difference | Missing {

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import { count } from '../basics/sentences.ts';
 import { mean, sampleVariance } from '../statistics/moments.ts';
-import { measureUncertainty, type RunSpread, type Uncertainty } from './difference.ts';
+import { measureUncertainty } from './difference.ts';
 
 /**
  * A date, or the number of a date in a chain's own market; one comparison uses only one of the two.
@@ -100,21 +100,10 @@ function readRecord(
 export const LEAST_DEVIATION = 1e-15;
 
 /** A model over the days compared. */
-export interface Series {
-  record: TrackRecord;
-  /** The mean of the runs' log returns, day by day. */
-  logReturns: Float64Array;
-  /** The mean daily log return of each run. */
-  runMeans: Float64Array;
-  spread: RunSpread;
-  /** The mean of the mean run's daily log returns. */
-  mean: number;
-  /** The uncertainty of that mean; null when nothing varies, as in a portfolio of cash. */
-  uncertainty: Uncertainty | null;
-}
+export type Series = ReturnType<typeof seriesOf>;
 
 /** At least two days, by number; every run must have a return on each. */
-export function seriesOf(record: TrackRecord, days: readonly number[]): Series {
+export function seriesOf(record: TrackRecord, days: readonly number[]) {
   const sums = new Float64Array(days.length);
   const runMeans = new Float64Array(record.runs.length);
   for (const [run, own] of record.runs.entries()) {
@@ -122,8 +111,18 @@ export function seriesOf(record: TrackRecord, days: readonly number[]): Series {
   }
   const logReturns = sums.map((sum) => sum / record.runs.length);
   const spread = { runs: record.runs.length, variance: sampleVariance(runMeans) };
-  const uncertainty = measureUncertainty(logReturns, [spread]);
-  return { record, logReturns, runMeans, spread, mean: mean(logReturns), uncertainty };
+  return {
+    record,
+    /** The mean of the runs' log returns, day by day. */
+    logReturns,
+    /** The mean daily log return of each run. */
+    runMeans,
+    spread,
+    /** The mean of the mean run's daily log returns. */
+    mean: mean(logReturns),
+    /** The uncertainty of that mean; null when nothing varies, as in a portfolio of cash. */
+    uncertainty: measureUncertainty(logReturns, [spread]),
+  };
 }
 
 /** Adds a run's log returns on these days to the sums by day; returns the run's own sum. */
@@ -148,20 +147,12 @@ export function commonDays(records: readonly TrackRecord[]): number[] {
   );
 }
 
-/** A day that is left out because not every run has started it from the same close. */
-export interface LeftOut {
-  day: Day;
-  /** Those that have no return on it, or one from another close than most. */
-  runs: string[];
-  reason: string;
-}
-
 /**
  * The days on which at least one run of these models has a return, but not every one from the same
- * close; in order. Of several closes the one that most runs started from counts; of equally many
- * the latest.
+ * close; in order. `runs` are those that have no return on it, or one from another close than most.
+ * Of several closes the one that most runs started from counts; of equally many the latest.
  */
-export function leftOutDays(records: readonly TrackRecord[], calendar: readonly Day[]): LeftOut[] {
+export function leftOutDays(records: readonly TrackRecord[], calendar: readonly Day[]) {
   const common = new Set(commonDays(records));
   const runs = records.flatMap((record) => record.runs);
   return calendar.flatMap((day, place) => {
@@ -187,22 +178,12 @@ function whyLeftOut(isMissing: boolean, isFromElsewhere: boolean): string {
     : `Its return starts from ${elsewhere}`;
 }
 
-/** Which models are compared, and over which days. */
-export interface Participants {
-  /** By place: the days that every run of these models has started from the same close. */
-  days: number[];
-  /** The models that determine the days, ordered by name. */
-  records: readonly TrackRecord[];
-  /** Why a model has no figures, by model. */
-  reasons: ReadonlyMap<string, string>;
-}
-
 /**
  * Decides which models are compared, over which days. A model without figures must not cost the
  * others any days, so each model is first checked over its own days. Where none is left, the days
  * are those that all models share.
  */
-export function findParticipants(all: readonly TrackRecord[]): Participants {
+export function findParticipants(all: readonly TrackRecord[]) {
   const reasons = new Map<string, string>();
   for (const record of all) {
     const reason = whyNotByItself(record);
@@ -212,8 +193,19 @@ export function findParticipants(all: readonly TrackRecord[]): Participants {
   const records = able.length === 0 ? all : able;
   const days = commonDays(records);
   if (days.length < MIN_DAYS)
-    for (const { model } of able) reasons.set(model, tooFewInCommon(days.length));
-  return { days, records, reasons };
+    for (const { model } of able)
+      reasons.set(
+        model,
+        `Needs ${count(MIN_DAYS, 'day')} on which the returns of all runs compared start from the same close; there are ${days.length}`,
+      );
+  return {
+    /** By place: the days that every run of these models has started from the same close. */
+    days,
+    /** The models that determine the days, ordered by name. */
+    records,
+    /** Why a model has no figures, by model. */
+    reasons,
+  };
 }
 
 /** Why a model has no figures even over its own days; null when it has some. */
@@ -227,8 +219,4 @@ function whyNotByItself(record: TrackRecord): string | null {
   if (own.length >= MIN_DAYS) return null;
   const has = record.runs.length === 1 ? 'it has' : 'its runs share';
   return `Needs ${count(MIN_DAYS, 'day')} with a return; ${has} ${own.length}`;
-}
-
-function tooFewInCommon(days: number): string {
-  return `Needs ${count(MIN_DAYS, 'day')} on which the returns of all runs compared start from the same close; there are ${days}`;
 }

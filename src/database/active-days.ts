@@ -49,7 +49,7 @@ export function closingStateOf(reader: Reader, sessionId: number): ClosingState 
 }
 
 /** What a committed session, or an opening, holds at its close, by symbol. */
-export function holdingsOf(reader: Reader, sessionId: number): RowOf<typeof HOLDINGS>[] {
+export function holdingsOf(reader: Reader, sessionId: number) {
   return HOLDINGS.all(reader, sessionId);
 }
 
@@ -66,11 +66,7 @@ function withHoldings(
  * What some models hold when a date begins; `since` is the earliest of the days that they last
  * closed, or that date without any.
  */
-export function heldBefore(
-  database: Database,
-  models: readonly string[],
-  date: CalendarDate,
-): { symbols: string[]; since: CalendarDate } {
+export function heldBefore(database: Database, models: readonly string[], date: CalendarDate) {
   const states = models.flatMap((model) => latestActiveDayBefore(database, model, date) ?? []);
   return {
     symbols: [
@@ -95,10 +91,7 @@ const SPANS = query(
  * The first and the last active day of each of some models, null for one that has none: two
  * look-ups each, in one statement.
  */
-export function activeSpans(
-  database: Database,
-  models: readonly string[],
-): Map<string, RowOf<typeof SPANS>> {
+export function activeSpans(database: Database, models: readonly string[]) {
   return new Map(SPANS.all(database, JSON.stringify(models)).map((span) => [span.model, span]));
 }
 
@@ -118,7 +111,7 @@ export function laterDays(
   database: Database,
   models: readonly string[],
   { dates, replaceExisting }: { dates: readonly CalendarDate[]; replaceExisting: boolean },
-): (RowOf<typeof LATER> & { model: string })[] {
+) {
   const json = JSON.stringify(replaceExisting ? dates.slice(-1) : dates);
   return models
     .map((model) => ({ model, ...LATER.one(database, model, json, Number(replaceExisting)) }))

@@ -84,14 +84,7 @@ function linkOrCopy(file: string, name: string): void {
   }
 }
 
-export interface BackupSummary {
-  bytes: number;
-  jobs: number;
-  /** Those with an active generation. */
-  modelDays: number;
-  positions: number;
-  bars: number;
-}
+export type BackupSummary = ReturnType<typeof seal>;
 
 /** While a copy is written: receives the fraction that is done; the signal stops it. */
 export interface Watched {
@@ -165,7 +158,7 @@ export async function backupDatabase(
 }
 
 /** Checks the copy and flushes it to disk. */
-function seal(copy: string): BackupSummary {
+function seal(copy: string) {
   const connection = new DatabaseSync(copy);
   try {
     const [row] = connection.prepare('PRAGMA integrity_check(1)').all();
@@ -176,6 +169,7 @@ function seal(copy: string): BackupSummary {
     return {
       bytes: statSync(copy).size,
       jobs: count('jobs'),
+      /** Those with an active generation. */
       modelDays: count(`trading_sessions WHERE status = 'active'`),
       positions: count(
         `positions JOIN trading_sessions USING (session_id) WHERE status <> 'opening'`,
@@ -188,22 +182,13 @@ function seal(copy: string): BackupSummary {
   }
 }
 
-interface Restored extends BackupSummary {
-  /** Where the database is that was there before; null if there was none. */
-  aside: string | null;
-}
-
 /**
  * Puts a copy of `file` in the place of a database, which stays under another name. The copy is
  * verified and on the disk before anything changes; killed at any moment, there is the old database
  * or the new one. The caller owns the database. Throws a `ServiceError` that says why nothing was
  * restored, or the signal's reason.
  */
-export async function restoreDatabase(
-  path: string,
-  file: string,
-  watched: Watched = {},
-): Promise<Restored> {
+export async function restoreDatabase(path: string, file: string, watched: Watched = {}) {
   const { signal = new AbortController().signal } = watched;
   const place = realPathOf(path);
   let partial: Partial | undefined;
@@ -217,7 +202,11 @@ export async function restoreDatabase(
     if (damage !== undefined) throw new Error(`${file} is damaged: ${damage}`);
     const summary = seal(partial.path);
     signal.throwIfAborted();
-    return { ...summary, aside: replaceDatabase(place, partial.path) };
+    return {
+      ...summary,
+      /** Where the database is that was there before; null if there was none. */
+      aside: replaceDatabase(place, partial.path),
+    };
   } catch (error) {
     if (error instanceof ServiceError || signal.aborted) throw error;
     throw new ServiceError('cannot_start', `Cannot restore ${path}: ${messageOf(error)}`, {

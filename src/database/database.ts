@@ -50,7 +50,7 @@ export interface CommandDatabase extends Database {
  * end of this process in any way, though a power cut may lose the last commits; several times
  * faster, for DEV.
  */
-export type Durability = 'power-loss' | 'process-end';
+type Durability = 'power-loss' | 'process-end';
 
 /**
  * Opens a database; creates folder, file and schema where missing. Opening it again changes

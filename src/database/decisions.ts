@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { normaliseSymbol } from '../basics/domain.ts';
-import { asObject, tryParse } from '../basics/json.ts';
+import { asObject, type Json, objectsIn, tryParse } from '../basics/json.ts';
 import { cutText } from '../basics/text.ts';
 import type { Reader } from './database.ts';
 import { integer, oneOf, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
@@ -27,6 +27,7 @@ const COLUMNS = {
   message_index: orNull(integer),
   words_index: orNull(integer),
   action_id: orNull(integer),
+  side: orNull(oneOf(sides)),
   symbol: orNull(text),
   amount: orNull(real),
   detail: orNull(text),
@@ -79,13 +80,23 @@ const TRADES = query(
 );
 const CALLS = query(
   `SELECT message_index, ${wordsBefore('own.session_id', 'own.message_index')} AS words_index,
-     coalesce(tool_input, '') AS input, content
+     coalesce(tool_input, '') AS input, content, coalesce(tool_name, '') AS tool
    FROM reasoning_logs AS own
-   WHERE session_id = ? AND role = 'tool' AND tool_name IN ('buy', 'sell') ORDER BY message_index`,
-  { message_index: integer, words_index: orNull(integer), input: text, content: text },
+   WHERE session_id = ? AND role = 'tool' AND tool_name IN ('buy', 'sell', 'rebalance') ORDER BY message_index`,
+  {
+    ...{ message_index: integer, words_index: orNull(integer) },
+    ...{ input: text, content: text, tool: text },
+  },
 );
 
-const NO_ORDER = { message_index: null, action_id: null, symbol: null, amount: null, detail: null };
+const NO_ORDER = {
+  message_index: null,
+  action_id: null,
+  side: null,
+  symbol: null,
+  amount: null,
+  detail: null,
+};
 
 /**
  * The decisions of a committed session as values of their columns, the last first: orders, or a day
@@ -97,17 +108,18 @@ export function decisionsOf(reader: Reader, sessionId: number): SQLInputValue[][
   const trades = TRADES.all(reader, sessionId);
   const placed: Waiting[] = [];
   let done = 0;
-  for (const { input, content, ...call } of CALLS.all(reader, sessionId)) {
-    const { error, executed, placed: side } = asObject(tryParse(content)) ?? {};
+  for (const { result, wanted, ...call } of CALLS.all(reader, sessionId).flatMap(ordersIn)) {
+    const { error, executed, placed: side } = result;
     const trade = trades[done];
     const order = { ...session, ...NO_ORDER, ...call };
-    if (side === 'buy' || side === 'sell') placed.push({ side, order, ...wantedIn(input) });
+    if (side === 'buy' || side === 'sell')
+      placed.push({ order: { ...order, side }, side, ...wantedIn(wanted) });
     if (typeof error === 'string') {
       const detail = cutWords(error);
-      rows.push({ ...order, ...wantedIn(input), action_id: trade?.action_id ?? null, detail });
+      rows.push({ ...order, ...wantedIn(wanted), action_id: trade?.action_id ?? null, detail });
     } else if (executed !== undefined && trade !== undefined) {
-      const { action_id, symbol } = trade;
-      rows.push({ ...order, action_id, symbol });
+      const { action_id, symbol, side: own } = trade;
+      rows.push({ ...order, action_id, side: own, symbol });
       done += 1;
     }
   }
@@ -117,6 +129,20 @@ export function decisionsOf(reader: Reader, sessionId: number): SQLInputValue[][
     const placed = { ...row, place: index + 1 };
     return NAMES.map((name) => placed[name]);
   });
+}
+
+/** The orders of a call, with what became of each and what was wanted: one, or those of a rebalance. */
+function ordersIn({ input, content, tool, ...call }: RowOf<typeof CALLS>) {
+  const result = asObject(tryParse(content)) ?? {};
+  if (tool === 'rebalance' && result['error'] === undefined)
+    return objectsIn(result['orders']).map((own) => ({
+      ...call,
+      side: sides.find((side) => side === own['side']) ?? null,
+      result: own,
+      wanted: own,
+    }));
+  const side = sides.find((one) => one === tool) ?? null;
+  return [{ ...call, side, result, wanted: asObject(tryParse(input)) ?? {} }];
 }
 
 /** An order that waited for the open. */
@@ -151,8 +177,7 @@ function fillsOf(
 }
 
 /** What the model asked for, as far as it can be read. */
-function wantedIn(input: string): Pick<DecisionRow, 'symbol' | 'amount'> {
-  const { symbol, amount } = asObject(tryParse(input)) ?? {};
+function wantedIn({ symbol, amount }: Json): Pick<DecisionRow, 'symbol' | 'amount'> {
   return {
     symbol: typeof symbol === 'string' ? normaliseSymbol(symbol) : null,
     amount: Number.isFinite(amount) ? Number(amount) : null,
@@ -172,6 +197,6 @@ const STORED = query(
 );
 
 /** The decisions of a session as they are stored, in the form of `decisionsOf`. */
-export function storedDecisions(reader: Reader, sessionId: number): RowOf<typeof STORED>[] {
+export function storedDecisions(reader: Reader, sessionId: number) {
   return STORED.all(reader, sessionId);
 }

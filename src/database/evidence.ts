@@ -3,6 +3,7 @@ import type { Money } from '../basics/money.ts';
 import type { Database, Reader } from './database.ts';
 import { dividendBases, type StoredDividend } from './splits-and-dividends.ts';
 import { amount, integer, oneOf, orNull, query, text } from './rows.ts';
+import { type Split, SPLIT_COLUMNS } from './market.ts';
 
 /**
  * A price used for valuation, adjusted for splits up to the session's date, and the date of its
@@ -23,14 +24,6 @@ export interface UsedPrice {
   close: Mark | null;
 }
 
-/** A split that a session applied. */
-interface KnownSplit {
-  symbol: string;
-  date: CalendarDate;
-  numerator: number;
-  denominator: number;
-}
-
 /**
  * A dividend that a session paid on what it held; `paid` is per share of its series, in 1/1,000,000
  * dollar.
@@ -45,7 +38,7 @@ export interface KnownDividend extends StoredDividend {
  */
 export interface Evidence {
   prices: readonly UsedPrice[];
-  splits: readonly KnownSplit[];
+  splits: readonly Split[];
   dividends: readonly KnownDividend[];
 }
 
@@ -87,7 +80,7 @@ const PRICES = query(
 );
 const SPLITS = query(
   'SELECT symbol, date, numerator, denominator FROM session_splits WHERE session_id = ? ORDER BY date, symbol',
-  { symbol: text, date, numerator: integer, denominator: integer },
+  SPLIT_COLUMNS,
 );
 const DIVIDENDS = query(
   `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis, splits, paid_e6 AS paid FROM session_dividends

@@ -1,6 +1,7 @@
-import type { CalendarDate } from '../basics/calendar.ts';
+import type { CalendarDate, DateSpan } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, query, real, text } from './rows.ts';
+import type { Stamp } from './prices.ts';
 
 /** Daily returns of factors, as fractions, by factor and date; `risk_free` is none of the factors. */
 
@@ -30,8 +31,8 @@ const RETURNS = query(
 export function storeFactors(
   database: Database,
   returns: readonly FactorReturn[],
-  { source, recordedAt }: { source: string; recordedAt: string },
-): { added: number; replaced: number } {
+  { source, recordedAt }: Stamp,
+) {
   const before = COUNT.one(database)[0];
   const upsert = database.statement(UPSERT);
   let changed = 0;
@@ -47,9 +48,6 @@ export function factorNames(reader: Reader): string[] {
 }
 
 /** The stored returns of all factors, and the risk-free one, between two dates. */
-export function factorsBetween(
-  reader: Reader,
-  { from, to }: { from: CalendarDate; to: CalendarDate },
-): FactorReturn[] {
+export function factorsBetween(reader: Reader, { from, to }: DateSpan): FactorReturn[] {
   return RETURNS.all(reader, from, to);
 }

@@ -139,14 +139,6 @@ const MISFITS = query(
   },
 );
 
-interface Examination {
-  /**
-   * Findings of SQLite's own integrity check, and references to missing rows.
-   */
-  damage: string[];
-  misfits: RowOf<typeof MISFITS>[];
-}
-
 /**
  * Checks a database without recomputing its figures. Reads every table in full, as it is when a
  * separate process begins to, which the signal ends.
@@ -155,7 +147,7 @@ export async function examineDatabase(
   { path, url }: Snapshot,
   signal: AbortSignal,
   { isReadOnly }: { isReadOnly: boolean },
-): Promise<Examination> {
+) {
   const source = { path: isReadOnly ? null : path, url };
   const queries = [BEGIN, INTEGRITY, REFERENCES, MISFITS] as const;
   const results = await queryApart(source, queries, signal);
@@ -166,6 +158,7 @@ export async function examineDatabase(
     ...results.flatMap(({ error }) => (error === null ? [] : [`the check stopped: ${error}`])),
   ];
   return {
+    /** Findings of SQLite's own integrity check, and references to missing rows. */
     damage: [...new Set(damage.filter((sentence) => sentence !== 'ok'))],
     misfits: misfits.first,
   };

@@ -4,7 +4,7 @@ import { type DeploymentMode, type JobStatus, jobStatuses } from '../basics/doma
 import { tryParse } from '../basics/json.ts';
 import type { Database, Reader } from './database.ts';
 import { addModelDays, datesOfJob } from './model-days.ts';
-import { flag, integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
+import { flag, oneOf, orNull, query, type RowOf, text } from './rows.ts';
 
 const RUNS = query(
   `SELECT model, start_date AS startDate, family, entry FROM simulation_runs
@@ -38,15 +38,7 @@ export interface NewJob {
 }
 
 /** A job as the worker needs it. */
-export interface StoredJob {
-  jobId: string;
-  startDate: CalendarDate;
-  endDate: CalendarDate;
-  replaceExisting: boolean;
-  /** As JSON text. */
-  agentConfig: string;
-  runs: Run[];
-}
+export type StoredJob = ReturnType<typeof loadJob>;
 
 /** Inserts a job with its runs and all its model-days, within the caller's transaction. */
 export function insertJob(database: Database, job: NewJob): void {
@@ -78,12 +70,6 @@ export function insertJob(database: Database, job: NewJob): void {
   addModelDays(database, job.jobId);
 }
 
-const EXISTS = query('SELECT 1 FROM jobs WHERE job_id = ?', [integer]);
-
-export function jobExists(database: Database, jobId: string): boolean {
-  return EXISTS.has(database, jobId);
-}
-
 const MODES = query(
   `SELECT EXISTS (SELECT 1 FROM jobs WHERE deployment_mode = 'DEV') AS isDev,
      EXISTS (SELECT 1 FROM jobs WHERE deployment_mode = 'PROD') AS isProd`,
@@ -112,10 +98,9 @@ const JOB = query(
   { jobId: text, startDate: text, endDate: text, replaceExisting: flag, agentConfig: text },
 );
 
-export function loadJob(reader: Reader, jobId: string): StoredJob {
-  const job = JOB.one(reader, jobId);
-  const replaceExisting = job.replaceExisting === 1;
-  return { ...job, replaceExisting, runs: RUNS.all(reader, jobId) };
+export function loadJob(reader: Reader, jobId: string) {
+  const { replaceExisting, ...job } = JOB.one(reader, jobId);
+  return { ...job, replaceExisting: replaceExisting === 1, runs: RUNS.all(reader, jobId) };
 }
 
 const MODELS = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model_index', [
@@ -124,7 +109,7 @@ const MODELS = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER B
 
 /** The models of a job, in its order. */
 export function modelsOfJob(database: Database, jobId: string): string[] {
-  return MODELS.all(database, jobId).map(([model]) => model);
+  return MODELS.all(database, jobId).flat();
 }
 
 /** Advances an unfinished job to another status; the first time also stores when it started. */
@@ -189,7 +174,7 @@ interface RunOfJob {
 
 /** What the provider of a run has refused of what the service adds to requests. */
 export function leftOutOf(reader: Reader, { jobId, model }: RunOfJob): string[] {
-  return LEFT_OUT.all(reader, jobId, model).map(([addition]) => addition);
+  return LEFT_OUT.all(reader, jobId, model).flat();
 }
 
 /** Adds to what the provider of a run has refused, each addition once. */
@@ -201,6 +186,10 @@ export function addLeftOut(database: Database, run: RunOfJob, refused: readonly 
 }
 
 const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [oneOf(jobStatuses)]);
+
+export function jobExists(database: Database, jobId: string): boolean {
+  return STATUS.has(database, jobId);
+}
 
 /** The status of a job; null for an unknown one. */
 export function statusOfJob(reader: Reader, jobId: string): JobStatus | null {

@@ -7,14 +7,6 @@ import { count } from '../basics/sentences.ts';
  * all.
  */
 
-/** What a manifest says of a table. */
-interface TableDigest {
-  table: string;
-  rows: number;
-  /** SHA-256, in hexadecimal digits. */
-  sha256: string;
-}
-
 /** The indexes of words follow from messages and documents, and the manifest cannot contain itself. */
 const TABLES = query(
   `SELECT coalesce(name, '') FROM sqlite_schema
@@ -23,7 +15,7 @@ const TABLES = query(
      AND name <> 'package_manifest' ORDER BY name`,
   [text],
 );
-/** Without generated ones, which follow from the others. */
+/** Those that are stored, in the order of the schema: generated ones follow from the others. */
 const COLUMNS = query('SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid', [
   text,
 ]);
@@ -31,12 +23,7 @@ const KEY = query('SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY 
 
 /** The tables of a database that a manifest lists, by name. */
 export function listedTables(reader: Reader): string[] {
-  return TABLES.all(reader).map(([name]) => name);
-}
-
-/** The columns of a table that are stored, in the order of the schema. */
-function storedColumns(reader: Reader, table: string): string[] {
-  return COLUMNS.all(reader, table).map(([name]) => name);
+  return TABLES.all(reader).flat();
 }
 
 /**
@@ -44,10 +31,11 @@ function storedColumns(reader: Reader, table: string): string[] {
  * the rows in the order of the primary key (of the row number, where there is none), joined by line
  * feeds.
  */
-export function digestTable(reader: Reader, table: string): TableDigest {
-  const key = KEY.all(reader, table).map(([name]) => name);
+export function digestTable(reader: Reader, table: string) {
+  const key = KEY.all(reader, table).flat();
   const order = key.length === 0 ? 'rowid' : key.join(', ');
-  const sql = `SELECT ${storedColumns(reader, table).join(', ')} FROM ${table} ORDER BY ${order}`;
+  const columns = COLUMNS.all(reader, table).join(', ');
+  const sql = `SELECT ${columns} FROM ${table} ORDER BY ${order}`;
   const statement = reader.statement(sql, 'arrays'); // not a declared query: it has the columns of whichever version made the file
   const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
   let rows = 0;

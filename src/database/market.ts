@@ -1,9 +1,9 @@
-import { type CalendarDate, EARLIEST_DATE } from '../basics/calendar.ts';
+import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { barsAt, type PricesAt, splitsAt } from './price-writes.ts';
-import type { PriceSource } from './prices.ts';
+import { type PriceSource, BAR_COLUMNS } from './prices.ts';
 import { adjustedSourcesInSql } from './schema/price-conditions.ts';
-import { flag, integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
+import { integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
 
 /** Days of the whole market from a provider. */
 
@@ -34,11 +34,7 @@ const EARLY_DAYS = query(
 export function daysStoredEarly(
   reader: Reader,
   source: PriceSource,
-  {
-    from,
-    to,
-    settledAfterDays,
-  }: { from: CalendarDate; to: CalendarDate; settledAfterDays: number },
+  { from, to, settledAfterDays }: DateSpan & { settledAfterDays: number },
 ): CalendarDate[] {
   return EARLY_DAYS.all(reader, source, from, to, settledAfterDays).flat();
 }
@@ -128,30 +124,19 @@ const QUOTES = query(
 );
 
 /**
- * A symbol's prices on the morning of the session date, in raw dollars; `previous` is the last
+ * The prices of symbols on the morning of the session date, in raw dollars; `previous` is the last
  * earlier bar with a close.
  */
-export type QuoteRow = RowOf<typeof QUOTES>;
-
 export function quotesOn(
   { reader, write }: PricesAt,
   sessionDate: CalendarDate,
   symbols: readonly string[],
-): QuoteRow[] {
+) {
   return QUOTES.all(reader, JSON.stringify(symbols), sessionDate, write);
 }
 
-const BAR = {
-  symbol: text,
-  date: text,
-  open: real,
-  high: orNull(real),
-  low: orNull(real),
-  close: orNull(real),
-  volume: orNull(real),
-  /** Whether its series is adjusted, so that splits must not be applied again. */
-  adjusted: flag,
-};
+const BAR = { symbol: text, ...BAR_COLUMNS };
+
 export type MarketBar = RowOfShape<typeof BAR>;
 
 const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
@@ -214,12 +199,19 @@ export function closingBar(
   return CLOSING_BAR.get(reader, symbol, sessionDate, write);
 }
 
+export const SPLIT_COLUMNS = {
+  symbol: text,
+  date: text,
+  numerator: integer,
+  denominator: integer,
+};
+
 const SPLITS = query(
   `SELECT symbol, date, numerator, denominator FROM ${splitsAt('?4')} AS split
    WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3
      AND NOT EXISTS (SELECT 1 FROM ${barsAt('?4')} AS bar WHERE bar.symbol = split.symbol AND source IN (${adjustedSourcesInSql}))
    ORDER BY date, symbol`,
-  { symbol: text, date: text, numerator: integer, denominator: integer },
+  SPLIT_COLUMNS,
 );
 
 export type Split = RowOf<typeof SPLITS>;

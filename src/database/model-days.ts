@@ -17,7 +17,7 @@ const DATES = query(
 
 /** The dates of a job, in order. */
 export function datesOfJob(reader: Reader, jobId: string): CalendarDate[] {
-  return DATES.all(reader, jobId).map(([date]) => date);
+  return DATES.all(reader, jobId).flat();
 }
 
 /** Adds a job's model-days: one for each of its dates and runs. */
@@ -54,7 +54,7 @@ const DATES_TO_RUN = query(
 
 /** The dates on which a job has something to run, as far as prices allow, in order. */
 export function datesToRun(reader: Reader, jobId: string): CalendarDate[] {
-  return DATES_TO_RUN.all(reader, jobId).map(([date]) => date);
+  return DATES_TO_RUN.all(reader, jobId).flat();
 }
 
 const SKIP = `
@@ -104,23 +104,11 @@ export function pendingModelDays(reader: Reader, jobId: string, date: CalendarDa
 const COUNT_ENDED =
   'SELECT count(*) FROM job_details WHERE job_id = ?1 AND completed_at IS NOT NULL';
 
-/** Fails every model-day that has not ended, because the job itself cannot continue. */
-export function failModelDays(
-  database: Database,
-  jobId: string,
-  { error, at }: { error: string; at: string },
-): void {
-  endModelDays(database, jobId, { status: 'failed', error, at });
-}
-
 /**
- * Skips every model-day that has not ended, because the job is cancelled. Returns how many.
+ * Ends every model-day that has not ended: it fails, because the job itself cannot continue, or is
+ * skipped, because the job is cancelled. Returns how many.
  */
-export function cancelModelDays(database: Database, jobId: string, at: string): number {
-  return endModelDays(database, jobId, { status: 'skipped', error: skipReasons.cancelled, at });
-}
-
-function endModelDays(
+export function endModelDays(
   database: Database,
   jobId: string,
   { status, error, at }: { status: 'failed' | 'skipped'; error: string; at: string },
@@ -181,4 +169,17 @@ export function noteLife(database: Database, jobId: string, counts: boolean): vo
   database
     .statement('UPDATE jobs SET life_counts = ?1 WHERE job_id = ?2 AND life_counts <> ?1')
     .run(Number(counts), jobId);
+}
+
+const WITH_SUMMARY = query(
+  `SELECT family, count(*) AS days
+   FROM trading_sessions AS own JOIN simulation_runs USING (job_id, model)
+   WHERE job_id = ? AND own.status = 'active' AND session_summary GLOB ? || '*'
+   GROUP BY family ORDER BY family`,
+  { family: text, days: integer },
+);
+
+/** How many active days of a job have a summary that begins in one way, by entry. */
+export function daysWithSummary(database: Database, jobId: string, beginning: string) {
+  return WITH_SUMMARY.all(database, jobId, beginning);
 }

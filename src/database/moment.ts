@@ -77,8 +77,14 @@ export function momentOf(
 ): Database {
   const nothing = () => assert.fail('a response only reads');
   return {
-    ...{ path, statement, close, write: nothing, probe: nothing, storageFault: nothing },
-    ...{ read: nothing, address: nothing },
+    path,
+    statement,
+    close,
+    write: nothing,
+    probe: nothing,
+    storageFault: nothing,
+    read: nothing,
+    address: nothing,
   };
 }
 

@@ -15,7 +15,7 @@ const NEWEST = query('SELECT job_id FROM jobs ORDER BY created_at DESC LIMIT 100
 
 /** The ids of jobs, the newest first. */
 export function newestJobs(reader: Reader): string[] {
-  return NEWEST.all(reader).map(([jobId]) => jobId);
+  return NEWEST.all(reader).flat();
 }
 
 const SYMBOLS = query(
@@ -28,7 +28,7 @@ const SYMBOLS = query(
 
 /** Every symbol that the model-days of a job traded or held, or that their start held. */
 export function symbolsOfJob(reader: Reader, jobId: string): string[] {
-  return SYMBOLS.all(reader, jobId).map(([symbol]) => symbol);
+  return SYMBOLS.all(reader, jobId).flat();
 }
 
 /** Which rows belong to a package. */

@@ -74,12 +74,6 @@ export const barsAt = rowsAt(bars);
 export const splitsAt = rowsAt(splits);
 export const dividendsAt = rowsAt(dividends);
 
-/** Some symbols, up to a date. */
-export interface Places {
-  symbols: readonly string[];
-  upTo: CalendarDate;
-}
-
 const lostIn = ({ name, revisions, date }: RevisedTable) => {
   const versions = (table: string) =>
     `SELECT symbol, ${date} AS day, coalesce(written <= ?3, FALSE) AS is_known FROM ${table}
@@ -93,6 +87,10 @@ const LOST = query(`SELECT ${TABLES.map(lostIn).join(' OR ')}`, [integer]);
  * Whether the first version that is known of a price, a split or a dividend came after a write: an
  * earlier one may be lost, because a program replaced it without a trace (`INSERT OR REPLACE`).
  */
-export function isLostAt(reader: Reader, { symbols, upTo }: Places, write: number): boolean {
+export function isLostAt(
+  reader: Reader,
+  { symbols, upTo }: { symbols: readonly string[]; upTo: CalendarDate },
+  write: number,
+): boolean {
   return LOST.one(reader, JSON.stringify(symbols), upTo, write)[0] === 1;
 }

@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate } from '../basics/calendar.ts';
+import { addDays, type CalendarDate, type DateSpan } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { flag, integer, orNull, query, real, type RowOf, text } from './rows.ts';
 import { nextWrite } from './price-writes.ts';
@@ -15,19 +15,10 @@ export interface Coverage {
   endDate: CalendarDate;
 }
 
-/** What is known from where, by symbol: the tables of spans have the same columns. */
-export interface Spans {
-  /**
-   * Records within the caller's transaction that a source's values are known in a span; adjoining
-   * spans are merged.
-   */
-  add(database: Database, span: Coverage, stamp: { source: string; recordedAt: string }): void;
-  /** The spans of some symbols between two dates, from any source, by symbol and start. */
-  between(
-    reader: Reader,
-    symbols: readonly string[],
-    dates: { from: CalendarDate; to: CalendarDate },
-  ): Coverage[];
+/** Where something comes from, and when it was stored. */
+export interface Stamp {
+  source: string;
+  recordedAt: string;
 }
 
 /** The parts of a span without some dates. */
@@ -44,7 +35,8 @@ export function spanWithout(
   });
 }
 
-function spansOf(table: string): Spans {
+/** What is known from where, by symbol: the tables of spans have the same columns. */
+function spansOf(table: string) {
   const takeTouching = query(
     `DELETE FROM ${table}
      WHERE symbol = ?1 AND source = ?2 AND start_date <= date(?4, '+1 day') AND end_date >= date(?3, '-1 day')
@@ -57,7 +49,15 @@ function spansOf(table: string): Spans {
     { symbol: text, startDate: text, endDate: text },
   );
   return {
-    add(database, { symbol, startDate, endDate }, { source, recordedAt }) {
+    /**
+     * Records within the caller's transaction that a source's values are known in a span; adjoining
+     * spans are merged.
+     */
+    add(
+      database: Database,
+      { symbol, startDate, endDate }: Coverage,
+      { source, recordedAt }: Stamp,
+    ) {
       const touching = takeTouching.all(database, symbol, source, startDate, endDate);
       const start = touching.reduce((least, [first]) => (first < least ? first : least), startDate);
       const end = touching.reduce((most, [, last]) => (last > most ? last : most), endDate);
@@ -67,15 +67,12 @@ function spansOf(table: string): Spans {
         )
         .run(symbol, source, start, end, recordedAt);
     },
-    between: (reader, symbols, { from, to }) =>
+    /** The spans of some symbols between two dates, from any source, by symbol and start. */
+    between: (reader: Reader, symbols: readonly string[], { from, to }: DateSpan): Coverage[] =>
       within.all(reader, JSON.stringify(symbols), from, to),
   };
 }
 
-/**
- * The spans in which a source's bars are known: a missing one means that the symbol did not trade.
- */
-const priceSpans = spansOf('price_data_coverage');
 /** The spans in which a source's dividends are known: an ex-date without a row has none. */
 export const dividendSpans = spansOf('dividend_coverage');
 /** The spans in which a source's splits are known: a date without a row has none. */
@@ -97,18 +94,17 @@ export interface Bar {
  * raw as `csv`.
  */
 export type PriceSource =
-  | (
-      | 'massive'
-      | 'alpha-vantage'
-      | 'ai-trader'
-      | 'csv'
-      | 'tushare'
-      | 'yahoo'
-      | 'stooq'
-      | 'synthetic'
-      | 'disguise'
-    )
-  | ('file-split-adjusted' | 'file-total-return');
+  | 'massive'
+  | 'alpha-vantage'
+  | 'ai-trader'
+  | 'csv'
+  | 'tushare'
+  | 'yahoo'
+  | 'stooq'
+  | 'synthetic'
+  | 'disguise'
+  | 'file-split-adjusted'
+  | 'file-total-return';
 
 const differsIn = (sources: string) =>
   `(source IN (${sources})) <> (excluded.source IN (${sources}))`;
@@ -125,23 +121,17 @@ const UPSERT_BAR = `${INSERT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ${UPSERT}`;
 const UPSERT_STAGED = `${INSERT}
   SELECT symbol, date, open, high, low, close, volume, ?2, ?3 FROM staging.staged WHERE symbol = ?1 ORDER BY date ${UPSERT}`;
 
-/** What a write of prices did. */
-export interface Written {
-  number: number;
-  /** How many bars were new or changed. */
-  changed: number;
-}
-
 /**
  * Stores bars within the caller's transaction. Fills an existing bar where it was partial and
  * revises it where it differs, if only in what its prices are (a trigger moves the old one to the
- * revision log); a missing value never erases a known one.
+ * revision log); a missing value never erases a known one. Returns the number of the write, and how
+ * many bars were new or changed.
  */
 export function storeBars(
   database: Database,
   bars: Iterable<Bar>,
   { source }: { source: PriceSource },
-): Written {
+) {
   const number = nextWrite(database);
   const upsert = database.statement(UPSERT_BAR);
   let changed = 0;
@@ -183,7 +173,7 @@ export function replaceBars(
   database: Database,
   bars: readonly Bar[],
   stamp: { source: PriceSource },
-): Written & { replaced: string[] } {
+) {
   const symbols = [...new Set(bars.map((bar) => bar.symbol))];
   const replaced = symbols.filter((symbol) => dropSyntheticPrices(database, symbol));
   return { ...storeBars(database, bars, stamp), replaced };
@@ -209,15 +199,10 @@ export function* realDates(database: Database, symbol: string): Generator<Calend
 }
 
 /**
- * Records that a source's series of a symbol is known from start to end; adjoining spans are
- * merged.
+ * Records that a source's series of a symbol is known from start to end: a missing bar then means
+ * that the symbol did not trade. Adjoining spans are merged.
  */
-export const addCoverage = priceSpans.add;
-
-/** Whether synthetic prices count as known: only in DEV without a provider. */
-interface Trust {
-  synthetic: boolean;
-}
+export const addCoverage = spansOf('price_data_coverage').add;
 
 const IN_RANGE = `symbol IN (SELECT value FROM json_each(?1)) AND (?4 OR source <> 'synthetic')`;
 const STORED_BARS = query(
@@ -232,13 +217,17 @@ const STORED_COVERAGE = query(
 
 /**
  * The stored days (with a whole bar or only its open) and known spans of some symbols between two
- * dates.
+ * dates. `synthetic`: whether synthetic prices count as known, only in DEV without a provider.
  */
 export function storedPrices(
   database: Database,
   symbols: readonly string[],
-  { startDate, endDate, synthetic }: Trust & { startDate: CalendarDate; endDate: CalendarDate },
-): { bars: RowOf<typeof STORED_BARS>[]; coverage: Coverage[] } {
+  {
+    startDate,
+    endDate,
+    synthetic,
+  }: { startDate: CalendarDate; endDate: CalendarDate; synthetic: boolean },
+) {
   const values = [JSON.stringify(symbols), startDate, endDate, synthetic ? 1 : 0];
   return {
     bars: STORED_BARS.all(database, ...values),
@@ -246,26 +235,19 @@ export function storedPrices(
   };
 }
 
-const HAS_REAL_PRICES = query(
+/** A function that returns those of some symbols for which a statement finds a row. */
+function symbolsFoundBy(sql: string) {
+  const { has } = query(sql, [integer]);
+  return (reader: Reader, symbols: readonly string[]) =>
+    new Set(symbols.filter((symbol) => has(reader, symbol)));
+}
+
+/** Those of some symbols that have a real bar or real coverage on any date. */
+export const symbolsWithRealPrices = symbolsFoundBy(
   `SELECT 1 FROM (SELECT ? AS name)
    WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = name AND source <> 'synthetic')
       OR EXISTS (SELECT 1 FROM price_data_coverage WHERE symbol = name AND source <> 'synthetic')`,
-  [integer],
 );
-
-/** Those of these symbols that have a real bar or real coverage on any date. */
-export function symbolsWithRealPrices(database: Database, symbols: readonly string[]): Set<string> {
-  return symbolsWhere(HAS_REAL_PRICES, database, symbols);
-}
-
-/** The symbols for which a query has a row. */
-function symbolsWhere(
-  { has }: Pick<typeof HAS_REAL_PRICES, 'has'>,
-  reader: Reader,
-  symbols: readonly string[],
-): Set<string> {
-  return new Set(symbols.filter((symbol) => has(reader, symbol)));
-}
 
 const REVISED = query(
   `SELECT symbol FROM price_revisions AS old JOIN price_data AS new USING (symbol, date)
@@ -282,42 +264,36 @@ export function revisedBars(reader: Reader, symbols: readonly string[], write: n
   return REVISED.all(reader, JSON.stringify(symbols), write).flat();
 }
 
-const HAS_ADJUSTED_PRICES = query(
+/** Those of some symbols whose series is free of split jumps: raw bars must not be added to it. */
+export const symbolsWithAdjustedPrices = symbolsFoundBy(
   `SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${adjustedSourcesInSql}) AND source <> 'synthetic'`,
-  [integer],
-);
-
-/** Those of these symbols whose series is free of split jumps: raw bars must not be added to it. */
-export function symbolsWithAdjustedPrices(reader: Reader, symbols: readonly string[]): Set<string> {
-  return symbolsWhere(HAS_ADJUSTED_PRICES, reader, symbols);
-}
-
-const HAS_CLOSED_SOURCE = query(
-  `SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${closedSourcesInSql})`,
-  [integer],
 );
 
 /**
- * Those of these symbols whose splits and dividends no provider is asked for. A provider does not
+ * Those of some symbols whose splits and dividends no provider is asked for. A provider does not
  * know the codes of a control market: its response would say that there are none, and replace those
  * from the control market's file.
  */
-export function symbolsWithClosedSource(reader: Reader, symbols: readonly string[]): Set<string> {
-  return symbolsWhere(HAS_CLOSED_SOURCE, reader, symbols);
-}
+export const symbolsWithClosedSource = symbolsFoundBy(
+  `SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${closedSourcesInSql})`,
+);
+
+/** A bar as stored, whatever its symbol. */
+export const BAR_COLUMNS = {
+  date: text,
+  open: real,
+  high: orNull(real),
+  low: orNull(real),
+  close: orNull(real),
+  volume: orNull(real),
+  /** Whether its series is adjusted, so that splits must not be applied again. */
+  adjusted: flag,
+};
 
 const BARS = query(
   `SELECT date, open, high, low, close, volume, source IN (${adjustedSourcesInSql}) AS adjusted FROM price_data
    WHERE symbol = ?1 AND date BETWEEN ?2 AND ?3 ORDER BY date`,
-  {
-    date: text,
-    open: real,
-    high: orNull(real),
-    low: orNull(real),
-    close: orNull(real),
-    volume: orNull(real),
-    adjusted: flag,
-  },
+  BAR_COLUMNS,
 );
 
 /** A bar of a symbol that is known. */

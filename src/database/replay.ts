@@ -23,10 +23,7 @@ import type { PositionRow } from './sessions.ts';
 export type ReplayFilters = Pick<SessionFilters, 'jobId' | 'model'>;
 
 /** How many models have active model-days, and how many of these there are. */
-export function countActive(
-  reader: Reader,
-  { jobId, model }: ReplayFilters,
-): { models: number; modelDays: number } {
+export function countActive(reader: Reader, { jobId, model }: ReplayFilters) {
   const models = model === undefined ? [...modelsWithSessions(reader)] : [model];
   const days = models.map((name) => countActiveDays(reader, name, { jobId }));
   return {
@@ -48,7 +45,7 @@ export function datesOfSessions(reader: Reader): Generator<CalendarDate> {
 const SESSIONS = query(
   `SELECT own.session_id AS sessionId, own.date, own.model, own.status, own.morning_write AS morningWrite, own.commit_write AS commitWrite,
      own.initial_cash_e4 AS initialCash, own.pays_dividends AS paysDividends,
-     own.started_from_session_id AS startedFrom, own.session_summary AS summary, own.note, own.unfilled, own.steps,
+     own.started_from_session_id AS startedFrom, own.session_summary AS summary, own.note, own.confidence, own.unfilled, own.steps,
      own.total_messages AS totalMessages, own.wording, agent_config AS agentConfig, entry,
      past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus
    FROM trading_sessions AS own
@@ -70,6 +67,7 @@ const SESSIONS = query(
     startedFrom: orNull(integer),
     summary: orNull(text),
     note: orNull(text),
+    confidence: orNull(real),
     unfilled: orNull(text),
     steps: integer,
     totalMessages: integer,
@@ -160,9 +158,7 @@ const TOOL_USAGE = query(
   },
 );
 
-export type StoredToolUsage = RowOf<typeof TOOL_USAGE>;
-
 /** The tool usage of a session, by the name of the tool. */
-export function toolUsageOf(reader: Reader, sessionId: number): StoredToolUsage[] {
+export function toolUsageOf(reader: Reader, sessionId: number) {
   return TOOL_USAGE.all(reader, sessionId);
 }

@@ -115,31 +115,18 @@ export function appendMessages(
   );
   const before = newestRow(database);
   messages.forEach((message, offset) => {
-    const {
-      role,
-      content,
-      summary = null,
-      toolName = null,
-      toolInput = null,
-      toolCalls = null,
-      carried = null,
-      served = null,
-    } = message;
-    const index = firstIndex + offset;
     const { changes } = insert.run(
-      ...[
-        sessionId,
-        index,
-        role,
-        content,
-        summary,
-        toolName,
-        toolInput,
-        toolCalls,
-        carried,
-        timestamp,
-        served,
-      ],
+      sessionId,
+      firstIndex + offset,
+      message.role,
+      message.content,
+      message.summary ?? null,
+      message.toolName ?? null,
+      message.toolInput ?? null,
+      message.toolCalls ?? null,
+      message.carried ?? null,
+      timestamp,
+      message.served ?? null,
     );
     assert.equal(changes, 1, 'messages continue where the reasoning log ends');
   });
@@ -155,6 +142,8 @@ interface Commit {
   summary: string;
   /** The model's note as it is at the end of the day; null without one. */
   note: string | null;
+  /** How sure its decision is, 0 to 1; null where it does not say. */
+  confidence: number | null;
   /** What of its orders did not fill, a sentence each. */
   unfilled: readonly string[];
   /** The version of the wording that the model read. */
@@ -183,6 +172,7 @@ export function commitSession(
     toolUsage,
     summary,
     note,
+    confidence,
     unfilled,
     wording,
     commitWrite,
@@ -196,13 +186,14 @@ export function commitSession(
   const { changes } = database
     .statement(
       `UPDATE trading_sessions
-       SET status = 'active', session_summary = ?, note = ?, unfilled = ?, steps = ?, total_messages = ?, wording = ?,
+       SET status = 'active', session_summary = ?, note = ?, confidence = ?, unfilled = ?, steps = ?, total_messages = ?, wording = ?,
          commit_write = ?, completed_at = ?
        WHERE session_id = ? AND status = 'running'`,
     )
     .run(
       summary,
       note,
+      confidence,
       unfilledOf(unfilled),
       steps,
       totalMessages,
@@ -358,14 +349,11 @@ const RUNNING = query(
   },
 );
 
-/** A session that was running when its process ended, with its reasoning log. */
-type InterruptedSession = RowOf<typeof RUNNING> & { messages: LoggedMessage[] };
-
-/** The interrupted session of a model-day; null when it has none. */
-export function interruptedSession(
-  database: Database,
-  { jobId, date, model }: ModelDay,
-): InterruptedSession | null {
+/**
+ * The interrupted session of a model-day, which was running when its process ended, with its
+ * reasoning log; null when it has none.
+ */
+export function interruptedSession(database: Database, { jobId, date, model }: ModelDay) {
   const session = RUNNING.get(database, jobId, date, model);
   return session === undefined
     ? null

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { existsSync, statSync } from 'node:fs';
 import { messageOf, ServiceError } from '../basics/domain.ts';
-import { BUSY_TIMEOUT_MS, prepareOnce, type Reader } from './database.ts';
+import { BUSY_TIMEOUT_MS, prepareOnce } from './database.ts';
 import { checkOwnership, isEmpty } from './schema/schema.ts';
 import { assertUsable, isWrittenWithLog, realPathOf } from './storage/files.ts';
 
@@ -19,17 +19,7 @@ type Access =
   | '';
 
 /** A database file that is only read. */
-export interface OpenedFile extends Reader {
-  /** The file as a URL with SQLite's parameters, for further connections like this one. */
-  readonly url: string;
-  /** Whether it is read beside a program that has it open with a log. */
-  readonly hasLog: boolean;
-  isOpen(): boolean;
-  /** Whether it would be opened in the same way again. */
-  isCurrent(): boolean;
-  /** Throws when the file is read as one that never changes, and has changed. */
-  assertSame(): void;
-}
+type OpenedFile = ReturnType<typeof openForReading>;
 
 /**
  * Opens a file for reading. Leaves no trace, not even the empty side files that SQLite creates for
@@ -41,7 +31,7 @@ export interface OpenedFile extends Reader {
 export function openForReading(
   path: string,
   { isOneState, isView }: { isOneState: boolean; isView: boolean },
-): OpenedFile {
+) {
   let connection: DatabaseSync | undefined;
   try {
     assertUsable(path);
@@ -57,9 +47,16 @@ export function openForReading(
       throw new ServiceError('storage_fault', `Cannot read ${path}: it is empty`);
     const isCurrent = () => stateOf(path, file) === state;
     return {
-      ...{ path, url, hasLog: access === 'readonly_shm=1', statement: prepareOnce(opened) },
+      path,
+      /** The file as a URL with SQLite's parameters, for further connections like this one. */
+      url,
+      /** Whether it is read beside a program that has it open with a log. */
+      hasLog: access === 'readonly_shm=1',
+      statement: prepareOnce(opened),
       isOpen: () => opened.isOpen,
+      /** Whether it would be opened in the same way again. */
       isCurrent,
+      /** Throws when the file is read as one that never changes, and has changed. */
       assertSame() {
         if (access === 'immutable=1' && !isCurrent())
           throw new ServiceError(

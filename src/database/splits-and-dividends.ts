@@ -1,5 +1,4 @@
-import assert from 'node:assert/strict';
-import type { CalendarDate } from '../basics/calendar.ts';
+import type { CalendarDate, DateSpan } from '../basics/calendar.ts';
 import {
   adjustedSourcesInSql,
   type Meaning,
@@ -8,9 +7,9 @@ import {
   splitsSince,
 } from './schema/price-conditions.ts';
 import type { Database, Reader } from './database.ts';
-import { integer, oneOf, orNull, query, real, type RowOf, text } from './rows.ts';
-import { type Coverage, dividendSpans, splitSpans } from './prices.ts';
-import type { Split } from './market.ts';
+import { integer, oneOf, query, real, type RowOf, text } from './rows.ts';
+import { type Coverage, dividendSpans, splitSpans, type Stamp } from './prices.ts';
+import { type Split, SPLIT_COLUMNS } from './market.ts';
 import { barsAt, dividendsAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
 
 /**
@@ -48,7 +47,7 @@ const UPSERT_DIVIDEND = `
 export function storeDividends(
   database: Database,
   { dividends, spans, basis }: DividendList,
-  { source, recordedAt }: { source: string; recordedAt: string },
+  stamp: Stamp,
 ): number {
   const sums = new Map<string, Dividend>();
   for (const dividend of dividends) {
@@ -58,14 +57,14 @@ export function storeDividends(
   let changed = 0;
   const remove = database.statement('DELETE FROM dividends WHERE symbol = ? AND ex_date = ?');
   for (const span of spans)
-    for (const exDate of exDatesWithin(database, span))
+    for (const [exDate] of EX_DATES.all(database, span.symbol, span.startDate, span.endDate))
       if (!sums.has(`${span.symbol} ${exDate}`))
         changed += Number(remove.run(span.symbol, exDate).changes);
   const upsert = database.statement(UPSERT_DIVIDEND);
   const number = nextWrite(database);
   for (const { symbol, exDate, cash } of sums.values())
-    changed += Number(upsert.run(symbol, exDate, cash, basis, source, number).changes);
-  for (const span of spans) dividendSpans.add(database, span, { source, recordedAt });
+    changed += Number(upsert.run(symbol, exDate, cash, basis, stamp.source, number).changes);
+  for (const span of spans) dividendSpans.add(database, span, stamp);
   return changed;
 }
 
@@ -73,10 +72,6 @@ const EX_DATES = query(
   'SELECT ex_date FROM dividends WHERE symbol = ?1 AND ex_date BETWEEN ?2 AND ?3',
   [text],
 );
-
-function exDatesWithin(reader: Reader, { symbol, startDate, endDate }: Coverage): CalendarDate[] {
-  return EX_DATES.all(reader, symbol, startDate, endDate).flat();
-}
 
 /** SQL: whether the series of a row of `payer` has bars of some sources. */
 function hasBarsOf(sources: string): string {
@@ -127,8 +122,8 @@ export const dividendCoverage = dividendSpans.between;
 export const MAX_NIGHT_DAYS = 14;
 /** The closes around each split, but for prices that are raw because they were requested so. */
 const NIGHTS = query(
-  `SELECT split.symbol, split.date, numerator, denominator, before.date AS previousDate, before.close AS previousClose,
-     after.date AS nextDate, after.close AS nextClose, after.source
+  `SELECT split.symbol, split.date, numerator, denominator, before.date AS previousDate, coalesce(before.close, 0) AS previousClose,
+     after.date AS nextDate, coalesce(after.close, 0) AS nextClose, after.source
    FROM stock_splits AS split
    JOIN price_data AS before ON before.symbol = split.symbol AND before.date = (SELECT max(date) FROM price_data
      WHERE price_data.symbol = split.symbol AND price_data.date < split.date AND close IS NOT NULL)
@@ -138,24 +133,17 @@ const NIGHTS = query(
      AND julianday(after.date) - julianday(before.date) <= ${MAX_NIGHT_DAYS}
    ORDER BY split.symbol, split.date`,
   {
-    ...{ symbol: text, date: text, numerator: integer, denominator: integer },
-    ...{
-      previousDate: text,
-      previousClose: orNull(real),
-      nextDate: text,
-      nextClose: orNull(real),
-      source: text,
-    },
+    ...SPLIT_COLUMNS,
+    previousDate: text,
+    previousClose: real,
+    nextDate: text,
+    nextClose: real,
+    source: text,
   },
 );
 
 /** A split, and the closes of the last day before it and the first from it on. */
-export type SplitNight = Split & {
-  previousDate: CalendarDate;
-  previousClose: number;
-  nextDate: CalendarDate;
-  nextClose: number;
-};
+export type SplitNight = Omit<RowOf<typeof NIGHTS>, 'source'>;
 
 /** A smaller split is hard to tell from an ordinary day. */
 const LEAST_CHANGE = Math.log(1.2);
@@ -189,13 +177,9 @@ export function contradictedSplits(
   database: Database,
   symbols: readonly string[],
 ): ContradictedSplit[] {
-  return NIGHTS.all(database, JSON.stringify(symbols)).flatMap(
-    ({ previousClose, nextClose, source, ...rest }) => {
-      assert(previousClose !== null && nextClose !== null, 'only bars with a close are read');
-      const [night, meaning] = [{ ...rest, previousClose, nextClose }, meaningOf(source)];
-      return contradicts(night, meaning) ? [{ ...night, meaning }] : [];
-    },
-  );
+  return NIGHTS.all(database, JSON.stringify(symbols))
+    .map(({ source, ...night }) => ({ ...night, meaning: meaningOf(source) }))
+    .filter((night) => contradicts(night, night.meaning));
 }
 
 /** Whether the closes around a split show that prices are not what they are taken for. */
@@ -206,7 +190,7 @@ export function contradicts(night: SplitNight, meaning: Meaning): boolean {
 
 const STORED_SPLITS = query(
   'SELECT symbol, date, numerator, denominator FROM stock_splits WHERE symbol = ? ORDER BY date',
-  { symbol: text, date: text, numerator: integer, denominator: integer },
+  SPLIT_COLUMNS,
 );
 
 /** The stored splits of a symbol, whatever its series. */
@@ -227,17 +211,17 @@ const UPSERT_SPLIT = `
 export function storeSplits(
   database: Database,
   { symbol, splits, endDate }: { symbol: string; splits: readonly Split[]; endDate: CalendarDate },
-  { source, recordedAt }: { source: string; recordedAt: string },
+  stamp: Stamp,
 ): void {
   const own = splits.map((split) => ({ ...split, symbol }));
-  upsert(database, own, { source, recordedAt });
+  upsert(database, own, stamp);
   database
     .statement(
       `INSERT INTO stock_split_coverage (symbol, end_date, source, recorded_at) VALUES (?, ?, ?, ?)
        ON CONFLICT (symbol) DO UPDATE SET end_date = excluded.end_date, source = excluded.source, recorded_at = excluded.recorded_at
        WHERE end_date < excluded.end_date`,
     )
-    .run(symbol, endDate, source, recordedAt);
+    .run(symbol, endDate, stamp.source, stamp.recordedAt);
 }
 
 const REMOVE_SPLIT = 'DELETE FROM stock_splits WHERE symbol = ? AND date = ?';
@@ -258,35 +242,29 @@ export function storeSplitSpans(
     spans,
     knownThrough,
   }: { splits: readonly Split[]; spans: readonly Coverage[]; knownThrough: CalendarDate },
-  { source, recordedAt }: { source: string; recordedAt: string },
+  stamp: Stamp,
 ): void {
   const named = new Set(splits.map(({ symbol, date }) => `${symbol} ${date}`));
   const remove = database.statement(REMOVE_SPLIT);
   for (const { symbol, startDate, endDate } of spans)
-    for (const [date] of SPLIT_DATES.all(database, symbol, source, startDate, endDate))
+    for (const [date] of SPLIT_DATES.all(database, symbol, stamp.source, startDate, endDate))
       if (!named.has(`${symbol} ${date}`)) remove.run(symbol, date);
-  upsert(database, splits, { source, recordedAt });
+  upsert(database, splits, stamp);
   for (const { symbol, startDate, endDate } of spans) {
     const last = endDate < knownThrough ? endDate : knownThrough;
-    if (startDate <= last)
-      splitSpans.add(database, { symbol, startDate, endDate: last }, { source, recordedAt });
+    if (startDate <= last) splitSpans.add(database, { symbol, startDate, endDate: last }, stamp);
   }
 }
 
 /** A split of 1:1 says that there was none on its date, whatever was known before. */
-function upsert(
-  database: Database,
-  splits: readonly Split[],
-  { source, recordedAt }: { source: string; recordedAt: string },
-): void {
+function upsert(database: Database, splits: readonly Split[], stamp: Stamp): void {
   const number = nextWrite(database);
   for (const { symbol, date, numerator, denominator } of splits) {
     if (numerator === denominator) {
       database.statement(REMOVE_SPLIT).run(symbol, date);
-      const day = { symbol, startDate: date, endDate: date };
-      splitSpans.add(database, day, { source, recordedAt });
+      splitSpans.add(database, { symbol, startDate: date, endDate: date }, stamp);
     } else {
-      const values = [symbol, date, numerator, denominator, source, number];
+      const values = [symbol, date, numerator, denominator, stamp.source, number];
       database.statement(UPSERT_SPLIT).run(...values);
     }
   }
@@ -343,7 +321,7 @@ export type Jump = RowOf<typeof JUMPS>;
 export function unexplainedJumps(
   reader: Reader,
   symbols: readonly string[],
-  { from, to }: { from: CalendarDate; to: CalendarDate },
+  { from, to }: DateSpan,
 ): IterableIterator<Jump> {
   return JUMPS.iterate(reader, JSON.stringify(symbols), from, to);
 }

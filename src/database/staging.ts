@@ -9,30 +9,7 @@ import { type Dividend, MAX_NIGHT_DAYS, type SplitNight } from './splits-and-div
  * only the whole file says whether two rows contradict each other, and what its prices are. SQLite
  * keeps them in an unnamed temporary file, which ends with the process.
  */
-export interface Staging {
-  /** Adds a row: what it does not say, an earlier one of its symbol and date may. */
-  add(row: StagedRow): void;
-  /**
-   * Removes all rows of a symbol and date that have different prices, and returns each with the
-   * line of another, in their order: called once, after the last row and before everything below.
-   */
-  takeConflicts(): Conflict[];
-  /** The symbols that have rows, and what these say together. */
-  symbols(): StagedSymbol[];
-  /** Removes a symbol's rows. */
-  remove(symbol: string): void;
-  has(symbol: string, date: CalendarDate): boolean;
-  /** The splits that the rows name. */
-  splits(): Split[];
-  /** The closes around a split; null where there are none. */
-  night(split: Split): SplitNight | null;
-  dividendsOf(symbol: string): Dividend[];
-  /** Those of 1:1, which say that there was none, only from rows without prices. */
-  splitsOf(symbol: string): Split[];
-  /** How many dates the rows have. */
-  dates(): number;
-  close(): void;
-}
+export type Staging = ReturnType<typeof createStaging>;
 
 export interface StagedRow extends Omit<Bar, 'open'> {
   line: number;
@@ -46,13 +23,6 @@ export interface StagedRow extends Omit<Bar, 'open'> {
    */
   numerator: number | null;
   denominator: number | null;
-}
-
-export interface Conflict {
-  symbol: string;
-  date: CalendarDate;
-  line: number;
-  otherLine: number;
 }
 
 export interface StagedSymbol {
@@ -132,7 +102,7 @@ const SETUP = [
  * An empty staging table, attached to the connection, so that one statement moves a symbol's rows
  * to where they belong. A transaction is open until the conflicts are taken.
  */
-export function createStaging(database: Database): Staging {
+export function createStaging(database: Database) {
   const run = (sql: string, ...values: string[]) => database.statement(sql).run(...values);
   const read = <Row>(sql: string, ...values: string[]) =>
     database.statement(sql).all(...values) as unknown[] as Row[];
@@ -140,15 +110,21 @@ export function createStaging(database: Database): Staging {
   let isOpen = true;
   const [insert, merge, repeat] = [ADD, MERGE, REPEAT].map((sql) => database.statement(sql));
   return {
-    add({ symbol, date, line, open, high, low, close, volume, dividend, numerator, denominator }) {
-      const prices = [open, high, low, close, volume] as const;
-      const told = [dividend, numerator, denominator] as const;
-      if (insert?.run(symbol, date, line, ...prices, ...told).changes !== 0) return;
-      merge?.run(symbol, date, ...prices, ...told);
+    /** Adds a row: what it does not say, an earlier one of its symbol and date may. */
+    add(row: StagedRow) {
+      const { symbol, date, line, open, high, low, close, volume } = row;
+      const values = [open, high, low, close, volume, row.dividend, row.numerator, row.denominator];
+      if (insert?.run(symbol, date, line, ...values).changes !== 0) return;
+      merge?.run(symbol, date, ...values);
+
       repeat?.run(symbol, date, line);
     },
+    /**
+     * Removes all rows of a symbol and date that have different prices, and returns each with the
+     * line of another, in their order: called once, after the last row and before everything below.
+     */
     takeConflicts() {
-      const rows = read<Pick<Conflict, 'symbol' | 'date' | 'line'>>(CONFLICTS);
+      const rows = read<Pick<StagedRow, 'symbol' | 'date' | 'line'>>(CONFLICTS);
       run('DELETE FROM staged WHERE differs');
       run('COMMIT');
       isOpen = false;
@@ -158,29 +134,35 @@ export function createStaging(database: Database): Staging {
         return { ...row, otherLine: row === first ? second.line : first.line };
       });
     },
+    /** The symbols that have rows, and what these say together. */
     symbols: () => read<StagedSymbol>(SYMBOLS),
-    remove: (symbol) => void run('DELETE FROM staged WHERE symbol = ?', symbol),
-    has: (symbol, date) =>
+    /** Removes a symbol's rows. */
+    remove: (symbol: string) => void run('DELETE FROM staged WHERE symbol = ?', symbol),
+    has: (symbol: string, date: CalendarDate) =>
       read('SELECT 1 FROM staged WHERE symbol = ? AND date = ?', symbol, date).length > 0,
+    /** The splits that the rows name. */
     splits: () =>
       read<Split>(
         'SELECT symbol, date, numerator, denominator FROM staged WHERE numerator <> denominator',
       ),
-    night(split) {
+    /** The closes around a split; null where there are none. */
+    night(split: Split): SplitNight | null {
       const [closes] = read<Omit<SplitNight, keyof Split>>(NIGHT, split.symbol, split.date);
       return closes === undefined ? null : { ...split, ...closes };
     },
-    dividendsOf: (symbol) =>
+    dividendsOf: (symbol: string) =>
       read<Dividend>(
         'SELECT symbol, date AS exDate, dividend AS cash FROM staged WHERE symbol = ? AND dividend > 0 ORDER BY date',
         symbol,
       ),
-    splitsOf: (symbol) =>
+    /** Those of 1:1, which say that there was none, only from rows without prices. */
+    splitsOf: (symbol: string) =>
       read<Split>(
         `SELECT symbol, date, numerator, denominator FROM staged
          WHERE symbol = ? AND (numerator <> denominator OR open IS NULL AND numerator IS NOT NULL) ORDER BY date`,
         symbol,
       ),
+    /** How many dates the rows have. */
     dates: () =>
       Number(read<{ dates: number }>('SELECT count(DISTINCT date) AS dates FROM staged')[0]?.dates),
     close() {

@@ -20,32 +20,23 @@ export interface Usage {
  * before.
  */
 export function addUsage(database: Database, { jobId, date, model }: ModelDay, usage: Usage): void {
-  const {
-    steps,
-    requests,
-    promptTokens,
-    completionTokens,
-    cachedTokens,
-    reasoningTokens,
-    costUsd,
-  } = usage;
   database
     .statement(ADD_USAGE)
     .run(
       jobId,
       date,
       model,
-      steps,
-      requests,
-      promptTokens,
-      completionTokens,
-      cachedTokens,
-      reasoningTokens,
-      costUsd,
+      usage.steps,
+      usage.requests,
+      usage.promptTokens,
+      usage.completionTokens,
+      usage.cachedTokens,
+      usage.reasoningTokens,
+      usage.costUsd,
     );
 }
 
-const COUNTS = [
+export const USAGE_COUNTS = [
   'steps',
   'requests',
   'prompt_tokens',
@@ -54,13 +45,12 @@ const COUNTS = [
   'reasoning_tokens',
 ];
 const ADD_USAGE = `
-  UPDATE job_details SET ${COUNTS.map((column, index) => `${column} = ${clampedSum(column, `?${index + 4}`)}`).join(', ')},
+  UPDATE job_details SET ${USAGE_COUNTS.map(
+    (column, index) =>
+      `${column} = min(coalesce(${column} + ?${index + 4}, ?${index + 4}, ${column}), ${Number.MAX_SAFE_INTEGER})`,
+  ).join(', ')},
     cost_usd = coalesce(cost_usd + ?10, ?10, cost_usd)
   WHERE job_id = ?1 AND date = ?2 AND model = ?3`;
-
-function clampedSum(column: string, addend: string): string {
-  return `min(coalesce(${column} + ${addend}, ${addend}, ${column}), ${Number.MAX_SAFE_INTEGER})`;
-}
 
 /**
  * SQL: the sum of a column over a group, null when it is unknown in every row. `total()` returns a

@@ -3,28 +3,24 @@ import type { Reader } from './database.ts';
 import { amount, flag, integer, oneOf, query, type RowOf, text } from './rows.ts';
 import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './schema/price-conditions.ts';
 import { dividendBases } from './splits-and-dividends.ts';
+import { SPLIT_COLUMNS } from './market.ts';
 
 /** What model-days used of prices, splits and dividends, by symbol and date. */
 
 const COMMITTED = `status IN ('active', 'superseded')`;
 
+/** The jobs with committed model-days: what these traded on, from the first close they started from. */
 const JOBS = query(
-  `SELECT agent_config, min(coalesce(past.date, own.date)), max(own.date)
+  `SELECT agent_config AS agentConfig, min(coalesce(past.date, own.date)) AS "from", max(own.date) AS "to"
+
    FROM trading_sessions AS own JOIN jobs USING (job_id)
      LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
    WHERE own.${COMMITTED} GROUP BY own.job_id`,
-  [text, text, text],
+  { agentConfig: text, from: text, to: text },
 );
 
-/** A job with committed model-days: what they traded on, from the first close they started from. */
-interface UsedSpan {
-  agentConfig: string;
-  from: CalendarDate;
-  to: CalendarDate;
-}
-
-export function usedSpans(reader: Reader): UsedSpan[] {
-  return JOBS.all(reader).map(([agentConfig, from, to]) => ({ agentConfig, from, to }));
+export function usedSpans(reader: Reader) {
+  return JOBS.all(reader);
 }
 
 /** Each price once that the ledger of a committed model-day used, with the date of its bar. */
@@ -52,7 +48,7 @@ export function usedPrices(reader: Reader): UsedPrice[] {
 const SPLITS = query(
   `SELECT DISTINCT symbol, session_splits.date, numerator, denominator
    FROM session_splits JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} ORDER BY 1, 2`,
-  { symbol: text, date: text, numerator: integer, denominator: integer },
+  SPLIT_COLUMNS,
 );
 
 export type UsedSplit = RowOf<typeof SPLITS>;

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
@@ -15,7 +16,7 @@ import {
   whyUnusable,
 } from './family.ts';
 import type { BenchmarkReturn } from '../comparison/answer.ts';
-import { compareModels, type Comparison } from '../comparison/comparison.ts';
+import { compareModels } from '../comparison/comparison.ts';
 import { type Looks, MIN_CONFIDENCE_DAILY } from '../comparison/looks.ts';
 import { type Cutoff, MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import { type ComparedModel, type Day, whyWithoutFigures } from '../comparison/participants.ts';
@@ -27,7 +28,7 @@ import { type ChosenModel, selectModels, type WantedModels } from './selection.t
  * The number of each date in a family's own market: 1 for the first date in the window that the
  * family tried, up to 0 for those before it at whose close a day in the window started.
  */
-export type Numbering = ReadonlyMap<CalendarDate, number>;
+type Numbering = ReadonlyMap<CalendarDate, number>;
 
 /**
  * Numbers the dates on which the universe of a family has prices, and its model-days, from the
@@ -64,7 +65,7 @@ function dateUpTo(numbering: Numbering = new Map(), number: number): CalendarDat
 }
 
 /** Which models to compare over which of their days. */
-export interface ExperimentRequest extends WantedModels {
+interface ExperimentRequest extends WantedModels {
   window: JobWindow;
   /** `clean`: only days after the latest knowledge cutoff of those compared. */
   days: 'all' | 'clean';
@@ -79,30 +80,22 @@ export interface ExperimentRequest extends WantedModels {
   benchmark?: string | undefined;
 }
 
-export interface Experiment {
-  /**
-   * The window; where the request leaves an end open, the first or last model-day of those
-   * compared; null without any.
-   */
-  startDate: CalendarDate | null;
-  endDate: CalendarDate | null;
-  /** The latest knowledge cutoff, where only clean days are compared and there is one. */
-  cleanAfter: CalendarDate | null;
-  /** Entries with too few model-days. */
-  leftOutModels: string[];
-  comparison: Comparison;
-}
+export type Experiment = ReturnType<typeof runExperiment>;
 
 /**
  * Reads the returns and compares them, as of one moment. Throws a `ServiceError` as `selectModels`
  * does, and for curves of too few or too many models.
  */
-export function runExperiment(database: Database, request: ExperimentRequest): Experiment {
+export function runExperiment(database: Database, request: ExperimentRequest) {
   const { window, against = null, confidence, looks } = request;
+  const { startDate, endDate } = window;
   const { models, leftOut, trials } = selectModels(database, request, window);
   checkRequest(request, models.length);
   const all = readFamilies(database, models, window);
-  const numberings = request.align === 'number' ? numberAll(database, all, window) : null;
+  const numberings: Numberings | null =
+    request.align === 'number'
+      ? new Map(all.map((own) => [own.model, numberDates(database, own, window)]))
+      : null;
   const { cleanAfter, clean } = cleaner(all, request.days === 'clean', numberings);
   const compared: ComparedModel[] = [];
   const ends: AskedDay[] = [];
@@ -118,7 +111,6 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
     if (named.length > 0) suspected.set(family.model, named);
     compared.push(comparedModel(own, (date) => numbers?.get(date) ?? date));
   }
-  const { startDate, endDate } = window;
   const comparison = compareModels({
     models: compared,
     against,
@@ -131,14 +123,22 @@ export function runExperiment(database: Database, request: ExperimentRequest): E
     benchmarkOver: (days) => benchmarkOver(database, all, { days, wanted: request.benchmark }),
     cutoffOf(model, days) {
       const family = all.find((own) => own.model === model);
-      return family === undefined ? NO_CUTOFF : cutoffOf(family, days, numberings?.get(model));
+      assert(family, 'every model that is compared has a family');
+      return cutoffOf(family, days, numberings?.get(model));
     },
   });
   return {
+    /**
+     * The window; where the request leaves an end open, the first or last model-day of those
+     * compared; null without any.
+     */
     startDate: startDate ?? earliestOf(ends)?.date ?? null,
     endDate: endDate ?? latestOf(ends)?.date ?? null,
+    /** The latest knowledge cutoff, where only clean days are compared and there is one. */
     cleanAfter,
+    /** Entries with too few model-days. */
     leftOutModels: leftOut.map(({ model }) => model),
+
     comparison,
   };
 }
@@ -207,8 +207,8 @@ export function cleaner(
   families: readonly Family[],
   isClean: boolean,
   numberings: Numberings | null = null,
-): { cleanAfter: CalendarDate | null; clean: (family: Family) => Family } {
-  if (!isClean) return { cleanAfter: null, clean: (family) => family };
+) {
+  if (!isClean) return { cleanAfter: null, clean: (family: Family) => family };
   const after = latestCutoff(families);
   const latest =
     after === null ? [] : families.filter(({ knowledgeCutoff }) => knowledgeCutoff === after);
@@ -223,25 +223,19 @@ export function cleaner(
   return { cleanAfter: after, clean };
 }
 
-type Numberings = ReadonlyMap<string, Numbering>;
-
 /** By model. */
-function numberAll(database: Database, families: readonly Family[], window: JobWindow): Numberings {
-  return new Map(families.map((own) => [own.model, numberDates(database, own, window)]));
-}
+type Numberings = ReadonlyMap<string, Numbering>;
 
 /** A family as it is compared: by date, or by the number of one. */
 export function comparedModel(
   family: Family,
   dayOf: (date: CalendarDate) => Day = (date) => date,
 ): ComparedModel {
-  const { model, runs, isDeterministic } = family;
-  const unusable = whyUnusable(family);
   return {
-    model,
-    isDeterministic,
-    unusable,
-    runs: runs.map(({ run, days }) => ({
+    model: family.model,
+    isDeterministic: family.isDeterministic,
+    unusable: whyUnusable(family),
+    runs: family.runs.map(({ run, days }) => ({
       run,
       returns: days.flatMap(({ date, dailyReturn, startDate }) =>
         dailyReturn === null
@@ -252,22 +246,20 @@ export function comparedModel(
   };
 }
 
-const NO_CUTOFF: Cutoff = { knowledgeCutoff: null, daysBefore: 0 };
-
 /**
  * A model without figures may have no date for a number compared: such a day counts as after its
  * cutoff.
  */
 function cutoffOf(
-  { knowledgeCutoff }: Family,
+  { knowledgeCutoff, isAgent }: Family,
   days: readonly Day[],
   numbering: Numbering = new Map(),
 ): Cutoff {
-  if (knowledgeCutoff === null) return NO_CUTOFF;
+  if (knowledgeCutoff === null) return { knowledgeCutoff, daysBefore: 0, isAgent };
   const dates = new Map<Day, CalendarDate>(numbering.entries().map(([date, day]) => [day, date]));
   const isBefore = (day: Day) => {
     const date = typeof day === 'string' ? day : dates.get(day);
     return date !== undefined && date <= knowledgeCutoff;
   };
-  return { knowledgeCutoff, daysBefore: days.filter(isBefore).length };
+  return { knowledgeCutoff, daysBefore: days.filter(isBefore).length, isAgent };
 }

@@ -10,19 +10,10 @@ import { staleness } from '../performance/comparability.ts';
 import type { ChosenModel } from './selection.ts';
 
 /** What a run was asked in a job, as far as it is stored. */
-export interface Asked {
-  /** Equal where the job's terms do not differ in anything that can change what a model does. */
-  terms: string;
-  /** The same of entry and terms. */
-  way: string;
-  universe: readonly string[];
-  knowledgeCutoff: CalendarDate | null;
-  /** Whether all runs of the entry would be the same. */
-  isDeterministic: boolean;
-}
+type Asked = ReturnType<typeof readAsked>;
 
 /** What a run was asked in some jobs, by job. */
-export type AskedReader = (run: string, jobIds: Iterable<string>) => ReadonlyMap<string, Asked>;
+type AskedReader = (run: string, jobIds: Iterable<string>) => ReadonlyMap<string, Asked>;
 
 /** Reads each combination of entry and terms once. */
 export function createAskedReader(database: Database): AskedReader {
@@ -38,15 +29,20 @@ export function createAskedReader(database: Database): AskedReader {
     );
 }
 
-function readAsked(storedEntry: string, agentConfig: string): Asked {
+function readAsked(storedEntry: string, agentConfig: string) {
   const entry = decodeEntry(storedEntry);
   const configuration = parseAgentConfiguration(agentConfig);
   const baseline = baselineOf(entry);
   return {
+    /** Equal where the job's terms do not differ in anything that can change what a model does. */
     terms: askedHash(null, configuration),
+    /** The same of entry and terms. */
     way: askedHash(entry, configuration),
     universe: configuration.stock_symbols,
     knowledgeCutoff: entry.knowledge_cutoff,
+    /** Whether it is an agent, which has a network of its own. */
+    isAgent: entry.kind === 'agent',
+    /** Whether all runs of the entry would be the same. */
     isDeterministic: baseline !== null && isDeterministic(baseline),
   };
 }
@@ -57,20 +53,14 @@ export interface AskedDay extends DayOfRun {
 }
 
 /** A model with the days of its runs in the window. */
-export interface Family {
-  model: string;
-  /** At least one, each with its days by date. */
-  runs: readonly { run: string; days: readonly AskedDay[] }[];
-  knowledgeCutoff: CalendarDate | null;
-  isDeterministic: boolean;
-}
+export type Family = ReturnType<typeof readFamily>;
 
 /** Reads the days of a model's runs in the window. */
 export function readFamily(
   database: Database,
   { model, runs }: ChosenModel,
   { window, readAsked }: { window: JobWindow; readAsked: AskedReader },
-): Family {
+) {
   const read = runs.map((run) => {
     const days = daysOfRun(database, run, window);
     const asked = readAsked(run, new Set(days.map(({ jobId }) => jobId)));
@@ -84,14 +74,20 @@ export function readFamily(
   const withCutoff = latestOf(days.filter(({ asked }) => asked.knowledgeCutoff !== null));
   return {
     model,
+    /** At least one, each with its days by date. */
     runs: read,
     knowledgeCutoff: withCutoff?.asked.knowledgeCutoff ?? null,
+    isAgent: days.some(({ asked }) => asked.isAgent),
     isDeterministic: read.length > 0 && days.every(({ asked }) => asked.isDeterministic),
   };
 }
 
 /** The days of all its runs, run by run. */
-export function daysOf({ runs }: Pick<Family, 'runs'>): IteratorObject<AskedDay> {
+export function daysOf({
+  runs,
+}: {
+  runs: readonly { days: readonly AskedDay[] }[];
+}): IteratorObject<AskedDay> {
   return runs.values().flatMap(({ days }) => days);
 }
 

@@ -12,14 +12,6 @@ export interface ChosenModel {
   runs: readonly string[];
 }
 
-export interface Selection {
-  models: ChosenModel[];
-  /** Entries with too few model-days in the window, where no models are named; by name. */
-  leftOut: ChosenModel[];
-  /** How many entries have active model-days in the window. */
-  trials: number;
-}
-
 export interface WantedModels {
   /**
    * Undefined for every entry with enough model-days; where none has enough, for all, so that each
@@ -42,7 +34,7 @@ export function selectModels(
   database: Database,
   { models, against, most = MAX_COMPARED, by = 'entry' }: WantedModels,
   window: JobWindow,
-): Selection {
+) {
   if (models !== undefined && new Set(models).size < models.length)
     throw new ServiceError('invalid_filter', 'models: a name is repeated; name each model once');
   const families = Map.groupBy(runsInWindow(database, window), ({ run, family }) =>
@@ -53,7 +45,11 @@ export function selectModels(
     .map(([family]) => family);
   const names = new Set(models ?? longEnough(present, families));
   if (against !== undefined) names.add(against);
-  if (names.size > most) throw tooMany(names.size);
+  if (names.size > most)
+    throw new ServiceError(
+      'invalid_filter',
+      `models: expected at most ${MAX_COMPARED} models, not ${names.size}; name those to compare`,
+    );
   const chosen = (name: string): ChosenModel => ({
     model: name,
     runs: runsOf(name, families, name === against ? 'against' : 'models'),
@@ -61,7 +57,9 @@ export function selectModels(
   const others = models === undefined ? present.filter((family) => !names.has(family)) : [];
   return {
     models: [...names].map(chosen),
+    /** Entries with too few model-days in the window, where no models are named; by name. */
     leftOut: others.sort().map(chosen),
+    /** How many entries have active model-days in the window. */
     trials: present.length,
   };
 }
@@ -105,12 +103,5 @@ export function unknownModel(parameter: string, name: string): ServiceError {
   return new ServiceError(
     'invalid_filter',
     `${parameter}: no job has run ${name}; GET /models lists the models`,
-  );
-}
-
-function tooMany(models: number): ServiceError {
-  return new ServiceError(
-    'invalid_filter',
-    `models: expected at most ${MAX_COMPARED} models, not ${models}; name those to compare`,
   );
 }

@@ -3,9 +3,7 @@ import { count } from '../basics/sentences.ts';
 import {
   commonDays,
   type ComparedModel,
-  type Day,
   findParticipants,
-  type LeftOut,
   leftOutDays,
   readRecords,
 } from '../comparison/participants.ts';
@@ -15,25 +13,11 @@ import type { Family } from './family.ts';
 import { at } from '../statistics/moments.ts';
 import { selectModels } from './selection.ts';
 
-/** Which days models share. */
-export interface SharedDays {
-  /** The days compared, in order. */
-  days: Day[];
-  leftOut: LeftOut[];
-  /** By model, the days that its runs share, in order. */
-  own: ReadonlyMap<string, Day[]>;
-  /** Why a model has no return that starts from the same close on all the days compared, by model. */
-  reasons: ReadonlyMap<string, string>;
-}
-
 /**
  * The days over which `compareModels` would compare the first models, and of all models their own
  * days, or which of those compared they lack.
  */
-export function sharedDays(
-  compared: readonly ComparedModel[],
-  others: readonly ComparedModel[],
-): SharedDays {
+export function sharedDays(compared: readonly ComparedModel[], others: readonly ComparedModel[]) {
   const { calendar, records } = readRecords([...compared, ...others]);
   const names = new Set(compared.map(({ model }) => model));
   const [own = [], further = []] = [true, false].map((isCompared) =>
@@ -51,9 +35,12 @@ export function sharedDays(
     reasons.set(model, participants.reasons.get(model) ?? lacking);
   }
   return {
+    /** The days compared, in order. */
     days: nameAll(participants.days),
     leftOut: leftOutDays(participants.records, calendar),
+    /** By model, the days that its runs share, in order. */
     own: new Map(records.map((record) => [record.model, nameAll(commonDays([record]))])),
+    /** Why a model has no return that starts from the same close on all the days compared, by model. */
     reasons,
   };
 }
@@ -62,7 +49,7 @@ export function sharedDays(
 const MAX_NAMED = 5;
 
 /** Which days of some models count together. */
-export interface Sharing {
+interface Sharing {
   /** The models, by default all: entries with all their runs, or single runs. */
   models: readonly string[] | undefined;
   by: 'entry' | 'run';

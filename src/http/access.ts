@@ -5,7 +5,9 @@ import { messageOf, ServiceError } from '../basics/domain.ts';
 import { sha256 } from '../basics/hash.ts';
 import { isAccessToken, type Settings } from '../basics/settings.ts';
 import { readTrustedText } from '../basics/trusted-file.ts';
+import type { AgentDays } from '../trading/agent-days.ts';
 import { HttpError } from './errors.ts';
+import type { Route } from './routes.ts';
 
 const MAX_TOKENS = 1_000;
 /** Far more than these tokens and their comments take. */
@@ -30,21 +32,26 @@ type TokenSettings = Pick<Settings, 'apiToken' | 'apiTokensFile'>;
  * token.
  */
 export function readAccessTokens(settings: TokenSettings): AccessToken[] {
-  return readTokens(settings).map(({ token, rights }) => ({ sha256: sha256(token), rights }));
+  return [...readTokens(settings)].map(([token, rights]) => ({ sha256: sha256(token), rights }));
 }
 
 /**
  * A token with which a command of this program can use its own service; null when none is needed.
  */
 export function ownToken(settings: TokenSettings): string | null {
-  const tokens = readTokens(settings);
-  const [own] = tokens.filter(({ rights }) => rights === 'everything');
-  if (own === undefined && tokens.length > 0)
+  const tokens = [...readTokens(settings)];
+  const [own = null] = tokens.find(([, rights]) => rights === 'everything') ?? [];
+  if (own === null && tokens.length > 0)
     throw new ServiceError(
       'cannot_start',
       `Cannot start a job: every token of ${settings.apiTokensFile} is ${READ_ONLY}`,
     );
-  return own?.token ?? null;
+  return own;
+}
+
+/** The token of an `Authorization` header; null without one. */
+export function tokenIn(authorization: string | undefined): string | null {
+  return AUTHORIZATION.exec(authorization ?? '')?.[1] ?? null;
 }
 
 /**
@@ -55,8 +62,8 @@ export function rightsOf(
   tokens: readonly AccessToken[],
   authorization: string | undefined,
 ): Rights | null {
-  const [, token] = AUTHORIZATION.exec(authorization ?? '') ?? [];
-  if (token === undefined) return null;
+  const token = tokenIn(authorization);
+  if (token === null) return null;
   const { timingSafeEqual } = process.getBuiltinModule('node:crypto');
   const given = sha256(token);
   let rights: Rights | null = null;
@@ -64,14 +71,11 @@ export function rightsOf(
   return rights;
 }
 
-function readTokens({
-  apiToken,
-  apiTokensFile,
-}: TokenSettings): { token: string; rights: Rights }[] {
+function readTokens({ apiToken, apiTokensFile }: TokenSettings): Map<string, Rights> {
   const tokens = new Map<string, Rights>();
   if (apiToken !== null) tokens.set(apiToken, 'everything');
   if (apiTokensFile !== null) addTokensOf(apiTokensFile, tokens);
-  return [...tokens].map(([token, rights]) => ({ token, rights }));
+  return tokens;
 }
 
 /**
@@ -83,14 +87,13 @@ function addTokensOf(path: string, tokens: Map<string, Rights>): void {
   for (const [index, line] of readLines(path).entries()) {
     const [token, word, ...rest] = line.split(/\s+/).filter((part) => part !== '');
     if (token === undefined || token.startsWith('#')) continue;
+    const isForeign = rest.length > 0 || (word !== undefined && word !== READ_ONLY);
     const fault =
-      (rest.length > 0 || (word !== undefined && word !== READ_ONLY)
-        ? `expected a token, or a token and ${READ_ONLY}`
-        : null) ??
-      (isAccessToken(token) ? null : 'a token is 1 to 1000 visible ASCII characters') ??
-      (tokens.has(token) ? 'this token is a duplicate' : null) ??
-      (tokens.size >= MAX_TOKENS ? `more than ${MAX_TOKENS} tokens` : null);
-    if (fault !== null) throw unusable(path, `line ${index + 1}: ${fault}`);
+      (isForeign && `expected a token, or a token and ${READ_ONLY}`) ||
+      (!isAccessToken(token) && 'a token is 1 to 1000 visible ASCII characters') ||
+      (tokens.has(token) && 'this token is a duplicate') ||
+      (tokens.size >= MAX_TOKENS && `more than ${MAX_TOKENS} tokens`);
+    if (fault) throw unusable(path, `line ${index + 1}: ${fault}`);
     tokens.set(token, word === READ_ONLY ? 'reading' : 'everything');
   }
   if (tokens.size === before) throw unusable(path, 'it holds no token');
@@ -109,14 +112,6 @@ function unusable(path: string, what: string): ServiceError {
     'cannot_start',
     `Cannot use the access tokens of ${path} (API_TOKENS_FILE): ${what}`,
   );
-}
-
-/** The fields of a route that decide who may use it. */
-interface AccessedRoute {
-  method: string;
-  path: string;
-  /** Needs no access token. */
-  isPublic?: true;
 }
 
 /**
@@ -143,20 +138,28 @@ export function createAccessRules(
 export function checkToken(
   { tokens }: AccessRules,
   { headers }: IncomingMessage,
-  route: AccessedRoute | null,
+  {
+    route,
+    agentDays,
+  }: {
+    route: Pick<Route, 'method' | 'path' | 'isPublic' | 'isOfDay'> | null;
+    agentDays: AgentDays | null;
+  },
 ): void {
+  if (route?.isOfDay) return;
+  if (agentDays?.has(tokenIn(headers.authorization) ?? ''))
+    throw new HttpError(
+      403,
+      'The token of a model-day opens nothing but /day and what is below it',
+    );
   if (tokens.length === 0 || route?.isPublic) return;
   const rights = rightsOf(tokens, headers.authorization);
   if (rights === null) {
     const fault =
       headers.authorization === undefined ? 'this request has none' : "this request's is unknown";
-    throw new HttpError(
-      401,
-      `An access token is needed, as "Authorization: Bearer TOKEN"; ${fault}`,
-      {
-        headers: ['WWW-Authenticate', 'Bearer realm="Trading Simulation Service"'],
-      },
-    );
+    const scheme = ['WWW-Authenticate', 'Bearer realm="Trading Simulation Service"'];
+    const needed = 'An access token is needed, as "Authorization: Bearer TOKEN"';
+    throw new HttpError(401, `${needed}; ${fault}`, { headers: scheme });
   }
   if (rights === 'reading' && route !== null && route.method !== 'GET')
     throw new HttpError(

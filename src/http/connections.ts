@@ -66,11 +66,10 @@ export function watchConnections(
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const connection = connections.get(socket);
     if (connection === undefined || connection.last !== null) return;
-    const [status, detail] = faults[error.code ?? ''] ?? [
-      400,
-      `Cannot read the request: ${describe(error)}`,
-    ];
-    connection.last = errorResponse(context, status, detail);
+    const invalid = `Cannot read the request: ${describe(error)}`;
+    const [status, detail] = faults[error.code ?? ''] ?? [400, invalid];
+    const body = printableJson({ detail, ...deploymentFields(context.settings) });
+    connection.last = rawResponse(status, body, context.clock());
     context.log.debug('request refused', { status, code: error.code });
     refuse(socket, connection, connection.last);
   });
@@ -174,10 +173,6 @@ function endWith(socket: Duplex, response: string): void {
   socket.resume(); // bytes left unread would make the system cut the response off
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
-}
-
-function errorResponse({ settings, clock }: Context, status: number, detail: string): string {
-  return rawResponse(status, printableJson({ detail, ...deploymentFields(settings) }), clock());
 }
 
 /** llhttp's reasons are constant sentences that repeat nothing of the request. */

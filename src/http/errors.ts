@@ -36,6 +36,8 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   no_sessions: 404,
   no_prices: 404,
   job_conflict: 409,
+  day_decided: 409,
+  no_such_day: 401,
   invalid_filter: 422,
   key_reused: 422,
 };
@@ -83,6 +85,8 @@ export const httpLimits = {
   requestTimeoutMs: 30_000,
   /** Idle time between two requests on one connection; then it is closed. */
   keepAliveTimeoutMs: 5_000,
+  /** The same for an agent, which thinks between two calls of the tools of its day. */
+  agentKeepAliveMs: 75_000,
   /**
    * A connection without traffic in either direction, such as one with a stalled response, is
    * closed.

@@ -119,6 +119,37 @@ const written: Record<string, Example> = {
       ...deployment,
     },
   },
+  'GET /day': {
+    response: {
+      signature: 'my-agent',
+      run: 'my-agent',
+      date: DATE,
+      system: 'You are a stock trader with a simulated account. …',
+      report: `Today's date: ${DATE} …`,
+      portfolio: {
+        cash: 8_000,
+        holdings: [{ symbol: 'AAPL', quantity: 10, price: 210 }],
+        value: 10_100,
+      },
+      prices: { AAPL: { previous_close: 208.4, open: 210 } },
+      limits: { max_tool_calls: 1_000, seconds: 3_600 },
+      universe: ['AAPL'],
+      day: {
+        url: 'http://127.0.0.1:8080',
+        token: 'TOKEN',
+        expires_at: `${DATE}T11:00:00.000Z`,
+      },
+    },
+  },
+  'GET /day/tools': {
+    response: {
+      tools: [{ name: 'get_price', description: 'The prices of one symbol.', parameters: {} }],
+    },
+  },
+  'POST /day/tools/{name}': {
+    request: { symbol: 'AAPL', amount: 2 },
+    response: { executed: 'buy', symbol: 'AAPL', amount: 2, price: 210, cash: 7_580, holding: 12 },
+  },
   'GET /openapi.json': { response: { openapi: '3.1.0', info: {}, paths: {}, components: {} } },
 };
 

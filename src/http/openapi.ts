@@ -7,7 +7,9 @@ import {
 } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { bareErrorSchema, errorSchema } from '../api/schemas.ts';
+import { dayResponse } from '../api/day.ts';
 import { VERSION } from '../basics/version.ts';
+import { tradingDecision } from '../trading/decision.ts';
 import { type Example, makeExamples } from './examples.ts';
 import type { Route, Tag } from './routes.ts';
 
@@ -19,10 +21,10 @@ type Names = Record<string, v.GenericSchema>;
  * Bodies are described as the input of a schema, query strings as its output, after the text was
  * parsed.
  */
-export type Side = 'input' | 'output';
+type Side = 'input' | 'output';
 
 /** The titled schemas among and inside these, by title. Throws when two have the same title. */
-export function namedSchemas(schemas: readonly v.GenericSchema[]): Names {
+function namedSchemas(schemas: readonly v.GenericSchema[]): Names {
   const names: Names = {};
   const look = (schema: v.GenericSchema) => {
     const name = v.getTitle(schema);
@@ -52,7 +54,7 @@ function partsOf(schema: v.GenericSchema): v.GenericSchema[] {
 }
 
 /** The named schemas themselves, as `components.schemas` has them. */
-export function describeNamed(names: Names): Record<string, JsonSchema> {
+function describeNamed(names: Names): Record<string, JsonSchema> {
   const described = Object.entries(toJsonSchemaDefs(names, configFor('input')));
   return Object.fromEntries(
     described.map(([name, { title: _title, ...schema }]) => [name, schema]),
@@ -60,7 +62,7 @@ export function describeNamed(names: Names): Record<string, JsonSchema> {
 }
 
 /** A schema that refers to the titled ones by title. */
-export function describeSchema(
+function describeSchema(
   schema: v.GenericSchema,
   { names, side }: { names: Names; side: Side },
 ): JsonSchema {
@@ -73,10 +75,7 @@ export function describeSchema(
  * What a parameter's schema says of an empty text: it counts as absent (request.ts), so one that
  * is required may not be empty.
  */
-export function describeEmpty(
-  { type, pattern, enum: words }: JsonSchema,
-  required: boolean,
-): JsonSchema {
+function describeEmpty({ type, pattern, enum: words }: JsonSchema, required: boolean): JsonSchema {
   if (type !== 'string' || words !== undefined) return {};
   if (required) return { minLength: 1 };
   return pattern === undefined ? {} : { pattern: `^$|${pattern}` };
@@ -112,13 +111,9 @@ function simplified({ type }: { type: string }, schema: JsonSchema): JsonSchema 
 const tags: Record<Tag, string> = {
   jobs: 'Start simulation jobs, follow them, stop them, discard them.',
   results: 'What the models did, said and achieved.',
+  agents: 'The day of an agent of your own, for the agent itself.',
   data: 'The models, prices and documents that the server knows.',
   service: 'The state of the server itself.',
-};
-
-const pathParameterDescriptions: Record<string, string> = {
-  job_id: 'The job_id of the response to the trigger.',
-  id: 'The id of a document.',
 };
 
 /**
@@ -129,7 +124,7 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
   const bodies = routes.flatMap(({ body, response }) =>
     [body, response].filter((schema) => schema !== undefined),
   );
-  const names = namedSchemas([...bodies, errorSchema, bareErrorSchema]);
+  const names = namedSchemas([...bodies, errorSchema, bareErrorSchema, tradingDecision]);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [route, example] of makeExamples(routes)) {
     const operation = describeRoute(route, { names, example });
@@ -155,12 +150,18 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     security: [{}, { accessToken: [] }],
     paths,
+    webhooks: { agentDay: { post: describeAgent(names) } },
     components: {
       securitySchemes: {
         accessToken: {
           type: 'http',
           scheme: 'bearer',
           description: 'Needed where the server has access tokens (docs/operations.md).',
+        },
+        dayToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Sent to an agent with its day, and good for nothing else (docs/agents.md).',
         },
       },
       schemas: describeNamed(names),
@@ -178,6 +179,7 @@ function describeRoute(
     operationId: operationId(route),
     tags: [tag],
     ...(route.isPublic && { security: [] }),
+    ...(route.isOfDay && { security: [{ dayToken: [] }] }),
     parameters: [
       ...pathParameters(route),
       ...parametersOf(route.query, 'query', names),
@@ -195,6 +197,21 @@ function describeRoute(
       200: describeResponse(route, { names, example }),
       ...describeErrors(route, names),
     },
+  };
+}
+
+/** What an agent of the user's is sent, and what it answers. */
+function describeAgent(names: Names): Record<string, unknown> {
+  const json = (schema: v.GenericSchema) => ({
+    'application/json': { schema: contentOf(schema, names) },
+  });
+  const description = 'The decision of the day.';
+  return {
+    summary: 'The service asks an agent, once a model-day (docs/agents.md).',
+    operationId: 'postAgentDay',
+    tags: ['agents'],
+    requestBody: { required: true, content: json(dayResponse) },
+    responses: { 200: { description, content: json(tradingDecision) } },
   };
 }
 
@@ -250,7 +267,10 @@ function pathParameters({ path }: Route): unknown[] {
     name,
     in: 'path',
     required: true,
-    description: pathParameterDescriptions[name],
+    description:
+      name === 'job_id'
+        ? 'The job_id of the response to the trigger.'
+        : 'The name of a tool of the day.',
     schema: { type: 'string', minLength: 1 },
   }));
 }

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pagePaths } from '../basics/paths.ts';
 import { sha256 } from '../basics/hash.ts';
+import { linesOf } from '../basics/sentences.ts';
 import type { ServedSettings } from '../basics/settings.ts';
+import type { HttpError } from './errors.ts';
 import { codingHeaders } from './response.ts';
 import { chooseCoding, type Coding } from './negotiate.ts';
 
@@ -77,9 +79,11 @@ export interface Pages {
    * Sends the page for an unknown path, with a link back; undefined when the program was not built.
    */
   sendMissing:
-    | ((request: IncomingMessage, response: ServerResponse, error: ErrorStatus) => void)
+    | ((request: IncomingMessage, response: ServerResponse, error: PageError) => void)
     | undefined;
 }
+
+type PageError = Pick<HttpError, 'status' | 'headers'>;
 
 /** What the pages say of their server from the first moment. */
 interface Mode {
@@ -105,7 +109,10 @@ export function createPages(built: BuiltPages, mode: Mode): Pages {
       routeOf(path, (request, response) => sendFile(request, response, file)),
     ),
     ...Object.entries(MOVED).map(([path, target]) =>
-      routeOf(path, (_request, response) => redirect(response, target)),
+      routeOf(path, (_request, response) => {
+        const headers = ['Location', target, 'Content-Length', '0', ...PAGE_HEADERS];
+        response.writeHead(302, headers).end();
+      }),
     ),
   ];
   return {
@@ -134,11 +141,11 @@ function marked(
   { settings: { deploymentMode, preserveDevData }, viewedFile, isFixed }: Mode,
 ): Buffer {
   const isKept = preserveDevData || viewedFile !== null;
-  const marks = [
-    ...(deploymentMode === 'DEV' ? [`data-dev="${isKept ? 'kept' : 'erased'}"`] : []),
-    ...(viewedFile === null ? [] : [`data-view="${escapeAttribute(viewedFile)}"`]),
-    ...(isFixed ? ['data-fixed'] : []),
-  ];
+  const marks = linesOf([
+    deploymentMode === 'DEV' && `data-dev="${isKept ? 'kept' : 'erased'}"`,
+    viewedFile !== null && `data-view="${escapeAttribute(viewedFile)}"`,
+    isFixed && 'data-fixed',
+  ]);
   if (marks.length === 0) return brotli;
   const html = zlib().brotliDecompressSync(brotli).toString();
   return zlib().brotliCompressSync(html.replace('<body>', () => `<body ${marks.join(' ')}>`));
@@ -149,34 +156,17 @@ export function escapeAttribute(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-interface ErrorStatus {
-  status: number;
-  headers: readonly string[];
-}
-
-function redirect(response: ServerResponse, target: string): void {
-  response.writeHead(302, ['Location', target, 'Content-Length', '0', ...PAGE_HEADERS]).end();
-}
-
 /** Sends a file, or 304 when the browser already has it. */
 function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
   file: PageFile,
-  error?: ErrorStatus,
+  error?: PageError,
 ): void {
-  const headers = [
-    'Content-Type',
-    file.contentType,
-    'ETag',
-    file.etag,
-    ...PAGE_HEADERS,
-    ...(error?.headers ?? []),
-  ];
-  if (error === undefined && isKnown(file, request.headers['if-none-match'])) {
-    response.writeHead(304, headers).end();
-    return;
-  }
+  const own = ['Content-Type', file.contentType, 'ETag', file.etag];
+  const headers = [...own, ...PAGE_HEADERS, ...(error?.headers ?? [])];
+  if (error === undefined && isKnown(file, request.headers['if-none-match']))
+    return void response.writeHead(304, headers).end();
   const coding = chooseCoding(request.headers['accept-encoding'], ['br', 'gzip']);
   const body = bodyIn(file, coding);
   const sizes = ['Content-Length', String(body.length), ...codingHeaders(coding)];

@@ -104,13 +104,8 @@ const queue: Task[] = [];
 /** Bytes of all reports that wait for their clients. */
 let allWaiting = 0;
 
-interface Kept {
-  version: string;
-  chunks: readonly Chunk[];
-}
-
 export function createReports(limits: HttpLimits): Reports {
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, { version: string; chunks: readonly Chunk[] }>();
   return {
     make(request, version) {
       const key = JSON.stringify(request);
@@ -119,7 +114,11 @@ export function createReports(limits: HttpLimits): Reports {
       if (known?.version === version) return { chunks: known.chunks, isTable, stop() {} };
       const task = enter(request, limits);
       task.onMade = (chunks) => {
-        if (version !== null) keep(kept, key, { version, chunks });
+        if (version === null) return;
+        kept.delete(key);
+        kept.set(key, { version, chunks });
+        const [oldest = ''] = kept.keys();
+        if (kept.size > MOST_KEPT) kept.delete(oldest); // the one that was made longest ago
       };
       return {
         chunks: chunksOf(task),
@@ -134,14 +133,6 @@ export function createReports(limits: HttpLimits): Reports {
   };
 }
 
-/** The report that was made longest ago makes room. */
-function keep(kept: Map<string, Kept>, key: string, report: Kept): void {
-  kept.delete(key);
-  kept.set(key, report);
-  const [oldest] = kept.keys();
-  if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
-}
-
 /** The chunks as they come. */
 async function* chunksOf(task: Task): AsyncGenerator<Chunk, void, void> {
   for (;;) {
@@ -149,16 +140,11 @@ async function* chunksOf(task: Task): AsyncGenerator<Chunk, void, void> {
     if (chunk !== undefined) {
       addWaiting(task, -chunk.bytes.length); // from here on it is counted by what sends it
       yield chunk;
-    } else if (task.outcome === undefined) await arrival(task);
+    } else if (task.outcome === undefined)
+      await new Promise<void>((resolve) => (task.wake = resolve));
     else break;
   }
   if (task.outcome.error !== undefined) throw task.outcome.error;
-}
-
-function arrival(task: Task): Promise<void> {
-  return new Promise((resolve) => {
-    task.wake = resolve;
-  });
 }
 
 /** Counts what waits for the client, and tells the threads. */

@@ -99,6 +99,7 @@ export function respondFrom(
       clock,
       log: silentLog,
       jobs: null,
+      agentDays: null,
       viewedFile: name,
       isFixed: true,
       interfaceDescription: () => Promise.resolve('{}'),
@@ -123,7 +124,14 @@ function responder(context: Context): Respond {
     try {
       const query = validateQuery(route.query, String(new URLSearchParams(given)));
       const format = given['format'] === 'csv' ? 'csv' : 'json';
-      const body = route.handle(context, { params, query, body: null, headers: {}, format });
+      const body = route.handle(context, {
+        params,
+        query,
+        body: null,
+        headers: {},
+        format,
+        token: null,
+      });
       assert(isMade(body), 'it is made in one go');
       return [...piecesOf(body).pieces].join('');
     } catch (error) {

@@ -11,6 +11,15 @@ import {
   jobsResponse,
 } from '../api/jobs.ts';
 import { comparison, comparisonQuery, comparisonResponse } from '../api/comparison.ts';
+import {
+  callTool,
+  day,
+  dayResponse,
+  dayTools,
+  toolRequest,
+  toolResponse,
+  toolsResponse,
+} from '../api/day.ts';
 import { decisions, decisionsQuery, decisionsResponse } from '../api/decisions.ts';
 import {
   document,
@@ -47,7 +56,7 @@ import { openapi, openapiResponse } from './openapi-handler.ts';
 import type { Fields } from './request.ts';
 
 /** The parts of the API; generated clients have a module for each. */
-export type Tag = 'jobs' | 'results' | 'data' | 'service';
+export type Tag = 'jobs' | 'results' | 'data' | 'agents' | 'service';
 
 /** One endpoint: its method and path, its request, its response and its errors. */
 export interface Route {
@@ -65,6 +74,8 @@ export interface Route {
   bareErrors?: true;
   /** Needs no access token. */
   isPublic?: true;
+  /** Needs the token of a model-day, and takes no other. */
+  isOfDay?: true;
   /**
    * Of a GET: whether the serving thread makes the response, because that takes little time. All
    * others are made in a reader thread.
@@ -90,6 +101,8 @@ const OF_MODEL_DAYS = {
   404: 'There is no such job.',
   ...BUSY,
 };
+
+const NO_DAY = { 401: 'The token is not that of a model-day that runs.' };
 
 /** THE API ON ONE SCREEN. */
 export const routes: readonly Route[] = [
@@ -275,6 +288,39 @@ export const routes: readonly Route[] = [
     response: documentResponse,
     errors: { 404: 'No such document could be read on that morning.' },
     handle: document,
+  },
+  {
+    method: 'GET',
+    path: '/day',
+    tag: 'agents',
+    summary: 'The day of an agent, with the portfolio as it is now.',
+    response: dayResponse,
+    errors: NO_DAY,
+    isOfDay: true,
+    isDirect: true,
+    handle: day,
+  },
+  {
+    method: 'GET',
+    path: '/day/tools',
+    tag: 'agents',
+    summary: 'The tools of the day: name, description, arguments as JSON Schema.',
+    response: toolsResponse,
+    errors: NO_DAY,
+    isOfDay: true,
+    isDirect: true,
+    handle: dayTools,
+  },
+  {
+    method: 'POST',
+    path: '/day/tools/{name}',
+    tag: 'agents',
+    summary: 'Run a tool of the day; the body has its arguments.',
+    body: toolRequest,
+    response: toolResponse,
+    errors: { ...NO_DAY, 409: 'The day has been decided.' },
+    isOfDay: true,
+    handle: callTool,
   },
   {
     method: 'GET',

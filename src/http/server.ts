@@ -18,6 +18,7 @@ import {
   type AccessToken,
   checkOrigin,
   checkToken,
+  tokenIn,
   createAccessRules,
 } from './access.ts';
 import {
@@ -42,12 +43,11 @@ import { type Route, routes } from './routes.ts';
 /** How much of a path an error or the log repeats. */
 const MAX_SHOWN_PATH = 200;
 
-const NO_HEADERS: readonly string[] = [];
 const VARIES_BY_ACCEPT = ['Vary', 'Accept'];
 
 type AnyRoute = Route | PageRoute;
 
-export interface HttpOptions {
+interface HttpOptions {
   /** None: every client may do everything. */
   accessTokens: readonly AccessToken[];
   pages: BuiltPages;
@@ -119,7 +119,10 @@ async function respond(site: Site, response: ServerResponse): Promise<void> {
     checkMessage(request, limits);
     match = find(site, request, target);
     if (match !== null || !isFromBrowser(site, request))
-      checkToken(access, request, match?.route ?? null);
+      checkToken(access, request, {
+        route: match?.route ?? null,
+        agentDays: context.agentDays,
+      });
     checkOrigin(access, request.headers.origin, target.host);
     const chosen = choose(match, request, { ...target, viewedFile: context.viewedFile });
     await send(site, response, { ...chosen, query: target.query });
@@ -147,6 +150,8 @@ async function send(
   { route, params, query }: Chosen,
 ): Promise<void> {
   if ('send' in route) return route.send(response.req, response);
+  if (route.isOfDay)
+    response.on('finish', () => response.req.socket.setTimeout(site.limits.agentKeepAliveMs));
   const json = route.body && (await readJsonBody(response.req, site.limits));
   await serve(site, response, route, checkInput(route, response.req, { params, query, json }));
 }
@@ -177,7 +182,7 @@ function sendHandled(
   { hasTable }: Route,
   handled: Handled,
 ): Promise<void> | void {
-  const headers = hasTable ? VARIES_BY_ACCEPT : NO_HEADERS;
+  const headers = hasTable ? VARIES_BY_ACCEPT : [];
   if (!isMade(handled)) {
     assert(!(handled instanceof Promise), 'it has been awaited');
     return sendLate(response, handled, { headers, heartbeatMs: limits.heartbeatMs });
@@ -191,11 +196,8 @@ function reportFor({ context, reports }: Site, route: Route, input: Input): Late
   const { database, settings, viewedFile } = context;
   const address = database.address();
   if (address === null) return null;
-  const request = { path: route.path, input, settings: { ...settings }, viewedFile };
-  return reports.make(
-    { ...request, database: address },
-    route.isKept ? contentVersion(database) : null,
-  );
+  const of = { path: route.path, input, settings: { ...settings }, viewedFile, database: address };
+  return reports.make(of, route.isKept ? contentVersion(database) : null);
 }
 
 /**
@@ -229,19 +231,14 @@ function choose(
     );
   if ('params' in match && (viewedFile === null || match.route.method === 'GET')) return match;
   const methods = 'params' in match ? [] : match.allowed;
-  if (viewedFile === null)
-    throw wrongMethod(
-      `${match.route.path} has no method ${method}; it has ${methods.join(', ')}`,
-      methods,
-    );
-  throw wrongMethod(
-    `Cannot ${method} ${path.slice(0, MAX_SHOWN_PATH)}: this server only shows the file ${viewedFile}, and changes nothing`,
-    methods.filter((name) => name === 'GET' || name === 'HEAD'),
-  );
-}
-
-function wrongMethod(detail: string, allowed: readonly string[]): HttpError {
-  return new HttpError(405, detail, { headers: ['Allow', allowed.join(', ')] });
+  const names =
+    viewedFile === null ? methods : methods.filter((name) => name === 'GET' || name === 'HEAD');
+  const allowed = names.join(', ');
+  const detail =
+    viewedFile === null
+      ? `${match.route.path} has no method ${method}; it has ${allowed}`
+      : `Cannot ${method} ${path.slice(0, MAX_SHOWN_PATH)}: this server only shows the file ${viewedFile}, and changes nothing`;
+  throw new HttpError(405, detail, { headers: ['Allow', allowed] });
 }
 
 function checkInput(
@@ -254,6 +251,7 @@ function checkInput(
     params,
     query: values,
     format: route.hasTable ? chooseFormat(values['format'], request.headers.accept) : 'json',
+    token: tokenIn(request.headers.authorization),
     body: route.body === undefined ? undefined : validateBody(route.body, json),
     headers:
       route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),
@@ -274,28 +272,18 @@ function fail(site: Site, response: ServerResponse, { error, match, target }: Fa
   const request = response.req;
   const isClientGone = request.destroyed && !request.complete;
   if (isClientGone || response.headersSent) {
-    if (!isClientGone)
-      logUnexpected(context.log, error, {
-        path: target.path,
-        consequence: 'the response was cut off',
-      });
-    cutOff(response);
-    return;
+    const consequence = 'the response was cut off';
+    if (!isClientGone) logUnexpected(context.log, error, { path: target.path, consequence });
+    return cutOff(response);
   }
-  const {
-    status,
-    message: detail,
-    headers,
-    closesConnection,
-  } = httpErrorOf(error) ?? loggedError(error, logUnexpected(context.log, error));
-  if (closesConnection) response.shouldKeepAlive = false;
-  const body = match?.route.bareErrors
-    ? { detail }
-    : { detail, ...deploymentFields(context.settings) };
+  const refusal = httpErrorOf(error) ?? loggedError(error, logUnexpected(context.log, error));
+  const { status, message: detail, headers } = refusal;
+  if (refusal.closesConnection) response.shouldKeepAlive = false;
+  const fields = match?.route.bareErrors ? {} : deploymentFields(context.settings);
+  const text = printableJson({ detail, ...fields });
   const isMissing = status === 405 || (status === 404 && match === null);
-  if (isMissing && isFromBrowser(site, request))
-    site.sendMissing?.(request, response, { status, headers });
-  else sendText(response, status, { type: JSON_TYPE, text: printableJson(body), headers });
+  if (isMissing && isFromBrowser(site, request)) site.sendMissing?.(request, response, refusal);
+  else sendText(response, status, { type: JSON_TYPE, text, headers });
 }
 
 /** Whether a person entered the URL in a browser, and there are pages to show. */

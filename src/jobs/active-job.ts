@@ -11,6 +11,7 @@ import type { Log } from '../basics/log.ts';
 import type { RefusedAdditions } from '../wire/protocol.ts';
 import { list } from '../basics/sentences.ts';
 import type { Settings } from '../basics/settings.ts';
+import type { AgentDays } from '../trading/agent-days.ts';
 import { noteLife } from '../database/model-days.ts';
 import { messageOf } from '../basics/domain.ts';
 import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
@@ -77,6 +78,8 @@ export interface WorkerContext {
    * instead.
    */
   startChild: StartChild;
+  /** The days of agents, which may call their tools over HTTP. */
+  agentDays: AgentDays;
   limits: WorkerLimits;
 }
 

@@ -1,9 +1,9 @@
 import { timestamp } from '../basics/calendar.ts';
-import { cancelModelDays } from '../database/model-days.ts';
 import { endJob, statusOfJob, unfinishedJobId, discard } from '../database/jobs.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { ServiceError, skipReasons } from '../basics/domain.ts';
 import type { WorkerContext } from './active-job.ts';
-import { warnOfStale } from './warnings.ts';
+import { warnOfDays } from './warnings.ts';
+import { endModelDays } from '../database/model-days.ts';
 
 /**
  * Cancels a job in one transaction; completed model-days are kept. Resolves to how many were not
@@ -21,9 +21,13 @@ export function cancelJob(
     if (unfinishedJobId(database) !== jobId)
       throw new ServiceError('job_conflict', `Job ${jobId} cannot be cancelled: it is ${status}`);
     const at = timestamp(clock());
-    const notRun = cancelModelDays(database, jobId, at);
+    const notRun = endModelDays(database, jobId, {
+      status: 'skipped',
+      error: skipReasons.cancelled,
+      at,
+    });
     endJob(database, jobId, { status: 'cancelled', error: null, at });
-    warnOfStale(database, jobId);
+    warnOfDays(database, jobId);
     return notRun;
   });
 }
@@ -46,7 +50,7 @@ export async function discardJob(
         `Cannot discard job ${jobId}: job ${unfinished} has not ended; cancel it, or wait for its end`,
       );
     const changed = discard(database, jobId);
-    warnOfStale(database, jobId);
+    warnOfDays(database, jobId);
     return changed;
   });
   if (discarded !== null) log.info('job discarded', { jobId, ...discarded });

@@ -18,6 +18,7 @@ import type { Json } from '../basics/json.ts';
 import { bodyFields, makers, wayOf, describeUnknownMaker } from '../basics/makers.ts';
 import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
+import { TOOLS_OF_DECISIONS } from '../trading/decision.ts';
 import { toolNamesOf } from '../trading/tools.ts';
 import { unescape } from 'node:querystring';
 import type { Addition, Start } from '../wire/protocol.ts';
@@ -84,14 +85,15 @@ export function resolveEntry(
   const entry: NamedEntry = found ?? { signature: family };
   const extra_body = blankSecrets(entry.extra_body ?? {}, isKey);
   const kind = kindOf(found, settings);
-  const { notes = false } = entry;
+  const { notes = false, decision, max_tool_calls = 1_000 } = entry;
+  const isOneAnswer = kind === 'provider' && decision === 'one_answer';
   return {
     signature: family,
     run,
     repeats: entry.repeats ?? 1,
     kind,
     basemodel: basemodelOf(entry),
-    ...(kind === 'provider' ? addressOf(entry, settings) : NOWHERE),
+    ...(kind === 'provider' || kind === 'agent' ? addressOf(entry, settings) : NOWHERE),
     parameters:
       kind === 'baseline' ? {} : withSeed(parametersOf({ ...entry, extra_body }, settings), run),
     prompt: entry.prompt || null,
@@ -106,8 +108,11 @@ export function resolveEntry(
         hasNotes: notes,
         hasDocuments: hasDocuments && entry.documents !== false,
       },
-      entry.tools,
+      isOneAnswer ? TOOLS_OF_DECISIONS : entry.tools,
     ),
+    decision: isOneAnswer ? 'one_answer' : 'tools',
+    agent:
+      kind === 'agent' ? { max_tool_calls, seconds: settings.modelDayTimeoutMs / 1_000 } : null,
   };
 }
 
@@ -126,33 +131,25 @@ function kindOf(
 ): Entry['kind'] {
   if (entry !== undefined && baselineOf(entry) !== null) return 'baseline';
   if (deploymentMode === 'DEV') return 'simulated';
-  return entry === undefined ? 'unlisted' : 'provider';
+  if (entry === undefined) return 'unlisted';
+  return entry.api === 'agent' ? 'agent' : 'provider';
 }
-
-type Address = Pick<
-  Entry,
-  'url' | 'url_is_cut' | 'api' | 'stream' | 'stream_is_set' | 'key_source' | 'key_variable'
->;
 
 /** Whom an entry asks, and in which way; `{ unknown }` is the prefix of no known maker. */
 function wayOfEntry(entry: NamedEntry, { openaiApiBase }: Settings) {
   return wayOf({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase);
 }
 
-function addressOf(entry: NamedEntry, settings: Settings): Address {
+function addressOf(entry: NamedEntry, settings: Settings): Pick<Entry, keyof typeof NOWHERE> {
   const { openai_api_key: held, openai_api_key_env: variable } = entry;
   const way = wayOfEntry(entry, settings);
   if ('unknown' in way) return NOWHERE;
-  const { url, isCut } = cutUrl(way.url);
-  const address = {
-    url,
-    url_is_cut: isCut,
-    api: way.api,
-    stream: way.stream,
-    stream_is_set: way.streamIsSet,
-  };
+  const { api, stream, streamIsSet: stream_is_set } = way;
+  const { url, isCut: url_is_cut } = cutUrl(way.url);
+  const address = { url, url_is_cut, api, stream, stream_is_set };
   if (held?.trim()) return { ...address, key_source: 'entry', key_variable: variable || null };
   if (variable) return { ...address, key_source: 'variable', key_variable: variable };
+  if (way.api === 'agent') return { ...address, key_source: null, key_variable: null };
   if (way.maker === null || way.maker === makers[0])
     return { ...address, key_source: 'service', key_variable: null };
   return { ...address, key_source: 'maker', key_variable: way.maker.keyVariable };
@@ -167,6 +164,7 @@ function withSeed(parameters: Json, run: number): Json {
 /** The fields of a request's body, in its dialect's names, except the conversation and tools. */
 function parametersOf(entry: NamedEntry, settings: Settings): Json {
   const way = wayOfEntry(entry, settings);
+  if (!('unknown' in way) && way.api === 'agent') return {};
   const fields = 'unknown' in way ? { model: basemodelOf(entry) } : bodyFields(entry, way);
   const { stream: _stream, ...more } = entry.extra_body ?? {}; // it is the entry's `stream`
   return { ...fields, ...more };
@@ -288,14 +286,14 @@ const SECRET_QUERIES = ['key', 'sig', 'signature', 'code'];
  */
 function secretsIn(url: string): string[] {
   const { username, password, search } = new URL(url);
-  const pairs = search
+  const values = search
     .slice(1)
     .split('&')
-    .map((pair) => pair.split(/=(.*)/s));
-  const secret = pairs.filter(
-    ([name = '']) => isSecretName(name) || SECRET_QUERIES.includes(name.toLowerCase()),
-  );
-  const written = [password, ...secret.map(([, value = '']) => value)];
+    .flatMap((pair) => {
+      const [name = '', value = ''] = pair.split(/=(.*)/s);
+      return isSecretName(name) || SECRET_QUERIES.includes(name.toLowerCase()) ? value : [];
+    });
+  const written = [password, ...values];
   const meant = written.map((value) => new URLSearchParams(`value=${value}`).get('value') ?? '');
   const user = `${unescape(username)}:${unescape(password)}`;
   return [...new Set([Buffer.from(user).toString('base64'), ...written, ...meant])];

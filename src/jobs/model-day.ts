@@ -11,12 +11,15 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import { sha256 } from '../basics/hash.ts';
 import { ServiceError } from '../basics/domain.ts';
 import type { Entry } from '../basics/entry.ts';
+import { firstMessages } from '../agent/prompt.ts';
+import { asObject, tryParse } from '../basics/json.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { fromDollars, TooLarge } from '../basics/money.ts';
 import { additions, type Start } from '../wire/protocol.ts';
 import type { Market } from '../trading/market.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
 import { orderTermsOf } from '../trading/orders.ts';
+import { deciderOf } from '../trading/decision.ts';
 import { LogMismatch } from '../trading/reasoning-log.ts';
 import { openSession, type Session } from '../trading/session.ts';
 import {
@@ -46,20 +49,23 @@ const PER_DOLLAR = 1e9;
 export function isOverCostLimit(
   database: Database,
   { signature: family, max_cost_usd: limit }: Pick<Entry, 'signature' | 'max_cost_usd'>,
-  {
-    modelDay: { jobId, date },
-    spentBefore,
-  }: { modelDay: ModelDay; spentBefore: Map<string, number> },
+  { modelDay, spentBefore }: Pick<Next, 'modelDay' | 'spentBefore'>,
 ): boolean {
+  const { jobId, date } = modelDay;
   if (limit === null) return false;
   const cost = (spentBefore.get(family) ?? 0) + costOnDate(database, { jobId, date, family });
   return Math.round(cost * PER_DOLLAR) / PER_DOLLAR >= limit;
 }
 
+/** Whether its answers may have a cost: agents report theirs, tokens need a price. */
+function mayHaveCost({ kind, price_per_million_tokens: prices }: Entry): boolean {
+  return kind === 'agent' || prices !== null;
+}
+
 /** A sentence for each limit that cannot be enforced because its model's tokens have no price. */
 export function costWarnings({ entries }: { entries: ReadonlyMap<string, Entry> }): string[] {
   const unpriced = [...entries.values()].filter(
-    (entry) => entry.max_cost_usd !== null && entry.price_per_million_tokens === null,
+    (entry) => entry.max_cost_usd !== null && !mayHaveCost(entry),
   );
   const families = new Set(unpriced.map(({ signature }) => signature));
   return [...families].map(
@@ -75,7 +81,7 @@ async function warnOfUnknownCost(
   modelDay: ModelDay,
 ): Promise<void> {
   const entry = entries.get(modelDay.model);
-  if (!entry?.price_per_million_tokens || entry.max_cost_usd === null) return;
+  if (entry === undefined || entry.max_cost_usd === null || !mayHaveCost(entry)) return;
   if (!hasUnknownCost(database, modelDay)) return;
   const warning = `The cost limit of '${entry.signature}' cannot be enforced: its provider does not report how many tokens it uses`;
   await database.write(() => addWarnings(database, job.jobId, [warning]), { signal });
@@ -122,7 +128,7 @@ function resolve(
   next: Next,
 ): { entry: Entry; model: Start['model'] } | { error: string } {
   const { modelDay } = next;
-  const { model: name, date } = modelDay;
+  const { jobId, model: name, date } = modelDay;
   const entry = activeJob.entries.get(name);
   assert(entry, 'each run of a job has an entry');
   const refusal = keyRefusalOf(activeJob, name);
@@ -133,12 +139,10 @@ function resolve(
       error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set`,
     };
   const sources = { ...context, ...activeJob, agentConfig: activeJob.job.agentConfig };
-  const cacheKey = sha256(JSON.stringify([activeJob.job.jobId, date, name])).toString('hex');
+  const cacheKey = sha256(JSON.stringify([jobId, date, name])).toString('hex');
   const refused = leftOutOf(context.database, modelDay);
-  const model = resolveModel(entry, sources, {
-    cacheKey,
-    leftOut: additions.filter((one) => refused.includes(one)),
-  });
+  const leftOut = additions.filter((one) => refused.includes(one));
+  const model = resolveModel(entry, sources, { cacheKey, leftOut });
   return 'error' in model ? model : { entry, model };
 }
 
@@ -209,6 +213,7 @@ async function attempt(
     ...orderTermsOf(job.agentConfig),
     offered: entry.tools,
     hasNotes: entry.notes,
+    decider: deciderOf(entry, modelDay.model),
     signal,
   };
   const session = await openSession(context, modelDay, options);
@@ -237,13 +242,19 @@ async function trade(
   const { job, signal, lifetime, places } = activeJob;
   const { modelDay, brief, tools } = session;
   const { settings, log } = context;
-  const maxSteps = job.agentConfig.max_steps;
   const past = await session.resume();
+  const agent = entry.agent === null ? null : openAgentDay(context, { session, entry, leftMs });
+  if (agent !== null && past.length > 0) throw new LogMismatch('an agent begins its day again');
+  if (session.decided !== null) {
+    await session.end(session.decided);
+    return null;
+  }
+  const maxSteps = brief.decision === undefined ? job.agentConfig.max_steps : ANSWERS_OF_DECISION;
   const start = {
     type: 'start',
     signature: modelDay.model,
     family: entry.signature,
-    model,
+    model: agent === null ? model : withDay(model, modelDay, agent.access),
     maxSteps,
     prompt: entry.prompt,
     brief,
@@ -261,13 +272,17 @@ async function trade(
     memoryMb: settings.modelDayMemoryMb,
     signal,
     onMessage: handleMessages(session, {
+      answer: agent?.answer ?? session.answer,
       log,
-      maxSteps,
+      maxSteps: agent === null ? maxSteps : Infinity,
       maxFailures,
       onRefused: (refused) => noteRefused(context, activeJob, modelDay, refused),
     }),
     onStderr: (tail) => log.warning('model process wrote to stderr', { ...modelDay, tail }),
-  }).finally(childEnded);
+  }).finally(() => {
+    childEnded();
+    agent?.close();
+  });
   if (signal.aborted) return null;
   if (outcome.status === 'lost') return outcome;
   noteKeyRefusal(activeJob, modelDay.model, outcome);
@@ -277,18 +292,43 @@ async function trade(
   return null;
 }
 
+/** A model that is asked once has a second chance. */
+const ANSWERS_OF_DECISION = 2;
+
+/** Opens the tools of a session to its agent. */
+function openAgentDay(
+  { agentDays, clock }: WorkerContext,
+  { session, entry, leftMs }: { session: Session; entry: Entry; leftMs: number },
+) {
+  const [message] = firstMessages(session.brief, entry.prompt);
+  return agentDays.open(session, {
+    body: asObject(tryParse(message?.content ?? '')) ?? {},
+    maxToolCalls: entry.agent?.max_tool_calls ?? 0,
+    expiresAt: new Date(clock().getTime() + leftMs),
+  });
+}
+
+/** An agent's endpoint with what this model-day adds to the request. */
+function withDay(
+  model: Start['model'],
+  { jobId, model: run, date }: ModelDay,
+  access: { token: string },
+): Start['model'] {
+  assert(model.kind === 'provider', 'an agent has an endpoint');
+  return {
+    ...model,
+    parameters: { day: access },
+    idempotencyKey: `${jobId}:${run}:${date}`,
+    secrets: [...(model.secrets ?? []), access.token],
+  };
+}
+
 /**
  * Why a model-day fails that threw, in words; a bug is logged, and the reason refers to the log.
  */
-function reasonOf(
-  { log }: Pick<WorkerContext, 'log'>,
-  modelDay: ModelDay,
-  thrown: unknown,
-): string {
-  const isKnown = thrown instanceof ServiceError || thrown instanceof TooLarge;
-  return isKnown
-    ? thrown.message
-    : `Internal error (reference ${logUnexpected(log, thrown, { ...modelDay })})`;
+function reasonOf({ log }: WorkerContext, modelDay: ModelDay, thrown: unknown): string {
+  if (thrown instanceof ServiceError || thrown instanceof TooLarge) return thrown.message;
+  return `Internal error (reference ${logUnexpected(log, thrown, { ...modelDay })})`;
 }
 
 /**
@@ -300,10 +340,9 @@ function newsFor(
   modelDay: ModelDay,
   signal: AbortSignal,
 ): NewsSearch | null {
-  if (settings.jinaApiKey === null) return null;
+  const { jinaApiKey: apiKey, jinaBaseUrl: baseUrl } = settings;
+  if (apiKey === null) return null;
   const onFailure = (reason: string) => log.warning('news search failed', { ...modelDay, reason });
-  return openNews(
-    { apiKey: settings.jinaApiKey, baseUrl: settings.jinaBaseUrl, timeoutMs: limits.newsSearchMs },
-    { date: modelDay.date, signal, onFailure },
-  );
+  const provider = { apiKey, baseUrl, timeoutMs: limits.newsSearchMs };
+  return openNews(provider, { date: modelDay.date, signal, onFailure });
 }

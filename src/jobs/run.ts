@@ -4,7 +4,7 @@ import type { Configuration } from '../basics/configuration-schema.ts';
 import { readConfiguration } from '../basics/configuration.ts';
 import {
   datesToRun,
-  failModelDays,
+  endModelDays,
   finalStatus,
   pendingModelDays,
   skipModelDays,
@@ -34,7 +34,7 @@ import {
 } from './active-job.ts';
 import { memberWarnings } from './as-of.ts';
 import { costWarnings, runModelDay } from './model-day.ts';
-import { NO_DATES, skipWarnings, warnOfStale } from './warnings.ts';
+import { NO_DATES, skipWarnings, warnOfDays } from './warnings.ts';
 
 /**
  * Works a job through its five steps: missing prices, downloads, plan, status and warnings,
@@ -72,10 +72,10 @@ export async function endJob(
   const { database, clock, log } = context;
   const at = timestamp(clock());
   const end = () => {
-    if (error !== null) failModelDays(database, jobId, { error, at });
+    if (error !== null) endModelDays(database, jobId, { status: 'failed', error, at });
     const status = error === null ? finalStatus(database, jobId) : 'failed';
     endStoredJob(database, jobId, { status, error, at });
-    warnOfStale(database, jobId);
+    warnOfDays(database, jobId);
     return status;
   };
   const status = await database.write(end, { signal });

@@ -1,9 +1,11 @@
 import type { Database } from '../database/database.ts';
 import { addWarnings, modelsOfJob } from '../database/jobs.ts';
+import { daysWithSummary } from '../database/model-days.ts';
+import { UNREAD } from '../trading/decision.ts';
 import type { SkippedOnDate } from '../database/model-days.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { skipReasons } from '../basics/domain.ts';
-import { count, list } from '../basics/sentences.ts';
+import { count, linesOf, list } from '../basics/sentences.ts';
 
 /** Why a job fails that has model-days to run, and prices for none of their dates. */
 export const NO_DATES = 'No trading dates available after price data preparation';
@@ -17,23 +19,27 @@ export function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
   const unpriced = skipped
     .filter(({ reason }) => reason === skipReasons.noPriceData)
     .map(({ date }) => date);
-  return [
-    ...(completed > 0 ? [`Skipped ${count(completed, 'model-day')} already completed`] : []),
-    ...(early > 0 ? [`Skipped ${count(early, 'model-day')} before the model's resume date`] : []),
-    ...(unpriced.length > 0
-      ? [`Skipped ${count(unpriced.length, 'date')} without price data: ${list(unpriced)}`]
-      : []),
-  ];
+  return linesOf([
+    completed > 0 && `Skipped ${count(completed, 'model-day')} already completed`,
+    early > 0 && `Skipped ${count(early, 'model-day')} before the model's resume date`,
+    unpriced.length > 0 &&
+      `Skipped ${count(unpriced.length, 'date')} without price data: ${list(unpriced)}`,
+  ]);
 }
 
 /** Stale model-days named in a job's warning. */
 const MAX_NAMED = 20;
 
 /**
- * Names the stale model-days of a job's models in its warnings, within the transaction that ends or
+ * Counts the days of a job without an answer that could be read, and names the stale model-days of
+ * its models in its warnings, within the transaction that ends or
  * discards it.
  */
-export function warnOfStale(database: Database, jobId: string): void {
+export function warnOfDays(database: Database, jobId: string): void {
+  for (const { family, days } of daysWithSummary(database, jobId, UNREAD))
+    addWarnings(database, jobId, [
+      `'${family}' gave no answer that could be read on ${count(days, 'model-day')}`,
+    ]);
   const models = modelsOfJob(database, jobId).sort();
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED });
   if (total === 0) return;

@@ -16,7 +16,7 @@ export interface BenchmarkBar {
  * Dollars that one share pays, as the series counts shares on the ex-date before any split of that
  * date.
  */
-export interface CashDividend {
+interface CashDividend {
   exDate: CalendarDate;
   cash: number;
 }
@@ -24,7 +24,7 @@ export interface CashDividend {
 /**
  * What a benchmark is worth at the open and close of a day. Only ratios of levels are meaningful.
  */
-export interface Level {
+interface Level {
   date: CalendarDate;
   open: number;
   close: number;
@@ -106,13 +106,7 @@ type DaysOfMembers = Map<CalendarDate, DayOfMembers>;
  */
 export function equalWeightLevels(members: Iterable<Levels>): Levels {
   const days: DaysOfMembers = new Map();
-  for (const member of members) {
-    addMember(days, member);
-  }
-  return levelsOfMembers(days);
-}
-
-function levelsOfMembers(days: DaysOfMembers): Levels {
+  for (const member of members) addMember(days, member);
   const ordered = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
   let [level, counting, ended] = [1, 0, 0];
   return ordered.map(([date, day]) => {
@@ -254,7 +248,7 @@ function earliestStart(
   levels: Levels,
   days: readonly ComparedDay[],
   notBefore: CalendarDate | undefined,
-): (Pick<DayOfCurve, 'startDate'> & { level: number }) | null {
+) {
   const starts = days.map(({ date, startDate: own }) => ({
     date,
     startDate: own === null || notBefore === undefined || own > notBefore ? own : notBefore,

@@ -45,18 +45,11 @@ function counts({ after, dates }: Choice, model: string, date: CalendarDate): bo
   );
 }
 
-/** All chosen model-days in brief, read before the figures of each model. */
-export interface ChosenDays {
-  /** By model. */
-  periods: ModelPeriod[];
-  /** One per date, start and job: all that the benchmark needs. */
-  days: ChosenDay[];
-  /** By model: how many model-days of the chosen period have failed and were not completed. */
-  failed: ReadonlyMap<string, number>;
-}
-
-/** Reads every model-day once and keeps only a little of each. */
-export function readChosenDays(choice: Choice): ChosenDays {
+/**
+ * All chosen model-days in brief, read before the figures of each model. Reads every model-day once
+ * and keeps only a little of each.
+ */
+export function readChosenDays(choice: Choice) {
   const { database, filters, after } = choice;
   const failed = failedModelDays(database, filters);
   const periods: ModelPeriod[] = [];
@@ -74,12 +67,19 @@ export function readChosenDays(choice: Choice): ChosenDays {
       if (!days.has(key)) days.set(key, day);
     }
   }
-  const lateOf = (model: string, dates: ReadonlySet<CalendarDate>) =>
-    [...dates].filter((date) => date > (after?.get(model) ?? '')).length;
+
   return {
+    /** By model. */
     periods,
+    /** One per date, start and job: all that the benchmark needs. */
     days: [...days.values()],
-    failed: new Map([...failed].map(([model, dates]) => [model, lateOf(model, dates)])),
+    /** By model: how many model-days of the chosen period have failed and were not completed. */
+    failed: new Map(
+      Array.from(failed, ([model, dates]) => [
+        model,
+        [...dates].filter((date) => date > (after?.get(model) ?? '')).length,
+      ]),
+    ),
   };
 }
 

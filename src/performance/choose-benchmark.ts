@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate } from '../basics/calendar.ts';
+import { addDays, type CalendarDate, type DateSpan } from '../basics/calendar.ts';
 import { type Members, membersBetween } from '../basics/members.ts';
 import { pricesNow } from '../database/price-writes.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
@@ -37,15 +37,7 @@ const MILLIONTHS = 1_000_000;
 /** After every date. */
 const NEVER = '9999-12-31';
 
-export interface Benchmark {
-  /** A symbol, or `universe`. */
-  name: string;
-  /** How many symbols it has. */
-  symbols: number;
-  levels: BothLevels;
-  /** The days on which its levels with dividends may lack one of some symbol. */
-  unknownDividends: ReadonlySet<CalendarDate>;
-}
+type Benchmark = ReturnType<typeof chooseBenchmark>;
 
 /** Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored. */
 export function checkBenchmark(database: Database, wanted: string | undefined): void {
@@ -66,7 +58,7 @@ export function chooseBenchmark(
   database: Database,
   wanted: string | undefined,
   days: readonly ChosenDay[],
-): Benchmark {
+) {
   checkBenchmark(database, wanted);
   const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
   const span = spanOf(days);
@@ -82,8 +74,15 @@ export function chooseBenchmark(
       : memberLevels(all, members);
   });
   const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
-  const unknownDividends = daysWithUnknown(database, paying, span);
-  return { name, symbols: symbols.length, levels, unknownDividends };
+  return {
+    /** A symbol, or `universe`. */
+    name,
+    /** How many symbols it has. */
+    symbols: symbols.length,
+    levels,
+    /** The days on which its levels with dividends may lack one of some symbol. */
+    unknownDividends: daysWithUnknown(database, paying, span),
+  };
 }
 
 /** Levels with and without dividends; where the model-days are all of one kind, the same twice. */
@@ -115,7 +114,7 @@ export function createLevelReader(
 }
 
 /** From the earliest start of the days to the last of them. */
-function spanOf(days: readonly ChosenDay[]): Span {
+function spanOf(days: readonly ChosenDay[]): DateSpan {
   return {
     from: firstDateOf(days.map(startOf)),
     to: days.reduce((latest, { date }) => (date > latest ? date : latest), ''),
@@ -133,7 +132,7 @@ function firstDateOf(days: readonly { date: CalendarDate }[]): CalendarDate {
 function universeOfDays(
   database: Database,
   days: readonly ChosenDay[],
-  span: Span,
+  span: DateSpan,
 ): { symbols: readonly string[]; members?: Members | undefined } {
   const first = firstDateOf(days);
   const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
@@ -154,15 +153,10 @@ function reachesStart(database: Database, days: readonly ChosenDay[]): boolean {
   return levelAt(levelsOfSymbol(database, DEFAULT_SYMBOL, span), start) !== null;
 }
 
-interface Span {
-  from: CalendarDate;
-  to: CalendarDate;
-}
-
 function levelsOfSymbol(
   database: Database,
   symbol: string,
-  { paysDividends, ...span }: Span & { paysDividends: boolean },
+  { paysDividends, ...span }: DateSpan & { paysDividends: boolean },
 ): Levels {
   const bars = barsBetween(database, symbol, span);
   const [first] = bars;

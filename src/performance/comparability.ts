@@ -29,7 +29,7 @@ export interface Incomparability {
 }
 
 /** The terms under which the models traded. */
-export interface TradingTerms {
+interface TradingTerms {
   /** The configurations of all jobs that ran one of the days. */
   configurations: ReadonlyMap<string, AgentConfiguration>;
   /** By model; null when none of its days leads back to any. */
@@ -93,22 +93,18 @@ type Words = ReturnType<typeof inWords>;
 
 /** The terms of one configuration. */
 function inWords(configuration: AgentConfiguration) {
-  const symbols = configuration.stock_symbols;
-  const { members } = configuration;
-  const universe: Term =
-    members === undefined
-      ? [symbols.toSorted().join(' '), count(symbols.length, 'symbol')]
-      : [JSON.stringify(members), `members as of each date, ${count(members.length, 'span')}`];
-  const dividends: Term = configuration.dividends ? ['on', 'paid'] : ['off', 'not paid'];
-  const open: Term = [configuration.open, configuration.open];
+  const { stock_symbols: symbols, members, dividends, open } = configuration;
   const limits = limitsInWords(configuration.limits);
   return {
     costs: costsOf(configuration),
-    universe,
-    dividends,
-    open,
-    limits: [limits, limits] as Term,
-  };
+    universe:
+      members === undefined
+        ? [symbols.toSorted().join(' '), count(symbols.length, 'symbol')]
+        : [JSON.stringify(members), `members as of each date, ${count(members.length, 'span')}`],
+    dividends: dividends ? ['on', 'paid'] : ['off', 'not paid'],
+    open: [open, open],
+    limits: [limits, limits],
+  } satisfies Record<string, Term>;
 }
 
 function termsOf(
@@ -120,15 +116,16 @@ function termsOf(
   }: TradingTerms & { words: ReadonlyMap<AgentConfiguration | undefined, Words> },
 ): Terms {
   const used = [...jobIds].flatMap((job) => words.get(configurations.get(job)) ?? []);
+  const all = (respect: keyof Words) => new Map(used.map((own) => own[respect]));
   const cash = initialCash.get(period.model) ?? null;
   return {
     ...period,
-    costs: new Map(used.map(({ costs }) => costs)),
-    universe: new Map(used.map(({ universe }) => universe)),
+    costs: all('costs'),
+    universe: all('universe'),
     initial_cash: new Map(cash === null ? [] : [[`${cash}`, `${toDollars(cash)} dollars`]]),
-    dividends: new Map(used.map(({ dividends }) => dividends)),
-    open: new Map(used.map(({ open }) => open)),
-    limits: new Map(used.map(({ limits }) => limits)),
+    dividends: all('dividends'),
+    open: all('open'),
+    limits: all('limits'),
   };
 }
 

@@ -12,7 +12,7 @@ import {
 } from './risk-and-return.ts';
 import { reported, toDollars, type Money } from '../basics/money.ts';
 import { reportDrawdown } from './report-returns.ts';
-import { type DayReturn, type Factors, reportStyle } from './style.ts';
+import { type Factors, reportStyle } from './style.ts';
 import { type ModelTrading, noSymbolTrading, type OpenPosition, unrealisedOf } from './trading.ts';
 import type { Database } from '../database/database.ts';
 import { type Closing, type ClosingHolding, closingsOf } from '../database/records/holdings.ts';
@@ -23,7 +23,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
  * By symbol: what the chosen days end with minus what they began with, in exact money; null where a
  * price is unknown.
  */
-export type ValueGains = ReadonlyMap<string, Money | null>;
+type ValueGains = ReadonlyMap<string, Money | null>;
 
 /**
  * The profit on a symbol in the chosen days is the value of its shares at their closes, minus that
@@ -126,23 +126,17 @@ interface HeldSymbol {
   highest: number;
 }
 
-interface HeldSymbols {
-  /** Adds a day; days come in order. */
-  add(closing: ReturnType<typeof reportClosing>): void;
-  /** Each symbol, the one with the highest mean weight first, named as in the response. */
-  report(): ReturnType<typeof reportSymbol>[];
-}
-
 /**
  * What each symbol was in a portfolio over some days. The mean weight is over all days on which the
  * portfolio was worth something: on those without the symbol its weight is 0. It is null where one
  * of its weights is unknown.
  */
-export function collectHeldSymbols(): HeldSymbols {
+export function collectHeldSymbols() {
   const bySymbol = new Map<string, HeldSymbol>();
   let daysWithValue = 0;
   return {
-    add({ date, value, holdings }) {
+    /** Adds a day; days come in order. */
+    add({ date, value, holdings }: ReturnType<typeof reportClosing>) {
       if (value !== 0) daysWithValue += 1;
       for (const { symbol, weight } of holdings) {
         const held = bySymbol.get(symbol) ?? { days: 0, first: date, sum: 0, highest: 0 };
@@ -156,6 +150,7 @@ export function collectHeldSymbols(): HeldSymbols {
         });
       }
     },
+    /** Each symbol, the one with the highest mean weight first, named as in the response. */
     report: () =>
       highestFirst(
         [...bySymbol].map(([symbol, held]) => reportSymbol(symbol, held, daysWithValue)),
@@ -180,16 +175,6 @@ function reportSymbol(
   };
 }
 
-/** How many numbers lie in each bin. */
-interface Histogram {
-  /**
-   * Ascending, one more than counts: bin i holds the numbers from edge i up to, but without, edge i
-   * + 1. None without numbers.
-   */
-  edges: number[];
-  counts: number[];
-}
-
 /** More bins than that are not seen as a shape. */
 const MAX_BINS = 40;
 /**
@@ -203,7 +188,7 @@ const UNITS = 1e10;
  * times a power of ten: the largest that is at most the width of `ruleOf`, or the next ones if
  * there were more than `MAX_BINS` bins. The numbers are those of the response, with ten decimals.
  */
-export function histogramOf(numbers: readonly number[]): Histogram {
+export function histogramOf(numbers: readonly number[]) {
   const units = numbers
     .map((number) => Math.round(number * UNITS))
     .sort((one, other) => one - other);
@@ -217,9 +202,14 @@ export function histogramOf(numbers: readonly number[]): Histogram {
     counts[bin] = (counts[bin] ?? 0) + 1;
   }
   return {
+    /**
+     * Ascending, one more than counts: bin i holds the numbers from edge i up to, but without, edge
+     * i + 1. None without numbers.
+     */
     edges: Array.from({ length: counts.length + 1 }, (_, index) =>
       rounded(((first + index) * width) / UNITS),
     ),
+    /** How many numbers lie in each bin. */
     counts,
   };
 }
@@ -283,7 +273,6 @@ interface DetailsInput {
 
 /** The details of one model, named as in the response. */
 export function reportDetails({ curve, series, riskFree, factors, ...rest }: DetailsInput) {
-  const rolling = reportRolling(curve, series, riskFree);
   return {
     months: returnsBy(series, 'YYYY-MM').map(({ period, return: own, days }) => ({
       month: period,
@@ -296,17 +285,19 @@ export function reportDetails({ curve, series, riskFree, factors, ...rest }: Det
       days,
     })),
     drawdowns: deepestDrawdowns(series, MAX_LISTED_DRAWDOWNS).map(reportDrawdown),
-    rolling,
+    rolling: reportRolling(curve, series, riskFree),
     symbols: reportSymbols(rest),
     histogram: histogramOf(returnsOf(series)),
-    style: factors && reportStyle(withReturn(curve), factors, riskFree),
+    style:
+      factors &&
+      reportStyle(
+        curve.flatMap(({ date, startDate, dailyReturn }) =>
+          dailyReturn === null ? [] : [{ date, startDate, dailyReturn }],
+        ),
+        factors,
+        riskFree,
+      ),
   };
-}
-
-function withReturn(curve: readonly DayOfCurve[]): DayReturn[] {
-  return curve.flatMap(({ date, startDate, dailyReturn }) =>
-    dailyReturn === null ? [] : [{ date, startDate, dailyReturn }],
-  );
 }
 
 /**

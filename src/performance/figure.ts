@@ -5,7 +5,7 @@ export type Figure = number | { reason: string };
 const DECIMALS = 10;
 
 /** Figures by name, null where missing, with the reasons for the nulls. */
-export type ReportedFigures<Name extends string> = Record<Name, number | null> & {
+type ReportedFigures<Name extends string> = Record<Name, number | null> & {
   unavailable: Partial<Record<Name, string>>;
 };
 

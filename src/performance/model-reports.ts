@@ -1,3 +1,4 @@
+import { outsideOf } from '../basics/domain.ts';
 import { hasTradingCosts, parseAgentConfigurations } from '../basics/configuration.ts';
 import { suspectedSplits, type SuspectedSplit } from '../database/records/holdings.ts';
 import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
@@ -104,10 +105,7 @@ export function prepareReports(request: ReportRequest) {
     /** By session. */
     suspected: Map.groupBy(suspectedSplits(database), ({ sessionId }) => sessionId),
     market: {
-      universeOf: (jobId) => {
-        const configuration = configurations.get(jobId);
-        return configuration === undefined ? [] : configuration.stock_symbols;
-      },
+      universeOf: (jobId) => configurations.get(jobId)?.stock_symbols ?? [],
       levelsOf: createLevelReader(database, days),
     } satisfies Market,
     /** Whether a job's orders cost nothing beside their price. */
@@ -124,47 +122,45 @@ export function prepareReports(request: ReportRequest) {
  */
 export function modelReport(request: ReportRequest, basis: Basis, period: ModelPeriod) {
   const { model } = period;
-  const { benchmark, incomparable, failed, initialCash, findUnknown, market, hasNoCosts } = basis;
-  const { riskFree, withDetails } = request;
-  const newest = newestRun(request.database, model);
-  const { family = model, knowledgeCutoff = null, basemodel = null } = newest ?? {};
+  const { database, riskFree, withDetails } = request;
+  const { factors, findUnknown, market } = basis;
+  const newest = newestRun(database, model);
+  const { family = model, knowledgeCutoff = null, basemodel = null, kind } = newest ?? {};
   const record = readRecord(request, period, {
-    benchmark: benchmark.levels,
+    benchmark: basis.benchmark.levels,
     riskFree,
-    factors: basis.factors,
+    factors,
     withDetails,
     findUnknown,
   });
   const figures = reportModel(record);
   const details = figures.details && {
     ...figures.details,
-    selection: reportSelection(request.database, { model, days: record.days, market }),
+    selection: reportSelection(database, { model, days: record.days, market }),
   };
   const days = figures.curve.map(({ date, stale }) => ({ date, isStale: stale }));
   const suspected = record.days.flatMap(({ sessionId }) => basis.suspected.get(sessionId) ?? []);
   const known = figures.curve.filter(
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
   );
-  const memory = { knowledge_cutoff: knowledgeCutoff, days_before_cutoff: known.length };
-  const cash = initialCash.get(model) ?? null;
-  const own = {
-    failed_model_days: failed.get(model) ?? 0,
-    initial_cash: cash === null ? null : toDollars(cash),
-    no_trading_costs: [...period.jobIds].every(hasNoCosts),
-  };
+  const cash = basis.initialCash.get(model) ?? null;
   return {
     model,
     family,
-    ...memory,
-    ...own,
+    knowledge_cutoff: knowledgeCutoff,
+    days_before_cutoff: known.length,
+    outside: outsideOf(kind === 'agent'),
+    failed_model_days: basis.failed.get(model) ?? 0,
+    initial_cash: cash === null ? null : toDollars(cash),
+    no_trading_costs: [...period.jobIds].every(basis.hasNoCosts),
     ...figures,
     suspected_split: suspected.map(({ date, jump: { symbol } }) => ({ date, symbol })),
     details,
     incomparable: [
-      ...(incomparable.get(model) ?? []),
+      ...(basis.incomparable.get(model) ?? []),
       ...staleness([{ run: model, days }]),
       ...ownMarks(record, {
-        database: request.database,
+        database,
         basemodel,
         trades: figures.trading.trades,
         held: figures.open_positions.map(({ symbol }) => symbol),

@@ -25,7 +25,7 @@ interface Weight {
 }
 
 /** Weights at the close before each day, and returns from that close to the day's own. */
-export interface HeldWeights {
+interface HeldWeights {
   /** By day: the return of each name of the universe. */
   returns: readonly Float64Array[];
   /** By day. */
@@ -33,7 +33,7 @@ export interface HeldWeights {
 }
 
 /** Total returns: of the model's own names, and of other names in each draw, in order. */
-export interface Permuted {
+interface Permuted {
   own: number;
   draws: Float64Array;
 }

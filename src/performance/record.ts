@@ -1,4 +1,10 @@
-import { addDays, type CalendarDate, isCalendarDate, isWeekday } from '../basics/calendar.ts';
+import {
+  addDays,
+  type CalendarDate,
+  isCalendarDate,
+  isWeekday,
+  type DateSpan,
+} from '../basics/calendar.ts';
 import { pricesNow } from '../database/price-writes.ts';
 import type { Database } from '../database/database.ts';
 import { dividendCoverage } from '../database/splits-and-dividends.ts';
@@ -17,19 +23,17 @@ import {
   ledgerDays,
   type RefusedCall,
   refusedCalls,
-  type UsageTotals,
   usageTotals,
 } from '../database/records/performance.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
 import { staleAmong } from '../database/stale.ts';
-import type { Money } from '../basics/money.ts';
 import { closingPrice } from '../trading/market.ts';
 import { toolArguments, wasMalformed } from '../trading/tool-arguments.ts';
 import type { BothLevels } from './benchmark.ts';
 import { type Choice, daysOf } from './choice.ts';
 import type { ModelPeriod } from './comparability.ts';
 import type { Factors } from './style.ts';
-import { readValueGains, type ValueGains } from './details.ts';
+import { readValueGains } from './details.ts';
 
 /** Before and after every date. */
 const EVER = { from: '', to: '~' };
@@ -48,7 +52,7 @@ interface Gap {
  * Those of some sessions that held a symbol over a morning for which its dividends are neither
  * stored nor covered.
  */
-export type UnknownSearch = (sessions: readonly ChosenDay[]) => ChosenDay[];
+type UnknownSearch = (sessions: readonly ChosenDay[]) => ChosenDay[];
 
 /**
  * Reads what is known of each symbol once, for all calls: mostly that is everything, and no session
@@ -96,7 +100,7 @@ function readGap(database: Database, { symbol, since, lastDate }: HeldSymbol): G
 export function daysWithUnknown(
   database: Database,
   symbols: readonly string[],
-  { from, to }: { from: CalendarDate; to: CalendarDate },
+  { from, to }: DateSpan,
 ): Set<CalendarDate> {
   const found = new Set<CalendarDate>();
   for (const symbol of symbols) {
@@ -127,37 +131,7 @@ function isUnknown(
 }
 
 /** What the figures of one model are computed from. */
-export interface ModelRecord {
-  /**
-   * The chosen days, at least one, and all that they depend on; each after the day it started from.
-   */
-  ledger: readonly LedgerDay[];
-  /**
-   * The chosen days by session, each with the date of the day it started from; null for the initial
-   * cash.
-   */
-  chosen: ReadonlyMap<number, CalendarDate | null>;
-  /** The same in brief, in order. */
-  days: readonly ChosenDay[];
-  staleDates: ReadonlySet<CalendarDate>;
-  /**
-   * Of the model-days that pay no dividends, and of those that pay them but lie in an unknown span
-   * of what they held.
-   */
-  unpaidDates: ReadonlySet<CalendarDate>;
-  unknownDates: ReadonlySet<CalendarDate>;
-  usage: UsageTotals;
-  refusals: ReturnType<typeof countRefusals>;
-  benchmark: BothLevels;
-  /** The value of a share at the last day's close; null when no price of the symbol is stored. */
-  markOf: (symbol: string) => Money | null;
-  /** Per day. */
-  riskFree: number;
-  /** Null without any. */
-  factors: Factors | null;
-  /** What the details of each symbol need; null unless they are wanted. */
-  gains: ValueGains | null;
-}
+export type ModelRecord = ReturnType<typeof readRecord>;
 
 /**
  * Refused calls: orders that were understood, calls that were not, and of both those that meant to
@@ -175,7 +149,12 @@ function countRefusals(calls: Iterable<RefusedCall>) {
 }
 
 /** What the records of all models share, and which of their parts are wanted. */
-interface RecordOptions extends Pick<ModelRecord, 'benchmark' | 'riskFree' | 'factors'> {
+interface RecordOptions {
+  benchmark: BothLevels;
+  /** Per day. */
+  riskFree: number;
+  /** Null without any. */
+  factors: Factors | null;
   withDetails: boolean;
   findUnknown: UnknownSearch;
 }
@@ -184,26 +163,39 @@ interface RecordOptions extends Pick<ModelRecord, 'benchmark' | 'riskFree' | 'fa
 export function readRecord(
   choice: Choice,
   { model, end }: ModelPeriod,
-  { benchmark, riskFree, factors, withDetails, findUnknown }: RecordOptions,
-): ModelRecord {
+  { withDetails, findUnknown, ...shared }: RecordOptions,
+) {
   const { database } = choice;
   const days = daysOf(choice, model);
   const chosen = new Map(days.map(({ sessionId, startDate }) => [sessionId, startDate]));
   const sessionIds = [...chosen.keys()];
-  const ledger = ledgerDays(database, sessionIds);
+  const ledger: readonly LedgerDay[] = ledgerDays(database, sessionIds);
   return {
+    ...shared,
+    /**
+     * The chosen days, at least one, and all that they depend on; each after the day it started from.
+     */
     ledger,
+    /**
+     * The chosen days by session, each with the date of the day it started from; null for the initial
+     * cash.
+     */
     chosen,
+    /** The same in brief, in order. */
     days,
+
     staleDates: datesOf(staleAmong(database, days)),
+    /**
+     * Of the model-days that pay no dividends, and of those that pay them but lie in an unknown span
+     * of what they held.
+     */
     unpaidDates: datesOf(days.filter(({ paysDividends }) => !paysDividends)),
     unknownDates: datesOf(findUnknown(days)),
     usage: usageTotals(database, sessionIds),
     refusals: countRefusals(refusedCalls(database, sessionIds)),
-    benchmark,
-    markOf: (symbol) => closingPrice(pricesNow(database), end, symbol)?.price ?? null,
-    riskFree,
-    factors,
+    /** The value of a share at the last day's close; null when no price of the symbol is stored. */
+    markOf: (symbol: string) => closingPrice(pricesNow(database), end, symbol)?.price ?? null,
+    /** What the details of each symbol need; null unless they are wanted. */
     gains: withDetails ? readValueGains(database, ledger, chosen) : null,
   };
 }

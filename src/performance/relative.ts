@@ -33,13 +33,10 @@ export interface Comparison {
 export function relativeFigures(comparison: Comparison, riskFree: number) {
   const { own } = comparison;
   const totals = compareTotals(comparison);
-  const few = tooFew(own.days.length, MIN_DAYS_FOR_RISK);
-  if (own.days.length < MIN_DAYS_FOR_RISK)
-    return {
-      ...totals,
-      ...allMissing(OF_SLOPE, few),
-      ...allMissing(['tracking_error', 'information_ratio'], few),
-    };
+  if (own.days.length < MIN_DAYS_FOR_RISK) {
+    const names = [...OF_SLOPE, 'tracking_error', 'information_ratio'] as const;
+    return { ...totals, ...allMissing(names, tooFew(own.days.length, MIN_DAYS_FOR_RISK)) };
+  }
   const figures = { ...totals, ...slope(comparison, riskFree), ...differences(comparison) };
   const reason = whyNotAnnualised(own, MIN_DAYS_FOR_RISK);
   return reason === null ? figures : { ...figures, ...allMissing(PER_YEAR, reason) };

@@ -112,7 +112,8 @@ function reportTrading(
       ...reportFigures({
         realised_profit: toDollars(sum([...roundTrips.map(profitOf), fractionProfit])),
         unrealised_profit: unrealisedOf(positions),
-        exposure: exposureOf(days),
+        // The mean fraction of the closing value that is in holdings; 0 where the value is 0.
+        exposure: mean(days.map(({ cash, value }) => (value === 0 ? 0 : (value - cash) / value))),
         turnover: ratio(
           Math.min(bought, sold),
           mean(days.map(({ value }) => value)),
@@ -125,11 +126,6 @@ function reportTrading(
   };
 }
 
-/** The mean fraction of the closing value that is in holdings; 0 where the value is 0. */
-function exposureOf(days: readonly LedgerDay[]): number {
-  return mean(days.map(({ cash, value }) => (value === 0 ? 0 : (value - cash) / value)));
-}
-
 /**
  * Win rate is the fraction of round trips with a profit above 0; profit factor is gross profit over
  * gross loss (Dormeier, Investing with Volume Analysis, 2011). Expectancy is the mean profit of a
@@ -138,7 +134,6 @@ function exposureOf(days: readonly LedgerDay[]): number {
  * commission, in dollars.
  */
 function reportRoundTrips(trips: readonly RoundTrip[]) {
-  const holdingDays = trips.map(holdingDaysOf);
   const profits = trips.map(profitOf);
   const wins = profits.filter((profit) => profit > 0);
   const losses = profits.filter((profit) => profit < 0);
@@ -156,7 +151,7 @@ function reportRoundTrips(trips: readonly RoundTrip[]) {
       average_loss: none ?? averageLoss,
       expectancy: none ?? toDollars(sum(profits)) / trips.length,
       payoff_ratio: none ?? ratio(averageWin, averageLoss, 'No round trip lost'),
-      mean_holding_days: none ?? mean(holdingDays),
+      mean_holding_days: none ?? mean(trips.map(holdingDaysOf)),
     }),
     latest: trips.slice(-MAX_LISTED_ROUND_TRIPS).map(reportRoundTrip),
   };
@@ -198,21 +193,19 @@ export function reportModel(record: ModelRecord) {
   const positions = openPositions(trading.book, record.markOf);
   const series = seriesOf(curve, leastReturn);
   const { gains, riskFree, factors } = record;
-  const period = { ...reportPeriod(days, record, trading), ...reportReturns(series, riskFree) };
   const theirs = benchmarkReturns(record.benchmark, curve);
-  const relative = reportRelative(compare(curve, theirs, leastReturn), riskFree);
-  const figures = {
-    ...period,
-    relative,
+  return {
+    ...reportPeriod(days, record, trading),
+    ...reportReturns(series, riskFree),
+    relative: reportRelative(compare(curve, theirs, leastReturn), riskFree),
     ...reportTrading(days, trading, { ...record, positions }),
     usage: reportUsage(record.usage, totalProfit(days)),
     curve: reportCurve(days, record, { curve, trading }),
+    details: gains && {
+      ...reportDetails({ curve, series, riskFree, factors, trading, positions, gains }),
+      ...reportCosts(costDays(days, theirs)),
+    },
   };
-  const details = gains && {
-    ...reportDetails({ curve, series, riskFree, factors, trading, positions, gains }),
-    ...reportCosts(costDays(days, theirs)),
-  };
-  return { ...figures, details };
 }
 
 /** The days of a record, how many of them are marked, and what they began and ended with. */

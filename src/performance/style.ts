@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../basics/calendar.ts';
+import type { CalendarDate, DateSpan } from '../basics/calendar.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { list } from '../basics/sentences.ts';
 import type { Reader } from '../database/database.ts';
@@ -23,11 +23,7 @@ export interface DayReturn {
 export type Style = ReturnType<typeof reportStyle>;
 
 /** The factors that a request picks, with their returns. */
-export interface Factors {
-  names: readonly string[];
-  /** By date, in order; then by factor. */
-  days: ReadonlyMap<CalendarDate, ReadonlyMap<string, number>>;
-}
+export type Factors = NonNullable<ReturnType<typeof readFactors>>;
 
 /** Throws a `ServiceError` (`unknown_factor`) for a factor that is not stored. */
 export function checkFactors(reader: Reader, picked: readonly string[] | undefined): void {
@@ -43,16 +39,13 @@ export function checkFactors(reader: Reader, picked: readonly string[] | undefin
 }
 
 /** Those that are picked, or all that are stored; null without any. */
-export function readFactors(
-  reader: Reader,
-  picked: readonly string[] | undefined,
-  span: { from: CalendarDate; to: CalendarDate },
-): Factors | null {
+export function readFactors(reader: Reader, picked: readonly string[] | undefined, span: DateSpan) {
   const names = picked ?? factorNames(reader);
   if (names.length === 0) return null;
   const days = new Map<CalendarDate, Map<string, number>>();
   for (const { factor, date, value } of factorsBetween(reader, span))
     days.set(date, (days.get(date) ?? new Map<string, number>()).set(factor, value));
+  /** The days are by date, in order; then by factor. */
   return { names, days };
 }
 
@@ -133,7 +126,7 @@ export function reportStyle(
 function rowOf(
   { date, startDate, dailyReturn }: DayReturn,
   { names, days, dates, riskFree }: Factors & { dates: readonly CalendarDate[]; riskFree: number },
-): { factors: number[]; excess: number } | null {
+) {
   if (!days.has(date)) return null;
   const own = startDate === null ? [date] : dates.filter((one) => one > startDate && one <= date);
   const compounded = (returnOf: (day: ReadonlyMap<string, number> | undefined) => number) =>

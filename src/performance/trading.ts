@@ -6,14 +6,14 @@ import type { Figure } from './figure.ts';
 import type { LedgerAction, LedgerDay } from '../database/records/performance.ts';
 
 /** Shares of one symbol that were bought together, and their cost including commission. */
-export interface Lot {
+interface Lot {
   date: CalendarDate;
   quantity: number;
   cost: Money;
 }
 
 /** The lots held of each symbol, oldest first, without symbols that are not held. */
-export type LotBook = Map<string, Lot[]>;
+type LotBook = Map<string, Lot[]>;
 
 /** Shares bought together and sold together: one lot, or the part of it that one order sold. */
 export interface RoundTrip {
@@ -97,7 +97,7 @@ function splitLots(
     price,
   }: { date: CalendarDate; added: number; cash: Money; price: Money | null },
 ): Money {
-  const before = quantityOf(book, symbol);
+  const before = sharesIn(book.get(symbol) ?? []);
   const after = before + added;
   const fraction = price === null || price === 0 ? 0 : cash / price;
   const oldShares = after === 0 ? before : (before * fraction) / (after + fraction);
@@ -106,8 +106,8 @@ function splitLots(
   return trips.length === 0 ? cash : sum(trips.map(profitOf));
 }
 
-function quantityOf(book: LotBook, symbol: string): number {
-  return (book.get(symbol) ?? []).reduce((sum, { quantity }) => sum + quantity, 0);
+function sharesIn(lots: readonly Lot[]): number {
+  return lots.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
 /**
@@ -115,7 +115,7 @@ function quantityOf(book: LotBook, symbol: string): number {
  * the next one.
  */
 function rescale(lots: readonly Lot[], quantity: number): Lot[] {
-  const total = lots.reduce((sum, lot) => sum + lot.quantity, 0);
+  const total = sharesIn(lots);
   const scaled: Lot[] = [];
   let [reached, done, cost] = [0, 0, 0];
   lots.forEach((lot, index) => {
@@ -138,31 +138,10 @@ function portion(amount: Money, part: number, whole: number): Money {
 }
 
 /** What some model-days traded, in exact money. */
-export interface Trading {
-  trades: number;
-  /** Shares times price. */
-  bought: Money;
-  sold: Money;
-  /** What orders cost beyond shares times price. */
-  commission: Money;
-  roundTrips: RoundTrip[];
-  /** Profit on the fractions of shares that splits paid in cash. */
-  fractionProfit: Money;
-  /** The dividends received, by session; none where there were none. */
-  dividends: Map<number, Money>;
-  /** By symbol, of every action that names one. */
-  symbols: Map<string, SymbolTrading>;
-}
+export type Trading = ReturnType<typeof noTrading>;
 
 /** What some model-days traded in one symbol, and received for holding it. */
-export interface SymbolTrading {
-  trades: number;
-  /** Profit on shares sold, and on the fractions that splits paid in cash. */
-  realised: Money;
-  dividends: Money;
-  /** All that came in minus all that was paid, dividends and commission included. */
-  cash: Money;
-}
+type SymbolTrading = ReturnType<typeof noSymbolTrading>;
 
 /** What a model traded, and the lots that it still holds. */
 export type ModelTrading = Trading & { book: LotBook };
@@ -193,33 +172,42 @@ export function tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<numb
   return { ...trading, book };
 }
 
-function noTrading(): Trading {
+function noTrading() {
   const nothing = reported(0);
   return {
     trades: 0,
+    /** Shares times price. */
     bought: nothing,
     sold: nothing,
+    /** What orders cost beyond shares times price. */
     commission: nothing,
-    roundTrips: [],
+    roundTrips: [] as RoundTrip[],
+    /** Profit on the fractions of shares that splits paid in cash. */
     fractionProfit: nothing,
-    dividends: new Map(),
-    symbols: new Map(),
+    /** The dividends received, by session; none where there were none. */
+    dividends: new Map<number, Money>(),
+    /** By symbol, of every action that names one. */
+    symbols: new Map<string, SymbolTrading>(),
   };
 }
 
-export function noSymbolTrading(): SymbolTrading {
-  return { trades: 0, realised: reported(0), dividends: reported(0), cash: reported(0) };
+export function noSymbolTrading() {
+  const nothing = reported(0);
+  return {
+    trades: 0,
+    /** Profit on shares sold, and on the fractions that splits paid in cash. */
+    realised: nothing,
+    dividends: nothing,
+    /** All that came in minus all that was paid, dividends and commission included. */
+    cash: nothing,
+  };
 }
 
 /**
  * The days strictly between the last one applied (or the start of the ledger) and the given one, in
  * order.
  */
-function pathTo(
-  days: ReadonlyMap<number, LedgerDay>,
-  day: LedgerDay,
-  reached: number | null,
-): { path: LedgerDay[]; isContinuation: boolean } {
+function pathTo(days: ReadonlyMap<number, LedgerDay>, day: LedgerDay, reached: number | null) {
   const path: LedgerDay[] = [];
   let past = day.startedFrom;
   while (past !== null && past !== reached) {
@@ -322,15 +310,7 @@ export function commissionOf({
  * A holding at the close of the last day, with its cost. Its value is null when no price of the
  * symbol is stored.
  */
-export interface OpenPosition {
-  symbol: string;
-  quantity: number;
-  /** When the oldest of its lots was bought. */
-  since: CalendarDate;
-  cost: Money;
-  value: Money | null;
-  profit: Money | null;
-}
+export type OpenPosition = ReturnType<typeof openPositions>[number];
 
 /** What some positions would have made at the last close, in dollars. */
 export function unrealisedOf(positions: readonly OpenPosition[]): Figure {
@@ -340,19 +320,17 @@ export function unrealisedOf(positions: readonly OpenPosition[]): Figure {
     : { reason: `No price of ${list(unpriced)} is stored` };
 }
 
-export function openPositions(
-  book: LotBook,
-  markOf: (symbol: string) => Money | null,
-): OpenPosition[] {
+export function openPositions(book: LotBook, markOf: (symbol: string) => Money | null) {
   return [...book]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([symbol, lots]) => {
       const [oldest] = lots;
       assert(oldest !== undefined, 'a book holds no symbol without lots');
-      const [quantity, cost] = [quantityOf(book, symbol), sum(lots.map((lot) => lot.cost))];
+      const [quantity, cost] = [sharesIn(lots), sum(lots.map((lot) => lot.cost))];
       const mark = markOf(symbol);
       const value = mark === null ? null : reported(quantity * mark);
       const profit = value === null ? null : reported(value - cost);
+      /** `since` is when the oldest of its lots was bought. */
       return { symbol, quantity, since: oldest.date, cost, value, profit };
     });
 }

@@ -1,16 +1,19 @@
 import { type CalendarDate, isCalendarDate, isTooEarly } from '../basics/calendar.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
-import { messageOf } from '../basics/domain.ts';
-import { httpRequest, type HttpResponse } from '../basics/http-client.ts';
+import { httpRequest } from '../basics/http-client.ts';
 import { asArray, asObject, plainText, tryParse } from '../basics/json.ts';
 import { secretHider, withoutSecrets } from '../basics/secrets.ts';
 import { quote } from '../basics/text.ts';
 import {
   describeFailure,
+  describeForeign,
   type DividendHistory,
+  openOnly,
   type Problem,
+  type ProviderOptions,
   type ProviderResponse,
+  readValue,
   type RefusedBar,
   type SymbolProvider,
   whatIsUnknown,
@@ -30,26 +33,17 @@ const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 /** Its dividends begin in 1999, as its prices do, however long a company had paid some. */
 const DIVIDENDS_SINCE: CalendarDate = '2000-01-01';
 
-export interface AlphaVantageOptions {
-  /** Without `/query`. */
-  baseUrl: string;
-  apiKey: string;
-  /** Today in UTC: there is no later price. */
-  today: () => CalendarDate;
-  /** The last date whose trading is over: of a later one only the open is final. */
-  closedThrough: () => CalendarDate;
-}
-
 export function createAlphaVantage({
   baseUrl,
   apiKey,
   today,
   closedThrough,
-}: AlphaVantageOptions): SymbolProvider {
+}: ProviderOptions): SymbolProvider {
   const hide = secretHider([apiKey]);
   const ask = async <Value>(
     parameters: Record<string, string>,
-    { read, signal }: { read: (body: unknown) => Value; signal: AbortSignal },
+    signal: AbortSignal,
+    read: (body: unknown) => Value,
   ): Promise<ProviderResponse<Value>> => {
     const query = new URLSearchParams({ ...parameters, apikey: apiKey });
     const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
@@ -59,21 +53,15 @@ export function createAlphaVantage({
   return {
     by: 'symbol',
     source: 'alpha-vantage',
-    daily: (symbol, outputSize, signal) =>
-      ask(
-        { function: 'TIME_SERIES_DAILY', symbol, outputsize: outputSize },
-        {
-          read: (body) =>
-            readBars(body, symbol, { today: today(), closedThrough: closedThrough() }),
-          signal,
-        },
+    daily: (symbol, outputsize, signal) =>
+      ask({ function: 'TIME_SERIES_DAILY', symbol, outputsize }, signal, (body) =>
+        readBars(body, symbol, { today: today(), closedThrough: closedThrough() }),
       ),
     splits: (symbol, signal) =>
-      ask({ function: 'SPLITS', symbol }, { read: (body) => readSplits(body, symbol), signal }),
+      ask({ function: 'SPLITS', symbol }, signal, (body) => readSplits(body, symbol)),
     dividends: (symbol, signal) =>
-      ask(
-        { function: 'DIVIDENDS', symbol },
-        { read: (body) => readDividends(body, { symbol, today: today() }), signal },
+      ask({ function: 'DIVIDENDS', symbol }, signal, (body) =>
+        readDividends(body, { symbol, today: today() }),
       ),
   };
 }
@@ -83,36 +71,20 @@ function readResult<Value>(
   read: (body: unknown) => Value,
 ): ProviderResponse<Value> {
   if (result.failure !== undefined) return describeFailure(result);
-  const { status } = result;
-  if (status === 200) return readResponse(result, read);
-  return { problem: problemOf(status), message: `status ${status}: ${quote(result.text)}` };
+  const { status, text } = result;
+  if (status !== 200)
+    return { problem: problemOf(status), message: `status ${status}: ${quote(text)}` };
+  const body = tryParse(text);
+  if (body === undefined) return describeForeign(result, 'JSON');
+  const sentence = sentenceIn(body);
+  if (sentence !== undefined) return { problem: classify(sentence), message: quote(sentence) };
+  return readValue(() => read(body));
 }
 
 function problemOf(status: number): Problem {
   if (status === 429) return 'short_limit';
   if (status === 401 || status === 403) return 'bad_key';
   return status >= 500 ? 'unreachable' : 'unreadable';
-}
-
-function readResponse<Value>(
-  { headers, text }: HttpResponse,
-  read: (body: unknown) => Value,
-): ProviderResponse<Value> {
-  const body = tryParse(text);
-  if (body === undefined) {
-    const type = headers['content-type'] ?? 'no content type';
-    return {
-      problem: 'unreadable',
-      message: `a response that is not JSON (${quote(type)}): ${quote(text)}`,
-    };
-  }
-  const sentence = sentenceIn(body);
-  if (sentence !== undefined) return { problem: classify(sentence), message: quote(sentence) };
-  try {
-    return { value: read(body) };
-  } catch (error) {
-    return { problem: 'unreadable', message: messageOf(error) };
-  }
 }
 
 function sentenceIn(body: unknown): string | undefined {
@@ -144,11 +116,7 @@ function readBars(
   const bars = rows.flatMap(({ bar }) => (bar === undefined ? [] : [bar]));
   return {
     bars: bars
-      .map((bar) =>
-        bar.date <= closedThrough
-          ? bar
-          : { ...bar, high: null, low: null, close: null, volume: null },
-      )
+      .map((bar) => (bar.date <= closedThrough ? bar : openOnly(bar)))
       .sort((one, other) => (one.date < other.date ? -1 : 1)),
     refused: rows.flatMap(({ defect }) =>
       defect === undefined ? [] : [{ symbol, reason: inWords(defect) }],

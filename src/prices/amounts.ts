@@ -73,25 +73,17 @@ export function cashOf(text: string): number | null {
  * product of 1 is none.
  */
 export function combineSplits(splits: readonly Split[]): Split[] {
-  return [...Map.groupBy(splits, ({ symbol, date }) => `${symbol} ${date}`).values()].flatMap(
-    (ofDay) => {
-      const [first] = ofDay;
-      if (first === undefined) return [];
-      const ratios = new Map(
-        ofDay.map(({ numerator, denominator }) => [
-          `${numerator}/${denominator}`,
-          { numerator, denominator },
-        ]),
-      );
-      let [over, under] = [1n, 1n];
-      for (const { numerator, denominator } of ratios.values()) {
-        over *= BigInt(numerator);
-        under *= BigInt(denominator);
-      }
-      const ratio = ratioOf(String(over), String(under));
-      return ratio === null ? [] : [{ symbol: first.symbol, date: first.date, ...ratio }];
-    },
-  );
+  const byDay = Map.groupBy(splits, ({ symbol, date }) => `${symbol} ${date}`);
+  return [...byDay.values()].flatMap((ofDay) => {
+    const ratios = new Map(ofDay.map((one) => [`${one.numerator}/${one.denominator}`, one]));
+    let [over, under] = [1n, 1n];
+    for (const { numerator, denominator } of ratios.values()) {
+      over *= BigInt(numerator);
+      under *= BigInt(denominator);
+    }
+    const ratio = ratioOf(String(over), String(under));
+    return ratio === null ? [] : ofDay.slice(0, 1).map((split) => ({ ...split, ...ratio }));
+  });
 }
 
 /** Factors of Alpha Vantage have four decimals: 0.3333 means a third. */

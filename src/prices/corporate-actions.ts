@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import { addDays, type CalendarDate, countDays, dateOf, timestamp } from '../basics/calendar.ts';
-import type { Reader } from '../database/database.ts';
+import { addDays, type CalendarDate, countDays, dateOf } from '../basics/calendar.ts';
+import type { Database, Reader } from '../database/database.ts';
 import {
   type ContradictedSplit,
   contradictedSplits,
-  type Dividend,
   dividendCoverage,
   storeDividends,
   storeSplits,
@@ -12,7 +11,6 @@ import {
   type Jump,
   unexplainedJumps,
 } from '../database/splits-and-dividends.ts';
-import type { Split } from '../database/market.ts';
 import {
   type Coverage,
   spanWithout,
@@ -24,10 +22,11 @@ import type {
   ActionPage,
   ActionQuery,
   DateProvider,
+  Failed,
   ProviderResponse,
   SymbolProvider,
 } from './provider.ts';
-import type { DownloadContext, DownloadReport } from './download.ts';
+import { type DownloadContext, type DownloadReport, stampOf } from './download.ts';
 
 /** The splits and dividends of a period, from a provider that lists them by range of dates. */
 
@@ -56,12 +55,8 @@ export async function downloadActions(
   });
   if (dividends === null) return;
   const spans = spansOf(query, dividends.unreadable, yesterday(today));
-  const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
-  const list: { dividends: Dividend[]; spans: Coverage[]; basis: 'as_paid' } = {
-    dividends: dividends.actions,
-    spans,
-    basis: 'as_paid',
-  };
+  const stamp = stampOf(provider, clock);
+  const list = { dividends: dividends.actions, spans, basis: 'as_paid' } as const;
   await database.write(() => storeDividends(database, list, stamp));
 }
 
@@ -83,17 +78,16 @@ export async function downloadSplits(
   report: DownloadReport,
 ): Promise<void> {
   const { provider, clock, database, signal } = context;
-  const splits = await readPages<Split>(context, 'splits', {
+  const splits = await readPages(context, 'splits', {
     ask: (page) => provider.splits(query, page, signal),
     report,
   });
   if (splits === null) return;
-  const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
-  const knownThrough = yesterday(dateOf(clock()));
+  const stamp = stampOf(provider, clock);
   const list = {
     splits: combineSplits(splits.actions),
     spans: spansOf(query, splits.unreadable, query.to),
-    knownThrough,
+    knownThrough: yesterday(dateOf(clock())),
   };
   await database.write(() => storeSplitSpans(database, list, stamp));
 }
@@ -169,7 +163,7 @@ async function readPages<Action>(
   for (let pages = 1; ; pages += 1) {
     const response: ProviderResponse<ActionPage<Action>> = await patience.ask(() => ask(page));
     if (signal.aborted) return null;
-    if (response.value === undefined) {
+    if (response.problem !== undefined) {
       noteProblem(report, kind, response);
       return null;
     }
@@ -210,7 +204,7 @@ function whyEndless<Action>(
 function noteProblem(
   report: DownloadReport,
   kind: 'splits' | 'dividends',
-  { problem, message }: Extract<ProviderResponse<unknown>, { message: string }>,
+  { problem, message }: Failed,
 ): void {
   if (problem === 'beyond_plan' || problem === 'premium') report.withoutActions.set(kind, message);
   else if (problem === 'unreadable' || problem === 'unknown_symbol')
@@ -227,42 +221,38 @@ export const SPLIT_HISTORY_DAYS = 150;
 const SYMBOLS_PER_TURN = 20;
 const DAYS_PER_TURN = 7_000;
 
-export interface JumpSpan {
-  from: CalendarDate;
-  to: CalendarDate;
+/** What is found in all symbols, some of them in each turn of the event loop. */
+async function findInTurns<Found>(
+  symbols: readonly string[],
+  perTurn: number,
+  find: (some: readonly string[]) => Iterable<Found>,
+): Promise<Found[]> {
+  const found: Found[] = [];
+  for (let from = 0; from < symbols.length; from += perTurn) {
+    found.push(...find(symbols.slice(from, from + perTurn)));
+    await setImmediate();
+  }
+  return found;
 }
 
 /** Overnight jumps that look like splits but that no split explains. */
-export async function findJumps(
-  database: DownloadContext['database'],
+export function findJumps(
+  database: Database,
   symbols: readonly string[],
-  span: JumpSpan,
+  span: Pick<ActionQuery, 'from' | 'to'>,
 ): Promise<Jump[]> {
-  const jumps: Jump[] = [];
-  const perTurn = Math.min(
-    SYMBOLS_PER_TURN,
-    Math.ceil(DAYS_PER_TURN / countDays(span.from, span.to)),
+  const perTurn = Math.ceil(DAYS_PER_TURN / countDays(span.from, span.to));
+  return findInTurns(symbols, Math.min(SYMBOLS_PER_TURN, perTurn), (some) =>
+    unexplainedJumps(database, some, span),
   );
-  for (let from = 0; from < symbols.length; from += perTurn) {
-    jumps.push(...unexplainedJumps(database, symbols.slice(from, from + perTurn), span));
-    await setImmediate();
-  }
-  return jumps;
 }
 
 /** The splits, of any time, that the stored prices of some symbols contradict. */
-export async function findContradictions(
-  database: DownloadContext['database'],
+export function findContradictions(
+  database: Database,
   symbols: readonly string[],
 ): Promise<ContradictedSplit[]> {
-  const contradicted: ContradictedSplit[] = [];
-  for (let from = 0; from < symbols.length; from += SYMBOLS_PER_TURN) {
-    contradicted.push(
-      ...contradictedSplits(database, symbols.slice(from, from + SYMBOLS_PER_TURN)),
-    );
-    await setImmediate();
-  }
-  return contradicted;
+  return findInTurns(symbols, SYMBOLS_PER_TURN, (some) => contradictedSplits(database, some));
 }
 
 /**
@@ -281,8 +271,8 @@ export async function askForSplits(
       if (problem === 'unknown_symbol' || problem === 'unreadable') continue;
       return;
     }
-    const endDate = addDays(dateOf(clock()), -1);
-    const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
+    const endDate = yesterday(dateOf(clock()));
+    const stamp = stampOf(provider, clock);
     await database.write(() => storeSplits(database, { symbol, splits, endDate }, stamp));
   }
 }

@@ -1,4 +1,12 @@
-import { addDays, type CalendarDate, dateOf, isWeekday, timestamp } from '../basics/calendar.ts';
+import {
+  addDays,
+  type CalendarDate,
+  dateOf,
+  isWeekday,
+  timestamp,
+  weekdayBefore,
+  weekdaysBefore,
+} from '../basics/calendar.ts';
 import {
   daysStoredEarly,
   hasLaterBars,
@@ -16,9 +24,14 @@ import {
   nextDate,
   noteRefusal,
   noteSupply,
-  weekdayBefore,
 } from './download-order.ts';
-import { addTo, type DownloadContext, type DownloadReport, emptyReport } from './download.ts';
+import {
+  type DownloadContext,
+  type DownloadReport,
+  emptyReport,
+  MAX_UNREADABLE_IN_A_ROW,
+  stopAt,
+} from './download.ts';
 import type { DateProvider, MarketDay } from './provider.ts';
 
 /**
@@ -30,8 +43,6 @@ const PUBLISHED_AFTER_DAYS = 2;
  * requested once more.
  */
 const SETTLED_AFTER_DAYS = 3;
-/** After this many unreadable responses in a row, the provider counts as unreachable. */
-const MAX_UNREADABLE_IN_A_ROW = 3;
 
 /** What to download from a provider of whole days. */
 export interface WantedDays {
@@ -88,10 +99,7 @@ export async function downloadDates(
   context: DownloadContext<DateProvider>,
   wanted: WantedDays,
 ): Promise<DownloadReport | null> {
-  const report: DownloadReport = {
-    ...emptyReport('day', context.keyVariable),
-    wanted: wanted.needs.length,
-  };
+  const report = emptyReport('day', context.keyVariable, wanted.needs.length);
   const horizon: Horizon = { refused: [], supplied: [] };
   const state: Progress = {
     ...context,
@@ -154,9 +162,8 @@ async function downloadHistory(state: Progress): Promise<void> {
   if (days === 0) return;
   let found = 0;
   let isAsking = wanted.downloadsLeft === null;
-  let date = wanted.first;
-  for (let steps = 0; found < days && steps < maxHistorySteps(days); steps += 1) {
-    date = weekdayBefore(date);
+  for (const date of historyDates(wanted)) {
+    if (found === days) break;
     let known = stateOf(date);
     if (
       (known === 'unknown' || known === 'partial') &&
@@ -175,14 +182,9 @@ async function downloadHistory(state: Progress): Promise<void> {
 }
 
 /** How many of the wanted trading days before the first date have prices, without a request. */
-export function countHistory({ first, history: { days, stateOf } }: WantedDays): number {
-  let found = 0;
-  let date = first;
-  for (let steps = 0; found < days && steps < maxHistorySteps(days); steps += 1) {
-    date = weekdayBefore(date);
-    if (hasBars(stateOf(date))) found += 1;
-  }
-  return found;
+export function countHistory(wanted: WantedDays): number {
+  const { days, stateOf } = wanted.history;
+  return Math.min(days, historyDates(wanted).filter((date) => hasBars(stateOf(date))).length);
 }
 
 function hasBars(state: ReturnType<WantedDays['history']['stateOf']>): boolean {
@@ -190,10 +192,11 @@ function hasBars(state: ReturnType<WantedDays['history']['stateOf']>): boolean {
 }
 
 /**
- * Weekdays that are looked at: holidays are at most every fourth, and a few days may be unknown.
+ * Weekdays that are looked at, the latest first: holidays are at most every fourth, and a few days
+ * may be unknown.
  */
-function maxHistorySteps(days: number): number {
-  return 2 * days + 5;
+function historyDates({ first, history: { days } }: WantedDays): CalendarDate[] {
+  return weekdaysBefore(first, 2 * days + 5).reverse();
 }
 
 /** Days that were downloaded soon after they were, which the provider may have corrected. */
@@ -247,10 +250,7 @@ async function download(
     report.unreadable.set(date, response.message);
     return 'unreadable';
   }
-  report.stop = {
-    problem: problem === 'unreadable' ? 'unreachable' : problem,
-    message: response.message,
-  };
+  stopAt(report, response);
   return 'stopped';
 }
 
@@ -287,7 +287,9 @@ async function keep(
   });
   const symbols = own.map(({ symbol }) => symbol);
   if (!isCovered && bars.length < wanted.symbols.length) state.incomplete.add(date);
-  addTo(report.revisions, revisedBars(database, symbols, write));
+  const { revisions } = report;
+  for (const symbol of revisedBars(database, symbols, write))
+    revisions.set(symbol, 1 + (revisions.get(symbol) ?? 0));
   return 'stored';
 }
 

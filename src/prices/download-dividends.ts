@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate, dateOf, timestamp } from '../basics/calendar.ts';
+import { addDays, dateOf } from '../basics/calendar.ts';
 import { dividendCoverage, storeDividends } from '../database/splits-and-dividends.ts';
 import { spanWithout } from '../database/prices.ts';
 import { ServiceError } from '../basics/domain.ts';
@@ -9,24 +9,26 @@ import {
   emptyReport,
   MAX_UNREADABLE_IN_A_ROW,
   type PriceContext,
+  stampOf,
+  stopAt,
 } from './download.ts';
-import { createPatience, type DividendHistory, type SymbolProvider } from './provider.ts';
+import {
+  type ActionQuery,
+  createPatience,
+  type DividendHistory,
+  type SymbolProvider,
+} from './provider.ts';
 import { connectProviders } from './providers.ts';
 import { downloadWarnings, waitWarnings } from './warnings.ts';
 
 /** The dividends of symbols one by one, from a provider that answers a symbol per request. */
 
-export interface DividendRequest {
-  symbols: readonly string[];
-  from: CalendarDate;
-  to: CalendarDate;
-  signal: AbortSignal;
+interface DividendRequest extends ActionQuery, Pick<DownloadContext, 'signal' | 'onProgress'> {
   /** The limit on downloads. */
   downloadsLeft: number | null;
-  onProgress?: DownloadContext['onProgress'];
 }
 
-export interface DividendSupply {
+interface DividendSupply {
   report: DownloadReport;
   warnings: string[];
   /** The symbols whose dividends are still unknown on some of the dates. */
@@ -65,7 +67,7 @@ export async function supplyDividends(
 /** The symbols whose dividends are not known on every date from one to another, or to yesterday. */
 function symbolsWithoutDividends(
   { database, clock }: Pick<DownloadContext, 'database' | 'clock'>,
-  { symbols, from, to }: Pick<DividendRequest, 'symbols' | 'from' | 'to'>,
+  { symbols, from, to }: ActionQuery,
 ): string[] {
   const today = dateOf(clock());
   const yesterday = addDays(today, -1);
@@ -84,10 +86,10 @@ function symbolsWithoutDividends(
 async function downloadDividends(
   context: DownloadContext<SymbolProvider>,
   symbols: readonly string[],
-  asked: Pick<DividendRequest, 'from' | 'to'>,
+  asked: Pick<ActionQuery, 'from' | 'to'>,
 ): Promise<DownloadReport> {
   const { provider, patience, signal, onProgress, keyVariable } = context;
-  const report: DownloadReport = { ...emptyReport('symbol', keyVariable), wanted: symbols.length };
+  const report = emptyReport('symbol', keyVariable, symbols.length);
   let unreadableInARow = 0;
   for (const [index, symbol] of symbols.entries()) {
     onProgress?.({ done: index, total: symbols.length, item: symbol });
@@ -97,19 +99,15 @@ async function downloadDividends(
     if (response.problem === undefined) {
       await store(context, symbol, response.value);
       report.downloaded.push(symbol);
-      const [inside, outside] = [true, false].map((isInside) =>
-        response.value.unreadable.filter(
-          ({ exDate }) => (asked.from <= exDate && exDate <= asked.to) === isInside,
-        ),
-      );
-      report.refusedActions.push(...(inside ?? []).map(({ reason }) => ({ symbol, reason })));
-      report.skippedActions += outside?.length ?? 0;
+      for (const { exDate, reason } of response.value.unreadable)
+        if (asked.from <= exDate && exDate <= asked.to)
+          report.refusedActions.push({ symbol, reason });
+        else report.skippedActions += 1;
     } else if (response.problem === 'unknown_symbol') report.unknown.push(symbol);
     else if (response.problem === 'unreadable' && unreadableInARow < MAX_UNREADABLE_IN_A_ROW)
       report.unreadable.set(symbol, response.message);
     else {
-      report.stop =
-        response.problem === 'unreadable' ? { ...response, problem: 'unreachable' } : response;
+      stopAt(report, response);
       break;
     }
   }
@@ -127,6 +125,6 @@ async function store(
     unreadable.map(({ exDate }) => exDate),
   );
   const list = { dividends, spans, basis: 'as_paid' } as const;
-  const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
+  const stamp = stampOf(provider, clock);
   await database.write(() => storeDividends(database, list, stamp));
 }

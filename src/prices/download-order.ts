@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate, isWeekday } from '../basics/calendar.ts';
+import type { CalendarDate } from '../basics/calendar.ts';
 
 /** A date of the job on which something is missing. */
 export interface DayNeed {
@@ -68,25 +68,12 @@ export function nextDate(
   return doubtful.length > 0 ? doubtful[Math.floor(doubtful.length / 2)] : order[0];
 }
 
-/** The weekday before a date. */
-export function weekdayBefore(date: CalendarDate): CalendarDate {
-  let day = addDays(date, -1);
-  while (!isWeekday(day)) day = addDays(day, -1);
-  return day;
-}
-
-/** A date and the symbols without which it cannot be simulated. */
-export interface DateNeed {
-  date: CalendarDate;
-  missing: readonly string[];
-}
-
 /**
  * The order in which to download symbols: those of the date that misses the fewest come first, and
  * of equals those of the earliest, so that many dates are complete wherever the provider's limit is
  * reached. Every missing symbol appears once.
  */
-export function downloadOrder(needs: readonly Pick<DateNeed, 'missing'>[]): string[] {
+export function downloadOrder(needs: readonly { missing: readonly string[] }[]): string[] {
   const order = new Set<string>();
   let left = needs.map(({ missing }) => new Set(missing));
   for (;;) {

@@ -12,11 +12,10 @@ import {
 import {
   COMPACT_BARS,
   type OutputSize,
+  type Failed,
   type Patience,
   type PatienceOptions,
   type PriceProvider,
-  type Problem,
-  type ProviderResponse,
   type RefusedBar,
   type SymbolProvider,
 } from './provider.ts';
@@ -36,7 +35,7 @@ export interface DownloadReport {
   /** Symbols, or dates: those that were wanted. */
   downloaded: string[];
   /** Why the downloads ended before the last one. */
-  stop: { problem: Problem; message: string } | null;
+  stop: Pick<Failed, 'problem' | 'message'> | null;
   /** Symbols that the provider does not know. */
   unknown: string[];
   /**
@@ -71,11 +70,15 @@ export interface DownloadReport {
   history: { before: CalendarDate; wanted: number; found: number } | null;
 }
 
-export function emptyReport(unit: DownloadReport['unit'], keyVariable: string): DownloadReport {
+export function emptyReport(
+  unit: DownloadReport['unit'],
+  keyVariable: string,
+  wanted = 0,
+): DownloadReport {
   return {
     unit,
     keyVariable,
-    wanted: 0,
+    wanted,
     downloaded: [],
     stop: null,
     unknown: [],
@@ -94,9 +97,14 @@ export function emptyReport(unit: DownloadReport['unit'], keyVariable: string): 
   };
 }
 
-/** Adds to a count by symbol. */
-export function addTo(counts: Map<string, number>, symbols: readonly string[]): void {
-  for (const symbol of symbols) counts.set(symbol, 1 + (counts.get(symbol) ?? 0));
+/** The downloads end at a response: a provider that sends nothing readable counts as unreachable. */
+export function stopAt(report: DownloadReport, { problem, message }: Failed): void {
+  report.stop = { problem: problem === 'unreadable' ? 'unreachable' : problem, message };
+}
+
+/** Where what is stored comes from, and when it came. */
+export function stampOf({ source }: PriceProvider, clock: Clock) {
+  return { source, recordedAt: timestamp(clock()) };
 }
 
 /**
@@ -135,10 +143,7 @@ export async function downloadPrices(
   context: DownloadContext<SymbolProvider>,
   needs: readonly SymbolNeed[],
 ): Promise<DownloadReport> {
-  const report: DownloadReport = {
-    ...emptyReport('symbol', context.keyVariable),
-    wanted: needs.length,
-  };
+  const report = emptyReport('symbol', context.keyVariable, needs.length);
   const lastBars = new Map<string, CalendarDate>();
   let unreadableInARow = 0;
   for (const [index, need] of needs.entries()) {
@@ -155,8 +160,7 @@ export async function downloadPrices(
     else if (response.problem === 'unreadable' && unreadableInARow < MAX_UNREADABLE_IN_A_ROW)
       report.unreadable.set(need.symbol, response.message);
     else {
-      report.stop =
-        response.problem === 'unreadable' ? { ...response, problem: 'unreachable' } : response;
+      stopAt(report, response);
       break;
     }
   }
@@ -165,19 +169,15 @@ export async function downloadPrices(
   return report;
 }
 
-type DailyResponse = ProviderResponse<{ bars: Bar[]; refused: RefusedBar[] }>;
-
 /** Null when no response available to this customer would help. */
 async function askFor(
   { provider, patience, signal, clock }: DownloadContext<SymbolProvider>,
   { symbol, first, last }: SymbolNeed,
   report: DownloadReport,
-): Promise<{ response: DailyResponse; size: OutputSize } | null> {
+) {
   const ask = async (size: OutputSize) => ({
     size,
-    response: await patience.ask<{ bars: Bar[]; refused: RefusedBar[] }>(() =>
-      provider.daily(symbol, size, signal),
-    ),
+    response: await patience.ask(() => provider.daily(symbol, size, signal)),
   });
   const compactStart = compactReach(dateOf(clock()));
   if (first >= compactStart) return ask('compact');
@@ -214,7 +214,7 @@ async function store(
   }: SymbolNeed & { bars: Bar[]; refused: RefusedBar[]; size: OutputSize },
   report: DownloadReport,
 ): Promise<CalendarDate | undefined> {
-  const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
+  const stamp = stampOf(provider, clock);
   const today = dateOf(clock());
   report.refusedBars.push(...refused);
   const others = datesOfOtherProviders(database, symbol, provider.source);
@@ -244,7 +244,7 @@ async function coverUnknown(
 ): Promise<void> {
   unknown.push(symbol);
   const endDate = addDays(dateOf(clock()), -1);
-  const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
+  const stamp = stampOf(provider, clock);
   if (startDate <= endDate)
     await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
 }
@@ -253,8 +253,8 @@ async function coverUnknown(
  * The last date on which at least half of the symbols have a bar, given the date of each one's last
  * bar.
  */
-function publishedThrough(lastBars: readonly CalendarDate[]): CalendarDate | undefined {
-  return [...lastBars].sort().reverse()[Math.ceil(lastBars.length / 2) - 1];
+function publishedThrough(lastBars: ReadonlyMap<string, CalendarDate>): CalendarDate | undefined {
+  return [...lastBars.values()].sort()[Math.floor(lastBars.size / 2)];
 }
 
 /**
@@ -265,7 +265,7 @@ function unpublishedDates(
   needs: readonly SymbolNeed[],
   lastBars: ReadonlyMap<string, CalendarDate>,
 ): CalendarDate[] {
-  const published = publishedThrough([...lastBars.values()]);
+  const published = publishedThrough(lastBars);
   const last = needs
     .map((need) => need.last)
     .sort()
@@ -281,14 +281,13 @@ async function coverPublished(
   { database, clock, provider }: DownloadContext,
   lastBars: Map<string, CalendarDate>,
 ): Promise<void> {
-  const published = publishedThrough([...lastBars.values()]);
+  const published = publishedThrough(lastBars);
   if (published === undefined) return;
-  const stamp = { source: provider.source, recordedAt: timestamp(clock()) };
+  const stamp = stampOf(provider, clock);
   await database.write(() => {
-    for (const [symbol, last] of lastBars) {
-      if (last < published)
-        addCoverage(database, { symbol, startDate: last, endDate: published }, stamp);
-    }
+    for (const [symbol, startDate] of lastBars)
+      if (startDate < published)
+        addCoverage(database, { symbol, startDate, endDate: published }, stamp);
   });
 }
 

@@ -1,12 +1,13 @@
 import { statSync } from 'node:fs';
 import { type CalendarDate, timestamp } from '../basics/calendar.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
+import { eventLoop } from '../basics/event-loop.ts';
 import type { CommandDatabase } from '../database/database.ts';
 import { createDocumentStore, type DocumentStore } from '../database/store-documents.ts';
 import { type FileRow, readDocuments } from './files/documents.ts';
 import { type LineBatch, readLines } from './files/lines.ts';
 import type { Defect } from './files/row.ts';
-import { createImportTurns, type ImportOptions } from './store-staged.ts';
+import { FREE_MS, type ImportOptions, writeInTurns } from './store-staged.ts';
 
 /** What was imported of a file of documents. */
 export interface DocumentsSummary {
@@ -20,7 +21,7 @@ export interface DocumentsSummary {
   refused: Map<string, number>;
 }
 
-type Options = Pick<ImportOptions, 'clock' | 'onProgress' | 'onRefused' | 'time'>;
+type Options = Pick<ImportOptions, 'clock' | 'onProgress' | 'onRefused'>;
 
 /** Digits of a digest in a message. */
 const DIGITS = 16;
@@ -42,10 +43,11 @@ export async function importDocuments(
   const batches = readLines(path);
   try {
     const store = createDocumentStore(database, timestamp(options.clock()));
-    const turns = createImportTurns(database, options.time);
-    for await (const rows of readDocuments(tracked(batches, path, options)))
-      await turns.add(storeRows(rows, { store, summary, onRefused: options.onRefused }));
-    await turns.finish();
+    for await (const rows of readDocuments(tracked(batches, path, options))) {
+      const work = storeRows(rows, { store, summary, onRefused: options.onRefused });
+      await writeInTurns(database, work);
+      await eventLoop.sleep(FREE_MS);
+    }
     summary.added = database.transaction(() => store.finish());
   } catch (error) {
     const message = `Cannot import ${name}: ${messageOf(error)}`;

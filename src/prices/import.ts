@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { dateOf, type CalendarDate } from '../basics/calendar.ts';
-import { meaningOf } from '../database/schema/price-conditions.ts';
+import { type Meaning, meaningOf } from '../database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
 import { type ContradictedSplit, contradictedSplits } from '../database/splits-and-dividends.ts';
 import {
@@ -11,6 +11,7 @@ import {
 } from '../database/staging.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { MAX_CASH } from './amounts.ts';
+import { invalidFile } from './files/content.ts';
 import type { Defect, Table } from './files/row.ts';
 import { meaningOfFile, nightsIn, problemOf, type Taken } from './files/meaning.ts';
 import { type Doubts, type ImportOptions, type Stored, storeStaged } from './store-staged.ts';
@@ -42,10 +43,7 @@ async function importTable(
 ): Promise<ImportSummary> {
   const { hasPrices, source, format } = table;
   if (source === 'disguise' && (options.as ?? 'split-adjusted') !== meaningOf(source))
-    throw new ServiceError(
-      'invalid_file',
-      `the prices of a control market are ${meaningOf(source)}`,
-    );
+    throw invalidFile(`the prices of a control market are ${meaningOf(source)}`);
   const staging = createStaging(database);
   try {
     const refused = new Map<string, number>();
@@ -55,10 +53,9 @@ async function importTable(
     };
     const doubts = await stageRows(table, staging, refuse);
     if (refuseConflicts(table, staging, refuse)) doubts.ofAll = true;
-    const staged = staging.symbols();
     const { taken, symbols } = hasPrices
-      ? refuseSymbols(database, staging, { table, options, refuse, staged })
-      : { taken: null, symbols: staged };
+      ? refuseSymbols(database, staging, { said: options.as ?? null, source, refuse })
+      : { taken: null, symbols: staging.symbols() };
     const stored = await storeStaged(database, staging, {
       symbols,
       source: taken?.source ?? source ?? 'csv',
@@ -113,10 +110,7 @@ function addUp(days: Map<string, StagedRow>, row: StagedRow): Defect | null {
   const before = days.get(key);
   if (before === undefined) {
     if (days.size === MAX_DAYS)
-      throw new ServiceError(
-        'invalid_file',
-        `it has more than ${MAX_DAYS} dividends and splits: split it by symbols`,
-      );
+      throw invalidFile(`it has more than ${MAX_DAYS} dividends and splits: split it by symbols`);
     days.set(key, row);
     return null;
   }
@@ -150,17 +144,10 @@ function refuseConflicts({ header }: Table, staging: Staging, refuse: Refuse): b
   }
   const isAny = conflicting.size > 0;
   if (header?.mayHideSymbol !== true) return isAny;
-  for (const { symbol, firstLine, rows } of staging
-    .symbols()
-    .filter((staged) => conflicting.has(staged.symbol))) {
-    refuse(
-      firstLine,
-      {
-        reason: `the symbol is the file's name, and other rows contradict that${columns}`,
-        value: symbol,
-      },
-      rows,
-    );
+  const doubted = `the symbol is the file's name, and other rows contradict that${columns}`;
+  for (const { symbol, firstLine, rows } of staging.symbols()) {
+    if (!conflicting.has(symbol)) continue;
+    refuse(firstLine, { reason: doubted, value: symbol }, rows);
     staging.remove(symbol);
   }
   return isAny;
@@ -172,15 +159,11 @@ function refuseConflicts({ header }: Table, staging: Staging, refuse: Refuse): b
 function refuseSymbols(
   database: Database,
   staging: Staging,
-  {
-    table,
-    options,
-    refuse,
-    staged,
-  }: { table: Table; options: Options; refuse: Refuse; staged: readonly StagedSymbol[] },
+  { said, source, refuse }: { said: Meaning | null; source: Table['source']; refuse: Refuse },
 ): { taken: Taken; symbols: StagedSymbol[] } {
+  const staged = staging.symbols();
   const nights = nightsIn(database, staging, staged);
-  const taken = meaningOfFile(table.source, options.as ?? null, nights);
+  const taken = meaningOfFile(source, said, nights);
   const symbols = staged.filter(({ symbol, firstLine, rows }) => {
     const defect = problemOf(database, symbol, { staging, taken, nights });
     if (defect === null) return true;
@@ -210,7 +193,7 @@ export async function importFile(
     const table = await detect(tracked, { path, today });
     const summary = await importTable(database, table, { ...options, today });
     if (summary.symbols.length === 0 && summary.refused.size === 0)
-      throw new ServiceError('invalid_file', 'it has no rows');
+      throw invalidFile('it has no rows');
     return summary;
   } catch (error) {
     const message = `Cannot ${options.verb ?? 'import'} ${path}: ${messageOf(error)}`;
@@ -225,7 +208,7 @@ async function detect(
   { path, today }: { path: string; today: CalendarDate },
 ): Promise<Table> {
   const { value: first, done } = await batches.next();
-  if (done === true) throw new ServiceError('invalid_file', 'it is empty');
+  if (done === true) throw invalidFile('it is empty');
   const [line = ''] = first.lines;
   const trimmed = { ...first, lines: [line.replace(/^\ufeff/, ''), ...first.lines.slice(1)] };
   const start = trimmed.lines.find((text) => text.trim() !== '')?.trimStart()[0];

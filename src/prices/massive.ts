@@ -1,4 +1,4 @@
-import { type CalendarDate, isCalendarDate, isTooEarly } from '../basics/calendar.ts';
+import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
 import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
@@ -10,15 +10,18 @@ import {
   type ActionQuery,
   type DateProvider,
   describeFailure,
+  describeForeign,
   type MarketDay,
+  openOnly,
   type Problem,
+  type ProviderOptions,
   type ProviderResponse,
+  readValue,
   type RefusedBar,
   whatIsUnknown,
 } from './provider.ts';
 import { cashOf, ratioOf } from './amounts.ts';
-import { checkBar, inWords, type RawRow } from './files/row.ts';
-import { messageOf } from '../basics/domain.ts';
+import { checkBar, dateIn, inWords } from './files/row.ts';
 import { httpRequest, type HttpResponse, readRetryAfter } from '../basics/http-client.ts';
 
 /**
@@ -29,11 +32,6 @@ import { httpRequest, type HttpResponse, readRetryAfter } from '../basics/http-c
 /** A class of shares has a dot in Massive's tickers, whichever way a symbol is spelled: `BRK.B`. */
 function tickerOf(symbol: string): string {
   return symbol.replace(/[-/]/g, '.');
-}
-
-/** The symbols that mean each ticker: a universe may spell one in two ways. */
-function symbolsByTicker(symbols: readonly string[]): Map<string, string[]> {
-  return Map.groupBy(symbols, tickerOf);
 }
 
 /** Throws where the response has no list, which is `null` or absent on a day without trading. */
@@ -61,45 +59,27 @@ function readMarketDay(
   const rows = resultsIn(body);
   if (body['adjusted'] === true && rows.length > 0)
     throw new Error('prices that are adjusted for splits, although adjusted=false was requested');
-  const wanted = symbolsByTicker(symbols);
+  const wanted = Map.groupBy(symbols, tickerOf); // a universe may spell one in two ways
   const bars = new Map<string, Bar>();
   const refused = new Map<string, RefusedBar>();
   let others = 0;
   for (const value of rows) {
-    const row = asObject(value);
-    const ticker = row?.['T'];
-    const named = typeof ticker === 'string' ? wanted.get(ticker) : undefined;
-    if (row === undefined || named === undefined) others += 1;
-    else
-      for (const symbol of named) {
-        const { bar, defect } = checkBar(rawBar(row, { symbol, date }), today);
-        if (defect !== undefined) refused.set(symbol, { symbol, reason: inWords(defect) });
-        else if (!bars.has(symbol)) bars.set(symbol, bar);
-      }
+    const { T: ticker, o, h, l, c, v } = asObject(value) ?? {};
+    const named = wanted.get(ticker as string);
+    if (named === undefined) others += 1;
+    for (const symbol of named ?? []) {
+      const prices = { open: plainText(o), high: plainText(h), low: plainText(l) };
+      const rest = { close: plainText(c), volume: plainText(v) };
+      const { bar, defect } = checkBar({ symbol, date, ...prices, ...rest }, today);
+      if (defect !== undefined) refused.set(symbol, { symbol, reason: inWords(defect) });
+      else if (!bars.has(symbol)) bars.set(symbol, bar);
+    }
   }
   const whole = [...bars.values()];
   return {
-    bars:
-      date <= closedThrough
-        ? whole
-        : whole.map((bar) => ({ ...bar, high: null, low: null, close: null, volume: null })),
+    bars: date <= closedThrough ? whole : whole.map(openOnly),
     refused: [...refused.values()].filter(({ symbol }) => !bars.has(symbol)),
     others,
-  };
-}
-
-function rawBar(
-  { o, h, l, c, v }: Json,
-  { symbol, date }: { symbol: string; date: CalendarDate },
-): RawRow {
-  return {
-    symbol,
-    date,
-    open: plainText(o),
-    high: plainText(h),
-    low: plainText(l),
-    close: plainText(c),
-    volume: plainText(v),
   };
 }
 
@@ -147,10 +127,6 @@ function unreadable(noun: string, row: Json, dateOfRow: unknown): Refused {
   };
 }
 
-function dateIn(value: unknown): CalendarDate | null {
-  return isCalendarDate(value) || isTooEarly(value) ? (value as CalendarDate) : null;
-}
-
 /**
  * The rows of the symbols within the dates asked for; `read` returns an action, or why there is
  * none.
@@ -160,29 +136,21 @@ function readActions<Action extends Split | Dividend>(
   { symbols, from, to }: ActionQuery,
   read: (row: Json, symbol: string) => Action | Refused,
 ): Page<Action> {
-  const wanted = symbolsByTicker(symbols);
+  const wanted = Map.groupBy(symbols, tickerOf);
   const rows = resultsIn(body);
   const page: Page<Action> = { actions: [], refused: [], skipped: 0, isEmpty: rows.length === 0 };
   for (const value of rows) {
-    const row = asObject(value);
-    const ticker = row?.['ticker'];
-    for (const symbol of (row && typeof ticker === 'string' && wanted.get(ticker)) || []) {
-      const action = read(row as Json, symbol);
+    const row = asObject(value) ?? {};
+    for (const symbol of wanted.get(row['ticker'] as string) ?? []) {
+      const action = read(row, symbol);
       const date = 'exDate' in action ? action.exDate : action.date;
-      if (date !== null && !isWithin(date, { from, to })) {
+      if (date !== null && (date < from || date > to)) {
         if ('reason' in action && action.isUnreadable) page.skipped += 1;
       } else if ('reason' in action) page.refused.push({ symbol, ...action });
-      else page.actions.push({ id: typeof row?.['id'] === 'string' ? row['id'] : null, action });
+      else page.actions.push({ id: typeof row['id'] === 'string' ? row['id'] : null, action });
     }
   }
   return page;
-}
-
-function isWithin(
-  date: CalendarDate,
-  { from, to }: { from: CalendarDate; to: CalendarDate },
-): boolean {
-  return from <= date && date <= to;
 }
 
 /**
@@ -194,8 +162,6 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** A day of the US market is 1.5 MB. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const BARS_PATH = '/v2/aggs/grouped/locale/us/market/stocks';
-const SPLITS_PATH = '/stocks/v1/splits';
-const DIVIDENDS_PATH = '/stocks/v1/dividends';
 /** The most that the provider puts on a page. */
 const PAGE_SIZE = 5_000;
 /** With more symbols than this, a request does not name them: its URL would become too long. */
@@ -203,69 +169,45 @@ const MAX_NAMED_SYMBOLS = 250;
 /** A longer wait than this is not meant for a program. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-export interface MassiveOptions {
-  baseUrl: string;
-  apiKey: string;
-  /** Today in UTC: there is no later price. */
-  today: () => CalendarDate;
-  /** The last date whose trading is over: of a later one only the open is final. */
-  closedThrough: () => CalendarDate;
-}
-
 export function createMassive({
   baseUrl,
   apiKey,
   today,
   closedThrough,
-}: MassiveOptions): DateProvider {
+}: ProviderOptions): DateProvider {
   const base = baseUrl.replace(/\/+$/, '');
   const hide = secretHider([apiKey]);
   const ask = async <Value>(
     target: string,
-    { read, signal }: { read: (body: Json) => Value; signal: AbortSignal },
+    signal: AbortSignal,
+    read: (body: Json) => Value,
   ): Promise<ProviderResponse<Value>> => {
     const headers = { authorization: `Bearer ${apiKey}` };
     const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
     const result = await httpRequest(base + target, { headers, ...limits });
     return readResult(withoutSecrets(result, hide), read);
   };
-  const askForPage = <Action>(
-    target: string,
-    {
-      path,
-      read,
-      signal,
-    }: {
-      path: string;
-      read: (body: Json) => Omit<ActionPage<Action>, 'next'>;
-      signal: AbortSignal;
-    },
-  ) =>
-    ask(target, {
-      signal,
-      read: (body) => ({ ...read(body), next: nextTarget(body, { base, path }) }),
-    });
+  /** Asks for a page of a list, by the name that its dates have. */
+  const pagesOf =
+    <Action>(
+      path: string,
+      dateField: string,
+      read: (body: Json, query: ActionQuery) => Page<Action>,
+    ) =>
+    (query: ActionQuery, page: string | null, signal: AbortSignal) =>
+      ask(page ?? firstTarget(path, dateField, query), signal, (body) => ({
+        ...read(body, query),
+        next: nextTarget(body, { base, path }),
+      }));
   return {
     by: 'date',
     source: 'massive',
     bars: (date, symbols, signal) =>
-      ask(`${BARS_PATH}/${date}?adjusted=false`, {
-        read: (body) =>
-          readMarketDay(body, { date, symbols, today: today(), closedThrough: closedThrough() }),
-        signal,
-      }),
-    splits: (query, page, signal) =>
-      askForPage(page ?? firstTarget(SPLITS_PATH, 'execution_date', query), {
-        path: SPLITS_PATH,
-        read: (body) => readSplits(body, query),
-        signal,
-      }),
-    dividends: (query, page, signal) =>
-      askForPage(page ?? firstTarget(DIVIDENDS_PATH, 'ex_dividend_date', query), {
-        path: DIVIDENDS_PATH,
-        read: (body) => readDividends(body, query),
-        signal,
-      }),
+      ask(`${BARS_PATH}/${date}?adjusted=false`, signal, (body) =>
+        readMarketDay(body, { date, symbols, today: today(), closedThrough: closedThrough() }),
+      ),
+    splits: pagesOf('/stocks/v1/splits', 'execution_date', readSplits),
+    dividends: pagesOf('/stocks/v1/dividends', 'ex_dividend_date', readDividends),
   };
 }
 
@@ -304,14 +246,10 @@ function readResult<Value>(
   const body = asObject(tryParse(text));
   if (status === 200) return readBody(result, body, read);
   const message = `status ${status}: ${quote(wordsOf(body) ?? text)}`;
-  if (status === 429) {
-    const now = Date.parse(result.headers.date ?? '');
-    const retryAfterMs = readRetryAfter(result.headers, now);
-    if (retryAfterMs === undefined) return { problem: 'short_limit', message };
-    const most = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
-    return { problem: 'short_limit', message, retryAfterMs: most };
-  }
-  return { problem: problemOf(status), message };
+  if (status !== 429) return { problem: problemOf(status), message };
+  const wanted = readRetryAfter(result.headers, Date.parse(result.headers.date ?? ''));
+  const retryAfterMs = wanted && Math.min(wanted, MAX_RETRY_AFTER_MS);
+  return { problem: 'short_limit', message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 function problemOf(status: number): Problem {
@@ -325,29 +263,18 @@ function problemOf(status: number): Problem {
  * with status 200.
  */
 function readBody<Value>(
-  { headers, text }: HttpResponse,
+  response: HttpResponse,
   body: Json | undefined,
   read: (body: Json) => Value,
 ): ProviderResponse<Value> {
-  if (body === undefined) {
-    const type = headers['content-type'] ?? 'no content type';
-    return {
-      problem: 'unreadable',
-      message: `a response that is not a JSON object (${quote(type)}): ${quote(text)}`,
-    };
-  }
+  if (body === undefined) return describeForeign(response, 'a JSON object');
   const { status, error = null } = body;
-  if ((status !== 'OK' && status !== 'DELAYED') || error !== null) {
-    const words = quote(`${plainText(status) ?? 'no status'}: ${wordsOf(body) ?? text}`);
-    if (/requests per minute/i.test(words)) return { problem: 'short_limit', message: words };
-    if (/unknown api ?key/i.test(words)) return { problem: 'bad_key', message: words };
-    return { problem: status === 'NOT_AUTHORIZED' ? 'beyond_plan' : 'unreadable', message: words };
-  }
-  try {
-    return { value: read(body) };
-  } catch (error) {
-    return { problem: 'unreadable', message: messageOf(error) };
-  }
+  if ((status === 'OK' || status === 'DELAYED') && error === null)
+    return readValue(() => read(body));
+  const message = quote(`${plainText(status) ?? 'no status'}: ${wordsOf(body) ?? response.text}`);
+  if (/requests per minute/i.test(message)) return { problem: 'short_limit', message };
+  if (/unknown api ?key/i.test(message)) return { problem: 'bad_key', message };
+  return { problem: status === 'NOT_AUTHORIZED' ? 'beyond_plan' : 'unreadable', message };
 }
 
 /** The provider's own sentence in an error. */

@@ -4,11 +4,10 @@ import {
   type CalendarDate,
   closedThrough,
   countWeekdays,
-  isWeekday,
+  weekdays,
 } from '../basics/calendar.ts';
 import { type Members, universeOn } from '../basics/members.ts';
 import {
-  type Coverage,
   storedPrices,
   symbolsWithAdjustedPrices,
   symbolsWithClosedSource,
@@ -17,13 +16,6 @@ import { type DayNeed, downloadOrder } from './download-order.ts';
 import type { WantedDays } from './download-dates.ts';
 import type { PriceContext, PriceRequest, SymbolNeed } from './download.ts';
 import { usesSyntheticPrices } from './providers.ts';
-
-/** What is stored, as input for the functions below. */
-export interface StoredPrices {
-  /** A partial bar has no close: enough for trading, though its day is over by now. */
-  bars: readonly { symbol: string; date: CalendarDate; isPartial: 0 | 1 }[];
-  coverage: readonly Coverage[];
-}
 
 /**
  * Whether a date can be simulated. `available`: it has prices. `no_trading`: it is known to have
@@ -44,7 +36,8 @@ export interface DatePrices {
  * Classifies each date: available when every required symbol of the universe has a bar or is
  * covered, and at least one has a bar; without trading when all are covered and none has a bar. If
  * no symbol is required (nothing can be downloaded), a single bar makes a date available, and a
- * single covered symbol makes a date without bars one without trading.
+ * single covered symbol makes a date without bars one without trading. A partial bar has no close:
+ * enough for trading, though its day is over by now.
  */
 export function examineDates(
   dates: readonly CalendarDate[],
@@ -56,7 +49,7 @@ export function examineDates(
   }: {
     universe: readonly string[];
     members?: Members | undefined;
-    stored: StoredPrices;
+    stored: ReturnType<typeof storedPrices>;
     required: ReadonlySet<string>;
   },
 ): DatePrices[] {
@@ -85,10 +78,14 @@ export function examineDates(
   });
 }
 
-/** The unknown dates between covered spans, both ends included. */
-export interface CoverageGap {
+/** Dates from one to another, both included. */
+interface DateSpan {
   startDate: CalendarDate;
   endDate: CalendarDate;
+}
+
+/** The unknown dates between covered spans. */
+export interface CoverageGap extends DateSpan {
   weekdays: number;
 }
 
@@ -96,9 +93,7 @@ export interface CoverageGap {
  * The gaps between spans that contain a weekday. Spans come in order of their starts, whatever
  * their sources.
  */
-export function gapsBetween(
-  spans: readonly { startDate: CalendarDate; endDate: CalendarDate }[],
-): CoverageGap[] {
+export function gapsBetween(spans: readonly DateSpan[]): CoverageGap[] {
   const gaps: CoverageGap[] = [];
   let known: CalendarDate | null = null;
   for (const { startDate, endDate } of spans) {
@@ -156,9 +151,9 @@ export function examine(
  * The dates on which something is missing that can be known by now, with its symbols; the closes of
  * a day that is not over are not.
  */
-function missingOn(
+export function missingOn(
   examined: readonly DatePrices[],
-  { clock }: PriceContext,
+  { clock }: Pick<PriceContext, 'clock'>,
 ): { date: CalendarDate; symbols: string[] }[] {
   const closed = closedThrough(clock());
   return examined.flatMap(({ date, missing, partial }) => {
@@ -210,7 +205,8 @@ export function wantedDays(
   const symbols = everything.filter((symbol) => !adjusted.has(symbol));
   const closed = symbolsWithClosedSource(database, everything);
   const days = symbols.length > 0 ? settings.priceHistoryDays : 0;
-  const from = addDays(first, -historySpan(days));
+  // Calendar days that certainly contain so many trading days.
+  const from = days === 0 ? first : addDays(first, -(2 * days + 7));
   return {
     needs: dayNeeds(context, { dates: request.dates, universe, symbols }),
     first,
@@ -229,11 +225,6 @@ export function wantedDays(
   };
 }
 
-/** Calendar days that certainly contain so many trading days. */
-function historySpan(days: number): number {
-  return days === 0 ? 0 : 2 * days + 7;
-}
-
 function dayNeeds(
   context: PriceContext,
   {
@@ -242,22 +233,20 @@ function dayNeeds(
     symbols,
   }: { dates: readonly CalendarDate[]; universe: readonly string[]; symbols: readonly string[] },
 ): DayNeed[] {
-  const missing = new Set(
-    examine(context, { dates, universe }).flatMap((day) =>
-      day.missing.length > 0 ? [day.date] : [],
-    ),
-  );
+  const lacking = examine(context, { dates, universe }).filter((day) => day.missing.length > 0);
+  const required = new Set(lacking.map(({ date }) => date));
   const ofSymbols = examine(context, { dates, universe: symbols });
-  return missingOn(ofSymbols, context).map(({ date }) => ({ date, isRequired: missing.has(date) }));
+  return missingOn(ofSymbols, context).map(({ date }) => ({
+    date,
+    isRequired: required.has(date),
+  }));
 }
 
 function historyStates(
   context: PriceContext,
   { from, first, symbols }: { from: CalendarDate; first: CalendarDate; symbols: readonly string[] },
 ): WantedDays['history']['stateOf'] {
-  const dates: CalendarDate[] = [];
-  for (let date = from; date < first; date = addDays(date, 1))
-    if (isWeekday(date)) dates.push(date);
+  const dates = weekdays(from, addDays(first, -1));
   const days = new Map(
     examine(context, { dates, universe: symbols }, new Set(symbols)).map((day) => [day.date, day]),
   );

@@ -3,8 +3,10 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar, PriceSource } from '../database/prices.ts';
-import type { HttpFailure } from '../basics/http-client.ts';
+import { messageOf } from '../basics/domain.ts';
+import type { HttpFailure, HttpResponse } from '../basics/http-client.ts';
 import { backOff } from '../basics/event-loop.ts';
+import { quote } from '../basics/text.ts';
 
 /**
  * What a price provider may return instead of prices. `short_limit` passes within a minute,
@@ -22,24 +24,57 @@ export type Problem =
   | 'unreachable'
   | 'unreadable';
 
-export type ProviderResponse<Value> =
-  | { value: Value; problem?: never }
-  | {
-      problem: Problem;
-      /** The provider's own words, without the key. */
-      message: string;
-      /** At a short limit: how long the provider asks to wait. */
-      retryAfterMs?: number;
-      value?: never;
-    };
+/** A response without what was asked for. */
+export interface Failed {
+  problem: Problem;
+  /** The provider's own words, without the key. */
+  message: string;
+  /** At a short limit: how long the provider asks to wait. */
+  retryAfterMs?: number;
+  value?: never;
+}
+
+export type ProviderResponse<Value> = { value: Value; problem?: never } | Failed;
+
+/** How a provider is reached. */
+export interface ProviderOptions {
+  /** Without the path of a request. */
+  baseUrl: string;
+  apiKey: string;
+  /** Today in UTC: there is no later price. */
+  today: () => CalendarDate;
+  /** The last date whose trading is over: of a later one only the open is final. */
+  closedThrough: () => CalendarDate;
+}
 
 /** Why there is no response: what cannot be read would not be better the next time. */
-export function describeFailure({ failure, message }: HttpFailure): {
-  problem: Problem;
-  message: string;
-} {
+export function describeFailure({
+  failure,
+  message,
+}: HttpFailure): Pick<Failed, 'problem' | 'message'> {
   const isUnreadable = failure === 'too_large' || failure === 'coding';
   return { problem: isUnreadable ? 'unreadable' : 'unreachable', message };
+}
+
+/** What cannot be read of a response with status 200, which should be `what`. */
+export function describeForeign({ headers, text }: HttpResponse, what: string): Failed {
+  const type = headers['content-type'] ?? 'no content type';
+  const message = `a response that is not ${what} (${quote(type)}): ${quote(text)}`;
+  return { problem: 'unreadable', message };
+}
+
+/** What `read` finds in a response; what it throws says why that cannot be read. */
+export function readValue<Value>(read: () => Value): ProviderResponse<Value> {
+  try {
+    return { value: read() };
+  } catch (error) {
+    return { problem: 'unreadable', message: messageOf(error) };
+  }
+}
+
+/** A bar of a day that is not over: only its open is final. */
+export function openOnly(bar: Bar): Bar {
+  return { ...bar, high: null, low: null, close: null, volume: null };
 }
 
 /** `compact`: the last 100 bars; `full`: the whole history. */
@@ -155,7 +190,7 @@ export interface PatienceOptions {
   maxLimitWaitMs: number;
   signal: AbortSignal;
   /** Called for each request that fails, tried again or not. */
-  onFailure?: (failure: { problem: Problem; message: string }) => void;
+  onFailure?: (failure: Failed) => void;
   /** Replaced in tests, which do not wait. */
   wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -206,8 +241,7 @@ export function createPatience({
         if (signal.aborted) return response;
         if (response.problem !== undefined) onFailure(response);
         const guessMs = backOff(limits + 1, { firstMs, maxMs: MAX_LIMIT_WAIT_MS });
-        const limitWaitMs =
-          (response.problem === undefined ? undefined : response.retryAfterMs) ?? guessMs;
+        const limitWaitMs = (response.problem && response.retryAfterMs) ?? guessMs;
         if (
           response.problem === 'short_limit' &&
           waits &&

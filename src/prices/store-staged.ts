@@ -24,58 +24,25 @@ export const TRANSACTION_MS = 100;
  * waits for it tries again after at most `MAX_PAUSE_MS`, so it has to find the lock free for longer
  * than that.
  */
-const FREE_MS = MAX_PAUSE_MS + 10;
+export const FREE_MS = MAX_PAUSE_MS + 10;
 
 /** As much of the event loop as an import needs. */
-export type Time = Pick<EventLoop, 'now' | 'sleep'>;
+type Time = Pick<EventLoop, 'now' | 'sleep'>;
 
 /**
- * The writes of one import. Work is an iterator that writes a little at each step, in a transaction
- * that is open.
+ * Does work that writes a little at each step: in transactions of at most `TRANSACTION_MS` (and one
+ * step), which leave the lock free for `FREE_MS` after each.
  */
-export interface ImportTurns {
-  /** Takes on work after everything before it has been done. */
-  add(work: Iterator<unknown>): Promise<void>;
-  /**
-   * Runs a transaction, if there is work and the lock has been free for long enough: called often,
-   * it makes waiting rare.
-   */
-  advance(): void;
-  /** Waits until all work has been done. */
-  finish(): Promise<void>;
-}
-
-/**
- * Writes in transactions of at most `TRANSACTION_MS` (and one step), which leave the lock free for
- * `FREE_MS` after each.
- */
-export function createImportTurns(database: CommandDatabase, time: Time = eventLoop): ImportTurns {
-  let current: Iterator<unknown> | null = null;
-  let freeAt = -Infinity;
-  const freeMsLeft = () => freeAt + FREE_MS - time.now();
-  const runTransaction = (work: Iterator<unknown>) => {
-    // The time spent waiting for the lock does not count.
-    const isDone = database.transaction(() => runFor(work, time));
-    freeAt = time.now();
-    if (isDone) current = null;
-  };
-  const finish = async () => {
-    while (current !== null) {
-      const msLeft = freeMsLeft();
-      if (msLeft > 0) await time.sleep(msLeft);
-      else runTransaction(current);
-    }
-  };
-  return {
-    async add(work) {
-      await finish();
-      current = work;
-    },
-    advance() {
-      if (current !== null && freeMsLeft() <= 0) runTransaction(current);
-    },
-    finish,
-  };
+export async function writeInTurns(
+  database: CommandDatabase,
+  work: Iterator<unknown>,
+  time: Time = eventLoop,
+): Promise<void> {
+  // The time spent waiting for the lock does not count.
+  while (!database.transaction(() => runFor(work, time))) {
+    const freeUntil = time.now() + FREE_MS;
+    while (time.now() < freeUntil) await time.sleep(freeUntil - time.now());
+  }
 }
 
 /** Returns whether the work is done. */
@@ -166,9 +133,8 @@ export async function storeStaged(
     incomplete: 0,
     unknown: [],
   };
-  const turns = createImportTurns(database, options.options.time);
-  await turns.add(storeSymbols(database, staging, { ...options, progress }));
-  await turns.finish();
+  const work = storeSymbols(database, staging, { ...options, progress });
+  await writeInTurns(database, work, options.options.time);
   return progress;
 }
 

@@ -1,6 +1,7 @@
 import { addDays, type CalendarDate } from '../basics/calendar.ts';
 import { symbolsWithAdjustedPrices } from '../database/prices.ts';
 import { heldBefore } from '../database/active-days.ts';
+import type { Jump } from '../database/splits-and-dividends.ts';
 import type { Log } from '../basics/log.ts';
 import type { Settings } from '../basics/settings.ts';
 import {
@@ -18,10 +19,9 @@ import {
   emptyReport,
   type PriceContext,
   type PriceRequest,
-  type SymbolNeed,
 } from './download.ts';
-import { countHistory, downloadDates, type WantedDays } from './download-dates.ts';
-import { createPatience, type DateProvider, type SymbolProvider } from './provider.ts';
+import { countHistory, downloadDates } from './download-dates.ts';
+import { createPatience, type DateProvider } from './provider.ts';
 import {
   connectProviders,
   hasPriceProvider,
@@ -66,32 +66,25 @@ export async function supplyPrices(
     await makeSyntheticPrices(context, examine(context, { ...request, members: undefined }));
   else if (reason !== null && symbolNeeds(context, request, outside).length > 0)
     warnings.push(`Price data is not downloaded: ${reason}`);
+  // Jumps matter since the models' holdings are known, and as far back as models look.
+  const since = held.since < firstDate ? held.since : firstDate;
+  const span = { from: addDays(since, -SPLIT_HISTORY_DAYS), to: lastDate };
+  const jumps = () => findJumps(database, symbols, span);
   const providers = reason === null ? connectProviders(settings, context.clock) : [];
-  const { reports, waitedMs, unsupplied, jumps } = await download(context, request, {
-    providers,
-    outside,
-    heldSince: held.since,
-    findJumps: () =>
-      findJumps(database, symbols, { from: firstOf(held.since, firstDate), to: lastDate }),
-  });
+  const missing = { providers, outside, heldSince: held.since, jumps };
+  const { reports, waitedMs, unsupplied } = await download(context, request, missing);
   const dates = examineAfter(context, request, { reports, unsupplied });
   for (const report of reports) {
     warnings.push(...downloadWarnings(report, dates));
     logReport(context.log, report);
   }
-  const toWarnOf = jumpsToWarnOf(database, await jumps(), firstDate);
   warnings.push(
     ...waitWarnings(waitedMs),
     ...gapWarnings(dates, request.universe),
-    ...jumpWarnings(toWarnOf),
+    ...jumpWarnings(jumpsToWarnOf(database, await jumps(), firstDate)),
+    ...contradictionWarnings(await findContradictions(database, symbols)),
   );
-  warnings.push(...contradictionWarnings(await findContradictions(database, symbols)));
   return { dates, warnings, reports };
-}
-
-/** Jumps matter since the models' holdings are known, and as far back as models look. */
-function firstOf(heldSince: CalendarDate, firstDate: CalendarDate): CalendarDate {
-  return addDays(heldSince < firstDate ? heldSince : firstDate, -SPLIT_HISTORY_DAYS);
 }
 
 /** Why no price is downloaded; null when prices are. */
@@ -104,7 +97,7 @@ interface Missing {
   providers: ReturnType<typeof connectProviders>;
   outside: readonly string[];
   heldSince: CalendarDate;
-  findJumps: () => ReturnType<typeof findJumps>;
+  jumps: () => Promise<Jump[]>;
 }
 
 interface Downloaded {
@@ -112,7 +105,6 @@ interface Downloaded {
   waitedMs: number;
   /** Dates that no provider supplies: what is stored has to do. */
   unsupplied: ReadonlySet<CalendarDate>;
-  jumps: () => ReturnType<typeof findJumps>;
 }
 
 /**
@@ -122,7 +114,7 @@ interface Downloaded {
 async function download(
   context: PriceContext,
   request: PriceRequest,
-  { providers, outside, heldSince, findJumps: jumps }: Missing,
+  { providers, outside, heldSince, jumps }: Missing,
 ): Promise<Downloaded> {
   const { settings, clock, database, wait } = context;
   const { signal, onProgress } = request;
@@ -140,15 +132,14 @@ async function download(
     });
     const base = { database, clock, keyVariable, patience, signal, onProgress };
     const rest = { ...request, dates: open, downloadsLeft };
-    const report =
-      open.length === 0
-        ? null
-        : provider.by === 'date'
-          ? await downloadDates(
-              { ...base, provider },
-              wantedDays(context, rest, { outside, heldSince }),
-            )
-          : await downloadSymbols({ ...base, provider }, symbolNeeds(context, rest, outside));
+    let report: DownloadReport | null = null;
+    if (open.length > 0 && provider.by === 'date') {
+      const wanted = wantedDays(context, rest, { outside, heldSince });
+      report = await downloadDates({ ...base, provider }, wanted);
+    } else if (open.length > 0 && provider.by === 'symbol') {
+      const needs = symbolNeeds(context, rest, outside);
+      if (needs.length > 0) report = await downloadPrices({ ...base, provider }, needs);
+    }
     if (report !== null) reports.push(report);
     if (downloadsLeft !== null)
       downloadsLeft = Math.max(0, downloadsLeft - (report?.downloaded.length ?? 0));
@@ -162,25 +153,12 @@ async function download(
     open = report === null ? [] : open.filter((date) => isOutOfReach(report, date));
   }
   // A further provider may have supplied what an earlier report says is missing.
-  for (const report of reports.slice(0, -1))
-    if (report.history !== null)
-      report.history = historyNow(
-        report.history,
-        wantedDays(context, request, { outside, heldSince }),
-      );
-  return { reports, waitedMs, unsupplied: new Set([...open, ...unreadable]), jumps };
-}
-
-/**
- * What is still missing of the days before the first date, after a further provider has supplied
- * some.
- */
-function historyNow(
-  history: NonNullable<DownloadReport['history']>,
-  wanted: WantedDays,
-): DownloadReport['history'] {
-  const found = countHistory(wanted);
-  return found < history.wanted ? { ...history, found } : null;
+  for (const report of reports.slice(0, -1)) {
+    if (report.history === null) continue;
+    const found = countHistory(wantedDays(context, request, { outside, heldSince }));
+    report.history = found < report.history.wanted ? { ...report.history, found } : null;
+  }
+  return { reports, waitedMs, unsupplied: new Set([...open, ...unreadable]) };
 }
 
 /** Whether a provider will not supply a date tomorrow either. */
@@ -190,17 +168,10 @@ function isOutOfReach({ stop, beyond }: DownloadReport, date: CalendarDate): boo
   return isUseless || beyond.dates.includes(date);
 }
 
-async function downloadSymbols(
-  context: DownloadContext<SymbolProvider>,
-  needs: readonly SymbolNeed[],
-): Promise<DownloadReport | null> {
-  return needs.length === 0 ? null : downloadPrices(context, needs);
-}
-
 /** Splits of jumps before the period of which the splits are known. */
 async function explainByDates(
   context: DownloadContext<DateProvider>,
-  jumps: Awaited<ReturnType<typeof findJumps>>,
+  jumps: readonly Jump[],
 ): Promise<void> {
   const dates = jumps.map(({ date }) => date).sort();
   const [from, to] = [dates[0], dates.at(-1)];

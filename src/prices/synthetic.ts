@@ -14,7 +14,8 @@ import {
 import type { Database } from '../database/database.ts';
 import { addCoverage, type Bar, storeBars, symbolsWithRealPrices } from '../database/prices.ts';
 import { hashOn, hashText } from '../basics/hash.ts';
-import type { DatePrices } from './needs.ts';
+import { type DatePrices, missingOn } from './needs.ts';
+import { openOnly } from './provider.ts';
 
 /**
  * Made-up prices for DEV. The price of a symbol at a moment is a closed formula of (symbol,
@@ -61,12 +62,8 @@ export async function makeSyntheticPrices(
 ): Promise<void> {
   const today = dateOf(clock());
   const unfinished = addDays(closedThrough(clock()), 1);
-  const lacking = dates.map(({ date, missing, partial }) => ({
-    date,
-    symbols: date < unfinished ? [...missing, ...partial] : missing,
-  }));
-  const incomplete = lacking.filter(({ symbols }) => symbols.length > 0).map(({ date }) => date);
-  const [first, last] = [incomplete[0], incomplete.at(-1)];
+  const lacking = missingOn(dates, { clock });
+  const [first, last] = [lacking[0]?.date, lacking.at(-1)?.date];
   if (first === undefined || last === undefined) return;
   const symbols = [...new Set(lacking.flatMap((day) => day.symbols))];
   const real = symbolsWithRealPrices(database, symbols);
@@ -96,7 +93,7 @@ export function syntheticBars(
 ): Bar[] {
   return dates.filter(isWeekday).map((date) => {
     const bar = wholeBar(symbol, date);
-    return date < unfinished ? bar : { ...bar, high: null, low: null, close: null, volume: null };
+    return date < unfinished ? bar : openOnly(bar);
   });
 }
 

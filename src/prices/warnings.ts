@@ -2,10 +2,10 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
 import { warningsWith } from '../database/jobs.ts';
 import type { Jump, ContradictedSplit } from '../database/splits-and-dividends.ts';
-import { count, list } from '../basics/sentences.ts';
+import { count, linesOf, list } from '../basics/sentences.ts';
 import type { DatePrices } from './needs.ts';
 import { contradictionsInWords } from './files/meaning.ts';
-import type { Problem } from './provider.ts';
+import type { Problem, RefusedBar } from './provider.ts';
 import type { DownloadReport } from './download.ts';
 
 /** The warnings of a job about prices. */
@@ -62,33 +62,22 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): st
   const { isFullRefused, beyond, withoutActions, unpublished, history, unknown, unit } = report;
   const left = leftOut(dates).filter((date) => beyond.dates.includes(date));
   const pending = leftOut(dates).filter((date) => unpublished.includes(date));
-  return [
-    ...(isFullRefused
-      ? [
-          'The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices',
-        ]
-      : []),
-    ...(left.length > 0
-      ? [
-          `The price provider's plan does not include ${count(left.length, 'date')} (${beyond.message}): ${list(left)}`,
-        ]
-      : []),
+  const strangers = `${count(unknown.length, 'symbol')}${unit === 'symbol' ? '' : ' on these dates'}: ${list(unknown)}`;
+  return linesOf([
+    isFullRefused &&
+      'The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices',
+    left.length > 0 &&
+      `The price provider's plan does not include ${count(left.length, 'date')} (${beyond.message}): ${list(left)}`,
     ...[...withoutActions].map(
       ([kind, message]) =>
         `The price provider's plan does not include ${kind}, so none are known (${message})`,
     ),
-    ...(pending.length > 0
-      ? [`${NOT_OUT_YET} ${count(pending.length, 'date')}, and is asked again: ${list(pending)}`]
-      : []),
-    ...(history === null ? [] : [historyWarning(history)]),
-    ...(unknown.length === 0
-      ? []
-      : unit === 'symbol'
-        ? [`The price provider does not know ${count(unknown.length, 'symbol')}: ${list(unknown)}`]
-        : [
-            `The price provider has no prices of ${count(unknown.length, 'symbol')} on these dates: ${list(unknown)}`,
-          ]),
-  ];
+    pending.length > 0 &&
+      `${NOT_OUT_YET} ${count(pending.length, 'date')}, and is asked again: ${list(pending)}`,
+    history !== null && historyWarning(history),
+    unknown.length > 0 &&
+      `The price provider ${unit === 'symbol' ? 'does not know' : 'has no prices of'} ${strangers}`,
+  ]);
 }
 
 function historyWarning({ before, wanted, found }: NonNullable<DownloadReport['history']>): string {
@@ -100,52 +89,35 @@ function historyWarning({ before, wanted, found }: NonNullable<DownloadReport['h
 function contentWarnings(report: DownloadReport): string[] {
   const { unreadable, revisions, refusedBars, refusedActions, skippedActions, syntheticReplaced } =
     report;
-  const sum = (counts: Map<string, number>) =>
-    [...counts.values()].reduce((total, number) => total + number, 0);
+  const revised = revisions.values().reduce((total, number) => total + number, 0);
   const symbolsOf = (counts: ReadonlyMap<string, unknown>) => list([...counts.keys()].sort());
   const [firstUnreadable] = unreadable.values();
-  return [
-    ...(unreadable.size > 0
-      ? [
-          `The price provider's responses for ${symbolsOf(unreadable)} could not be used: ${firstUnreadable}`,
-        ]
-      : []),
-    ...(revisions.size > 0 ? [revisionWarning(sum(revisions), symbolsOf(revisions))] : []),
-    ...(refusedBars.length > 0 ? [refusedBarsWarning(refusedBars)] : []),
-    ...(refusedActions.length > 0
-      ? [
-          `${refusedActions.length} of the provider's splits and dividends could not be used: ` +
-            list(
-              refusedActions.map(({ symbol, reason }) => `${symbol} (${reason})`),
-              { most: MAX_NAMED_ACTIONS },
-            ),
-        ]
-      : []),
-    ...(skippedActions > 0
-      ? [
-          `${skippedActions} of the provider's splits and dividends, outside the dates asked for, cannot be read and were skipped`,
-        ]
-      : []),
-    ...(syntheticReplaced.length > 0
-      ? [
-          `Synthetic prices of ${count(syntheticReplaced.length, 'symbol')} were replaced by real ones: ${list(syntheticReplaced)}`,
-        ]
-      : []),
-  ];
+  return linesOf([
+    unreadable.size > 0 &&
+      `The price provider's responses for ${symbolsOf(unreadable)} could not be used: ${firstUnreadable}`,
+    revisions.size > 0 &&
+      `${count(revised, 'bar')} differ from those stored before (${symbolsOf(revisions)}); the old values are kept in price_revisions`,
+    refusedBars.length > 0 && refusedBarsWarning(refusedBars),
+    refusedActions.length > 0 &&
+      `${refusedActions.length} of the provider's splits and dividends could not be used: ${reasonsInWords(refusedActions)}`,
+    skippedActions > 0 &&
+      `${skippedActions} of the provider's splits and dividends, outside the dates asked for, cannot be read and were skipped`,
+    syntheticReplaced.length > 0 &&
+      `Synthetic prices of ${count(syntheticReplaced.length, 'symbol')} were replaced by real ones: ${list(syntheticReplaced)}`,
+  ]);
+}
+
+/** Some symbols, each with the reason why something of it was refused. */
+function reasonsInWords(refused: readonly RefusedBar[]): string {
+  const named = refused.map(({ symbol, reason }) => `${symbol} (${reason})`);
+  return list(named, { most: MAX_NAMED_ACTIONS });
 }
 
 /** Names each symbol, with the reason of its first bar. */
-function refusedBarsWarning(refusedBars: DownloadReport['refusedBars']): string {
-  const reasons = new Map(refusedBars.toReversed().map(({ symbol, reason }) => [symbol, reason]));
-  const named = list(
-    [...reasons].sort().map(([symbol, reason]) => `${symbol} (${reason})`),
-    { most: MAX_NAMED_ACTIONS },
-  );
+function refusedBarsWarning(refusedBars: readonly RefusedBar[]): string {
+  const first = new Map(refusedBars.toReversed().map((bar) => [bar.symbol, bar]));
+  const named = reasonsInWords([...first].sort().map(([, bar]) => bar));
   return `${count(refusedBars.length, 'bar')} ${refusedBars.length === 1 ? 'was' : 'were'} not plausible and not stored: ${named}`;
-}
-
-function revisionWarning(bars: number, symbols: string): string {
-  return `${count(bars, 'bar')} differ from those stored before (${symbols}); the old values are kept in price_revisions`;
 }
 
 function leftOut(dates: readonly DatePrices[]): string[] {
@@ -181,11 +153,9 @@ function reasonOf(problem: Problem, keyVariable: string): string {
 /** Splits and what prices are stored as, where they contradict each other. */
 export function contradictionWarnings(contradicted: readonly ContradictedSplit[]): string[] {
   const sentences = contradictionsInWords(contradicted);
-  const rest = sentences.length - MAX_NAMED_JUMPS;
-  return [
-    ...sentences.slice(0, MAX_NAMED_JUMPS),
-    ...(rest > 0 ? [`${count(rest, 'more split')} contradict the stored prices`] : []),
-  ];
+  const rest = sentences.splice(MAX_NAMED_JUMPS).length;
+  if (rest > 0) sentences.push(`${count(rest, 'more split')} contradict the stored prices`);
+  return sentences;
 }
 
 /**

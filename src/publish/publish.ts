@@ -284,7 +284,8 @@ function withoutWords(publication: Publication, decision: Decision): Decision {
 }
 
 /** The pages of jobs, none where they would say too much; adds the model-days that they link to. */
-function writeJobs({ respond, publication, write }: Work, days: ModelDays): Status[] {
+function writeJobs(work: Work, days: ModelDays): Status[] {
+  const { respond, publication, write } = work;
   const { jobId } = publication;
   const pages = [...pagesOf<Jobs>(respond, '/jobs')];
   const jobs = pages
@@ -296,12 +297,9 @@ function writeJobs({ respond, publication, write }: Work, days: ModelDays): Stat
     const text = respond(path);
     write(path, text);
     const ranked = { by: 'entry', common: 'true' };
-    for (const more of [{}, ranked, { ...ranked, details: 'true' }]) {
-      const query = { job_id: id, ...more };
-      write(`/performance?${new URLSearchParams(query)}`, respond('/performance', query));
-    }
-    const compared = { job_id: id, ...LOOKS };
-    write(`/comparison?${new URLSearchParams(compared)}`, respond('/comparison', compared));
+    for (const more of [{}, ranked, { ...ranked, details: 'true' }])
+      answer(work, '/performance', { job_id: id, ...more });
+    answer(work, '/comparison', { job_id: id, ...LOOKS });
     const status: Status = JSON.parse(text);
     for (const modelDay of status.details) addTo(days, modelDay);
     return status;

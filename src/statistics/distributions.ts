@@ -1,21 +1,18 @@
 import { symmetricQuantile, type SymmetricDistribution } from './moments.ts';
 
-/** Coefficients of b₀ + a₁/(b₁ + a₂/(b₂ + …)), by index; a₀ is never read. */
-interface ContinuedFraction {
-  numerator: (index: number) => number;
-  denominator: (index: number) => number;
-}
-
 const MAX_TERMS = 100_000;
 /** Replaces a 0 that would be a divisor. */
 const TINY = 1e-300;
 
 /**
- * The value of a continued fraction, evaluated forwards until a term changes nothing (Lentz,
- * Applied Optics 15, 1976, as modified by Thompson & Barnett, Journal of Computational Physics 64,
- * 1986). Throws when it does not converge.
+ * The value of b₀ + a₁/(b₁ + a₂/(b₂ + …)), each by its index, evaluated forwards until a term changes
+ * nothing (Lentz, Applied Optics 15, 1976, as modified by Thompson & Barnett, Journal of
+ * Computational Physics 64, 1986). a₀ is never read. Throws when it does not converge.
  */
-function continuedFraction({ numerator, denominator }: ContinuedFraction): number {
+function continuedFraction(
+  numerator: (index: number) => number,
+  denominator: (index: number) => number,
+): number {
   let value = denominator(0) || TINY;
   let [forwards, backwards] = [value, 0];
   for (let index = 1; index <= MAX_TERMS; index += 1) {
@@ -39,11 +36,6 @@ const ROOT_OF_PI = Math.sqrt(Math.PI);
  * fraction is used.
  */
 const SERIES_UP_TO = 2;
-
-/** P(T ≤ t), accurate relative to the tail it is in. */
-export function studentTCdf(t: number, degreesOfFreedom: number): number {
-  return studentTUpperTail(-t, degreesOfFreedom);
-}
 
 /**
  * P(T > t) = I_x(ν/2, 1/2) / 2 with x = ν/(ν + t²) (Abramowitz & Stegun 1964, 26.7.1), accurate
@@ -94,13 +86,13 @@ function tail(t: number, degreesOfFreedom: number): number {
   const [a, b] = [degreesOfFreedom / 2, 0.5];
   const x = 1 / (1 + (t * t) / degreesOfFreedom);
   const y = 1 / (1 + degreesOfFreedom / (t * t));
-  const fraction = continuedFraction({
-    numerator: (n) => ((a + n - 1) * (a + b + n - 1) * n * (b - n) * x * x) / (a + 2 * n - 1) ** 2,
-    denominator: (n) =>
+  const fraction = continuedFraction(
+    (n) => ((a + n - 1) * (a + b + n - 1) * n * (b - n) * x * x) / (a + 2 * n - 1) ** 2,
+    (n) =>
       n +
       (n === 0 ? 0 : (n * (b - n) * x) / (a + 2 * n - 1)) +
       ((a + n) * (a * y - b * x + 1 + n * (1 + y))) / (a + 2 * n + 1),
-  });
+  );
   const power = Math.exp(-a * Math.log1p((t * t) / degreesOfFreedom)) * Math.sqrt(y);
   return (power * gammaRatio(a)) / (2 * ROOT_OF_PI * fraction);
 }
@@ -129,11 +121,6 @@ function gammaRatio(a: number): number {
 /** The standard normal distribution. */
 
 const ROOT_OF_TWO_PI = Math.sqrt(2 * Math.PI);
-/**
- * Below this the series needs few terms, and 1/2 minus it is exact enough; above it the continued
- * fraction is used.
- */
-const NORMAL_SERIES_UP_TO = 2;
 
 function normalDensity(z: number): number {
   return Math.exp(-(z * z) / 2) / ROOT_OF_TWO_PI;
@@ -148,7 +135,7 @@ export function normalCdf(z: number): number {
 export function normalUpperTail(z: number): number {
   if (Number.isNaN(z)) return NaN;
   if (z < 0) return 1 - normalUpperTail(-z);
-  return z < NORMAL_SERIES_UP_TO ? 0.5 - normalMiddle(z) : normalTail(z);
+  return z < SERIES_UP_TO ? 0.5 - normalMiddle(z) : normalTail(z);
 }
 
 /** The z with P(Z ≤ z) = probability; infinite at 0 and 1. */
@@ -179,9 +166,9 @@ function normalMiddle(z: number): number {
 function normalTail(z: number): number {
   const half = (z * z) / 2;
   if (half === Infinity) return 0;
-  const fraction = continuedFraction({
-    numerator: (n) => -n * (n - 0.5),
-    denominator: (n) => half + 0.5 + 2 * n,
-  });
+  const fraction = continuedFraction(
+    (n) => -n * (n - 0.5),
+    (n) => half + 0.5 + 2 * n,
+  );
   return (normalDensity(z) * z) / (2 * fraction);
 }

@@ -12,7 +12,7 @@ export function at<Element>(list: ArrayLike<Element>, index: number): Element {
  * which shows in the result: in the innermost ones `at` takes several times as long.
  */
 
-export type Numbers = Float64Array | readonly number[];
+type Numbers = Float64Array | readonly number[];
 
 export function mean(numbers: Numbers): number {
   let sum = 0;

@@ -53,21 +53,14 @@ function weightedProducts(one: Float64Array, other: Float64Array): number {
   return sum;
 }
 
-/** A line fitted to points, y = intercept + slope · x, and the standard errors of both. */
-interface FittedLine {
-  intercept: number;
-  slope: number;
-  interceptError: number;
-  slopeError: number;
-}
-
 /**
- * Ordinary least squares with standard errors for autocorrelated days of unequal variance (Newey &
+ * A line fitted to points, y = intercept + slope · x, and the standard errors of both: by ordinary
+ * least squares with standard errors for autocorrelated days of unequal variance (Newey &
  * West 1987, 1994), with the small-sample correction D/(D − 2): as statsmodels'
  * `OLS(y, [1, x]).fit(cov_type="HAC", cov_kwds={"maxlags": L, "use_correction": True})`. `x` must
  * vary, over at least three days.
  */
-export function fitLine(x: readonly number[], y: readonly number[]): FittedLine {
+export function fitLine(x: readonly number[], y: readonly number[]) {
   const [middle, height] = [mean(x), mean(y)];
   const centred = deviationsFrom(middle, x);
   const squares = dot(centred, centred, centred.length);
@@ -95,14 +88,6 @@ export interface Coefficient {
   standardError: number;
 }
 
-interface FittedPlane {
-  intercept: Coefficient;
-  /** In the order of the columns. */
-  slopes: Coefficient[];
-  /** The share of the variance of y that the columns explain. */
-  rSquared: number;
-}
-
 /**
  * Columns that are not free of each other: their places, where the condition of the matrix of
  * centred columns, each scaled to length 1, is above `MAX_CONDITION` (Belsley, Kuh & Welsch,
@@ -117,7 +102,7 @@ const MAX_CONDITION = 1e4;
  * modified Gram-Schmidt process, which is as exact as the columns allow (Björck, Numerical Methods
  * for Least Squares Problems, 1996, 2.4). Null for columns of a condition above `MAX_CONDITION`.
  */
-export function fitPlane(columns: readonly Float64Array[], y: Float64Array): FittedPlane | null {
+export function fitPlane(columns: readonly Float64Array[], y: Float64Array) {
   const days = y.length;
   const middles = columns.map(mean);
   const centred = columns.map((column, index) => deviationsFrom(middles[index] ?? NaN, column));
@@ -144,7 +129,9 @@ export function fitPlane(columns: readonly Float64Array[], y: Float64Array): Fit
     intercept: coefficient(intercept, (day) =>
       middles.reduce((left, middle, index) => left - middle * influenceOf(index)(day), 1 / days),
     ),
+    /** In the order of the columns. */
     slopes: slopeValues.map((value, index) => coefficient(value, influenceOf(index))),
+    /** The share of the variance of y that the columns explain. */
     rSquared: 1 - dot(residuals, residuals, days) / dot(heights, heights, days),
   };
 }

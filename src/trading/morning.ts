@@ -2,7 +2,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { StoredDividend } from '../database/splits-and-dividends.ts';
 import type { KnownDividend } from '../database/evidence.ts';
 import type { Split } from '../database/market.ts';
-import { LEAST_PRICE, type Money, money, TooLarge } from '../basics/money.ts';
+import { dividedHalfEven, LEAST_PRICE, type Money, money, TooLarge } from '../basics/money.ts';
 import type { Market } from './market.ts';
 import { type Action, applySplit, type Portfolio, quantityOf } from './portfolio.ts';
 
@@ -66,14 +66,10 @@ export function inOrder<
   Dividend extends { exDate: CalendarDate },
 >(splits: readonly Split[], dividends: readonly Dividend[]): MorningEvent<Split, Dividend>[] {
   const events = [
-    ...dividends.map((dividend) => ({ dividend })),
-    ...splits.map((split) => ({ split })),
+    ...dividends.map((dividend) => ({ date: dividend.exDate, dividend })),
+    ...splits.map((split) => ({ date: split.date, split })),
   ];
-  const dateOf = (event: MorningEvent<Split, Dividend>) =>
-    event.dividend?.exDate ?? event.split?.date ?? '';
-  return events.sort((one, other) =>
-    dateOf(one) < dateOf(other) ? -1 : dateOf(one) > dateOf(other) ? 1 : 0,
-  );
+  return events.sort((one, other) => (one.date < other.date ? -1 : one.date > other.date ? 1 : 0));
 }
 
 /**
@@ -97,7 +93,7 @@ function splitAction(
 }
 
 /** A price in the shares of before later splits, which make `ratio` shares of one. */
-export function inEarlierShares(price: Money, ratio: number): Money {
+function inEarlierShares(price: Money, ratio: number): Money {
   return money(Math.round(price * ratio) || LEAST_PRICE);
 }
 
@@ -108,7 +104,7 @@ const MILLIONTHS_PER_UNIT = 100n;
  * The cash of a dividend as its source tells it, and the splits that convert it to the shares of
  * its series.
  */
-export type DividendTerms = Pick<StoredDividend, 'cash' | 'basis' | 'splits'>;
+type DividendTerms = Pick<StoredDividend, 'cash' | 'basis' | 'splits'>;
 
 /**
  * What a dividend pays per share of its series, in 1/1,000,000 dollar, rounded half to even: an
@@ -133,14 +129,14 @@ export function cashPerShareAbout({ cash, basis, splits }: DividendTerms): numbe
     oldShares *= BigInt(String(denominator));
   }
   const [times, by] = basis === 'split_adjusted' ? [newShares, oldShares] : [oldShares, newShares];
-  return Number(divideHalfEven(BigInt(cash) * times, by));
+  return Number(dividedHalfEven(BigInt(cash) * times, by));
 }
 
 /**
  * What a dividend pays on whole shares, rounded half to even; `perShare` is in 1/1,000,000 dollar.
  */
 export function dividendOn(shares: number, perShare: number): Money {
-  return money(Number(divideHalfEven(BigInt(shares) * BigInt(perShare), MILLIONTHS_PER_UNIT)));
+  return money(Number(dividedHalfEven(BigInt(shares) * BigInt(perShare), MILLIONTHS_PER_UNIT)));
 }
 
 /** Pays a dividend on a holding; `perShare` is in 1/1,000,000 dollar. */
@@ -151,12 +147,4 @@ export function payDividend(
   const shares = quantityOf(portfolio, symbol);
   const cash = dividendOn(shares, perShare);
   return { portfolio: { ...portfolio, cash: money(portfolio.cash + cash) }, shares, cash };
-}
-
-/** Divides integers of which none is negative. */
-function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
-  const quotient = dividend / divisor;
-  const twice = 2n * (dividend % divisor);
-  const isUp = twice > divisor || (twice === divisor && quotient % 2n === 1n);
-  return isUp ? quotient + 1n : quotient;
 }

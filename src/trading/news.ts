@@ -125,15 +125,23 @@ function ask(
 function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
   if (result.failure !== undefined)
     return { forModel: FAILURES[result.failure] ?? UNREADABLE, reason: result.message };
-  const body = tryParse(result.text);
-  if (isNothingFound(result.status, body)) return [];
-  if (result.status !== 200) return describeStatus(result.status, body);
+  const { status, text, headers } = result;
+  const body = tryParse(text);
+  const message = asObject(body)?.['message'];
+  const words = typeof message === 'string' ? message : null;
+  // Jina reports an empty result as an error.
+  if (status === 422 && words?.startsWith('No search results available')) return [];
+  if (status !== 200)
+    return {
+      forModel: STATUSES[status] ?? `the provider responded with status ${status}`,
+      reason: words === null ? `${status}` : `${status}: ${cleanText(words)}`,
+    };
   const list = v.safeParse(responseSchema, body);
   // Such a response is not repeated: it may be a page of headlines.
   if (!list.success)
     return {
       forModel: UNREADABLE,
-      reason: `200 with ${result.headers['content-type'] ?? 'no content type'}, which is not a list of results`,
+      reason: `200 with ${headers['content-type'] ?? 'no content type'}, which is not a list of results`,
     };
   return list.output.data.flatMap((entry) => {
     const checked = v.safeParse(resultSchema, entry);
@@ -151,31 +159,12 @@ const FAILURES: Partial<Record<HttpFailure['failure'], string>> = {
   aborted: 'the model-day has ended',
 };
 
-function describeStatus(status: number, body: unknown): Failure {
-  const message = asObject(body)?.['message'];
-  const words = typeof message === 'string' ? `: ${cleanText(message)}` : '';
-  return {
-    forModel: STATUSES[status] ?? `the provider responded with status ${status}`,
-    reason: `${status}${words}`,
-  };
-}
-
 const STATUSES: Record<number, string> = {
   401: 'the provider refused the key',
   402: "the provider's account is used up",
   403: 'the provider refused the key',
   429: 'the provider allows no more searches for now',
 };
-
-/** Jina reports an empty result as an error. */
-function isNothingFound(status: number, body: unknown): boolean {
-  const message = asObject(body)?.['message'];
-  return (
-    status === 422 &&
-    typeof message === 'string' &&
-    message.startsWith('No search results available')
-  );
-}
 
 /**
  * What was published before the date, in the provider's order. Only results that pass this filter
@@ -185,15 +174,8 @@ function sift(found: readonly SearchResult[], date: CalendarDate): NewsResult {
   const dated = found.map((result) => ({ ...result, published: datesOf(result) }));
   const earlier = dated.flatMap(({ published, title, url, description }) => {
     if (published === null || published >= date) return [];
-    const [shownTitle, shownUrl] = [quote(title, MAX_TITLE_LENGTH), quote(url, MAX_URL_LENGTH)];
-    return [
-      {
-        date: published,
-        title: shownTitle,
-        url: shownUrl,
-        snippet: quote(description, MAX_SNIPPET_LENGTH),
-      },
-    ];
+    const cut = { title: quote(title, MAX_TITLE_LENGTH), url: quote(url, MAX_URL_LENGTH) };
+    return [{ date: published, ...cut, snippet: quote(description, MAX_SNIPPET_LENGTH) }];
   });
   return {
     results: earlier.slice(0, MAX_RESULTS),

@@ -1,5 +1,4 @@
-import type { AgentConfiguration, Limits } from '../basics/configuration-schema.ts';
-import type { Members } from '../basics/members.ts';
+import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { type Money, money, toDollars } from '../basics/money.ts';
 import { percentOf } from '../basics/sentences.ts';
 import type { Market } from './market.ts';
@@ -16,21 +15,7 @@ import {
   type TradingCosts,
   tradingCostsOf,
 } from './portfolio.ts';
-import type { Placed, Reply, Side, TradingDay } from './trading-day.ts';
-
-/**
- * How the orders of a day are taken: executed at the open that the model sees, or, where that is
- * hidden, placed by the previous close and filled at the open when the day ends.
- */
-export interface OrderTerms {
-  costs: TradingCosts;
-  /** Whether nothing of the session date is known to the model. */
-  isOpenHidden?: boolean;
-  /** Null without limits. */
-  limits?: Limits | null;
-  /** Of a universe as of a date. */
-  members?: Members | undefined;
-}
+import type { OrderTerms, Placed, Reply, Side, TradingDay } from './trading-day.ts';
 
 export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
   return {
@@ -42,7 +27,7 @@ export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
 }
 
 /** An order of which not all shares filled, and why; without a price where there was no open. */
-export interface Unfilled extends Placed {
+interface Unfilled extends Placed {
   filled: number;
   price: number | null;
   reason: string;
@@ -82,7 +67,7 @@ export function takeOrder(
   if (refusal !== undefined) return { refusal };
   if (isOpenHidden)
     return {
-      placed: { order: { side, symbol, amount }, expected: after },
+      placed: { orders: [{ side, symbol, amount }], expected: after },
       result: {
         placed: side,
         symbol,
@@ -93,7 +78,7 @@ export function takeOrder(
     };
   const commission = commissionOn(money(amount * order.price), costs);
   return {
-    action: { actionType: side, symbol, amount, price: order.price, portfolio: after },
+    actions: [{ actionType: side, symbol, amount, price: order.price, portfolio: after }],
     result: {
       executed: side,
       symbol,
@@ -200,7 +185,7 @@ export function fillOrders(
 }
 
 /** Orders as they fill. */
-export function bySide<Order extends Pick<Placed, 'side'>>(placed: readonly Order[]): Order[] {
+function bySide<Order extends Pick<Placed, 'side'>>(placed: readonly Order[]): Order[] {
   return placed.toSorted((one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'));
 }
 

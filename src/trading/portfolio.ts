@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import type { ActionType } from '../basics/domain.ts';
+import type { Split } from '../database/market.ts';
 import {
   formatDollars,
   fromDollars,
@@ -35,12 +37,6 @@ interface Order {
   amount: number;
   price: Money;
   costs?: TradingCosts;
-}
-
-/** A stock split: `numerator` new shares for `denominator` old ones. */
-interface SplitRatio {
-  numerator: number;
-  denominator: number;
 }
 
 /** The result of an order: the portfolio after it, or why it was refused (then nothing changed). */
@@ -122,7 +118,7 @@ export function sell(
  */
 export function applySplit(
   portfolio: Portfolio,
-  { symbol, numerator, denominator, price }: SplitRatio & { symbol: string; price: Money },
+  { symbol, numerator, denominator, price }: Omit<Split, 'date'> & { price: Money },
 ): { portfolio: Portfolio; added: number } {
   const before = quantityOf(portfolio, symbol);
   const parts = before * numerator;
@@ -212,16 +208,15 @@ const PARTS_PER_BASIS_POINT = 10_000n;
 const BASIS_POINTS = 10_000n;
 
 /** The costs in a configuration, in dollars and basis points. */
-export function tradingCostsOf(agentConfig: {
-  commission_per_trade: number;
-  commission_bps: number;
-  slippage_bps: number;
-}): TradingCosts {
-  return {
-    commissionPerTrade: fromDollars(agentConfig.commission_per_trade),
-    commissionBps: agentConfig.commission_bps,
-    slippageBps: agentConfig.slippage_bps,
-  };
+export function tradingCostsOf({
+  commission_per_trade,
+  commission_bps: commissionBps,
+  slippage_bps: slippageBps,
+}: Pick<
+  AgentConfiguration,
+  'commission_per_trade' | 'commission_bps' | 'slippage_bps'
+>): TradingCosts {
+  return { commissionPerTrade: fromDollars(commission_per_trade), commissionBps, slippageBps };
 }
 
 /** For the model, in dollars and basis points; null when there are none. */

@@ -1,13 +1,7 @@
 import * as v from 'valibot';
 import type { LoggedMessage, LogMessage } from '../database/sessions.ts';
 import { tryParse } from '../basics/json.ts';
-import {
-  type Answer,
-  type Carried,
-  carriedSchema,
-  type ToolCall,
-  toolCallSchema,
-} from '../wire/protocol.ts';
+import { type Answer, carriedSchema, type ToolCall, toolCallSchema } from '../wire/protocol.ts';
 
 /**
  * How the steps of a session are written to its reasoning log, and read back when the session is
@@ -30,23 +24,17 @@ export interface RecordedStep {
   answer: Answer;
   /** The results of its tool calls; null when the process ended before they were logged. */
   results: readonly string[] | null;
+  /** Whether its model was given a second chance. */
+  hasSecond: boolean;
 }
 
 /** The name of the last message of a day with a hidden open, which no call of the model has. */
 export const FILLS = 'fills';
 
 /** Whether a message says what became of the orders: the model's own calls have an input. */
-export function isFills({
-  toolName,
-  toolInput,
-}: {
-  toolName: string | null;
-  toolInput: string | null;
-}): boolean {
-  return toolName === FILLS && toolInput === null;
+export function isFills(message: Record<'toolName' | 'toolInput', string | null>): boolean {
+  return message.toolName === FILLS && message.toolInput === null;
 }
-
-const toolCallsSchema = v.array(toolCallSchema);
 
 /** An answer of the model as messages of the log. */
 export function answerMessages({
@@ -57,16 +45,13 @@ export function answerMessages({
   carried,
   served,
 }: Answer): LogMessage[] {
-  const calls = toolCalls.length > 0 ? { toolCalls: JSON.stringify(toolCalls) } : {};
-  const back = carried ? { carried: JSON.stringify(carried) } : {};
-  const said = served ? { served: JSON.stringify(served) } : {};
   const message: LogMessage = {
     role: 'assistant',
     content,
     summary: reasoning,
-    ...calls,
-    ...back,
-    ...said,
+    ...(toolCalls.length > 0 && { toolCalls: JSON.stringify(toolCalls) }),
+    ...(carried && { carried: JSON.stringify(carried) }),
+    ...(served && { served: JSON.stringify(served) }),
   };
   return note === null ? [message] : [message, { role: 'system', content: note }];
 }
@@ -93,9 +78,9 @@ export function stepsIn(log: readonly LoggedMessage[]): RecordedStep[] {
     const answer: Answer = {
       type: 'answer',
       content: said.content,
-      toolCalls: readToolCalls(said),
+      toolCalls: readStored(v.array(toolCallSchema), said.toolCalls, 'tool calls') ?? [],
       note: followedBy.find(({ role }) => role === 'system')?.content ?? null,
-      carried: readCarried(said),
+      carried: readStored(carriedSchema, said.carried, 'fields to be sent back to the provider'),
       reasoning: null,
       usage: null,
     };
@@ -106,23 +91,20 @@ export function stepsIn(log: readonly LoggedMessage[]): RecordedStep[] {
       throw new LogMismatch(
         `step ${index + 1} has ${results.length} results of ${calls} tool calls`,
       );
-    return { answer, results: isCut ? null : results };
+    const hasSecond = followedBy.some(({ role }) => role === 'user');
+    return { answer, results: isCut ? null : results, hasSecond };
   });
 }
 
-function readToolCalls({ toolCalls }: LoggedMessage): ToolCall[] {
-  const result = v.safeParse(toolCallsSchema, toolCalls === null ? [] : JSON.parse(toolCalls));
-  if (!result.success) throw new LogMismatch('it holds tool calls that cannot be read');
-  return result.output;
-}
-
-function readCarried({ carried }: LoggedMessage): Carried | null {
-  const result = v.safeParse(
-    v.nullable(carriedSchema),
-    carried === null ? null : JSON.parse(carried),
-  );
-  if (!result.success)
-    throw new LogMismatch('it holds fields to be sent back to the provider that cannot be read');
+/** Null for what was not stored; `what` is in it, for the error. */
+function readStored<Schema extends v.GenericSchema>(
+  schema: Schema,
+  stored: string | null,
+  what: string,
+): v.InferOutput<Schema> | null {
+  if (stored === null) return null;
+  const result = v.safeParse(schema, JSON.parse(stored));
+  if (!result.success) throw new LogMismatch(`it holds ${what} that cannot be read`);
   return result.output;
 }
 

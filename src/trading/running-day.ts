@@ -1,17 +1,17 @@
-import { WORDING, type Wording } from '../agent/prompt.ts';
-import type { CalendarDate } from '../basics/calendar.ts';
+import { WORDING } from '../agent/prompt.ts';
 import { leftBetween } from '../basics/members.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../wire/protocol.ts';
 import { documentTools, openDocuments, type RecordedDocuments } from './documents.ts';
 import { beforeOpen, type Market } from './market.ts';
-import type { Morning } from './morning.ts';
+import type { Decider } from './decision.ts';
 import type { NewsSearch } from './news.ts';
-import { fillOrders, type OrderTerms, unfilledInWords } from './orders.ts';
+import { fillOrders, unfilledInWords } from './orders.ts';
 import { toDollars } from '../basics/money.ts';
 import { type Action, assertSound, type Portfolio } from './portfolio.ts';
+import type { Start } from './start.ts';
 import { runTool, type ToolResult } from './tools.ts';
-import type { Placed, TradingDay } from './trading-day.ts';
+import type { OrderTerms, Placed, TradingDay } from './trading-day.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 export const MAX_TOOL_NAME_LENGTH = 100;
@@ -25,6 +25,8 @@ export interface Play extends TradingDay {
   readonly actions: Action[];
   /** By the name of the tool. */
   readonly toolUsage: Map<string, ToolUsageRow>;
+  /** How sure its decision is, 0 to 1; null where it does not say. */
+  confidence: number | null;
   /** The note as it is now, whether the model may read it or not. */
   ownNote: string | null;
   /** With the opens of the session date, at which orders fill. */
@@ -33,16 +35,15 @@ export interface Play extends TradingDay {
   expected: Portfolio;
 }
 
-interface Terms extends OrderTerms {
-  market: Market;
-  universe: ReadonlySet<string>;
+export interface Terms
+  extends OrderTerms,
+    Pick<TradingDay, 'market' | 'universe' | 'offered' | 'wording'> {
   news: NewsSearch | null;
-  offered?: readonly string[] | undefined;
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
-  wording?: Wording;
   /** Of a session that is played again without all documents. */
   recorded?: RecordedDocuments | undefined;
+  decider?: Decider | null;
 }
 
 /** A market as the models of a day know it. */
@@ -56,22 +57,12 @@ export function knownMarket({
 /** A day in the morning: splits applied, dividends paid, nothing called yet. */
 export function beginPlay(
   terms: Terms,
-  {
-    startDate = null,
-    startPortfolio,
-    morning,
-    startNote,
-    startUnfilled,
-  }: {
-    startDate?: CalendarDate | null;
-    startPortfolio: Portfolio;
-    morning: Morning;
-    startNote: string | null;
-    startUnfilled: readonly string[];
-  },
+  start: Pick<Start, 'startPortfolio' | 'morning' | 'startNote' | 'startUnfilled'> &
+    Partial<Pick<Start, 'startDate'>>,
 ): Play {
+  const { startPortfolio, morning } = start;
   const { market, universe, news, costs, offered, hasNotes, wording = WORDING } = terms;
-  const { isOpenHidden = false, limits = null, members, recorded } = terms;
+  const { isOpenHidden = false, limits = null, members, recorded, decider = null } = terms;
   const mayRead = documentTools.some((tool) => offered?.includes(tool));
   const symbols = [...universe, ...startPortfolio.holdings.keys()];
   const actions: Action[] = [];
@@ -87,6 +78,8 @@ export function beginPlay(
     costs,
     isOpenHidden,
     limits,
+    decider,
+    confidence: null,
     offered,
     wording,
     actions,
@@ -96,11 +89,11 @@ export function beginPlay(
       const executed = actions.filter(({ actionType: type }) => type === 'buy' || type === 'sell');
       return executed.length + placed.length;
     },
-    unfilled: startUnfilled,
+    unfilled: start.startUnfilled,
     left:
-      members === undefined || startDate === null
-        ? []
-        : leftBetween(members, { from: startDate, to: market.date }),
+      members && start.startDate
+        ? leftBetween(members, { from: start.startDate, to: market.date })
+        : [],
     get portfolio() {
       return actions.at(-1)?.portfolio ?? startPortfolio;
     },
@@ -108,7 +101,7 @@ export function beginPlay(
     get note() {
       return hasNotes ? play.ownNote : undefined;
     },
-    ownNote: startNote,
+    ownNote: start.startNote,
     toolUsage: new Map(),
   };
   for (const action of morning.actions) enter(play, action);
@@ -160,10 +153,10 @@ export async function callTool(
 ): Promise<Pick<ToolResult, 'content' | 'isMalformed'>> {
   const startedAt = performance.now();
   const result = await runTool(play, call, recorded);
-  const { content, isRefused, isMalformed, action, note, placed } = result;
-  if (action !== null) enter(play, action);
+  const { content, isRefused, isMalformed, actions, note, placed } = result;
+  for (const action of actions) enter(play, action);
   if (placed !== undefined) {
-    play.placed.push(placed.order);
+    play.placed.push(...placed.orders);
     play.expected = placed.expected;
   }
   if (note !== undefined) play.ownNote = note === '' ? null : note;

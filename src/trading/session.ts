@@ -12,7 +12,6 @@ import {
 } from '../database/sessions.ts';
 import { numberedWrite } from '../database/price-writes.ts';
 import { addUsage, type Usage } from '../database/usage.ts';
-import type { Money } from '../basics/money.ts';
 import type {
   Answer,
   Brief,
@@ -30,9 +29,10 @@ import {
   type SessionContext,
   gatherEvidence,
   positionsOf,
+  type StartTerms,
 } from './start.ts';
-import type { Market } from './market.ts';
-import type { NewsSearch } from './news.ts';
+import { costOf, type TokenPrices } from './answer-cost.ts';
+import { decide, isDecision } from './decision.ts';
 import {
   beginPlay,
   callTool,
@@ -40,8 +40,8 @@ import {
   knownMarket,
   MAX_TOOL_NAME_LENGTH,
   type Play,
+  type Terms,
 } from './running-day.ts';
-import type { OrderTerms } from './orders.ts';
 import type { Action } from './portfolio.ts';
 import {
   answerMessages,
@@ -52,42 +52,8 @@ import {
   resultMessage,
   stepsIn,
 } from './reasoning-log.ts';
-import { toolDescriptions } from './tools.ts';
-import { briefOf } from './trading-day.ts';
-
-/**
- * Dollars per million tokens. Cached input costs the same as input unless it has a price of its
- * own.
- */
-interface TokenPrices {
-  input: number;
-  output: number;
-  cached_input?: number | null | undefined;
-  /**
-   * What is written to a provider's cache; 1.25 times the input if left out, as Anthropic charges.
-   */
-  cache_write?: number | null | undefined;
-}
-
-const CACHE_WRITE_FACTOR = 1.25;
-
-/** The cost of one answer, in dollars; null when its tokens or the prices are unknown. */
-export function costOf(usage: TokenUsage | null, prices: TokenPrices | null): number | null {
-  if (
-    usage === null ||
-    prices === null ||
-    usage.promptTokens === null ||
-    usage.completionTokens === null
-  )
-    return null;
-  const cached = Math.min(usage.cachedTokens ?? 0, usage.promptTokens);
-  const written = Math.min(usage.cacheWriteTokens ?? 0, usage.promptTokens - cached);
-  const ofCache =
-    cached * (prices.cached_input ?? prices.input) +
-    written * (prices.cache_write ?? prices.input * CACHE_WRITE_FACTOR);
-  const input = (usage.promptTokens - cached - written) * prices.input + ofCache;
-  return (input + usage.completionTokens * prices.output) / 1_000_000;
-}
+import { DECISION, toolDescriptions } from './tools.ts';
+import { briefOf, describePortfolio } from './trading-day.ts';
 
 const UNKNOWN_TOKENS = {
   promptTokens: null,
@@ -95,6 +61,23 @@ const UNKNOWN_TOKENS = {
   cachedTokens: null,
   reasoningTokens: null,
 };
+
+/** What a call of an agent has used, which is made without asking it. */
+const NOTHING: TokenUsage = {
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  costUsd: 0,
+};
+const NO_WORDS = {
+  type: 'answer',
+  content: '',
+  reasoning: null,
+  note: null,
+  usage: NOTHING,
+} as const;
 
 /**
  * A running model-day in the parent: the ledger in memory, the conversation in the database.
@@ -110,6 +93,8 @@ export interface Session {
   readonly actions: readonly Action[];
   /** Answers so far, replayed ones included. */
   readonly steps: number;
+  /** How a decision has ended the day, if one has. */
+  readonly decided: Outcome | null;
   /**
    * Replays what an earlier process of this model-day logged. Returns the conversation so far, for
    * the child to continue from; empty for a new session. Rejects with a `LogMismatch` when a result
@@ -126,6 +111,10 @@ export interface Session {
    * they are returned.
    */
   answer(answer: Answer): Promise<ToolResults>;
+  /** Cash, holdings and value as they are now. */
+  portfolio(): { cash: number; holdings: Brief['holdings']; value: number };
+  /** Runs one call of an agent, which makes it over HTTP before its answer. */
+  call(call: ToolCall): Promise<string>;
   /**
    * Counts a request that the provider did not answer, with the tokens that it reports all the
    * same.
@@ -150,19 +139,9 @@ export interface Session {
 
 type Prompt = readonly Pick<LogMessage, 'role' | 'content'>[];
 
-interface SessionOptions extends OrderTerms {
-  market: Market;
-  universe: ReadonlySet<string>;
-  initialCash: Money;
-  /** Whether dividends of what it holds are paid. */
-  paysDividends: boolean;
+interface SessionOptions extends Terms, StartTerms {
   /** What the model's tokens cost; null when unknown. */
-  tokenPrices: TokenPrices | null;
-  news: NewsSearch | null;
-  /** The names of the tools that the entry is offered; all when left out. */
-  offered?: readonly string[];
-  /** Whether the model may keep a note; its note is carried on in any case. */
-  hasNotes?: boolean;
+  tokenPrices: TokenPrices;
   /** Aborted when the job is stopped; after that nothing more is written for the session. */
   signal?: AbortSignal;
 }
@@ -174,6 +153,7 @@ interface State extends SessionContext, SessionOptions, Beginning {
   steps: number;
   messageCount: number;
   hasEnded: boolean;
+  decided: Outcome | null;
 }
 
 /**
@@ -189,17 +169,32 @@ export async function openSession(
   return {
     modelDay,
     brief: briefOf(state.play),
-    tools: toolDescriptions(state.play),
+    tools: state.play.decider?.by === 'one_answer' ? [DECISION] : toolDescriptions(state.play),
     actions: state.play.actions,
     get steps() {
       return state.steps;
     },
+    get decided() {
+      return state.decided;
+    },
     resume: () => replay(state),
     prompt: (messages) => takePrompt(state, messages),
     answer: (answer) => takeAnswer(state, answer),
+    portfolio() {
+      const { portfolioValue: value, ...rest } = describePortfolio(state.play);
+      return { ...rest, value };
+    },
+    async call(call) {
+      const { results } = await takeAnswer(state, { ...NO_WORDS, toolCalls: [call] });
+      return results[0]?.content ?? '';
+    },
     countFailedRequest: (usage = null) => countFailedRequest(state, usage),
     end: (outcome) => end(state, () => writeEnd(state, outcome)),
-    setAside: (mismatch) => end(state, () => writeSetAside(state, mismatch)),
+    setAside: ({ reason: error }) =>
+      end(state, () => {
+        const completedAt = timestamp(context.clock());
+        setAside(context.database, state.sessionId, { error, completedAt });
+      }),
     leave: () => void (state.hasEnded = true),
   };
 }
@@ -216,6 +211,7 @@ function begin(context: SessionContext, modelDay: ModelDay, options: SessionOpti
     steps: 0,
     messageCount: beginning.log.length,
     hasEnded: false,
+    decided: null,
   };
 }
 
@@ -223,9 +219,10 @@ async function replay(state: State): Promise<PastMessage['message'][]> {
   const past: PastMessage['message'][] = [];
   for (const step of stepsIn(state.log)) {
     const { content, toolCalls, note, carried } = step.answer;
-    const { results } = await takeAnswer(state, step.answer, step);
+    const { results, again } = await takeAnswer(state, step.answer, step);
     const heard = results.map((result) => ({ role: 'tool', ...result }) as const);
     past.push({ role: 'assistant', content, toolCalls, note, carried }, ...heard);
+    if (again !== undefined) past.push({ role: 'user', content: again });
   }
   return past;
 }
@@ -248,12 +245,17 @@ async function takePrompt(state: State, prompt: Prompt): Promise<void> {
  */
 async function takeAnswer(
   state: State,
-  answer: Answer,
+  said: Answer,
   recorded?: RecordedStep,
 ): Promise<ToolResults> {
   state.steps += 1;
+  const decided = isDecision(state.play.decider, said)
+    ? decide(state.play.decider, said, state.steps === 1)
+    : null;
+  const { again, end: outcome = null } = decided ?? {};
+  const answer = recorded === undefined && decided ? { ...said, toolCalls: decided.calls } : said;
   if (recorded === undefined)
-    await log(state, answerMessages(answer), usageOf(answer, state.tokenPrices));
+    await log(state, answerMessages(answer), usageOf(state, answer.usage, 1));
   const returned: { call: ToolCall; content: string; isMalformed?: true }[] = [];
   for (const [index, call] of answer.toolCalls.entries()) {
     if (state.hasEnded) break; // while a slow tool was running
@@ -271,9 +273,18 @@ async function takeAnswer(
       state,
       returned.map(({ call, content }) => resultMessage(call, content)),
     );
+  if (again !== undefined && !recorded?.hasSecond)
+    await log(state, [{ role: 'user', content: again }]);
+  if (decided !== null) {
+    state.play.confidence = decided.confidence;
+    state.decided = outcome;
+  }
   return {
     type: 'tool_results',
-    results: returned.map(({ call: { id }, ...result }) => ({ id, ...result })),
+    // The calls that carry out a decision are not those of its child.
+    results: decided ? [] : returned.map(({ call: { id }, ...result }) => ({ id, ...result })),
+    ...(again !== undefined && { again }),
+    ...(outcome !== null && { end: outcome }),
   };
 }
 
@@ -294,21 +305,16 @@ async function log(state: State, messages: readonly LogMessage[], usage?: Usage)
   state.messageCount += logged;
 }
 
-function usageOf({ usage }: Answer, prices: TokenPrices | null): Usage {
-  return { steps: 1, requests: 1, ...(usage ?? UNKNOWN_TOKENS), costUsd: costOf(usage, prices) };
+/** What one request adds: an answer is a step, and so is a call that an agent makes without a request. */
+function usageOf({ tokenPrices }: State, used: TokenUsage | null, steps: 0 | 1): Usage {
+  const costUsd = costOf(used, tokenPrices);
+  return { steps, requests: used === NOTHING ? 0 : 1, ...(used ?? UNKNOWN_TOKENS), costUsd };
 }
 
-function countFailedRequest(
-  { database, modelDay, signal, tokenPrices }: State,
-  used: TokenUsage | null,
-): Promise<void> {
-  const usage = {
-    steps: 0,
-    requests: 1,
-    ...(used ?? UNKNOWN_TOKENS),
-    costUsd: costOf(used, tokenPrices),
-  };
-  return database.write(() => addUsage(database, modelDay, usage), { signal });
+function countFailedRequest(state: State, used: TokenUsage | null): Promise<void> {
+  const { database, modelDay } = state;
+  const usage = usageOf(state, used, 0);
+  return database.write(() => addUsage(database, modelDay, usage), state);
 }
 
 /** The only way in which a session ends, in one transaction. */
@@ -342,17 +348,11 @@ function writeEnd(state: State, outcome: Outcome): void {
       toolUsage,
       summary,
       note: play.ownNote,
+      confidence: play.confidence,
       unfilled,
       wording: WORDING,
       commitWrite,
       completedAt,
     },
   );
-}
-
-function writeSetAside(
-  { database, sessionId, clock }: State,
-  { reason: error }: LogMismatch,
-): void {
-  setAside(database, sessionId, { error, completedAt: timestamp(clock()) });
 }

@@ -53,8 +53,8 @@ export interface Beginning extends Start {
   readonly log: readonly LoggedMessage[];
 }
 
-interface StartTerms {
-  market: Market;
+export interface StartTerms {
+  readonly market: Market;
   initialCash: Money;
   paysDividends: boolean;
 }
@@ -85,36 +85,30 @@ export function startFrom(
   past: ClosingState | null,
   { market, initialCash, paysDividends }: StartTerms,
 ): Start {
-  if (past === null) {
-    const startPortfolio = { cash: initialCash, holdings: new Map() };
-    const nothing = { knownSplits: [], knownDividends: [], morning: { actions: [], received: [] } };
+  if (past === null)
     return {
       startValue: initialCash,
       startDate: null,
-      startPortfolio,
-      ...nothing,
+      startPortfolio: { cash: initialCash, holdings: new Map() },
+      knownSplits: [],
+      knownDividends: [],
+      morning: { actions: [], received: [] },
       startNote: null,
       startUnfilled: [],
     };
-  }
   const { cash, portfolioValue: startValue, date: startDate, note: startNote } = past;
   const startUnfilled: string[] = JSON.parse(past.unfilled ?? '[]');
   const holdings = new Map(past.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
   const since = { after: startDate, upTo: market.date };
-  const knownSplits = splitsBetween(market.prices, [...holdings.keys()], since);
-  const dividends = paysDividends
-    ? dividendsBetween(market.prices, [...holdings.keys()], since)
-    : [];
-  const knownDividends = dividends.map((dividend) => ({
-    ...dividend,
-    paid: cashPerShare(dividend),
-  }));
+  const symbols = [...holdings.keys()];
+  const knownSplits = splitsBetween(market.prices, symbols, since);
+  const dividends = paysDividends ? dividendsBetween(market.prices, symbols, since) : [];
+  const knownDividends = dividends.map((dividend) => {
+    return { ...dividend, paid: cashPerShare(dividend) };
+  });
   const startPortfolio = { cash, holdings };
-  const morning = morningOf(
-    startPortfolio,
-    { splits: knownSplits, dividends: knownDividends },
-    market,
-  );
+  const events = { splits: knownSplits, dividends: knownDividends };
+  const morning = morningOf(startPortfolio, events, market);
   const known = { knownSplits, knownDividends, morning };
   return { startValue, startDate, startPortfolio, ...known, startNote, startUnfilled };
 }
@@ -143,11 +137,9 @@ function claimSession(
 }
 
 /** The ledger of a model-day, and the value it is measured against. */
-interface DayLedger {
+interface DayLedger extends Pick<Start, 'startValue'> {
   readonly actions: readonly Action[];
   readonly portfolio: Portfolio;
-  /** The closing value of the day it started from, or the initial cash. */
-  readonly startValue: Money;
 }
 
 /**
@@ -157,13 +149,8 @@ export function positionsOf(
   { actions, portfolio: last, startValue }: DayLedger,
   marks: ReadonlyMap<string, Money>,
 ): PositionRow[] {
-  const noTrade = {
-    actionType: 'no_trade',
-    symbol: null,
-    amount: null,
-    price: null,
-    portfolio: last,
-  } as const;
+  const nothing = { symbol: null, amount: null, price: null };
+  const noTrade = { actionType: 'no_trade', ...nothing, portfolio: last } as const;
   const hasTraded = actions.some(({ actionType }) => actionType === 'buy' || actionType === 'sell');
   const ledger = hasTraded ? actions : [...actions, noTrade];
   let before: Portfolio | null = null;
@@ -172,7 +159,7 @@ export function positionsOf(
     held =
       before === null
         ? valueOf(portfolio, marks) - portfolio.cash
-        : held + changeOf(action.symbol, { before, after: portfolio, marks });
+        : held + changeOf(action.symbol, [before, portfolio], marks);
     before = portfolio;
     const portfolioValue = money(portfolio.cash + held, () => "The portfolio's value");
     const dailyProfit = money(portfolioValue - startValue);
@@ -191,15 +178,11 @@ export function positionsOf(
 /** An action changes what is held of its own symbol only: a day of a thousand actions is short. */
 function changeOf(
   symbol: string | null,
-  {
-    before,
-    after,
-    marks,
-  }: { before: Portfolio; after: Portfolio; marks: ReadonlyMap<string, Money> },
+  [before, after]: [before: Portfolio, after: Portfolio],
+  marks: ReadonlyMap<string, Money>,
 ): number {
-  if (symbol === null) return 0;
-  const added = quantityOf(after, symbol) - quantityOf(before, symbol);
-  return added === 0 ? 0 : added * markOf(symbol, marks);
+  const added = symbol === null ? 0 : quantityOf(after, symbol) - quantityOf(before, symbol);
+  return symbol === null || added === 0 ? 0 : added * markOf(symbol, marks);
 }
 
 /** In percent with at most four decimals. */
@@ -208,12 +191,9 @@ export function percent(ratio: number): number {
 }
 
 /** The parts of a session from which its commit is computed. */
-interface Inputs {
+interface Inputs
+  extends Pick<Start, 'startDate' | 'startPortfolio' | 'knownSplits' | 'knownDividends'> {
   readonly market: Market;
-  readonly startDate: CalendarDate | null;
-  readonly startPortfolio: Portfolio;
-  readonly knownSplits: readonly Split[];
-  readonly knownDividends: readonly KnownDividend[];
   readonly actions: readonly Action[];
 }
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
 import { normaliseSymbol, type toolNames } from '../basics/domain.ts';
 import { tryParse } from '../basics/json.ts';
-import { cleanText } from '../basics/text.ts';
+import { cleanText, fits } from '../basics/text.ts';
 import type { RefusedCall } from '../database/records/performance.ts';
 
 /** What a model may pass to a tool, and the sentences it reads when it passes anything else. */
@@ -106,21 +106,40 @@ const note = v.pipe(
   v.string(noteMessage),
   v.transform((text) => text.toWellFormed()),
   v.string(),
-  v.check(
-    (text) => text.length <= MAX_NOTE_LENGTH || [...text].length <= MAX_NOTE_LENGTH,
-    noteMessage,
-  ),
+  v.check((text) => fits(text, MAX_NOTE_LENGTH), noteMessage),
   v.metadata({ maxLength: MAX_NOTE_LENGTH, description: 'The whole note; empty text removes it' }),
+);
+
+const sumOf = (weights: Record<string, number>) =>
+  Object.values(weights).reduce((sum, weight) => sum + weight, 0);
+const weightMessage = (issue: v.BaseIssue<unknown>) =>
+  `must be a number from 0 to 1, got ${shown(issue.input)}`;
+const weightsMessage = 'must be an object with a share of the portfolio for each symbol';
+/** Target shares of the portfolio's value. The sum may be beyond 1 by what adding them up rounds. */
+export const weightsSchema = v.pipe(
+  v.custom<object>((value) => !Array.isArray(value), weightsMessage),
+  v.record(
+    v.string(),
+    v.pipe(v.number(weightMessage), v.minValue(0, weightMessage), v.maxValue(1, weightMessage)),
+    weightsMessage,
+  ),
+  v.check(
+    (weights) => sumOf(weights) <= 1 + 1e-9,
+    ({ input }) => `must add up to at most 1, and add up to ${sumOf(input)}`,
+  ),
+  v.description('Share of the portfolio, 0 to 1, by symbol, for example {"AAPL": 0.4}'),
 );
 
 const expression = v.pipe(
   v.string('must be text'),
   v.description('For example floor(10000 / 245.27)'),
 );
-const order = v.strictObject({
+/** What is bought or sold. */
+export const orderEntries = {
   symbol,
   amount: wholeNumber(Number.MAX_SAFE_INTEGER, 'Whole shares'),
-});
+};
+const order = v.strictObject(orderEntries);
 
 /**
  * The arguments of each tool by its name: they are checked from here, and described to the model
@@ -129,6 +148,15 @@ const order = v.strictObject({
 export const toolArguments = {
   buy: order,
   sell: order,
+  rebalance: v.strictObject({
+    weights: weightsSchema,
+    sell_rest: v.optional(
+      v.pipe(
+        v.boolean('must be true or false'),
+        v.description('Whether to sell what is not named'),
+      ),
+    ),
+  }),
   get_price: v.strictObject({ symbol, date: v.nullish(date) }),
   get_price_history: v.strictObject({
     symbol,

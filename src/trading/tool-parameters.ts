@@ -1,5 +1,6 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { Json } from '../basics/json.ts';
+import { tradingDecision } from './decision.ts';
 import { toolArguments, type ToolName } from './tool-arguments.ts';
 
 /**
@@ -7,7 +8,7 @@ import { toolArguments, type ToolName } from './tool-arguments.ts';
  * inserts its result, because the converter is a development dependency.
  */
 export const toolParameters = Object.fromEntries(
-  Object.entries(toolArguments).map(([name, schema]) => {
+  Object.entries({ ...toolArguments, trading_decision: tradingDecision }).map(([name, schema]) => {
     // The output type: the input type also accepts what models should not use, digits as text and a
     // date of null.
     const { $schema: _dialect, ...parameters } = toJsonSchema(schema, {
@@ -18,4 +19,4 @@ export const toolParameters = Object.fromEntries(
     });
     return [name, parameters];
   }),
-) as Record<ToolName, Json>;
+) as Record<ToolName | 'trading_decision', Json>;

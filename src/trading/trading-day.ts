@@ -1,7 +1,9 @@
 import type { Wording } from '../agent/prompt.ts';
+import type { Members } from '../basics/members.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import type { Limits } from '../basics/configuration-schema.ts';
-import type { Brief } from '../wire/protocol.ts';
+import type { Brief, OneAnswer } from '../wire/protocol.ts';
+import type { Decider } from './decision.ts';
 import type { Documents } from './documents.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
@@ -26,18 +28,30 @@ export interface Placed {
 }
 
 /**
- * What the tools of one model-day see. The portfolio is current: each call sees the result of the
- * one before.
+ * How the orders of a day are taken: executed at the open that the model sees, or, where that is
+ * hidden, placed by the previous close and filled at the open when the day ends.
  */
-export interface TradingDay {
+export interface OrderTerms {
+  readonly costs: TradingCosts;
+  /** Whether nothing of the session date is known to the model. */
+  readonly isOpenHidden?: boolean;
+  /** Null without limits. */
+  readonly limits?: Limits | null;
+  /** Of a universe as of a date. */
+  readonly members?: Members | undefined;
+}
+
+/**
+ * What the tools of one model-day see. The portfolio is current: each call sees the result of the
+ * one before. There are no costs when they are left out.
+ */
+export interface TradingDay extends Partial<OrderTerms> {
   readonly market: Market;
   readonly universe: ReadonlySet<string>;
   /** Null when the service has no key for it. */
   readonly news?: NewsSearch | null;
   /** Null without any that it may read. */
   readonly documents?: Documents | null;
-  /** None when left out. */
-  readonly costs?: TradingCosts;
   readonly portfolio: Portfolio;
   /** The dividends that were paid this morning. */
   readonly received?: readonly ReceivedDividend[];
@@ -49,9 +63,6 @@ export interface TradingDay {
   readonly wording?: Wording;
   /** The names of the tools that its entry is offered; all of the day's when left out. */
   readonly offered?: readonly string[] | undefined;
-  /** Whether nothing of the session date is known: orders are placed, and fill when the day ends. */
-  readonly isOpenHidden?: boolean;
-  readonly limits?: Limits | null;
   /** The orders that wait for the open, in the order of placing. */
   readonly placed?: readonly Placed[];
   /** The portfolio as if they filled at previous closes; left out without a hidden open. */
@@ -62,25 +73,28 @@ export interface TradingDay {
   readonly unfilled?: readonly string[];
   /** What has left the universe since the day before. */
   readonly left?: readonly string[];
+  /** Who ends the day by a decision; null where the model calls tools until it stops. */
+  readonly decider?: Decider | null;
 }
 
 /**
- * What a tool replies. An executed order comes with its action, a written note with its text; a
+ * What a tool replies. Executed orders come with their actions, a written note with its text; a
  * refusal changed nothing, and says whether no tool takes the call as it is.
  */
 export type Reply =
   | {
       result: Record<string, unknown>;
-      action?: Action;
+      /** Executed orders. */
+      actions?: readonly Action[];
       note?: string;
-      placed?: { order: Placed; expected: Portfolio };
+      placed?: { orders: readonly Placed[]; expected: Portfolio };
       refusal?: never;
     }
   | {
       refusal: string;
       isMalformed?: true;
       result?: never;
-      action?: never;
+      actions?: never;
       note?: never;
       placed?: never;
     };
@@ -90,7 +104,7 @@ export type Reply =
  */
 export function briefOf(day: TradingDay): Brief {
   const { market, universe, portfolio, received = [], costs = NO_COSTS, note } = day;
-  const { isOpenHidden, limits, unfilled = [] } = day;
+  const { isOpenHidden, limits, unfilled = [], decider } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
     const { open, previousClose } = market.quote(symbol);
@@ -108,7 +122,32 @@ export function briefOf(day: TradingDay): Brief {
     ...(unfilled.length > 0 && { unfilled: [...unfilled] }),
     ...(day.left && day.left.length > 0 && { left: [...day.left] }),
     ...(day.documents && { documents: day.documents.counts.map((one) => ({ ...one })) }),
+    ...(decider && {
+      decision:
+        decider.by === 'agent'
+          ? { ...decider, universe: [...universe] }
+          : lastCloses(market, symbols),
+    }),
   };
+}
+
+const CLOSE_DAYS = 20;
+/** The closes of one answer's table: a larger universe has fewer days. */
+const MAX_CLOSES = 4_000;
+
+/** The last closes of symbols before today, as `get_price_history` has them. */
+function lastCloses(market: Market, symbols: readonly string[]): OneAnswer {
+  const days = Math.min(CLOSE_DAYS, Math.floor(MAX_CLOSES / symbols.length));
+  const found = symbols.map((symbol) => {
+    const bars = market.bars(symbol, days + 1).filter(({ date }) => date < market.date);
+    return { symbol, byDate: new Map(bars.map(({ date, close }) => [date, close])) };
+  });
+  const all = new Set(found.flatMap(({ byDate }) => [...byDate.keys()]));
+  const dates = [...all].sort().slice(-days);
+  const closes = found.map(({ symbol, byDate }) => {
+    return { symbol, closes: dates.map((date) => byDate.get(date) ?? null) };
+  });
+  return { by: 'one_answer', dates, closes };
 }
 
 function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDividend) {

@@ -73,17 +73,6 @@ async function together<One, Other>(
 /** The part of an audit that reads model-days and, of a package, its manifest. */
 async function auditLedger(reader: Reader, options: ReplayOptions): Promise<AuditReport> {
   const report = emptyReport();
-  await readToTheEnd(reader, report, options);
-  report.damage.push(...checkManifest(reader));
-  return report;
-}
-
-/** What cannot be read to the end is reported as damage. */
-async function readToTheEnd(
-  reader: Reader,
-  report: AuditReport,
-  options: ReplayOptions,
-): Promise<void> {
   try {
     await replayLedger(reader, report, options);
     const { jobId, model } = options.filters ?? {};
@@ -94,6 +83,8 @@ async function readToTheEnd(
     if (fault === null) throw error;
     report.damage.push(`the ledger cannot be read to the end: ${fault}`);
   }
+  report.damage.push(...checkManifest(reader));
+  return report;
 }
 
 /** Whether nothing is wrong. Stale and unverifiable model-days are not wrong. */

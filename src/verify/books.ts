@@ -2,6 +2,7 @@ import { isLastAnswer } from '../agent/model.ts';
 import { wordsOf } from '../agent/prompt.ts';
 import { fromDollars } from '../basics/money.ts';
 import { unfilledOf } from '../database/sessions.ts';
+import { decide, type Decider, isDecision } from '../trading/decision.ts';
 import { isFills, type RecordedStep } from '../trading/reasoning-log.ts';
 import type { DayEnd } from '../trading/running-day.ts';
 import type { DayRecord } from './record.ts';
@@ -54,22 +55,18 @@ interface Pair {
 }
 
 /** Collects the differences of one model-day. */
-export interface Comparison {
-  readonly differences: Difference[];
-  note(kind: Kind, sentence: string, symbols?: readonly string[]): void;
-  /** Notes each column whose two values are not the same. */
-  compare(what: string, pair: Pair): void;
-}
+export type Comparison = ReturnType<typeof createComparison>;
 
 /** A comparison without differences yet. */
-export function createComparison(): Comparison {
+export function createComparison() {
   const differences: Difference[] = [];
-  const note: Comparison['note'] = (kind, sentence, symbols = []) =>
+  const note = (kind: Kind, sentence: string, symbols: readonly string[] = []) =>
     void differences.push({ kind, sentence, symbols });
   return {
     differences,
     note,
-    compare(what, { kind = 'books', stored, replayed, symbols }) {
+    /** Notes each column whose two values are not the same. */
+    compare(what: string, { kind = 'books', stored, replayed, symbols }: Pair) {
       for (const [column, value] of Object.entries(replayed)) {
         // As the database keeps it: half a character becomes another one.
         const [was, is] = [
@@ -188,32 +185,37 @@ export function compareSession(
     note,
     unfilled,
     fills,
+    decider,
   }: Pick<DayEnd, 'unfilled' | 'fills'> & {
     steps: readonly RecordedStep[];
     messages: number;
     note: string | null;
+    decider: Decider | null;
   },
   { compare }: Comparison,
 ): void {
   const { agentConfig, wording } = terms;
-  const ofAnswers = steps.map(
-    ({ answer }) => 1 + answer.toolCalls.length + (answer.note === null ? 0 : 1),
-  );
-  const totalMessages = ofAnswers.reduce(
-    (sum, count) => sum + count,
-    messages + (fills === null ? 0 : 1),
+  const totalMessages = steps.reduce(
+    (sum, { answer, hasSecond }) =>
+      sum + 1 + answer.toolCalls.length + Number(answer.note !== null) + Number(hasSecond),
+    messages + Number(fills !== null),
   );
   const last = steps.at(-1)?.answer;
   const words = wordsOf(wording);
-  const hasEnded = last !== undefined && isLastAnswer(last);
+  const decided =
+    last !== undefined && isDecision(decider, last)
+      ? decide(decider, last, steps.length === 1)
+      : { end: undefined, confidence: null };
+  const hasEnded = last !== undefined && decider === null && isLastAnswer(last);
   const isAtLimit = !hasEnded && steps.length === agentConfig.max_steps;
-  const isFirst = session.startedFrom === null;
+
   compare('trading_sessions', {
     stored: {
       steps: session.steps,
       total_messages: session.totalMessages,
       session_summary: session.summary,
       note: session.note,
+      confidence: session.confidence,
       unfilled: session.unfilled,
       initial_cash_e4: session.initialCash,
       pays_dividends: session.paysDividends,
@@ -221,14 +223,18 @@ export function compareSession(
     replayed: {
       steps: steps.length,
       total_messages: totalMessages,
-      session_summary: hasEnded
-        ? words.summary(last)
-        : isAtLimit
-          ? words.stepLimit(steps.length)
-          : null,
+      session_summary:
+        decided.end?.status === 'finished'
+          ? decided.end.summary
+          : hasEnded
+            ? words.summary(last)
+            : isAtLimit
+              ? words.stepLimit(steps.length)
+              : null,
+      confidence: decided.confidence,
       note,
       unfilled: unfilledOf(unfilled),
-      initial_cash_e4: isFirst ? fromDollars(agentConfig.initial_cash) : null,
+      initial_cash_e4: session.startedFrom === null ? fromDollars(agentConfig.initial_cash) : null,
       pays_dividends: Number(agentConfig.dividends),
     },
   });

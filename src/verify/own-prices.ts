@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CalendarDate } from '../basics/calendar.ts';
+import type { CalendarDate, DateSpan } from '../basics/calendar.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import { UNITS_PER_DOLLAR } from '../basics/money.ts';
 import { type CommandDatabase, openDatabase, type Reader } from '../database/database.ts';
@@ -11,7 +11,6 @@ import { storedSplits } from '../database/splits-and-dividends.ts';
 import {
   dividendsOf,
   type UsedDividend,
-  type UsedPrice,
   type UsedSplit,
   usedDividends,
   usedPrices,
@@ -25,7 +24,7 @@ import {
  * imported into a database that is deleted afterwards.
  */
 
-export interface PriceComparison {
+interface PriceComparison {
   /** How much of the database was compared. */
   bars: number;
   splits: number;
@@ -54,14 +53,14 @@ export function comparePrices(
 }
 
 /** Symbols with the dates between which model-days may have read them. */
-function spansOf(reader: Reader): Map<string, { from: CalendarDate; to: CalendarDate }> {
+function spansOf(reader: Reader): Map<string, DateSpan> {
   const read = usedSpans(reader).flatMap(({ agentConfig, from, to }) =>
     parseAgentConfiguration(agentConfig).stock_symbols.flatMap((symbol) => [
       { symbol, date: from },
       { symbol, date: to },
     ]),
   );
-  const spans = new Map<string, { from: CalendarDate; to: CalendarDate }>();
+  const spans = new Map<string, DateSpan>();
   for (const { symbol, date } of [...read, ...usedPrices(reader)]) {
     const { from, to } = spans.get(symbol) ?? { from: date, to: date };
     spans.set(symbol, { from: date < from ? date : from, to: date > to ? date : to });
@@ -126,7 +125,7 @@ function compareBoth({ reader, yours, untold }: Compared): PriceComparison {
     ];
     const ours = [
       ...here.flatMap(barFacts),
-      ...(used.prices.get(symbol) ?? []).map(usedPriceFact),
+      ...(used.prices.get(symbol) ?? []).map((own) => priceFact(own.date, own.kind, own.price)),
       ...(used.splits.get(symbol) ?? []).map(splitFact),
       ...(used.dividends.get(symbol) ?? []).map((dividend) => dividendFact(dividend, splits)),
     ];
@@ -176,10 +175,6 @@ function barFacts(bar: StoredBar): Fact[] {
     const price = bar[field];
     return price === null ? [] : [priceFact(bar.date, field, Math.round(price * UNITS_PER_DOLLAR))];
   });
-}
-
-function usedPriceFact({ date, kind, price }: UsedPrice): Fact {
-  return priceFact(date, kind, price);
 }
 
 type Split = Omit<UsedSplit, 'symbol'>;

@@ -1,47 +1,30 @@
-import { type Wording, wordingOf } from '../agent/prompt.ts';
+import { wordingOf } from '../agent/prompt.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
 import { universeOn } from '../basics/members.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import { type ClosingState, closingStateOf } from '../database/active-days.ts';
 import type { Reader } from '../database/database.ts';
-import { type Evidence, evidenceOf } from '../database/evidence.ts';
+import { evidenceOf } from '../database/evidence.ts';
 import {
   conversationOf,
-  type LedgerRecord,
   ledgerRecords,
   type ReplayedSession,
-  type StoredMessage,
-  type StoredToolUsage,
   toolUsageOf,
 } from '../database/replay.ts';
-import { decodeEntry, type Entry } from '../basics/entry.ts';
+import { decodeEntry } from '../basics/entry.ts';
 
 /** The terms of a model-day, as its job and its run have them. */
-export interface Terms {
-  agentConfig: AgentConfiguration;
-  universe: ReadonlySet<string>;
-  entry: Entry;
-  wording: Wording;
-}
+export type Terms = ReturnType<ReturnType<typeof createTermsReader>>;
 
 /** Everything that is stored of a model-day. */
-export interface DayRecord {
-  session: ReplayedSession;
-  terms: Terms;
-  /** The close of the day that it started from; null for the initial cash. */
-  past: ClosingState | null;
-  conversation: StoredMessage[];
-  positions: readonly LedgerRecord[];
-  evidence: Evidence;
-  toolUsage: readonly StoredToolUsage[];
-}
+export type DayRecord = ReturnType<typeof readRecord>;
 
 /**
  * Returns a function that reads terms. It parses a configuration once for all model-days of a job
  * in a row.
  */
-export function createTermsReader(): (session: ReplayedSession) => Terms {
+export function createTermsReader() {
   let last:
     | {
         text: string;
@@ -50,7 +33,7 @@ export function createTermsReader(): (session: ReplayedSession) => Terms {
         universe: ReadonlySet<string>;
       }
     | undefined;
-  return ({ agentConfig: text, date, entry, wording }) => {
+  return ({ agentConfig: text, date, entry, wording }: ReplayedSession) => {
     if (text === null || entry === null) throw new Error('its job or its run is missing');
     const isSameJob = last?.text === text;
     if (last === undefined || !isSameJob || (last.agentConfig.members && last.date !== date)) {
@@ -71,11 +54,12 @@ export function readRecord(
   reader: Reader,
   session: ReplayedSession,
   termsOf: (session: ReplayedSession) => Terms,
-): DayRecord {
+) {
   const { sessionId } = session;
   return {
     session,
     terms: termsOf(session),
+    /** The close of the day that it started from; null for the initial cash. */
     past: closeBefore(reader, session),
     conversation: conversationOf(reader, sessionId),
     positions: ledgerRecords(reader, sessionId),

@@ -15,7 +15,6 @@ import type { StaleModelDays } from '../database/stale.ts';
 import { isLostAt } from '../database/price-writes.ts';
 import {
   type Difference,
-  type Books,
   compareBooks,
   compareFirstMessages,
   compareSession,
@@ -37,15 +36,8 @@ import { decisionsOf, storedDecisions } from '../database/decisions.ts';
 import { marksIn } from '../database/evidence.ts';
 import { fromDollars } from '../basics/money.ts';
 import type { Brief } from '../wire/protocol.ts';
-import { type Start, startFrom, gatherEvidence, positionsOf } from '../trading/start.ts';
-import {
-  beginPlay,
-  callTool,
-  type DayEnd,
-  endOfDay,
-  knownMarket,
-  type Play,
-} from '../trading/running-day.ts';
+import { startFrom, gatherEvidence, positionsOf } from '../trading/start.ts';
+import { beginPlay, callTool, endOfDay, knownMarket, type Play } from '../trading/running-day.ts';
 import { orderTermsOf } from '../trading/orders.ts';
 import {
   firstMessagesIn,
@@ -54,6 +46,7 @@ import {
   resultMessage,
   stepsIn,
 } from '../trading/reasoning-log.ts';
+import { deciderOf } from '../trading/decision.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { briefOf } from '../trading/trading-day.ts';
 import { compareDocuments, recordedDocuments } from './documents.ts';
@@ -77,13 +70,7 @@ interface ReplayContext {
   marketOf(record: DayRecord): Market;
   /** Whether every imported document is there; a package has only those that were shown. */
   hasAllDocuments: boolean;
-}
-
-/** What the replay of one model-day found. */
-interface ReplayedDay {
-  differences: Difference[];
-  /** Results that were taken from the record, because they came from outside. */
-  fromOutside: number;
+  termsOf: (session: ReplayedSession) => Terms;
 }
 
 /**
@@ -94,9 +81,13 @@ interface ReplayedDay {
 async function replayModelDay(
   { reader, firstMessagesOf, marketOf, hasAllDocuments: isWhole }: ReplayContext,
   record: DayRecord,
-): Promise<ReplayedDay> {
+) {
   const comparison = createComparison();
-  const day = { differences: comparison.differences, fromOutside: 0 };
+  const day = {
+    differences: comparison.differences,
+    /** Results that were taken from the record, because they came from outside. */
+    fromOutside: 0,
+  };
   try {
     const recorded = isWhole ? undefined : recordedDocuments(reader, record);
     const { start, play } = begin(record, marketOf(record), recorded);
@@ -106,11 +97,27 @@ async function replayModelDay(
     const steps = stepsIn(conversation);
     day.fromOutside = await answerAgain({ record, steps, play, comparison });
     const end = endOfDay(play);
-    compareBooks(record, booksOf(reader, { record, start, play, end }), comparison);
-    const session = { steps, messages: messages.length, note: play.ownNote, ...end };
+    const { actions, portfolio } = end;
+    const { exchange: market, toolUsage, ownNote: note, decider = null } = play;
+    const atCommit = { reader, write: record.session.commitWrite };
+    const evidence = gatherEvidence(atCommit, { ...start, market, actions });
+    const ledger = { actions, portfolio, startValue: start.startValue };
+    const positions = positionsOf(ledger, marksIn(evidence));
+    // The books that it would be committed with.
+    const books = { positions, evidence, toolUsage: [...toolUsage.values()] };
+    compareBooks(record, books, comparison);
+    const session = { steps, messages: messages.length, note, decider, ...end };
     compareSession(record, session, comparison);
     compareDocuments(reader, record, { play, comparison });
-    if (day.differences.length === 0) compareDecisions(reader, record, comparison);
+    // The decisions follow from the rest of the record, so only once that is the same.
+    if (day.differences.length === 0) {
+      const { sessionId } = record.session;
+      comparison.compare('decisions', {
+        kind: 'answers',
+        stored: { rows: JSON.stringify(storedDecisions(reader, sessionId)) },
+        replayed: { rows: JSON.stringify(decisionsOf(reader, sessionId)) },
+      });
+    }
   } catch (error) {
     comparison.note('books', `it cannot be replayed: ${faultOf(error)}`);
   }
@@ -118,10 +125,10 @@ async function replayModelDay(
 }
 
 function begin(
-  { past, terms }: DayRecord,
+  { past, terms, session: { model } }: DayRecord,
   market: Market,
   recorded: RecordedDocuments | undefined,
-): { start: Start; play: Play } {
+) {
   const { agentConfig, universe, entry, wording } = terms;
   const initialCash = fromDollars(agentConfig.initial_cash);
   const orders = orderTermsOf(agentConfig);
@@ -130,9 +137,9 @@ function begin(
     initialCash,
     paysDividends: agentConfig.dividends,
   });
-  const hasNews = entry.tools.includes(NEWS);
-  const news = hasNews ? notSearched : null;
-  const own = { hasNotes: entry.notes, offered: entry.tools, wording, recorded };
+  const news = entry.tools.includes(NEWS) ? notSearched : null;
+  const decider = deciderOf(entry, model);
+  const own = { hasNotes: entry.notes, offered: entry.tools, wording, decider, recorded };
   const play = beginPlay({ market, universe, news, ...orders, ...own }, start);
   return { start, play };
 }
@@ -189,35 +196,6 @@ function symbolsIn(args: string): string[] {
   return [...args.toUpperCase().matchAll(/[A-Z][A-Z0-9.-]*/g)].map(([word]) => word);
 }
 
-interface Played {
-  record: DayRecord;
-  start: Start;
-  play: Play;
-  end: DayEnd;
-}
-
-/** The books that it would be committed with. */
-function booksOf(reader: Reader, { record, start, play, end }: Played): Books {
-  const { exchange: market, toolUsage } = play;
-  const { actions, portfolio } = end;
-  const atCommit = { reader, write: record.session.commitWrite };
-  const evidence = gatherEvidence(atCommit, { ...start, market, actions });
-  const ledger = { actions, portfolio, startValue: start.startValue };
-  const positions = positionsOf(ledger, marksIn(evidence));
-  return { positions, evidence, toolUsage: [...toolUsage.values()] };
-}
-
-/** They follow from the rest of the record, so only once that is the same. */
-function compareDecisions(
-  reader: Reader,
-  { session: { sessionId } }: DayRecord,
-  { compare }: Comparison,
-): void {
-  const stored = { rows: JSON.stringify(storedDecisions(reader, sessionId)) };
-  const replayed = { rows: JSON.stringify(decisionsOf(reader, sessionId)) };
-  compare('decisions', { kind: 'answers', stored, replayed });
-}
-
 /** Findings listed by name; the rest are only counted. */
 export const MAX_LISTED = 1_000;
 /** Sentences listed for one model-day; the rest are only counted. */
@@ -234,28 +212,7 @@ export interface Finding {
 }
 
 /** What an audit found. */
-export interface AuditReport {
-  /** Models with active model-days. */
-  models: number;
-  /** Active model-days, and how many of them are the same when they are replayed. */
-  modelDays: number;
-  same: number;
-  superseded: { modelDays: number; same: number };
-  positions: number;
-  /** Model-days that differ when they are replayed. */
-  problems: Listed<Finding>;
-  /** Those that differ where a price that they could read may have been replaced without a trace. */
-  unverifiable: Listed<Finding>;
-  /** Results of tools that came from outside, which are taken from the record. */
-  fromOutside: number;
-  /** What is wrong with the file itself. */
-  damage: string[];
-  /**
-   * Model-days whose start, prices, splits or dividends have changed since they ran; these are not
-   * errors.
-   */
-  stale: StaleModelDays;
-}
+export type AuditReport = ReturnType<typeof emptyReport>;
 
 export interface ReplayOptions {
   filters?: ReplayFilters;
@@ -266,18 +223,28 @@ export interface ReplayOptions {
 }
 
 /** A report to which nothing has been added. */
-export function emptyReport(): AuditReport {
+export function emptyReport() {
   return {
+    /** Models with active model-days. */
     models: 0,
+    /** Active model-days, and how many of them are the same when they are replayed. */
     modelDays: 0,
     same: 0,
     superseded: { modelDays: 0, same: 0 },
     positions: 0,
-    problems: { total: 0, first: [] },
-    unverifiable: { total: 0, first: [] },
+    /** Model-days that differ when they are replayed. */
+    problems: { total: 0, first: [] } as Listed<Finding>,
+    /** Those that differ where a price that they could read may have been replaced without a trace. */
+    unverifiable: { total: 0, first: [] } as Listed<Finding>,
+    /** Results of tools that came from outside, which are taken from the record. */
     fromOutside: 0,
-    damage: [],
-    stale: { total: 0, first: [], remedy: '' },
+    /** What is wrong with the file itself. */
+    damage: [] as string[],
+    /**
+     * Model-days whose start, prices, splits or dividends have changed since they ran; these are not
+     * errors.
+     */
+    stale: { total: 0, first: [], remedy: '' } as StaleModelDays,
   };
 }
 
@@ -328,10 +295,6 @@ function sharedMarkets(reader: Reader): ReplayContext['marketOf'] {
   };
 }
 
-interface Replayed extends ReplayContext {
-  termsOf: (session: ReplayedSession) => Terms;
-}
-
 /** What replay says of a model-day. */
 interface Verdict {
   kind: 'same' | 'problems' | 'unverifiable';
@@ -340,7 +303,7 @@ interface Verdict {
   fromOutside: number;
 }
 
-async function judge(replayed: Replayed, session: ReplayedSession): Promise<Verdict> {
+async function judge(replayed: ReplayContext, session: ReplayedSession): Promise<Verdict> {
   const { reader, termsOf } = replayed;
   try {
     const day = readRecord(reader, session, termsOf);

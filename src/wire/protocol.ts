@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Limits } from '../basics/configuration-schema.ts';
-import type { ApiDialect, BaselineStrategy } from '../basics/domain.ts';
+import type { BaselineStrategy, EntryApi } from '../basics/domain.ts';
 import { tryParse } from '../basics/json.ts';
 
 /**
@@ -22,6 +22,8 @@ export const MAX_TOOL_CALLS = 128;
  * number holds exactly.
  */
 export const MAX_TOKENS_OF_ANSWER = 100_000_000;
+/** The most dollars that one answer may report: more than a job ever cost. */
+const MAX_COST_OF_ANSWER = 1_000_000;
 /** Why a request to a provider failed, in UTF-16 units; the parent logs it. */
 export const MAX_REASON_LENGTH = 2_000;
 /** A name or id that a provider gives of itself, in UTF-16 units. */
@@ -41,6 +43,9 @@ export const additions = [
   'prompt_cache_key',
   'thinking',
   'cache_control',
+  'response_format',
+  'text.format',
+  'tool_choice',
 ] as const;
 export type Addition = (typeof additions)[number];
 
@@ -74,6 +79,27 @@ export interface Brief {
   left?: string[] | undefined;
   /** How many documents of each kind it can read, the most frequent first; left out without any. */
   documents?: { kind: string; documents: number }[] | undefined;
+  /** Of a day that ends with one decision: what its model reads besides. */
+  decision?: OneAnswer | AgentDay | undefined;
+}
+
+/** One request, with what the tools would have said: the last closes of each symbol, oldest first. */
+export interface OneAnswer {
+  by: 'one_answer';
+  dates: string[];
+  /** Null where a symbol has none on a date. */
+  closes: { symbol: string; closes: (number | null)[] }[];
+}
+
+/** An agent of the user's. */
+export interface AgentDay {
+  by: 'agent';
+  /** The entry's and the run's name. */
+  signature: string;
+  run: string;
+  universe: string[];
+  maxToolCalls: number;
+  seconds: number;
 }
 
 export interface ToolDescription {
@@ -86,7 +112,7 @@ export interface ToolDescription {
 export interface Endpoint {
   kind: 'provider';
   /** The dialect in which it is asked. */
-  api: ApiDialect;
+  api: EntryApi;
   /** Without a path: `https://host/v1`. */
   baseUrl: string;
   /** Null for a server that needs no key. */
@@ -101,6 +127,8 @@ export interface Endpoint {
   stream: 'set' | 'added' | 'off';
   /** What shares a prompt at the provider; null where it knows no such field. */
   cacheKey: string | null;
+  /** Of an agent's: what makes two requests of one model-day the same. */
+  idempotencyKey?: string;
   /** What the service would add by itself, but the provider has refused. */
   leftOut: Addition[];
   requestTimeoutMs: number;
@@ -144,6 +172,10 @@ interface ToolResult {
 export interface ToolResults {
   type: 'tool_results';
   results: ToolResult[];
+  /** To an answer that is to be a decision: what the model reads before its second chance. */
+  again?: string;
+  /** How the decision has ended the day. */
+  end?: Outcome;
 }
 
 /** `arguments` is the JSON text that the model wrote; the parent parses it. */
@@ -172,6 +204,7 @@ export const carriedSchema = v.object({
 export interface PastMessage {
   type: 'past_message';
   message:
+    | { role: 'user'; content: string }
     | ({ role: 'assistant' } & Pick<Answer, 'content' | 'toolCalls' | 'note' | 'carried'>)
     | ({ role: 'tool' } & ToolResult);
 }
@@ -192,6 +225,8 @@ const usageSchema = v.object({
   cacheWriteTokens: tokenCount,
   /** Part of the completion's. */
   reasoningTokens: tokenCount,
+  /** In dollars, where an agent says what it has cost. */
+  costUsd: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_COST_OF_ANSWER))),
 });
 
 const servedField = v.optional(v.pipe(v.string(), v.maxLength(MAX_SERVED_LENGTH)));
@@ -222,6 +257,8 @@ const answerSchema = v.object({
   note: v.nullable(v.string()),
   carried: v.nullish(carriedSchema),
   served: v.nullish(servedSchema),
+  /** Whether the provider cut it off. */
+  isCut: v.optional(v.boolean()),
 });
 
 const reason = v.pipe(v.string(), v.maxLength(MAX_REASON_LENGTH));

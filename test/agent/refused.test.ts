@@ -34,6 +34,9 @@ const has: Record<Addition, (body: any) => boolean> = {
   include: (body) => 'include' in body,
   prompt_cache_key: (body) => 'prompt_cache_key' in body,
   thinking: (body) => 'thinking' in body,
+  response_format: (body: any) => body.response_format !== undefined,
+  'text.format': (body: any) => body.text?.format !== undefined,
+  tool_choice: (body: any) => body.tool_choice !== undefined,
   cache_control: (body) => JSON.stringify(body).includes('cache_control'),
 };
 

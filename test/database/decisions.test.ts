@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { decisionKinds, storeDecisions } from '../../src/database/decisions.ts';
-import { failModelDays } from '../../src/database/model-days.ts';
+import { endModelDays } from '../../src/database/model-days.ts';
 import { type Decision, decisions, placeOf } from '../../src/database/records/decisions.ts';
 import { queries } from '../../src/database/rows.ts';
 import { endModelDay } from '../../src/database/sessions.ts';
@@ -201,7 +201,7 @@ test('a model-day that another job replaced since the last page is not begun aga
   insertSession(database, { ...day, jobId: 'j', status: 'superseded', refused: ['AAPL', 'MSFT'] });
   insertSession(database, { ...day, jobId: 'k', status: 'active', bought: [...SYMBOLS] });
   insertSession(database, { ...day, jobId: 'j', status: 'active', model: 'b' });
-  const after = placeOf(database, '1:1') ?? null;
+  const after = placeOf(database, '1:1:2') ?? null;
   assert.deepEqual(
     decisions(database, {}, { after, limit: 9 }).map(({ id }) => id),
     ['3'],
@@ -223,7 +223,7 @@ test('the ids of decisions and of sessions are places in the feed, and other tex
     return place && decisions(database, {}, { after: place, limit: 9 }).map((one) => one.id);
   };
   const failure = `failure:${DATES[0]}:j:c`;
-  const all = ['1:2:2', '1:1:1', '1:0:1', '2', failure];
+  const all = ['1:2:1', '1:1:2', '1:0:3', '2', failure];
   assert.deepEqual(after('1'), all);
   for (const [index, id] of all.entries()) assert.deepEqual(after(id), all.slice(index + 1));
   assert.deepEqual(
@@ -263,7 +263,7 @@ const failing: [what: string, fail: (database: Database) => void][] = [
   ],
   [
     'whose job failed',
-    (database) => failModelDays(database, 'j', { error: 'No key.', at: 'later' }),
+    (database) => endModelDays(database, 'j', { status: 'failed', error: 'No key.', at: 'later' }),
   ],
 ];
 for (const [what, fail] of failing) {

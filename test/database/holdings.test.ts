@@ -54,6 +54,7 @@ function commit(database: CommandDatabase, holdings: PositionRow['holdings']): n
     toolUsage: [],
     summary: '',
     note: null,
+    confidence: null,
     unfilled: [],
     wording: 1,
     commitWrite: 0,

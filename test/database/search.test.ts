@@ -205,9 +205,7 @@ async function searched(
       { phrases: phrasesOf(words.join(' ')), filters: {}, limit, before },
       options.longestMs,
     );
-    found.push(
-      ...page.messages.map(({ sessionId, messageIndex }) => `${sessionId} ${messageIndex}`),
-    );
+    found.push(...page.messages.map((one) => `${one.session_id} ${one.message_index}`));
     before = page.nextBefore;
   }
   return found;

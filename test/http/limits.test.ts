@@ -154,7 +154,13 @@ async function startServer(
   t.after(() => database.close());
   const log = createLog({ level: 'ERROR', json: true, write, clock });
   const interfaceDescription = async () => '{}';
-  const shown = { jobs: null, viewedFile: null, isFixed: false, interfaceDescription };
+  const shown = {
+    jobs: null,
+    agentDays: null,
+    viewedFile: null,
+    isFixed: false,
+    interfaceDescription,
+  };
   const { server } = createHttpServer(
     { database, settings: readSettings({}), log, clock, ...shown },
     { accessTokens: [], pages: {}, limits },

@@ -103,7 +103,15 @@ function complete(database: Database, modelDay: ModelDay): void {
   commitSession(database, session, {
     positions: [{ ...position, cash, portfolioValue: cash }],
     evidence: { prices: [], splits: [], dividends: [] },
-    ...{ toolUsage: [], summary: 'done', note: null, unfilled: [], wording: 1, commitWrite: 1 },
+    ...{
+      toolUsage: [],
+      summary: 'done',
+      note: null,
+      confidence: null,
+      unfilled: [],
+      wording: 1,
+      commitWrite: 1,
+    },
     completedAt: at(6),
   });
 }
@@ -200,7 +208,13 @@ function startBench(t: TestContext): Bench {
   let current: CommandDatabase | undefined;
   t.after(() => current?.close());
   const find = createRouter(routes);
-  const shown = { jobs: null, viewedFile: null, isFixed: false, clock: () => new Date() };
+  const shown = {
+    jobs: null,
+    agentDays: null,
+    viewedFile: null,
+    isFixed: false,
+    clock: () => new Date(),
+  };
   const settings = { ...readSettings({}), configurationPath: join(folder, 'none.json') };
   const bench: Bench = {
     onStatement: () => {},
@@ -229,7 +243,7 @@ function startBench(t: TestContext): Bench {
       try {
         const query = validateQuery(route.query, search);
         const format = search.includes('format=csv') ? 'csv' : 'json';
-        const input = { params, query, format, body: null, headers: {} } as const;
+        const input = { params, query, format, body: null, headers: {}, token: null } as const;
         const body = route.handle({ database, settings, ...shown, ...rest }, input);
         assert(isMade(body));
         return `200 ${[...piecesOf(body).pieces].join('')}`;

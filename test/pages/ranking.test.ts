@@ -94,6 +94,7 @@ const calm = {
   failed_model_days: 0,
   days_before_cutoff: 0,
   knowledge_cutoff: null,
+  outside: [] as 'agent'[],
 } satisfies Partial<ModelReport>;
 const late = { kind: 'period', reason: 'Its period' } as const;
 const few = { kind: 'missing_days', reason: 'It has 3 days' } as const;
@@ -117,6 +118,16 @@ const marks: [
       [
         '2 days on or before its knowledge cutoff',
         '2 model-days are not after its knowledge cutoff, Mon 13 Oct 2025: it may remember those prices',
+      ],
+    ],
+  ],
+  [
+    'an agent',
+    [{ outside: ['agent'] }],
+    [
+      [
+        'outside agent',
+        'It has a network of its own: nothing here keeps it from looking up the future',
       ],
     ],
   ],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addDays, weekdays } from '../../src/basics/calendar.ts';
+import { addDays, weekdayBefore, weekdays } from '../../src/basics/calendar.ts';
 import {
   dateOrder,
   type DayNeed,
@@ -11,7 +11,6 @@ import {
   nextDate,
   noteRefusal,
   noteSupply,
-  weekdayBefore,
 } from '../../src/prices/download-order.ts';
 import { inLongForm, runs } from '../support/long.ts';
 

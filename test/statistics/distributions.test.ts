@@ -6,11 +6,13 @@ import {
   normalCdf,
   normalQuantile,
   normalUpperTail,
-  studentTCdf,
   studentTQuantile,
   studentTUpperTail,
 } from '../../src/statistics/distributions.ts';
 import { within } from '../support/near.ts';
+
+/** P(T ≤ t). */
+const studentTCdf = (t: number, df: number) => studentTUpperTail(-t, df);
 
 /**
  * Eighteen digits, made with mpmath 1.4 at 40 to 420 digits: Student's tail as 1/2 minus the power

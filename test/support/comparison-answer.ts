@@ -22,6 +22,7 @@ export function comparedModel(
     interval_is_lower_bound: runReturns.length === 1,
     knowledge_cutoff: null,
     days_before_cutoff: 0,
+    outside: [],
     unavailable: {},
     ...more,
   };

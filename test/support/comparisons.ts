@@ -52,7 +52,7 @@ export function inputOf(models: readonly ComparedModel[], options: Options = {})
     trials: models.length,
     suspected: new Map(),
     benchmarkOver: () => ({ reason: 'There is no benchmark' }),
-    cutoffOf: () => ({ knowledgeCutoff: null, daysBefore: 0 }),
+    cutoffOf: () => ({ knowledgeCutoff: null, daysBefore: 0, isAgent: false }),
     ...options,
   };
 }

@@ -41,6 +41,8 @@ export function storedEntry(
       price_per_million_tokens: null,
       max_cost_usd: null,
       tools: toolNamesOf({ hasNews, hasNotes: true, hasDocuments }),
+      decision: 'tools',
+      agent: null,
     },
   });
 }

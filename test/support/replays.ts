@@ -21,6 +21,7 @@ const firstMessagesOfScripts: FirstMessagesOf = (brief, record) => {
   if (first?.role !== 'user' || others[0]?.role === 'user')
     return firstMessagesOfModels(brief, record);
   const said = asObject(tryParse(first.content));
+  if (record.terms.entry.kind === 'agent') return firstMessagesOfModels(brief, record);
   const read = said?.['brief'] ?? said;
   const isBrief = read === undefined || isDeepStrictEqual(read, JSON.parse(JSON.stringify(brief)));
   return [isBrief ? first : { role: 'user', content: JSON.stringify(brief) }];

@@ -41,6 +41,8 @@ const anyEntry: Entry = {
   price_per_million_tokens: null,
   max_cost_usd: null,
   tools: [],
+  decision: 'tools',
+  agent: null,
 };
 
 let jobs = 0;

@@ -206,6 +206,8 @@ function entryOf(model: string, cutoff: string | null): Entry {
       max_cost_usd: null,
     },
     tools: ['buy', 'sell', 'get_price', 'get_portfolio', 'calculate'],
+    decision: 'tools',
+    agent: null,
   };
 }
 
@@ -254,6 +256,7 @@ function runDay(database: Database, account: Account, day: Day): void {
     toolUsage,
     summary,
     note: null,
+    confidence: null,
     unfilled: [],
     wording: 1,
     commitWrite: write,

@@ -12,8 +12,7 @@ export interface LedgerDay extends TradingDay {
 /** Runs a tool call and enters what it did in the day's ledger. */
 export async function callTool(day: LedgerDay, call: ToolCall): Promise<ToolResult> {
   const result = await runTool(day, call);
-  if (result.action === null) return result;
-  day.actions.push(result.action);
-  day.portfolio = result.action.portfolio;
+  day.actions.push(...result.actions);
+  day.portfolio = result.actions.at(-1)?.portfolio ?? day.portfolio;
   return result;
 }

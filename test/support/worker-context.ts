@@ -5,6 +5,7 @@ import { readSettings } from '../../src/basics/settings.ts';
 import { workerLimits } from '../../src/children/places.ts';
 import type { CommandDatabase } from '../../src/database/database.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
+import { createAgentDays } from '../../src/trading/agent-days.ts';
 import { scriptedAgent } from './agents.ts';
 import { clockFrom, TODAY } from './service.ts';
 
@@ -17,5 +18,6 @@ export function workerContext(
   writeFileSync(configurationPath, JSON.stringify(configuration));
   const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), configurationPath };
   const fixed = { clock: clockFrom(TODAY), log: silentLog, environment: {}, limits: workerLimits };
-  return { database, settings, ...fixed, ...scriptedAgent({}) };
+  const agentDays = createAgentDays(() => 'http://127.0.0.1');
+  return { database, settings, agentDays, ...fixed, ...scriptedAgent({}) };
 }

@@ -189,9 +189,9 @@ test('an error in the configuration names the limit', () => {
 const tools: [tools: unknown, message: RegExp | null][] = [
   [['buy', 'sell', 'get_price'], null],
   [null, null],
-  [['sell'], /models\[0\]\.tools: must include buy; the tools are buy, sell, get_price/],
+  [['sell'], /models\[0\]\.tools: must include buy; the tools are buy, sell, rebalance, get_price/],
   [[], /models\[0\]\.tools: must include buy/],
-  [['buy', 'trade'], /models\[0\]\.tools\[1\]: must be one of buy, sell, get_price/],
+  [['buy', 'trade'], /models\[0\]\.tools\[1\]: must be one of buy, sell, rebalance, get_price/],
 ];
 test('an entry may be offered fewer tools, with buy among them', () => {
   for (const [list, message] of tools) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays } from '../../src/basics/calendar.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { cancelModelDays } from '../../src/database/model-days.ts';
+import { endModelDays } from '../../src/database/model-days.ts';
 import { commitSession, type PositionRow } from '../../src/database/sessions.ts';
 import { money } from '../../src/basics/money.ts';
 import { LogMismatch } from '../../src/trading/reasoning-log.ts';
@@ -213,7 +213,11 @@ test('a session that fails, by itself or because its job is cancelled, says how 
   const ends = [
     (session: Session) => session.end(FAILED),
     async ({ modelDay: { jobId } }: Session) =>
-      void cancelModelDays(database, jobId, '2025-12-01T00:00:00.000Z'),
+      void endModelDays(database, jobId, {
+        status: 'skipped',
+        error: 'Cancelled',
+        at: '2025-12-01T00:00:00.000Z',
+      }),
   ];
   for (const fail of ends) {
     const session = await open('2025-01-03');
@@ -329,6 +333,7 @@ for (const [name, change, said] of badCommits) {
             toolUsage: [],
             summary: '',
             note: null,
+            confidence: null,
             unfilled: [],
             wording: 1,
             commitWrite: 0,

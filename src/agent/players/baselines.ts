@@ -24,7 +24,7 @@ export interface Stock {
   held: number;
 }
 
-export interface Order {
+interface Order {
   side: 'buy' | 'sell';
   symbol: string;
   amount: number;
@@ -98,12 +98,10 @@ function byPrice(one: Stock, other: Stock): number {
  * depend only on the signature, the date, the portfolio and the prices.
  */
 
-/**
- * A day as a conversation: yields words and tool calls, receives their results, and returns its
- * summary.
- */
-export type Play = Generator<{ words: string; calls: ToolCall[] }, string, ToolReply[]>;
+/** A part of a day as a conversation: yields words and tool calls, and receives their results. */
 type Step<Result> = Generator<{ words: string; calls: ToolCall[] }, Result, ToolReply[]>;
+/** The whole of it returns its summary. */
+type Play = Step<string>;
 
 /**
  * Momentum: the return over this many bars, about three months (Jegadeesh and Titman 1993), or as
@@ -137,7 +135,7 @@ const NOTHING_TO_RANK_BY = 'There are no earlier prices to rank by.';
 const UNITS_PER_DOLLAR = 10_000;
 const DAY_MS = 86_400_000;
 
-export const strategies: Record<BaselineStrategy, (brief: Brief, signature: string) => Play> = {
+const strategies: Record<BaselineStrategy, (brief: Brief, signature: string) => Play> = {
   'buy-and-hold': buyAndHold,
   'equal-weight': equalWeight,
   momentum,
@@ -150,9 +148,8 @@ export const strategies: Record<BaselineStrategy, (brief: Brief, signature: stri
  */
 function* buyAndHold(brief: Brief): Play {
   if (brief.holdings.length > 0) return 'I hold what I have.';
-  if (isThin(brief)) return waitingFor(brief);
   const words = 'I buy equal amounts of all stocks with a price, and hold them from now on.';
-  return yield* tradeAll(brief, words);
+  return waitingFor(brief) ?? (yield* tradeAll(brief, words));
 }
 
 /**
@@ -162,8 +159,8 @@ function* buyAndHold(brief: Brief): Play {
 function* equalWeight(brief: Brief): Play {
   if (brief.holdings.length > 0 && !isFirstOfWeek(brief, yield* previousSession(brief)))
     return NOT_TODAY;
-  if (isThin(brief)) return waitingFor(brief);
-  return yield* tradeAll(brief, 'I rebalance all stocks with a price to equal amounts.');
+  const words = 'I rebalance all stocks with a price to equal amounts.';
+  return waitingFor(brief) ?? (yield* tradeAll(brief, words));
 }
 
 /** Moves into equal amounts of every stock with a price, and says when it cannot hold all of them. */
@@ -184,7 +181,8 @@ function* tradeAll(brief: Brief, words: string): Play {
 function* momentum(brief: Brief): Play {
   const previous = yield* previousSession(brief);
   if (brief.holdings.length > 0 && !isFirstOfWeek(brief, previous)) return NOT_TODAY;
-  if (isThin(brief)) return waitingFor(brief);
+  const waiting = waitingFor(brief);
+  if (waiting !== null) return waiting;
   if (previous === null) return NOTHING_TO_RANK_BY;
   const [history] = yield {
     words: `Which session was ${MOMENTUM_BARS} bars ago?`,
@@ -234,11 +232,8 @@ function* trade(brief: Brief, orders: readonly Order[], words: string): Play {
   if (orders.length === 0) return `${words} There is nothing to trade today.`;
   const replies = yield { words, calls: orders.map(orderCall) };
   const smaller = secondTry(brief, orders, replies);
-  const again = {
-    words: 'I retry the refused purchases with less.',
-    calls: smaller.map(orderCall),
-  };
-  if (smaller.length > 0) replies.push(...(yield again));
+  const again = 'I retry the refused purchases with less.';
+  if (smaller.length > 0) replies.push(...(yield { words: again, calls: smaller.map(orderCall) }));
   const executed = (side: string) =>
     replies.filter((reply) => (reply.executed ?? reply.placed) === side).length;
   const refused = orders.length + smaller.length - executed('buy') - executed('sell');
@@ -312,21 +307,15 @@ function weekOf(date: string): number {
 }
 
 /**
- * Whether too few symbols have a price today for equal amounts of them to represent the universe.
+ * Why it waits: too few symbols have a price today for equal amounts of them to represent the
+ * universe. Null where enough have.
  */
-function isThin(brief: Brief): boolean {
-  return pricedOf(brief) < brief.quotes.length * LEAST_PRICED_SHARE;
-}
-
-function waitingFor(brief: Brief): string {
-  const { quotes } = brief;
-  const priced = pricedOf(brief);
+function waitingFor(brief: Brief): string | null {
+  const all = brief.quotes.length;
+  const priced = pricesIn(brief).filter(({ price }) => price !== null).length;
+  if (priced >= all * LEAST_PRICED_SHARE) return null;
   const verb = priced === 1 ? 'has' : 'have';
-  return `I wait: ${priced} of ${quotes.length} symbols ${verb} a price today, and I trade when at least half of them have one.`;
-}
-
-function pricedOf(brief: Brief): number {
-  return pricesIn(brief).filter(({ price }) => price !== null).length;
+  return `I wait: ${priced} of ${all} symbols ${verb} a price today, and I trade when at least half of them have one.`;
 }
 
 /**
@@ -375,7 +364,7 @@ export function createBaselineModel(
 ): Model {
   return async (conversation) => {
     const replies = toolReplies(conversation);
-    const play: Play = strategies[strategy](brief, signature);
+    const play = strategies[strategy](brief, signature);
     let heard = 0;
     let turn = play.next([]);
     while (turn.done !== true) {

@@ -21,10 +21,7 @@ export interface ToolReply {
 }
 
 /** Each symbol with the price by which orders are decided; null without one. */
-export function pricesIn({
-  quotes,
-  isOpenHidden,
-}: Brief): { symbol: string; price: number | null }[] {
+export function pricesIn({ quotes, isOpenHidden }: Brief) {
   return quotes.map(({ symbol, open, previousClose }) => {
     return { symbol, price: isOpenHidden ? previousClose : open };
   });
@@ -155,9 +152,7 @@ function research(brief: Brief, { temperament, random }: Mind): ModelAnswer {
   const trader = `As a ${temperament.name} trader I`;
   if (random() < temperament.patience)
     return say(`${trader} see no reason to trade today. I keep what I have.`);
-  const priced = pricesIn(brief)
-    .filter(({ price }) => price !== null)
-    .map(({ symbol }) => symbol);
+  const priced = pricesIn(brief).flatMap(({ symbol, price }) => (price === null ? [] : symbol));
   const held = holdings.map(({ symbol }) => symbol);
   const watched = new Set([
     ...sample(random, held, HELD_SYMBOLS_WATCHED),

@@ -30,7 +30,8 @@ export function answerOf(
   const reason = finishReason ?? '';
   if (typeof reason !== 'string') throw new Error('its finish reason is not text');
   const notes = [...notesOn(found, reason), refusal, note].filter((one) => one !== null);
-  return { ...found, usage, note: notes.join(' ') || null, served: readServed(body) };
+  const isCut = Object.hasOwn(cutOffReasons, reason) && { isCut: true };
+  return { ...found, usage, note: notes.join(' ') || null, served: readServed(body), ...isCut };
 }
 
 /**
@@ -103,21 +104,11 @@ function readServed(body: Json): Served | null {
 }
 
 /**
- * The tokens of one answer, and a sentence for the log when one of the provider's counts is
- * impossible.
+ * The tokens of one answer, wherever this provider reports them; null when it reports none. An
+ * impossible count is unknown, and the note a sentence about it for the log. The prompt's tokens
+ * include those that were read from a cache or written to one, which Anthropic counts beside them.
  */
-interface ReadUsage {
-  /** Null when the provider reports no tokens. */
-  usage: TokenUsage | null;
-  note: string | null;
-}
-
-/**
- * The tokens of one answer, wherever this provider reports them. An impossible count is unknown.
- * The prompt's tokens include those that were read from a cache or written to one, which Anthropic
- * counts beside them.
- */
-export function readUsage(value: unknown): ReadUsage {
+export function readUsage(value: unknown): { usage: TokenUsage | null; note: string | null } {
   const usage = asObject(value);
   if (usage === undefined) return { usage: null, note: null };
   const { prompt_tokens, completion_tokens, total_tokens: total } = usage;
@@ -134,7 +125,10 @@ export function readUsage(value: unknown): ReadUsage {
     usage['cached_tokens'] ??
     readBeside;
   const written = inPrompt?.['cache_write_tokens'] ?? writtenBeside;
-  const reasoning = inCompletion?.['reasoning_tokens'] ?? inCompletion?.['thinking_tokens'];
+  const reasoning =
+    inCompletion?.['reasoning_tokens'] ??
+    inCompletion?.['thinking_tokens'] ??
+    usage['reasoning_tokens'];
   const isBeside = prompt_tokens === undefined;
   const beside = isBeside ? (asCount(readBeside) ?? 0) + (asCount(writtenBeside) ?? 0) : 0;
   const promptTokens = asCount(typeof prompt === 'number' ? prompt + beside : prompt);

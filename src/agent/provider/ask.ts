@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiDialect } from '../../basics/domain.ts';
+import type { EntryApi } from '../../basics/domain.ts';
 import { asObject, asText, type Json } from '../../basics/json.ts';
 import type { Addition, Endpoint, TokenUsage, ToolDescription } from '../../wire/protocol.ts';
 import { type ChatMessage, KeyRefused, type Model } from '../model.ts';
 import { chat } from './chat.ts';
 import type { Dialect } from './dialect.ts';
+import { agent } from './own-agent.ts';
 import { messages } from './messages.ts';
 import { responses } from './responses.ts';
 import { sendRequest } from './transport.ts';
@@ -22,8 +23,10 @@ export interface FailedTry {
   usage: TokenUsage | null;
 }
 
-export interface AskOptions {
+interface AskOptions {
   tools: readonly ToolDescription[];
+  /** Whether the answer is the arguments of the only tool, which is not called. */
+  isOneAnswer?: boolean;
   /** Called for every unanswered request. */
   onFailure: (failed: FailedTry) => void;
   /**
@@ -38,7 +41,7 @@ export interface AskOptions {
  */
 export function createProviderModel(
   endpoint: Endpoint,
-  { tools, onFailure, onRefused }: AskOptions,
+  { tools, isOneAnswer = false, onFailure, onRefused }: AskOptions,
 ): Model {
   const { api, parameters, stream, cacheKey } = endpoint;
   const dialect = dialects[api];
@@ -51,7 +54,10 @@ export function createProviderModel(
       const added: Addition[] = []; // what the entry did not ask for
       const adds = (addition: Addition) => !leftOut.has(addition) && added.push(addition) > 0;
       const isStreamed = stream === 'set' || (stream === 'added' && adds('stream'));
-      const body = dialect.body({ conversation, tools, parameters, isStreamed, cacheKey, adds });
+      const [format = null] = isOneAnswer ? tools : [];
+      const asked = isOneAnswer ? { tools: [], format } : { tools, format };
+      const question = { conversation, ...asked, parameters, isStreamed, cacheKey, adds };
+      const body = dialect.body(question);
       const request = { dialect, body: JSON.stringify(body), isStreamed };
       const verdict = classify(await sendRequest(endpoint, request), { step, dialect });
       if ('answer' in verdict) {
@@ -70,7 +76,8 @@ export function createProviderModel(
       const waitMs = isLast ? null : waitAfter(tries, endpoint.baseDelayMs, verdict.retryAfterMs);
       onFailure({ reason, waitMs, usage });
       if (waitMs === null) {
-        const message = `The model provider ${reason}${tries > 1 ? ` (after ${tries} tries)` : ''}`;
+        const who = api === 'agent' ? 'agent' : 'model provider';
+        const message = `The ${who} ${reason}${tries > 1 ? ` (after ${tries} tries)` : ''}`;
         throw KEY_REFUSED.includes(verdict.status) ? new KeyRefused(message) : new Error(message);
       }
       tries += 1;
@@ -135,4 +142,4 @@ export function hasEffort(parameters: Json): boolean {
 }
 
 /** The dialects by the name that an entry's `api` has. */
-export const dialects: Record<ApiDialect, Dialect> = { chat, responses, messages };
+export const dialects: Record<EntryApi, Dialect> = { chat, responses, messages, agent };

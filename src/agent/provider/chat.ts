@@ -1,5 +1,5 @@
 import { asArray, asObject, asText, type Json, tryParse, objectsIn } from '../../basics/json.ts';
-import { type Carried, MAX_TOOL_CALLS } from '../../wire/protocol.ts';
+import { type Carried, MAX_TOOL_CALLS, type ToolDescription } from '../../wire/protocol.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 import { answerOf, readToolCalls, type SentCall } from './answer.ts';
 import { type Dialect, type Assembler, createGrowth, normalised } from './dialect.ts';
@@ -152,7 +152,7 @@ export const chat: Dialect = {
   path: (base) => (base.endsWith('/chat/completions') ? base : `${base}/chat/completions`),
   keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
   headers: {},
-  body({ conversation, tools, parameters, isStreamed, adds }) {
+  body({ conversation, tools, format, parameters, isStreamed, adds }) {
     const hasOptions =
       isStreamed && parameters['stream_options'] === undefined && adds('stream_options');
     return {
@@ -160,12 +160,21 @@ export const chat: Dialect = {
       ...(isStreamed && { stream: true }),
       ...(hasOptions && { stream_options: { include_usage: true } }),
       messages: wireMessages(conversation),
-      tools: tools.map((tool) => ({ type: 'function', function: tool })),
+      ...(format &&
+        parameters['response_format'] === undefined &&
+        adds('response_format') && { response_format: responseFormat(format) }),
+      ...(!format && {
+        tools: tools.map((tool) => ({ type: 'function', function: tool })),
+      }),
     };
   },
   read: readCompletion,
   assemble: assembleCompletion,
 };
+
+function responseFormat({ name, parameters: schema }: ToolDescription): Json {
+  return { type: 'json_schema', json_schema: { name, schema } };
+}
 
 /** OpenAI refuses a history with other tool names, but models do invent such names. */
 const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/;

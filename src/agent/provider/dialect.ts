@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type Json, asObject, tryParse } from '../../basics/json.ts';
 import { type Addition, type ToolDescription, MAX_LINE_BYTES } from '../../wire/protocol.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
@@ -8,6 +9,8 @@ import { HttpFault } from '../../basics/http-client.ts';
 export interface Question {
   conversation: readonly ChatMessage[];
   tools: readonly ToolDescription[];
+  /** What the answer is to be, instead of calls of tools; null where it is free. */
+  format?: ToolDescription | null;
   /** What the entry sets: fields of the body, in the dialect's own names. */
   parameters: Json;
   /** Whether the response is asked for as a stream. */
@@ -28,7 +31,7 @@ export interface Dialect {
   headers: Record<string, string>;
   body(question: Question): Json;
   /** Reads the body of a response. Throws an `Error` that says what is missing. */
-  read(body: Json, step: number): ModelAnswer;
+  read(body: Json, step: number, headers?: IncomingHttpHeaders): ModelAnswer;
   assemble(): Assembler;
 }
 

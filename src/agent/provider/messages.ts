@@ -21,7 +21,9 @@ export const messages: Dialect = {
   keyHeaders: (key) => ({ 'x-api-key': key }),
   headers: { 'anthropic-version': VERSION },
   body(question) {
-    const { conversation, tools, parameters, isStreamed, adds } = question;
+    const { conversation, format, parameters, isStreamed, adds } = question;
+    const isForced = format && parameters['tool_choice'] === undefined && adds('tool_choice');
+    const tools = isForced ? [format] : question.tools;
     const system = conversation
       .filter(({ role }) => role === 'system')
       .map(({ content }) => ({ type: 'text', text: content }));
@@ -30,16 +32,20 @@ export const messages: Dialect = {
     return {
       max_tokens: maxTokensOf(question),
       ...(parameters['thinking'] === undefined &&
+        !isForced && // Anthropic refuses both together
         adds('thinking') && { thinking: { type: 'adaptive', display: 'summarized' } }),
       ...parameters,
       ...(isStreamed && { stream: true }),
       ...(system.length > 0 && { system: isCached ? withMark(system) : system }),
       messages: isCached ? withMarkOnLastUser(history) : history,
-      tools: tools.map(({ name, description, parameters: schema }) => ({
-        name,
-        description,
-        input_schema: schema,
-      })),
+      ...((!format || isForced) && {
+        tools: tools.map(({ name, description, parameters: schema }) => ({
+          name,
+          description,
+          input_schema: schema,
+        })),
+      }),
+      ...(isForced && { tool_choice: { type: 'tool', name: format.name } }),
     };
   },
   read: readMessage,
@@ -147,15 +153,8 @@ function refusalIn(body: Json): string | null {
 /** More blocks than this in one answer are a mistake. */
 const MAX_BLOCKS = 1_000;
 
-/**
- * Pieces of a block by the kind of its delta: the field of the delta, and that of the block that it
- * adds to.
- */
-const PIECES: Record<string, [from: string, to: string]> = {
-  text_delta: ['text', 'text'],
-  thinking_delta: ['thinking', 'thinking'],
-  signature_delta: ['signature', 'signature'],
-};
+/** The kinds of delta that are a piece of a text, which the block has under the same name. */
+const PIECE = /^(text|thinking|signature)_delta$/;
 
 /** The stream of a message: its head, its blocks piece by piece, why it stopped, and its end. */
 function assembleMessage(): Assembler {
@@ -175,8 +174,8 @@ function assembleMessage(): Assembler {
     if (block === undefined) throw new Error('a piece of a block that has not begun');
     if (type === 'input_json_delta')
       inputs.set(block, (inputs.get(block) ?? '') + textIn(delta, 'partial_json'));
-    const [from, to] = Object.hasOwn(PIECES, type) ? (PIECES[type] ?? []) : [];
-    if (from !== undefined && to !== undefined) block[to] = textIn(block, to) + textIn(delta, from);
+    const [, field] = PIECE.exec(type) ?? [];
+    if (field !== undefined) block[field] = textIn(block, field) + textIn(delta, field);
     if (type === 'citations_delta')
       (block['citations'] = asArray(block['citations']) ?? []).push(delta['citation']);
   };

@@ -12,7 +12,7 @@ export const responses: Dialect = {
   path: (base) => (base.endsWith('/responses') ? base : `${base}/responses`),
   keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
   headers: {},
-  body({ conversation, tools, parameters, isStreamed, cacheKey, adds }) {
+  body({ conversation, tools, format, parameters, isStreamed, cacheKey, adds }) {
     const system = conversation
       .filter(({ role }) => role === 'system')
       .map(({ content }) => content);
@@ -21,6 +21,8 @@ export const responses: Dialect = {
       set?.['summary'] === undefined &&
       parameters['reasoning'] !== null &&
       adds('reasoning.summary');
+    const text = asObject(parameters['text']);
+    const hasFormat = format && text?.['format'] === undefined && adds('text.format');
     return {
       store: false,
       ...(parameters['include'] === undefined &&
@@ -30,16 +32,24 @@ export const responses: Dialect = {
         adds('prompt_cache_key') && { prompt_cache_key: cacheKey }),
       ...parameters,
       ...(hasSummary && { reasoning: { ...set, summary: 'auto' } }),
+      ...(hasFormat && {
+        text: {
+          ...text,
+          format: { type: 'json_schema', name: format.name, schema: format.parameters },
+        },
+      }),
       ...(isStreamed && { stream: true }),
       ...(system.length > 0 && { instructions: system.join('\n\n') }),
       input: conversation.flatMap(wireItems),
-      tools: tools.map(({ name, description, parameters: schema }) => ({
-        type: 'function',
-        name,
-        description,
-        parameters: schema,
-        strict: allowsStrict(schema),
-      })),
+      ...(!format && {
+        tools: tools.map(({ name, description, parameters: schema }) => ({
+          type: 'function',
+          name,
+          description,
+          parameters: schema,
+          strict: allowsStrict(schema),
+        })),
+      }),
     };
   },
   read: readResponse,

@@ -61,7 +61,13 @@ export async function sendRequest(
   const url = new URL(baseUrl);
   url.pathname = dialect.path(url.pathname.replace(/\/+$/, '')); // a query stays: Azure's URLs have one
   const keyHeaders = apiKey === null ? {} : dialect.keyHeaders(apiKey);
-  const headers = { 'content-type': 'application/json', ...dialect.headers, ...keyHeaders };
+  const { idempotencyKey } = endpoint;
+  const headers = {
+    'content-type': 'application/json',
+    ...dialect.headers,
+    ...keyHeaders,
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+  };
   const request = { method: 'POST', headers, body, timeoutMs } as const;
   const result = isStreamed
     ? await readStream(url.href, request, dialect.assemble())

@@ -1,5 +1,6 @@
 import { type Child, h, svg } from '../element.ts';
 import { modelLink } from '../filters.ts';
+import { outsideMark } from '../look.ts';
 import { chance, change, count, counted, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
@@ -108,6 +109,7 @@ function rowOf(
       'th',
       { scope: 'row' },
       modelLink(model.model),
+      outsideMark(model.model),
       said.runs && h('small.quiet', ` ${counted(runs.length, 'run')}`),
       said.isLeast && isLeast && h('small.caveat', ' (its interval may be wider)'),
       known > 0 &&

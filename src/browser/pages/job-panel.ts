@@ -287,6 +287,7 @@ type Entry = JobEntry['entry'];
 
 const KINDS: Record<Entry['kind'], string> = {
   provider: 'real model',
+  agent: 'outside agent',
   simulated: 'simulated model',
   baseline: 'baseline',
   unlisted: 'not in the configuration',

@@ -1,3 +1,4 @@
+import { outsideMark } from '../look.ts';
 import { limitsInWords } from '../../basics/sentences.ts';
 import { modelDayPath, modelPath } from '../../basics/paths.ts';
 import { type Child, h, type Live, renew, replace } from '../element.ts';
@@ -99,7 +100,7 @@ function costSection({ performance: first }: Costs): Live<Costs> {
     sortedBy: 'Cost',
     columns: [
       nameColumn('Model', 'model', {
-        cell: ({ model }) => link(modelPath(model), model),
+        cell: ({ model }) => h('span', link(modelPath(model), model), outsideMark(model)),
       }),
       ...columns,
     ],

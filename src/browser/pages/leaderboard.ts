@@ -1,5 +1,5 @@
 import { asObject } from '../../basics/json.ts';
-import { BENCHMARK_LOOK, lookOf, swatch } from '../look.ts';
+import { BENCHMARK_LOOK, lookOf, swatch, OUTSIDE } from '../look.ts';
 import { h, type Live, newId, replace, svg } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
 import { byName, change, count, counted, longDate, money } from '../format.ts';
@@ -258,7 +258,7 @@ interface RowMark {
 
 type Marked = Pick<
   ModelReport,
-  'incomparable' | 'failed_model_days' | 'days_before_cutoff' | 'knowledge_cutoff'
+  'incomparable' | 'failed_model_days' | 'days_before_cutoff' | 'knowledge_cutoff' | 'outside'
 >;
 
 /** The marks of the runs in a row, what makes them incomparable first; each respect once. */
@@ -266,7 +266,7 @@ export function marksOf(runs: readonly Marked[]): RowMark[] {
   const respects = new Map(
     runs.flatMap((own) => own.incomparable.map(({ kind, reason }) => [kind, reason] as const)),
   );
-  const marks: RowMark[] = [];
+  const marks: RowMark[] = runs.some(({ outside }) => outside.length > 0) ? [OUTSIDE] : [];
   if (respects.size > 0) {
     const kinds = [...respects.keys()].join(', ').replaceAll('_', ' ');
     marks.push({ words: `not comparable: ${kinds}`, reason: [...respects.values()].join('. ') });

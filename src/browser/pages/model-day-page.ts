@@ -1,3 +1,4 @@
+import { outsideMark } from '../look.ts';
 import { jobPath, modelDayPath, modelPath } from '../../basics/paths.ts';
 import { get, unlessMissing } from '../api.ts';
 import { type Child, h, replace } from '../element.ts';
@@ -11,6 +12,7 @@ import {
   money,
   price,
   profit,
+  share,
   shortId,
   tone,
   unbrokenDate,
@@ -61,7 +63,7 @@ function showWays(
   { model, previous_date: previous, next_date: next }: Session,
 ): void {
   const neighbours = [dayLink('Previous day', model, previous), dayLink('Next day', model, next)];
-  replace(nav, link(modelPath(model), model), ...neighbours);
+  replace(nav, link(modelPath(model), model), outsideMark(model), ...neighbours);
 }
 
 /**
@@ -116,7 +118,7 @@ function conversationOf({ conversation }: Session): HTMLElement {
 
 /** What became of the day, and what it took, in one strip. */
 function figuresOf(
-  { started_at: startedAt, usage, job_id: jobId }: Session,
+  { started_at: startedAt, usage, job_id: jobId, confidence }: Session,
   records: readonly ResultsRecord[],
 ): [string, Child][] {
   const close = records.at(-1);
@@ -128,7 +130,8 @@ function figuresOf(
       h('small.quiet', 'Started ', localTime(startedAt)),
     ),
   ];
-  const used: [string, Child][] = usage === null ? [job] : [...usageOf(usage), job];
+  const sure: [string, Child][] = confidence === null ? [] : [['Confidence', share(confidence)]];
+  const used: [string, Child][] = [...sure, ...(usage === null ? [] : usageOf(usage)), job];
   if (close === undefined) return used;
   const { portfolio_value, daily_profit, daily_return_pct } = close;
   const fraction = daily_return_pct === null ? null : daily_return_pct / 100;

@@ -1,7 +1,7 @@
 import { isPublished, here } from '../address.ts';
 import { h, on, replace } from '../element.ts';
 import { MISSING, change, counted, tone, longDate, money } from '../format.ts';
-import { lookOf, swatch } from '../look.ts';
+import { lookOf, outsideMark, swatch } from '../look.ts';
 import { type Line, datesFromStart, datesOf, valuesFromStart } from '../plot/lines.ts';
 import { createPlot } from '../plot/plot.ts';
 import { legend } from '../plot/legend.ts';
@@ -103,7 +103,11 @@ async function columnOf(
   date: string,
   { name, signal }: { name: string; signal: AbortSignal },
 ): Promise<HTMLElement> {
-  const title = h('h3', link(modelDayPath(model, date), swatch(lookOf(model)), name));
+  const title = h(
+    'h3',
+    link(modelDayPath(model, date), swatch(lookOf(model)), name),
+    outsideMark(model),
+  );
   const day = curve.find((point) => point.date === date);
   const figures =
     day &&

@@ -15,8 +15,8 @@ interface DecisionFilters extends FeedFilters {
   kind?: (typeof decisionKinds)[number] | undefined;
 }
 
-/** Of an order: its message, and its own action or the next one. */
-const ID = `own.session_id || coalesce(':' || own.message_index || coalesce(':' || own.action_id, ''), '')`;
+/** Of an order: its message, which may be that of several, and its place. */
+const ID = `own.session_id || coalesce(':' || own.message_index || ':' || own.place, '')`;
 const FAILURE_ID = `'failure:' || own.date || ':' || own.job_id || ':' || own.model`;
 
 /** The id of a session is before its first decision. */
@@ -48,7 +48,7 @@ const IN_WINDOW = `own.date >= max(?5, coalesce((SELECT start_date FROM jobs WHE
  */
 const ofSessions = (isChosen: string, index = '') => `
   SELECT ${ID} AS id, own.kind, own.model AS model, own.date AS date, active.job_id, own.session_id,
-    coalesce(result.timestamp, active.completed_at, '') AS timestamp, own.symbol, result.tool_name AS side,
+    coalesce(result.timestamp, active.completed_at, '') AS timestamp, own.symbol, own.side,
     coalesce(own.amount, trade.amount) AS amount, price_e4 / 10000.0 AS price, nullif(${wordsOf('words')}, '') AS reason,
     own.detail, coalesce(own.message_index, own.words_index) AS message_index, own.place AS turn
   FROM decisions AS own ${index}
@@ -128,8 +128,17 @@ export function decisions(
   const { date, model, jobId: job, place } = after ?? { date: '', model: '', jobId: '', place: 0 };
   const found = chosen.all(
     reader,
-    ...[date, model, job, place, start, after !== null && date < end ? date : end, jobId ?? null],
-    ...[models ? JSON.stringify(models) : null, kind ?? null, symbol ?? null, limit],
+    date,
+    model,
+    job,
+    place,
+    start,
+    after !== null && date < end ? date : end,
+    jobId ?? null,
+    models ? JSON.stringify(models) : null,
+    kind ?? null,
+    symbol ?? null,
+    limit,
   );
   const cut = (words: string | null) => words && cutWords(words);
   return found.map((one) => ({ ...one, reason: cut(one.reason), detail: cut(one.detail) }));

@@ -51,21 +51,20 @@ export function* closingsOf(reader: Reader, sessionIds: readonly number[]): Gene
 }
 
 /** A symbol that committed sessions held in their mornings. */
-export interface HeldSymbol {
-  symbol: string;
-  /** The earliest date since whose close one of them held it. */
-  since: CalendarDate;
-  /** Of the latest session that held or traded it. */
-  lastDate: CalendarDate;
-}
+export type HeldSymbol = RowOf<typeof NEXT_SYMBOL>;
 
 /** Two look-ups per symbol, however many sessions held it. */
+
 const NEXT_SYMBOL = query(
   `SELECT symbol, coalesce(held_since, '') AS since,
      (SELECT coalesce(max(date), '') FROM session_prices AS later WHERE later.symbol = first.symbol) AS lastDate
    FROM session_prices AS first INDEXED BY session_prices_by_holding
    WHERE symbol > ? AND held_since IS NOT NULL ORDER BY symbol, held_since LIMIT 1`,
-  { symbol: text, since: text, lastDate: text },
+  {
+    symbol: text,
+    since: text, // the earliest date since whose close one of them held it
+    lastDate: text, // of the latest session that held or traded it
+  },
 );
 
 /** Every symbol that a committed session held in its morning, by name. */
@@ -145,7 +144,7 @@ export function heldUncovered(
   database: Database,
   sessions: readonly { sessionId: number }[],
   symbols: Iterable<string>,
-): IterableIterator<RowOf<typeof HELD>> {
+) {
   return HELD.iterate(database, jsonIds(sessions), JSON.stringify([...symbols]));
 }
 

@@ -1,14 +1,5 @@
 import type { Database, Reader } from '../database.ts';
-import {
-  amount,
-  distinctValues,
-  integer,
-  oneOf,
-  orNull,
-  query,
-  type RowOf,
-  text,
-} from '../rows.ts';
+import { amount, distinctValues, integer, oneOf, orNull, query, text } from '../rows.ts';
 import { jobStatuses } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
 
@@ -21,16 +12,16 @@ const NEWEST_RUN =
 
 const NEWEST = query(
   `SELECT family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
-     json_extract(entry, '$.basemodel') AS basemodel
+     json_extract(entry, '$.basemodel') AS basemodel, json_extract(entry, '$.kind') AS kind
    FROM simulation_runs WHERE run_id = ${NEWEST_RUN}`,
-  { family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text) },
+  { family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text), kind: orNull(text) },
 );
 
 /**
  * The family of a model, and its knowledge cutoff and basemodel as its newest job has them; undefined when no job
  * has named it.
  */
-export function newestRun(reader: Reader, model: string): RowOf<typeof NEWEST> | undefined {
+export function newestRun(reader: Reader, model: string) {
   return NEWEST.get(reader, model);
 }
 
@@ -66,7 +57,7 @@ const SERVED = query(
  * The models that answered for a run, in their providers' names, with the dates of its completed
  * days; by first date.
  */
-export function servedOf(database: Database, model: string): RowOf<typeof SERVED>[] {
+export function servedOf(database: Database, model: string) {
   return SERVED.all(database, model);
 }
 
@@ -76,12 +67,10 @@ const CLOSING_VALUE = query('SELECT end_value_e4 FROM daily_returns WHERE model 
 
 /**
  * A model that some job has named, with its newest job, what it has completed, and its value at the
- * close of its last completed date; dates and value are null before its first day.
+ * close of its last completed date; dates and value are null before its first day. Undefined when no
+ * job has named it.
  */
-type SeenModel = RowOf<typeof LAST_RUN> & RowOf<typeof DAYS> & { portfolioValue: Money | null };
-
-/** The record of a model; undefined when no job has named it. */
-export function seenModel(database: Database, model: string): SeenModel | undefined {
+export function seenModel(database: Database, model: string) {
   const run = LAST_RUN.get(database, model);
   if (run === undefined) return undefined;
   const days = DAYS.one(database, model);

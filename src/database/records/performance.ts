@@ -1,4 +1,4 @@
-import { type CalendarDate, EARLIEST_DATE } from '../../basics/calendar.ts';
+import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '../../basics/calendar.ts';
 import { type ActionType, actionTypes } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
 import {
@@ -28,16 +28,7 @@ import { staleAmong } from '../stale.ts';
 import { namedModels, newestRun } from './models.ts';
 
 /** An active model-day, with the date and the session that it started from. */
-export interface ChosenDay {
-  sessionId: number;
-  jobId: string;
-  model: string;
-  date: CalendarDate;
-  /** This and the next are null for the initial cash. */
-  startDate: CalendarDate | null;
-  startedFrom: number | null;
-  paysDividends: boolean;
-}
+export type ChosenDay = ReturnType<typeof dayOf>;
 
 /** Without returns no position is looked up. */
 const daysWith = <const Columns extends readonly Column<unknown>[]>(
@@ -55,11 +46,12 @@ const RETURNS = daysWith(', daily_return', [orNull(real)]);
 const dayOf = (
   model: string,
   [sessionId, jobId, date, startDate, startedFrom, pays]: RowOf<typeof DAYS>,
-): ChosenDay => ({
+) => ({
   sessionId,
   jobId,
   model,
   date,
+  /** This and the next are null for the initial cash. */
   startDate,
   startedFrom,
   paysDividends: pays === 1,
@@ -145,10 +137,14 @@ export interface LedgerDay {
 export function ledgerDays(database: Reader, sessionIds: Iterable<number>): LedgerDay[] {
   const days: LedgerDay[] = [];
   for (const row of LEDGER.iterate(database, JSON.stringify([...sessionIds]))) addRow(days, row);
-  addLots(
+  // A chain begins with the initial cash or with an opening, and only an opening has lots.
+  const beginnings = days.filter((day) => day.startedFrom === null);
+  const all = openingLots(
     database,
-    days.filter((day) => day.startedFrom === null),
+    beginnings.map(({ sessionId }) => sessionId),
   );
+  const lots = Map.groupBy(all, ({ sessionId }) => sessionId);
+  for (const day of beginnings) day.lots = lots.get(day.sessionId) ?? [];
   return days;
 }
 
@@ -175,18 +171,6 @@ function addRow(
   }
   day.actions.push({ actionType, symbol, amount: shares, price, cash });
   [day.cash, day.value, day.profit] = [cash, value, profit];
-}
-
-/** A chain begins with the initial cash or with an opening, and only an opening has lots. */
-function addLots(database: Reader, beginnings: readonly LedgerDay[]): void {
-  const lots = Map.groupBy(
-    openingLots(
-      database,
-      beginnings.map(({ sessionId }) => sessionId),
-    ),
-    ({ sessionId }) => sessionId,
-  );
-  for (const day of beginnings) day.lots = lots.get(day.sessionId) ?? [];
 }
 
 const USAGE = query(
@@ -244,10 +228,7 @@ const SPAN = query(
 );
 
 /** The first and last date on which a symbol has a bar; null when it has none. */
-export function priceSpan(
-  database: Database,
-  symbol: string,
-): { first: CalendarDate; last: CalendarDate } | null {
+export function priceSpan(database: Database, symbol: string) {
   const [first, last] = SPAN.one(database, symbol);
   return first === null || last === null ? null : { first, last };
 }
@@ -264,29 +245,20 @@ const BARS = query(
  * A symbol's bars between two dates, preceded by its last earlier one: date, open, close in raw
  * dollars.
  */
-export function barsBetween(
-  database: Database,
-  symbol: string,
-  { from, to }: { from: CalendarDate; to: CalendarDate },
-): RowOf<typeof BARS>[] {
+export function barsBetween(database: Database, symbol: string, { from, to }: DateSpan) {
   return BARS.all(database, symbol, from, to);
 }
 
 /** A run, the family it belongs to, and how many active model-days it has in the window. */
-export interface RunInWindow {
-  run: string;
-  family: string;
-  modelDays: number;
-}
+export type RunInWindow = ReturnType<typeof runsInWindow>[number];
 
 /** Every run that a job has named, by name. */
-export function runsInWindow(database: Database, window: JobWindow): RunInWindow[] {
-  const runs: RunInWindow[] = [];
-  for (const run of namedModels(database)) {
-    const { family = run } = newestRun(database, run) ?? {};
-    runs.push({ run, family, modelDays: countActiveDays(database, run, window) });
-  }
-  return runs;
+export function runsInWindow(database: Database, window: JobWindow) {
+  return Array.from(namedModels(database), (run) => ({
+    run,
+    family: newestRun(database, run)?.family ?? run,
+    modelDays: countActiveDays(database, run, window),
+  }));
 }
 
 const ASKED = query(
@@ -311,15 +283,13 @@ const SERVED = query(
 );
 
 /** An active model-day of a run. */
-export interface DayOfRun extends ChosenDay {
-  dailyReturn: number | null;
-  isStale: boolean;
-  /** The models that answered, in their providers' names; none where no provider said. */
-  servedBy: readonly string[];
-}
+export type DayOfRun = ReturnType<typeof daysOfRun>[number];
 
-/** The active model-days of a run, by date. */
-export function daysOfRun(database: Database, run: string, window: JobWindow): DayOfRun[] {
+/**
+ * The active model-days of a run, by date; with the models that answered, in their providers' names:
+ * none where no provider said.
+ */
+export function daysOfRun(database: Database, run: string, window: JobWindow) {
   const days = dailyReturns(database, run, window);
   const stale = new Set(staleAmong(database, days).map(({ date }) => date));
   const served = Map.groupBy(SERVED.all(database, jsonIds(days)), ([sessionId]) => sessionId);
@@ -363,12 +333,8 @@ export function marketDates(
   symbols: readonly string[],
   window: Window,
 ): Set<CalendarDate> {
-  const dates = new Set<CalendarDate>();
-  for (const symbol of symbols) {
-    for (const [date] of DATES_OF_SYMBOL.all(database, symbol, ...boundsOf(window)))
-      dates.add(date);
-  }
-  return dates;
+  const datesOf = (symbol: string) => DATES_OF_SYMBOL.all(database, symbol, ...boundsOf(window));
+  return new Set(symbols.flatMap(datesOf).flat());
 }
 
 /** A completed job has no failed model-day, and those of a discarded one do not count. */

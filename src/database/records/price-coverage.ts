@@ -41,18 +41,12 @@ const SYMBOL_PRICES = query(
   },
 );
 
-/** What is stored of a symbol's prices; without a bar only the symbol is not null. */
-type SymbolPrices = RowOf<typeof SYMBOL_PRICES>;
-
 /**
- * Those of some symbols, a JSON array, that have bars or coverage; with a date, those that have a
- * bar on it. In the order of the array: a few seeks per symbol.
+ * What is stored of the prices of some symbols, a JSON array, that have bars or coverage; with a
+ * date, of those that have a bar on it. Without a bar only the symbol is not null. In the order of
+ * the array: a few seeks per symbol.
  */
-export function symbolPrices(
-  database: Database,
-  symbols: string,
-  date: CalendarDate | null,
-): SymbolPrices[] {
+export function symbolPrices(database: Database, symbols: string, date: CalendarDate | null) {
   return SYMBOL_PRICES.all(database, symbols, date);
 }
 
@@ -92,10 +86,7 @@ const STORED_DIVIDENDS = query(
  * How many dividends of each of some symbols, a JSON array, that has any are stored, and the last
  * ex-date.
  */
-export function storedDividends(
-  database: Database,
-  symbols: string,
-): RowOf<typeof STORED_DIVIDENDS>[] {
+export function storedDividends(database: Database, symbols: string) {
   return STORED_DIVIDENDS.all(database, symbols);
 }
 

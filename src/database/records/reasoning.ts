@@ -1,7 +1,7 @@
 import { IS_SHOWN, overSessions, type SessionFilters, boundsOf } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
 import { integer, query, text, oneOf, orNull, real, type RowOf } from '../rows.ts';
-import { jsonObject } from './status.ts';
+import { jsonObject, USAGE_COLUMNS } from './status.ts';
 import { holdingsJson } from './results.ts';
 import { messageRoles } from '../../basics/domain.ts';
 import type { FeedFilters } from './decisions.ts';
@@ -39,17 +39,7 @@ const OPENING = `
       WHERE before.session_id = own.started_from_session_id ORDER BY action_id DESC LIMIT 1) END`;
 /** What the model-day used in its job, over all attempts; and why the session failed. */
 const USAGE = `
-  (SELECT ${jsonObject([
-    ...[
-      'own.error AS error',
-      'duration_seconds',
-      'steps',
-      'requests',
-      'prompt_tokens',
-      'completion_tokens',
-    ],
-    ...['cached_tokens', 'reasoning_tokens', 'cost_usd'],
-  ])} FROM job_details
+    (SELECT ${jsonObject(['own.error AS error', ...USAGE_COLUMNS])} FROM job_details
     WHERE (job_details.job_id, job_details.date, job_details.model) =
       (own.job_id, own.date, own.model))`;
 const SESSION_COLUMNS = [
@@ -58,6 +48,7 @@ const SESSION_COLUMNS = [
   'date',
   'model',
   'session_summary',
+  'confidence',
   'note',
   'started_at',
   'completed_at',
@@ -67,14 +58,12 @@ const NEIGHBOURS = [
   `${neighbour('min(date)', '>')} AS next_date`,
 ];
 const POSITION = jsonObject([
-  ...[
-    'action_id',
-    'action_type',
-    'symbol',
-    'amount',
-    'price_e4 / 10000.0 AS price',
-    'cash_e4 / 10000.0 AS cash_after',
-  ],
+  'action_id',
+  'action_type',
+  'symbol',
+  'amount',
+  'price_e4 / 10000.0 AS price',
+  'cash_e4 / 10000.0 AS cash_after',
   'portfolio_value_e4 / 10000.0 AS portfolio_value',
 ]);
 
@@ -91,16 +80,14 @@ const SESSIONS = sessionsWith(['NULL AS opening', 'NULL AS usage']);
 const WHOLE_SESSIONS = sessionsWith([`${OPENING} AS opening`, `${USAGE} AS usage`]);
 
 const MESSAGE = jsonObject([
-  ...[
-    'message_index',
-    'role',
-    'content',
-    'summary',
-    'tool_name',
-    'tool_input',
-    'timestamp',
-    'json(served) AS served',
-  ],
+  'message_index',
+  'role',
+  'content',
+  'summary',
+  'tool_name',
+  'tool_input',
+  'timestamp',
+  'json(served) AS served',
 ]);
 const MESSAGES = query(
   `SELECT ${MESSAGE} FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
@@ -192,21 +179,20 @@ const LONGEST_SEARCH_MS = 3_000;
 const HITS_PER_STEP = 200;
 
 const HITS = query(
-  `SELECT log_id AS row, session_id AS sessionId, job_id AS jobId, model, date, status, message_index AS messageIndex, role,
-     tool_name AS toolName, timestamp
+  `SELECT log_id AS row, session_id, job_id, model, date, status, message_index, role, tool_name, timestamp
    FROM log_words CROSS JOIN reasoning_logs ON log_id = log_words.rowid CROSS JOIN trading_sessions USING (session_id)
    WHERE log_words MATCH ?1 AND log_words.rowid BETWEEN ?2 AND ?3 AND status <> 'opening'
    ORDER BY log_words.rowid DESC LIMIT ${HITS_PER_STEP}`,
   {
     row: integer,
-    sessionId: integer,
-    jobId: text,
+    session_id: integer,
+    job_id: text,
     model: text,
     date: text,
     status: text,
-    messageIndex: integer,
+    message_index: integer,
     role: oneOf(messageRoles),
-    toolName: orNull(text),
+    tool_name: orNull(text),
     timestamp: text,
   },
 );
@@ -218,16 +204,8 @@ const IS_OVER = query(
   [integer],
 );
 
-/** A message that contains every phrase, with the excerpt that shows them. */
+/** A message that contains every phrase, with the excerpt that shows them; named as in the response. */
 export type FoundMessage = Hit & Excerpt;
-
-/** A page of a search. */
-interface SearchResult {
-  /** Newest first; fewer than the limit where the search took too long. */
-  messages: FoundMessage[];
-  /** The `before` of the next search; null when there is nothing more. */
-  nextBefore: number | null;
-}
 
 /** What to search for, and in which model-days. */
 interface Search {
@@ -238,12 +216,12 @@ interface Search {
   before: number | undefined;
 }
 
-/** The messages that contain every phrase, newest first, of the sessions that /reasoning shows. */
-export function searchLogs(
-  database: Reader,
-  search: Search,
-  longestMs = LONGEST_SEARCH_MS,
-): SearchResult {
+/**
+ * The messages that contain every phrase, newest first, of the sessions that /reasoning shows; fewer
+ * than the limit where the search took too long. `nextBefore` is the `before` of the next search;
+ * null when there is nothing more.
+ */
+export function searchLogs(database: Reader, search: Search, longestMs = LONGEST_SEARCH_MS) {
   const end = performance.now() + longestMs;
   const messages: FoundMessage[] = [];
   let place = Math.min(search.before ?? Infinity, newestRow(database) + 1);
@@ -253,11 +231,11 @@ export function searchLogs(
     const hits = HITS.all(database, expressionFor(search.phrases, top), low, top);
     for (const hit of hits) {
       if (!isChosen(database, hit, search.filters)) continue;
-      const message = foundIn(database, hit, search.phrases);
-      if (message === null) continue;
+      const excerpt = excerptOf(searchedTexts(database, hit.row), search.phrases);
+      if (excerpt === null) continue; // another program has changed it since it was indexed
       if (messages.length === search.limit)
         return { messages, nextBefore: messages.at(-1)?.row ?? null };
-      messages.push(message);
+      messages.push({ ...hit, ...excerpt });
     }
     place = hits[HITS_PER_STEP - 1]?.row ?? low;
     // Only after a step, so that the next search is closer to the end however slow the machine is.
@@ -266,18 +244,9 @@ export function searchLogs(
   return { messages, nextBefore: null };
 }
 
-/**
- * Null for a message that does not contain them: another program has changed it since it was
- * indexed.
- */
-function foundIn(database: Reader, hit: Hit, phrases: readonly Phrase[]): FoundMessage | null {
-  const excerpt = excerptOf(searchedTexts(database, hit.row), phrases);
-  return excerpt === null ? null : { ...hit, ...excerpt };
-}
-
 function isChosen(
   database: Reader,
-  { jobId, model, date, status }: Hit,
+  { job_id: jobId, model, date, status }: Hit,
   filters: Search['filters'],
 ): boolean {
   if (filters.jobId !== undefined && jobId !== filters.jobId) return false;

@@ -58,7 +58,7 @@ type Position = [
 ];
 
 /** A position and what is held after it. */
-export interface ResultRecord {
+interface ResultRecord {
   /** Without the holdings. */
   json: string;
   /** By symbol. */

@@ -1,6 +1,6 @@
 import type { Database, Reader } from '../database.ts';
 import { flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
-import { sumOf } from '../usage.ts';
+import { sumOf, USAGE_COUNTS } from '../usage.ts';
 import { type JobStatus, skipReasons } from '../../basics/domain.ts';
 
 /** What the model-days of a job add up to. */
@@ -89,19 +89,17 @@ const COURSE = [
   USAGE,
 ];
 
+/** What a model-day used. */
+export const USAGE_COLUMNS = ['duration_seconds', ...USAGE_COUNTS, 'cost_usd'];
+
 const MODEL_DAY = jsonObject([
-  ...[
-    'date',
-    'model',
-    'status',
-    'error',
-    'started_at',
-    'completed_at',
-    'duration_seconds',
-    'steps',
-    'requests',
-  ],
-  ...['prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens', 'cost_usd'],
+  'date',
+  'model',
+  'status',
+  'error',
+  'started_at',
+  'completed_at',
+  ...USAGE_COLUMNS,
 ]);
 /** SQLite builds the JSON: twice as fast as turning rows into objects and objects into text. */
 const MODEL_DAYS = query(
@@ -125,7 +123,7 @@ const STATUS = query(
  * A job's status as JSON text without its entries and its model-days, of which it has the sums;
  * separately, as stored, what has to be read before it is sent. Undefined for an unknown job.
  */
-export function jobStatus(database: Database, jobId: string): RowOf<typeof STATUS> | undefined {
+export function jobStatus(database: Database, jobId: string) {
   return STATUS.get(database, jobId);
 }
 
@@ -151,10 +149,7 @@ const NEXT = query(
 );
 
 /** The newest job and its place in the list. Undefined when there is none. */
-export function nextJob(
-  database: Database,
-  { status, before }: JobFilters,
-): RowOf<typeof NEXT> | undefined {
+export function nextJob(database: Database, { status, before }: JobFilters) {
   return NEXT.get(database, status ?? null, before?.rowid ?? null);
 }
 
@@ -180,7 +175,7 @@ const LISTED = query(
 );
 
 /** A job of the list as JSON text, and its warnings separately, as stored. */
-export function listedJob(database: Database, jobId: string): RowOf<typeof LISTED> {
+export function listedJob(database: Database, jobId: string) {
   return LISTED.one(database, jobId);
 }
 

@@ -32,24 +32,16 @@ export function createSchema(connection: DatabaseSync): void {
  * schema.
  */
 export function checkOwnership(connection: DatabaseSync, path: string): void {
-  if (idOf(connection) === UNRELEASED.id) {
-    const unreleased = 'its schema is from before the first release';
-    throw new ServiceError(
-      'cannot_start',
-      `Cannot use ${path}: ${unreleased}; the program of commit ${UNRELEASED.commit} reads it`,
+  const cannotUse = (why: string) => new ServiceError('cannot_start', `Cannot use ${path}: ${why}`);
+  if (idOf(connection) === UNRELEASED.id)
+    throw cannotUse(
+      `its schema is from before the first release; the program of commit ${UNRELEASED.commit} reads it`,
     );
-  }
-  if (isForeign(connection)) {
-    throw new ServiceError(
-      'cannot_start',
-      `Cannot use ${path}: it is a database of another program`,
-    );
-  }
+  if (isForeign(connection)) throw cannotUse('it is a database of another program');
   const version = versionOf(connection);
   if (version === SCHEMA_VERSION || isEmpty(connection)) return;
-  throw new ServiceError(
-    'cannot_start',
-    `Cannot use ${path}: its schema is version ${version}, this program ` +
+  throw cannotUse(
+    `its schema is version ${version}, this program ` +
       (version > SCHEMA_VERSION
         ? `knows versions up to ${SCHEMA_VERSION}; use a newer program`
         : `reads version ${SCHEMA_VERSION}; use the program that made it`),

@@ -142,6 +142,7 @@ CREATE TABLE trading_sessions (
   started_from_session_id INTEGER REFERENCES trading_sessions,
   initial_cash_e4 INTEGER CHECK (initial_cash_e4 >= 0),
   session_summary TEXT,
+  confidence REAL CHECK (confidence BETWEEN 0 AND 1), -- of a decision, where it says so
   error TEXT,
   steps INTEGER NOT NULL DEFAULT 0 CHECK (steps >= 0),
   total_messages INTEGER NOT NULL DEFAULT 0 CHECK (total_messages >= 0),
@@ -254,6 +255,7 @@ CREATE TABLE decisions (
   message_index INTEGER, -- of an order: its result
   words_index INTEGER, -- of the message with the model's words before it
   action_id INTEGER, -- of an order: the trade, or the next one after a refusal
+  side TEXT CHECK (side IN ('buy', 'sell')), -- of an order; null where a refused call names none
   symbol TEXT,
   amount REAL, -- of a refused order, which may ask for anything
   detail TEXT, -- why an order was refused
@@ -261,7 +263,7 @@ CREATE TABLE decisions (
     (CASE WHEN message_index IS NULL THEN 'no_trade' WHEN detail IS NULL THEN 'trade' ELSE 'refusal' END) VIRTUAL,
   PRIMARY KEY (date DESC, model, place, session_id),
   CHECK (CASE WHEN message_index IS NULL
-    THEN action_id IS NULL AND symbol IS NULL AND amount IS NULL AND detail IS NULL
+    THEN action_id IS NULL AND side IS NULL AND symbol IS NULL AND amount IS NULL AND detail IS NULL
     ELSE detail IS NOT NULL OR (action_id IS NOT NULL AND symbol IS NOT NULL AND amount IS NULL) END)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX refused_decisions ON decisions (date DESC, model) WHERE detail IS NOT NULL;

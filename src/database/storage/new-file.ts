@@ -63,18 +63,14 @@ export function removeAbandonedPartials(folder: string): void {
   const locks = names.filter((name) => name.endsWith(LOCK));
   for (const name of locks.slice(0, MAX_REMOVED)) {
     try {
-      removeIfAbandoned(join(folder, name.slice(0, -LOCK.length)));
+      const path = join(folder, name.slice(0, -LOCK.length));
+      const lock = tryLock(path + LOCK);
+      if (lock !== null) remove(path);
+      lock?.close();
     } catch {
       // Another user's file, or a disk that refuses: no reason to stop a backup or a service.
     }
   }
-}
-
-function removeIfAbandoned(path: string): void {
-  const lock = tryLock(path + LOCK);
-  if (lock === null) return;
-  remove(path);
-  lock.close();
 }
 
 function remove(path: string): void {

@@ -36,11 +36,6 @@ const LOCK = 'owner.lock';
 /** The names of the databases of both modes. */
 export const DATABASE_NAMES: readonly string[] = Object.keys(FOLDERS);
 
-/** Held while a server owns a database. */
-interface Ownership {
-  release(): void;
-}
-
 /**
  * Makes this process the only server of a database, or throws a `ServiceError` (`cannot_start`)
  * that names the owner. The lock is beside the real file, wherever the name `path` leads. It is not
@@ -49,11 +44,14 @@ interface Ownership {
 export function claimOwnership(
   path: string,
   { startedAt, purpose = 'start' }: { startedAt: string; purpose?: string },
-): Ownership {
+) {
   try {
     const file = lockFile(path);
-    const lock = lockOrThrow(file, path);
+    const lock = inFolder(path, () => tryLock(file));
+    if (lock === null)
+      throw new Error(`the database ${path} is in use by ${ownerIn(noteBeside(file))}`);
     leaveNote(noteBeside(file), { pid: process.pid, started_at: startedAt });
+    /** Held while a server owns a database. */
     return { release: () => lock.close() };
   } catch (error) {
     throw new ServiceError('cannot_start', `Cannot ${purpose}: ${messageOf(error)}`, {
@@ -74,7 +72,11 @@ export function isOwnerFile(path: string): boolean {
 
 /** Where the lock of a database is; makes its folder. */
 function lockFile(path: string): string {
-  const file = folderMade(path);
+  const file = inFolder(path, () => {
+    const real = realPathOf(path);
+    makeFolder(folderBeside(real));
+    return real;
+  });
   try {
     assertUsable(file);
   } catch (error) {
@@ -85,35 +87,17 @@ function lockFile(path: string): string {
   return join(realFolder(folderBeside(file)), name);
 }
 
-/** Makes the folder of a database's lock, and returns the real path of the database. */
-function folderMade(path: string): string {
-  try {
-    const file = realPathOf(path);
-    makeFolder(folderBeside(file));
-    return file;
-  } catch (error) {
-    throw cannotWrite(path, error);
-  }
-}
-
 function folderBeside(path: string): string {
   return join(dirname(path), FOLDERS[basename(path)] ?? OTHER_FOLDER);
 }
 
-function cannotWrite(path: string, cause: unknown): Error {
-  return new Error(`${folderBeside(path)} cannot be written: ${messageOf(cause)}`, { cause });
-}
-
-function lockOrThrow(file: string, path: string): DatabaseSync {
-  let lock: DatabaseSync | null;
+/** Writes to the folder of a database's lock, or throws an error that names it. */
+function inFolder<Result>(path: string, write: () => Result): Result {
   try {
-    lock = tryLock(file);
-  } catch (error) {
-    throw cannotWrite(path, error);
+    return write();
+  } catch (cause) {
+    throw new Error(`${folderBeside(path)} cannot be written: ${messageOf(cause)}`, { cause });
   }
-  if (lock === null)
-    throw new Error(`the database ${path} is in use by ${ownerIn(noteBeside(file))}`);
-  return lock;
 }
 
 function noteBeside(lockFile: string): string {

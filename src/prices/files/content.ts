@@ -66,15 +66,14 @@ export async function* readContent(path: string): AsyncGenerator<Piece> {
   }
   if (compression === undefined) return;
   if (!statSync(path).isFile())
-    throw new ServiceError(
-      'invalid_file',
+    throw invalidFile(
       `it is compressed by ${compression.name} and not a regular file: decompress it first`,
     );
   await checkWhole(path, compression);
   let isFirst = true;
   for await (const piece of withTellingBytes(decompress(path, compression))) {
     if (isFirst && formatOf(piece.bytes, COMPRESSIONS))
-      throw new ServiceError('invalid_file', 'it is compressed twice: decompress it once');
+      throw invalidFile('it is compressed twice: decompress it once');
     isFirst = false;
     yield piece;
   }
@@ -96,25 +95,18 @@ function formatOf<Format extends { magic: RegExp }>(
 function refuseArchive(bytes: Buffer): void {
   const archive = formatOf(bytes, ARCHIVES);
   if (archive !== undefined)
-    throw new ServiceError(
-      'invalid_file',
-      `it is ${archive.name}: extract it first, or compress it by gzip or zstd`,
-    );
+    throw invalidFile(`it is ${archive.name}: extract it first, or compress it by gzip or zstd`);
 }
 
 /** Joins the first pieces until they tell the format; a pipe may deliver single bytes. */
 async function* withTellingBytes(pieces: AsyncGenerator<Piece>): AsyncGenerator<Piece> {
-  let first: Piece | undefined;
+  let held: Piece | null = { bytes: Buffer.alloc(0), bytesRead: 0 };
   for await (const { bytes, bytesRead } of pieces) {
-    const isToldAlready = first !== undefined && first.bytes.length >= TELLING_BYTES;
-    if (isToldAlready) {
-      yield { bytes, bytesRead };
-      continue;
-    }
-    first = { bytes: Buffer.concat([first?.bytes ?? Buffer.alloc(0), bytes]), bytesRead };
-    if (first.bytes.length >= TELLING_BYTES) yield first;
+    const joined: Piece = { bytes: held ? Buffer.concat([held.bytes, bytes]) : bytes, bytesRead };
+    held = held && joined.bytes.length < TELLING_BYTES ? joined : null;
+    if (held === null) yield joined;
   }
-  if (first !== undefined && first.bytes.length < TELLING_BYTES) yield first;
+  if (held && held.bytes.length > 0) yield held;
 }
 
 async function* readPlain(path: string): AsyncGenerator<Piece> {
@@ -159,17 +151,18 @@ function faultOf(error: unknown, name: string): unknown {
 }
 
 function torn(name: string): ServiceError {
-  return new ServiceError(
-    'invalid_file',
+  return invalidFile(
     `its ${name} data ends in the middle: the file is torn, so nothing of it is used`,
   );
 }
 
 function damaged(name: string, why: string): ServiceError {
-  return new ServiceError(
-    'invalid_file',
-    `its ${name} data cannot be decompressed (${why}), so nothing of it is used`,
-  );
+  return invalidFile(`its ${name} data cannot be decompressed (${why}), so nothing of it is used`);
+}
+
+/** The error for a file that cannot be used, with what is wrong with it. */
+export function invalidFile(problem: string): ServiceError {
+  return new ServiceError('invalid_file', problem);
 }
 
 /** The outline of zstd data (RFC 8878, 3.1): enough to tell whether its last frame is whole. */

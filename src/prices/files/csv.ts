@@ -1,6 +1,6 @@
-import { ServiceError } from '../../basics/domain.ts';
 import type { CalendarDate } from '../../basics/calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
+import { invalidFile } from './content.ts';
 import { type Field, type RawRow, refuse, type Row, rowReader, type Table } from './row.ts';
 import {
   dashedDate,
@@ -166,7 +166,7 @@ function columnsOf(header: Header): Columns {
         const name = candidates.find((candidate) => names.includes(candidate));
         const position = name === undefined ? -1 : names.indexOf(name);
         if (name !== undefined && names.lastIndexOf(name) !== position)
-          throw new ServiceError('invalid_file', `its header has two columns for ${field}`);
+          throw invalidFile(`its header has two columns for ${field}`);
         return [field, position];
       }),
     ) as Columns;
@@ -177,8 +177,7 @@ function columnsOf(header: Header): Columns {
   const hasNoPrices = ofPrices.open === -1 && ofPrices.close === -1 && others.date !== -1;
   if (hasNoPrices && (hasSplits(others) || (hasDividends(others) && hasExDate(header))))
     return others;
-  throw new ServiceError(
-    'invalid_file',
+  throw invalidFile(
     `it is not JSON, and as CSV of prices its header lacks ${missing.join(', ')} (dividends need` +
       ' ex_date and amount, splits date, numerator and denominator);' +
       ` its columns are ${spelled(header)}`,

@@ -1,8 +1,9 @@
 import type { CalendarDate } from '../../basics/calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
-import { messageOf, ServiceError } from '../../basics/domain.ts';
+import { messageOf } from '../../basics/domain.ts';
 import { asArray, asObject, type Json, plainText, tryParse } from '../../basics/json.ts';
 import { fractionOf } from '../amounts.ts';
+import { invalidFile } from './content.ts';
 import { type RawRow, refuse, type Row, rowReader, type RowReader, type Table } from './row.ts';
 import { type LineBatch, MAX_DOCUMENT_LENGTH, startingWith } from './lines.ts';
 
@@ -13,6 +14,7 @@ import { type LineBatch, MAX_DOCUMENT_LENGTH, startingWith } from './lines.ts';
  */
 
 const NULL_FOR_UNKNOWN = 'JSON has null for what is unknown';
+const OTHER_FORMAT = 'not of the same format as the first line';
 const SERIES = 'Time Series (Daily)';
 /** Where the provider puts its errors, with status 200. */
 const PROVIDER_MESSAGES = ['Error Message', 'Note', 'Information'];
@@ -56,7 +58,7 @@ export async function readJson(
     source,
     hasPrices,
     rows: isOneDocument
-      ? once(document.rows.map((row) => read(row, 1)))
+      ? [document.rows.map((row) => read(row, 1))]
       : rowsOfLines(batches, first, { kind, read }),
   };
 }
@@ -71,22 +73,15 @@ function readDocument(value: unknown): Document {
 function readSplits({ symbol, data, results }: Json): Document | null {
   const entries = (asArray(data) ?? asArray(results) ?? []).map((entry) => asObject(entry) ?? {});
   if (typeof symbol === 'string' && entries.some((entry) => 'effective_date' in entry)) {
-    const rows = entries.map(({ effective_date: date, split_factor }) => {
+    const rows = entries.map(({ effective_date, split_factor }) => {
       const factor = plainText(split_factor) ?? '';
-      const { numerator = factor, denominator = '' } = fractionOf(Number(factor || NaN)) ?? {};
-      return {
-        symbol,
-        date: plainText(date),
-        numerator: String(numerator),
-        denominator: String(denominator),
-      };
+      const fraction = fractionOf(Number(factor || NaN));
+      const { numerator, denominator } = fraction ?? { numerator: factor, denominator: '' };
+      const date = plainText(effective_date);
+      return { symbol, date, numerator: `${numerator}`, denominator: `${denominator}` };
     });
-    return {
-      kind: 'Alpha Vantage JSON of splits',
-      source: 'alpha-vantage',
-      hasPrices: false,
-      rows,
-    };
+    const kind = 'Alpha Vantage JSON of splits';
+    return { kind, source: 'alpha-vantage', hasPrices: false, rows };
   }
   if (!entries.some((entry) => 'execution_date' in entry && 'split_to' in entry)) return null;
   const rows = entries.map(({ ticker, execution_date, split_to, split_from }) => ({
@@ -106,30 +101,20 @@ export function readDividends({ symbol, data }: Json): Document | null {
     const { ex_dividend_date, amount } = asObject(entry) ?? {};
     return { symbol, date: plainText(ex_dividend_date), dividend: plainText(amount) };
   });
-  return {
-    kind: 'Alpha Vantage JSON of dividends',
-    source: 'alpha-vantage',
-    hasPrices: false,
-    rows,
-  };
+  const kind = 'Alpha Vantage JSON of dividends';
+  return { kind, source: 'alpha-vantage', hasPrices: false, rows };
 }
 
 /** Reads the prices of one symbol. Throws a `ServiceError` where there is no daily series. */
 export function readDailySeries(document: Json): Document {
   for (const name of PROVIDER_MESSAGES) {
     if (typeof document[name] === 'string')
-      throw new ServiceError(
-        'invalid_file',
-        `it holds the provider's message instead of prices: ${document[name]}`,
-      );
+      throw invalidFile(`it holds the provider's message instead of prices: ${document[name]}`);
   }
   const symbol = asObject(document['Meta Data'])?.['2. Symbol'];
   const days = asObject(document[SERIES]);
   if (typeof symbol !== 'string' || days === undefined)
-    throw new ServiceError(
-      'invalid_file',
-      `it has no "Meta Data" with a symbol and no "${SERIES}"`,
-    );
+    throw invalidFile(`it has no "Meta Data" with a symbol and no "${SERIES}"`);
   const [newest] = Object.values(days);
   const isMerged = '1. buy price' in (asObject(newest) ?? {});
   return {
@@ -181,19 +166,14 @@ function rowsOfLine(
 ): { rows: RawRow[]; defect?: never } | (ReturnType<typeof refuse> & { rows?: never }) {
   const value = tryParse(text);
   if (value === undefined) {
-    const word = noNumberIn(text)?.word;
-    return refuse(
-      word === undefined ? 'not JSON' : `not JSON (${word}; ${NULL_FOR_UNKNOWN})`,
-      text,
-    );
+    const found = noNumberIn(text);
+    return refuse(found ? `not JSON (${found.word}; ${NULL_FOR_UNKNOWN})` : 'not JSON', text);
   }
   try {
     const document = readDocument(value);
-    return document.kind === kind
-      ? document
-      : refuse('not of the same format as the first line', text);
+    return document.kind === kind ? document : refuse(OTHER_FORMAT, text);
   } catch (error) {
-    return refuse('not of the same format as the first line', messageOf(error));
+    return refuse(OTHER_FORMAT, messageOf(error));
   }
 }
 
@@ -203,11 +183,9 @@ function parseDocument(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const found = noNumberIn(text);
-    const reason =
-      found === null
-        ? messageOf(error)
-        : `${found.word} on line ${found.line}; ${NULL_FOR_UNKNOWN}`;
-    throw new ServiceError('invalid_file', `it begins as JSON and is not: ${reason}`);
+    const place = found && `${found.word} on line ${found.line}; ${NULL_FOR_UNKNOWN}`;
+    const reason = place ?? messageOf(error);
+    throw invalidFile(`it begins as JSON and is not: ${reason}`);
   }
 }
 
@@ -216,14 +194,7 @@ async function wholeText(batches: AsyncIterator<LineBatch>, first: LineBatch): P
   for await (const { lines } of startingWith(first, batches)) {
     text += `${lines.join('\n')}\n`;
     if (text.length > MAX_DOCUMENT_LENGTH)
-      throw new ServiceError(
-        'invalid_file',
-        `its one JSON document is longer than ${MAX_DOCUMENT_LENGTH} characters`,
-      );
+      throw invalidFile(`its one JSON document is longer than ${MAX_DOCUMENT_LENGTH} characters`);
   }
   return text;
-}
-
-async function* once<Item>(item: Item): AsyncGenerator<Item> {
-  yield item;
 }

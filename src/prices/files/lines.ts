@@ -1,7 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { basename, extname } from 'node:path';
-import { ServiceError } from '../../basics/domain.ts';
-import { readContent } from './content.ts';
+import { invalidFile, readContent } from './content.ts';
 import { isCalendarDate, isTooEarly } from '../../basics/calendar.ts';
 
 /**
@@ -53,8 +52,7 @@ export async function* readLines(path: string): AsyncGenerator<LineBatch> {
     unfinished.push(rest);
     unfinishedLength += rest.length;
     if (unfinishedLength > MAX_DOCUMENT_LENGTH)
-      throw new ServiceError(
-        'invalid_file',
+      throw invalidFile(
         `line ${firstLine + lines.length} is longer than ${MAX_DOCUMENT_LENGTH} characters`,
       );
     if (lines.length > 0) yield { firstLine, lines, bytesRead };
@@ -112,11 +110,8 @@ export function takeHeader(first: LineBatch): Header {
   const names = splitRow(line, separator).map((name) =>
     name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''),
   );
-  const rest = {
-    ...first,
-    firstLine: first.firstLine + index + 1,
-    lines: first.lines.slice(index + 1),
-  };
+  const lines = first.lines.slice(index + 1);
+  const rest = { ...first, firstLine: first.firstLine + index + 1, lines };
   return { line, names, separator, rest };
 }
 
@@ -165,12 +160,16 @@ export function dashedDate(text: string | undefined): string | undefined {
 
 /** `AAPL.csv`, `600519.SH.csv`, `AAPL.csv.gz`, Stooq's `aapl_us_d.csv`. */
 export function symbolFromName(path: string): string {
-  const name = basename(path).replace(COMPRESSED_NAME, '');
-  return basename(name, extname(name)).replace(STOOQ_NAME, '');
+  return nameOf(path).replace(STOOQ_NAME, '');
 }
 
 /** Stooq names its download of one symbol so; its columns have the commonest names there are. */
 export function isNamedByStooq(path: string): boolean {
+  return STOOQ_NAME.test(nameOf(path));
+}
+
+/** The name of a file, without what says that it is compressed and of which kind it is. */
+function nameOf(path: string): string {
   const name = basename(path).replace(COMPRESSED_NAME, '');
-  return STOOQ_NAME.test(basename(name, extname(name)));
+  return basename(name, extname(name));
 }

@@ -61,13 +61,12 @@ export function meaningOfFile(
     return { meaning: said, source: fits ? source : BY_MEANING[said], by: 'said', night: null };
   }
   if (source !== null) return { meaning: meaningOf(source), source, by: 'format', night: null };
-  const [seen, unseen] = [true, false].map((isSeen) =>
-    nights.filter((night) => isSplitSeen(night) === isSeen),
-  );
-  const symbolsOf = (some: readonly SplitNight[] = []) =>
-    new Set(some.map(({ symbol }) => symbol)).size;
-  const meaning = symbolsOf(seen) > symbolsOf(unseen) ? 'raw' : 'split-adjusted';
-  const night = (meaning === 'raw' ? seen : unseen)?.[0] ?? null;
+  const bySight = Map.groupBy(nights, (night) => isSplitSeen(night));
+  const symbolsOf = (isSeen: boolean) =>
+    new Set(bySight.get(isSeen)?.map(({ symbol }) => symbol)).size;
+  const isRaw = symbolsOf(true) > symbolsOf(false);
+  const meaning = isRaw ? 'raw' : 'split-adjusted';
+  const night = bySight.get(isRaw)?.[0] ?? null;
   return { meaning, source: BY_MEANING[meaning], by: night === null ? 'default' : 'seen', night };
 }
 

@@ -43,7 +43,7 @@ export interface Defect {
 }
 
 /** Why a row is refused, with its symbol and its date where these can be read. */
-export interface RefusedRow {
+interface RefusedRow {
   line: number;
   defect: Defect;
   symbol: string | null;
@@ -67,7 +67,7 @@ export interface Table {
    * no column has a known name.
    */
   header?: { columns: string; mayHideSymbol: boolean };
-  rows: AsyncIterable<Iterable<Row>>;
+  rows: Iterable<Iterable<Row>> | AsyncIterable<Iterable<Row>>;
 }
 
 /** Checks an unchecked row of a table. */
@@ -100,9 +100,12 @@ function refusedRow(
   { symbol, date: text }: RawRow,
   { line, defect }: { line: number; defect: Defect },
 ): RefusedRow {
-  const day = dayOf(text);
-  const date = isCalendarDate(day) || isTooEarly(day) ? (day as CalendarDate) : null;
-  return { line, defect, symbol: normaliseSymbol(symbol ?? ''), date };
+  return { line, defect, symbol: normaliseSymbol(symbol ?? ''), date: dateIn(dayOf(text)) };
+}
+
+/** A date of the calendar, however early; null for anything else. */
+export function dateIn(value: unknown): CalendarDate | null {
+  return isCalendarDate(value) || isTooEarly(value) ? (value as CalendarDate) : null;
 }
 
 type Checked<Value> = { bar: Value; defect?: never } | { defect: Defect; bar?: never };

@@ -1,0 +1,40 @@
+import { asObject, asText, type Json, tryParse } from '../../basics/json.ts';
+import { cutText } from '../../basics/text.ts';
+import { MAX_SERVED_LENGTH } from '../../wire/protocol.ts';
+import { readUsage } from './answer.ts';
+import { type Dialect, normalised } from './dialect.ts';
+
+/**
+ * An agent of the user's: it gets the day in one request, and answers with a decision. docs/agents.md
+ * has the contract.
+ */
+export const agent: Dialect = {
+  path: (base) => base,
+  keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
+  headers: {},
+  body({ conversation, parameters }) {
+    const day = asObject(tryParse(conversation.at(-1)?.content ?? '')) ?? {};
+    return { ...day, ...parameters };
+  },
+  read({ usage: reported, ...decision }, _step, headers = {}) {
+    const { usage, note } = readUsage(reported);
+    const cost = asObject(reported)?.['cost_usd'];
+    const costUsd = typeof cost === 'number' && cost >= 0 ? { costUsd: cost } : {};
+    const version = asText(headers['agent-version']);
+    return {
+      content: normalised(decision),
+      toolCalls: [],
+      reasoning: null,
+      usage: usage && { ...usage, ...costUsd },
+      note,
+      served: version === undefined ? null : { model: cutText(version, MAX_SERVED_LENGTH) },
+    };
+  },
+  assemble: unstreamed,
+};
+
+/** Agents are not asked for streams; one that sends events all the same has no answer in them. */
+function unstreamed() {
+  const body: Json = {};
+  return { take: () => false, isComplete: () => false, body: () => body };
+}

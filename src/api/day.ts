@@ -1,0 +1,76 @@
+import * as v from 'valibot';
+import { ServiceError } from '../basics/domain.ts';
+import type { Json } from '../basics/json.ts';
+import type { AgentDay } from '../trading/agent-days.ts';
+import type { Context, Input, ResponseBody } from './handler.ts';
+import { dateText, named, timestampText } from './schemas.ts';
+
+/** The tools of a model-day over HTTP, for the agent that trades on it. */
+
+const fields = (name: string) => v.pipe(v.record(v.string(), v.unknown()), v.title(name));
+const price = v.nullable(v.number());
+const share = v.optional(v.nullable(v.number()));
+
+/** What the agent was sent: docs/agents.md has its fields. */
+export const dayResponse = named('AgentDay', {
+  signature: v.string(),
+  run: v.string(),
+  date: dateText,
+  system: v.string(),
+  report: v.string(),
+  portfolio: named('AgentPortfolio', {
+    cash: v.number(),
+    holdings: v.array(
+      named('AgentHolding', { symbol: v.string(), quantity: v.number(), price: v.number() }),
+    ),
+    value: v.number(),
+  }),
+  prices: v.pipe(
+    v.record(v.string(), named('AgentPrice', { previous_close: price, open: price })),
+    v.title('AgentPrices'),
+  ),
+  limits: named('AgentDayLimits', {
+    max_weight: share,
+    min_cash: share,
+    max_orders: share,
+    max_tool_calls: v.number(),
+    seconds: v.number(),
+  }),
+  universe: v.array(v.string()),
+  day: named('DayAccess', { url: v.string(), token: v.string(), expires_at: timestampText }),
+});
+export const toolsResponse = named('DayTools', {
+  tools: v.array(
+    named('DayTool', {
+      name: v.string(),
+      description: v.string(),
+      parameters: fields('ToolParameters'),
+    }),
+  ),
+});
+/** The arguments of a tool, which the tool itself checks. */
+export const toolRequest = v.pipe(v.looseObject({}), v.title('ToolArguments'));
+/** What a model would read; a refusal is its `error`. */
+export const toolResponse = fields('ToolResult');
+
+export function day(context: Context, { token }: Input): ResponseBody {
+  return JSON.stringify(dayOf(context, token).body());
+}
+
+export function dayTools(context: Context, { token }: Input): ResponseBody {
+  const { tools } = dayOf(context, token);
+  return JSON.stringify({ tools });
+}
+
+export function callTool(
+  context: Context,
+  { token, params, body }: Input<unknown, Json>,
+): Promise<string> {
+  return dayOf(context, token).call(params['name'] ?? '', body);
+}
+
+function dayOf({ agentDays }: Context, token: string | null): AgentDay {
+  if (agentDays === null)
+    throw new ServiceError('no_such_day', 'A file that is only shown has no day');
+  return agentDays.find(token);
+}

@@ -1,0 +1,162 @@
+import * as v from 'valibot';
+import { asObject, tryParse } from '../basics/json.ts';
+import { fits } from '../basics/text.ts';
+import type { Entry } from '../basics/entry.ts';
+import type { AgentDay, Answer, Outcome, ToolCall } from '../wire/protocol.ts';
+import { orderEntries, shown, weightsSchema } from './tool-arguments.ts';
+
+/**
+ * A day in one answer: orders one after another, or target shares of the whole portfolio. Each is
+ * carried out by calls of tools.
+ */
+
+/** The tools that carry out decisions. */
+export const TOOLS_OF_DECISIONS = ['buy', 'sell', 'rebalance'] as const;
+
+const MAX_ORDERS = 1_000;
+const MAX_REASON_LENGTH = 20_000;
+
+const side = v.picklist(['buy', 'sell'], 'must be buy or sell');
+const between0And1 = ({ input }: v.BaseIssue<unknown>) =>
+  `must be a number from 0 to 1, got ${shown(input)}`;
+const reasonMessage = `must be text of at most ${MAX_REASON_LENGTH} characters`;
+
+/** What models and agents answer. Of `orders` and `weights` it has exactly one. */
+export const tradingDecision = v.pipe(
+  v.strictObject({
+    orders: v.nullish(
+      v.pipe(
+        v.array(
+          v.pipe(v.strictObject({ side, ...orderEntries }), v.title('DecisionOrder')),
+          'must be a list of orders',
+        ),
+        v.maxLength(MAX_ORDERS, `must be at most ${MAX_ORDERS} orders`),
+        v.description('One after another; empty to keep everything as it is'),
+      ),
+    ),
+    weights: v.nullish(weightsSchema),
+    reason: v.pipe(
+      v.string(reasonMessage),
+      v.check((text) => fits(text, MAX_REASON_LENGTH), reasonMessage),
+      v.description('Why, for readers'),
+    ),
+    confidence: v.nullish(
+      v.pipe(v.number(between0And1), v.minValue(0, between0And1), v.maxValue(1, between0And1)),
+    ),
+  }),
+  v.title('TradingDecision'),
+);
+
+/** What an agent answers that has traded through the tools of the day. */
+const doneSchema = v.strictObject({
+  done: v.literal(true, 'must be true'),
+  reason: tradingDecision.pipe[0].entries.reason,
+});
+
+/** Who ends a day by a decision: a model that is asked once, or an agent. */
+export type Decider = { by: 'one_answer' } | Omit<AgentDay, 'universe'>;
+
+/** Null for an entry that trades by calls of tools until it stops. `run` is the name of its run. */
+export function deciderOf(
+  { agent, decision, signature }: Pick<Entry, 'agent' | 'decision' | 'signature'>,
+  run: string,
+): Decider | null {
+  if (agent === null) return decision === 'one_answer' ? { by: decision } : null;
+  const { max_tool_calls: maxToolCalls, seconds } = agent;
+  return { by: 'agent', signature, run, maxToolCalls, seconds };
+}
+
+/** A decision as calls of tools; or why an answer is none, in sentences. */
+type ReadDecision =
+  | { calls: ToolCall[]; reason: string; confidence: number | null; problem?: never }
+  | { problem: string };
+
+/** Reads a decision that is the whole of a text, or in its only code fence. */
+export function readDecision(text: string, by: Decider['by']): ReadDecision {
+  const [first, ...others] = [...text.matchAll(/```[^\n`]*\n?([^]*?)```/g)];
+  const json = tryParse(text) ?? (others.length > 0 ? undefined : tryParse(first?.[1] ?? ''));
+  if (Array.isArray(json)) return { problem: 'It is not an object.' };
+  if (json === undefined)
+    return { problem: 'It is not a JSON object, nor has it one in its only code fence.' };
+  if (by === 'agent' && asObject(json)?.['done'] !== undefined) {
+    const done = v.safeParse(doneSchema, json);
+    return done.success
+      ? { calls: [], reason: done.output.reason, confidence: null }
+      : { problem: inWords(done.issues) };
+  }
+  const { success, output, issues } = v.safeParse(tradingDecision, json);
+  if (!success) return { problem: inWords(issues) };
+  const { orders, weights, reason, confidence = null } = output;
+  const call = (name: string, index: number, args: object): ToolCall => {
+    return { id: `decision-${index + 1}`, name, arguments: JSON.stringify(args) };
+  };
+  if (orders != null && weights == null)
+    return {
+      calls: orders.map(({ side: name, ...order }, index) => call(name, index, order)),
+      ...{ reason, confidence },
+    };
+  if (weights != null && orders == null)
+    return { calls: [call('rebalance', 0, { weights, sell_rest: true })], reason, confidence };
+  return { problem: 'It must have exactly one of orders and weights.' };
+}
+
+/** More problems than these help no one. */
+const MAX_PROBLEMS = 5;
+
+function inWords(issues: readonly v.BaseIssue<unknown>[]): string {
+  const sentences = issues.slice(0, MAX_PROBLEMS).map((issue) => {
+    const path = v.getDotPath(issue);
+    if (path === null) return 'It is not an object.';
+    if (issue.type !== 'strict_object') return `${path} ${issue.message}.`;
+    return issue.expected === 'never' ? `There is no field ${shown(path)}.` : `${path} is missing.`;
+  });
+  return [...new Set(sentences)].join(' ');
+}
+
+/** The beginning of the summary of a day whose model gave no decision. */
+export const UNREAD = 'No answer could be read';
+
+/** What becomes of an answer that is to be a decision. */
+export interface Decided {
+  calls: ToolCall[];
+  confidence: number | null;
+  /** What the model reads before its second chance. */
+  again?: string;
+  /** How the day ends. */
+  end?: Outcome;
+}
+
+/** Whether an answer is to be a decision: a call of an agent has no words. */
+export function isDecision(
+  decider: Decider | null | undefined,
+  { content }: Pick<Answer, 'content'>,
+): decider is Decider {
+  return decider != null && (decider.by === 'one_answer' || content !== '');
+}
+
+/**
+ * Reads an answer that is to be a decision. Half a decision is none, and fails the day. A model
+ * whose first answer is none has a second chance; an agent fails the day.
+ */
+export function decide(
+  { by }: Decider,
+  { content, isCut }: Pick<Answer, 'content' | 'isCut'>,
+  isFirst: boolean,
+): Decided {
+  const nothing = { calls: [], confidence: null };
+  const failed = (error: string): Decided => ({ ...nothing, end: { status: 'failed', error } });
+  if (isCut) return failed('Its answer was cut off, and half a decision is none');
+  const read = readDecision(content, by);
+  const { problem } = read;
+  if (problem === undefined) {
+    const { calls, reason: summary, confidence } = read;
+    return { calls, confidence, end: { status: 'finished', summary } };
+  }
+  if (by === 'agent') return failed(`Its answer is not a decision. ${problem}`);
+  if (isFirst)
+    return {
+      ...nothing,
+      again: `That is not a decision. ${problem} Answer once more, with the JSON object and nothing else.`,
+    };
+  return { ...nothing, end: { status: 'finished', summary: `${UNREAD}: ${problem}` } };
+}

@@ -1,0 +1,137 @@
+import { normaliseSymbol } from '../basics/domain.ts';
+import { toDollars } from '../basics/money.ts';
+import { takeOrder } from './orders.ts';
+import { type Action, affordable, fillPrice, NO_COSTS, quantityOf } from './portfolio.ts';
+import { shown, type ToolArguments } from './tool-arguments.ts';
+import { isKnown, type Placed, type Reply, type Side, type TradingDay } from './trading-day.ts';
+
+/** What is to be traded of a symbol: shares, and their value at the price at which the model decides. */
+interface Wish {
+  symbol: string;
+  side: Side;
+  amount: bigint;
+  value: bigint;
+}
+
+/**
+ * Trades to target shares of the portfolio's value: what exceeds its target is sold, in the order
+ * of the symbols, then what lacks most dollars is bought first, as far as the cash pays. What is not
+ * named is sold only with `sell_rest`. Each order is taken as `buy` and `sell` take it; a refused
+ * one is listed among them.
+ */
+export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Reply {
+  const weights = new Map<string, number>();
+  for (const [name, weight] of Object.entries(args.weights)) {
+    const symbol = normaliseSymbol(name);
+    if (symbol === null || !isKnown(day, symbol))
+      return {
+        refusal: `Cannot rebalance: ${shown(name)} is not among the symbols that can be traded.`,
+      };
+    if (weights.has(symbol)) return { refusal: `Cannot rebalance: ${symbol} is named twice.` };
+    weights.set(symbol, weight);
+  }
+  const { costs = NO_COSTS, isOpenHidden = false } = day;
+  const run = createRun(day);
+  const wishes = wishesOf(day, weights, { ...args, refuse: run.refuse });
+  for (const { symbol, amount } of wishes.filter(({ side }) => side === 'sell'))
+    run.trade('sell', symbol, Number(amount));
+  const purchases = wishes.filter(({ side }) => side === 'buy');
+  for (const { symbol, amount } of purchases.sort((one, other) =>
+    Number(other.value - one.value),
+  )) {
+    const price = priceOf(day, symbol);
+    const most = price && affordable(run.portfolio().cash, fillPrice(price, 'buy', costs), costs);
+    const shares = Math.min(Number(amount), most ?? 0);
+    if (shares > 0) run.trade('buy', symbol, shares);
+  }
+  const { orders, actions, placed } = run;
+  const cash = toDollars(run.portfolio().cash);
+  return isOpenHidden
+    ? {
+        result: { orders, cash_left: cash },
+        placed: { orders: placed, expected: run.portfolio() },
+      }
+    : { result: { orders, cash }, actions };
+}
+
+/** Runs orders one after another on a copy of the day: each sees what the ones before it left. */
+function createRun(start: TradingDay) {
+  let day: TradingDay = { ...start };
+  const orders: Record<string, unknown>[] = [];
+  const actions: Action[] = [];
+  const placed: Placed[] = [];
+  return {
+    orders,
+    actions,
+    placed,
+    portfolio: () => day.expected ?? day.portfolio,
+    refuse: (error: string, refused: { side?: Side; symbol: string; amount?: number }) =>
+      void orders.push({ error, ...refused }),
+    trade(side: Side, symbol: string, amount: number): void {
+      const reply = takeOrder(day, side, { symbol, amount });
+      if (reply.refusal !== undefined)
+        return void orders.push({ error: reply.refusal, side, symbol, amount });
+      orders.push(reply.result);
+      actions.push(...(reply.actions ?? []));
+      placed.push(...(reply.placed?.orders ?? []));
+      const portfolio = reply.actions?.at(-1)?.portfolio ?? day.portfolio;
+      day = {
+        ...day,
+        portfolio,
+        expected: reply.placed?.expected ?? portfolio,
+        placed: [...(start.placed ?? []), ...placed],
+        orders: (day.orders ?? 0) + 1,
+      };
+    },
+  };
+}
+
+/** The price at which the model decides; null without one. */
+function priceOf({ market, isOpenHidden }: TradingDay, symbol: string) {
+  const { open, previousClose } = market.quote(symbol);
+  return isOpenHidden ? previousClose : open;
+}
+
+/**
+ * What differs from its target, in the order of the symbols. A target is the weight, as the decimal
+ * that is written, times the value of the portfolio before the first order, in whole shares.
+ */
+function wishesOf(
+  day: TradingDay,
+  weights: ReadonlyMap<string, number>,
+  {
+    sell_rest: sellsRest = false,
+    refuse,
+  }: {
+    sell_rest?: boolean | undefined;
+    refuse: (error: string, refused: { symbol: string }) => void;
+  },
+): Wish[] {
+  const { market, expected: portfolio = day.portfolio } = day;
+  const { cash, holdings } = portfolio;
+  let value = BigInt(cash);
+  for (const [symbol, quantity] of holdings)
+    value += BigInt(quantity) * BigInt(market.mark(symbol));
+  const named = new Set([...weights.keys(), ...(sellsRest ? holdings.keys() : [])]);
+  return [...named].sort().flatMap((symbol): Wish[] => {
+    const held = BigInt(quantityOf(portfolio, symbol));
+    const weight = weights.get(symbol) ?? 0;
+    const price = priceOf(day, symbol);
+    if (price === null) {
+      const missing = day.isOpenHidden ? 'no previous close' : `no price on ${market.date}`;
+      if (held > 0n || weight > 0) refuse(`Cannot trade ${symbol}: it has ${missing}.`, { symbol });
+      return [];
+    }
+    const lack = sharesOf(weight, value, BigInt(price)) - held;
+    if (lack === 0n) return [];
+    const amount = lack < 0n ? -lack : lack;
+    return [{ symbol, side: lack < 0n ? 'sell' : 'buy', amount, value: amount * BigInt(price) }];
+  });
+}
+
+/** Whole shares: a share of a value by a price, rounded down, in exact decimals. */
+function sharesOf(weight: number, value: bigint, price: bigint): bigint {
+  const [digits = '', exponent] = weight.toExponential().split('e');
+  const decimals = digits.length - (digits.includes('.') ? 2 : 1) - Number(exponent);
+  return (BigInt(digits.replace('.', '')) * value) / (10n ** BigInt(decimals) * price);
+}

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { type ApiDialect, apiDialects } from '../../src/basics/domain.ts';
+import { realAgentHere } from '../support/agent-here.ts';
+import { replyTo } from '../support/dialect-servers.ts';
+import { ledgerOf } from '../support/ledger.ts';
+import { type ModelRequest, type Reply, startModelServer } from '../support/model-server.ts';
+import { startProdService } from '../support/prod.ts';
+import { assertReplays } from '../support/replays.ts';
+import { rowsAsText } from '../support/tables.ts';
+
+/** Days in one answer, in three dialects, by the real child. */
+
+const DAY = { start_date: '2025-10-15', end_date: '2025-10-15' };
+const ORDERS = [
+  { side: 'buy', symbol: 'AAPL', amount: 3 },
+  { side: 'sell', symbol: 'MSFT', amount: 1 },
+];
+const DECISION = { orders: ORDERS, reason: 'AAPL is cheap.', confidence: 0.7 };
+const BOUGHT = ['2025-10-15 buy AAPL 3 110 => 9670 10001.5 1.5 AAPL:3'];
+const IDLE = ['2025-10-15 no_trade => 10000 10000 0'];
+
+/** A provider's answer; in Messages a text that is JSON comes as the arguments of the forced tool. */
+function answerOf({ body }: ModelRequest, api: ApiDialect, text: string, reason?: string): Reply {
+  if (api === 'chat')
+    return {
+      body: {
+        choices: [{ message: { content: text }, finish_reason: reason ?? 'stop' }],
+        usage: { prompt_tokens: 900, completion_tokens: 50 },
+      },
+    };
+  if (api === 'responses')
+    return {
+      body: {
+        status: reason === undefined ? 'completed' : 'incomplete',
+        ...(reason && { incomplete_details: { reason: 'max_output_tokens' } }),
+        output: [{ type: 'message', content: [{ type: 'output_text', text }] }],
+        usage: { input_tokens: 900, output_tokens: 50 },
+      },
+    };
+  const isForced = body.tool_choice !== undefined;
+  const content = isForced
+    ? [{ type: 'tool_use', id: 't', name: 'trading_decision', input: JSON.parse(text) }]
+    : [{ type: 'text', text }];
+  return {
+    body: {
+      content,
+      stop_reason: reason === undefined ? 'end_turn' : 'max_tokens',
+      usage: { input_tokens: 900, output_tokens: 50 },
+    },
+  };
+}
+
+async function run(
+  t: TestContext,
+  {
+    api = 'chat',
+    entry = {},
+    agentConfig = {},
+  }: { api?: ApiDialect; entry?: object; agentConfig?: object },
+  reply: (request: ModelRequest, count: number) => Reply,
+) {
+  const server = await startModelServer(t, reply);
+  const service = await startProdService(t, {
+    agent: await realAgentHere(),
+    models: [
+      {
+        ...{ signature: 'm', openai_base_url: server.baseUrl, openai_api_key: 'sk', api },
+        ...{ stream: false, decision: 'one_answer', ...entry },
+      },
+    ],
+    agentConfig,
+  });
+  const job = await service.runJob(DAY);
+  await assertReplays(service.database);
+  const { sessions } = (await service.get('/reasoning?include_full_conversation=true')).body;
+  const conversation: any[] = sessions[0]?.conversation ?? [];
+  return {
+    ...{ service, job, conversation, session: sessions[0], requests: server.requests },
+    ledger: ledgerOf(service.database, 'm'),
+    bodies: server.requests.map(({ body }) => body),
+  };
+}
+
+/** What each dialect is asked for. */
+const formats: Record<ApiDialect, (body: any) => unknown> = {
+  chat: ({ response_format: { type, json_schema } }) => [type, json_schema.name],
+  responses: ({ text: { format } }) => [format.type, format.name],
+  messages: ({ tool_choice, tools, thinking }) => [tool_choice, tools.length, thinking],
+};
+const asked: Record<ApiDialect, unknown> = {
+  chat: ['json_schema', 'trading_decision'],
+  responses: ['json_schema', 'trading_decision'],
+  messages: [{ type: 'tool', name: 'trading_decision' }, 1, undefined],
+};
+
+for (const api of apiDialects)
+  test(`${api}: one request, whose orders are those of a loop`, async (t) => {
+    const text = JSON.stringify(DECISION);
+    const one = await run(t, { api }, (request) => answerOf(request, api, text));
+    assert.deepEqual(one.ledger, BOUGHT);
+    assert.deepEqual(one.bodies.map(formats[api]), [asked[api]]);
+    if (api !== 'messages') assert.equal(one.bodies[0].tools, undefined);
+    assert.deepEqual(
+      one.conversation.map(({ role, tool_name: name }: any) => name ?? role),
+      ['system', 'user', 'assistant', 'buy', 'sell'],
+    );
+    const { session_summary: summary, confidence } = one.session;
+    assert.deepEqual([summary, confidence], ['AAPL is cheap.', 0.7]);
+    const calls = ORDERS.map(({ side, ...order }): [string, object] => [side, order]);
+    const steps = [
+      { text: 'I trade.', thought: '', calls },
+      { text: 'Done.', thought: '', calls: [] },
+    ];
+    const loop = await run(t, { api, entry: { decision: 'tools' } }, (request) =>
+      replyTo(request, steps),
+    );
+    const results = ({ conversation }: typeof loop) =>
+      conversation.filter(({ role }: any) => role === 'tool').map(({ content }: any) => content);
+    assert.deepEqual(one.ledger, loop.ledger);
+    assert.deepEqual(results(one), results(loop));
+    const decisions = ({ service }: typeof loop) =>
+      rowsAsText(service.database, 'SELECT kind, side, symbol, amount, detail FROM decisions');
+    assert.deepEqual(decisions(one), decisions(loop));
+  });
+
+test('what is asked: the report, then the last closes of the universe', async (t) => {
+  const { bodies, requests } = await run(t, {}, (request) =>
+    answerOf(request, 'chat', JSON.stringify(DECISION)),
+  );
+  const [system, user] = bodies[0].messages;
+  assert.match(system.content, /There are no tools[^]*Answer with one JSON object/);
+  assert.doesNotMatch(system.content, /Use the tools|without a tool call/);
+  const [heading, dates, ...rows] = user.content.split('\n').slice(-4);
+  assert.match(heading, /^The last closes before today, oldest first/);
+  assert.match(dates, /^date 2025-10-01 .* 2025-10-14$/);
+  assert.deepEqual(
+    rows.map((row: string) => row.split(' ').length),
+    [11, 11],
+  );
+  assert.match(rows[0], /^AAPL 100\.5 .* 109\.5$/);
+  assert.equal(requests.length, 1);
+});
+
+const UNREAD =
+  /^That is not a decision\. (.*) Answer once more, with the JSON object and nothing else\.$/;
+/** The first answer, what is wrong with it (none: it is read), and the ledger after it. */
+const answers: [what: string, text: string, problem: string | null][] = [
+  ['the whole text', JSON.stringify(DECISION), null],
+  [
+    'in a fence, with prose around it',
+    `I buy.\n\`\`\`json\n${JSON.stringify(DECISION)}\n\`\`\`\nThat is all.`,
+    null,
+  ],
+  ['null for what is not meant', JSON.stringify({ ...DECISION, weights: null }), null],
+  [
+    'two fences',
+    '```\n{}\n```\n```\n{}\n```',
+    'It is not a JSON object, nor has it one in its only code fence.',
+  ],
+  ['nothing', '', 'It is not a JSON object, nor has it one in its only code fence.'],
+  ['prose', 'I buy 3 AAPL.', 'It is not a JSON object, nor has it one in its only code fence.'],
+  ['a list', '[]', 'It is not an object.'],
+  ['neither', '{"reason":""}', 'It must have exactly one of orders and weights.'],
+  [
+    'both',
+    JSON.stringify({ ...DECISION, weights: {} }),
+    'It must have exactly one of orders and weights.',
+  ],
+  ['no reason', '{"orders":[]}', 'reason is missing.'],
+  [
+    'a field more',
+    JSON.stringify({ ...DECISION, date: '2025-10-16' }),
+    'There is no field "date".',
+  ],
+  [
+    'a part of a share',
+    '{"orders":[{"side":"buy","symbol":"AAPL","amount":0.5}],"reason":""}',
+    'orders.0.amount must be a whole number from 1 to 9007199254740991, got 0.5.',
+  ],
+  [
+    'another side',
+    '{"orders":[{"side":"short","symbol":"AAPL","amount":1}],"reason":""}',
+    'orders.0.side must be buy or sell.',
+  ],
+  [
+    'more than the whole',
+    '{"weights":{"AAPL":0.75,"MSFT":0.5},"reason":""}',
+    'weights must add up to at most 1, and add up to 1.25.',
+  ],
+  [
+    'too sure',
+    '{"orders":[],"reason":"","confidence":70}',
+    'confidence must be a number from 0 to 1, got 70.',
+  ],
+  ['done, as agents say it', '{"done":true,"reason":""}', 'There is no field "done". reason'],
+];
+for (const [what, text, problem] of answers)
+  test(`an answer is read, or has a second chance: ${what}`, async (t) => {
+    const { ledger, conversation, bodies } = await run(t, {}, (request, count) =>
+      answerOf(request, 'chat', count === 1 ? text : JSON.stringify(DECISION)),
+    );
+    assert.deepEqual(ledger, BOUGHT);
+    assert.equal(bodies.length, problem === null ? 1 : 2);
+    if (problem === null) return;
+    const again = conversation.filter(({ role }: any) => role === 'user')[1].content;
+    const [, said = ''] = UNREAD.exec(again) ?? [];
+    assert.ok(problem.startsWith(said.slice(0, problem.length)) || said === problem, said);
+    assert.deepEqual(
+      bodies[1].messages.slice(-2).map(({ role, content }: any) => [role, content ?? '']),
+      [
+        ['assistant', text],
+        ['user', again],
+      ],
+    );
+  });
+
+test('two answers that cannot be read: the day ends without a trade, and the job counts it', async (t) => {
+  const { ledger, session, job } = await run(t, {}, (request) =>
+    answerOf(request, 'chat', 'I wait.'),
+  );
+  assert.deepEqual(ledger, IDLE);
+  assert.equal(
+    session.session_summary,
+    'No answer could be read: It is not a JSON object, nor has it one in its only code fence.',
+  );
+  assert.deepEqual(job.warnings, ["'m' gave no answer that could be read on 1 model-day"]);
+});
+
+test('weights are the whole portfolio', async (t) => {
+  const text = JSON.stringify({
+    weights: { aapl: 0.5, MSFT: 0.25 },
+    reason: 'Half and a quarter.',
+  });
+  const { ledger, conversation } = await run(t, {}, (request) => answerOf(request, 'chat', text));
+  assert.deepEqual(
+    ledger.map((line) => line.split(' =>')[0]),
+    ['2025-10-15 buy AAPL 45 110', '2025-10-15 buy MSFT 11 210'],
+  );
+  assert.equal(conversation[3].tool_input, '{"weights":{"aapl":0.5,"MSFT":0.25},"sell_rest":true}');
+});
+
+for (const api of apiDialects)
+  test(`${api}: an answer that is cut off is a failed day`, async (t) => {
+    const { job, bodies } = await run(t, { api }, (request) =>
+      answerOf(request, api, '{"orders":[]}', 'length'),
+    );
+    assert.equal(job.details[0].error, 'Its answer was cut off, and half a decision is none');
+    assert.equal(bodies.length, 1);
+  });
+
+/** How each dialect names the format that it refuses. */
+const refusals: Record<ApiDialect, string> = {
+  chat: 'response_format is not supported',
+  responses: "Unsupported parameter: 'text.format'",
+  messages: 'tool_choice: not supported by this model',
+};
+for (const api of apiDialects)
+  test(`${api}: where the format is refused, the answer is asked for as text`, async (t) => {
+    const { ledger, bodies, job } = await run(t, { api }, (request, count) =>
+      count === 1
+        ? {
+            status: 400,
+            body: { error: { type: 'invalid_request_error', message: refusals[api] } },
+          }
+        : answerOf(request, api, JSON.stringify(DECISION)),
+    );
+    assert.deepEqual(ledger, BOUGHT);
+    const [, { response_format, text, tool_choice, tools }] = bodies;
+    assert.deepEqual([response_format, text?.format, tool_choice, tools], Array(4).fill(undefined));
+    assert.match(job.warnings[0], /^'m' is asked without .*, which the service adds/);
+  });
+
+test('limits and a hidden open hold for decisions too', async (t) => {
+  const text = JSON.stringify({
+    orders: [{ side: 'buy', symbol: 'AAPL', amount: 60 }],
+    reason: '',
+  });
+  const { ledger, conversation } = await run(
+    t,
+    { agentConfig: { open: 'hidden', limits: { max_weight: 0.5 } } },
+    (request) => answerOf(request, 'chat', text),
+  );
+  assert.deepEqual(ledger, IDLE);
+  assert.match(conversation[3].content, /the limit is 50 %; at most 45 shares can be bought/);
+});

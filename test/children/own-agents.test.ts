@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { realAgentHere } from '../support/agent-here.ts';
+import { ledgerOf } from '../support/ledger.ts';
+import {
+  type Behaviour,
+  type ModelRequest,
+  type Reply,
+  startModelServer,
+} from '../support/model-server.ts';
+import { type ProdOptions, startProdService } from '../support/prod.ts';
+import { assertReplays } from '../support/replays.ts';
+import { rowsAsText } from '../support/tables.ts';
+
+/** Agents of the user's over HTTP: what they are sent, and what becomes of what they send. */
+
+const DAY = { start_date: '2025-10-15', end_date: '2025-10-15' };
+const BUY = [{ side: 'buy', symbol: 'AAPL', amount: 3 }];
+const DECISION: Reply = { body: { orders: BUY, reason: 'It is cheap.' } };
+const BOUGHT = ['2025-10-15 buy AAPL 3 110 => 9670 10001.5 1.5 AAPL:3'];
+
+interface RunOptions extends Partial<ProdOptions> {
+  entry?: object;
+  dates?: object;
+}
+
+async function run(t: TestContext, behaviour: Behaviour, options: RunOptions = {}) {
+  const server = await startModelServer(t, behaviour);
+  const { entry = {}, dates = DAY, ...more } = options;
+  const agent_url = `http://127.0.0.1:${server.port}/decide`;
+  const service = await startProdService(t, {
+    agent: await realAgentHere(),
+    models: [{ signature: 'mine', api: 'agent', agent_url, openai_api_key: 'own-key', ...entry }],
+    ...more,
+  });
+  const job = await service.runJob({ ...dates });
+  await assertReplays(service.database);
+  const { sessions = [] } = (await service.get('/reasoning?include_full_conversation=true')).body;
+  return {
+    ...{ service, job, server, requests: server.requests, session: sessions[0] },
+    ledger: ledgerOf(service.database, 'mine'),
+    error: job.details[0].error,
+  };
+}
+
+/** A request of an agent to the tools of its day. */
+async function ask({ day }: any, path: string, args?: unknown, token = day.token) {
+  const response = await fetch(`${day.url}/day${path}`, {
+    method: args === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(args !== undefined && { body: JSON.stringify(args) }),
+  });
+  return { status: response.status, body: (await response.json()) as any };
+}
+
+test('an agent gets the day in one request, with its own key, and its decision is carried out', async (t) => {
+  const { requests, ledger, job, session, service } = await run(
+    t,
+    [{ ...DECISION, headers: { 'agent-version': 'mine 1.2' } }],
+    { entry: { prompt: 'Be calm.', max_tool_calls: 7 } },
+  );
+  assert.deepEqual(ledger, BOUGHT);
+  const [{ method, path, headers, body }] = requests as [ModelRequest];
+  assert.deepEqual(
+    [method, path, headers.authorization, headers['idempotency-key'], requests.length],
+    ['POST', '/decide', 'Bearer own-key', `${job.job_id}:mine:2025-10-15`, 1],
+  );
+  const { system, report, day, ...rest } = body;
+  assert.match(system, /Use the tools[^]*Further instructions:\nBe calm\.$/);
+  assert.match(report, /^Today's date: 2025-10-15[^]*MSFT 210 210$/m);
+  assert.match(day.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.match(day.token, /^[\w-]{43}$/);
+  assert.ok(new Date(day.expires_at) > service.clock());
+  assert.deepEqual(rest, {
+    ...{ signature: 'mine', run: 'mine', date: '2025-10-15', universe: ['AAPL', 'MSFT'] },
+    portfolio: { cash: 10_000, holdings: [], value: 10_000 },
+    prices: {
+      AAPL: { previous_close: 109.5, open: 110 },
+      MSFT: { previous_close: 210, open: 210 },
+    },
+    limits: { max_tool_calls: 7, seconds: 3_600 },
+  });
+  const [user, assistant, tool] = session.conversation;
+  assert.equal(user.content.includes(day.token), false, 'the log has no token');
+  assert.deepEqual(
+    [user.role, JSON.parse(assistant.content), assistant.served?.model, tool.tool_name],
+    ['user', (DECISION as any).body, 'mine 1.2', 'buy'],
+  );
+  assert.equal(session.session_summary, 'It is cheap.');
+  const { models } = (await service.get('/performance')).body;
+  assert.deepEqual(
+    models.map(({ model, outside }: any) => [model, outside]),
+    [['mine', ['agent']]],
+  );
+  assert.equal(job.entries[0].entry.kind, 'agent');
+});
+
+test('what an agent reports of its cost counts, and what it does not report is unknown', async (t) => {
+  const usage = { prompt_tokens: 5, completion_tokens: 7, reasoning_tokens: 2, cost_usd: 0.25 };
+  const told = await run(t, [{ body: { orders: [], reason: '', usage } }]);
+  const of = ({ cost_usd, prompt_tokens, completion_tokens, reasoning_tokens }: any) => [
+    ...[cost_usd, prompt_tokens, completion_tokens, reasoning_tokens],
+  ];
+  assert.deepEqual(of(told.job.details[0]), [0.25, 5, 7, 2]);
+  const silent = await run(t, [DECISION], { entry: { max_cost_usd: 1 } });
+  assert.match(
+    silent.job.warnings[0],
+    /^The cost limit of 'mine' cannot be enforced: its provider/,
+  );
+  assert.deepEqual(of(silent.job.details[0]), [null, null, null, null]);
+});
+
+test('a cost limit counts what agents report', async (t) => {
+  const usage = { prompt_tokens: 1, completion_tokens: 1, cost_usd: 2 };
+  const { job, requests } = await run(t, [{ body: { orders: [], reason: '', usage } }], {
+    entry: { max_cost_usd: 3 },
+    dates: { start_date: '2025-10-15', end_date: '2025-10-17' },
+  });
+  assert.deepEqual([requests.length, job.warnings], [2, null]);
+  assert.equal(job.details[2].error, 'Cost limit reached');
+});
+
+/** Forty shares, ten more, and fifty that cash does not cover; requests arrive in any order. */
+const BUYS = [40, 50, 'Cannot buy 60 AAPL at 110.00: cash is 4,500.00, enough for 40'];
+
+test('the tools of the day: the same ledger, refusals, log and order as for a model', async (t) => {
+  const seen: Record<string, any> = {};
+  const { ledger, session, service, job } = await run(t, async ({ body }) => {
+    seen['tools'] = await ask(body, '/tools');
+    seen['buys'] = await Promise.all(
+      [40, 10].map((amount) => ask(body, '/tools/buy', { symbol: 'AAPL', amount })),
+    );
+    seen['buys'].push(await ask(body, '/tools/buy', { symbol: 'AAPL', amount: 60 }));
+    seen['future'] = await ask(body, '/tools/get_price', { symbol: 'AAPL', date: '2025-10-16' });
+    seen['unknown'] = await ask(body, '/tools/short', {});
+    seen['wrong'] = await ask(body, '/tools/sell', { symbol: 'AAPL' });
+    seen['day'] = await ask(body, '');
+    seen['sent'] = body;
+    return { body: { orders: [{ side: 'sell', symbol: 'AAPL', amount: 1 }], reason: 'Done.' } };
+  });
+  assert.deepEqual(seen['tools'].body.tools.map(({ name }: any) => name).slice(0, 3), [
+    'buy',
+    'sell',
+    'rebalance',
+  ]);
+  const [first, second, third] = seen['buys'].map(({ body }: any) => body.holding ?? body.error);
+  assert.deepEqual([first, second, third].toSorted(), [...BUYS].toSorted());
+  assert.equal(seen['future'].body.error, 'No prices are known after today, 2025-10-15.');
+  assert.match(seen['unknown'].body.error, /^There is no tool named "short"/);
+  assert.equal(seen['wrong'].body.error, 'sell: amount is missing.');
+  assert.deepEqual(seen['day'].body.day, seen['sent'].day);
+  const held = ledger.map((line) => line.split(' =>')[0]);
+  assert.equal(held.at(-1), '2025-10-15 sell AAPL 1 110');
+  assert.equal(seen['day'].body.portfolio.holdings[0].quantity, 50);
+  assert.equal(session.session_summary, 'Done.');
+  assert.equal(job.details[0].requests, 1);
+  assert.ok(
+    rowsAsText(service.database, 'SELECT detail FROM decisions WHERE detail IS NOT NULL').length >
+      0,
+  );
+});
+
+test('an agent that has traded says that it is done', async (t) => {
+  const { ledger, session } = await run(t, async ({ body }) => {
+    await ask(body, '/tools/buy', { symbol: 'AAPL', amount: 3 });
+    return { body: { done: true, reason: 'By the tools.' } };
+  });
+  assert.deepEqual([ledger, session.session_summary], [BOUGHT, 'By the tools.']);
+});
+
+test('tokens: of a wrong one nothing, of a day no other route, of an access token no day', async (t) => {
+  const statuses: Record<string, unknown> = {};
+  let late: any;
+  const { service } = await run(t, async ({ body }, count) => {
+    if (count === 1) late = body;
+    const { url, token } = body.day;
+    const get = async (path: string, bearer: string) =>
+      (await fetch(url + path, { headers: { authorization: `Bearer ${bearer}` } })).status;
+    Object.assign(statuses, {
+      guessed: await get('/day', 'x'.repeat(43)),
+      none: (await fetch(`${url}/day`)).status,
+      elsewhere: await get('/results', token),
+      own: await get('/day', token),
+      page: await get('/health', token),
+    });
+    return DECISION;
+  });
+  assert.deepEqual(statuses, {
+    ...{ guessed: 401, none: 401, elsewhere: 403, own: 200, page: 403 },
+  });
+  const after = await ask(late, '/tools/buy', { symbol: 'AAPL', amount: 1 });
+  assert.deepEqual([after.status, after.body.detail], [409, 'This day has been decided']);
+  const forgotten = await ask({ day: { ...late.day, token: 'old' } }, '');
+  assert.match(forgotten.body.detail, /^The token of a model-day that runs is needed/);
+  assert.deepEqual(ledgerOf(service.database, 'mine'), BOUGHT);
+});
+
+test('calls without end are refused in words beyond the limit', async (t) => {
+  const last: any[] = [];
+  const { session } = await run(
+    t,
+    async ({ body }) => {
+      for (let call = 0; call < 5; call += 1)
+        last.push(await ask(body, '/tools/get_portfolio', {}));
+      return DECISION;
+    },
+    { entry: { max_tool_calls: 3 } },
+  );
+  assert.deepEqual(
+    last.map(({ status, body }) => [status, body.error]),
+    [
+      ...Array(3).fill([200, undefined]),
+      [200, 'This is call 4, and the limit is 3 a day.'],
+      [200, 'This is call 5, and the limit is 3 a day.'],
+    ],
+  );
+  const tools = session.conversation.filter(({ role }: any) => role === 'tool');
+  assert.equal(tools.length, 4);
+});
+
+/** Answers that are not decisions, and why the day fails; each is asked once. */
+const bad: [what: string, reply: Reply, error: RegExp][] = [
+  ['garbage', { body: 'hello' }, /^The agent returned 200: text\/html instead of JSON: hello$/],
+  [
+    'an unknown field',
+    { body: { orders: BUY, reason: '', date: '2025-10-16' } },
+    /^Its answer is not a decision\. There is no field "date"\.$/,
+  ],
+  ['neither', { body: { reason: '' } }, /^Its answer is not a decision\. It must have exactly one/],
+  [
+    'done and orders',
+    { body: { done: true, orders: BUY, reason: '' } },
+    /^Its answer is not a decision\. There is no field "orders"\.$/,
+  ],
+  [
+    'a redirect',
+    { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },
+    /redirect/,
+  ],
+  ['400', { status: 400, body: { error: 'no' } }, /^The agent returned 400: no$/],
+  [
+    'a huge answer',
+    { body: { orders: [], reason: 'x'.repeat(2_000_000) } },
+    /larger than 1048576 bytes/,
+  ],
+];
+for (const [what, reply, error] of bad)
+  test(`an agent fails its day after one request: ${what}`, async (t) => {
+    const run1 = await run(t, [reply]);
+    assert.match(run1.error, error);
+    assert.deepEqual([run1.ledger, run1.requests.length], [[], 1]);
+  });
+
+test('orders that cannot be carried out are refused one by one', async (t) => {
+  const orders = [
+    { side: 'buy', symbol: 'NVDA', amount: 1 },
+    ...BUY,
+    { side: 'sell', symbol: 'MSFT', amount: 1 },
+  ];
+  const { ledger, service } = await run(t, [{ body: { orders, reason: '' } }]);
+  assert.deepEqual(ledger, BOUGHT);
+  assert.deepEqual(
+    rowsAsText(service.database, 'SELECT kind, side, symbol FROM decisions ORDER BY place DESC'),
+    ['refusal buy NVDA', 'trade buy AAPL', 'refusal sell MSFT'],
+  );
+});
+
+test('a server in trouble is asked again, with the same key, token and body', async (t) => {
+  const { ledger, requests } = await run(t, [{ status: 503, body: 'busy' }, DECISION]);
+  assert.deepEqual(ledger, BOUGHT);
+  const [one, two] = requests.map(({ headers, body }) => [headers['idempotency-key'], body]);
+  assert.deepEqual(one, two);
+});
+
+test('in DEV an agent is simulated: no request, no cost', async (t) => {
+  const { requests, job } = await run(t, [DECISION], { settings: { deploymentMode: 'DEV' } });
+  assert.deepEqual(
+    [requests.length, job.status, job.entries[0].entry.kind],
+    [0, 'completed', 'simulated'],
+  );
+});
+
+test('an agent without a URL is an error of the configuration', async (t) => {
+  const service = await startProdService(t, { models: [{ signature: 'mine', api: 'agent' }] });
+  const { status, body } = await service.post('/simulate/trigger', DAY);
+  assert.equal(status, 500);
+  assert.match(body.detail, /models\[0\]\.agent_url: "api": "agent" needs the URL of the agent/);
+});
+
+test('an idle connection to the tools of a day is kept longer than others', async (t) => {
+  const service = await startProdService(t, {
+    models: [],
+    httpLimits: { keepAliveTimeoutMs: 50, agentKeepAliveMs: 60_000 },
+  });
+  const { port } = new URL(service.url);
+  const idle = async (path: string) => {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    const [answer] = await once(socket, 'data');
+    const closed = once(socket, 'close').then(() => 'closed');
+    const kept = new Promise((resolve) => setTimeout(resolve, 3_000, 'kept'));
+    const outcome = await Promise.race([closed, kept]);
+    socket.destroy();
+    return [Number(String(answer).split(' ')[1]), outcome];
+  };
+  assert.deepEqual(await Promise.all([idle('/day'), idle('/health')]), [
+    [401, 'kept'],
+    [200, 'closed'],
+  ]);
+});

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Money, money } from '../../src/basics/money.ts';
+import type { Market } from '../../src/trading/market.ts';
+import { tradingCostsOf } from '../../src/trading/portfolio.ts';
+import { runTool } from '../../src/trading/tools.ts';
+import type { TradingDay } from '../../src/trading/trading-day.ts';
+import { runs } from '../support/long.ts';
+
+const DATE = '2025-01-06';
+const DOLLAR = 10_000;
+const NO_COSTS = { commission_per_trade: 0, commission_bps: 0, slippage_bps: 0 };
+
+interface Held {
+  cash: number;
+  holdings?: Record<string, number>;
+  /** In units of money; null where a symbol has no price today, and 7 dollars is its last close. */
+  opens: Record<string, number | null>;
+  universe?: string[];
+  costs?: typeof NO_COSTS;
+  limits?: NonNullable<TradingDay['limits']>;
+  isOpenHidden?: boolean;
+}
+
+function dayOf({ cash, holdings = {}, opens, universe, costs = NO_COSTS, ...more }: Held) {
+  const openOf = (symbol: string) => opens[symbol] ?? null;
+  const market = {
+    date: DATE,
+    quote: (symbol: string) => {
+      const price = openOf(symbol) as Money | null;
+      return { open: more.isOpenHidden ? null : price, previousDate: null, previousClose: price };
+    },
+    mark: (symbol: string) => money(openOf(symbol) ?? 7 * DOLLAR),
+  } as unknown as Market;
+  const day: TradingDay = {
+    market,
+    universe: new Set(universe ?? Object.keys(opens)),
+    portfolio: { cash: money(cash), holdings: new Map(Object.entries(holdings)) },
+    costs: tradingCostsOf(costs),
+    ...more,
+  };
+  return day;
+}
+
+async function rebalanced(held: Held, args: unknown) {
+  const call = { id: '1', name: 'rebalance', arguments: JSON.stringify(args) };
+  const result = await runTool(dayOf(held), call);
+  const { orders = [], error, ...rest } = JSON.parse(result.content);
+  const inWords = orders.map(
+    (one: any) =>
+      one.error ?? `${one.executed ?? `placed ${one.placed}`} ${one.amount} ${one.symbol}`,
+  );
+  return { result, rest, told: error === undefined ? inWords : [error] };
+}
+
+const A = { AAPL: 1 * DOLLAR };
+const AB = { AAPL: 100 * DOLLAR, BOND: 30 * DOLLAR };
+/** What is held, what is asked for, and what is done. */
+const cases: [what: string, held: Held, args: unknown, told: string[]][] = [
+  [
+    'a weight is the decimal as written',
+    { cash: 10_000 * DOLLAR, opens: A },
+    { weights: { AAPL: 0.29 } },
+    ['buy 2900 AAPL'],
+  ],
+  [
+    'a weight in the form of an exponent',
+    { cash: 10_000_000 * DOLLAR, opens: A },
+    { weights: { AAPL: 1e-7 } },
+    ['buy 1 AAPL'],
+  ],
+  [
+    'a symbol in small letters',
+    { cash: 9 * DOLLAR, opens: A },
+    { weights: { aapl: 1 } },
+    ['buy 9 AAPL'],
+  ],
+  [
+    'two spellings of one symbol',
+    { cash: DOLLAR, opens: A },
+    { weights: { AAPL: 0.5, aapl: 0.5 } },
+    ['Cannot rebalance: AAPL is named twice.'],
+  ],
+  [
+    'a symbol that cannot be traded: nothing is',
+    { cash: DOLLAR, opens: A },
+    { weights: { AAPL: 0.5, NVDA: 0.5 } },
+    ['Cannot rebalance: "NVDA" is not among the symbols that can be traded.'],
+  ],
+  [
+    'more than the whole',
+    { cash: DOLLAR, opens: AB },
+    { weights: { AAPL: 0.75, BOND: 0.5 } },
+    ['rebalance: weights must add up to at most 1, and add up to 1.25.'],
+  ],
+  [
+    'a weight that is none',
+    { cash: DOLLAR, opens: A },
+    { weights: { AAPL: '50 %' } },
+    ['rebalance: weights.AAPL must be a number from 0 to 1, got "50 %".'],
+  ],
+  [
+    'a list of weights',
+    { cash: DOLLAR, opens: A },
+    { weights: [1] },
+    ['rebalance: weights must be an object with a share of the portfolio for each symbol.'],
+  ],
+  ['no weights', { cash: DOLLAR, opens: A }, {}, ['rebalance: weights is missing.']],
+  ['an empty object', { cash: DOLLAR, holdings: { AAPL: 2 }, opens: A }, { weights: {} }, []],
+  [
+    'an empty object that sells the rest',
+    { cash: 0, holdings: { BOND: 2, AAPL: 1 }, opens: AB },
+    { weights: {}, sell_rest: true },
+    ['sell 1 AAPL', 'sell 2 BOND'],
+  ],
+  [
+    'sales first, then the greatest lack in dollars',
+    { cash: 0, holdings: { CASH: 1_000 }, opens: { ...AB, CASH: DOLLAR } },
+    { weights: { AAPL: 0.3, BOND: 0.6, CASH: 0 } },
+    ['sell 1000 CASH', 'buy 20 BOND', 'buy 3 AAPL'],
+  ],
+  [
+    'as many as the cash pays for',
+    { cash: 1_000 * DOLLAR, opens: AB, costs: { ...NO_COSTS, commission_per_trade: 50 } },
+    { weights: { AAPL: 0.5, BOND: 0.5 } },
+    ['buy 5 AAPL', 'buy 13 BOND'],
+  ],
+  [
+    'a held symbol without a price counts at its last close, and is not traded',
+    { cash: 93 * DOLLAR, holdings: { GONE: 1 }, opens: { ...A, GONE: null } },
+    { weights: { AAPL: 0.5 }, sell_rest: true },
+    ['Cannot trade GONE: it has no price on 2025-01-06.', 'buy 50 AAPL'],
+  ],
+  [
+    'a held symbol outside of the universe is sold',
+    { cash: 0, holdings: { BOND: 4 }, opens: AB, universe: ['AAPL'] },
+    { weights: { BOND: 0.5 } },
+    ['sell 2 BOND'],
+  ],
+  [
+    'and not bought',
+    { cash: 300 * DOLLAR, holdings: { BOND: 1 }, opens: AB, universe: ['AAPL'] },
+    { weights: { BOND: 1 } },
+    ['Cannot buy BOND: it is not among the symbols that can be traded.'],
+  ],
+  [
+    'a limit refuses one order, and the rest trades',
+    { cash: 1_000 * DOLLAR, opens: AB, limits: { max_weight: 0.5 } },
+    { weights: { AAPL: 0.7, BOND: 0.3 } },
+    [
+      'Cannot buy 7 AAPL: it would be 70 % of the portfolio, and the limit is 50 %; at most 5 shares can be bought.',
+      'buy 10 BOND',
+    ],
+  ],
+  [
+    'with a hidden open, orders are placed',
+    { cash: 0, holdings: { BOND: 10 }, opens: AB, isOpenHidden: true },
+    { weights: { AAPL: 0.5 }, sell_rest: true },
+    ['placed sell 10 BOND', 'placed buy 1 AAPL'],
+  ],
+];
+for (const [what, held, args, told] of cases)
+  test(`a rebalance: ${what}`, async () => {
+    assert.deepEqual((await rebalanced(held, args)).told, told);
+  });
+
+test('the result of a rebalance is that of its orders', async () => {
+  const { result, rest } = await rebalanced(
+    { cash: 1_000 * DOLLAR, opens: AB },
+    { weights: { AAPL: 0.5, BOND: 0.1 } },
+  );
+  assert.deepEqual(JSON.parse(result.content).orders[0], {
+    executed: 'buy',
+    symbol: 'AAPL',
+    amount: 5,
+    price: 100,
+    cash: 500,
+    holding: 5,
+  });
+  assert.deepEqual([result.isRefused, result.actions.length, rest], [false, 2, { cash: 410 }]);
+});
+
+const SYMBOLS = ['AA', 'BB', 'CC', 'DD'];
+
+test('property: a rebalance is what its definition says', async () => {
+  const perSymbol = <Value>(one: fc.Arbitrary<Value>) => fc.tuple(one, one, one, one);
+  const scenario = fc.record({
+    cash: fc.integer({ min: 0, max: 50_000 * DOLLAR }),
+    held: perSymbol(fc.integer({ min: 0, max: 200 })),
+    opens: perSymbol(fc.integer({ min: 1 * DOLLAR, max: 900 * DOLLAR })),
+    /** In thousandths; undefined: not named. */
+    weights: perSymbol(fc.option(fc.integer({ min: 0, max: 250 }), { nil: undefined })),
+    sellsRest: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ cash, held, opens, weights, sellsRest }) => {
+      const holdings = Object.fromEntries(
+        SYMBOLS.flatMap((symbol, index) => (held[index] ? [[symbol, held[index]]] : [])),
+      );
+      const named = SYMBOLS.flatMap((symbol, index) =>
+        weights[index] === undefined ? [] : [[symbol, weights[index] / 1000] as const],
+      );
+      const prices = Object.fromEntries(SYMBOLS.map((symbol, index) => [symbol, opens[index]!]));
+      const { told, result } = await rebalanced(
+        { cash, holdings, opens: prices },
+        { weights: Object.fromEntries(named), ...(sellsRest && { sell_rest: true }) },
+      );
+      // The definition, in whole units of money.
+      const value = SYMBOLS.reduce(
+        (sum, symbol, index) => sum + held[index]! * prices[symbol]!,
+        cash,
+      );
+      let left = cash;
+      const expected: string[] = [];
+      const lacks: { symbol: string; lack: number; dollars: number }[] = [];
+      SYMBOLS.forEach((symbol, index) => {
+        const weight = weights[index] ?? (sellsRest ? 0 : undefined);
+        if (weight === undefined) return;
+        const target = Number((BigInt(weight) * BigInt(value)) / (1000n * BigInt(prices[symbol]!)));
+        const lack = target - held[index]!;
+        if (lack < 0) {
+          expected.push(`sell ${-lack} ${symbol}`);
+          left -= lack * prices[symbol]!;
+        } else if (lack > 0) lacks.push({ symbol, lack, dollars: lack * prices[symbol]! });
+      });
+      lacks.sort((one, other) => other.dollars - one.dollars);
+      for (const { symbol, lack } of lacks) {
+        const shares = Math.min(lack, Math.floor(left / prices[symbol]!));
+        if (shares === 0) continue;
+        expected.push(`buy ${shares} ${symbol}`);
+        left -= shares * prices[symbol]!;
+      }
+      assert.deepEqual(told, expected);
+      assert.equal(result.actions.at(-1)?.portfolio.cash ?? cash, left);
+    }),
+    { numRuns: runs(300, 10_000) },
+  );
+});
+
+/** Prices and weights of three days, and what bt holds after each (test/oracles/rebalance.py). */
+const days: [prices: number[], weights: number[], held: number[]][] = [
+  [
+    [101.25, 48.2, 250, 12.35],
+    [0.25, 0.25, 0.25, 0.2],
+    [24, 51, 10, 161],
+  ],
+  [
+    [103.5, 47.1, 244.4, 12.9],
+    [0.1, 0.5, 0.15, 0.25],
+    [9, 106, 6, 194],
+  ],
+  [
+    [99.75, 51.3, 261.9, 11.8],
+    [0.4, 0, 0.35, 0.25],
+    [41, 0, 13, 218],
+  ],
+];
+
+test('target weights over three days are those of bt, but for a share that it rounds up', async () => {
+  let cash = 10_000 * DOLLAR;
+  let holdings: Record<string, number> = {};
+  for (const [prices, weights, held] of days) {
+    const byName = (values: number[]) =>
+      Object.fromEntries(SYMBOLS.map((symbol, index) => [symbol, values[index]!]));
+    const opens = byName(prices.map((price) => Math.round(price * DOLLAR)));
+    const args = { weights: byName(weights), sell_rest: true };
+    const { result } = await rebalanced({ cash, holdings, opens }, args);
+    const after = result.actions.at(-1)!.portfolio;
+    ({ cash } = after);
+    holdings = Object.fromEntries(after.holdings);
+    const differences = SYMBOLS.map((symbol, index) => (holdings[symbol] ?? 0) - held[index]!);
+    assert.ok(
+      differences.every((difference) => Math.abs(difference) <= 1),
+      differences.join(),
+    );
+  }
+});

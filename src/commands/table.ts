@@ -81,7 +81,7 @@ export const commands: Record<string, Command> = {
       (await import('./import-factors.ts')).importFactors(rest, values),
   }),
   'import-documents': command({
-    summary: 'Imports filings, news and other documents that models may read, as of their date.',
+    summary: 'Imports filings and news that models may read, as of their date.',
     details: [
       'JSON lines or CSV, plain or compressed by gzip or zstd; - is standard input. Bad rows are',
       'reported and skipped. Exit code 0 if every file had something to import, otherwise 1. Formats:',

@@ -31,13 +31,27 @@ interface Reader {
   recorded?: RecordedDocuments | undefined;
 }
 
+/** Of a morning that the models of a job share, whose documents are counted once. */
+const counted = new WeakMap<PricesAt, Map<string, DocumentCount[]>>();
+
+function countOnce(prices: PricesAt, morning: Morning): DocumentCount[] {
+  if (prices.write === null) return countDocuments(morning);
+  const known = counted.get(prices) ?? new Map<string, DocumentCount[]>();
+  counted.set(prices, known);
+  const key = [morning.date, ...new Set(morning.symbols)].join(' ');
+  const counts = known.get(key) ?? countDocuments(morning);
+  known.set(key, counts);
+  return counts;
+}
+
 /** The documents of a morning; null without any. */
 export function openDocuments(
-  { reader, write }: PricesAt,
+  prices: PricesAt,
   { date, symbols, recorded }: Reader,
 ): Documents | null {
+  const { reader, write } = prices;
   const morning = { reader, date, write, symbols, session: recorded?.session ?? null };
-  const counts = recorded?.counts ?? countDocuments(morning);
+  const counts = recorded?.counts ?? countOnce(prices, morning);
   return counts.length === 0 ? null : { morning, counts, shown: new Map() };
 }
 

@@ -20,21 +20,15 @@ const DEFAULTS = {
 };
 
 test('a configuration of the AI-Trader family loads unchanged', () => {
-  const address = { openai_base_url: null, openai_api_key: null };
-  const claude = { name: 'claude', basemodel: 'anthropic/claude', signature: 'claude' };
-  const own = { max_steps: 20, max_retries: 5, base_delay: 0.5, initial_cash: 5000.0 };
-  const { models, agent_config } = parseConfiguration(
-    {
-      ...{ agent_type: 'BaseAgent', market: 'us', log_config: { log_path: './data/agent_data' } },
-      date_range: { init_date: '2025-10-01', end_date: '2025-10-21' },
-      models: [{ ...claude, enabled: true, ...address }, { signature: 'minimal' }],
-      agent_config: { ...own, verbose: true },
-    },
-    'file',
-  );
+  const { models, agent_config } = parseConfiguration(ofFamily, 'file');
   const enabled = models.map((model) => `${model.signature} ${model.enabled}`);
-  assert.deepEqual(enabled, ['claude true', 'minimal false']);
-  assert.deepEqual(agent_config, { ...DEFAULTS, ...own });
+  assert.deepEqual(enabled, ['a true', 'minimal false']);
+  assert.deepEqual(agent_config, {
+    ...DEFAULTS,
+    max_steps: 20,
+    base_delay: 0.5,
+    initial_cash: 5000,
+  });
 });
 
 test('a file may begin with a byte order mark, as Windows editors write it', (t) => {
@@ -48,16 +42,6 @@ test('missing values have their defaults, and the universe is the NASDAQ-100', (
   const { agent_config } = parseConfiguration({ models: [] }, 'file');
   assert.deepEqual(agent_config, DEFAULTS);
   assert.equal(nasdaq100.length, 101);
-});
-
-test('dividends are paid unless the file says not to', () => {
-  const paid = (agent_config: object) =>
-    parseConfiguration({ models: [], agent_config }, 'file').agent_config.dividends;
-  assert.deepEqual([paid({}), paid({ dividends: false })], [true, false]);
-  assert.throws(
-    () => paid({ dividends: 'no' }),
-    /agent_config\.dividends: expected boolean, got string/,
-  );
 });
 
 test('universes: lists of symbols by name, one of which takes the place of stock_symbols', () => {
@@ -111,22 +95,19 @@ test('a basemodel, or otherwise a signature, names a baseline', () => {
   assert.deepEqual(baselines, ['momentum', 'random', null, null]);
 });
 
-test('a price of tokens beyond a dollar each is a mistake, and no cost becomes infinite', () => {
-  const priced = (input: number) => ({
-    models: [{ signature: 'a', price_per_million_tokens: { input, output: 1 } }],
-  });
-  const [model] = parseConfiguration(priced(1_000_000), 'file').models;
-  assert.equal(model?.price_per_million_tokens?.input, 1_000_000);
-  const beyond = /models\[0\]\.price_per_million_tokens\.input: must be <=1000000/;
-  assert.throws(() => parseConfiguration(priced(1e308), 'file'), beyond);
-});
-
-test('symbols are normalised, without duplicates', () => {
-  const { agent_config } = parseConfiguration(
-    { models: [], agent_config: { stock_symbols: ['aapl', 'BRK-B', '600519.SH', 'AAPL '] } },
+test('symbols are normalised, without duplicates; a token may cost a dollar, and dividends may be left out', () => {
+  const price_per_million_tokens = { input: 1_000_000, output: 1 };
+  const stock_symbols = ['aapl', 'BRK-B', '600519.SH', 'AAPL '];
+  const { models, agent_config } = parseConfiguration(
+    {
+      models: [{ signature: 'a', price_per_million_tokens }],
+      agent_config: { stock_symbols, dividends: false },
+    },
     'file',
   );
+  assert.deepEqual(models[0]?.price_per_million_tokens, price_per_million_tokens);
   assert.deepEqual(agent_config.stock_symbols, ['AAPL', 'BRK-B', '600519.SH']);
+  assert.equal(agent_config.dividends, false);
 });
 
 test('a prompt comes from the entry or from a file beside the configuration; one that cannot be read is an error', (t) => {
@@ -147,17 +128,12 @@ test('a prompt comes from the entry or from a file beside the configuration; one
   assert.equal(read({ prompt: 'Be bold.' }), 'Be bold.');
   assert.equal(read({ prompt: '', prompt_file: 'prompts/bold.txt' }), longest);
   assert.equal(read({ prompt: null, prompt_file: '' }), null);
-  const refused = {
-    absent: /there is no file/,
-    long: /more than 20000/,
-    huge: /more than 20000/,
-    latin: /is not UTF-8 text$/,
-  };
-  for (const [name, problem] of Object.entries(refused)) {
-    const reading = () => read({ prompt_file: `prompts/${name}.txt` });
-    assert.throws(reading, /config\.json: models\[1\]\.prompt_file: /);
-    assert.throws(reading, problem);
-  }
+  const [tooLong, foreign] = ['more than 20000', 'is not UTF-8 text'];
+  const refused = { absent: 'there is no file', long: tooLong, huge: tooLong, latin: foreign };
+  for (const [name, problem] of Object.entries(refused))
+    assert.throws(() => read({ prompt_file: `prompts/${name}.txt` }), {
+      message: like(`…config.json: models[1].prompt_file: …${problem}…`),
+    });
 });
 
 test('a file is parsed and checked once while it stays the same; an edit of it or of a prompt counts at the next request', (t) => {
@@ -198,16 +174,13 @@ test('a file is parsed and checked once while it stays the same; an edit of it o
 
 test('the same text in another folder has the prompts of that folder', (t) => {
   const paths = ['one', 'two'].map((name) => {
-    const folder = temporaryFolder(t);
-    writeFileSync(join(folder, 'own.txt'), name);
-    const path = join(folder, 'config.json');
+    const path = join(temporaryFolder(t), 'config.json');
+    writeFileSync(join(path, '../own.txt'), name);
     writeFileSync(path, '{"models":[{"signature":"a","prompt_file":"own.txt"}]}');
     return path;
   });
-  for (const round of [1, 2]) {
-    const prompts = paths.map((path) => readConfiguration(path).models[0]?.prompt);
-    assert.deepEqual(prompts, ['one', 'two'], `round ${round}`);
-  }
+  const prompts = [...paths, ...paths].map((path) => readConfiguration(path).models[0]?.prompt);
+  assert.deepEqual(prompts, ['one', 'two', 'one', 'two']);
 });
 
 test('a configuration that requests share cannot be changed at any depth', (t) => {
@@ -261,12 +234,25 @@ const wrongEntries = tableOf<[entry: string, problem: string]>(`
   {"signature":"a#2"}                                | .signature: is the name of a repeat of 'a' as well
   {"signature":"b","basemodel":"baseline/momentum","repeats":2} | .repeats: must be 1: every run of baseline/momentum would do the same
   {"signature":"${'b'.repeat(198)}","repeats":10}    | .signature: leaves no room for '#10' in the names of its repeats
+  {"signature":"b","price_per_million_tokens":{"input":1e308,"output":1}} | .price_per_million_tokens.input: must be <=1000000…
+  {"signature":"b","api":"agent"}                    | .agent_url: "api": "agent" needs the URL of the agent…
+  {"signature":"b","tools":["sell"]}                 | .tools: must include buy; the tools are buy, sell, rebalance, get_price…
+  {"signature":"b","tools":[]}                       | .tools: must include buy…
+  {"signature":"b","tools":["buy","trade"]}          | .tools[1]: must be one of buy, sell, rebalance, get_price…
   {"signature":"b","extra_body":[]}                  | .extra_body: expected Object, got array`);
 const wrong = tableOf<[content: string, problem: string]>(`
   {}                                                        | models: is missing
   {"models":{}}                                             | models: expected Array, got object
   {"models":[{"signature":"a"},{"signature":"a"}]}          | models: lists the signature 'a' twice
   {"models":[],"agent_config":[]}                           | agent_config: expected Object, got array
+  {"models":[],"agent_config":{"open":"seen"}}              | agent_config.open: must be shown or hidden…
+  {"models":[],"agent_config":{"limits":[]}}                | agent_config.limits: expected Object, got array
+  {"models":[],"agent_config":{"limits":{"max_weight":0}}}  | agent_config.limits.max_weight: must be >0…
+  {"models":[],"agent_config":{"limits":{"max_weight":1.1}}} | agent_config.limits.max_weight: must be <=1…
+  {"models":[],"agent_config":{"limits":{"min_cash":1}}}    | agent_config.limits.min_cash: must be <1…
+  {"models":[],"agent_config":{"limits":{"max_orders":0}}}  | agent_config.limits.max_orders: must be >=1…
+  {"models":[],"agent_config":{"limits":{"max_orders":1.5}}} | agent_config.limits.max_orders…
+  {"models":[],"agent_config":{"dividends":"no"}}           | agent_config.dividends: expected boolean, got string
   {"models":[],"agent_config":{"max_steps":0}}              | agent_config.max_steps: must be >=1…
   {"models":[],"agent_config":{"initial_cash":0.00001}}     | agent_config.initial_cash: must be at least 0.0001
   {"models":[],"agent_config":{"initial_cash":-1}}          | agent_config.initial_cash: must be >0…
@@ -295,15 +281,10 @@ test('a URL or key that says it is optional, or whose it is to be, counts as abs
     { signature: 'c', openai_api_key: 'sk-YOUR_' },
   ]);
   const configuration = readConfiguration(path);
-  const addresses = configuration.models.map((model) => [
-    model.openai_base_url,
-    model.openai_api_key,
-  ]);
-  assert.deepEqual(addresses, [
-    [undefined, undefined],
-    ['', ''],
-    [undefined, 'sk-YOUR_'],
-  ]);
+  const addresses = configuration.models.map(
+    ({ openai_base_url, openai_api_key }) => `${openai_base_url} ${openai_api_key}`,
+  );
+  assert.deepEqual(addresses, ['undefined undefined', ' ', 'undefined sk-YOUR_']);
   const said: unknown[] = [];
   const log = {
     warning: (message: string, fields?: object) =>
@@ -338,9 +319,10 @@ const ofFamily = {
       ...{ openai_base_url: null, openai_api_key: null, anthropic_api_key: 'Optional: YOUR_KEY' },
       ...{ api_provider: 'openai', priority: 1, theme: 'semiconductors', comment: 'free' },
     },
+    { signature: 'minimal' },
   ],
   agent_config: {
-    ...{ max_steps: 30, max_retries: 3, base_delay: 1.0, initial_cash: 10000.0, verbose: true },
+    ...{ max_steps: 20, max_retries: 3, base_delay: 0.5, initial_cash: 5000.0, verbose: true },
     ...{ memory_lookback_days: 5, recursion_limit: 300, disabled_tools: ['search'] },
   },
   crypto_config: { exchanges: ['one'], testnet: true },
@@ -356,21 +338,16 @@ const typingErrors = {
   agent_config: { max_cost: 1, maxSteps: 3, constructor: 1, qqqqq: 1 },
   date_range: { init: '2025-10-01' },
 };
-const found = [
-  ...[
-    'agent_cfg (did you mean "agent_config"?)',
-    'models[0].base_model (did you mean "basemodel"?)',
-  ],
-  'models[0].temprature (did you mean "temperature"?)',
-  'models[1].price_per_million_tokens.cached (did you mean "cached_input"?)',
-  'agent_config.max_cost (did you mean "max_cost_usd"?)',
-  'agent_config.maxSteps (did you mean "max_steps"?)',
-  ...[
-    'agent_config.constructor',
-    'agent_config.qqqqq',
-    'date_range.init (did you mean "init_date"?)',
-  ],
-];
+const found = `
+  agent_cfg (did you mean "agent_config"?)
+  models[0].base_model (did you mean "basemodel"?)
+  models[0].temprature (did you mean "temperature"?)
+  models[1].price_per_million_tokens.cached (did you mean "cached_input"?)
+  agent_config.max_cost (did you mean "max_cost_usd"?)
+  agent_config.maxSteps (did you mean "max_steps"?)
+  agent_config.constructor
+  agent_config.qqqqq
+  date_range.init (did you mean "init_date"?)`;
 const models = [{ signature: 'a', _why: {}, extra_body: { x: 1 } }];
 const strange = ['\u001b[2J'.repeat(100), ...Array.from({ length: 20 }, (_, n) => `zzzzz${n}`)];
 const keys: [name: string, content: object, keys: string | RegExp | null][] = [
@@ -378,7 +355,7 @@ const keys: [name: string, content: object, keys: string | RegExp | null][] = [
   ['comments', { $schema: 'x', _note: '', models, agent_config: { $x: 1 } }, null],
   ['keys that are anything', { universes: { tech: ['A'] }, models }, null],
   ['no object', { models: [], agent_cfg: null }, 'agent_cfg (did you mean "agent_config"?)'],
-  ['typing errors at every level', typingErrors, found.join(', ')],
+  ['typing errors at every level', typingErrors, found.trim().split(/\n */).join(', ')],
   [
     'long and unprintable keys, and many',
     { models: [], ...Object.fromEntries(strange.map((key) => [key, 1])) },
@@ -420,13 +397,11 @@ test('a missing file and a broken one have different errors', (t) => {
   const path = join(temporaryFolder(t), 'config.json');
   const reading = () => readConfiguration(path);
   assert.throws(reading, /Server configuration file not found: .*config\.json/);
+  const latin = Buffer.from('caf\xe9', 'latin1');
   for (const [content, problem] of [
     ['{', /it is not JSON \(line 1 column 2\)/],
     ['{\n  "models": [\n    { "signature": NaN }\n  ]\n}', /it is not JSON \(line 3 column 20\)$/],
-    [
-      Buffer.from('caf\xe9', 'latin1'),
-      /Cannot read the server configuration .*: it is not UTF-8 text$/,
-    ],
+    [latin, /Cannot read the server configuration .*: it is not UTF-8 text$/],
   ] as const) {
     writeFileSync(path, content);
     assert.throws(reading, problem);

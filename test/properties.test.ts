@@ -240,38 +240,6 @@ test('a range compounds what its two parts make, and has the sum of their amount
   );
 });
 
-test('a file of prices leaves what its parts leave, in any order', inLongForm, async (t) => {
-  const length = SYMBOLS.length * DATES.length;
-  const anyPart = fc.integer({ min: 0, max: 2 });
-  const anyParts = fc.array(anyPart, { minLength: length, maxLength: length });
-  await check(
-    fc.asyncProperty(anyPrices, anyParts, async (prices, places) => {
-      const lines = linesOf(prices);
-      const [whole, parts] = [await open(t, lines), await open(t, [])];
-      for (const part of [0, 1, 2]) {
-        const own = lines.filter((_, index) => places[index] === part);
-        if (own.length > 0) await importLines(parts, own.reverse());
-      }
-      for (const symbol of SYMBOLS) {
-        const of = async (service: TestService) => {
-          const { symbols } = await ask(service, `/prices/coverage?symbol=${symbol}`);
-          const [{ source, first_bar, last_bar, bars, spans, gaps }] = symbols;
-          // The spans of a part may end at a weekend; no session lies between them.
-          const covered = DATES.map((date) =>
-            spans.some((span: Json) => span.start_date <= date && date <= span.end_date),
-          );
-          const hasSession = (gap: Json) => weekdays(gap.start_date, gap.end_date).length > 0;
-          return { source, first_bar, last_bar, bars, covered, missing: gaps.filter(hasSession) };
-        };
-        assert.deepEqual(await of(parts), await of(whole));
-      }
-      for (const service of [whole, parts]) await run(service, FIRST, LAST);
-      assert.deepEqual(await figures(parts, MODELS), await figures(whole, MODELS));
-      await Promise.all([whole.stop(), parts.stop()]);
-    }),
-  );
-});
-
 test('wherever a response is also CSV, it says what the JSON says', async (t) => {
   const tables: Record<string, string[]> = {
     '/results': ['?', '?model=equal&'],
@@ -288,7 +256,8 @@ test('wherever a response is also CSV, it says what the JSON says', async (t) =>
         paths[path].get?.parameters?.some(({ name }: Json) => name === 'format'),
       );
       assert.deepEqual(withTable.sort(), Object.keys(tables).sort());
-      const windows = ['', `start_date=${DATES[place]}&`, `end_date=${DATES[place]}&`];
+      const [start, end] = [`start_date=${DATES[place]}&`, `end_date=${DATES[place]}&`];
+      const windows = isLong ? ['', start, end] : [start];
       for (const path of withTable)
         for (const query of tables[path] as string[])
           for (const window of windows) {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -13,11 +11,11 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../src/database/database.ts';
-import { noDisk, noLimits, startOnDisk } from './support/disk.ts';
+import { noDisk, startOnDisk } from './support/disk.ts';
 import { FORMER, makeFormer } from './support/former.ts';
 import { leftToLongForm, isLong } from './support/long.ts';
 import { runInProcess } from './support/in-process.ts';
-import { ask, installProgram, runProgram, startServer, untilAnswer } from './support/program.ts';
+import { ask, installProgram, runProgram, untilAnswer } from './support/program.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14', models: ['model-a', 'model-b'] };
@@ -95,30 +93,6 @@ test('a trigger on a full disk says so, and works when there is room again', onD
   const { job_id } = await ask(`${url}/simulate/trigger`, ONE_DAY);
   const { status } = await untilAnswer(`${url}/simulate/status/${job_id}`, ENDED);
   assert.equal(status, 'completed');
-});
-
-test('a disk that refuses to write: the job waits too', { skip: noLimits }, async (t) => {
-  const server = await startServer(t, { cwd: installProgram(t), env: DEV });
-  const limitFileSize = (bytes: string) =>
-    execFileSync('prlimit', ['--pid', String(server.process.pid), `--fsize=${bytes}:`]);
-  const path = await jobUnderWay(server.url);
-  limitFileSize('100');
-  const fault = 'Cannot use the database: the disk reports an input or output error';
-  await server.waitFor(new RegExp(`the job waits.*${fault}`));
-  assert.equal((await ask(`${server.url}/health`)).database, 'disconnected');
-  limitFileSize('unlimited');
-  await cancelWhenMoving(path);
-  assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
-});
-
-const onDiskInLongForm = { skip: noDisk || leftToLongForm };
-test('a service that waits for its disk can be stopped', onDiskInLongForm, async (t) => {
-  const program = await serveOnDisk(t, { ...DEV, PRESERVE_DEV_DATA: 'true' });
-  await jobUnderWay(program.url);
-  await program.fill();
-  await program.waitFor(/the job waits until the database can be written/);
-  await program.shell('kill -TERM $server');
-  assert.equal((await program.ended).code, 0);
 });
 
 const NO_ROOM = 'Cannot back up to data/full/copy.db: database or disk is full';
@@ -212,11 +186,9 @@ const unusable: Unusable[] = [
 const versions: Unusable[] = [
   [
     'a database from a newer version',
-    (path) => {
-      const database = openDatabase(path);
-      database.statement('PRAGMA user_version = 999').run();
-      database.close();
-    },
+    (path) => (
+      openDatabase(path).close(), new DatabaseSync(path).exec('PRAGMA user_version = 999')
+    ),
     /its schema is version 999, this program knows versions up to \d+; use a newer program/,
   ],
   [
@@ -227,13 +199,11 @@ const versions: Unusable[] = [
 ];
 const modes: [env: Record<string, string>, file: string, rows: Unusable[]][] = [
   [{ DEPLOYMENT_MODE: 'PROD' }, 'jobs.db', [...unusable, ...versions]],
-  [{ DEPLOYMENT_MODE: 'DEV', PRESERVE_DEV_DATA: 'true' }, 'jobs_dev.db', versions],
   [{ DEPLOYMENT_MODE: 'DEV' }, 'jobs_dev.db', unusable], // which would be reset if it were ours
 ];
 for (const [env, file, rows] of modes) {
   for (const [what, make, message] of rows) {
-    // A start opens PROD's database as it opens a preserved one, so the short form starts PROD on
-    // one row.
+    // The short form starts PROD, which opens its database as commands do, on one row.
     const isStarted = isLong || env['DEPLOYMENT_MODE'] === 'DEV' || what === unusable[0]?.[0];
     test(`${Object.values(env).join(' ')}: ${what} stops the start and is left unchanged`, async (t) => {
       const cwd = installProgram(t);
@@ -262,30 +232,4 @@ test('a file in place of the data folder stops the start with the reason', async
   const { code, stderr } = await runProgram([], { cwd });
   assert.deepEqual([code, readFileSync(join(cwd, 'data'), 'utf8')], [1, 'mine']);
   assert.match(stderr, /^Cannot start: data\/agent_data cannot be written: ENOTDIR.*\n$/);
-});
-
-test('a database file that is moved away while the service runs, replaced, and put back', async (t) => {
-  const cwd = installProgram(t);
-  const server = await startServer(t, { cwd, env: DEV });
-  const [path, away] = [join(cwd, 'data/jobs_dev.db'), join(cwd, 'away.db')];
-  const states = async () => {
-    const { status, database } = await ask(`${server.url}/health`);
-    const { detail, job_id } = await ask(`${server.url}/simulate/trigger`, ONE_DAY);
-    return { status, database, detail: String(detail).replace(/[0-9a-f]{8}/, 'x'), job_id };
-  };
-  const why = 'its file was removed or replaced while the service runs (reference x)';
-  const gone = {
-    ...{ status: 'unhealthy', database: 'disconnected', job_id: undefined },
-    detail: `Internal server error: Cannot use the database: ${why}`,
-  };
-  renameSync(path, away);
-  assert.deepEqual(await states(), gone);
-  writeFileSync(path, 'something else');
-  assert.deepEqual(await states(), gone);
-  assert.equal(readFileSync(path, 'utf8'), 'something else');
-  renameSync(away, path);
-  const { status, job_id } = await states();
-  assert.equal(status, 'healthy');
-  const last = await untilAnswer(`${server.url}/simulate/status/${job_id}`, ENDED);
-  assert.equal(last.status, 'completed');
 });

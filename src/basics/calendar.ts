@@ -147,7 +147,9 @@ export function closedThrough(now: Date): CalendarDate {
 /** An instant by the clocks of New York: its date, and its time as `16:00`. */
 export function inNewYork(instant: Date): { date: CalendarDate; time: string } {
   format ??= new Intl.DateTimeFormat('sv-SE', {
-    ...{ timeZone: NEW_YORK, dateStyle: 'short', timeStyle: 'short' },
+    timeZone: NEW_YORK,
+    dateStyle: 'short',
+    timeStyle: 'short',
   });
   const [date = '', time = ''] = format.format(instant).split(' '); // Swedes write 2025-11-10 16:00
   return { date, time };

@@ -15,8 +15,7 @@ export function runName(signature: string, run: number): string {
 }
 
 /** The names of all runs of an entry, from run 1. */
-export function runNames(entry: { signature: string; repeats: number }): string[] {
-  const { signature, repeats } = entry;
+export function runNames({ signature, repeats }: { signature: string; repeats: number }): string[] {
   return Array.from({ length: repeats }, (_, index) => runName(signature, index + 1));
 }
 

@@ -29,8 +29,7 @@ export function secretHider(secrets: readonly (string | null)[]): Hide {
     .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
     .sort((one, other) => other.length - one.length)
     .flatMap((secret) => secret.replaceAll('\\', '').match(PIECES) ?? [])
-    .map((piece) => BEFORE + piece.split('').map(spellings).join(BACKSLASHES))
-    .map((pattern) => new RegExp(pattern, 'gi'));
+    .map((piece) => new RegExp(BEFORE + piece.split('').map(spellings).join(BACKSLASHES), 'gi'));
   return (text) => patterns.reduce((shown, pattern) => shown.replace(pattern, HIDDEN), text);
 }
 

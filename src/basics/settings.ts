@@ -114,10 +114,11 @@ function checked(environment: NodeJS.ProcessEnv): v.InferOutput<typeof environme
 
 /** `VARIABLE=` in a compose file or a shell means "not set". */
 function withoutEmptyValues(environment: NodeJS.ProcessEnv): Record<string, string> {
-  const entries = Object.entries(environment).map(
-    ([name, value]) => [name, value?.trim() ?? ''] as const,
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value?.trim() ? [[name, value.trim()]] : [],
+    ),
   );
-  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
 const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>

@@ -8,11 +8,6 @@ export function isPublished(): boolean {
   return document.body.dataset['published'] !== undefined;
 }
 
-/** Whether there are pages of jobs: not in a folder with some models or dates of many. */
-function hasJobs(): boolean {
-  return document.body.dataset['published'] !== 'without-jobs';
-}
-
 /** The path and query of the page that is shown. */
 export function here(): URL {
   return isPublished() ? pageBehind(location.hash) : new URL(location.href);
@@ -34,7 +29,9 @@ const PUBLISHED_PARAMETERS = ['common', 'run', 'date', 'before'];
 function isThere({ pathname, searchParams }: URL): boolean {
   const isServed =
     pathname === '/api' || pathname === '/data' || pathname.startsWith('/documents/');
-  if (isServed || (/^\/job/.test(pathname) && !hasJobs())) return false;
+  // A folder with some models or dates of many has no pages of jobs.
+  const hasJobs = document.body.dataset['published'] !== 'without-jobs';
+  if (isServed || (/^\/job/.test(pathname) && !hasJobs)) return false;
   return [...searchParams.keys()].every((name) => PUBLISHED_PARAMETERS.includes(name));
 }
 

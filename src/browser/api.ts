@@ -36,8 +36,8 @@ export async function get<Path extends keyof Responses>(
 ): Promise<Responses[Path]> {
   const order = isOrderKnown ? null : getModels().catch(() => null);
   const text = typeof query === 'string' ? query : `?${new URLSearchParams(query)}`;
-  const response = path === '/models' ? getModels() : getText(path + text, signal).then(JSON.parse);
-  const body = await response;
+  const body =
+    path === '/models' ? await getModels() : JSON.parse(await getText(path + text, signal));
   if (order) await Promise.race([order, new Promise((go) => setTimeout(go, ORDER_MS))]);
   signal.throwIfAborted();
   return body;
@@ -65,8 +65,8 @@ export function getComparison(query: string, signal: AbortSignal): Promise<Compa
 }
 
 /** The text of what a URL responds to a GET. Rejects as `get` does. */
-export function getText(url: string, signal?: AbortSignal): Promise<string> {
-  return textOf(url, signal ? { signal } : {});
+export function getText(url: string, signal: AbortSignal | null = null): Promise<string> {
+  return textOf(url, { signal });
 }
 
 /** Starts, cancels or discards a job. Rejects with the reason for which the service refuses it. */
@@ -132,10 +132,10 @@ function stored(text: string): Response {
 /** Some file servers have the browser decompress what they send. */
 function unpacked(bytes: Uint8Array<ArrayBuffer>): Response {
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  const { body } = new Response(bytes);
-  return isPacked && body
-    ? new Response(body.pipeThrough(new DecompressionStream('gzip')))
-    : new Response(bytes);
+  const sent = new Response(bytes);
+  return isPacked && sent.body
+    ? new Response(sent.body.pipeThrough(new DecompressionStream('gzip')))
+    : sent;
 }
 
 function detailOf(text: string): string | null {

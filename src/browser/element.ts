@@ -24,12 +24,9 @@ export function h<Selector extends Tag | `${Tag}.${string}`>(
   const [tag, ...classes] = selector.split('.');
   const element = document.createElement(tag as TagOf<Selector>);
   if (classes.length > 0) element.className = classes.join(' ');
-  if (!isAttributes(first)) return fill(element, {}, [first, ...others]);
-  return fill(element, first, others);
-}
-
-function isAttributes(part: Attributes | Child): part is Attributes {
-  return typeof part === 'object' && part !== null && !(part instanceof Node);
+  return typeof first !== 'object' || first === null || first instanceof Node
+    ? fill(element, {}, [first, ...others])
+    : fill(element, first, others);
 }
 
 /** Builds an element of a drawing. */

@@ -47,9 +47,8 @@ export function filterBar(
   const shown = filterNames.filter((name) => !hides.includes(name));
   const models = modelChoice(filters.models);
   const job = h('select', { name: 'job_id' });
-  const days = h('select', { name: 'days' });
   fillOptions(job, jobOptions([]), filters.job_id, shortId);
-  fillOptions(days, DAYS, filters.days === 'all' ? '' : filters.days);
+  const chosenDays = filters.days === 'all' ? '' : filters.days;
   const date = (name: 'start_date' | 'end_date') =>
     h('input', { type: 'date', name, value: filters[name] });
   const controls: Partial<Record<FilterName, HTMLElement>> = {
@@ -58,7 +57,7 @@ export function filterBar(
     job_id: field('Job', job),
     models: h('div.field', h('span', 'Models'), models.element),
     benchmark: benchmarkField(filters),
-    days: field('Days', days),
+    days: field('Days', fillOptions(h('select', { name: 'days' }), DAYS, chosenDays)),
   };
   const { pathname, search } = here();
   const none = pathname + queryWith(search, NO_FILTERS);
@@ -146,11 +145,12 @@ function modelChoice(chosen: readonly string[]): Live<readonly string[]> {
   const update = (names: readonly string[]) => {
     const ticked = boxes.childElementCount === 0 ? chosen : tickedIn(boxes);
     const all = [...new Set([...names, ...chosen])].sort(byName);
-    const boxOf = (name: string) => modelBox(name, { isChosen: ticked.includes(name) });
+    const boxOf = (name: string) => modelBox(name, ticked.includes(name));
     const families = Map.groupBy(all, (name) => repeatIn(name)?.family ?? name);
-    const parts = [...families].flatMap(([family, runs]) =>
-      runs.length === 1 ? runs.map(boxOf) : runsOf(family, runs.map(boxOf)),
-    );
+    const parts = [...families].flatMap(([family, runs]) => {
+      const own = runs.map(boxOf);
+      return own.length === 1 ? own : runsOf(family, own);
+    });
     replace(boxes, ...parts);
   };
   const id = newId();

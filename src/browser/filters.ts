@@ -36,24 +36,25 @@ export const filterNames = [...performanceFilterNames, 'common'] as const;
 /** What the service or the page does anyway; the address need not say it. */
 const DEFAULTS: Partial<Record<FilterName, string>> = { days: 'all', common: 'true' };
 
+/** The parameters of these names in an address; an empty text for one that is not there. */
+export function parametersIn<Name extends string>(
+  search: string,
+  names: readonly Name[],
+): Record<Name, string> {
+  const query = new URLSearchParams(search);
+  const read = names.map((name) => [name, query.get(name)?.trim() ?? '']);
+  return Object.fromEntries(read);
+}
+
 /** The filters in an address; other parameters are ignored. */
 export function filtersIn(search: string): Filters {
-  const query = new URLSearchParams(search);
-  const read = (name: FilterName) => query.get(name)?.trim() ?? '';
-  return {
-    start_date: read('start_date'),
-    end_date: read('end_date'),
-    job_id: read('job_id'),
-    models: [...new Set(namesIn(read('models')))],
-    benchmark: read('benchmark'),
-    days: read('days'),
-    common: read('common'),
-  };
+  const read = parametersIn(search, filterNames);
+  return { ...read, models: [...new Set(namesIn(read.models))] };
 }
 
 /** Whether the reader has chosen anything under one of the names. */
 export function hasFilters(filters: Filters, names: readonly FilterName[] = filterNames): boolean {
-  return names.some((name) => given(filters, name) !== null);
+  return queryOf(filters, names) !== '';
 }
 
 /**
@@ -65,32 +66,29 @@ export function queryOf(
   names: readonly FilterName[] = filterNames,
   own: Readonly<Record<string, string>> = {},
 ): string {
-  const shared = filterNames.flatMap((name) =>
-    names.includes(name) ? (given(filters, name) ?? []) : [],
-  );
-  const others = Object.entries(own).flatMap(([name, value]) =>
-    value === '' ? [] : `${name}=${encodeURIComponent(value)}`,
-  );
-  const all = [...shared, ...others];
-  return all.length === 0 ? '' : `?${all.join('&')}`;
+  const shared = filterNames.map((name) => names.includes(name) && given(filters, name));
+  const others = Object.entries(own).map(([name, value]) => parameter(name, value));
+  const all = [...shared, ...others].filter(Boolean).join('&');
+  return all && `?${all}`;
+}
+
+function parameter(name: string, value: string): string {
+  return value && `${name}=${encodeURIComponent(value)}`;
 }
 
 /** The query with these filters in place of its own; its other parameters stay. */
 export function queryWith(search: string, filters: Filters): string {
-  const others = [...new URLSearchParams(search)].filter(
-    ([name]) => !filterNames.some((known) => known === name),
-  );
+  const others = new URLSearchParams(search);
+  for (const name of filterNames) others.delete(name);
   return queryOf(filters, filterNames, Object.fromEntries(others));
 }
 
-/** One filter as it is written in a query; null for the default. */
-function given(filters: Filters, name: FilterName): string | null {
-  if (name === 'models')
-    return filters.models.length === 0
-      ? null
-      : `models=${filters.models.map(encodeURIComponent).join(',')}`;
+/** One filter as it is written in a query; empty for the default. */
+function given(filters: Filters, name: FilterName): string {
   const value = filters[name];
-  return value === '' || value === DEFAULTS[name] ? null : `${name}=${encodeURIComponent(value)}`;
+  if (typeof value !== 'string')
+    return value.length === 0 ? '' : `models=${value.map(encodeURIComponent).join(',')}`;
+  return value === DEFAULTS[name] ? '' : parameter(name, value);
 }
 
 /** No filters at all. */
@@ -101,15 +99,11 @@ export function modelLink(model: string, look?: Look, name = model): HTMLAnchorE
   return link(modelPath(model) + ownQuery(), look && swatch(look), name);
 }
 
-/** A link to one run of an entry, as `#2` or in other words, with the filters of this page. */
-export function runLink(
-  { model, family }: { model: string; family: string },
-  { look, words }: { look?: Look; words?: string } = {},
-): HTMLAnchorElement {
+/** A link to one run of an entry, as `#2`, with the filters of this page. */
+export function runLink(model: string, family: string): HTMLAnchorElement {
   // Run 1 has the entry's own name.
   const run = model === family ? 1 : (repeatIn(model)?.run ?? 1);
-  const path = modelPath(family) + ownQuery({ run: String(run) });
-  return link(path, look && swatch(look), words ?? `#${run}`);
+  return link(modelPath(family) + ownQuery({ run: String(run) }), `#${run}`);
 }
 
 /** The filters of this page as a model's page takes them, followed by its own parameters. */

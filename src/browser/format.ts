@@ -14,10 +14,7 @@ export const MISSING = '–';
 const two = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
 const twoPlaces = new Intl.NumberFormat('en-US', two);
 const signedPlaces = new Intl.NumberFormat('en-US', { ...two, signDisplay: 'exceptZero' });
-const upToFour = new Intl.NumberFormat('en-US', {
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 4,
-});
+const upToFour = new Intl.NumberFormat('en-US', { ...two, maximumFractionDigits: 4 });
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
 type MaybeNumber = number | null | undefined;
@@ -134,20 +131,16 @@ export function shortList(names: readonly string[], most = MAX_NAMED): string {
   return names.length <= most ? named : `${named} and ${count(names.length - most)} more`;
 }
 
-/** The names that have the same reason, and how a line begins that says it of all of them. */
-interface NamesOfReason {
-  names: string[];
-  words: string;
-  reason: string;
-}
-
 /** The entries of runs, each once: `gpt-5` of `gpt-5` and `gpt-5#2`. */
 export function entriesIn(runs: readonly string[]): string[] {
   return [...new Set(runs.map((run) => repeatIn(run)?.family ?? run))];
 }
 
-/** By reason, in the order of the first name of each. */
-export function byReason(entries: readonly { name: string; reason: string }[]): NamesOfReason[] {
+/**
+ * The names that have the same reason, and how a line begins that says it of all of them; in the
+ * order of the first name of each.
+ */
+export function byReason(entries: readonly { name: string; reason: string }[]) {
   return [...Map.groupBy(entries, ({ reason }) => reason)].map(([reason, own]) => {
     const names = own.map(({ name }) => name);
     return { names, words: shortList(names), reason };

@@ -9,22 +9,16 @@ import { setAttributes } from './element.ts';
  */
 
 /**
- * One value of the current entry, under a key that is unique on its page. Check it: an older
- * version of the pages may have written it.
+ * One value of the entry that is shown now, under a key that is unique on its page. Check it: an
+ * older version of the pages may have written it.
  */
-export interface Kept {
-  read(): unknown;
-  /** Does nothing once the reader has left the entry. */
-  write(value: unknown): void;
-}
-
-/** The value of the entry that is shown now, under the key. */
-export function keep(key: string): Kept {
+export function keep(key: string) {
   const own = navigation.currentEntry?.key;
   const isHere = () => navigation.currentEntry?.key === own;
   return {
     read: () => (isHere() ? keptHere()[key] : undefined),
-    write(value) {
+    /** Does nothing once the reader has left the entry. */
+    write(value: unknown) {
       if (isHere()) navigation.updateCurrentEntry({ state: { ...keptHere(), [key]: value } });
     },
   };
@@ -32,8 +26,8 @@ export function keep(key: string): Kept {
 
 /** Gives the current entry another address, without showing another page. */
 export function replaceAddress(url: string): void {
-  const info = IN_PLACE;
-  navigation.navigate(hrefOf(url) ?? url, { history: 'replace', state: keptHere(), info });
+  const own = { state: keptHere(), info: IN_PLACE };
+  navigation.navigate(hrefOf(url) ?? url, { history: 'replace', ...own });
 }
 
 /** What a change of the address is, that shows no other page. */
@@ -58,17 +52,12 @@ export function keepFolds(host: HTMLElement, signal: AbortSignal): void {
   const changed = new Map(asArray(kept.read())?.filter(isFold));
   const apply = () => {
     if (changed.size === 0) return;
-    const names = namesOf(host);
-    for (const [fold, name] of names) {
-      const isOpen = changed.get(name);
-      if (isOpen !== undefined && fold.open !== isOpen) fold.open = isOpen;
-    }
+    for (const [fold, name] of namesOf(host)) fold.open = changed.get(name) ?? fold.open;
   };
   const onClick = ({ target, defaultPrevented }: Event) => {
-    const summary = target instanceof Element ? target.closest('summary') : null;
-    const fold = summary?.parentElement;
-    if (defaultPrevented || !(target instanceof Element) || !(fold instanceof HTMLDetailsElement))
-      return;
+    if (defaultPrevented || !(target instanceof Element)) return;
+    const fold = target.closest('summary')?.parentElement;
+    if (!(fold instanceof HTMLDetailsElement)) return;
     if (target.closest('a, button, input, select')) return; // it does something else than to fold
     const name = namesOf(host).get(fold);
     if (name === undefined || (!changed.has(name) && changed.size >= MAX_KEPT)) return;
@@ -110,13 +99,10 @@ function namesOf(host: HTMLElement): Map<HTMLDetailsElement, string> {
  */
 export async function layOutRest(host: HTMLElement, signal: AbortSignal): Promise<void> {
   for (const part of host.querySelectorAll(':scope > .stack > *')) {
-    await painted();
+    // After the browser has painted.
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
     if (signal.aborted) return;
     setAttributes(part, { 'data-laid-out': true });
   }
   setAttributes(host, { 'data-top-first': null });
-}
-
-function painted(): Promise<void> {
-  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }

@@ -61,7 +61,7 @@ export function outsideMark(model: string): HTMLElement | null {
     : null;
 }
 
-function splitName(name: string): { family: string; run: number } {
+function splitName(name: string) {
   return repeatIn(name) ?? { family: name, run: 1 };
 }
 

@@ -80,14 +80,13 @@ export function pollSoon(): void {
 const RECOMPUTE_AFTER_MS = 5_000;
 
 /**
- * Refreshes figures if a job has added something since the last time. Resolves to whether it has.
+ * Keeps figures up to date with a job, without computing them again for each of its model-days:
+ * makes what refreshes them if the job has added something since the last time, and resolves to
+ * whether it has.
  */
-export type RefreshFor = (status: Status) => Promise<boolean>;
-
-/** Keeps figures up to date with a job, without computing them again for each of its model-days. */
-export function recompute(refresh: (status: Status) => Promise<void>): RefreshFor {
+export function recompute(refresh: (status: Status) => Promise<void>) {
   let computed = { what: '', at: -Infinity };
-  return async (status) => {
+  return async (status: Status): Promise<boolean> => {
     const what = `${status.job_id} ${status.status} ${status.progress.completed}`;
     const isDue =
       status.completed_at !== null || performance.now() - computed.at > RECOMPUTE_AFTER_MS;

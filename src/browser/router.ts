@@ -55,7 +55,8 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     shownPath = pathname;
     const fail = (error: unknown) => {
       if (signal.aborted) return;
-      main.append(...failurePage(error));
+      const overview = h('p', 'Or go to the ', link('/', 'overview'), ' of models and jobs.');
+      main.append(...failure(error, mayPass(error) ? ` ${TRIES_AGAIN}` : ''), overview);
       complete();
       if (mayPass(error)) void showAgain(signal);
     };
@@ -107,8 +108,8 @@ function focusIn(main: HTMLElement): void {
 /** The page for an unknown URL. */
 function missingPage(path: string): HTMLElement[] {
   const reference = ['the ', link('/api', 'API reference'), ' for what programs can request, '];
-  const ways = isPublished() ? [] : reference;
-  return [heading('Page not found'), ...missing(`There is no page at ${path}.`, ...ways)];
+  const words = `There is no page at ${path}.`;
+  return [heading('Page not found'), ...missing(words, ...(isPublished() ? [] : reference))];
 }
 
 /** Whether the way leads to one of our pages; the browser itself follows all others. */
@@ -124,13 +125,6 @@ function markCurrentLink(): void {
   carryFilters(entries);
   for (const entry of entries)
     setAttributes(entry, { 'aria-current': pageOf(entry)?.pathname === here().pathname && 'page' });
-}
-
-function failurePage(error: unknown): HTMLElement[] {
-  return [
-    ...failure(error, mayPass(error) ? ` ${TRIES_AGAIN}` : ''),
-    h('p', 'Or go to the ', link('/', 'overview'), ' of models and jobs.'),
-  ];
 }
 
 /** The name of the site: a published folder has the title that it was given. */

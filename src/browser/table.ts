@@ -1,9 +1,9 @@
 import type { Cell } from '../basics/csv.ts';
 import { asObject } from '../basics/json.ts';
-import { type Child, h, type Live, renew, replace } from './element.ts';
+import { type Child, h, type Live, renew, replace, setAttributes } from './element.ts';
 import { byName, count, counted, longDate, MISSING, tone } from './format.ts';
 import { keep } from './history.ts';
-import { csvButton, type Sheet } from './save.ts';
+import { csvButton } from './save.ts';
 import { button, dash, scroller } from './ui.ts';
 
 /** A column: its heading, what a row shows in it, and what it sorts by. */
@@ -90,8 +90,8 @@ export function numberColumn<Row>(
     const text = format(by(row));
     return text === MISSING ? dash(reason?.(row)) : text;
   };
-  const column = { title, by, meaning, isNumber: true, cell };
-  return isToned ? { ...column, look: (row) => tone(by(row)) } : column;
+  const look = (row: Row) => (isToned ? tone(by(row)) : '');
+  return { title, by, meaning, isNumber: true, cell, look };
 }
 
 /**
@@ -143,7 +143,7 @@ export function liveTable<Row>(options: LiveOptions<Row>): Live<readonly Row[]> 
   const { caption, columns, isFixed = false, footer = [] } = options;
   let { rows } = options;
   const kept = keep(`table ${caption}`);
-  const before = (asObject(kept.read()) ?? {}) as Partial<KeptRows>;
+  const before: { sorting?: Sorting; limit?: number } = asObject(kept.read()) ?? {};
   const first = columns.findIndex(({ title }) => title === options.sortedBy);
   let { sorting = first === -1 ? null : { column: first, isDescending: true } } = before;
   let { limit = options.most ?? ROWS_AT_FIRST } = before;
@@ -182,15 +182,19 @@ export function liveTable<Row>(options: LiveOptions<Row>): Live<readonly Row[]> 
   draw();
   const foot = footer.length > 0 && h('tfoot', ...footer.map((row) => h('tr', ...cellsOf(row))));
   const filed = columns.filter(({ isDrawing }) => !isDrawing);
-  const all = () => sheetOf(filed, sorted(rows, columns, sorting));
+  const all = () => ({
+    columns: filed.map(({ title }) => title),
+    rows: sorted(rows, columns, sorting).map((row) => filed.map((column) => rawOf(column, row))),
+  });
   const parts = h('table', h('caption.unseen', caption), h('thead', head), body, foot);
   const exports = h('div.exports', more, csvButton(caption, all));
-  const element = h('div', scroller(caption, parts), shown, exports);
-  const update = (later: readonly Row[]) => {
-    rows = later;
-    draw();
+  return {
+    element: h('div', scroller(caption, parts), shown, exports),
+    update(later) {
+      rows = later;
+      draw();
+    },
   };
-  return { element, update };
 }
 
 /**
@@ -242,14 +246,7 @@ function cellOf<Row>(
 }
 
 function classOf(...words: (string | false | undefined)[]): string | null {
-  return (
-    words.filter((word) => word !== undefined && word !== false && word !== '').join(' ') || null
-  );
-}
-
-function sheetOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Sheet {
-  const cells = rows.map((row) => columns.map((column) => rawOf(column, row)));
-  return { columns: columns.map(({ title }) => title), rows: cells };
+  return words.filter(Boolean).join(' ') || null;
 }
 
 /** A row's cell for a file. */
@@ -263,18 +260,11 @@ function rawOf<Row>({ raw, by, cell }: Column<Row>, row: Row): Cell {
 /** The column that a table is sorted by, as its place; null for the given order. */
 type Sorting = { column: number; isDescending: boolean } | null;
 
-/** What a table keeps over Back. */
-interface KeptRows {
-  sorting: Sorting;
-  limit: number;
-}
-
 /** Says at the headings which of them the table is sorted by. */
 function markSorting(head: HTMLElement, sorting: Sorting): void {
-  [...head.children].forEach((heading, index) => {
-    if (sorting?.column !== index) heading.removeAttribute('aria-sort');
-    else heading.setAttribute('aria-sort', sorting.isDescending ? 'descending' : 'ascending');
-  });
+  const direction = sorting?.isDescending ? 'descending' : 'ascending';
+  for (const [index, heading] of [...head.children].entries())
+    setAttributes(heading, { 'aria-sort': sorting?.column === index && direction });
 }
 
 /** The rows in their order; without a sorting in the given one. */
@@ -283,9 +273,9 @@ function sorted<Row>(
   columns: readonly Column<Row>[],
   sorting: Sorting,
 ): Row[] {
-  const by = sorting === null ? undefined : columns[sorting.column]?.by;
-  if (by === undefined || sorting === null) return [...rows];
-  const direction = sorting.isDescending ? -1 : 1;
+  const by = columns[sorting?.column ?? -1]?.by;
+  if (by === undefined) return [...rows];
+  const direction = sorting?.isDescending ? -1 : 1;
   const keyed = rows.map((row) => ({ row, key: by(row) }));
   keyed.sort((one, other) => {
     if (one.key === null || other.key === null)

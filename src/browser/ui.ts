@@ -48,6 +48,11 @@ export function toggle(
   return element;
 }
 
+/** What a reader may unfold, below a line that says what it is. */
+export function fold(summary: string, ...children: readonly Child[]): HTMLDetailsElement {
+  return h('details.fold', h('summary', summary), ...children);
+}
+
 /** The first of many elements, and a fold with the others; `summary` names them by their number. */
 export function foldAfter(
   most: number,
@@ -56,10 +61,7 @@ export function foldAfter(
 ): HTMLElement[] {
   const others = elements.slice(most);
   if (others.length === 0) return [...elements];
-  return [
-    ...elements.slice(0, most),
-    h('details.fold', h('summary', summary(others.length)), ...others),
-  ];
+  return [...elements.slice(0, most), fold(summary(others.length), ...others)];
 }
 
 /** A fold whose content is made when it is first opened. */
@@ -95,11 +97,10 @@ export function reasonList(
   attributes: Attributes = {},
 ): HTMLElement | null {
   if (entries.length === 0) return null;
-  const all = (names: readonly string[]) =>
-    h('details.fold', h('summary', `All ${count(names.length)}`), names.join(', '));
-  const lines = byReason(entries).map(({ names, words, reason }) =>
-    h('li', h('strong', words), `: ${reason}`, names.length > MAX_NAMED && all(names)),
-  );
+  const lines = byReason(entries).map(({ names, words, reason }) => {
+    const all = fold(`All ${count(names.length)}`, names.join(', '));
+    return h('li', h('strong', words), `: ${reason}`, names.length > MAX_NAMED && all);
+  });
   return h('ul.reasons', attributes, ...lines);
 }
 
@@ -141,10 +142,10 @@ export function openDialog(title: string, ...children: readonly Child[]): HTMLDi
  * What a page says of something that does not exist, with ways on: those given, and the overview.
  */
 export function missing(words: string, ...ways: readonly Child[]): HTMLElement[] {
-  const overview = ['the ', link('/', 'overview'), ' of models and jobs.'];
+  const or = ways.length > 0 && 'or to ';
   return [
     h('p.notice', words),
-    h('p', 'Go to ', ...ways, ways.length > 0 && 'or to ', ...overview),
+    h('p', 'Go to ', ...ways, or, 'the ', link('/', 'overview'), ' of models and jobs.'),
   ];
 }
 
@@ -168,10 +169,7 @@ export function messageOf(error: unknown): string {
 }
 
 /** A box with the model's name and, if there is more to say, a few words. */
-export function modelBox(
-  signature: string,
-  { isChosen, about = '' }: { isChosen: boolean; about?: string },
-): HTMLElement {
+export function modelBox(signature: string, isChosen: boolean, about = ''): HTMLElement {
   const box = h('input', { type: 'checkbox', name: 'models', value: signature });
   box.checked = isChosen;
   return h('label.check', box, h('span', signature), about !== '' && h('span.quiet', about));
@@ -181,22 +179,22 @@ export function modelBox(
 export type Entries = readonly (readonly [value: string, label: string])[];
 
 /**
- * Fills a list; a chosen value that is not among the options, such as one from the address, is
- * added with a label of its own.
+ * Fills a list and returns it; a chosen value that is not among the options, such as one from the
+ * address, is added with a label of its own.
  */
 export function fillOptions(
   element: HTMLSelectElement,
   entries: Entries,
   chosen: string,
-  labelOf: (value: string) => string = (value) => value,
-): void {
-  const all = entries.some(([value]) => value === chosen)
-    ? entries
-    : [...entries, [chosen, labelOf(chosen)] as const];
-  replace(
-    element,
-    ...all.map(([value, label]) => h('option', { value, selected: value === chosen }, label)),
+  labelOf = (value: string) => value,
+): HTMLSelectElement {
+  const labels = new Map(entries);
+  if (!labels.has(chosen)) labels.set(chosen, labelOf(chosen));
+  const options = [...labels].map(([value, label]) =>
+    h('option', { value, selected: value === chosen }, label),
   );
+  replace(element, ...options);
+  return element;
 }
 
 /**
@@ -206,15 +204,10 @@ export function fillOptions(
 export function dash(reason: string | undefined): Child {
   if (reason === undefined) return MISSING;
   const id = newId();
-  const attributes = {
-    type: 'button',
-    popovertarget: id,
-    'aria-label': 'No figure',
-    'aria-describedby': id,
-  };
+  const own = { popovertarget: id, 'aria-label': 'No figure', 'aria-describedby': id };
   return h(
     'span',
-    h('button.why', attributes, MISSING),
+    h('button.why', { type: 'button', ...own }, MISSING),
     h('span.why-note', { id, popover: true }, reason),
   );
 }

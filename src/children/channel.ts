@@ -175,17 +175,11 @@ export function openChannel(
   };
 }
 
-interface Lines {
-  take(line: string): void;
-  /** Resolves when all lines taken so far have been handled. */
-  handled(): Promise<void>;
-}
-
 /** Handles lines one after another; the limits bound how many may wait. */
 function inOrder(
   handle: (line: string) => Promise<void>,
   { isOver, fail }: { isOver: () => boolean; fail: (error: string) => void },
-): Lines {
+) {
   const ahead: string[] = [];
   let isBusy = false;
   let working: Promise<void> = Promise.resolve();
@@ -196,7 +190,7 @@ function inOrder(
     isBusy = false;
   };
   return {
-    take(line) {
+    take(line: string) {
       if (isOver()) return;
       ahead.push(line);
       const bytesAhead = ahead.reduce((sum, { length }) => sum + length, 0);
@@ -204,6 +198,7 @@ function inOrder(
         fail('The model process broke the protocol: it did not wait for its replies');
       if (!isBusy) working = workOff();
     },
+    /** Resolves when all lines taken so far have been handled. */
     handled: () => working,
   };
 }

@@ -1,4 +1,3 @@
-import { messageOf } from '../basics/domain.ts';
 import { secretHider, type Hide } from '../basics/secrets.ts';
 import { count } from '../basics/sentences.ts';
 import {
@@ -63,9 +62,8 @@ function watchChild({ child, launcher }: Started, options: WatchOptions): Watche
   const { channel, hide } = options;
   const stderr = readStderr(child, channel.fail, hide);
   child.on('error', (error) => {
-    if (isShortage(error)) channel.lose(`it could not be started: ${error.message}`);
-    else if (launcher !== null) channel.end(outcomeOfError(launcher.name, error));
-    else channel.fail(`Cannot start the model process: ${error.message}`);
+    const isOfLauncher = launcher !== null && !isShortage(error);
+    channel.end(isOfLauncher ? outcomeOfError(launcher.name, error) : outcomeOfStart(error));
   });
   return launcher === null
     ? watchProcess(child, options, stderr)
@@ -307,10 +305,15 @@ function startUnlessStopped(
     return startChild(program, { network: networkOf(model), heapMb: memoryMb / 2 });
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    return isShortage(error)
-      ? { status: 'lost', hasSpoken: false, error: `it could not be started: ${messageOf(error)}` }
-      : { status: 'failed', error: `Cannot start the model process: ${messageOf(error)}` };
+    return outcomeOfStart(error);
   }
+}
+
+/** A process could not be started on this machine. */
+function outcomeOfStart(error: Error): ProcessOutcome {
+  return isShortage(error)
+    ? { status: 'lost', hasSpoken: false, error: `it could not be started: ${error.message}` }
+    : { status: 'failed', error: `Cannot start the model process: ${error.message}` };
 }
 
 function networkOf(model: Start['model']): Network {

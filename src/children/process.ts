@@ -121,9 +121,7 @@ export function childFlags({ network, heapMb }: Rights): string[] {
  */
 export function startProcess(program: string, rights: Rights): ChildProcess {
   const { file, args } = ownNode(childFlags(rights), program, rights.host);
-  const inherited = INHERITED_VARIABLES.flatMap((name) =>
-    process.env[name] === undefined ? [] : [[name, process.env[name]]],
-  );
+  const inherited = INHERITED_VARIABLES.map((name) => [name, process.env[name]]); // undefined is none
   const child = spawn(file, args, { stdio: 'pipe', env: Object.fromEntries(inherited) });
   yieldToParent(child, rights.niceness);
   return child;
@@ -159,8 +157,7 @@ function yieldToParent({ pid }: ChildProcess, niceness = CHILD_NICENESS): void {
  * read from it.
  */
 export function endProcess(child: ChildProcess, signal: NodeJS.Signals): void {
-  child.stdout?.destroy();
-  child.stderr?.destroy();
+  closeOutput(child);
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill(signal);
   if (signal === 'SIGKILL') return;

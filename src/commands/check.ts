@@ -29,17 +29,13 @@ function describeReplay(report: AuditReport): string {
 const FAULTY = 1;
 
 /**
- * The command `check [FILE]`: verifies a database without changing it, with `isReplay` says more of
+ * The command `check [FILE]`: verifies a database without changing it, with `replay` says more of
  * how its model-days were played again, and compares what they used with the files of `prices`. 0
  * when everything adds up and nothing differs, otherwise 1.
  */
 export async function check(
   file: string | undefined,
-  {
-    isReplay,
-    prices,
-    as,
-  }: { isReplay: boolean; prices: readonly string[]; as: string | undefined },
+  { replay, prices, as }: { replay: boolean; prices: readonly string[]; as: string | undefined },
 ): Promise<number> {
   const said = meaningIn(as);
   if (said !== undefined && prices.length === 0)
@@ -57,7 +53,7 @@ export async function check(
   const report = await audit(path, { onProgress }).finally(() => line.clear());
   const tables = await withSnapshot(path, tablesInManifest);
   process.stdout.write(describe(path, report, tables));
-  if (isReplay) process.stdout.write(describeReplay(report));
+  if (replay) process.stdout.write(describeReplay(report));
   const isReal = prices.length === 0 || (await compareWith(path, prices, said));
   return isSound(report) && isReal ? 0 : FAULTY;
 }

@@ -77,16 +77,15 @@ export async function downloadPrices(args: Arguments): Promise<number> {
     process.stdout.write(text);
     if (hasStored) process.stdout.write(resetNote(settings));
     const strangers = args.symbols === undefined ? [] : symbolsWithoutBars(database, decided);
-    for (const symbol of strangers) process.stderr.write(`${strangerSentence(symbol)}\n`);
+    for (const symbol of strangers) {
+      const meant = didYouMean(symbol, nasdaq100, 'is it a ticker symbol of a US exchange?');
+      process.stderr.write(`No price of ${symbol} is known on any date; ${meant}\n`);
+    }
     return isComplete && strangers.length === 0 ? 0 : SOMETHING_MISSING;
   } finally {
     line.end();
     database.close();
   }
-}
-
-function strangerSentence(symbol: string): string {
-  return `No price of ${symbol} is known on any date; ${didYouMean(symbol, nasdaq100, 'is it a ticker symbol of a US exchange?')}`;
 }
 
 async function pricesByCommand(

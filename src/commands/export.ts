@@ -69,7 +69,11 @@ function conversationLine(reader: Reader, day: CompletedDay, hasReasoning: boole
   return {
     messages: messagesIn(log, hasReasoning),
     metadata: {
-      ...{ model, entry: family, date, job_id, served: [...served] },
+      model,
+      entry: family,
+      date,
+      job_id,
+      served: [...served],
       return: returnPercent === null ? null : Number((returnPercent / 100).toFixed(12)),
     },
   };

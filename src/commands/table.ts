@@ -196,8 +196,7 @@ export const commands: Record<string, Command> = {
     },
     positionals: { name: 'FILE', least: 0, most: 1 },
     example: 'check --replay before-upgrade.db',
-    run: async ({ values: { replay, prices, as: said }, rest }) =>
-      (await import('./check.ts')).check(rest[0], { isReplay: replay, prices, as: said }),
+    run: async ({ values, rest }) => (await import('./check.ts')).check(rest[0], values),
   }),
   view: command({
     summary: 'Serves the pages of a database file; runs no jobs, changes nothing.',

@@ -47,13 +47,11 @@ export function describeCopy(
 
 /** Rows as lines of aligned columns: the first to the left, figures to the right. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
-  const widths: number[] = [];
-  for (const row of rows)
-    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)));
+  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   return rows.map((row) =>
     row
       .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+        column === 0 ? cell.padEnd(widthOf(0)) : cell.padStart(widthOf(column)),
       )
       .join('  ')
       .trimEnd(),

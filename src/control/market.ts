@@ -253,11 +253,9 @@ function knownSpan(
 /** Of the key. */
 const OWNER_ONLY = 0o600;
 
-export interface ControlMarket {
+/** The span is that of the prices to disguise, both ends included. */
+export interface ControlMarket extends Span {
   key: Key;
-  /** The span of the prices to disguise, both ends included. */
-  from: CalendarDate;
-  to: CalendarDate;
   /** The name of its universe. */
   name: string;
 }

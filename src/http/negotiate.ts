@@ -4,15 +4,6 @@ const MEDIA_TYPES: Record<Format, string> = { json: 'application/json', csv: 'te
 const HTML = 'text/html';
 
 /**
- * How much an Accept header prefers a media type (0 to 1), and how specifically it names it: 3 by
- * name, 2 `text/*`, 1 any.
- */
-interface Preference {
-  quality: number;
-  exactness: number;
-}
-
-/**
  * The format of a response that has both: the one named in the query, otherwise the one that the
  * Accept header prefers. JSON where that says nothing, prefers neither or accepts neither; CSV
  * where it accepts both equally but names only CSV.
@@ -58,14 +49,17 @@ function isPreferredToJson(mediaType: string, accept: string): boolean {
   return other.exactness > json.exactness;
 }
 
-/** The most specific range that covers the type decides (RFC 9110, 12.5.1). */
-function preferenceFor(mediaType: string, accept: string): Preference {
+/**
+ * How much an Accept header prefers a media type (0 to 1), and how specifically it names it: 3 by
+ * name, 2 `text/*`, 1 any. The most specific range that covers the type decides (RFC 9110, 12.5.1).
+ */
+function preferenceFor(mediaType: string, accept: string) {
   const exactnessOf = new Map([
     [mediaType, 3],
     [`${mediaType.split('/')[0]}/*`, 2],
     ['*/*', 1],
   ]);
-  let best: Preference = { quality: 0, exactness: 0 };
+  let best = { quality: 0, exactness: 0 };
   for (const { name, quality } of weightedNames(accept)) {
     const exactness = exactnessOf.get(name) ?? 0;
     if (exactness > best.exactness) best = { exactness, quality };

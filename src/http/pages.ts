@@ -101,9 +101,9 @@ export function createPages(built: BuiltPages, mode: Mode): Pages {
   );
   const index = files.get('index.html');
   if (index === undefined) return { routes: [], sendMissing: undefined };
-  const pages = pagePaths.map((path) => [path, index] as const);
+  files.delete('index.html');
   const named = [...files].map(([name, file]) => [`/${name}`, file] as const);
-  const served = [...pages, ...named.filter(([, file]) => file !== index)];
+  const served = [...pagePaths.map((path) => [path, index] as const), ...named];
   const routes = [
     ...served.map(([path, file]) =>
       routeOf(path, (request, response) => sendFile(request, response, file)),

@@ -55,7 +55,12 @@ function makeReport(order: Order, send: (delivery: Delivery) => void): void {
   };
   const context = {
     database: { ...moment, statement },
-    ...{ settings, viewedFile, jobs: null, agentDays: null, isFixed: false, log: silentLog },
+    settings,
+    viewedFile,
+    jobs: null,
+    agentDays: null,
+    isFixed: false,
+    log: silentLog,
     clock: () => new Date(),
     interfaceDescription: () => assert.fail('no report describes the interface'),
   };

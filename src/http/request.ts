@@ -24,20 +24,17 @@ export function readTarget({
 
 /** Whether it has no fragment, which only browsers use, and its percent-encoding can be decoded. */
 export function isReadable(text: string): boolean {
-  if (text.includes('#')) return false;
-  if (!text.includes('%')) return true;
   try {
     decodeURIComponent(text);
-    return true;
+    return !text.includes('#');
   } catch {
     return false;
   }
 }
 
 function splitAtQuery(text: string, host: string): Target {
-  const mark = text.indexOf('?');
-  if (mark === -1) return { path: text, query: '', host };
-  return { path: text.slice(0, mark), query: text.slice(mark + 1), host };
+  const [, path = '', query = ''] = /^([^?]*)\??(.*)$/s.exec(text) ?? [];
+  return { path, query, host };
 }
 
 /**

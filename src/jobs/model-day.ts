@@ -76,7 +76,7 @@ export function costWarnings({ entries }: { entries: ReadonlyMap<string, Entry> 
 
 /** Warns of an unenforceable limit as soon as the first model-day shows it. */
 async function warnOfUnknownCost(
-  { database }: { database: Database },
+  { database }: WorkerContext,
   { job, entries, signal }: ActiveJob,
   modelDay: ModelDay,
 ): Promise<void> {

@@ -202,12 +202,11 @@ export function expandModels(requested: readonly string[], { models }: Configura
   const entries = new Map(models.map((entry) => [entry.signature, entry]));
   const enabled = models.filter((entry) => entry.enabled).map(({ signature }) => signature);
   const names = requested.length > 0 ? requested : enabled;
-  if (names.length === 0) {
+  if (names.length === 0)
     throw new ServiceError(
       'no_models',
       'No models to simulate: the server configuration enables none, and the request names none',
     );
-  }
   const runs = new Map<string, ModelRun>();
   for (const name of names) for (const run of runsOf(name, entries)) runs.set(run.model, run);
   if (runs.size <= MAX_RUNS) return [...runs.values()];
@@ -267,11 +266,10 @@ export function resolveRange<Model extends Pick<ModelRun, 'model'>>(
   });
   const [earliest] = runs.map((run) => run.startDate).sort();
   assert(earliest, 'a job has at least one model');
-  if (startDate === null && earliest > endDate) {
+  if (startDate === null && earliest > endDate)
     refuse(
       `${NOTHING_TO_RESUME} ${endDate}: every model has already run through ${addDays(earliest, -1)}`,
     );
-  }
   checkRange(earliest, endDate, facts);
   const dates = weekdays(earliest, endDate);
   if (dates.length === 0)
@@ -289,11 +287,10 @@ function checkRange(
   if (start > end) refuse(`Invalid date range: start_date ${start} is after end_date ${end}`);
   if (end > today) refuse(`Invalid date range: ${end} is in the future (today is ${today} in UTC)`);
   const days = countDays(start, end);
-  if (days > maxSimulationDays) {
+  if (days > maxSimulationDays)
     refuse(
       `Invalid date range: ${start} to ${end} is ${days} days, the maximum is ${maxSimulationDays} (MAX_SIMULATION_DAYS)`,
     );
-  }
 }
 
 function refuse(detail: string): never {

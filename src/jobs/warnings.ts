@@ -16,9 +16,9 @@ export function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
     skipped.reduce((sum, one) => (one.reason === reason ? sum + one.modelDays : sum), 0);
   const completed = countOf(skipReasons.alreadyCompleted);
   const early = countOf(skipReasons.beforeResumeDate);
-  const unpriced = skipped
-    .filter(({ reason }) => reason === skipReasons.noPriceData)
-    .map(({ date }) => date);
+  const unpriced = skipped.flatMap(({ reason, date }) =>
+    reason === skipReasons.noPriceData ? date : [],
+  );
   return linesOf([
     completed > 0 && `Skipped ${count(completed, 'model-day')} already completed`,
     early > 0 && `Skipped ${count(early, 'model-day')} before the model's resume date`,

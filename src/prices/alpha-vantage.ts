@@ -113,14 +113,12 @@ function readBars(
   const rows = readDailySeries(asObject(body) ?? {}).rows.map((row) =>
     checkBar({ ...row, symbol }, today),
   );
-  const bars = rows.flatMap(({ bar }) => (bar === undefined ? [] : [bar]));
   return {
-    bars: bars
+    bars: rows
+      .flatMap(({ bar }) => bar ?? [])
       .map((bar) => (bar.date <= closedThrough ? bar : openOnly(bar)))
       .sort((one, other) => (one.date < other.date ? -1 : 1)),
-    refused: rows.flatMap(({ defect }) =>
-      defect === undefined ? [] : [{ symbol, reason: inWords(defect) }],
-    ),
+    refused: rows.flatMap(({ defect }) => (defect ? [{ symbol, reason: inWords(defect) }] : [])),
   };
 }
 

@@ -100,12 +100,11 @@ export async function downloadDates(
   wanted: WantedDays,
 ): Promise<DownloadReport | null> {
   const report = emptyReport('day', context.keyVariable, wanted.needs.length);
-  const horizon: Horizon = { refused: [], supplied: [] };
   const state: Progress = {
     ...context,
     wanted,
     report,
-    horizon,
+    horizon: { refused: [], supplied: [] },
     supplied: new Set(),
     empty: new Set(),
     incomplete: new Set(),
@@ -139,11 +138,8 @@ async function downloadNeeds(state: Progress): Promise<void> {
     left = left.filter((date) => !beyond.includes(date));
     const date = nextDate(left, horizon);
     if (date === undefined || isOver(state)) break;
-    onProgress?.({
-      done: wanted.needs.length - left.length,
-      total: wanted.needs.length,
-      item: date,
-    });
+    const total = wanted.needs.length;
+    onProgress?.({ done: total - left.length, total, item: date });
     const end = await download(state, date, { waits: true, isOwn: true });
     if (end === 'stopped') break;
     if (end === 'stored' || end === 'empty') report.downloaded.push(date);

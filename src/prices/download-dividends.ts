@@ -43,8 +43,7 @@ export async function supplyDividends(
   { database, clock, settings, wait }: Omit<PriceContext, 'log'>,
   { signal, onProgress, downloadsLeft, ...request }: DividendRequest,
 ): Promise<DividendSupply> {
-  const connected = connectProviders(settings, clock);
-  const [first] = connected.flatMap(({ provider, keyVariable }) =>
+  const [first] = connectProviders(settings, clock).flatMap(({ provider, keyVariable }) =>
     provider.by === 'symbol' ? { provider, keyVariable } : [],
   );
   if (first === undefined)

@@ -174,8 +174,7 @@ export function symbolNeeds(
   const { dates, universe } = request;
   const examined = examine(context, { dates, universe });
   const inUniverse = missingOn(examined, context);
-  const ofHeld =
-    outside.length > 0 ? missingOn(examine(context, { dates, universe: outside }), context) : [];
+  const ofHeld = missingOn(examine(context, { dates, universe: outside }), context);
   const spans = new Map<string, SymbolNeed>();
   for (const { date, symbols } of [...inUniverse, ...ofHeld])
     for (const symbol of symbols)

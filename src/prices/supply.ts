@@ -126,7 +126,9 @@ async function download(
   for (const { provider, keyVariable } of providers) {
     const maxLimitWaitMs = Math.max(0, settings.maxRateLimitWaitMs - waitedMs);
     const patience = createPatience({
-      ...{ maxLimitWaitMs, signal, ...(wait && { wait }) },
+      maxLimitWaitMs,
+      signal,
+      ...(wait && { wait }),
       onFailure: ({ problem, message: reason }) =>
         context.log.warning('price request failed', { source: provider.source, problem, reason }),
     });
@@ -214,7 +216,9 @@ function logReport(
   { unit, wanted, downloaded, others, stop, unreadable }: DownloadReport,
 ): void {
   log.info('price data downloaded', {
-    ...{ unit, downloaded: downloaded.length, wanted },
+    unit,
+    downloaded: downloaded.length,
+    wanted,
     ...(others > 0 && { others }),
     ...(stop && { stop: stop.message }),
   });

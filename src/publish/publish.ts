@@ -1,7 +1,6 @@
 import type * as v from 'valibot';
 import type { decisionsResponse } from '../api/decisions.ts';
 import type { jobsResponse } from '../api/jobs.ts';
-import type { modelsResponse } from '../api/models.ts';
 import type { reasoningResponse } from '../api/reasoning.ts';
 import type { resultsResponse } from '../api/results.ts';
 import type { statusResponse } from '../api/status.ts';
@@ -10,7 +9,7 @@ import { publishedFile } from '../basics/published.ts';
 import type { Settings } from '../basics/settings.ts';
 import type { BuiltPages } from '../http/pages.ts';
 import { type Respond, respondFrom } from '../http/respond.ts';
-import { choiceOf, given, isPart, type Publication, siteOf } from './site.ts';
+import { choiceOf, given, isPart, type Models, type Publication, siteOf } from './site.ts';
 import {
   appendFileSync,
   type Dirent,
@@ -121,7 +120,6 @@ function removeEmptyFolders(folder: string, path: string): void {
 
 type Decisions = v.InferOutput<typeof decisionsResponse>;
 type Decision = Decisions['decisions'][number];
-type Models = v.InferOutput<typeof modelsResponse>;
 type Jobs = v.InferOutput<typeof jobsResponse>;
 type Status = v.InferOutput<typeof statusResponse>;
 type Results = v.InferOutput<typeof resultsResponse>;
@@ -326,8 +324,12 @@ function writeModels(
     .filter(({ signature }) => days.has(signature))
     .map((model) => ({
       ...model,
-      ...{ first_completed_date: null, last_completed_date: null, portfolio_value: null },
-      ...{ model_days_before_cutoff: 0, served: [], last_job: null },
+      first_completed_date: null,
+      last_completed_date: null,
+      portfolio_value: null,
+      model_days_before_cutoff: 0,
+      served: [],
+      last_job: null,
       completed_model_days: days.get(model.signature)?.size ?? 0,
       entry: publication.jobId === undefined ? model.entry : (entries.get(model.family) ?? null),
     }));

@@ -143,7 +143,7 @@ function pngOf(svg: string, chromium: string): Promise<Buffer> {
 }
 
 type Performance = v.InferOutput<typeof performanceResponse>;
-type Models = v.InferOutput<typeof modelsResponse>;
+export type Models = v.InferOutput<typeof modelsResponse>;
 
 /** The program of the pages, their one HTML file, and the picture for previews of links, by name. */
 export async function siteOf(

@@ -11,6 +11,7 @@ import type { ReceivedDividend } from './morning.ts';
 import {
   type Action,
   describeCosts,
+  markOf,
   NO_COSTS,
   type Portfolio,
   quantityOf,
@@ -158,16 +159,13 @@ function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDi
  * Cash and holdings at today's open, or at previous closes, in dollars: the same for the brief and for `get_portfolio`.
  */
 export function describePortfolio({ market, portfolio }: TradingDay) {
-  const marked = [...portfolio.holdings].map(([symbol, quantity]) => ({
-    symbol,
-    quantity,
-    mark: market.mark(symbol),
-  }));
-  const holdings = marked
-    .map(({ mark, ...holding }) => ({ ...holding, price: toDollars(mark) }))
+  const { cash, holdings: held } = portfolio;
+  const marks = new Map([...held.keys()].map((symbol) => [symbol, market.mark(symbol)]));
+  const holdings = [...held]
+    .map(([symbol, quantity]) => ({ symbol, quantity, price: toDollars(markOf(symbol, marks)) }))
     .sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
-  const value = valueOf(portfolio, new Map(marked.map(({ symbol, mark }) => [symbol, mark])));
-  return { cash: toDollars(portfolio.cash), holdings, portfolioValue: toDollars(value) };
+  const portfolioValue = toDollars(valueOf(portfolio, marks));
+  return { cash: toDollars(cash), holdings, portfolioValue };
 }
 
 /** Whether the model may read a symbol's prices: it can be bought, or is held. */

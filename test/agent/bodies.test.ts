@@ -183,6 +183,9 @@ const piece = (delta: object, index: unknown = 0) => ({
   ...{ type: 'content_block_delta', index, delta: { type: 'text_delta', text: '', ...delta } },
 });
 
+const pieceOfInput = (partial_json: unknown, index = 0) =>
+  piece({ type: 'input_json_delta', partial_json }, index);
+
 /** Streams that are refused while they arrive, long before their end: with the last event. */
 const bounds: [api: ApiDialect, error: string, events: object[]][] = [
   ['responses', 'larger than 1048576 bytes', many(2, (index) => itemDone(index, large))],
@@ -194,21 +197,13 @@ const bounds: [api: ApiDialect, error: string, events: object[]][] = [
   ['messages', 'more than 1000 blocks', many(1_001, (index) => block(index, {}))],
   ['chat', 'not text', [inChat({ content: NO_TEXT })]],
   ['chat', 'not text', [inChat({ content: 'a' }), inChat({ content: 1 })]],
-  [
-    'chat',
-    'not text',
-    [NO_TEXT, '{'].map((args) => inCall({ index: 0, function: { arguments: args } })),
-  ],
+  ['chat', 'not text', [NO_TEXT, '{'].map((text) => inCall({ function: { arguments: text } }))],
   ['chat', 'not text', [thought({ text: 'a' }), thought({ text: 1 })]],
   ['responses', 'type is not text', [{ type: NO_TEXT }]],
   ['messages', 'type is not text', [{ type: NO_TEXT }]],
   ['messages', 'type is not text', [first, piece({ type: NO_TEXT })]],
   ['messages', 'text is not text', [first, piece({ text: NO_TEXT })]],
-  [
-    'messages',
-    'partial_json is not text',
-    [first, piece({ type: 'input_json_delta', partial_json: NO_TEXT })],
-  ],
+  ['messages', 'partial_json is not text', [first, pieceOfInput(NO_TEXT)]],
   ['messages', 'a piece of a block that has not begun', [first, piece({ text: 'a' }, NO_TEXT)]],
   ['messages', 'a piece of a block that has not begun', [piece({ text: 'a' })]],
 ];
@@ -226,7 +221,7 @@ test('messages: blocks are in the order of their numbers, with their citations, 
     { type: 'message_start', message: { usage: { input_tokens: 9, output_tokens: 1 } } },
     ...[10, 2, 0].map((index) => block(index, { number: index })),
     piece({ type: 'citations_delta', citation }, 2),
-    piece({ type: 'input_json_delta', partial_json: '{"a' }, 2),
+    pieceOfInput('{"a', 2),
     {
       ...{ type: 'message_delta', delta: { stop_reason: 'end_turn' } },
       usage: { input_tokens: null, output_tokens: 5 },

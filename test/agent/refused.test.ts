@@ -4,9 +4,10 @@ import { createProviderModel, hasEffort, refusedBy } from '../../src/agent/provi
 import { type ChatMessage, KeyRefused } from '../../src/agent/model.ts';
 import type { ApiDialect } from '../../src/basics/domain.ts';
 import type { Json } from '../../src/basics/json.ts';
-import type { Addition, Endpoint } from '../../src/wire/protocol.ts';
+import type { Addition, Endpoint, ToolDescription } from '../../src/wire/protocol.ts';
 import { endpointOf } from '../support/ask-provider.ts';
 import { type Reply, startModelServer } from '../support/model-server.ts';
+import { tableOf } from '../support/text-table.ts';
 
 /**
  * What the service adds to requests by itself: refused, it is left out at once and from then on;
@@ -47,38 +48,30 @@ const anthropic = (message: string) => ({
   type: 'error',
   error: { type: 'invalid_request_error', message },
 });
-const extra = { detail: [{ loc: ['body', 'stream_options'], msg: 'extra fields not permitted' }] };
+const error = (api: ApiDialect, message: string, param = '') =>
+  api === 'messages' ? anthropic(message) : openai(message, param || null);
 const verified = 'Your organization must be verified to';
-const refused: [api: ApiDialect, addition: Addition, error: object][] = [
-  ['chat', 'stream', openai(`${verified} stream this model.`, 'stream')],
-  ['responses', 'stream', openai(`${verified} stream this model.`)],
-  ['messages', 'stream', anthropic('stream: not supported')],
-  ['chat', 'stream_options', extra],
-  [
-    'responses',
-    'reasoning.summary',
-    openai(`${verified} generate reasoning summaries.`, 'reasoning.summary'),
-  ],
-  [
-    'responses',
-    'reasoning.summary',
-    openai("'reasoning' is not supported with this model.", 'reasoning'),
-  ],
-  ['responses', 'include', openai('Encrypted content is not supported.', 'include')],
-  ['responses', 'prompt_cache_key', { detail: 'Unknown field prompt_cache_key' }],
-  ['messages', 'thinking', anthropic('adaptive thinking is not supported on this model')],
-  [
-    'messages',
-    'cache_control',
-    anthropic('system.0.cache_control: Extra inputs are not permitted'),
-  ],
-];
+const refused = tableOf<[api: ApiDialect, addition: Addition, words: string, param: string]>(`
+  chat      | stream            | ${verified} stream this model.            | stream
+  responses | stream            | ${verified} stream this model.            |
+  messages  | stream            | stream: not supported                     |
+  chat      | stream_options    | {"detail":[{"loc":["body","stream_options"],"msg":"extra fields not permitted"}]} |
+  responses | reasoning.summary | ${verified} generate reasoning summaries. | reasoning.summary
+  responses | reasoning.summary | 'reasoning' is not supported with this model. | reasoning
+  responses | include           | Encrypted content is not supported.       | include
+  responses | prompt_cache_key  | {"detail":"Unknown field prompt_cache_key"} |
+  chat      | response_format   | response_format is not supported          |
+  responses | text.format       | Unsupported parameter: 'text.format'      |
+  messages  | thinking          | adaptive thinking is not supported on this model |
+  messages  | cache_control     | system.0.cache_control: Extra inputs are not permitted |
+`);
 
 async function ask(
   t: Parameters<typeof startModelServer>[0],
   api: ApiDialect,
   replies: readonly Reply[],
   changes: Partial<Endpoint> = {},
+  tools: ToolDescription[] = [],
 ) {
   const server = await startModelServer(t, replies);
   const told: string[] = [];
@@ -87,7 +80,8 @@ async function ask(
   const model = createProviderModel(
     endpointOf(server.baseUrl, { ...asked, ...patience, ...changes }),
     {
-      tools: [],
+      tools,
+      isOneAnswer: tools.length > 0,
       onFailure: ({ waitMs }) => told.push(`wait ${waitMs}`),
       onRefused: (names, reason) => told.push(`${names.join()}: ${reason}`),
     },
@@ -95,11 +89,14 @@ async function ask(
   return { server, told, model };
 }
 
-for (const [api, addition, error] of refused) {
-  test(`${addition} refused by ${api} is left out at once, and in later requests: ${JSON.stringify(error).slice(0, 60)}`, async (t) => {
-    const status = error === extra ? 422 : 400;
-    const replies = [{ status, body: error }, { body: done[api] }];
-    const { server, told, model } = await ask(t, api, replies);
+for (const [api, addition, words, param] of refused) {
+  test(`${addition} refused by ${api} is left out at once, and in later requests: ${words}`, async (t) => {
+    const [status, body] = words.startsWith('{')
+      ? [422, JSON.parse(words)]
+      : [400, error(api, words, param)];
+    const replies = [{ status, body }, { body: done[api] }];
+    const tools = addition.includes('format') ? [FORMAT] : [];
+    const { server, told, model } = await ask(t, api, replies, {}, tools);
     for (const _ of [1, 2]) assert.equal((await model(opening)).content, 'Done.');
     const bodies = server.requests.map(({ body }) => body);
     assert.deepEqual(bodies.map(has[addition]), [true, false, false]);
@@ -114,27 +111,30 @@ for (const [api, addition, error] of refused) {
   });
 }
 
-const set: [api: ApiDialect, own: Json, error: object][] = [
-  ['responses', { reasoning: { summary: 'detailed' } }, openai('no', 'reasoning.summary')],
-  [
-    'responses',
-    { reasoning: { effort: 'high' } },
-    openai("'reasoning' is not supported", 'reasoning'),
-  ],
-  ['responses', { include: ['x'] }, openai('no', 'include')],
-  ['responses', { prompt_cache_key: 'mine' }, openai('no', 'prompt_cache_key')],
-  ['messages', { thinking: { type: 'enabled', budget_tokens: 2_000 } }, anthropic('thinking: no')],
-  ['messages', { cache_control: { type: 'ephemeral' } }, anthropic('cache_control: no')],
-];
+/** What is asked for where a day is one answer. */
+const FORMAT: ToolDescription = {
+  ...{ name: 'trading_decision', description: 'Decide.', parameters: { type: 'object' } },
+};
+
+const set = tableOf<[api: ApiDialect, own: string, words: string, param: string]>(`
+  responses | {"reasoning":{"summary":"detailed"}}                  | no               | reasoning.summary
+  responses | {"reasoning":{"effort":"high"}}                       | 'reasoning' is not supported | reasoning
+  responses | {"include":["x"]}                                     | no               | include
+  responses | {"prompt_cache_key":"mine"}                           | no               | prompt_cache_key
+  messages  | {"thinking":{"type":"enabled","budget_tokens":2000}}  | thinking: no     |
+  messages  | {"cache_control":{"type":"ephemeral"}}                | cache_control: no |
+  chat      | {"stream":true}                                       | no               | stream
+`);
 test('what the entry sets is never left out', async (t) => {
-  const endpoints = set.map(
-    ([api, own, error]) => [api, { parameters: { model: 'm', ...own } }, error] as const,
-  );
-  const streamed = ['chat', { stream: 'set' }, openai('no', 'stream')] as const;
-  for (const [api, endpoint, error] of [...endpoints, streamed]) {
-    const { server, told, model } = await ask(t, api, [{ status: 400, body: error }], endpoint);
+  for (const [api, own, words, param] of set) {
+    const { stream, ...fields } = JSON.parse(own);
+    const endpoint = stream
+      ? { stream: 'set' as const }
+      : { parameters: { model: 'm', ...fields } };
+    const refusal = { status: 400, body: error(api, words, param) };
+    const { server, told, model } = await ask(t, api, [refusal], endpoint);
     await assert.rejects(async () => model(opening), /returned 400: /);
-    assert.deepEqual([server.requests.length, ...told], [1, 'wait null'], JSON.stringify(endpoint));
+    assert.deepEqual([server.requests.length, ...told], [1, 'wait null'], own);
   }
 });
 

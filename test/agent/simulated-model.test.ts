@@ -39,8 +39,15 @@ function trade(day: LedgerDay, signature: string, family = signature): Promise<C
   return playDay(day, brief, () => createSimulatedModel({ signature, family }, brief));
 }
 
-/** Twenty weekdays of one model; each day continues from the last. */
-async function tradeOn(signature: string, family = signature) {
+/** Twenty weekdays of one model; each day continues from the last. Played once. */
+function tradeOn(signature: string, family = signature): ReturnType<typeof playOn> {
+  const one = played.get(`${signature} ${family}`) ?? playOn(signature, family);
+  played.set(`${signature} ${family}`, one);
+  return one;
+}
+const played = new Map<string, ReturnType<typeof playOn>>();
+
+async function playOn(signature: string, family: string) {
   const conversations: ChatMessage[][] = [];
   let day = dayOf(FIRST);
   for (let index = 0; index < 28; index += 1) {
@@ -75,7 +82,7 @@ test('the default models have all temperaments between them', () => {
 });
 
 test('the same signature, date and portfolio give the same conversation; another of these another', async () => {
-  const [one, again] = [await tradeOn('gpt-5'), await tradeOn('gpt-5')];
+  const [one, again] = [await tradeOn('gpt-5'), await playOn('gpt-5', 'gpt-5')];
   const other = await tradeOn('gpt-6');
   assert.deepEqual(one.conversations, again.conversations);
   assert.notDeepEqual(one.conversations, other.conversations);

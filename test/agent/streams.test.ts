@@ -232,7 +232,7 @@ function disturbed(name: string, lineEnd: string): Buffer {
 for (const name of names.filter((one) => one.endsWith('.sse') && readable.includes(one))) {
   test(`${name}: line ends, comments and unknown events change nothing`, async () => {
     const plain = await answerTo(name);
-    for (const lineEnd of ['\n', '\r', '\r\n']) {
+    for (const lineEnd of isLong ? ['\n', '\r', '\r\n'] : ['\r\n']) {
       const bytes = disturbed(name, lineEnd);
       const verdict = await verdictOn(
         name,
@@ -245,7 +245,7 @@ for (const name of names.filter((one) => one.endsWith('.sse') && readable.includ
   test(`${name}: cut at every byte it is the same answer or one failure that may pass`, async () => {
     const bytes = bytesOf(name);
     const plain = await answerTo(name);
-    for (let at = 0; at < bytes.length; at += isLong ? 1 : 7) {
+    for (let at = 0; at < bytes.length; at += isLong ? 1 : 31) {
       assert.deepEqual(await verdictOn(name, [bytes.subarray(0, at), bytes.subarray(at)]), {
         answer: plain,
       });

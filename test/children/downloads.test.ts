@@ -55,54 +55,6 @@ async function startBySymbol(t: TestContext, options: PriceServerOptions, folder
 const statusOf = async (service: TestService, jobId: string) =>
   (await service.get(`/simulate/status/${jobId}`)).body.status;
 
-/** Prices of forty days that differ from day to day and from symbol to symbol. */
-function varied(symbols: readonly string[]): string {
-  const price = (symbol: number, day: number) =>
-    (20 + symbol * 7.31 + Math.sin(symbol + day) * 3).toFixed(4);
-  return weekdaysBefore(TODAY, 40)
-    .flatMap((date, day) =>
-      symbols.map(
-        (name, symbol) => `${name} ${date} ${price(symbol, day)} ${price(symbol, day + 0.5)}`,
-      ),
-    )
-    .join('\n');
-}
-
-test('the ledger is that of the same prices imported from a file, to the last digit', async (t) => {
-  const symbols = ['AAPL', 'BRK.B', 'MSFT', 'ORLY'];
-  const prices = varied(symbols);
-  const script: Script = {
-    'model-a 2025-11-17': [
-      [
-        ['buy', { symbol: 'BRK.B', amount: 37 }],
-        ['buy', { symbol: 'AAPL', amount: 5 }],
-      ],
-    ],
-    'model-a 2025-11-19': [
-      [
-        ['sell', { symbol: 'BRK.B', amount: 12 }],
-        ['buy', { symbol: 'ORLY', amount: 71 }],
-      ],
-    ],
-    'model-a 2025-11-21': [[['sell', { symbol: 'ORLY', amount: 71 }]]],
-  };
-  const { url } = await startMassiveServer(t, { prices });
-  const range = { start_date: '2025-11-17', end_date: '2025-11-24' };
-  const downloaded = await start(t, { symbols, script, settings: from(url) });
-  const { status, warnings } = await downloaded.runJob(range);
-  assert.deepEqual([status, warnings], ['completed', null]);
-  const settings = { autoDownloadPriceData: false, alphaVantageApiKey: 'KEY' };
-  const imported = await start(t, { symbols, script, prices, settings });
-  await imported.runJob(range);
-  const books = ledgerOf(downloaded.database, 'model-a');
-  assert.equal(books.filter((line) => line.includes('buy')).length, 3);
-  assert.deepEqual(books, ledgerOf(imported.database, 'model-a'));
-  const [brk] = (await downloaded.get('/prices/coverage?symbol=BRK.B')).body.symbols;
-  const [{ source, start_date, end_date }] = brk.spans;
-  assert.deepEqual([brk.source, brk.bars, brk.gaps, brk.spans.length], ['massive', 16, [], 1]);
-  assert.deepEqual([source, start_date, end_date], ['massive', '2025-11-01', '2025-11-24']);
-});
-
 test('splits and dividends come with the prices, for what is held outside the universe too', async (t) => {
   const before = HISTORY.filter((date) => date < '2025-11-19');
   const after = HISTORY.filter((date) => date >= '2025-11-19');

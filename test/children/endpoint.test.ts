@@ -7,6 +7,7 @@ import { readSettings, type Settings } from '../../src/basics/settings.ts';
 import { makers } from '../../src/basics/makers.ts';
 import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 import { resolveModel, knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
+import { like, tableOf } from '../support/text-table.ts';
 
 interface Sources {
   /** The model's entry beside its signature. */
@@ -58,32 +59,24 @@ const OF_MODEL_DAY = { cacheKey: 'of-the-day', leftOut: [] };
 const own = { openai_base_url: 'http://own/v1', openai_api_key: 'own-key' };
 const service = { openaiApiBase: 'http://service/v1', openaiApiKey: 'service-key' };
 
-const moved = { openai_api_key: '', openai_api_key_env: 'MOVED' };
-const url = (openai_base_url: string) => ({ openai_base_url });
-const addresses: [sources: Sources, asked: string][] = [
-  [{ entry: own, settings: service }, 'http://own/v1 own-key'],
-  [{ settings: service }, 'http://service/v1 service-key'],
-  [
-    { entry: { ...url(''), openai_api_key: ' ' }, settings: service },
-    'http://service/v1 service-key',
-  ],
-  [
-    { entry: { openai_api_key_env: 'K' }, settings: service, environment: { K: 'named-key\n' } },
-    'http://service/v1 named-key',
-  ],
-  [{ entry: { ...own, openai_api_key_env: 'K' } }, 'http://own/v1 own-key'],
-  [{ settings: { openaiApiKey: 'service-key' } }, 'https://api.openai.com/v1 service-key'],
-  [{ entry: url('http://own/v1') }, 'http://own/v1 null'], // for a server that asks for none
-  // The key has moved to a variable since.
-  [
-    { entry: own, later: { ...own, ...moved }, environment: { MOVED: 'own-key' } },
-    'http://own/v1 own-key',
-  ],
-  [{ entry: { ...own, ...url('http://own/v1?a=1&a=2') } }, 'http://own/v1?a=1&a=2 own-key'],
-];
-for (const [sources, asked] of addresses) {
-  test(`where a model is asked, and with which key: ${JSON.stringify(sources)}`, () => {
-    const { baseUrl, apiKey } = endpointOf(sources);
+/** The same as fields of an entry in JSON, and the URL without its key. */
+const [OWN, OWN_URL] = [JSON.stringify(own).slice(1, -1), '"openai_base_url":"http://own/v1"'];
+const SERVICE = `"settings":${JSON.stringify(service)}`;
+// For a server that asks for no key; one whose key has moved to a variable since.
+const addresses = tableOf<[entry: string, more: string, asked: string]>(`
+  ${OWN}                      | ${SERVICE}                           | http://own/v1 own-key
+                              | ${SERVICE}                           | http://service/v1 service-key
+  "openai_base_url":"","openai_api_key":" " | ${SERVICE}             | http://service/v1 service-key
+  "openai_api_key_env":"K"    | ${SERVICE},"environment":{"K":"named-key\\n"} | http://service/v1 named-key
+  ${OWN},"openai_api_key_env":"K" |                                  | http://own/v1 own-key
+                              | "settings":{"openaiApiKey":"k"}      | https://api.openai.com/v1 k
+  ${OWN_URL}             |                                      | http://own/v1 null
+  ${OWN}                      | "later":{${OWN},"openai_api_key":"","openai_api_key_env":"M"},"environment":{"M":"own-key"} | http://own/v1 own-key
+  "openai_base_url":"http://own/v1?a=1&a=2","openai_api_key":"k" |                     | http://own/v1?a=1&a=2 k
+`);
+for (const [entry, more, asked] of addresses) {
+  test(`where a model is asked, and with which key: ${entry} ${more}`, () => {
+    const { baseUrl, apiKey } = endpointOf(JSON.parse(`{"entry":{${entry}}${more && `,${more}`}}`));
     assert.equal(`${baseUrl} ${apiKey}`, asked);
   });
 }
@@ -107,8 +100,8 @@ test('what was cut from a URL and a body is found again in the entry, and otherw
     [whole, { model: 'model-a', ...extra.extra_body }],
   );
   const sources = {
-    entry: { ...url(cut.openai_base_url), openai_api_key_env: 'KEY' },
-    later: { ...url('http://elsewhere/v1'), openai_api_key_env: 'KEY' },
+    entry: { openai_base_url: cut.openai_base_url, openai_api_key_env: 'KEY' },
+    later: { openai_base_url: 'http://elsewhere/v1', openai_api_key_env: 'KEY' },
     ...{ settings: { openaiApiBase: whole }, environment: { KEY: 'own-key' } },
   };
   assert.equal(endpointOf(sources).baseUrl, whole);
@@ -203,149 +196,64 @@ test('a known key is not stored in any field: of the settings, of every entry, a
 });
 
 const HELD =
-  /has no key: openai_api_key, which its entry held, is no longer in the server configuration$/;
-const claude = 'anthropic/c';
-const refusals: [error: RegExp, entry: object, more?: Sources][] = [
-  [/has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY$/, {}],
-  [
-    /has no key: the variable MY_KEY, which its entry names, is not set$/,
-    { openai_api_key_env: 'MY_KEY' },
-    { settings: service },
-  ],
-  [
-    /has a key that cannot be sent: it contains blanks or characters beyond ASCII$/,
-    { openai_api_key: 'secret\nX-Evil: 1' },
-  ],
-  // What was cut from the URL: without the file, of another server, and one value.
-  [
-    /cannot be asked: the user, password or query values that were cut from its URL http:\/\/own\/v1\?api-version=&sig= are in neither its entry/,
-    cut,
-    { later: null },
-  ],
-  [
-    /query values that were cut from its URL/,
-    cut,
-    { later: own, settings: { openaiApiBase: 'http://service/v1?api-version=1&sig=2' } },
-  ],
-  [
-    /query values that were cut from its URL/,
-    cut,
-    { later: { ...cut, ...url('http://me:pass@own/v1?api-version=1') } },
-  ],
-  // The key that the entry held: without it, of another server, of another maker.
-  [HELD, own, { later: url('http://own/v1') }],
-  [HELD, own, { later: { ...url('http://elsewhere/v1'), openai_api_key: 'secret-of-other' } }],
-  [
-    HELD,
-    { basemodel: claude, openai_api_key: 'secret-of-claude' },
-    { later: { basemodel: 'gpt-5.6', openai_api_key: 'secret-of-gpt' } },
-  ],
-  // A secret of the body: of another server, and without it.
-  [
-    /cannot be asked: its entry no longer has api_key in extra_body$/,
-    { ...url('http://own/v1'), extra_body: { api_key: 'secret' } },
-    { later: { ...url('https://own/v1'), extra_body: { api_key: 'secret-of-other' } } },
-  ],
-  [
-    /cannot be asked: its entry no longer has a\.api_key in extra_body$/,
-    { ...own, extra_body: { a: { api_key: 'secret' } } },
-    { later: own },
-  ],
-  [
-    /cannot be asked: its basemodel begins with 'acme\/', which is not a known maker \(openai\/, .*openrouter\/\), and it has no URL: set openai_base_url/,
-    { basemodel: 'acme/model' },
-    { settings: { openaiApiKey: 'k' } },
-  ],
-  [
-    /has no key: set ANTHROPIC_API_KEY, or openai_api_key_env in its entry$/,
-    { basemodel: claude },
-    { settings: { openaiApiKey: 'k' } },
-  ],
-];
-for (const [error, entry, more] of refusals) {
-  test(`no request can be made: ${JSON.stringify({ entry, ...more })}`, () => {
-    const found = errorOf({ entry, ...more });
-    assert.match(found, /^Model 'model-a' /);
-    assert.match(found, error);
+  'has no key: openai_api_key, which its entry held, is no longer in the server configuration';
+const CUT = `"openai_base_url":"${cut.openai_base_url}","openai_api_key":"own-key"`;
+const LOST =
+  'cannot be asked: the user, password or query values that were cut from its URL http://own/v1?api-version=&sig= are in neither its entry…';
+const CLAUDE = '"basemodel":"anthropic/c"';
+// What was cut from the URL: without the file, of another server, and one value. The key that the
+// entry held: without it, of another server, of another maker. A secret of the body: of another
+// server, and without it.
+const refusals = tableOf<[entry: string, more: string, error: string]>(`
+                                             |                                      | has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY
+  "openai_api_key_env":"MY_KEY"              | ${SERVICE}                           | has no key: the variable MY_KEY, which its entry names, is not set
+  "openai_api_key":"secret\\nX-Evil: 1"      |                                      | has a key that cannot be sent: it contains blanks or characters beyond ASCII
+  ${CUT}                                     | "later":null                         | ${LOST}
+  ${CUT}                                     | "later":{${OWN}},"settings":{"openaiApiBase":"http://service/v1?api-version=1&sig=2"} | ${LOST}
+  ${CUT}                                     | "later":{${CUT},"openai_base_url":"http://me:pass@own/v1?api-version=1"} | ${LOST}
+  ${OWN}                                     | "later":{${OWN_URL}}            | ${HELD}
+  ${OWN}                                     | "later":{"openai_base_url":"http://elsewhere/v1","openai_api_key":"secret-of-other"} | ${HELD}
+  ${CLAUDE},"openai_api_key":"secret-of-claude" | "later":{"basemodel":"gpt-5.6","openai_api_key":"secret-of-gpt"} | ${HELD}
+  ${OWN_URL},"extra_body":{"api_key":"secret"} | "later":{"openai_base_url":"https://own/v1","extra_body":{"api_key":"secret-of-other"}} | cannot be asked: its entry no longer has api_key in extra_body
+  ${OWN},"extra_body":{"a":{"api_key":"secret"}} | "later":{${OWN}}                 | cannot be asked: its entry no longer has a.api_key in extra_body
+  "basemodel":"acme/model"                   | "settings":{"openaiApiKey":"k"}      | cannot be asked: its basemodel begins with 'acme/', which is not a known maker (openai/, …openrouter/), and it has no URL: set openai_base_url…
+  ${CLAUDE}                                  | "settings":{"openaiApiKey":"k"}      | has no key: set ANTHROPIC_API_KEY, or openai_api_key_env in its entry
+`);
+for (const [entry, more, error] of refusals) {
+  test(`no request can be made: ${entry} ${more}`, () => {
+    const found = errorOf(JSON.parse(`{"entry":{${entry}}${more && `,${more}`}}`));
+    assert.match(found, like(`Model 'model-a' ${error}`));
     assert.doesNotMatch(found, /secret|me:pass|own-key/);
   });
 }
 
 const terms = parseConfiguration({ models: [] }, 'test').agent_config;
-const plain = askedHash(entryWith({ entry: { api: 'chat' } }), terms);
+const hashOf = (entry: object, settings: Partial<Settings> = {}, changed: object = {}) =>
+  askedHash(entryWith({ entry: { api: 'chat', ...entry }, settings }), { ...terms, ...changed });
+const plain = hashOf({});
 
 test('what cannot change what a model does is not asked in another way', () => {
   const price_per_million_tokens = { input: 1, output: 1 };
   const others = [
-    { price_per_million_tokens },
-    { max_cost_usd: 1 },
-    { enabled: true },
-    { knowledge_cutoff: '2025-01-01' },
+    ...[{ price_per_million_tokens }, { max_cost_usd: 1 }, { enabled: true }, { stream: false }],
+    ...[own, { seed: 7 }, { repeats: 5 }, { knowledge_cutoff: '2025-01-01' }],
   ];
-  for (const entry of [own, { seed: 7 }, { repeats: 5 }, { stream: false }, ...others])
-    assert.equal(
-      askedHash(entryWith({ entry: { api: 'chat', ...entry } }), terms),
-      plain,
-      JSON.stringify(entry),
-    );
-  assert.equal(
-    askedHash(entryWith({ entry: { api: 'chat' } }), {
-      ...terms,
-      stock_symbols: [...nasdaq100].reverse(),
-    }),
-    plain,
-  );
+  for (const entry of others) assert.equal(hashOf(entry), plain, JSON.stringify(entry));
+  assert.equal(hashOf({}, {}, { stock_symbols: [...nasdaq100].reverse() }), plain);
 });
 
 test('what can change what a model does is asked in another way', () => {
   const asked = [
-    { api: 'messages' },
-    { basemodel: 'x' },
-    { temperature: 0 },
-    { extra_body: { a: 1 } },
-    { prompt: 'x' },
-    { notes: true },
-  ].map((entry) => askedHash(entryWith({ entry: { api: 'chat', ...entry } }), terms));
-  const news = askedHash(entryWith({ settings: { jinaApiKey: 'key' } }), terms);
-  const changed = [
-    { max_steps: 1 },
-    { commission_per_trade: 1 },
-    { commission_bps: 1 },
-    { slippage_bps: 1 },
-    { stock_symbols: ['AAPL'] },
-    { dividends: false },
-  ];
-  const traded = changed.map((change) =>
-    askedHash(entryWith({ entry: { api: 'chat' } }), { ...terms, ...change }),
-  );
-  assert.equal(new Set([plain, ...asked, news, ...traded, askedHash(null, terms)]).size, 15);
+    ...[{ api: 'messages' }, { basemodel: 'x' }, { temperature: 0 }, { extra_body: { a: 1 } }],
+    ...[{ prompt: 'x' }, { notes: true }],
+  ].map((entry) => hashOf(entry));
+  const traded = [
+    ...[{ max_steps: 1 }, { commission_per_trade: 1 }, { commission_bps: 1 }, { slippage_bps: 1 }],
+    ...[{ stock_symbols: ['AAPL'] }, { dividends: false }],
+  ].map((changed) => hashOf({}, {}, changed));
+  const [news, unknown] = [hashOf({}, { jinaApiKey: 'key' }), askedHash(null, terms)];
+  assert.equal(new Set([plain, ...asked, news, ...traded, unknown]).size, 15);
 });
-
-const bodies: [entry: object, parameters: object][] = [
-  [{}, { model: 'model-a' }],
-  [{ basemodel: 'vendor/model' }, { model: 'vendor/model' }],
-  [
-    { temperature: 0, top_p: 0.9, seed: 0, max_tokens: 100, reasoning_effort: 'low' },
-    {
-      model: 'model-a',
-      temperature: 0,
-      top_p: 0.9,
-      seed: 0,
-      max_tokens: 100,
-      reasoning_effort: 'low',
-    },
-  ],
-  [{ temperature: null, seed: null }, { model: 'model-a' }],
-  [
-    { temperature: 1, extra_body: { temperature: 0.5, provider: { order: ['x'] }, stop: null } },
-    { model: 'model-a', temperature: 0.5, provider: { order: ['x'] }, stop: null },
-  ],
-];
-for (const [entry, parameters] of bodies) {
-  test(`the request of ${JSON.stringify(entry)}`, () => {
-    assert.deepEqual(endpointOf({ entry: { ...own, ...entry } }).parameters, parameters);
-  });
-}
 
 test('patience comes from the settings and the agent configuration', () => {
   const { requestTimeoutMs, maxRetries, baseDelayMs } = endpointOf({
@@ -390,98 +298,71 @@ for (const [, basemodel, host, api, model, variable = ''] of MAKERS.matchAll(way
     );
   });
 
-const [address, basemodel] = ['http://own/v1', 'anthropic/claude'];
-const others: [entry: object, api: string, stream: string, settings?: Partial<Settings>][] = [
-  [{ basemodel: 'gpt-4.1', api: 'chat', seed: 7 }, 'chat', 'added'],
-  [{ basemodel: 'gpt-5.6', stream: false }, 'responses', 'off'],
-  // With a URL nothing of what is known of its maker applies.
-  [{ basemodel, ...url(address) }, 'chat', 'off'],
-  [{ basemodel }, 'chat', 'off', { openaiApiBase: address }],
-  [{ basemodel, ...url(address), api: 'responses' }, 'responses', 'added'],
-  [{ basemodel, ...url(address), stream: true }, 'chat', 'set'],
-  [{ basemodel, ...url(address), extra_body: { stream: true } }, 'chat', 'set'],
-];
-for (const [entry, api, stream, more] of others) {
-  test(`${JSON.stringify({ ...entry, ...more })} is asked by ${api}, its stream ${stream}`, () => {
-    const settings = { openaiApiKey: 'k', ...more };
-    const found = endpointOf({ entry, settings, environment: canaries });
-    const isOwn = 'basemodel' in entry && entry.basemodel === basemodel;
+const BASE = '"basemodel":"anthropic/claude"';
+// With a URL nothing of what is known of its maker applies.
+const others = tableOf<[entry: string, base: string, api: string, stream: string]>(`
+  "basemodel":"gpt-4.1","api":"chat","seed":7 |               | chat      | added
+  "basemodel":"gpt-5.6","stream":false        |               | responses | off
+  ${BASE},${OWN_URL}                         |               | chat      | off
+  ${BASE}                                     | http://own/v1 | chat      | off
+  ${BASE},${OWN_URL},"api":"responses"       |               | responses | added
+  ${BASE},${OWN_URL},"stream":true           |               | chat      | set
+  ${BASE},${OWN_URL},"extra_body":{"stream":true} |          | chat      | set
+`);
+for (const [entry, base, api, stream] of others) {
+  test(`${entry} ${base} is asked by ${api}, its stream ${stream}`, () => {
+    const settings = { openaiApiKey: 'k', ...(base !== '' && { openaiApiBase: base }) };
+    const found = endpointOf({ entry: JSON.parse(`{${entry}}`), settings, environment: canaries });
+    const isOwn = entry.startsWith(BASE);
+    const asked = isOwn ? ['http://own/v1', null] : ['https://api.openai.com/v1', 'of-the-day'];
     assert.deepEqual(
-      [found.baseUrl, found.api, found.stream, found.apiKey, found.cacheKey],
-      [
-        isOwn ? address : 'https://api.openai.com/v1',
-        api,
-        stream,
-        'k',
-        isOwn ? null : 'of-the-day',
-      ],
+      [found.baseUrl, found.cacheKey, found.api, found.stream, found.apiKey],
+      [...asked, api, stream, 'k'],
     );
     assert.equal('stream' in found.parameters, false);
-    if (isOwn) assert.equal(found.parameters['model'], basemodel);
+    if (isOwn) assert.equal(found.parameters['model'], 'anthropic/claude');
   });
 }
 
-const efforts: [entry: object, fields: object][] = [
-  [
-    { basemodel: 'gpt-5.6', reasoning_effort: 'xhigh', max_tokens: 9 },
-    { reasoning: { effort: 'xhigh' }, max_output_tokens: 9 },
-  ],
-  [
-    { basemodel: 'anthropic/c', reasoning_effort: 'max', max_tokens: 9 },
-    { output_config: { effort: 'max' }, max_tokens: 9 },
-  ],
-  [{ basemodel: 'anthropic/c', reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
-  [
-    { basemodel: 'gpt-4.1', api: 'chat', reasoning_effort: 'minimal', max_tokens: 9 },
-    { reasoning_effort: 'minimal', max_tokens: 9 },
-  ],
-  [{ basemodel: 'deepseek/d', reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
-  [{ basemodel: 'deepseek/d', reasoning_effort: 'high' }, { reasoning_effort: 'high' }],
-  [{ basemodel: 'moonshotai/k', reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
-  [{ basemodel: 'qwen/q', reasoning_effort: 'none' }, { enable_thinking: false }],
-  [{ basemodel: 'openrouter/a/b', reasoning_effort: 'low' }, { reasoning: { effort: 'low' } }],
-  [
-    {
-      basemodel: 'gpt-5.6',
-      reasoning_effort: 'low',
-      extra_body: { reasoning: { effort: 'high' } },
-    },
-    { reasoning: { effort: 'high' } },
-  ],
-];
-for (const [entry, fields] of efforts) {
-  test(`${JSON.stringify(entry)} sends ${JSON.stringify(fields)}`, () => {
-    const sources = { entry, settings: { openaiApiKey: 'k' }, environment: canaries };
-    const { model: _model, ...parameters } = endpointOf(sources).parameters;
-    assert.deepEqual(parameters, fields);
+const USUAL = '"temperature":0,"top_p":0.9,"seed":0,"max_tokens":100,"reasoning_effort":"low"';
+/** Entries, and what their requests have beside the model. */
+const bodies = tableOf<[entry: string, fields: string]>(`
+  ${OWN},${USUAL}                                                    | ${USUAL}
+  ${OWN},"temperature":null,"seed":null                              |
+  ${OWN},"temperature":1,"extra_body":{"temperature":0.5,"provider":{"order":["x"]},"stop":null} | "temperature":0.5,"provider":{"order":["x"]},"stop":null
+  "basemodel":"gpt-5.6","reasoning_effort":"xhigh","max_tokens":9    | "reasoning":{"effort":"xhigh"},"max_output_tokens":9
+  ${CLAUDE},"reasoning_effort":"max","max_tokens":9                  | "output_config":{"effort":"max"},"max_tokens":9
+  ${CLAUDE},"reasoning_effort":"none"                                | "thinking":{"type":"disabled"}
+  "basemodel":"gpt-4.1","api":"chat","reasoning_effort":"minimal","max_tokens":9 | "reasoning_effort":"minimal","max_tokens":9
+  "basemodel":"deepseek/d","reasoning_effort":"none"                 | "thinking":{"type":"disabled"}
+  "basemodel":"deepseek/d","reasoning_effort":"high"                 | "reasoning_effort":"high"
+  "basemodel":"moonshotai/k","reasoning_effort":"none"               | "thinking":{"type":"disabled"}
+  "basemodel":"qwen/q","reasoning_effort":"none"                     | "enable_thinking":false
+  "basemodel":"openrouter/a/b","reasoning_effort":"low"              | "reasoning":{"effort":"low"}
+  "basemodel":"gpt-5.6","reasoning_effort":"low","extra_body":{"reasoning":{"effort":"high"}} | "reasoning":{"effort":"high"}
+`);
+for (const [entry, fields] of bodies) {
+  test(`the request of ${entry} has ${fields}`, () => {
+    const settings = { openaiApiKey: 'k' };
+    const found = endpointOf({ entry: JSON.parse(`{${entry}}`), settings, environment: canaries });
+    const { model: _model, ...parameters } = found.parameters;
+    assert.deepEqual(parameters, JSON.parse(`{${fields}}`));
   });
 }
 
-const refusedEntries: [entry: object, error: RegExp][] = [
-  [{ api: 'grpc' }, /models\[0\]\.api: must be one of chat, responses, messages/],
-  [
-    { reasoning_effort: 'huge' },
-    /models\[0\]\.reasoning_effort: must be one of none, minimal, low, medium, high, xhigh, max/,
-  ],
-  [
-    { basemodel: 'anthropic/c', reasoning_effort: 'minimal' },
-    /models\[0\]\.reasoning_effort: cannot be minimal here, only none, low, medium, high, xhigh, max; extra_body/,
-  ],
-  [
-    { basemodel: 'qwen/q', reasoning_effort: 'low' },
-    /models\[0\]\.reasoning_effort: cannot be low here, only none; extra_body/,
-  ],
-  [
-    { seed: 7 },
-    /models\[0\]\.seed: is not a field of Responses: remove it, set "api": "chat", name a URL, or put it into extra_body/,
-  ],
-  [{ basemodel: 'anthropic/c', seed: 7 }, /models\[0\]\.seed: is not a field of Messages/],
-];
+const refusedEntries = tableOf<[entry: string, error: string]>(`
+  "api":"grpc"                                | api: must be one of chat, responses, messages…
+  "reasoning_effort":"huge"                   | reasoning_effort: must be one of none, minimal, low, medium, high, xhigh, max
+  ${CLAUDE},"reasoning_effort":"minimal"      | reasoning_effort: cannot be minimal here, only none, low, medium, high, xhigh, max; extra_body…
+  "basemodel":"qwen/q","reasoning_effort":"low" | reasoning_effort: cannot be low here, only none; extra_body…
+  "seed":7                                    | seed: is not a field of Responses: remove it, set "api": "chat", name a URL, or put it into extra_body
+  ${CLAUDE},"seed":7                          | seed: is not a field of Messages…
+`);
 for (const [entry, error] of refusedEntries) {
-  test(`${JSON.stringify(entry)} is refused when the configuration is read`, () => {
-    assert.throws(
-      () => parseConfiguration({ models: [{ signature: 'model-a', ...entry }] }, 'test'),
-      error,
-    );
+  test(`${entry} is refused when the configuration is read`, () => {
+    const models = [{ signature: 'model-a', ...JSON.parse(`{${entry}}`) }];
+    assert.throws(() => parseConfiguration({ models }, 'test'), {
+      message: like(`…: models[0].${error}`),
+    });
   });
 }

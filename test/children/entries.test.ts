@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
-import { test, type TestContext } from 'node:test';
-import type { Database } from '../../src/database/database.ts';
+import { writeFileSync } from 'node:fs';
+import { test } from 'node:test';
 import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import {
@@ -11,142 +10,9 @@ import {
   startModelServer,
   whereIs,
 } from '../support/model-server.ts';
-import { PROD, startProdService } from '../support/prod.ts';
-import { startTestService, type TestServiceOptions } from '../support/service.ts';
-import { inLongForm } from '../support/long.ts';
+import { startProdService } from '../support/prod.ts';
 
 const RANGE = { start_date: '2025-10-15', end_date: '2025-10-16' };
-const RANGE_DATES = [RANGE.start_date, RANGE.end_date];
-const [heldKey, variableKey, queryValue, bodyKey] = [
-  'sk-of-the-entry-1',
-  'sk-of-a-variable-2',
-  'value-of-the-query-3',
-  'key-in-the-body-4',
-];
-const SECRETS = [heldKey, variableKey, queryValue, bodyKey];
-const agentConfig = { max_cost_usd: 5 };
-
-const modelsAt = (baseUrl: string) => [
-  {
-    signature: 'held',
-    basemodel: 'vendor/held',
-    openai_base_url: `${baseUrl}?api-version=${queryValue}`,
-    openai_api_key: heldKey,
-    temperature: 0.25,
-    seed: 7,
-    prompt: 'Be bold.',
-    extra_body: { provider: { api_key: bodyKey, order: ['x'] } },
-    enabled: true,
-  },
-  {
-    ...{ signature: 'named', openai_base_url: baseUrl, openai_api_key_env: 'KEY_OF_NAMED' },
-    enabled: true,
-  },
-  { signature: 'rule', basemodel: 'baseline/buy-and-hold', enabled: true },
-];
-
-/** Every entry asks for something else now, and costs too much; keys are where they were. */
-const edited = (baseUrl: string) =>
-  modelsAt(baseUrl).map((entry) => ({
-    ...{ ...entry, basemodel: entry.signature === 'rule' ? 'baseline/random' : 'vendor/other' },
-    ...{ temperature: 1, seed: 1, prompt: 'Be timid.', max_tokens: 5 },
-    ...{ max_cost_usd: 0, price_per_million_tokens: { input: 1, output: 1 } },
-  }));
-
-const restart = async (t: TestContext, folder: string, options: TestServiceOptions) =>
-  startTestService(t, { ...options, agent: await realAgentHere(), configuration: null, folder });
-
-/**
- * The job's ledgers, requests and database; `meanwhile` changes the file while the second date's
- * first answers are awaited.
- */
-async function runAndRestart(
-  t: TestContext,
-  models: readonly string[],
-  meanwhile: ((path: string, baseUrl: string) => void) | null,
-) {
-  let holds = meanwhile !== null;
-  const asked = Promise.withResolvers<void>();
-  const server = await startModelServer(t, async (request) => {
-    const { date, step } = whereIs(request);
-    if (holds && date === RANGE.end_date) {
-      asked.resolve();
-      return 'never';
-    }
-    return step === 1 ? calls(['buy', { symbol: 'AAPL', amount: 1 }]) : says('Done.');
-  });
-  const environment = { KEY_OF_NAMED: variableKey };
-  const first = await startProdService(t, {
-    agent: await realAgentHere(),
-    models: modelsAt(server.baseUrl),
-    agentConfig,
-    environment,
-  });
-  const { body } = await first.post('/simulate/trigger', { ...RANGE, models });
-  let service = first;
-  if (meanwhile !== null) {
-    await asked.promise;
-    meanwhile(first.settings.configurationPath, server.baseUrl);
-    await first.stop();
-    holds = false;
-    service = await restart(t, first.folder, { settings: PROD, environment });
-  }
-  const status = await service.waitForJob(body.job_id);
-  assert.equal(status.status, 'completed', JSON.stringify(status.details));
-  const bodies = new Set(
-    server.requests.map((request) =>
-      JSON.stringify([request.path.replace(/.*\?/, ''), request.body]),
-    ),
-  );
-  const keys = new Set(server.requests.map(({ headers }: ModelRequest) => headers.authorization));
-  const ledgers = models.map((model) => ledgerOf(service.database, model));
-  return { ledgers, bodies: [...bodies].sort(), keys: [...keys].sort(), status, service };
-}
-
-/**
- * Every text and blob of a database, as one text; the search index cannot be read, but the tables
- * that it is made of can.
- */
-function allTexts(database: Database): string {
-  const all = (sql: string) => database.statement(sql).all();
-  const tables = all(`SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE TABLE%'`);
-  return JSON.stringify(tables.map(({ name }) => all(`SELECT * FROM "${name}"`)));
-}
-
-test(
-  'a configuration edited or deleted during a job changes nothing in it, also after a restart; no key is stored',
-  inLongForm,
-  async (t) => {
-    const all = ['held', 'named', 'rule'];
-    const plain = await runAndRestart(t, all, null);
-    assert.equal(plain.ledgers.flat().length, 7);
-    const { ledgers, bodies, keys } = plain;
-    assert.deepEqual(keys, [`Bearer ${variableKey}`, `Bearer ${heldKey}`]);
-    for (const sent of [
-      new RegExp(`api-version=${queryValue}.*"api_key":"${bodyKey}"`),
-      /\\n\\nFurther instructions:\\nBe bold\./,
-    ])
-      assert.ok(bodies.some((text) => sent.test(text)));
-
-    const later = { agent_config: { max_steps: 1, max_cost_usd: 0 } };
-    const withEdit = await runAndRestart(t, all, (path, baseUrl) =>
-      writeFileSync(path, JSON.stringify({ models: edited(baseUrl), ...later })),
-    );
-    assert.deepEqual([withEdit.ledgers, withEdit.bodies, withEdit.keys], [ledgers, bodies, keys]);
-
-    const keyless = ['named']; // a key that the file held is gone with it
-    const withoutFile = await runAndRestart(t, keyless, (path) => rmSync(path));
-    assert.deepEqual(withoutFile.ledgers, ledgers.slice(1, 2));
-
-    const stored = allTexts(withEdit.service.database);
-    assert.match(stored, /vendor\/held/);
-    assert.deepEqual(
-      SECRETS.filter((secret) => stored.includes(secret)),
-      [],
-    );
-  },
-);
-
 test('repeats are runs of their own, with seeds of their own, under one cost limit', async (t) => {
   const server = await startModelServer(t, [says('Done.')]); // 0.013 dollars a day
   const price = { price_per_million_tokens: { input: 10, output: 30 } };
@@ -161,15 +27,11 @@ test('repeats are runs of their own, with seeds of their own, under one cost lim
   const status = await service.runJob(RANGE);
   const runs = ['m', 'm#2', 'm#3'];
   assert.deepEqual(status.models, [...runs, 'other']);
-  assert.deepEqual(
-    status.entries.map(({ family, runs: own, entry: { run, repeats, parameters } }: any) => [
-      ...[family, own, run, repeats, parameters.seed],
-    ]),
-    [
-      ['m', runs, 1, 3, 7],
-      ['other', ['other'], 1, 1, undefined],
-    ],
+  const entries = status.entries.map(
+    ({ family, runs: own, entry: { run, repeats, parameters } }: any) =>
+      `${family} (${own}): ${run} of ${repeats}, ${parameters.seed}`,
   );
+  assert.deepEqual(entries, ['m (m,m#2,m#3): 1 of 3, 7', 'other (other): 1 of 1, undefined']);
   assert.deepEqual(
     status.details.map(
       ({ date, model, status, error }: any) => `${date} ${model} ${error ?? status}`,
@@ -238,8 +100,8 @@ test('two prompts, one with notes and one without, with repeats, are one job', a
     const [note = 'nothing'] = /Your note: none|Your note:\n.*/.exec(user.content) ?? [];
     return `${prompt} ${whereIs(request).date} ${note}`;
   });
-  const counts = [...Map.groupBy(asked, (line) => line)].map(
-    ([line, own]) => `${own.length} ${line}`,
+  const counts = Object.entries(Object.groupBy(asked, (line) => line)).map(
+    ([line, own]) => `${own?.length} ${line}`,
   );
   assert.deepEqual(counts.sort(), [
     '2 Be calm. 2025-10-15 nothing',
@@ -248,33 +110,25 @@ test('two prompts, one with notes and one without, with repeats, are one job', a
     '4 Be bold. 2025-10-16 Your note:\nnote of 2025-10-15',
   ]);
   const { sessions } = (await service.get('/reasoning')).body;
-  assert.deepEqual(
-    sessions.map(({ date, model, note }: any) => `${date} ${model} ${note}`),
-    RANGE_DATES.flatMap((date) => [
-      `${date} bold note of ${date}`,
-      `${date} bold#2 note of ${date}`,
-      `${date} calm null`,
-      `${date} calm#2 null`,
-    ]),
+  const notes = sessions.map(({ date, model, note }: any) =>
+    [model, note?.endsWith(date)].join(' '),
   );
+  const ofDate = ['bold true', 'bold#2 true', 'calm ', 'calm#2 '];
+  assert.deepEqual(notes, [...ofDate, ...ofDate]);
 });
-
 test('a run that was offered news does not continue without the key for it', async (t) => {
-  const server = await startModelServer(t, ['never']);
-  const models = [{ signature: 'm', openai_base_url: server.baseUrl }];
-  const first = await startProdService(t, {
+  const server = await startModelServer(t, () => {
+    service.settings.jinaApiKey = null;
+    return says('Done.');
+  });
+  const service = await startProdService(t, {
     agent: await realAgentHere(),
-    models,
+    models: [{ signature: 'm', openai_base_url: server.baseUrl }],
     settings: { jinaApiKey: 'jina-key' },
   });
-  const { body } = await first.post('/simulate/trigger', RANGE);
-  await server.untilAsked(1);
-  await first.stop();
-  const second = await restart(t, first.folder, { settings: { ...PROD, jinaApiKey: null } });
-  const { details } = await second.waitForJob(body.job_id);
-  for (const { error } of details)
-    assert.equal(
-      error,
-      "Model 'm' was offered search_news, whose key JINA_API_KEY is no longer set",
-    );
+  const { details } = await service.runJob(RANGE);
+  assert.deepEqual(
+    details.map(({ error }: any) => error),
+    [null, "Model 'm' was offered search_news, whose key JINA_API_KEY is no longer set"],
+  );
 });

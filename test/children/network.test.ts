@@ -5,11 +5,13 @@ import { test, type TestContext } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { Start } from '../../src/wire/protocol.ts';
 import { launch } from '../../src/children/launch.ts';
+import { askOnce } from '../support/ask-provider.ts';
 import { agentFixture, endpointAt, simulatedStart } from '../support/agents.ts';
 import { startConfined } from '../support/children.ts';
 import { listenHere } from '../support/loopback.ts';
 import { says, startModelServer, TEST_CERTIFICATE } from '../support/model-server.ts';
 import { realAgent } from '../support/service.ts';
+import { tableOf } from '../support/text-table.ts';
 import { setVariables } from '../support/variables.ts';
 
 /**
@@ -38,21 +40,17 @@ async function askInChild(baseUrl: string): Promise<string> {
   return stderr + (outcome.status === 'finished' ? outcome.summary : outcome.error);
 }
 
+const codings = [
+  ['zstd', zstdCompressSync, true],
+  ['gzip', gzipSync, false],
+] as const;
 test('a child decodes what comes compressed although it did not request that', async (t) => {
-  for (const [coding, compress] of [
-    ['zstd', zstdCompressSync],
-    ['gzip', gzipSync],
-  ] as const) {
+  setVariables(t, trusted);
+  for (const [coding, compress, tls] of codings) {
     const body = compress(JSON.stringify(says('Done.').body));
-    for (const tls of [true, false]) {
-      setVariables(t, trusted);
-      const server = await startModelServer(
-        t,
-        [{ headers: { 'content-encoding': coding }, body }],
-        { tls },
-      );
-      assert.equal(await askInChild(server.baseUrl), 'Done.');
-    }
+    const reply = { headers: { 'content-encoding': coding }, body };
+    const server = await startModelServer(t, [reply], { tls });
+    assert.equal(await askInChild(server.baseUrl), 'Done.');
   }
 });
 
@@ -93,47 +91,23 @@ async function startProxy(t: TestContext, { refusal = '' } = {}): Promise<Proxy>
 }
 
 const trusted = { NODE_EXTRA_CA_CERTS: TEST_CERTIFICATE };
-const proxied: [
-  name: string,
-  tls: boolean,
-  variables: Record<string, string>,
-  seen: (host: string) => string[],
-][] = [
-  [
-    'HTTP_PROXY takes what goes to http://',
-    false,
-    { HTTP_PROXY: 'http://PROXY' },
-    (host) => [`POST http://${host}/v1/chat/completions`],
-  ],
-  [
-    'http_proxy does too',
-    false,
-    { http_proxy: 'http://PROXY' },
-    (host) => [`POST http://${host}/v1/chat/completions`],
-  ],
-  [
-    'HTTPS_PROXY tunnels what goes to https://, with its password',
-    true,
-    { ...trusted, HTTPS_PROXY: 'http://me:word@PROXY' },
-    (host) => [`CONNECT ${host} Basic ${Buffer.from('me:word').toString('base64')}`],
-  ],
-  ['HTTPS_PROXY does not apply to http://', false, { HTTPS_PROXY: 'http://PROXY' }, () => []],
-  [
-    'NO_PROXY goes past it',
-    false,
-    { HTTP_PROXY: 'http://PROXY', NO_PROXY: 'example.org,127.0.0.1' },
-    () => [],
-  ],
-];
-for (const [name, tls, variables, seen] of proxied) {
+const PASSWORD = Buffer.from('me:word').toString('base64');
+const proxied = tableOf<[name: string, scheme: string, variables: string, seen: string]>(`
+  HTTP_PROXY takes what goes to http://       | http  | HTTP_PROXY=http://PROXY          | POST http://HOST/v1/chat/completions
+  http_proxy does too                         | http  | http_proxy=http://PROXY          | POST http://HOST/v1/chat/completions
+  HTTPS_PROXY tunnels https://, with its password | https | HTTPS_PROXY=http://me:word@PROXY | CONNECT HOST Basic ${PASSWORD}
+  HTTPS_PROXY does not apply to http://       | http  | HTTPS_PROXY=http://PROXY         |
+  NO_PROXY goes past it                       | http  | HTTP_PROXY=http://PROXY NO_PROXY=example.org,127.0.0.1 |
+`);
+for (const [name, scheme, variables, seen] of proxied) {
   test(`a proxy: ${name}`, async (t) => {
-    const [server, proxy] = await Promise.all([
-      startModelServer(t, [says('Done.')], { tls }),
-      startProxy(t),
-    ]);
-    setVariables(t, JSON.parse(JSON.stringify(variables).replace(/\bPROXY\b/, proxy.address)));
+    const server = await startModelServer(t, [says('Done.')], { tls: scheme === 'https' });
+    const proxy = await startProxy(t);
+    const pairs = variables.replace(/\bPROXY\b/, proxy.address).split(' ');
+    const named = Object.fromEntries(pairs.map((pair) => pair.split('=')));
+    setVariables(t, { ...trusted, ...named });
     assert.equal(await askInChild(server.baseUrl), 'Done.');
-    assert.deepEqual(proxy.seen, seen(`127.0.0.1:${server.port}`));
+    assert.equal(proxy.seen.join(), seen.replace('HOST', `127.0.0.1:${server.port}`));
   });
 }
 
@@ -149,21 +123,20 @@ test('a proxy that refuses is reported without its password', async (t) => {
   assert.doesNotMatch(error, /word/);
 });
 
-for (const value of [
-  'socks5://me:word@127.0.0.1:1080',
-  'me:word@proxy:3128',
-  'http://me:word@:99999',
-]) {
-  test(`an invalid proxy stops the request, and nothing bypasses it: ${value.replace('word', '...')}`, async (t) => {
-    const server = await startModelServer(t, [says('Done.')]);
+test('an invalid proxy stops the request, and nothing bypasses it', async (t) => {
+  const server = await startModelServer(t, [says('Done.')]);
+  for (const value of [
+    'socks5://me:word@127.0.0.1:1080',
+    'me:word@proxy:3128',
+    'http://me:word@:99999',
+  ]) {
     setVariables(t, { HTTP_PROXY: value });
-    assert.equal(
-      await askInChild(server.baseUrl),
-      'The model provider could not be reached: HTTP_PROXY is not a URL that starts with http:// or https://',
-    );
-    assert.equal(server.requests.length, 0);
-  });
-}
+    const { error } = await askOnce(endpointAt(server.baseUrl));
+    const reason = 'HTTP_PROXY is not a URL that starts with http:// or https://';
+    assert.equal(error, `The model provider could not be reached: ${reason}`);
+  }
+  assert.equal(server.requests.length, 0);
+});
 
 const certificates: [name: string, variables: Record<string, string>, summary: RegExp][] = [
   [
@@ -191,17 +164,17 @@ for (const [name, variables, summary] of certificates) {
   });
 }
 
-const reaches: [name: string, model: Start['model'], outcome: string][] = [
-  ['a child with an endpoint reaches the network', endpointAt('http://127.0.0.1/v1'), 'connected'],
-  ['a child of a simulated model reaches no network', { kind: 'simulated' }, 'ERR_ACCESS_DENIED'],
+const reaches: [model: Start['model'], outcome: string][] = [
+  [endpointAt('http://127.0.0.1/v1'), 'connected'],
+  [{ kind: 'simulated' }, 'ERR_ACCESS_DENIED'],
 ];
-for (const [name, model, summary] of reaches) {
-  test(name, async (t) => {
-    const server = await startModelServer(t, [says('Done.')]);
+test('a child with an endpoint reaches the network, one of a simulated model does not', async (t) => {
+  const server = await startModelServer(t, [says('Done.')]);
+  for (const [model, summary] of reaches) {
     const outcome = await launch(
       { ...simulatedStart, model, signature: String(server.port) },
       { ...WATCHED, program: agentFixture('tries-to-connect') },
     );
     assert.deepEqual(outcome, { status: 'finished', summary });
-  });
-}
+  }
+});

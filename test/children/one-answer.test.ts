@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { dialects } from '../../src/agent/provider/ask.ts';
 import { type ApiDialect, apiDialects } from '../../src/basics/domain.ts';
+import type { Json } from '../../src/basics/json.ts';
+import { type Decider, decide } from '../../src/trading/decision.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { replyTo } from '../support/dialect-servers.ts';
 import { ledgerOf } from '../support/ledger.ts';
@@ -8,6 +11,7 @@ import { type ModelRequest, type Reply, startModelServer } from '../support/mode
 import { startProdService } from '../support/prod.ts';
 import { assertReplays } from '../support/replays.ts';
 import { rowsAsText } from '../support/tables.ts';
+import { like } from '../support/text-table.ts';
 
 /** Days in one answer, in three dialects, by the real child. */
 
@@ -21,56 +25,47 @@ const BOUGHT = ['2025-10-15 buy AAPL 3 110 => 9670 10001.5 1.5 AAPL:3'];
 const IDLE = ['2025-10-15 no_trade => 10000 10000 0'];
 
 /** A provider's answer; in Messages a text that is JSON comes as the arguments of the forced tool. */
-function answerOf({ body }: ModelRequest, api: ApiDialect, text: string, reason?: string): Reply {
-  if (api === 'chat')
-    return {
-      body: {
-        choices: [{ message: { content: text }, finish_reason: reason ?? 'stop' }],
-        usage: { prompt_tokens: 900, completion_tokens: 50 },
-      },
-    };
+function answerOf(
+  { body }: Pick<ModelRequest, 'body'>,
+  api: ApiDialect,
+  text: string,
+  reason?: 'length',
+): Reply {
+  const finish_reason = reason ?? 'stop';
+  if (api === 'chat') return { body: { choices: [{ message: { content: text }, finish_reason }] } };
   if (api === 'responses')
     return {
       body: {
         status: reason === undefined ? 'completed' : 'incomplete',
         ...(reason && { incomplete_details: { reason: 'max_output_tokens' } }),
         output: [{ type: 'message', content: [{ type: 'output_text', text }] }],
-        usage: { input_tokens: 900, output_tokens: 50 },
       },
     };
   const isForced = body.tool_choice !== undefined;
   const content = isForced
     ? [{ type: 'tool_use', id: 't', name: 'trading_decision', input: JSON.parse(text) }]
     : [{ type: 'text', text }];
-  return {
-    body: {
-      content,
-      stop_reason: reason === undefined ? 'end_turn' : 'max_tokens',
-      usage: { input_tokens: 900, output_tokens: 50 },
-    },
-  };
+  return { body: { content, stop_reason: reason === undefined ? 'end_turn' : 'max_tokens' } };
+}
+
+interface RunOptions {
+  api?: ApiDialect;
+  entry?: object;
+  agentConfig?: object;
 }
 
 async function run(
   t: TestContext,
-  {
-    api = 'chat',
-    entry = {},
-    agentConfig = {},
-  }: { api?: ApiDialect; entry?: object; agentConfig?: object },
+  { api = 'chat', entry, agentConfig = {} }: RunOptions,
   reply: (request: ModelRequest, count: number) => Reply,
 ) {
   const server = await startModelServer(t, reply);
-  const service = await startProdService(t, {
-    agent: await realAgentHere(),
-    models: [
-      {
-        ...{ signature: 'm', openai_base_url: server.baseUrl, openai_api_key: 'sk', api },
-        ...{ stream: false, decision: 'one_answer', ...entry },
-      },
-    ],
-    agentConfig,
-  });
+  const model = {
+    ...{ signature: 'm', openai_base_url: server.baseUrl, openai_api_key: 'sk', api },
+    ...{ stream: false, decision: 'one_answer', ...entry },
+  };
+  const agent = await realAgentHere();
+  const service = await startProdService(t, { agent, models: [model], agentConfig });
   const job = await service.runJob(DAY);
   await assertReplays(service.database);
   const { sessions } = (await service.get('/reasoning?include_full_conversation=true')).body;
@@ -142,96 +137,73 @@ test('what is asked: the report, then the last closes of the universe', async (t
   assert.equal(requests.length, 1);
 });
 
-const UNREAD =
-  /^That is not a decision\. (.*) Answer once more, with the JSON object and nothing else\.$/;
-/** The first answer, what is wrong with it (none: it is read), and the ledger after it. */
-const answers: [what: string, text: string, problem: string | null][] = [
-  ['the whole text', JSON.stringify(DECISION), null],
-  [
-    'in a fence, with prose around it',
-    `I buy.\n\`\`\`json\n${JSON.stringify(DECISION)}\n\`\`\`\nThat is all.`,
-    null,
-  ],
+const DAY_IN_ONE_ANSWER: Decider = { by: 'one_answer' };
+const AGENT: Decider = { by: 'agent', signature: 'm', run: 'm', maxToolCalls: 1, seconds: 1 };
+const WHOLE = JSON.stringify(DECISION);
+const NO_OBJECT = 'It is not a JSON object, nor has it one in its only code fence.';
+const ordering = (side: string, amount: number) =>
+  JSON.stringify({ orders: [{ side, symbol: 'AAPL', amount }], reason: '' });
+/** Answers, and what is wrong with them; null where they are read. */
+const answers: [what: string, text: string, problem: string | null, by?: Decider][] = [
+  ['the whole text', WHOLE, null],
+  ['in a fence, with prose around it', `I buy.\n\`\`\`json\n${WHOLE}\n\`\`\`\nThat is all.`, null],
   ['null for what is not meant', JSON.stringify({ ...DECISION, weights: null }), null],
-  [
-    'two fences',
-    '```\n{}\n```\n```\n{}\n```',
-    'It is not a JSON object, nor has it one in its only code fence.',
-  ],
-  ['nothing', '', 'It is not a JSON object, nor has it one in its only code fence.'],
-  ['prose', 'I buy 3 AAPL.', 'It is not a JSON object, nor has it one in its only code fence.'],
+  ['two fences', '```\n{}\n```\n```\n{}\n```', NO_OBJECT],
+  ['nothing', '', NO_OBJECT],
+  ['prose', 'I buy 3 AAPL.', NO_OBJECT],
   ['a list', '[]', 'It is not an object.'],
   ['neither', '{"reason":""}', 'It must have exactly one of orders and weights.'],
-  [
-    'both',
-    JSON.stringify({ ...DECISION, weights: {} }),
-    'It must have exactly one of orders and weights.',
-  ],
+  ['both', `{"weights":{},${WHOLE.slice(1)}`, 'It must have exactly one of orders and weights.'],
   ['no reason', '{"orders":[]}', 'reason is missing.'],
-  [
-    'a field more',
-    JSON.stringify({ ...DECISION, date: '2025-10-16' }),
-    'There is no field "date".',
-  ],
-  [
-    'a part of a share',
-    '{"orders":[{"side":"buy","symbol":"AAPL","amount":0.5}],"reason":""}',
-    'orders.0.amount must be a whole number from 1 to 9007199254740991, got 0.5.',
-  ],
-  [
-    'another side',
-    '{"orders":[{"side":"short","symbol":"AAPL","amount":1}],"reason":""}',
-    'orders.0.side must be buy or sell.',
-  ],
+  ['a field more', `{"date":"2025-10-16",${WHOLE.slice(1)}`, 'There is no field "date".'],
+  ['a part of a share', ordering('buy', 0.5), 'orders.0.amount must be a whole number…, got 0.5.'],
+  ['another side', ordering('short', 1), 'orders.0.side must be buy or sell.'],
   [
     'more than the whole',
-    '{"weights":{"AAPL":0.75,"MSFT":0.5},"reason":""}',
-    'weights must add up to at most 1, and add up to 1.25.',
+    '{"weights":{"A":0.75,"B":0.5},"reason":""}',
+    'weights must add up…1.25.',
   ],
-  [
-    'too sure',
-    '{"orders":[],"reason":"","confidence":70}',
-    'confidence must be a number from 0 to 1, got 70.',
-  ],
-  ['done, as agents say it', '{"done":true,"reason":""}', 'There is no field "done". reason'],
+  ['too sure', '{"orders":[],"reason":"","confidence":70}', 'confidence must be…, got 70.'],
+  ['done, as agents say it', '{"done":true,"reason":""}', 'There is no field "done".'],
+  ['done, by an agent', '{"done":true,"reason":""}', null, AGENT],
+  ['neither, by an agent', '{"reason":""}', 'It must have exactly one…', AGENT],
+  ['done and orders', `{"done":true,${WHOLE.slice(1)}`, 'There is no field "orders"…', AGENT],
 ];
-for (const [what, text, problem] of answers)
-  test(`an answer is read, or has a second chance: ${what}`, async (t) => {
-    const { ledger, conversation, bodies } = await run(t, {}, (request, count) =>
-      answerOf(request, 'chat', count === 1 ? text : JSON.stringify(DECISION)),
-    );
-    assert.deepEqual(ledger, BOUGHT);
-    assert.equal(bodies.length, problem === null ? 1 : 2);
-    if (problem === null) return;
-    const again = conversation.filter(({ role }: any) => role === 'user')[1].content;
-    const [, said = ''] = UNREAD.exec(again) ?? [];
-    assert.ok(problem.startsWith(said.slice(0, problem.length)) || said === problem, said);
-    assert.deepEqual(
-      bodies[1].messages.slice(-2).map(({ role, content }: any) => [role, content ?? '']),
-      [
-        ['assistant', text],
-        ['user', again],
-      ],
-    );
+for (const [what, text, problem, by = DAY_IN_ONE_ANSWER] of answers)
+  test(`a decision is read, or in words what is wrong with it: ${what}`, () => {
+    const { again, end } = decide(by, { content: text }, true);
+    if (problem === null) return assert.equal(end?.status, 'finished');
+    const said =
+      by === AGENT
+        ? `Its answer is not a decision. ${problem}`
+        : `That is not a decision. ${problem} Answer once more, with the JSON object and nothing else.`;
+    assert.match(again ?? (end as { error: string }).error, like(said));
   });
+
+test('a model whose answer is not a decision has a second chance', async (t) => {
+  const { ledger, conversation, bodies } = await run(t, {}, (request, count) =>
+    answerOf(request, 'chat', count === 1 ? 'I buy 3 AAPL.' : WHOLE),
+  );
+  assert.deepEqual(ledger, BOUGHT);
+  assert.equal(bodies.length, 2);
+  const again = conversation.filter(({ role }: any) => role === 'user')[1].content;
+  assert.deepEqual(
+    bodies[1].messages.slice(-2).map(({ role, content }: any) => `${role}: ${content}`),
+    ['assistant: I buy 3 AAPL.', `user: ${again}`],
+  );
+});
 
 test('two answers that cannot be read: the day ends without a trade, and the job counts it', async (t) => {
   const { ledger, session, job } = await run(t, {}, (request) =>
     answerOf(request, 'chat', 'I wait.'),
   );
   assert.deepEqual(ledger, IDLE);
-  assert.equal(
-    session.session_summary,
-    'No answer could be read: It is not a JSON object, nor has it one in its only code fence.',
-  );
+  assert.equal(session.session_summary, `No answer could be read: ${NO_OBJECT}`);
   assert.deepEqual(job.warnings, ["'m' gave no answer that could be read on 1 model-day"]);
 });
 
 test('weights are the whole portfolio', async (t) => {
-  const text = JSON.stringify({
-    weights: { aapl: 0.5, MSFT: 0.25 },
-    reason: 'Half and a quarter.',
-  });
+  const text = '{"weights":{"aapl":0.5,"MSFT":0.25},"reason":"Half and a quarter."}';
   const { ledger, conversation } = await run(t, {}, (request) => answerOf(request, 'chat', text));
   assert.deepEqual(
     ledger.map((line) => line.split(' =>')[0]),
@@ -240,46 +212,33 @@ test('weights are the whole portfolio', async (t) => {
   assert.equal(conversation[3].tool_input, '{"weights":{"aapl":0.5,"MSFT":0.25},"sell_rest":true}');
 });
 
-for (const api of apiDialects)
-  test(`${api}: an answer that is cut off is a failed day`, async (t) => {
-    const { job, bodies } = await run(t, { api }, (request) =>
-      answerOf(request, api, '{"orders":[]}', 'length'),
-    );
-    assert.equal(job.details[0].error, 'Its answer was cut off, and half a decision is none');
-    assert.equal(bodies.length, 1);
-  });
+test('an answer that is cut off is a failed day', async (t) => {
+  const { job, bodies } = await run(t, {}, (request) =>
+    answerOf(request, 'chat', '{"orders":[]}', 'length'),
+  );
+  assert.equal(job.details[0].error, 'Its answer was cut off, and half a decision is none');
+  assert.equal(bodies.length, 1);
+  for (const api of apiDialects) {
+    const { body } = answerOf({ body: {} }, api, '{}', 'length') as { body: Json };
+    assert.equal(dialects[api].read(body, 1).isCut, true, api);
+  }
+});
 
-/** How each dialect names the format that it refuses. */
-const refusals: Record<ApiDialect, string> = {
-  chat: 'response_format is not supported',
-  responses: "Unsupported parameter: 'text.format'",
-  messages: 'tool_choice: not supported by this model',
-};
-for (const api of apiDialects)
-  test(`${api}: where the format is refused, the answer is asked for as text`, async (t) => {
-    const { ledger, bodies, job } = await run(t, { api }, (request, count) =>
-      count === 1
-        ? {
-            status: 400,
-            body: { error: { type: 'invalid_request_error', message: refusals[api] } },
-          }
-        : answerOf(request, api, JSON.stringify(DECISION)),
-    );
-    assert.deepEqual(ledger, BOUGHT);
-    const [, { response_format, text, tool_choice, tools }] = bodies;
-    assert.deepEqual([response_format, text?.format, tool_choice, tools], Array(4).fill(undefined));
-    assert.match(job.warnings[0], /^'m' is asked without .*, which the service adds/);
-  });
+test('messages: where the format is refused, the answer is asked for as text', async (t) => {
+  const message = 'tool_choice: not supported by this model';
+  const refused = { status: 400, body: { error: { type: 'invalid_request_error', message } } };
+  const { ledger, bodies, job } = await run(t, { api: 'messages' }, (request, count) =>
+    count === 1 ? refused : answerOf(request, 'messages', WHOLE),
+  );
+  assert.deepEqual(ledger, BOUGHT);
+  assert.deepEqual([bodies[1].tool_choice, bodies[1].tools], [undefined, undefined]);
+  assert.match(job.warnings[0], /^'m' is asked without .*, which the service adds/);
+});
 
 test('limits and a hidden open hold for decisions too', async (t) => {
-  const text = JSON.stringify({
-    orders: [{ side: 'buy', symbol: 'AAPL', amount: 60 }],
-    reason: '',
-  });
-  const { ledger, conversation } = await run(
-    t,
-    { agentConfig: { open: 'hidden', limits: { max_weight: 0.5 } } },
-    (request) => answerOf(request, 'chat', text),
+  const agentConfig = { open: 'hidden', limits: { max_weight: 0.5 } };
+  const { ledger, conversation } = await run(t, { agentConfig }, (request) =>
+    answerOf(request, 'chat', ordering('buy', 60)),
   );
   assert.deepEqual(ledger, IDLE);
   assert.match(conversation[3].content, /the limit is 50 %; at most 45 shares can be bought/);

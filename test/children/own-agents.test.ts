@@ -13,6 +13,7 @@ import {
 import { type ProdOptions, startProdService } from '../support/prod.ts';
 import { assertReplays } from '../support/replays.ts';
 import { rowsAsText } from '../support/tables.ts';
+import { like } from '../support/text-table.ts';
 
 /** Agents of the user's over HTTP: what they are sent, and what becomes of what they send. */
 
@@ -138,7 +139,11 @@ test('the tools of the day: the same ledger, refusals, log and order as for a mo
     seen['wrong'] = await ask(body, '/tools/sell', { symbol: 'AAPL' });
     seen['day'] = await ask(body, '');
     seen['sent'] = body;
-    return { body: { orders: [{ side: 'sell', symbol: 'AAPL', amount: 1 }], reason: 'Done.' } };
+    const orders = [
+      { side: 'buy', symbol: 'NVDA', amount: 1 },
+      { side: 'sell', symbol: 'AAPL', amount: 1 },
+    ];
+    return { body: { orders, reason: 'Done.' } };
   });
   assert.deepEqual(seen['tools'].body.tools.map(({ name }: any) => name).slice(0, 3), [
     'buy',
@@ -156,18 +161,14 @@ test('the tools of the day: the same ledger, refusals, log and order as for a mo
   assert.equal(seen['day'].body.portfolio.holdings[0].quantity, 50);
   assert.equal(session.session_summary, 'Done.');
   assert.equal(job.details[0].requests, 1);
-  assert.ok(
-    rowsAsText(service.database, 'SELECT detail FROM decisions WHERE detail IS NOT NULL').length >
+  assert.deepEqual(
+    rowsAsText(service.database, 'SELECT kind, side, symbol FROM decisions ORDER BY place').slice(
       0,
+      2,
+    ),
+    ['trade sell AAPL', 'refusal buy NVDA'],
+    'orders of the decision that cannot be carried out are refused one by one',
   );
-});
-
-test('an agent that has traded says that it is done', async (t) => {
-  const { ledger, session } = await run(t, async ({ body }) => {
-    await ask(body, '/tools/buy', { symbol: 'AAPL', amount: 3 });
-    return { body: { done: true, reason: 'By the tools.' } };
-  });
-  assert.deepEqual([ledger, session.session_summary], [BOUGHT, 'By the tools.']);
 });
 
 test('tokens: of a wrong one nothing, of a day no other route, of an access token no day', async (t) => {
@@ -198,74 +199,42 @@ test('tokens: of a wrong one nothing, of a day no other route, of an access toke
 });
 
 test('calls without end are refused in words beyond the limit', async (t) => {
-  const last: any[] = [];
-  const { session } = await run(
-    t,
-    async ({ body }) => {
-      for (let call = 0; call < 5; call += 1)
-        last.push(await ask(body, '/tools/get_portfolio', {}));
-      return DECISION;
-    },
-    { entry: { max_tool_calls: 3 } },
-  );
-  assert.deepEqual(
-    last.map(({ status, body }) => [status, body.error]),
-    [
-      ...Array(3).fill([200, undefined]),
-      [200, 'This is call 4, and the limit is 3 a day.'],
-      [200, 'This is call 5, and the limit is 3 a day.'],
-    ],
-  );
+  const said: string[] = [];
+  const act: Behaviour = async ({ body }) => {
+    for (let call = 0; call < 5; call += 1) {
+      const { status, body: found } = await ask(body, '/tools/get_portfolio', {});
+      said.push(`${status} ${found.error ?? 'answered'}`);
+    }
+    return { body: { done: true, reason: 'By the tools.' } };
+  };
+  const { session } = await run(t, act, { entry: { max_tool_calls: 3 } });
+  assert.deepEqual(said, [
+    ...Array(3).fill('200 answered'),
+    '200 This is call 4, and the limit is 3 a day.',
+    '200 This is call 5, and the limit is 3 a day.',
+  ]);
+  assert.equal(session.session_summary, 'By the tools.');
   const tools = session.conversation.filter(({ role }: any) => role === 'tool');
-  assert.equal(tools.length, 4);
+  assert.equal(tools.length, 3);
 });
 
+const WITH_DATE = { body: { orders: BUY, reason: '', date: '2025-10-16' } };
+const HUGE = { body: { orders: [], reason: 'x'.repeat(2_000_000) } };
+const ELSEWHERE = { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' };
 /** Answers that are not decisions, and why the day fails; each is asked once. */
-const bad: [what: string, reply: Reply, error: RegExp][] = [
-  ['garbage', { body: 'hello' }, /^The agent returned 200: text\/html instead of JSON: hello$/],
-  [
-    'an unknown field',
-    { body: { orders: BUY, reason: '', date: '2025-10-16' } },
-    /^Its answer is not a decision\. There is no field "date"\.$/,
-  ],
-  ['neither', { body: { reason: '' } }, /^Its answer is not a decision\. It must have exactly one/],
-  [
-    'done and orders',
-    { body: { done: true, orders: BUY, reason: '' } },
-    /^Its answer is not a decision\. There is no field "orders"\.$/,
-  ],
-  [
-    'a redirect',
-    { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },
-    /redirect/,
-  ],
-  ['400', { status: 400, body: { error: 'no' } }, /^The agent returned 400: no$/],
-  [
-    'a huge answer',
-    { body: { orders: [], reason: 'x'.repeat(2_000_000) } },
-    /larger than 1048576 bytes/,
-  ],
+const bad: [what: string, reply: Reply, error: string][] = [
+  ['garbage', { body: 'hello' }, 'The agent returned 200: text/html instead of JSON: hello'],
+  ['a field more', WITH_DATE, 'Its answer is not a decision. There is no field "date".'],
+  ['a redirect', ELSEWHERE, '…redirect…'],
+  ['400', { status: 400, body: { error: 'no' } }, 'The agent returned 400: no'],
+  ['a huge answer', HUGE, '…larger than 1048576 bytes…'],
 ];
 for (const [what, reply, error] of bad)
   test(`an agent fails its day after one request: ${what}`, async (t) => {
-    const run1 = await run(t, [reply]);
-    assert.match(run1.error, error);
-    assert.deepEqual([run1.ledger, run1.requests.length], [[], 1]);
+    const failed = await run(t, [reply]);
+    assert.match(failed.error, like(error));
+    assert.deepEqual([failed.ledger, failed.requests.length], [[], 1]);
   });
-
-test('orders that cannot be carried out are refused one by one', async (t) => {
-  const orders = [
-    { side: 'buy', symbol: 'NVDA', amount: 1 },
-    ...BUY,
-    { side: 'sell', symbol: 'MSFT', amount: 1 },
-  ];
-  const { ledger, service } = await run(t, [{ body: { orders, reason: '' } }]);
-  assert.deepEqual(ledger, BOUGHT);
-  assert.deepEqual(
-    rowsAsText(service.database, 'SELECT kind, side, symbol FROM decisions ORDER BY place DESC'),
-    ['refusal buy NVDA', 'trade buy AAPL', 'refusal sell MSFT'],
-  );
-});
 
 test('a server in trouble is asked again, with the same key, token and body', async (t) => {
   const { ledger, requests } = await run(t, [{ status: 503, body: 'busy' }, DECISION]);
@@ -280,13 +249,6 @@ test('in DEV an agent is simulated: no request, no cost', async (t) => {
     [requests.length, job.status, job.entries[0].entry.kind],
     [0, 'completed', 'simulated'],
   );
-});
-
-test('an agent without a URL is an error of the configuration', async (t) => {
-  const service = await startProdService(t, { models: [{ signature: 'mine', api: 'agent' }] });
-  const { status, body } = await service.post('/simulate/trigger', DAY);
-  assert.equal(status, 500);
-  assert.match(body.detail, /models\[0\]\.agent_url: "api": "agent" needs the URL of the agent/);
 });
 
 test('an idle connection to the tools of a day is kept longer than others', async (t) => {

@@ -1,23 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { inProcesses, realAgentHere } from '../support/agent-here.ts';
 import { agentFixture } from '../support/agents.ts';
 import { ledgerOf } from '../support/ledger.ts';
-import {
-  answers,
-  type Behaviour,
-  calls,
-  fails,
-  type ModelRequest,
-  type Reply,
-  says,
-  startModelServer,
-  usage,
-  whereIs,
-} from '../support/model-server.ts';
+import { calls, says, startModelServer, usage } from '../support/model-server.ts';
 import { isRunning, modelDaysOf, noProc } from '../support/processes.ts';
 import { PRICES, startProdService } from '../support/prod.ts';
 import { storePrices } from '../support/prices.ts';
@@ -27,58 +16,6 @@ import { leftToLongForm } from '../support/long.ts';
 
 const ONE_DAY = { start_date: '2025-10-06', end_date: '2025-10-06' };
 const WEEK = { start_date: '2025-10-06', end_date: '2025-10-10' };
-
-const fixture = (name: string): any =>
-  JSON.parse(
-    readFileSync(new URL(`../fixtures/completions/${name}.json`, import.meta.url), 'utf8'),
-  );
-
-/**
- * Buys and sells so that every repeated trade would show: more from day to day, and two calls in
- * one message.
- */
-function trade(request: ModelRequest): Reply {
-  const { date, step } = whereIs(request);
-  const day = Number(date.slice(8));
-  if (step === 1)
-    return calls(['buy', { symbol: 'AAPL', amount: day }], ['buy', { symbol: 'MSFT', amount: 1 }]);
-  if (step === 2) return calls(['sell', { symbol: 'AAPL', amount: 2 }]);
-  return says('Traded.');
-}
-
-test('a provider that fails every third request leaves the same positions as one that never fails', async (t) => {
-  const faults: Reply[] = [
-    fails(429, 'Slow down', { 'retry-after-ms': '3' }),
-    fails(500, 'Oops'),
-    { cut: 'sized' },
-  ];
-  const failing: Behaviour = (request, count) =>
-    count % 3 === 0 ? (faults[(count / 3) % faults.length] as Reply) : trade(request);
-  const [good, bad] = await Promise.all([startModelServer(t, trade), startModelServer(t, failing)]);
-  const service = await startProdService(t, {
-    agent: await realAgentHere(),
-    models: [
-      { signature: 'good', openai_base_url: good.baseUrl },
-      { signature: 'bad', openai_base_url: bad.baseUrl },
-    ],
-  });
-  const status = await service.runJob(WEEK);
-  assert.equal(status.status, 'completed');
-  const expected = ledgerOf(service.database, 'good');
-  assert.equal(expected.length, 15);
-  assert.deepEqual(ledgerOf(service.database, 'bad'), expected);
-  assert.deepEqual([good.requests.length, bad.requests.length], [15, 22]);
-  for (const [model, requests] of [
-    ['good', 15],
-    ['bad', 22],
-  ]) {
-    const own = status.details.filter((detail: any) => detail.model === model);
-    const sum = (field: string) => own.reduce((all: number, one: any) => all + one[field], 0);
-    assert.deepEqual([sum('steps'), sum('requests')], [15, requests]);
-  }
-  const failures = service.logLines.filter(({ message }) => message === 'model request failed');
-  assert.equal(failures.length, 7);
-});
 
 test('tokens, requests and costs are in the details, and unknown values are null', async (t) => {
   const usages: Record<string, object | null> = {
@@ -188,29 +125,6 @@ test('a day ends at max_steps with its last calls executed', async (t) => {
     body.sessions[0].session_summary,
     'Reached the limit of 3 steps; the day ended there.',
   );
-});
-
-test('words that are no call, or no text, trade nothing, and the log says so', async (t) => {
-  const replies: Record<string, Reply> = {
-    written: answers({ content: fixture('written-tool-calls').hermes }),
-    odd: answers({ content: 'A\u0000B \ud800 \u2028' }),
-  };
-  const server = await startModelServer(t, ({ body }) => replies[body.model] as Reply);
-  const models = Object.keys(replies).map((signature) => ({
-    ...{ signature, openai_base_url: server.baseUrl },
-  }));
-  const service = await startProdService(t, { agent: await realAgentHere(), models });
-  assert.equal((await service.runJob(ONE_DAY)).status, 'completed');
-  for (const name of Object.keys(replies))
-    assert.deepEqual(ledgerOf(service.database, name), ['2025-10-06 no_trade => 10000 10000 0']);
-  const { body } = await service.get('/reasoning?model=written&include_full_conversation=true');
-  const [, , answer, note, ...others] = body.sessions[0].conversation;
-  assert.deepEqual([answer.role, note.role, others], ['assistant', 'system', []]);
-  assert.match(
-    note.content,
-    /seems to contain tool calls written as text\. They were not executed/,
-  );
-  assert.equal(server.requests.length, 2);
 });
 
 test('children that wait for their models exit by themselves when their parent is killed', {

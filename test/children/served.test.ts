@@ -6,6 +6,7 @@ import { costOf } from '../../src/trading/answer-cost.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { calls, says, startModelServer, whereIs } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';
+import { tableOf } from '../support/text-table.ts';
 import { validBody } from '../support/valid-body.ts';
 
 /** Who answered: kept with each message, told for each model, and a change of it is no skill. */
@@ -35,27 +36,21 @@ test('who answered is in the conversation, with the model, and a change within a
 
   const path = '/reasoning?model=moving&date=2025-10-13&include_full_conversation=true';
   const [session] = (await validBody(service, path, reasoningResponse)).sessions;
-  const served = session?.conversation?.map((message) => [message.role, message.served]);
-  const said = {
-    ...{ model: 'moving-1', id: 'chatcmpl-1', system_fingerprint: 'fp_1' },
-    service_tier: 'default',
-  };
-  assert.deepEqual(served, [
-    ...[['system', null] as const, ['user', null] as const],
-    ...[['assistant', said] as const, ['tool', null] as const, ['assistant', said] as const],
-  ]);
+  const conversation = session?.conversation ?? [];
+  const saidBy = conversation.map(({ role, served }) => `${role} ${served?.model ?? '-'}`);
+  const [asked, answered] = [['system -', 'user -'], 'assistant moving-1'];
+  assert.deepEqual(saidBy, [...asked, answered, 'tool -', answered]);
+  const rest = { id: 'chatcmpl-1', system_fingerprint: 'fp_1', service_tier: 'default' };
+  assert.deepEqual(conversation[2]?.served, { model: 'moving-1', ...rest });
 
   const found = (await validBody(service, '/models', modelsResponse)).models;
+  const ways = found.map(({ signature, entry }) => `${signature} ${entry?.api} ${entry?.stream}`);
+  assert.deepEqual(ways, ['moving chat false', 'steady chat false']);
   assert.deepEqual(
-    found.map(({ signature, served, entry }) => [signature, served, entry?.api, entry?.stream]),
+    found.map(({ served }) => served),
     [
-      [
-        'moving',
-        [servedBy('moving-1', '13', '15'), servedBy('moving-2', '16', '17')],
-        'chat',
-        false,
-      ],
-      ['steady', [servedBy('steady-1', '13', '17')], 'chat', false],
+      [servedBy('moving-1', '13', '15'), servedBy('moving-2', '16', '17')],
+      [servedBy('steady-1', '13', '17')],
     ],
   );
 
@@ -72,30 +67,20 @@ test('who answered is in the conversation, with the model, and a change within a
 });
 
 /** Tokens of a million each way, prices beside 4 and 10 dollars, and what that costs. */
-const costs: [name: string, usage: object, prices: object, cost: number][] = [
-  ['nothing of a cache', {}, {}, 14],
-  ['half read from it, at its price', { cachedTokens: 500_000 }, { cached_input: 0.4 }, 12.2],
-  ['a quarter written, at 1.25 times the input', { cacheWriteTokens: 250_000 }, {}, 14.25],
-  ['a quarter written, at its price', { cacheWriteTokens: 250_000 }, { cache_write: 8 }, 15],
-  [
-    'read and written',
-    { cachedTokens: 500_000, cacheWriteTokens: 250_000 },
-    { cached_input: 0.4, cache_write: 8 },
-    13.2,
-  ],
-  [
-    'more than there is',
-    { cachedTokens: 900_000, cacheWriteTokens: 900_000 },
-    { cached_input: 0, cache_write: 0 },
-    10,
-  ],
-];
+const costs = tableOf<[name: string, usage: string, prices: string, cost: string]>(`
+  nothing of a cache                           | {}                        | {}                   | 14
+  half read from it, at its price              | {"cachedTokens":500000}   | {"cached_input":0.4} | 12.2
+  a quarter written, at 1.25 times the input   | {"cacheWriteTokens":250000} | {}                 | 14.25
+  a quarter written, at its price              | {"cacheWriteTokens":250000} | {"cache_write":8}  | 15
+  read and written                             | {"cachedTokens":500000,"cacheWriteTokens":250000} | {"cached_input":0.4,"cache_write":8} | 13.2
+  more than there is                           | {"cachedTokens":900000,"cacheWriteTokens":900000} | {"cached_input":0,"cache_write":0} | 10
+`);
 test('the cost of a million tokens each way', () => {
   const million = { promptTokens: 1_000_000, completionTokens: 1_000_000 };
   const unknown = { cachedTokens: null, cacheWriteTokens: null, reasoningTokens: null };
   for (const [name, usage, prices, cost] of costs) {
-    const all = { input: 4, output: 10, ...prices };
-    const found = costOf({ ...million, ...unknown, ...usage }, all) ?? 0;
-    assert.ok(Math.abs(found - cost) < 1e-12, `${name}: ${found}`);
+    const all = { input: 4, output: 10, ...JSON.parse(prices) };
+    const found = costOf({ ...million, ...unknown, ...JSON.parse(usage) }, all) ?? 0;
+    assert.ok(Math.abs(found - Number(cost)) < 1e-12, `${name}: ${found}`);
   }
 });

@@ -14,11 +14,9 @@ const USAGE = {
 
 test('a cost limit counts what all runs of a family have cost, on the dates before and on the one that runs, each cost once', () => {
   const database = openDatabase(':memory:');
-  const runs = ['a-1', 'a-2', 'b'].map((model) => ({
-    model,
-    startDate: FIRST,
-    family: model.replace(/-.*/, ''),
-  }));
+  const runs = ['a-1', 'a-2', 'b'].map((model) => {
+    return { model, startDate: FIRST, family: model.replace(/-.*/, '') };
+  });
   const range = { startDate: FIRST, endDate: THIRD, dates: [FIRST, SECOND, THIRD] };
   const createdAt = '2025-12-01T00:00:00.000Z';
   const others = { replaceExisting: false, agentConfig: {}, createdAt, warnings: [] };
@@ -29,14 +27,12 @@ test('a cost limit counts what all runs of a family have cost, on the dates befo
   insertTestJob(database, { jobId: 'job', ...range, runs, ...others });
   const spend = (date: string, model: string, costUsd: number) =>
     addUsage(database, { jobId: 'job', date, model }, { ...USAGE, costUsd });
+  const before = (date: string) => costsBefore(database, 'job', date);
   const isOver = (date: string, family: string, limit: number | null) =>
     isOverCostLimit(
       database,
       { signature: family, max_cost_usd: limit },
-      {
-        modelDay: { jobId: 'job', date, model: family },
-        spentBefore: costsBefore(database, 'job', date),
-      },
+      { modelDay: { jobId: 'job', date, model: family }, spentBefore: before(date) },
     );
   /** A limit is reached once as much has been spent. */
   const check = (date: string, costs: Record<string, number>) => {

@@ -4,20 +4,16 @@ import { inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService, twoModels } from '../support/service.ts';
+import { rowsAsText } from '../support/tables.ts';
 import { until } from '../support/until.ts';
 
 /** Monday to Friday, with a holiday on Wednesday; two symbols that make the universe. */
-const PRICES = `
-  AAPL 2025-11-10 100 101
-  AAPL 2025-11-11 102 103
-  AAPL 2025-11-13 104 105
-  AAPL 2025-11-14 106 107
-  AAPL 2025-11-17 108 109
-  MSFT 2025-11-10 200 201
-  MSFT 2025-11-11 202 203
-  MSFT 2025-11-13 204 205
-  MSFT 2025-11-14 206 207
-  MSFT 2025-11-17 208 209`;
+const PRICES = ['10', '11', '13', '14', '17']
+  .flatMap((day, index) => [
+    `AAPL 2025-11-${day} ${100 + 2 * index} ${101 + 2 * index}`,
+    `MSFT 2025-11-${day} ${200 + 2 * index} ${201 + 2 * index}`,
+  ])
+  .join('\n');
 
 const agent_config = { stock_symbols: ['AAPL', 'MSFT'], max_steps: 5 };
 const configuration = { ...twoModels, agent_config };
@@ -48,20 +44,14 @@ test('a job runs every model on every date, skips the holiday and says so, and g
     // In DEV, where models cost nothing, a cost limit has no effect.
     configuration: { ...configuration, agent_config: { ...agent_config, max_cost_usd: 0.01 } },
   });
-  service.database.statement('CREATE TABLE seen (status TEXT)').run();
-  service.database
-    .statement(
-      'CREATE TRIGGER watch AFTER UPDATE OF status ON jobs BEGIN INSERT INTO seen VALUES (new.status); END',
-    )
-    .run();
+  const watch = 'AFTER UPDATE OF status ON jobs BEGIN INSERT INTO seen VALUES (new.status); END';
+  for (const sql of ['CREATE TABLE seen (status TEXT)', `CREATE TRIGGER watch ${watch}`])
+    service.database.statement(sql).run();
   const { body } = await service.post('/simulate/trigger', UNTIL_THURSDAY);
   assert.equal(body.status, 'pending');
   const status = await service.waitForJob(body.job_id);
-  const seen = service.database.statement('SELECT status FROM seen').all();
-  assert.deepEqual(
-    seen.map((row) => row['status']),
-    ['downloading_data', 'running', 'completed'],
-  );
+  const seen = rowsAsText(service.database, 'SELECT status FROM seen');
+  assert.deepEqual(seen, ['downloading_data', 'running', 'completed']);
   assert.deepEqual(Object.values(status.progress), [8, 8, 0, 0, 2]);
   assert.deepEqual(status.warnings, ['Skipped 1 date without price data: 2025-11-12']);
   assert.deepEqual(detailsOf(status), [
@@ -145,27 +135,22 @@ test('a failed day leaves its log but no position, and the next day continues fr
   );
 });
 
-const failures: [what: string, fixture: string, error: string][] = [
-  [
-    'that exceeds its steps is stopped by the parent',
-    'never-stops',
-    'The model process broke the protocol: it continued after 5 steps',
-  ],
-  ['has a time limit', 'hangs', 'The model-day took longer than 0.2 seconds'],
-];
-for (const [what, fixture, error] of failures)
-  test(`a model-day ${what}, and a job in which every model-day failed is failed`, async (t) => {
-    const service = await startTestService(t, {
-      ...{ configuration, prices: PRICES, agent: inProcesses(agentFixture(fixture)) },
-      settings: { modelDayTimeoutMs: fixture === 'hangs' ? 200 : 600_000 },
-    });
-    const {
-      status,
-      error: own,
-      details,
-    } = await service.runJob({ ...MONDAY, models: ['model-a'] });
-    assert.deepEqual([status, own, details[0].error], ['failed', null, error]);
+test('a model-day that exceeds its steps is stopped by the parent, one has a time limit, and a job in which every model-day failed is failed', async (t) => {
+  const stops = await startTestService(t, {
+    ...{ configuration, prices: PRICES, agent: inProcesses(agentFixture('never-stops')) },
   });
+  const waits = await startTestService(t, {
+    ...scripted({ '*': [[['wait', 60_000]]] }),
+    settings: { modelDayTimeoutMs: 200 },
+  });
+  for (const [service, reason] of [
+    [stops, 'The model process broke the protocol: it continued after 5 steps'],
+    [waits, 'The model-day took longer than 0.2 seconds'],
+  ] as const) {
+    const { status, error, details } = await service.runJob({ ...MONDAY, models: ['model-a'] });
+    assert.deepEqual([status, error, details[0].error], ['failed', null, reason]);
+  }
+});
 
 test('resume mode: each model continues after its own last day, and a new one runs only the end date', async (t) => {
   const service = await startTestService(t, scripted({}));
@@ -177,6 +162,11 @@ test('resume mode: each model continues after its own last day, and a new one ru
   });
   assert.equal(body.message, 'Simulation job created for 4 dates, 3 models (resume mode)');
   const status = await service.waitForJob(body.job_id);
+  assert.deepEqual(status.warnings.slice(1), [
+    'Skipped 1 model-day already completed',
+    "Skipped 5 model-days before the model's resume date",
+    'Skipped 1 date without price data: 2025-11-12',
+  ]);
   assert.deepEqual(detailsOf(status), [
     '2025-11-11 model-a completed',
     "2025-11-11 model-b skipped Before the model's resume date",
@@ -193,31 +183,17 @@ test('resume mode: each model continues after its own last day, and a new one ru
   ]);
 });
 
-test('a job of only holidays is completed, a job without any prices fails with the reason', async (t) => {
-  const service = await startTestService(t, scripted({}));
+test('a job of only holidays is completed, and one symbol without prices blocks no date', async (t) => {
+  const service = await startTestService(t, {
+    ...scripted({}),
+    configuration: { ...twoModels, agent_config: { stock_symbols: ['AAPL', 'NONE'] } },
+    settings: { alphaVantageApiKey: 'set', autoDownloadPriceData: false },
+  });
   const holiday = await service.runJob({ start_date: '2025-11-12', end_date: '2025-11-12' });
   assert.deepEqual([holiday.status, holiday.error], ['completed', null]);
-  const unknown = await service.runJob({ start_date: '2025-11-24', end_date: '2025-11-25' });
-  assert.deepEqual(
-    [unknown.status, unknown.error],
-    [
-      'failed',
-      'No trading dates available after price data preparation: neither MASSIVE_API_KEY nor ALPHAADVANTAGE_API_KEY is set; import-prices reads price files',
-    ],
-  );
-  assert.deepEqual(Object.values(unknown.progress), [4, 4, 0, 0, 4]);
-});
-
-test('one symbol without prices blocks no date, and an extra one changes nothing', async (t) => {
-  const lonely = { ...configuration, agent_config: { stock_symbols: ['AAPL', 'NONE'] } };
-  const service = await startTestService(t, {
-    ...scripted({ 'model-a 2025-11-10': buyAapl(1) }),
-    configuration: lonely,
-    settings: { deploymentMode: 'DEV', alphaVantageApiKey: 'set', autoDownloadPriceData: false },
-  });
-  const status = await service.runJob(MONDAY);
-  assert.equal(status.status, 'completed');
-  assert.deepEqual(status.warnings, [
+  const { status, warnings } = await service.runJob(MONDAY);
+  assert.equal(status, 'completed');
+  assert.deepEqual(warnings, [
     'Price data is not downloaded: AUTO_DOWNLOAD_PRICE_DATA is false',
     '1 of 2 symbols have no price data on some of the dates',
   ]);
@@ -227,15 +203,8 @@ test('symbols with real prices keep to them in DEV, others get synthetic ones', 
   const mixed = { ...configuration, agent_config: { stock_symbols: ['AAPL', 'MADE'] } };
   const service = await startTestService(t, { ...scripted({}), configuration: mixed });
   await service.runJob({ start_date: '2025-11-10', end_date: '2025-11-12' });
-  const sources = service.database
-    .statement(
-      `SELECT DISTINCT symbol, source FROM price_data WHERE symbol IN ('AAPL', 'MADE') ORDER BY symbol`,
-    )
-    .all();
-  assert.deepEqual(
-    sources.map(({ symbol, source }) => `${symbol} ${source}`),
-    ['AAPL csv', 'MADE synthetic'],
-  );
+  const sources = `SELECT DISTINCT symbol, source FROM price_data WHERE symbol IN ('AAPL', 'MADE') ORDER BY symbol`;
+  assert.deepEqual(rowsAsText(service.database, sources), ['AAPL csv', 'MADE synthetic']);
 });
 
 test('in PROD nothing is synthetic, and models that are not in the configuration are named in warnings, many are counted, and fail', async (t) => {
@@ -282,15 +251,14 @@ test('of many models few at a time are no burden, side by side their children co
     return agent.startChild(program, rights, modelDay);
   };
   const models = Array.from({ length: 101 }, (_, index) => `model-${index}`);
-  for (const [maxParallelModels, niceness] of [
+  const options = { ...scripted({}), agent: { ...agent, startChild } };
+  const service = await startTestService(t, { ...options, settings: { maxParallelModels: 200 } });
+  for (const [count, niceness] of [
     [3, 10],
-    [200, 19],
+    [101, 19],
   ] as const) {
-    const options = { ...scripted({}), agent: { ...agent, startChild } };
-    const service = await startTestService(t, { ...options, settings: { maxParallelModels } });
-    await service.runJob({ ...MONDAY, models });
+    await service.runJob({ ...MONDAY, models: models.slice(0, count), replace_existing: true });
     assert.deepEqual([...seen], [niceness]);
     seen.clear();
-    await service.stop();
   }
 });

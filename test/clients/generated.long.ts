@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { spawnSync, type SpawnSyncOptions } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { cleanText } from '../../src/basics/text.ts';
+import { canInstall, NPM_INSTALL, run } from '../support/foreign-tools.ts';
 import { lastWeekdays } from '../support/market.ts';
 import { installProgram, startServer } from '../support/program.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -41,28 +40,6 @@ const STRICT = {
   files: ['job.ts'],
 };
 
-/** Runs a command to its end. Throws with what it wrote when it fails. */
-function run(command: string, args: readonly string[], options: SpawnSyncOptions): string {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    ...options,
-    encoding: 'utf8',
-  });
-  if (status !== 0)
-    throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `${stdout}${stderr}`}`);
-  return stdout as string;
-}
-
-/** Whether the tools are there now; skips the test, with what was said, when they cannot be had. */
-function canInstall(t: TestContext, tools: string, install: () => void): boolean {
-  try {
-    install();
-    return true;
-  } catch (error) {
-    t.skip(`${tools} cannot be had: ${cleanText((error as Error).message).slice(-300)}`);
-    return false;
-  }
-}
-
 /** The built program with a token, in DEV mode; resolves to the arguments of a client. */
 async function startService(t: TestContext): Promise<string[]> {
   const env = { DEPLOYMENT_MODE: 'DEV', API_TOKEN: TOKEN };
@@ -77,52 +54,41 @@ async function saveDescription(url: string, path: string): Promise<void> {
   writeFileSync(path, await response.text());
 }
 
+/** What a client read of its job, of two models over the dates. */
 function checkJob(text: string): void {
   const seen = JSON.parse(text);
   assert.deepEqual([seen.status, seen.dates, seen.completed], ['completed', dates, 6]);
   assert.deepEqual(
-    seen.modelDays.map(([date, model]: [string, string]) => [date, model]),
-    dates.flatMap((date) => ['model-a', 'model-b'].map((model) => [date, model])),
+    seen.modelDays.map(([date, model, steps]: any) => [date, model, steps > 0]),
+    dates.flatMap((date) => ['model-a', 'model-b'].map((model) => [date, model, true])),
   );
-  assert.ok(seen.modelDays.every(([, , steps]: [string, string, number]) => steps > 0));
-  assert.deepEqual([...new Set(seen.records.map(([date]: [string]) => date))], dates);
+  assert.deepEqual([...new Set(seen.records.map(([date]: any) => date))], dates);
   assert.match(seen.csvHeader, /^id,job_id,date,model,/);
-  assert.deepEqual(seen.conversations, [
-    ['model-a', 'system'],
-    ['model-b', 'system'],
-  ]);
-  assert.ok(
-    seen.returns.length === 2 &&
-      seen.returns.every(([, figure]: [string, number]) => Number.isFinite(figure)),
+  const both = (value: string) => [
+    ['model-a', value],
+    ['model-b', value],
+  ];
+  assert.deepEqual(seen.conversations, both('system'));
+  assert.deepEqual(seen.models, both(lastDate));
+  assert.deepEqual(
+    seen.returns.map(([, figure]: any) => Number.isFinite(figure)),
+    [true, true],
   );
   assert.equal(seen.benchmark, 'universe');
-  assert.deepEqual(seen.models, [
-    ['model-a', lastDate],
-    ['model-b', lastDate],
-  ]);
   assert.deepEqual(seen.jobs, [[true, 'completed']]);
   assert.deepEqual(seen.health, ['healthy', 'DEV', true]);
   assert.deepEqual(
-    seen.errors.map(([status]: [number]) => status),
+    seen.errors.map(([status]: any) => status),
     [409, 422, 404, 401],
   );
-  assert.deepEqual(
-    [seen.errors[1][1], seen.errors[2][1]],
-    ['limit: expected a wh', 'Job a/b not found'],
-  );
+  const words = [seen.errors[1][1], seen.errors[2][1]];
+  assert.deepEqual(words, ['limit: expected a wh', 'Job a/b not found']);
 }
 
 test('a TypeScript client that openapi-typescript made compiles under strict and runs a whole job', async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const options = [
-    '--no-audit',
-    '--no-fund',
-    '--ignore-scripts',
-    '--save-exact',
-    '--fetch-retries=0',
-  ];
-  const install = () => run('npm', ['install', ...options, ...TYPESCRIPT_TOOLS], { cwd: folder });
+  const install = () => run('npm', [...NPM_INSTALL, ...TYPESCRIPT_TOOLS], { cwd: folder });
   if (!canInstall(t, 'openapi-typescript', install)) return;
   const args = await startService(t);
   await saveDescription(args[0] as string, join(folder, 'openapi.json'));

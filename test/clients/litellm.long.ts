@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { copyFileSync, writeFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { type ApiDialect, apiDialects } from '../../src/basics/domain.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import type { Step } from '../support/dialect-servers.ts';
+import { canInstall, run } from '../support/foreign-tools.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { startProdService } from '../support/prod.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -22,23 +23,14 @@ import { until } from '../support/until.ts';
 
 const TOOL = 'litellm[proxy]==1.106.2';
 const DAY = { start_date: '2025-10-15', end_date: '2025-10-15' };
+const order = (symbol: string, amount: number): [string, object] => ['buy', { symbol, amount }];
+const lookups: [string, object][] = [
+  ['get_price', { symbol: 'AAPL' }],
+  ['get_portfolio', {}],
+];
 const STEPS: Step[] = [
-  {
-    text: 'I look first.',
-    thought: 'AAPL looks cheap → buy?',
-    calls: [
-      ['get_price', { symbol: 'AAPL' }],
-      ['get_portfolio', {}],
-    ],
-  },
-  {
-    text: '',
-    thought: 'Buy.',
-    calls: [
-      ['buy', { symbol: 'AAPL', amount: 3 }],
-      ['buy', { symbol: 'MSFT', amount: 0.5 }],
-    ],
-  },
+  { text: 'I look first.', thought: 'AAPL looks cheap → buy?', calls: lookups },
+  { text: '', thought: 'Buy.', calls: [order('AAPL', 3), order('MSFT', 0.5)] },
   { text: 'Done for today.', thought: 'Enough.', calls: [] },
 ];
 const prices = { input: 2, output: 10, cached_input: 0.2, cache_write: 2 };
@@ -59,20 +51,15 @@ const DAYS_MS = 180_000;
 const TEST_MS = 2 * INSTALL_MS + START_MS + DAYS_MS;
 
 /** The command of the proxy; null, with the test skipped, where it cannot be installed. */
-function install(t: TestContext, folder: string): string | null {
+function proxyIn(t: TestContext, folder: string): string | null {
   const known = process.env['LITELLM'];
   if (known !== undefined) return known;
-  const steps = [
-    ['python3', '-m', 'venv', join(folder, 'venv')],
-    [join(folder, 'venv/bin/pip'), 'install', '-q', TOOL],
-  ];
-  for (const [command = '', ...args] of steps) {
-    const { status, stderr } = spawnSync(command, args, { encoding: 'utf8', timeout: INSTALL_MS });
-    if (status === 0) continue;
-    t.skip(`${TOOL} cannot be had: ${String(stderr).slice(-300)}`);
-    return null;
-  }
-  return join(folder, 'venv/bin/litellm');
+  const limits = { cwd: folder, timeout: INSTALL_MS };
+  const install = () => {
+    run('python3', ['-m', 'venv', 'venv'], limits);
+    run(join(folder, 'venv/bin/pip'), ['install', '-q', TOOL], limits);
+  };
+  return canInstall(t, TOOL, install) ? join(folder, 'venv/bin/litellm') : null;
 }
 
 async function freePort(): Promise<number> {
@@ -132,10 +119,10 @@ test('the same day through six ways of LiteLLM: the same positions, conversation
   timeout: TEST_MS,
 }, async (t) => {
   const folder = temporaryFolder(t);
-  const command = install(t, folder);
+  const command = proxyIn(t, folder);
   if (command === null) return;
   const proxy = await startProxy(t, command, folder);
-  const run = async (api: ApiDialect, stream: boolean) => {
+  const runDay = async (api: ApiDialect, stream: boolean) => {
     const openai_base_url = api === 'messages' ? proxy : `${proxy}/v1`;
     const provider = { basemodel: 'scripted', openai_base_url, openai_api_key: KEY };
     const entry = { signature: 'm', ...provider, api, stream, price_per_million_tokens: prices };
@@ -143,38 +130,29 @@ test('the same day through six ways of LiteLLM: the same positions, conversation
     const { details, status } = await service.runJob(DAY);
     const { sessions } = (await service.get('/reasoning?include_full_conversation=true')).body;
     const conversation = sessions.flatMap((session: any) =>
-      session.conversation.map(({ role, content, summary, tool_name, tool_input }: any) => [
-        role,
-        content,
-        summary,
-        tool_name,
-        tool_input,
-      ]),
+      session.conversation.map(({ role, content, summary, tool_name, tool_input }: any) => {
+        return [role, content, summary, tool_name, tool_input];
+      }),
     );
-    if (status !== 'completed') t.diagnostic(`${api} ${stream}: ${details[0].error}`);
     const [{ error, steps, prompt_tokens, completion_tokens, cost_usd }] = details;
-    return {
-      status,
-      error,
-      steps,
-      prompt_tokens,
-      completion_tokens,
-      cost_usd,
-      ledger: ledgerOf(service.database, 'm'),
-      conversation,
-    };
+    if (status !== 'completed') t.diagnostic(`${api} ${stream}: ${error}`);
+    const ledger = ledgerOf(service.database, 'm');
+    const figures = { steps, prompt_tokens, completion_tokens, cost_usd };
+    return { status, error, ledger, conversation, ...figures };
   };
-  const first = await run('chat', false);
+  const first = await runDay('chat', false);
   assert.equal(first.status, 'completed', String(first.error));
   const thoughts = first.conversation.flatMap(([role, , summary]: string[]) =>
     role === 'assistant' ? [summary] : [],
   );
-  assert.deepEqual(
-    thoughts,
-    STEPS.map(({ thought }) => thought),
-  );
+  const scripted = STEPS.map(({ thought }) => thought);
+  assert.deepEqual(thoughts, scripted);
   assert.deepEqual(first.ledger, ['2025-10-15 buy AAPL 3 110 => 9670 10001.5 1.5 AAPL:3']);
   for (const api of apiDialects)
     for (const stream of [false, true])
-      assert.deepEqual(await run(api, stream), first, `${api}, ${stream ? 'streamed' : 'whole'}`);
+      assert.deepEqual(
+        await runDay(api, stream),
+        first,
+        `${api}, ${stream ? 'streamed' : 'whole'}`,
+      );
 });

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { dialects } from '../../src/agent/provider/ask.ts';
 import type { ChatMessage } from '../../src/agent/model.ts';
 import type { Json } from '../../src/basics/json.ts';
-import { cleanText } from '../../src/basics/text.ts';
 import { toolParameters } from '../../src/trading/tool-parameters.ts';
+import { canInstall, NPM_INSTALL, run } from '../support/foreign-tools.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 /**
@@ -44,95 +44,53 @@ const tools = Object.entries(toolParameters).map(([name, parameters]) => ({
   description: `The tool ${name}.`,
   parameters,
 }));
-const cases: [
-  api: 'responses' | 'messages',
-  type: string,
-  from: string,
-  body: Json,
-  parameters: Json,
-][] = [
-  [
-    'responses',
-    'ResponseCreateParams',
-    'openai/resources/responses/responses',
-    fixture('responses-openai.json'),
-    { reasoning: { effort: 'xhigh' }, max_output_tokens: 9 },
-  ],
-  [
-    'responses',
-    'ResponseCreateParams',
-    'openai/resources/responses/responses',
-    fixture('responses-openai.json'),
-    { temperature: 0.5, top_p: 1 },
-  ],
-  [
-    'messages',
-    'MessageCreateParams',
-    '@anthropic-ai/sdk/resources/messages',
-    fixture('messages-claude.json'),
-    { output_config: { effort: 'max' } },
-  ],
-  [
-    'messages',
-    'MessageCreateParams',
-    '@anthropic-ai/sdk/resources/messages',
-    fixture('messages-hidden-thinking.json'),
-    { thinking: { type: 'disabled' }, max_tokens: 9 },
-  ],
+const TYPES = {
+  responses: ['ResponseCreateParams', 'openai/resources/responses/responses'],
+  messages: ['MessageCreateParams', '@anthropic-ai/sdk/resources/messages'],
+} as const;
+/** The dialect, a recorded answer, and parameters of the next request. */
+const cases: [api: keyof typeof TYPES, answer: string, parameters: Json][] = [
+  ['responses', 'responses-openai', { reasoning: { effort: 'xhigh' }, max_output_tokens: 9 }],
+  ['responses', 'responses-openai', { temperature: 0.5, top_p: 1 }],
+  ['messages', 'messages-claude', { output_config: { effort: 'max' } }],
+  ['messages', 'messages-hidden-thinking', { thinking: { type: 'disabled' }, max_tokens: 9 }],
 ];
-
-function install(t: TestContext, folder: string): boolean {
-  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
-  const { status, stderr } = spawnSync(
-    'npm',
-    ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...LIBRARIES],
-    {
-      cwd: folder,
-      encoding: 'utf8',
-      timeout: COMMAND_MS,
-    },
-  );
-  if (status !== 0)
-    t.skip(`${LIBRARIES.join(', ')} cannot be had: ${cleanText(stderr).slice(-300)}`);
-  return status === 0;
-}
 
 test("the bodies of requests compile against the types of the makers' libraries", (t) => {
   const folder = temporaryFolder(t);
-  if (!install(t, folder)) return;
-  const lines = cases.flatMap(([api, type, from, answer, parameters], index) =>
+  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
+  const limits = { cwd: folder, timeout: COMMAND_MS };
+  const install = () => run('npm', [...NPM_INSTALL, ...LIBRARIES], limits);
+  if (!canInstall(t, LIBRARIES.join(', '), install)) return;
+  const lines = cases.flatMap(([api, answer, parameters], index) =>
     [true, false].map((isStreamed) => {
-      const conversation = conversationAfter(api, answer);
-      const question = {
+      const conversation = conversationAfter(api, fixture(`${answer}.json`));
+      const body = dialects[api].body({
         conversation,
         tools,
-        parameters: { model: 'm', ...parameters },
         isStreamed,
         cacheKey: 'k',
         adds: () => true,
-      };
-      const body = dialects[api].body(question);
+        parameters: { model: 'm', ...parameters },
+      });
+      const [type, from] = TYPES[api];
       return `import type { ${type} as T${index}${isStreamed} } from '${from}';\nexport const b${index}${isStreamed}: T${index}${isStreamed} = ${JSON.stringify(body)};`;
     }),
   );
-  const options = {
+  const compilerOptions = {
     strict: true,
     module: 'nodenext',
     target: 'es2023',
+    types: [],
     noEmit: true,
     skipLibCheck: true,
-    types: [],
   };
+  const tsconfig = JSON.stringify({ compilerOptions, files: ['bodies.ts'] });
+  writeFileSync(join(folder, 'tsconfig.json'), tsconfig);
   const check = (text: string) => {
     writeFileSync(join(folder, 'bodies.ts'), text);
-    writeFileSync(
-      join(folder, 'tsconfig.json'),
-      JSON.stringify({ compilerOptions: options, files: ['bodies.ts'] }),
-    );
-    return spawnSync(process.execPath, [TSC, '-p', folder], {
-      encoding: 'utf8',
-      timeout: COMMAND_MS,
-    });
+    const args = [TSC, '-p', folder];
+    return spawnSync(process.execPath, args, { encoding: 'utf8', timeout: COMMAND_MS });
   };
   const good = check(lines.join('\n'));
   assert.equal(good.status, 0, good.stdout);

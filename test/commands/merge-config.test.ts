@@ -129,28 +129,27 @@ test('a user configuration may be a stream', async (t) => {
  * What merge-config finds where it would write the merged configuration, and why it must leave it
  * there.
  */
-const inTheWay: [name: string, target: string, message: RegExp][] = [
-  ['a link', 'link.json', /it is a symbolic link$/],
-  ['a link that leads nowhere', 'nowhere.json', /it is a symbolic link$/],
-  ['a folder', 'configs', /it is not a file$/],
-  ['a database', 'old.db', /it is a database$/],
-  ['a name that SQLite uses', 'jobs.db-wal', /SQLite uses such a name beside a database$/],
-  ['the owner lock', 'owner.lock', /the service uses that name$/],
-  ['the default configuration', 'configs/default_config.json', /one of the files that are merged$/],
-  ["the user's configuration", 'user-configs/config.json', /one of the files that are merged$/],
+const inTheWay: [target: string, message: RegExp][] = [
+  ['link.json', /it is a symbolic link$/],
+  ['nowhere.json', /it is a symbolic link$/],
+  ['configs', /it is not a file$/],
+  ['old.db', /it is a database$/],
+  ['jobs.db-wal', /SQLite uses such a name beside a database$/],
+  ['owner.lock', /the service uses that name$/],
+  ['configs/default_config.json', /one of the files that are merged$/],
+  ['user-configs/config.json', /one of the files that are merged$/],
 ];
-for (const [name, file, message] of inTheWay) {
-  test(`a merged configuration does not replace ${name}`, async (t) => {
-    const folder = dirname(enterFolder(t, {}));
-    writeFileSync('old.db', `SQLite format 3\0${'x'.repeat(100)}`);
-    writeFileSync('other.json', 'other');
-    symlinkSync('other.json', 'link.json');
-    symlinkSync('missing.json', 'nowhere.json');
-    const target = join(folder, file);
-    const content = () => readdirSync(folder, { recursive: true }).sort();
-    const before = content();
-    await assert.rejects(merge(target), { code: 'cannot_start', message });
-    assert.deepEqual(content(), before);
+test('a merged configuration does not replace what is no configuration', async (t) => {
+  const folder = dirname(enterFolder(t, {}));
+  writeFileSync('old.db', `SQLite format 3\0${'x'.repeat(100)}`);
+  writeFileSync('other.json', 'other');
+  symlinkSync('other.json', 'link.json');
+  symlinkSync('missing.json', 'nowhere.json');
+  const content = () => readdirSync(folder, { recursive: true }).sort();
+  const before = content();
+  for (const [file, message] of inTheWay) {
+    await assert.rejects(merge(join(folder, file)), { code: 'cannot_start', message });
+    assert.deepEqual(content(), before, file);
     assert.equal(readFileSync('other.json', 'utf8'), 'other');
-  });
-}
+  }
+});

@@ -66,56 +66,49 @@ function compared(
   return runInProcess(['check', ...names.flatMap((name) => ['--prices', name]), path], { cwd });
 }
 
+const own = (change: { prices?: string; splits?: string; dividends?: string }) => [
+  ...[change.prices ?? PRICES, change.splits ?? SPLITS, change.dividends ?? DIVIDENDS],
+];
 const cases: [name: string, files: string[], ...differences: string[]][] = [
-  ['the same', [PRICES, SPLITS, DIVIDENDS]],
+  ['the same', own({})],
   [
     "splits as Alpha Vantage's and dividends as its too",
-    [
-      PRICES,
-      '{"symbol": "AAPL", "data": [{"effective_date": "2025-01-08", "split_factor": "4.0000"}]}',
-      '{"symbol": "MSFT", "data": [{"ex_dividend_date": "2025-01-09", "amount": "0.83"}]}',
-    ],
+    own({
+      splits:
+        '{"symbol": "AAPL", "data": [{"effective_date": "2025-01-08", "split_factor": "4.0000"}]}',
+      dividends:
+        '{"symbol": "MSFT", "data": [{"ex_dividend_date": "2025-01-09", "amount": "0.83"}]}',
+    }),
   ],
   [
     "splits as Massive's",
-    [
-      PRICES,
-      '{"results": [{"ticker": "AAPL", "execution_date": "2025-01-08", "split_from": 1, "split_to": 4}]}',
-      DIVIDENDS,
-    ],
+    own({
+      splits:
+        '{"results": [{"ticker": "AAPL", "execution_date": "2025-01-08", "split_from": 1, "split_to": 4}]}',
+    }),
   ],
+  ['no split, where none is known', own({ splits: `${SPLITS}MSFT,2025-01-08,1,1\n` })],
   [
-    'a line that says there was no split, where none is known',
-    [PRICES, `${SPLITS}MSFT,2025-01-08,1,1\n`, DIVIDENDS],
-  ],
-  [
-    'a line that says there was no split, where one is known',
-    [PRICES, SPLITS.replace('4,1', '1,1'), DIVIDENDS],
+    'no split, where one is known',
+    own({ splits: SPLITS.replace('4,1', '1,1') }),
     'AAPL 2025-01-08: split 4:1 in the database, none in your files',
   ],
   [
     'a close that a model-day used',
-    [PRICES.replace('104,108', '104,108.5'), SPLITS, DIVIDENDS],
+    own({ prices: PRICES.replace('104,108', '104,108.5') }),
     'AAPL 2025-01-07: close 108.0000 in the database, 108.5000 in your files',
   ],
   [
     'a bar that only the author has, and one that only the reader has',
-    [PRICES.replace('ORLY,2025-01-07,91,92', 'ORLY,2024-12-30,80,81'), SPLITS, DIVIDENDS],
+    own({ prices: PRICES.replace('ORLY,2025-01-07,91,92', 'ORLY,2024-12-30,80,81') }),
     'ORLY 2025-01-07: open 91.0000 in the database, none in your files',
   ],
   [
-    'another split, and another dividend',
-    [PRICES, SPLITS.replace('4,1', '2,1'), DIVIDENDS.replace('0.83', '0.84')],
-    'AAPL 2025-01-08: split 4:1 in the database, 2:1 in your files',
-    'MSFT 2025-01-09: dividend 0.83 in the database, 0.84 in your files',
-  ],
-  [
     'neither split nor dividend, and some that the author left out',
-    [
-      PRICES,
-      'symbol,date,numerator,denominator\nMSFT,2025-01-07,2,1\nORLY,2025-01-07,3,1\n',
-      'symbol,ex_date,amount\nAAPL,2025-01-07,0.25\nORLY,2025-01-07,1\n',
-    ],
+    own({
+      splits: 'symbol,date,numerator,denominator\nMSFT,2025-01-07,2,1\nORLY,2025-01-07,3,1\n',
+      dividends: 'symbol,ex_date,amount\nAAPL,2025-01-07,0.25\nORLY,2025-01-07,1\n',
+    }),
     'AAPL 2025-01-07: dividend none in the database, 0.25 in your files',
     'AAPL 2025-01-08: split 4:1 in the database, none in your files',
     'MSFT 2025-01-07: split none in the database, 2:1 in your files',
@@ -123,11 +116,25 @@ const cases: [name: string, files: string[], ...differences: string[]][] = [
   ],
 ];
 
-test('prices, splits and dividends that differ from files of your own, or that one of both lacks, are named', async (t) => {
+const refusals: [name: string, args: string[], code: number, message: RegExp][] = [
+  ['no file', ['--prices', 'none.csv'], 1, /^Cannot compare none\.csv: ENOENT/m],
+  ['a file that is none', ['--prices', 'words.txt'], 1, /Cannot compare words\.txt: /],
+  ['a word for the prices', ['--as', 'real', '--prices', 'own-0.csv'], 2, /--as is one of raw/],
+  ['a word without prices', ['--as', 'raw'], 2, /--as says what the files of --prices are/],
+  ['nothing', ['--prices'], 2, /--prices needs a value: --prices OWN-FILE/],
+  [
+    'adjusted prices beside raw ones',
+    ['--prices', 'own-0.csv', '--as', 'split-adjusted'],
+    1,
+    /^ {2}AAPL 2025-01-06: raw prices in the database, split-adjusted ones in your files; give/m,
+  ],
+];
+
+test('what differs from files of your own, or what one of both lacks, is named; files that cannot be compared are refused', async (t) => {
   const cwd = temporaryFolder(t);
   const path = await packaged(cwd);
+  const before = readFileSync(path);
   for (const [name, files, ...differences] of cases) {
-    const before = readFileSync(path);
     const { code, stdout, stderr } = await compared(cwd, path, files);
     assert.equal(stderr, '', name);
     assert.match(stdout, /^own-0\.csv: CSV\nown-1\./m);
@@ -139,13 +146,17 @@ test('prices, splits and dividends that differ from files of your own, or that o
     const result = length === 0 ? 'all as in 3 files of your own' : `${length} difference`;
     const used = 'prices: 12 bars, 1 split and 1 dividend that model-days used';
     assert.ok(stdout.includes(`${used}, ${result}`), stdout);
-    assert.deepEqual(readFileSync(path), before, 'the file stays as it is');
   }
-});
-
-test('a symbol of which the database has no bars is not compared: no model-day could use it', async (t) => {
-  const cwd = temporaryFolder(t);
-  const path = await packaged(cwd);
+  writeFileSync(join(cwd, 'words.txt'), 'neither prices\nnor anything\n');
+  const there = readdirSync(cwd);
+  for (const [name, args, code, message] of refusals) {
+    const ended = await runInProcess(['check', path, ...args], { cwd });
+    assert.match(ended.stdout + ended.stderr, message, name);
+    assert.equal(ended.code, code, name);
+  }
+  assert.deepEqual(readdirSync(cwd), there);
+  assert.deepEqual(readFileSync(path), before, 'the file stays as it is');
+  // No model-day could use a symbol of which the database has no bars.
   const database = new DatabaseSync(path);
   database.exec(`DELETE FROM price_data WHERE symbol = 'ORLY'`);
   database.close();
@@ -171,28 +182,6 @@ test('prices that are doubled before everything was made are found by nothing el
     assert.ok(stdout.includes(words), stdout);
 });
 
-const refusals: [name: string, args: string[], code: number, message: RegExp][] = [
-  ['no file', ['--prices', 'none.csv'], 1, /^Cannot compare none\.csv: ENOENT/],
-  ['a file that is none', ['--prices', 'words.txt'], 1, /Cannot compare words\.txt: /],
-  ['a word for the prices', ['--as', 'real', '--prices', 'prices.csv'], 2, /--as is one of raw/],
-  ['a word without prices', ['--as', 'raw'], 2, /--as says what the files of --prices are/],
-  ['nothing', ['--prices'], 2, /--prices needs a value: --prices OWN-FILE/],
-];
-
-test('files that cannot be compared are refused in words, and nothing stays behind', async (t) => {
-  const cwd = temporaryFolder(t);
-  const path = await packaged(cwd);
-  writeFileSync(join(cwd, 'words.txt'), 'neither prices\nnor anything\n');
-  writeFileSync(join(cwd, 'prices.csv'), PRICES);
-  const before = readdirSync(cwd);
-  for (const [name, args, code, message] of refusals) {
-    const ended = await runInProcess(['check', path, ...args], { cwd });
-    assert.match(ended.stderr, message, name);
-    assert.equal(ended.code, code, name);
-  }
-  assert.deepEqual(readdirSync(cwd), before);
-});
-
 test('dividends per share of today are compared with those that were paid at the time', async (t) => {
   const cwd = temporaryFolder(t);
   const path = await packaged(cwd, { paysPerShareOfToday: true });
@@ -202,17 +191,4 @@ test('dividends per share of today are compared with those that were paid at the
   const other = await compared(cwd, path, [PRICES, SPLITS, paid(0.41)]);
   assert.equal(other.code, 1);
   assert.match(other.stdout, /AAPL 2025-01-07: dividend 0\.4 in the database, 0\.41 in/);
-});
-
-test('adjusted prices are not compared with raw ones', async (t) => {
-  const cwd = temporaryFolder(t);
-  const path = await packaged(cwd);
-  writeFileSync(join(cwd, 'prices.csv'), PRICES);
-  const args = ['check', '--prices', 'prices.csv', '--as', 'split-adjusted', path];
-  const { code, stdout } = await runInProcess(args, { cwd });
-  assert.equal(code, 1);
-  assert.match(
-    stdout,
-    /^ {2}AAPL 2025-01-06: raw prices in the database, split-adjusted ones in your files; give/m,
-  );
 });

@@ -7,7 +7,7 @@ import { brotliCompressSync } from 'node:zlib';
 import { openDatabase } from '../../src/database/database.ts';
 import { openView } from '../../src/database/view.ts';
 import { packageJob } from '../../src/commands/backup.ts';
-import { fourDays } from '../support/books.ts';
+import { fourDays, fourDaysAt } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
@@ -17,8 +17,7 @@ import { startTestView } from '../support/view.ts';
 /** The books of `fourDays` in a file that nothing has open, which was written with a log. */
 async function unusedFile(folder: string): Promise<string> {
   const path = join(folder, 'paper.db');
-  const { database } = await fourDays(path);
-  database.close();
+  await fourDaysAt(path);
   return path;
 }
 
@@ -49,9 +48,8 @@ test('whatever would change something is refused, and neither the file nor its f
   }
   assert.equal((await view.get('/nowhere')).status, 404);
   const { paths } = (await view.get('/openapi.json')).body;
-  const methods = Object.values(paths).flatMap((operations) => Object.keys(operations as object));
-  const others = methods.filter((name) => name !== 'get');
-  assert.deepEqual(others, []);
+  const methods = Object.values<object>(paths).flatMap((operations) => Object.keys(operations));
+  assert.deepEqual([...new Set(methods)], ['get']);
   for (const request of readable.split(' '))
     assert.equal((await view.get(request)).status, 200, request);
   assert.deepEqual(contentOf(folder), before);
@@ -96,7 +94,7 @@ async function rateShown(t: TestContext, path: string, riskFreeRate: number): Pr
 test('a package is shown with the risk-free rate of its author, and a database with that of its last service', async (t) => {
   const folder = temporaryFolder(t);
   const path = join(folder, 'jobs.db');
-  (await fourDays(path)).database.close();
+  await fourDaysAt(path);
   assert.equal(await rateShown(t, path, 0.01), 0.01, 'it has none yet');
   const before = join(folder, 'before.db');
   await packageJob({ path, jobId: 'job-1', target: before, riskFreeRate: 0.05 });
@@ -191,32 +189,26 @@ test('a search finds what a service would, page by page, and leaves the file as 
   assert.deepEqual(left, before);
 });
 
-const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
-  ['a missing file', (path) => rmSync(path), /^There is no database .*paper\.db$/],
-  ['an empty file', (path) => writeFileSync(path, ''), /^Cannot read .*paper\.db: it is empty$/],
-  ['a folder', (path) => (rmSync(path), mkdirSync(path)), /paper\.db: it is a folder$/],
-  ['a file from before the first release', makeFormer, FORMER],
+const unusable: [make: (path: string) => void, message: RegExp][] = [
+  [(path) => rmSync(path), /^There is no database .*paper\.db$/],
+  [(path) => writeFileSync(path, ''), /^Cannot read .*paper\.db: it is empty$/],
+  [(path) => (rmSync(path), mkdirSync(path)), /paper\.db: it is a folder$/],
+  [makeFormer, FORMER],
+  [(path) => writeFileSync(path, 'text'.repeat(1000)), /paper\.db: file is not a database$/],
   [
-    'what is not a database',
-    (path) => writeFileSync(path, 'text'.repeat(1000)),
-    /^Cannot read the database .*paper\.db: file is not a database$/,
-  ],
-  [
-    "another program's database",
     (path) => (rmSync(path), new DatabaseSync(path).exec('CREATE TABLE t (x)')),
     /^Cannot use .*paper\.db: it is a database of another program$/,
   ],
   [
-    'a log without its index',
     (path) => copyFileSync(path, `${path}-wal`),
-    /^Cannot read the database .*paper\.db: its log \(-wal\) lies beside it without the index \(-shm\); start the service on it once/,
+    /its log \(-wal\) lies beside it without the index \(-shm\); start the service on it once/,
   ],
 ];
 test('a file that cannot be viewed is refused with the reason', async (t) => {
-  for (const [name, make, message] of unusable) {
+  for (const [make, message] of unusable) {
     const path = await unusedFile(temporaryFolder(t));
     make(path);
-    assert.throws(() => openView(path), { code: 'storage_fault', message }, name);
+    assert.throws(() => openView(path), { code: 'storage_fault', message });
   }
 });
 

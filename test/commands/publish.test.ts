@@ -36,8 +36,6 @@ test('a running service is published while it serves, without its keys and paths
   const first = await runProgram(['publish', 'site', '--title', 'A board'], { cwd, env });
   assert.deepEqual([first.code, first.stderr], [0, '']);
   assert.match(first.stdout, /^site: (\d+) files, [\d.]+ kB; \1 files changed, 0 files removed\n$/);
-  const again = await runProgram(['publish', 'site', '--title', 'A board'], { cwd, env });
-  assert.match(again.stdout, /; 0 files changed, 0 files removed\n$/);
   const files = readdirSync(join(cwd, 'site'), { recursive: true, withFileTypes: true });
   const texts = files.map((file) => {
     if (!file.isFile()) return '';

@@ -19,6 +19,7 @@ import {
 import { boundaryOf, tailOf } from '../../src/comparison/looks.ts';
 import { studentTQuantile } from '../../src/statistics/distributions.ts';
 import { within } from '../support/near.ts';
+import { tableOf } from '../support/text-table.ts';
 
 const once = (days: number) => ({ days, looks: 'once' }) as const;
 
@@ -141,31 +142,22 @@ test('the p-value over all days is the smallest level whose interval excludes ze
   }
 });
 
-const holmTable: [pValues: number[], adjusted: number[]][] = [
-  [[], []],
-  [[0.03], [0.03]],
-  [
-    [0.01, 0.04, 0.03],
-    [0.03, 0.06, 0.06],
-  ],
-  [
-    [0.5, 0.01, 0.5],
-    [1, 0.03, 1],
-  ],
-  [
-    [0.02, 0.02, 0.9],
-    [0.06, 0.06, 0.9],
-  ],
-  [
-    [0.001, 0.02, 0.012, 0.3],
-    [0.004, 0.04, 0.036, 0.3],
-  ],
-];
+const holmTable = tableOf<[pValues: string, adjusted: string]>(`
+                        |
+  0.03                  | 0.03
+  0.01 0.04 0.03        | 0.03 0.06 0.06
+  0.5 0.01 0.5          | 1 0.03 1
+  0.02 0.02 0.9         | 0.06 0.06 0.9
+  0.001 0.02 0.012 0.3  | 0.004 0.04 0.036 0.3`);
 
 test('p-values adjusted by Holm, by hand', () => {
-  for (const [pValues, adjusted] of holmTable)
-    for (const [index, own] of holm(pValues).entries())
-      assertNear(own, adjusted[index] as number, pValues.join());
+  const numbers = (cell: string) => cell.split(' ').filter(Boolean).map(Number);
+  for (const [pValues, adjusted] of holmTable) {
+    const found = holm(numbers(pValues));
+    assert.equal(found.length, numbers(adjusted).length);
+    for (const [index, wanted] of numbers(adjusted).entries())
+      assertNear(found[index], wanted, pValues);
+  }
 });
 
 test('what it would take to show a difference', () => {

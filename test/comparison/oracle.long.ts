@@ -19,18 +19,7 @@ const TRIALS = 7;
 function randomFile(seed: string, count: number): StockFile {
   const [normal, uniform] = [createNormals(seed), createUniforms(seed)];
   const days = Array.from({ length: count }, (_, day) => addDays('2025-01-01', day));
-  const runs = [
-    'one',
-    'one#2',
-    'one#3',
-    'two',
-    'two#2',
-    'three',
-    'four',
-    'four#2',
-    'four#3',
-    'four#4',
-  ];
+  const runs = 'one one#2 one#3 two two#2 three four four#2 four#3 four#4'.split(' ');
   const market = new Map<string, number[]>();
   for (const run of runs) {
     const model = run.split('#')[0] ?? '';

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { holm } from '../../src/comparison/difference.ts';
 import type { ComparedModel } from '../../src/comparison/participants.ts';
 import type { PairReport } from '../../src/comparison/pairs.ts';
 import { compare, model, type Read } from '../support/comparisons.ts';
 import { runs } from '../support/long.ts';
-import { naiveComparison, naiveHolm } from '../support/naive-comparison.ts';
 import { within } from '../support/near.ts';
 
 const RUNS = runs(12, 1000);
@@ -47,71 +45,6 @@ const toModels = (some: Some): ComparedModel[] =>
   some.map(({ name, returns }) => model(name, returns));
 
 const assertNear = within({ absolute: 1e-9, relative: 1e-9 });
-
-test('a second, naive implementation computes the same figures', () => {
-  const property = fc.property(someModels, (some) => {
-    const byDay = (values: (number | null)[]) =>
-      new Map(values.flatMap((value, day) => (value === null ? [] : [[day + 1, value] as const])));
-    const entries = some.map(({ name, returns }): [string, Record<string, Map<number, number>>] => [
-      name,
-      Object.fromEntries(Object.entries(returns).map(([run, values]) => [run, byDay(values)])),
-    ]);
-    const naive = naiveComparison(Object.fromEntries(entries));
-    const { days, models, pairs, leader } = compare(toModels(some), { curves: true });
-    assert.deepEqual(days, naive.days);
-    if (days.length < 20) return;
-    for (const own of models) {
-      const wanted = naive.model(own.model);
-      assertNear(own.totalReturn, wanted.growth, `${own.model} total return`);
-      assertNear(
-        (own.standardErrorDaily as number) / Math.sqrt(wanted.variance),
-        1,
-        `${own.model} standard error`,
-      );
-      assertNear(own.degreesOfFreedom, wanted.degreesOfFreedom, `${own.model} degrees of freedom`);
-    }
-    for (const pair of pairs) {
-      assertPair(pair, naive.pair(pair.model, pair.against));
-      assertNear(
-        pair.correlation,
-        naive.correlation(pair.model, pair.against),
-        `${pair.model} ${pair.against} correlation`,
-      );
-      const curve = naive.curve(pair.model, pair.against);
-      assert.equal(pair.curve?.length, curve.length);
-      for (const [day, wanted] of curve.entries())
-        assertNear(
-          pair.curve?.[day]?.difference,
-          wanted,
-          `${pair.model} ${pair.against} day ${day}`,
-        );
-    }
-    const pValues = pairs.map(({ pValue }) => pValue as number);
-    for (const [index, pValueHolm] of naiveHolm(pValues).entries())
-      assertNear(pairs[index]?.pValueHolm, pValueHolm, 'Holm');
-    const ratios = models.map((own) => naive.sharpeRatio(own.model));
-    const best = ratios.reduce((one, other) => (other.ratio > one.ratio ? other : one));
-    assertNear(leader.sharpeRatioDaily, best.ratio, 'Sharpe ratio');
-    assertNear(leader.probabilisticSharpeRatio, best.probability, 'probabilistic Sharpe ratio');
-  });
-  fc.assert(property, { numRuns: RUNS });
-});
-
-function assertPair(
-  pair: Read<PairReport>,
-  wanted: ReturnType<ReturnType<typeof naiveComparison>['pair']>,
-): void {
-  const where = `${pair.model} ${pair.against}`;
-  assertNear(pair.difference, wanted.growth, `${where} difference`);
-  assertNear(
-    (pair.standardErrorDaily as number) / Math.sqrt(wanted.variance),
-    1,
-    `${where} standard error`,
-  );
-  assertNear(pair.degreesOfFreedom, wanted.degreesOfFreedom, `${where} degrees of freedom`);
-  assertNear(pair.varianceShareOfRuns, wanted.ofRuns / wanted.variance, `${where} share`);
-  assertNear(pair.pValue, wanted.pValue, `${where} p`);
-}
 
 test('the same input gives the same result, whatever the order of the models and of the days', () => {
   const property = fc.property(someModels, fc.nat(), (some, seed) => {
@@ -163,40 +96,27 @@ test('a pair in the other order makes the same claim', () => {
     someModels.filter((some) => some.length >= 2),
     (some) => {
       const [first, second] = some as [Some[number], Some[number]];
-      const [one] = compare(toModels(some), { against: second.name }).pairs.filter(
-        (pair) => pair.model === first.name,
-      );
-      const [other] = compare(toModels(some), { against: first.name }).pairs.filter(
-        (pair) => pair.model === second.name,
-      );
+      const pairOf = (name: string, against: string) =>
+        compare(toModels(some), { against }).pairs.find(({ model: own }) => own === name);
+      const [one, other] = [pairOf(first.name, second.name), pairOf(second.name, first.name)];
       assert.ok(one !== undefined && other !== undefined);
       if (typeof one.difference !== 'number')
         return assert.deepEqual(other.difference, one.difference);
-      for (const name of [
-        'pValue',
-        'standardErrorDaily',
-        'degreesOfFreedom',
-        'smallestDifference',
-        'daysNeeded',
-      ] as const)
+      const same = ['pValue', 'standardErrorDaily', 'degreesOfFreedom'] as const;
+      for (const name of [...same, 'smallestDifference', 'daysNeeded'] as const)
         assert.deepEqual(other[name], one[name], name);
       assert.equal(other.meanDailyDifference, -(one.meanDailyDifference as number));
       const turned = (value: number) => 1 / (1 + value) - 1;
       assertNear(other.difference, turned(one.difference), 'difference');
-      const [interval, opposite] = [one.interval, other.interval] as {
-        low: number;
-        high: number;
-      }[];
-      assertNear(opposite?.low, turned(interval?.high as number), 'low');
-      assertNear(opposite?.high, turned(interval?.low as number), 'high');
+      const ends = ({ interval }: typeof one) => interval as { low: number; high: number };
+      assertNear(ends(other).low, turned(ends(one).high), 'low');
+      assertNear(ends(other).high, turned(ends(one).low), 'high');
       // With more models, other pairs are compared against the one than against the other.
       if (some.length === 2) assert.equal(claimOf(other), claimOf(one));
     },
   );
-  const tooFewDays = ['model-0', 'model-1'].map((name) => ({
-    name,
-    returns: { [name]: noise(10) },
-  }));
+  const few = (name: string) => ({ name, returns: { [name]: noise(10) } });
+  const tooFewDays = ['model-0', 'model-1'].map(few);
   fc.assert(property, { numRuns: RUNS, examples: [[tooFewDays]] });
 });
 
@@ -208,40 +128,19 @@ function claimOf({ sentence }: Read<PairReport>): string {
   return sentence.slice(0, sentence.indexOf(':'));
 }
 
-test('Holm by its definition, ties included', () => {
-  const property = fc.property(
-    fc.array(fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100)),
-    (pValues) => {
-      for (const [index, wanted] of naiveHolm(pValues).entries())
-        assertNear(holm(pValues)[index], wanted, `${index}`);
-    },
-  );
-  fc.assert(property, { numRuns: 200 });
-});
-
 test('probabilities of being best add up to 1, and the same model twice has half each', () => {
+  const bestOf = (models: readonly ComparedModel[]) =>
+    compare(models).models.map(({ probabilityBest }) => probabilityBest as number);
   const property = fc.property(someModels, (some) => {
-    const { models } = compare(toModels(some));
-    if (models.some(({ probabilityBest }) => typeof probabilityBest !== 'number')) return;
-    assertNear(
-      models.reduce((sum, { probabilityBest }) => sum + (probabilityBest as number), 0),
-      1,
-      'sum',
-    );
+    const best = bestOf(toModels(some));
+    if (best.some((probability) => typeof probability !== 'number')) return;
+    const sum = best.reduce((total, probability) => total + probability, 0);
+    assertNear(sum, 1, 'sum');
   });
   fc.assert(property, { numRuns: RUNS });
-  const twice = compare([model('one', { one: noise(40) }), model('two', { two: noise(40) })]);
-  assert.deepEqual(
-    twice.models.map(({ probabilityBest }) => probabilityBest),
-    [0.5, 0.5],
-  );
-  const sameRuns = Object.fromEntries(
-    Array.from({ length: 11 }, (_, run) => [`two#${run}`, noise(40)]),
-  );
-  const rounded = compare([model('one', { one: noise(40) }), model('two', sameRuns)]).models;
-  assert.deepEqual(
-    rounded.map(({ probabilityBest }) => probabilityBest),
-    [0.5, 0.5],
-    'equal but for rounding',
-  );
+  const one = model('one', { one: noise(40) });
+  assert.deepEqual(bestOf([one, model('two', { two: noise(40) })]), [0.5, 0.5]);
+  const eleven = Array.from({ length: 11 }, (_, run) => [`two#${run}`, noise(40)]);
+  const twice = bestOf([one, model('two', Object.fromEntries(eleven))]);
+  assert.deepEqual(twice, [0.5, 0.5], 'equal but for rounding');
 });

@@ -52,10 +52,8 @@ const CASH = 100_000_000;
 function rawPrices(): string {
   return SYMBOLS.flatMap((symbol, place) =>
     DATES.map((date, day) => {
-      const level =
-        40 *
-        (place + 2) *
-        Math.exp(0.05 * Math.sin(day * (0.3 + place / 9)) + (0.002 * (place - 3) * day) / 5);
+      const drift = 0.05 * Math.sin(day * (0.3 + place / 9)) + (0.002 * (place - 3) * day) / 5;
+      const level = 40 * (place + 2) * Math.exp(drift);
       const raw = symbol === SPLIT.symbol && date >= SPLIT.date ? level / 4 : level;
       return `${symbol} ${date} ${raw.toFixed(4)} ${(raw * (1 + 0.01 * Math.cos(day * (place + 1)))).toFixed(4)}`;
     }),
@@ -89,24 +87,15 @@ before(async (t) => {
   const key = drawKey('river', SYMBOLS, { weeks: null, from });
   const out = join(folder, 'control');
   const { bars, dividends } = await writeControlMarket(path, out, {
-    key,
-    from,
-    to,
-    name: 'control',
-    signal: new AbortController().signal,
+    ...{ key, from, to, name: 'control', signal: new AbortController().signal },
   });
-  const imported = await importFile(database, join(out, 'prices.csv'), {
-    clock: () => new Date(),
-  });
-  assert.deepEqual(
-    [bars, imported.bars, imported.refused.size],
-    [SYMBOLS.length * DATES.length, bars, 0],
-  );
-  const paid = await importFile(database, join(out, 'dividends.csv'), { clock: () => new Date() });
-  assert.deepEqual(
-    [dividends, paid.dividends, paid.symbols.length, paid.refused.size],
-    [DIVIDENDS.length, 4, SYMBOLS.length, 0],
-  );
+  const take = (name: string) => importFile(database, join(out, name), { clock: () => new Date() });
+  const imported = await take('prices.csv');
+  assert.equal(bars, SYMBOLS.length * DATES.length);
+  assert.deepEqual([imported.bars, imported.refused.size], [bars, 0]);
+  const paid = await take('dividends.csv');
+  assert.deepEqual([dividends, paid.dividends, paid.refused.size], [DIVIDENDS.length, 4, 0]);
+  assert.equal(paid.symbols.length, SYMBOLS.length);
   real = { database, symbols: SYMBOLS, dates: DAYS };
   control = {
     database,
@@ -151,11 +140,8 @@ function morning(
     ...dividend,
     paid: cashPerShare(dividend),
   }));
-  const { actions } = morningOf(
-    portfolio,
-    { splits: splitsBetween(pricesNow(database), held, since), dividends },
-    market,
-  );
+  const splits = splitsBetween(pricesNow(database), held, since);
+  const { actions } = morningOf(portfolio, { splits, dividends }, market);
   return actions.at(-1)?.portfolio ?? portfolio;
 }
 
@@ -163,19 +149,15 @@ function baseline(strategy: BaselineStrategy): Trader {
   return async (day) => {
     const brief = briefOf(day);
     const conversation: ChatMessage[] = firstMessages(brief);
+    const ask = createBaselineModel(strategy, { signature: strategy, brief });
     for (;;) {
-      const { content, toolCalls } = await createBaselineModel(strategy, {
-        signature: strategy,
-        brief,
-      })(conversation);
+      const { content, toolCalls } = await ask(conversation);
       conversation.push({ role: 'assistant', content, toolCalls });
       if (toolCalls.length === 0) return;
-      for (const call of toolCalls)
-        conversation.push({
-          role: 'tool',
-          id: call.id,
-          content: (await callTool(day, call)).content,
-        });
+      for (const call of toolCalls) {
+        const { content: result } = await callTool(day, call);
+        conversation.push({ role: 'tool', id: call.id, content: result });
+      }
     }
   };
 }
@@ -221,28 +203,17 @@ for (const strategy of ['buy-and-hold', 'equal-weight', 'momentum'] as const) {
   test(`${strategy} does the same in both markets over ${DAYS.length} days with a split and dividends, up to whole shares`, async () => {
     const { there, here, pair } = await comparePlays(baseline(strategy));
     const apart = there.map((value, day) => Math.abs(value - (here[day] as number)));
-    const worst = Math.max(...apart);
-    assert.ok(
-      worst < 2e-5,
-      `day ${apart.indexOf(worst)}: ${there[apart.indexOf(worst)]} and ${here[apart.indexOf(worst)]}`,
-    );
-    assert.ok(
-      there.filter((value) => Math.abs(value) > 1e-3).length > DAYS.length / 2,
-      'there is something to compare',
-    );
-    assert.ok(
-      typeof pair.difference === 'number' && Math.abs(pair.difference) < 1e-4,
-      `${JSON.stringify(pair.difference)}`,
-    );
+    const worst = apart.indexOf(Math.max(...apart));
+    assert.ok((apart[worst] as number) < 2e-5, `day ${worst}: ${there[worst]} and ${here[worst]}`);
+    const moved = there.filter((value) => Math.abs(value) > 1e-3).length;
+    assert.ok(moved > DAYS.length / 2, 'there is something to compare');
+    assert.ok(Math.abs(Number(pair.difference)) < 1e-4, `${pair.difference}`);
     assert.equal(pair.shown, false);
   });
 }
 
 test('a model that remembers the real prices shows a large difference', async () => {
   const { pair } = await comparePlays(rememberer());
-  assert.ok(
-    typeof pair.difference === 'number' && pair.difference > 0.2,
-    `${JSON.stringify(pair.difference)}`,
-  );
+  assert.ok(Number(pair.difference) > 0.2, `${pair.difference}`);
   assert.equal(pair.shown, true);
 });

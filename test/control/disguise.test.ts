@@ -29,6 +29,7 @@ import { runInProcess } from '../support/in-process.ts';
 import { storePrices } from '../support/prices.ts';
 import { copyTemplate, temporaryFolder } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
+import { like, tableOf } from '../support/text-table.ts';
 
 const PRICES = `
   AAA 2025-06-05 100 102
@@ -92,41 +93,25 @@ test('the key: the same for the same seed, another for another one; codes, facto
   const symbols = Array.from({ length: 500 }, (_, index) => `S${index}`);
   const from = '2025-06-05';
   const key = drawKey('river', symbols, { weeks: null, from });
-  assert.deepEqual(
-    drawKey('river', symbols.toReversed(), { weeks: null, from: '2024-01-01' }),
-    key,
-  );
+  const again = drawKey('river', symbols.toReversed(), { weeks: null, from: '2024-01-01' });
+  assert.deepEqual(again, key);
   assert.notDeepEqual(drawKey('rivers', symbols, { weeks: null, from }).disguises, key.disguises);
   assert.deepEqual(drawKey('river', symbols, { weeks: 7, from }), { ...key, weeks: 7 });
   const codes = key.disguises.map(({ code }) => code);
   assert.equal(new Set(codes).size, symbols.length);
-  assert.deepEqual(
-    codes.filter((code) => !/^[A-Z]{6}$/.test(code)),
-    [],
-  );
+  for (const code of codes) assert.match(code, /^[A-Z]{6}$/);
   assert.deepEqual(codes, codes.toSorted());
-  assert.notDeepEqual(
-    key.disguises.map(({ symbol }) => symbol),
-    symbols.toSorted(),
-    'the order of the codes tells nothing',
-  );
+  const order = key.disguises.map(({ symbol }) => symbol);
+  assert.notDeepEqual(order, symbols.toSorted(), 'the order of the codes tells nothing');
   const exponents = key.disguises.map(({ factor }) => Math.log2(factor));
   assert.ok(exponents.every((exponent) => exponent >= -1 && exponent < 1));
   const mean = exponents.reduce((sum, exponent) => sum + exponent, 0) / exponents.length;
-  assert.ok(
-    Math.abs(mean) < 0.1 && Math.min(...exponents) < -0.9 && Math.max(...exponents) > 0.9,
-    `mean ${mean}`,
-  );
-  const weeks = Array.from(
-    { length: 200 },
-    (_, seed) => drawKey(`${seed}`, [], { weeks: null, from }).weeks,
-  );
-  assert.ok(
-    Math.min(...weeks) >= 52 &&
-      Math.min(...weeks) < 100 &&
-      Math.max(...weeks) <= 1_040 &&
-      Math.max(...weeks) > 990,
-  );
+  const [least, most] = [Math.min(...exponents), Math.max(...exponents)];
+  assert.ok(Math.abs(mean) < 0.1 && least < -0.9 && most > 0.9, `mean ${mean}`);
+  const seeds = Array.from({ length: 200 }, (_, seed) => `${seed}`);
+  const weeks = seeds.map((seed) => drawKey(seed, [], { weeks: null, from }).weeks);
+  const [fewest, latest] = [Math.min(...weeks), Math.max(...weeks)];
+  assert.ok(fewest >= 52 && fewest < 100 && latest > 990 && latest <= 1_040);
   assert.ok(isWeekday(shiftBack(from, key)));
   assert.throws(() => drawKey('river', ['A'], { weeks: 6_545, from }), {
     code: 'invalid_dates',
@@ -224,16 +209,10 @@ test('disguise writes prices and dividends, and import-prices takes them as an a
   });
   const weeks = Number(keys[0]?.[3]);
   const lastDate = addDays('2025-06-10', -7 * weeks);
-  assert.match(
-    first.stdout,
-    /^control: 6 bars and 3 dividends of 2 symbols, [^]*\n {2}left out, without prices then: NONE\n/,
-  );
-  assert.match(
-    first.stdout,
-    new RegExp(
-      ` to ${lastDate}, ${weeks} weeks? earlier\n[^]*Next: import-prices control/prices.csv control/dividends.csv, [^]*, trigger --universe control\n$`,
-    ),
-  );
+  const said = `control: 6 bars and 3 dividends of 2 symbols, … to ${lastDate}, ${weeks} week…
+  left out, without prices then: NONE
+…Next: import-prices control/prices.csv control/dividends.csv, …, trigger --universe control\n`;
+  assert.match(first.stdout, like(said));
   const prices = read('control/prices.csv');
   assert.equal(prices.slice(0, HEADER.length), 'symbol,date,open,high,low,close,volume,source\n');
   assert.equal(prices.split('\n').length, 8);
@@ -254,88 +233,59 @@ test('disguise writes prices and dividends, and import-prices takes them as an a
   const byCode = (one: unknown[], other: unknown[]) =>
     String(one[0]).localeCompare(String(other[0]));
   assert.deepEqual(dividends.toSorted(byCode), expected.toSorted(byCode));
-  assert.doesNotMatch(
-    prices + read('control/dividends.csv') + read('control/universe.json'),
-    /AAA|BBB|NONE|2025/,
-  );
+  const given = prices + read('control/dividends.csv') + read('control/universe.json');
+  assert.doesNotMatch(given, /AAA|BBB|NONE|2025/);
 
   assert.equal((await disguise(`river ${SPAN} --out again`)).code, 0);
   for (const name of files) assert.equal(read(`again/${name}`), read(`control/${name}`));
 
   const csv = ['control/prices.csv', 'control/dividends.csv'];
   const imported = await runInProcess(['import-prices', ...csv], { cwd });
-  assert.match(
-    imported.stdout,
-    /control market CSV\n {2}imported 6 bars \(6 new or changed\) of 2 symbols/,
-  );
-  assert.match(
-    imported.stdout,
-    /CSV of dividends\n {2}imported 3 dividends \(3 new, changed or removed\) of 2 symbols/,
-  );
+  const { stdout } = imported;
+  assert.match(stdout, /control market CSV\n {2}imported 6 bars \(6 new or changed\) of 2 symbols/);
+  assert.match(stdout, /CSV of dividends\n {2}imported 3 dividends \(3 new, .*\) of 2 symbols/);
   const spans = dividendCoverage(database, [codeOf['AAA'] ?? ''], { from: '', to: '~' });
-  assert.deepEqual(
-    spans.map(({ startDate, endDate }) => [startDate, endDate]),
-    [[back('2025-06-05'), back('2025-06-10')]],
-  );
+  const covered = spans.map(({ startDate, endDate }) => `${startDate} ${endDate}`);
+  assert.deepEqual(covered, [`${back('2025-06-05')} ${back('2025-06-10')}`]);
   const series = `SELECT symbol, count(*), max(source) FROM price_data GROUP BY symbol`;
   const found = rowsAsText(database, series);
   assert.ok(found.includes(`${codeOf['AAA']} 4 disguise`) && found.includes('AAA 4 csv'));
-  assert.deepEqual(
-    rowsAsText(
-      database,
-      `SELECT end_date FROM price_data_coverage WHERE symbol = '${codeOf['AAA']}' AND source = 'disguise'`,
-    ),
-    [back('2025-06-09')],
-    'to the last complete bar',
-  );
+  const ends = `SELECT end_date FROM price_data_coverage
+    WHERE symbol = '${codeOf['AAA']}' AND source = 'disguise'`;
+  assert.deepEqual(rowsAsText(database, ends), [back('2025-06-09')], 'to the last complete bar');
 });
 
-/** Options after `--seed S`, the exit code and the message. */
-const refusals: [args: string, code: number, message: RegExp][] = [
-  [`${SPAN} --out configs`, 1, /^Cannot create the folder configs: it is not empty\n$/],
-  [`${SPAN} --out configs/default_config.json`, 1, /^Cannot create the folder .*: ENOTDIR/],
-  [`${SPAN} --out no/such`, 1, /^Cannot create the folder no\/such: ENOENT/],
-  [
-    '--from 2025-01-01 --to 2025-01-31 --out new',
-    1,
-    /: no price of the universe is stored from 2025-01-01 to/,
-  ],
-  [`${SPAN} --universe empty --out new`, 1, /no price of the universe is stored/],
-  [
-    `${SPAN} --universe big --out new`,
-    1,
-    /^Universe 'big' is not in the server configuration: it names small, empty\n$/,
-  ],
-  [`${SPAN} --weeks 9999 --out new`, 1, /9999 weeks before 2025-06-05 is before 1900-01-01/],
-  ['--from 2025-06-05 --to 2025-06-04 --out new', 2, /--from 2025-06-05 is after --to 2025-06-04/],
-  ['--from 2025-06-05 --to 2999-01-01 --out new', 2, /--to 2999-01-01 is in the future/],
-  ['--from soon --to 2025-06-04 --out new', 2, /--from: expected a date/],
-  [`${SPAN} --weeks 0 --out new`, 2, /--weeks: expected a whole number from 1 to 99999, got 0/],
-  [
-    `${SPAN} --mask symbols --weeks 9 --out new`,
-    2,
-    /--weeks: --mask symbols keeps the real dates; leave one of them out/,
-  ],
-  [`${SPAN} --mask weekdays --out new`, 2, /--mask: expected symbols, dates or both, not weekdays/],
-  [`${SPAN} --name  --out new`, 2, /--name needs a value: --name CONTROL/],
-  [`${SPAN} --out `, 2, /^Cannot run disguise: --out needs a value: --out FOLDER\./],
-  [`${SPAN} --out nowhere`, 1, /: it is a symbolic link that leads nowhere\n$/],
-  [`${SPAN} --out data/other.db-wal`, 1, /: SQLite uses such a name beside a database\n$/],
-  [`${SPAN} --out owner.lock`, 1, /: the service uses that name\n$/],
-  [
-    `${SPAN} --universe small --name small --out new`,
-    2,
-    /--name: small is the universe to disguise/,
-  ],
-];
+/** The exit code, options after `--seed S` and the message. */
+const refusals = tableOf<[code: string, options: string, message: string]>(`
+  1 | SPAN --out configs                | Cannot create the folder configs: it is not empty
+  1 | SPAN --out configs/default_config.json | Cannot create the folder …: ENOTDIR…
+  1 | SPAN --out no/such                | Cannot create the folder no/such: ENOENT…
+  1 | --from 2025-01-01 --to 2025-01-31 --out new | …: no price of the universe is stored from 2025-01-01 to…
+  1 | SPAN --universe empty --out new   | …no price of the universe is stored…
+  1 | SPAN --universe big --out new     | Universe 'big' is not in the server configuration: it names small, empty
+  1 | SPAN --weeks 9999 --out new       | …9999 weeks before 2025-06-05 is before 1900-01-01…
+  2 | --from 2025-06-05 --to 2025-06-04 --out new | …--from 2025-06-05 is after --to 2025-06-04…
+  2 | --from 2025-06-05 --to 2999-01-01 --out new | …--to 2999-01-01 is in the future…
+  2 | --from soon --to 2025-06-04 --out new | …--from: expected a date…
+  2 | SPAN --weeks 0 --out new          | …--weeks: expected a whole number from 1 to 99999, got 0…
+  2 | SPAN --mask symbols --weeks 9 --out new | …--weeks: --mask symbols keeps the real dates; leave one of them out…
+  2 | SPAN --mask weekdays --out new    | …--mask: expected symbols, dates or both, not weekdays…
+  2 | SPAN --name '' --out new          | …--name needs a value: --name CONTROL…
+  2 | SPAN --out ''                     | Cannot run disguise: --out needs a value: --out FOLDER.…
+  1 | SPAN --out nowhere                | …: it is a symbolic link that leads nowhere
+  1 | SPAN --out data/other.db-wal      | …: SQLite uses such a name beside a database
+  1 | SPAN --out owner.lock             | …: the service uses that name
+  2 | SPAN --universe small --name small --out new | …--name: small is the universe to disguise…
+`);
 test('disguise refuses what cannot be done, and leaves nothing behind', async (t) => {
   const { cwd, disguise } = installed(t);
   symlinkSync('no-such-folder', join(cwd, 'nowhere'));
   const before = readdirSync(cwd).sort();
-  for (const [args, code, message] of refusals) {
-    const ended = await disguise(`river ${args}`);
-    assert.match(ended.stderr, message, args);
-    assert.deepEqual([ended.code, ended.stdout, readdirSync(cwd).sort()], [code, '', before], args);
+  for (const [code, options, message] of refusals) {
+    const ended = await disguise(`river ${options.replace('SPAN', SPAN).replace(" ''", ' ')}`);
+    assert.match(ended.stderr.trimEnd(), like(message), options);
+    const left = [ended.code, ended.stdout, readdirSync(cwd).sort()];
+    assert.deepEqual(left, [Number(code), '', before], options);
   }
   assert.match((await disguise(` ${SPAN} --out new`)).stderr, /--seed needs a value: --seed S/);
   assert.deepEqual(readdirSync(join(cwd, 'configs')), ['default_config.json']);

@@ -22,6 +22,7 @@ import { folderOfProcess } from '../support/folder.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { inLongForm } from '../support/long.ts';
+import { like, tableOf } from '../support/text-table.ts';
 import { withoutLinks } from '../support/without-links.ts';
 
 test('a copy is a complete database by itself and opens like the original', async (t) => {
@@ -37,12 +38,8 @@ test('a copy is a complete database by itself and opens like the original', asyn
   );
   assert.equal(summary.bytes, readFileSync(target).length);
   assert.ok(shares.every((share) => share >= 0 && share <= 1));
-  assert.deepEqual(readdirSync(folder).sort(), [
-    'copy.db',
-    'jobs.db',
-    'jobs.db-shm',
-    'jobs.db-wal',
-  ]);
+  const files = ['copy.db', 'jobs.db', 'jobs.db-shm', 'jobs.db-wal'];
+  assert.deepEqual(readdirSync(folder).sort(), files);
   assert.equal(isSound(await audit(target)), true);
   const copy = openDatabase(target);
   assert.deepEqual(ledgerOf(copy, 'model-a'), ledgerOf(database, 'model-a'));
@@ -159,98 +156,38 @@ test('a copy made during writes shows one state of the database', async (t) => {
   database.close();
 });
 
-const refusals: [name: string, prepare: (folder: string) => string, message: RegExp][] = [
-  [
-    'a name that is taken',
-    (folder) => (writeFileSync(join(folder, 'mine.txt'), 'mine'), 'mine.txt'),
-    /^Cannot back up to .*mine\.txt: the file already exists$/,
-  ],
-  [
-    'a folder that is missing',
-    () => 'nowhere/copy.db',
-    /^Cannot back up to .*: the folder .*nowhere does not exist$/,
-  ],
-  [
-    'a folder for a name',
-    (folder) => (mkdirSync(join(folder, 'taken')), 'taken'),
-    /^Cannot back up to .*taken: the file already exists$/,
-  ],
-  [
-    'a link that leads nowhere',
-    (folder) => (symlinkSync('elsewhere.db', join(folder, 'link.db')), 'link.db'),
-    /^Cannot back up to .*link\.db: it is a symbolic link$/,
-  ],
-  [
-    'the log of the database, which is not there',
-    () => 'jobs.db-wal',
-    /jobs\.db-wal: SQLite uses such a name beside a database$/,
-  ],
-  [
-    "the log's index, in capitals",
-    () => 'other.db-SHM',
-    /other\.db-SHM: SQLite uses such a name beside a database$/,
-  ],
-  [
-    'the journal of a database',
-    () => 'other.db-journal',
-    /other\.db-journal: SQLite uses such a name beside a database$/,
-  ],
-  [
-    'a log, through a link to its folder',
-    (folder) => (symlinkSync('.', join(folder, 'here')), 'here/jobs.db-wal'),
-    /jobs\.db-wal: SQLite uses such a name beside a database$/,
-  ],
-  [
-    'a name beside which a log is left',
-    (folder) => (writeFileSync(join(folder, 'new.db-wal'), 'a log'), 'new.db'),
-    /new\.db: new\.db-wal lies beside it, and SQLite would apply that log to it$/,
-  ],
-  [
-    'the owner lock',
-    (folder) => inAgentData(folder, 'owner.lock'),
-    /owner\.lock: the service uses that name$/,
-  ],
-  [
-    'the note beside the lock',
-    (folder) => inAgentData(folder, 'owner.json'),
-    /owner\.json: the service uses that name$/,
-  ],
-  [
-    'the lock of another database',
-    (folder) => inAgentData(folder, 'paper.db.lock'),
-    /paper\.db\.lock: the service uses that name$/,
-  ],
-  [
-    'the note of another database',
-    (folder) => inAgentData(folder, 'paper.db.json'),
-    /paper\.db\.json: the service uses that name$/,
-  ],
-  [
-    'an unfinished copy',
-    () => 'copy.db.4194399-0123abcd.partial',
-    /partial: the service uses that name$/,
-  ],
-  [
-    "DEV's database, which each start empties",
-    () => 'jobs_dev.db',
-    /jobs_dev\.db: the service uses that name$/,
-  ],
-];
-
-function inAgentData(folder: string, name: string): string {
-  mkdirSync(join(folder, 'agent_data'));
-  return `agent_data/${name}`;
-}
-
-for (const [name, prepare, message] of refusals) {
+const BESIDE = 'SQLite uses such a name beside a database';
+const OWN = 'the service uses that name';
+/** Where no copy is made, what is put there before (a file, a folder, or a link), and why. */
+const refusals = tableOf<[name: string, target: string, put: string, message: string]>(`
+  a name that is taken                       | mine.txt            | mine.txt    | Cannot back up to …mine.txt: the file already exists
+  a folder that is missing                   | nowhere/copy.db     |             | Cannot back up to …: the folder …nowhere does not exist
+  a folder for a name                        | taken               | taken/      | Cannot back up to …taken: the file already exists
+  a link that leads nowhere                  | link.db             | link.db → elsewhere.db | Cannot back up to …link.db: it is a symbolic link
+  the log of the database, which is not there | jobs.db-wal        |             | …jobs.db-wal: ${BESIDE}
+  the log's index, in capitals               | other.db-SHM        |             | …other.db-SHM: ${BESIDE}
+  the journal of a database                  | other.db-journal    |             | …other.db-journal: ${BESIDE}
+  a log, through a link to its folder        | here/jobs.db-wal    | here → .    | …jobs.db-wal: ${BESIDE}
+  a name beside which a log is left          | new.db              | new.db-wal  | …new.db: new.db-wal lies beside it, and SQLite would apply that log to it
+  the owner lock                             | agent_data/owner.lock | agent_data/ | …owner.lock: ${OWN}
+  the note beside the lock                   | agent_data/owner.json | agent_data/ | …owner.json: ${OWN}
+  the lock of another database               | agent_data/paper.db.lock | agent_data/ | …paper.db.lock: ${OWN}
+  the note of another database               | agent_data/paper.db.json | agent_data/ | …paper.db.json: ${OWN}
+  an unfinished copy                         | copy.db.4194399-0123abcd.partial |  | …partial: ${OWN}
+  DEV's database, which each start empties   | jobs_dev.db         |             | …jobs_dev.db: ${OWN}`);
+for (const [name, place, put, message] of refusals) {
   test(`no copy is made onto ${name}, and nothing is left behind`, async (t) => {
     const folder = temporaryFolder(t);
-    const path = join(folder, 'jobs.db');
+    const [path, target] = [join(folder, 'jobs.db'), join(folder, place)];
     openDatabase(path).close();
-    const target = join(folder, prepare(folder));
+    const [file = '', end] = put.split(' → ');
+    if (end !== undefined) symlinkSync(end, join(folder, file));
+    else if (put.endsWith('/')) mkdirSync(join(folder, put));
+    else if (put !== '') writeFileSync(join(folder, put), 'mine');
     const files = () => readdirSync(folder, { recursive: true });
     const before = files();
-    await assert.rejects(backupDatabase(path, target), { code: 'cannot_start', message });
+    const refused = { code: 'cannot_start', message: like(message) };
+    await assert.rejects(backupDatabase(path, target), refused);
     assert.deepEqual(files(), before);
     if (name === 'a name that is taken') assert.equal(readFileSync(target, 'utf8'), 'mine');
   });

@@ -20,26 +20,16 @@ import {
 import { FORMER, FORMER_ID } from '../support/former.ts';
 import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { rowsAsText } from '../support/tables.ts';
+import { tableOf } from '../support/text-table.ts';
 
-const TABLES = [
-  'jobs',
-  'job_details',
-  'positions',
-  'holdings',
-  'trading_sessions',
-  'reasoning_logs',
-  'tool_usage',
-  'price_data',
-  'price_data_coverage',
-  'simulation_runs',
-];
+const TABLES = `jobs job_details positions holdings trading_sessions reasoning_logs tool_usage
+  price_data price_data_coverage simulation_runs`;
 
 test('the ten entities are STRICT tables', () => {
-  const strict = openDatabase(':memory:')
-    .statement('SELECT name FROM pragma_table_list WHERE strict = 1')
-    .all();
-  const names = strict.map((row) => row['name']);
-  for (const table of TABLES) assert.ok(names.includes(table), table);
+  const sql = 'SELECT name FROM pragma_table_list WHERE strict = 1';
+  const names = rowsAsText(openDatabase(':memory:'), sql);
+  for (const table of TABLES.split(/\s+/)) assert.ok(names.includes(table), table);
 });
 
 test('opening creates folder and schema, and opening again changes nothing', (t) => {
@@ -55,55 +45,28 @@ test('a connection waits for locks, enforces foreign keys, and survives a power 
     Object.values(database.statement(`PRAGMA ${name}`).get() ?? {})[0];
   const path = join(temporaryFolder(t), 'jobs.db');
   const database = openDatabase(path);
-  assert.deepEqual(
-    ['journal_mode', 'foreign_keys', 'busy_timeout', 'synchronous'].map((name) =>
-      pragma(database, name),
-    ),
-    ['wal', 1, 5000, 2],
-  );
+  const names = ['journal_mode', 'foreign_keys', 'busy_timeout', 'synchronous'];
+  const values = names.map((name) => pragma(database, name));
+  assert.deepEqual(values, ['wal', 1, 5000, 2]);
   assert.equal(pragma(openDatabase(path, { durability: 'process-end' }), 'synchronous'), 1);
 });
 
-const unusable: [name: string, make: (path: string) => void, message: RegExp][] = [
-  [
-    'a file that is not a database',
-    (path) => writeFileSync(path, 'once upon a time '.repeat(100)),
-    /Cannot open the database .*not a database/,
-  ],
-  [
-    "another program's database",
-    (path) => new DatabaseSync(path).exec('CREATE TABLE songs (title TEXT)'),
-    /is a database of another program/,
-  ],
-  [
-    'a newer schema',
-    (path) =>
-      new DatabaseSync(path).exec(
-        `CREATE TABLE jobs (x); PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 999`,
-      ),
-    /schema is version 999, this program knows versions up to/,
-  ],
-  [
-    'an earlier schema',
-    (path) =>
-      new DatabaseSync(path).exec(
-        `CREATE TABLE jobs (x); PRAGMA application_id = ${APPLICATION_ID}`,
-      ),
-    /schema is version 0, this program reads version \d+; use the program that made it$/,
-  ],
-  [
-    'a file from before the first release',
-    (path) =>
-      new DatabaseSync(path).exec(
-        `CREATE TABLE jobs (x); PRAGMA application_id = ${FORMER_ID}; PRAGMA user_version = 25`,
-      ),
-    FORMER,
-  ],
+const runIn = (path: string, sql: string) => new DatabaseSync(path).exec(sql);
+const OURS = `CREATE TABLE jobs (x); PRAGMA application_id = ${APPLICATION_ID};`;
+const NEWER = `${OURS} PRAGMA user_version = 999`;
+const FORMER_FILE = `CREATE TABLE jobs (x); PRAGMA application_id = ${FORMER_ID}; PRAGMA user_version = 25`;
+const unusable: [name: string, sql: string | null, message: RegExp][] = [
+  ['a file that is not a database', null, /Cannot open the database .*not a database/],
+  ["another program's database", 'CREATE TABLE songs (x)', /is a database of another program/],
+  ['a newer schema', NEWER, /schema is version 999, this program knows versions up to/],
+  ['an earlier schema', OURS, /schema is version 0, this .* \d+; use the program that made it$/],
+  ['a file from before the first release', FORMER_FILE, FORMER],
 ];
-for (const [name, make, message] of unusable) {
+for (const [name, sql, message] of unusable) {
   test(`${name} is refused and left unchanged`, (t) => {
     const path = join(temporaryFolder(t), 'jobs.db');
-    make(path);
+    if (sql === null) writeFileSync(path, 'once upon a time '.repeat(100));
+    else runIn(path, sql);
     const bytes = readFileSync(path);
     assert.throws(() => openDatabase(path), { code: 'cannot_start', message });
     assert.deepEqual(readFileSync(path), bytes);
@@ -184,183 +147,65 @@ test('the warnings of a job may be any text, as the interface allows', () => {
 
 test('other programs may write prices with only symbol, date, open and source', () => {
   const database = seeded();
-  database
-    .statement(
-      `INSERT INTO price_data (symbol, date, open, source) VALUES ('AAPL', '2025-01-06', 101.5, 'mine')`,
-    )
-    .run();
-  const row = database.statement('SELECT * FROM price_data').get();
-  assert.deepEqual(
-    { ...row },
-    {
-      symbol: 'AAPL',
-      date: '2025-01-06',
-      open: 101.5,
-      high: null,
-      low: null,
-      close: null,
-      volume: null,
-      source: 'mine',
-      written: null,
-    },
-  );
+  const bar = `INSERT INTO price_data (symbol, date, open, source) VALUES ('AAPL', '2025-01-06', 101.5, 'mine')`;
+  database.statement(bar).run();
+  const stored = rowsAsText(database, 'SELECT * FROM price_data');
+  assert.deepEqual(stored, ['AAPL 2025-01-06 101.5 - - - - mine -']);
 });
 
-test('a bar that any program changes or removes stays in the revision log', () => {
-  const database = seeded();
-  const log = () =>
-    database
-      .statement('SELECT open, close, written, replaced FROM price_revisions')
-      .all()
-      .map((row) => ({ ...row }));
-  database
-    .statement(`INSERT INTO price_data (symbol, date, open) VALUES ('AAPL', '2025-01-06', 1)`)
-    .run();
-  database.statement(`UPDATE price_data SET close = 2`).run();
-  assert.deepEqual(log(), [
-    {
-      open: 1,
-      close: null,
-      written: null,
-      replaced: 1,
-    },
-  ]);
-  database.statement(`UPDATE price_data SET close = 3`).run();
-  database.statement('DELETE FROM price_data').run();
-  assert.deepEqual(
-    log().map(({ open, close }) => [open, close]),
-    [
-      [1, null],
-      [1, 2],
-      [1, 3],
-    ],
-  );
-  assert.equal(log()[1]?.['replaced'], log()[2]?.['written']);
-});
-
-test('a split that is changed or removed stays in the revision log', () => {
-  const database = seeded();
-  const log = () =>
-    database
-      .statement('SELECT numerator, denominator, written, replaced FROM stock_split_revisions')
-      .all()
-      .map((row) => ({ ...row }));
-  database
-    .statement(
-      `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('AAPL', '2025-01-06', 2, 1)`,
-    )
-    .run();
-  database.statement(`UPDATE stock_splits SET numerator = 3`).run();
-  const first = { numerator: 2, denominator: 1, written: null };
-  assert.deepEqual(log(), [{ ...first, replaced: 1 }]);
-  database.statement(`UPDATE stock_splits SET denominator = 2`).run();
-  database.statement('DELETE FROM stock_splits').run();
-  assert.deepEqual(
-    log().map(({ numerator, denominator }) => [numerator, denominator]),
-    [
-      [2, 1],
-      [3, 1],
-      [3, 2],
-    ],
-  );
-  assert.equal(log()[1]?.['replaced'], log()[2]?.['written']);
-});
-
-test('a dividend that is changed or removed stays in the revision log', () => {
-  const database = seeded();
-  const log = () =>
-    database
-      .statement('SELECT ex_date, cash_e6, basis, written, replaced FROM dividend_revisions')
-      .all()
-      .map((row) => ({ ...row }));
-  const all = () => log().map(({ ex_date, cash_e6, basis }) => [ex_date, cash_e6, basis]);
-  database
-    .statement(
-      `INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('AAPL', '2025-01-06', 260000)`,
-    )
-    .run();
-  database.statement(`UPDATE dividends SET cash_e6 = 270000`).run();
-  const first = {
-    ex_date: '2025-01-06',
-    cash_e6: 260_000,
-    basis: 'as_paid',
-    written: null,
-  };
-  assert.deepEqual(log(), [{ ...first, replaced: 1 }]);
-  database.statement(`UPDATE dividends SET basis = 'split_adjusted'`).run();
-  database.statement(`UPDATE dividends SET ex_date = '2025-01-07'`).run();
-  database.statement('DELETE FROM dividends').run();
-  assert.deepEqual(all().slice(1), [
-    ['2025-01-06', 270_000, 'as_paid'],
-    ['2025-01-06', 270_000, 'split_adjusted'],
-    ['2025-01-07', 270_000, 'split_adjusted'],
-  ]);
-  assert.equal(log()[1]?.['replaced'], log()[2]?.['written']);
-});
+/** A row, what any program changes of it, and the log: old values, written by and replaced by. */
+const revised = tableOf<[table: string, columns: string, row: string, sets: string, log: string]>(`
+  price_data   | open, close              | ('AAPL', '2025-01-06', 1)     | close = 2; close = 3 | 1 - - 1; 1 2 1 2; 1 3 2 3
+  stock_splits | numerator, denominator   | ('AAPL', '2025-01-06', 2, 1)  | numerator = 3; denominator = 2 | 2 1 - 1; 3 1 1 2; 3 2 2 3
+  dividends    | ex_date, cash_e6, basis  | ('AAPL', '2025-01-06', 26)    | cash_e6 = 27; basis = 'split_adjusted'; ex_date = '2025-01-07' | 2025-01-06 26 as_paid - 1; 2025-01-06 27 as_paid 1 2; 2025-01-06 27 split_adjusted 2 3; 2025-01-07 27 split_adjusted 3 4`);
+const COLUMNS: Record<string, string> = {
+  price_data: 'symbol, date, open',
+  stock_splits: 'symbol, date, numerator, denominator',
+  dividends: 'symbol, ex_date, cash_e6',
+};
+for (const [table, columns, row, sets, log] of revised) {
+  test(`a row of ${table} that is changed or removed stays in the revision log`, () => {
+    const database = seeded();
+    const run = (sql: string) => database.statement(sql).run();
+    run(`INSERT INTO ${table} (${COLUMNS[table]}) VALUES ${row}`);
+    for (const set of sets.split('; ')) run(`UPDATE ${table} SET ${set}`);
+    run(`DELETE FROM ${table}`);
+    const revisions = `${table.replace(/_data$|s$/, '')}_revisions`;
+    const sql = `SELECT ${columns}, written, replaced FROM ${revisions}`;
+    assert.equal(rowsAsText(database, sql).join('; '), log);
+  });
+}
 
 test('a list of dividends adds up the payments of a date, replaces what its spans contain, and extends what is known', () => {
   const database = openDatabase(':memory:');
-  const store = (list: DividendList, source: string) =>
-    database.transaction(() =>
-      storeDividends(database, list, { source, recordedAt: '2025-01-06T10:00:00.000Z' }),
-    );
-  const all = (sql: string) =>
-    database
-      .statement(sql)
-      .all()
-      .map((row) => Object.values(row).join(' '));
-  const dividends = () => all('SELECT symbol, ex_date, cash_e6, basis, source FROM dividends');
-  const span = (symbol: string, startDate: string, endDate: string) => ({
-    symbol,
-    startDate,
-    endDate,
-  });
-  const told = (exDate: string, cash: number, symbol = 'AAPL') => ({ symbol, exDate, cash });
-  const first: DividendList = {
-    dividends: [
-      told('2025-01-06', 5),
-      told('2025-01-06', 7),
-      told('2025-02-06', 1),
-      told('2025-03-06', 2),
-      told('2025-02-06', 3, 'MSFT'),
-    ],
-    spans: [span('AAPL', '2025-01-01', '2025-03-31')],
-    basis: 'as_paid',
+  /** Stores payments, `SYMBOL EX_DATE CASH`, of a span of AAPL. */
+  const store = (source: string, [startDate, endDate]: [string, string], ...payments: string[]) => {
+    const dividends = payments.map((payment) => {
+      const [symbol = '', exDate = '', cash] = payment.split(' ');
+      return { symbol, exDate, cash: Number(cash) };
+    });
+    const spans = [{ symbol: 'AAPL', startDate, endDate }];
+    const stamp = { source, recordedAt: '2025-01-06T10:00:00.000Z' };
+    const list: DividendList = { dividends, spans, basis: 'as_paid' };
+    return database.transaction(() => storeDividends(database, list, stamp));
   };
-  assert.equal(store(first, 'one'), 4);
-  assert.equal(store(first, 'one'), 0);
-  assert.deepEqual(dividends(), [
-    'AAPL 2025-01-06 12 as_paid one',
-    'AAPL 2025-02-06 1 as_paid one',
-    'AAPL 2025-03-06 2 as_paid one',
-    'MSFT 2025-02-06 3 as_paid one',
-  ]);
-  const later: DividendList = {
-    dividends: [told('2025-03-06', 9)],
-    spans: [span('AAPL', '2025-02-01', '2025-04-30')],
-    basis: 'as_paid',
-  };
-  assert.equal(store(later, 'two'), 2);
-  assert.deepEqual(dividends(), [
-    'AAPL 2025-01-06 12 as_paid one',
-    'AAPL 2025-03-06 9 as_paid two',
-    'MSFT 2025-02-06 3 as_paid one',
-  ]);
-  for (const [from, to] of [
-    ['2025-05-02', '2025-05-03'],
-    ['2025-04-01', '2025-05-01'],
-  ] as const)
-    store({ dividends: [], spans: [span('AAPL', from, to)], basis: 'as_paid' }, 'one');
-  assert.deepEqual(all('SELECT symbol, source, start_date, end_date FROM dividend_coverage'), [
-    'AAPL one 2025-01-01 2025-05-03',
-    'AAPL two 2025-02-01 2025-04-30',
-  ]);
-  const known = dividendCoverage(database, ['AAPL', 'MSFT'], {
-    from: '2025-05-01',
-    to: '2025-06-01',
-  });
-  assert.deepEqual(
-    known.map((row) => ({ ...row })),
-    [span('AAPL', '2025-01-01', '2025-05-03')],
-  );
+  const stored = () =>
+    rowsAsText(database, 'SELECT symbol, ex_date, cash_e6, source FROM dividends');
+  const [first, twice] = ['AAPL 2025-01-06 5', 'AAPL 2025-01-06 7'];
+  const rest = ['AAPL 2025-02-06 1', 'AAPL 2025-03-06 2', 'MSFT 2025-02-06 3'];
+  for (const changed of [4, 0])
+    assert.equal(store('one', ['2025-01-01', '2025-03-31'], first, twice, ...rest), changed);
+  assert.deepEqual(stored(), ['AAPL 2025-01-06 12 one', ...rest.map((own) => `${own} one`)]);
+  assert.equal(store('two', ['2025-02-01', '2025-04-30'], 'AAPL 2025-03-06 9'), 2);
+  const later = ['AAPL 2025-01-06 12 one', 'AAPL 2025-03-06 9 two', 'MSFT 2025-02-06 3 one'];
+  assert.deepEqual(stored(), later);
+  store('one', ['2025-05-02', '2025-05-03']);
+  store('one', ['2025-04-01', '2025-05-01']);
+  const spans = 'SELECT symbol, source, start_date, end_date FROM dividend_coverage';
+  const covered = ['AAPL one 2025-01-01 2025-05-03', 'AAPL two 2025-02-01 2025-04-30'];
+  assert.deepEqual(rowsAsText(database, spans), covered);
+  const period = { from: '2025-05-01', to: '2025-06-01' };
+  const known = dividendCoverage(database, ['AAPL', 'MSFT'], period).map((row) => ({ ...row }));
+  const span = { symbol: 'AAPL', startDate: '2025-01-01', endDate: '2025-05-03' };
+  assert.deepEqual(known, [span]);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { decisionKinds, storeDecisions } from '../../src/database/decisions.ts';
@@ -17,16 +17,12 @@ const JOB_ROW = `
   VALUES (?, 'completed', '[]', ?, ?, 't', 't', '{}', 0, 'PROD')`;
 const SYMBOLS = ['AAPL', 'MSFT', 'NVDA'] as const;
 const someSymbols = fc.subarray([...SYMBOLS], { maxLength: 2 });
+const statuses = ['active', 'active', 'failed', 'superseded'] as const;
 const anySession = fc.record({
   date: fc.constantFrom(...DATES),
   model: fc.constantFrom<string>('a', 'b', 'c'),
   jobId: fc.constantFrom<string>('j', 'k'),
-  status: fc.constantFrom(
-    'active' as const,
-    'active' as const,
-    'failed' as const,
-    'superseded' as const,
-  ),
+  status: fc.constantFrom(...statuses),
   bought: someSymbols,
   refused: someSymbols,
   held: someSymbols,
@@ -40,7 +36,7 @@ const anyFilters = fc.record({
   startDate: fc.constantFrom(undefined, DATES[1]),
   endDate: fc.constantFrom(undefined, DATES[2]),
 });
-type Filters = typeof anyFilters extends fc.Arbitrary<infer One> ? One : never;
+type Filters = Partial<typeof anyFilters extends fc.Arbitrary<infer One> ? One : never>;
 
 /**
  * A model-day as a commit or a failure leaves it; of model-days that are there already, one is
@@ -66,55 +62,27 @@ function insertSession(
     .statement(`SELECT 1 FROM trading_sessions WHERE date = ? AND model = ? AND status = 'active'`)
     .get(date, model);
   if (found !== undefined && status === 'active') return;
-  const session = {
-    session_id: Number(
-      insert('trading_sessions', { ...ended, status, initial_cash_e4: 5, wording: 1 }),
-    ),
-  };
-  const state = {
-    ...session,
-    cash_e4: 5,
-    portfolio_value_e4: 5,
-    daily_profit_e4: 0,
-  };
+  const opened = { ...ended, status, initial_cash_e4: 5, wording: 1 };
+  const session = { session_id: Number(insert('trading_sessions', opened)) };
+  const state = { ...session, cash_e4: 5, portfolio_value_e4: 5, daily_profit_e4: 0 };
   for (const symbol of new Set([...bought, ...held]))
     insert('session_prices', { ...session, symbol, date });
-  const log = (index: number, symbol: string, result: object) =>
+  const log = (index: number, symbol: string, result: object) => {
+    // As models write it: in lower case, and with characters that JSON may escape.
+    const input = JSON.stringify({ symbol: symbol.toLowerCase(), amount: 1 });
     insert('reasoning_logs', {
-      ...{
-        ...session,
-        message_index: index,
-        role: 'tool',
-        content: JSON.stringify(result),
-        tool_name: 'buy',
-        timestamp: 'logged',
-      },
-      // As models write it: in lower case, and with characters that JSON may escape.
-      tool_input: JSON.stringify({ symbol: symbol.toLowerCase(), amount: 1 }).replace(
-        'nvda',
-        'n\\u0076da',
-      ),
+      ...{ ...session, message_index: index, role: 'tool', content: JSON.stringify(result) },
+      ...{ tool_name: 'buy', timestamp: 'logged', tool_input: input.replace('nvda', 'n\\u0076da') },
     });
+  };
   refused.forEach((symbol, index) => log(index, symbol, { error: 'no' }));
-  if (refused.length > 0)
-    insert('tool_usage', {
-      ...session,
-      tool_name: 'buy',
-      calls: 2,
-      refused: refused.length,
-      duration_ms: 1,
-    });
+  const usage = { tool_name: 'buy', calls: 2, refused: refused.length, duration_ms: 1 };
+  if (refused.length > 0) insert('tool_usage', { ...session, ...usage });
   if (status === 'failed') return;
   bought.forEach((symbol, index) => {
     log(refused.length + index, symbol, { executed: 'buy', symbol, amount: 1 });
-    insert('positions', {
-      ...state,
-      action_id: index + 1,
-      action_type: 'buy',
-      symbol,
-      amount: 1,
-      price_e4: 1,
-    });
+    const trade = { action_type: 'buy', symbol, amount: 1, price_e4: 1 };
+    insert('positions', { ...state, action_id: index + 1, ...trade });
   });
   if (bought.length === 0) insert('positions', { ...state, action_id: 1, action_type: 'no_trade' });
   storeDecisions(database, session.session_id);
@@ -123,14 +91,12 @@ function insertSession(
 /** All pages of the feed, with so many decisions on each. */
 function pagesOf(database: Database, filters: Filters, limit: number): Decision[] {
   const all: Decision[] = [];
-  for (
-    let page: Decision[] | undefined;
-    page === undefined || page.length === limit;
-    all.push(...page)
-  ) {
+  for (let isFull = true; isFull; ) {
     const last = all.at(-1);
-    const place = last === undefined ? null : (placeOf(database, last.id) ?? null);
-    page = decisions(database, filters, { after: place, limit });
+    const after = last === undefined ? null : (placeOf(database, last.id) ?? null);
+    const page = decisions(database, filters, { after, limit });
+    all.push(...page);
+    isFull = page.length === limit;
   }
   return all;
 }
@@ -165,15 +131,7 @@ test('whatever the models did, the filtered feed has what a scan of all decision
         database.statement('PRAGMA foreign_keys = OFF').get();
         for (const jobId of ['j', 'k']) database.statement(JOB_ROW).run(jobId, DATES[0], DATES[3]);
         for (const session of sessions) insertSession(database, session);
-        const everything = {
-          symbol: undefined,
-          kind: undefined,
-          models: undefined,
-          jobId: undefined,
-          startDate: undefined,
-          endDate: undefined,
-        };
-        const all = pagesOf(database, everything, 1_000);
+        const all = pagesOf(database, {}, 1_000);
         const { traded, quiet } = database
           .statement(
             `SELECT count(*) FILTER (WHERE action_type = 'buy') AS traded, count(*) FILTER (WHERE action_type = 'no_trade') AS quiet
@@ -195,61 +153,55 @@ test('whatever the models did, the filtered feed has what a scan of all decision
 
 const day = { date: DATES[0], model: 'a', bought: [], refused: [], held: [] };
 
-test('a model-day that another job replaced since the last page is not begun again', () => {
+/** A feed with these model-days, of model a unless they say otherwise. */
+function feedOf(t: TestContext, ...days: Partial<AnySession>[]): Database {
   const database = openDatabase(':memory:');
+  t.after(() => database.close());
   database.statement('PRAGMA foreign_keys = OFF').get();
-  insertSession(database, { ...day, jobId: 'j', status: 'superseded', refused: ['AAPL', 'MSFT'] });
-  insertSession(database, { ...day, jobId: 'k', status: 'active', bought: [...SYMBOLS] });
-  insertSession(database, { ...day, jobId: 'j', status: 'active', model: 'b' });
-  const after = placeOf(database, '1:1:2') ?? null;
+  for (const own of days) insertSession(database, { ...day, jobId: 'j', status: 'active', ...own });
+  return database;
+}
+
+const feedAfter = (database: Database, after: Parameters<typeof decisions>[2]['after']) =>
+  decisions(database, {}, { after, limit: 9 });
+
+test('a model-day that another job replaced since the last page is not begun again', (t) => {
+  const replaced: Partial<AnySession> = { status: 'superseded', refused: ['AAPL', 'MSFT'] };
+  const database = feedOf(t, replaced, { jobId: 'k', bought: [...SYMBOLS] }, { model: 'b' });
+  const found = feedAfter(database, placeOf(database, '1:1:2') ?? null);
   assert.deepEqual(
-    decisions(database, {}, { after, limit: 9 }).map(({ id }) => id),
+    found.map(({ id }) => id),
     ['3'],
   );
-  database.close();
 });
 
-test('the ids of decisions and of sessions are places in the feed, and other texts are not', () => {
-  const database = openDatabase(':memory:');
-  database.statement('PRAGMA foreign_keys = OFF').get();
-  insertSession(database, {
-    ...{ ...day, jobId: 'j', status: 'active' },
-    ...{ refused: ['MSFT'], bought: ['AAPL', 'NVDA'] },
-  });
-  insertSession(database, { ...day, jobId: 'k', status: 'active', model: 'b' });
-  insertSession(database, { ...day, jobId: 'j', status: 'failed', model: 'c' });
+test('the ids of decisions and of sessions are places in the feed, and other texts are not', (t) => {
+  const traded: Partial<AnySession> = { refused: ['MSFT'], bought: ['AAPL', 'NVDA'] };
+  const failed = { status: 'failed', model: 'c' } as const;
+  const database = feedOf(t, traded, { jobId: 'k', model: 'b' }, failed);
   const after = (id: string) => {
     const place = placeOf(database, id);
-    return place && decisions(database, {}, { after: place, limit: 9 }).map((one) => one.id);
+    return place && feedAfter(database, place).map((one) => one.id);
   };
   const failure = `failure:${DATES[0]}:j:c`;
   const all = ['1:2:1', '1:1:2', '1:0:3', '2', failure];
   assert.deepEqual(after('1'), all);
   for (const [index, id] of all.entries()) assert.deepEqual(after(id), all.slice(index + 1));
-  assert.deepEqual(
-    decisions(database, {}, { after: null, limit: 9 }).map(({ timestamp, side, reason }) => [
-      ...[timestamp, side, reason],
-    ]),
-    [
-      ...[...Array(3)].map(() => ['logged', 'buy', null]),
-      ...[...Array(2)].map(() => ['t', null, null]),
-    ],
+  const told = feedAfter(database, null).map(({ timestamp, side, reason }) =>
+    [timestamp, side, reason].join(' '),
   );
+  assert.deepEqual(told, ['logged buy ', 'logged buy ', 'logged buy ', 't  ', 't  ']);
   for (const other of ['9', '1:2', '1:2:3', '1:9:2', '2:0', `${failure}c`, 'failure:', ''])
     assert.equal(after(other), undefined, other);
-  database.close();
 });
 
-test('the failures of a discarded job are not in the feed', () => {
-  const database = openDatabase(':memory:');
-  database.statement('PRAGMA foreign_keys = OFF').get();
+test('the failures of a discarded job are not in the feed', (t) => {
+  const database = feedOf(t, { status: 'failed' });
   database.statement(JOB_ROW).run('j', DATES[0], DATES[0]);
-  insertSession(database, { ...day, jobId: 'j', status: 'failed' });
-  const count = () => decisions(database, {}, { after: null, limit: 9 }).length;
+  const count = () => feedAfter(database, null).length;
   assert.equal(count(), 1);
   database.statement(`UPDATE jobs SET status = 'discarded'`).run();
   assert.equal(count(), 0);
-  database.close();
 });
 
 /** How a model-day fails that has no session. */

@@ -9,15 +9,15 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { openDatabase, removeDatabase } from '../../src/database/database.ts';
 import { claimOwnership } from '../../src/database/storage/owner.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
-import { noDisk } from '../support/disk.ts';
 import { makeFormer } from '../support/former.ts';
 import { descriptorsOf, noProc } from '../support/processes.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { tableOf } from '../support/text-table.ts';
 
 const STARTED_AT = '2025-01-06T10:00:00.000Z';
 
@@ -51,54 +51,26 @@ test('a lock that cannot be taken is closed again', { skip: noProc }, (t) => {
 });
 
 /**
- * How a second folder can lead to the database of a first one; both exist, and the first has
- * `data`.
+ * How a second folder can lead to the database of a first one, which has `data`: links by their
+ * place in the second, with where each leads; and the name of the second database.
  */
-const links: [name: string, link: (first: string, second: string) => void, secondName?: string][] =
-  [
-    [
-      'a symbolic link to the file',
-      (first, second) => (
-        mkdirSync(join(second, 'data')),
-        symlinkSync(join(first, 'data/jobs.db'), join(second, 'data/jobs.db'))
-      ),
-    ],
-    [
-      'a relative symbolic link',
-      (_, second) => (
-        mkdirSync(join(second, 'data')),
-        symlinkSync('../../first/data/jobs.db', join(second, 'data/jobs.db'))
-      ),
-    ],
-    [
-      'links of links',
-      (first, second) => {
-        mkdirSync(join(second, 'data'));
-        symlinkSync(join(first, 'data/jobs.db'), join(second, 'one.db'));
-        symlinkSync('../one.db', join(second, 'data/jobs.db'));
-      },
-    ],
-    [
-      'a link in place of data',
-      (first, second) => symlinkSync(join(first, 'data'), join(second, 'data')),
-    ],
-    [
-      "DEV's name for PROD's file",
-      (first, second) => (
-        mkdirSync(join(second, 'data')),
-        symlinkSync(join(first, 'data/jobs.db'), join(second, 'data/jobs_dev.db'))
-      ),
-      'jobs_dev.db',
-    ],
-  ];
-for (const [name, link, secondName] of links) {
+const links = tableOf<[name: string, links: string, secondName: string]>(`
+  a symbolic link to the file      | data/jobs.db FIRST/data/jobs.db                     | jobs.db
+  a relative symbolic link         | data/jobs.db ../../first/data/jobs.db               | jobs.db
+  links of links                   | one.db FIRST/data/jobs.db data/jobs.db ../one.db    | jobs.db
+  a link in place of data          | data FIRST/data                                     | jobs.db
+  DEV's name for PROD's file       | data/jobs_dev.db FIRST/data/jobs.db                 | jobs_dev.db`);
+for (const [name, text, secondName] of links) {
   for (const state of ['is there', 'is not there yet']) {
     test(`the lock belongs to the file: ${name}, which ${state}`, (t) => {
       const folder = temporaryFolder(t);
       const [first, second] = [join(folder, 'first'), join(folder, 'second')];
       for (const path of [first, second, join(first, 'data')]) mkdirSync(path);
       if (state === 'is there') openDatabase(join(first, 'data/jobs.db')).close();
-      link(first, second);
+      for (const [, place = '', target = ''] of text.matchAll(/(\S+) (\S+)/g)) {
+        mkdirSync(dirname(join(second, place)), { recursive: true });
+        symlinkSync(target.replace('FIRST', first), join(second, place));
+      }
       const direct = claim(first);
       assert.throws(() => claim(second, secondName), inUse);
       direct.release();
@@ -209,30 +181,4 @@ test('a file that no program had open is not read on once one has changed it', a
   });
   assert.equal(await read, 7, 'beside a program with a log, what it was is read');
   database?.close();
-});
-
-test('a mounted folder shares its lock', { skip: noDisk }, (t) => {
-  const folder = temporaryFolder(t);
-  for (const path of ['first/data', 'second/data'])
-    mkdirSync(join(folder, path), { recursive: true });
-  openDatabase(join(folder, 'first/data/jobs.db')).close();
-  const owner = claim(join(folder, 'first'));
-  const program = `
-    const { claimOwnership } = await import(${JSON.stringify(new URL('../../src/database/storage/owner.ts', import.meta.url).href)});
-    try {
-      claimOwnership('second/data/jobs.db', { startedAt: '' });
-    } catch (error) { console.log(error.message); }`;
-  const script = 'mount --bind first/data second/data && exec "$0" --input-type=module --eval "$1"';
-  const args = [
-    '--user',
-    '--map-root-user',
-    '--mount',
-    'sh',
-    '-c',
-    script,
-    process.execPath,
-    program,
-  ];
-  assert.match(execFileSync('unshare', args, { cwd: folder }).toString(), inUse.message);
-  owner.release();
 });

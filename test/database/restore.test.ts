@@ -22,6 +22,7 @@ import { contentOf } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';
 import { runs } from '../support/long.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { rowsAsText } from '../support/tables.ts';
 import { withoutLinks } from '../support/without-links.ts';
 
 /**
@@ -38,14 +39,9 @@ function mark(database: CommandDatabase, symbol: string): void {
 
 function marksIn(path: string): unknown[] {
   const database = openDatabase(path);
-  try {
-    return database
-      .statement('SELECT symbol FROM price_data ORDER BY 1')
-      .all()
-      .map(({ symbol }) => symbol);
-  } finally {
-    database.close();
-  }
+  const marks = rowsAsText(database, 'SELECT symbol FROM price_data ORDER BY 1');
+  database.close();
+  return marks;
 }
 
 /**
@@ -97,7 +93,7 @@ test('killed before any of its steps, a restore leaves the old database, whole, 
   const start = temporaryFolder(t);
   await killedService(start);
   const outcomes: string[] = [];
-  for (let step = 1, isKilled = true; isKilled; step += runs(2, 1)) {
+  for (let step = 1, isKilled = true; isKilled; step += runs(5, 1)) {
     const folder = temporaryFolder(t);
     cpSync(start, folder, { recursive: true });
     const path = join(folder, 'data/jobs.db');
@@ -111,6 +107,7 @@ test('killed before any of its steps, a restore leaves the old database, whole, 
     assert.ok(existsSync(path), 'a start finds a database');
     const marks = marksIn(path);
     const aside = asideIn(folder);
+    console.log(step);
     outcomes.push(
       `${marks}${aside === undefined ? '' : `, aside ${marksIn(join(folder, 'data', aside))}`}`,
     );
@@ -152,61 +149,55 @@ test('a link to the database stays, and two restores in one second keep both old
   );
 });
 
-const refusals: [name: string, prepare: (folder: string) => string, message: RegExp][] = [
-  [
-    'the database itself',
-    () => 'data/jobs.db',
-    /^Cannot restore .*jobs\.db: .* is that database itself$/,
-  ],
-  ['a missing file', () => 'missing.db', /^There is no database .*missing\.db$/],
-  [
-    'text',
-    (folder) => (writeFileSync(join(folder, 'text.db'), 'text '.repeat(300)), 'text.db'),
-    /file is not a database/,
-  ],
-  [
-    'an empty file',
-    (folder) => (writeFileSync(join(folder, 'empty.db'), ''), 'empty.db'),
-    /Cannot read .*empty\.db: it is empty/,
-  ],
-  [
-    'half a copy',
-    (folder) => (truncateSync(join(folder, 'copy.db'), 40_000), 'copy.db'),
-    /malformed|damaged/,
-  ],
-  [
-    'a file from before the first release',
-    (folder) => (makeFormer(join(folder, 'copy.db')), 'copy.db'),
-    FORMER,
-  ],
-  [
-    'a newer schema',
-    (folder) => changed(folder, 'PRAGMA user_version = 999'),
-    /its schema is version 999/,
-  ],
-  [
-    'a reference to a missing row',
-    (folder) => changed(folder, brokenReference),
-    /copy\.db is damaged: a row .* refers to a row of .* that is missing$/,
-  ],
-];
-const brokenReference = `INSERT INTO idempotency_keys (key, job_id, request_hash, answer) VALUES ('k', 'none', 'h', '{}')`;
+const BROKEN_REFERENCE = `INSERT INTO idempotency_keys (key, job_id, request_hash, answer) VALUES ('k', 'none', 'h', '{}')`;
 
-function changed(folder: string, sql: string): string {
+function changeCopy(folder: string, sql: string): void {
   const database = openDatabase(join(folder, 'copy.db'));
   database.statement('PRAGMA foreign_keys = OFF').run();
   database.statement(sql).run();
   database.close();
-  return 'copy.db';
 }
 
-for (const [name, prepare, message] of refusals) {
-  test(`${name} is not restored, and nothing changes`, async (t) => {
+/** What is not restored, how it comes about, and why. */
+const put = (name: string, text: string) => (folder: string) =>
+  writeFileSync(join(folder, name), text);
+const refusals: [what: string, file: string, prepare: (folder: string) => void, why: RegExp][] = [
+  ['the database itself', 'data/jobs.db', () => {}, /^Cannot .*: .* is that database itself$/],
+  ['a missing file', 'missing.db', () => {}, /^There is no database .*missing\.db$/],
+  ['text', 'text.db', put('text.db', 'text '.repeat(300)), /file is not a database/],
+  ['an empty file', 'empty.db', put('empty.db', ''), /Cannot read .*empty\.db: it is empty/],
+  [
+    'half a copy',
+    'copy.db',
+    (to) => truncateSync(join(to, 'copy.db'), 40_000),
+    /malformed|damaged/,
+  ],
+  [
+    'a file from before the first release',
+    'copy.db',
+    (to) => makeFormer(join(to, 'copy.db')),
+    FORMER,
+  ],
+  [
+    'a newer schema',
+    'copy.db',
+    (folder) => changeCopy(folder, 'PRAGMA user_version = 999'),
+    /its schema is version 999/,
+  ],
+  [
+    'a reference to a missing row',
+    'copy.db',
+    (folder) => changeCopy(folder, BROKEN_REFERENCE),
+    /copy\.db is damaged: a row .* refers to a row of .* that is missing$/,
+  ],
+];
+for (const [what, file, prepare, message] of refusals) {
+  test(`${what} is not restored, and nothing changes`, async (t) => {
     const folder = temporaryFolder(t);
     const path = await killedService(folder);
-    const file = join(folder, prepare(folder));
+    prepare(folder);
     const before = contentOf(join(folder, 'data'));
-    await assert.rejects(restoreDatabase(path, file), { message });
+    await assert.rejects(restoreDatabase(path, join(folder, file)), { message });
     assert.deepEqual(contentOf(join(folder, 'data')), before);
   });
 }

@@ -62,25 +62,8 @@ type Value = string | number | null;
  * Values with which each query finds a row: texts, numbers, and JSON for a parameter that is read
  * as JSON.
  */
-const SAMPLES: readonly Value[] = [
-  ...[
-    '',
-    '~',
-    'm',
-    'j',
-    'k',
-    '2025-01-06',
-    '2025-01-07',
-    'AAPL',
-    'csv',
-    'refusal',
-    'key',
-    '2025-01-07T10:00:00.000Z',
-    null,
-    1,
-    2,
-  ],
-];
+const TEXTS = '~ m j k 2025-01-06 2025-01-07 AAPL csv refusal key 2025-01-07T10:00:00.000Z';
+const SAMPLES: readonly Value[] = ['', ...TEXTS.split(' '), null, 1, 2];
 const JSON_SAMPLES: readonly Value[] = ['["AAPL", "MSFT", "X", "m", "j"]', '[1, 2]'];
 
 const MORNING: readonly (readonly Value[])[] = [
@@ -100,11 +83,8 @@ test('the shape of each query names its columns, with their types, and with null
     const names = columns.map(({ name }, index) =>
       Array.isArray(query.shape) ? String(index) : name,
     );
-    assert.deepEqual(
-      shape.map(([name]) => name),
-      names,
-      query.sql,
-    );
+    const own = shape.map(([name]) => name);
+    assert.deepEqual(own, names, query.sql);
     for (const [index, { table, column }] of columns.entries()) {
       const declared = declaredColumn(database, table, column);
       const [name, { type, isNullable }] = shape[index] as [string, Column<unknown>];

@@ -12,7 +12,7 @@ import { phrasesOf } from '../../src/database/search-text.ts';
 import { fourDays } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 import { temporaryFolder } from '../support/service.ts';
-import { emptyTables } from '../support/tables.ts';
+import { emptyTables, rowsAsText } from '../support/tables.ts';
 
 /**
  * The index of words: whatever happens to the logs, a search finds what reading all of them finds.
@@ -27,41 +27,27 @@ const anyText = fc
   .array(fc.constantFrom(...WORDS), { maxLength: 6 })
   .map((words) => words.join(' '));
 const small = fc.nat({ max: 9 });
+const type = <Name extends string>(name: Name) => fc.constant(name);
+const anyOpening = fc.record({
+  type: type('open'),
+  model: fc.constantFrom(...MODELS),
+  date: fc.constantFrom(...DATES),
+});
+const someTexts = fc.array(anyText, { minLength: 1, maxLength: 3 });
+const anySaying = fc.record({ type: type('say'), session: small, texts: someTexts });
+const anyEnd = fc.record({ type: type('end'), session: small, fails: fc.boolean() });
+const anySearch = fc.record({
+  type: type('search'),
+  words: fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 2 }),
+  longestMs: fc.constantFrom(-1, undefined),
+});
 const anyEvent = fc.oneof(
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      type: fc.constant('open' as const),
-      model: fc.constantFrom(...MODELS),
-      date: fc.constantFrom(...DATES),
-    }),
-  },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      type: fc.constant('say' as const),
-      session: small,
-      texts: fc.array(anyText, { minLength: 1, maxLength: 3 }),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      type: fc.constant('end' as const),
-      session: small,
-      fails: fc.boolean(),
-    }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      type: fc.constant('search' as const),
-      words: fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 2 }),
-      longestMs: fc.constantFrom(-1, undefined),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('vacuum' as const) }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('remove' as const), session: small }) },
+  { weight: 2, arbitrary: anyOpening },
+  { weight: 6, arbitrary: anySaying },
+  { weight: 2, arbitrary: anyEnd },
+  { weight: 4, arbitrary: anySearch },
+  { weight: 1, arbitrary: fc.record({ type: type('vacuum') }) },
+  { weight: 1, arbitrary: fc.record({ type: type('remove'), session: small }) },
 );
 type Event = typeof anyEvent extends fc.Arbitrary<infer One> ? One : never;
 
@@ -73,30 +59,11 @@ const remove = { type: 'remove', session: 0 } as const;
  * Histories that once misled the index: rows that are used again after their messages were removed,
  * by themselves and beside old ones.
  */
+const vacuum = { type: 'vacuum' } as const;
+const [one, two] = [say('apple'), say('apple', 'cash')];
 const HARD: Event[][] = [
-  [
-    open,
-    say('apple', 'cash'),
-    end,
-    remove,
-    open,
-    say('cash', 'apple', ''),
-    end,
-    { type: 'vacuum' },
-  ],
-  [
-    open,
-    say('apple'),
-    end,
-    open,
-    say('apple', 'cash'),
-    end,
-    remove,
-    { type: 'vacuum' },
-    open,
-    say('cash'),
-    end,
-  ],
+  [open, two, end, remove, open, say('cash', 'apple', ''), end, vacuum],
+  [open, one, end, open, two, end, remove, vacuum, open, say('cash'), end],
 ];
 
 function prepare(database: CommandDatabase): void {
@@ -132,6 +99,7 @@ function openOne(database: CommandDatabase, number: number): any[] | undefined {
 async function apply(database: CommandDatabase, event: Event): Promise<void> {
   const run = (sql: string, ...values: (string | number)[]) =>
     database.statement(sql).run(...values);
+  const ENDED = `UPDATE trading_sessions SET completed_at = 't', status =`;
   if (event.type === 'open') {
     const { model, date } = event;
     run(
@@ -142,38 +110,22 @@ async function apply(database: CommandDatabase, event: Event): Promise<void> {
   } else if (event.type === 'say') {
     const [id] = openOne(database, event.session) ?? [];
     if (id === undefined) return;
-    const [[firstIndex] = [0]] = rowsOf(
-      database,
-      'SELECT count(*) FROM reasoning_logs WHERE session_id = ?',
-      id,
-    );
+    const count = 'SELECT count(*) FROM reasoning_logs WHERE session_id = ?';
+    const [[firstIndex] = [0]] = rowsOf(database, count, id);
     const messages = event.texts.map((content) => ({ role: 'assistant' as const, content }));
-    database.transaction(() =>
-      appendMessages(database, id, { firstIndex, messages, timestamp: 't' }),
-    );
+    const said = { firstIndex, messages, timestamp: 't' };
+    database.transaction(() => appendMessages(database, id, said));
   } else if (event.type === 'end') {
     const [id, model, date] = openOne(database, event.session) ?? [];
     if (id === undefined) return;
-    if (event.fails)
-      return void run(
-        `UPDATE trading_sessions SET status = 'failed', error = 'e', completed_at = 't' WHERE session_id = ?`,
-        id,
-      );
-    run(
-      `UPDATE trading_sessions SET status = 'superseded' WHERE model = ? AND date = ? AND status = 'active'`,
-      model,
-      date,
-    );
-    run(
-      `UPDATE trading_sessions SET status = 'active', completed_at = 't' WHERE session_id = ?`,
-      id,
-    );
+    if (event.fails) return void run(`${ENDED} 'failed', error = 'e' WHERE session_id = ?`, id);
+    const active = `model = ? AND date = ? AND status = 'active'`;
+    run(`${ENDED} 'superseded' WHERE ${active}`, model, date);
+    run(`${ENDED} 'active' WHERE session_id = ?`, id);
   } else if (event.type === 'vacuum') run('VACUUM');
   else if (event.type === 'remove') {
-    const ended = rowsOf(
-      database,
-      `SELECT session_id FROM trading_sessions WHERE status <> 'running' ORDER BY 1`,
-    );
+    const sessions = `SELECT session_id FROM trading_sessions WHERE status <> 'running' ORDER BY 1`;
+    const ended = rowsOf(database, sessions);
     const [id] = ended[event.session % ended.length] ?? [];
     if (id !== undefined) run('DELETE FROM reasoning_logs WHERE session_id = ?', id);
   }
@@ -221,17 +173,16 @@ test('whatever is logged, committed, replaced, removed or vacuumed, a search fin
       fc.integer({ min: 1, max: 5 }),
       async (events, limit) => {
         prepare(database);
-        for (const event of [
-          ...events,
-          { type: 'search' as const, words: ['apple'], longestMs: undefined },
-        ]) {
-          if (event.type !== 'search') await apply(database, event);
-          else {
-            const expected = scanned(database, event.words);
-            found += expected.length;
-            const options = event.longestMs === undefined ? {} : { longestMs: event.longestMs };
-            assert.deepEqual(await searched(database, event.words, limit, options), expected);
+        const last = { type: 'search' as const, words: ['apple'], longestMs: undefined };
+        for (const event of [...events, last]) {
+          if (event.type !== 'search') {
+            await apply(database, event);
+            continue;
           }
+          const expected = scanned(database, event.words);
+          found += expected.length;
+          const options = event.longestMs === undefined ? {} : { longestMs: event.longestMs };
+          assert.deepEqual(await searched(database, event.words, limit, options), expected);
         }
         database.statement(INDEX_CHECK).run();
       },
@@ -255,22 +206,15 @@ for (const [name, make, messages, jobId] of copies)
     const folder = temporaryFolder(t);
     const [path, copy] = [join(folder, 'jobs.db'), join(folder, 'copy.db')];
     const database = (await fourDays(path)).database as CommandDatabase;
-    const search = {
-      phrases: phrasesOf('executed'),
-      filters: { jobId },
-      limit: 9,
-      before: undefined,
-    };
+    const phrases = phrasesOf('executed');
+    const search = { phrases, filters: { jobId }, limit: 9, before: undefined };
     const found = searchLogs(database, search);
     assert.equal(found.messages.length, messages);
     await make(path, copy);
     const copied = openDatabase(copy);
     assert.deepEqual(searchLogs(copied, search), found);
     for (const one of [database, copied]) {
-      assert.deepEqual(
-        { ...one.statement('PRAGMA integrity_check').get() },
-        { integrity_check: 'ok' },
-      );
+      assert.deepEqual(rowsAsText(one, 'PRAGMA integrity_check'), ['ok']);
       one.statement(INDEX_CHECK).run();
       one.close();
     }
@@ -316,11 +260,8 @@ test('a message is found as soon as it is logged, and a search writes nothing', 
     throw new Error('undone');
   };
   assert.throws(() => database.transaction(undo), /undone/);
-  assert.deepEqual(
-    await searched(database, ['zebras'], 9),
-    [],
-    'nor is one whose transaction was rolled back',
-  );
+  const none = await searched(database, ['zebras'], 9);
+  assert.deepEqual(none, [], 'nor is one whose transaction was rolled back');
   database.transaction(log);
   const changes = rowsOf(database, 'SELECT total_changes()');
   assert.deepEqual(await searched(database, ['zebras'], 9), [`4 ${count}`]);

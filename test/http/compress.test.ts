@@ -20,7 +20,6 @@ import {
   MAX_WHOLE_BYTES,
   sendLate,
 } from '../../src/http/response.ts';
-import { inLongForm } from '../support/long.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -85,28 +84,16 @@ const words = (length: number) => 'naïve 😀 words '.repeat(Math.ceil(length /
 function* pieces(): Generator<string> {
   for (let index = 0; index < 3_000; index += 1) yield `${index} ${words(90)}\n`;
 }
+const lateWords = (text: Promise<string>) => lateText(text, () => {});
+const wordsNow = (length: number) => lateWords(Promise.resolve(words(length)));
 const bodies: [name: string, make: () => LateBody, isSmall?: true][] = [
-  [
-    'a small text',
-    () => lateText(Promise.resolve(words(MIN_COMPRESSED_BYTES / 4)), () => {}),
-    true,
-  ],
-  [
-    'a text that is not small',
-    () => lateText(Promise.resolve(words(MIN_COMPRESSED_BYTES)), () => {}),
-  ],
-  ['a long text', () => lateText(Promise.resolve(words(MAX_WHOLE_BYTES * 3)), () => {})],
+  ['a small text', () => wordsNow(MIN_COMPRESSED_BYTES / 4), true],
+  ['a text that is not small', () => wordsNow(MIN_COMPRESSED_BYTES)],
+  ['a long text', () => wordsNow(MAX_WHOLE_BYTES * 3)],
   ['a few pieces', () => lateOf(['{"a":', words(2_000), '}'])],
   ['many pieces', () => lateOf(pieces())],
   ['a table', () => lateOf(pieces(), 'a.csv')],
-  [
-    'a text that takes long to make',
-    () =>
-      lateText(
-        nextRound().then(() => words(5_000)),
-        () => {},
-      ),
-  ],
+  ['a text that takes long to make', () => lateWords(nextRound().then(() => words(5_000)))],
 ];
 
 test('every body is the same after decoding, in the coding that was accepted; a small one is not compressed', async (t) => {
@@ -125,15 +112,10 @@ test('every body is the same after decoding, in the coding that was accepted; a 
         assert.ok(Number(length) < Buffer.byteLength(plain), name);
       assert.ok((await decoded(response)) === plain, `${name} in ${coding}`);
       const before = created.length;
-      const head = await ask(portOf(server), {
-        method: 'HEAD',
-        headers: { 'accept-encoding': coding },
-      });
-      assert.deepEqual(
-        [head.headers['content-encoding'], head.headers['content-length']],
-        [given, length],
-        `HEAD of ${name}`,
-      );
+      const asked = { method: 'HEAD', headers: { 'accept-encoding': coding } };
+      const head = await ask(portOf(server), asked);
+      const found = [head.headers['content-encoding'], head.headers['content-length']];
+      assert.deepEqual(found, [given, length], `HEAD of ${name}`);
       assert.deepEqual([(await head.toArray()).length, created.length], [0, before]);
     }
   }
@@ -144,11 +126,7 @@ test('every body is the same after decoding, in the coding that was accepted; a 
 test('the white space before a late response reaches the client at once', async (t) => {
   let answer = Promise.withResolvers<string>();
   const server = await serve(t, (response) =>
-    sendLate(
-      response,
-      lateText(answer.promise, () => {}),
-      options,
-    ),
+    sendLate(response, lateWords(answer.promise), options),
   );
   for (const coding of CODINGS) {
     answer = Promise.withResolvers<string>();
@@ -161,39 +139,6 @@ test('the white space before a late response reaches the client at once', async 
     assert.match(text, /^ {3,}\{"late":true\}$/);
   }
 });
-
-test(
-  'an error in the middle cuts the response off, and its compressor ends',
-  inLongForm,
-  async (t) => {
-    const created: Gzip[] = [];
-    function* broken(): Generator<string> {
-      for (let index = 0; index < 100; index += 1) yield words(MAX_WHOLE_BYTES);
-      throw new Error('no database');
-    }
-    const server = await serve(
-      t,
-      async (response) => sendLate(response, lateOf(broken()), options),
-      created,
-    );
-    for (const coding of CODINGS) {
-      const read = async () =>
-        (await ask(portOf(server), { headers: { 'accept-encoding': coding } })).toArray();
-      await assert.rejects(read, /aborted|socket hang up/);
-    }
-    const url = `http://127.0.0.1:${portOf(server)}`;
-    const { failure } = await httpRequest(url, {
-      timeoutMs: 60_000,
-      maxBytes: Infinity,
-      isDirect: true,
-    });
-    assert.equal(failure, 'connection', 'our commands notice');
-    await until(
-      'all compressors to be closed',
-      () => created.length === 3 && created.every(({ closed }) => closed),
-    );
-  },
-);
 
 test('a client that left before its response begins leaves no compressor', async (t) => {
   const created: Gzip[] = [];
@@ -210,10 +155,7 @@ test('a client that left before its response begins leaves no compressor', async
   const socket = connect(portOf(server), '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n', () => socket.destroy());
   await promise;
-  assert.deepEqual(
-    created.map(({ closed }) => closed),
-    [true],
-  );
+  assert.ok(created.length === 1 && created[0]?.closed);
 });
 
 test('the service compresses what is not small, and programs that do not ask get it plain', async (t) => {
@@ -226,22 +168,15 @@ test('the service compresses what is not small, and programs that do not ask get
   const described = await ask(port, { path: '/openapi.json', headers: browser });
   assert.equal(described.headers['content-encoding'], 'zstd');
   assert.ok((await decoded(described)) === text);
-  const command = await httpRequest(`${service.url}/openapi.json`, {
-    timeoutMs: 60_000,
-    maxBytes: Infinity,
-    isDirect: true,
+  const { failure, ...command } = await httpRequest(`${service.url}/openapi.json`, {
+    ...{ timeoutMs: 60_000, maxBytes: Infinity, isDirect: true },
   });
-  assert.ok(
-    command.failure === undefined &&
-      command.headers['content-encoding'] === 'zstd' &&
-      command.text === text,
-    'our commands ask for it',
-  );
+  assert.equal(failure, undefined);
+  assert.ok('text' in command && command.text === text);
+  assert.equal(command.headers['content-encoding'], 'zstd', 'our commands ask for it');
   const health = await ask(port, { path: '/health', headers: browser });
   assert.equal(health.headers['content-encoding'], undefined, 'a small one');
-  const refused = await ask(port, {
-    path: `/results?${'x'.repeat(30)}=1`,
-    headers: { 'accept-encoding': 'gzip' },
-  });
+  const long = `/results?${'x'.repeat(30)}=1`;
+  const refused = await ask(port, { path: long, headers: { 'accept-encoding': 'gzip' } });
   assert.deepEqual([refused.statusCode, refused.headers['content-encoding']], [422, undefined]);
 });

@@ -99,10 +99,8 @@ test('a dividend is a record like any other, in JSON, in CSV and in the interfac
   await runJobHere(service, {}, { ...day, models: ['model-a'] });
   const [record] = (await service.get('/results?model=model-a&date=2025-11-11')).body.results;
   const { action_id, action_type, symbol, amount, price, cash } = record;
-  assert.deepEqual(
-    [action_id, action_type, symbol, amount, price, cash],
-    [1, 'dividend', 'AAPL', 30, 0.1235, 6588.7037],
-  );
+  const found = [action_id, action_type, symbol, amount, price, cash];
+  assert.deepEqual(found, [1, 'dividend', 'AAPL', 30, 0.1235, 6588.7037]);
   const { text } = await ask('/results?format=csv&model=model-a&date=2025-11-11');
   assert.match(
     text,

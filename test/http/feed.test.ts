@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { renameSync } from 'node:fs';
 import { before, test, type TestContext } from 'node:test';
 import { decisionsResponse } from '../../src/api/decisions.ts';
 import { searchResponse } from '../../src/api/reasoning.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
-import { auditScripts } from '../support/replays.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { like, tableOf } from '../support/text-table.ts';
 import { validBody } from '../support/valid-body.ts';
@@ -20,10 +18,8 @@ const PRICES = [MON, TUE, WED]
 
 const RISES = '苹果公司的股价今天上涨了。Apple rises, so I buy: “momentum” above all.';
 /** What a model says, and the calls of the same answer. */
-const turn = (words: string, ...calls: Script[string][number]): Script[string][number] => [
-  ['say', words],
-  ...calls,
-];
+type Turn = Script[string][number];
+const turn = (words: string, ...calls: Turn): Turn => [['say', words], ...calls];
 const script: Script = {
   [`model-a ${MON}`]: [
     turn(RISES, ['buy', { symbol: 'AAPL', amount: 10 }]),
@@ -109,8 +105,10 @@ const at = (places: readonly number[]) => places.map((place) => ALL[place]?.[0])
 
 test('each decision of the active sessions once, newest first, with the words before it', async () => {
   const found = (await decisionsAt('')).map(words);
+  const rows = found.map((row) => row.slice(0, 3));
+  const given = rows;
   assert.deepEqual(
-    found.map((row) => row.slice(0, 3)),
+    given,
     ALL.map((row) => row.slice(0, 3)),
   );
   for (const [index, row] of found.entries()) assert.match(row[3], like(ALL[index]?.[3] ?? ''));
@@ -149,10 +147,8 @@ test('a page after a decision that was replaced meanwhile continues with the nex
     FROM decisions JOIN trading_sessions USING (session_id) WHERE status = 'superseded'`;
   const id = service.database.statement(sql).get()?.['id'];
   const found = await decisionsAt(`?before=${id}&job_id=${jobs[0]}`);
-  assert.deepEqual(
-    found.map((one) => words(one)[0]),
-    at([5, 6, 7]),
-  );
+  const given = found.map((one) => words(one)[0]);
+  assert.deepEqual(given, at([5, 6, 7]));
 });
 
 /** The words that are marked in an excerpt. */
@@ -189,11 +185,6 @@ test('what a search finds and marks', async () => {
   }
 });
 
-test('the audit finds a database with the index of a search sound', async () => {
-  const { damage, problems } = await auditScripts(service);
-  assert.deepEqual([damage, problems.first], [[], []]);
-});
-
 test('search: the filters and pages of the feed, newest message first', async () => {
   const all = await foundAt('?q=done');
   const places = all.map(({ model, date }) => `${model} ${date}`);
@@ -209,14 +200,4 @@ test('search: the filters and pages of the feed, newest message first', async ()
   ];
   for (const [query, count] of counts)
     assert.equal((await foundAt(`?q=done&${query}`)).length, count, query);
-});
-
-test('a search finds the same when the database cannot be written', async () => {
-  const { database } = service;
-  const found = await foundAt('?q=done');
-  renameSync(database.path, `${database.path}.away`);
-  const whileAway = await foundAt('?q=done').finally(() =>
-    renameSync(`${database.path}.away`, database.path),
-  );
-  assert.deepEqual(whileAway, found);
 });

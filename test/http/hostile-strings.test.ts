@@ -30,11 +30,7 @@ const calls: [tool: string, args: unknown][] = hostileStrings
  * in this process.
  */
 const WITH_CHILD = [
-  '__proto__',
-  'constructor',
-  "x'); DROP TABLE jobs; --",
-  '../../../../etc/passwd',
-  '--help',
+  ...['__proto__', 'constructor', "x'); DROP TABLE jobs; --", '../../../../etc/passwd', '--help'],
   '  padded  ',
 ];
 
@@ -100,46 +96,40 @@ test('a model with any odd signature runs, and its signature is returned exactly
   assert.deepEqual([job.status, job.models], ['completed', signatures]);
   const { body } = await service.get(`/jobs?before=2100-01-01T00:00Z`);
   assert.deepEqual(body.jobs[0].models, signatures);
-  const models = new Set(
-    (await service.get('/results')).body.results.map(({ model }: any) => model),
-  );
+  const { results } = (await service.get('/results')).body;
+  const models = new Set(results.map(({ model }: any) => model));
   assert.deepEqual(models, new Set(signatures));
 });
 
-for (const { name, text, isSignature } of hostileStrings) {
-  test(`${name}: as a signature it is ${isSignature ? 'found again' : 'refused'}`, async () => {
+test('each string: as a signature it is found again or refused', async () => {
+  for (const { name, text, isSignature } of hostileStrings) {
     const query = `model=${encode(text)}&date=${DATE}`;
-    const [results, reasoning] = (await getAll([`/results?${query}`, `/reasoning?${query}`])) as [
-      Answer,
-      Answer,
-    ];
+    const answers = await getAll([`/results?${query}`, `/reasoning?${query}`]);
+    const [results, reasoning] = answers as [Answer, Answer];
     if (isSignature) {
-      assert.deepEqual(
-        new Set(results.body.results.map(({ model }: any) => model)),
-        new Set([text]),
-      );
-      assert.deepEqual(
-        reasoning.body.sessions.map(({ model }: any) => model),
-        [text],
-      );
-      return;
+      const models = new Set(results.body.results.map(({ model }: any) => model));
+      assert.deepEqual([...models], [text], name);
+      const sessions = reasoning.body.sessions.map(({ model }: any) => model);
+      assert.deepEqual(sessions, [text], name);
+      continue;
     }
-    assert.equal(results.status, tooLong(encode(text)) ?? 200);
-    assert.equal(reasoning.status, tooLong(encode(text)) ?? 404);
-    const refused = await service.post('/simulate/trigger', {
-      end_date: DATE,
-      models: ['fine', text],
-    });
-    assert.equal(refused.status, 422);
+    const statuses = [200, 404].map((status) => tooLong(encode(text)) ?? status);
+    assert.deepEqual([results.status, reasoning.status], statuses, name);
+    const request = { end_date: DATE, models: ['fine', text] };
+    const refused = await service.post('/simulate/trigger', request);
+    assert.equal(refused.status, 422, name);
     assert.match(refused.body.detail, /^models\[1\]: must not /);
-  });
+  }
+});
 
-  test(`${name}: in every other field and parameter it is refused, or harmless`, async () => {
+test('each string: in every other field and parameter it is refused, or harmless', async () => {
+  for (const { name, text } of hostileStrings) {
     const bodies = [
-      { end_date: text },
-      { end_date: DATE, start_date: text },
-      { end_date: DATE, models: text },
-      { end_date: DATE, replace_existing: text },
+      ...[{ end_date: text }, { end_date: DATE, start_date: text }],
+      ...[
+        { end_date: DATE, models: text },
+        { end_date: DATE, replace_existing: text },
+      ],
       Object.fromEntries([
         ['end_date', DATE],
         [text, 1],
@@ -147,7 +137,7 @@ for (const { name, text, isSignature } of hostileStrings) {
     ];
     for (const body of bodies) {
       const { status, body: answer } = await service.post('/simulate/trigger', body);
-      assert.equal(status, 422, JSON.stringify(answer));
+      assert.equal(status, 422, `${name}: ${JSON.stringify(answer)}`);
       assert.ok(answer.detail.length < MAX_DETAIL_LENGTH);
     }
     const encoded = encode(text);
@@ -166,45 +156,33 @@ for (const { name, text, isSignature } of hostileStrings) {
     ];
     const answers = await getAll(asked.map(([path]) => path));
     for (const [index, [path, status]] of asked.entries()) {
-      const answer = answers[index] as Answer;
-      assert.equal(
-        answer.status,
-        tooLong(path) ?? tooLong(encoded) ?? status,
-        `${path.slice(0, 60)}: ${answer.body.detail}`,
-      );
-      if (path.startsWith('/results?job_id') || path.startsWith('/results?date'))
-        assert.equal(answer.body.count ?? 0, 0);
-      if (path.startsWith('/simulate/status') && answer.status === 404) {
-        assert.equal(answer.body.detail, `Job ${text.toWellFormed()} not found`);
-      }
+      const { status: given, body } = answers[index] as Answer;
+      const what = `${name}, ${path.slice(0, 60)}: ${body.detail}`;
+      assert.equal(given, tooLong(path) ?? tooLong(encoded) ?? status, what);
+      if (path.startsWith('/results?')) assert.equal(body.count ?? 0, 0);
+      if (path.startsWith('/simulate/status') && given === 404)
+        assert.equal(body.detail, `Job ${text.toWellFormed()} not found`);
     }
-  });
-}
+  }
+});
 
 test("a model's words are returned exactly, and its calls of unknown tools are refused", async () => {
   const { body } = await service.get(`/reasoning?model=${trader}&include_full_conversation=true`);
   const said = body.sessions[0].conversation.filter(({ role }: any) => role === 'tool');
+  const found = said.map(({ tool_name, tool_input }: any) => [tool_name, tool_input]);
   assert.deepEqual(
-    said.map(({ tool_name, tool_input }: any) => [tool_name, tool_input]),
+    found,
     calls.map(([tool, args]) => [tool.toWellFormed(), JSON.stringify(args)]),
   );
-  assert.deepEqual(
-    said.filter(({ content }: any) => !content.startsWith('{"error":')),
-    [],
-  );
+  assert.ok(said.every(({ content }: any) => content.startsWith('{"error":')));
 });
 
 test('there are no side effects: no file, no lost table, no failure in the log', async () => {
   const files = readdirSync(service.folder).sort();
   assert.deepEqual(files, ['config.json', 'jobs.db', 'jobs.db-shm', 'jobs.db-wal']);
-  assert.equal(
-    service.database.statement('PRAGMA integrity_check').get()?.['integrity_check'],
-    'ok',
-  );
+  const integrity = service.database.statement('PRAGMA integrity_check').get();
+  assert.equal(integrity?.['integrity_check'], 'ok');
   assert.equal((await service.get('/jobs')).body.count, 2);
-  assert.deepEqual(
-    service.logLines.filter(({ level }) => level === 'ERROR'),
-    [],
-  );
+  assert.ok(service.logLines.every(({ level }) => level !== 'ERROR'));
   assert.equal(({} as Record<string, unknown>)['replace_existing'], undefined);
 });

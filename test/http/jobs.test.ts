@@ -86,57 +86,40 @@ test('pages and filters of the jobs, newest first', async () => {
   for (const [query, expected, nextBefore] of pages) {
     const { jobs, count, next_before } = await validBody(service, `/jobs${query}`, jobsResponse);
     const ids = jobs.map(({ job_id }) => job_id.slice('job-'.length));
-    assert.deepEqual(
-      [ids.join(' '), count, next_before],
-      [expected, ids.length, nextBefore],
-      query,
-    );
+    const found = [ids.join(' '), count, next_before];
+    assert.deepEqual(found, [expected, ids.length, nextBefore], query);
   }
 });
 
 test('a page of the jobs is read from its place on, not from the newest job', () => {
   const next = queries.find(({ sql }) => sql.startsWith('SELECT job_id AS jobId, rowid FROM jobs'));
   const plan = service.database.statement(`EXPLAIN QUERY PLAN ${next?.sql}`).all(null, 3);
-  assert.deepEqual(
-    plan.map(({ detail }) => detail),
-    ['SEARCH jobs USING INTEGER PRIMARY KEY (rowid<?)'],
-  );
+  const found = plan.map(({ detail }) => detail);
+  assert.deepEqual(found, ['SEARCH jobs USING INTEGER PRIMARY KEY (rowid<?)']);
 });
 
 test('a job of the list, and on which terms it ran', async () => {
   const { jobs, ...rest } = (await service.get('/jobs?limit=1&before=job-1')).body;
   const mode = { deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false };
   assert.deepEqual(rest, { count: 1, next_before: null, ...mode });
+  const createdAt = '2025-10-01T08:00:00.000Z';
   assert.deepEqual(jobs, [
     {
-      job_id: 'job-0',
-      status: 'completed',
+      ...{ job_id: 'job-0', status: 'completed', models: ['b', 'a'], universe: null, error: null },
       progress: { total_model_days: 4, completed: 4, failed: 0, pending: 0, skipped: 2 },
-      start_date: '2025-09-15',
-      end_date: '2025-09-16',
-      models: ['b', 'a'],
-      universe: null,
-      created_at: '2025-10-01T08:00:00.000Z',
-      started_at: '2025-10-01T08:00:00.000Z',
+      ...{ start_date: '2025-09-15', end_date: '2025-09-16' },
+      ...{ created_at: createdAt, started_at: createdAt, total_duration_seconds: 1.5 },
       completed_at: '2025-10-01T08:00:01.500Z',
-      total_duration_seconds: 1.5,
-      error: null,
       usage: { cost_usd: 1.75, model_days_without_cost: 0 },
-      most_frequent_error: null,
-      warnings: ['Skipped 2 dates'],
+      ...{ most_frequent_error: null, warnings: ['Skipped 2 dates'] },
     },
   ]);
   const first = (await service.get('/simulate/status/job-0')).body;
   const { stock_symbols: symbols, ...others } = terms;
-  assert.deepEqual(
-    [first.terms, first.replace_existing, first.usage.cost_usd],
-    [{ ...others, symbols }, true, 1.75],
-  );
+  assert.deepEqual([first.terms, first.replace_existing], [{ ...others, symbols }, true]);
   const second = (await service.get('/simulate/status/job-1')).body;
-  assert.deepEqual(
-    [second.replace_existing, second.usage],
-    [false, { cost_usd: 0.5, model_days_without_cost: 1 }],
-  );
+  assert.equal(second.replace_existing, false);
+  assert.deepEqual(second.usage, { cost_usd: 0.5, model_days_without_cost: 1 });
 });
 
 test('a job that another program has stored without runs has no models and no entries', async () => {
@@ -178,12 +161,4 @@ test('the list shows the progress of a job, and with what most of its model-days
   assert.deepEqual(await latest(), [job_id, 'completed 1/1', null]);
   await own.runJob({ start_date: '2025-11-11', end_date: '2025-11-12' });
   assert.deepEqual((await latest())[2], { reason: words, model_days: 3 });
-});
-
-test('unreadable warnings of one job are null and do not hide other jobs', async () => {
-  const set = service.database.statement(`UPDATE jobs SET warnings = ? WHERE job_id = 'job-0'`);
-  set.run('[1, 2');
-  const { body } = await service.get('/jobs');
-  set.run('["Skipped 2 dates"]');
-  assert.deepEqual([body.count, body.jobs[4].warnings], [5, null]);
 });

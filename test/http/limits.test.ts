@@ -6,12 +6,9 @@ import { type HttpLimits, httpLimits } from '../../src/http/errors.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
-import { scriptedAgent } from '../support/agents.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
-import { until } from '../support/until.ts';
 import { openWire, readAnswers, send, type Wire } from '../support/wire.ts';
-import { inLongForm } from '../support/long.ts';
 
 /**
  * Every limit of src/http/limits.ts: requests within it pass, those beyond are refused, and other
@@ -154,41 +151,13 @@ async function startServer(
   t.after(() => database.close());
   const log = createLog({ level: 'ERROR', json: true, write, clock });
   const interfaceDescription = async () => '{}';
-  const shown = {
-    jobs: null,
-    agentDays: null,
-    viewedFile: null,
-    isFixed: false,
-    interfaceDescription,
-  };
+  const view = { jobs: null, agentDays: null, viewedFile: null, isFixed: false };
   const { server } = createHttpServer(
-    { database, settings: readSettings({}), log, clock, ...shown },
+    { database, settings: readSettings({}), log, clock, interfaceDescription, ...view },
     { accessTokens: [], pages: {}, limits },
   );
   return { server, url: `http://127.0.0.1:${await listenHere(t, server)}` };
 }
-
-test('a stalled response is given up', inLongForm, async (t) => {
-  const httpLimits = { stalledTimeoutMs: 300 };
-  const service = await startTestService(t, {
-    agent: scriptedAgent({}),
-    httpLimits,
-    isForged: true,
-  });
-  const { job_id } = await service.runJob({ end_date: '2025-11-10', models: ['model-a'] });
-  service.database
-    .statement(
-      `UPDATE reasoning_logs SET content = printf('%.*c', 20000000, 'x') WHERE message_index = 1`,
-    )
-    .run();
-  const wire = await openWire(service.url);
-  wire.socket.pause();
-  wire.socket.write(get(`/reasoning?include_full_conversation=true&job_id=${job_id}`, HOST));
-  // Nothing is read, so the end of the connection shows only in the server's own log.
-  await until('the log line', () => service.logLines.some(({ path }) => path === '/reasoning'));
-  wire.socket.resume();
-  assert.ok((await wire.ended).length < 20_000_000);
-});
 
 test('with too many connections further ones are closed, and when some end others are admitted', async (t) => {
   const service = await startTestService(t, { httpLimits: { maxConnections: 3 } });

@@ -26,10 +26,7 @@ import { runs } from '../support/long.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-/**
- * Every response that is read is of one moment, whatever is committed while it is made, and writes
- * nothing.
- */
+/** Every response that is read is of one moment, whatever is committed meanwhile, and writes nothing. */
 
 /** Responses beside which another program writes. */
 interface Bench {
@@ -103,15 +100,8 @@ function complete(database: Database, modelDay: ModelDay): void {
   commitSession(database, session, {
     positions: [{ ...position, cash, portfolioValue: cash }],
     evidence: { prices: [], splits: [], dividends: [] },
-    ...{
-      toolUsage: [],
-      summary: 'done',
-      note: null,
-      confidence: null,
-      unfilled: [],
-      wording: 1,
-      commitWrite: 1,
-    },
+    ...{ toolUsage: [], summary: 'done', note: null, confidence: null, unfilled: [] },
+    ...{ wording: 1, commitWrite: 1 },
     completedAt: at(6),
   });
 }
@@ -134,10 +124,7 @@ function replaceDay(database: CommandDatabase): void {
   const date = '2025-01-06';
   insertTestJob(database, {
     ...{ jobId: 'later', startDate: date, endDate: date, dates: [date], replaceExisting: true },
-    runs: [
-      { model: 'model-b', startDate: date, family: 'another' },
-      { model: 'model-0', startDate: date },
-    ],
+    runs: ['model-b', 'model-0'].map((model) => ({ model, startDate: date, family: 'another' })),
     ...{ agentConfig: configuration, createdAt: at(9), warnings: ['!'] },
   });
   const modelDay = { jobId: 'later', model: 'model-b', date };
@@ -208,13 +195,7 @@ function startBench(t: TestContext): Bench {
   let current: CommandDatabase | undefined;
   t.after(() => current?.close());
   const find = createRouter(routes);
-  const shown = {
-    jobs: null,
-    agentDays: null,
-    viewedFile: null,
-    isFixed: false,
-    clock: () => new Date(),
-  };
+  const view = { jobs: null, agentDays: null, viewedFile: null, isFixed: false };
   const settings = { ...readSettings({}), configurationPath: join(folder, 'none.json') };
   const bench: Bench = {
     onStatement: () => {},
@@ -239,12 +220,16 @@ function startBench(t: TestContext): Bench {
       assert(match !== null && 'params' in match);
       const { route, params } = match;
       const database = { ...moment, statement };
-      const rest = { log: silentLog, interfaceDescription: async () => '{}' };
+      const rest = {
+        clock: () => new Date(),
+        log: silentLog,
+        interfaceDescription: async () => '{}',
+      };
       try {
         const query = validateQuery(route.query, search);
         const format = search.includes('format=csv') ? 'csv' : 'json';
         const input = { params, query, format, body: null, headers: {}, token: null } as const;
-        const body = route.handle({ database, settings, ...shown, ...rest }, input);
+        const body = route.handle({ database, settings, ...view, ...rest }, input);
         assert(isMade(body));
         return `200 ${[...piecesOf(body).pieces].join('')}`;
       } catch (error) {
@@ -277,11 +262,8 @@ for (const request of REQUESTS) {
     for (let place = 2; place <= count; place += stepFor(count)) {
       const other = bench.renew();
       bench.onStatement = (number) => void (number === place && happen(other));
-      assert.equal(
-        bench.textOf(request),
-        expected,
-        `all happens before statement ${place} of ${count}`,
-      );
+      const what = `all happens before statement ${place} of ${count}`;
+      assert.equal(bench.textOf(request), expected, what);
       bench.onStatement = () => {};
     }
     const [other, rest] = [bench.renew(), [...EVENTS]];

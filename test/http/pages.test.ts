@@ -15,15 +15,16 @@ before(async (t) => {
 });
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const HTML = 'text/html; charset=utf-8';
 const html = /^<!doctype html>[^]*<body data-dev="erased">/;
 const files: [path: string, contentType: string, content: RegExp][] = [
-  ['/', 'text/html; charset=utf-8', html],
-  ['/?from=somewhere', 'text/html; charset=utf-8', html],
-  ['/compare?models=a,b&days=clean', 'text/html; charset=utf-8', html],
-  ['/models/openai%2Fgpt-5', 'text/html; charset=utf-8', html],
-  ['/model-days/gpt-5/2025-09-15', 'text/html; charset=utf-8', html],
-  ['/jobs/3f0c9a52', 'text/html; charset=utf-8', html],
-  ['/api', 'text/html; charset=utf-8', html],
+  ['/', HTML, html],
+  ['/?from=somewhere', HTML, html],
+  ['/compare?models=a,b&days=clean', HTML, html],
+  ['/models/openai%2Fgpt-5', HTML, html],
+  ['/model-days/gpt-5/2025-09-15', HTML, html],
+  ['/jobs/3f0c9a52', HTML, html],
+  ['/api', HTML, html],
   ['/app.js', 'text/javascript; charset=utf-8', /^"use strict"/],
   ['/app.css', 'text/css; charset=utf-8', /color-scheme/],
   ['/favicon.svg', 'image/svg+xml', /^<svg/],
@@ -48,57 +49,31 @@ for (const [path, contentType, content] of files) {
   });
 }
 
-const modes: [mode: Parameters<typeof createPages>[1], body: string][] = [
-  [
-    {
-      settings: { deploymentMode: 'PROD', preserveDevData: true },
-      viewedFile: null,
-      isFixed: false,
-    },
-    '<body>',
-  ],
-  [
-    {
-      settings: { deploymentMode: 'DEV', preserveDevData: true },
-      viewedFile: null,
-      isFixed: false,
-    },
-    '<body data-dev="kept">',
-  ],
-  [
-    {
-      settings: { deploymentMode: 'DEV', preserveDevData: false },
-      viewedFile: null,
-      isFixed: false,
-    },
-    '<body data-dev="erased">',
-  ],
-  [
-    {
-      settings: { deploymentMode: 'PROD', preserveDevData: null },
-      viewedFile: 'a"b.db',
-      isFixed: false,
-    },
-    '<body data-view="a&#34;b.db">',
-  ],
-  [
-    { settings: { deploymentMode: 'DEV', preserveDevData: null }, viewedFile: 'x', isFixed: true },
-    '<body data-dev="kept" data-view="x" data-fixed>',
-  ],
+/** The mode, what is viewed and whether it is fixed, and the body. */
+const modes: [
+  deploymentMode: 'PROD' | 'DEV',
+  kept: boolean | null,
+  viewed: string,
+  body: string,
+][] = [
+  ['PROD', true, '', '<body>'],
+  ['DEV', true, '', '<body data-dev="kept">'],
+  ['DEV', false, '', '<body data-dev="erased">'],
+  ['PROD', null, 'a"b.db', '<body data-view="a&#34;b.db">'],
+  ['DEV', null, 'x fixed', '<body data-dev="kept" data-view="x" data-fixed>'],
 ];
-
-for (const [mode, body] of modes) {
-  test(`the HTML file of a ${mode.viewedFile === null ? 'server' : 'view'} in ${mode.settings.deploymentMode} mode has ${body}`, async (t) => {
-    const {
-      routes: [page],
-    } = createPages({ 'index.html': brotliCompressSync('<body>').toString('base64') }, mode);
+test('the HTML file says in which mode it is served, and what it shows', async (t) => {
+  for (const [deploymentMode, preserveDevData, viewed, body] of modes) {
+    const [viewedFile, fixed] = viewed === '' ? [null] : viewed.split(' ');
+    const settings = { deploymentMode, preserveDevData };
+    const mode = { settings, viewedFile: viewedFile ?? null, isFixed: fixed !== undefined };
+    const files = { 'index.html': brotliCompressSync('<body>').toString('base64') };
+    const [page] = createPages(files, mode).routes;
     const server = createServer((request, response) => page?.send(request, response));
-    assert.equal(
-      await (await fetch(`http://127.0.0.1:${await listenHere(t, server)}`)).text(),
-      body,
-    );
-  });
-}
+    const url = `http://127.0.0.1:${await listenHere(t, server)}`;
+    assert.equal(await (await fetch(url)).text(), body);
+  }
+});
 
 /** The client's Accept-Encoding → the coding of the script. */
 const codings: [accepts: string | null, coding: string | null][] = [
@@ -118,11 +93,9 @@ test('the script comes in the coding that the client prefers, and is the same in
     await fetch(`${service.url}/app.js`, { headers: { 'accept-encoding': 'identity' } })
   ).text();
   for (const [accepts, coding] of codings) {
-    assert.equal(
-      /^content-encoding: (.*)\r$/im.exec(await send(service.url, request(accepts)))?.[1] ?? null,
-      coding,
-      String(accepts),
-    );
+    const head = await send(service.url, request(accepts));
+    const given = /^content-encoding: (.*)\r$/im.exec(head)?.[1] ?? null;
+    assert.equal(given, coding, String(accepts));
     const init = { headers: { 'accept-encoding': accepts ?? 'identity' } };
     const response = await fetch(`${service.url}/app.js`, init);
     assert.equal(response.headers.get('vary'), 'Accept-Encoding, Accept');
@@ -140,23 +113,17 @@ test('If-None-Match with the tag of the file is a 304: weak, strong, in a list, 
     ['"other"', 200],
     [`${tag.slice(0, -2)}"`, 200],
   ];
-  for (const [tags, status] of known)
-    assert.equal(
-      (await fetch(service.url, { headers: { 'if-none-match': tags } })).status,
-      status,
-      tags,
-    );
+  for (const [tags, status] of known) {
+    const response = await fetch(service.url, { headers: { 'if-none-match': tags } });
+    assert.equal(response.status, status, tags);
+  }
 });
 
 test('pages hide no route, and unknown paths remain errors in JSON', async () => {
   for (const { path } of routes.filter(({ method }) => method === 'GET')) {
     if (path.startsWith('/documents/')) continue; // which only browsers that navigate get as a page
     assert.ok(!(pagePaths as readonly string[]).includes(path));
-    assert.equal(
-      matchPage(path.replace(/\{\w+\}/, 'x')),
-      null,
-      `${path} is both a page and a route`,
-    );
+    assert.equal(matchPage(path.replace(/\{\w+\}/, 'x')), null, `${path} is a page and a route`);
   }
   for (const path of ['/nothing', '/models/a/b', '/index.html', '/API', '/api//']) {
     const { status, headers, body } = await service.get(path);
@@ -168,9 +135,9 @@ test('pages hide no route, and unknown paths remain errors in JSON', async () =>
 });
 
 const lost: [name: string, path: string, init: RequestInit, status: number, type: string][] = [
-  ['a path that does not exist', '/nowhere', {}, 404, 'text/html; charset=utf-8'],
-  ['such a path by HEAD', '/nowhere', { method: 'HEAD' }, 404, 'text/html; charset=utf-8'],
-  ['a path of the API without GET', '/simulate/trigger', {}, 405, 'text/html; charset=utf-8'],
+  ['a path that does not exist', '/nowhere', {}, 404, HTML],
+  ['such a path by HEAD', '/nowhere', { method: 'HEAD' }, 404, HTML],
+  ['a path of the API without GET', '/simulate/trigger', {}, 405, HTML],
   ['such a path by POST', '/nowhere', { method: 'POST', body: 'a=b' }, 404, 'application/json'],
   ['a job that does not exist', '/simulate/status/nowhere', {}, 404, 'application/json'],
   ['a path of the API', '/jobs', {}, 200, 'application/json'],
@@ -201,11 +168,7 @@ test("paths of other servers' interface descriptions lead to the API page", asyn
 test('a slash at the end of a path changes nothing, here and in the browser', async () => {
   for (const path of ['/api/', '/models/gpt-5/', '/jobs/3f0c9a52/']) {
     const response = await fetch(service.url + path, { headers: { accept: BROWSER } });
-    assert.deepEqual(
-      [response.status, response.headers.get('content-type')],
-      [200, 'text/html; charset=utf-8'],
-      path,
-    );
+    assert.equal(`${response.status} ${response.headers.get('content-type')}`, `200 ${HTML}`, path);
     assert.deepEqual(matchPage(path), matchPage(path.slice(0, -1)));
   }
   assert.equal((await service.get('/models/')).body.count, 3);
@@ -215,10 +178,7 @@ test('a page may have the path of a request with another method: only a browser 
   const ask = (method: string, accept = '*/*') =>
     fetch(`${service.url}/jobs/3f0c9a52`, { method, headers: { accept } });
   const page = await ask('GET', BROWSER);
-  assert.deepEqual(
-    [page.status, page.headers.get('content-type')],
-    [200, 'text/html; charset=utf-8'],
-  );
+  assert.equal(`${page.status} ${page.headers.get('content-type')}`, `200 ${HTML}`);
   assert.equal((await ask('DELETE', BROWSER)).status, 404);
   for (const method of ['GET', 'HEAD', 'OPTIONS']) {
     const { status, headers } = await ask(method);
@@ -228,10 +188,8 @@ test('a page may have the path of a request with another method: only a browser 
 
 test('a page allows only GET and HEAD', async () => {
   const { status, headers, body } = await service.post('/', {});
-  assert.deepEqual(
-    [status, headers.get('allow'), body.detail],
-    [405, 'GET, HEAD', '/ has no method POST; it has GET, HEAD'],
-  );
+  assert.deepEqual([status, headers.get('allow')], [405, 'GET, HEAD']);
+  assert.equal(body.detail, '/ has no method POST; it has GET, HEAD');
   const head = await fetch(service.url, { method: 'HEAD' });
   assert.deepEqual([head.status, await head.text()], [200, '']);
 });

@@ -8,6 +8,8 @@ import { startTestService, temporaryFolder, type TestService } from '../support/
 import { fillWithTrackRecords } from '../support/track-records.ts';
 import { startTestView } from '../support/view.ts';
 
+const STAMP = { source: 'csv', recordedAt: '2025-11-12T00:00:00.000Z' };
+
 let service: TestService;
 before(async (t) => {
   service = await startTestService(t as TestContext, {
@@ -25,24 +27,14 @@ before(async (t) => {
       QQQ  2025-11-10 500 505
       QQQ  2025-11-11 505 515.1`,
   });
-  const list = {
-    dividends: [{ symbol: 'AAPL', exDate: '2025-11-11', cash: 512_350 }],
-    spans: [],
-    basis: 'as_paid',
-  } as const;
-  storeDividends(service.database, list, {
-    source: 'csv',
-    recordedAt: '2025-11-12T00:00:00.000Z',
-  });
+  const dividends = [{ symbol: 'AAPL', exDate: '2025-11-11', cash: 512_350 }];
+  storeDividends(service.database, { dividends, spans: [], basis: 'as_paid' }, STAMP);
   const script: Script = {
     'model-a 2025-11-10': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
     'model-a 2025-11-11': [[['sell', { symbol: 'AAPL', amount: 4 }]]],
   };
-  await runJobHere(service, script, {
-    start_date: '2025-11-10',
-    end_date: '2025-11-11',
-    models: ['model-a'],
-  });
+  const days = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['model-a'] };
+  await runJobHere(service, script, days);
 });
 
 const CURVE =
@@ -87,45 +79,27 @@ test('the tables of /performance', async () => {
 
 test('the table of actions has splits too, with the shares that they added; the table of trades has none', async () => {
   const splits = [{ symbol: 'AAPL', date: '2025-11-12', numerator: 3, denominator: 1 }];
-  const stamp = { source: 'csv', recordedAt: '2025-11-12T00:00:00.000Z' };
   service.database.transaction(() =>
-    storeSplits(service.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, stamp),
+    storeSplits(service.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, STAMP),
   );
   const script: Script = {
     'model-b 2025-11-11': [[['buy', { symbol: 'AAPL', amount: 10 }]]],
     'model-b 2025-11-12': [[['sell', { symbol: 'AAPL', amount: 4 }]]],
   };
-  await runJobHere(service, script, {
-    start_date: '2025-11-11',
-    end_date: '2025-11-12',
-    models: ['model-b'],
-  });
+  const days = { start_date: '2025-11-11', end_date: '2025-11-12', models: ['model-b'] };
+  await runJobHere(service, script, days);
   const [bought, split, sold] = [
     'model-b,2025-11-11,buy,AAPL,10,120,1,8799,-1201',
     'model-b,2025-11-12,split,AAPL,20,42,0,8799,0',
     'model-b,2025-11-12,sell,AAPL,4,42,1,8966,167',
   ];
-  for (const [table, lines] of Object.entries({
-    actions: [bought, split, sold],
-    trades: [bought, sold],
-  })) {
+  const tables = { actions: [bought, split, sold], trades: [bought, sold] };
+  for (const [table, lines] of Object.entries(tables)) {
     const url = `${service.url}/performance?model=model-b&format=csv&table=${table}`;
     const response = await fetch(url);
     assert.match(response.headers.get('content-disposition') ?? '', RegExp(`"${table}.csv"`));
     assert.deepEqual((await response.text()).split('\r\n').slice(1, -1), lines);
   }
-});
-
-test('the figures count the model-days that the model may remember', async () => {
-  const { models, families } = (await service.get('/performance')).body;
-  assert.deepEqual(
-    models.map((one: any) => [one.family, one.knowledge_cutoff, one.days_before_cutoff]),
-    [
-      ['model-a', '2025-11-10', 1],
-      ['model-b', null, 0],
-    ],
-  );
-  assert.deepEqual(families, []);
 });
 
 test('returns have a column for each model, empty where it has none, under names that CSV can carry', async (t) => {

@@ -42,14 +42,11 @@ test('the names that a model held, at the weights of each close, make the return
     for (const [index, { date }] of curve.entries()) {
       if (index === 0) continue; // it started from cash
       const before = days[index === late ? index - 2 : index - 1];
+      let change = 0;
       const ratioOf = (symbol: string) =>
         (closes.get(`${symbol} ${date}`) ?? NaN) / (closes.get(`${symbol} ${before.date}`) ?? NaN);
-      growth *=
-        1 +
-        before.holdings.reduce(
-          (sum: number, { symbol, weight }: any) => sum + weight * (ratioOf(symbol) - 1),
-          0,
-        );
+      for (const { symbol, weight } of before.holdings) change += weight * (ratioOf(symbol) - 1);
+      growth *= 1 + change;
     }
     const { selection } = details;
     within({ absolute: 1e-7 })(selection.return, growth - 1, model);
@@ -60,11 +57,8 @@ test('the names that a model held, at the weights of each close, make the return
     );
     assert.ok(selection.p_value > 0 && selection.p_value <= 1, model);
   }
-  assert.deepEqual(
-    await validBody(service, '/performance?details=true', performanceResponse),
-    body,
-    'the same every time',
-  );
+  const again = await validBody(service, '/performance?details=true', performanceResponse);
+  assert.deepEqual(again, body, 'the same every time');
   const { models } = await validBody<any>(service, '/performance', performanceResponse);
   assert.deepEqual(models[0].details, null);
 });
@@ -72,31 +66,25 @@ test('the names that a model held, at the weights of each close, make the return
 const dates = weekdays('2025-01-06', '2025-02-14');
 const symbols = Array.from({ length: 12 }, (_, index) => `S${String.fromCharCode(65 + index)}`);
 
-const reasons: [
-  name: string,
-  stock: string[],
-  days: number,
-  held: string | null,
-  reason: RegExp,
-][] = [
-  ['cash', symbols, 30, null, /^It held nothing at the start of any day$/],
-  ['few', symbols, 15, 'SA', /^Needs 20 days with a return, has 14$/],
-  ['outsider', symbols, 30, 'ELSE', /^It held ELSE, which is not in the universe of every job$/],
+const reasons: [name: string, stock: string[], days: number, held: string | null, why: string][] = [
+  ['cash', symbols, 30, null, 'It held nothing at the start of any day'],
+  ['few', symbols, 15, 'SA', 'Needs 20 days with a return, has 14'],
+  ['outsider', symbols, 30, 'ELSE', 'It held ELSE, which is not in the universe of every job'],
   [
     'unpriced',
     [...symbols, 'NONE'],
     30,
     'NONE',
-    /^It held NONE, which has no price on some of these days$/,
+    'It held NONE, which has no price on some of these days',
   ],
   [
     'small',
     symbols.slice(0, 9),
     30,
     'SA',
-    /^Needs 10 symbols of the universe with a price on every day; there are 9$/,
+    'Needs 10 symbols of the universe with a price on every day; there are 9',
   ],
-  ['unknown', symbols, 30, 'SA', /^The weight of SA at the close of 2025-01-06 is unknown$/],
+  ['unknown', symbols, 30, 'SA', 'The weight of SA at the close of 2025-01-06 is unknown'],
 ];
 
 test('without a selection there is a reason', async (t) => {
@@ -122,16 +110,13 @@ test('without a selection there is a reason', async (t) => {
         )
         .run(held, name);
   }
-  const { models } = await validBody<any>(
-    service,
-    '/performance?details=true',
-    performanceResponse,
-  );
-  for (const [name, , , , reason] of reasons) {
+  const path = '/performance?details=true';
+  const { models } = await validBody<any>(service, path, performanceResponse);
+  for (const [name, , , , why] of reasons) {
     const { selection } = models.find(({ model }: any) => model === name).details;
     for (const figure of ['return', 'percentile', 'p_value', 'median', 'interval_90']) {
       assert.equal(selection[figure], null, name);
-      assert.match(selection.unavailable[figure], reason, name);
+      assert.equal(selection.unavailable[figure], why, name);
     }
   }
 });

@@ -80,6 +80,7 @@ const targets: Shapes = [
 ];
 
 const H2C = 'Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n';
+const CONTINUES = `${CLOSE}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`;
 const others: Shapes = [
   ['POST /simulate/trigger HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
   // Headers
@@ -110,16 +111,8 @@ const others: Shapes = [
   [`\r\n\r\n${LAST_HEALTH}`, 200],
   // Expect
   [`${TRIGGER}${CLOSE}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`, 100, 415],
-  [
-    `GET /health HTTP/1.1\r\n${HOST}${CLOSE}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
-    100,
-    200,
-  ],
-  [
-    `POST /nowhere HTTP/1.1\r\n${HOST}${CLOSE}Expect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
-    100,
-    404,
-  ],
+  [`GET /health HTTP/1.1\r\n${HOST}${CONTINUES}`, 100, 200],
+  [`POST /nowhere HTTP/1.1\r\n${HOST}${CONTINUES}`, 100, 404],
   // Several on one connection
   [`GET /health HTTP/1.1\r\n${HOST}Content-Length: 42\r\n\r\n${SMUGGLED}${LAST_HEALTH}`, 200, 200],
   [`POST /health HTTP/1.1\r\n${HOST}Content-Length: 2\r\n\r\n{}${LAST_HEALTH}`, 405, 200],
@@ -166,10 +159,7 @@ function checkAnswer({ status, headers, body }: WireAnswer, isHead: boolean): vo
 test('a client that half-closes in the middle of its request gets a response', async () => {
   const wire = await openWire(service.url);
   wire.socket.end(`${TRIGGER}${JSON_TYPE}Content-Length: 10\r\n\r\n{}`);
-  assert.deepEqual(
-    readAnswers(await wire.ended).map(({ status }) => status),
-    [400],
-  );
+  assert.equal(readAnswers(await wire.ended)[0]?.status, 400);
 });
 
 test('a client that disappears in the middle of its request is not logged as a failure', async () => {
@@ -181,10 +171,7 @@ test('a client that disappears in the middle of its request is not logged as a f
   wire.socket.resetAndDestroy();
   await wire.ended;
   assert.equal((await service.get('/health')).status, 200);
-  assert.deepEqual(
-    service.logLines.slice(before).filter(({ level }) => level === 'ERROR'),
-    [],
-  );
+  assert.ok(service.logLines.slice(before).every(({ level }) => level !== 'ERROR'));
 });
 
 test('pipelined requests are served one after another, in order', async () => {
@@ -193,16 +180,9 @@ test('pipelined requests are served one after another, in order', async () => {
     return `${TRIGGER}${JSON_TYPE}Content-Length: ${body.length}\r\n\r\n${body}`;
   };
   const jobs = `GET /jobs HTTP/1.1\r\n${HOST}${CLOSE}\r\n`;
-  const answers = readAnswers(
-    await send(
-      service.url,
-      `${HEALTH}${trigger('2025-11-10')}${trigger('2025-11-11')}${HEALTH}${jobs}`,
-    ),
-  );
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [200, 200, 400, 200, 200],
-  );
+  const triggers = trigger('2025-11-10') + trigger('2025-11-11');
+  const answers = readAnswers(await send(service.url, HEALTH + triggers + HEALTH + jobs));
+  assert.equal(answers.map(({ status }) => status).join(), '200,200,400,200,200');
   assert.equal(JSON.parse(answers[4]?.body ?? '').count, 1);
 });
 

@@ -25,7 +25,7 @@ const CONFIGURATION = {
 
 test('a job with a hidden open and limits: terms, records, what was offered, and its replay', async (t) => {
   const service = await startTestService(t, { configuration: CONFIGURATION });
-  const job = await service.runJob({ start_date: '2025-01-06', end_date: '2025-01-17' });
+  const job = await service.runJob({ start_date: '2025-01-06', end_date: '2025-01-10' });
   assert.equal(job.status, 'completed');
   const { terms, entries } = job;
   assert.deepEqual([terms.open, terms.limits], [TERMS.open, TERMS.limits]);
@@ -33,7 +33,7 @@ test('a job with a hidden open and limits: terms, records, what was offered, and
   assert.deepEqual(offered.entry.tools, ['buy', 'sell', 'get_price_history']);
   const { database } = service;
   const count = (sql: string) => Number(rowsAsText(database, `SELECT count(*) FROM ${sql}`)[0]);
-  const days = 60;
+  const days = 30;
   assert.equal(count(`reasoning_logs WHERE tool_name = 'fills' AND tool_input IS NULL`), days);
   assert.ok(count(`positions WHERE action_type = 'buy'`) > days / 2);
   assert.equal(count(`reasoning_logs WHERE content LIKE '%"executed"%'`), 0);
@@ -62,31 +62,20 @@ test('a job with a hidden open and limits: terms, records, what was offered, and
 });
 
 test('models that see the open, or have other limits, are not comparable with those that do not', async (t) => {
-  const models = [rule('buy-and-hold'), rule('equal-weight'), rule('momentum')];
+  const models = [rule('buy-and-hold'), rule('momentum')];
   const agent_config = { stock_symbols: SYMBOLS };
   const service = await startTestService(t, { configuration: { models, agent_config } });
-  const dates = { start_date: '2025-01-06', end_date: '2025-01-07' };
-  await service.runJob({ ...dates, models: ['buy-and-hold', 'equal-weight'] });
+  const day = { start_date: '2025-01-06', end_date: '2025-01-06' };
+  await service.runJob({ ...day, models: ['buy-and-hold'] });
   const later = { ...agent_config, open: 'hidden', limits: { max_orders: 9 } };
-  writeFileSync(
-    service.settings.configurationPath,
-    JSON.stringify({ models, agent_config: later }),
-  );
-  await service.runJob({ ...dates, models: ['momentum'] });
+  const text = JSON.stringify({ models, agent_config: later });
+  writeFileSync(service.settings.configurationPath, text);
+  await service.runJob({ ...day, models: ['momentum'] });
   const { body } = await service.get('/performance');
-  const own = body.models.find(({ model }: any) => model === 'momentum');
-  assert.deepEqual(
-    own.incomparable.filter(({ kind }: any) => kind === 'open' || kind === 'limits'),
-    [
-      {
-        kind: 'open',
-        reason: 'Its open is not that of buy-and-hold and 1 more: hidden against shown',
-      },
-      {
-        kind: 'limits',
-        reason:
-          'Its limits on orders are not those of buy-and-hold and 1 more: at most 9 orders a day against none',
-      },
-    ],
-  );
+  const reasons = body.incomparable.map(({ kind, reason }: any) => `${kind}: ${reason}`);
+  const least = 'Its open is not that of buy-and-hold: hidden against shown';
+  assert.ok(reasons.includes(`open: ${least}`), reasons.join());
+  const limits =
+    'Its limits on orders are not those of buy-and-hold: at most 9 orders a day against none';
+  assert.ok(reasons.includes(`limits: ${limits}`), reasons.join());
 });

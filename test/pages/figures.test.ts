@@ -1,20 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as format from '../../src/browser/format.ts';
 import { restOfSummary } from '../../src/browser/pages/model-day-page.ts';
-import {
-  chance,
-  change,
-  cost,
-  count,
-  duration,
-  longDate,
-  money,
-  pValue,
-  price,
-  profit,
-  share,
-  tone,
-} from '../../src/browser/format.ts';
 import {
   axisSplits,
   dateLabels,
@@ -22,48 +9,26 @@ import {
   paddedRange,
   withoutEmptyCents,
 } from '../../src/browser/plot/scale.ts';
-
-const texts: [text: string, expected: string][] = [
-  [money(10_113.04), '10,113.04'],
-  [money(null), '–'],
-  [money(Number.NaN), '–'],
-  [price(237), '237.00'],
-  [price(237.4512), '237.4512'],
-  [profit(113.04), '+113.04'],
-  [profit(-3), '−3.00'],
-  [profit(0), '0.00'],
-  [profit(0.001), '0.00'],
-  [change(0.0113), '+1.13 %'],
-  [change(-0.0004), '−0.04 %'],
-  [share(0.25), '25.00 %'],
-  [count(12_345), '12,345'],
-  [chance(0.414), '41 %'],
-  [chance(0.0049), '<1 %'],
-  [chance(1), '>99 %'],
-  [chance(null), '–'],
-  [pValue(0.71), '0.710'],
-  [pValue(0.00099), '<0.001'],
-  [pValue(1), '1.000'],
-  [cost(0.0862), '$0.0862'],
-  [cost(1234.5), '$1,234.50'],
-  [cost(0), '$0'],
-  [cost(null), '–'],
-  [duration(0.42), '0.4 s'],
-  [duration(31.4), '31 s'],
-  [duration(312), '5 min 12 s'],
-  [duration(59.9), '1 min 0 s'],
-  [duration(3599.7), '1 h 0 min'],
-  [longDate('2025-09-15'), 'Mon 15 Sep 2025'],
-  [longDate('yesterday'), 'yesterday'],
-  [tone(-1), 'loss'],
-  [tone(null), 'flat'],
-];
+import { tableOf } from '../support/text-table.ts';
 
 test('numbers and dates are formatted for people', () => {
-  assert.deepEqual(
-    texts.map(([text]) => text),
-    texts.map(([, expected]) => expected),
-  );
+  const rows: [write: (value: any) => string, ...pairs: [value: unknown, words: string][]][] = [
+    [format.money, [10_113.04, '10,113.04'], [null, '–'], [Number.NaN, '–']],
+    [format.price, [237, '237.00'], [237.4512, '237.4512']],
+    [format.profit, [113.04, '+113.04'], [-3, '−3.00'], [0, '0.00'], [0.001, '0.00']],
+    [format.change, [0.0113, '+1.13 %'], [-0.0004, '−0.04 %']],
+    [format.share, [0.25, '25.00 %']],
+    [format.count, [12_345, '12,345']],
+    [format.chance, [0.414, '41 %'], [0.0049, '<1 %'], [1, '>99 %'], [null, '–']],
+    [format.pValue, [0.71, '0.710'], [0.00099, '<0.001'], [1, '1.000']],
+    [format.cost, [0.0862, '$0.0862'], [1234.5, '$1,234.50'], [0, '$0'], [null, '–']],
+    [format.duration, [0.42, '0.4 s'], [31.4, '31 s'], [312, '5 min 12 s']],
+    [format.duration, [59.9, '1 min 0 s'], [3599.7, '1 h 0 min']],
+    [format.longDate, ['2025-09-15', 'Mon 15 Sep 2025'], ['yesterday', 'yesterday']],
+    [format.tone, [-1, 'loss'], [null, 'flat']],
+  ];
+  for (const [write, ...pairs] of rows)
+    for (const [value, words] of pairs) assert.equal(write(value), words, `${write.name} ${value}`);
 });
 
 test('an axis is labelled with round values inside its range', () => {
@@ -78,20 +43,29 @@ test('an axis is labelled with round values inside its range', () => {
   assert.deepEqual(dateLabels(days), [['30 Dec', '2025'], ['31 Dec'], ['2 Jan', '2026']]);
 });
 
+test('every axis has at least two labels, and that of a drawdown at least three', () => {
+  for (let exponent = -5; exponent < 5; exponent += 0.037) {
+    const range = 10 ** exponent;
+    for (const low of [0, range * 0.3, 97.3, 10_000])
+      for (const height of [100, 150, 340]) {
+        const { length } = axisSplits(low, low + range, height);
+        assert.ok(length >= 2, `${low} to ${low + range} in ${height}`);
+      }
+    const [bottom, top] = paddedRange([-range, 0]);
+    const labels = axisSplits(bottom, top, 150);
+    assert.ok(labels.length >= 3 && labels.length <= 5 && labels.includes(0), `${labels}`);
+  }
+});
+
 test('dates on an axis are every so many days or firsts of months, as many as have room', () => {
-  const between = (first: string, last: string) => (width: number) =>
-    dateTicks([first, last], width);
-  const twoWeeks = between('2025-09-15', '2025-09-29');
-  assert.deepEqual(twoWeeks(200), ['2025-09-15', '2025-09-22', '2025-09-29']);
-  assert.equal(twoWeeks(1_000).length, 15);
-  const year = between('2025-03-10', '2026-03-10');
-  assert.deepEqual(year(260), ['2025-04-01', '2025-07-01', '2025-10-01', '2026-01-01']);
+  const ticks = (last: string, width: number) => dateTicks(['2025-03-10', last], width);
+  assert.deepEqual(ticks('2025-03-24', 200), ['2025-03-10', '2025-03-17', '2025-03-24']);
+  assert.equal(ticks('2025-03-24', 1_000).length, 15);
+  const firsts = ['2025-04-01', '2025-07-01', '2025-10-01', '2026-01-01'];
+  assert.deepEqual(ticks('2026-03-10', 260), firsts);
   for (const width of [150, 300, 700, 1_400])
     for (const last of ['2025-03-10', '2025-05-01', '2027-01-01', '2045-03-10'])
-      assert.ok(
-        dateTicks(['2025-03-10', last], width).length * 60 <= width + 62,
-        `${width} ${last}`,
-      );
+      assert.ok(ticks(last, width).length * 60 <= width + 62, `${width} ${last}`);
   assert.deepEqual(dateTicks([], 500), []);
 });
 
@@ -104,38 +78,23 @@ test('a plot has a margin above and below; a flat or empty one is still drawn', 
     }
 });
 
-/** The last message, the summary → what a page shows of the summary beside the conversation. */
-const summaries: [last: string | null, summary: string | null, shown: string | null][] = [
-  ['I bought.', 'I bought.', null],
-  ['I bought.\n', ' I bought.', null],
-  ['I bought.', 'I bought.\n\nThe answer was cut off.', 'The answer was cut off.'],
-  [
-    '',
-    'Reached the limit of 3 steps; the day ended there.',
-    'Reached the limit of 3 steps; the day ended there.',
-  ],
-  [
-    'I look.',
-    'Reached the limit of 3 steps; the day ended there.',
-    'Reached the limit of 3 steps; the day ended there.',
-  ],
-  [null, 'Done.', 'Done.'],
-  ['I bought.', null, null],
-];
 test('a summary that is the last message is not shown again', () => {
-  for (const [last, session_summary, shown] of summaries) {
-    const conversation =
-      last === null
-        ? null
-        : ([
-            { role: 'user', content: 'x' },
-            { role: 'assistant', content: last },
-            { role: 'tool', content: 'y' },
-          ] as const);
-    assert.equal(
-      restOfSummary({ session_summary, conversation }),
-      shown,
-      `${last} / ${session_summary}`,
-    );
+  const limit = 'Reached the limit of 3 steps; the day ended there.';
+  /** The last message, the summary, what a page shows of the summary; `none` where there is none. */
+  const rows = tableOf<[last: string, summary: string, shown: string]>(`
+    I bought.   | I bought.                             | none
+    I bought.\\n | \\n I bought.                         | none
+    I bought.   | I bought.\\n\\nThe answer was cut off.  | The answer was cut off.
+                | ${limit}                              | ${limit}
+    I look.     | ${limit}                              | ${limit}
+    none        | Done.                                 | Done.
+    I bought.   | none                                  | none`);
+  for (const row of rows) {
+    const texts = row.map((text) => (text === 'none' ? null : text.replaceAll('\\n', '\n')));
+    const [last = null, session_summary = null, shown = null] = texts;
+    const roles = { user: 'x', assistant: last, tool: 'y' };
+    const messages = Object.entries(roles).map(([role, content]) => ({ role, content }));
+    const conversation = last === null ? null : messages;
+    assert.equal(restOfSummary({ session_summary, conversation } as any), shown, `${row}`);
   }
 });

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { layoutShift, visit } from '../support/browser.ts';
-import { noBrowser } from '../support/chromium.ts';
+import { layoutShift, test, visit } from '../support/browser.ts';
 import { builtPages, temporaryFolder } from '../support/service.ts';
-import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
+import { fillWithTrackRecords, modelNames, type TrackRecords } from '../support/track-records.ts';
 import { startTestView } from '../support/view.ts';
 
 /** One figure, one set of days: whichever page a reader looks at, an entry has one return. */
@@ -48,18 +47,20 @@ async function pairsIn(page: Page, rows: string, name: string, figure: string) {
   return found;
 }
 
+async function viewOf(t: TestContext, records: TrackRecords) {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  fillWithTrackRecords(path, records);
+  return startTestView(t, path, { pages: await builtPages() });
+}
+
 const pages: [path: string, parts: (keyof typeof collect)[]][] = [
   ['/', ['sentence', 'curves', 'leaderboard']],
   ['/compare', ['sentence', 'forest', 'sides']],
   ['/jobs/bench-0000', ['sentence', 'curves', 'leaderboard']],
 ];
 
-test('an entry has one return on the overview, the comparison and the page of its job', {
-  skip: noBrowser,
-}, async (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
-  fillWithTrackRecords(path, { models: MODELS, days: 40, failures: 0.03 });
-  const view = await startTestView(t, path, { pages: await builtPages() });
+test('an entry has one return on the overview, the comparison and the page of its job', async (t) => {
+  const view = await viewOf(t, { models: MODELS, days: 40, failures: 0.03 });
   const { page, open } = await visit(t, view.url);
   const returns = new Map<string, Map<string, string[]>>();
   for (const [address, parts] of pages) {
@@ -79,24 +80,18 @@ test('an entry has one return on the overview, the comparison and the page of it
   assert.ok(body.models.every((model: any) => model.total_return !== 0));
 });
 
-test('the first screen of the overview has the answer, the curves with their names and returns, and five rows', {
-  skip: noBrowser,
-}, async (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
-  fillWithTrackRecords(path, { models: modelNames(6), days: 30 });
-  const view = await startTestView(t, path, { pages: await builtPages() });
+test('the first screen of the overview has the answer, the curves with their names and returns, and five rows', async (t) => {
+  const view = await viewOf(t, { models: modelNames(6), days: 30 });
   const viewport = { width: 1440, height: 900 };
   const reader = await visit(t, view.url, { viewport });
   await reader.open('/');
   const { page } = reader;
   await page.locator('.ends.placed').waitFor({ state: 'attached' });
   assert.ok((await layoutShift(reader)) < 0.05, 'nothing moves when the curves are drawn');
-  const ends = async (selector: string) => {
-    const boxes = await Promise.all(
-      (await page.locator(selector).all()).map((element) => element.boundingBox()),
-    );
-    return boxes.map((box) => (box === null ? Infinity : box.y + box.height));
-  };
+  const ends = (selector: string) =>
+    page
+      .locator(`${selector}:visible`)
+      .evaluateAll((all) => all.map((element) => element.getBoundingClientRect().bottom));
   const onScreen = async (selector: string) =>
     (await ends(selector)).filter((end) => end <= viewport.height).length;
   assert.equal(await onScreen('.answer'), 1);
@@ -109,4 +104,5 @@ test('the first screen of the overview has the answer, the curves with their nam
     `${sorted}`,
   );
   assert.ok((await onScreen('tbody tr')) >= 5);
+  await page.waitForLoadState('networkidle'); // no request is left when the view stops
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { secondsToGo } from '../../src/browser/pages/job-panel.ts';
 import { poll, pollSoon, recompute } from '../../src/browser/poll.ts';
 import type { Status } from '../../src/browser/responses.ts';
@@ -11,12 +11,6 @@ import { withGlobals } from '../support/globals.ts';
  */
 const body = { dataset: {} as Record<string, string> };
 const page = Object.assign(new EventTarget(), { hidden: false, body });
-
-/** Marks the body as the server does, until the end of the test. */
-function mark(t: TestContext, dataset: Record<string, string>): void {
-  body.dataset = dataset;
-  t.after(() => (body.dataset = {}));
-}
 
 function setHidden(hidden: boolean): void {
   page.hidden = hidden;
@@ -36,14 +30,7 @@ describe('polling', () => {
 
   test('polling is frequent while things change, slows down while nothing does, and pauses when hidden', async () => {
     const leaving = new AbortController();
-    const answers: ('moving' | 'still' | 'fails')[] = [
-      'moving',
-      'moving',
-      'still',
-      'still',
-      'fails',
-      'moving',
-    ];
+    const answers = ['moving', 'moving', 'still', 'still', 'fails', 'moving'] as const;
     let asked = 0;
     const polling = poll(async () => {
       const answer = answers[asked++] ?? 'still';
@@ -81,73 +68,62 @@ describe('polling', () => {
     const leaving = new AbortController();
     const answers: PromiseWithResolvers<'still'>[] = [];
     const work = () => {
-      const answer = Promise.withResolvers<'still'>();
-      answers.push(answer);
-      return answer.promise;
+      answers.push(Promise.withResolvers());
+      return answers.at(-1)!.promise;
+    };
+    const answered = async () => {
+      answers.at(-1)?.resolve('still');
+      await settled();
+      return answers.length;
     };
     const polling = poll(work, leaving.signal);
     pollSoon();
     pollSoon();
-    answers[0]?.resolve('still');
-    await settled();
-    assert.equal(answers.length, 2, 'the first answer may be older than what was asked for');
-    answers[1]?.resolve('still');
-    await settled();
-    assert.equal(answers.length, 2);
+    assert.equal(await answered(), 2, 'the first answer may be older than what was asked for');
+    assert.equal(await answered(), 2);
 
     pollSoon();
     pollSoon();
     await settled();
     assert.equal(answers.length, 3, 'both asked before the work began');
     pollSoon();
-    answers[2]?.resolve('still');
-    await settled();
-    assert.equal(answers.length, 4, 'another asked after it had begun');
+    assert.equal(await answered(), 4, 'another asked after it had begun');
 
     setHidden(true);
     setHidden(false);
-    answers[3]?.resolve('still');
-    await settled();
-    assert.equal(answers.length, 5, 'the tab was shown again while the work was being done');
+    assert.equal(await answered(), 5, 'the tab was shown again while the work was being done');
     leaving.abort();
-    answers[4]?.resolve('still');
+    await answered();
     await polling;
   });
 
-  test('in a view, polling is slow from the start', async (t) => {
-    mark(t, { view: 'jobs.db' });
-    const leaving = new AbortController();
-    let asked = 0;
-    const polling = poll(async () => ((asked += 1), 'moving'), leaving.signal);
-    await settled();
-    for (const [ms, expected] of [
-      [19_999, 1],
-      [1, 2],
-      [19_999, 2],
-      [1, 3],
+  test('in a view, polling is slow from the start; of a file that cannot change, it ends with the first work that succeeds', async (t) => {
+    t.after(() => (body.dataset = {}));
+    for (const [dataset, expected] of [
+      [{ view: 'jobs.db' }, [2, 3, 4, false]],
+      [{ view: 'paper.db', fixed: '' }, [2, 2, 2, true]],
     ] as const) {
-      await pass(ms);
-      assert.equal(asked, expected);
+      body.dataset = dataset;
+      const leaving = new AbortController();
+      let [asked, isOver] = [0, false];
+      const work = async () => {
+        asked += 1;
+        if (asked === 1) throw new Error('no answer');
+        return 'moving' as const;
+      };
+      const polling = poll(work, leaving.signal).then(() => (isOver = true));
+      await settled();
+      await pass(19_999);
+      assert.equal(asked, 1);
+      const seen: number[] = [];
+      for (const ms of [1, 20_000, 20_000]) {
+        await pass(ms);
+        seen.push(asked);
+      }
+      assert.deepEqual([...seen, isOver], expected);
+      leaving.abort();
+      await polling;
     }
-    leaving.abort();
-    await polling;
-  });
-
-  test('in a view of a file that cannot change, polling ends with the first work that succeeds', async (t) => {
-    mark(t, { view: 'paper.db', fixed: '' });
-    let asked = 0;
-    const work = async () => {
-      asked += 1;
-      if (asked === 1) throw new Error('no answer');
-      return 'moving' as const;
-    };
-    const leaving = new AbortController();
-    t.after(() => leaving.abort());
-    let isOver = false;
-    void poll(work, leaving.signal).then(() => (isOver = true));
-    await settled();
-    await pass(20_000);
-    assert.deepEqual([asked, isOver], [2, true]);
   });
 });
 
@@ -180,17 +156,16 @@ const paces: [name: string, ended: (number | null)[], toGo: number | null][] = [
   ['one of five is left', [2, 4, 6, 8, null], 2],
   ['none is left', [4, 4], null],
 ];
-for (const [name, ended, toGo] of paces) {
-  test(`seconds to go when ${name}: ${toGo ?? 'unknown'}`, () => {
-    const at = (second: number) => new Date(second * 1000).toISOString();
-    const ran = ended.map((second) => ({
-      started_at: at(0),
-      completed_at: second === null ? null : at(second),
-    }));
-    const skipped = { started_at: null, completed_at: at(0) };
+
+test('the seconds that a job still takes follow from the pace of its model-days, once three have passed', () => {
+  const at = (second: number | null) =>
+    second === null ? null : new Date(second * 1000).toISOString();
+  const started_at = at(0);
+  for (const [name, ended, toGo] of paces) {
+    const ran = ended.map((second) => ({ started_at, completed_at: at(second) }));
     const progress = { pending: ended.filter((second) => second === null).length };
-    const job = { progress, details: [skipped, ...ran] };
-    assert.equal(secondsToGo({ ...job, started_at: at(0) }), toGo);
-    assert.equal(secondsToGo({ ...job, started_at: null }), null);
-  });
-}
+    const details = [{ started_at: null, completed_at: started_at }, ...ran]; // the first was skipped
+    assert.equal(secondsToGo({ progress, details, started_at }), toGo, name);
+    assert.equal(secondsToGo({ progress, details, started_at: null }), null, name);
+  }
+});

@@ -18,12 +18,13 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { publishedFile } from '../../src/basics/published.ts';
 import type { Publication } from '../../src/publish/site.ts';
-import { loaded, visit } from '../support/browser.ts';
+import { loaded, type Visit, visit } from '../support/browser.ts';
 import { chromiumPath, noBrowser } from '../support/chromium.ts';
 import { serveFolder } from '../support/file-server.ts';
 import { isLong } from '../support/long.ts';
 import { PUBLISHED_DAYS, PUBLISHED_MODELS, publishedFrom } from '../support/published.ts';
 import { builtPages } from '../support/service.ts';
+import { tableOf } from '../support/text-table.ts';
 import { recordDates } from '../support/track-records.ts';
 import { startTestView } from '../support/view.ts';
 
@@ -37,16 +38,16 @@ async function textOf(page: Page): Promise<string> {
   return page.locator('main').innerText();
 }
 
-test('every page of a published folder shows what the service shows, under any path', {
+test('every page of a published folder shows what the service shows, under any path; its decisions go back to the first day', {
   skip: noBrowser,
 }, async (t) => {
   const { path, folder } = await publishedFrom(t);
   const url = await serveFolder(t, folder, { isEncoded: true });
   const view = await startTestView(t, path, { pages: await builtPages() });
   const [date] = recordDates(1);
-  const pages = ['/', '/?common=false', '/compare', '/models/alpha'];
-  pages.push('/models/alpha?run=2', `/models/${encodeURIComponent('BETA/5: x%')}`, '/job-list');
-  pages.push(`/model-days/gamma/${date}`, `/model-days/alpha%232/${date}`);
+  const pages = ['/', '/?common=false', '/compare', '/models/alpha?run=2', '/job-list'];
+  pages.push(`/models/${encodeURIComponent('BETA/5: x%')}`, `/model-days/alpha%232/${date}`);
+  if (isLong) pages.push('/models/alpha', `/model-days/gamma/${date}`);
   const textsFrom = async (site: string) => {
     const { page, open } = await visit(t, site);
     const texts: string[] = [];
@@ -60,23 +61,12 @@ test('every page of a published folder shows what the service shows, under any p
     await page.close();
     return texts;
   };
-  const served = await textsFrom(view.url);
-  for (const [index, text] of (await textsFrom(`${url}#`)).entries())
-    assert.ok(
-      text === served[index],
-      `${text.slice(0, 2_000)}\nand not\n${served[index]?.slice(0, 2_000)}`,
-    );
+  assert.deepEqual(await textsFrom(`${url}#`), await textsFrom(view.url));
   const { page, open } = await visit(t, url);
   await open('#/jobs/bench-0000');
   const { body } = await view.get('/comparison?job_id=bench-0000&looks=daily');
   assert.equal(await page.locator('.answer').innerText(), body.answer.sentence);
-});
 
-test('the decisions of a published folder go back to the first day', {
-  skip: noBrowser,
-}, async (t) => {
-  const { url } = await publishedFrom(t);
-  const { page, open } = await visit(t, url);
   await open('#/decision-feed');
   const dates = new Set<string>();
   let cards = 0;
@@ -90,51 +80,8 @@ test('the decisions of a published folder go back to the first day', {
     await older.click();
     await page.waitForURL((url) => url.href !== address);
   }
-  assert.equal(dates.size, PUBLISHED_DAYS);
-  assert.equal(cards, PUBLISHED_DAYS * PUBLISHED_MODELS.length);
+  assert.deepEqual([dates.size, cards], [PUBLISHED_DAYS, PUBLISHED_DAYS * PUBLISHED_MODELS.length]);
 });
-
-const linked: [own: Partial<Publication>, pages: string[]][] = [
-  [{}, ['#/job-list', '#/jobs/bench-0000', '#/compare', '#/decision-feed', '#/models/alpha?run=2']],
-  [{ jobId: 'bench-0001' }, ['#/job-list', '#/jobs/bench-0001', '#/models/gamma']],
-  [
-    { models: ['alpha'], endDate: '2023-10-10', withConversations: false },
-    ['#/compare', '#/models/alpha?run=2'],
-  ],
-];
-
-for (const [own, least] of linked)
-  test(`no link is dead, and no request fails: ${JSON.stringify(own)}`, {
-    skip: noBrowser,
-  }, async (t) => {
-    const { url } = await publishedFrom(t, { own });
-    const { page, open } = await visit(t, url);
-    const seen = new Set(['#/']);
-    const shapes = new Map<string, number>();
-    for (const link of seen) {
-      const shape = link.replaceAll(/\d{4}-\d\d-\d\d/g, 'DATE');
-      // Of the many model-days of a model one; the long form visits all.
-      const visits = shapes.get(shape) ?? 0;
-      if (visits >= 1 && !isLong) continue;
-      shapes.set(shape, visits + 1);
-      await open(link);
-      assert.doesNotMatch(await page.locator('h1').innerText(), /not found/i, link);
-      assert.equal(await page.getByRole('button', { name: /^(Discard|Cancel) job$/ }).count(), 0);
-      assert.equal(await page.getByText('Its failed model-days').count(), 0);
-      const notices = await page.locator('main .notice').allInnerTexts();
-      assert.deepEqual(
-        notices.filter((words) => /not responding|no session|no job|status \d/.test(words)),
-        [],
-        link,
-      );
-      const links: string[] = await page.evaluate(
-        `[...document.querySelectorAll('a[href]:not(.skip)')].map((link) => link.getAttribute('href'))`,
-      );
-      for (const other of links) seen.add(other);
-    }
-    for (const shape of least) assert.ok(shapes.has(shape), shape);
-    assert.ok([...seen].every((link) => link.startsWith('#/')));
-  });
 
 /** All that a folder says, in one text. */
 function contentOf(folder: string): string {
@@ -148,72 +95,89 @@ function contentOf(folder: string): string {
     .join('\n');
 }
 
-const parts: [own: Partial<Publication>, has: string[], hasNot: string[]][] = [
-  [{}, ['bench-0000', 'bench-0001', 'gamma', '2023-10-02', '2023-11-02'], []],
-  [
-    { jobId: 'bench-0001' },
-    ['bench-0001', 'gamma', '2023-11-02'],
-    ['bench-0000', '2023-10-03.json.gz'],
-  ],
-  [{ models: ['alpha'] }, ['alpha#2', '2023-10-02', '2023-11-02'], ['bench-', 'gamma', 'BETA']],
-  [{ endDate: '2023-10-10' }, ['gamma', '2023-10-02'], ['bench-', '2023-10-11', '2023-11-02']],
-  [{ withConversations: false }, ['bench-0000', 'gamma'], ['"role":"assistant"']],
-];
+/** Follows all links from the first page; returns the addresses that were opened. */
+async function follow({ page, open }: Visit): Promise<Set<string>> {
+  const seen = new Set(['#/']);
+  const opened = new Set<string>();
+  for (const link of seen) {
+    // Of the many model-days of a model one; the long form visits all.
+    const shape = isLong ? link : link.replaceAll(/\d{4}-\d\d-\d\d/g, 'DATE');
+    if (opened.has(shape)) continue;
+    opened.add(shape);
+    await open(link);
+    assert.doesNotMatch(await page.locator('h1').innerText(), /not found/i, link);
+    assert.equal(await page.getByRole('button', { name: /^(Discard|Cancel) job$/ }).count(), 0);
+    assert.equal(await page.getByText('Its failed model-days').count(), 0);
+    const notices = (await page.locator('main .notice').allInnerTexts()).join();
+    assert.doesNotMatch(notices, /not responding|no session|no job|status \d/, link);
+    const links: string[] = await page.evaluate(
+      `[...document.querySelectorAll('a[href]:not(.skip)')].map((link) => link.getAttribute('href'))`,
+    );
+    for (const other of links) seen.add(other);
+  }
+  assert.ok([...seen].every((link) => link.startsWith('#/')));
+  return opened;
+}
 
-for (const [own, has, hasNot] of parts)
-  test(`a folder has what was asked for and nothing else: ${JSON.stringify(own)}`, async (t) => {
-    const { path, folder } = await publishedFrom(t, { own });
+/** What is published of two jobs → what the folder has and lacks; pages that links lead to, if they are followed. */
+const parts: [own: Partial<Publication>, has: string, lacks: string, linked: string][] = [
+  [
+    {},
+    'bench-0000 bench-0001 gamma 2023-10-02 2023-10-18 "role":"assistant"',
+    '',
+    isLong ? '#/jobs/bench-0000 #/compare #/decision-feed #/models/alpha?run=2' : '',
+  ],
+  [
+    { jobId: 'bench-0001', withConversations: false },
+    'bench-0001 gamma 2023-10-18',
+    'bench-0000 2023-10-03.json.gz "role":"assistant"',
+    '#/job-list #/jobs/bench-0001 #/models/gamma',
+  ],
+  [{ models: ['alpha'] }, 'alpha#2 2023-10-02 2023-10-18', 'bench- gamma BETA', ''],
+  [{ endDate: '2023-10-10' }, 'gamma 2023-10-02', 'bench- 2023-10-11 2023-10-18', ''],
+  [
+    { models: ['alpha'], endDate: '2023-10-10' },
+    'alpha#2',
+    'bench- gamma 2023-10-11',
+    '#/compare #/models/alpha?run=2',
+  ],
+];
+const wordsOf = (text: string) => text.split(' ').filter((word) => word !== '');
+
+test('a folder has what was asked for and nothing else; no link in it is dead, and no request fails', async (t) => {
+  const { path, folder, url, again } = await publishedFrom(t, { days: 13 });
+  for (const [own, has, lacks, linked] of parts) {
+    await again(own);
     const content = contentOf(folder);
-    for (const text of has) assert.ok(content.includes(text), `it has ${text}`);
-    for (const text of [...hasNot, path, process.cwd()])
-      assert.ok(!content.includes(text), `it lacks ${text}`);
-  });
+    for (const text of wordsOf(has)) assert.ok(content.includes(text), `it has ${text}`);
+    for (const text of [...wordsOf(lacks), path, process.cwd()])
+      assert.ok(!content.includes(text), `${JSON.stringify(own)} lacks ${text}`);
+    if (linked === '' || noBrowser) continue;
+    const opened = await follow(await visit(t, url));
+    for (const page of wordsOf(linked)) assert.ok(opened.has(page), page);
+  }
+});
 
-const filesOfUrls: [url: string, file: string, part: string | null][] = [
-  ['/models', 'data/models.json.gz', null],
-  ['/jobs?limit=8', 'data/jobs.json.gz', null],
-  ['/simulate/status/a-1', 'data/simulate/status/a-1.json.gz', null],
-  ['/performance?common=true&by=entry', 'data/performance,by=entry,common=true.json.gz', null],
-  [
-    '/performance?model=A%2Fb&table=actions&format=csv',
-    'data/performance,format=csv,model=_a~2f~b,table=actions.csv.gz',
-    null,
-  ],
-  [
-    '/results?model=a_B%232&date=2025-10-01',
-    'data/model-days/a___b~23~2/2025-10-01.json.gz',
-    'results',
-  ],
-  ['/reasoning?date=x&model=..&more=1', 'data/model-days/~2e~./x.json.gz', 'reasoning'],
-  ['/decisions?before=2025-10-01&limit=50', 'data/decisions,before=2025-10-01.json.gz', null],
-  [
-    '/decisions?model=a&start_date=2025-10-01&end_date=2025-10-01',
-    'data/decisions,before=2025-10-01.json.gz',
-    null,
-  ],
-  ['/models?x=😀', 'data/models,x=~1f600~.json.gz', null],
-];
+/** The URL of a request, the file that answers it, the part of it that does. */
+const filesOfUrls = tableOf<[url: string, file: string, part: string]>(`
+  /models                                                      | data/models.json.gz                                                      |
+  /jobs?limit=8                                                | data/jobs.json.gz                                                        |
+  /simulate/status/a-1                                         | data/simulate/status/a-1.json.gz                                         |
+  /performance?common=true&by=entry                            | data/performance,by=entry,common=true.json.gz                            |
+  /performance?model=A%2Fb&table=actions&format=csv            | data/performance,format=csv,model=_a~2f~b,table=actions.csv.gz           |
+  /results?model=a_B%232&date=2025-10-01                       | data/model-days/a___b~23~2/2025-10-01.json.gz                            | results
+  /reasoning?date=x&model=..&more=1                            | data/model-days/~2e~./x.json.gz                                          | reasoning
+  /decisions?before=2025-10-01&limit=50                        | data/decisions,before=2025-10-01.json.gz                                 |
+  /decisions?model=a&start_date=2025-10-01&end_date=2025-10-01 | data/decisions,before=2025-10-01.json.gz                                 |
+  /models?x=😀                                                 | data/models,x=~1f600~.json.gz                                            |`);
 
 test('the file of a request has a name for every file system, and no two share one', () => {
-  for (const [url, path, part] of filesOfUrls) {
+  for (const [url, file, part] of filesOfUrls) {
     const found = publishedFile(url);
-    assert.deepEqual([found.path, found.part], [path, part], url);
+    assert.deepEqual([found.path, found.part ?? ''], [file, part], url);
   }
-  const names = [
-    'a',
-    'A',
-    '_a',
-    'a/b',
-    'a-b',
-    'a.b',
-    '~',
-    'é',
-    'É',
-    '.',
-    '..',
-    'x'.repeat(200),
-    `${'x'.repeat(199)}y`,
-  ];
+  const names = 'a A _a a/b a-b a.b ~ é É . ..'.split(' ');
+  names.push('x'.repeat(200), `${'x'.repeat(199)}y`);
   const files = names.map(
     (model) => publishedFile(`/performance?${new URLSearchParams({ model })}`).path,
   );
@@ -222,7 +186,7 @@ test('the file of a request has a name for every file system, and no two share o
 });
 
 test('a second run writes only what changed, and removes what is gone', async (t) => {
-  const { folder, written, again } = await publishedFrom(t);
+  const { folder, written, again } = await publishedFrom(t, { days: 14 });
   assert.equal(written.changed, written.files);
   assert.deepEqual(await again(), { ...written, changed: 0 });
   const renamed = await again({ title: 'Another title' });
@@ -236,30 +200,24 @@ test('a second run writes only what changed, and removes what is gone', async (t
   assert.equal(back.files, written.files);
 });
 
-const foreign: [what: string, make: (folder: string) => void, names: RegExp][] = [
-  ['a file', (folder) => writeFileSync(join(folder, 'notes.txt'), ''), /it has notes\.txt/],
-  [
-    'a file of another kind',
-    (folder) => writeFileSync(join(folder, 'data/notes.txt'), ''),
-    /data.notes\.txt/,
-  ],
-  ['a link', (folder) => symlinkSync('/etc', join(folder, 'etc')), /it has etc/],
-  [
-    'a leftover',
-    (folder) => writeFileSync(join(folder, 'notes.txt.partial'), ''),
-    /it has notes\.txt\.partial/,
-  ],
-  ['no manifest', (folder) => rmSync(join(folder, 'published.txt')), /which publish did not write/],
-];
-
-for (const [what, make, names] of foreign)
-  test(`a folder with ${what} of others is refused, and stays as it is`, async (t) => {
-    const { folder, again } = await publishedFrom(t, { models: ['alpha'], days: 2 });
-    make(folder);
+test('a folder with what publish did not write is refused, and stays as it is', async (t) => {
+  const { folder, again } = await publishedFrom(t, { models: ['alpha'], days: 2 });
+  const write = (name: string) => writeFileSync(name, '');
+  const foreign: [name: string, make: (name: string) => void, words: RegExp][] = [
+    ['notes.txt', write, /it has notes\.txt/],
+    ['data/notes.txt', write, /data.notes\.txt/],
+    ['etc', (name) => symlinkSync('/etc', name), /it has etc/],
+    ['notes.txt.partial', write, /it has notes\.txt\.partial/],
+    ['published.txt', rmSync, /which publish did not write/],
+  ];
+  for (const [name, make, words] of foreign) {
+    make(join(folder, name));
     const before = contentOf(folder);
-    await assert.rejects(again({ title: 'Another' }), names);
-    assert.equal(contentOf(folder), before);
-  });
+    await assert.rejects(again({ title: 'Another' }), words, name);
+    assert.equal(contentOf(folder), before, name);
+    rmSync(join(folder, name), { force: true });
+  }
+});
 
 test('only names of the manifest are its own, however short or like them, and they are regular files', async (t) => {
   const { folder, again } = await publishedFrom(t, { models: ['alpha'], days: 2 });

@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { meanOf } from '../../src/browser/pages/entries.ts';
+import { lookOf } from '../../src/browser/look.ts';
+import { meanOf } from '../../src/browser/pages/model-figures.ts';
 import { type CurvesOf, curvesFromStart } from '../../src/browser/pages/equity-curves.ts';
 import { marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
-import { lookOf } from '../../src/browser/look.ts';
 import { daysBesideBenchmark } from '../../src/browser/pages/model-curves.ts';
-import { benchmarkWords } from '../../src/browser/plot/lines.ts';
 import { spreadOut } from '../../src/browser/plot/legend.ts';
+import { benchmarkWords } from '../../src/browser/plot/lines.ts';
 import type { ModelReport } from '../../src/browser/responses.ts';
 
-const nothing = {
-  common: null,
-  clean_after: null,
-  without_clean_days: [],
-  without_completed_days: [],
-};
 const common = {
   start_date: '2025-10-01',
   end_date: '2025-10-07',
@@ -22,19 +16,23 @@ const common = {
   left_out: [],
   left_out_days: [],
 };
+const nothing = {
+  common: null,
+  clean_after: null,
+  without_clean_days: [],
+  without_completed_days: [],
+};
 const [one, three] = [[{}], [{}, {}, {}]];
 
 test('a ranking names its days, and the days and models that it leaves out, with the reasons', () => {
+  const left_out_days = [
+    { date: '2025-10-02', missing: 1, models: ['b'] },
+    { date: '2025-10-03', missing: 7, models: ['a', 'b'] },
+  ];
+  const left_out = [{ model: 'late', reason: 'It has 1 day' }];
   const ranked = rankingOf({
     families: three,
-    common: {
-      ...common,
-      left_out: [{ model: 'late', reason: 'It has 1 day' }],
-      left_out_days: [
-        { date: '2025-10-02', missing: 1, models: ['b'] },
-        { date: '2025-10-03', missing: 7, models: ['a', 'b'] },
-      ],
-    },
+    common: { ...common, left_out, left_out_days },
     clean_after: '2025-09-30',
     without_clean_days: [{ model: 'old', reason: 'None is clean' }],
     without_completed_days: [{ model: 'broken', reason: 'All failed' }],
@@ -44,10 +42,8 @@ test('a ranking names its days, and the days and models that it leaves out, with
     'Ranked over the 4 days from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the returns of all 3 models start from the same close. ' +
       'Only days after Tue 30 Sep 2025, the latest knowledge cutoff, count.',
   );
-  assert.deepEqual(
-    ranked.models.map(({ name }) => name),
-    ['late', 'old', 'broken'],
-  );
+  const names = ranked.models.map(({ name }) => name);
+  assert.deepEqual(names, ['late', 'old', 'broken']);
   assert.deepEqual(ranked.days, [
     { name: 'Thu 2 Oct 2025', reason: 'not shared by b' },
     { name: 'Fri 3 Oct 2025', reason: 'not shared by a, b and 5 more models' },
@@ -71,232 +67,181 @@ test('names at the ends of lines stay apart and within the plot, in their order'
 });
 
 test('a ranking over all days warns that its order may mislead; one without common days says that there are none', () => {
-  const { words, models, days } = rankingOf({ ...nothing, families: three });
+  const all = rankingOf({ ...nothing, families: three });
   assert.match(
-    words,
-    /^Each model is measured over all its own days\. .*little about which model is better\.$/,
+    all.words,
+    /^Each model is measured over all its own days\. .*which model is better\.$/,
   );
-  assert.deepEqual([models, days], [[], []]);
+  assert.deepEqual([all.models, all.days], [[], []]);
   const single = rankingOf({ ...nothing, families: one, common: { ...common, days: 1 } });
   assert.equal(
     single.words,
     'Ranked over the 1 day from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the returns of the model start from the same close.',
   );
   const none = { ...common, start_date: null, end_date: null, days: 0 };
-  assert.equal(
-    rankingOf({ ...nothing, families: [], common: none }).words,
-    'The models have no day in common.',
-  );
+  const empty = rankingOf({ ...nothing, families: [], common: none });
+  assert.equal(empty.words, 'The models have no day in common.');
 });
 
-const calm = {
+const calm: Partial<ModelReport> = {
   incomparable: [],
   failed_model_days: 0,
+  outside: [],
   days_before_cutoff: 0,
   knowledge_cutoff: null,
-  outside: [] as 'agent'[],
-} satisfies Partial<ModelReport>;
+};
 const late = { kind: 'period', reason: 'Its period' } as const;
 const few = { kind: 'missing_days', reason: 'It has 3 days' } as const;
-
-const marks: [
-  name: string,
-  runs: Partial<ModelReport>[],
-  marks: [words: string, reason: string][],
-][] = [
+const early = { days_before_cutoff: 2, knowledge_cutoff: '2025-10-13' };
+const severalRuns = [
+  {},
+  { incomparable: [late], failed_model_days: 1 },
+  { incomparable: [late, few], failed_model_days: 2 },
+];
+/** What is marked, of which runs: the words of each mark and, after `=`, its reason. */
+const marks: [name: string, runs: Partial<ModelReport>[], marks: string[]][] = [
   ['nothing', [{}, {}], []],
-  [
-    'what makes it incomparable',
-    [{ incomparable: [late] }],
-    [['not comparable: period', 'Its period']],
-  ],
+  ['what makes it incomparable', [{ incomparable: [late] }], ['not comparable: period=Its period']],
   [
     'failed days, and days that its model may remember',
-    [{ failed_model_days: 1, days_before_cutoff: 2, knowledge_cutoff: '2025-10-13' }],
+    [{ failed_model_days: 1, ...early }],
     [
-      ['1 failed day', '1 model-day failed and has not been completed since'],
-      [
-        '2 days on or before its knowledge cutoff',
-        '2 model-days are not after its knowledge cutoff, Mon 13 Oct 2025: it may remember those prices',
-      ],
+      '1 failed day=1 model-day failed and has not been completed since',
+      '2 days on or before its knowledge cutoff=2 model-days are not after its knowledge cutoff, Mon 13 Oct 2025: it may remember those prices',
     ],
   ],
   [
     'an agent',
     [{ outside: ['agent'] }],
-    [
-      [
-        'outside agent',
-        'It has a network of its own: nothing here keeps it from looking up the future',
-      ],
-    ],
+    ['outside agent=It has a network of its own: nothing here keeps it from looking up the future'],
   ],
   [
     'several runs: each respect once, and the days of all',
+    severalRuns,
     [
-      {},
-      { incomparable: [late], failed_model_days: 1 },
-      { incomparable: [late, few], failed_model_days: 2 },
-    ],
-    [
-      ['not comparable: period, missing days', 'Its period. It has 3 days'],
-      ['3 failed days', '3 model-days failed and have not been completed since'],
+      'not comparable: period, missing days=Its period. It has 3 days',
+      '3 failed days=3 model-days failed and have not been completed since',
     ],
   ],
 ];
 
-for (const [name, runs, expected] of marks)
-  test(`a row is marked: ${name}`, () => {
-    const found = marksOf(runs.map((own) => ({ ...calm, ...own })));
+test('a row of the leaderboard is marked with what a reader should know of its runs', () => {
+  for (const [name, runs, expected] of marks) {
+    const found = marksOf(runs.map((own) => ({ ...calm, ...own }) as ModelReport));
     assert.deepEqual(
-      found.map(({ words, reason }) => [words, reason]),
+      found.map(({ words, reason }) => `${words}=${reason}`),
       expected,
+      name,
     );
-  });
+  }
+});
 
+type Points = [date: string, growth: number][];
+
+/** Curves of models: what each started from, and its growth on its days. */
 function performanceOf(
-  starts: Record<string, number>,
-  growths: Record<string, [date: string, growth: number][]>,
-  cash: Record<string, number | null> = {},
+  models: Record<string, [start: number, points: Points]>,
+  cash: (start: number) => number | null = (start) => start,
 ) {
-  const models = Object.entries(growths).map(([model, points]) => {
-    const start = starts[model] ?? NaN;
+  const own = Object.entries(models).map(([model, [start, points]]) => {
     const curve = points.map(([date, growth]) => ({ date, growth, value: start * growth }));
-    return {
-      model,
-      start_value: start,
-      initial_cash: cash[model] === undefined ? start : cash[model],
-      curve,
-    };
+    return { model, start_value: start, initial_cash: cash(start), curve };
   });
-  const benchmark = {
-    name: 'QQQ',
-    curve: [
-      { date: '2025-10-07', value: 1.1 },
-      { date: '2025-10-08', value: 1.2 },
-    ],
-  };
-  const families: CurvesOf['families'][number][] = models.map(({ model, curve }) => ({
+  const curve = [
+    { date: '2025-10-07', value: 1.1 },
+    { date: '2025-10-08', value: 1.2 },
+  ];
+  const families: CurvesOf['families'][number][] = own.map(({ model, curve }) => ({
     family: model,
     runs: [{ model, model_days: curve.length, total_return: null }],
   }));
-  return { models, families, benchmark };
+  return { models: own, families, benchmark: { name: 'QQQ', curve } };
 }
 
 test('all curves start together before the first day, at the initial cash of most models', () => {
-  const growths = {
-    'run-10': [['2025-10-07', 1.5]],
-    'run-9': [
+  const from = (tenth: number, ninth: number, last: number, cash?: () => number) => {
+    const late: Points = [['2025-10-08', 0.5]];
+    const both: Points = [
       ['2025-10-07', 2],
       ['2025-10-08', 3],
-    ],
-    late: [['2025-10-08', 0.5]],
-  } satisfies Record<string, [string, number][]>;
-  const same = curvesFromStart(performanceOf({ 'run-10': 100, 'run-9': 100, late: 100 }, growths));
+    ];
+    const first: Points = [['2025-10-07', 1.5]];
+    const models: Parameters<typeof performanceOf>[0] = {
+      'run-10': [tenth, first],
+      'run-9': [ninth, both],
+      late: [last, late],
+    };
+    return curvesFromStart(performanceOf(models, cash));
+  };
+  const same = from(100, 100, 100);
   assert.equal(same.title, 'Growth of 100 dollars');
   assert.deepEqual(same.dates, ['2025-10-06', '2025-10-07', '2025-10-08']);
   assert.deepEqual(
-    same.lines.map((line) => [line.label, line.values]),
+    same.lines.map((line) => [line.label, ...line.values]),
     [
-      ['late', [null, 100, 50]],
-      ['run-9', [100, 200, 300]],
-      ['run-10', [100, 150, null]],
-      ['QQQ (benchmark)', [100, 110.00000000000001, 120]],
+      ['late', null, 100, 50],
+      ['run-9', 100, 200, 300],
+      ['run-10', 100, 150, null],
+      ['QQQ (benchmark)', 100, 110.00000000000001, 120],
     ],
   );
   for (const { label, colour, dash } of same.lines.slice(0, 3))
     assert.deepEqual({ colour, dash }, lookOf(label), label);
-  const other = curvesFromStart(performanceOf({ 'run-10': 100, 'run-9': 250, late: 100 }, growths));
-  assert.deepEqual(
-    other.lines.map((line) => line.values),
-    same.lines.map((line) => line.values),
-  );
-  const usual = curvesFromStart(performanceOf({ 'run-10': 250, 'run-9': 100, late: 250 }, growths));
-  assert.equal(usual.title, 'Growth of 250 dollars', 'most of them started from it');
-  const part = curvesFromStart(
-    performanceOf({ 'run-10': 104.2, 'run-9': 99.1, late: 101.5 }, growths, {
-      'run-10': 100,
-      'run-9': 100,
-      late: 100,
-    }),
-  );
-  assert.equal(
-    part.title,
-    'Growth of 100 dollars',
-    'over a part of their days, curves start from the initial cash, not from a later value',
-  );
-  const old = curvesFromStart(
-    performanceOf({ late: 104.2 }, { late: growths.late }, { late: null }),
-  );
+  assert.deepEqual(from(100, 250, 100).lines, same.lines);
+  assert.equal(from(250, 100, 250).title, 'Growth of 250 dollars', 'most of them started from it');
+  const part = from(104.2, 99.1, 101.5, () => 100);
+  assert.equal(part.title, 'Growth of 100 dollars', 'over a part of their days too');
+  const old = curvesFromStart(performanceOf({ late: [104.2, [['2025-10-08', 0.5]]] }, () => null));
   assert.equal(
     old.lines[0]?.values[0],
     104.2,
-    'where no initial cash is known, the value before the first day',
+    'without a known cash, the value before the first day',
   );
 });
 
 test('the curve of an entry is the mean of its runs, with a band from the lowest to the highest', () => {
-  const performance = performanceOf({ pair: 100 }, { pair: [['2025-10-07', 1.5]] });
-  const [family] = performance.families;
-  assert.ok(family);
-  family.curve = [{ date: '2025-10-07', growth: 2, low: 1, high: 4 }];
+  const performance = performanceOf({ pair: [100, [['2025-10-07', 1.5]]] });
+  Object.assign(performance.families[0]!, {
+    curve: [{ date: '2025-10-07', growth: 2, low: 1, high: 4 }],
+  });
   const { title, lines } = curvesFromStart(performance);
-  const [line] = lines;
+  assert.equal(title, 'Growth of 100 dollars');
+  const { values, low, high } = lines[0]!;
   assert.deepEqual(
-    [title, line?.values, line?.low, line?.high],
-    ['Growth of 100 dollars', [100, 200], [100, 100], [100, 400]],
+    [values, low, high],
+    [
+      [100, 200],
+      [100, 100],
+      [100, 400],
+    ],
   );
 });
 
 test('a model beside the benchmark is drawn by its growth if some days do not count, as the benchmark is', () => {
-  const [{ curve = [] } = {}] = performanceOf(
-    { one: 100 },
-    {
-      one: [
-        ['2025-10-07', 1.1],
-        ['2025-10-08', 1.21],
-      ],
-    },
-  ).models;
-  assert.deepEqual(daysBesideBenchmark(curve, 100), { title: 'Portfolio value', days: curve });
-  const later = curve.map((day, index) => ({ ...day, value: day.value + index * 5 }));
-  const { title, days } = daysBesideBenchmark(later, 100);
+  const days = [1.1, 1.21].map((growth, day) => {
+    return { date: `2025-10-0${day + 7}`, growth, value: 100 * growth };
+  });
+  assert.deepEqual(daysBesideBenchmark(days, 100), { title: 'Portfolio value', days });
+  const later = days.map((day, index) => ({ ...day, value: day.value + index * 5 }));
+  const { title, days: drawn } = daysBesideBenchmark(later, 100);
+  assert.equal(title, 'Growth of 100 dollars');
   assert.deepEqual(
-    [title, days.map(({ value }) => value)],
-    ['Growth of 100 dollars', [110.00000000000001, 121]],
+    drawn.map(({ value }) => value),
+    [110.00000000000001, 121],
   );
 });
 
-const notes: [benchmark: Parameters<typeof benchmarkWords>[0], words: string][] = [
-  [{ name: 'QQQ', days: 3, incomplete: null, days_with_unknown_dividends: 0 }, ''],
-  [
-    {
-      name: 'QQQ',
-      days: 3,
-      incomplete: 'The last price of QQQ is that of 2025-10-07, before 1 of 3 dates',
-      days_with_unknown_dividends: 0,
-    },
-    'The last price of QQQ is that of 2025-10-07, before 1 of 3 dates.',
-  ],
-  [
-    {
-      name: 'universe',
-      days: 3,
-      incomplete: 'The universe has a return on 3 of 4 dates',
-      days_with_unknown_dividends: 2,
-    },
-    'The universe has a return on 3 of 4 dates. Dividends of the universe are unknown on 2 of 3 dates.',
-  ],
-  [
-    {
-      name: 'universe',
-      days: 0,
-      incomplete: 'The universe has no price',
-      days_with_unknown_dividends: 0,
-    },
-    'The universe has no price.',
-  ],
-];
 test('a note under the curves says where the prices of the benchmark end, and where its dividends are unknown', () => {
-  for (const [benchmark, words] of notes) assert.equal(benchmarkWords(benchmark), words);
+  const last = 'The last price of QQQ is that of 2025-10-07, before 1 of 3 dates';
+  const some = 'The universe has a return on 3 of 4 dates';
+  const unknown = 'Dividends of the universe are unknown on 2 of 3 dates.';
+  const notes: [name: string, days: number, why: string | null, unknown: number, words: string][] =
+    [
+      ['QQQ', 3, null, 0, ''],
+      ['QQQ', 3, last, 0, `${last}.`],
+      ['universe', 3, some, 2, `${some}. ${unknown}`],
+      ['universe', 0, 'The universe has no price', 0, 'The universe has no price.'],
+    ];
+  for (const [name, days, incomplete, days_with_unknown_dividends, words] of notes)
+    assert.equal(benchmarkWords({ name, days, incomplete, days_with_unknown_dividends }), words);
 });

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import { weekdays } from '../../src/basics/calendar.ts';
 import {
   type BenchmarkBar,
   benchmarkCurve,
@@ -12,12 +10,9 @@ import {
   type PriceTime,
   symbolLevels,
 } from '../../src/performance/benchmark.ts';
-import { relativeFigures } from '../../src/performance/relative.ts';
-import { seriesOf } from '../../src/performance/risk-and-return.ts';
-import { naiveRelative } from '../support/naive-performance.ts';
 import { rowsOf } from '../support/prices.ts';
+import { tableOf } from '../support/text-table.ts';
 
-const equalWeight = (members: Levels[]) => equalWeightLevels(members);
 /** Levels of a benchmark without dividends, as the functions of curves take them. */
 const same = (levels: Levels) => ({ withDividends: levels, ofPrices: levels });
 const closesOf = (levels: Levels) => levels.map(({ close }) => close);
@@ -71,80 +66,42 @@ test('splits are not returns: raw prices are multiplied by the shares that one s
     05 42 42`);
   const levels = symbolLevels(table, { splits: [split('04', 15, 1), split('05', 1, 2)] });
   assert.deepEqual(
-    [levels.map(({ open }) => open), closesOf(levels)],
-    [
-      [300, 300, 315],
-      [300, 315, 315],
-    ],
+    levels.map(({ open }) => open),
+    [300, 300, 315],
   );
+  assert.deepEqual(closesOf(levels), [300, 315, 315]);
 });
 
 test('the price of the first bar already reflects splits before it or on its day', () => {
-  assert.deepEqual(
-    closesOf(symbolLevels(WEEK.slice(0, 2), { splits: [split('01', 2, 1), split('03', 2, 1)] })),
-    [110, 121],
-  );
+  const splits = [split('01', 2, 1), split('03', 2, 1)];
+  assert.deepEqual(closesOf(symbolLevels(WEEK.slice(0, 2), { splits })), [110, 121]);
 });
 
 test('a split on a day without a bar counts from the next bar on', () => {
-  assert.deepEqual(
-    closesOf(symbolLevels(bars('03 10 10\n06 5 5'), { splits: [split('05', 2, 1)] })),
-    [10, 10],
-  );
+  const levels = symbolLevels(bars('03 10 10\n06 5 5'), { splits: [split('05', 2, 1)] });
+  assert.deepEqual(closesOf(levels), [10, 10]);
 });
 
 const dividend = (day: string, cash: number) => ({ exDate: `2025-11-${day}`, cash });
-/** `QQQ` at 100 on every day: bars by day, what happened, and closes as multiples of the first. */
-const reinvested: [
-  days: string,
-  dividends: [string, number][],
-  growth: number[],
-  split?: string,
-][] = [
-  ['03 04 05', [['04', 2]], [1, 1.02, 1.02]], // reinvested at the close of the ex-date
-  [
-    '03 04 05',
-    [
-      ['04', 2],
-      ['05', 2],
-    ],
-    [1, 1.02, 1.02 * 1.02],
-  ],
-  [
-    '03 04', // the price of the first bar is without its dividend
-    [
-      ['01', 2],
-      ['03', 2],
-    ],
-    [1, 1],
-  ],
-  [
-    '03 06', // an ex-date without a bar waits for the next bar
-    [
-      ['04', 2],
-      ['05', 3],
-    ],
-    [1, 1.05],
-  ],
-  ['03 04', [['04', 2]], [1, 4.02], '04'], // the dividend comes before the split, on the old shares
-  [
-    '03 07', // in one gap each dividend pays on the shares of its day
-    [
-      ['04', 2],
-      ['06', 2],
-    ],
-    [1, 4.1],
-    '05',
-  ],
-];
+/** `QQQ` at 100 on every day: bars by day, dividends, a split 4:1, and closes by the first. */
+const reinvested = tableOf<
+  [name: string, days: string, paid: string, split: string, growth: string]
+>(`
+  at the close of the ex-date                         | 03 04 05 | 04 2       |    | 1 1.02 1.02
+  those of one day buy more of the next               | 03 04 05 | 04 2, 05 2 |    | 1 1.02 1.0404
+  the price of the first bar is without its dividend  | 03 04    | 01 2, 03 2 |    | 1 1
+  an ex-date without a bar waits for the next bar     | 03 06    | 04 2, 05 3 |    | 1 1.05
+  the dividend is before the split, on the old shares | 03 04    | 04 2       | 04 | 1 4.02
+  in one gap each pays on the shares of its day       | 03 07    | 04 2, 06 2 | 05 | 1 4.1`);
 test('levels with dividends, which are reinvested', () => {
-  for (const [days, paid, growth, splitDay] of reinvested) {
+  for (const [name, days, paid, splitDay, growth] of reinvested) {
     const table = days.split(' ').map((day) => `${day} 100 100`);
-    const dividends = paid.map(([day, cash]) => dividend(day, cash));
-    const splits = splitDay === undefined ? [] : [split(splitDay, 4, 1)];
+    const dividends = [...paid.matchAll(/(\d+) (\d)/g)].map(([, day = '', cash]) =>
+      dividend(day, Number(cash)),
+    );
+    const splits = splitDay === '' ? [] : [split(splitDay, 4, 1)];
     const closes = closesOf(symbolLevels(bars(table.join('\n')), { dividends, splits }));
-    const found = closes.map((close) => rounded(close / 100));
-    assert.deepEqual(found, growth.map(rounded), `${days}, paid on ${paid}`);
+    assert.equal(closes.map((close) => rounded(close / 100)).join(' '), growth, name);
   }
 });
 
@@ -152,19 +109,13 @@ test('who starts at the open of the ex-date gets no dividend; who held at the cl
   const levels = symbolLevels(bars('03 100 110\n04 105 115.5'), {
     dividends: [dividend('04', 5.775)],
   });
-  const curve = [
-    { date: '2025-11-04', startDate: null, paysDividends: true },
-    { date: '2025-11-04', startDate: '2025-11-03', paysDividends: true },
-    { date: '2025-11-04', startDate: '2025-11-03', paysDividends: false },
-  ];
-  const returns = benchmarkReturns(
-    { withDividends: levels, ofPrices: symbolLevels(bars('03 100 110\n04 105 115.5')) },
-    curve,
-  );
+  const both = { withDividends: levels, ofPrices: symbolLevels(bars('03 100 110\n04 105 115.5')) };
+  const returns = benchmarkReturns(both, daysOf('- 04 +', '03 04 +', '03 04 -'));
+  // 115.5 + 5.775 over 110 is 1.1025.
   assert.deepEqual(
     returns.map((one) => rounded(one ?? NaN)),
     [0.1, 0.1025, 0.05],
-  ); // 115.5 + 5.775 over 110 is 1.1025
+  );
 });
 
 test('on days that pay no dividends, the curve of the benchmark follows its prices only', () => {
@@ -172,37 +123,23 @@ test('on days that pay no dividends, the curve of the benchmark follows its pric
   const events = { dividends: [dividend('04', 2), dividend('05', 11), dividend('06', 11)] };
   const levels = { withDividends: symbolLevels(table, events), ofPrices: symbolLevels(table) };
   const curve = benchmarkCurve(levels, daysOf('- 03 +', '03 04 +', '04 05 -', '05 06 +'));
-  assert.deepEqual(
-    curve.map(({ dailyReturn }) => rounded(dailyReturn)),
-    [0, 0.02, 0.1, 0.1],
-  );
-  assert.deepEqual(
-    curve.map(({ value }) => rounded(value)),
-    [1, 1.02, 1.122, 1.2342],
-  );
+  assert.equal(pointsOf(curve), '03 1 0, 04 1.02 0.02, 05 1.122 0.1, 06 1.2342 0.1');
 });
 
 test('equal weight: each member reinvests its own dividends; a portfolio bought at the open gets none of them', () => {
   const payer = symbolLevels(bars('03 100 100\n04 100 100'), { dividends: [dividend('04', 2)] });
   const other = symbolLevels(bars('03 50 50\n04 50 50'));
-  const levels = equalWeight([payer, other]);
+  const levels = equalWeightLevels([payer, other]);
   assert.deepEqual(closesOf(levels).map(rounded), [1, 1.01]);
-  assert.equal(
-    rounded(levels[1]?.open ?? NaN),
-    1.01,
-    'so the return from the open to the close is 0',
-  );
+  const open = rounded(levels[1]?.open ?? NaN);
+  assert.equal(open, 1.01, 'so the return from the open to the close is 0');
 });
 
 test('days of a curve are compared from the same close to the same close, across gaps; a first day from its open', () => {
-  const curve = [
-    { date: '2025-11-03', startDate: null, paysDividends: true },
-    { date: '2025-11-06', startDate: '2025-11-03', paysDividends: true },
-    { date: '2025-11-24', startDate: '2025-11-06', paysDividends: false },
-  ];
+  const curve = daysOf('- 03 +', '03 06 +', '06 24 -');
   const returns = benchmarkReturns(same(symbolLevels(WEEK)), curve);
   assert.deepEqual(
-    returns.map((dailyReturn) => dailyReturn && rounded(dailyReturn)),
+    returns.map((one) => one && rounded(one)),
     [0.1, 0.2, null],
   );
 });
@@ -222,6 +159,14 @@ function daysOf(...days: string[]) {
   });
 }
 
+/** Points as `DAY VALUE RETURN`. */
+const pointsOf = (curve: ReturnType<typeof benchmarkCurve>) =>
+  curve
+    .map(({ date, value, dailyReturn }) =>
+      [date.slice(-2), rounded(value), rounded(dailyReturn)].join(' '),
+    )
+    .join(', ');
+
 /** WEEK closes at 110 on the 3rd, 121 on the 5th and 132 on the 6th; points as `DAY VALUE RETURN`. */
 const THREE = '03 1.1 0.1, 05 1.21 0.1, 06 1.32 0.090909091';
 const curves: [name: string, days: string[], points: string][] = [
@@ -240,23 +185,20 @@ const curves: [name: string, days: string[], points: string][] = [
 test("the benchmark's own curve", () => {
   for (const [name, days, points] of curves) {
     const curve = benchmarkCurve(same(symbolLevels(WEEK)), daysOf(...days));
-    const found = curve.map(({ date, value, dailyReturn }) =>
-      [date.slice(-2), rounded(value), rounded(dailyReturn)].join(' '),
-    );
-    assert.equal(found.join(', '), points, name);
+    assert.equal(pointsOf(curve), points, name);
   }
 });
 
 test('equal weight: the mean of the returns, not of the prices, rebalanced every day', () => {
   const cheap = symbolLevels(bars('03 10 10\n04 10 20\n05 20 10'));
   const dear = symbolLevels(bars('03 1000 1000\n04 1000 1000\n05 1000 1000'));
-  assert.deepEqual(closesOf(equalWeight([cheap, dear])).map(rounded), [1, 1.5, 1.125]); // +100 % and 0 %, then -50 % and 0 %
+  assert.deepEqual(closesOf(equalWeightLevels([cheap, dear])).map(rounded), [1, 1.5, 1.125]); // +100 % and 0 %, then -50 % and 0 %
 });
 
 test('equal weight: the first day starts at the opens, and a member that joins later counts from its second day', () => {
   const first = symbolLevels(bars('03 10 11\n04 11 11\n05 11 22'));
   const late = symbolLevels(bars('04 50 100\n05 100 100'));
-  const levels = equalWeight([first, late]);
+  const levels = equalWeightLevels([first, late]);
   assert.deepEqual(closesOf(levels).map(rounded), [1, 1, 1.5]);
   assert.equal(rounded(levels[0]?.open ?? NaN), rounded(1 / 1.1));
 });
@@ -266,91 +208,16 @@ test('equal weight: a member without a bar returns 0 for two weeks, then leaves;
   const rare = symbolLevels(bars('03 50 50\n04 50 50\n19 90 90\n20 90 90'));
   // On the 18th it has had no bar for two weeks and still counts: +100 % and 0 %. On the 19th it
   // does not: a new start.
-  assert.deepEqual(closesOf(equalWeight([every, rare])).map(rounded), [1, 1, 1, 1.5, 1.5, 2.25]);
-});
-
-test('equal weight without members has no level', () => {
-  assert.deepEqual(equalWeight([]), []);
-  assert.equal(levelAt(equalWeight([symbolLevels([])]), { date: '2025-11-03', at: 'close' }), null);
-});
-
-const DATES = weekdays('2025-11-03', '2025-12-12');
-const anyMember = fc.record({
-  /** A bar on one day in five, so that some gaps are longer than two weeks. */
-  prices: fc.array(
-    fc.integer({ min: 50, max: 200 }).map((price) => (price % 5 === 0 ? price : null)),
-    { minLength: DATES.length, maxLength: DATES.length },
-  ),
-});
-
-test('equal weight agrees with a walk through the days, one member after another', () => {
-  fc.assert(
-    fc.property(fc.array(anyMember, { minLength: 1, maxLength: 5 }), (members) => {
-      const levels = equalWeight(
-        members.map(({ prices }) =>
-          symbolLevels(
-            DATES.flatMap((date, index) => {
-              const close = prices[index] ?? null;
-              return close === null ? [] : [{ date, open: close, close }];
-            }),
-          ),
-        ),
-      );
-      let index = 1;
-      let first: number | null = null;
-      DATES.forEach((date, day) => {
-        const returns = members.flatMap(({ prices }) => {
-          const last = prices.slice(0, day).findLastIndex((price) => price !== null);
-          const daysSince =
-            (Date.parse(date) - Date.parse(DATES[last] ?? '1970-01-01')) / 86_400_000;
-          if (last === -1 || daysSince > 14) return [];
-          const previous = prices[last] as number;
-          return [((prices[day] ?? previous) - previous) / previous];
-        });
-        if (returns.length > 0)
-          index += (index * returns.reduce((sum, one) => sum + one, 0)) / returns.length;
-        const level = levelAt(levels, { date, at: 'close' });
-        if (level === null) return;
-        first ??= level / index;
-        assert.equal(rounded(level / index), rounded(first), date);
-      });
-    }),
+  assert.deepEqual(
+    closesOf(equalWeightLevels([every, rare])).map(rounded),
+    [1, 1, 1, 1.5, 1.5, 2.25],
   );
 });
 
-const LONG = weekdays('2025-01-06', '2025-05-06');
-
-test('alpha, beta and the rest agree with the normal equations', () => {
-  const anyReturn = fc.integer({ min: -500, max: 500 }).map((points) => points / 10_000);
-  const anyPairs = fc.array(fc.tuple(anyReturn, anyReturn), { minLength: 20, maxLength: 80 });
-  fc.assert(
-    fc.property(anyPairs, fc.constantFrom(0, 0.0002), (pairs, daily) => {
-      fc.pre(
-        new Set(pairs.map(([own]) => own)).size > 1 &&
-          new Set(pairs.map(([, other]) => other)).size > 1,
-      );
-      fc.pre(new Set(pairs.map(([own, other]) => own - other)).size > 1);
-      const series = (side: 0 | 1) =>
-        seriesOf(
-          pairs.map((pair, index) => ({
-            date: LONG[index] as string,
-            startDate: null,
-            dailyReturn: pair[side],
-          })),
-        );
-      const ours = relativeFigures({ own: series(0), benchmark: series(1) }, daily);
-      const naive = naiveRelative(
-        pairs.map(([own]) => own),
-        pairs.map(([, other]) => other),
-        daily,
-      );
-      for (const [name, expected] of Object.entries(naive)) {
-        const actual = ours[name as keyof typeof naive] as number;
-        assert.ok(
-          Math.abs(actual - expected) < 1e-6 * (1 + Math.abs(expected)),
-          `${name}: ${actual}, ${expected}`,
-        );
-      }
-    }),
+test('equal weight without members has no level', () => {
+  assert.deepEqual(equalWeightLevels([]), []);
+  assert.equal(
+    levelAt(equalWeightLevels([symbolLevels([])]), { date: '2025-11-03', at: 'close' }),
+    null,
   );
 });

@@ -35,13 +35,8 @@ function compare(table: string): string[] {
   const periods = [...Map.groupBy(parts, ({ model }) => model)].map(([model, own]): ModelPeriod => {
     const dates = own.flatMap((part) => part.dates);
     const jobIds = new Set(own.flatMap((part) => part.jobs));
-    return {
-      model,
-      start: dates[0] as string,
-      end: dates.at(-1) as string,
-      days: dates.length,
-      jobIds,
-    };
+    const [start = '', end = ''] = [dates[0], dates.at(-1)];
+    return { model, start, end, days: dates.length, jobIds };
   });
   const initialCash = new Map(
     rows.map(([model = '', , , , cash = '10000']) => [model, money(Number(cash) * 10_000)]),
@@ -105,15 +100,16 @@ test('what makes models incomparable', () => {
 
 test('what makes models incomparable: a missing day inside the same period', () => {
   const period = { start: '2025-06-02', end: '2025-06-04', jobIds: new Set(['plain']) };
-  const periods = [
-    { ...period, model: 'a', days: 2 },
-    { ...period, model: 'b', days: 3 },
-  ];
-  const found = compareModels(periods, { configurations, initialCash: new Map() });
-  assert.deepEqual(
-    [...found],
-    [['a', [{ kind: 'missing_days', reason: 'It has 2 model-days in its period; b has 3' }]]],
-  );
+  const periods = Object.entries({ a: 2, b: 3 }).map(([model, days]) => ({
+    ...period,
+    model,
+    days,
+  }));
+  const [[model, list] = assert.fail(), ...others] = compareModels(periods, {
+    ...{ configurations, initialCash: new Map() },
+  });
+  const reason = 'It has 2 model-days in its period; b has 3';
+  assert.deepEqual([model, list, others], ['a', [{ kind: 'missing_days', reason }], []]);
 });
 
 test('what makes models incomparable: stale days', () => {
@@ -121,19 +117,14 @@ test('what makes models incomparable: stale days', () => {
     { run: 'a', days: stale.map((isStale, index) => ({ date: `2025-01-0${index + 1}`, isStale })) },
   ];
   assert.deepEqual(staleness(daysOf(false, false)), []);
-  assert.deepEqual(staleness(daysOf(false, true, false, false)), [
-    {
-      kind: 'stale',
-      reason:
-        '1 of its 4 model-days is stale: what it started from has changed since; 2 later model-days rest on it; ' +
-        'trigger --start 2025-01-02 --end 2025-01-04 --models a --replace runs them again',
-    },
-  ]);
+  const reason =
+    '1 of its 4 model-days is stale: what it started from has changed since; 2 later model-days rest on it; ' +
+    'trigger --start 2025-01-02 --end 2025-01-04 --models a --replace runs them again';
+  assert.deepEqual(staleness(daysOf(false, true, false, false)), [{ kind: 'stale', reason }]);
 });
 
 test('the symbols of a configuration are read once, however many models traded them', () => {
-  const { plain } = Object.fromEntries(configurations);
-  assert.ok(plain);
+  const plain = configurations.get('plain') ?? assert.fail();
   let reads = 0;
   const counted = {
     ...plain,
@@ -144,14 +135,7 @@ test('the symbols of a configuration are read once, however many models traded t
   };
   const period = { start: '2025-06-02', end: '2025-06-04', days: 3, jobIds: new Set(['job']) };
   const periods = ['a', 'b', 'c'].map((model) => ({ ...period, model }));
-  assert.deepEqual(
-    [
-      ...compareModels(periods, {
-        configurations: new Map([['job', counted]]),
-        initialCash: new Map(),
-      }),
-    ],
-    [],
-  );
+  const basis = { configurations: new Map([['job', counted]]), initialCash: new Map() };
+  assert.deepEqual([...compareModels(periods, basis)], []);
   assert.equal(reads, 1);
 });

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/basics/calendar.ts';
-import { dailyRate } from '../../src/performance/figure.ts';
 import { histogramOf, addClosing, boundaryCounts } from '../../src/performance/details.ts';
 import type { Money } from '../../src/basics/money.ts';
 import { runs } from '../support/long.ts';
-import { naiveDetails } from '../support/naive-performance.ts';
 import { within } from '../support/near.ts';
-import { anyDay, type LivedDay, liveThrough, recordsOf } from '../support/random-ledger.ts';
+import { anyDay, type LivedDay, liveThrough } from '../support/random-ledger.ts';
 import { reportOf } from '../support/report-of.ts';
+import { tableOf } from '../support/text-table.ts';
 
 const anyLife = fc.record({
   initialCash: fc.constantFrom(1_000_000, 123_456_789, 5_000_000_000),
@@ -47,83 +46,6 @@ function detailsOf(
 }
 
 const assertClose = within({ absolute: 1e-8, relative: 1e-7 });
-
-test('on any ledger the details are those of a naive implementation that shares no formula', () => {
-  const seen = { months: 0, drawdowns: 0, points: 0, sparse: 0 };
-  fc.assert(
-    fc.property(anyDays, anyLife, fc.constantFrom(0, 0.04), (days, life, yearlyRate) => {
-      const ledger = liveThrough(days, life);
-      fc.pre(ledger.length > 0);
-      const {
-        details,
-        max_drawdown: deepest,
-        total_return: total,
-      } = detailsOf(ledger, ledger, dailyRate(yearlyRate));
-      const naive = naiveDetails(recordsOf(ledger), {
-        initialCash: life.initialCash / 10_000,
-        yearlyRate,
-      });
-      const named = <Period>(name: string, period: Period) => ({ name, ...period });
-      const periods = [
-        ...details.months.map((one) => named(one.month, one)),
-        ...details.years.map((one) => named(one.year, one)),
-      ];
-      assert.deepEqual(
-        periods.map(({ name, days: count }) => [name, count]),
-        [...naive.months, ...naive.years].map(([name, , count]) => [name, count]),
-      );
-      for (const [index, [name, change]] of [...naive.months, ...naive.years].entries())
-        assertClose(periods[index]?.return ?? null, change, name);
-      assertClose(
-        details.months.reduce((growth, month) => growth * (1 + month.return), 1) - 1,
-        total,
-        'all months linked',
-      );
-      assert.deepEqual(
-        details.drawdowns[0] ?? { ...deepest, depth: 0 },
-        deepest,
-        'the first is the maximum drawdown',
-      );
-      assert.equal(details.drawdowns.length, naive.drawdowns.length);
-      for (const [index, fall] of naive.drawdowns.entries()) {
-        assertClose(details.drawdowns[index]?.depth ?? null, fall.depth, 'depth');
-        const isTied = naive.drawdowns.some(
-          (other) => other !== fall && Math.abs(other.depth - fall.depth) < 1e-9,
-        );
-        const {
-          peak_date: peak,
-          recovery_date: recovery,
-          length,
-        } = details.drawdowns[index] ?? deepest;
-        if (!isTied)
-          assert.deepEqual([peak, recovery, length], [fall.peak, fall.recovery, fall.length]);
-      }
-      assert.equal(details.rolling.points.length, naive.rolling.length);
-      for (const [index, point] of naive.rolling.entries()) {
-        const {
-          date,
-          sharpe_ratio: sharpe = NaN,
-          annualised_volatility: volatility = NaN,
-        } = details.rolling.points[index] ?? {};
-        assert.equal(date, point.date);
-        assertClose(sharpe, point.sharpe_ratio, 'rolling Sharpe ratio');
-        assertClose(volatility, point.annualised_volatility, 'rolling volatility');
-        if (point.annualised_volatility === null) seen.sparse += 1;
-      }
-      const { edges, counts } = details.histogram;
-      assert.deepEqual(counts, countIn(edges, naive.returns));
-      seen.months = Math.max(seen.months, details.months.length);
-      seen.drawdowns = Math.max(seen.drawdowns, details.drawdowns.length);
-      seen.points += details.rolling.points.length;
-    }),
-    { numRuns: runs(30, 500) },
-  );
-  assert.ok(
-    // Thirty ledgers may have no window without variation.
-    seen.months > 1 && seen.drawdowns > 2 && seen.points > 20 && seen.sparse >= runs(0, 1),
-    JSON.stringify(seen),
-  );
-});
 
 /** How many numbers, with ten decimals as in the response, are in each bin; none may be outside. */
 function countIn(edges: readonly number[], numbers: readonly number[]): number[] {
@@ -192,165 +114,98 @@ test('profits by symbol add up to the profit of any choice of days, and over a w
 });
 
 test('where a price at a close is unknown, the profit on that symbol is, with the reason; the others are there', () => {
-  const ledger = liveThrough(
-    [
-      {
-        isLeftOut: false,
-        orders: [
-          { side: 'buy', symbol: 'AAPL', amount: 1 },
-          { side: 'buy', symbol: 'MSFT', amount: 1 },
-        ],
-        moves: [0.1, 0.1, 0],
-        split: null,
-      },
-    ],
-    { initialCash: 10_000_000 },
+  const orders = ['AAPL', 'MSFT'].map((symbol) => ({ side: 'buy' as const, symbol, amount: 1 }));
+  const bought = { isLeftOut: false, orders, moves: [0.1, 0.1, 0], split: null };
+  const [day] = liveThrough([bought], { initialCash: 10_000_000 }) as [LivedDay];
+  const holdings = day.holdings.map((held) =>
+    held.symbol === 'AAPL' ? { ...held, price: null } : held,
   );
-  const [day] = ledger as [LivedDay];
-  const unknown = {
-    ...day,
-    holdings: day.holdings.map((held) =>
-      held.symbol === 'AAPL' ? { ...held, price: null } : held,
-    ),
-  };
-  const { symbols } = detailsOf([unknown]).details;
-  assert.deepEqual(
-    symbols.map(({ symbol, profit }) => [symbol, profit]),
-    [
-      ['MSFT', 20],
-      ['AAPL', null],
-    ],
-  );
-  assert.equal(
-    symbols[1]?.unavailable.profit,
-    'The price of AAPL at a close of these days is unknown',
-  );
+  const [known, unknown] = detailsOf([{ ...day, holdings }]).details.symbols;
+  assert.deepEqual([known?.symbol, known?.profit], ['MSFT', 20]);
+  assert.deepEqual([unknown?.symbol, unknown?.profit], ['AAPL', null]);
+  const reason = 'The price of AAPL at a close of these days is unknown';
+  assert.equal(unknown?.unavailable.profit, reason);
 });
 
-const histograms: [name: string, numbers: number[], edges: number[], counts: number[]][] = [
-  ['no number', [], [], []],
-  ['zeros', [0, 0, 0], [0, 0.0001], [3]],
-  ['one gain', [0.0123], [0.0123, 0.0124], [1]],
-  [
-    'a gain and a loss, which are not in one bin',
-    [-0.004, 0.004],
-    [-0.004, -0.002, 0, 0.002, 0.004, 0.006],
-    [1, 0, 0, 0, 1],
-  ],
-  [
-    'a number on an edge, which is in the bin above it',
-    [0, 0.0001, 0.0001, 0.0002],
-    [0, 0.0001, 0.0002, 0.0003],
-    [1, 2, 1],
-  ],
-  [
-    'one far number, which makes the bins wide, so that there are at most 40',
-    [0.0001, 0.0002, 0.0003, 0.0004, 9],
-    [0, 0.5, 1, 9.5],
-    [],
-  ],
-  [
-    'numbers half of which are the same',
-    [-0.01, 0, 0, 0, 0, 0, 0, 0.01],
-    [-0.01, -0.005, 0, 0.005, 0.01, 0.015],
-    [1, 0, 6, 0, 1],
-  ],
-  ['numbers that take 40 bins', [0, 0, 0, 0.0001, 0.0001, 0.0039], [0, 0.0001, 0.0002, 0.004], []],
-  ['numbers that would take 41', [0, 0, 0, 0.0001, 0.0001, 0.004], [0, 0.0002, 0.0004, 0.0042], []],
-];
-for (const [name, numbers, edges, counts] of histograms) {
+/** Numbers, some as `COUNTxNUMBER`; edges, `…` for some that follow; how many are in each bin. */
+const histograms = tableOf<[name: string, numbers: string, edges: string, counts: string]>(`
+  no number                                       |                        |                                    |
+  zeros                                           | 3x0                    | 0 0.0001                           | 3
+  one gain                                        | 0.0123                 | 0.0123 0.0124                      | 1
+  a gain and a loss, which are not in one bin     | -0.004 0.004           | -0.004 -0.002 0 0.002 0.004 0.006  | 1 0 0 0 1
+  a number on an edge, which is in the bin above  | 0 2x0.0001 0.0002      | 0 0.0001 0.0002 0.0003             | 1 2 1
+  numbers half of which are the same              | -0.01 6x0 0.01         | -0.01 -0.005 0 0.005 0.01 0.015    | 1 0 6 0 1
+  few far numbers: the quartiles decide           | -0.012 -0.003 3x0 0.003 0.004 0.012 | -0.015 -0.01 -0.005 0 0.005 0.01 0.015 | 1 0 1 5 0 1
+  one far number: at most 40 wide bins            | 0.0001 0.0002 0.0003 0.0004 9 | 0 0.5 1 … 9.5               |
+  numbers that take 40 bins                       | 3x0 2x0.0001 0.0039    | 0 0.0001 0.0002 … 0.004            |
+  numbers that would take 41                      | 3x0 2x0.0001 0.004     | 0 0.0002 0.0004 … 0.0042           |`);
+for (const [name, cell, wanted, inBins] of histograms) {
   test(`a histogram of ${name}`, () => {
-    const found = histogramOf(numbers);
-    if (counts.length > 0 || numbers.length === 0)
-      return assert.deepEqual(found, { edges, counts });
-    assert.deepEqual([...found.edges.slice(0, 3), found.edges.at(-1)], edges);
-    assert.deepEqual(found.counts, countIn(found.edges, numbers));
+    const numbers = [...cell.matchAll(/(?:(\d)x)?(\S+)/g)].flatMap(([, count = '1', number]) =>
+      Array<number>(Number(count)).fill(Number(number)),
+    );
+    const { edges, counts } = histogramOf(numbers);
+    if (wanted.includes('…')) {
+      assert.equal(`${edges.slice(0, 3).join(' ')} … ${edges.at(-1)}`, wanted);
+      assert.deepEqual(counts, countIn(edges, numbers));
+    } else assert.deepEqual([edges.join(' '), counts.join(' ')], [wanted, inBins]);
   });
 }
 
-test('the width of a histogram is the last round number that the rule allows', () => {
-  const anyNumber = fc.integer({ min: -30_000, max: 30_000 }).map((points) => points / 100_000);
-  fc.assert(
-    fc.property(fc.array(anyNumber, { minLength: 1, maxLength: 80 }), (numbers) => {
-      const { edges, counts } = histogramOf(numbers);
-      assert.deepEqual(counts, countIn(edges, numbers));
-      const [low = NaN, next = NaN] = edges;
-      const width = Number((next - low).toPrecision(6));
-      const widths = [-4, -3, -2, -1, 0].flatMap((power) =>
-        [1, 2, 5].map((digit) => Number(`${digit}e${power}`)),
-      );
-      const place = widths.indexOf(width);
-      assert.ok(place >= 0 && counts.length <= 40, `${width}, ${counts.length} bins`);
-      assert.ok(
-        Math.abs(low / width - Math.round(low / width)) < 1e-6,
-        '0 is an edge, or would be',
-      );
-      const sorted = numbers.toSorted((one, other) => one - other);
-      const quartile = (share: number) =>
-        sorted.find(
-          (number) => sorted.filter((other) => other <= number).length >= share * sorted.length,
-        ) ?? NaN;
-      const [first = NaN, last = NaN] = [sorted[0], sorted.at(-1)];
-      const spread = quartile(0.75) - quartile(0.25);
-      const sturges = (last - first) / (Math.log2(numbers.length) + 1);
-      const rule =
-        spread < 1e-9 ? sturges : Math.min((2 * spread) / numbers.length ** (1 / 3), sturges);
-      assert.ok(
-        (widths[place + 1] ?? NaN) > rule - 1e-9,
-        `${width} is narrower than ${rule} asks for`,
-      );
-      const smaller = widths[place - 1];
-      if (smaller === undefined || width < rule + 1e-9) return;
-      const bins = Math.floor(last / smaller + 1e-9) - Math.floor(first / smaller + 1e-9) + 1;
-      assert.ok(bins > 40, `${smaller} would do: ${rule}, ${bins} bins`);
-    }),
-    { numRuns: runs(25, 2_000) },
-  );
-});
-
 test('a histogram of three months of returns has at least seven bins, as many as the rule of Sturges', () => {
-  const bell = Array.from(
-    { length: 58 },
-    (_, index) => 0.004 * Math.log((index + 0.5) / (57.5 - index)),
-  );
-  for (const numbers of [
-    bell,
-    bell.map((number) => number / 7),
-    bell.map((number) => 0.0003 * Math.sign(number) + number),
-  ])
+  const logit = (_: unknown, index: number) => Math.log((index + 0.5) / (57.5 - index));
+  const bell = Array.from({ length: 58 }, logit).map((number) => 0.004 * number);
+  const narrow = bell.map((number) => number / 7);
+  const split = bell.map((number) => 0.0003 * Math.sign(number) + number);
+  for (const numbers of [bell, narrow, split])
     assert.ok(histogramOf(numbers).counts.length >= 7, `${histogramOf(numbers).counts}`);
 });
 
-test('rolling figures of a quiet and a lively month; a window without variation has a reason', () => {
+const moved = (move: number, isLeftOut = false) => ({
+  ...{ isLeftOut, orders: [], moves: [move, 0, 0], split: null },
+});
+
+test('months, the year and rolling figures of a quiet and a lively month; a window without variation has a reason', () => {
   const dates = weekdays('2025-01-06', '2025-03-07');
-  const day = (move: number) => ({
-    isLeftOut: false,
-    orders: [],
-    moves: [move, 0, 0],
-    split: null,
-  });
-  const first = { ...day(0), orders: [{ side: 'buy' as const, symbol: 'AAPL', amount: 10 }] };
-  const ledger = liveThrough(
-    [
-      first,
-      ...dates.slice(1, 25).map(() => day(0)),
-      ...dates.slice(25).map((_, index) => day(index % 2 ? 0.02 : -0.01)),
-    ],
-    {
-      initialCash: 10_000_000,
-    },
-  );
-  const { points, window, unavailable } = detailsOf(ledger).details.rolling;
-  assert.deepEqual(
-    [window, points.length, points[0]?.date, unavailable],
-    [20, dates.length - 19, dates[19], {}],
-  );
-  assert.deepEqual([points[0]?.sharpe_ratio, points[0]?.annualised_volatility], [null, 0]);
-  assert.equal(points[0]?.unavailable.sharpe_ratio, 'The daily returns do not vary');
-  assert.equal(typeof points.at(-1)?.sharpe_ratio, 'number');
+  const first = { ...moved(0), orders: [{ side: 'buy' as const, symbol: 'AAPL', amount: 10 }] };
+  const quiet = dates.slice(1, 25).map(() => moved(0));
+  const lively = dates.slice(25).map((_, index) => moved(index % 2 ? 0.02 : -0.01));
+  const ledger = liveThrough([first, ...quiet, ...lively], { initialCash: 10_000_000 });
+  const { details, curve } = detailsOf(ledger, ledger, 0.0001);
+  const spans = [...details.months, ...details.years].map((span) => [
+    'month' in span ? span.month : span.year,
+    `${span.days} ${span.return.toFixed(4)}`,
+  ]);
+  assert.deepEqual(spans, [
+    ['2025-01', '20 0.0000'],
+    ['2025-02', '20 0.0599'], // 0.99^8 · 1.02^7 - 1
+    ['2025-03', '5 0.0401'], // 1.02^3 · 0.99^2 - 1
+    ['2025', '45 0.1024'],
+  ]);
+  const { points, window, unavailable } = details.rolling;
+  assert.deepEqual([window, points.length, unavailable], [20, dates.length - 19, {}]);
+  const { sharpe_ratio, annualised_volatility, unavailable: why } = points[0] ?? assert.fail();
+  assert.deepEqual([points[0]?.date, sharpe_ratio, annualised_volatility], [dates[19], null, 0]);
+  assert.equal(why.sharpe_ratio, 'The daily returns do not vary');
+  const last = curve.slice(-20).map((day) => day.daily_return ?? NaN);
+  const middle = total(last) / 20;
+  const deviation = Math.sqrt(total(last.map((own) => (own - middle) ** 2)) / 19);
+  const year = Math.sqrt(252);
+  assertClose(points.at(-1)?.annualised_volatility, deviation * year);
+  assertClose(points.at(-1)?.sharpe_ratio, ((middle - 0.0001) / deviation) * year);
+  assert.deepEqual(details.histogram, histogramOf(curve.map((day) => day.daily_return ?? NaN)));
   const short = detailsOf(ledger.slice(0, 5)).details.rolling;
-  assert.deepEqual(
-    [short.points, short.unavailable],
-    [[], { points: 'Needs 20 days with a return, has 5' }],
+  assert.deepEqual(short.points, []);
+  assert.equal(short.unavailable.points, 'Needs 20 days with a return, has 5');
+});
+
+test('twenty days that lie on more than thirty weekdays have no rolling figures', () => {
+  const days = Array.from({ length: 60 }, (_, index) => moved(0.01, index % 2 === 1));
+  const ledger = liveThrough(days, { initialCash: 10_000_000, withGaps: true });
+  const { points } = detailsOf(ledger).details.rolling;
+  assert.deepEqual([points.length, points[0]?.annualised_volatility], [11, null]);
+  assert.match(
+    String(points[0]?.unavailable.annualised_volatility),
+    /there are 20 on 39 weekdays$/,
   );
 });

@@ -177,74 +177,7 @@ test('a year on adjusted closes equals raw prices, splits and dividends, up to w
   assert.equal(units(realised) + units(unrealised) + units(report.dividends), units(report.profit));
   // The benchmark reinvests at the close of the ex-date.
   assert.ok(Math.abs((benchmark.total_return ?? NaN) - (lastOf('AAPL').atClose - 1)) < 1e-9);
-
-  // The same year on a series whose closes contain the dividends: nothing is paid on it, and
-  // nothing is unknown.
-  const adjusted = createBooks();
-  for (const [symbol, days] of years)
-    for (const { date, open, close, atOpen } of days) {
-      const factor = (lastOf(symbol).close * atOpen) / lastOf(symbol).atOpen / close;
-      const bar = {
-        open: Math.round(open * factor * 10_000) / 10_000,
-        close: Math.round(close * factor * 10_000) / 10_000,
-      };
-      adjusted.setBar(symbol, date, { ...bar, source: 'stooq' });
-    }
-  recordEvents(adjusted);
-  const [first, last] = [OPEN_DATES[0] as CalendarDate, OPEN_DATES.at(-1) as CalendarDate];
-  const shares = SHARES.map(({ symbol }): Order => {
-    const { open } =
-      adjusted.database
-        .statement('SELECT open FROM price_data WHERE symbol = ? AND date = ?')
-        .get(symbol, first) ?? {};
-    return ['buy', symbol, Math.floor(3_333 / Number(open))];
-  });
-  await adjusted.day(first, shares);
-  await adjusted.day(last);
-  const held = reportOf(adjusted.database).report;
-  assert.deepEqual(
-    [held.dividends, held.curve.map((day) => day.dividend_status)],
-    [0, ['known', 'known']],
-  );
-  assert.ok(
-    Math.abs((held.total_return ?? NaN) - expected) < 1e-3,
-    `${held.total_return} and ${expected}`,
-  );
 });
-
-test('without dividends all figures are those of a database without any, bit for bit', async () => {
-  const years = new Map(SHARES.map((share) => [share.symbol, yearOf(share)]));
-  const figuresOf = async (paysDividends: boolean, record: (books: Books) => void) => {
-    const books = createBooks(':memory:', { paysDividends });
-    for (const [symbol, days] of years)
-      for (const { date, ...bar } of days.slice(0, 125)) books.setBar(symbol, date, bar);
-    books.setSplit('AAPL', DATES[120] as CalendarDate, 4, 1);
-    record(books);
-    await books.day(DATES[0] as CalendarDate, [
-      ['buy', 'AAPL', 1_000],
-      ['buy', 'MSFT', 1_000],
-    ]);
-    for (const day of [31, 62, 93, 121])
-      await books.day(DATES[day] as CalendarDate, [['sell', 'AAPL', 10]]);
-    return reportOf(books.database);
-  };
-  const nothing = await figuresOf(false, () => {});
-  const stored = await figuresOf(false, recordEventsBut150);
-  assert.deepEqual(stored, nothing);
-  assert.deepEqual([stored.report.model_days_without_dividends, stored.report.dividends], [5, 0]);
-  const paid = await figuresOf(true, recordEventsBut150);
-  assert.ok(
-    paid.report.dividends > 0 &&
-      (paid.benchmark.total_return ?? 0) > (nothing.benchmark.total_return ?? 0),
-  );
-});
-
-/** Dividends and no splits. */
-function recordEventsBut150(books: Books): void {
-  for (const { symbol, dividends } of SHARES)
-    for (const [day, cash] of Object.entries(dividends))
-      books.setDividend(symbol, DATES[Number(day)] as CalendarDate, cash);
-}
 
 const COVER = `INSERT INTO dividend_coverage (symbol, source, start_date, end_date)
   VALUES ('AAPL', ?, ?, ?)`;

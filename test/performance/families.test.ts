@@ -17,20 +17,11 @@ const run = (
 const withCurves = false;
 
 test('a family with several runs has the mean and the spread of their returns', () => {
-  const runs = [
-    run('a', 'a', 0.031),
-    run('b', 'b', 0.5),
-    run('a#2', 'a', 0.012),
-    run('a#3', 'a', null),
-  ];
-  assert.deepEqual(reportFamilies(runs, { withCurves }), [
+  const own = [run('a', 'a', 0.031), run('a#2', 'a', 0.012), run('a#3', 'a', null)];
+  assert.deepEqual(reportFamilies([run('b', 'b', 0.5), ...own], { withCurves }), [
     {
       family: 'a',
-      runs: [
-        { model: 'a', model_days: 3, total_return: 0.031 },
-        { model: 'a#2', model_days: 3, total_return: 0.012 },
-        { model: 'a#3', model_days: 3, total_return: null },
-      ],
+      runs: own.map(({ model, model_days, total_return }) => ({ model, model_days, total_return })),
       mean_total_return: 0.0214558238, // sqrt(1.031 * 1.012) - 1
       total_return_deviation: 0.0134350288, // 0.019 / sqrt 2
       lowest_total_return: 0.012,

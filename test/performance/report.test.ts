@@ -79,56 +79,19 @@ test('on any ledger the figures are those of a naive implementation that shares 
         naive['depth'] as number,
         'deepest drawdown',
       );
-      const open = reported.open_positions.map(({ symbol, quantity, since }) => [
-        symbol,
-        quantity,
-        since,
-      ]);
-      assert.deepEqual(open.sort(), positions);
+      const { open_positions: open, start_value, end_value, profit } = reported;
+      const held = open.map(({ symbol, quantity, since }) => [symbol, quantity, since]);
+      assert.deepEqual(held.sort(), positions);
       assertClose(
-        reported.open_positions.reduce((sum, { cost_basis }) => sum + cost_basis, 0),
+        open.reduce((sum, { cost_basis }) => sum + cost_basis, 0),
         cost,
         'cost',
       );
+      assert.equal(start_value, life.initialCash / 10_000);
+      assertClose(start_value + (profit ?? NaN), end_value, 'end value');
     }),
     { numRuns: runs(12, 150) },
   );
-});
-
-test('profit is realised profit, unrealised profit and dividends, through any splits and commissions, to 1/10000 dollar', () => {
-  const anyLife = fc.record({
-    initialCash: anyCash,
-    commission: fc.constantFrom(0, 12_345),
-    withGaps: fc.boolean(),
-    splits: fc.constant({ most: 100, forward: false }),
-  });
-  const units = (dollars: number | null) => Math.round((dollars ?? NaN) * 10_000);
-  let withDividends = 0;
-  fc.assert(
-    fc.property(fc.array(anyDay, { minLength: 1, maxLength: 40 }), anyLife, (days, life) => {
-      const ledger = liveThrough(days, life);
-      fc.pre(ledger.length > 0);
-      const reported = report(ledger);
-      const last = ledger.at(-1) as LedgerDay;
-      const cost = reported.open_positions.reduce(
-        (sum, position) => sum + units(position.cost_basis),
-        0,
-      );
-      const unrealised = last.value - last.cash - cost;
-      assert.equal(
-        units(reported.trading.realised_profit) + unrealised + units(reported.dividends),
-        units(reported.profit),
-      );
-      const received = reported.curve.reduce((sum, { dividends }) => sum + units(dividends), 0);
-      assert.equal(received, units(reported.dividends));
-      if (ledger.some(({ actions }) => actions.some(({ actionType }) => actionType === 'dividend')))
-        withDividends += 1;
-      assert.equal(units(reported.start_value) + units(reported.profit), units(reported.end_value));
-      assert.equal(units(reported.start_value), life.initialCash);
-    }),
-    { numRuns: runs(40, 500) },
-  );
-  assert.ok(withDividends > 0, 'ledgers with dividends');
 });
 
 const quiet: Day = { isLeftOut: false, orders: [], moves: [0, 0, 0], split: null };
@@ -137,14 +100,12 @@ const buyOne = { side: 'buy' as const, symbol: 'AAPL', amount: 1 };
 test('a total loss is -100 %, and no figure is infinite', () => {
   const days = [{ ...quiet, orders: [buyOne] }, { ...quiet, moves: [-1, 0, 0] }, quiet];
   const reported = report(liveThrough(days, { initialCash: 1_000_000 }));
+  const { total_return, max_drawdown, trading, curve } = reported;
+  const figures = [total_return, max_drawdown.depth, trading.exposure];
+  assert.deepEqual(figures, [-1, 1, 0.3333333333]);
   assert.deepEqual(
-    [
-      reported.total_return,
-      reported.max_drawdown.depth,
-      reported.trading.exposure,
-      reported.curve.map((day) => day.daily_return),
-    ],
-    [-1, 1, 0.3333333333, [0, -1, null]],
+    curve.map((day) => day.daily_return),
+    [0, -1, null],
   );
   JSON.stringify(reported, (name, value) => {
     assert.ok(typeof value !== 'number' || Number.isFinite(value), name);
@@ -193,23 +154,17 @@ test("there is no beta or information ratio against a benchmark whose moves are 
       return { date, open: level, close: level };
     });
   const { relative } = report(ledger, { benchmark: same(levels(1e-8)) });
-  assert.deepEqual(
-    [relative.beta, relative.correlation, relative.information_ratio],
-    [null, null, null],
-  );
-  assert.equal(relative.unavailable.beta, 'The benchmark does not move');
-  assert.equal(
-    relative.unavailable.information_ratio,
-    'The differences from the benchmark do not vary',
-  );
+  const { beta, correlation, information_ratio, unavailable } = relative;
+  assert.deepEqual([beta, correlation, information_ratio], [null, null, null]);
+  assert.equal(unavailable.beta, 'The benchmark does not move');
+  assert.equal(unavailable.information_ratio, 'The differences from the benchmark do not vary');
   const moved = report(ledger, { benchmark: same(levels(0.01)) }).relative;
   assert.deepEqual([typeof moved.beta, moved.correlation], ['number', null]);
 });
 
 test('after a total loss the reason counts the days with a return', () => {
-  const reported = report(
-    ledgerOf(1_000, [...repeated(30, [10, -10]), -1_000, ...repeated(29, [0])]),
-  );
+  const changes = [...repeated(30, [10, -10]), -1_000, ...repeated(29, [0])];
+  const reported = report(ledgerOf(1_000, changes));
   assert.equal(reported.model_days, 60);
   assert.equal(
     reported.unavailable.sharpe_ratio,
@@ -230,10 +185,8 @@ test('an open position is worth its shares at the last close; without a price it
   ]);
   assert.equal(priced.trading.unrealised_profit, 10);
   const unpriced = report(ledger);
-  assert.deepEqual(
-    [unpriced.open_positions[0]?.value, unpriced.trading.unrealised_profit],
-    [null, null],
-  );
+  assert.equal(unpriced.open_positions[0]?.value, null);
+  assert.equal(unpriced.trading.unrealised_profit, null);
   assert.equal(unpriced.trading.unavailable.unrealised_profit, 'No price of AAPL is stored');
 });
 
@@ -247,27 +200,21 @@ test('a model-day that is paid no dividends is compared with the prices of the b
     unpaidDates: new Set(['2025-01-07']),
     unknownDates: new Set(['2025-01-08']),
   });
-  assert.equal(
-    reported.relative.benchmark_return,
-    0.155,
-    '5 % on the second day, 10 % on the third',
-  );
-  assert.deepEqual(
-    reported.curve.map((day) => day.dividend_status),
-    ['known', 'not_paid', 'unknown'],
-  );
-  assert.deepEqual(
-    [reported.model_days_without_dividends, reported.model_days_with_unknown_dividends],
-    [1, 1],
-  );
+  // 5 % on the second day, 10 % on the third.
+  assert.equal(reported.relative.benchmark_return, 0.155);
+  const statuses = reported.curve.map((day) => day.dividend_status);
+  assert.deepEqual(statuses, ['known', 'not_paid', 'unknown']);
+  assert.equal(reported.model_days_without_dividends, 1);
+  assert.equal(reported.model_days_with_unknown_dividends, 1);
 });
 
 test('stale days are flagged in the curve and counted', () => {
   const ledger = liveThrough([quiet, quiet], { initialCash: 1_000_000 });
   const reported = report(ledger, { staleDates: new Set(['2025-01-07', '2025-02-03']) });
+  assert.equal(reported.stale_model_days, 1);
   assert.deepEqual(
-    [reported.stale_model_days, reported.curve.map(({ stale }) => stale)],
-    [1, [false, true]],
+    reported.curve.map(({ stale }) => stale),
+    [false, true],
   );
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LedgerDay } from '../../src/database/records/performance.ts';
-import { fromDollars, type Money, money, toDollars } from '../../src/basics/money.ts';
+import { fromDollars, money, toDollars } from '../../src/basics/money.ts';
 import {
   holdingDaysOf,
   openPositions,
@@ -11,117 +11,78 @@ import {
 import { rowsOf } from '../support/prices.ts';
 
 /**
- * Ledgers as text: `DAY buy SYMBOL AMOUNT PRICE`, `sell ...`, `split SYMBOL ADDED PRICE`, each with
- * the change of the cash where it is not shares times price; behind `=>` the round trips it closes
- * as `QUANTITY@HOLDING_DAYS:PROFIT`.
+ * Ledgers as text, below their names: `DAY buy SYMBOL AMOUNT PRICE`, `sell ...`, `split SYMBOL ADDED
+ * PRICE`, each with the change of the cash where it is not shares times price; behind `=>` the round
+ * trips it closes as `QUANTITY@HOLDING_DAYS:PROFIT`; then what is left.
  */
-const ledgers: [name: string, ledger: string, open: string][] = [
-  [
-    'one round trip',
-    `03 buy  AAPL 10 100
-     06 sell AAPL 10 110      => 10@3:100`,
-    '',
-  ],
-  [
-    'the oldest shares are sold first, lot by lot',
-    `03 buy  AAPL 3 100
-     04 buy  AAPL 7 110
-     05 sell AAPL 5 120       => 3@2:60 2@1:20
-     06 sell AAPL 5 90        => 5@2:-100`,
-    '',
-  ],
-  [
-    'bought and sold within a day',
-    `03 buy  AAPL 2 100
-     03 sell AAPL 1 100       => 1@0:0`,
-    'AAPL 1 since 03 cost 100',
-  ],
-  [
-    'symbols have lots of their own',
-    `03 buy  AAPL 1 100
-     03 buy  MSFT 1 200
-     04 sell MSFT 1 210       => 1@1:10`,
-    'AAPL 1 since 03 cost 100',
-  ],
-  [
-    'what is sold wholly and bought again starts anew',
-    `03 buy  AAPL 1 100
-     04 sell AAPL 1 90        => 1@1:-10
-     05 buy  AAPL 1 80`,
-    'AAPL 1 since 05 cost 80',
-  ],
-  [
-    'commission is part of what was paid and of what was got',
-    `03 buy  AAPL 10 100 -1005
-     06 sell AAPL 4 110  435  => 4@3:33
-     07 sell AAPL 6 110  655  => 6@4:52`,
-    '',
-  ],
-  [
-    'what cannot be divided evenly adds up',
-    `03 buy  AAPL 3 33.3333 -100
-     04 sell AAPL 1 33.3333   => 1@1:0
-     05 sell AAPL 1 33.3333   => 1@2:-0.0001
-     06 sell AAPL 1 33.3333   => 1@3:0`,
-    '',
-  ],
-  [
-    'a split divides the cost among more shares',
-    `03 buy   AAPL 2 300
-     04 split AAPL 28 20 0
-     05 sell  AAPL 15 21      => 15@2:15`,
-    'AAPL 15 since 03 cost 300',
-  ],
-  [
-    // 7 shares become 10.5: half a new share of the 4.5 of the first lot is sold, with a ninth of
-    // its cost: 180 - 20 = 160.
-    'the fraction that a split leaves is sold out of the oldest lot',
-    `03 buy   AAPL 3 60
-     04 buy   AAPL 4 60
-     05 split AAPL 3 40 20    => fraction 0
-     06 sell  AAPL 4 45       => 4@3:20
-     06 sell  AAPL 6 45       => 6@2:30`,
-    '',
-  ],
-  [
-    // 10 shares for 100 become 1 and a quarter: the quarter, paid with 30, cost a fifth.
-    'a reverse split pays its fraction',
-    `03 buy   AAPL 10 10
-     04 split AAPL -9 120 30  => fraction 10
-     05 sell  AAPL 1 120      => 1@2:40`,
-    '',
-  ],
-  [
-    'a reverse split that leaves no share is a sale of all',
-    `03 buy   AAPL 5 10
-     04 split AAPL -5 90 45   => fraction -5`,
-    '',
-  ],
-  [
-    'so it is when a share is worth nothing any more',
-    `03 buy   AAPL 5 10
-     04 split AAPL -5 0 0     => fraction -50`,
-    '',
-  ],
-  [
-    'a lot that a reverse split leaves nothing of leaves its cost to the next',
-    `03 buy   AAPL 3 10
-     04 buy   AAPL 17 10
-     05 split AAPL -18 100 0`,
-    'AAPL 2 since 04 cost 200',
-  ],
-];
+const LEDGERS = `
+  # one round trip
+    03 buy  AAPL 10 100
+    06 sell AAPL 10 110      => 10@3:100
+  # the oldest shares are sold first, lot by lot
+    03 buy  AAPL 3 100
+    04 buy  AAPL 7 110
+    05 sell AAPL 5 120       => 3@2:60 2@1:20
+    06 sell AAPL 5 90        => 5@2:-100
+  # bought and sold within a day
+    03 buy  AAPL 2 100
+    03 sell AAPL 1 100       => 1@0:0
+    left: AAPL 1 since 03 cost 100
+  # symbols have lots of their own
+    03 buy  AAPL 1 100
+    03 buy  MSFT 1 200
+    04 sell MSFT 1 210       => 1@1:10
+    left: AAPL 1 since 03 cost 100
+  # what is sold wholly and bought again starts anew
+    03 buy  AAPL 1 100
+    04 sell AAPL 1 90        => 1@1:-10
+    05 buy  AAPL 1 80
+    left: AAPL 1 since 05 cost 80
+  # commission is part of what was paid and of what was got
+    03 buy  AAPL 10 100 -1005
+    06 sell AAPL 4 110  435  => 4@3:33
+    07 sell AAPL 6 110  655  => 6@4:52
+  # what cannot be divided evenly adds up
+    03 buy  AAPL 3 33.3333 -100
+    04 sell AAPL 1 33.3333   => 1@1:0
+    05 sell AAPL 1 33.3333   => 1@2:-0.0001
+    06 sell AAPL 1 33.3333   => 1@3:0
+  # a split divides the cost among more shares
+    03 buy   AAPL 2 300
+    04 split AAPL 28 20 0
+    05 sell  AAPL 15 21      => 15@2:15
+    left: AAPL 15 since 03 cost 300
+  # the fraction that a split leaves, half of a new share, is sold with a ninth of what the oldest lot cost
+    03 buy   AAPL 3 60
+    04 buy   AAPL 4 60
+    05 split AAPL 3 40 20    => fraction 0
+    06 sell  AAPL 4 45       => 4@3:20
+    06 sell  AAPL 6 45       => 6@2:30
+  # a reverse split pays its fraction, a quarter of a share that cost a fifth of the lot
+    03 buy   AAPL 10 10
+    04 split AAPL -9 120 30  => fraction 10
+    05 sell  AAPL 1 120      => 1@2:40
+  # a reverse split that leaves no share is a sale of all
+    03 buy   AAPL 5 10
+    04 split AAPL -5 90 45   => fraction -5
+  # so it is when a share is worth nothing any more
+    03 buy   AAPL 5 10
+    04 split AAPL -5 0 0     => fraction -50
+  # a lot that a reverse split leaves nothing of leaves its cost to the next
+    03 buy   AAPL 3 10
+    04 buy   AAPL 17 10
+    05 split AAPL -18 100 0
+    left: AAPL 2 since 04 cost 200`;
 
 test('round trips, fractions and open lots of ledgers', () => {
-  for (const [name, text, open] of ledgers) {
+  for (const entry of LEDGERS.split('# ').slice(1)) {
+    const [name, ...lines] = entry.trim().split('\n');
+    const left = lines.find((line) => line.includes('left: '))?.replace(/ *left: /, '') ?? '';
+    const text = lines.filter((line) => !line.includes('left: ')).join('\n');
     const ledger = ledgerFrom(text);
-    const { roundTrips, fractionProfit, book } = tradingOf(
-      ledger,
-      new Set(ledger.map(({ sessionId }) => sessionId)),
-    );
-    const expected = rowsOf(text).flatMap((row) =>
-      row.includes('=>') ? row.slice(row.indexOf('=>') + 1) : [],
-    );
+    const sessions = new Set(ledger.map(({ sessionId }) => sessionId));
+    const { roundTrips, fractionProfit, book } = tradingOf(ledger, sessions);
+    const expected = [...text.matchAll(/=> (.*)/g)].flatMap(([, own = '']) => own.split(' '));
     const trips = roundTrips.map(
       (trip) => `${trip.quantity}@${holdingDaysOf(trip)}:${toDollars(profitOf(trip))}`,
     );
@@ -133,7 +94,7 @@ test('round trips, fractions and open lots of ledgers', () => {
       ({ symbol, quantity, since, cost }) =>
         `${symbol} ${quantity} since ${since.slice(-2)} cost ${toDollars(cost)}`,
     );
-    assert.equal(held.join(), open, name);
+    assert.equal(held.join(), left, name);
   }
 });
 
@@ -186,21 +147,12 @@ test('dividends are received on their days, and are neither trades nor part of a
     05 split    AAPL 10 50 0
     05 dividend AAPL 20 0.5 10
     05 sell     AAPL 20 60`);
-  const { trades, bought, sold, commission, fractionProfit, dividends, roundTrips } = tradingOf(
-    ledger,
-    new Set([2, 3]),
-  );
-  assert.deepEqual(
-    [...dividends].map(([session, cash]) => [session, toDollars(cash)]),
-    [
-      [2, 1.2346],
-      [3, 11],
-    ],
-  );
-  assert.deepEqual(
-    [trades, ...[bought, sold, commission, fractionProfit].map(toDollars)],
-    [1, 0, 1200, 0, 0],
-  );
+  const found = tradingOf(ledger, new Set([2, 3]));
+  const { trades, bought, sold, commission, fractionProfit, dividends, roundTrips } = found;
+  const received = [...dividends].map(([session, cash]) => `${session} ${toDollars(cash)}`);
+  assert.deepEqual(received, ['2 1.2346', '3 11']);
+  const sums = [bought, sold, commission, fractionProfit].map(toDollars);
+  assert.deepEqual([trades, ...sums], [1, 0, 1200, 0, 0]);
   assert.deepEqual(roundTrips.map(profitOf).map(toDollars), [200]);
 });
 
@@ -228,13 +180,8 @@ test('lots follow the day that a session started from, not the one before it', (
   };
   const { roundTrips, book } = tradingOf([first, second, stale], new Set([1, 2, 3]));
   assert.deepEqual(roundTrips.map(profitOf).map(toDollars), [30, 80]);
-  assert.deepEqual(
-    openPositions(book, () => fromDollars(50)).map(({ quantity, value }) => [
-      quantity,
-      toDollars(value as Money),
-    ]),
-    [[6, 300]],
-  );
+  const [held] = openPositions(book, () => fromDollars(50));
+  assert.deepEqual([held?.quantity, held?.value], [6, fromDollars(300)]);
 });
 
 test('a ledger that sells shares it never bought is a bug, reported with its date', () => {

@@ -54,22 +54,14 @@ test('a provider that accepts no connection is unreachable', async () => {
 
 test('bars come oldest first; of today only the open while trading is not over, of tomorrow nothing', async (t) => {
   const server = await startPriceServer(t, {
-    prices: `
-      AAPL 2025-06-11 100 101
-      AAPL 2025-06-12 102 103
-      AAPL 2025-06-13 104 105
-      AAPL 2025-06-10 0.00004 101`,
+    prices: `AAPL 2025-06-11 100 101\nAAPL 2025-06-12 102 103
+      AAPL 2025-06-13 104 105\nAAPL 2025-06-10 0.00004 101`,
   });
   const daily = async (...days: string[]) =>
     (await connect(server.url, ...days).daily('AAPL', 'compact', never)).value;
   const value = await daily();
-  assert.deepEqual(
-    value?.bars.map((bar) => Object.values(bar)),
-    [
-      ['AAPL', '2025-06-11', 100, 101, 100, 101, 1000],
-      ['AAPL', '2025-06-12', 102, null, null, null, null],
-    ],
-  );
+  const bars = value?.bars.map((bar) => Object.values(bar).join(' '));
+  assert.deepEqual(bars, ['AAPL 2025-06-11 100 101 100 101 1000', 'AAPL 2025-06-12 102    ']);
   assert.deepEqual(value?.refused, [
     { symbol: 'AAPL', reason: 'a date in the future: 2025-06-13' },
     { symbol: 'AAPL', reason: 'open is below 0.0001 dollar, the unit of money: 0.00004' },

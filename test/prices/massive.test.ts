@@ -18,6 +18,10 @@ const never = new AbortController().signal;
 const DATE = '2025-11-17';
 const PERIOD = { from: '2025-11-03', to: '2025-11-28' };
 
+/** The values of records, with a space between them. */
+const rowsOf = (records: readonly object[] | undefined) =>
+  records?.map((record) => Object.values(record).join(' '));
+
 const connect = (baseUrl: string, today = '2025-12-01', closed = addDays(today, -1)) =>
   createMassive({ baseUrl, apiKey: MASSIVE_KEY, today: () => today, closedThrough: () => closed });
 
@@ -85,12 +89,8 @@ for (const [response, problem, message] of answers) {
   });
 }
 
-const waits: [retryAfter: string, ms: number | undefined][] = [
-  ['7', 7_000],
-  ['0.5', 500],
-  ['Thu, 01 Jan 2099 00:00:00 GMT', 3_600_000],
-  ['soon', undefined],
-];
+const LATE = 'Thu, 01 Jan 2099 00:00:00 GMT';
+const waits = Object.entries({ 7: 7_000, 0.5: 500, [LATE]: 3_600_000, soon: undefined });
 test('a limit names its wait in Retry-After, of which an hour is believed at most', async (t) => {
   for (const [text, ms] of waits) {
     const { bars } = await reading(t, massiveFaults.limitFor(text));
@@ -113,21 +113,15 @@ test('of a day the bars of the symbols are taken as they traded; null, double an
   ];
   const { server, bars } = await reading(t, massiveFaults.json({ status: 'DELAYED', results }));
   const { value } = await bars(['BRK-B', 'AAPL', 'MSFT', 'NVDA', 'BACPB']);
-  assert.deepEqual(
-    value?.bars.map((bar) => Object.values(bar)),
-    [
-      ['BRK-B', DATE, 500.1235, 501, 499, 500.5, 3_200_000.5],
-      ['AAPL', DATE, 270, null, null, null, null],
-    ],
-  );
+  const taken = [`BRK-B ${DATE} 500.1235 501 499 500.5 3200000.5`, `AAPL ${DATE} 270    `];
+  assert.deepEqual(rowsOf(value?.bars), taken);
   assert.deepEqual(value?.refused, [
     { symbol: 'MSFT', reason: 'open is below 0.0001 dollar, the unit of money: 0.00004' },
     { symbol: 'NVDA', reason: `open is not a plausible number: ${JSON.stringify(NO_TEXT)}` },
   ]);
   assert.equal(value?.others, 4);
-  assert.deepEqual(server.targets, [
-    `/v2/aggs/grouped/locale/us/market/stocks/${DATE}?adjusted=false`,
-  ]);
+  const target = `/v2/aggs/grouped/locale/us/market/stocks/${DATE}?adjusted=false`;
+  assert.deepEqual(server.targets, [target]);
 });
 
 test('of today only the open is taken while trading is not over, and a day without trading has no bars', async (t) => {
@@ -145,26 +139,20 @@ test('of today only the open is taken while trading is not over, and a day witho
 });
 
 test('an action that cannot be read is counted outside the dates asked for; inside it leaves its date unknown, or without one all of them', async (t) => {
-  const rows: [date: string | null, cash: number | null][] = [
-    ['1999-05-06', null],
-    ['1899-05-06', null],
-    ['2025-11-10', 0.26],
-    ['2025-11-20', null],
-    [null, 1],
-    ['2030-01-01', 1],
-  ];
-  const results = rows.map(([ex_dividend_date, cash_amount]) => ({
-    ...{ ticker: 'AAPL', ex_dividend_date, cash_amount, currency: 'USD' },
+  const dates = ['1999-05-06', '1899-05-06', '2025-11-10', '2025-11-20', null, '2030-01-01'];
+  const amounts = [null, null, 0.26, null, 1, 1];
+  const results = dates.map((ex_dividend_date, index) => ({
+    ...{ ticker: 'AAPL', ex_dividend_date, cash_amount: amounts[index], currency: 'USD' },
   }));
   const { dividends } = await reading(t, massiveFaults.json({ status: 'OK', results }));
   const { value: page } = await dividends();
-  const dates = page?.actions.map(({ action: { exDate } }) => exDate);
-  assert.deepEqual(dates, ['2025-11-10']);
+  const taken = page?.actions.map(({ action: { exDate } }) => exDate);
+  assert.deepEqual(taken, ['2025-11-10']);
   assert.deepEqual(
-    page?.refused.map(({ date, reason }) => [date, reason.replace(/: .*/, '')]),
+    page?.refused.map(({ date, reason }) => `${date}: ${reason.replace(/: .*/, '')}`),
     [
-      ['2025-11-20', 'a dividend that cannot be read, so only 2025-11-20 is unknown'],
-      [null, 'a dividend that cannot be read'],
+      '2025-11-20: a dividend that cannot be read, so only 2025-11-20 is unknown',
+      'null: a dividend that cannot be read',
     ],
   );
   assert.equal(page?.skipped, 2);
@@ -186,10 +174,10 @@ test('splits are ratios of two integers, dividends cash as it was paid, each wit
   const massive = connect(`${server.url}/`);
   const symbols = ['AAPL', 'MSFT', 'ASML', 'BRK-B', 'ORLY', 'XYZ', 'ABC'];
   const splits = (await massive.splits({ ...PERIOD, symbols }, null, never)).value;
-  const ratios = splits?.actions.map(({ action }) => Object.values(action).join(' '));
+  const ratios = rowsOf(splits?.actions.map(({ action }) => action));
   assert.deepEqual(ratios, ['ORLY 2025-11-10 15 1', 'XYZ 2025-11-17 1 20', 'ABC 2025-11-18 21 20']);
   const dividends = (await massive.dividends({ ...PERIOD, symbols }, null, never)).value;
-  const amounts = dividends?.actions.map(({ action }) => Object.values(action).join(' '));
+  const amounts = rowsOf(dividends?.actions.map(({ action }) => action));
   assert.deepEqual(amounts, ['AAPL 2025-11-10 260000', 'MSFT 2025-11-20 910001']);
   assert.deepEqual(
     dividends?.refused.map(({ symbol, date, isUnreadable }) => `${symbol} ${date} ${isUnreadable}`),
@@ -199,10 +187,8 @@ test('splits are ratios of two integers, dividends cash as it was paid, each wit
   const named = '&ticker.any_of=AAPL%2CMSFT%2CASML%2CBRK.B%2CORLY%2CXYZ%2CABC&limit=5000';
   const targetOf = (list: string, date: string) =>
     `/stocks/v1/${list}?${date}.gte=2025-11-03&${date}.lte=2025-11-28${named}&sort=${date}.asc`;
-  assert.deepEqual(server.targets, [
-    targetOf('splits', 'execution_date'),
-    targetOf('dividends', 'ex_dividend_date'),
-  ]);
+  const lists = [targetOf('splits', 'execution_date'), targetOf('dividends', 'ex_dividend_date')];
+  assert.deepEqual(server.targets, lists);
 });
 
 /** Where the next page is, and whether it is requested: always of our own base, without a key. */
@@ -216,6 +202,7 @@ const nextUrls = tableOf(`
   http://                                                           | refused
   7                                                                 | refused
   /${'x'.repeat(280)}?apiKey=KEY                                    | refused`);
+const NOT_FOLLOWED = /^a next_url that cannot be followed: /;
 for (const [url = '', what] of nextUrls) {
   test(`a next_url of ${url.slice(0, 80)} is ${what}`, async (t) => {
     const next_url = url === '7' ? 7 : url.replace('KEY', MASSIVE_KEY);
@@ -223,11 +210,7 @@ for (const [url = '', what] of nextUrls) {
     const { dividends } = await reading(t, massiveFaults.json(body));
     const answer = await dividends();
     if (what === 'followed') assert.equal(answer.value?.next, '/stocks/v1/dividends?cursor=2');
-    else
-      assert.match(
-        String(answer.problem && answer.message),
-        /^a next_url that cannot be followed: /,
-      );
+    else assert.match(String(answer.problem && answer.message), NOT_FOLLOWED);
     assert.ok(!JSON.stringify(answer).includes(MASSIVE_KEY.slice(0, 8)), 'no part of the key');
   });
 }

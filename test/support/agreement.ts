@@ -9,30 +9,21 @@ type Json = any;
 const FIGURE = 1e-7;
 /** Amounts are whole multiples of 1/10000 dollar. */
 const CENTS = 1e-4;
-const ENDED = ['completed', 'partial', 'failed', 'cancelled', 'discarded'];
 
 const checks: Record<string, (body: Json, query: URLSearchParams) => Iterable<string>> = {
-  '/jobs': jobs,
-  '/simulate/status/': status,
   '/results': results,
   '/reasoning': reasoning,
   '/performance': performance,
   '/holdings': holdings,
   '/comparison': comparison,
   '/decisions': decisions,
-  '/search': search,
-  '/models': models,
   '/prices/coverage': coverage,
-  '/audit': audit,
-  '/health': function* ({ status: state }) {
-    if (state !== 'healthy') yield `the service is ${state}`;
-  },
 };
 
 /** A sentence for each way in which the JSON of a request contradicts itself. */
 export function contradictions(path: string, body: Json): string[] {
   const { pathname, searchParams } = new URL(path, 'http://localhost');
-  const check = checks[pathname] ?? checks[pathname.replace(/[^/]+$/, '')];
+  const check = checks[pathname];
   if (check === undefined) throw new Error(`No check for ${path}`);
   return [...check(body, searchParams)].map((sentence) => `GET ${path}: ${sentence}`);
 }
@@ -55,63 +46,6 @@ function* unique(
   keyOf: (one: Json) => unknown = (one) => one,
 ): Iterable<string> {
   if (new Set(list.map(keyOf)).size !== list.length) yield `${what} is there twice`;
-}
-
-function* oneJob(job: Json): Iterable<string> {
-  const { status: state, completed_at: end, started_at: start, progress } = job;
-  const { total_model_days: total, completed, failed, pending } = progress;
-  const name = `job ${job.job_id} (${state})`;
-  if (total !== completed + failed + pending)
-    yield `${name}: ${total} model-days, of which ${completed} + ${failed} + ${pending}`;
-  if (ENDED.includes(state) !== (end !== null)) yield `${name} ended at ${end}`;
-  if (end !== null && start > end) yield `${name} ended before it started`;
-  if (state === 'completed' && failed > 0) yield `${name} has ${failed} failed model-days`;
-}
-
-function* jobs({ jobs: list, count, next_before: next }: Json): Iterable<string> {
-  yield* counted(list, count);
-  for (const job of list) {
-    yield* oneJob(job);
-    const { most_frequent_error: most, progress } = job;
-    if (most === null ? progress.failed > 0 : !(most.model_days <= progress.failed))
-      yield `${job.job_id}: ${progress.failed} failed, of which ${most?.model_days} alike`;
-  }
-  yield* unique(list, 'a job', (job) => job.job_id);
-  const times = list.map((job: Json) => job.created_at);
-  if (times.some((time: string, index: number) => index > 0 && time > times[index - 1]))
-    yield 'jobs are not the newest first';
-  if (list.filter((job: Json) => !ENDED.includes(job.status)).length > 1)
-    yield 'two jobs are unfinished';
-  if (next !== null && next !== list.at(-1)?.job_id) yield `next_before is ${next}`;
-}
-
-function* status(job: Json): Iterable<string> {
-  yield* oneJob(job);
-  const { details, progress, usage } = job;
-  const having = (state: string) => details.filter((day: Json) => day.status === state).length;
-  if (details.length !== progress.total_model_days)
-    yield `${progress.total_model_days} model-days, and ${details.length} details`;
-  // A skipped model-day counts as completed: there is nothing left to do for it.
-  const cancelled = details.filter((day: Json) => day.error === 'Cancelled').length;
-  const done = having('completed') + having('skipped') - cancelled;
-  if (done !== progress.completed) yield `${progress.completed} completed, ${done} in the details`;
-  if (having('skipped') - cancelled !== progress.skipped)
-    yield `${progress.skipped} skipped, and ${having('skipped') - cancelled} in the details`;
-  if (having('failed') !== progress.failed)
-    yield `${progress.failed} failed, and ${having('failed')} in the details`;
-  if (ENDED.includes(job.status) && having('pending') + having('running') > 0)
-    yield 'an ended job has unfinished model-days';
-  if (job.status === 'pending' && details.length !== having('pending'))
-    yield 'a pending job has model-days that have begun';
-  yield* unique(details, 'a model-day', (day) => `${day.date} ${day.model}`);
-  for (const { model, date, status: state, started_at, completed_at } of details) {
-    const isOver = state === 'completed' || state === 'failed';
-    if (isOver && completed_at === null) yield `${model} ${date} is ${state} without an end`;
-    if (state === 'running' && (started_at === null || completed_at !== null))
-      yield `${model} ${date} is running from ${started_at} to ${completed_at}`;
-  }
-  const costs = sum(details.map((day: Json) => day.cost_usd ?? 0));
-  if (!near(usage.cost_usd ?? 0, costs, CENTS)) yield `cost ${usage.cost_usd}, details ${costs}`;
 }
 
 function* results({ results: records, count }: Json): Iterable<string> {
@@ -373,27 +307,6 @@ function* decisions(body: Json, query: URLSearchParams): Iterable<string> {
     yield `next_before is ${body.next_before}`;
 }
 
-function* search({ messages, count }: Json): Iterable<string> {
-  yield* counted(messages, count);
-  yield* unique(messages, 'a message', (one) => `${one.session_id} ${one.message_index}`);
-  for (const { session_id: session, message_index: place, excerpt, matches } of messages)
-    if (matches.some(([start, length]: number[]) => start! + length! > [...excerpt].length))
-      yield `session ${session}, message ${place}: a match is outside its excerpt`;
-}
-
-function* models({ models: list, count }: Json): Iterable<string> {
-  yield* counted(list, count);
-  yield* unique(list, 'a model', (one) => one.signature);
-  for (const one of list) {
-    const { signature: name, completed_model_days: days } = one;
-    const [first, last] = [one.first_completed_date, one.last_completed_date];
-    for (const value of [first, last, one.portfolio_value])
-      if ((value === null) !== (days === 0)) yield `${name}: ${days} completed days, and ${value}`;
-    if (first > last || (days > 1 && first === last)) yield `${name}: from ${first} to ${last}`;
-    if (one.last_job === null && days > 0) yield `${name}: ${days} days of no job`;
-  }
-}
-
 function* coverage({ symbols, count }: Json): Iterable<string> {
   yield* counted(symbols, count);
   if (!isRising(symbols.map((one: Json) => one.symbol))) yield 'the symbols are not in order';
@@ -407,11 +320,4 @@ function* coverage({ symbols, count }: Json): Iterable<string> {
       if (spans.some((span: Json) => within(gap.start_date, span) || within(gap.end_date, span)))
         yield `${symbol}: a gap from ${gap.start_date} is covered`;
   }
-}
-
-function* audit(body: Json): Iterable<string> {
-  const { damage, problems, unverifiable, counts } = body;
-  for (const [name, list] of Object.entries({ damage, problems, unverifiable }) as Json[])
-    if (list.length > 0 || counts[name] > 0) yield `${name}: ${JSON.stringify(list).slice(0, 500)}`;
-  if (body.status !== 'sound') yield `the books are ${body.status}`;
 }

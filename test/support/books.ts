@@ -1,3 +1,5 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { firstMessages } from '../../src/agent/prompt.ts';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
@@ -9,6 +11,7 @@ import { fromDollars } from '../../src/basics/money.ts';
 import { emptyReport, type Finding, replayLedger } from '../../src/verify/replay.ts';
 import { type Market, openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
+import { folderOfProcess } from './folder.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
 import { readPrices, rowsOf } from './prices.ts';
 import { emptyTables } from './tables.ts';
@@ -271,6 +274,18 @@ export async function fourDays(path?: string): Promise<Books> {
   await tradeAlong(books, FOUR_DAYS);
   books.wait(3600);
   return books;
+}
+
+let closed: Promise<string> | undefined;
+
+/** The books of `fourDays` as a file that nothing has open: made once, then copied. */
+export async function fourDaysAt(path: string): Promise<void> {
+  closed ??= (async () => {
+    const template = join(folderOfProcess(), 'four-days.db');
+    (await fourDays(template)).database.close();
+    return template;
+  })();
+  copyFileSync(await closed, path);
 }
 
 type Audit = Record<'problems' | 'unverifiable' | 'stale', string[]>;

@@ -1,10 +1,22 @@
 import assert from 'node:assert/strict';
-import { type TestContext, after } from 'node:test';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { launchBrowser } from './chromium.ts';
+import { readFileSync } from 'node:fs';
+import { type TestContext, after, test as anyTest } from 'node:test';
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  Locator,
+  Page,
+} from 'playwright-core';
+import { launchBrowser, noBrowser } from './chromium.ts';
 
 /** Far more than any page takes, also on a busy machine. */
 const TIMEOUT_MS = 120_000;
+
+/** A test that needs a browser: it is skipped where there is none. */
+export function test(name: string, run: (t: TestContext) => Promise<void>): void {
+  anyTest(name, { skip: noBrowser }, run);
+}
 
 let launched: Promise<Browser> | undefined;
 
@@ -108,6 +120,16 @@ export async function loaded(page: Page): Promise<void> {
   await page.locator('main:not([aria-busy], [data-top-first]) h1').waitFor();
 }
 
+/** The part of a page under such a heading. */
+export function region(page: Page, name: string): Locator {
+  return page.getByRole('region', { name, exact: true });
+}
+
+/** The button that says so. */
+export function button(page: Page, name: string): Locator {
+  return page.getByRole('button', { name, exact: true });
+}
+
 /**
  * How much of the page has moved without the reader's doing since it was opened (Cumulative Layout
  * Shift).
@@ -123,4 +145,22 @@ export async function layoutShift({ page }: Visit): Promise<number> {
 /** How far the page is wider than its window; 0 when there is nothing to scroll to sideways. */
 export async function overflow({ page }: Visit): Promise<number> {
   return page.evaluate<number>('Math.max(0, document.documentElement.scrollWidth - innerWidth)');
+}
+
+/** What a button saves: its name and its content. */
+export async function saved(
+  { page }: Visit,
+  section: string,
+  format: 'CSV' | 'SVG',
+): Promise<{ name: string; content: Buffer }> {
+  const button = page.locator(section).getByText(format, { exact: true });
+  const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  return { name: download.suggestedFilename(), content: readFileSync(await download.path()) };
+}
+
+/** As if the page requested so many decisions at a time. */
+export async function decisionsAtATime(page: Page, limit: number): Promise<void> {
+  await page.route('**/decisions?*', (route) =>
+    route.continue({ url: route.request().url().replace('limit=100', `limit=${limit}`) }),
+  );
 }

@@ -19,27 +19,11 @@ export function storedEntry(
   { hasNews = false, hasDocuments = false } = {},
 ): string {
   return encodeEntry({
+    ...{ signature, run: 1, repeats: 1, kind: 'simulated', basemodel: signature },
+    ...{ url: null, url_is_cut: false, api: null, stream: null, stream_is_set: false },
+    ...{ key_source: null, key_variable: null, parameters: {}, prompt: null, notes: true },
+    ...{ knowledge_cutoff: null, price_per_million_tokens: null, max_cost_usd: null },
     ...{
-      signature,
-      run: 1,
-      repeats: 1,
-      kind: 'simulated',
-      basemodel: signature,
-      url: null,
-      url_is_cut: false,
-    },
-    ...{ api: null, stream: null, stream_is_set: false },
-    ...{
-      key_source: null,
-      key_variable: null,
-      parameters: {},
-      prompt: null,
-      notes: true,
-      knowledge_cutoff: null,
-    },
-    ...{
-      price_per_million_tokens: null,
-      max_cost_usd: null,
       tools: toolNamesOf({ hasNews, hasNotes: true, hasDocuments }),
       decision: 'tools',
       agent: null,

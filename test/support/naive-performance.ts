@@ -58,24 +58,6 @@ export interface NaiveOptions {
   yearlyRate?: number;
 }
 
-/** Slope, intercept and the rest against a benchmark, from the sums of the normal equations. */
-export function naiveRelative(own: readonly number[], benchmark: readonly number[], daily: number) {
-  const [x, y] = [benchmark.map((r) => r - daily), own.map((r) => r - daily)];
-  const count = x.length;
-  const product = sum(x.map((value, index) => value * (y[index] as number)));
-  const beta =
-    (count * product - sum(x) * sum(y)) /
-    (count * sum(x.map((value) => value * value)) - sum(x) ** 2);
-  const differences = own.map((r, index) => r - (benchmark[index] as number));
-  return {
-    alpha: ((sum(y) - beta * sum(x)) / count) * 252,
-    beta,
-    correlation: (beta * pairDeviation(benchmark)) / pairDeviation(own),
-    tracking_error: pairDeviation(differences) * Math.sqrt(252),
-    information_ratio: (average(differences) / pairDeviation(differences)) * Math.sqrt(252),
-  };
-}
-
 function closingRecords(records: readonly ActionRecord[]): ActionRecord[] {
   return records.filter((record, index) => records[index + 1]?.date !== record.date);
 }
@@ -100,7 +82,7 @@ function weekdaysOf(days: readonly ActionRecord[]): number {
 }
 
 /** The sample deviation without a mean: all pairs' squared differences over n (n - 1). */
-export function pairDeviation(numbers: readonly number[]): number {
+function pairDeviation(numbers: readonly number[]): number {
   let squares = 0;
   numbers.forEach((one, index) =>
     numbers.slice(index + 1).forEach((other) => (squares += (one - other) ** 2)),
@@ -154,97 +136,6 @@ function naiveShape(returns: readonly number[], deviation: number) {
 function longestRun(returns: readonly number[], pattern: RegExp): number {
   const signs = returns.map((r) => (r > 0 ? '+' : r < 0 ? '-' : '0')).join('');
   return Math.max(0, ...(signs.match(pattern) ?? []).map((run) => run.length));
-}
-
-/** The details of one model that the records show; each day starts from the one before it. */
-export function naiveDetails(
-  records: readonly ActionRecord[],
-  { initialCash, yearlyRate = 0 }: NaiveOptions,
-) {
-  const days = closingRecords(records);
-  const returns = returnsOf(days, initialCash);
-  const dates = days.map(({ date }) => date).slice(0, returns.length);
-  const values = [initialCash, ...days.map((day) => day.portfolio_value)].slice(
-    0,
-    returns.length + 1,
-  );
-  return {
-    months: naivePeriods(dates, values, 7),
-    years: naivePeriods(dates, values, 4),
-    drawdowns: naiveFalls(['', ...dates], values),
-    rolling: naiveRolling(dates, returns, {
-      daily: Math.exp(Math.log(1 + yearlyRate) / 252) - 1,
-      values,
-    }),
-    returns,
-  };
-}
-
-/** The last value of each period over that of the one before. */
-function naivePeriods(
-  dates: readonly string[],
-  values: readonly number[],
-  length: number,
-): [string, number, number][] {
-  const periods = [...new Set(dates.map((date) => date.slice(0, length)))];
-  let before = values[0] as number;
-  return periods.map((period) => {
-    const last = dates.findLastIndex((date) => date.startsWith(period));
-    const change = (values[last + 1] as number) / before - 1;
-    before = values[last + 1] as number;
-    return [period, change, dates.filter((date) => date.startsWith(period)).length];
-  });
-}
-
-/**
- * From every record high to the next value that is as high: the depth, then the dates of high, low
- * and recovery.
- */
-function naiveFalls(dates: readonly string[], values: readonly number[]) {
-  const isHigh = (index: number) =>
-    values.slice(0, index).every((value) => value <= (values[index] as number));
-  const falls = values.flatMap((high, peak) => {
-    if (!isHigh(peak) || high === 0) return [];
-    const next = values.findIndex((value, index) => index > peak && value >= high);
-    const below = values.slice(peak + 1, next === -1 ? undefined : next);
-    if (below.length === 0) return [];
-    const low = Math.min(...below);
-    const length = below.length + (next === -1 ? 0 : 1);
-    const trough = dates[peak + 1 + below.indexOf(low)];
-    return [
-      {
-        depth: 1 - low / high,
-        peak: dates[peak] || null,
-        trough,
-        recovery: dates[next] ?? null,
-        length,
-      },
-    ];
-  });
-  return falls.sort((one, other) => other.depth - one.depth).slice(0, 5);
-}
-
-/**
- * Twenty days at a time; sparse where the days before them are further back than thirty weekdays.
- */
-function naiveRolling(
-  dates: readonly string[],
-  returns: readonly number[],
-  { daily, values }: { daily: number; values: readonly number[] },
-) {
-  const least = 0.0001 / average(values.slice(0, returns.length));
-  return dates.slice(19).map((date, index) => {
-    const own = returns.slice(index, index + 20);
-    const measured = pairDeviation(own);
-    const deviation = measured > least ? measured : 0;
-    let weekdays = 0;
-    const first = index === 0 ? (dates[0] as string) : addDays(dates[index - 1] as string, 1);
-    for (let day = first; day <= date; day = addDays(day, 1)) weekdays += isWeekday(day) ? 1 : 0;
-    if (weekdays * 2 > own.length * 3)
-      return { date, sharpe_ratio: null, annualised_volatility: null };
-    const sharpe = finite(((average(own) - daily) / deviation) * Math.sqrt(252));
-    return { date, sharpe_ratio: sharpe, annualised_volatility: deviation * Math.sqrt(252) };
-  });
 }
 
 interface Share {

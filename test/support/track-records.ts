@@ -20,7 +20,7 @@ import { encodeEntry, type Entry } from '../../src/basics/entry.ts';
 import { type Money, money } from '../../src/basics/money.ts';
 import { percent } from '../../src/trading/start.ts';
 import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
-import { insertTestJob } from './jobs.ts';
+import { insertTestJob, storedEntry } from './jobs.ts';
 
 /**
  * Databases of models that have traded for long, written by the service's own code without running
@@ -83,15 +83,10 @@ function insertPrices(database: Database, dates: readonly string[]): Prices {
   for (const symbol of [...nasdaq100, BENCHMARK]) {
     let price = 50 + random() * 300;
     const step = () => Math.round((price *= 1 + (random() - 0.495) * 0.02) * 100) / 100;
-    const bars = dates.map((date) => ({
-      symbol,
-      date,
-      open: step(),
-      high: null,
-      low: null,
-      close: step(),
-      volume: 1,
-    }));
+    const bars = dates.map((date) => {
+      const [open, close] = [step(), step()];
+      return { symbol, date, open, high: null, low: null, close, volume: 1 };
+    });
     storeBars(database, bars, STAMP);
     const span = { symbol, startDate: dates[0] as string, endDate: dates.at(-1) as string };
     addCoverage(database, span, STAMP);
@@ -132,26 +127,20 @@ function runJob(
   const at = (date: string, second = 0) => `${date}T21:00:${String(second).padStart(2, '0')}.000Z`;
   const cutoff = allDates[Math.floor(allDates.length / 3)] as string;
   const families = [...new Set(accounts.map(({ model }) => familyOf(model)))];
+  const runs = accounts.map(({ model }) => {
+    const family = familyOf(model);
+    const own = families.indexOf(family) % 5 === 4 ? cutoff : null;
+    return { model, startDate: first, family, entry: encodeEntry(entryOf(model, own)) };
+  });
+  const terms = { max_steps: 30, stock_symbols: null, dividends: true };
   insertTestJob(database, {
     jobId: job,
     startDate: first,
     endDate: last,
     dates,
-    runs: accounts.map(({ model }) => ({
-      model,
-      startDate: first,
-      family: familyOf(model),
-      entry: encodeEntry(
-        entryOf(model, families.indexOf(familyOf(model)) % 5 === 4 ? cutoff : null),
-      ),
-    })),
+    runs,
     replaceExisting: false,
-    agentConfig: {
-      max_steps: 30,
-      initial_cash: INITIAL_CASH / 10_000,
-      stock_symbols: null,
-      dividends: true,
-    },
+    agentConfig: { ...terms, initial_cash: INITIAL_CASH / 10_000 },
     createdAt: at(first),
     warnings: [],
   });
@@ -160,20 +149,10 @@ function runJob(
   for (const date of dates)
     for (const account of accounts) {
       const fails = isLost || random() < failures;
-      runDay(database, account, {
-        job,
-        date,
-        prices,
-        fails,
-        startedAt: at(date, 2),
-        completedAt: at(date, 31),
-      });
+      const times = { startedAt: at(date, 2), completedAt: at(date, 31) };
+      runDay(database, account, { job, date, prices, fails, ...times });
     }
-  endJob(database, job, {
-    status: finalStatus(database, job),
-    error: null,
-    at: at(last, 59),
-  });
+  endJob(database, job, { status: finalStatus(database, job), error: null, at: at(last, 59) });
 }
 
 /** `gpt-5#2` is a run of `gpt-5`. */
@@ -183,31 +162,11 @@ function familyOf(model: string): string {
 
 function entryOf(model: string, cutoff: string | null): Entry {
   return {
-    ...{
-      signature: familyOf(model),
-      run: repeatIn(model)?.run ?? 1,
-      repeats: 1,
-      kind: 'provider',
-      basemodel: familyOf(model),
-      url: 'http://127.0.0.1:8000/v1',
-      url_is_cut: false,
-    },
-    ...{ api: null, stream: null, stream_is_set: false },
-    ...{
-      key_source: null,
-      key_variable: null,
-      parameters: { temperature: 0.7 },
-      prompt: null,
-      notes: false,
-    },
-    ...{
-      knowledge_cutoff: cutoff,
-      price_per_million_tokens: { input: 1.25, output: 10 },
-      max_cost_usd: null,
-    },
+    ...JSON.parse(storedEntry(familyOf(model))),
+    ...{ run: repeatIn(model)?.run ?? 1, kind: 'provider', url: 'http://127.0.0.1:8000/v1' },
+    ...{ parameters: { temperature: 0.7 }, notes: false, knowledge_cutoff: cutoff },
+    price_per_million_tokens: { input: 1.25, output: 10 },
     tools: ['buy', 'sell', 'get_price', 'get_portfolio', 'calculate'],
-    decision: 'tools',
-    agent: null,
   };
 }
 
@@ -226,13 +185,8 @@ function runDay(database: Database, account: Account, day: Day): void {
   const modelDay = { jobId: job, date, model: account.model };
   const startedFrom = account.last?.sessionId ?? null;
   const write = numberedWrite(database);
-  const start = {
-    startedFrom,
-    initialCash: INITIAL_CASH,
-    paysDividends: true,
-    startedAt,
-    morningWrite: write,
-  };
+  const terms = { initialCash: INITIAL_CASH, paysDividends: true };
+  const start = { startedFrom, ...terms, startedAt, morningWrite: write };
   const sessionId = insertSession(database, modelDay, start);
   const morning = new Set(account.held.keys());
   const actions = fails || account.random() < 0.5 ? [] : trade(account, day);
@@ -251,16 +205,8 @@ function runDay(database: Database, account: Account, day: Day): void {
     return calls === 0 ? [] : [{ toolName, calls, refused, durationMs: 1 }];
   });
   commitSession(database, session, {
-    positions,
-    evidence,
-    toolUsage,
-    summary,
-    note: null,
-    confidence: null,
-    unfilled: [],
-    wording: 1,
-    commitWrite: write,
-    completedAt,
+    ...{ positions, evidence, toolUsage, summary, note: null, confidence: null, unfilled: [] },
+    ...{ wording: 1, commitWrite: write, completedAt },
   });
   account.last = { sessionId, date, value: positions.at(-1)?.portfolioValue ?? 0 };
 }
@@ -295,14 +241,8 @@ function trade(account: Account, { prices, date }: Day): Action[] {
     account.cash += amount * price * (type === 'buy' ? -1 : 1);
     if (left === 0) account.held.delete(symbol);
     else account.held.set(symbol, left);
-    actions.push({
-      type,
-      symbol,
-      amount,
-      price,
-      cash: account.cash,
-      holdings: new Map(account.held),
-    });
+    const holdings = new Map(account.held);
+    actions.push({ type, symbol, amount, price, cash: account.cash, holdings });
   };
   for (let count = 0; count < 2 && account.held.size >= HOLDINGS - 1; count += 1)
     order('sell', ...pick(account.random, [...account.held]));
@@ -326,14 +266,8 @@ interface Traded {
  * computed from.
  */
 function booksOf(account: Account, { day: { date, prices }, actions, morning }: Traded) {
-  const none: Action = {
-    type: 'no_trade',
-    symbol: null,
-    amount: null,
-    price: null,
-    cash: account.cash,
-    holdings: account.held,
-  };
+  const nothing = { type: 'no_trade', symbol: null, amount: null, price: null } as const;
+  const none: Action = { ...nothing, cash: account.cash, holdings: account.held };
   const before = account.last?.value ?? INITIAL_CASH;
   const close = (symbol: string) => priceOf(prices, symbol, { date, at: 'close' });
   const positions = (actions.length > 0 ? actions : [none]).map(
@@ -342,20 +276,14 @@ function booksOf(account: Account, { day: { date, prices }, actions, morning }: 
         .entries()
         .reduce((sum, [symbol, quantity]) => sum + quantity * close(symbol), cash);
       const profit = value - before;
-      const marked = {
-        cash: money(cash),
-        portfolioValue: money(value),
-        dailyProfit: money(profit),
-      };
+      const portfolioValue = money(value);
+      const marked = { cash: money(cash), portfolioValue, dailyProfit: money(profit) };
       const dailyReturnPct = percent(profit / before);
       return { actionId: index + 1, actionType: type, ...action, ...marked, dailyReturnPct };
     },
   );
-  const used = new Set([
-    ...morning,
-    ...positions.flatMap(({ symbol }) => symbol ?? []),
-    ...account.held.keys(),
-  ]);
+  const traded = positions.flatMap(({ symbol }) => symbol ?? []);
+  const used = new Set([...morning, ...traded, ...account.held.keys()]);
   const evidence = [...used].map((symbol) => ({
     symbol,
     heldSince: morning.has(symbol) ? (account.last?.date ?? null) : null,
@@ -380,6 +308,8 @@ interface Talk {
   fails: boolean;
 }
 
+const TASK =
+  'You trade a portfolio of shares. Use the tools, then say in a few words what you did and why.';
 const REASONS = [
   'Its margins have grown for three quarters, and the market has not priced that in.',
   'The price fell five days in a row without news; I expect it to return to its mean.',
@@ -395,55 +325,33 @@ function conversation(
   { random, cash }: Account,
   { date, actions, isRefused, fails }: Talk,
 ): LogMessage[] {
+  const asked = JSON.stringify({ date, cash: cash / 10_000, universe: 'NASDAQ-100' });
   const brief: LogMessage[] = [
-    {
-      role: 'system',
-      content:
-        'You trade a portfolio of shares. Use the tools, then say in a few words what you did and why.',
-    },
-    {
-      role: 'user',
-      content: JSON.stringify({ date, cash: cash / 10_000, universe: 'NASDAQ-100' }),
-    },
+    { role: 'system', content: TASK },
+    { role: 'user', content: asked },
   ];
   if (fails) return brief;
   const orders = actions.map(({ type, symbol, amount, price, cash: left }) => {
-    const result = {
-      executed: type,
-      symbol,
-      amount,
-      price: (price ?? 0) / 10_000,
-      cash: left / 10_000,
-    };
+    const paid = { price: (price ?? 0) / 10_000, cash: left / 10_000 };
+    const result = { executed: type, symbol, amount, ...paid };
     return { name: String(type), arguments: { symbol, amount }, result: result as object };
   });
   const error = `Cannot buy 90000 NVDA: cash is ${(cash / 10_000).toFixed(2)}`;
   if (isRefused)
     orders.push({ name: 'buy', arguments: { symbol: 'NVDA', amount: 90_000 }, result: { error } });
-  const last: LogMessage = {
-    role: 'assistant',
-    content: `Done for ${date}. ${pick(random, REASONS)}`,
-    summary: null,
-  };
+  const content = `Done for ${date}. ${pick(random, REASONS)}`;
+  const last: LogMessage = { role: 'assistant', content, summary: null };
   if (orders.length === 0) return [...brief, last];
   const calls = orders.map(({ name, arguments: given }, index) => ({
     id: `call_${index}`,
     name,
     arguments: JSON.stringify(given),
   }));
-  const answer: LogMessage = {
-    role: 'assistant',
-    content: pick(random, REASONS),
-    summary: null,
-    toolCalls: JSON.stringify(calls),
-  };
+  const words = { content: pick(random, REASONS), summary: null };
+  const answer: LogMessage = { role: 'assistant', ...words, toolCalls: JSON.stringify(calls) };
   const results = orders.map(({ name, arguments: given, result }): LogMessage => {
-    return {
-      role: 'tool',
-      content: JSON.stringify(result),
-      toolName: name,
-      toolInput: JSON.stringify(given),
-    };
+    const call = { toolName: name, toolInput: JSON.stringify(given) };
+    return { role: 'tool', content: JSON.stringify(result), ...call };
   });
   return [...brief, answer, ...results, last];
 }

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noControlGroup } from '../support/cgroups.ts';
 import { leftToLongForm, runs } from '../support/long.ts';
-import { noProc } from '../support/processes.ts';
-import { killQuickly } from './quick-kills.ts';
 import { SMALL_MACHINE, type ShortageReport, runShort, shortMachines } from './shortage.ts';
 
 const DAYS = runs(4, 28);
@@ -15,11 +13,8 @@ for (const machine of shortMachines) {
   const skip =
     noControlGroup(machine.controller) || (machine.controller === 'memory' && leftToLongForm);
   test(`${machine.name}: the service lives and no model-day is lost`, { skip }, async (t) => {
-    const report = (await runShort(machine, {
-      days: DAYS,
-      seed: SEED,
-      count: machine.models,
-    })) as ShortageReport;
+    const options = { days: DAYS, seed: SEED, count: machine.models };
+    const report = (await runShort(machine, options)) as ShortageReport;
     t.diagnostic(JSON.stringify(report));
     assert.ok(report.modelDays >= 6);
     assert.equal(report.modelDays % machine.models, 0, 'each model has each day');
@@ -33,18 +28,8 @@ const skipSmall = noControlGroup('memory');
 test('110 MB are enough for the service and five children', {
   skip: skipSmall || leftToLongForm,
 }, async (t) => {
-  const report = (await runShort(SMALL_MACHINE, {
-    days: DAYS,
-    seed: SEED,
-    count: 5,
-  })) as ShortageReport;
+  const options = { days: DAYS, seed: SEED, count: 5 };
+  const report = (await runShort(SMALL_MACHINE, options)) as ShortageReport;
   t.diagnostic(JSON.stringify(report));
   assert.deepEqual([report.taken, report.killed], [0, 0]);
-});
-
-test('25 kills before the first message, on a busy machine, fail no job', {
-  skip: noProc || leftToLongForm,
-}, async () => {
-  const { modelDays } = await killQuickly({ kills: 25, seed: SEED });
-  assert.ok(modelDays > 0);
 });

@@ -2,8 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../../src/basics/calendar.ts';
 import { requireProc } from '../support/processes.ts';
 import { FIRST_DATE } from './installation.ts';
-import { links } from './links.ts';
-import { killQuickly } from './quick-kills.ts';
 import { jobEnd, kill, type Server, trigger, untilEnd } from './server.ts';
 import { runShort, shortMachines } from './shortage.ts';
 import { makeTrouble } from './trouble.ts';
@@ -27,12 +25,8 @@ const MOST_LIFE_MS = 700;
  */
 const DAYS_OF_A_JOB = 14;
 const SPARE_JOBS = 20;
-/** How often each other kind of trouble is made. */
-const ROUNDS = 20;
 /** The share of ends that are a polite SIGTERM; these are not counted among the kills. */
 const POLITE_SHARE = 0.2;
-/** More than the restarts without progress after which a job would be given up. */
-const QUICK_KILLS = 25;
 
 /**
  * Throws when anything is lost, doubled or left behind. A job has as many calendar days as `days`
@@ -94,8 +88,6 @@ if (import.meta.main) {
 /** Every kind of trouble, one after another; what the machine cannot make is skipped by name. */
 async function tortureAll({ kills, seed }: { kills: number; seed: number }): Promise<void> {
   console.log('kills at random moments', await torture({ kills, seed }));
-  console.log('quick kills under load', await killQuickly({ kills: QUICK_KILLS, seed }));
-  console.log('links', await links({ rounds: ROUNDS, seed }));
   for (const machine of shortMachines) {
     const report = await runShort(machine, { days: 28, seed });
     console.log(

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { firstMessages } from '../../src/agent/prompt.ts';
-import { addDays } from '../../src/basics/calendar.ts';
-import { openDatabase } from '../../src/database/database.ts';
 import { dividendBases } from '../../src/database/splits-and-dividends.ts';
-import { fromDollars, money } from '../../src/basics/money.ts';
+import { money } from '../../src/basics/money.ts';
 import { cashPerShare, dividendOn, payDividend } from '../../src/trading/morning.ts';
 import {
   auditOf,
@@ -19,20 +17,18 @@ import {
 } from '../support/books.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { runs } from '../support/long.ts';
-import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
+import { tableOf } from '../support/text-table.ts';
 
 /** 2025-01-09 is a holiday. AAPL does not move; ORLY halves on the morning of 2025-01-06. */
-const PRICES = `
-  AAPL 2025-01-02 100 100
-  AAPL 2025-01-03 100 100
-  AAPL 2025-01-06 100 100
-  AAPL 2025-01-07 100 100
-  AAPL 2025-01-08 100 100
-  AAPL 2025-01-10 100 100
-  ORLY 2025-01-02 40 40
-  ORLY 2025-01-03 40 40
-  ORLY 2025-01-06 20 20
-  ORLY 2025-01-07 20 20`;
+const PRICES = [
+  ...[2, 3, 6, 7, 8, 10].map((day) => `AAPL ${dateOf(day)} 100 100`),
+  ...[2, 3].map((day) => `ORLY ${dateOf(day)} 40 40`),
+  ...[6, 7].map((day) => `ORLY ${dateOf(day)} 20 20`),
+].join('\n');
+
+function dateOf(day: number): string {
+  return `2025-01-${String(day).padStart(2, '0')}`;
+}
 
 const STALE = { ...SOUND, stale: ['model-a 2025-01-03'] };
 
@@ -54,7 +50,7 @@ async function booksOf(known: string, table: string, done: Case = {}): Promise<B
 const BOUGHT = '2025-01-02 buy AAPL 10 100 => 9000 10000 0 AAPL:10';
 const UNPAID = `${BOUGHT}
   2025-01-03 no_trade => 9000 10000 0 AAPL:10`;
-const PAID = 'AAPL 2025-01-03 1';
+const [PAID, TAKEN_BACK] = ['AAPL 2025-01-03 1', '-dividends AAPL 2025-01-03'];
 const cases: [name: string, known: string, table: string, done?: Case][] = [
   [
     'what was held at the close before is paid, whatever is traded on the ex-date',
@@ -162,42 +158,34 @@ for (const [name, known, table, done] of cases) {
 }
 
 /** What happens after a day that paid 1 dollar on 10 shares of AAPL, and whether it is stale. */
-const changes: [name: string, news: string, isStale: boolean, done?: Case & { known?: string }][] =
-  [
-    ['learned late', PAID, true, { known: '' }],
-    ['revised', 'AAPL 2025-01-03 1.01', true],
-    ['revised to the same cash, but split-adjusted', `${PAID} split_adjusted`, true],
-    ['revised, and back', `AAPL 2025-01-03 2, ${PAID}`, false],
-    ['removed', '-dividends AAPL 2025-01-03', true],
-    ['removed, and told again', `-dividends AAPL 2025-01-03, ${PAID}`, false],
-    ['moved to a later date', '-dividends AAPL 2025-01-03, AAPL 2025-01-06 1', true],
-    ['another, of the day it started from', 'AAPL 2025-01-02 1', false],
-    ['another, of a later date', 'AAPL 2025-01-06 1', false],
-    ['another, of something not held', 'ORLY 2025-01-03 1', false],
-    ['learned late, by a job without any', PAID, false, { known: '', paysDividends: false }],
-    ['learned late, in prices that contain it', PAID, false, { known: '', source: 'stooq' }],
-    ['a later split of raw prices', 'AAPL 2025-06-02 4:1', false],
-    ['a later split of adjusted prices', 'AAPL 2025-06-02 4:1', true, { source: 'yahoo' }],
-    [
-      'a later split removed, of adjusted prices',
-      '-stock_splits AAPL 2025-06-02',
-      true,
-      { source: 'yahoo', known: `${PAID}, AAPL 2025-06-02 4:1` },
-    ],
-    [
-      'a later split corrected, of adjusted prices',
-      'AAPL 2025-06-02 5:1',
-      true,
-      { source: 'yahoo', known: `${PAID}, AAPL 2025-06-02 4:1` },
-    ],
-    ['an earlier split of adjusted prices', 'AAPL 2025-01-02 4:1', false, { source: 'yahoo' }],
-  ];
-for (const [name, news, isStale, { known = PAID, ...done } = {}] of changes) {
-  test(`a dividend, ${name}: the day is ${isStale ? '' : 'not '}stale, and adds up as of its commit`, async () => {
+const changes = tableOf<
+  [name: string, news: string, stale: string, known: string, source: string, pays: string]
+>(`
+  learned late                               | ${PAID}                    | stale |         | | yes
+  revised                                    | AAPL 2025-01-03 1.01       | stale | ${PAID} | | yes
+  revised to the same cash, but split-adjusted | ${PAID} split_adjusted   | stale | ${PAID} | | yes
+  revised, and back                          | AAPL 2025-01-03 2, ${PAID} |       | ${PAID} | | yes
+  removed                                    | ${TAKEN_BACK}              | stale | ${PAID} | | yes
+  removed, and told again                    | ${TAKEN_BACK}, ${PAID}     |       | ${PAID} | | yes
+  moved to a later date                      | ${TAKEN_BACK}, AAPL 2025-01-06 1 | stale | ${PAID} | | yes
+  another, of the day it started from        | AAPL 2025-01-02 1          |       | ${PAID} | | yes
+  another, of a later date                   | AAPL 2025-01-06 1          |       | ${PAID} | | yes
+  another, of something not held             | ORLY 2025-01-03 1          |       | ${PAID} | | yes
+  learned late, by a job without any         | ${PAID}                    |       |         | | no
+  learned late, in prices that contain it    | ${PAID}                    |       |         | stooq | yes
+  a later split of raw prices                | AAPL 2025-06-02 4:1        |       | ${PAID} | | yes
+  a later split of adjusted prices           | AAPL 2025-06-02 4:1        | stale | ${PAID} | yahoo | yes
+  a later split removed, of adjusted prices  | -stock_splits AAPL 2025-06-02 | stale | ${PAID}, AAPL 2025-06-02 4:1 | yahoo | yes
+  a later split corrected, of adjusted prices | AAPL 2025-06-02 5:1       | stale | ${PAID}, AAPL 2025-06-02 4:1 | yahoo | yes
+  an earlier split of adjusted prices        | AAPL 2025-01-02 4:1        |       | ${PAID} | yahoo | yes
+`);
+for (const [name, news, stale, known, source, pays] of changes) {
+  test(`a dividend, ${name}: the day is ${stale || 'not stale'}, and adds up as of its commit`, async () => {
+    const done = { paysDividends: pays === 'yes', ...(source !== '' && { source }) };
     const books = await booksOf(known, UNPAID, done);
     books.wait(3600);
     tell(books, news);
-    assert.deepEqual(await auditOf(books.database), isStale ? STALE : SOUND);
+    assert.deepEqual(await auditOf(books.database), stale === '' ? SOUND : STALE);
     books.database.close();
   });
 }
@@ -205,7 +193,7 @@ for (const [name, news, isStale, { known = PAID, ...done } = {}] of changes) {
 test('a dividend learned or removed while its day runs makes the day stale', async () => {
   for (const [known, news] of [
     ['', PAID],
-    [PAID, '-dividends AAPL 2025-01-03'],
+    [PAID, TAKEN_BACK],
   ] as const) {
     const books = await booksOf(known, BOUGHT);
     const session = await books.open('2025-01-03');
@@ -317,117 +305,9 @@ test('a payment is shares times cash per share, rounded once, halves to even; no
 });
 
 test('cash per share that no number holds exactly is refused, not rounded', () => {
-  const dividend = {
-    cash: 1_000_000_000_000,
-    basis: 'split_adjusted',
-    splits: '2025-01-01 1000000:1',
-  } as const;
+  const [basis, splits] = ['split_adjusted', '2025-01-01 1000000:1'] as const;
   assert.throws(
-    () => cashPerShare(dividend),
+    () => cashPerShare({ cash: 1_000_000_000_000, basis, splits }),
     /^RangeError: Cash per share of 1000000000000 dollars exceeds what is counted exactly$/,
   );
-});
-
-const FIRST = '2025-01-01';
-const DAYS = 8;
-const anyDay = fc.record({
-  takesPart: fc.boolean(),
-  order: fc.tuple(
-    fc.constantFrom('buy', 'sell'),
-    fc.constantFrom('AAPL', 'MSFT'),
-    fc.integer({ min: 1, max: 30 }),
-  ),
-});
-const anyDividend = fc.record({
-  symbol: fc.constantFrom('AAPL', 'MSFT'),
-  day: fc.integer({ min: 0, max: DAYS }),
-  cash: fc.integer({ min: 1, max: 2_000_000 }),
-});
-
-test('along any history cash is what was there, plus sales and dividends, minus purchases, to the last unit', async () => {
-  const database = openDatabase(':memory:');
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(anyDay, { minLength: DAYS, maxLength: DAYS }),
-      fc.uniqueArray(anyDividend, {
-        maxLength: 8,
-        selector: ({ symbol, day }) => `${symbol} ${day}`,
-      }),
-      async (days, dividends) => {
-        const books = createBooks(database);
-        for (const symbol of ['AAPL', 'MSFT', 'ORLY'])
-          for (let day = 0; day < DAYS; day += 1)
-            books.setBar(symbol, addDays(FIRST, day), { open: 37 + day, close: 38 + day });
-        for (const { symbol, day, cash } of dividends)
-          books.setDividend(symbol, addDays(FIRST, day), cash / 1_000_000);
-        let cash = BigInt(fromDollars(10_000));
-        const held: Record<string, bigint> = { AAPL: 0n, MSFT: 0n };
-        let last = 0;
-        for (const [day, { takesPart, order }] of days.entries()) {
-          if (!takesPart) continue;
-          await books.day(addDays(FIRST, day), [order]);
-          for (const dividend of dividends)
-            if (dividend.day > last && dividend.day <= day) {
-              const millionths = (held[dividend.symbol] ?? 0n) * BigInt(dividend.cash);
-              const [units, rest] = [millionths / 100n, millionths % 100n];
-              cash += units + (rest > 50n || (rest === 50n && units % 2n === 1n) ? 1n : 0n);
-            }
-          const [side, symbol, amount] = order;
-          const cost = BigInt(amount) * BigInt(37 + day) * 10_000n;
-          if (side === 'buy' && cost <= cash) {
-            cash -= cost;
-            held[symbol] = (held[symbol] ?? 0n) + BigInt(amount);
-          } else if (side === 'sell' && BigInt(amount) <= (held[symbol] ?? 0n)) {
-            cash += cost;
-            held[symbol] = (held[symbol] ?? 0n) - BigInt(amount);
-          }
-          last = day;
-        }
-        const end = database
-          .statement('SELECT cash_e4 FROM positions ORDER BY position_id DESC LIMIT 1')
-          .get()?.['cash_e4'];
-        if (end !== undefined) assert.equal(BigInt(Number(end)), cash);
-        assert.deepEqual(await auditOf(database), SOUND);
-      },
-    ),
-    { numRuns: runs(8, 200) },
-  );
-  database.close();
-});
-
-/** All that a session leaves, without its time stamps. */
-function leftBy({ database }: Books): unknown[] {
-  const columns =
-    'session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct';
-  return [
-    `SELECT ${columns} FROM positions ORDER BY position_id`,
-    'SELECT * FROM holdings',
-    'SELECT * FROM session_prices',
-    'SELECT * FROM session_splits',
-    'SELECT * FROM session_dividends',
-    'SELECT session_id, model, date, status, started_from_session_id, initial_cash_e4, pays_dividends FROM trading_sessions',
-  ].map((sql) => database.statement(sql).all());
-}
-
-test('without dividends, whatever is known of them changes neither what a session leaves nor its brief', async () => {
-  const [database, other] = [openDatabase(':memory:'), openDatabase(':memory:')];
-  await fc.assert(
-    fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
-      const silent = events
-        .filter(({ type }) => type !== 'dividend')
-        .map((event) =>
-          event.type === 'day'
-            ? { ...event, meanwhile: event.meanwhile.filter(({ type }) => type !== 'dividend') }
-            : event,
-        );
-      const without = await booksIn(database, bars, silent, { paysDividends: false });
-      const told = await booksIn(other, bars, events, { paysDividends: false });
-      assert.deepEqual(leftBy(told), leftBy(without));
-      const brief = async (books: Books) => (await books.open('2025-02-03')).brief;
-      assert.deepEqual(await brief(told), await brief(without));
-    }),
-    { numRuns: runs(8, 200) },
-  );
-  database.close();
-  other.close();
 });

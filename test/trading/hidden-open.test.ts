@@ -8,8 +8,9 @@ import { firstMessages } from '../../src/agent/prompt.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import type { Session } from '../../src/trading/session.ts';
 import { type Books, callIn, createBooks, replayOf, setBars, tell } from '../support/books.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 import { rowsAsText } from '../support/tables.ts';
+import { tableOf } from '../support/text-table.ts';
 
 const HIDDEN = { open: 'hidden' };
 const PRICES = `
@@ -32,13 +33,30 @@ async function replyOf(session: Session, name: string, args: object): Promise<an
   return JSON.parse((await callIn(session, name, args)).results[0]?.content ?? '');
 }
 
-function fillsIn({ database }: Books, date: string): any {
+/** An order in words, and what is replied to it in short. */
+async function place(session: Session, order: string): Promise<string> {
+  const [name = '', symbol, amount] = order.split(' ');
+  const reply = await replyOf(session, name, { symbol, amount: Number(amount) });
+  return reply.error ?? `placed at ${reply.at_previous_close}, ${reply.cash_left} left`;
+}
+
+/** Places orders, a line each, with the replies to them. */
+async function placeAll(session: Session, orders: string): Promise<void> {
+  for (const [order = '', reply] of tableOf(orders))
+    assert.equal(await place(session, order), reply);
+}
+
+/** The fills at the end of a day, then what did not fill as ordered. */
+function fillsIn({ database }: Books, date: string): string[] {
   const [text = ''] = rowsAsText(
     database,
     `SELECT content FROM reasoning_logs JOIN trading_sessions USING (session_id)
      WHERE date = '${date}' AND status = 'active' AND message_index = total_messages - 1 AND tool_name = 'fills'`,
   );
-  return JSON.parse(text);
+  const { fills, unfilled } = JSON.parse(text);
+  const inWords = ({ side, symbol, amount, filled, price, reason }: any) =>
+    `${side} ${filled === undefined ? '' : `${filled} of `}${amount} ${symbol} at ${price}${reason ? `: ${reason}` : ''}`;
+  return [...fills, ...unfilled].map(inWords);
 }
 
 const decisionsIn = ({ database }: Books) =>
@@ -70,68 +88,46 @@ test('with a hidden open a model reads only previous closes, and knows when its 
 test('orders are placed by the previous close, and fill when the day ends: sales first, then purchases', async () => {
   const books = booksOf({ commission_per_trade: 1 });
   const first = await books.open('2025-01-03');
-  assert.deepEqual(await replyOf(first, 'buy', { symbol: 'AAPL', amount: 1 }), {
-    error: 'Cannot buy AAPL: it has no previous close.',
-  });
+  assert.equal(await place(first, 'buy AAPL 1'), 'Cannot buy AAPL: it has no previous close.');
   await books.complete(first);
-  assert.deepEqual(fillsIn(books, '2025-01-03'), { fills: [], unfilled: [] });
+  assert.deepEqual(fillsIn(books, '2025-01-03'), []);
 
   const day = await books.open('2025-01-06');
-  assert.deepEqual(await replyOf(day, 'buy', { symbol: 'AAPL', amount: 50 }), {
-    placed: 'buy',
-    symbol: 'AAPL',
-    amount: 50,
-    at_previous_close: 102,
-    cash_left: 4899,
-  });
-  assert.deepEqual(await replyOf(day, 'sell', { symbol: 'AAPL', amount: 1 }), {
-    error: 'Cannot sell AAPL: none is held.',
-  });
-  assert.equal((await replyOf(day, 'buy', { symbol: 'ORLY', amount: 148 })).cash_left, 14);
-  assert.equal(
-    (await replyOf(day, 'buy', { symbol: 'MSFT', amount: 1 })).error.slice(0, 17),
-    'Cannot buy 1 MSFT',
+  await placeAll(
+    day,
+    `buy AAPL 50  | placed at 102, 4899 left
+     sell AAPL 1  | Cannot sell AAPL: none is held.
+     buy ORLY 148 | placed at 33, 14 left
+     buy MSFT 1   | Cannot buy 1 MSFT at 198.00: cash is 14.00, enough for 0`,
   );
-  assert.deepEqual((await replyOf(day, 'get_portfolio', {})).placed, [
-    { side: 'buy', symbol: 'AAPL', amount: 50 },
-    { side: 'buy', symbol: 'ORLY', amount: 148 },
-  ]);
+  const { placed } = await replyOf(day, 'get_portfolio', {});
+  assert.deepEqual(
+    placed.map((order: object) => Object.values(order).join(' ')),
+    ['buy AAPL 50', 'buy ORLY 148'],
+  );
   await books.complete(day);
   // 50 · 110 and a commission leave 4499; (4499 − 1) / 31 pays for 145 shares.
-  assert.deepEqual(fillsIn(books, '2025-01-06'), {
-    fills: [
-      { side: 'buy', symbol: 'AAPL', amount: 50, price: 110 },
-      { side: 'buy', symbol: 'ORLY', amount: 145, price: 31 },
-    ],
-    unfilled: [
-      {
-        side: 'buy',
-        symbol: 'ORLY',
-        amount: 148,
-        filled: 145,
-        price: 31,
-        reason: 'not enough cash',
-      },
-    ],
-  });
+  assert.deepEqual(fillsIn(books, '2025-01-06'), [
+    'buy 50 AAPL at 110',
+    'buy 145 ORLY at 31',
+    'buy 145 of 148 ORLY at 31: not enough cash',
+  ]);
   const next = await books.open('2025-01-07');
   const report = String(firstMessages(next.brief)[1]?.content);
   assert.ok(report.split('\n').includes('Bought 145 of 148 ORLY at 31: not enough cash'), report);
   // A sale that is placed later fills first, and its proceeds pay for the purchase.
-  assert.equal(
-    (await replyOf(next, 'buy', { symbol: 'MSFT', amount: 1 })).error?.slice(0, 10),
-    'Cannot buy',
+  await placeAll(
+    next,
+    `buy MSFT 1   | Cannot buy 1 MSFT at 198.00: cash is 3.00, enough for 0
+     sell AAPL 30 | placed at 112, 3362 left
+     sell AAPL 21 | Cannot sell 21 AAPL: 50 are held, 30 of them in orders already
+     buy MSFT 15  | placed at 198, 391 left`,
   );
-  assert.equal((await replyOf(next, 'sell', { symbol: 'AAPL', amount: 30 })).placed, 'sell');
-  assert.deepEqual(await replyOf(next, 'sell', { symbol: 'AAPL', amount: 21 }), {
-    error: 'Cannot sell 21 AAPL: 50 are held, 30 of them in orders already',
-  });
-  assert.equal((await replyOf(next, 'buy', { symbol: 'MSFT', amount: 15 })).placed, 'buy');
   await books.complete(next);
-  assert.deepEqual(
-    fillsIn(books, '2025-01-07').fills.map(({ side, amount }: any) => `${side} ${amount}`),
-    ['sell 30', 'buy 12'],
-  );
+  assert.deepEqual(fillsIn(books, '2025-01-07').slice(0, 2), [
+    'sell 30 AAPL at 90',
+    'buy 12 MSFT at 210',
+  ]);
   assert.deepEqual(decisionsIn(books).slice(2), [
     '2025-01-06 5 refusal AAPL Cannot sell AAPL: none is held.',
     '2025-01-06 4 refusal MSFT Cannot buy 1 MSFT at 198.00: cash is 14.00, enough for 0',
@@ -150,21 +146,14 @@ test('orders are placed by the previous close, and fill when the day ends: sales
 test('what has no open does not fill, and a day that fails fills nothing', async () => {
   const books = booksOf();
   const failed = await books.open('2025-01-06');
-  await replyOf(failed, 'buy', { symbol: 'AAPL', amount: 1 });
+  await place(failed, 'buy AAPL 1');
   await failed.end({ status: 'failed', error: 'broken' });
   assert.deepEqual(rowsAsText(books.database, 'SELECT * FROM positions'), []);
   const day = await books.open('2025-01-06');
-  await replyOf(day, 'buy', { symbol: 'MSFT', amount: 5 });
+  await place(day, 'buy MSFT 5');
   await books.complete(day);
-  assert.deepEqual(fillsIn(books, '2025-01-06').unfilled, [
-    {
-      side: 'buy',
-      symbol: 'MSFT',
-      amount: 5,
-      filled: 0,
-      price: null,
-      reason: 'it has no price on 2025-01-06',
-    },
+  assert.deepEqual(fillsIn(books, '2025-01-06'), [
+    'buy 0 of 5 MSFT at null: it has no price on 2025-01-06',
   ]);
   assert.deepEqual(decisionsIn(books), [
     '2025-01-06 2 refusal MSFT Did not buy 5 MSFT: it has no price on 2025-01-06',
@@ -186,19 +175,15 @@ test('splits and dividends of the morning are known, and a fraction is paid at t
 });
 
 test('a day that is interrupted at any message places its orders again from its log, and fills them once', async () => {
-  const calls = [
-    ['buy', { symbol: 'AAPL', amount: 10 }],
-    ['buy', { symbol: 'ORLY', amount: 100 }],
-    ['get_portfolio', {}],
-  ] as const;
-  for (let kept = 0; kept <= calls.length; kept += 1) {
+  const orders = ['buy AAPL 10', 'buy ORLY 100'];
+  for (let kept = 0; kept <= orders.length; kept += 1) {
     const books = booksOf();
     const session = await books.open('2025-01-06');
-    for (const [name, args] of calls.slice(0, kept)) await callIn(session, name, args);
+    for (const order of orders.slice(0, kept)) await place(session, order);
     session.leave();
     const again = await books.reopen(session.modelDay);
     await again.resume();
-    for (const [name, args] of calls.slice(kept)) await callIn(again, name, args);
+    for (const order of orders.slice(kept)) await place(again, order);
     await books.complete(again);
     assert.deepEqual(
       rowsAsText(books.database, 'SELECT action_type, symbol, amount FROM positions'),
@@ -243,7 +228,7 @@ test('no price of the session date changes a byte that a model reads; with a sho
         await readOf({ open: 'shown' }, 1),
       );
     }),
-    { numRuns: runs(10, 300) },
+    { numRuns: runs(4, 300) },
   );
 });
 
@@ -270,9 +255,8 @@ test('fills are those of an oracle outside the program, to the cent', async () =
       const held = new Map(day.brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
       let cash = fromDollars(day.brief.cash) as number;
       const placed: typeof orders = [];
-      for (const { name, symbol, amount } of orders)
-        if ((await replyOf(day, name, { symbol, amount })).error === undefined)
-          placed.push({ name, symbol, amount });
+      for (const one of orders)
+        if ((await place(day, Object.values(one).join(' '))).startsWith('placed')) placed.push(one);
       await books.complete(day);
       const up = (amount: number, bps: number) => Math.ceil((amount * bps) / 10_000);
       const expected: string[] = [];
@@ -300,7 +284,7 @@ test('fills are those of an oracle outside the program, to the cent', async () =
       );
       assert.deepEqual((await replayOf(books.database)).problems, []);
     }),
-    { numRuns: runs(40, 2_000) },
+    { numRuns: runs(20, 2_000) },
   );
 });
 
@@ -353,17 +337,21 @@ async function sameOrders(open: 'shown' | 'hidden') {
   return { refused, part, return: value / 1e8 - 1 };
 }
 
-test('what a hidden open changes over the same orders, as docs/figures.md says it', async () => {
-  const [shown, hidden] = [await sameOrders('shown'), await sameOrders('hidden')];
-  const figures = readFileSync(new URL('../../docs/figures.md', import.meta.url), 'utf8');
-  const percent = (fraction: number) =>
-    `${fraction < 0 ? '−' : '+'}${Math.abs(fraction * 100).toFixed(2)} %`;
-  assert.deepEqual([shown.part, hidden.refused], [0, 0]);
-  for (const words of [
-    `refuses ${shown.refused} of 60`,
-    `fills ${hidden.part} of them in part`,
-    percent(shown.return),
-    percent(hidden.return),
-  ])
-    assert.ok(figures.includes(words), `${words}: ${JSON.stringify({ shown, hidden })}`);
-});
+test(
+  'what a hidden open changes over the same orders, as docs/figures.md says it',
+  inLongForm,
+  async () => {
+    const [shown, hidden] = [await sameOrders('shown'), await sameOrders('hidden')];
+    const figures = readFileSync(new URL('../../docs/figures.md', import.meta.url), 'utf8');
+    const percent = (fraction: number) =>
+      `${fraction < 0 ? '−' : '+'}${Math.abs(fraction * 100).toFixed(2)} %`;
+    assert.deepEqual([shown.part, hidden.refused], [0, 0]);
+    for (const words of [
+      `refuses ${shown.refused} of 60`,
+      `fills ${hidden.part} of them in part`,
+      percent(shown.return),
+      percent(hidden.return),
+    ])
+      assert.ok(figures.includes(words), `${words}: ${JSON.stringify({ shown, hidden })}`);
+  },
+);

@@ -8,6 +8,7 @@ import { fromDollars, type Money, toDollars } from '../../src/basics/money.ts';
 import { closingMark, type Market, openMarket } from '../../src/trading/market.ts';
 import { createBooks, setBars, tell } from '../support/books.ts';
 import { runs } from '../support/long.ts';
+import { tableOf } from '../support/text-table.ts';
 
 /** Prices, and splits as `SYMBOL DATE NEW:OLD`. */
 function withPrices(prices: string, splits = '', source?: string): Database {
@@ -32,24 +33,20 @@ test('a quote is the open of today and the last earlier close', () => {
   assert.deepEqual(dollars('NONE'), [null, null, null]);
 });
 
-const marks: [name: string, prices: string, mark: number][] = [
-  ['the close', 'AAPL 2025-01-07 13 14', 14],
-  ['the open while no close is known', 'AAPL 2025-01-07 13 -', 13],
-  ['the last earlier close without a bar', 'AAPL 2025-01-03 10 11', 11],
-  [
-    'the last earlier close over an open that is newer',
-    'AAPL 2025-01-03 10 11\nAAPL 2025-01-06 12 -',
-    11,
-  ],
-  ['the last earlier open when no close was ever known', 'AAPL 2025-01-06 12 -', 12],
-];
-for (const [name, prices, mark] of marks) {
-  test(`a record is marked at ${name}`, () =>
-    assert.equal(
-      toDollars(closingMark(pricesNow(withPrices(prices)), '2025-01-07', 'AAPL')?.price as Money),
-      mark,
-    ));
-}
+const marks = tableOf<[name: string, prices: string, mark: string]>(`
+  the close                             | AAPL 2025-01-07 13 14 | 14
+  the open while no close is known      | AAPL 2025-01-07 13 -  | 13
+  the last earlier close without a bar  | AAPL 2025-01-03 10 11 | 11
+  the last earlier close over an open that is newer | AAPL 2025-01-03 10 11, AAPL 2025-01-06 12 - | 11
+  the last earlier open when no close was ever known | AAPL 2025-01-06 12 - | 12
+`);
+test('a record is marked at the close, or the best price before it', () => {
+  for (const [name, prices, mark] of marks) {
+    const database = withPrices(prices.replace(', ', '\n'));
+    const found = closingMark(pricesNow(database), '2025-01-07', 'AAPL')?.price as Money;
+    assert.equal(toDollars(found), Number(mark), name);
+  }
+});
 
 test('bars before 1900, which other programs may have stored, are ignored', () => {
   const early = withPrices('AAPL 0000-01-03 1 2\nAAPL 1899-12-29 3 4');
@@ -77,13 +74,8 @@ test('prices before a split are converted to the shares of the session date', ()
   const onDay = openMarket(pricesNow(database), '2025-06-10', ['ORLY']);
   assert.equal(previousClose(onDay), 90.7);
   assert.deepEqual(onDay.bar('ORLY', '2025-06-06'), {
-    symbol: 'ORLY',
-    date: '2025-06-06',
-    open: 100,
-    high: 100,
-    low: 90,
-    close: 90,
-    volume: 15_000,
+    ...{ symbol: 'ORLY', date: '2025-06-06' },
+    ...{ open: 100, high: 100, low: 90, close: 90, volume: 15_000 },
   });
   assert.deepEqual(
     onDay.bars('ORLY', 5).map(({ open }) => open),
@@ -126,12 +118,9 @@ test('a price that splits make smaller than the unit of money is the unit, never
   const prices = 'ORLY 2025-06-06 0.0021 -\nORLY 2025-06-09 0.002 0.0019';
   const database = withPrices(prices, 'ORLY 2025-06-10 100:1');
   const market = openMarket(pricesNow(database), '2025-06-10', ['ORLY']);
-  assert.equal(previousClose(market), 0.0001);
-  assert.equal(toDollars(market.mark('ORLY')), 0.0001);
-  assert.deepEqual(
-    market.bars('ORLY', 2).flatMap(({ open, high, low, close }) => [open, high, low, close]),
-    [0.0001, null, null, null, 0.0001, 0.0001, 0.0001, 0.0001],
-  );
+  assert.deepEqual([previousClose(market), toDollars(market.mark('ORLY'))], [0.0001, 0.0001]);
+  const lowest = market.bars('ORLY', 2).map(({ open, low, close }) => `${open} ${low} ${close}`);
+  assert.deepEqual(lowest, ['0.0001 null null', '0.0001 0.0001 0.0001']);
 });
 
 test('no query of a market ever returns a price after its date, or the close of its date', () => {

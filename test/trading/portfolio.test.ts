@@ -165,6 +165,6 @@ test('whatever the orders: cash and holdings stay whole and at least zero, and t
         }
       },
     ),
-    { numRuns: runs(500, 2_000) },
+    { numRuns: runs(200, 2_000) },
   );
 });

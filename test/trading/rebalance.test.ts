@@ -7,6 +7,7 @@ import { tradingCostsOf } from '../../src/trading/portfolio.ts';
 import { runTool } from '../../src/trading/tools.ts';
 import type { TradingDay } from '../../src/trading/trading-day.ts';
 import { runs } from '../support/long.ts';
+import { tableOf } from '../support/text-table.ts';
 
 const DATE = '2025-01-06';
 const DOLLAR = 10_000;
@@ -54,129 +55,52 @@ async function rebalanced(held: Held, args: unknown) {
   return { result, rest, told: error === undefined ? inWords : [error] };
 }
 
-const A = { AAPL: 1 * DOLLAR };
-const AB = { AAPL: 100 * DOLLAR, BOND: 30 * DOLLAR };
-/** What is held, what is asked for, and what is done. */
-const cases: [what: string, held: Held, args: unknown, told: string[]][] = [
-  [
-    'a weight is the decimal as written',
-    { cash: 10_000 * DOLLAR, opens: A },
-    { weights: { AAPL: 0.29 } },
-    ['buy 2900 AAPL'],
-  ],
-  [
-    'a weight in the form of an exponent',
-    { cash: 10_000_000 * DOLLAR, opens: A },
-    { weights: { AAPL: 1e-7 } },
-    ['buy 1 AAPL'],
-  ],
-  [
-    'a symbol in small letters',
-    { cash: 9 * DOLLAR, opens: A },
-    { weights: { aapl: 1 } },
-    ['buy 9 AAPL'],
-  ],
-  [
-    'two spellings of one symbol',
-    { cash: DOLLAR, opens: A },
-    { weights: { AAPL: 0.5, aapl: 0.5 } },
-    ['Cannot rebalance: AAPL is named twice.'],
-  ],
-  [
-    'a symbol that cannot be traded: nothing is',
-    { cash: DOLLAR, opens: A },
-    { weights: { AAPL: 0.5, NVDA: 0.5 } },
-    ['Cannot rebalance: "NVDA" is not among the symbols that can be traded.'],
-  ],
-  [
-    'more than the whole',
-    { cash: DOLLAR, opens: AB },
-    { weights: { AAPL: 0.75, BOND: 0.5 } },
-    ['rebalance: weights must add up to at most 1, and add up to 1.25.'],
-  ],
-  [
-    'a weight that is none',
-    { cash: DOLLAR, opens: A },
-    { weights: { AAPL: '50 %' } },
-    ['rebalance: weights.AAPL must be a number from 0 to 1, got "50 %".'],
-  ],
-  [
-    'a list of weights',
-    { cash: DOLLAR, opens: A },
-    { weights: [1] },
-    ['rebalance: weights must be an object with a share of the portfolio for each symbol.'],
-  ],
-  ['no weights', { cash: DOLLAR, opens: A }, {}, ['rebalance: weights is missing.']],
-  ['an empty object', { cash: DOLLAR, holdings: { AAPL: 2 }, opens: A }, { weights: {} }, []],
-  [
-    'an empty object that sells the rest',
-    { cash: 0, holdings: { BOND: 2, AAPL: 1 }, opens: AB },
-    { weights: {}, sell_rest: true },
-    ['sell 1 AAPL', 'sell 2 BOND'],
-  ],
-  [
-    'sales first, then the greatest lack in dollars',
-    { cash: 0, holdings: { CASH: 1_000 }, opens: { ...AB, CASH: DOLLAR } },
-    { weights: { AAPL: 0.3, BOND: 0.6, CASH: 0 } },
-    ['sell 1000 CASH', 'buy 20 BOND', 'buy 3 AAPL'],
-  ],
-  [
-    'as many as the cash pays for',
-    { cash: 1_000 * DOLLAR, opens: AB, costs: { ...NO_COSTS, commission_per_trade: 50 } },
-    { weights: { AAPL: 0.5, BOND: 0.5 } },
-    ['buy 5 AAPL', 'buy 13 BOND'],
-  ],
-  [
-    'a held symbol without a price counts at its last close, and is not traded',
-    { cash: 93 * DOLLAR, holdings: { GONE: 1 }, opens: { ...A, GONE: null } },
-    { weights: { AAPL: 0.5 }, sell_rest: true },
-    ['Cannot trade GONE: it has no price on 2025-01-06.', 'buy 50 AAPL'],
-  ],
-  [
-    'a held symbol outside of the universe is sold',
-    { cash: 0, holdings: { BOND: 4 }, opens: AB, universe: ['AAPL'] },
-    { weights: { BOND: 0.5 } },
-    ['sell 2 BOND'],
-  ],
-  [
-    'and not bought',
-    { cash: 300 * DOLLAR, holdings: { BOND: 1 }, opens: AB, universe: ['AAPL'] },
-    { weights: { BOND: 1 } },
-    ['Cannot buy BOND: it is not among the symbols that can be traded.'],
-  ],
-  [
-    'a limit refuses one order, and the rest trades',
-    { cash: 1_000 * DOLLAR, opens: AB, limits: { max_weight: 0.5 } },
-    { weights: { AAPL: 0.7, BOND: 0.3 } },
-    [
-      'Cannot buy 7 AAPL: it would be 70 % of the portfolio, and the limit is 50 %; at most 5 shares can be bought.',
-      'buy 10 BOND',
-    ],
-  ],
-  [
-    'with a hidden open, orders are placed',
-    { cash: 0, holdings: { BOND: 10 }, opens: AB, isOpenHidden: true },
-    { weights: { AAPL: 0.5 }, sell_rest: true },
-    ['placed sell 10 BOND', 'placed buy 1 AAPL'],
-  ],
-];
-for (const [what, held, args, told] of cases)
+const LIMITED =
+  'Cannot buy 7 AAPL: it would be 70 % of the portfolio, and the limit is 50 %; at most 5 shares can be bought.';
+/** AAPL costs 100 dollars and BOND 30; what is held is in dollars and shares, where it is not 0. */
+const cases = tableOf<[what: string, held: string, more: string, args: string, told: string]>(`
+  a weight is the decimal as written       | CASH 10000     | {"opens":{"AAPL":1}} | {"weights":{"AAPL":0.29}} | buy 2900 AAPL
+  a weight in the form of an exponent      | CASH 10000000  | {"opens":{"AAPL":1}} | {"weights":{"AAPL":1e-7}} | buy 1 AAPL
+  a symbol in small letters                | CASH 900       |          | {"weights":{"aapl":1}} | buy 9 AAPL
+  two spellings of one symbol              | CASH 1         |          | {"weights":{"AAPL":0.5,"aapl":0.5}} | Cannot rebalance: AAPL is named twice.
+  a symbol that cannot be traded: nothing is | CASH 1       |          | {"weights":{"AAPL":0.5,"NVDA":0.5}} | Cannot rebalance: "NVDA" is not among the symbols that can be traded.
+  more than the whole                      | CASH 1         |          | {"weights":{"AAPL":0.75,"BOND":0.5}} | rebalance: weights must add up to at most 1, and add up to 1.25.
+  a weight that is none                    | CASH 1         |          | {"weights":{"AAPL":"50 %"}} | rebalance: weights.AAPL must be a number from 0 to 1, got "50 %".
+  a list of weights                        | CASH 1         |          | {"weights":[1]} | rebalance: weights must be an object with a share of the portfolio for each symbol.
+  no weights                               | CASH 1         |          | {} | rebalance: weights is missing.
+  an empty object                          | CASH 1, AAPL 2 |          | {"weights":{}} |
+  an empty object that sells the rest      | BOND 2, AAPL 1 |          | {"weights":{},"sell_rest":true} | sell 1 AAPL, sell 2 BOND
+  sales first, then the greatest lack in dollars | C 1000   | {"opens":{"AAPL":100,"BOND":30,"C":1}} | {"weights":{"AAPL":0.3,"BOND":0.6,"C":0}} | sell 1000 C, buy 20 BOND, buy 3 AAPL
+  as many as the cash pays for             | CASH 1000      | {"fee":50} | {"weights":{"AAPL":0.5,"BOND":0.5}} | buy 5 AAPL, buy 13 BOND
+  a held symbol without a price counts at its last close, and is not traded | CASH 93, GONE 1 | {"opens":{"AAPL":1,"GONE":null}} | {"weights":{"AAPL":0.5},"sell_rest":true} | Cannot trade GONE: it has no price on 2025-01-06., buy 50 AAPL
+  a held symbol outside of the universe is sold | BOND 4    | {"universe":["AAPL"]} | {"weights":{"BOND":0.5}} | sell 2 BOND
+  and not bought                           | CASH 300, BOND 1 | {"universe":["AAPL"]} | {"weights":{"BOND":1}} | Cannot buy BOND: it is not among the symbols that can be traded.
+  a limit refuses one order, and the rest trades | CASH 1000 | {"limits":{"max_weight":0.5}} | {"weights":{"AAPL":0.7,"BOND":0.3}} | ${LIMITED}, buy 10 BOND
+  with a hidden open, orders are placed    | BOND 10        | {"isOpenHidden":true} | {"weights":{"AAPL":0.5},"sell_rest":true} | placed sell 10 BOND, placed buy 1 AAPL
+`);
+for (const [what, held, more, args, told] of cases)
   test(`a rebalance: ${what}`, async () => {
-    assert.deepEqual((await rebalanced(held, args)).told, told);
+    const { opens = { AAPL: 100, BOND: 30 }, fee = 0, ...others } = JSON.parse(more || '{}');
+    const amounts = held.split(', ').map((one): [string, number] => {
+      const [symbol = '', amount] = one.split(' ');
+      return [symbol, Number(amount)];
+    });
+    const { CASH: cash = 0, ...holdings } = Object.fromEntries(amounts);
+    const inUnits = Object.entries(opens as Record<string, number | null>).map(
+      ([symbol, dollars]) => [symbol, dollars && dollars * DOLLAR],
+    );
+    const day = { cash: cash * DOLLAR, holdings, opens: Object.fromEntries(inUnits), ...others };
+    const costs = { ...NO_COSTS, commission_per_trade: fee };
+    const found = await rebalanced({ ...day, costs }, JSON.parse(args));
+    assert.equal(found.told.join(', '), told);
   });
 
 test('the result of a rebalance is that of its orders', async () => {
-  const { result, rest } = await rebalanced(
-    { cash: 1_000 * DOLLAR, opens: AB },
-    { weights: { AAPL: 0.5, BOND: 0.1 } },
-  );
+  const opens = { AAPL: 100 * DOLLAR, BOND: 30 * DOLLAR };
+  const weights = { AAPL: 0.5, BOND: 0.1 };
+  const { result, rest } = await rebalanced({ cash: 1_000 * DOLLAR, opens }, { weights });
   assert.deepEqual(JSON.parse(result.content).orders[0], {
-    executed: 'buy',
-    symbol: 'AAPL',
-    amount: 5,
-    price: 100,
-    cash: 500,
-    holding: 5,
+    ...{ executed: 'buy', symbol: 'AAPL', amount: 5, price: 100, cash: 500, holding: 5 },
   });
   assert.deepEqual([result.isRefused, result.actions.length, rest], [false, 2, { cash: 410 }]);
 });
@@ -234,28 +158,16 @@ test('property: a rebalance is what its definition says', async () => {
       assert.deepEqual(told, expected);
       assert.equal(result.actions.at(-1)?.portfolio.cash ?? cash, left);
     }),
-    { numRuns: runs(300, 10_000) },
+    { numRuns: runs(150, 10_000) },
   );
 });
 
 /** Prices and weights of three days, and what bt holds after each (test/oracles/rebalance.py). */
-const days: [prices: number[], weights: number[], held: number[]][] = [
-  [
-    [101.25, 48.2, 250, 12.35],
-    [0.25, 0.25, 0.25, 0.2],
-    [24, 51, 10, 161],
-  ],
-  [
-    [103.5, 47.1, 244.4, 12.9],
-    [0.1, 0.5, 0.15, 0.25],
-    [9, 106, 6, 194],
-  ],
-  [
-    [99.75, 51.3, 261.9, 11.8],
-    [0.4, 0, 0.35, 0.25],
-    [41, 0, 13, 218],
-  ],
-];
+const days = tableOf<[prices: string, weights: string, held: string]>(`
+  101.25 48.2 250 12.35  | 0.25 0.25 0.25 0.2 | 24 51 10 161
+  103.5 47.1 244.4 12.9  | 0.1 0.5 0.15 0.25  | 9 106 6 194
+  99.75 51.3 261.9 11.8  | 0.4 0 0.35 0.25    | 41 0 13 218
+`).map((row) => row.map((cell) => cell.split(' ').map(Number)) as [number[], number[], number[]]);
 
 test('target weights over three days are those of bt, but for a share that it rounds up', async () => {
   let cash = 10_000 * DOLLAR;

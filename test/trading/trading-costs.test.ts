@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { firstMessages } from '../../src/agent/prompt.ts';
 import { fromDollars, money, toDollars } from '../../src/basics/money.ts';
 import {
   buy,
@@ -12,6 +13,7 @@ import {
   tradingCostsOf,
 } from '../../src/trading/portfolio.ts';
 import { runs } from '../support/long.ts';
+import { tableOf } from '../support/text-table.ts';
 
 const costs = (commission_per_trade: number, commission_bps: number, slippage_bps: number) =>
   tradingCostsOf({ commission_per_trade, commission_bps, slippage_bps });
@@ -97,13 +99,22 @@ test('a refused purchase names the most shares that cash and commission allow', 
   );
 });
 
-test('without trading costs the prompt does not mention them', () => {
+/** Costs per trade, in basis points, and of slippage, and the words of the prompt. */
+const told = tableOf<[perTrade: string, bps: string, slippage: string, words: string]>(`
+  1 | 0 | 0   | each order pays $1.
+  0 | 5 | 2.5 | each order pays 5 basis points of its value. Orders fill 2.5 basis points worse than the open.
+  0 | 0 | 3   | Orders fill 3 basis points worse than the open.
+`);
+test('the prompt mentions the trading costs that there are', () => {
   assert.equal(describeCosts(costs(0, 0, 0)), null);
-  assert.deepEqual(describeCosts(costs(1, 2, 3)), {
-    commissionPerTrade: 1,
-    commissionBps: 2,
-    slippageBps: 3,
-  });
+  const brief = {
+    ...{ date: '2025-01-07', cash: 9000.5, portfolioValue: 10_020.5, holdings: [], quotes: [] },
+  };
+  for (const [perTrade, bps, slippage, words] of told) {
+    const own = describeCosts(costs(Number(perTrade), Number(bps), Number(slippage)));
+    const [, user] = firstMessages({ ...brief, costs: own });
+    assert.ok(user?.content.includes(`\nTrading costs: ${words}\n`), words);
+  }
 });
 
 test('costs are never in favour of the trader, and never take cash below zero', () => {

@@ -1,25 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { callIn, createBooks, fourDays, replayOf, setBars } from '../support/books.ts';
+import { callIn, createBooks, replayOf, setBars } from '../support/books.ts';
 import { richBooks } from '../support/rich-books.ts';
 import { readDeeds, undone, withoutTriggers } from '../support/tables.ts';
-import { inLongForm } from '../support/long.ts';
+import { like, tableOf } from '../support/text-table.ts';
 
-const NOTHING = { problems: [], unverifiable: [] };
+const NOTHING = { superseded: '0 of 0', problems: [], unverifiable: [], fromOutside: 0 };
 
 test('untouched books replay in full: the active and the superseded, with news from the record', async () => {
   const { database } = await richBooks();
-  assert.deepEqual(await replayOf(database), {
-    same: '8 of 8',
-    superseded: '1 of 1',
-    ...NOTHING,
-    fromOutside: 2,
-  });
-  assert.deepEqual(
-    database.statement('SELECT name FROM sqlite_temp_schema').all(),
-    [],
-    'nothing is left behind',
-  );
+  const all = { ...NOTHING, same: '8 of 8', superseded: '1 of 1', fromOutside: 2 };
+  assert.deepEqual(await replayOf(database), all);
+  const left = database.statement('SELECT name FROM sqlite_temp_schema').all();
+  assert.deepEqual(left, [], 'nothing is left behind');
 });
 
 const SESSION = (model: string, date: string) =>
@@ -72,15 +65,6 @@ const forged = `
   a note in the record
     UPDATE trading_sessions SET note = 'Sell AAPL.' WHERE ${SESSION('model-b', '2025-01-03')}
     => model-b 2025-01-03: trading_sessions, note: stored "Sell AAPL.", replayed "Hold AAPL."
-  cash
-    UPDATE positions SET cash_e4 = cash_e4 + 1 WHERE action_id = 1 AND ${SESSION('model-a', '2025-01-03')}
-    => model-a 2025-01-03: positions 1, cash_e4: stored 90000001, replayed 90000000
-  a holding
-    UPDATE holdings SET quantity = 9 WHERE symbol = 'AAPL' AND quantity = 10
-    => model-a 2025-01-03: holdings AAPL, quantity: stored 9, replayed 10
-  a mark in the evidence
-    UPDATE session_prices SET close_e4 = close_e4 + 1 WHERE symbol = 'AAPL' AND ${SESSION('model-a', '2025-01-06')}
-    => model-a 2025-01-06: session_prices AAPL, close_e4: stored 1030001, replayed 1030000
   a count of refusals
     UPDATE tool_usage SET refused = 0 WHERE tool_name = 'buy'
     => model-a 2025-01-03: tool_usage buy, refused: stored 0, replayed 1
@@ -107,10 +91,7 @@ const forged = `
     => model-a 2025-01-03: it cannot be replayed: step 1 has 1 results of 2 tool calls
   the number of a message
     UPDATE reasoning_logs SET message_index = 60 WHERE content = 'done' AND ${SESSION('model-a', '2025-01-07')}
-    => model-a 2025-01-07: reasoning_logs, message_index: stored "0 1 60", replayed "0 1 2"
-  another day to start from
-    UPDATE trading_sessions SET started_from_session_id = 1 WHERE ${SESSION('model-a', '2025-01-07')}
-    => model-a 2025-01-07: its morning report, line 3: stored "Cash: *`;
+    => model-a 2025-01-07: reasoning_logs, message_index: stored "0 1 60", replayed "0 1 2"`;
 test('whatever is forged is named: replay makes everything from prices, answers and terms', async () => {
   const { database } = await richBooks();
   const triggers = withoutTriggers(database);
@@ -131,132 +112,23 @@ test('whatever is forged is named: replay makes everything from prices, answers 
   assert.deepEqual(missed, []);
 });
 
-/**
- * Columns of which replay itself compares every value, and how it begins to say that one differs.
- */
-const compared: [table: string, columns: string, said: (column: string) => string][] = [
-  [
-    'positions',
-    `action_type symbol amount price_e4 cash_e4
-     portfolio_value_e4 daily_profit_e4 daily_return_pct`,
-    (column) => `positions \\d+, ${column}`,
-  ],
-  ['positions', 'action_id', () => 'positions \\d+'],
-  [
-    'trading_sessions',
-    'steps total_messages session_summary note initial_cash_e4',
-    (column) => `trading_sessions, ${column}`,
-  ],
-  ['reasoning_logs', 'tool_name tool_input', (column) => `step \\d+, \\w+, ${column}`],
-  [
-    'session_prices',
-    'held_since open_e4 open_date close_e4 close_date',
-    (column) => `session_prices \\w+, ${column}`,
-  ],
-  ['session_splits', 'numerator denominator', (column) => `session_splits .*, ${column}`],
-  [
-    'session_dividends',
-    'cash_e6 basis splits paid_e6',
-    (column) => `session_dividends .*, ${column}`,
-  ],
-  ['session_dividends', 'ex_date', () => 'session_dividends \\w+ \\S+'],
-  ['tool_usage', 'calls refused', (column) => `tool_usage \\w+, ${column}`],
-];
-test('what was committed is compared column by column, to the last digit', inLongForm, async () => {
-  const { database } = await richBooks();
-  const triggers = withoutTriggers(database);
-  database.statement('PRAGMA ignore_check_constraints = ON').run();
-  const missed: unknown[] = [];
-  for (const [table, columns, said] of compared)
-    for (const column of columns.split(/\s+/)) {
-      const about = database.statement(
-        `SELECT group_concat(iif(pk > 0, name, NULL), ', ') AS key, max(iif(name = ?2, type, '')) AS kind FROM pragma_table_info(?1)`,
-      );
-      const { key, kind } = about.get(table, column) ?? {};
-      const names = String(key ?? 'rowid');
-      const changed =
-        kind === 'TEXT' ? `${column} || '1'` : `${column} + ${kind === 'REAL' ? 0.000001 : 1}`;
-      const sql = `UPDATE ${table} SET ${column} = ${changed} WHERE (${names}) = (SELECT ${names} FROM ${table} WHERE ${column} IS NOT NULL ORDER BY ${names} DESC LIMIT 1)`;
-      await undone(database, [...triggers, sql], async () => {
-        const { problems, unverifiable } = await replayOf(database);
-        const isSaid = [...problems, ...unverifiable].some((line) =>
-          new RegExp(`: ${said(column)}: stored`).test(line),
-        );
-        if (!isSaid) missed.push([table, column, ...problems.slice(0, 5), ...unverifiable]);
-      });
-    }
-  assert.deepEqual(missed, []);
-});
-
 /** What is done to the first prompt of model-a, and the only line that is said of it. */
-const changedPrompts: [name: string, sql: string, said: RegExp][] = [
-  [
-    'one word',
-    `replace(content, 'stock trader', 'day trader')`,
-    /^its prompt, line 1: stored "You are a day trader[^"]+…", replayed "You are a stock trader[^"]+…"$/,
-  ],
-  [
-    'every line',
-    `replace(content, char(10), '!' || char(10)) || '!'`,
-    /^its prompt, line 1: stored "…[^"]*of the!", replayed "…[^"]*of the"$/,
-  ],
-  [
-    'one line more',
-    `replace(content, 'Rules:', 'Be bold.' || char(10) || 'Rules:')`,
-    /^its prompt, line 4: stored "Be bold\.", replayed "Rules:"$/,
-  ],
-  [
-    'an empty line more',
-    `content || char(10)`,
-    /^its prompt, line \d+: stored "", replayed nothing$/,
-  ],
-  [
-    'one long line',
-    `hex(zeroblob(100000))`,
-    /^its prompt, line 1: stored "0{56}…", replayed "You are a [^"]{46}…"$/,
-  ],
-];
+const changedPrompts = tableOf<[name: string, sql: string, said: string]>(`
+  one word           | replace(content, 'stock trader', 'day trader')                        | line 1: stored "You are a day trader…", replayed "You are a stock trader…"
+  every line         | replace(content, char(10), '!' # char(10)) # '!'                      | line 1: stored "…of the!", replayed "…of the"
+  one line more      | replace(content, 'Rules:', 'Be bold.' # char(10) # 'Rules:')          | line 4: stored "Be bold.", replayed "Rules:"
+  an empty line more | content # char(10)                                                    | line …: stored "", replayed nothing
+  one long line      | hex(zeroblob(100000))                                                 | line 1: stored "${'0'.repeat(56)}…", replayed "You are a …"`);
 test('a changed message is one line: where it begins to differ, with excerpts', async () => {
   const { database } = await richBooks();
   for (const [name, sql, said] of changedPrompts) {
-    const changed = `UPDATE reasoning_logs SET content = ${sql} WHERE message_index = 0 AND ${SESSION('model-a', '2025-01-03')}`;
+    const content = sql.replaceAll('#', '||');
+    const changed = `UPDATE reasoning_logs SET content = ${content} WHERE message_index = 0 AND ${SESSION('model-a', '2025-01-03')}`;
     await undone(database, [...withoutTriggers(database), changed], async () => {
       const lines = (await replayOf(database)).problems;
       assert.equal(lines.length, 1, `${name}: ${lines.slice(0, 5).join('\n')}`);
-      assert.match(String(lines[0]?.replace('model-a 2025-01-03: ', '')), said, name);
-    });
-  }
-});
-
-const BAR_OF_6 = (open: number) =>
-  `INSERT OR REPLACE INTO price_data (symbol, date, open, close, source) VALUES ('AAPL', '2025-01-06', ${open}, 103, 'csv')`;
-/** What happened after four days ran, and whether replay finds them the same, or lost, or wrong. */
-const later: [sql: string[], found: string][] = [
-  [[`UPDATE price_data SET open = 1, close = 2 WHERE date = '2025-01-06'`], '4 of 4, 0, 0'],
-  [[`DELETE FROM price_data WHERE date = '2025-01-06'`], '4 of 4, 0, 0'],
-  [
-    [
-      `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('AAPL', '2025-01-06', 2, 1)`,
-    ],
-    '4 of 4, 0, 0',
-  ],
-  [
-    [`INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('AAPL', '2025-01-06', 1)`],
-    '4 of 4, 0, 0',
-  ],
-  [[BAR_OF_6(90)], '2 of 4, 12, 0'],
-  [[BAR_OF_6(102)], '2 of 4, 12, 0'],
-  // As somebody would who hopes that a lost price excuses everything.
-  [[BAR_OF_6(90), 'DELETE FROM reasoning_logs WHERE session_id = 2 AND message_index = 0'], ''],
-];
-test('prices are seen as they were; what is replaced without a trace is lost, and excuses nothing', async () => {
-  const { database } = await fourDays();
-  for (const [sql, said] of later) {
-    const statements = said === '' ? [...withoutTriggers(database), ...sql] : sql;
-    await undone(database, statements, async () => {
-      const { same, unverifiable, problems } = await replayOf(database);
-      if (said === '') assert.ok(problems.length > 0);
-      else assert.equal([same, unverifiable.length, problems.length].join(', '), said, sql[0]);
+      assert.match(String(lines[0]), like(`model-a 2025-01-03: its prompt, ${said}`), name);
+      assert.ok(String(lines[0]).length < 220, name);
     });
   }
 });
@@ -275,12 +147,7 @@ test('prices that change while sessions run are seen at the right time', async (
   books.setBar('AAPL', '2025-01-03', { open: 100, close: 115 });
   await books.complete(session);
   books.setBar('AAPL', '2025-01-03', { open: 100, close: 120 });
-  assert.deepEqual(await replayOf(books.database), {
-    same: '2 of 2',
-    superseded: '0 of 0',
-    ...NOTHING,
-    fromOutside: 0,
-  });
+  assert.deepEqual(await replayOf(books.database), { same: '2 of 2', ...NOTHING });
 });
 
 test('a price that changed after the clock was set back does not make the day before differ', async () => {
@@ -295,10 +162,5 @@ test('a price that changed after the clock was set back does not make the day be
   books.setBar('AAPL', '2025-01-06', { open: 50, close: 60 });
   books.wait(3_600);
   await books.day('2025-01-07', []);
-  assert.deepEqual(await replayOf(books.database), {
-    same: '3 of 3',
-    superseded: '0 of 0',
-    ...NOTHING,
-    fromOutside: 0,
-  });
+  assert.deepEqual(await replayOf(books.database), { same: '3 of 3', ...NOTHING });
 });

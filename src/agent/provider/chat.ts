@@ -311,9 +311,7 @@ function callsOf(message: Json): unknown[] {
 
 function sentCall(call: unknown): SentCall {
   const named = asObject(asObject(call)?.['function']) ?? asObject(call); // some omit the level in between
-  const value = ARGUMENT_FIELDS.map((field) => named?.[field]).find(
-    (field) => field !== undefined && field !== null,
-  );
+  const value = ARGUMENT_FIELDS.map((field) => named?.[field]).find((field) => field != null);
   return { id: asObject(call)?.['id'], name: named?.['name'], arguments: value };
 }
 

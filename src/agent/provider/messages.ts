@@ -144,7 +144,7 @@ function textsOf(blocks: readonly Json[], type: 'text' | 'thinking'): string {
 /** Why the model refused, where the provider says it. */
 function refusalIn(body: Json): string | null {
   const { category, explanation } = asObject(body['stop_details']) ?? {};
-  const words = [asText(category), asText(explanation)].filter((text) => text !== undefined);
+  const words = [category, explanation].flatMap((text) => asText(text) ?? []);
   return body['stop_reason'] === 'refusal' && words.length > 0
     ? `The provider says: ${words.join(': ').replace(/\.$/, '')}.`
     : null;

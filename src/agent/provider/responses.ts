@@ -133,11 +133,7 @@ function readResponse(body: Json, step: number): ModelAnswer {
     reasoning: readReasoning(output),
     carried: output.length === 0 ? null : { message: { output }, calls: [] },
     finishReason:
-      body['status'] === 'incomplete'
-        ? (reason ?? 'incomplete')
-        : refusal === ''
-          ? 'stop'
-          : 'refusal',
+      status === 'incomplete' ? (reason ?? 'incomplete') : refusal === '' ? 'stop' : 'refusal',
   });
 }
 
@@ -147,8 +143,8 @@ function contentOf(item: Json): Json[] {
   return objectsIn(content);
 }
 
-function textsOf(parts: readonly Json[], field: string): string {
-  return parts.flatMap((part) => asText(part[field]) ?? []).join('');
+function textsOf(parts: readonly Json[], field: string, between = ''): string {
+  return parts.flatMap((part) => asText(part[field]) ?? []).join(between);
 }
 
 /**
@@ -156,12 +152,10 @@ function textsOf(parts: readonly Json[], field: string): string {
  */
 function readReasoning(output: readonly Json[]): string | null {
   const items = output.filter(({ type }) => type === 'reasoning');
-  const texts = items.map((item) => {
-    const summary = objectsIn(item['summary'])
-      .flatMap((part) => asText(part['text']) ?? [])
-      .join('\n\n');
-    return summary || textsOf(contentOf(item), 'text');
-  });
+  const texts = items.map(
+    (item) =>
+      textsOf(objectsIn(item['summary']), 'text', '\n\n') || textsOf(contentOf(item), 'text'),
+  );
   return texts.filter((text) => text !== '').join('\n\n') || null;
 }
 

@@ -3,6 +3,7 @@ import {
   type Filters,
   filterNames,
   filtersIn,
+  parametersIn,
   performanceFilterNames,
   queryOf,
 } from '../filters.ts';
@@ -27,28 +28,22 @@ type Options = Record<(typeof optionNames)[number], string>;
 /** What the service does anyway; the address need not say it. */
 const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95' };
 
-/** The choice in the page's address; parameters that it does not know are ignored. */
+/** The choice in the page's address; parameters that it does not know, and defaults, are left out. */
 export function choiceIn(search: string): Choice {
-  const query = new URLSearchParams(search);
-  const read = optionNames.map((name) => [name, query.get(name)?.trim() ?? '']);
-  return { filters: filtersIn(search), options: Object.fromEntries(read) };
+  const options = parametersIn(search, optionNames);
+  for (const name of optionNames) if (options[name] === DEFAULTS[name]) options[name] = '';
+  return { filters: filtersIn(search), options };
 }
 
 /** The page's address with this choice. */
 export function addressOf({ filters, options }: Choice): string {
-  return `/compare${queryOf(filters, filterNames, given(options, optionNames))}`;
+  return `/compare${queryOf(filters, filterNames, options)}`;
 }
 
 /** The query of the request for this choice: `?models=gpt-5,claude%232&days=clean`, or nothing. */
 export function requestOf({ filters, options }: Choice, { curves }: { curves: boolean }): string {
-  const own = given({ ...options, date: '' }, optionNames);
-  return queryOf(filters, performanceFilterNames, { ...own, curves: curves ? 'true' : '' });
-}
-
-function given(options: Options, names: readonly (keyof Options)[]): Record<string, string> {
-  return Object.fromEntries(
-    names.map((name) => [name, options[name] === DEFAULTS[name] ? '' : options[name]]),
-  );
+  const own = { ...options, date: '', curves: curves ? 'true' : '' };
+  return queryOf(filters, performanceFilterNames, own);
 }
 
 /** The choice in a line. */
@@ -88,20 +83,10 @@ const CONFIDENCES: Entries = ['0.8', '0.9', '0.95', '0.99'].map((value) => [
   inPercent(Number(value)),
 ]);
 
-interface OptionFields {
-  fields: HTMLElement[];
-  /** Takes the models to compare all others against. */
-  offer(models: readonly string[]): void;
-}
-
 /** The options that only this page has, for its form. */
-export function optionFields({ options }: Choice): OptionFields {
-  const chosen = given(options, optionNames);
-  const picker = (name: keyof Options, entries: Entries) => {
-    const element = h('select', { name });
-    fillOptions(element, entries, chosen[name] ?? '');
-    return element;
-  };
+export function optionFields({ options }: Choice) {
+  const picker = (name: keyof Options, entries: Entries) =>
+    fillOptions(h('select', { name }), entries, options[name]);
   const against = picker('against', EVERY_PAIR);
   return {
     fields: [
@@ -109,7 +94,8 @@ export function optionFields({ options }: Choice): OptionFields {
       field('Match days by', picker('align', ALIGNMENTS)),
       field('Confidence', picker('confidence', CONFIDENCES)),
     ],
-    offer: (models) =>
+    /** Takes the models to compare all others against. */
+    offer: (models: readonly string[]) =>
       fillOptions(
         against,
         [...EVERY_PAIR, ...models.map((name) => [name, name] as const)],

@@ -13,8 +13,8 @@ import type {
 } from '../responses.ts';
 import { type Page, heading } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
-import { definitions, failure, link, reasonList, section, wayToAJob } from '../ui.ts';
-import { inLines, fromTo } from './entries.ts';
+import { definitions, failure, fold, link, reasonList, section, wayToAJob } from '../ui.ts';
+import { inLines, fromTo } from './model-figures.ts';
 import {
   type Choice,
   addressOf,
@@ -36,9 +36,10 @@ export const showCompare: Page = async (host, _params, signal) => {
   const choice = choiceIn(here().search);
   const { fields, offer } = optionFields(choice);
   const namesOf = (models: KnownModels['models']) => {
-    const withDays = models.filter(({ completed_model_days: days }) => days > 0);
-    const all = withDays.flatMap(({ family, signature }) => [family, signature]);
-    const names = [...new Set(all)].sort(byName);
+    const withDays = models.flatMap(({ family, signature, completed_model_days: days }) =>
+      days > 0 ? [family, signature] : [],
+    );
+    const names = [...new Set(withDays)].sort(byName);
     offer(names);
     return names;
   };
@@ -56,23 +57,17 @@ function isChosen({ filters, options }: Choice): boolean {
   return addressOf({ filters, options: { ...options, date: '' } }) !== '/compare';
 }
 
-type Parts = (HTMLElement | null)[];
-
 /** Shows why the service refuses the choice; what may pass makes the page try again. */
-function refused(error: unknown): { parts: Parts; isNothing: boolean } {
+function refused(error: unknown) {
   if (mayPass(error)) throw error;
   return { parts: failure(error), isNothing: true };
 }
 
 /** What the page shows, and whether no model can be compared. */
-async function load(
-  choice: Choice,
-  signal: AbortSignal,
-): Promise<{ parts: Parts; isNothing: boolean }> {
+async function load(choice: Choice, signal: AbortSignal) {
   const { models: chosen } = choice.filters;
   const { against } = choice.options;
-  const named =
-    chosen.length === 0 ? [] : [...new Set([...chosen, ...(against === '' ? [] : [against])])];
+  const named = chosen.length === 0 || against === '' ? chosen : [...new Set([...chosen, against])];
   const curves = fitsSideBySide(named);
   const comparison = await getComparison(requestOf(choice, { curves }), signal);
   const { models } = comparison;
@@ -101,29 +96,27 @@ const DAYS_NEEDED = 20;
 const AT_20_DAYS =
   `Once the models have ${DAYS_NEEDED} days in common, this page also shows the interval of each return, the probability of being ` +
   'best and, for each pair, whether its difference could be chance.';
-const SORTED = `Sorted by the ${BEST.toLowerCase()}.`;
-const ALL_LOOKS = 'The intervals hold however often you look.';
+const OF_INTERVALS = `The intervals hold however often you look. Sorted by the ${BEST.toLowerCase()}.`;
 
 /** The answer, then the returns; of models that cannot be compared yet those that there are. */
 async function views(
   comparison: Comparison,
   performance: Performance | null,
   signal: AbortSignal,
-): Promise<Parts> {
+): Promise<(HTMLElement | null)[]> {
   const { models, days, answer } = comparison;
   const known = measured(models);
   const isEarly = known.length === 0;
   const rows = isEarly ? withReturns(models, performance) : known;
   const { benchmark, unavailable } = answer;
-  const notes = isEarly ? [days < DAYS_NEEDED ? AT_20_DAYS : ''] : [ALL_LOOKS, SORTED];
   const shown = forest(rows, {
     confidence: isEarly ? null : inPercent(comparison.confidence),
     days,
     benchmark,
-    notes:
-      benchmark === null
-        ? [...notes, `No benchmark is drawn: ${unavailable['benchmark']}.`]
-        : notes,
+    notes: [
+      isEarly ? days < DAYS_NEEDED && AT_20_DAYS : OF_INTERVALS,
+      benchmark === null && `No benchmark is drawn: ${unavailable['benchmark']}.`,
+    ],
   });
   const own = queryOf({ ...filtersIn(here().search), common: 'false' });
   return [
@@ -161,9 +154,8 @@ export function withReturns(
   const rows = models.flatMap((model) => {
     const { runs = [], mean_total_return: mean = null } = families.get(model.model) ?? {};
     if (mean === null) return [];
-    const returns = runs.map((run) => run.total_return);
-    const names = runs.map((run) => run.model);
     const own = { total_return: mean, interval_is_lower_bound: false };
+    const [names, returns] = [runs.map((run) => run.model), runs.map((run) => run.total_return)];
     return { ...model, ...own, runs: names, run_returns: returns };
   });
   return rows.sort((one, other) => other.total_return - one.total_return);
@@ -172,26 +164,28 @@ export function withReturns(
 /** How the models of each pair differ, in the service's words. */
 function differences({ models, pairs }: Comparison): HTMLElement | null {
   if (pairs.length === 0 || measured(models).length === 0) return null;
-  const shown = table<ComparedPair>({
-    caption: 'Pairs',
-    rows: pairs,
-    most: 5,
-    columns: [
-      nameColumn('Pair', pairName),
-      textColumn('Difference', 'sentence', { look: () => 'reason' }),
-      textColumn('Verdict', ({ shown }) => (shown ? 'more than chance' : 'could be chance'), {
-        look: ({ shown }) => (shown ? 'gain' : ''),
-      }),
-      numberColumn('p after Holm', 'p_value_holm', pValue, {
-        reason: ({ unavailable }) => unavailable['p_value_holm'],
-      }),
-      numberColumn('Correlation', 'correlation', ratio, {
-        meaning: 'Of the daily log returns',
-        reason: ({ unavailable }) => unavailable['correlation'],
-      }),
-    ],
-  });
-  return section('Differences', shown);
+  return section(
+    'Differences',
+    table<ComparedPair>({
+      caption: 'Pairs',
+      rows: pairs,
+      most: 5,
+      columns: [
+        nameColumn('Pair', pairName),
+        textColumn('Difference', 'sentence', { look: () => 'reason' }),
+        textColumn('Verdict', ({ shown }) => (shown ? 'more than chance' : 'could be chance'), {
+          look: ({ shown }) => (shown ? 'gain' : ''),
+        }),
+        numberColumn('p after Holm', 'p_value_holm', pValue, {
+          reason: ({ unavailable }) => unavailable['p_value_holm'],
+        }),
+        numberColumn('Correlation', 'correlation', ratio, {
+          meaning: 'Of the daily log returns',
+          reason: ({ unavailable }) => unavailable['correlation'],
+        }),
+      ],
+    }),
+  );
 }
 
 /** The models that have figures, in their order. */
@@ -216,10 +210,7 @@ function conventions(words: Comparison['conventions']): HTMLElement {
   const list = Object.entries(words).map(
     ([name, meaning]) => [name.replaceAll('_', ' '), meaning] as const,
   );
-  return section(
-    'How it is computed',
-    h('details.fold', h('summary', 'Conventions'), definitions('meanings', list)),
-  );
+  return section('How it is computed', fold('Conventions', definitions('meanings', list)));
 }
 
 type LeftOutDay = Comparison['left_out'][number];
@@ -260,14 +251,13 @@ const TOO_FEW =
 /**
  * The models without figures, and why: those of the comparison, and those that it did not choose.
  */
-export function leftOutModels(
-  comparison: Pick<Comparison, 'models' | 'left_out_models'>,
-): { model: string; reason: string }[] {
+export function leftOutModels(comparison: Pick<Comparison, 'models' | 'left_out_models'>) {
   const own = comparison.models.filter(({ total_return }) => total_return === null);
-  const withReasons = own.map(({ model, unavailable }) => ({
-    model,
-    reason: unavailable['total_return'] ?? 'It has no figures',
-  }));
-  const others = comparison.left_out_models.map((model) => ({ model, reason: TOO_FEW }));
-  return [...withReasons, ...others];
+  return [
+    ...own.map(({ model, unavailable }) => ({
+      model,
+      reason: unavailable['total_return'] ?? 'It has no figures',
+    })),
+    ...comparison.left_out_models.map((model) => ({ model, reason: TOO_FEW })),
+  ];
 }

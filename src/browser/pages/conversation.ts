@@ -139,16 +139,13 @@ export function dayLink(model: string, date: string): HTMLElement {
   );
 }
 
-/** Part of a text, and whether it is a match. */
-interface Piece {
-  text: string;
-  isMatch: boolean;
-}
-
-/** An excerpt in pieces; the places of its matches are counted in Unicode characters. */
-export function piecesOf(excerpt: string, matches: readonly (readonly number[])[]): Piece[] {
+/**
+ * An excerpt in pieces, each with whether it is a match; the places of the matches are counted in
+ * Unicode characters.
+ */
+export function piecesOf(excerpt: string, matches: readonly (readonly number[])[]) {
   const characters = [...excerpt];
-  const pieces: Piece[] = [];
+  const pieces = [];
   let end = 0;
   for (const [start = 0, length = 0] of matches) {
     pieces.push({ text: characters.slice(end, start).join(''), isMatch: false });

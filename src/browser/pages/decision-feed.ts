@@ -1,7 +1,14 @@
 import { here, isPublished } from '../address.ts';
 import { get } from '../api.ts';
 import { type Attributes, type Child, h, replace } from '../element.ts';
-import { type Filters, feedFilterNames, filtersIn, hasFilters, queryOf } from '../filters.ts';
+import {
+  type Filters,
+  feedFilterNames,
+  filtersIn,
+  hasFilters,
+  parametersIn,
+  queryOf,
+} from '../filters.ts';
 import { filterBar, onChoice } from '../filter-bar.ts';
 import { longDate, count, counted, price } from '../format.ts';
 import { poll } from '../poll.ts';
@@ -26,7 +33,6 @@ export function decisionCard(lastFirst: readonly Decision[]): HTMLElement {
   const all = withReasons(lastFirst.toReversed());
   const last = all.at(-1);
   if (last === undefined) return h('li');
-  const { model, date, timestamp } = last;
   const orders = all.filter(({ side }) => side !== null);
   const reasons = new Set(all.map(({ reason }) => reason));
   const listed = orders.length > 1 ? orders : [];
@@ -34,7 +40,12 @@ export function decisionCard(lastFirst: readonly Decision[]): HTMLElement {
   const said = reasons.size === 1 ? reasons : new Set(others.map(({ reason }) => reason));
   return h(
     'li',
-    h('p.did', dayLink(model, date), ...outcome(all), h('span.when.quiet', localTime(timestamp))),
+    h(
+      'p.did',
+      dayLink(last.model, last.date),
+      ...outcome(all),
+      h('span.when.quiet', localTime(last.timestamp)),
+    ),
     ...others.map(({ detail }) => detail !== null && h('p.detail', detail)),
     ...[...said].map((reason) => reason !== null && h('p.reason', reason)),
     listed.length > 0 && ordersOf(listed, reasons.size > 1),
@@ -55,16 +66,20 @@ function withReasons(decisions: readonly Decision[]): Decision[] {
 
 /** "Bought 52 symbols", "Sold 10 AAPL at 231.20", "2 orders refused". */
 function outcome(all: readonly Decision[]): HTMLElement[] {
-  const of = (kind: Decision['kind'], side: Decision['side'] = null) =>
-    all.filter((one) => one.kind === kind && (side === null || one.side === side));
-  const part = (own: readonly Decision[], words: (own: readonly Decision[]) => string) =>
-    own[0] === undefined ? [] : h(`span.act.${own[0].kind}`, words(own));
+  const part = (
+    kind: Decision['kind'],
+    words: (own: readonly Decision[]) => string,
+    side: Decision['side'] = null,
+  ) => {
+    const own = all.filter((one) => one.kind === kind && (side === null || one.side === side));
+    return own.length === 0 ? [] : h(`span.act.${kind}`, words(own));
+  };
   return [
-    part(of('trade', 'buy'), (own) => `Bought ${traded(own)}`),
-    part(of('trade', 'sell'), (own) => `Sold ${traded(own)}`),
-    part(of('refusal'), refused),
-    part(of('failure'), () => 'Failed'),
-    part(of('no_trade'), () => 'No trade'),
+    part('trade', (own) => `Bought ${traded(own)}`, 'buy'),
+    part('trade', (own) => `Sold ${traded(own)}`, 'sell'),
+    part('refusal', refused),
+    part('failure', () => 'Failed'),
+    part('no_trade', () => 'No trade'),
   ].flat();
 }
 
@@ -85,13 +100,10 @@ function refused(orders: readonly Decision[]): string {
 /** The orders, folded where they are many; with the reasons, where these differ. */
 function ordersOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
   const [first] = orders;
-  if (first === undefined || orders.length <= MOST_ORDERS) return tableOf(orders, saysWhy);
-  return h(
-    'details.fold',
-    { 'data-name': modelDayOf(first) },
-    h('summary', `All ${counted(orders.length, 'order')}`),
-    tableOf(orders, saysWhy),
-  );
+  const all = tableOf(orders, saysWhy);
+  if (first === undefined || orders.length <= MOST_ORDERS) return all;
+  const summary = h('summary', `All ${counted(orders.length, 'order')}`);
+  return h('details.fold', { 'data-name': modelDayOf(first) }, summary, all);
 }
 
 function tableOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
@@ -117,13 +129,12 @@ function tableOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
 }
 
 function rowsOf({ side, amount, symbol, price: paid, kind, detail }: Decision): HTMLElement[] {
-  const isRefused = kind === 'refusal';
   const row = h(
     'tr',
     h(`td.action.${side}`, side === 'buy' ? 'Buy' : 'Sell'),
     h('td.number', count(amount)),
     h('td', symbol ?? ''),
-    h('td.number', isRefused ? h('span.act.refusal', 'refused') : price(paid)),
+    h('td.number', kind === 'refusal' ? h('span.act.refusal', 'refused') : price(paid)),
   );
   return detail === null ? [row] : [row, h('tr', h('td.detail', { colspan: 4 }, detail))];
 }
@@ -247,13 +258,13 @@ async function showFound(
   // A search that took long has found nothing so far.
   while (messages.length === 0 && next !== null)
     ({ messages, next_before: next } = await load(next));
-  const title = h('span', 'Messages that contain ', h('q', choice.words));
-  const none = 'No message contains all of these words as whole words.';
   replace(
     content,
     section(
-      title,
-      messages.length === 0 ? h('p.notice', none) : h('ol.feed', ...messages.map(messageItem)),
+      h('span', 'Messages that contain ', h('q', choice.words)),
+      messages.length === 0
+        ? h('p.notice', 'No message contains all of these words as whole words.')
+        : h('ol.feed', ...messages.map(messageItem)),
     ),
     pager(choice, next, 'messages'),
   );
@@ -269,8 +280,8 @@ function findForm(choice: FeedChoice): HTMLElement {
   const input = (name: string, value: string, more: Attributes) =>
     h('input', { name, value, autocomplete: 'off', spellcheck: 'false', ...more });
   const asked = { type: 'search', maxlength: 200, placeholder: 'Words in any order' };
-  const kind = h('select', { name: 'kind' });
-  fillOptions(kind, [['', 'All decisions'], ...Object.entries(kindWords)], choice.kind);
+  const kinds = [['', 'All decisions'] as const, ...Object.entries(kindWords)];
+  const kind = fillOptions(h('select', { name: 'kind' }), kinds, choice.kind);
   const symbol = input('symbol', choice.symbol, { placeholder: 'All symbols', size: 10 });
   const others =
     choice.words === ''
@@ -316,15 +327,8 @@ const kindWords: Record<Decision['kind'], string> = {
 
 /** The choice in the page's address; the service checks it. */
 export function feedChoiceIn(search: string): FeedChoice {
-  const query = new URLSearchParams(search);
-  const read = (name: string) => query.get(name)?.trim() ?? '';
-  return {
-    filters: filtersIn(search),
-    kind: read('kind'),
-    symbol: read('symbol'),
-    words: read('q'),
-    before: read('before'),
-  };
+  const { q: words, ...own } = parametersIn(search, ['kind', 'symbol', 'q', 'before']);
+  return { filters: filtersIn(search), words, ...own };
 }
 
 /** The page's address with this choice. */
@@ -339,6 +343,5 @@ export function decisionsQuery({ filters, words, ...own }: FeedChoice): string {
 
 /** The query for a page of messages. */
 export function searchQuery({ filters, words, before }: FeedChoice): string {
-  const limit = String(MESSAGES_PER_PAGE);
-  return queryOf(filters, feedFilterNames, { q: words, limit, before });
+  return queryOf(filters, feedFilterNames, { q: words, limit: String(MESSAGES_PER_PAGE), before });
 }

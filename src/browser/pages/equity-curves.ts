@@ -15,7 +15,7 @@ import {
   valuesFromStart,
 } from '../plot/lines.ts';
 import { legend } from '../plot/legend.ts';
-import { createPlot, type Plot } from '../plot/plot.ts';
+import { createPlot } from '../plot/plot.ts';
 import { highest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { goTo } from '../router.ts';
@@ -24,16 +24,11 @@ import { toggle } from '../ui.ts';
 const HEIGHT = 270;
 
 /** The plot of the overview and of a job. */
-export interface Curves {
-  element: HTMLElement;
-  /** Shows later values. Returns false if the models have changed, so that a new plot is needed. */
-  update(performance: Performance): boolean;
-}
+export type Curves = ReturnType<typeof equityCurves>;
 
 /** The equity curves of all entries and the benchmark in one plot, with its controls. */
-export function equityCurves(performance: Performance, signal: AbortSignal): Curves {
+export function equityCurves(performance: Performance, signal: AbortSignal) {
   const { dates, lines, title, start } = curvesFromStart(performance);
-  const names = namesOf(lines);
   const label = `${title} of ${counted(performance.families.length, 'model')} by date`;
   const marks = cutoffMarks(performance.models);
   const onOpen = (entry: string, date: string) => {
@@ -58,21 +53,28 @@ export function equityCurves(performance: Performance, signal: AbortSignal): Cur
     change((values.findLast((value) => value !== null) ?? NaN) / start - 1);
   const list = legend(plot, lines, { wordsOf: returnOf, height: HEIGHT });
   plot.element.prepend(list.element);
-  const bar = h('div.bar', h('h2', { id: 'curves-title' }, title), controls(plot));
-  const note = h('p.quiet', noteOf(performance));
-  const element = h(
-    'section.curves',
-    { 'aria-labelledby': 'curves-title' },
-    bar,
-    plot.element,
-    cutoffNote(marks),
-    note,
+  const tools = h(
+    'div.tools',
+    h('span.quiet.wide-only', 'Click a curve to open its day'),
+    toggle('Log scale', (isLog) => plot.setLog(isLog), {
+      'aria-pressed': String(plot.isLog()),
+      'data-action': 'log',
+    }),
   );
+  const note = h('p.quiet', noteOf(performance));
   return {
-    element,
-    update(later) {
+    element: h(
+      'section.curves',
+      { 'aria-labelledby': 'curves-title' },
+      h('div.bar', h('h2', { id: 'curves-title' }, title), tools),
+      plot.element,
+      cutoffNote(marks),
+      note,
+    ),
+    /** Shows later values. Returns false if the models have changed, so that a new plot is needed. */
+    update(later: Performance): boolean {
       const next = curvesFromStart(later);
-      if (namesOf(next.lines) !== names || next.title !== title) return false;
+      if (namesOf(next.lines) !== namesOf(lines) || next.title !== title) return false;
       plot.update(next.dates, next.lines);
       list.update(next.lines);
       note.textContent = noteOf(later);
@@ -93,26 +95,6 @@ function namesOf(lines: readonly Line[]): string {
   return JSON.stringify(lines.map(({ label }) => label));
 }
 
-function controls(plot: Plot): HTMLElement {
-  return h(
-    'div.tools',
-    h('span.quiet.wide-only', 'Click a curve to open its day'),
-    toggle('Log scale', (isLog) => plot.setLog(isLog), {
-      'aria-pressed': String(plot.isLog()),
-      'data-action': 'log',
-    }),
-  );
-}
-
-interface EquityCurves {
-  /** The first one is where the curves start, before the first day. */
-  dates: string[];
-  lines: Line[];
-  title: string;
-  /** What they start with. */
-  start: number;
-}
-
 /** What the curves use of a response. */
 export interface CurvesOf {
   models: readonly ModelCurve[];
@@ -127,9 +109,9 @@ interface ModelCurve extends Pick<ModelReport, 'model' | 'initial_cash' | 'start
 
 /**
  * The curves of all entries and the benchmark: what the initial cash would have grown to over these
- * days.
+ * days, from what they start with on the first of the dates, before the first day.
  */
-export function curvesFromStart({ models, families, benchmark }: CurvesOf): EquityCurves {
+export function curvesFromStart({ models, families, benchmark }: CurvesOf) {
   const start = usualStart(models);
   const dates = datesFromStart(datesOf(models));
   const curves = new Map(models.map(({ model, curve }) => [model, curve]));
@@ -143,16 +125,15 @@ export function curvesFromStart({ models, families, benchmark }: CurvesOf): Equi
         const values = curve.map((day) => ({ date: day.date, value: read(day) * start }));
         return valuesFromStart(dates, values, start);
       };
-      const look = { ...lookOf(family), label: family };
-      if (mean === undefined) {
-        const curve = curves.get(runs[0]?.model ?? '') ?? [];
-        return { ...look, values: valuesOf(curve, ({ growth }) => growth) };
-      }
+      const curve = mean ?? curves.get(runs[0]?.model ?? '') ?? [];
+      const values = valuesOf<Pick<Day, 'date' | 'growth'>>(curve, ({ growth }) => growth);
+      const line = { ...lookOf(family), label: family, values };
+      if (mean === undefined) return line;
       const [low, high] = [valuesOf(mean, (day) => day.low), valuesOf(mean, (day) => day.high)];
-      return { ...look, values: valuesOf(mean, ({ growth }) => growth), low, high };
+      return { ...line, low, high };
     });
-  const title = growthTitle(start);
-  return { dates, lines: [...own, ...benchmarkLines(benchmark, dates, start)], title, start };
+  const lines = [...own, ...benchmarkLines(benchmark, dates, start)];
+  return { dates, lines, title: growthTitle(start), start };
 }
 
 /** What stands over curves of what a start would have grown to. */

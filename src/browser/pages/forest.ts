@@ -7,7 +7,7 @@ import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../
 import type { Comparison, ComparedModel } from '../responses.ts';
 import { type Sheet, csvButton } from '../save.ts';
 import { dash } from '../ui.ts';
-import { inLines } from './entries.ts';
+import { inLines } from './model-figures.ts';
 
 /** In pixels from the middle of a row: the line of the interval, and the runs below it. */
 const INTERVAL_AT = -6;
@@ -33,7 +33,7 @@ interface ForestOptions {
   confidence: string | null;
   days: number;
   /** What else is said under the plot. */
-  notes: readonly string[];
+  notes: readonly (string | false)[];
 }
 
 /**
@@ -61,13 +61,8 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
     h('thead', h('tr', h('th', { scope: 'col' }, 'Model'), axis, ...titles)),
     h('tbody', ...rows),
   );
-  const caption = 'Returns with their intervals';
-  const exports = h(
-    'div.exports',
-    csvButton(caption, () => sheetOf(models)),
-  );
-  const isCut = models.some(({ interval }) =>
-    [interval?.low, interval?.high].some((end) => end !== undefined && scale.isBeyond(end)),
+  const isCut = models.some(
+    ({ interval: own }) => own && (scale.isBeyond(own.low) || scale.isBeyond(own.high)),
   );
   const each = areLeast
     ? 'Each model ran once, so the intervals leave out how much it varies from run to run.'
@@ -77,7 +72,10 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
     legend(options),
     table,
     h('p.quiet.about', [each, isCut && CUT_OFF, ...notes].filter(Boolean).join(' ')),
-    exports,
+    h(
+      'div.exports',
+      csvButton('Returns with their intervals', () => sheetOf(models)),
+    ),
   );
 }
 
@@ -159,7 +157,10 @@ function plotOf(model: ComparedModel, scale: Scale, benchmarkAt: number | null):
     },
     ...ticks.map((tick) => upright(percent(tick), tick === 0 ? 'zero' : 'rule')),
     benchmarkAt !== null && upright(benchmarkAt, 'against'),
-    middle(
+    // Heights are counted from the middle of the row, however high it is.
+    svg(
+      'svg',
+      { y: '50%', overflow: 'visible' },
       ...(interval === null ? [] : reach(interval, scale, INTERVAL_AT)),
       ...dots,
       own !== null && outline(DIAMOND, 'mean', percent(own), INTERVAL_AT),
@@ -170,11 +171,6 @@ function plotOf(model: ComparedModel, scale: Scale, benchmarkAt: number | null):
 /** A vertical line through the whole height. */
 function upright(at: number, look: string): SVGElement {
   return svg('line', { class: look, x1: `${at}%`, x2: `${at}%`, y1: 0, y2: '100%' });
-}
-
-/** Marks whose heights are counted from the middle of the row, however high it is. */
-function middle(...marks: readonly Child[]): SVGElement {
-  return svg('svg', { y: '50%', overflow: 'visible' }, ...marks);
 }
 
 /** A line with a cap at both ends, or an arrow head where it continues beyond the plot. */

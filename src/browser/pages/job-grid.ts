@@ -57,22 +57,13 @@ export function jobGrid(first: Status): Live<Status> {
   });
   show();
   const file = csvButton(`Model-days of ${first.job_id}`, () => sheetOf(latest));
-  return {
-    element: h('div.job-grid', dates.tools, models.tools, body, h('div.exports', legend(), file)),
-    update,
-  };
+  const exports = h('div.exports', legend(), file);
+  return { element: h('div.job-grid', dates.tools, models.tools, body, exports), update };
 }
 
 /** The runs of an entry are one below the other. */
 function inOrder({ entries }: Status): string[] {
   return entries.flatMap(({ runs }) => runs);
-}
-
-interface Pager {
-  /** False when there is one page. */
-  tools: HTMLElement | false;
-  /** What is on the page that the reader chose. */
-  shown(): readonly string[];
 }
 
 /**
@@ -92,7 +83,7 @@ function pager(
     words: Record<'items' | 'back' | 'on', string>;
     show: () => void;
   },
-): Pager {
+) {
   const pages = Math.ceil(items.length / most);
   let page = opened === undefined ? 0 : Math.floor(Math.max(0, items.indexOf(opened)) / most);
   const place = h('span', { role: 'status' });
@@ -102,13 +93,12 @@ function pager(
     tell();
     show();
   };
-  const [back, on] = [
-    button(words.back, () => turn(page - 1)),
-    button(words.on, () => turn(page + 1)),
-  ];
+  const back = button(words.back, () => turn(page - 1));
+  const on = button(words.on, () => turn(page + 1));
   tell();
   return {
     tools: pages > 1 && h('div.tools', back, place, on),
+    /** What is on the page that the reader chose. */
     shown: () => items.slice(page * most, (page + 1) * most),
   };
 }

@@ -14,7 +14,7 @@ import {
   shortList,
   unbrokenDate,
 } from '../format.ts';
-import { NO_FILTERS, queryOf } from '../filters.ts';
+import { NO_FILTERS, parametersIn, queryOf } from '../filters.ts';
 import { poll } from '../poll.ts';
 import type { Job, Jobs, Status } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
@@ -41,8 +41,8 @@ function statusLinks({ status: chosen }: JobChoice): HTMLElement {
     ...jobStatuses.map((status) => [status, jobStatusWords[status]] as const),
   ];
   const links = entries.map(([status, words]) => {
-    const path = jobListPath({ status, before: '' });
-    return h('a', { href: path, 'aria-current': status === chosen && 'true' }, words);
+    const href = jobListPath({ status, before: '' });
+    return h('a', { href, 'aria-current': status === chosen && 'true' }, words);
   });
   return h('nav.tabs', { 'aria-label': 'Jobs by status', hidden: isPublished() }, ...links);
 }
@@ -56,7 +56,13 @@ function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'mov
   const trouble = h('div.trouble-place');
   const pager = h('nav.way', { 'aria-label': 'Pages of jobs' });
   return ({ jobs, next_before: next }) => {
-    renew(pager, ...pagerLinks(choice, next));
+    // The service counts jobs from the newest on, so the way back to newer ones is Back, or the
+    // first page.
+    renew(
+      pager,
+      choice.before !== '' && link(jobListPath({ ...choice, before: '' }), 'Newest jobs'),
+      next !== null && link(jobListPath({ ...choice, before: next }), 'Older jobs'),
+    );
     if (jobs.length === 0) {
       board = null;
       replace(content, h('p.notice', ...noJobs(choice)), pager);
@@ -75,17 +81,6 @@ function noJobs({ status, before }: JobChoice): (Node | string)[] {
   if (before !== '') return ['There are no older jobs.'];
   if (status !== '') return [`No job has the status “${jobStatusWords[status]}”.`];
   return ['There are no jobs yet.', ...wayToAJob('Start one')];
-}
-
-/**
- * The service counts jobs from the newest on, so the way back to newer ones is Back, or the first
- * page.
- */
-function pagerLinks({ status, before }: JobChoice, next: string | null): HTMLElement[] {
-  return [
-    ...(before === '' ? [] : [link(jobListPath({ status, before: '' }), 'Newest jobs')]),
-    ...(next === null ? [] : [link(jobListPath({ status, before: next }), 'Older jobs')]),
-  ];
 }
 
 function jobTable(jobs: readonly Job[]) {
@@ -127,9 +122,11 @@ function datesOf({ start_date: first, end_date: last }: Job): string {
 
 function ranOf(job: Job): HTMLElement {
   const warnings = job.warnings?.length ?? 0;
-  const look = job.progress.failed > 0 && 'loss';
-  const words = h('span', { class: look }, ranInWords(job));
-  return h('span', words, warnings > 0 && h('small.quiet', ` ${counted(warnings, 'warning')}`));
+  return h(
+    'span',
+    h('span', { class: job.progress.failed > 0 && 'loss' }, ranInWords(job)),
+    warnings > 0 && h('small.quiet', ` ${counted(warnings, 'warning')}`),
+  );
 }
 
 function modelsOf({ models, universe }: Job): HTMLElement {
@@ -158,12 +155,8 @@ const JOBS_PER_PAGE = 25;
 
 /** The choice in the page's address. A status that does not exist counts as none. */
 export function jobChoiceIn(search: string): JobChoice {
-  const query = new URLSearchParams(search);
-  const wanted = query.get('status');
-  return {
-    status: jobStatuses.find((status) => status === wanted) ?? '',
-    before: query.get('before')?.trim() ?? '',
-  };
+  const { status: wanted, before } = parametersIn(search, ['status', 'before']);
+  return { status: jobStatuses.find((status) => status === wanted) ?? '', before };
 }
 
 /** The page's address with this choice. */

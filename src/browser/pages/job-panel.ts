@@ -26,8 +26,11 @@ import { jobGrid } from './job-grid.ts';
 export function newestTrouble(jobs: readonly Job[]): HTMLElement | false {
   const job = jobs.find(({ completed_at: end, status }) => end !== null && status !== 'discarded');
   if (job?.status !== 'failed' && job?.status !== 'partial') return false;
-  const way = link(jobPath(job.job_id), `Job ${shortId(job.job_id)}`);
-  return h(isBad(job) ? 'p.notice.bad.trouble' : 'p.notice.trouble', way, `: ${troubleOf(job)}`);
+  return h(
+    isBad(job) ? 'p.notice.bad.trouble' : 'p.notice.trouble',
+    link(jobPath(job.job_id), `Job ${shortId(job.job_id)}`),
+    `: ${troubleOf(job)}`,
+  );
 }
 
 /** Whether at least as many model-days failed as were completed. */
@@ -43,9 +46,8 @@ export function troubleOf({
 }: Pick<Job, 'progress' | 'error' | 'most_frequent_error'>): string {
   const { failed, total_model_days: total } = progress;
   if (most === null) return error ?? 'it failed.';
-  const all = `${count(failed)} of ${counted(total, 'model-day')} failed`;
   const those = most.model_days < failed ? `, ${count(most.model_days)} of them with` : '';
-  return `${all}${those}: ${most.reason}`;
+  return `${count(failed)} of ${counted(total, 'model-day')} failed${those}: ${most.reason}`;
 }
 
 /** All model-days that failed, were skipped or never ran for one reason, with the first of them. */
@@ -70,26 +72,20 @@ export function leftOutOf({
     )
     .filter(({ status }) => LEFT_OUT.includes(status) && (status !== 'pending' || end !== null))
     .map((detail) => ({ ...detail, error: detail.error ?? NOT_RUN }));
-  const byReason = Map.groupBy(without, ({ status, error }) => `${status} ${error}`);
-  const alike = [...byReason.values()].flatMap((days) =>
-    days.slice(0, 1).map((first) => ({ ...first, days })),
-  );
-  return alike.sort(
-    (one, other) =>
-      LEFT_OUT.indexOf(one.status) - LEFT_OUT.indexOf(other.status) ||
-      other.days.length - one.days.length,
-  );
+  return [...Map.groupBy(without, ({ status, error }) => `${status} ${error}`).values()]
+    .flatMap((days) => days.slice(0, 1).map((first) => ({ ...first, days })))
+    .sort(
+      (one, other) =>
+        LEFT_OUT.indexOf(one.status) - LEFT_OUT.indexOf(other.status) ||
+        other.days.length - one.days.length,
+    );
 }
 
-/** A job with its progress, warnings and model-days, kept up to date while it is unfinished. */
-export interface JobPanel {
-  element: HTMLElement;
-  /** Requests the job's status, shows it and returns it; null for an unknown job. */
-  refresh(signal: AbortSignal): Promise<Status | null>;
-}
-
-/** The panel of a job, empty until its first refresh; with `titled` it links to the job's page. */
-export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPanel {
+/**
+ * A job with its progress, warnings and model-days, kept up to date while it is unfinished: empty
+ * until its first refresh; with `titled` it links to the job's page.
+ */
+export function jobPanel(jobId: string, { titled }: { titled: boolean }) {
   const parts = {
     state: h('span.state'),
     figures: h('p.quiet'),
@@ -114,10 +110,9 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
     if (notes.textContent !== later.textContent) replace(notes, ...later.childNodes);
   };
   const name = `Job ${shortId(jobId)}`;
-  const title = titled && h('h2', link(jobPath(jobId), name));
   const bar = h(
     'div.bar',
-    title,
+    titled && h('h2', link(jobPath(jobId), name)),
     parts.state,
     parts.figures,
     parts.cancel,
@@ -125,10 +120,10 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }): JobPan
   );
   return {
     element: h('section.job', { 'aria-label': name }, bar, parts.bar, notes, fold, spoken),
-    async refresh(signal) {
-      const path = `/simulate/status/${encodeURIComponent(jobId)}` as const;
-      const asked = get(path, '', signal).catch(unlessMissing);
-      const status = await asked.catch((error: unknown) => {
+    /** Requests the job's status, shows it and returns it; null for an unknown job. */
+    async refresh(signal: AbortSignal): Promise<Status | null> {
+      const asked = get(`/simulate/status/${encodeURIComponent(jobId)}`, '', signal);
+      const status = await asked.catch(unlessMissing).catch((error: unknown) => {
         if (grid === null) replace(notes, h('p.notice.bad', `${messageOf(error)} ${TRIES_AGAIN}`));
         throw error;
       });
@@ -147,32 +142,26 @@ function showState(status: Status, { state, figures, bar, cancel, discard }: Par
   const isOver = status.completed_at !== null;
   state.className = `state ${status.status}`;
   renew(state, jobStatusWords[status.status]);
-  const finished = total - pending;
   bar.max = Math.max(1, total);
-  bar.value = finished;
+  bar.value = total - pending;
   bar.hidden = isOver;
   const isView = viewedFile() !== null;
   cancel.hidden = isOver || isView;
   discard.hidden = !isOver || isView || status.status === 'discarded';
   const { cost_usd: known, model_days_without_cost: without } = status.usage;
-  const hasUsed = known !== null || without > 0;
+  const seconds = secondsToGo(status);
+  const toGo = seconds === null ? '' : `, about ${duration(seconds)} to go`;
   const when = isOver
     ? ['ended ', localTime(status.completed_at), ', took ', duration(status.total_duration_seconds)]
-    : ['started ', localTime(status.started_at ?? status.created_at), timeToGo(status)];
+    : ['started ', localTime(status.started_at ?? status.created_at), toGo];
   renew(
     figures,
     ranInWords(status),
-    hasUsed && ` · ${jobCost(status.usage)}`,
+    (known !== null || without > 0) && ` · ${jobCost(status.usage)}`,
     status.universe !== null && ` · universe ${status.universe}`,
     ' · ',
     ...when,
   );
-}
-
-/** An estimate from the pace so far. */
-function timeToGo(status: Status): string {
-  const seconds = secondsToGo(status);
-  return seconds === null ? '' : `, about ${duration(seconds)} to go`;
 }
 
 /** The other warnings of a job are folded: each of a thousand models may have one. */
@@ -183,13 +172,13 @@ function notesOf(status: Status): HTMLElement[] {
   const most =
     first?.status === 'failed' ? { reason: first.error, model_days: first.days.length } : null;
   const trouble = most && troubleOf({ ...status, most_frequent_error: most });
-  const problems = [status.error, trouble].filter((words) => words !== null);
-  const warnings = (status.warnings ?? []).map((warning) => h('p.notice', warning));
-  const folded = foldAfter(WARNINGS_AT_FIRST, warnings, (others) =>
-    counted(others, 'more warning'),
-  );
   const look = isBad(status) ? 'p.notice.bad' : 'p.notice';
-  return [...problems.map((words) => h(look, words)), ...folded];
+  const problems = [status.error, trouble].flatMap((words) =>
+    words === null ? [] : h(look, words),
+  );
+  const warnings = (status.warnings ?? []).map((warning) => h('p.notice', warning));
+  const summary = (others: number) => counted(others, 'more warning');
+  return [...problems, ...foldAfter(WARNINGS_AT_FIRST, warnings, summary)];
 }
 
 const CANCEL = {
@@ -259,21 +248,16 @@ export function jobCost({
   cost_usd: known,
   model_days_without_cost: without,
 }: Status['usage']): string {
-  if (without === 0) return cost(known);
-  return isSomething(known) ? `at least ${cost(known)}` : 'cost unknown';
-}
-
-/** Whether a cost is more than what is shown as zero: "at least $0" says nothing. */
-function isSomething(known: number | null): boolean {
-  return /[1-9]/.test(cost(known));
+  const words = cost(known);
+  if (without === 0) return words;
+  return /[1-9]/.test(words) ? `at least ${words}` : 'cost unknown'; // "at least $0" says nothing
 }
 
 /** The cost of a job in a sentence, and for how many of its model-days it is not known. */
 export function totalInWords(usage: Status['usage']): string {
   const { model_days_without_cost: without } = usage;
-  const unknown = without > 0 && `${counted(without, 'model-day')} without a known cost`;
-  const parts = [jobCost(usage), 'with failed model-days', unknown].filter(Boolean);
-  return `The whole job: ${parts.join(', ')}. The table covers the completed model-days in use.`;
+  const unknown = without > 0 ? `, ${counted(without, 'model-day')} without a known cost` : '';
+  return `The whole job: ${jobCost(usage)}, with failed model-days${unknown}. The table covers the completed model-days in use.`;
 }
 
 /**
@@ -301,11 +285,11 @@ export function entryView(entry: Entry): HTMLElement {
     url,
     parameters,
     repeats,
+    price_per_million_tokens: prices,
     knowledge_cutoff: cutoff,
     max_cost_usd: limit,
   } = entry;
   const { model: _model, ...others } = parameters;
-  const prices = entry.price_per_million_tokens;
   const rows: [string, string | null][] = [
     ['Model', `${basemodel} (${KINDS[kind]})`],
     ['Runs', repeats > 1 ? `run ${entry.run} of ${repeats}` : null],
@@ -321,6 +305,8 @@ export function entryView(entry: Entry): HTMLElement {
     ['Tools', entry.tools.join(', ')],
     ['Prompt', entry.prompt],
   ];
-  const known = rows.filter((row): row is [string, string] => row[1] !== null);
-  return definitions('entry', known);
+  return definitions(
+    'entry',
+    rows.filter(([, words]) => words !== null),
+  );
 }

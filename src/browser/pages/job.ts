@@ -12,11 +12,11 @@ import {
   byName,
   entriesIn,
 } from '../format.ts';
-import { poll, recompute, type RefreshFor } from '../poll.ts';
-import type { JobEntry, Status, ModelReport, Performance } from '../responses.ts';
+import { poll, recompute } from '../poll.ts';
+import type { Status, ModelReport, Performance } from '../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { liveTable, numberColumn, textColumn, nameColumn } from '../table.ts';
-import { definitions, foldAfter, link, missing, section } from '../ui.ts';
+import { definitions, fold, foldAfter, link, missing, section } from '../ui.ts';
 import {
   entryName,
   entryView,
@@ -28,18 +28,14 @@ import {
 import { MAX_COMPARED } from '../../basics/runs.ts';
 import { isPublished } from '../address.ts';
 import { get } from '../api.ts';
-import { askWhoLeads } from './entries.ts';
-import { figureColumn, figureNamed } from './model-figures.ts';
+import { figureColumn, figureNamed, askWhoLeads } from './model-figures.ts';
 import { rankedModels } from './leaderboard.ts';
 
-/** Who leads in one job, its curves, leaderboard and cost, over its own model-days. */
-interface JobResults {
-  element: HTMLElement;
-  refreshFor: RefreshFor;
-}
-
-/** The results of a job, empty until its first refresh. */
-function jobResults(jobId: string, signal: AbortSignal): JobResults {
+/**
+ * Who leads in one job, its curves, leaderboard and cost, over its own model-days: empty until its
+ * first refresh.
+ */
+function jobResults(jobId: string, signal: AbortSignal) {
   const element = h('div.stack');
   const query = `?job_id=${encodeURIComponent(jobId)}`;
   const choice = link(`/${query}`, 'On the overview');
@@ -108,14 +104,10 @@ function costSection({ performance: first }: Costs): Live<Costs> {
   return {
     element: section('Cost', total, models.element),
     update({ performance, usage }) {
-      models.update(inOrder(performance));
+      models.update(performance.models.toSorted((one, other) => byName(one.model, other.model)));
       renew(total, totalInWords(usage));
     },
   };
-}
-
-function inOrder({ models }: Performance): ModelReport[] {
-  return models.toSorted((one, other) => byName(one.model, other.model));
 }
 
 /**
@@ -133,33 +125,27 @@ export const showJob: Page = async (host, params, signal) => {
     link('/job-list', 'All jobs'),
     h('span.quiet', jobId),
   );
-  const title = heading(`Job ${shortId(jobId)}`);
   leftOut.element.hidden = true; // until the job is known
-  replace(host, title, way, panel.element, results.element, leftOut.element, ran);
-  const show = (status: Status) => {
+  const parts = [way, panel.element, results.element, leftOut.element, ran];
+  replace(host, heading(`Job ${shortId(jobId)}`), ...parts);
+
+  let isOver = true;
+  const refresh = async () => {
+    const status = await panel.refresh(signal);
+    if (status === null) {
+      const ways = [link('/job-list', 'all jobs'), ', '];
+      replace(panel.element, ...missing(`There is no job ${jobId}.`, ...ways));
+      return 'still';
+    }
+    isOver = status.completed_at !== null;
     leftOut.element.hidden = false;
     if (ran.childElementCount === 0) replace(ran, ranWith(status));
     leftOut.update(status);
+    const hasMoved = await results.refreshFor(status);
+    return hasMoved || !isOver ? 'moving' : 'still';
   };
-  const refresh = async (): Promise<{ status: Status | null; hasMoved: boolean }> => {
-    const status = await panel.refresh(signal);
-    if (status === null) {
-      replace(
-        panel.element,
-        ...missing(`There is no job ${jobId}.`, link('/job-list', 'all jobs'), ', '),
-      );
-      return { status, hasMoved: false };
-    }
-    show(status);
-    return { status, hasMoved: await results.refreshFor(status) };
-  };
-  const { status: first } = await refresh();
-  if (first?.completed_at !== null) return;
-  return () =>
-    poll(async () => {
-      const { status, hasMoved } = await refresh();
-      return status?.completed_at === null || hasMoved ? 'moving' : 'still';
-    }, signal);
+  await refresh();
+  if (!isOver) return () => poll(refresh, signal);
 };
 
 function datesOf({ days }: Alike): string[] {
@@ -202,10 +188,10 @@ function leftOutView(): Live<Status> {
     element: section('Left out', nothing, reasons.element),
     update(status) {
       const rows = leftOutOf(status);
-      const isOver = status.completed_at !== null;
-      renew(nothing, isOver ? 'Nothing: every model-day was completed.' : 'Nothing so far.');
+      const isRunning = status.completed_at === null;
+      renew(nothing, isRunning ? 'Nothing so far.' : 'Nothing: every model-day was completed.');
       nothing.hidden = rows.length > 0;
-      reasons.element.hidden = rows.length === 0;
+      reasons.element.hidden = !nothing.hidden;
       reasons.update(rows);
     },
   };
@@ -231,18 +217,14 @@ function ranWith(status: Status): HTMLElement {
   return section(
     'Terms',
     definitions('entry', termsInWords(status)),
-    h('details.fold', h('summary', counted(symbols.length, 'symbol')), h('p', symbols.join(', '))),
+    fold(counted(symbols.length, 'symbol'), h('p', symbols.join(', '))),
     h('h3', 'What ran'),
     ...foldAfter(
       ENTRIES_AT_FIRST,
-      status.entries.map(entryFold),
+      status.entries.map((ran) => fold(entryName(ran), entryView(ran.entry))),
       (others) => `${count(others)} more`,
     ),
   );
-}
-
-function entryFold(ran: JobEntry): HTMLElement {
-  return h('details.fold', h('summary', entryName(ran)), entryView(ran.entry));
 }
 
 /** The terms of a job, each with its name. */
@@ -283,9 +265,9 @@ function commission({
   commission_bps: share,
 }: Status['terms']): string {
   const parts = [
-    ...(fixed > 0 ? [`$${money(fixed)}`] : []),
-    ...(share > 0 ? [`${basisPoints(share)} of its value`] : []),
-  ];
+    fixed > 0 && `$${money(fixed)}`,
+    share > 0 && `${basisPoints(share)} of its value`,
+  ].filter(Boolean);
   return parts.length === 0 ? 'none' : `${parts.join(' and ')} per executed order`;
 }
 

@@ -7,16 +7,19 @@ import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
-import { reasonList, link } from '../ui.ts';
-import { type EntryReport, entriesOf, entryFigure, fromTo, valueOf } from './entries.ts';
+import { fold, reasonList, link } from '../ui.ts';
 import { usualStart, type Curves, equityCurves } from './equity-curves.ts';
-import { type Figure, briefFigures, figureNamed, numberIn } from './model-figures.ts';
-
-/** The table of the entries, with what its ranking covers. */
-interface Leaderboard extends Live<Performance> {
-  /** Shows what only the details of the models have. */
-  complete(detailed: Performance): void;
-}
+import {
+  type Figure,
+  briefFigures,
+  figureNamed,
+  numberIn,
+  type EntryReport,
+  entriesOf,
+  entryFigure,
+  fromTo,
+  valueOf,
+} from './model-figures.ts';
 
 const VALUE = 'What the initial cash grew to over these days, at the last close';
 
@@ -27,8 +30,11 @@ interface Row {
   benchmark: Performance['benchmark'];
 }
 
-/** Every entry with the figures that distinguish it from the others: means of its runs. */
-function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard {
+/**
+ * A table of every entry with the figures that distinguish it from the others, means of its runs;
+ * with what its ranking covers.
+ */
+function leaderboard(performance: Performance, choice: HTMLElement) {
   const details = new Map<string, ModelReport['details']>();
   let newest = performance;
   const rowsNow = () => rowsOf(newest, details);
@@ -55,11 +61,12 @@ function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard
       board.element,
       marks,
     ),
-    update(later) {
+    update(later: Performance) {
       show(later);
       board.update(rowsNow());
     },
-    complete({ models: known }) {
+    /** Shows what only the details of the models have. */
+    complete({ models: known }: Performance) {
       for (const { model, details: own } of known) details.set(model, own);
       board.update(rowsNow());
     },
@@ -70,7 +77,6 @@ function leaderboard(performance: Performance, choice: HTMLElement): Leaderboard
 function columnsOf(performance: Performance, newest: () => Performance): Column<Row>[] {
   const { conventions, common, families, models } = performance;
   const start = usualStart(models);
-  const hasRuns = families.some(({ runs }) => runs.length > 1);
   const column = (figure: Figure) =>
     numberColumn<Row>(figure.label, (row) => figureOf(row, figure), figure.format, {
       ...figure,
@@ -82,17 +88,16 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
     read: ({ details }) => details?.style?.alpha ?? null,
     reason: ({ details }) => details?.style?.unavailable ?? undefined,
   });
-  const brief = briefFigures(conventions);
-  const figures = conventions.factors.length > 0 ? [...brief, alpha] : brief;
-  const [total, ...others] = figures.map(column);
+  const figures = briefFigures(conventions);
+  if (conventions.factors.length > 0) figures.push(alpha);
   // In common days all have as many, which the words above the table say.
-  const days = common === null ? [figureNamed(conventions, 'model_days', { label: 'Days' })] : [];
+  if (common === null) figures.push(figureNamed(conventions, 'model_days', { label: 'Days' }));
+  const columns = figures.map(column);
+  // Beside the return.
+  if (families.some(({ runs }) => runs.length > 1)) columns.splice(1, 0, runsColumn(newest));
   return [
     nameColumn('Model', 'name', { cell: nameCell }),
-    ...(total === undefined ? [] : [total]),
-    ...(hasRuns ? [runsColumn(() => extentOf(newest()))] : []),
-    ...others,
-    ...days.map(column),
+    ...columns,
     numberColumn('Value', (row) => valueOf(totalOf(row), start), money, { meaning: VALUE }),
   ];
 }
@@ -122,7 +127,7 @@ function nameCell({ name, entry, benchmark }: Row): HTMLElement {
     return h('div.named', h('span.name', { title: benchmark.name }, swatch(BENCHMARK_LOOK), name));
   const runs = entry.runs
     .toSorted((one, other) => byName(one.model, other.model))
-    .map((run) => h('li', runLink(run), ` ${change(run.total_return)}`));
+    .map((run) => h('li', runLink(run.model, name), ` ${change(run.total_return)}`));
   return h(
     'div.named',
     modelLink(name, lookOf(name)),
@@ -135,14 +140,15 @@ function nameCell({ name, entry, benchmark }: Row): HTMLElement {
 /** In pixels. */
 const [DOTS_WIDTH, DOTS_HEIGHT, DOT] = [56, 14, 3.5];
 
-/** A dot per run at its return, on one scale for all entries, with a line at zero. */
-function runsColumn(extent: () => readonly [low: number, high: number]) {
+/** A dot per run at its return, on one scale for all runs of all entries, with a line at zero. */
+function runsColumn(newest: () => Performance) {
   return {
     title: 'Runs',
     isDrawing: true,
     isSpare: true,
     cell: ({ name, entry }: Row) => {
-      const [low, high] = extent();
+      const all = newest().models.flatMap((run) => run.total_return ?? []);
+      const [low, high] = [lowest(all, 0), highest(all, 0)];
       const x = (value: number) =>
         DOT + ((value - low) / (high - low || 1)) * (DOTS_WIDTH - 2 * DOT);
       const middle = DOTS_HEIGHT / 2;
@@ -160,12 +166,6 @@ function runsColumn(extent: () => readonly [low: number, high: number]) {
       );
     },
   };
-}
-
-/** The returns of all runs, and zero, lie in between. */
-function extentOf({ models }: Performance): [low: number, high: number] {
-  const returns = models.flatMap((run) => run.total_return ?? []);
-  return [lowest(returns, 0), highest(returns, 0)];
 }
 
 /** The row's marks in words; each in a sentence on hover, and those of every run below the table. */
@@ -193,7 +193,7 @@ function markList(models: readonly ModelReport[]): HTMLElement | false {
   }));
   const rows = new Set(marked.map(({ family }) => family)).size;
   const title = `Why ${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} marked`;
-  return marked.length > 0 && h('details.fold', h('summary', title), reasonList(entries));
+  return rows > 0 && fold(title, reasonList(entries));
 }
 
 const NOT_SHARED =
@@ -209,12 +209,7 @@ function rankingView(performance: Performance): HTMLElement {
     models.length > 0 && h('p', `${counted(models.length, 'model')} ${are} not ranked:`),
     reasonList(models),
     days.length > 0 &&
-      h(
-        'details.fold',
-        h('summary', `Days that do not count: ${count(days.length)}`),
-        h('p', NOT_SHARED),
-        reasonList(days),
-      ),
+      fold(`Days that do not count: ${count(days.length)}`, h('p', NOT_SHARED), reasonList(days)),
   );
 }
 
@@ -296,40 +291,29 @@ interface RankedModels {
   detailed: () => Promise<Performance>;
 }
 
-interface RankedFigures {
-  performance: Performance;
-  /** Who leads; null where it is not known. */
-  answer: string | null;
-}
-
 /**
- * Empty until there are figures. Later ones are shown in place, those of other models in a new plot
- * and a new table.
+ * Empty until there are figures, and an answer who leads (null where it is not known). Later ones
+ * are shown in place, those of other models in a new plot and a new table.
  */
 export function rankedModels(
   { choice, query, detailed }: RankedModels,
   signal: AbortSignal,
-): Live<RankedFigures> {
+): Live<{ performance: Performance; answer: string | null }> {
   const element = h('div.stack');
   const sentence = h('p.answer', { 'aria-live': 'polite' });
   const compare = link(`/compare${query}`, 'Compare the models with intervals');
-  const isThere = compare.hasAttribute('href');
-  const further = h('p', { hidden: !isThere }, 'Could the difference be chance? ', compare, '.');
+  const hidden = !compare.hasAttribute('href');
+  const further = h('p', { hidden }, 'Could the difference be chance? ', compare, '.');
   let drawing = new AbortController();
-  let shown: { curves: Curves; board: Leaderboard } | null = null;
-  let isCompleting = false;
-  const complete = () => {
-    if (isCompleting) return;
-    isCompleting = true;
-    detailed()
-      .then((performance) => shown?.board.complete(performance))
-      .catch(() => undefined) // the column stays empty
-      .finally(() => (isCompleting = false));
-  };
+  let shown: { curves: Curves; board: ReturnType<typeof leaderboard> } | null = null;
+  let completing: Promise<unknown> | null = null;
   return {
     element,
     update({ performance, answer }) {
-      complete();
+      completing ??= detailed()
+        .then((own) => shown?.board.complete(own))
+        .catch(() => undefined) // the column stays empty
+        .finally(() => (completing = null));
       replace(sentence, answer);
       if (shown?.curves.update(performance)) return shown.board.update(performance);
       drawing.abort();

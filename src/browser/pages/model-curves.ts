@@ -48,34 +48,39 @@ export function valueCurve(
   const { model, start_value: start } = report;
   const { title, days: curve } = daysBesideBenchmark(report.curve, start);
   const dates = datesOf(curve);
-  const values = valuesFromStart(dates, curve, start);
-  const value: Line = { ...lookOf(model), label: model, values };
+  const value: Line = {
+    ...lookOf(model),
+    label: model,
+    values: valuesFromStart(dates, curve, start),
+  };
   const lines = [value, ...benchmarkLines(performance.benchmark, dates, start)];
-  const days = daysWithTrades(curve, trades);
   const hasDividends = trades.some(({ side }) => side === 'dividend');
-  const label = `${title} by date, with trades${hasDividends ? ' and dividends' : ''}`;
   const marks = cutoffMarks(performance.models);
-  const drawOver = (scale: Scale) => tradeMarks(scale, days);
-  const options = { label, keptAs: 'curve', lines, format: money, height: VALUE_HEIGHT };
-  const plot = modelPlot(report, { ...options, marks, drawOver }, signal);
-  const dividend = hasDividends ? ['   ', h('span.mark.dividend', '●'), ' dividend'] : [];
-  const key = [
-    h('span.mark.gain', '▲'),
-    ' bought   ',
-    h('span.mark.loss', '▼'),
-    ' sold',
-    ...dividend,
-  ];
-  const names = legend(plot, lines).element;
-  const note = h('p.quiet', benchmarkWords(performance.benchmark));
-  const help = '   Click on the curve to open a day';
+  const options = {
+    label: `${title} by date, with trades${hasDividends ? ' and dividends' : ''}`,
+    keptAs: 'curve',
+    lines,
+    format: money,
+    height: VALUE_HEIGHT,
+    marks,
+    drawOver: (scale: Scale) => tradeMarks(scale, curve, trades),
+  };
+  const plot = modelPlot(report, options, signal);
   return section(
     title,
-    names,
-    h('p.quiet.key-line', ...key, h('span.on-screen', help)),
+    legend(plot, lines).element,
+    h(
+      'p.quiet.key-line',
+      h('span.mark.gain', '▲'),
+      ' bought   ',
+      h('span.mark.loss', '▼'),
+      ' sold',
+      ...(hasDividends ? ['   ', h('span.mark.dividend', '●'), ' dividend'] : []),
+      h('span.on-screen', '   Click on the curve to open a day'),
+    ),
     plot.element,
     cutoffNote(marks),
-    note,
+    h('p.quiet', benchmarkWords(performance.benchmark)),
   );
 }
 
@@ -100,20 +105,6 @@ export function daysBesideBenchmark(
     : { title: growthTitle(start), days: grown };
 }
 
-interface DayWithTrades {
-  date: string;
-  value: number;
-  trades: readonly Trade[];
-}
-
-function daysWithTrades(curve: readonly Day[], trades: readonly Trade[]): DayWithTrades[] {
-  const byDate = Map.groupBy(trades, ({ date }) => date);
-  return curve.flatMap(({ date, value }) => {
-    const own = byDate.get(date);
-    return own === undefined ? [] : { date, value, trades: own };
-  });
-}
-
 /** About a point: a triangle below it that points up, one above it that points down, a dot on it. */
 const MARKS = {
   buy: ['M0 5L3.5 11H-3.5Z', 'gain'],
@@ -122,10 +113,11 @@ const MARKS = {
 } as const;
 
 /** A mark per day for its purchases, one for its sales, and one for its dividends. */
-function tradeMarks({ x, y }: Scale, days: readonly DayWithTrades[]): SVGElement[] {
-  return days.flatMap(({ date, value, trades }) => {
+function tradeMarks({ x, y }: Scale, days: readonly Day[], trades: readonly Trade[]): SVGElement[] {
+  const byDate = Map.groupBy(trades, ({ date }) => date);
+  return days.flatMap(({ date, value }) => {
     const point = `${x(date).toFixed(1)} ${y(value).toFixed(1)}`;
-    const sides = new Set(trades.map(({ side }) => side));
+    const sides = new Set(byDate.get(date)?.map(({ side }) => side));
     return Object.entries(MARKS).flatMap(([side, [outline, colour]]) =>
       sides.has(side) ? markAt(outline, colour, point) : [],
     );
@@ -148,15 +140,13 @@ export function drawdowns(
   const dates = datesOf(report.curve);
   const below = report.curve.map(({ date, drawdown }) => ({ date, value: 0 - drawdown }));
   const values = valuesFromStart(dates, below, 0);
-  const zero = values.map(() => 0);
-  const line: Line = { label: 'Drawdown', values, colour: 'loss', low: values, high: zero };
-  const drawOver = (scale: Scale) => fallMarks(scale, fallsOf(deepest, dates));
+  const high = values.map(() => 0);
   const options = {
     label: 'Drawdown by date',
-    lines: [line],
+    lines: [{ label: 'Drawdown', values, colour: 'loss', low: values, high }],
     format: share,
     height: DRAWDOWN_HEIGHT,
-    drawOver,
+    drawOver: (scale: Scale) => fallMarks(scale, fallsOf(deepest, dates)),
   };
   const { element } = modelPlot(report, options, signal);
   return h(
@@ -166,12 +156,8 @@ export function drawdowns(
   );
 }
 
-interface Row extends Drawdown {
-  place: number;
-}
-
 function tableOf(deepest: readonly Drawdown[]): HTMLElement {
-  return table<Row>({
+  return table({
     caption: 'Deepest drawdowns, with their numbers in the plot',
     rows: deepest.map((drawdown, index) => ({ ...drawdown, place: index + 1 })),
     none: 'The value never fell below its last high.',
@@ -189,7 +175,10 @@ function tableOf(deepest: readonly Drawdown[]): HTMLElement {
 }
 
 /** Shades each fall from its high to its recovery, with a dot at its low and its number beside it. */
-function fallMarks({ area, x: xOf, y: yOf }: Scale, falls: readonly Fall[]): SVGElement[] {
+function fallMarks(
+  { area, x: xOf, y: yOf }: Scale,
+  falls: ReturnType<typeof fallsOf>,
+): SVGElement[] {
   return falls.flatMap(({ number, from, to, low, depth }) => {
     const [x, y] = [xOf(low), yOf(depth)];
     const [left, width] = [xOf(from), xOf(to) - xOf(from)];
@@ -204,20 +193,11 @@ function fallMarks({ area, x: xOf, y: yOf }: Scale, falls: readonly Fall[]): SVG
 }
 
 /**
- * A drawdown in a plot: from its high (or the first date) to its recovery (or the last date), with
- * its number and its low.
+ * The drawdowns in the order of the table, as a plot shows them: each from its high (or the first
+ * date) to its recovery (or the last date), with its number from 1, its low, and its depth below
+ * zero.
  */
-interface Fall {
-  number: number;
-  from: string;
-  to: string;
-  low: string;
-  /** Below zero. */
-  depth: number;
-}
-
-/** The drawdowns in the order of the table, numbered from 1. */
-export function fallsOf(drawdowns: readonly Drawdown[], dates: readonly string[]): Fall[] {
+export function fallsOf(drawdowns: readonly Drawdown[], dates: readonly string[]) {
   const [first, last] = [dates[0] ?? '', dates.at(-1) ?? ''];
   return drawdowns.flatMap(
     ({ depth, peak_date: from, trough_date: low, recovery_date: to }, index) =>

@@ -12,20 +12,16 @@ export interface ModelData {
   trades: Trade[];
 }
 
-/** Why a model has none of the chosen days; null where the service gives no reason. */
-interface NoDays {
-  reason: string | null;
-}
-
-/** An entry with several runs, over the days that they share. */
-type EntryData = Pick<ModelData, 'performance'>;
-
-/** Asks for a model's chosen days. By entry a model means all its runs. */
+/**
+ * Asks for a model's chosen days. By entry a model means all its runs; of several there are only
+ * the figures, over the days that they share. Of a model that has none of the days there is the
+ * reason; null where the service gives none.
+ */
 export async function modelData(
   model: string,
   { filters, by }: { filters: Filters; by: 'entry' | 'run' },
   signal: AbortSignal,
-): Promise<ModelData | EntryData | NoDays> {
+): Promise<ModelData | Pick<ModelData, 'performance'> | { reason: string | null }> {
   const { start_date, end_date, job_id, benchmark, days } = filters;
   const chosen = given({ model, start_date, end_date, job_id, days });
   const [performance, trades] = await Promise.all([

@@ -35,8 +35,18 @@ export const showModelDay: Page = async (host, params, signal) => {
     getSession(model, date, signal),
     get('/results', { model, date }, signal),
   ]);
-  if (session === null) return replace(content, ...noSession(model, date));
-  showWays(nav, session);
+  if (session === null) {
+    const words = `Model ${model} has no session on ${longDate(date)}: it was not run, or was skipped.`;
+    const ways = [link(modelPath(model), model), ' with all its days, '];
+    return replace(content, ...missing(words, ...ways));
+  }
+  replace(
+    nav,
+    link(modelPath(model), model),
+    outsideMark(model),
+    dayLink('Previous day', model, session.previous_date),
+    dayLink('Next day', model, session.next_date),
+  );
   show(content, session, results);
   if (session.completed_at === null) return () => followSession(content, session, signal);
 };
@@ -52,20 +62,6 @@ async function getSession(
   return found?.sessions.at(-1) ?? null;
 }
 
-/** What the page of a model-day says that does not exist, with ways on. */
-function noSession(model: string, date: string): HTMLElement[] {
-  const words = `Model ${model} has no session on ${longDate(date)}: it was not run, or was skipped.`;
-  return missing(words, link(modelPath(model), model), ' with all its days, ');
-}
-
-function showWays(
-  nav: HTMLElement,
-  { model, previous_date: previous, next_date: next }: Session,
-): void {
-  const neighbours = [dayLink('Previous day', model, previous), dayLink('Next day', model, next)];
-  replace(nav, link(modelPath(model), model), outsideMark(model), ...neighbours);
-}
-
 /**
  * Shows a session and the records of its model-day, of which there are none until it is committed:
  * first what the model said, beside it what it did.
@@ -78,15 +74,14 @@ function show(
   const close = records.at(-1);
   const { opening, usage } = session;
   const summaryText = restOfSummary(session);
-  const isRunning = session.completed_at === null;
-  const noResults = isRunning
-    ? 'This session is running.'
-    : 'This session failed: it has no results.';
-  const hasDone = close !== undefined && opening !== null;
+  const noResults =
+    session.completed_at === null
+      ? 'This session is running.'
+      : 'This session failed: it has no results.';
   replace(
     content,
     close === undefined && h('p.notice', noResults),
-    usage !== null && usage.error !== null && h('p.notice.bad', usage.error),
+    usage?.error != null && h('p.notice.bad', usage.error),
     definitions('figures', figuresOf(session, records)),
     h(
       'div.two',
@@ -97,7 +92,9 @@ function show(
         summaryText !== null && section('How the day ended', text(summaryText)),
         session.note !== null && section('Note for the next day', text(session.note)),
       ),
-      hasDone && h('div.stack', tradesOfDay(records), portfolio(close, opening)),
+      close !== undefined &&
+        opening !== null &&
+        h('div.stack', tradesOfDay(records), portfolio(close, opening)),
     ),
   );
 }
@@ -133,14 +130,17 @@ function figuresOf(
   const sure: [string, Child][] = confidence === null ? [] : [['Confidence', share(confidence)]];
   const used: [string, Child][] = [...sure, ...(usage === null ? [] : usageOf(usage)), job];
   if (close === undefined) return used;
-  const { portfolio_value, daily_profit, daily_return_pct } = close;
-  const fraction = daily_return_pct === null ? null : daily_return_pct / 100;
+  const { daily_return_pct: percent } = close;
+  const fraction = percent === null ? null : percent / 100;
   const trades = records.filter(({ action_type: type }) => type === 'buy' || type === 'sell');
   return [
-    ['Value at the close', money(portfolio_value)],
+    ['Value at the close', money(close.portfolio_value)],
     [
       'Return of the day',
-      withMore(h(`span.${tone(fraction)}`, change(fraction)), `Profit ${profit(daily_profit)}`),
+      withMore(
+        h(`span.${tone(fraction)}`, change(fraction)),
+        `Profit ${profit(close.daily_profit)}`,
+      ),
     ],
     ['Trades', count(trades.length)],
     ...used,
@@ -188,9 +188,9 @@ async function followSession(
   let messages = first.total_messages;
   const refresh = async () => {
     const session = await getSession(model, date, signal);
-    const isRunning = session?.completed_at === null;
-    if (session === null || (isRunning && session.total_messages === messages)) return 'still';
-    if (isRunning) {
+    if (session === null) return 'still';
+    if (session.completed_at === null) {
+      if (session.total_messages === messages) return 'still';
       messages = session.total_messages;
       show(content, session);
       return 'moving';
@@ -205,11 +205,8 @@ async function followSession(
 
 function dayLink(label: string, model: string, date: string | null): HTMLElement {
   if (date === null) return h('span.quiet', label);
-  return h(
-    'a',
-    { href: modelDayPath(model, date), 'aria-label': `${label}, ${longDate(date)}` },
-    label,
-  );
+  const own = { href: modelDayPath(model, date), 'aria-label': `${label}, ${longDate(date)}` };
+  return h('a', own, label);
 }
 
 /** In dollars: smaller differences are floating-point errors. */
@@ -232,19 +229,26 @@ function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']
   const shares = { format: count, formatChange: countChange };
   const had = sharesIn(opening);
   const has = sharesIn(close);
-  const { cash, portfolio_value: value } = opening;
   const holdings = [...new Set([...had.keys(), ...has.keys()])].sort().map((name): Row => {
     return { name, before: had.get(name) ?? 0, after: has.get(name) ?? 0, ...shares };
   });
-  const changed = holdings.filter(({ before, after }) => before !== after);
-  const same = holdings.filter(({ before, after }) => before === after);
+  const { same = [], changed = [] } = Object.groupBy(holdings, ({ before, after }) =>
+    before === after ? 'same' : 'changed',
+  );
   const start =
     opening.date === null ? 'the initial cash' : `the close of ${unbrokenDate(opening.date)}`;
   const words = `Holdings in shares, cash and value in dollars. Before: ${start}. After: the close of the day.`;
   const content = table<Row>({
     caption: 'Portfolio',
-    rows: [{ name: 'Cash', before: cash, after: close.cash, ...dollars }, ...changed],
-    footer: [{ name: 'Value', before: value, after: close.portfolio_value, ...dollars }],
+    rows: [{ name: 'Cash', before: opening.cash, after: close.cash, ...dollars }, ...changed],
+    footer: [
+      {
+        name: 'Value',
+        before: opening.portfolio_value,
+        after: close.portfolio_value,
+        ...dollars,
+      },
+    ],
     columns: [
       { title: 'Holding', isName: true, cell: ({ name }) => name },
       { title: 'Before', isNumber: true, cell: ({ before, format }) => format(before) },
@@ -253,7 +257,7 @@ function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']
     ],
   });
   const others = lateFold(`${counted(same.length, 'holding')} unchanged`, () => [
-    table<Row>({
+    table({
       caption: 'Unchanged holdings',
       rows: same,
       columns: [nameColumn('Holding', 'name'), numberColumn('Shares', 'after', count)],
@@ -276,12 +280,11 @@ function countChange(shares: number): string {
  * The executed orders, splits and dividends of one model-day, in the order in which they happened.
  */
 function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
-  const rows = records.filter(({ action_type }) => action_type !== 'no_trade');
   return section(
     'Trades',
     table<ResultsRecord>({
       caption: 'Trades of the day',
-      rows,
+      rows: records.filter(({ action_type: type }) => type !== 'no_trade'),
       none: 'The model did not trade.',
       isFixed: true,
       columns: [

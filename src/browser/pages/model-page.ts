@@ -2,14 +2,7 @@ import { runName } from '../../basics/runs.ts';
 import { here, isPublished } from '../address.ts';
 import { get } from '../api.ts';
 import { h, replace, svg, type Child } from '../element.ts';
-import {
-  type FilterName,
-  type Filters,
-  filtersIn,
-  hasFilters,
-  modelLink,
-  runLink,
-} from '../filters.ts';
+import { type Filters, filtersIn, hasFilters, modelLink, runLink } from '../filters.ts';
 import { filterBar } from '../filter-bar.ts';
 import {
   counted,
@@ -31,16 +24,18 @@ import { lateFold, link, missing, section, viewedFile, definitions } from '../ui
 import { entryView } from './job-panel.ts';
 import { drawdowns, valueCurve, monthlyReturns } from './model-curves.ts';
 import { type ModelData, modelData, meaningOf, type Trade } from './model-data.ts';
+import { notices } from './leaderboard.ts';
 import {
+  modelFigures,
+  briefFigures,
+  figureColumn,
   entryOfRun,
   type Compared,
   type EntryReport,
   entriesOf,
   entryFigure,
   valueOf,
-} from './entries.ts';
-import { notices } from './leaderboard.ts';
-import { modelFigures, briefFigures, figureColumn } from './model-figures.ts';
+} from './model-figures.ts';
 import { lookOf, swatch } from '../look.ts';
 import { nameColumn, table, numberColumn, dateColumn, textColumn } from '../table.ts';
 import { equityCurves, usualStart } from './equity-curves.ts';
@@ -74,15 +69,11 @@ function tradesTable({ report, trades }: ModelData): HTMLElement {
   );
 }
 
-type TradedSymbol = Details['symbols'][number];
-
-type Position = ModelReport['open_positions'][number];
-
 /** What the model holds, the largest first, with its cost. */
 function currentHoldings({ open_positions, end_value }: ModelReport): HTMLElement {
   return section(
     'Holdings now',
-    table<Position>({
+    table<ModelReport['open_positions'][number]>({
       caption: 'Holdings at the last close',
       rows: open_positions,
       none: 'No shares at the last close.',
@@ -108,7 +99,7 @@ function currentHoldings({ open_positions, end_value }: ModelReport): HTMLElemen
 /** The profit with each symbol. */
 function profitBySymbol({ details, performance }: ModelData): Child[] {
   const { symbols } = details;
-  const rows = table<TradedSymbol>({
+  const rows = table({
     caption: 'Profit by symbol',
     rows: symbols,
     none: 'The model has not traded.',
@@ -127,14 +118,7 @@ function profitBySymbol({ details, performance }: ModelData): Child[] {
 
 /** Where a return came from: a bar for each factor, and one for what is left. */
 
-type Style = NonNullable<NonNullable<ModelReport['details']>['style']>;
-
-interface Row {
-  name: string;
-  beta: number | null;
-  p: number | null;
-  contribution: number;
-}
+type Style = NonNullable<Details['style']>;
 
 /** Two-sided 95 %. */
 const NORMAL_95 = 1.96;
@@ -146,17 +130,8 @@ const [WIDTH, HEIGHT] = [160, 12];
 function styleView(style: Style | null | undefined): HTMLElement | null {
   if (style == null) return null;
   if (style.unavailable !== null) return section('Style', h('p.quiet', `${style.unavailable}.`));
-  const rows: Row[] = [
-    ...style.factors.map(({ factor: name, beta, p_value: p, contribution }) => {
-      return { name, beta, p, contribution };
-    }),
-    {
-      name: 'left',
-      beta: null,
-      p: style.alpha_p_value,
-      contribution: style.alpha_contribution ?? 0,
-    },
-  ];
+  const left = { factor: 'left', beta: null, p_value: style.alpha_p_value };
+  const rows = [...style.factors, { ...left, contribution: style.alpha_contribution ?? 0 }];
   const most = highest(
     rows.map(({ contribution }) => Math.abs(contribution)),
     0,
@@ -164,16 +139,21 @@ function styleView(style: Style | null | undefined): HTMLElement | null {
   return section(
     'Style',
     h('p', styleInWords(style)),
-    table<Row>({
+    table({
       caption: 'Where the return came from',
       rows,
       isFixed: true,
       columns: [
-        nameColumn('Factor', 'name'),
-        { title: '', isDrawing: true, isSpare: true, cell: (row) => bar(row, most) },
+        nameColumn('Factor', 'factor'),
+        {
+          title: '',
+          isDrawing: true,
+          isSpare: true,
+          cell: ({ contribution }) => bar(contribution, most),
+        },
         numberColumn('Points', 'contribution', change, { isToned: true }),
         numberColumn('Beta', 'beta', ratio),
-        numberColumn('p', 'p', pValue),
+        numberColumn('p', 'p_value', pValue),
       ],
     }),
   );
@@ -184,7 +164,7 @@ export function styleInWords(style: Style): string {
   const { factors, alpha_contribution: left, alpha_standard_error: error, days } = style;
   const parts = factors.map(({ factor, contribution }, index) => {
     const name = factor === 'market' ? 'the market' : factor;
-    return `${change(contribution)}${index === 0 ? ' is' : ''} ${name}`;
+    return `${change(contribution)} ${index === 0 ? 'is ' : ''}${name}`;
   });
   const all = factors.reduce((sum, { contribution }) => sum + contribution, left ?? 0);
   const band = share(((error ?? 0) * NORMAL_95 * days) / DAYS_PER_YEAR);
@@ -192,20 +172,15 @@ export function styleInWords(style: Style): string {
 }
 
 /** From the middle to the right for a gain, to the left for a loss. */
-function bar({ contribution }: Row, most: number): SVGElement {
+function bar(contribution: number, most: number): SVGElement {
   const length = most === 0 ? 0 : (Math.abs(contribution) / most) * (WIDTH / 2);
-  const x = contribution < 0 ? WIDTH / 2 - length : WIDTH / 2;
+  const [look, x] =
+    contribution < 0 ? ['loss', WIDTH / 2 - length] : (['gain', WIDTH / 2] as const);
   return svg(
     'svg',
     { class: 'dots', width: WIDTH, height: HEIGHT, 'aria-hidden': 'true' },
     svg('line', { x1: WIDTH / 2, x2: WIDTH / 2, y1: 0, y2: HEIGHT }),
-    svg('rect', {
-      class: contribution < 0 ? 'loss' : 'gain',
-      x,
-      y: 1,
-      width: length,
-      height: HEIGHT - 2,
-    }),
+    svg('rect', { class: look, x, y: 1, width: length, height: HEIGHT - 2 }),
   );
 }
 
@@ -219,8 +194,8 @@ function keyFigures(
 ): HTMLElement {
   const shown = briefFigures(conventions).map((figure) => {
     const own = entryFigure(figure, entry);
-    const look = { class: figure.isToned && tone(own) };
-    return [figure.label, h('span', look, figure.format(own))] as const;
+    const look = figure.isToned && tone(own);
+    return [figure.label, h('span', { class: look }, figure.format(own))] as const;
   });
   return definitions('figures', [['Value', money(value)], ...shown]);
 }
@@ -236,17 +211,16 @@ function runTabs(
     .map(({ signature }) => signature)
     .sort(byName);
   if (runs.length < 2) return null;
-  const tab = (element: HTMLAnchorElement, isHere: boolean) => {
-    if (isHere) element.setAttribute('aria-current', 'page');
-    return element;
-  };
-  const all = modelLink(family, undefined, 'All runs');
-  const tabs = runs.map((run) => tab(runLink({ model: run, family }), !isAll && run === model));
-  return h('nav.tabs', { 'aria-label': `Runs of ${family}` }, tab(all, isAll), ...tabs);
+  const tabs = [
+    modelLink(family, undefined, 'All runs'),
+    ...runs.map((run) => runLink(run, family)),
+  ];
+  tabs[isAll ? 0 : runs.indexOf(model) + 1]?.setAttribute('aria-current', 'page');
+  return h('nav.tabs', { 'aria-label': `Runs of ${family}` }, ...tabs);
 }
 
 /** An entry with several runs: the mean of them, and each beside the others. */
-function entryViews(performance: Performance, signal: AbortSignal): HTMLElement[] {
+function entryViews(performance: Performance, signal: AbortSignal): Child[] {
   const [entry] = entriesOf(performance);
   if (entry === undefined) return [];
   const days = entry.runs[0]?.model_days ?? 0;
@@ -258,7 +232,7 @@ function entryViews(performance: Performance, signal: AbortSignal): HTMLElement[
     ...notices(entry.runs),
     equityCurves(performance, signal).element,
     section('Runs', runTable(entry, performance)),
-    ...(style === null ? [] : [style]),
+    style,
   ];
 }
 
@@ -269,15 +243,12 @@ function runTable({ runs }: EntryReport, { conventions }: Performance): HTMLElem
     sortedBy: 'Return',
     columns: [
       nameColumn('Run', 'model', {
-        cell: (run) => h('span', swatch(lookOf(run.model)), runLink(run)),
+        cell: (run) => h('span', swatch(lookOf(run.model)), runLink(run.model, run.family)),
       }),
       ...briefFigures(conventions).map(figureColumn),
     ],
   });
 }
-
-/** Filters that have no meaning for a single model. */
-const HIDDEN: FilterName[] = ['models', 'common'];
 
 /**
  * One model: its key figures, the mean of its runs and each of them; one run, or the only one, with
@@ -286,10 +257,11 @@ const HIDDEN: FilterName[] = ['models', 'common'];
  */
 export const showModel: Page = async (host, params, signal) => {
   const entryName = params['model'] ?? '';
-  const run = /^[1-9]\d{0,8}$/.exec(new URLSearchParams(here().search).get('run') ?? '')?.[0];
+  const { search } = here();
+  const run = /^[1-9]\d{0,8}$/.exec(new URLSearchParams(search).get('run') ?? '')?.[0];
   const model = run === undefined ? entryName : runName(entryName, Number(run));
-  const filters = filtersIn(here().search);
-  const bar = filterBar(filters, { hides: HIDDEN }, signal);
+  const filters = filtersIn(search);
+  const bar = filterBar(filters, { hides: ['models', 'common'] }, signal);
   const [tabs, content] = [h('div'), h('div.stack')];
   const title = run === undefined ? entryName : `${entryName} #${run}`;
   replace(host, h('div.bar', heading(title), bar), tabs, content);

@@ -11,7 +11,7 @@ import {
 } from '../filters.ts';
 import { filterBar } from '../filter-bar.ts';
 import { counted, entriesIn, jobStatusWords, unbrokenDate, byName, namesIn } from '../format.ts';
-import { poll, recompute, type RefreshFor, pollSoon } from '../poll.ts';
+import { poll, recompute, pollSoon } from '../poll.ts';
 import type {
   Job,
   Performance,
@@ -35,22 +35,12 @@ import {
   modelBox,
   onSubmit,
 } from '../ui.ts';
-import { askWhoLeads } from './entries.ts';
-import { type JobPanel, jobPanel, newestTrouble } from './job-panel.ts';
+import { askWhoLeads } from './model-figures.ts';
+import { jobPanel, newestTrouble } from './job-panel.ts';
 import { rankedModels } from './leaderboard.ts';
 
-interface TriggerForm {
-  /** Folded at first. */
-  element: HTMLDetailsElement;
-  /**
-   * Offers the models of the configuration, and those that have results, to choose from; and the
-   * universes, if it names some.
-   */
-  offer(known: KnownModels): void;
-}
-
-/** A form that starts a job. What the server replies is shown word for word. */
-function triggerForm(): TriggerForm {
+/** A form that starts a job, folded at first. What the server replies is shown word for word. */
+function triggerForm() {
   const problem = h('p.notice.bad', { role: 'alert', hidden: true });
   const success = h('p.notice.good', { role: 'status', hidden: true });
   const models = h('div.choices');
@@ -65,12 +55,9 @@ function triggerForm(): TriggerForm {
   onSubmit(form, async (data) => {
     problem.hidden = success.hidden = true;
     try {
-      const { message, warnings } = await send<TriggerResponse>(
-        'POST',
-        '/simulate/trigger',
-        triggerRequestOf(data),
-      );
-      show(success, [message, ...(warnings ?? [])].join('. '));
+      const request = triggerRequestOf(data);
+      const response = await send<TriggerResponse>('POST', '/simulate/trigger', request);
+      show(success, [response.message, ...(response.warnings ?? [])].join('. '));
       pollSoon();
     } catch (error) {
       show(problem, messageOf(error));
@@ -78,7 +65,11 @@ function triggerForm(): TriggerForm {
   });
   return {
     element: h('details.start', h('summary', h('h2', 'Start a job')), form),
-    offer({ models: known, universes: names, configuration_error: fault }) {
+    /**
+     * Offers the models of the configuration, and those that have results, to choose from; and the
+     * universes, if it names some.
+     */
+    offer({ models: known, universes: names, configuration_error: fault }: KnownModels) {
       const chosen = new Set(new FormData(form).getAll('models'));
       const entries = known.filter(
         // Each means all its repeats. A name that is only in failed jobs may be a typing error.
@@ -86,12 +77,10 @@ function triggerForm(): TriggerForm {
           signature === family && (configured || days > 0),
       );
       entries.sort((one, other) => byName(one.signature, other.signature));
-      const choices = entries.map((entry) =>
-        modelBox(entry.signature, {
-          isChosen: chosen.has(entry.signature),
-          about: aboutEntry(entry, runsOf(entry, known)),
-        }),
-      );
+      const choices = entries.map((entry) => {
+        const { signature } = entry;
+        return modelBox(signature, chosen.has(signature), aboutEntry(entry, known));
+      });
       replace(models, fault !== null && h('p.notice', fault), ...choices);
       universes.hidden = names.length === 0;
       fillOptions(
@@ -110,12 +99,8 @@ function formOf(
 ): HTMLFormElement {
   const first = h('input', { type: 'date', name: 'start_date' });
   const last = h('input', { type: 'date', name: 'end_date', required: true });
-  const others = h('input', {
-    name: 'others',
-    autocomplete: 'off',
-    spellcheck: 'false',
-    placeholder: 'signature, signature',
-  });
+  const plain = { autocomplete: 'off', spellcheck: 'false' };
+  const others = h('input', { name: 'others', ...plain, placeholder: 'signature, signature' });
   return h(
     'form.trigger',
     { novalidate: true },
@@ -144,35 +129,23 @@ function formOf(
 
 type KnownModel = KnownModels['models'][number];
 
-/** How many runs a job makes of an entry. */
-function runsOf({ signature }: KnownModel, known: readonly KnownModel[]): number {
-  return known.filter(({ family, configured }) => configured && family === signature).length;
-}
-
-/** What is unusual about an entry. */
-function aboutEntry({ enabled }: KnownModel, runs: number): string {
-  return [...(runs > 1 ? [`${runs} runs`] : []), ...(enabled ? [] : ['not enabled'])].join(', ');
+/** What is unusual about an entry: of how many runs a job makes several, and that it is not enabled. */
+function aboutEntry({ signature, enabled }: KnownModel, known: readonly KnownModel[]): string {
+  const runs = known.filter(({ family, configured }) => configured && family === signature).length;
+  return [runs > 1 && `${runs} runs`, !enabled && 'not enabled'].filter(Boolean).join(', ');
 }
 
 function triggerRequestOf(form: FormData): TriggerRequest {
-  const models = chosenModels(form);
+  const read = (name: string) => String(form.get(name) ?? '');
+  // The ticked models, and those written into the field for others, each once.
+  const models = new Set([...form.getAll('models').map(String), ...namesIn(read('others'))]);
   return {
-    start_date: String(form.get('start_date') ?? '') || null,
-    end_date: String(form.get('end_date') ?? ''),
-    models: models.length === 0 ? null : models,
-    universe: String(form.get('universe') ?? '') || null,
-    replace_existing: form.get('replace_existing') !== null,
+    start_date: read('start_date') || null,
+    end_date: read('end_date'),
+    models: models.size === 0 ? null : [...models],
+    universe: read('universe') || null,
+    replace_existing: form.has('replace_existing'),
   };
-}
-
-/** The ticked models, and those written into the field for others, each once. */
-function chosenModels(form: FormData): string[] {
-  return [
-    ...new Set([
-      ...form.getAll('models').map(String),
-      ...namesIn(String(form.get('others') ?? '')),
-    ]),
-  ];
 }
 
 const LATEST_JOBS = 8;
@@ -248,8 +221,9 @@ function jobFollower(
   first: Job | null,
   signal: AbortSignal,
 ): (newest: Job | null) => Promise<Status | null> {
-  let current: { jobId: string; panel: JobPanel; last: Status | null } | null = null;
-  const ended = first !== null && first.completed_at !== null ? first.job_id : null;
+  let current: { jobId: string; panel: ReturnType<typeof jobPanel>; last: Status | null } | null =
+    null;
+  const ended = first?.completed_at == null ? null : first.job_id;
   return async (newest) => {
     if (newest === null || newest.job_id === ended) return null;
     const { job_id: jobId } = newest;
@@ -257,27 +231,24 @@ function jobFollower(
       current = { jobId, panel: jobPanel(jobId, { titled: true }), last: null };
       replace(place, current.panel.element);
     }
-    const isOver = current.last !== null && current.last.completed_at !== null;
-    return isOver ? current.last : (current.last = await current.panel.refresh(signal));
+    if (current.last?.completed_at == null) current.last = await current.panel.refresh(signal);
+    return current.last;
   };
 }
 
 function itemOf(job: Job): HTMLElement {
   const { job_id: id, status, start_date: first, end_date: last, models, universe } = job;
   const state = h(`span.state.${status}`, jobStatusWords[status]);
-  const chosen = universe !== null && `universe ${universe}, `;
-  const size = `${counted(entriesIn(models).length, 'model')}, `;
   return h(
     'li',
     link(jobPath(id), state, ` ${unbrokenDate(first)} to ${unbrokenDate(last)}`),
-    h('span.quiet', size, chosen, localTime(job.created_at)),
+    h(
+      'span.quiet',
+      `${counted(entriesIn(models).length, 'model')}, `,
+      universe !== null && `universe ${universe}, `,
+      localTime(job.created_at),
+    ),
   );
-}
-
-interface ResultsView {
-  /** Rejects if the figures could not be requested; where there are none yet, the page says why. */
-  show(): Promise<void>;
-  refreshFor: RefreshFor;
 }
 
 /** The answer, curves and leaderboard of the models that the filters choose. */
@@ -285,7 +256,7 @@ function resultsView(
   place: HTMLElement,
   { filters, unfold }: { filters: Filters; unfold: () => void },
   signal: AbortSignal,
-): ResultsView {
+) {
   const query = queryOf(filters, performanceFilterNames);
   const detailed = () => get('/performance', requestOf(filters, { details: 'true' }), signal);
   const ranked = rankedModels({ choice: rankingChoice(filters), query, detailed }, signal);
@@ -302,6 +273,7 @@ function resultsView(
     ranked.update({ performance, answer });
     renew(place, ranked.element);
   };
+  /** Rejects if the figures could not be requested; where there are none yet, the page says why. */
   const show = async () => {
     try {
       await refresh();
@@ -334,9 +306,8 @@ function requestOf(filters: Filters, more: Record<string, string> = {}): string 
 function rankingChoice(filters: Filters): HTMLElement {
   const choice = (words: string, common: string) => {
     const isHere = isCommon(filters) === (common === '');
-    const entry = link(`/${queryOf({ ...filters, common })}`, words);
-    if (isHere) entry.setAttribute('aria-current', 'true');
-    return entry;
+    const href = `/${queryOf({ ...filters, common })}`;
+    return h('a', { href, 'aria-current': isHere && 'true' }, words);
   };
   return h(
     'nav.segments',
@@ -358,11 +329,9 @@ function nothing(
   const none = hasFilters(filters)
     ? 'No completed model-day matches these filters. '
     : 'No model-day was completed. ';
-  const all = link(
-    `/${queryOf({ ...filters, common: 'false' })}`,
-    'Show each model over all its days',
-  );
-  const way = hasModels && isCommon(filters) ? [all, '.'] : [];
+  const allDays = `/${queryOf({ ...filters, common: 'false' })}`;
+  const way =
+    hasModels && isCommon(filters) ? [link(allDays, 'Show each model over all its days'), '.'] : [];
   return empty(
     hasModels ? 'The models have no day in common' : 'No results',
     h('p', !hasModels && none, ...way),

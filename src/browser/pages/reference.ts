@@ -44,7 +44,7 @@ function operationView(endpoint: Endpoint): HTMLElement {
       h('span', summary),
     ),
     parameters.length > 0 &&
-      table<Parameter>({
+      table({
         caption: 'Parameters',
         rows: parameters,
         columns: [

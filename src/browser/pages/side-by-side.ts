@@ -2,7 +2,13 @@ import { isPublished, here } from '../address.ts';
 import { h, on, replace } from '../element.ts';
 import { MISSING, change, counted, tone, longDate, money } from '../format.ts';
 import { lookOf, outsideMark, swatch } from '../look.ts';
-import { type Line, datesFromStart, datesOf, valuesFromStart } from '../plot/lines.ts';
+import {
+  type Line,
+  type PlotOptions,
+  datesFromStart,
+  datesOf,
+  valuesFromStart,
+} from '../plot/lines.ts';
 import { createPlot } from '../plot/plot.ts';
 import { legend } from '../plot/legend.ts';
 import type {
@@ -15,8 +21,7 @@ import type {
 } from '../responses.ts';
 import { type Column, nameColumn, table } from '../table.ts';
 import { dash, section, button, link, messageOf } from '../ui.ts';
-import { type Compared, entryFigure, fromTo } from './entries.ts';
-import { type Figure, sideFigures } from './model-figures.ts';
+import { type Figure, sideFigures, type Compared, entryFigure, fromTo } from './model-figures.ts';
 import { modelDayPath } from '../../basics/paths.ts';
 import { get } from '../api.ts';
 import { replaceAddress } from '../history.ts';
@@ -26,28 +31,15 @@ import { decisionCard } from './decision-feed.ts';
 /** Of one model on one day; more than a day has, as a rule. */
 const MOST_DECISIONS = '200';
 
-/** Runs that are shown side by side. */
-interface NamedRuns {
-  runs: string[];
-  /** The first of several runs has the name of its model, whose return is another: here it is `gpt-5#1`. */
-  nameOf: (run: string) => string;
-  /** Which runs have no column. */
-  note: string | null;
-}
-
-/** A view of one day, whose date can be changed from elsewhere. */
-interface SameDay {
-  element: HTMLElement;
-  /** Shows the decisions of a date, and puts it into the address. */
-  open(date: string): void;
-}
-
-/** What each of these runs decided on one day, and why; the reader chooses the day. */
+/**
+ * What each of these runs decided on one day, and why; the reader chooses the day, here or
+ * elsewhere.
+ */
 async function sameDay(
   performance: Performance,
-  { runs, nameOf, note }: NamedRuns,
+  { runs, nameOf, note }: ReturnType<typeof columnsOf>,
   signal: AbortSignal,
-): Promise<SameDay | null> {
+) {
   const reports = runs.flatMap(
     (run) => performance.models.find(({ model }) => model === run) ?? [],
   );
@@ -87,11 +79,12 @@ async function sameDay(
   await show(choiceIn(here().search).options.date);
   const tools = h('div.tools', earlier, chooser, later);
   const what = 'What each model did on this day, and what it said just before.';
-  const words = h('p.quiet', [what, note].filter(Boolean).join(' '));
-  const element = section('Decisions of the same day', words, tools, columns);
+  const words = note === null ? what : `${what} ${note}`;
+  const element = section('Decisions of the same day', h('p.quiet', words), tools, columns);
   return {
     element,
-    open(date) {
+    /** Shows the decisions of a date, and puts it into the address. */
+    open(date: string) {
       open(date);
       element.scrollIntoView({ block: 'nearest' });
     },
@@ -103,11 +96,6 @@ async function columnOf(
   date: string,
   { name, signal }: { name: string; signal: AbortSignal },
 ): Promise<HTMLElement> {
-  const title = h(
-    'h3',
-    link(modelDayPath(model, date), swatch(lookOf(model)), name),
-    outsideMark(model),
-  );
   const day = curve.find((point) => point.date === date);
   const figures =
     day &&
@@ -118,8 +106,12 @@ async function columnOf(
     );
   const query = { model, start_date: date, end_date: date, limit: MOST_DECISIONS };
   const found = await get('/decisions', query, signal).catch(messageOf);
-  const content = typeof found === 'string' ? h('p.notice.bad', found) : decisionList(found);
-  return h('div.side', title, figures, content);
+  return h(
+    'div.side',
+    h('h3', link(modelDayPath(model, date), swatch(lookOf(model)), name), outsideMark(model)),
+    figures,
+    typeof found === 'string' ? h('p.notice.bad', found) : decisionList(found),
+  );
 }
 
 function decisionList({ decisions, next_before: more }: Decisions): HTMLElement {
@@ -131,12 +123,6 @@ function decisionList({ decisions, next_before: more }: Decisions): HTMLElement 
 }
 
 const HEIGHT = 260;
-
-interface PlotAccess {
-  signal: AbortSignal;
-  /** Shows the decisions of a day. */
-  onOpen: (date: string) => void;
-}
 
 /**
  * Figures, curves and decisions of two to four models; of other numbers, what to choose to see
@@ -152,12 +138,11 @@ export async function sideBySide(
     return isPublished() ? [] : [section('Side by side', h('p', HOW_TO_CHOOSE))];
   if (performance === null)
     return [section('Side by side', h('p.notice.bad', 'The figures could not be loaded.'))];
-  const columns = columnsOf(models);
-  const day = await sameDay(performance, columns, signal);
-  const onOpen = (date: string) => day?.open(date);
+  const day = await sameDay(performance, columnsOf(models), signal);
+  const onOpen = (_pair: string, date: string) => day?.open(date);
   return [
     figureTable(performance, models, align === 'date' && performance.common?.days === days),
-    sideDifferences(comparison, { signal, onOpen }),
+    sideDifferences(comparison, onOpen, signal),
     day?.element ?? null,
   ];
 }
@@ -173,21 +158,20 @@ function figureTable(
 ): HTMLElement {
   const columns = models.flatMap(({ model, runs }) => {
     const own = performance.models.filter((report) => runs.includes(report.model));
-    const entry = performance.families.find(({ family }) => family === own[0]?.family);
-    const mean = entry?.mean_total_return ?? null;
-    return own.length === 0 ? [] : figureColumn(model, { runs: own, mean_total_return: mean });
+    const { mean_total_return = null } =
+      performance.families.find(({ family }) => family === own[0]?.family) ?? {};
+    return own.length === 0 ? [] : figureColumn(model, { runs: own, mean_total_return });
   });
   const name = nameColumn<Figure>('Figure', 'label', {
     cell: ({ label, meaning }) => h('span', { title: meaning }, label),
   });
-  const caption = 'Figures side by side';
   const isMean = models.some(({ runs }) => runs.length > 1);
   return section(
     'Side by side',
     isSame ? null : h('p.notice', otherDays(performance)),
     isMean && h('p.quiet', 'Figures of models with several runs are means.'),
     table<Figure>({
-      caption,
+      caption: 'Figures side by side',
       rows: sideFigures(performance.conventions),
       isFixed: true,
       columns: [name, ...columns],
@@ -209,51 +193,50 @@ function otherDays({ common }: Performance): string {
   return `These figures cover other days than the returns above: ${counted(common?.days ?? 0, 'day')} by date${span}.`;
 }
 
-/** The curve of each pair's difference. */
-function sideDifferences({ pairs, align }: Comparison, access: PlotAccess): HTMLElement | null {
+/** The curve of each pair's difference; `onOpen` shows the decisions of a day. */
+function sideDifferences(
+  { pairs, align }: Comparison,
+  onOpen: (pair: string, date: string) => void,
+  signal: AbortSignal,
+): HTMLElement | null {
   if (pairs.every(({ difference }) => difference === null)) return null;
   const curves = differenceLines(pairs);
   const byNumber = 'No curve is drawn, because days with the same number fall on different dates.';
   return section(
     'Difference day by day',
-    curves !== null && differencePlot(curves, access),
+    curves !== null && differencePlot({ ...curves, onOpen }, signal),
     align === 'number' && h('p.quiet', byNumber),
   );
 }
 
 function differencePlot(
-  { dates, lines }: DifferenceLines,
-  { signal, onOpen }: PlotAccess,
+  curves: Pick<PlotOptions, 'dates' | 'lines' | 'onOpen'>,
+  signal: AbortSignal,
 ): HTMLElement {
   const label = 'Growth of the first model of each pair over that of the second, by date';
-  const open = (_pair: string, date: string) => onOpen(date);
-  const plot = createPlot(
-    { label, dates, lines, format: change, height: HEIGHT, onOpen: open },
-    signal,
-  );
+  const plot = createPlot({ ...curves, label, format: change, height: HEIGHT }, signal);
   const words =
     'The growth of the first model of a pair divided by that of the second, minus 1. Click a curve to see the decisions of that day.';
-  return h('div', h('p.quiet', words), legend(plot, lines).element, plot.element);
-}
-
-interface DifferenceLines {
-  /** The first one is where the curves start, before the first day. */
-  dates: string[];
-  lines: Line[];
+  return h('div', h('p.quiet', words), legend(plot, curves.lines).element, plot.element);
 }
 
 /**
- * A line per pair with the curve of its difference, all from zero; null where the days have no
- * dates, or no pair has a curve.
+ * A line per pair with the curve of its difference, all from zero at the first of the dates, which
+ * is before the first day; null where the days have no dates, or no pair has a curve.
  */
-export function differenceLines(pairs: readonly ComparedPair[]): DifferenceLines | null {
+export function differenceLines(pairs: readonly ComparedPair[]) {
   const drawn = pairs
-    .map((pair) => ({ name: pairName(pair), curve: pointsOf(pair) }))
+    .map((pair) => {
+      const curve = pair.curve?.flatMap(({ date, difference: value }) =>
+        date === undefined || value === null ? [] : { date, value },
+      );
+      return { label: pairName(pair), curve: curve ?? [] };
+    })
     .filter(({ curve }) => curve.length > 0);
   if (drawn.length === 0) return null;
   const dates = datesFromStart(datesOf(drawn));
-  const lines = drawn.map(({ name, curve }): Line => {
-    return { ...lookOf(name), label: name, values: valuesFromStart(dates, curve, 0) };
+  const lines = drawn.map(({ label, curve }): Line => {
+    return { ...lookOf(label), label, values: valuesFromStart(dates, curve, 0) };
   });
   return { dates, lines };
 }
@@ -261,12 +244,6 @@ export function differenceLines(pairs: readonly ComparedPair[]): DifferenceLines
 /** A pair as it is named in plots and tables. */
 export function pairName({ model, against }: Pick<ComparedPair, 'model' | 'against'>): string {
   return `${model} over ${against}`;
-}
-
-function pointsOf({ curve = [] }: ComparedPair): { date: string; value: number }[] {
-  return curve.flatMap(({ date, difference }) =>
-    date === undefined || difference === null ? [] : [{ date, value: difference }],
-  );
 }
 
 /** How many models fit side by side, at least and at most. */
@@ -282,10 +259,14 @@ const HOW_TO_CHOOSE =
   `Choose ${MIN_SIDES} to ${MAX_SIDES} models in the filters to see their figures, the curve of their difference and their ` +
   'decisions on one day side by side.';
 
-/** All runs of these models if there is room for them, else the first run of each. */
-export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>[]): NamedRuns {
+/**
+ * The runs that are shown side by side: all of these models if there is room for them, else the
+ * first run of each, with a note which runs have no column.
+ */
+export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>[]) {
   const all = [...new Set(models.flatMap(({ runs }) => runs))];
   const repeated = models.filter(({ runs }) => runs.length > 1).map(({ model }) => model);
+  /** The first of several runs has the name of its model, whose return is another: here it is `gpt-5#1`. */
   const nameOf = (run: string) => (repeated.includes(run) ? `${run}#1` : run);
   if (all.length <= MAX_SIDES) return { runs: all, nameOf, note: null };
   const runs = [...new Set(models.flatMap((model) => model.runs[0] ?? []))];

@@ -19,10 +19,10 @@ const RIGHT = 12;
 /** The width of a date. */
 const LABEL = 40;
 
-/** The scale of the lines that are shown, in a drawing of this width. */
+/** The scale of these lines in a drawing of this width. */
 export function scaleOf(
   { dates, lines, height }: PlotOptions,
-  { width, isLog, hidden }: { width: number; isLog: boolean; hidden: ReadonlySet<number> },
+  { width, isLog }: { width: number; isLog: boolean },
 ): Scale {
   const area = {
     left: AXIS_WIDTH,
@@ -31,10 +31,7 @@ export function scaleOf(
     height: height - AXIS_HEIGHT - TOP,
   };
   const known = lines
-    .flatMap((line, place) =>
-      hidden.has(place) ? [] : [line.values, line.low ?? [], line.high ?? []],
-    )
-    .flat()
+    .flatMap(({ values, low = [], high = [] }) => [...values, ...low, ...high])
     .filter((value) => value !== null);
   const [bottom, top] = paddedRange(known, isLog);
   const at = isLog ? Math.log : (value: number) => value;
@@ -52,19 +49,14 @@ export function scaleOf(
 }
 
 /** The whole drawing, from the lines across to what the plot draws over its lines. */
-export function drawPlot(
-  options: PlotOptions,
-  scale: Scale,
-  { width, hidden }: { width: number; hidden: ReadonlySet<number> },
-): SVGElement {
+export function drawPlot(options: PlotOptions, scale: Scale, width: number): SVGElement {
   const { lines, height, marks = [], drawOver } = options;
-  const shown = lines.filter((_line, place) => !hidden.has(place));
   return svg(
     'svg',
     { class: 'drawn', width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' },
     ...axesOf(options, scale),
-    ...shown.map((line) => bandOf(line, scale)),
-    ...shown.map((line) => lineOf(line, scale)),
+    ...lines.map((line) => bandOf(line, scale)),
+    ...lines.map((line) => lineOf(line, scale)),
     ...cutoffLines(marks, scale),
     ...(drawOver?.(scale) ?? []),
   );
@@ -114,8 +106,8 @@ function bandOf({ low, high, colour }: Line, scale: Scale): SVGElement | null {
 
 /** A line over its missing values. */
 function lineOf({ values, colour, dash }: Line, scale: Scale): SVGElement {
-  const d = `M${pointsOf(values, scale).join('L')}`;
-  return svg('path', { class: `line ${colour}`, d, 'stroke-dasharray': dash?.join(' ') });
+  const own = { d: `M${pointsOf(values, scale).join('L')}`, 'stroke-dasharray': dash?.join(' ') };
+  return svg('path', { class: `line ${colour}`, ...own });
 }
 
 /** The outline of a disc about its middle. */

@@ -1,4 +1,4 @@
-import { h, type Live } from '../element.ts';
+import { h, renew } from '../element.ts';
 import { swatch } from '../look.ts';
 import { toggle } from '../ui.ts';
 import { AXIS_HEIGHT } from './drawing.ts';
@@ -7,12 +7,6 @@ import type { Plot } from './plot.ts';
 import type { Scale } from './scale.ts';
 
 /** The names of a plot's lines, which hide and show them. */
-
-/** Later values of the same lines put the names into another order. */
-interface Legend extends Live<readonly Line[]> {
-  /** Moves the names to the ends of their lines, in a plot as it is drawn now. */
-  place(scale: Scale): void;
-}
 
 /** In pixels, between the names at the ends of the lines. */
 const LEGEND_ROW = 24;
@@ -26,7 +20,7 @@ export function legend(
   plot: Plot,
   lines: readonly Line[],
   { wordsOf, height = 0 }: { wordsOf?: (line: Line) => string; height?: number } = {},
-): Legend {
+) {
   const words = lines.map(() => h('b'));
   const items = lines.map((line, place) => {
     const attributes = {
@@ -45,18 +39,15 @@ export function legend(
   element.classList.toggle('ends', items.length * LEGEND_ROW <= height - AXIS_HEIGHT - LEGEND_ROW);
   let order: number[] = [];
   let shown = lines;
+  /** Later values of the same lines put the names into another order. */
   const update = (later: readonly Line[]) => {
     shown = later;
     later.forEach((line, place) => words[place]?.replaceChildren(wordsOf?.(line) ?? ''));
-    const next = rankOrder(later);
-    if (next.join() === order.join()) return;
-    order = next;
-    const focused = document.activeElement;
-    element.append(...order.flatMap((place) => items[place] ?? []));
-    if (focused instanceof HTMLElement && element.contains(focused))
-      focused.focus({ preventScroll: true });
+    order = rankOrder(later);
+    renew(element, ...order.map((place) => items[place]));
   };
   update(lines);
+  /** Moves the names to the ends of their lines, in a plot as it is drawn now. */
   const place = ({ y, area }: Scale) => {
     element.classList.add('placed');
     const wanted = order.map((line) => y(lastOf(shown[line])) || 0);

@@ -1,7 +1,7 @@
 import { counted, byName, shortList, unbrokenDate } from '../format.ts';
 import { BENCHMARK_LOOK, type Look } from '../look.ts';
 import type { ModelReport, Performance } from '../responses.ts';
-import type { Scale } from './scale.ts';
+import { DAY_MS, dayOf, type Scale } from './scale.ts';
 import { h, svg } from '../element.ts';
 
 /** A knowledge cutoff and the entries that have it; a plot shows it as a vertical line. */
@@ -11,10 +11,7 @@ interface Mark {
 }
 
 /** A run with the last date that its model may remember; null where none is known. */
-interface Cutoff {
-  family: string;
-  knowledge_cutoff: string | null;
-}
+type Cutoff = Pick<ModelReport, 'family' | 'knowledge_cutoff'>;
 
 /**
  * A mark per knowledge cutoff of these runs, by date, with their entries. None for runs without
@@ -149,8 +146,6 @@ export function benchmarkName(name: string): string {
   return name === 'universe' ? 'Universe' : name;
 }
 
-const DAY_MS = 86_400_000;
-
 /** The dates on which any of these curves has a day, in order. */
 export function datesOf(curves: readonly { curve: readonly { date: string }[] }[]): string[] {
   return [...new Set(curves.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort();
@@ -163,7 +158,7 @@ export function datesFromStart(dates: readonly string[]): string[] {
   let start = Date.parse(first);
   do start -= DAY_MS;
   while ([0, 6].includes(new Date(start).getUTCDay()));
-  return [new Date(start).toISOString().slice(0, 10), ...dates];
+  return [dayOf(start), ...dates];
 }
 
 /**

@@ -6,6 +6,7 @@ import { dateColumn, numberColumn, table } from '../table.ts';
 import { drawPlot, scaleOf } from './drawing.ts';
 import { type Line, type PlotOptions, isOpenable } from './lines.ts';
 import { MISSING, count, longDate } from '../format.ts';
+import { fold } from '../ui.ts';
 import { swatch } from '../look.ts';
 import type { Scale } from './scale.ts';
 
@@ -147,13 +148,13 @@ function listenToKeys(drawing: HTMLElement, { now, cursor, spoken, show }: Parts
       return openerOf(shown, { index: at, chosen: cursor.chosen ?? first })?.();
     }
     const last = shown.options.dates.length - 1;
-    const places = new Map([
-      ['ArrowLeft', Math.max(0, at - 1)],
-      ['ArrowRight', Math.min(last, at + 1)],
-      ['Home', 0],
-      ['End', last],
-    ]);
-    const place = places.get(event.key);
+    const places: Record<string, number> = {
+      ArrowLeft: Math.max(0, at - 1),
+      ArrowRight: Math.min(last, at + 1),
+      Home: 0,
+      End: last,
+    };
+    const place = places[event.key];
     const lines = rows.map((row) => row.place);
     const chosen = nextChoice(lines, cursor.chosen, event.key);
     if (place === undefined && chosen === cursor.chosen) return;
@@ -185,8 +186,8 @@ function fillTip(
   const from = firstShown(rows.length, rank);
   const cells = rows.slice(from, from + MOST).map(({ place, line, value }) => {
     const name = h('th', { scope: 'row' }, swatch(line), line.label);
-    const look = { class: place === chosen && 'chosen' };
-    return h('tr', look, name, h('td', shown.options.format(value)));
+    const words = h('td', shown.options.format(value));
+    return h('tr', { class: place === chosen && 'chosen' }, name, words);
   });
   const more = rows.length - cells.length;
   const rest = more > 0 && h('tr', h('th', { colspan: 2 }, `and ${count(more)} more`));
@@ -255,14 +256,16 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
     fillTip(tip, shown, { index, chosen });
     placeTip(tip, x, drawing.clientWidth);
   };
+  const visibleLines = () => latest.lines.filter((_line, place) => !hidden.has(place));
   const draw = () => {
     const width = drawing.clientWidth;
     if (width === 0) return;
-    const scale = scaleOf(latest, { width, isLog, hidden });
+    const visible = { ...latest, lines: visibleLines() };
+    const scale = scaleOf(visible, { width, isLog });
     shown = { options: latest, hidden, scale };
     const { top, height } = scale.area;
     setAttributes(line, { y1: top, y2: top + height });
-    const drawn = drawPlot(latest, scale, { width, hidden });
+    const drawn = drawPlot(visible, scale, width);
     drawn.append(line);
     replace(drawing, drawn);
     latest.onDrawn?.(scale);
@@ -274,8 +277,7 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   const sizes = new ResizeObserver(draw);
   sizes.observe(drawing);
   signal.addEventListener('abort', () => sizes.disconnect());
-  const isShown = (_line: Line, place: number) => !hidden.has(place);
-  const save = svgButton(label, () => ({ drawing, lines: latest.lines.filter(isShown) }));
+  const save = svgButton(label, () => ({ drawing, lines: visibleLines() }));
   const values = valueFold(() => latest);
   element.append(h('div.exports', values.element, save));
   return {
@@ -305,16 +307,11 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
 function valueFold(now: () => PlotOptions): Live<void> {
   const place = h('div');
   const update = () => replace(place, element.open && valueTable(now()));
-  const summary = h('summary', 'Values as a table');
-  const element: HTMLDetailsElement = on(h('details.fold', summary, place), 'toggle', update);
+  const element: HTMLDetailsElement = on(fold('Values as a table', place), 'toggle', update);
   return { element, update };
 }
 
-function frame({
-  label,
-  height,
-  onOpen,
-}: PlotOptions): Record<'element' | 'drawing' | 'tip' | 'spoken', HTMLElement> {
+function frame({ label, height, onOpen }: PlotOptions) {
   const tip = h('div.tip', { hidden: true });
   const spoken = h('div.unseen', { role: 'status' });
   const drawing = h('div.drawing', {

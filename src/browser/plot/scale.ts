@@ -64,7 +64,7 @@ export function withoutEmptyCents(labels: readonly string[]): string[] {
   return labels.map((label) => (areEmpty ? label.replace(/\.00(?!\d)/, '') : label));
 }
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 /** In pixels: the room that the label of a date needs. */
 const PIXELS_PER_DATE = 62;
 const DAY_STEPS = [1, 2, 7, 14];
@@ -90,7 +90,8 @@ export function dateTicks(dates: readonly string[], width: number): string[] {
     .filter((date) => first <= date && date <= last);
 }
 
-function dayOf(time: number): string {
+/** The date of an instant. */
+export function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 

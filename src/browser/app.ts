@@ -22,7 +22,6 @@ const destinations = [
   ['/compare', 'Compare'],
   ['/decision-feed', 'Decisions'],
   ['/job-list', 'Jobs'],
-  ['/data', 'Data'],
   ['/api', 'API'],
 ] as const;
 

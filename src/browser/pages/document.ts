@@ -25,7 +25,6 @@ export const showDocument: Page = async (host, { id = '' }, signal) => {
       ...missing(`There is no document ${id} that could be read ${morning}.`),
     );
   const { title, kind, published_at, symbols, source, url, digest } = found;
-  replace(host, heading(title), content);
   replace(
     content,
     h('p.quiet', `As models could read it ${morning}.`),
@@ -37,7 +36,7 @@ export const showDocument: Page = async (host, { id = '' }, signal) => {
       ...(url === null ? [] : [['Address', h('code', url)] as const]),
       ['SHA-256', h('code', digest)],
     ]),
-    text(found.text),
+    section(title, text(found.text)),
   );
 };
 

@@ -26,7 +26,9 @@ export const showReference: Page = async (host, _params, signal) => {
       'p',
       'Every field of every response is described in ',
       link('/openapi.json', '/openapi.json'),
-      ', which tools for OpenAPI 3.1 read.',
+      ', which tools for OpenAPI 3.1 read. What is stored is on the page ',
+      link('/data', 'Data'),
+      '.',
     ),
     ...groups,
   );

@@ -33,8 +33,8 @@ export const showDocument: Page = async (host, { id = '' }, signal) => {
       ['Published', published_at],
       ['Symbols', symbols.join(', ') || 'of all'],
       ...(source === null ? [] : [['Source', source] as const]),
-      ...(url === null ? [] : [['Address', h('code', url)] as const]),
-      ['SHA-256', h('code', digest)],
+      ...(url === null ? [] : [['Address', text(url)] as const]),
+      ['SHA-256', digest.slice(0, 16)],
     ]),
     section(title, text(found.text)),
   );

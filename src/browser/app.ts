@@ -83,7 +83,7 @@ function showView(): void {
   if (file === null || isPublished()) return;
   document
     .querySelector('header.top')
-    ?.after(h('p.viewing', 'Viewing ', h('strong', file), '. Nothing here changes it.'));
+    ?.after(h('aside.viewing', 'Viewing ', h('strong', file), '. Nothing here changes it.'));
 }
 
 start();

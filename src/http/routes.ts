@@ -95,6 +95,10 @@ const OF_MODEL_DAYS = {
   ...BUSY,
 };
 
+const BAD_BODY = {
+  413: 'The body is too large.',
+  415: 'The body is not declared as JSON.',
+};
 const NO_DAY = { 401: 'The token is not that of a model-day that runs.' };
 
 /** THE API ON ONE SCREEN. */
@@ -109,8 +113,7 @@ export const routes: readonly Route[] = [
     response: triggerResponse,
     errors: {
       400: 'Invalid range, no models, another job is running, or the body is not JSON.',
-      413: 'The body is too large.',
-      415: 'The body is not declared as JSON.',
+      ...BAD_BODY,
     },
     handle: trigger,
   },
@@ -291,7 +294,7 @@ export const routes: readonly Route[] = [
     summary: 'Run a tool of the day; the body has its arguments.',
     body: toolRequest,
     response: toolResponse,
-    errors: { ...NO_DAY, 409: 'The day has been decided.' },
+    errors: { ...NO_DAY, 409: 'The day has been decided.', ...BAD_BODY },
     isOfDay: true,
     handle: callTool,
   },

@@ -116,7 +116,8 @@ test('no report leaves another file open', { skip: noProc }, async (t) => {
   const before = openFiles(); // with one that SQLite keeps for the next connection to the same file
   for (const model of ['a', 'b', 'unknown']) await service.get(`/performance?models=${model}`);
   await service.get('/performance?details=true');
-  assert.equal(openFiles(), before);
+  const after = openFiles();
+  assert.ok(after <= before, `${after} files, ${before} before`);
 });
 
 test('a report is kept while nothing in the database changes', async (t) => {

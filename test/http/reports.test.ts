@@ -113,11 +113,12 @@ test('no report leaves another file open', { skip: noProc }, async (t) => {
   // Each thread opens the file once.
   const first = ['', '?by=entry', '?details=true', '?common=true'];
   await Promise.all(first.map((query) => service.get(`/performance${query}`)));
+  // Takes what SQLite kept of those that closed at the same time.
+  await service.get('/performance?days=clean');
   const before = openFiles(); // with one that SQLite keeps for the next connection to the same file
   for (const model of ['a', 'b', 'unknown']) await service.get(`/performance?models=${model}`);
   await service.get('/performance?details=true');
-  const after = openFiles();
-  assert.ok(after <= before, `${after} files, ${before} before`);
+  assert.equal(openFiles(), before);
 });
 
 test('a report is kept while nothing in the database changes', async (t) => {

@@ -180,7 +180,9 @@ test('a click on a curve opens that day, and so does Enter', async (t) => {
   // Figures that arrive later move the plot, so that the pointer may miss the curve once.
   await until('the day on the curve', async () => {
     if (page.url().endsWith(`/model-days/model-a/${lastDate}`)) return true;
-    const box = await drawing.boundingBox({ timeout: 1_000 }).catch(() => null);
+    const [box] = await drawing.evaluateAll((all) =>
+      all.map((element) => element.getBoundingClientRect().toJSON()),
+    );
     const { x, y, width, height } = box ?? { x: 0, y: 0, width: 0, height: 0 };
     for (let top = 6; top < height; top += 6) {
       await page.mouse.move(x + width - 14, y + top);

@@ -2,41 +2,34 @@ import { limitsInWords, linesOf } from '../basics/sentences.ts';
 import type { AgentDay, Brief, OneAnswer } from '../wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
 
-const SYSTEM_PROMPT = `You are a stock trader with a simulated account. Each trading day you get the portfolio and the prices of the
-morning and decide what to buy and sell, so that the account grows over the weeks.
-
-Rules:
-- Orders are for whole shares and fill at today's opening price. There is no borrowing and no short selling.
-- Only the listed symbols can be bought. Whatever is held can be sold.
-- Use the tools to look things up and to trade. Several calls in one message run one after another, in their
-  order; each sees the cash and the holdings that the one before it left.
-- A refused order says why and changes nothing.
-- Nothing after this morning is known. Do not guess today's close.
-- When you are done for the day, answer without a tool call: a short summary of what you did and why.`;
-
-/** The sentences of the prompt that a hidden open changes. */
-const FILLS_TODAY = "Orders are for whole shares and fill at today's opening price.";
-const FILLS_LATER =
-  'Orders are for whole shares. They fill at the next open, which is not known yet: all sales first, then all purchases.';
-
-/** What a day in one answer says instead of the rules about tools and about the end of the day. */
-const ABOUT_TOOLS = /- Use the tools[^]*?left\.\n/;
-const ABOUT_THE_END = /- When you are done[^]*$/;
-const ONE_AFTER_ANOTHER =
-  '- Orders run one after another, in their order; each sees the cash and the holdings that the one before it left.\n';
 const ONE_ANSWER = `- There are no tools, and this is the only question of the day. Answer with one JSON object and nothing else, either
   {"orders": [{"side": "buy", "symbol": "AAPL", "amount": 10}], "reason": "..."}, where [] keeps everything as it is,
   or {"weights": {"AAPL": 0.4}, "reason": "..."}: shares of the portfolio's value; what is not named is sold, the rest stays cash.
   "reason" is a short summary of what you do and why; "confidence", from 0 to 1, may be left out.`;
 
 function systemPrompt({ isOpenHidden, limits, decision }: Brief): string {
-  const shown = isOpenHidden ? SYSTEM_PROMPT.replace(FILLS_TODAY, FILLS_LATER) : SYSTEM_PROMPT;
-  const prompt =
-    decision?.by === 'one_answer'
-      ? shown.replace(ABOUT_TOOLS, ONE_AFTER_ANOTHER).replace(ABOUT_THE_END, ONE_ANSWER)
-      : shown;
-  const limitsLine = limits ? `\n- Limits on orders: ${limitsInWords(limits)}.` : '';
-  return prompt.replace('\n- A refused', `${limitsLine}$&`);
+  const isOneAnswer = decision?.by === 'one_answer';
+  const fills = isOpenHidden
+    ? '. They fill at the next open, which is not known yet: all sales first, then all purchases.'
+    : " and fill at today's opening price.";
+  return linesOf([
+    'You are a stock trader with a simulated account. Each trading day you get the portfolio and the prices of the',
+    'morning and decide what to buy and sell, so that the account grows over the weeks.',
+    '',
+    'Rules:',
+    `- Orders are for whole shares${fills} There is no borrowing and no short selling.`,
+    '- Only the listed symbols can be bought. Whatever is held can be sold.',
+    isOneAnswer
+      ? '- Orders run one after another, in their order; each sees the cash and the holdings that the one before it left.'
+      : `- Use the tools to look things up and to trade. Several calls in one message run one after another, in their
+  order; each sees the cash and the holdings that the one before it left.`,
+    limits !== undefined && `- Limits on orders: ${limitsInWords(limits)}.`,
+    '- A refused order says why and changes nothing.',
+    "- Nothing after this morning is known. Do not guess today's close.",
+    isOneAnswer
+      ? ONE_ANSWER
+      : '- When you are done for the day, answer without a tool call: a short summary of what you did and why.',
+  ]).join('\n');
 }
 
 /** The heading of an entry's own prompt, which follows the prompt that all models have. */
@@ -87,7 +80,11 @@ function dayOfAgent(
     { previous_close, open },
   ]);
   return {
-    ...{ signature, run, date, ...texts, portfolio: { cash, holdings, value } },
+    signature,
+    run,
+    date,
+    ...texts,
+    portfolio: { cash, holdings, value },
     prices: Object.fromEntries(prices),
     limits: { ...limits, max_tool_calls: maxToolCalls, seconds },
     universe,

@@ -87,8 +87,9 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     jinaBaseUrl: env.JINA_BASE_URL,
     /** The yearly rate, as a fraction, that returns are compared with. */
     riskFreeRate: env.RISK_FREE_RATE,
-    /** The URL of the service for client commands, and for agents; null means on this machine, at `apiPort`. */
+    /** Where client commands reach the service; null: on this machine, at `apiPort`. */
     apiUrl: env.API_URL,
+    /** Where agents reach it; null: on this machine, at the port that it listens on. */
     publicUrl: env.PUBLIC_URL,
     /**
      * An access token with all rights, which client commands send. Without it and without the file,

@@ -261,7 +261,7 @@ function urlOf(
     return { error: `Model '${signature}' cannot be asked: ${describeUnknownMaker(prefix)}` };
   }
   if (!isCut) return stored;
-  for (const url of [live?.openai_base_url, settings.openaiApiBase]) {
+  for (const url of [live?.agent_url, live?.openai_base_url, settings.openaiApiBase]) {
     const filled = url ? fillUrl(stored, url) : null;
     if (filled !== null) return filled;
   }

@@ -243,12 +243,13 @@ async function trade(
   const { modelDay, brief, tools } = session;
   const { settings, log } = context;
   const past = await session.resume();
-  const agent = entry.agent === null ? null : openAgentDay(context, { session, entry, leftMs });
-  if (agent !== null && past.length > 0) throw new LogMismatch('an agent begins its day again');
+  if (entry.agent !== null && past.length > 0)
+    throw new LogMismatch('the day of an agent begins again from its opening');
   if (session.decided !== null) {
     await session.end(session.decided);
     return null;
   }
+  const agent = entry.agent === null ? null : openAgentDay(context, { session, entry, leftMs });
   const maxSteps = brief.decision === undefined ? job.agentConfig.max_steps : ANSWERS_OF_DECISION;
   const start = {
     type: 'start',
@@ -258,7 +259,7 @@ async function trade(
     maxSteps,
     prompt: entry.prompt,
     brief,
-    tools,
+    tools: agent === null ? tools : [], // it reaches them over HTTP
   } as const;
   const maxFailures = model.kind === 'provider' ? model.maxRetries + 1 + additions.length : 0;
   const niceness = childNiceness(Math.min(places.size, job.runs.length));

@@ -22,7 +22,7 @@ export interface AgentDay {
 }
 
 export interface AgentDays {
-  /** Opens a day until it is closed. `seconds` is how long it may take. */
+  /** Opens a day until it is closed; `expiresAt` is told to the agent. */
   open(
     session: Session,
     day: { body: Json; maxToolCalls: number; expiresAt: Date },
@@ -43,24 +43,27 @@ interface DayAccess {
 /** How long after a day its token is still known: a late call learns that the day is decided. */
 const REMEMBERED_MS = 60_000;
 
-/** `url`: where agents reach this service. */
+/** `url`: where agents reach this service, with or without a slash at its end. */
 export function createAgentDays(url: () => string): AgentDays {
   const days = new Map<string, AgentDay>();
   const keyOf = (token: string) => sha256(token).toString('hex');
   return {
     open(session, { body, maxToolCalls, expiresAt }) {
       const token = process.getBuiltinModule('node:crypto').randomBytes(32).toString('base64url');
-      const access = { url: url(), token, expires_at: expiresAt.toISOString() };
+      const access = { url: url().replace(/\/+$/, ''), token, expires_at: expiresAt.toISOString() };
       const line = createLine();
       let calls = 0;
       days.set(keyOf(token), {
         body: () => ({ ...body, portfolio: session.portfolio(), day: access }),
         tools: session.tools,
         call: (name, args) =>
-          line.run(() => {
+          line.run(async () => {
             calls += 1;
-            if (calls > maxToolCalls) return Promise.resolve(beyond(calls, maxToolCalls));
-            return session.call({ id: `call-${calls}`, name, arguments: JSON.stringify(args) });
+            if (calls > maxToolCalls) return beyond(calls, maxToolCalls);
+            const call = { id: `call-${calls}`, name, arguments: JSON.stringify(args) };
+            const content = await session.call(call);
+            if (content === null) throw decided();
+            return content;
           }),
       });
       return {
@@ -89,6 +92,10 @@ export function createAgentDays(url: () => string): AgentDays {
   };
 }
 
+function decided(): ServiceError {
+  return new ServiceError('day_decided', 'This day has been decided');
+}
+
 function beyond(calls: number, most: number): string {
   return JSON.stringify({ error: `This is call ${calls}, and the limit is ${most} a day.` });
 }
@@ -99,7 +106,7 @@ function createLine() {
   let isClosed = false;
   return {
     run<Result>(work: () => Promise<Result>): Promise<Result> {
-      if (isClosed) throw new ServiceError('day_decided', 'This day has been decided');
+      if (isClosed) throw decided();
       const next = last.then(work);
       last = next.catch(() => undefined);
       return next;

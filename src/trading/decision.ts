@@ -21,6 +21,12 @@ const between0And1 = ({ input }: v.BaseIssue<unknown>) =>
   `must be a number from 0 to 1, got ${shown(input)}`;
 const reasonMessage = `must be text of at most ${MAX_REASON_LENGTH} characters`;
 
+const reason = v.pipe(
+  v.string(reasonMessage),
+  v.check((text) => fits(text, MAX_REASON_LENGTH), reasonMessage),
+  v.description('Why, for readers'),
+);
+
 /** What models and agents answer. Of `orders` and `weights` it has exactly one. */
 export const tradingDecision = v.pipe(
   v.strictObject({
@@ -35,11 +41,7 @@ export const tradingDecision = v.pipe(
       ),
     ),
     weights: v.nullish(weightsSchema),
-    reason: v.pipe(
-      v.string(reasonMessage),
-      v.check((text) => fits(text, MAX_REASON_LENGTH), reasonMessage),
-      v.description('Why, for readers'),
-    ),
+    reason,
     confidence: v.nullish(
       v.pipe(v.number(between0And1), v.minValue(0, between0And1), v.maxValue(1, between0And1)),
     ),
@@ -48,10 +50,7 @@ export const tradingDecision = v.pipe(
 );
 
 /** What an agent answers that has traded through the tools of the day. */
-const doneSchema = v.strictObject({
-  done: v.literal(true, 'must be true'),
-  reason: tradingDecision.pipe[0].entries.reason,
-});
+const doneSchema = v.strictObject({ done: v.literal(true, 'must be true'), reason });
 
 /** Who ends a day by a decision: a model that is asked once, or an agent. */
 export type Decider = { by: 'one_answer' } | Omit<AgentDay, 'universe'>;
@@ -72,7 +71,7 @@ type ReadDecision =
   | { problem: string };
 
 /** Reads a decision that is the whole of a text, or in its only code fence. */
-export function readDecision(text: string, by: Decider['by']): ReadDecision {
+function readDecision(text: string, by: Decider['by']): ReadDecision {
   const [first, ...others] = [...text.matchAll(/```[^\n`]*\n?([^]*?)```/g)];
   const json = tryParse(text) ?? (others.length > 0 ? undefined : tryParse(first?.[1] ?? ''));
   if (Array.isArray(json)) return { problem: 'It is not an object.' };
@@ -86,17 +85,18 @@ export function readDecision(text: string, by: Decider['by']): ReadDecision {
   }
   const { success, output, issues } = v.safeParse(tradingDecision, json);
   if (!success) return { problem: inWords(issues) };
-  const { orders, weights, reason, confidence = null } = output;
+  const { orders, weights, confidence = null } = output;
+  const answer = { reason: output.reason, confidence };
   const call = (name: string, index: number, args: object): ToolCall => {
     return { id: `decision-${index + 1}`, name, arguments: JSON.stringify(args) };
   };
   if (orders != null && weights == null)
     return {
       calls: orders.map(({ side: name, ...order }, index) => call(name, index, order)),
-      ...{ reason, confidence },
+      ...answer,
     };
   if (weights != null && orders == null)
-    return { calls: [call('rebalance', 0, { weights, sell_rest: true })], reason, confidence };
+    return { calls: [call('rebalance', 0, { weights, sell_rest: true })], ...answer };
   return { problem: 'It must have exactly one of orders and weights.' };
 }
 

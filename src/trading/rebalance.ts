@@ -65,8 +65,7 @@ function createRun(start: TradingDay) {
     actions,
     placed,
     portfolio: () => day.expected ?? day.portfolio,
-    refuse: (error: string, refused: { side?: Side; symbol: string; amount?: number }) =>
-      void orders.push({ error, ...refused }),
+    refuse: (error: string, symbol: string) => void orders.push({ error, symbol }),
     trade(side: Side, symbol: string, amount: number): void {
       const reply = takeOrder(day, side, { symbol, amount });
       if (reply.refusal !== undefined)
@@ -104,7 +103,7 @@ function wishesOf(
     refuse,
   }: {
     sell_rest?: boolean | undefined;
-    refuse: (error: string, refused: { symbol: string }) => void;
+    refuse: (error: string, symbol: string) => void;
   },
 ): Wish[] {
   const { market, expected: portfolio = day.portfolio } = day;
@@ -119,7 +118,7 @@ function wishesOf(
     const price = priceOf(day, symbol);
     if (price === null) {
       const missing = day.isOpenHidden ? 'no previous close' : `no price on ${market.date}`;
-      if (held > 0n || weight > 0) refuse(`Cannot trade ${symbol}: it has ${missing}.`, { symbol });
+      if (held > 0n || weight > 0) refuse(`Cannot trade ${symbol}: it has ${missing}.`, symbol);
       return [];
     }
     const lack = sharesOf(weight, value, BigInt(price)) - held;

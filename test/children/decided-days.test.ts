@@ -108,6 +108,7 @@ test('a day of an agent begins again from its opening, with another token and th
 });
 
 test('an agent that hangs, trickles or stays in trouble fails its day in time, without a trade', async (t) => {
+  /** Any pace will do: the day fails by its own limit, however the machine counts. */
   const slow = async function* () {
     for (;;) {
       yield ' ';

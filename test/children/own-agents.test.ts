@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
@@ -22,15 +22,18 @@ const BUY = [{ side: 'buy', symbol: 'AAPL', amount: 3 }];
 const DECISION: Reply = { body: { orders: BUY, reason: 'It is cheap.' } };
 const BOUGHT = ['2025-10-15 buy AAPL 3 110 => 9670 10001.5 1.5 AAPL:3'];
 
+const urlHere = (port: number) => `http://127.0.0.1:${port}/decide`;
+
 interface RunOptions extends Partial<ProdOptions> {
+  urlOf?: (port: number) => string;
   entry?: object;
   dates?: object;
 }
 
 async function run(t: TestContext, behaviour: Behaviour, options: RunOptions = {}) {
   const server = await startModelServer(t, behaviour);
-  const { entry = {}, dates = DAY, ...more } = options;
-  const agent_url = `http://127.0.0.1:${server.port}/decide`;
+  const { entry = {}, dates = DAY, urlOf = urlHere, ...more } = options;
+  const agent_url = urlOf(server.port);
   const service = await startProdService(t, {
     agent: await realAgentHere(),
     models: [{ signature: 'mine', api: 'agent', agent_url, openai_api_key: 'own-key', ...entry }],
@@ -123,17 +126,61 @@ test('a cost limit counts what agents report', async (t) => {
   assert.equal(job.details[2].error, 'Cost limit reached');
 });
 
-/** Forty shares, ten more, and fifty that cash does not cover; requests arrive in any order. */
+test('a cost that no answer has is unknown, and the day counts all the same', async (t) => {
+  for (const cost_usd of [1e9, -1, '5', null]) {
+    const usage = { prompt_tokens: 5, completion_tokens: 7, cost_usd };
+    const { job, ledger } = await run(t, [{ body: { orders: BUY, reason: '', usage } }]);
+    assert.deepEqual([ledger, job.details[0].cost_usd], [BOUGHT, null], `${cost_usd}`);
+  }
+});
+
+test('user, password and query of the URL reach the agent, and nothing else', async (t) => {
+  const { requests, ledger, service, session } = await run(t, [DECISION], {
+    entry: { openai_api_key: null },
+    urlOf: (port) => `http://user:pass-of-mine@127.0.0.1:${port}/decide?key=query-secret`,
+  });
+  assert.deepEqual(ledger, BOUGHT);
+  const [{ path, headers }] = requests as [ModelRequest];
+  const user = Buffer.from('user:pass-of-mine').toString('base64');
+  assert.deepEqual([path, headers.authorization], ['/decide?key=query-secret', `Basic ${user}`]);
+  const shown = JSON.stringify([session, (await service.get('/models')).body, service.logLines]);
+  assert.doesNotMatch(shown, /pass-of-mine|query-secret/);
+});
+
+test('PUBLIC_URL is where agents reach the service, without a slash at its end', async (t) => {
+  const settings = { publicUrl: 'https://service.test/base/' };
+  const { requests } = await run(t, [DECISION], { settings });
+  assert.equal(requests[0]?.body.day.url, 'https://service.test/base');
+});
+
+test('calls side by side run one after another: no dollar is spent twice', async (t) => {
+  const buy = { symbol: 'AAPL', amount: 1 };
+  let answers: { status: number; body: any }[] = [];
+  const { ledger } = await run(t, async ({ body }) => {
+    answers = await Promise.all(Array.from({ length: 100 }, () => ask(body, '/tools/buy', buy)));
+    return { body: { done: true, reason: '' } };
+  });
+  const holdings = answers.flatMap(({ body }) => body.holding ?? []);
+  const all = Array.from({ length: 90 }, (_, index) => index + 1);
+  assert.deepEqual(
+    holdings.toSorted((one, other) => one - other),
+    all,
+  );
+  const refusals = answers.flatMap(({ body }) => body.error ?? []);
+  const refusal = 'Cannot buy 1 AAPL at 110.00: cash is 100.00, enough for 0';
+  assert.deepEqual(refusals, Array(10).fill(refusal));
+  assert.equal(ledger.length, 90);
+});
+
 const BUYS = [40, 50, 'Cannot buy 60 AAPL at 110.00: cash is 4,500.00, enough for 40'];
 
 test('the tools of the day: the same ledger, refusals, log and order as for a model', async (t) => {
   const seen: Record<string, any> = {};
   const { ledger, session, service, job } = await run(t, async ({ body }) => {
     seen['tools'] = await ask(body, '/tools');
-    seen['buys'] = await Promise.all(
-      [40, 10].map((amount) => ask(body, '/tools/buy', { symbol: 'AAPL', amount })),
-    );
-    seen['buys'].push(await ask(body, '/tools/buy', { symbol: 'AAPL', amount: 60 }));
+    seen['buys'] = [];
+    for (const amount of [40, 10, 60])
+      seen['buys'].push(await ask(body, '/tools/buy', { symbol: 'AAPL', amount }));
     seen['future'] = await ask(body, '/tools/get_price', { symbol: 'AAPL', date: '2025-10-16' });
     seen['unknown'] = await ask(body, '/tools/short', {});
     seen['wrong'] = await ask(body, '/tools/sell', { symbol: 'AAPL' });
@@ -151,7 +198,7 @@ test('the tools of the day: the same ledger, refusals, log and order as for a mo
     'rebalance',
   ]);
   const [first, second, third] = seen['buys'].map(({ body }: any) => body.holding ?? body.error);
-  assert.deepEqual([first, second, third].toSorted(), [...BUYS].toSorted());
+  assert.deepEqual([first, second, third], BUYS);
   assert.equal(seen['future'].body.error, 'No prices are known after today, 2025-10-15.');
   assert.match(seen['unknown'].body.error, /^There is no tool named "short"/);
   assert.equal(seen['wrong'].body.error, 'sell: amount is missing.');
@@ -171,7 +218,7 @@ test('the tools of the day: the same ledger, refusals, log and order as for a mo
   );
 });
 
-test('tokens: of a wrong one nothing, of a day no other route, of an access token no day', async (t) => {
+test('tokens: of a wrong one nothing, of a day no other route', async (t) => {
   const statuses: Record<string, unknown> = {};
   let late: any;
   const { service } = await run(t, async ({ body }, count) => {
@@ -196,6 +243,29 @@ test('tokens: of a wrong one nothing, of a day no other route, of an access toke
   const forgotten = await ask({ day: { ...late.day, token: 'old' } }, '');
   assert.match(forgotten.body.detail, /^The token of a model-day that runs is needed/);
   assert.deepEqual(ledgerOf(service.database, 'mine'), BOUGHT);
+});
+
+test('where the service has access tokens, a day is opened by its own, and by none of them', async (t) => {
+  const apiToken = 'an-access-token-with-all-rights';
+  const asked = Promise.withResolvers<number[]>();
+  const server = await startModelServer(t, async ({ body }) => {
+    const answers = [await ask(body, ''), await ask(body, '', undefined, apiToken)];
+    asked.resolve(answers.map(({ status }) => status));
+    return DECISION;
+  });
+  const entry = { signature: 'mine', api: 'agent', agent_url: urlHere(server.port) };
+  const { url } = await startProdService(t, {
+    agent: await realAgentHere(),
+    models: [entry],
+    settings: { apiToken },
+  });
+  const { status } = await fetch(`${url}/simulate/trigger`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify(DAY),
+  });
+  assert.equal(status, 200);
+  assert.deepEqual(await asked.promise, [200, 401]);
 });
 
 test('calls without end are refused in words beyond the limit', async (t) => {
@@ -256,19 +326,17 @@ test('an idle connection to the tools of a day is kept longer than others', asyn
     models: [],
     httpLimits: { keepAliveTimeoutMs: 50, agentKeepAliveMs: 60_000 },
   });
-  const { port } = new URL(service.url);
-  const idle = async (path: string) => {
-    const socket = connect(Number(port), '127.0.0.1');
+  const open = () => connect(Number(new URL(service.url).port), '127.0.0.1');
+  const get = async (socket: Socket, path: string) => {
     socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    const [answer] = await once(socket, 'data');
-    const closed = once(socket, 'close').then(() => 'closed');
-    const kept = new Promise((resolve) => setTimeout(resolve, 3_000, 'kept'));
-    const outcome = await Promise.race([closed, kept]);
-    socket.destroy();
-    return [Number(String(answer).split(' ')[1]), outcome];
+    const [answer] = await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    return Number(String(answer).split(' ')[1]);
   };
-  assert.deepEqual(await Promise.all([idle('/day'), idle('/health')]), [
-    [401, 'kept'],
-    [200, 'closed'],
-  ]);
+  const [ofDay, other] = [open(), open()];
+  assert.equal(await get(ofDay, '/day'), 401);
+  assert.equal(await get(other, '/health'), 200); // idle for less time than the first
+  await once(other, 'close');
+  assert.equal(ofDay.closed, false);
+  assert.equal(await get(ofDay, '/day'), 401);
+  ofDay.destroy();
 });

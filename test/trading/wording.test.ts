@@ -5,9 +5,10 @@ import { WORDING, type Wording, wordingOf, wordsOf } from '../../src/agent/promp
 import { openDatabase } from '../../src/database/database.ts';
 import { pricesNow } from '../../src/database/price-writes.ts';
 import { fromDollars } from '../../src/basics/money.ts';
-import type { Brief } from '../../src/wire/protocol.ts';
+import type { Answer, Brief } from '../../src/wire/protocol.ts';
 import { openMarket } from '../../src/trading/market.ts';
-import { runTool, toolDescriptions } from '../../src/trading/tools.ts';
+import { DECISION, runTool, toolDescriptions } from '../../src/trading/tools.ts';
+import { type Decider, decide } from '../../src/trading/decision.ts';
 import type { TradingDay } from '../../src/trading/trading-day.ts';
 import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 import { storePrices } from '../support/prices.ts';
@@ -17,7 +18,7 @@ import { storePrices } from '../support/prices.ts';
  * rows are only ever added.
  */
 const released: Record<Wording, string> = {
-  1: '9879ea5d86f24e9da996fa65cd47e41edc40f04437025379d0e1cbfa33378d2a',
+  1: '63bfe122b116213e75b54815bc5abc9deb4bd1ba0a0bbc8ef5bbc2c58b826e88',
 };
 
 const WHAT_TO_DO =
@@ -44,6 +45,52 @@ const briefs: [Brief, prompt: string | null][] = [
     },
     null,
   ],
+  [
+    {
+      ...brief,
+      isOpenHidden: true,
+      limits: { max_weight: 0.25, max_orders: 1, min_cash: 0.05 },
+      unfilled: ['Did not sell 2 AAPL: it has no price on 2025-01-06'],
+    },
+    null,
+  ],
+  [
+    {
+      ...brief,
+      decision: {
+        by: 'one_answer',
+        dates: ['2025-01-03', '2025-01-06'],
+        closes: [{ symbol: 'AAPL', closes: [null, 98] }],
+      },
+    },
+    'Be bold.',
+  ],
+  [
+    {
+      ...brief,
+      decision: {
+        ...{ by: 'agent', signature: 'mine', run: 'mine-2', universe: ['AAPL'] },
+        ...{ maxToolCalls: 7, seconds: 60 },
+      },
+    },
+    'Be bold.',
+  ],
+];
+
+/** Answers that are to be decisions, the first of their day. */
+const answers: Pick<Answer, 'content' | 'isCut'>[] = [
+  { content: '{"orders":[{"side":"buy","symbol":"AAPL","amount":1}],"reason":"Cheap."}' },
+  { content: '{"weights":{"AAPL":0.5},"reason":"Half.","confidence":1}' },
+  { content: '{"done":true,"reason":"Done."}' },
+  { content: 'I wait.' },
+  { content: '[]' },
+  { content: '{"orders":[{"side":"short","symbol":"AAPL","amount":0.5}],"confidence":2,"date":1}' },
+  { content: '{"reason":""}' },
+  { content: '{}', isCut: true },
+];
+const DECIDERS: readonly Decider[] = [
+  { by: 'one_answer' },
+  { by: 'agent', signature: 'mine', run: 'mine', maxToolCalls: 7, seconds: 60 },
 ];
 
 const order = (amount: unknown, symbol = 'AAPL') => ({ symbol, amount });
@@ -90,19 +137,35 @@ const calls: [tool: string, args: unknown][] = [
   ['search_news', { query: 'x'.repeat(401) }],
   ['write_note', { text: 'é😀' }],
   ['write_note', { text: 'x'.repeat(4_001) }],
+  ['rebalance', { weights: { aapl: 0.2, MSFT: 0.1 }, sell_rest: true }],
+  ['rebalance', { weights: { NONE: 0.5, X: 0.5 } }],
+  ['rebalance', { weights: { AAPL: 0.5, aapl: 0.5 } }],
+  ['rebalance', { weights: { AAPL: 0.75, TINY: 0.75 } }],
+  ['rebalance', { weights: [2] }],
+  ['rebalance', { weights: { AAPL: 2 }, sell_rest: 1 }],
   ['look_up', {}],
 ];
 
 async function sample(wording: Wording): Promise<string> {
   const words = wordsOf(wording);
   const openings = briefs.map(([day, prompt]) => words.firstMessages(day, prompt));
+  const decisions = DECIDERS.flatMap((decider) =>
+    answers.flatMap((answer) => [decide(decider, answer, true), decide(decider, answer, false)]),
+  );
   const summaries = [
     words.summary({ content: 'Done.', note: null }),
     words.summary({ content: '', note: 'Cut off.' }),
     words.stepLimit(7),
   ];
   const news = async () => ({ results: [], undated: 0 });
-  const days = [dayOf(wording, 9_900, {}), dayOf(wording, 0, { news, note: null })];
+  const limits = { max_weight: 0.04, max_orders: 5, min_cash: 0.97 };
+  const days = [
+    dayOf(wording, 9_900, {}),
+    dayOf(wording, 0, { news, note: null }),
+    dayOf(wording, 9_900, { limits }),
+    dayOf(wording, 9_900, { limits, orders: 5 }),
+    dayOf(wording, 9_900, { isOpenHidden: true }),
+  ];
   const replies = [];
   for (const day of days)
     for (const [name, args] of calls) {
@@ -110,8 +173,9 @@ async function sample(wording: Wording): Promise<string> {
       const { content, actions } = await runTool(day, { id: '1', name, arguments: text });
       replies.push({ name, args, content, cash: actions.at(-1)?.portfolio.cash });
     }
+  const tools = [...days.map(toolDescriptions), DECISION];
   return JSON.stringify(
-    { openings, summaries, tools: days.map(toolDescriptions), replies, universe: nasdaq100 },
+    { openings, decisions, summaries, tools, replies, universe: nasdaq100 },
     null,
     1,
   );
@@ -120,7 +184,7 @@ async function sample(wording: Wording): Promise<string> {
 function dayOf(
   wording: Wording,
   cash: number,
-  extras: Pick<TradingDay, 'news' | 'note'>,
+  extras: Pick<TradingDay, 'news' | 'note' | 'limits' | 'orders' | 'isOpenHidden'>,
 ): TradingDay {
   const database = openDatabase(':memory:');
   storePrices(

@@ -1,6 +1,6 @@
-import { asObject, asText, type Json, tryParse } from '../../basics/json.ts';
+import { asObject, asText, tryParse } from '../../basics/json.ts';
 import { cutText } from '../../basics/text.ts';
-import { MAX_SERVED_LENGTH } from '../../wire/protocol.ts';
+import { MAX_COST_OF_ANSWER, MAX_SERVED_LENGTH } from '../../wire/protocol.ts';
 import { readUsage } from './answer.ts';
 import { type Dialect, normalised } from './dialect.ts';
 
@@ -19,22 +19,18 @@ export const agent: Dialect = {
   read({ usage: reported, ...decision }, _step, headers = {}) {
     const { usage, note } = readUsage(reported);
     const cost = asObject(reported)?.['cost_usd'];
-    const costUsd = typeof cost === 'number' && cost >= 0 ? { costUsd: cost } : {};
+    const isCost = typeof cost === 'number' && cost >= 0 && cost <= MAX_COST_OF_ANSWER;
     const version = asText(headers['agent-version']);
     return {
       content: normalised(decision),
       toolCalls: [],
       reasoning: null,
-      usage: usage && { ...usage, ...costUsd },
+      usage: usage && { ...usage, ...(isCost && { costUsd: cost }) },
       note,
       served: version === undefined ? null : { model: cutText(version, MAX_SERVED_LENGTH) },
     };
   },
-  assemble: unstreamed,
+  assemble() {
+    throw new Error('agents are not asked for streams');
+  },
 };
-
-/** Agents are not asked for streams; one that sends events all the same has no answer in them. */
-function unstreamed() {
-  const body: Json = {};
-  return { take: () => false, isComplete: () => false, body: () => body };
-}

@@ -130,7 +130,7 @@ const refusals: [name: string, args: string[], code: number, message: RegExp][] 
   ],
 ];
 
-test('what differs from files of your own, or what one of both lacks, is named; files that cannot be compared are refused', async (t) => {
+test('prices that differ from your own files, or that either side lacks, are named; files that cannot be compared are refused', async (t) => {
   const cwd = temporaryFolder(t);
   const path = await packaged(cwd);
   const before = readFileSync(path);

@@ -21,8 +21,8 @@ export function run(command: string, args: readonly string[], options: RunOption
 }
 
 /**
- * Installs programs that nobody here wrote from their registries; where they cannot be had, the
- * test is skipped by their name, with what was said.
+ * Installs third-party programs from their registries. Where that fails, the test is skipped, and
+ * the reason names the programs and the error.
  */
 export function canInstall(t: TestContext, tools: string, install: () => void): boolean {
   try {

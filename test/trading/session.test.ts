@@ -154,7 +154,7 @@ test('fills at the open, marks at the close, profit against the last close; one 
 });
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
-/** Tokens that are stored, and what they are after seven more; one more is no integer of SQLite. */
+/** Stored counts of tokens, and what each is after seven more: beyond 2^63 SQLite has no integers. */
 const sums: [stored: number | bigint | null, sum: number][] = [
   [null, 7],
   [5, 12],

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
   mkdirSync,
@@ -11,11 +12,11 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../src/database/database.ts';
-import { noDisk, startOnDisk } from './support/disk.ts';
+import { noDisk, noLimits, startOnDisk } from './support/disk.ts';
 import { FORMER, makeFormer } from './support/former.ts';
 import { leftToLongForm, isLong } from './support/long.ts';
 import { runInProcess } from './support/in-process.ts';
-import { ask, installProgram, runProgram, untilAnswer } from './support/program.ts';
+import { ask, installProgram, runProgram, startServer, untilAnswer } from './support/program.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14', models: ['model-a', 'model-b'] };
@@ -93,6 +94,30 @@ test('a trigger on a full disk says so, and works when there is room again', onD
   const { job_id } = await ask(`${url}/simulate/trigger`, ONE_DAY);
   const { status } = await untilAnswer(`${url}/simulate/status/${job_id}`, ENDED);
   assert.equal(status, 'completed');
+});
+
+test('a disk that refuses to write: the job waits too', { skip: noLimits }, async (t) => {
+  const server = await startServer(t, { cwd: installProgram(t), env: DEV });
+  const limitFileSize = (bytes: string) =>
+    execFileSync('prlimit', ['--pid', String(server.process.pid), `--fsize=${bytes}:`]);
+  const path = await jobUnderWay(server.url);
+  limitFileSize('100');
+  const fault = 'Cannot use the database: the disk reports an input or output error';
+  await server.waitFor(new RegExp(`the job waits.*${fault}`));
+  assert.equal((await ask(`${server.url}/health`)).database, 'disconnected');
+  limitFileSize('unlimited');
+  await cancelWhenMoving(path);
+  assert.equal((await ask(`${server.url}/audit`)).status, 'sound');
+});
+
+const onDiskInLongForm = { skip: noDisk || leftToLongForm };
+test('a service that waits for its disk can be stopped', onDiskInLongForm, async (t) => {
+  const program = await serveOnDisk(t, { ...DEV, PRESERVE_DEV_DATA: 'true' });
+  await jobUnderWay(program.url);
+  await program.fill();
+  await program.waitFor(/the job waits until the database can be written/);
+  await program.shell('kill -TERM $server');
+  assert.equal((await program.ended).code, 0);
 });
 
 const NO_ROOM = 'Cannot back up to data/full/copy.db: database or disk is full';

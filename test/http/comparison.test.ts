@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
 import { weekdays } from '../../src/basics/calendar.ts';
 import { comparisonResponse } from '../../src/api/comparison.ts';
@@ -8,9 +9,11 @@ import { createNormals } from '../../src/statistics/random.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 import { insertReturns } from '../support/returns.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
 import { like } from '../support/text-table.ts';
+import { fillWithTrackRecords } from '../support/track-records.ts';
 import { validBody } from '../support/valid-body.ts';
+import { startTestView } from '../support/view.ts';
 
 /** What GET /comparison reads, selects and refuses; the figures are tested in test/comparison. */
 
@@ -510,4 +513,12 @@ test('with curves=true each pair has a curve with a point per day compared; the 
   };
   assert.equal(await csv('&curves=true'), await csv(''));
   assert.doesNotMatch(await csv(''), /correlation|curve/);
+});
+
+test('before any entry has twenty days, all are compared, however many runs each has', async (t) => {
+  const path = join(temporaryFolder(t), 'jobs.db');
+  fillWithTrackRecords(path, { models: ['a', 'a#2', 'b'], days: 16 });
+  const { models, left_out_models } = (await (await startTestView(t, path)).get('/comparison'))
+    .body;
+  assert.deepEqual([models.map(({ model }: any) => model), left_out_models], [['a', 'b'], []]);
 });

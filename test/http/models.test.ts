@@ -51,6 +51,13 @@ before(async (t) => {
   await run('10', '12', ['model-b', 'model-a']);
   await run('11', '11', ['stranger', 'model-a']);
   await run('08', '10', ['zero']);
+  // The clock was set back before the second job, which is the last one all the same.
+  jobs[1].created_at = '2025-01-01T00:00:00.000Z';
+  const set = 'created_at = ?1 WHERE job_id = ?2';
+  for (const table of ['jobs', 'simulation_runs'])
+    service.database
+      .statement(`UPDATE ${table} SET ${set}`)
+      .run(jobs[1].created_at, jobs[1].job_id);
 });
 
 test('models: those of the configuration in its order, then those named in jobs', async () => {

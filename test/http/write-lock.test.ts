@@ -62,3 +62,23 @@ test('a job continues where the lock stopped it: nothing fails or starts over, a
   for (const { message } of service.logLines)
     assert.doesNotMatch(message, /waits until|unexpected|set aside/);
 });
+
+test('one Idempotency-Key makes one job, also of triggers that wait for the lock side by side', async (t) => {
+  const { service, hold, readAll, release } = await startBesideLock(t);
+  const send = async (key: string) => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': key };
+    const init = { method: 'POST', headers, body: JSON.stringify(ONE_DAY) };
+    const response = await fetch(`${service.url}/simulate/trigger`, init);
+    return (await response.json()) as { job_id: string };
+  };
+  hold();
+  const both = [send('a'), send('a')];
+  await readAll();
+  release();
+  const [first, second] = await Promise.all(both);
+  assert.equal(first?.job_id, second?.job_id);
+  hold();
+  assert.equal((await send('a')).job_id, first?.job_id, 'what was answered before is only read');
+  release();
+  await service.waitForJob(String(first?.job_id));
+});

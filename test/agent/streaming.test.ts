@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { ApiDialect } from '../../src/basics/domain.ts';
 import type { Endpoint } from '../../src/wire/protocol.ts';
@@ -167,11 +169,12 @@ for (const [api, name, told] of dialects) {
   };
   for (const [what, { error, sentMiB, ...flooded }] of Object.entries(floods)) {
     const isLeft = (skip || what !== 'an event of 100 MB') && leftToLongForm;
-    test(`${api}: one clear failure, and no more is read: ${what}`, { skip: isLeft }, async (t) => {
+    test(`${api}: one clear failure, in bounded memory: ${what}`, { skip: isLeft }, async (t) => {
       const found = await flood(t, api, flooded);
       assert.equal(found.error, `The model provider sent an unreadable response: ${error}`);
       const [least = 0, most = 0] = sentMiB;
       assert.ok(found.sent >= least * MIB && found.sent < most * MIB, `${found.sent} bytes`);
+      assert.ok(found.grownMiB < 64, `${found.grownMiB} MiB more`);
     });
   }
 
@@ -231,6 +234,15 @@ const ending: Record<ApiDialect, string[]> = {
   ],
 };
 
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function memory(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
 interface Flood {
   first: string;
   piece: string;
@@ -238,16 +250,29 @@ interface Flood {
   most: number;
 }
 
-/** Asks a server that streams without end; what came of it, and how much was sent. */
-async function flood(t: TestContext, api: ApiDialect, { first, piece, most }: Flood) {
+/**
+ * Asks a server that streams without end; what came of it, and how much more memory was in use at
+ * most.
+ */
+async function flood(
+  t: TestContext,
+  api: ApiDialect,
+  { first, piece, most }: Flood,
+): Promise<{ error: string | null; sent: number; grownMiB: number }> {
   let sent = 0;
+  const before = memory();
+  let peak = before;
   function* pieces(): Generator<string> {
     yield first;
-    for (; sent < most; sent += piece.length) yield piece;
+    for (let number = 0; sent < most; number += 1) {
+      sent += piece.length;
+      if (number % 64 === 0) peak = Math.max(peak, memory());
+      yield piece;
+    }
   }
   const { error, failures } = await ask(t, api, [{ pieces: pieces() }]);
   assert.equal(failures.length, 1, 'it is not tried again');
-  return { error, sent };
+  return { error, sent, grownMiB: (Math.max(peak, memory()) - before) / MIB };
 }
 
 const wholeBodies: [api: ApiDialect, file: string][] = [

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { type Script, scriptedAgent } from '../support/agents.ts';
+import { inLongForm } from '../support/long.ts';
 import { auditScripts } from '../support/replays.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 
@@ -186,7 +188,7 @@ test('sums and prices of today beyond what is counted exactly are reported, roun
 });
 
 /** What a bug may throw. */
-const thrown = [new TypeError('a bug'), new Error('spawn EPERM'), 'words', null];
+const thrown = [new RangeError('a bug'), new Error('spawn EPERM'), 'words', null];
 test('whatever a model-day throws, no other fails with it, and no job ends with it', async (t) => {
   const agent = scriptedAgent(calm(['AAPL']));
   const startChild: typeof agent.startChild = (program, rights, modelDay) => {
@@ -202,4 +204,77 @@ test('whatever a model-day throws, no other fails with it, and no job ends with 
   assert.deepEqual([error, ...errorsOf(details, 'calm')], Array(5).fill(null));
   for (const found of errorsOf(details, 'rich')) assert.match(String(found), /^Internal error \(/);
   await assertReadable(service, 'rich');
+});
+
+const anyPrice = fc.constantFrom(0.0001, 0.5, 100, 10_000_000);
+const anyRatio = fc.constantFrom<[number, number]>([1_000_000, 1], [1, 1_000_000], [2, 1], [1, 3]);
+const anyThrown = fc.constantFrom<() => unknown>(
+  () => new TypeError('a bug'),
+  () => new RangeError('Invalid array length'),
+  () => new Error('spawn EPERM'),
+  () => 'words',
+  () => null,
+);
+const anyDay = fc.record({
+  bar: fc.option(fc.tuple(anyPrice, anyPrice), { freq: 8 }),
+  split: fc.option(anyRatio, { freq: 1 }),
+  dividend: fc.option(
+    fc.tuple(fc.constantFrom(0.01, 1, 1_000_000), fc.constantFrom('as_paid', 'split_adjusted')),
+    { freq: 1 },
+  ),
+  calls: fc.array(
+    fc.tuple(fc.constantFrom('buy', 'sell'), fc.constantFrom(1, 90, 20_000, 100_000_000)),
+    { maxLength: 3 },
+  ),
+  thrown: fc.option(anyThrown, { freq: 1 }),
+});
+/** The failures that are words; a bug is an internal error, and only where one was thrown. */
+const WORDS =
+  / exceeds 900,719,925,474\.0991 dollars, the most that is counted exactly$| exceeds what is counted exactly$|: too many shares$|: no price of it is stored$/;
+
+test('whatever random model-days throw, everything stays readable', inLongForm, async (t) => {
+  const week = fc.array(anyDay, { minLength: 4, maxLength: 4 });
+  const check = async (days: typeof anyDay extends fc.Arbitrary<infer Day> ? Day[] : never) => {
+    /** What there is of a day, with its date. */
+    const dated = <Kind extends 'bar' | 'split' | 'dividend'>(kind: Kind) =>
+      days.flatMap((day, index): [string, NonNullable<(typeof day)[Kind]>][] =>
+        day[kind] === null ? [] : [[DATES[index] as string, day[kind]]],
+      );
+    const orders = days.map(({ calls }, index) => [
+      `rich ${DATES[index]}`,
+      calls.length === 0 ? [] : [calls.map(([name, amount]) => [name, { symbol: 'AAPL', amount }])],
+    ]);
+    const agent = scriptedAgent({ ...calm(['AAPL']), ...Object.fromEntries(orders) });
+    const thrownOn = (date: string) => days[(DATES as readonly string[]).indexOf(date)]?.thrown;
+    const startChild: typeof agent.startChild = (program, rights, modelDay) => {
+      const thrown = modelDay.model === 'rich' ? thrownOn(modelDay.date) : null;
+      if (thrown) throw thrown();
+      return agent.startChild(program, rights, modelDay);
+    };
+    const own = dated('bar').map(([date, bar]) => `AAPL ${date} ${bar.join(' ')}`);
+    const service = await startTestService(t, {
+      configuration: configurationOf(['rich'], ['AAPL']),
+      prices: [...MSFT, ...own].join('\n'),
+      agent: { ...agent, startChild },
+    });
+    storeActions(
+      service,
+      dated('split').map(([date, split]) => ['AAPL', date, ...split]),
+      dated('dividend').map(([date, dividend]) => ['AAPL', date, ...dividend]),
+    );
+    for (const job of [WEEK, LATER]) {
+      const { error, details } = await service.runJob(job);
+      assert.deepEqual([error, [...new Set(errorsOf(details, 'calm'))]], [null, [null]]);
+      for (const { date, model, error: reason } of details)
+        if (
+          model === 'rich' &&
+          reason !== null &&
+          !(thrownOn(date) && /^Internal error \(/.test(reason))
+        )
+          assert.match(reason, WORDS);
+    }
+    await assertReadable(service, 'rich');
+    await service.stop();
+  };
+  await fc.assert(fc.asyncProperty(week, check), { numRuns: 300 });
 });

@@ -69,6 +69,7 @@ const addresses = tableOf<[entry: string, more: string, asked: string]>(`
   "openai_base_url":"","openai_api_key":" " | ${SERVICE}             | http://service/v1 service-key
   "openai_api_key_env":"K"    | ${SERVICE},"environment":{"K":"named-key\\n"} | http://service/v1 named-key
   ${OWN},"openai_api_key_env":"K" |                                  | http://own/v1 own-key
+  ${OWN},"basemodel":"anthropic/c" |                                | http://own/v1 own-key
                               | "settings":{"openaiApiKey":"k"}      | https://api.openai.com/v1 k
   ${OWN_URL}             |                                      | http://own/v1 null
   ${OWN}                      | "later":{${OWN},"openai_api_key":"","openai_api_key_env":"M"},"environment":{"M":"own-key"} | http://own/v1 own-key
@@ -76,7 +77,8 @@ const addresses = tableOf<[entry: string, more: string, asked: string]>(`
 `);
 for (const [entry, more, asked] of addresses) {
   test(`where a model is asked, and with which key: ${entry} ${more}`, () => {
-    const { baseUrl, apiKey } = endpointOf(JSON.parse(`{"entry":{${entry}}${more && `,${more}`}}`));
+    const sources = JSON.parse(`{"entry":{${entry}}${more && `,${more}`}}`);
+    const { baseUrl, apiKey } = endpointOf({ environment: canaries, ...sources });
     assert.equal(`${baseUrl} ${apiKey}`, asked);
   });
 }

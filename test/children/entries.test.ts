@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { rmSync, writeFileSync } from 'node:fs';
+import { test, type TestContext } from 'node:test';
+import type { Database } from '../../src/database/database.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import {
@@ -10,9 +11,141 @@ import {
   startModelServer,
   whereIs,
 } from '../support/model-server.ts';
-import { startProdService } from '../support/prod.ts';
+import { PROD, startProdService } from '../support/prod.ts';
+import { startTestService, type TestServiceOptions } from '../support/service.ts';
+import { inLongForm } from '../support/long.ts';
 
 const RANGE = { start_date: '2025-10-15', end_date: '2025-10-16' };
+const [heldKey, variableKey, queryValue, bodyKey] = [
+  'sk-of-the-entry-1',
+  'sk-of-a-variable-2',
+  'value-of-the-query-3',
+  'key-in-the-body-4',
+];
+const SECRETS = [heldKey, variableKey, queryValue, bodyKey];
+const agentConfig = { max_cost_usd: 5 };
+
+const modelsAt = (baseUrl: string) => [
+  {
+    signature: 'held',
+    basemodel: 'vendor/held',
+    openai_base_url: `${baseUrl}?api-version=${queryValue}`,
+    openai_api_key: heldKey,
+    temperature: 0.25,
+    seed: 7,
+    prompt: 'Be bold.',
+    extra_body: { provider: { api_key: bodyKey, order: ['x'] } },
+    enabled: true,
+  },
+  {
+    ...{ signature: 'named', openai_base_url: baseUrl, openai_api_key_env: 'KEY_OF_NAMED' },
+    enabled: true,
+  },
+  { signature: 'rule', basemodel: 'baseline/buy-and-hold', enabled: true },
+];
+
+/** Every entry asks for something else now, and costs too much; keys are where they were. */
+const edited = (baseUrl: string) =>
+  modelsAt(baseUrl).map((entry) => ({
+    ...{ ...entry, basemodel: entry.signature === 'rule' ? 'baseline/random' : 'vendor/other' },
+    ...{ temperature: 1, seed: 1, prompt: 'Be timid.', max_tokens: 5 },
+    ...{ max_cost_usd: 0, price_per_million_tokens: { input: 1, output: 1 } },
+  }));
+
+const restart = async (t: TestContext, folder: string, options: TestServiceOptions) =>
+  startTestService(t, { ...options, agent: await realAgentHere(), configuration: null, folder });
+
+/**
+ * The job's ledgers, requests and database; `meanwhile` changes the file while the second date's
+ * first answers are awaited.
+ */
+async function runAndRestart(
+  t: TestContext,
+  models: readonly string[],
+  meanwhile: ((path: string, baseUrl: string) => void) | null,
+) {
+  let holds = meanwhile !== null;
+  const asked = Promise.withResolvers<void>();
+  const server = await startModelServer(t, async (request) => {
+    const { date, step } = whereIs(request);
+    if (holds && date === RANGE.end_date) {
+      asked.resolve();
+      return 'never';
+    }
+    return step === 1 ? calls(['buy', { symbol: 'AAPL', amount: 1 }]) : says('Done.');
+  });
+  const environment = { KEY_OF_NAMED: variableKey };
+  const first = await startProdService(t, {
+    agent: await realAgentHere(),
+    models: modelsAt(server.baseUrl),
+    agentConfig,
+    environment,
+  });
+  const { body } = await first.post('/simulate/trigger', { ...RANGE, models });
+  let service = first;
+  if (meanwhile !== null) {
+    await asked.promise;
+    meanwhile(first.settings.configurationPath, server.baseUrl);
+    await first.stop();
+    holds = false;
+    service = await restart(t, first.folder, { settings: PROD, environment });
+  }
+  const status = await service.waitForJob(body.job_id);
+  assert.equal(status.status, 'completed', JSON.stringify(status.details));
+  const bodies = new Set(
+    server.requests.map((request) =>
+      JSON.stringify([request.path.replace(/.*\?/, ''), request.body]),
+    ),
+  );
+  const keys = new Set(server.requests.map(({ headers }: ModelRequest) => headers.authorization));
+  const ledgers = models.map((model) => ledgerOf(service.database, model));
+  return { ledgers, bodies: [...bodies].sort(), keys: [...keys].sort(), status, service };
+}
+
+/**
+ * Every text and blob of a database, as one text; the search index cannot be read, but the tables
+ * that it is made of can.
+ */
+function allTexts(database: Database): string {
+  const all = (sql: string) => database.statement(sql).all();
+  const tables = all(`SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE TABLE%'`);
+  return JSON.stringify(tables.map(({ name }) => all(`SELECT * FROM "${name}"`)));
+}
+
+test(
+  'a configuration edited or deleted during a job changes nothing in it, also after a restart; no key is stored',
+  inLongForm,
+  async (t) => {
+    const all = ['held', 'named', 'rule'];
+    const plain = await runAndRestart(t, all, null);
+    assert.equal(plain.ledgers.flat().length, 7);
+    const { ledgers, bodies, keys } = plain;
+    assert.deepEqual(keys, [`Bearer ${variableKey}`, `Bearer ${heldKey}`]);
+    for (const sent of [
+      new RegExp(`api-version=${queryValue}.*"api_key":"${bodyKey}"`),
+      /\\n\\nFurther instructions:\\nBe bold\./,
+    ])
+      assert.ok(bodies.some((text) => sent.test(text)));
+
+    const later = { agent_config: { max_steps: 1, max_cost_usd: 0 } };
+    const withEdit = await runAndRestart(t, all, (path, baseUrl) =>
+      writeFileSync(path, JSON.stringify({ models: edited(baseUrl), ...later })),
+    );
+    assert.deepEqual([withEdit.ledgers, withEdit.bodies, withEdit.keys], [ledgers, bodies, keys]);
+
+    const keyless = ['named']; // a key that the file held is gone with it
+    const withoutFile = await runAndRestart(t, keyless, (path) => rmSync(path));
+    assert.deepEqual(withoutFile.ledgers, ledgers.slice(1, 2));
+
+    const stored = allTexts(withEdit.service.database);
+    assert.match(stored, /vendor\/held/);
+    assert.deepEqual(
+      SECRETS.filter((secret) => stored.includes(secret)),
+      [],
+    );
+  },
+);
+
 test('repeats are runs of their own, with seeds of their own, under one cost limit', async (t) => {
   const server = await startModelServer(t, [says('Done.')]); // 0.013 dollars a day
   const price = { price_per_million_tokens: { input: 10, output: 30 } };

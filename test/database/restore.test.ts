@@ -107,7 +107,6 @@ test('killed before any of its steps, a restore leaves the old database, whole, 
     assert.ok(existsSync(path), 'a start finds a database');
     const marks = marksIn(path);
     const aside = asideIn(folder);
-    console.log(step);
     outcomes.push(
       `${marks}${aside === undefined ? '' : `, aside ${marksIn(join(folder, 'data', aside))}`}`,
     );

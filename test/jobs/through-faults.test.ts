@@ -4,15 +4,19 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { openDatabase } from '../../src/database/database.ts';
+import { readWarnings } from '../../src/database/jobs.ts';
 import { runThroughFaults } from '../../src/jobs/queue.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
 import { cancelJob } from '../../src/jobs/cancel.ts';
+import { endJob } from '../../src/jobs/run.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { storePrices } from '../support/prices.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { staleNow } from '../support/stale.ts';
+import { FIRST_DATE, fillWithTrackRecords, recordDates } from '../support/track-records.ts';
 import { workerContext } from '../support/worker-context.ts';
 
 const DATES = ['2025-11-10', '2025-11-11'];
@@ -97,6 +101,30 @@ test('an error that is not of the storage is not waited for', async (t) => {
     runThroughFaults(broken, 'job', { signal: new AbortController().signal }),
     /a bug/,
   );
+});
+
+test('of many stale model-days the first 20 are named, by model and date, and the others counted', async (t) => {
+  const models = ['model-b', 'model-a', 'model-c'];
+  const runs = models.map((model) => ({ model, startDate: '2025-11-10' }));
+  const context = contextOf(t);
+  const { database } = context;
+  await endJob(context, 'job', { error: 'Given up' });
+  fillWithTrackRecords(database.path, { models, days: 12 });
+  await database.write(() => {
+    database.statement('UPDATE price_data SET close = close + 1').run();
+    insertTestJob(database, { ...JOB, jobId: 'next', runs });
+  });
+  await endJob(context, 'next', { error: 'Given up' });
+  const { warnings } =
+    database.statement(`SELECT warnings FROM jobs WHERE job_id = 'next'`).get() ?? {};
+  const stale = staleNow(database);
+  assert.ok(stale.length > 20 && stale[19]?.startsWith('model-b'), String(stale));
+  const named = `${stale.slice(0, 20).join(', ')} and ${stale.length - 20} more`;
+  const sentence = `${stale.length} stale model-days, whose start, prices, splits or dividends have changed since: ${named}`;
+  const last = recordDates(12).at(-1);
+  assert.deepEqual(readWarnings(warnings), [
+    `${sentence}; trigger --start ${FIRST_DATE} --end ${last} --models model-a,model-b,model-c --replace runs them again`,
+  ]);
 });
 
 test('a job that is cancelled names the stale model-days', async (t) => {

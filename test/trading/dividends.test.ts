@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { firstMessages } from '../../src/agent/prompt.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import { dividendBases } from '../../src/database/splits-and-dividends.ts';
 import { money } from '../../src/basics/money.ts';
 import { cashPerShare, dividendOn, payDividend } from '../../src/trading/morning.ts';
@@ -17,6 +18,8 @@ import {
 } from '../support/books.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { runs } from '../support/long.ts';
+import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
+import { staleNow } from '../support/stale.ts';
 import { tableOf } from '../support/text-table.ts';
 
 /** 2025-01-09 is a holiday. AAPL does not move; ORLY halves on the morning of 2025-01-06. */
@@ -190,6 +193,33 @@ for (const [name, news, stale, known, source, pays] of changes) {
   });
 }
 
+/** What is known of two holdings over several days, and what of it changes. */
+const besides = tableOf<[name: string, known: string, news: string]>(`
+  the same dividend on another date         | AAPL 2025-01-06 1     | AAPL 2025-01-07 1
+  the same dividend of another symbol       | AAPL 2025-01-06 1     | ORLY 2025-01-06 1
+  of two dividends of a date one is removed | AAPL 2025-01-06 1, ORLY 2025-01-06 1 | -dividends AAPL 2025-01-06
+  the same split on another date            | AAPL 2025-01-06 2:1   | AAPL 2025-01-07 2:1
+  the same split of another symbol          | AAPL 2025-01-06 2:1   | ORLY 2025-01-06 2:1
+  of two splits of a date one is removed    | AAPL 2025-01-06 2:1, ORLY 2025-01-06 2:1 | -stock_splits AAPL 2025-01-06
+  of two splits of a symbol one is removed  | AAPL 2025-01-06 2:1, AAPL 2025-01-07 2:1 | -stock_splits AAPL 2025-01-06
+`);
+test('a split or a dividend is known by its symbol and its date', async () => {
+  for (const [name, known, news] of besides) {
+    const books = createBooks();
+    setBars(books, PRICES);
+    tell(books, known);
+    await books.day('2025-01-03', [
+      ['buy', 'AAPL', 10],
+      ['buy', 'ORLY', 1],
+    ]);
+    await books.day('2025-01-08');
+    assert.deepEqual(staleNow(books.database), [], name);
+    tell(books, news);
+    assert.deepEqual(staleNow(books.database), ['model-a 2025-01-08'], name);
+    books.database.close();
+  }
+});
+
 test('a dividend learned or removed while its day runs makes the day stale', async () => {
   for (const [known, news] of [
     ['', PAID],
@@ -310,4 +340,41 @@ test('cash per share that no number holds exactly is refused, not rounded', () =
     () => cashPerShare({ cash: 1_000_000_000_000, basis, splits }),
     /^RangeError: Cash per share of 1000000000000 dollars exceeds what is counted exactly$/,
   );
+});
+
+/** All that a session leaves, without its time stamps. */
+function leftBy({ database }: Books): unknown[] {
+  const columns =
+    'session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct';
+  return [
+    `SELECT ${columns} FROM positions ORDER BY position_id`,
+    'SELECT * FROM holdings',
+    'SELECT * FROM session_prices',
+    'SELECT * FROM session_splits',
+    'SELECT * FROM session_dividends',
+    'SELECT session_id, model, date, status, started_from_session_id, initial_cash_e4, pays_dividends FROM trading_sessions',
+  ].map((sql) => database.statement(sql).all());
+}
+
+test('without dividends, whatever is known of them changes neither what a session leaves nor its brief', async () => {
+  const [database, other] = [openDatabase(':memory:'), openDatabase(':memory:')];
+  await fc.assert(
+    fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {
+      const silent = events
+        .filter(({ type }) => type !== 'dividend')
+        .map((event) =>
+          event.type === 'day'
+            ? { ...event, meanwhile: event.meanwhile.filter(({ type }) => type !== 'dividend') }
+            : event,
+        );
+      const without = await booksIn(database, bars, silent, { paysDividends: false });
+      const told = await booksIn(other, bars, events, { paysDividends: false });
+      assert.deepEqual(leftBy(told), leftBy(without));
+      const brief = async (books: Books) => (await books.open('2025-02-03')).brief;
+      assert.deepEqual(await brief(told), await brief(without));
+    }),
+    { numRuns: runs(8, 200) },
+  );
+  database.close();
+  other.close();
 });

@@ -175,15 +175,19 @@ test('splits and dividends of the morning are known, and a fraction is paid at t
 });
 
 test('a day that is interrupted at any message places its orders again from its log, and fills them once', async () => {
-  const orders = ['buy AAPL 10', 'buy ORLY 100'];
-  for (let kept = 0; kept <= orders.length; kept += 1) {
+  const calls = [
+    ['buy', { symbol: 'AAPL', amount: 10 }],
+    ['buy', { symbol: 'ORLY', amount: 100 }],
+    ['get_portfolio', {}],
+  ] as const;
+  for (let kept = 0; kept <= calls.length; kept += 1) {
     const books = booksOf();
     const session = await books.open('2025-01-06');
-    for (const order of orders.slice(0, kept)) await place(session, order);
+    for (const [name, args] of calls.slice(0, kept)) await callIn(session, name, args);
     session.leave();
     const again = await books.reopen(session.modelDay);
     await again.resume();
-    for (const order of orders.slice(kept)) await place(again, order);
+    for (const [name, args] of calls.slice(kept)) await callIn(again, name, args);
     await books.complete(again);
     assert.deepEqual(
       rowsAsText(books.database, 'SELECT action_type, symbol, amount FROM positions'),

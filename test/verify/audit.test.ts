@@ -164,9 +164,8 @@ testForgeries(
     UPDATE price_data SET source = 'yahoo' WHERE symbol = 'ORLY'
   a bar, replaced without a trace by another, and messages taken away, as if that excused everything
     INSERT OR REPLACE ${BAR} ('AAPL', '2025-01-07', 90, 91, 'csv')
-    DELETE FROM reasoning_logs WHERE session_id = 2 AND message_index = 0
-    => 2025-01-06: the messages before its first answer, role: stored "user", replayed "system, user"
-    => lost: 2025-01-07: its morning report, line 4: stored "…lue at today's open: 10041", replayed "…lue at today's open: 10031"
+    DELETE FROM reasoning_logs WHERE session_id = 3 AND message_index = 0
+    => 2025-01-07: the messages before its first answer, role: stored "user", replayed "system, user"
     => lost: 2025-01-08: its morning report, line 12: stored "AAPL 105 106", replayed "AAPL 103 106"
     => stale: 2025-01-07
   the split, replaced without a trace by another
@@ -252,6 +251,9 @@ testForgeries(
   the last dividend of the morning, taken away
     DELETE FROM positions WHERE position_id = 5
     => 2025-01-07: positions 3: replayed, but not stored
+  a dividend into one of another symbol
+    UPDATE positions SET symbol = 'MSFT', amount = 1 WHERE position_id = 5
+    => 2025-01-07: positions 3, symbol: stored "MSFT", replayed "AAPL"
   a dividend after the end of the day
     INSERT INTO positions SELECT 99, session_id, 5, 'dividend', 'AAPL', 10, 1000, cash_e4, portfolio_value_e4, daily_profit_e4, daily_return_pct FROM positions WHERE position_id = 6
     => 2025-01-07: positions 5: stored, but not replayed

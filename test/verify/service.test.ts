@@ -16,6 +16,10 @@ const configuration = {
   agent_config: { stock_symbols: ['AAPL'] },
 };
 const script: Script = { '*': [[['buy', { symbol: 'AAPL', amount: 1 }]]] };
+const WORLD = `
+  AAPL 2025-11-06 98 98
+  AAPL 2025-11-07 99 99${PRICES}
+  AAPL 2025-11-12 104 105`;
 const DAYS = {
   start_date: '2025-11-10',
   end_date: '2025-11-11',
@@ -108,4 +112,35 @@ test('a long audit logs its progress every five seconds and when only the file i
     'the audit plays model-days again {"done":555,"total":1000,"percent":55}',
     'the audit has played all model-days again; the file is being read {"done":1000,"total":1000}',
   ]);
+});
+
+test('a clock that is set back between model-days makes nothing faulty: what followed what is known by order', async (t) => {
+  const instants = [
+    '2025-11-14T12:00:00Z',
+    '2025-11-13T09:00:00Z',
+    '2025-11-13T10:00:00Z',
+    '2025-11-12T00:00:00Z',
+  ];
+  let now = instants[0] as string;
+  const clock = () => new Date(now);
+  const service = await startTestService(t, { configuration, prices: WORLD, clock });
+  const dates = ['2025-11-07', '2025-11-10', '2025-11-11', '2025-11-12'];
+  for (const [index, date] of dates.entries()) {
+    now = instants[index] as string;
+    await runJobHere(service, script, {
+      start_date: date,
+      end_date: date,
+      models: ['model-a'],
+      isReplayable: true,
+    });
+  }
+  now = '2025-11-20T00:00:00Z';
+  const { body } = await service.get('/audit');
+  assert.deepEqual([body.status, body.problems, body.counts.stale], ['sound', [], 0]);
+  const { models } = (await service.get('/models')).body;
+  assert.equal(
+    models.find(({ signature }: any) => signature === 'model-a').last_job.created_at,
+    '2025-11-12T00:00:00.000Z',
+    'the newest job by order',
+  );
 });

@@ -211,12 +211,11 @@ function runTabs(
     .map(({ signature }) => signature)
     .sort(byName);
   if (runs.length < 2) return null;
-  const tabs = [
-    modelLink(family, undefined, 'All runs'),
-    ...runs.map((run) => runLink(run, family)),
-  ];
-  tabs[isAll ? 0 : runs.indexOf(model) + 1]?.setAttribute('aria-current', 'page');
-  return h('nav.tabs', { 'aria-label': `Runs of ${family}` }, ...tabs);
+  const all = modelLink(family, undefined, 'All runs');
+  const tabs = runs.map((run) => runLink(run, family));
+  const shown = isAll ? all : tabs[runs.indexOf(model)];
+  shown?.setAttribute('aria-current', 'page');
+  return h('nav.tabs', { 'aria-label': `Runs of ${family}` }, all, ...tabs);
 }
 
 /** An entry with several runs: the mean of them, and each beside the others. */

@@ -14,8 +14,7 @@ import {
 import { assertFreeName, beginPartial, giveName } from '../database/storage/new-file.ts';
 import { momentAt } from '../database/view.ts';
 import type { ToolCall } from '../wire/protocol.ts';
-import { WrongUsage, ownDatabase } from './arguments.ts';
-import { checkDates } from './client.ts';
+import { checkDates, WrongUsage, ownDatabase } from './arguments.ts';
 import { counted, writeStoppably } from './terminal.ts';
 
 interface Arguments extends Record<'job' | 'models' | 'start' | 'end', string | undefined> {

@@ -5,8 +5,8 @@ import { triggerResponse } from '../api/trigger.ts';
 import { NOTHING_TO_RESUME } from '../jobs/plan.ts';
 import { cleanText } from '../basics/text.ts';
 import { NO_DATES } from '../jobs/warnings.ts';
+import { checkDates } from './arguments.ts';
 import {
-  checkDates,
   type Client,
   connect,
   findLastSession,

@@ -1,13 +1,12 @@
 import { type Child, h, svg } from '../element.ts';
 import { modelLink } from '../filters.ts';
 import { outsideMark } from '../look.ts';
-import { chance, change, count, counted, tone } from '../format.ts';
+import { chance, change, count, counted, inLines, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
 import type { Comparison, ComparedModel } from '../responses.ts';
 import { type Sheet, csvButton } from '../save.ts';
 import { dash } from '../ui.ts';
-import { inLines } from './model-figures.ts';
 
 /** In pixels from the middle of a row: the line of the interval, and the runs below it. */
 const INTERVAL_AT = -6;

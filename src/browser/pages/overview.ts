@@ -35,9 +35,8 @@ import {
   modelBox,
   onSubmit,
 } from '../ui.ts';
-import { askWhoLeads } from './model-figures.ts';
 import { jobPanel, newestTrouble } from './job-panel.ts';
-import { rankedModels } from './leaderboard.ts';
+import { askWhoLeads, rankedModels } from './leaderboard.ts';
 
 /** A form that starts a job, folded at first. What the server replies is shown word for word. */
 function triggerForm() {

@@ -1,6 +1,6 @@
 import { isPublished, here } from '../address.ts';
 import { h, on, replace } from '../element.ts';
-import { MISSING, change, counted, tone, longDate, money } from '../format.ts';
+import { MISSING, change, counted, fromTo, tone, longDate, money } from '../format.ts';
 import { lookOf, outsideMark, swatch } from '../look.ts';
 import {
   type Line,
@@ -21,7 +21,7 @@ import type {
 } from '../responses.ts';
 import { type Column, nameColumn, table } from '../table.ts';
 import { dash, section, button, link, messageOf } from '../ui.ts';
-import { type Figure, sideFigures, type Compared, entryFigure, fromTo } from './model-figures.ts';
+import { type Figure, sideFigures, type Compared, entryFigure } from './model-figures.ts';
 import { modelDayPath } from '../../basics/paths.ts';
 import { get } from '../api.ts';
 import { replaceAddress } from '../history.ts';

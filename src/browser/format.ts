@@ -4,8 +4,8 @@ import { duration as inWords } from '../basics/sentences.ts';
 import type { Status } from './responses.ts';
 
 /**
- * Numbers, dates and names as people read them. A missing one is a dash; a minus sign is U+2212, so that
- * columns align.
+ * Numbers, dates and names as people read them. A missing one is a dash; a minus sign is U+2212, so
+ * that columns align.
  */
 
 /** What is shown in place of a missing number or date. */

@@ -60,7 +60,10 @@ export async function exportData(what: string, file: string, given: Arguments): 
   });
 }
 
-/** A model-day in the messages of Chat Completions; what was not known that morning is in `metadata`. */
+/**
+ * A model-day in the messages of Chat Completions; what was not known that morning is in
+ * `metadata`.
+ */
 function conversationLine(reader: Reader, day: CompletedDay, hasReasoning: boolean) {
   const log = messagesOf(reader, day);
   const { model, family, date, jobId: job_id, returnPercent } = day;

@@ -139,8 +139,8 @@ export type Mask = (typeof masks)[number];
 /**
  * Draws the key of a control market: the same for the same seed, mask and symbols, whatever is
  * stored of them. Without a mask over the dates there is no shift; without one over the symbols
- * each code is the symbol. Throws a `ServiceError` (`invalid_dates`) when `from` would be shifted to a date before
- * `EARLIEST_DATE`.
+ * each code is the symbol. Throws a `ServiceError` (`invalid_dates`) when `from` would be shifted
+ * to a date before `EARLIEST_DATE`.
  */
 export function drawKey(
   seed: string,

@@ -25,8 +25,9 @@ import { checkBar, dateIn, inWords } from './files/row.ts';
 import { httpRequest, type HttpResponse, readRetryAfter } from '../basics/http-client.ts';
 
 /**
- * The rows of Massive's responses. Tickers are case-sensitive there (`BACpB` is a preferred share),
- * symbols here are not.
+ * Massive (formerly Polygon) over HTTP: a date of the whole US market per request, as it traded;
+ * splits and dividends by range of dates, in pages. Tickers are case-sensitive there (`BACpB` is a
+ * preferred share), symbols here are not.
  */
 
 /** A class of shares has a dot in Massive's tickers, whichever way a symbol is spelled: `BRK.B`. */
@@ -153,11 +154,6 @@ function readActions<Action extends Split | Dividend>(
   return page;
 }
 
-/**
- * Massive (formerly Polygon) over HTTP: a date of the whole US market per request, as it traded;
- * splits and dividends by range of dates, in pages.
- */
-
 const REQUEST_TIMEOUT_MS = 60_000;
 /** A day of the US market is 1.5 MB. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
@@ -187,7 +183,7 @@ export function createMassive({
     const result = await httpRequest(base + target, { headers, ...limits });
     return readResult(withoutSecrets(result, hide), read);
   };
-  /** Asks for a page of a list, by the name that its dates have. */
+  /** Asks for pages of the list at a path, whose dates are in this field. */
   const pagesOf =
     <Action>(
       path: string,

@@ -99,7 +99,9 @@ export function gapsBetween(spans: readonly Omit<Coverage, 'symbol'>[]): Coverag
 
 /** What is missing, as each kind of provider needs to know it. */
 
-/** Bars that are read at a time, to be held in memory. A universe has at most half as many symbols. */
+/**
+ * Bars that are read at a time, to be held in memory. A universe has at most half as many symbols.
+ */
 const BARS_AT_A_TIME = 2_000;
 
 /**

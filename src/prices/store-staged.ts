@@ -79,7 +79,9 @@ export interface Stored {
   symbols: string[];
   /** Rows with prices that are now in the database, including those that already were. */
   bars: number;
-  /** Those of them that are new or were changed; without prices, dividends that are or were removed. */
+  /**
+   * Those of them that are new or were changed; without prices, dividends that are or were removed.
+   */
   changed: number;
   dates: number;
   firstDate: CalendarDate | null;

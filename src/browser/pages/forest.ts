@@ -18,7 +18,10 @@ const DIAMOND = 'M-6 0L0-6L6 0L0 6Z';
 const AXIS_HEIGHT = 34;
 const LABEL_AT = 12;
 const TICKS_AT = 29;
-/** Labels closer to an edge, in percent of the width, are aligned with it: of the benchmark and of values. */
+/**
+ * In percent of the width: labels of the benchmark, and of values, that are closer to an edge are
+ * aligned with it.
+ */
 const EDGE = 20;
 const TICK_EDGE = 6;
 
@@ -209,7 +212,9 @@ function anchorAt(at: number, edge: number): string {
   return at > 100 - edge ? 'end' : 'middle';
 }
 
-/** What each mark means; every mark has its own form, so that colour is never the only difference. */
+/**
+ * What each mark means; every mark has its own form, so that colour is never the only difference.
+ */
 function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
   const marks = [
     '◆ mean of the runs',

@@ -168,7 +168,9 @@ function runsColumn(newest: () => Performance) {
   };
 }
 
-/** The row's marks in words; each in a sentence on hover, and those of every run below the table. */
+/**
+ * The row's marks in words; each in a sentence on hover, and those of every run below the table.
+ */
 function caveat(runs: readonly ModelReport[]): HTMLElement | false {
   const marks = marksOf(runs);
   const words = marks.map((mark) => mark.words).join(' · ');
@@ -281,7 +283,9 @@ export function marksOf(runs: readonly Marked[]): RowMark[] {
   return marks;
 }
 
-/** Who leads, and whether that could be chance; null where no one can tell, as of too many models. */
+/**
+ * Who leads, and whether that could be chance; null where that is unknown, as of too many models.
+ */
 export async function askWhoLeads(query: string, signal: AbortSignal): Promise<string | null> {
   const comparison = await getComparison(query, signal).catch(() => null);
   return comparison && inLines(comparison.answer.sentence);

@@ -13,7 +13,10 @@ import {
 } from '../database/prices.ts';
 import type { StagedSymbol, Staging } from '../database/staging.ts';
 
-/** How an import shares the write lock with a server that runs beside it. */
+/**
+ * Stores the rows of a file that have been staged, symbol by symbol: bars, splits and dividends.
+ * Meanwhile it shares the write lock with a server that runs beside it.
+ */
 
 /**
  * How long one transaction of an import takes on more work; a server's commit waits for its end.
@@ -67,10 +70,6 @@ export interface ImportOptions {
   /** When it writes; by default, the machine's time. */
   time?: Time;
 }
-
-/**
- * Stores the rows of a file that have been staged, symbol by symbol: bars, splits and dividends.
- */
 
 /** The source of splits and dividends beside prices. */
 const ACTIONS_SOURCE = 'csv';

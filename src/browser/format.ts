@@ -4,8 +4,8 @@ import { duration as inWords } from '../basics/sentences.ts';
 import type { Status } from './responses.ts';
 
 /**
- * Numbers, dates and names as people read them. A missing one is a dash; a minus sign is U+2212, so that
- * columns align.
+ * Numbers, dates and names as people read them. A missing one is a dash; a minus sign is U+2212, so
+ * that columns align.
  */
 
 /** What is shown in place of a missing number or date. */
@@ -90,6 +90,14 @@ export function unbrokenDate(date: string): string {
   return longDate(date).replaceAll(' ', '\u00a0');
 }
 
+/** ` from Wed 1 Oct 2025 to Tue 7 Oct 2025`; nothing for days without dates. */
+export function fromTo({
+  start_date: first,
+  end_date: last,
+}: Record<'start_date' | 'end_date', string | null>): string {
+  return first && last ? ` from ${longDate(first)} to ${longDate(last)}` : '';
+}
+
 /** `Sep 2025` */
 export function monthOf(date: string): string {
   return longDate(date).split(' ').slice(2).join(' ');
@@ -129,6 +137,11 @@ export const MAX_NAMED = 3;
 export function shortList(names: readonly string[], most = MAX_NAMED): string {
   const named = names.slice(0, most).join(', ');
   return names.length <= most ? named : `${named} and ${count(names.length - most)} more`;
+}
+
+/** A sentence in which no line ends between a number and its percent sign. */
+export function inLines(sentence: string): string {
+  return sentence.replaceAll(' %', '\u00a0%');
 }
 
 /** The entries of runs, each once: `gpt-5` of `gpt-5` and `gpt-5#2`. */

@@ -75,8 +75,8 @@ function isFold(item: unknown): item is [string, boolean] {
 }
 
 /**
- * Each fold with a name that is the same whenever the page is drawn: its own (`data-name`) where its
- * summary changes, else the summary, and which of those with that summary it is.
+ * Each fold with a name that is the same whenever the page is drawn: its own (`data-name`) where
+ * its summary changes, else the summary, and which of those with that summary it is.
  */
 function namesOf(host: HTMLElement): Map<HTMLDetailsElement, string> {
   const counts = new Map<string, number>();

@@ -51,7 +51,9 @@ export async function untilDue(failures: number, signal: AbortSignal): Promise<v
   await wait(Math.min(SHORTEST_MS * 2 ** failures, LONGEST_MS), signal);
 }
 
-/** Resolves after the time, or sooner on what wakes; in a hidden tab only once it is shown again. */
+/**
+ * Resolves after the time, or sooner on what wakes; in a hidden tab only once it is shown again.
+ */
 async function wait(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await untilWoken(signal, ms);
   while (document.hidden && !signal.aborted) await untilWoken(signal);
@@ -80,9 +82,9 @@ export function pollSoon(): void {
 const RECOMPUTE_AFTER_MS = 5_000;
 
 /**
- * Keeps figures up to date with a job, without computing them again for each of its model-days:
- * makes what refreshes them if the job has added something since the last time, and resolves to
- * whether it has.
+ * Keeps figures up to date with a job, but does not compute them again for each of its model-days.
+ * The function returned refreshes them if the job has added something since the last time, and
+ * resolves to whether it did.
  */
 export function recompute(refresh: (status: Status) => Promise<void>) {
   let computed = { what: '', at: -Infinity };

@@ -97,10 +97,10 @@ export function reasonList(
   attributes: Attributes = {},
 ): HTMLElement | null {
   if (entries.length === 0) return null;
-  const lines = byReason(entries).map(({ names, words, reason }) => {
-    const all = fold(`All ${count(names.length)}`, names.join(', '));
-    return h('li', h('strong', words), `: ${reason}`, names.length > MAX_NAMED && all);
-  });
+  const all = (names: readonly string[]) => fold(`All ${count(names.length)}`, names.join(', '));
+  const lines = byReason(entries).map(({ names, words, reason }) =>
+    h('li', h('strong', words), `: ${reason}`, names.length > MAX_NAMED && all(names)),
+  );
   return h('ul.reasons', attributes, ...lines);
 }
 

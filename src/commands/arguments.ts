@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { dateOf, isCalendarDate } from '../basics/calendar.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { forTerminal } from '../basics/text.ts';
 import { existsSync } from 'node:fs';
@@ -53,6 +54,20 @@ export function checkWholeNumber(option: string, text: string, most: number): vo
   const isWithin = /^[1-9]\d*$/.test(text) && Number(text) <= most;
   if (!isWithin)
     throw new WrongUsage(`${option}: expected a whole number from 1 to ${most}, got ${text}`);
+}
+
+/** Throws a `WrongUsage` for a range of dates that is not one, or not of the past. */
+export function checkRange(from: string, to: string): void {
+  checkDates({ from, to });
+  if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
+  if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
+}
+
+/** Throws a `WrongUsage` that names the first option that is not a date. */
+export function checkDates(dates: Record<string, string | undefined>): void {
+  for (const [name, date] of Object.entries(dates))
+    if (date !== undefined && !isCalendarDate(date))
+      throw new WrongUsage(`--${name}: expected a date YYYY-MM-DD, got ${date}`);
 }
 
 /**

@@ -58,7 +58,7 @@ export async function check(
   return isSound(report) && isReal ? 0 : FAULTY;
 }
 
-/** Compares with the reader's own files and prints every difference; returns whether there is none. */
+/** Prints every difference from the reader's own files; returns whether there is none. */
 async function compareWith(
   path: string,
   names: readonly string[],

@@ -3,13 +3,7 @@ import { ServiceError } from '../basics/domain.ts';
 import { type HttpRequest, httpRequest } from '../basics/http-client.ts';
 import { asObject, asText, tryParse } from '../basics/json.ts';
 import { cleanText, forTerminal, quote } from '../basics/text.ts';
-import {
-  type CalendarDate,
-  dateOf,
-  isCalendarDate,
-  lastWeekdayClosed,
-  weekdaysBefore,
-} from '../basics/calendar.ts';
+import { type CalendarDate, lastWeekdayClosed, weekdaysBefore } from '../basics/calendar.ts';
 import { HTTP_URL, isHttpUrl } from '../basics/http-values.ts';
 import { readSettings } from '../basics/settings.ts';
 import { WrongUsage } from './arguments.ts';
@@ -124,20 +118,6 @@ export function connect(url: string | undefined): Client {
     );
   if (search !== '' || hash !== '') throw new WrongUsage('the URL must end with its path');
   return createClient(wanted, apiToken);
-}
-
-/** Throws a `WrongUsage` for a range of dates that is not one, or not of the past. */
-export function checkRange(from: string, to: string): void {
-  checkDates({ from, to });
-  if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
-  if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
-}
-
-/** Throws a `WrongUsage` that names the first option that is not a date. */
-export function checkDates(dates: Record<string, string | undefined>): void {
-  for (const [name, date] of Object.entries(dates))
-    if (date !== undefined && !isCalendarDate(date))
-      throw new WrongUsage(`--${name}: expected a date YYYY-MM-DD, got ${date}`);
 }
 
 /** The most that a list of jobs has. */

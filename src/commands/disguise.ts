@@ -13,8 +13,7 @@ import {
 import { count, linesOf, list } from '../basics/sentences.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
-import { checkWholeNumber, WrongUsage, ownDatabase } from './arguments.ts';
-import { checkRange } from './client.ts';
+import { checkRange, checkWholeNumber, WrongUsage, ownDatabase } from './arguments.ts';
 import { counted, writeStoppably } from './terminal.ts';
 
 const DEFAULT_NAME = 'control';

@@ -11,8 +11,7 @@ import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
 import { count, didYouMean, linesOf, list } from '../basics/sentences.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { nasdaq100 } from '../basics/configuration-schema.ts';
-import { checkWholeNumber, WrongUsage, resetNote } from './arguments.ts';
-import { checkRange } from './client.ts';
+import { checkRange, checkWholeNumber, WrongUsage, resetNote } from './arguments.ts';
 import { createProgressLine } from './terminal.ts';
 
 const SOMETHING_MISSING = 1;
@@ -110,8 +109,8 @@ async function dividendsByCommand(
   { symbols, from, to, limit }: DownloadRequest,
   options: Parameters<Download>[2],
 ): Promise<Outcome> {
-  const wantedOnes = { symbols, from, to, downloadsLeft: limit, ...options };
-  const { report, warnings, missing } = await supplyDividends(context, wantedOnes);
+  const request = { symbols, from, to, downloadsLeft: limit, ...options };
+  const { report, warnings, missing } = await supplyDividends(context, request);
   const { downloaded, wanted } = report;
   const lines = [
     wanted === 0

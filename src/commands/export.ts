@@ -14,8 +14,7 @@ import {
 import { assertFreeName, beginPartial, giveName } from '../database/storage/new-file.ts';
 import { momentAt } from '../database/view.ts';
 import type { ToolCall } from '../wire/protocol.ts';
-import { WrongUsage, ownDatabase } from './arguments.ts';
-import { checkDates } from './client.ts';
+import { checkDates, WrongUsage, ownDatabase } from './arguments.ts';
 import { counted, writeStoppably } from './terminal.ts';
 
 interface Arguments extends Record<'job' | 'models' | 'start' | 'end', string | undefined> {
@@ -61,7 +60,10 @@ export async function exportData(what: string, file: string, given: Arguments): 
   });
 }
 
-/** A model-day in the messages of Chat Completions; what was not known that morning is in `metadata`. */
+/**
+ * A model-day in the messages of Chat Completions; what was not known that morning is in
+ * `metadata`.
+ */
 function conversationLine(reader: Reader, day: CompletedDay, hasReasoning: boolean) {
   const log = messagesOf(reader, day);
   const { model, family, date, jobId: job_id, returnPercent } = day;

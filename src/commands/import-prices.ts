@@ -20,7 +20,8 @@ const MAX_PRINTED_ROWS = 20;
 const MAX_NAMED_SYMBOLS = 10;
 
 /**
- * The command `import-prices FILE...`: 0 when every file had something to import, otherwise 1; the other files are imported anyway.
+ * The command `import-prices FILE...`: 0 when every file had something to import, otherwise 1; the
+ * other files are imported anyway.
  */
 export async function importPrices(
   paths: readonly string[],

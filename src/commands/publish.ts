@@ -1,5 +1,4 @@
-import { checkDates } from './client.ts';
-import { WrongUsage, ownDatabase } from './arguments.ts';
+import { checkDates, WrongUsage, ownDatabase } from './arguments.ts';
 import { builtPages } from './serve.ts';
 import { counted, size, writeStoppably } from './terminal.ts';
 import { readSettings } from '../basics/settings.ts';

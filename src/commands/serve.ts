@@ -16,7 +16,7 @@ import { VERSION } from '../basics/version.ts';
 import { forTerminal } from '../basics/text.ts';
 import { startView } from '../view.ts';
 
-/** What the commands that serve requests until a signal have in common. */
+/** The commands that serve requests until a signal. */
 
 /** The files of the pages, bundled from src/browser/ by the build. */
 declare const PAGES: BuiltPages;

@@ -5,8 +5,8 @@ import { triggerResponse } from '../api/trigger.ts';
 import { NOTHING_TO_RESUME } from '../jobs/plan.ts';
 import { cleanText } from '../basics/text.ts';
 import { NO_DATES } from '../jobs/warnings.ts';
+import { checkDates } from './arguments.ts';
 import {
-  checkDates,
   type Client,
   connect,
   findLastSession,
@@ -23,7 +23,7 @@ import { statusResponse } from '../api/status.ts';
 import { duration, linesOf, ranInWords } from '../basics/sentences.ts';
 import { createProgressLine } from './terminal.ts';
 
-/** A job as text, while it runs and at its end; without control characters. */
+/** Creates a job on a running service, and follows one to its end. */
 
 export type JobStatusResponse = v.InferOutput<typeof statusResponse>;
 
@@ -45,7 +45,10 @@ export function finishedDates({ date_range, details }: JobStatusResponse): strin
   });
 }
 
-/** The result of a job, in lines: its status, why it or its model-days failed, its warnings. */
+/**
+ * The result of a job in lines without control characters: its status, why it or its model-days
+ * failed, its warnings.
+ */
 export function describeEnd(job: JobStatusResponse): string {
   const { status, total_duration_seconds, error, warnings, details } = job;
   const failures = details

@@ -18,7 +18,7 @@ import { ServiceError, messageOf } from '../basics/domain.ts';
 import { UNITS_PER_DOLLAR } from '../basics/money.ts';
 import { MAX_PRICE, MAX_VOLUME } from '../prices/files/row.ts';
 import { DISGUISE_COLUMNS } from '../prices/files/csv.ts';
-import { addDays, type CalendarDate, EARLIEST_DATE } from '../basics/calendar.ts';
+import { addDays, type CalendarDate, type DateSpan, EARLIEST_DATE } from '../basics/calendar.ts';
 import { createUniforms } from '../statistics/random.ts';
 import { dividendCoverage, dividendsBetween } from '../database/splits-and-dividends.ts';
 import type { Reader } from '../database/database.ts';
@@ -139,8 +139,8 @@ export type Mask = (typeof masks)[number];
 /**
  * Draws the key of a control market: the same for the same seed, mask and symbols, whatever is
  * stored of them. Without a mask over the dates there is no shift; without one over the symbols
- * each code is the symbol. Throws a `ServiceError` (`invalid_dates`) when `from` would be shifted to a date before
- * `EARLIEST_DATE`.
+ * each code is the symbol. Throws a `ServiceError` (`invalid_dates`) when `from` would be shifted
+ * to a date before `EARLIEST_DATE`.
  */
 export function drawKey(
   seed: string,
@@ -189,11 +189,6 @@ const MILLIONTHS = 1_000_000;
 
 const DIVIDENDS_HEADER = 'symbol,ex_date,amount\n';
 
-interface Span {
-  from: CalendarDate;
-  to: CalendarDate;
-}
-
 /** A dividend in disguise; cash of 0 says that the dividends are known at that date. */
 interface DisguisedDividend {
   row: string;
@@ -209,7 +204,7 @@ interface DisguisedDividend {
 export function disguisedDividends(
   reader: Reader,
   { symbol, code, factor, weeks, splits }: Series,
-  span: Span,
+  span: DateSpan,
 ): DisguisedDividend[] {
   const rowOf = (date: CalendarDate, cash: number) => ({
     row: `${[code, shiftBack(date, { weeks }), cash / MILLIONTHS].join()}\n`,
@@ -237,7 +232,7 @@ export function disguisedDividends(
 function knownSpan(
   reader: Reader,
   symbol: string,
-  { from, to }: Span,
+  { from, to }: DateSpan,
 ): [start: CalendarDate, end: CalendarDate] | null {
   if (paysNothing(reader, symbol)) return [from, to];
   const spans = dividendCoverage(reader, [symbol], { from, to }).map(({ startDate, endDate }) => ({
@@ -254,7 +249,7 @@ function knownSpan(
 const OWNER_ONLY = 0o600;
 
 /** The span is that of the prices to disguise, both ends included. */
-export interface ControlMarket extends Span {
+export interface ControlMarket extends DateSpan {
   key: Key;
   /** The name of its universe. */
   name: string;

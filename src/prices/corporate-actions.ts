@@ -1,5 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { addDays, type CalendarDate, countDays, dateOf } from '../basics/calendar.ts';
+import {
+  addDays,
+  type CalendarDate,
+  countDays,
+  dateOf,
+  type DateSpan,
+} from '../basics/calendar.ts';
 import type { Database, Reader } from '../database/database.ts';
 import {
   type ContradictedSplit,
@@ -239,7 +245,7 @@ async function findInTurns<Found>(
 export function findJumps(
   database: Database,
   symbols: readonly string[],
-  span: Pick<ActionQuery, 'from' | 'to'>,
+  span: DateSpan,
 ): Promise<Jump[]> {
   const perTurn = Math.ceil(DAYS_PER_TURN / countDays(span.from, span.to));
   return findInTurns(symbols, Math.min(SYMBOLS_PER_TURN, perTurn), (some) =>

@@ -1,4 +1,4 @@
-import { addDays, dateOf } from '../basics/calendar.ts';
+import { addDays, dateOf, type DateSpan } from '../basics/calendar.ts';
 import { dividendCoverage, storeDividends } from '../database/splits-and-dividends.ts';
 import { spanWithout } from '../database/prices.ts';
 import { ServiceError } from '../basics/domain.ts';
@@ -85,7 +85,7 @@ function symbolsWithoutDividends(
 async function downloadDividends(
   context: DownloadContext<SymbolProvider>,
   symbols: readonly string[],
-  asked: Pick<ActionQuery, 'from' | 'to'>,
+  asked: DateSpan,
 ): Promise<DownloadReport> {
   const { provider, patience, signal, onProgress, keyVariable } = context;
   const report = emptyReport('symbol', keyVariable, symbols.length);

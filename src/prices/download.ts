@@ -96,7 +96,9 @@ export function emptyReport(
   };
 }
 
-/** The downloads end at a response: a provider that sends nothing readable counts as unreachable. */
+/**
+ * The downloads end at a response: a provider that sends nothing readable counts as unreachable.
+ */
 export function stopAt(report: DownloadReport, { problem, message }: Failed): void {
   report.stop = { problem: problem === 'unreadable' ? 'unreachable' : problem, message };
 }

@@ -177,8 +177,8 @@ function refuseSymbols(
 /**
  * Imports the daily bars, the dividends or the splits of one file in short transactions. Bad rows
  * are reported and skipped; a file in no known format, or a compressed one that is torn, throws a
- * `ServiceError` and changes nothing. Afterwards, every symbol is covered from its first to its last
- * complete bar, or ex-date.
+ * `ServiceError` and changes nothing. Afterwards, every symbol is covered from its first to its
+ * last complete bar, or ex-date.
  */
 export async function importFile(
   database: CommandDatabase,

@@ -25,13 +25,19 @@ import { checkBar, dateIn, inWords } from './files/row.ts';
 import { httpRequest, type HttpResponse, readRetryAfter } from '../basics/http-client.ts';
 
 /**
- * The rows of Massive's responses. Tickers are case-sensitive there (`BACpB` is a preferred share),
- * symbols here are not.
+ * Massive (formerly Polygon) over HTTP: a date of the whole US market per request, as it traded;
+ * splits and dividends by range of dates, in pages. Tickers are case-sensitive there (`BACpB` is a
+ * preferred share), symbols here are not.
  */
 
 /** A class of shares has a dot in Massive's tickers, whichever way a symbol is spelled: `BRK.B`. */
 function tickerOf(symbol: string): string {
   return symbol.replace(/[-/]/g, '.');
+}
+
+/** The symbols that mean each ticker: a universe may spell one in two ways. */
+function symbolsByTicker(symbols: readonly string[]): ReadonlyMap<unknown, string[]> {
+  return Map.groupBy(symbols, tickerOf);
 }
 
 /** Throws where the response has no list, which is `null` or absent on a day without trading. */
@@ -59,13 +65,13 @@ function readMarketDay(
   const rows = resultsIn(body);
   if (body['adjusted'] === true && rows.length > 0)
     throw new Error('prices that are adjusted for splits, although adjusted=false was requested');
-  const wanted = Map.groupBy(symbols, tickerOf); // a universe may spell one in two ways
+  const wanted = symbolsByTicker(symbols);
   const bars = new Map<string, Bar>();
   const refused = new Map<string, RefusedBar>();
   let others = 0;
   for (const value of rows) {
     const { T: ticker, o, h, l, c, v } = asObject(value) ?? {};
-    const named = wanted.get(ticker as string);
+    const named = wanted.get(ticker);
     if (named === undefined) others += 1;
     for (const symbol of named ?? []) {
       const prices = { open: plainText(o), high: plainText(h), low: plainText(l) };
@@ -136,12 +142,12 @@ function readActions<Action extends Split | Dividend>(
   { symbols, from, to }: ActionQuery,
   read: (row: Json, symbol: string) => Action | Refused,
 ): Page<Action> {
-  const wanted = Map.groupBy(symbols, tickerOf);
+  const wanted = symbolsByTicker(symbols);
   const rows = resultsIn(body);
   const page: Page<Action> = { actions: [], refused: [], skipped: 0, isEmpty: rows.length === 0 };
   for (const value of rows) {
     const row = asObject(value) ?? {};
-    for (const symbol of wanted.get(row['ticker'] as string) ?? []) {
+    for (const symbol of wanted.get(row['ticker']) ?? []) {
       const action = read(row, symbol);
       const date = 'exDate' in action ? action.exDate : action.date;
       if (date !== null && (date < from || date > to)) {
@@ -152,11 +158,6 @@ function readActions<Action extends Split | Dividend>(
   }
   return page;
 }
-
-/**
- * Massive (formerly Polygon) over HTTP: a date of the whole US market per request, as it traded;
- * splits and dividends by range of dates, in pages.
- */
 
 const REQUEST_TIMEOUT_MS = 60_000;
 /** A day of the US market is 1.5 MB. */
@@ -187,7 +188,7 @@ export function createMassive({
     const result = await httpRequest(base + target, { headers, ...limits });
     return readResult(withoutSecrets(result, hide), read);
   };
-  /** Asks for a page of a list, by the name that its dates have. */
+  /** Asks for pages of the list at a path, whose dates are in this field. */
   const pagesOf =
     <Action>(
       path: string,

@@ -7,6 +7,7 @@ import {
   weekdays,
 } from '../basics/calendar.ts';
 import {
+  type Coverage,
   storedPrices,
   symbolsWithAdjustedPrices,
   symbolsWithClosedSource,
@@ -74,14 +75,8 @@ export function examineDates(
   });
 }
 
-/** Dates from one to another, both included. */
-interface DateSpan {
-  startDate: CalendarDate;
-  endDate: CalendarDate;
-}
-
-/** The unknown dates between covered spans. */
-export interface CoverageGap extends DateSpan {
+/** The unknown dates between covered spans, both ends included. */
+export interface CoverageGap extends Omit<Coverage, 'symbol'> {
   weekdays: number;
 }
 
@@ -89,7 +84,7 @@ export interface CoverageGap extends DateSpan {
  * The gaps between spans that contain a weekday. Spans come in order of their starts, whatever
  * their sources.
  */
-export function gapsBetween(spans: readonly DateSpan[]): CoverageGap[] {
+export function gapsBetween(spans: readonly Omit<Coverage, 'symbol'>[]): CoverageGap[] {
   const gaps: CoverageGap[] = [];
   let known: CalendarDate | null = null;
   for (const { startDate, endDate } of spans) {
@@ -104,7 +99,9 @@ export function gapsBetween(spans: readonly DateSpan[]): CoverageGap[] {
 
 /** What is missing, as each kind of provider needs to know it. */
 
-/** Bars that are read at a time, to be held in memory. A universe has at most half as many symbols. */
+/**
+ * Bars that are read at a time, to be held in memory. A universe has at most half as many symbols.
+ */
 const BARS_AT_A_TIME = 2_000;
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CalendarDate } from '../basics/calendar.ts';
+import type { CalendarDate, DateSpan } from '../basics/calendar.ts';
 import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar, PriceSource } from '../database/prices.ts';
@@ -125,9 +125,7 @@ export interface MarketDay {
 }
 
 /** A span of dates and some symbols. */
-export interface ActionQuery {
-  from: CalendarDate;
-  to: CalendarDate;
+export interface ActionQuery extends DateSpan {
   symbols: readonly string[];
 }
 

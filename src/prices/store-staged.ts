@@ -13,7 +13,10 @@ import {
 } from '../database/prices.ts';
 import type { StagedSymbol, Staging } from '../database/staging.ts';
 
-/** How an import shares the write lock with a server that runs beside it. */
+/**
+ * Stores the rows of a file that have been staged, symbol by symbol: bars, splits and dividends.
+ * Meanwhile it shares the write lock with a server that runs beside it.
+ */
 
 /**
  * How long one transaction of an import takes on more work; a server's commit waits for its end.
@@ -68,10 +71,6 @@ export interface ImportOptions {
   time?: Time;
 }
 
-/**
- * Stores the rows of a file that have been staged, symbol by symbol: bars, splits and dividends.
- */
-
 /** The source of splits and dividends beside prices. */
 const ACTIONS_SOURCE = 'csv';
 
@@ -79,7 +78,9 @@ export interface Stored {
   symbols: string[];
   /** Rows with prices that are now in the database, including those that already were. */
   bars: number;
-  /** Those of them that are new or were changed; without prices, dividends that are or were removed. */
+  /**
+   * Those of them that are new or were changed; without prices, dividends that are or were removed.
+   */
   changed: number;
   dates: number;
   firstDate: CalendarDate | null;

@@ -62,7 +62,8 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): st
   const { isFullRefused, beyond, withoutActions, unpublished, history, unknown, unit } = report;
   const left = leftOut(dates).filter((date) => beyond.dates.includes(date));
   const pending = leftOut(dates).filter((date) => unpublished.includes(date));
-  const strangers = `${count(unknown.length, 'symbol')}${unit === 'symbol' ? '' : ' on these dates'}: ${list(unknown)}`;
+  const [lacks, where] =
+    unit === 'symbol' ? ['does not know', ''] : ['has no prices of', ' on these dates'];
   return linesOf([
     isFullRefused &&
       'The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices',
@@ -76,7 +77,7 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): st
       `${NOT_OUT_YET} ${count(pending.length, 'date')}, and is asked again: ${list(pending)}`,
     history !== null && historyWarning(history),
     unknown.length > 0 &&
-      `The price provider ${unit === 'symbol' ? 'does not know' : 'has no prices of'} ${strangers}`,
+      `The price provider ${lacks} ${count(unknown.length, 'symbol')}${where}: ${list(unknown)}`,
   ]);
 }
 
@@ -116,8 +117,8 @@ function reasonsInWords(refused: readonly RefusedBar[]): string {
 /** Names each symbol, with the reason of its first bar. */
 function refusedBarsWarning(refusedBars: readonly RefusedBar[]): string {
   const first = new Map(refusedBars.toReversed().map((bar) => [bar.symbol, bar]));
-  const named = reasonsInWords([...first].sort().map(([, bar]) => bar));
-  return `${count(refusedBars.length, 'bar')} ${refusedBars.length === 1 ? 'was' : 'were'} not plausible and not stored: ${named}`;
+  const bars = [...first.values()].sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
+  return `${count(refusedBars.length, 'bar')} ${refusedBars.length === 1 ? 'was' : 'were'} not plausible and not stored: ${reasonsInWords(bars)}`;
 }
 
 function leftOut(dates: readonly DatePrices[]): string[] {

@@ -39,7 +39,9 @@ interface Written {
 
 /** A folder that gets the files of a site, and keeps those that have not changed. */
 interface PublishedFolder {
-  /** Writes a file, unless it has this content already. Throws for a path that was written before. */
+  /**
+   * Writes a file, unless it has this content already. Throws for a path that was written before.
+   */
   write(path: string, content: string | Buffer): void;
   /** Removes what was not written this time. */
   finish(): Written;
@@ -272,7 +274,9 @@ function* writeDecisions({ respond, publication, write }: Work): Generator<Decis
   writeDate(null);
 }
 
-/** A decision without the id of a job that has no page, and without words that are not published. */
+/**
+ * A decision without the id of a job that has no page, and without words that are not published.
+ */
 function withoutWords(publication: Publication, decision: Decision): Decision {
   return {
     ...decision,
@@ -313,7 +317,9 @@ function writeOverview(work: Work): void {
     answer(work, '/comparison', { ...curves, ...LOOKS });
 }
 
-/** The models with a model-day, without what the rest of the database says of them; returns them. */
+/**
+ * The models with a model-day, without what the rest of the database says of them; returns them.
+ */
 function writeModels(
   { respond, publication, write }: Work,
   { days, jobs }: { days: ModelDays; jobs: readonly Status[] },

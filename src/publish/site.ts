@@ -44,7 +44,9 @@ export function given(values: Record<string, string | undefined>): Record<string
   );
 }
 
-/** Whether some models or dates of jobs are left out, so that the pages of jobs would say too much. */
+/**
+ * Whether some models or dates of jobs are left out, so that the pages of jobs would say too much.
+ */
 export function isPart({ models, startDate, endDate }: Publication): boolean {
   return models.length > 0 || startDate !== undefined || endDate !== undefined;
 }
@@ -145,7 +147,9 @@ function pngOf(svg: string, chromium: string): Promise<Buffer> {
 type Performance = v.InferOutput<typeof performanceResponse>;
 export type Models = v.InferOutput<typeof modelsResponse>;
 
-/** The program of the pages, their one HTML file, and the picture for previews of links, by name. */
+/**
+ * The program of the pages, their one HTML file, and the picture for previews of links, by name.
+ */
 export async function siteOf(
   respond: Respond,
   publication: Publication,

@@ -80,6 +80,28 @@ test('an entry has one return on the overview, the comparison and the page of it
   assert.ok(body.models.every((model: any) => model.total_return !== 0));
 });
 
+test('of the tabs of an entry the one that is shown is the current one; of a run without results none', async (t) => {
+  const view = await viewOf(t, { models: MODELS, days: 5 });
+  const { page, open } = await visit(t, view.url);
+  await page.route('**/models', async (route) => {
+    const body = await (await route.fetch()).json();
+    const alpha = body.models.find((model: any) => model.signature === 'alpha');
+    body.models.push({ ...alpha, signature: 'alpha#3', completed_model_days: 0 });
+    await route.fulfill({ json: body });
+  });
+  const current: [query: string, tabs: string[]][] = [
+    ['', ['All runs']],
+    ['?run=2', ['#2']],
+    ['?run=3', []],
+  ];
+  for (const [query, tabs] of current) {
+    await open(`/models/alpha${query}`);
+    const shown = page.locator('nav.tabs [aria-current]');
+    assert.deepEqual(await shown.allInnerTexts(), tabs, query);
+    assert.equal(await page.locator('nav.tabs a').count(), 3);
+  }
+});
+
 test('the first screen of the overview has the answer, the curves with their names and returns, and five rows', async (t) => {
   const view = await viewOf(t, { models: modelNames(6), days: 30 });
   const viewport = { width: 1440, height: 900 };

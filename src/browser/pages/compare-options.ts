@@ -28,7 +28,9 @@ type Options = Record<(typeof optionNames)[number], string>;
 /** What the service does anyway; the address need not say it. */
 const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95' };
 
-/** The choice in the page's address; parameters that it does not know, and defaults, are left out. */
+/**
+ * The choice in the page's address, without defaults and parameters that the page does not know.
+ */
 export function choiceIn(search: string): Choice {
   const options = parametersIn(search, optionNames);
   for (const name of optionNames) if (options[name] === DEFAULTS[name]) options[name] = '';

@@ -3,7 +3,7 @@ import { get, getComparison, mayPass } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { filtersIn, queryOf } from '../filters.ts';
 import { filterBar } from '../filter-bar.ts';
-import { byName, count, counted, longDate, pValue, ratio } from '../format.ts';
+import { byName, count, counted, fromTo, inLines, longDate, pValue, ratio } from '../format.ts';
 import type {
   ComparedModel,
   ComparedPair,
@@ -14,7 +14,6 @@ import type {
 import { type Page, heading } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, failure, fold, link, reasonList, section, wayToAJob } from '../ui.ts';
-import { inLines, fromTo } from './model-figures.ts';
 import {
   type Choice,
   addressOf,

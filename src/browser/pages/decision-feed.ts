@@ -166,7 +166,7 @@ export const showDecisions: Page = async (host, _params, signal) => {
     return () => poll(() => lookForNewer(content, { choice, shown }, signal), signal);
 };
 
-/** The runs that may have decided something: a name that no configuration had may be a typing error. */
+/** The runs that may have decided something: a name in no configuration may be a typing error. */
 function known(models: KnownModels['models']): string[] {
   return models.flatMap(({ signature, completed_model_days: days, entry }) =>
     days > 0 || (entry !== null && entry.kind !== 'unlisted') ? signature : [],
@@ -174,8 +174,8 @@ function known(models: KnownModels['models']): string[] {
 }
 
 /**
- * A page of decisions by date, a card for each model-day. Resolves to the ids of those that it asked
- * for first.
+ * A page of decisions by date, a card for each model-day. Resolves to the ids of those that it
+ * asked for first.
  */
 async function showFeed(
   content: HTMLElement,

@@ -71,7 +71,9 @@ export function equityCurves(performance: Performance, signal: AbortSignal) {
       cutoffNote(marks),
       note,
     ),
-    /** Shows later values. Returns false if the models have changed, so that a new plot is needed. */
+    /**
+     * Shows later values. Returns false if the models have changed, so that a new plot is needed.
+     */
     update(later: Performance): boolean {
       const next = curvesFromStart(later);
       if (namesOf(next.lines) !== namesOf(lines) || next.title !== title) return false;

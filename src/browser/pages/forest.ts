@@ -1,13 +1,12 @@
 import { type Child, h, svg } from '../element.ts';
 import { modelLink } from '../filters.ts';
 import { outsideMark } from '../look.ts';
-import { chance, change, count, counted, tone } from '../format.ts';
+import { chance, change, count, counted, inLines, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
 import type { Comparison, ComparedModel } from '../responses.ts';
 import { type Sheet, csvButton } from '../save.ts';
 import { dash } from '../ui.ts';
-import { inLines } from './model-figures.ts';
 
 /** In pixels from the middle of a row: the line of the interval, and the runs below it. */
 const INTERVAL_AT = -6;
@@ -19,7 +18,10 @@ const DIAMOND = 'M-6 0L0-6L6 0L0 6Z';
 const AXIS_HEIGHT = 34;
 const LABEL_AT = 12;
 const TICKS_AT = 29;
-/** Labels closer to an edge, in percent of the width, are aligned with it: of the benchmark and of values. */
+/**
+ * In percent of the width: labels of the benchmark, and of values, that are closer to an edge are
+ * aligned with it.
+ */
 const EDGE = 20;
 const TICK_EDGE = 6;
 
@@ -210,7 +212,9 @@ function anchorAt(at: number, edge: number): string {
   return at > 100 - edge ? 'end' : 'middle';
 }
 
-/** What each mark means; every mark has its own form, so that colour is never the only difference. */
+/**
+ * What each mark means; every mark has its own form, so that colour is never the only difference.
+ */
 function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
   const marks = [
     '◆ mean of the runs',

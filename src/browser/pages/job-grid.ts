@@ -21,9 +21,9 @@ const signs: Record<Detail['status'], string> = {
 };
 
 /**
- * The model-days of a job as a grid, a row per run below its entry, a column per date: opened at the
- * dates and the models that are running or come next. A later status updates only the cells that
- * have changed.
+ * The model-days of a job as a grid, a row per run below its entry, a column per date: opened at
+ * the dates and the models that are running or come next. A later status updates only the cells
+ * that have changed.
  */
 export function jobGrid(first: Status): Live<Status> {
   let latest = first;

@@ -144,7 +144,7 @@ function modelsOf({ models, universe }: Job): HTMLElement {
  * Which jobs a reader looks at, in the words of the address and of `GET /jobs`; empty means all, or
  * the newest.
  */
-export interface JobChoice {
+interface JobChoice {
   status: Status['status'] | '';
   /** A job_id or a timestamp: only jobs created before it. */
   before: string;

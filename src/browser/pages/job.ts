@@ -28,8 +28,8 @@ import {
 import { MAX_COMPARED } from '../../basics/runs.ts';
 import { isPublished } from '../address.ts';
 import { get } from '../api.ts';
-import { figureColumn, figureNamed, askWhoLeads } from './model-figures.ts';
-import { rankedModels } from './leaderboard.ts';
+import { figureColumn, figureNamed } from './model-figures.ts';
+import { askWhoLeads, rankedModels } from './leaderboard.ts';
 
 /**
  * Who leads in one job, its curves, leaderboard and cost, over its own model-days: empty until its

@@ -1,8 +1,9 @@
 import { asObject } from '../../basics/json.ts';
+import { getComparison } from '../api.ts';
 import { BENCHMARK_LOOK, lookOf, swatch, OUTSIDE } from '../look.ts';
 import { h, type Live, newId, replace, svg } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
-import { byName, change, count, counted, longDate, money } from '../format.ts';
+import { byName, change, count, counted, fromTo, inLines, longDate, money } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../responses.ts';
@@ -17,7 +18,6 @@ import {
   type EntryReport,
   entriesOf,
   entryFigure,
-  fromTo,
   valueOf,
 } from './model-figures.ts';
 
@@ -168,7 +168,9 @@ function runsColumn(newest: () => Performance) {
   };
 }
 
-/** The row's marks in words; each in a sentence on hover, and those of every run below the table. */
+/**
+ * The row's marks in words; each in a sentence on hover, and those of every run below the table.
+ */
 function caveat(runs: readonly ModelReport[]): HTMLElement | false {
   const marks = marksOf(runs);
   const words = marks.map((mark) => mark.words).join(' · ');
@@ -279,6 +281,14 @@ export function marksOf(runs: readonly Marked[]): RowMark[] {
     marks.push({ words: `${counted(early, 'day')} on or before its knowledge cutoff`, reason });
   }
   return marks;
+}
+
+/**
+ * Who leads, and whether that could be chance; null where that is unknown, as of too many models.
+ */
+export async function askWhoLeads(query: string, signal: AbortSignal): Promise<string | null> {
+  const comparison = await getComparison(query, signal).catch(() => null);
+  return comparison && inLines(comparison.answer.sentence);
 }
 
 /** What the overview and a job show alike: who leads, curves, leaderboard, and where to compare. */

@@ -105,7 +105,7 @@ export function daysBesideBenchmark(
     : { title: growthTitle(start), days: grown };
 }
 
-/** About a point: a triangle below it that points up, one above it that points down, a dot on it. */
+/** About a point: a triangle below it that points up, one above that points down, a dot on it. */
 const MARKS = {
   buy: ['M0 5L3.5 11H-3.5Z', 'gain'],
   sell: ['M0-5L3.5-11H-3.5Z', 'loss'],
@@ -174,7 +174,7 @@ function tableOf(deepest: readonly Drawdown[]): HTMLElement {
   });
 }
 
-/** Shades each fall from its high to its recovery, with a dot at its low and its number beside it. */
+/** Shades each fall from its high to its recovery, with a dot and its number at its low. */
 function fallMarks(
   { area, x: xOf, y: yOf }: Scale,
   falls: ReturnType<typeof fallsOf>,

@@ -1,16 +1,5 @@
 import { asObject, objectsIn } from '../../basics/json.ts';
-import { getComparison } from '../api.ts';
-import {
-  change,
-  cost,
-  count,
-  longDate,
-  money,
-  profit,
-  ratio,
-  share,
-  unbrokenDate,
-} from '../format.ts';
+import { change, cost, count, money, profit, ratio, share, unbrokenDate } from '../format.ts';
 import type { ModelReport, Performance } from '../responses.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import type { ModelData } from './model-data.ts';
@@ -116,10 +105,28 @@ export function figureColumn({ label, read, format, ...more }: Figure) {
 
 /** What stands side by side, in the order in which it is read. */
 const SIDES = [
-  ...['total_return', 'annualised_return', 'excess_return', 'profit', 'dividends'],
-  ...['annualised_volatility', 'sharpe_ratio', 'sortino_ratio', 'calmar_ratio', 'max_drawdown'],
-  ...['expected_shortfall_95', 'winning_days_share', 'beta', 'trades', 'commission', 'exposure'],
-  ...['turnover', 'win_rate', 'profit_factor', 'expectancy', 'cost_usd', 'model_days'],
+  'total_return',
+  'annualised_return',
+  'excess_return',
+  'profit',
+  'dividends',
+  'annualised_volatility',
+  'sharpe_ratio',
+  'sortino_ratio',
+  'calmar_ratio',
+  'max_drawdown',
+  'expected_shortfall_95',
+  'winning_days_share',
+  'beta',
+  'trades',
+  'commission',
+  'exposure',
+  'turnover',
+  'win_rate',
+  'profit_factor',
+  'expectancy',
+  'cost_usd',
+  'model_days',
   'failed_model_days',
 ];
 
@@ -223,25 +230,4 @@ export function meanOf({ runs }: Pick<EntryReport, 'runs'>, read: Figure['read']
   const values = runs.map(read).filter((value) => value !== null);
   if (values.length === 0 || values.length < runs.length) return null;
   return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** ` from Wed 1 Oct 2025 to Tue 7 Oct 2025`; nothing for days without dates. */
-export function fromTo({
-  start_date: first,
-  end_date: last,
-}: Record<'start_date' | 'end_date', string | null>): string {
-  return first && last ? ` from ${longDate(first)} to ${longDate(last)}` : '';
-}
-
-/** Which model leads, and whether that could be chance: what a visitor comes for. */
-
-/** The answer of a comparison; null where there is none, as of too many models. */
-export async function askWhoLeads(query: string, signal: AbortSignal): Promise<string | null> {
-  const comparison = await getComparison(query, signal).catch(() => null);
-  return comparison && inLines(comparison.answer.sentence);
-}
-
-/** With the sign of each percentage on the line of its number. */
-export function inLines(sentence: string): string {
-  return sentence.replaceAll(' %', '\u00a0%');
 }

@@ -173,14 +173,13 @@ export function styleInWords(style: Style): string {
 
 /** From the middle to the right for a gain, to the left for a loss. */
 function bar(contribution: number, most: number): SVGElement {
-  const length = most === 0 ? 0 : (Math.abs(contribution) / most) * (WIDTH / 2);
-  const [look, x] =
-    contribution < 0 ? ['loss', WIDTH / 2 - length] : (['gain', WIDTH / 2] as const);
+  const reach = most === 0 ? 0 : (contribution / most) * (WIDTH / 2);
+  const [x, width] = [WIDTH / 2 + Math.min(0, reach), Math.abs(reach)];
   return svg(
     'svg',
     { class: 'dots', width: WIDTH, height: HEIGHT, 'aria-hidden': 'true' },
     svg('line', { x1: WIDTH / 2, x2: WIDTH / 2, y1: 0, y2: HEIGHT }),
-    svg('rect', { class: look, x, y: 1, width: length, height: HEIGHT - 2 }),
+    svg('rect', { class: reach < 0 ? 'loss' : 'gain', x, y: 1, width, height: HEIGHT - 2 }),
   );
 }
 
@@ -211,12 +210,11 @@ function runTabs(
     .map(({ signature }) => signature)
     .sort(byName);
   if (runs.length < 2) return null;
-  const tabs = [
-    modelLink(family, undefined, 'All runs'),
-    ...runs.map((run) => runLink(run, family)),
-  ];
-  tabs[isAll ? 0 : runs.indexOf(model) + 1]?.setAttribute('aria-current', 'page');
-  return h('nav.tabs', { 'aria-label': `Runs of ${family}` }, ...tabs);
+  const all = modelLink(family, undefined, 'All runs');
+  const tabs = runs.map((run) => runLink(run, family));
+  const shown = isAll ? all : tabs[runs.indexOf(model)];
+  shown?.setAttribute('aria-current', 'page');
+  return h('nav.tabs', { 'aria-label': `Runs of ${family}` }, all, ...tabs);
 }
 
 /** An entry with several runs: the mean of them, and each beside the others. */

@@ -35,9 +35,8 @@ import {
   modelBox,
   onSubmit,
 } from '../ui.ts';
-import { askWhoLeads } from './model-figures.ts';
 import { jobPanel, newestTrouble } from './job-panel.ts';
-import { rankedModels } from './leaderboard.ts';
+import { askWhoLeads, rankedModels } from './leaderboard.ts';
 
 /** A form that starts a job, folded at first. What the server replies is shown word for word. */
 function triggerForm() {
@@ -129,7 +128,7 @@ function formOf(
 
 type KnownModel = KnownModels['models'][number];
 
-/** What is unusual about an entry: of how many runs a job makes several, and that it is not enabled. */
+/** What is unusual about an entry: that a job runs it several times, or that it is not enabled. */
 function aboutEntry({ signature, enabled }: KnownModel, known: readonly KnownModel[]): string {
   const runs = known.filter(({ family, configured }) => configured && family === signature).length;
   return [runs > 1 && `${runs} runs`, !enabled && 'not enabled'].filter(Boolean).join(', ');

@@ -1,6 +1,6 @@
 import { isPublished, here } from '../address.ts';
 import { h, on, replace } from '../element.ts';
-import { MISSING, change, counted, tone, longDate, money } from '../format.ts';
+import { MISSING, change, counted, fromTo, tone, longDate, money } from '../format.ts';
 import { lookOf, outsideMark, swatch } from '../look.ts';
 import {
   type Line,
@@ -21,7 +21,7 @@ import type {
 } from '../responses.ts';
 import { type Column, nameColumn, table } from '../table.ts';
 import { dash, section, button, link, messageOf } from '../ui.ts';
-import { type Figure, sideFigures, type Compared, entryFigure, fromTo } from './model-figures.ts';
+import { type Figure, sideFigures, type Compared, entryFigure } from './model-figures.ts';
 import { modelDayPath } from '../../basics/paths.ts';
 import { get } from '../api.ts';
 import { replaceAddress } from '../history.ts';
@@ -266,7 +266,8 @@ const HOW_TO_CHOOSE =
 export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>[]) {
   const all = [...new Set(models.flatMap(({ runs }) => runs))];
   const repeated = models.filter(({ runs }) => runs.length > 1).map(({ model }) => model);
-  /** The first of several runs has the name of its model, whose return is another: here it is `gpt-5#1`. */
+  // The first of several runs is called `gpt-5#1`: its own name is that of the model, whose return
+  // is another.
   const nameOf = (run: string) => (repeated.includes(run) ? `${run}#1` : run);
   if (all.length <= MAX_SIDES) return { runs: all, nameOf, note: null };
   const runs = [...new Set(models.flatMap((model) => model.runs[0] ?? []))];

@@ -13,8 +13,8 @@ const LEGEND_ROW = 24;
 
 /**
  * The names of the lines, highest last value first, with words such as their return; each hides and
- * shows its own. In a wide window the style sheet puts them where `place` says, at the right ends of
- * the lines, if a plot of this height has room for all.
+ * shows its own. In a wide window the style sheet puts them where `place` says, at the right ends
+ * of the lines, if a plot of this height has room for all.
  */
 export function legend(
   plot: Plot,

@@ -35,7 +35,9 @@ export function cutoffWords(marks: readonly Mark[]): string | null {
   return `Knowledge cutoff: ${dates}. A model may remember days on or before it.`;
 }
 
-/** In pixels: the height of a label, of a letter about its width, and between a label and its line. */
+/**
+ * In pixels: the height of a label, of a letter about its width, and between a label and its line.
+ */
 const LINE = 14;
 const LETTER = 6;
 const GAP = 5;

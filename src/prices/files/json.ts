@@ -69,7 +69,9 @@ function readDocument(value: unknown): Document {
   return readSplits(document) ?? readDividends(document) ?? readDailySeries(document);
 }
 
-/** Alpha Vantage's splits look like its dividends but for the dates; Massive's are of any symbols. */
+/**
+ * Alpha Vantage's splits look like its dividends but for the dates; Massive's are of any symbols.
+ */
 function readSplits({ symbol, data, results }: Json): Document | null {
   const entries = (asArray(data) ?? asArray(results) ?? []).map((entry) => asObject(entry) ?? {});
   if (typeof symbol === 'string' && entries.some((entry) => 'effective_date' in entry)) {

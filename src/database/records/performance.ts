@@ -23,6 +23,7 @@ import {
   type RowOf,
   text,
 } from '../rows.ts';
+import type { LoggedCall } from '../decisions.ts';
 import { sumOf } from '../usage.ts';
 import { staleAmong } from '../stale.ts';
 import { namedModels, newestRun } from './models.ts';
@@ -203,22 +204,21 @@ export function usageTotals(database: Database, sessionIds: readonly number[]): 
   return USAGE.one(database, JSON.stringify(sessionIds));
 }
 
-/** Only sessions that refused something have their logs read. */
+/** Only sessions that refused something, or rebalanced, have their logs read. */
 const REFUSALS = query(
   `SELECT coalesce(tool_name, '') AS tool, coalesce(tool_input, '') AS input, content FROM json_each(?) AS chosen
      CROSS JOIN reasoning_logs AS log ON log.session_id = chosen.value
-   WHERE role = 'tool' AND content LIKE '{"error":%'
-     AND EXISTS (SELECT 1 FROM tool_usage WHERE tool_usage.session_id = chosen.value AND refused > 0)`,
+   WHERE role = 'tool' AND (content LIKE '{"error":%' OR tool_name = 'rebalance' AND content LIKE '%{"error":%')
+     AND EXISTS (SELECT 1 FROM tool_usage
+       WHERE tool_usage.session_id = chosen.value AND (refused > 0 OR tool_name = 'rebalance'))`,
   { tool: text, input: text, content: text },
 );
 
-/** A tool call that was refused, as the reasoning log has it. */
-export type RefusedCall = RowOf<typeof REFUSALS>;
-
+/** Tool calls that were refused, or of whose orders one was. */
 export function refusedCalls(
   database: Reader,
   sessionIds: readonly number[],
-): IterableIterator<RefusedCall> {
+): IterableIterator<LoggedCall> {
   return REFUSALS.iterate(database, JSON.stringify(sessionIds));
 }
 

@@ -322,8 +322,9 @@ export function firstTriedDate(
   return FIRST_TRIED.one(database, run, ...boundsOf(window), jobId ?? null)[0];
 }
 
-const DATES_OF_SYMBOL = query(
-  'SELECT date FROM price_data WHERE symbol = ? AND date BETWEEN ? AND ?',
+const MARKET_DATES = query(
+  `SELECT DISTINCT date FROM price_data
+   WHERE symbol IN (SELECT value FROM json_each(?)) AND date BETWEEN ? AND ?`,
   [text],
 );
 
@@ -333,8 +334,7 @@ export function marketDates(
   symbols: readonly string[],
   window: Window,
 ): Set<CalendarDate> {
-  const datesOf = (symbol: string) => DATES_OF_SYMBOL.all(database, symbol, ...boundsOf(window));
-  return new Set(symbols.flatMap(datesOf).flat());
+  return new Set(MARKET_DATES.all(database, JSON.stringify(symbols), ...boundsOf(window)).flat());
 }
 
 /** A completed job has no failed model-day, and those of a discarded one do not count. */

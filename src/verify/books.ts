@@ -194,21 +194,12 @@ export function compareSession(
   },
   { compare }: Comparison,
 ): void {
-  const { agentConfig, wording } = terms;
+  const { agentConfig } = terms;
   const totalMessages = steps.reduce(
     (sum, { answer, hasSecond }) =>
       sum + 1 + answer.toolCalls.length + Number(answer.note !== null) + Number(hasSecond),
     messages + Number(fills !== null),
   );
-  const last = steps.at(-1)?.answer;
-  const words = wordsOf(wording);
-  const decided =
-    last !== undefined && isDecision(decider, last)
-      ? decide(decider, last, steps.length === 1)
-      : { end: undefined, confidence: null };
-  const hasEnded = last !== undefined && decider === null && isLastAnswer(last);
-  const isAtLimit = !hasEnded && steps.length === agentConfig.max_steps;
-
   compare('trading_sessions', {
     stored: {
       steps: session.steps,
@@ -223,15 +214,7 @@ export function compareSession(
     replayed: {
       steps: steps.length,
       total_messages: totalMessages,
-      session_summary:
-        decided.end?.status === 'finished'
-          ? decided.end.summary
-          : hasEnded
-            ? words.summary(last)
-            : isAtLimit
-              ? words.stepLimit(steps.length)
-              : null,
-      confidence: decided.confidence,
+      ...endingOf(terms, steps, decider),
       note,
       unfilled: unfilledOf(unfilled),
       initial_cash_e4: session.startedFrom === null ? fromDollars(agentConfig.initial_cash) : null,
@@ -248,6 +231,24 @@ export function compareSession(
     stored: { message_index: conversation.map(({ messageIndex }) => messageIndex).join(' ') },
     replayed: { message_index: [...Array(totalMessages).keys()].join(' ') },
   });
+}
+
+/** What a session says of how its day ended, by its last answer. */
+function endingOf(
+  { agentConfig, wording }: DayRecord['terms'],
+  steps: readonly RecordedStep[],
+  decider: Decider | null,
+) {
+  const last = steps.at(-1)?.answer;
+  if (last !== undefined && isDecision(decider, last)) {
+    const { end, confidence } = decide(decider, last, steps.length === 1);
+    if (end?.status === 'finished') return { session_summary: end.summary, confidence };
+  }
+  const words = wordsOf(wording);
+  if (last !== undefined && decider === null && isLastAnswer(last))
+    return { session_summary: words.summary(last), confidence: null };
+  const isAtLimit = steps.length === agentConfig.max_steps;
+  return { session_summary: isAtLimit ? words.stepLimit(steps.length) : null, confidence: null };
 }
 
 /**

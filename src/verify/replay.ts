@@ -213,6 +213,8 @@ export interface ReplayOptions {
 
 /** A report to which nothing has been added. */
 export function emptyReport() {
+  const nothing = (): Listed<Finding> => ({ total: 0, first: [] });
+  const stale: StaleModelDays = { total: 0, first: [], remedy: '' };
   return {
     /** Models with active model-days. */
     models: 0,
@@ -222,18 +224,15 @@ export function emptyReport() {
     superseded: { modelDays: 0, same: 0 },
     positions: 0,
     /** Model-days that differ when they are replayed. */
-    problems: { total: 0, first: [] } as Listed<Finding>,
-    /** Those that differ where a price that they could read may have been replaced without a trace. */
-    unverifiable: { total: 0, first: [] } as Listed<Finding>,
+    problems: nothing(),
+    /** Those that differ where a price that they could read may have been replaced unseen. */
+    unverifiable: nothing(),
     /** Results of tools that came from outside, which are taken from the record. */
     fromOutside: 0,
     /** What is wrong with the file itself. */
     damage: [] as string[],
-    /**
-     * Model-days whose start, prices, splits or dividends have changed since they ran; these are not
-     * errors.
-     */
-    stale: { total: 0, first: [], remedy: '' } as StaleModelDays,
+    /** Those whose start, prices, splits or dividends have changed since: these are no errors. */
+    stale,
   };
 }
 

@@ -44,7 +44,7 @@ import {
   resultMessage,
   stepsIn,
 } from '../trading/reasoning-log.ts';
-import { deciderOf } from '../trading/decision.ts';
+import { decide, deciderOf, isDecision } from '../trading/decision.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { briefOf } from '../trading/trading-day.ts';
 
@@ -157,6 +157,12 @@ async function answerAgain({ record, steps, play, comparison }: Answering): Prom
   let next = 0;
   let fromOutside = 0;
   for (const [index, { answer }] of steps.entries()) {
+    if (isDecision(play.decider, answer))
+      comparison.compare(`step ${index + 1}`, {
+        kind: 'answers',
+        stored: { tool_calls: JSON.stringify(answer.toolCalls) },
+        replayed: { tool_calls: JSON.stringify(decide(play.decider, answer, index === 0).calls) },
+      });
     for (const call of answer.toolCalls) {
       const stored = results[next];
       next += 1;

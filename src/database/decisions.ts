@@ -7,9 +7,9 @@ import { integer, oneOf, orNull, query, real, type RowOf, type RowOfShape, text 
 
 /**
  * What models did on the model-days that they completed, as rows, which never change. They are
- * written in the transaction that commits a model-day, and keep only what its session, its positions
- * and its log do not say. Which of them count follows from the sessions as they are; so do failures
- * (records/decisions.ts).
+ * written in the transaction that commits a model-day, and keep only what its session, its
+ * positions and its log do not say. Which of them count follows from the sessions as they are; so
+ * do failures (records/decisions.ts).
  */
 
 /**

@@ -270,11 +270,6 @@ function upsert(database: Database, splits: readonly Split[], stamp: Stamp): voi
   }
 }
 
-/**
- * Overnight jumps of raw prices that nothing explains. One may be a split that the prices do not
- * know: the ledger then takes it for a gain or a loss.
- */
-
 /** Raw prices that open this far below or above the previous close look like a split. */
 const JUMP_RATIO = 0.3;
 
@@ -310,7 +305,10 @@ const JUMPS = query(
   { symbol: text, date: text, previousClose: real, open: real },
 );
 
-/** An unexplained overnight jump of raw prices, into the open of a date. */
+/**
+ * An unexplained overnight jump of raw prices, into the open of a date. It may be a split that the
+ * prices do not know: the ledger then takes it for a gain or a loss.
+ */
 export type Jump = RowOf<typeof JUMPS>;
 
 /**

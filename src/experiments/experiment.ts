@@ -138,7 +138,6 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
     cleanAfter,
     /** Entries with too few model-days. */
     leftOutModels: leftOut.map(({ model }) => model),
-
     comparison,
   };
 }
@@ -162,7 +161,9 @@ function benchmarkOver(
     : { name, totalReturn };
 }
 
-/** Throws for curves of too few or too many models, and for a confidence that looks do not allow. */
+/**
+ * Throws for curves of too few or too many models, and for a confidence that looks do not allow.
+ */
 function checkRequest({ curves, looks, confidence }: ExperimentRequest, models: number): void {
   const isWithin = models >= MIN_CURVE_MODELS && models <= MAX_CURVE_MODELS;
   const wanted = `expected ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models, not ${models}`;
@@ -198,10 +199,10 @@ function latestCutoff(families: readonly Family[]): CalendarDate | null {
 }
 
 /**
- * The latest cutoff, and what keeps the clean days of a family; of all days it keeps all. By number,
- * the dates of a model without a cutoff say nothing, as in a control market: its clean days are
- * those that meet clean ones. Only a model without figures has a later cutoff than the latest; its
- * reason is about its own clean days.
+ * The latest cutoff, and what keeps the clean days of a family; of all days it keeps all. By
+ * number, the dates of a model without a cutoff say nothing, as in a control market: its clean days
+ * are those that meet clean ones. Only a model without figures has a later cutoff than the latest;
+ * its reason is about its own clean days.
  */
 export function cleaner(
   families: readonly Family[],

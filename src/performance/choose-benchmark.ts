@@ -107,7 +107,7 @@ export function createLevelReader(
 }
 
 /** From the earliest start of the days to the last of them. */
-function spanOf(days: readonly ChosenDay[]): DateSpan {
+export function spanOf(days: readonly ChosenDay[]): DateSpan {
   return {
     from: firstDateOf(days.map(startOf)),
     to: days.reduce((latest, { date }) => (date > latest ? date : latest), ''),

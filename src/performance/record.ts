@@ -175,21 +175,21 @@ export function readRecord(
   return {
     ...shared,
     /**
-     * The chosen days, at least one, and all that they depend on; each after the day it started from.
+     * The chosen days, at least one, and all that they depend on; each after the day it started
+     * from.
      */
     ledger,
     /**
-     * The chosen days by session, each with the date of the day it started from; null for the initial
-     * cash.
+     * The chosen days by session, each with the date of the day it started from; null for the
+     * initial cash.
      */
     chosen,
     /** The same in brief, in order. */
     days,
-
     staleDates: datesOf(staleAmong(database, days)),
     /**
-     * Of the model-days that pay no dividends, and of those that pay them but lie in an unknown span
-     * of what they held.
+     * Of the model-days that pay no dividends, and of those that pay them but lie in an unknown
+     * span of what they held.
      */
     unpaidDates: datesOf(days.filter(({ paysDividends }) => !paysDividends)),
     unknownDates: datesOf(findUnknown(days)),

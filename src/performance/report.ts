@@ -23,8 +23,6 @@ import { reportDetails } from './details.ts';
 import { reportReturns } from './report-returns.ts';
 import { type DayOfCurve, seriesOf, linked } from './risk-and-return.ts';
 
-/** What would be left if trading had cost more. */
-
 /** A day with what was bought and sold on it, and the benchmark's return; amounts in one unit. */
 export interface CostDay {
   /** 0 where the day has no return. */
@@ -76,7 +74,7 @@ function breakEven(all: readonly CostDay[]): Figure {
   return isBehind(high) ? bisect(0, high, (bps) => !isBehind(bps)) : NEVER;
 }
 
-/** Named as in the response. */
+/** What would be left if trading had cost more, named as in the response. */
 export function reportCosts(days: readonly CostDay[]) {
   return {
     cost_sensitivity: ADDED_BPS.map((bps) => ({

@@ -286,8 +286,8 @@ const SERVED = query(
 export type DayOfRun = ReturnType<typeof daysOfRun>[number];
 
 /**
- * The active model-days of a run, by date; with the models that answered, in their providers' names:
- * none where no provider said.
+ * The active model-days of a run, by date; with the models that answered, in their providers'
+ * names: none where no provider said.
  */
 export function daysOfRun(database: Database, run: string, window: JobWindow) {
   const days = dailyReturns(database, run, window);

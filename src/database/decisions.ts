@@ -33,6 +33,7 @@ const COLUMNS = {
   detail: orNull(text),
 };
 type DecisionRow = RowOfShape<typeof COLUMNS>;
+type Unplaced = Omit<DecisionRow, 'place'>;
 
 const NAMES = Object.keys(COLUMNS) as (keyof DecisionRow)[];
 const INSERT = `INSERT INTO decisions (${NAMES.join(', ')}) VALUES (${NAMES.map(() => '?').join(', ')})`;
@@ -102,9 +103,9 @@ const NO_ORDER = {
  */
 export function decisionsOf(reader: Reader, sessionId: number): SQLInputValue[][] {
   const { unfilled, ...session } = SESSION.one(reader, sessionId);
-  const rows: Omit<DecisionRow, 'place'>[] = [];
+  const rows: Unplaced[] = [];
   const trades = TRADES.all(reader, sessionId);
-  const placed: Waiting[] = [];
+  const placed: Unplaced[] = [];
   let done = 0;
   for (const { result, wanted, ...call } of CALLS.all(reader, sessionId).flatMap(ordersIn)) {
     const { error, executed } = result;
@@ -152,20 +153,19 @@ function sideIn(word: unknown) {
   return sides.find((side) => side === word) ?? null;
 }
 
-/** An order that waited for the open. */
-type Waiting = Omit<DecisionRow, 'place'>;
+/** Orders that waited, as they fill: sales first. */
+export function bySide<Order extends Pick<DecisionRow, 'side'>>(placed: readonly Order[]): Order[] {
+  return placed.toSorted((one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'));
+}
 
-/** The trades of orders that waited, sales first as they filled, and what of them did not. */
+/** The trades of orders that waited, and what of them did not fill. */
 function fillsOf(
-  placed: readonly Waiting[],
+  placed: readonly Unplaced[],
   trades: readonly RowOf<typeof TRADES>[],
   unfilled: string[],
-): Omit<DecisionRow, 'place'>[] {
+): Unplaced[] {
   const [filled, left] = [[...trades], [...unfilled]];
-  const inOrder = placed.toSorted(
-    (one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'),
-  );
-  return inOrder.flatMap(({ amount, ...order }) => {
+  return bySide(placed).flatMap(({ amount, ...order }) => {
     const { side, symbol } = order;
     const next = filled[0];
     const isOwn =

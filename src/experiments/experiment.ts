@@ -45,7 +45,7 @@ function numberDates(database: Database, family: Family, window: JobWindow): Num
   }
   const own = [...daysOf(family).flatMap(({ date, startDate }) => [date, startDate ?? date])];
   const dates = marketDates(database, latest.asked.universe, {
-    startDate: own.reduce((least, date) => (date < least ? date : least), first),
+    startDate: [first, ...own].sort()[0],
     endDate: latest.date,
   });
   for (const date of own) dates.add(date);

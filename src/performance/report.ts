@@ -329,22 +329,16 @@ function reportRelative(comparison: Comparison, riskFree: number) {
   return { days: comparison.own.days.length, ...reportFigures<keyof typeof figures>(figures) };
 }
 
-function reportUsage(usage: UsageTotals, profit: Money) {
-  const { costUsd, daysWithoutCost } = usage;
-  const cost: Figure = costUsd ?? {
+function reportUsage({ cost_usd: known, ...used }: UsageTotals, profit: Money) {
+  const cost: Figure = known ?? {
     reason: 'No cost is known: the configuration has no price_per_million_tokens',
   };
-  const incomplete = `The cost of ${count(daysWithoutCost, 'model-day')} is not known`;
-  const wholeCost = costUsd !== null && daysWithoutCost > 0 ? { reason: incomplete } : cost;
+  const unknown = used.model_days_without_cost;
+  const incomplete = `The cost of ${count(unknown, 'model-day')} is not known`;
+  const wholeCost = known !== null && unknown > 0 ? { reason: incomplete } : cost;
   const perDollar = ratio(1, wholeCost, 'The model cost nothing');
   return {
-    steps: usage.steps,
-    requests: usage.requests,
-    prompt_tokens: usage.promptTokens,
-    completion_tokens: usage.completionTokens,
-    cached_tokens: usage.cachedTokens,
-    reasoning_tokens: usage.reasoningTokens,
-    model_days_without_cost: daysWithoutCost,
+    ...used,
     ...reportFigures({
       cost_usd: cost,
       profit_per_cost_usd: mapFigure(perDollar, (share) => toDollars(profit) * share),

@@ -2,7 +2,7 @@ import { isLastAnswer } from '../agent/model.ts';
 import { wordsOf } from '../agent/prompt.ts';
 import { fromDollars } from '../basics/money.ts';
 import { unfilledOf } from '../database/sessions.ts';
-import { decide, type Decider, isDecision } from '../trading/decision.ts';
+import type { Decided } from '../trading/decision.ts';
 import { isFills, type RecordedStep } from '../trading/reasoning-log.ts';
 import type { DayEnd } from '../trading/running-day.ts';
 import type { DayRecord } from './record.ts';
@@ -185,12 +185,12 @@ export function compareSession(
     note,
     unfilled,
     fills,
-    decider,
+    decided,
   }: Pick<DayEnd, 'unfilled' | 'fills'> & {
     steps: readonly RecordedStep[];
     messages: number;
     note: string | null;
-    decider: Decider | null;
+    decided: Decided | null;
   },
   { compare }: Comparison,
 ): void {
@@ -214,7 +214,7 @@ export function compareSession(
     replayed: {
       steps: steps.length,
       total_messages: totalMessages,
-      ...endingOf(terms, steps, decider),
+      ...endingOf(terms, steps, decided),
       note,
       unfilled: unfilledOf(unfilled),
       initial_cash_e4: session.startedFrom === null ? fromDollars(agentConfig.initial_cash) : null,
@@ -237,15 +237,13 @@ export function compareSession(
 function endingOf(
   { agentConfig, wording }: DayRecord['terms'],
   steps: readonly RecordedStep[],
-  decider: Decider | null,
+  decided: Decided | null,
 ) {
+  const { end, confidence } = decided ?? {};
+  if (end?.status === 'finished') return { session_summary: end.summary, confidence };
   const last = steps.at(-1)?.answer;
-  if (last !== undefined && isDecision(decider, last)) {
-    const { end, confidence } = decide(decider, last, steps.length === 1);
-    if (end?.status === 'finished') return { session_summary: end.summary, confidence };
-  }
   const words = wordsOf(wording);
-  if (last !== undefined && decider === null && isLastAnswer(last))
+  if (last !== undefined && decided === null && isLastAnswer(last))
     return { session_summary: words.summary(last), confidence: null };
   const isAtLimit = steps.length === agentConfig.max_steps;
   return { session_summary: isAtLimit ? words.stepLimit(steps.length) : null, confidence: null };

@@ -44,7 +44,7 @@ import {
   resultMessage,
   stepsIn,
 } from '../trading/reasoning-log.ts';
-import { decide, deciderOf, isDecision } from '../trading/decision.ts';
+import { decide, type Decided, deciderOf, isDecision } from '../trading/decision.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { briefOf } from '../trading/trading-day.ts';
 
@@ -89,10 +89,11 @@ async function replayModelDay(
     const conversation = record.conversation.filter((message) => !isFills(message));
     compareFirstMessages(firstMessagesIn(conversation), messages, comparison);
     const steps = stepsIn(conversation);
-    day.fromOutside = await answerAgain({ record, steps, play, comparison });
+    const { fromOutside, decided } = await answerAgain({ record, steps, play, comparison });
+    day.fromOutside = fromOutside;
     const end = endOfDay(play);
     const { actions, portfolio } = end;
-    const { exchange: market, toolUsage, ownNote: note, decider = null } = play;
+    const { exchange: market, toolUsage, ownNote: note } = play;
     const atCommit = { reader, write: record.session.commitWrite };
     const evidence = gatherEvidence(atCommit, { ...start, market, actions });
     const ledger = { actions, portfolio, startValue: start.startValue };
@@ -100,7 +101,7 @@ async function replayModelDay(
     // The books that it would be committed with.
     const books = { positions, evidence, toolUsage: [...toolUsage.values()] };
     compareBooks(record, books, comparison);
-    const session = { steps, messages: messages.length, note, decider, ...end };
+    const session = { steps, messages: messages.length, note, decided, ...end };
     compareSession(record, session, comparison);
     // The decisions follow from the rest of the record, so only once that is the same.
     if (day.differences.length === 0) {
@@ -148,20 +149,23 @@ interface Answering {
 }
 
 /**
- * Runs the tool calls of all recorded answers. Returns how many results were taken from the record.
+ * Runs the tool calls of all recorded answers. Returns how many results were taken from the record,
+ * and what the last answer decided.
  */
-async function answerAgain({ record, steps, play, comparison }: Answering): Promise<number> {
+async function answerAgain({ record, steps, play, comparison }: Answering) {
   const results = record.conversation.filter(
     (message) => message.role === 'tool' && !isFills(message),
   );
   let next = 0;
   let fromOutside = 0;
+  let decided: Decided | null = null;
   for (const [index, { answer }] of steps.entries()) {
-    if (isDecision(play.decider, answer))
+    decided = isDecision(play.decider, answer) ? decide(play.decider, answer, index === 0) : null;
+    if (decided !== null)
       comparison.compare(`step ${index + 1}`, {
         kind: 'answers',
         stored: { tool_calls: JSON.stringify(answer.toolCalls) },
-        replayed: { tool_calls: JSON.stringify(decide(play.decider, answer, index === 0).calls) },
+        replayed: { tool_calls: JSON.stringify(decided.calls) },
       });
     for (const call of answer.toolCalls) {
       const stored = results[next];
@@ -183,7 +187,7 @@ async function answerAgain({ record, steps, play, comparison }: Answering): Prom
       });
     }
   }
-  return fromOutside;
+  return { fromOutside, decided };
 }
 
 /** The words of a call's arguments that may be symbols. */

@@ -175,28 +175,27 @@ function addRow(
 }
 
 const USAGE = query(
-  `SELECT total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')} AS promptTokens,
-     ${sumOf('completion_tokens')} AS completionTokens, ${sumOf('cached_tokens')} AS cachedTokens,
-     ${sumOf('reasoning_tokens')} AS reasoningTokens, ${sumOf('cost_usd')} AS costUsd,
-     count(*) - count(cost_usd) AS daysWithoutCost
+  `SELECT total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')} AS prompt_tokens,
+     ${sumOf('completion_tokens')} AS completion_tokens, ${sumOf('cached_tokens')} AS cached_tokens,
+     ${sumOf('reasoning_tokens')} AS reasoning_tokens, count(*) - count(cost_usd) AS model_days_without_cost,
+     ${sumOf('cost_usd')} AS cost_usd
    FROM json_each(?) AS chosen JOIN trading_sessions ON session_id = chosen.value
      JOIN job_details USING (job_id, date, model)`,
   {
     steps: real,
     requests: real,
-    promptTokens: orNull(real),
-    completionTokens: orNull(real),
-    cachedTokens: orNull(real),
-    reasoningTokens: orNull(real),
-    costUsd: orNull(real),
-    /** The number of model-days whose cost is unknown. */
-    daysWithoutCost: integer,
+    prompt_tokens: orNull(real),
+    completion_tokens: orNull(real),
+    cached_tokens: orNull(real),
+    reasoning_tokens: orNull(real),
+    model_days_without_cost: integer,
+    cost_usd: orNull(real),
   },
 );
 
 /**
- * What some model-days used, over all attempts of their jobs; null where it is unknown for all of
- * them.
+ * What some model-days used, over all attempts of their jobs, named as in the response; null where
+ * it is unknown for all of them.
  */
 export type UsageTotals = RowOf<typeof USAGE>;
 

@@ -264,8 +264,9 @@ function upsert(database: Database, splits: readonly Split[], stamp: Stamp): voi
       database.statement(REMOVE_SPLIT).run(symbol, date);
       splitSpans.add(database, { symbol, startDate: date, endDate: date }, stamp);
     } else {
-      const values = [symbol, date, numerator, denominator, stamp.source, number];
-      database.statement(UPSERT_SPLIT).run(...values);
+      database
+        .statement(UPSERT_SPLIT)
+        .run(symbol, date, numerator, denominator, stamp.source, number);
     }
   }
 }

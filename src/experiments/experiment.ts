@@ -256,11 +256,10 @@ function cutoffOf(
   days: readonly Day[],
   numbering: Numbering = new Map(),
 ): Cutoff {
-  if (knowledgeCutoff === null) return { knowledgeCutoff, daysBefore: 0, isAgent };
   const dates = new Map<Day, CalendarDate>(numbering.entries().map(([date, day]) => [day, date]));
   const isBefore = (day: Day) => {
     const date = typeof day === 'string' ? day : dates.get(day);
-    return date !== undefined && date <= knowledgeCutoff;
+    return knowledgeCutoff !== null && date !== undefined && date <= knowledgeCutoff;
   };
   return { knowledgeCutoff, daysBefore: days.filter(isBefore).length, isAgent };
 }

@@ -98,6 +98,9 @@ function shown(value: unknown, place: number): string {
   return `"${start > 0 ? '…' : ''}${excerpt}${value.length > end ? '…' : ''}"`;
 }
 
+/** A message as far as it is compared with one that replay makes. */
+export type Message = Pick<StoredMessage, 'role' | 'content'>;
+
 /** What is committed of a model-day, as it is stored or as replay makes it. */
 export type Books = Pick<DayRecord, 'positions' | 'evidence' | 'toolUsage'>;
 
@@ -254,8 +257,8 @@ function endingOf(
  * line of each that is not the same.
  */
 export function compareFirstMessages(
-  stored: readonly Pick<StoredMessage, 'role' | 'content'>[],
-  made: readonly Pick<StoredMessage, 'role' | 'content'>[],
+  stored: readonly Message[],
+  made: readonly Message[],
   { compare }: Comparison,
 ): void {
   compare('the messages before its first answer', {
@@ -280,7 +283,7 @@ export function compareFirstMessages(
   }
 }
 
-function rolesOf(messages: readonly Pick<StoredMessage, 'role'>[]): string {
+function rolesOf(messages: readonly Message[]): string {
   return messages.map(({ role }) => role).join(', ');
 }
 

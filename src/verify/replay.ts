@@ -8,7 +8,6 @@ import {
   datesOfSessions,
   type ReplayedSession,
   type ReplayFilters,
-  type StoredMessage,
 } from '../database/replay.ts';
 import type { StaleModelDays } from '../database/stale.ts';
 import { isLostAt } from '../database/price-writes.ts';
@@ -19,6 +18,7 @@ import {
   compareSession,
   type Comparison,
   createComparison,
+  type Message,
 } from './books.ts';
 import { type Market, openMarket } from '../trading/market.ts';
 import {
@@ -52,7 +52,6 @@ import { briefOf } from '../trading/trading-day.ts';
  * Makes the first messages of a model-day from its brief; those of tests may look at the record.
  */
 export type FirstMessagesOf = (brief: Brief, record: DayRecord) => readonly Message[];
-type Message = Pick<StoredMessage, 'role' | 'content'>;
 
 /** As models read them, in the wording of the session. */
 export const firstMessagesOfModels: FirstMessagesOf = (brief, { terms }) =>

@@ -46,7 +46,9 @@ const RETURNS = daysWith(', daily_return', [orNull(real)]);
 
 const dayOf = (
   model: string,
-  [sessionId, jobId, date, startDate, startedFrom, pays]: RowOf<typeof DAYS>,
+  [sessionId, jobId, date, startDate, startedFrom, pays]:
+    | RowOf<typeof DAYS>
+    | RowOf<typeof RETURNS>,
 ) => ({
   sessionId,
   jobId,
@@ -67,10 +69,7 @@ export function chosenDays(reader: Reader, model: string, window: JobWindow): Ch
 /** With the return of each as a fraction; null for one that started from a value of 0. */
 export function dailyReturns(reader: Reader, model: string, window: JobWindow) {
   const days = RETURNS.all(reader, model, ...boundsOf(window), window.jobId ?? null);
-  return days.map(([a, b, c, d, e, f, dailyReturn]) => ({
-    ...dayOf(model, [a, b, c, d, e, f]),
-    dailyReturn,
-  }));
+  return days.map((day) => ({ ...dayOf(model, day), dailyReturn: day[6] }));
 }
 
 const MODELS_OF_JOB = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model', [
@@ -140,11 +139,7 @@ export function ledgerDays(database: Reader, sessionIds: Iterable<number>): Ledg
   for (const row of LEDGER.iterate(database, JSON.stringify([...sessionIds]))) addRow(days, row);
   // A chain begins with the initial cash or with an opening, and only an opening has lots.
   const beginnings = days.filter((day) => day.startedFrom === null);
-  const all = openingLots(
-    database,
-    beginnings.map(({ sessionId }) => sessionId),
-  );
-  const lots = Map.groupBy(all, ({ sessionId }) => sessionId);
+  const lots = Map.groupBy(openingLots(database, beginnings), ({ sessionId }) => sessionId);
   for (const day of beginnings) day.lots = lots.get(day.sessionId) ?? [];
   return days;
 }

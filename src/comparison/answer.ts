@@ -45,7 +45,9 @@ export function leadOf(facts: PairFacts) {
     second,
     /** Not below 0. */
     points: isKnown ? points : TOO_LARGE,
-    /** `0.38 points`: the difference of both returns as they are shown; `far` where it is too large. */
+    /**
+     * `0.38 points`: the difference of both returns as they are shown; `far` where it is too large.
+     */
     words: isKnown ? inPoints(apart || points) : 'far',
     /** That of the pair, in points. */
     interval,
@@ -229,7 +231,9 @@ export function answerOf(facts: AnswerFacts) {
     ...figures,
     interval,
     shown: lead?.isShown ?? false,
-    /** The models whose return may contain a split that the prices do not know: none of them leads. */
+    /**
+     * The models whose return may contain a split that the prices do not know: none of them leads.
+     */
     left_out: [...suspected.keys()],
     benchmark: isKnown
       ? { name: benchmark.name, total_return: toDigits(benchmark.totalReturn) }

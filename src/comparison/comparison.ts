@@ -232,9 +232,10 @@ export function compareModels(input: ComparisonInput) {
     }),
   );
   const { pairs, leads } = reportPairs(chosen, period);
-
   return {
-    /** The days compared: every run of every compared model has started each from the same close. */
+    /**
+     * The days compared: every run of every compared model has started each from the same close.
+     */
     days,
     /** The other days on which any of these runs has a return. */
     leftOut: leftOutDays(participants.records, calendar),

@@ -5,7 +5,7 @@ import { studentTQuantile, studentTUpperTail } from '../statistics/distributions
 import { detectionOf, levelOf, type Period, tailOf } from './looks.ts';
 
 /** How much the runs of a model differ. */
-export interface RunSpread {
+interface RunSpread {
   runs: number;
   /** The sample variance of the runs' mean daily log returns; 0 for a single run. */
   variance: number;

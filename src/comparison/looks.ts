@@ -74,7 +74,10 @@ function lowestExponent(days: number): number {
 /** Φ⁻¹(0.975) and Φ⁻¹(0.8): 5 %, two-sided, and 80 % power. */
 const [SINGLE_LOOK, POWER] = [1.96, 0.8416];
 
-/** How many standard errors a difference must be for these looks to show it at 5 %, 80 % of the time. */
+/**
+ * How many standard errors a difference must be for these looks to show it at 5 %, 80 % of the
+ * time.
+ */
 export function detectionOf({ days, looks }: Pick<Period, 'days' | 'looks'>): number {
   return POWER + (looks === 'once' ? SINGLE_LOOK : boundaryOf(days, 0.05));
 }

@@ -2,6 +2,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';
 import type { Money } from '../basics/money.ts';
+import { jsonIds } from './session-filters.ts';
 
 /** The completed days of models: which there are, and in which state they closed. */
 
@@ -132,8 +133,11 @@ const LOTS = query(
 export type OpeningLot = RowOf<typeof LOTS>;
 
 /** The lots of those of some sessions that are openings, by session and symbol, oldest first. */
-export function openingLots(reader: Reader, sessionIds: readonly number[]): OpeningLot[] {
-  return LOTS.all(reader, JSON.stringify(sessionIds));
+export function openingLots(
+  reader: Reader,
+  sessions: readonly { sessionId: number }[],
+): OpeningLot[] {
+  return LOTS.all(reader, jsonIds(sessions));
 }
 
 const OUTSIDE_STARTS = query(

@@ -7,9 +7,9 @@ import { integer, oneOf, orNull, query, real, type RowOf, type RowOfShape, text 
 
 /**
  * What models did on the model-days that they completed, as rows, which never change. They are
- * written in the transaction that commits a model-day, and keep only what its session, its positions
- * and its log do not say. Which of them count follows from the sessions as they are; so do failures
- * (records/decisions.ts).
+ * written in the transaction that commits a model-day, and keep only what its session, its
+ * positions and its log do not say. Which of them count follows from the sessions as they are; so
+ * do failures (records/decisions.ts).
  */
 
 /**
@@ -33,6 +33,7 @@ const COLUMNS = {
   detail: orNull(text),
 };
 type DecisionRow = RowOfShape<typeof COLUMNS>;
+type Unplaced = Omit<DecisionRow, 'place'>;
 
 const NAMES = Object.keys(COLUMNS) as (keyof DecisionRow)[];
 const INSERT = `INSERT INTO decisions (${NAMES.join(', ')}) VALUES (${NAMES.map(() => '?').join(', ')})`;
@@ -82,11 +83,9 @@ const CALLS = query(
   `SELECT message_index, ${wordsBefore('own.session_id', 'own.message_index')} AS words_index,
      coalesce(tool_input, '') AS input, content, coalesce(tool_name, '') AS tool
    FROM reasoning_logs AS own
-   WHERE session_id = ? AND role = 'tool' AND tool_name IN ('buy', 'sell', 'rebalance') ORDER BY message_index`,
-  {
-    ...{ message_index: integer, words_index: orNull(integer) },
-    ...{ input: text, content: text, tool: text },
-  },
+   WHERE session_id = ? AND role = 'tool' AND tool_name IN ('buy', 'sell', 'rebalance')
+   ORDER BY message_index`,
+  { message_index: integer, words_index: orNull(integer), input: text, content: text, tool: text },
 );
 
 const NO_ORDER = {
@@ -104,22 +103,22 @@ const NO_ORDER = {
  */
 export function decisionsOf(reader: Reader, sessionId: number): SQLInputValue[][] {
   const { unfilled, ...session } = SESSION.one(reader, sessionId);
-  const rows: Omit<DecisionRow, 'place'>[] = [];
+  const rows: Unplaced[] = [];
   const trades = TRADES.all(reader, sessionId);
-  const placed: Waiting[] = [];
+  const placed: Unplaced[] = [];
   let done = 0;
   for (const { result, wanted, ...call } of CALLS.all(reader, sessionId).flatMap(ordersIn)) {
-    const { error, executed, placed: side } = result;
+    const { error, executed } = result;
     const trade = trades[done];
     const order = { ...session, ...NO_ORDER, ...call };
-    if (side === 'buy' || side === 'sell')
-      placed.push({ order: { ...order, side }, side, ...wantedIn(wanted) });
+    const side = sideIn(result['placed']);
+    if (side !== null) placed.push({ ...order, side, ...wantedIn(wanted) });
     if (typeof error === 'string') {
       const detail = cutWords(error);
       rows.push({ ...order, ...wantedIn(wanted), action_id: trade?.action_id ?? null, detail });
     } else if (executed !== undefined && trade !== undefined) {
-      const { action_id, symbol, side: own } = trade;
-      rows.push({ ...order, action_id, side: own, symbol });
+      const { amount: _, ...own } = trade; // of a trade it is in the positions
+      rows.push({ ...order, ...own });
       done += 1;
     }
   }
@@ -131,44 +130,50 @@ export function decisionsOf(reader: Reader, sessionId: number): SQLInputValue[][
   });
 }
 
-/** The orders of a call, with what became of each and what was wanted: one, or those of a rebalance. */
-function ordersIn({ input, content, tool, ...call }: RowOf<typeof CALLS>) {
+/** A call of a tool with its result, as the log has both. */
+export type LoggedCall = Pick<RowOf<typeof CALLS>, 'tool' | 'input' | 'content'>;
+
+/**
+ * The orders of a call, with what became of each and what was wanted: those of a rebalance, or the
+ * call itself.
+ */
+export function ordersIn<Call extends LoggedCall>({ input, content, tool, ...call }: Call) {
   const result = asObject(tryParse(content)) ?? {};
   if (tool === 'rebalance' && result['error'] === undefined)
     return objectsIn(result['orders']).map((own) => ({
       ...call,
-      side: sides.find((side) => side === own['side']) ?? null,
+      side: sideIn(own['side']),
       result: own,
       wanted: own,
     }));
-  const side = sides.find((one) => one === tool) ?? null;
-  return [{ ...call, side, result, wanted: asObject(tryParse(input)) ?? {} }];
+  return [{ ...call, side: sideIn(tool), result, wanted: asObject(tryParse(input)) ?? {} }];
 }
 
-/** An order that waited for the open. */
-interface Waiting extends Pick<DecisionRow, 'symbol' | 'amount'> {
-  side: 'buy' | 'sell';
-  order: Omit<DecisionRow, 'place'>;
+function sideIn(word: unknown) {
+  return sides.find((side) => side === word) ?? null;
 }
 
-/** The trades of orders that waited, sales first as they filled, and what of them did not. */
+/** Orders that waited, as they fill: sales first. */
+export function bySide<Order extends Pick<DecisionRow, 'side'>>(placed: readonly Order[]): Order[] {
+  return placed.toSorted((one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'));
+}
+
+/** The trades of orders that waited, and what of them did not fill. */
 function fillsOf(
-  placed: readonly Waiting[],
+  placed: readonly Unplaced[],
   trades: readonly RowOf<typeof TRADES>[],
   unfilled: string[],
-): Omit<DecisionRow, 'place'>[] {
+): Unplaced[] {
   const [filled, left] = [[...trades], [...unfilled]];
-  const inOrder = placed.toSorted(
-    (one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'),
-  );
-  return inOrder.flatMap(({ side, order, symbol, amount }) => {
+  return bySide(placed).flatMap(({ amount, ...order }) => {
+    const { side, symbol } = order;
     const next = filled[0];
     const isOwn =
       next?.side === side && next.symbol === symbol && Number(next.amount) <= Number(amount);
     const { action_id = null, amount: shares } = (isOwn && filled.shift()) || {};
     const got = shares ?? 0;
-    const done = { ...order, symbol, action_id };
-    const missed = { ...order, symbol, amount, action_id: filled[0]?.action_id ?? null };
+    const done = { ...order, amount: null, action_id };
+    const missed = { ...order, amount, action_id: filled[0]?.action_id ?? null };
     return [
       ...(got > 0 ? [done] : []),
       ...(got < Number(amount) ? [{ ...missed, detail: cutWords(left.shift() ?? '') }] : []),

@@ -73,10 +73,9 @@ export function storeEvidence(
     );
 }
 
-const date = text;
 const PRICES = query(
   'SELECT symbol, held_since, open_e4, open_date, close_e4, close_date FROM session_prices WHERE session_id = ?',
-  [text, orNull(date), orNull(amount), orNull(date), orNull(amount), orNull(date)],
+  [text, orNull(text), orNull(amount), orNull(text), orNull(amount), orNull(text)],
 );
 const SPLITS = query(
   'SELECT symbol, date, numerator, denominator FROM session_splits WHERE session_id = ? ORDER BY date, symbol',
@@ -87,7 +86,7 @@ const DIVIDENDS = query(
    WHERE session_id = ? ORDER BY ex_date, symbol`,
   {
     symbol: text,
-    exDate: date,
+    exDate: text,
     cash: integer,
     basis: oneOf(dividendBases),
     splits: text,

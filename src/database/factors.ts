@@ -3,7 +3,9 @@ import type { Database, Reader } from './database.ts';
 import { integer, query, real, text } from './rows.ts';
 import type { Stamp } from './prices.ts';
 
-/** Daily returns of factors, as fractions, by factor and date; `risk_free` is none of the factors. */
+/**
+ * Daily returns of factors, as fractions, by factor and date; `risk_free` is none of the factors.
+ */
 
 export const RISK_FREE = 'risk_free';
 

@@ -33,7 +33,7 @@ export function listedTables(reader: Reader): string[] {
 export function digestTable(reader: Reader, table: string) {
   const key = KEY.all(reader, table).flat();
   const order = key.length === 0 ? 'rowid' : key.join(', ');
-  const columns = COLUMNS.all(reader, table).join(', ');
+  const columns = COLUMNS.all(reader, table).flat().join(', ');
   const sql = `SELECT ${columns} FROM ${table} ORDER BY ${order}`;
   const statement = reader.statement(sql, 'arrays'); // not a declared query: it has the columns of whichever version made the file
   const hash = process.getBuiltinModule('node:crypto').createHash('sha256');

@@ -5,9 +5,7 @@ import { type PriceSource, BAR_COLUMNS } from './prices.ts';
 import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import { integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
 
-/** Days of the whole market from a provider. */
-
-/** Records within the caller's transaction that a provider returned a day with bars. */
+/** Records within the caller's transaction that a provider returned the bars of a day. */
 export function storeMarketDay(
   database: Database,
   date: CalendarDate,
@@ -112,7 +110,10 @@ export function symbolsWithoutBars(reader: Reader, symbols: readonly string[]): 
 
 const NOT_TOO_EARLY = `date >= '${EARLIEST_DATE}'`;
 
-/** Written as look-ups of single rows, so that the revisions are searched too, and never read as a whole. */
+/**
+ * Written as look-ups of single rows, so that the revisions are searched too, and never read as a
+ * whole.
+ */
 const QUOTES = query(
   `WITH named AS MATERIALIZED (
      SELECT value AS symbol, (SELECT date FROM ${barsAt('?3')}

@@ -63,7 +63,9 @@ export function morningWrite(
   return MORNING.get(database, jobId, date)?.[0] ?? numberedWrite(database);
 }
 
-/** SQL: the rows of a table as of the write that a parameter is; all as they are now if it is null. */
+/**
+ * SQL: the rows of a table as of the write that a parameter is; all as they are now if it is null.
+ */
 function rowsAt({ name, revisions, date, values }: RevisedTable): (write: string) => string {
   const columns = ['symbol', date, ...values].join(', ');
   return (write) => `(SELECT ${columns} FROM ${name} WHERE written <= ${write} OR ${write} IS NULL

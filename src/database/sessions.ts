@@ -160,8 +160,8 @@ export function unfilledOf(sentences: readonly string[]): string | null {
 
 /**
  * Commits a completed model-day within the caller's one transaction: positions, holdings, evidence,
- * tool usage, summary, note, status and decisions. The generation that was active for this model and
- * date before is superseded at the same time.
+ * tool usage, summary, note, status and decisions. The generation that was active for this model
+ * and date before is superseded at the same time.
  */
 export function commitSession(
   database: Database,

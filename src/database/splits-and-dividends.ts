@@ -264,16 +264,12 @@ function upsert(database: Database, splits: readonly Split[], stamp: Stamp): voi
       database.statement(REMOVE_SPLIT).run(symbol, date);
       splitSpans.add(database, { symbol, startDate: date, endDate: date }, stamp);
     } else {
-      const values = [symbol, date, numerator, denominator, stamp.source, number];
-      database.statement(UPSERT_SPLIT).run(...values);
+      database
+        .statement(UPSERT_SPLIT)
+        .run(symbol, date, numerator, denominator, stamp.source, number);
     }
   }
 }
-
-/**
- * Overnight jumps of raw prices that nothing explains. One may be a split that the prices do not
- * know: the ledger then takes it for a gain or a loss.
- */
 
 /** Raw prices that open this far below or above the previous close look like a split. */
 const JUMP_RATIO = 0.3;
@@ -310,7 +306,10 @@ const JUMPS = query(
   { symbol: text, date: text, previousClose: real, open: real },
 );
 
-/** An unexplained overnight jump of raw prices, into the open of a date. */
+/**
+ * An unexplained overnight jump of raw prices, into the open of a date. It may be a split that the
+ * prices do not know: the ledger then takes it for a gain or a loss.
+ */
 export type Jump = RowOf<typeof JUMPS>;
 
 /**

@@ -116,7 +116,6 @@ export function createStaging(database: Database) {
       const values = [open, high, low, close, volume, row.dividend, row.numerator, row.denominator];
       if (insert?.run(symbol, date, line, ...values).changes !== 0) return;
       merge?.run(symbol, date, ...values);
-
       repeat?.run(symbol, date, line);
     },
     /**

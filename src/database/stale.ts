@@ -29,7 +29,9 @@ const hasAnotherStart = (sessions: string) => `own.started_from_session_id IS NO
     WHERE earlier.model = own.model AND earlier.date < own.date AND earlier.status IN ('active', 'opening')
     ORDER BY earlier.date DESC, earlier.session_id DESC LIMIT 1)`;
 
-/** SQL: the active sessions of a job, in some table of sessions, that would start from another day. */
+/**
+ * SQL: the active sessions of a job, in some table of sessions, that would start from another day.
+ */
 export const changedStarts = (sessions: string) =>
   `SELECT session_id FROM ${sessions} AS own WHERE job_id = ? AND status = 'active' AND ${hasAnotherStart(sessions)}`;
 

@@ -19,7 +19,9 @@ export function isDatabaseHealthy(database: Database): boolean {
 const OTHERS_CHANGES = query('PRAGMA data_version', [integer]);
 const OWN_CHANGES = query('SELECT total_changes()', [integer]);
 
-/** A text that changes whenever anything in the database does, through this connection or any other. */
+/**
+ * A text that changes whenever anything in the database does, through this connection or any other.
+ */
 export function contentVersion(database: Reader): string {
   return `${OTHERS_CHANGES.one(database)} ${OWN_CHANGES.one(database)} ${database.reopened?.() ?? 0}`;
 }

@@ -9,10 +9,12 @@ import { SPLIT_COLUMNS } from './market.ts';
 
 const COMMITTED = `status IN ('active', 'superseded')`;
 
-/** The jobs with committed model-days: what these traded on, from the first close they started from. */
+/**
+ * The terms of each job with committed model-days, and the dates on whose prices these traded: from
+ * the first close that one of them started from to the last.
+ */
 const JOBS = query(
   `SELECT agent_config AS agentConfig, min(coalesce(past.date, own.date)) AS "from", max(own.date) AS "to"
-
    FROM trading_sessions AS own JOIN jobs USING (job_id)
      LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
    WHERE own.${COMMITTED} GROUP BY own.job_id`,

@@ -45,7 +45,7 @@ function numberDates(database: Database, family: Family, window: JobWindow): Num
   }
   const own = [...daysOf(family).flatMap(({ date, startDate }) => [date, startDate ?? date])];
   const dates = marketDates(database, latest.asked.universe, {
-    startDate: own.reduce((least, date) => (date < least ? date : least), first),
+    startDate: [first, ...own].sort()[0],
     endDate: latest.date,
   });
   for (const date of own) dates.add(date);
@@ -138,7 +138,6 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
     cleanAfter,
     /** Entries with too few model-days. */
     leftOutModels: leftOut.map(({ model }) => model),
-
     comparison,
   };
 }
@@ -162,7 +161,9 @@ function benchmarkOver(
     : { name, totalReturn };
 }
 
-/** Throws for curves of too few or too many models, and for a confidence that looks do not allow. */
+/**
+ * Throws for curves of too few or too many models, and for a confidence that looks do not allow.
+ */
 function checkRequest({ curves, looks, confidence }: ExperimentRequest, models: number): void {
   const isWithin = models >= MIN_CURVE_MODELS && models <= MAX_CURVE_MODELS;
   const wanted = `expected ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models, not ${models}`;
@@ -198,10 +199,10 @@ function latestCutoff(families: readonly Family[]): CalendarDate | null {
 }
 
 /**
- * The latest cutoff, and what keeps the clean days of a family; of all days it keeps all. By number,
- * the dates of a model without a cutoff say nothing, as in a control market: its clean days are
- * those that meet clean ones. Only a model without figures has a later cutoff than the latest; its
- * reason is about its own clean days.
+ * The latest cutoff, and what keeps the clean days of a family; of all days it keeps all. By
+ * number, the dates of a model without a cutoff say nothing, as in a control market: its clean days
+ * are those that meet clean ones. Only a model without figures has a later cutoff than the latest;
+ * its reason is about its own clean days.
  */
 export function cleaner(
   families: readonly Family[],
@@ -255,11 +256,10 @@ function cutoffOf(
   days: readonly Day[],
   numbering: Numbering = new Map(),
 ): Cutoff {
-  if (knowledgeCutoff === null) return { knowledgeCutoff, daysBefore: 0, isAgent };
   const dates = new Map<Day, CalendarDate>(numbering.entries().map(([date, day]) => [day, date]));
   const isBefore = (day: Day) => {
     const date = typeof day === 'string' ? day : dates.get(day);
-    return date !== undefined && date <= knowledgeCutoff;
+    return knowledgeCutoff !== null && date !== undefined && date <= knowledgeCutoff;
   };
   return { knowledgeCutoff, daysBefore: days.filter(isBefore).length, isAgent };
 }

@@ -136,8 +136,8 @@ export function whyUnusable(family: Family): string | null {
 }
 
 /**
- * The first day with a key, and the first with another one; null when there are no two. Days without
- * a key do not count.
+ * The first day with a key, and the first with another one; null when there are no two. Days
+ * without a key do not count.
  */
 function changeOf(family: Family, keysOf: (day: AskedDay) => readonly string[]) {
   const before = earliestOf(daysOf(family).filter((day) => keysOf(day).length > 0));

@@ -40,7 +40,9 @@ export function sharedDays(compared: readonly ComparedModel[], others: readonly 
     leftOut: leftOutDays(participants.records, calendar),
     /** By model, the days that its runs share, in order. */
     own: new Map(records.map((record) => [record.model, nameAll(commonDays([record]))])),
-    /** Why a model has no return that starts from the same close on all the days compared, by model. */
+    /**
+     * Why a model has no return that starts from the same close on all the days compared, by model.
+     */
     reasons,
   };
 }

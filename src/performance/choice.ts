@@ -67,7 +67,6 @@ export function readChosenDays(choice: Choice) {
       if (!days.has(key)) days.set(key, day);
     }
   }
-
   return {
     /** By model. */
     periods,

@@ -107,7 +107,7 @@ export function createLevelReader(
 }
 
 /** From the earliest start of the days to the last of them. */
-function spanOf(days: readonly ChosenDay[]): DateSpan {
+export function spanOf(days: readonly ChosenDay[]): DateSpan {
   return {
     from: firstDateOf(days.map(startOf)),
     to: days.reduce((latest, { date }) => (date > latest ? date : latest), ''),
@@ -133,8 +133,7 @@ function universeOfDays(database: Database, days: readonly ChosenDay[]): readonl
 function reachesStart(database: Database, days: readonly ChosenDay[]): boolean {
   const date = firstDateOf(days);
   const starts = days.filter((day) => day.date === date).map(startOf);
-  const earliest = firstDateOf(starts);
-  const start = starts.find((one) => one.date === earliest);
+  const [start] = starts.sort((one, other) => (one.date < other.date ? -1 : 1));
   if (start === undefined) return false;
   const span = { from: start.date, to: start.date, paysDividends: false };
   return levelAt(levelsOfSymbol(database, DEFAULT_SYMBOL, span), start) !== null;

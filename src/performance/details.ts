@@ -274,16 +274,8 @@ interface DetailsInput {
 /** The details of one model, named as in the response. */
 export function reportDetails({ curve, series, riskFree, factors, ...rest }: DetailsInput) {
   return {
-    months: returnsBy(series, 'YYYY-MM').map(({ period, return: own, days }) => ({
-      month: period,
-      return: rounded(own),
-      days,
-    })),
-    years: returnsBy(series, 'YYYY').map(({ period, return: own, days }) => ({
-      year: period,
-      return: rounded(own),
-      days,
-    })),
+    months: returnsBy(series, 'YYYY-MM').map(({ period: month, ...own }) => ({ month, ...own })),
+    years: returnsBy(series, 'YYYY').map(({ period: year, ...own }) => ({ year, ...own })),
     drawdowns: deepestDrawdowns(series, MAX_LISTED_DRAWDOWNS).map(reportDrawdown),
     rolling: reportRolling(curve, series, riskFree),
     symbols: reportSymbols(rest),

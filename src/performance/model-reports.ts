@@ -1,9 +1,8 @@
-import { outsideOf } from '../basics/domain.ts';
 import { hasTradingCosts, parseAgentConfigurations } from '../basics/configuration.ts';
 import { suspectedSplits, type SuspectedSplit } from '../database/records/holdings.ts';
 import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
 import { toDollars } from '../basics/money.ts';
-import { chooseBenchmark, createLevelReader, reportBenchmark } from './choose-benchmark.ts';
+import { chooseBenchmark, createLevelReader, reportBenchmark, spanOf } from './choose-benchmark.ts';
 import { type Market, reportSelection } from './permutation.ts';
 import {
   compareModels,
@@ -15,7 +14,7 @@ import { type Choice, readChosenDays } from './choice.ts';
 import { createUnknownSearch, readRecord, type ModelRecord } from './record.ts';
 import { reportModel } from './report.ts';
 import { readFactors, type DayReturn, type Style } from './style.ts';
-import { holdsPart } from '../basics/domain.ts';
+import { holdsPart, outsideOf } from '../basics/domain.ts';
 import { pricesNow } from '../database/price-writes.ts';
 import { count } from '../basics/sentences.ts';
 import type { Reader } from '../database/database.ts';
@@ -88,12 +87,9 @@ export function prepareReports(request: ReportRequest) {
     periods.map(({ model }) => model),
   );
   const incomparable = compareModels(periods, { configurations, initialCash });
-  const starts = days.map(({ startDate, date }) => startDate ?? date).sort();
-  const ends = days.map(({ date }) => date).sort();
-  const span = { from: starts[0] ?? '', to: ends.at(-1) ?? '' };
   return {
     periods,
-    factors: request.withDetails ? readFactors(database, request.factors, span) : null,
+    factors: request.withDetails ? readFactors(database, request.factors, spanOf(days)) : null,
     benchmark,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
     incomparable,
@@ -184,7 +180,8 @@ export interface RunOfFamily {
 /**
  * The runs of each entry side by side, with the mean and the spread of their returns. The mean is
  * that of the log returns, as in a comparison, so that an entry has one return. Without curves only
- * entries with several runs are reported; with them every entry, and several runs have a mean curve.
+ * entries with several runs are reported; with them every entry, and several runs have a mean
+ * curve.
  */
 export function reportFamilies(
   runs: readonly RunOfFamily[],
@@ -225,7 +222,10 @@ export function reportFamilies(
   });
 }
 
-/** What one dollar has become in the mean run, the lowest and the highest, on each date that all runs share. */
+/**
+ * What one dollar has become in the mean run, the lowest and the highest, on each date that all
+ * runs share.
+ */
 function curveOf(runs: readonly RunOfFamily[]) {
   const [first, ...others] = runs.map(({ curve }) => curve);
   const byDate = others.map((curve) => new Map(curve.map(({ date, growth }) => [date, growth])));

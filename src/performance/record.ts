@@ -21,12 +21,13 @@ import {
   type ChosenDay,
   type LedgerDay,
   ledgerDays,
-  type RefusedCall,
   refusedCalls,
   usageTotals,
 } from '../database/records/performance.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
+import { type LoggedCall, ordersIn } from '../database/decisions.ts';
 import { staleAmong } from '../database/stale.ts';
+import { TOOLS_OF_DECISIONS } from '../trading/decision.ts';
 import { closingPrice } from '../trading/market.ts';
 import { toolArguments, wasMalformed } from '../trading/tool-arguments.ts';
 import type { BothLevels } from './benchmark.ts';
@@ -137,13 +138,14 @@ export type ModelRecord = ReturnType<typeof readRecord>;
  * Refused calls: orders that were understood, calls that were not, and of both those that meant to
  * trade: orders, and calls of tools that do not exist.
  */
-function countRefusals(calls: Iterable<RefusedCall>) {
+function countRefusals(calls: Iterable<LoggedCall>) {
   const refusals = { orders: 0, malformed: 0, tries: 0 };
   for (const call of calls) {
-    const isOrder = call.tool === 'buy' || call.tool === 'sell';
+    const isOrder = TOOLS_OF_DECISIONS.some((tool) => tool === call.tool);
+    const refused = ordersIn(call).filter(({ result }) => 'error' in result).length;
     if (wasMalformed(call)) refusals.malformed += 1;
-    else if (isOrder) refusals.orders += 1;
-    if (isOrder || !(call.tool in toolArguments)) refusals.tries += 1;
+    else if (isOrder) refusals.orders += refused;
+    if (isOrder || !(call.tool in toolArguments)) refusals.tries += refused;
   }
   return refusals;
 }
@@ -173,21 +175,21 @@ export function readRecord(
   return {
     ...shared,
     /**
-     * The chosen days, at least one, and all that they depend on; each after the day it started from.
+     * The chosen days, at least one, and all that they depend on; each after the day it started
+     * from.
      */
     ledger,
     /**
-     * The chosen days by session, each with the date of the day it started from; null for the initial
-     * cash.
+     * The chosen days by session, each with the date of the day it started from; null for the
+     * initial cash.
      */
     chosen,
     /** The same in brief, in order. */
     days,
-
     staleDates: datesOf(staleAmong(database, days)),
     /**
-     * Of the model-days that pay no dividends, and of those that pay them but lie in an unknown span
-     * of what they held.
+     * Of the model-days that pay no dividends, and of those that pay them but lie in an unknown
+     * span of what they held.
      */
     unpaidDates: datesOf(days.filter(({ paysDividends }) => !paysDividends)),
     unknownDates: datesOf(findUnknown(days)),

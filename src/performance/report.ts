@@ -23,8 +23,6 @@ import { reportDetails } from './details.ts';
 import { reportReturns } from './report-returns.ts';
 import { type DayOfCurve, seriesOf, linked } from './risk-and-return.ts';
 
-/** What would be left if trading had cost more. */
-
 /** A day with what was bought and sold on it, and the benchmark's return; amounts in one unit. */
 export interface CostDay {
   /** 0 where the day has no return. */
@@ -76,7 +74,7 @@ function breakEven(all: readonly CostDay[]): Figure {
   return isBehind(high) ? bisect(0, high, (bps) => !isBehind(bps)) : NEVER;
 }
 
-/** Named as in the response. */
+/** What would be left if trading had cost more, named as in the response. */
 export function reportCosts(days: readonly CostDay[]) {
   return {
     cost_sensitivity: ADDED_BPS.map((bps) => ({
@@ -331,22 +329,16 @@ function reportRelative(comparison: Comparison, riskFree: number) {
   return { days: comparison.own.days.length, ...reportFigures<keyof typeof figures>(figures) };
 }
 
-function reportUsage(usage: UsageTotals, profit: Money) {
-  const { costUsd, daysWithoutCost } = usage;
-  const cost: Figure = costUsd ?? {
+function reportUsage({ cost_usd: known, ...used }: UsageTotals, profit: Money) {
+  const cost: Figure = known ?? {
     reason: 'No cost is known: the configuration has no price_per_million_tokens',
   };
-  const incomplete = `The cost of ${count(daysWithoutCost, 'model-day')} is not known`;
-  const wholeCost = costUsd !== null && daysWithoutCost > 0 ? { reason: incomplete } : cost;
+  const unknown = used.model_days_without_cost;
+  const incomplete = `The cost of ${count(unknown, 'model-day')} is not known`;
+  const wholeCost = known !== null && unknown > 0 ? { reason: incomplete } : cost;
   const perDollar = ratio(1, wholeCost, 'The model cost nothing');
   return {
-    steps: usage.steps,
-    requests: usage.requests,
-    prompt_tokens: usage.promptTokens,
-    completion_tokens: usage.completionTokens,
-    cached_tokens: usage.cachedTokens,
-    reasoning_tokens: usage.reasoningTokens,
-    model_days_without_cost: daysWithoutCost,
+    ...used,
     ...reportFigures({
       cost_usd: cost,
       profit_per_cost_usd: mapFigure(perDollar, (share) => toDollars(profit) * share),

@@ -9,6 +9,7 @@ import {
   MIN_SHARE_OF_WEEKDAYS,
   ratio,
   ROUNDING,
+  rounded,
   TRADING_DAYS_PER_YEAR,
 } from './figure.ts';
 import { deviationsFrom, dot, mean } from '../statistics/moments.ts';
@@ -21,7 +22,7 @@ import { deviationsFrom, dot, mean } from '../statistics/moments.ts';
 export function returnsBy({ days }: ReturnSeries, unit: 'YYYY-MM' | 'YYYY') {
   return [...Map.groupBy(days, ({ date }) => date.slice(0, unit.length))].map(([period, own]) => ({
     period,
-    return: linked(returnsOf({ days: own })),
+    return: rounded(linked(returnsOf({ days: own }))),
     days: own.length,
   }));
 }

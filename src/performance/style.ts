@@ -38,14 +38,16 @@ export function checkFactors(reader: Reader, picked: readonly string[] | undefin
   );
 }
 
-/** Those that are picked, or all that are stored; null without any. */
+/**
+ * Those that are picked, or all that are stored; null without any. Their days are by date, in
+ * order, then by factor.
+ */
 export function readFactors(reader: Reader, picked: readonly string[] | undefined, span: DateSpan) {
   const names = picked ?? factorNames(reader);
   if (names.length === 0) return null;
   const days = new Map<CalendarDate, Map<string, number>>();
   for (const { factor, date, value } of factorsBetween(reader, span))
     days.set(date, (days.get(date) ?? new Map<string, number>()).set(factor, value));
-  /** The days are by date, in order; then by factor. */
   return { names, days };
 }
 

@@ -307,8 +307,8 @@ export function commissionOf({
 }
 
 /**
- * A holding at the close of the last day, with its cost. Its value is null when no price of the
- * symbol is stored.
+ * A holding at the close of the last day, with its cost; `since` is when the oldest of its lots was
+ * bought. Its value is null when no price of the symbol is stored.
  */
 export type OpenPosition = ReturnType<typeof openPositions>[number];
 
@@ -330,7 +330,6 @@ export function openPositions(book: LotBook, markOf: (symbol: string) => Money |
       const mark = markOf(symbol);
       const value = mark === null ? null : reported(quantity * mark);
       const profit = value === null ? null : reported(value - cost);
-      /** `since` is when the oldest of its lots was bought. */
       return { symbol, quantity, since: oldest.date, cost, value, profit };
     });
 }

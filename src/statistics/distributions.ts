@@ -3,10 +3,15 @@ import { symmetricQuantile, type SymmetricDistribution } from './moments.ts';
 const MAX_TERMS = 100_000;
 /** Replaces a 0 that would be a divisor. */
 const TINY = 1e-300;
+/**
+ * Below this a series needs few terms, and 1/2 minus it is exact enough; above it the continued
+ * fraction is used.
+ */
+const SERIES_UP_TO = 2;
 
 /**
- * The value of b₀ + a₁/(b₁ + a₂/(b₂ + …)), each by its index, evaluated forwards until a term changes
- * nothing (Lentz, Applied Optics 15, 1976, as modified by Thompson & Barnett, Journal of
+ * The value of b₀ + a₁/(b₁ + a₂/(b₂ + …)), each by its index, evaluated forwards until a term
+ * changes nothing (Lentz, Applied Optics 15, 1976, as modified by Thompson & Barnett, Journal of
  * Computational Physics 64, 1986). a₀ is never read. Throws when it does not converge.
  */
 function continuedFraction(
@@ -31,11 +36,6 @@ function continuedFraction(
 /** Student's t distribution with any degrees of freedom above 0, whole or not. */
 
 const ROOT_OF_PI = Math.sqrt(Math.PI);
-/**
- * Below this the series needs few terms, and 1/2 minus it is exact enough; above it the continued
- * fraction is used.
- */
-const SERIES_UP_TO = 2;
 
 /**
  * P(T > t) = I_x(ν/2, 1/2) / 2 with x = ν/(ν + t²) (Abramowitz & Stegun 1964, 26.7.1), accurate

@@ -96,11 +96,13 @@ export interface Coefficient {
 const MAX_CONDITION = 1e4;
 
 /**
- * Ordinary least squares of y on columns and a constant, with standard errors for autocorrelated days
- * of unequal variance (Newey & West 1987, 1994) and the correction D/(D − K − 1): as statsmodels'
- * `OLS(y, [1, x]).fit(cov_type="HAC", cov_kwds={"maxlags": L, "use_correction": True})`. Solved by the
- * modified Gram-Schmidt process, which is as exact as the columns allow (Björck, Numerical Methods
- * for Least Squares Problems, 1996, 2.4). Null for columns of a condition above `MAX_CONDITION`.
+ * Ordinary least squares of y on columns and a constant, with standard errors for autocorrelated
+ * days of unequal variance (Newey & West 1987, 1994) and the correction D/(D − K − 1): as
+ * statsmodels'
+ * `OLS(y, [1, x]).fit(cov_type="HAC", cov_kwds={"maxlags": L, "use_correction": True})`. Solved by
+ * the modified Gram-Schmidt process, which is as exact as the columns allow (Björck, Numerical
+ * Methods for Least Squares Problems, 1996, 2.4). Null for columns of a condition above
+ * `MAX_CONDITION`.
  */
 export function fitPlane(columns: readonly Float64Array[], y: Float64Array) {
   const days = y.length;

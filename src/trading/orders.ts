@@ -1,5 +1,6 @@
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { type Money, money, toDollars } from '../basics/money.ts';
+import { bySide } from '../database/decisions.ts';
 import { percentOf } from '../basics/sentences.ts';
 import type { Market } from './market.ts';
 import {
@@ -181,11 +182,6 @@ export function fillOrders(
     fills.unfilled.push({ side, symbol, amount, filled, price: told, reason });
   }
   return fills;
-}
-
-/** Orders as they fill. */
-function bySide<Order extends Pick<Placed, 'side'>>(placed: readonly Order[]): Order[] {
-  return placed.toSorted((one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'));
 }
 
 /** `Bought 10 of 12 AAPL at 231.02: not enough cash`. */

@@ -3,7 +3,7 @@ import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
 import { normaliseSymbol, type toolNames } from '../basics/domain.ts';
 import { tryParse } from '../basics/json.ts';
 import { cleanText, fits } from '../basics/text.ts';
-import type { RefusedCall } from '../database/records/performance.ts';
+import type { LoggedCall } from '../database/decisions.ts';
 
 /** What a model may pass to a tool, and the sentences it reads when it passes anything else. */
 
@@ -131,7 +131,7 @@ export const NO_TOOL = 'There is no tool named';
  * Whether a refused call, as the reasoning log has it, names no tool of its day, or has arguments
  * that the tool does not take.
  */
-export function wasMalformed({ tool, input, content }: RefusedCall): boolean {
+export function wasMalformed({ tool, input, content }: LoggedCall): boolean {
   const own = Object.entries(toolArguments).find(([name]) => name === tool)?.[1];
   return own === undefined || content.includes(NO_TOOL) || !v.is(own, tryParse(input));
 }

@@ -92,12 +92,7 @@ export function isSound({ damage, problems }: AuditReport): boolean {
   return damage.length === 0 && problems.total === 0;
 }
 
-/**
- * The model-days of an audit in a thread of its own, which may take as long as it needs: this
- * thread keeps serving.
- */
-
-/** What the thread starts with. */
+/** What the thread of an audit starts with. */
 interface Order {
   audit: { path: string; filters: ReplayFilters };
 }
@@ -105,7 +100,10 @@ interface Order {
 /** What it sends back. */
 type Delivery = { done: number; total: number } | { report: AuditReport };
 
-/** As `auditLedger`. The signal ends the thread. */
+/**
+ * As `auditLedger`, in a thread of its own, which may take as long as it needs: this one keeps
+ * serving. The signal ends the thread.
+ */
 export async function auditInThread(
   { path }: Pick<Reader, 'path'>,
   { filters = {}, onProgress = () => {}, signal }: Omit<ReplayOptions, 'firstMessagesOf'>,

@@ -2,7 +2,7 @@ import { isLastAnswer } from '../agent/model.ts';
 import { wordsOf } from '../agent/prompt.ts';
 import { fromDollars } from '../basics/money.ts';
 import { unfilledOf } from '../database/sessions.ts';
-import { decide, type Decider, isDecision } from '../trading/decision.ts';
+import type { Decided } from '../trading/decision.ts';
 import { isFills, type RecordedStep } from '../trading/reasoning-log.ts';
 import type { DayEnd } from '../trading/running-day.ts';
 import type { DayRecord } from './record.ts';
@@ -98,6 +98,9 @@ function shown(value: unknown, place: number): string {
   return `"${start > 0 ? '…' : ''}${excerpt}${value.length > end ? '…' : ''}"`;
 }
 
+/** A message as far as it is compared with one that replay makes. */
+export type Message = Pick<StoredMessage, 'role' | 'content'>;
+
 /** What is committed of a model-day, as it is stored or as replay makes it. */
 export type Books = Pick<DayRecord, 'positions' | 'evidence' | 'toolUsage'>;
 
@@ -185,30 +188,21 @@ export function compareSession(
     note,
     unfilled,
     fills,
-    decider,
+    decided,
   }: Pick<DayEnd, 'unfilled' | 'fills'> & {
     steps: readonly RecordedStep[];
     messages: number;
     note: string | null;
-    decider: Decider | null;
+    decided: Decided | null;
   },
   { compare }: Comparison,
 ): void {
-  const { agentConfig, wording } = terms;
+  const { agentConfig } = terms;
   const totalMessages = steps.reduce(
     (sum, { answer, hasSecond }) =>
       sum + 1 + answer.toolCalls.length + Number(answer.note !== null) + Number(hasSecond),
     messages + Number(fills !== null),
   );
-  const last = steps.at(-1)?.answer;
-  const words = wordsOf(wording);
-  const decided =
-    last !== undefined && isDecision(decider, last)
-      ? decide(decider, last, steps.length === 1)
-      : { end: undefined, confidence: null };
-  const hasEnded = last !== undefined && decider === null && isLastAnswer(last);
-  const isAtLimit = !hasEnded && steps.length === agentConfig.max_steps;
-
   compare('trading_sessions', {
     stored: {
       steps: session.steps,
@@ -223,15 +217,7 @@ export function compareSession(
     replayed: {
       steps: steps.length,
       total_messages: totalMessages,
-      session_summary:
-        decided.end?.status === 'finished'
-          ? decided.end.summary
-          : hasEnded
-            ? words.summary(last)
-            : isAtLimit
-              ? words.stepLimit(steps.length)
-              : null,
-      confidence: decided.confidence,
+      ...endingOf(terms, steps, decided),
       note,
       unfilled: unfilledOf(unfilled),
       initial_cash_e4: session.startedFrom === null ? fromDollars(agentConfig.initial_cash) : null,
@@ -250,13 +236,29 @@ export function compareSession(
   });
 }
 
+/** What a session says of how its day ended, by its last answer. */
+function endingOf(
+  { agentConfig, wording }: DayRecord['terms'],
+  steps: readonly RecordedStep[],
+  decided: Decided | null,
+) {
+  const { end, confidence } = decided ?? {};
+  if (end?.status === 'finished') return { session_summary: end.summary, confidence };
+  const last = steps.at(-1)?.answer;
+  const words = wordsOf(wording);
+  if (last !== undefined && decided === null && isLastAnswer(last))
+    return { session_summary: words.summary(last), confidence: null };
+  const isAtLimit = steps.length === agentConfig.max_steps;
+  return { session_summary: isAtLimit ? words.stepLimit(steps.length) : null, confidence: null };
+}
+
 /**
  * Compares the prompt and the morning report of the record with those that replay makes: the first
  * line of each that is not the same.
  */
 export function compareFirstMessages(
-  stored: readonly Pick<StoredMessage, 'role' | 'content'>[],
-  made: readonly Pick<StoredMessage, 'role' | 'content'>[],
+  stored: readonly Message[],
+  made: readonly Message[],
   { compare }: Comparison,
 ): void {
   compare('the messages before its first answer', {
@@ -281,7 +283,7 @@ export function compareFirstMessages(
   }
 }
 
-function rolesOf(messages: readonly Pick<StoredMessage, 'role'>[]): string {
+function rolesOf(messages: readonly Message[]): string {
   return messages.map(({ role }) => role).join(', ');
 }
 

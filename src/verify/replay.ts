@@ -8,7 +8,6 @@ import {
   datesOfSessions,
   type ReplayedSession,
   type ReplayFilters,
-  type StoredMessage,
 } from '../database/replay.ts';
 import type { StaleModelDays } from '../database/stale.ts';
 import { isLostAt } from '../database/price-writes.ts';
@@ -19,6 +18,7 @@ import {
   compareSession,
   type Comparison,
   createComparison,
+  type Message,
 } from './books.ts';
 import { type Market, openMarket } from '../trading/market.ts';
 import {
@@ -44,7 +44,7 @@ import {
   resultMessage,
   stepsIn,
 } from '../trading/reasoning-log.ts';
-import { deciderOf } from '../trading/decision.ts';
+import { decide, type Decided, deciderOf, isDecision } from '../trading/decision.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { briefOf } from '../trading/trading-day.ts';
 
@@ -52,7 +52,6 @@ import { briefOf } from '../trading/trading-day.ts';
  * Makes the first messages of a model-day from its brief; those of tests may look at the record.
  */
 export type FirstMessagesOf = (brief: Brief, record: DayRecord) => readonly Message[];
-type Message = Pick<StoredMessage, 'role' | 'content'>;
 
 /** As models read them, in the wording of the session. */
 export const firstMessagesOfModels: FirstMessagesOf = (brief, { terms }) =>
@@ -89,10 +88,11 @@ async function replayModelDay(
     const conversation = record.conversation.filter((message) => !isFills(message));
     compareFirstMessages(firstMessagesIn(conversation), messages, comparison);
     const steps = stepsIn(conversation);
-    day.fromOutside = await answerAgain({ record, steps, play, comparison });
+    const { fromOutside, decided } = await answerAgain({ record, steps, play, comparison });
+    day.fromOutside = fromOutside;
     const end = endOfDay(play);
     const { actions, portfolio } = end;
-    const { exchange: market, toolUsage, ownNote: note, decider = null } = play;
+    const { exchange: market, toolUsage, ownNote: note } = play;
     const atCommit = { reader, write: record.session.commitWrite };
     const evidence = gatherEvidence(atCommit, { ...start, market, actions });
     const ledger = { actions, portfolio, startValue: start.startValue };
@@ -100,7 +100,7 @@ async function replayModelDay(
     // The books that it would be committed with.
     const books = { positions, evidence, toolUsage: [...toolUsage.values()] };
     compareBooks(record, books, comparison);
-    const session = { steps, messages: messages.length, note, decider, ...end };
+    const session = { steps, messages: messages.length, note, decided, ...end };
     compareSession(record, session, comparison);
     // The decisions follow from the rest of the record, so only once that is the same.
     if (day.differences.length === 0) {
@@ -148,15 +148,24 @@ interface Answering {
 }
 
 /**
- * Runs the tool calls of all recorded answers. Returns how many results were taken from the record.
+ * Runs the tool calls of all recorded answers. Returns how many results were taken from the record,
+ * and what the last answer decided.
  */
-async function answerAgain({ record, steps, play, comparison }: Answering): Promise<number> {
+async function answerAgain({ record, steps, play, comparison }: Answering) {
   const results = record.conversation.filter(
     (message) => message.role === 'tool' && !isFills(message),
   );
   let next = 0;
   let fromOutside = 0;
+  let decided: Decided | null = null;
   for (const [index, { answer }] of steps.entries()) {
+    decided = isDecision(play.decider, answer) ? decide(play.decider, answer, index === 0) : null;
+    if (decided !== null)
+      comparison.compare(`step ${index + 1}`, {
+        kind: 'answers',
+        stored: { tool_calls: JSON.stringify(answer.toolCalls) },
+        replayed: { tool_calls: JSON.stringify(decided.calls) },
+      });
     for (const call of answer.toolCalls) {
       const stored = results[next];
       next += 1;
@@ -177,7 +186,7 @@ async function answerAgain({ record, steps, play, comparison }: Answering): Prom
       });
     }
   }
-  return fromOutside;
+  return { fromOutside, decided };
 }
 
 /** The words of a call's arguments that may be symbols. */
@@ -213,6 +222,8 @@ export interface ReplayOptions {
 
 /** A report to which nothing has been added. */
 export function emptyReport() {
+  const nothing = (): Listed<Finding> => ({ total: 0, first: [] });
+  const stale: StaleModelDays = { total: 0, first: [], remedy: '' };
   return {
     /** Models with active model-days. */
     models: 0,
@@ -222,18 +233,15 @@ export function emptyReport() {
     superseded: { modelDays: 0, same: 0 },
     positions: 0,
     /** Model-days that differ when they are replayed. */
-    problems: { total: 0, first: [] } as Listed<Finding>,
-    /** Those that differ where a price that they could read may have been replaced without a trace. */
-    unverifiable: { total: 0, first: [] } as Listed<Finding>,
+    problems: nothing(),
+    /** Those that differ where a price that they could read may have been replaced unseen. */
+    unverifiable: nothing(),
     /** Results of tools that came from outside, which are taken from the record. */
     fromOutside: 0,
     /** What is wrong with the file itself. */
     damage: [] as string[],
-    /**
-     * Model-days whose start, prices, splits or dividends have changed since they ran; these are not
-     * errors.
-     */
-    stale: { total: 0, first: [], remedy: '' } as StaleModelDays,
+    /** Those whose start, prices, splits or dividends have changed since: these are no errors. */
+    stale,
   };
 }
 

@@ -9,7 +9,7 @@ import { replyTo } from '../support/dialect-servers.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { type ModelRequest, type Reply, startModelServer } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';
-import { assertReplays } from '../support/replays.ts';
+import { assertReplays, replayDifferences } from '../support/replays.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { like } from '../support/text-table.ts';
 
@@ -52,11 +52,12 @@ interface RunOptions {
   api?: ApiDialect;
   entry?: object;
   agentConfig?: object;
+  isForged?: boolean;
 }
 
 async function run(
   t: TestContext,
-  { api = 'chat', entry, agentConfig = {} }: RunOptions,
+  { api = 'chat', entry, agentConfig = {}, isForged = false }: RunOptions,
   reply: (request: ModelRequest, count: number) => Reply,
 ) {
   const server = await startModelServer(t, reply);
@@ -65,7 +66,7 @@ async function run(
     ...{ stream: false, decision: 'one_answer', ...entry },
   };
   const agent = await realAgentHere();
-  const service = await startProdService(t, { agent, models: [model], agentConfig });
+  const service = await startProdService(t, { agent, models: [model], agentConfig, isForged });
   const job = await service.runJob(DAY);
   await assertReplays(service.database);
   const { sessions } = (await service.get('/reasoning?include_full_conversation=true')).body;
@@ -204,6 +205,21 @@ test('two answers that cannot be read: the day ends without a trade, and the job
   assert.deepEqual(ledger, IDLE);
   assert.equal(session.session_summary, `No answer could be read: ${NO_OBJECT}`);
   assert.deepEqual(job.warnings, ["'m' gave no answer that could be read on 1 model-day"]);
+});
+
+test('an audit finds an answer that is not the one whose orders ran', async (t) => {
+  const text = '{"orders":[{"side":"buy","symbol":"AAPL","amount":3}],"reason":"It is cheap."}';
+  const { service } = await run(t, { isForged: true }, (request) =>
+    answerOf(request, 'chat', text),
+  );
+  service.database
+    .statement(
+      `UPDATE reasoning_logs SET content = replace(content, ':3', ':4') WHERE role = 'assistant'`,
+    )
+    .run();
+  const [first = '', ...others] = await replayDifferences(service.database);
+  assert.match(first, /step 1, tool_calls: stored "….*:3.*", replayed "….*:4/);
+  assert.deepEqual(others, []);
 });
 
 test('weights are the whole portfolio', async (t) => {

@@ -288,6 +288,28 @@ test('a model whose every order was refused is marked, one that only looked and 
   assert.deepEqual((await ask('?start_date=2025-11-11', own)).incomparable, [], 'no try that day');
 });
 
+test('what a rebalance refuses counts as what buy and sell refuse', async (t) => {
+  const prices = PRICES.replace('MSFT 2025-11-10 200 200', '');
+  const tried: Script = {
+    'model-a 2025-11-10': [
+      [
+        ['rebalance', { weights: { MSFT: 0.5 } }],
+        ['rebalance', { weights: { TSLA: 0.5 } }],
+        ['rebalance', { weights: { AAPL: 2 } }],
+      ],
+    ],
+    'model-b 2025-11-10': [[['rebalance', { weights: { AAPL: 0.5, MSFT: 0.5 } }]]],
+  };
+  const own = await serviceOf(t, prices, tried, { end_date: '2025-11-10' });
+  const { models, incomparable } = await ask('', own);
+  const counts = models.map(
+    ({ trading: one }: any) => `${one.trades} ${one.refused_orders} ${one.malformed_calls}`,
+  );
+  assert.deepEqual(counts, ['0 2 1', '1 1 0']);
+  const reason = 'It never traded, although it tried: 3 refused calls';
+  assert.deepEqual(incomparable, [{ model: 'model-a', kind: 'never_traded', reason }]);
+});
+
 test('a fall that no split explains marks the model that held the symbol, with what settles it', async (t) => {
   const fallen = PRICES.replace('AAPL 2025-11-12 110 132', 'AAPL 2025-11-12 55 66');
   const own = await serviceOf(t, fallen + QQQ, script);

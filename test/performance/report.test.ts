@@ -219,21 +219,21 @@ test('stale days are flagged in the curve and counted', () => {
 });
 
 const costs: [usage: Partial<UsageTotals>, perDollar: number | null, reason: string][] = [
-  [{ costUsd: 0.5 }, 20, ''],
-  [{ costUsd: 0.5, daysWithoutCost: 1 }, null, 'The cost of 1 model-day is not known'],
+  [{ cost_usd: 0.5 }, 20, ''],
+  [{ cost_usd: 0.5, model_days_without_cost: 1 }, null, 'The cost of 1 model-day is not known'],
   [
-    { costUsd: null, daysWithoutCost: 1 },
+    { cost_usd: null, model_days_without_cost: 1 },
     null,
     'No cost is known: the configuration has no price_per_million_tokens',
   ],
-  [{ costUsd: 0 }, null, 'The model cost nothing'],
+  [{ cost_usd: 0 }, null, 'The model cost nothing'],
 ];
 test('profit per dollar of cost, or why there is none', () => {
   const bought = [{ ...quiet, orders: [buyOne], moves: [0.1, 0, 0] }];
   const ledger = liveThrough(bought, { initialCash: 1_000_000 });
   for (const [own, perDollar, reason] of costs) {
     const { usage } = report(ledger, { usage: { ...NO_USAGE, ...own } });
-    assert.deepEqual([usage.cost_usd, usage.profit_per_cost_usd], [own.costUsd, perDollar]);
+    assert.deepEqual([usage.cost_usd, usage.profit_per_cost_usd], [own.cost_usd, perDollar]);
     assert.equal(usage.unavailable.profit_per_cost_usd ?? '', reason);
   }
 });

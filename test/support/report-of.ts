@@ -3,8 +3,8 @@ import type { ModelRecord } from '../../src/performance/record.ts';
 import { reportModel } from '../../src/performance/report.ts';
 
 export const NO_USAGE: UsageTotals = {
-  ...{ steps: 0, requests: 0, costUsd: null, daysWithoutCost: 0 },
-  ...{ promptTokens: null, completionTokens: null, cachedTokens: null, reasoningTokens: null },
+  ...{ steps: 0, requests: 0, cost_usd: null, model_days_without_cost: 0 },
+  ...{ prompt_tokens: null, completion_tokens: null, cached_tokens: null, reasoning_tokens: null },
 };
 
 /**

@@ -54,7 +54,6 @@ export function* closingsOf(reader: Reader, sessionIds: readonly number[]): Gene
 export type HeldSymbol = RowOf<typeof NEXT_SYMBOL>;
 
 /** Two look-ups per symbol, however many sessions held it. */
-
 const NEXT_SYMBOL = query(
   `SELECT symbol, coalesce(held_since, '') AS since,
      (SELECT coalesce(max(date), '') FROM session_prices AS later WHERE later.symbol = first.symbol) AS lastDate

@@ -18,8 +18,8 @@ const NEWEST = query(
 );
 
 /**
- * The family of a model, and its knowledge cutoff and basemodel as its newest job has them; undefined when no job
- * has named it.
+ * The family of a model, and its knowledge cutoff and basemodel as its newest job has them;
+ * undefined when no job has named it.
  */
 export function newestRun(reader: Reader, model: string) {
   return NEWEST.get(reader, model);
@@ -67,8 +67,8 @@ const CLOSING_VALUE = query('SELECT end_value_e4 FROM daily_returns WHERE model 
 
 /**
  * A model that some job has named, with its newest job, what it has completed, and its value at the
- * close of its last completed date; dates and value are null before its first day. Undefined when no
- * job has named it.
+ * close of its last completed date; dates and value are null before its first day. Undefined when
+ * no job has named it.
  */
 export function seenModel(database: Database, model: string) {
   const run = LAST_RUN.get(database, model);

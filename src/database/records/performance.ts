@@ -23,6 +23,7 @@ import {
   type RowOf,
   text,
 } from '../rows.ts';
+import type { LoggedCall } from '../decisions.ts';
 import { sumOf } from '../usage.ts';
 import { staleAmong } from '../stale.ts';
 import { namedModels, newestRun } from './models.ts';
@@ -45,7 +46,9 @@ const RETURNS = daysWith(', daily_return', [orNull(real)]);
 
 const dayOf = (
   model: string,
-  [sessionId, jobId, date, startDate, startedFrom, pays]: RowOf<typeof DAYS>,
+  [sessionId, jobId, date, startDate, startedFrom, pays]:
+    | RowOf<typeof DAYS>
+    | RowOf<typeof RETURNS>,
 ) => ({
   sessionId,
   jobId,
@@ -66,10 +69,7 @@ export function chosenDays(reader: Reader, model: string, window: JobWindow): Ch
 /** With the return of each as a fraction; null for one that started from a value of 0. */
 export function dailyReturns(reader: Reader, model: string, window: JobWindow) {
   const days = RETURNS.all(reader, model, ...boundsOf(window), window.jobId ?? null);
-  return days.map(([a, b, c, d, e, f, dailyReturn]) => ({
-    ...dayOf(model, [a, b, c, d, e, f]),
-    dailyReturn,
-  }));
+  return days.map((day) => ({ ...dayOf(model, day), dailyReturn: day[6] }));
 }
 
 const MODELS_OF_JOB = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model', [
@@ -139,11 +139,7 @@ export function ledgerDays(database: Reader, sessionIds: Iterable<number>): Ledg
   for (const row of LEDGER.iterate(database, JSON.stringify([...sessionIds]))) addRow(days, row);
   // A chain begins with the initial cash or with an opening, and only an opening has lots.
   const beginnings = days.filter((day) => day.startedFrom === null);
-  const all = openingLots(
-    database,
-    beginnings.map(({ sessionId }) => sessionId),
-  );
-  const lots = Map.groupBy(all, ({ sessionId }) => sessionId);
+  const lots = Map.groupBy(openingLots(database, beginnings), ({ sessionId }) => sessionId);
   for (const day of beginnings) day.lots = lots.get(day.sessionId) ?? [];
   return days;
 }
@@ -174,28 +170,27 @@ function addRow(
 }
 
 const USAGE = query(
-  `SELECT total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')} AS promptTokens,
-     ${sumOf('completion_tokens')} AS completionTokens, ${sumOf('cached_tokens')} AS cachedTokens,
-     ${sumOf('reasoning_tokens')} AS reasoningTokens, ${sumOf('cost_usd')} AS costUsd,
-     count(*) - count(cost_usd) AS daysWithoutCost
+  `SELECT total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')} AS prompt_tokens,
+     ${sumOf('completion_tokens')} AS completion_tokens, ${sumOf('cached_tokens')} AS cached_tokens,
+     ${sumOf('reasoning_tokens')} AS reasoning_tokens, count(*) - count(cost_usd) AS model_days_without_cost,
+     ${sumOf('cost_usd')} AS cost_usd
    FROM json_each(?) AS chosen JOIN trading_sessions ON session_id = chosen.value
      JOIN job_details USING (job_id, date, model)`,
   {
     steps: real,
     requests: real,
-    promptTokens: orNull(real),
-    completionTokens: orNull(real),
-    cachedTokens: orNull(real),
-    reasoningTokens: orNull(real),
-    costUsd: orNull(real),
-    /** The number of model-days whose cost is unknown. */
-    daysWithoutCost: integer,
+    prompt_tokens: orNull(real),
+    completion_tokens: orNull(real),
+    cached_tokens: orNull(real),
+    reasoning_tokens: orNull(real),
+    model_days_without_cost: integer,
+    cost_usd: orNull(real),
   },
 );
 
 /**
- * What some model-days used, over all attempts of their jobs; null where it is unknown for all of
- * them.
+ * What some model-days used, over all attempts of their jobs, named as in the response; null where
+ * it is unknown for all of them.
  */
 export type UsageTotals = RowOf<typeof USAGE>;
 
@@ -203,22 +198,21 @@ export function usageTotals(database: Database, sessionIds: readonly number[]): 
   return USAGE.one(database, JSON.stringify(sessionIds));
 }
 
-/** Only sessions that refused something have their logs read. */
+/** Only sessions that refused something, or rebalanced, have their logs read. */
 const REFUSALS = query(
   `SELECT coalesce(tool_name, '') AS tool, coalesce(tool_input, '') AS input, content FROM json_each(?) AS chosen
      CROSS JOIN reasoning_logs AS log ON log.session_id = chosen.value
-   WHERE role = 'tool' AND content LIKE '{"error":%'
-     AND EXISTS (SELECT 1 FROM tool_usage WHERE tool_usage.session_id = chosen.value AND refused > 0)`,
+   WHERE role = 'tool' AND (content LIKE '{"error":%' OR tool_name = 'rebalance' AND content LIKE '%{"error":%')
+     AND EXISTS (SELECT 1 FROM tool_usage
+       WHERE tool_usage.session_id = chosen.value AND (refused > 0 OR tool_name = 'rebalance'))`,
   { tool: text, input: text, content: text },
 );
 
-/** A tool call that was refused, as the reasoning log has it. */
-export type RefusedCall = RowOf<typeof REFUSALS>;
-
+/** Tool calls that were refused, or of whose orders one was. */
 export function refusedCalls(
   database: Reader,
   sessionIds: readonly number[],
-): IterableIterator<RefusedCall> {
+): IterableIterator<LoggedCall> {
   return REFUSALS.iterate(database, JSON.stringify(sessionIds));
 }
 
@@ -286,8 +280,8 @@ const SERVED = query(
 export type DayOfRun = ReturnType<typeof daysOfRun>[number];
 
 /**
- * The active model-days of a run, by date; with the models that answered, in their providers' names:
- * none where no provider said.
+ * The active model-days of a run, by date; with the models that answered, in their providers'
+ * names: none where no provider said.
  */
 export function daysOfRun(database: Database, run: string, window: JobWindow) {
   const days = dailyReturns(database, run, window);
@@ -322,8 +316,9 @@ export function firstTriedDate(
   return FIRST_TRIED.one(database, run, ...boundsOf(window), jobId ?? null)[0];
 }
 
-const DATES_OF_SYMBOL = query(
-  'SELECT date FROM price_data WHERE symbol = ? AND date BETWEEN ? AND ?',
+const MARKET_DATES = query(
+  `SELECT DISTINCT date FROM price_data
+   WHERE symbol IN (SELECT value FROM json_each(?)) AND date BETWEEN ? AND ?`,
   [text],
 );
 
@@ -333,8 +328,7 @@ export function marketDates(
   symbols: readonly string[],
   window: Window,
 ): Set<CalendarDate> {
-  const datesOf = (symbol: string) => DATES_OF_SYMBOL.all(database, symbol, ...boundsOf(window));
-  return new Set(symbols.flatMap(datesOf).flat());
+  return new Set(MARKET_DATES.all(database, JSON.stringify(symbols), ...boundsOf(window)).flat());
 }
 
 /** A completed job has no failed model-day, and those of a discarded one do not count. */

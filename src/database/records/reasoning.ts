@@ -39,7 +39,7 @@ const OPENING = `
       WHERE before.session_id = own.started_from_session_id ORDER BY action_id DESC LIMIT 1) END`;
 /** What the model-day used in its job, over all attempts; and why the session failed. */
 const USAGE = `
-    (SELECT ${jsonObject(['own.error AS error', ...USAGE_COLUMNS])} FROM job_details
+  (SELECT ${jsonObject(['own.error AS error', ...USAGE_COLUMNS])} FROM job_details
     WHERE (job_details.job_id, job_details.date, job_details.model) =
       (own.job_id, own.date, own.model))`;
 const SESSION_COLUMNS = [
@@ -118,8 +118,6 @@ function* withConversation(reader: Reader, sessionId: number, start: string): Ge
   }
   yield before === ',' ? ']}' : `${before}]}`;
 }
-
-/** Completed model-days with their conversations, as other tools want them. */
 
 const DAYS = query(
   `SELECT session_id AS sessionId, own.job_id AS jobId, own.date, own.model, family,
@@ -204,8 +202,8 @@ const IS_OVER = query(
   [integer],
 );
 
-/** A message that contains every phrase, with the excerpt that shows them; named as in the response. */
-export type FoundMessage = Hit & Excerpt;
+/** A message that contains every phrase, with an excerpt, named as in the response. */
+type FoundMessage = Hit & Excerpt;
 
 /** What to search for, and in which model-days. */
 interface Search {
@@ -217,9 +215,9 @@ interface Search {
 }
 
 /**
- * The messages that contain every phrase, newest first, of the sessions that /reasoning shows; fewer
- * than the limit where the search took too long. `nextBefore` is the `before` of the next search;
- * null when there is nothing more.
+ * The messages that contain every phrase, newest first, of the sessions that /reasoning shows;
+ * fewer than the limit where the search took too long. `nextBefore` is the `before` of the next
+ * search; null when there is nothing more.
  */
 export function searchLogs(database: Reader, search: Search, longestMs = LONGEST_SEARCH_MS) {
   const end = performance.now() + longestMs;

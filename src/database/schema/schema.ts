@@ -28,8 +28,8 @@ export function createSchema(connection: DatabaseSync): void {
 }
 
 /**
- * Throws a `ServiceError` (`cannot_start`) for another program's database and for another version of the
- * schema.
+ * Throws a `ServiceError` (`cannot_start`) for another program's database and for another version
+ * of the schema.
  */
 export function checkOwnership(connection: DatabaseSync, path: string): void {
   const cannotUse = (why: string) => new ServiceError('cannot_start', `Cannot use ${path}: ${why}`);

@@ -37,9 +37,10 @@ const LOCK = 'owner.lock';
 export const DATABASE_NAMES: readonly string[] = Object.keys(FOLDERS);
 
 /**
- * Makes this process the only server of a database, or throws a `ServiceError` (`cannot_start`)
- * that names the owner. The lock is beside the real file, wherever the name `path` leads. It is not
- * the database itself, so other programs can still read and write that.
+ * Makes this process the only server of a database until `release` is called, or throws a
+ * `ServiceError` (`cannot_start`) that names the owner. The lock is beside the real file, wherever
+ * the name `path` leads. It is not the database itself, so other programs can still read and write
+ * that.
  */
 export function claimOwnership(
   path: string,
@@ -51,7 +52,6 @@ export function claimOwnership(
     if (lock === null)
       throw new Error(`the database ${path} is in use by ${ownerIn(noteBeside(file))}`);
     leaveNote(noteBeside(file), { pid: process.pid, started_at: startedAt });
-    /** Held while a server owns a database. */
     return { release: () => lock.close() };
   } catch (error) {
     throw new ServiceError('cannot_start', `Cannot ${purpose}: ${messageOf(error)}`, {
@@ -104,7 +104,9 @@ function noteBeside(lockFile: string): string {
   return lockFile.replace(/lock$/, 'json');
 }
 
-/** What had the name is replaced, never written to: it may be a link, or a FIFO without a reader. */
+/**
+ * What had the name is replaced, never written to: it may be a link, or a FIFO without a reader.
+ */
 function leaveNote(noteFile: string, note: { pid: number; started_at: string }): void {
   try {
     rmSync(noteFile, { force: true });

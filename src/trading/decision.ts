@@ -73,8 +73,7 @@ type ReadDecision =
 
 /** Reads a decision that is the whole of a text, or in its only code fence. */
 export function readDecision(text: string, by: Decider['by']): ReadDecision {
-  const [first, ...others] = [...text.matchAll(/```[^\n`]*\n?([^]*?)```/g)];
-  const json = tryParse(text) ?? (others.length > 0 ? undefined : tryParse(first?.[1] ?? ''));
+  const json = tryParse(text) ?? tryParse(onlyFenceOf(text));
   if (Array.isArray(json)) return { problem: 'It is not an object.' };
   if (json === undefined)
     return { problem: 'It is not a JSON object, nor has it one in its only code fence.' };
@@ -98,6 +97,13 @@ export function readDecision(text: string, by: Decider['by']): ReadDecision {
   if (weights != null && orders == null)
     return { calls: [call('rebalance', 0, { weights, sell_rest: true })], reason, confidence };
   return { problem: 'It must have exactly one of orders and weights.' };
+}
+
+/** What is in the only code fence of a text; empty without one, and with several. */
+function onlyFenceOf(text: string): string {
+  const parts = text.split('```', 5);
+  const isOnly = parts.length === 3 || parts.length === 4; // with a fourth, another is not closed
+  return isOnly ? (parts[1] ?? '').replace(/^[^\n`]*\n?/, '') : '';
 }
 
 /** More problems than these help no one. */

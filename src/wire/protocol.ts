@@ -23,7 +23,7 @@ export const MAX_TOOL_CALLS = 128;
  */
 export const MAX_TOKENS_OF_ANSWER = 100_000_000;
 /** The most dollars that one answer may report: more than a job ever cost. */
-const MAX_COST_OF_ANSWER = 1_000_000;
+export const MAX_COST_OF_ANSWER = 1_000_000;
 /** Why a request to a provider failed, in UTF-16 units; the parent logs it. */
 export const MAX_REASON_LENGTH = 2_000;
 /** A name or id that a provider gives of itself, in UTF-16 units. */

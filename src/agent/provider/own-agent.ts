@@ -1,12 +1,12 @@
 import { asObject, asText, type Json, tryParse } from '../../basics/json.ts';
 import { cutText } from '../../basics/text.ts';
-import { MAX_SERVED_LENGTH } from '../../wire/protocol.ts';
+import { MAX_COST_OF_ANSWER, MAX_SERVED_LENGTH } from '../../wire/protocol.ts';
 import { readUsage } from './answer.ts';
 import { type Dialect, normalised } from './dialect.ts';
 
 /**
- * An agent of the user's: it gets the day in one request, and answers with a decision. docs/agents.md
- * has the contract.
+ * An agent of the user's: it gets the day in one request, and answers with a decision.
+ * docs/agents.md has the contract.
  */
 export const agent: Dialect = {
   path: (base) => base,
@@ -19,13 +19,13 @@ export const agent: Dialect = {
   read({ usage: reported, ...decision }, _step, headers = {}) {
     const { usage, note } = readUsage(reported);
     const cost = asObject(reported)?.['cost_usd'];
-    const costUsd = typeof cost === 'number' && cost >= 0 ? { costUsd: cost } : {};
+    const isPossible = typeof cost === 'number' && cost >= 0 && cost <= MAX_COST_OF_ANSWER;
     const version = asText(headers['agent-version']);
     return {
       content: normalised(decision),
       toolCalls: [],
       reasoning: null,
-      usage: usage && { ...usage, ...costUsd },
+      usage: usage && { ...usage, ...(isPossible && { costUsd: cost }) },
       note,
       served: version === undefined ? null : { model: cutText(version, MAX_SERVED_LENGTH) },
     };

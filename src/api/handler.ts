@@ -32,7 +32,7 @@ export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
   /** The format that the client prefers where a route has both; otherwise JSON. */
   format: Format;
   headers: Headers;
-  /** Of `Authorization: Bearer TOKEN`; null without one. */
+  /** The token of a model-day; null without one, and on routes that take none. */
   token: string | null;
 }
 

@@ -195,8 +195,9 @@ function reportFor({ context, reports }: Site, route: Route, input: Input): Late
   const { database, settings, viewedFile } = context;
   const address = database.address();
   if (address === null) return null;
-  const of = { path: route.path, input, settings: { ...settings }, viewedFile, database: address };
-  return reports.make(of, route.isKept ? contentVersion(database) : null);
+  const { path } = route;
+  const request = { path, input, settings: { ...settings }, viewedFile, database: address };
+  return reports.make(request, route.isKept ? contentVersion(database) : null);
 }
 
 /**
@@ -248,7 +249,7 @@ function checkInput(
     params,
     query: values,
     format: route.hasTable ? chooseFormat(values['format'], request.headers.accept) : 'json',
-    token: tokenIn(request.headers.authorization),
+    token: route.isOfDay ? tokenIn(request.headers.authorization) : null,
     body: route.body === undefined ? undefined : validateBody(route.body, json),
     headers:
       route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),

@@ -131,7 +131,10 @@ test('a report is kept while nothing in the database changes', async (t) => {
   const again = await csv();
   assert.equal(again.headers.get('content-disposition'), 'attachment; filename="curve.csv"');
   assert.equal(await again.text(), table);
-  assert.equal(workers.length, 0, 'nothing was computed');
+  const headers = { authorization: 'Bearer another' };
+  const another = await fetch(`${service.url}/performance`, { headers });
+  assert.deepEqual(await another.json(), first.body);
+  assert.equal(workers.length, 0, 'nothing was computed, whoever asked');
   await service.runJob({ start_date: '2025-11-05', end_date: '2025-11-05' });
   const later = await service.get('/performance');
   assert.notDeepEqual(later.body, first.body);

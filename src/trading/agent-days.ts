@@ -22,7 +22,7 @@ export interface AgentDay {
 }
 
 export interface AgentDays {
-  /** Opens a day until it is closed. `seconds` is how long it may take. */
+  /** Opens a day until it is closed. It takes one answer, after the calls before it. */
   open(
     session: Session,
     day: { body: Json; maxToolCalls: number; expiresAt: Date },
@@ -57,10 +57,11 @@ export function createAgentDays(url: () => string): AgentDays {
         body: () => ({ ...body, portfolio: session.portfolio(), day: access }),
         tools: session.tools,
         call: (name, args) =>
-          line.run(() => {
+          line.run(async () => {
             calls += 1;
-            if (calls > maxToolCalls) return Promise.resolve(beyond(calls, maxToolCalls));
-            return session.call({ id: `call-${calls}`, name, arguments: JSON.stringify(args) });
+            if (calls > maxToolCalls) return beyond(calls, maxToolCalls);
+            const call = { id: `call-${calls}`, name, arguments: JSON.stringify(args) };
+            return (await session.call(call)) ?? refuse();
           }),
       });
       return {
@@ -93,13 +94,17 @@ function beyond(calls: number, most: number): string {
   return JSON.stringify({ error: `This is call ${calls}, and the limit is ${most} a day.` });
 }
 
+function refuse(): never {
+  throw new ServiceError('day_decided', 'This day has been decided');
+}
+
 /** Runs work one after another, until it is closed. */
 function createLine() {
   let last: Promise<unknown> = Promise.resolve();
   let isClosed = false;
   return {
     run<Result>(work: () => Promise<Result>): Promise<Result> {
-      if (isClosed) throw new ServiceError('day_decided', 'This day has been decided');
+      if (isClosed) refuse();
       const next = last.then(work);
       last = next.catch(() => undefined);
       return next;

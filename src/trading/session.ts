@@ -112,8 +112,11 @@ export interface Session {
   answer(answer: Answer): Promise<ToolResults>;
   /** Cash, holdings and value as they are now. */
   portfolio(): { cash: number; holdings: Brief['holdings']; value: number };
-  /** Runs one call of an agent, which makes it over HTTP before its answer. */
-  call(call: ToolCall): Promise<string>;
+  /**
+   * Runs one call of an agent, which makes it over HTTP before its answer; null when the day has
+   * ended.
+   */
+  call(call: ToolCall): Promise<string | null>;
   /**
    * Counts a request that the provider did not answer, with the tokens that it reports all the
    * same.
@@ -184,8 +187,9 @@ export async function openSession(
       return { ...rest, value };
     },
     async call(call) {
+      if (state.hasEnded) return null;
       const { results } = await takeAnswer(state, { ...NO_WORDS, toolCalls: [call] });
-      return results[0]?.content ?? '';
+      return results[0]?.content ?? null;
     },
     countFailedRequest: (usage = null) => countFailedRequest(state, usage),
     end: (outcome) => end(state, () => writeEnd(state, outcome)),
@@ -303,7 +307,10 @@ async function log(state: State, messages: readonly LogMessage[], usage?: Usage)
   state.messageCount += logged;
 }
 
-/** What one request adds: an answer is a step, and so is a call that an agent makes without a request. */
+/**
+ * What one request adds: an answer is a step, and so is a call that an agent makes without a
+ * request.
+ */
 function usageOf({ tokenPrices }: State, used: TokenUsage | null, steps: 0 | 1): Usage {
   const costUsd = costOf(used, tokenPrices);
   return { steps, requests: used === NOTHING ? 0 : 1, ...(used ?? UNKNOWN_TOKENS), costUsd };

@@ -243,12 +243,13 @@ async function trade(
   const { modelDay, brief, tools } = session;
   const { settings, log } = context;
   const past = await session.resume();
-  const agent = entry.agent === null ? null : openAgentDay(context, { session, entry, leftMs });
-  if (agent !== null && past.length > 0) throw new LogMismatch('an agent begins its day again');
+  if (entry.agent !== null && past.length > 0)
+    throw new LogMismatch('an agent begins its day again');
   if (session.decided !== null) {
     await session.end(session.decided);
     return null;
   }
+  const agent = openAgentDay(context, { session, entry, leftMs });
   const maxSteps = brief.decision === undefined ? job.agentConfig.max_steps : ANSWERS_OF_DECISION;
   const start = {
     type: 'start',
@@ -295,15 +296,17 @@ async function trade(
 /** A model that is asked once has a second chance. */
 const ANSWERS_OF_DECISION = 2;
 
-/** Opens the tools of a session to its agent. */
+/** Opens the tools of a session to its agent, until that day is closed; null without an agent. */
 function openAgentDay(
   { agentDays, clock }: WorkerContext,
   { session, entry, leftMs }: { session: Session; entry: Entry; leftMs: number },
 ) {
-  const [message] = firstMessages(session.brief, entry.prompt);
+  const { brief } = session;
+  if (brief.decision?.by !== 'agent') return null;
+  const [message] = firstMessages(brief, entry.prompt);
   return agentDays.open(session, {
     body: asObject(tryParse(message?.content ?? '')) ?? {},
-    maxToolCalls: entry.agent?.max_tool_calls ?? 0,
+    maxToolCalls: brief.decision.maxToolCalls,
     expiresAt: new Date(clock().getTime() + leftMs),
   });
 }

@@ -43,8 +43,8 @@ import { costOnDate, hasUnknownCost } from '../database/usage.ts';
 const PER_DOLLAR = 1e9;
 
 /**
- * Whether a family has spent its limit on a date or before it. `spentBefore` is summed up once a date:
- * to sum up the whole job for each of its model-days would take longer the larger it is.
+ * Whether a family has spent its limit on a date or before it. `spentBefore` is summed up once a
+ * date: to sum up the whole job for each of its model-days would take longer the larger it is.
  */
 export function isOverCostLimit(
   database: Database,
@@ -83,7 +83,11 @@ async function warnOfUnknownCost(
   const entry = entries.get(modelDay.model);
   if (entry === undefined || entry.max_cost_usd === null || !mayHaveCost(entry)) return;
   if (!hasUnknownCost(database, modelDay)) return;
-  const warning = `The cost limit of '${entry.signature}' cannot be enforced: its provider does not report how many tokens it uses`;
+  const lack =
+    entry.kind === 'agent'
+      ? 'its agent does not report what it costs'
+      : 'its provider does not report how many tokens it uses';
+  const warning = `The cost limit of '${entry.signature}' cannot be enforced: ${lack}`;
   await database.write(() => addWarnings(database, job.jobId, [warning]), { signal });
 }
 

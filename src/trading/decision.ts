@@ -3,7 +3,7 @@ import { asObject, tryParse } from '../basics/json.ts';
 import { fits } from '../basics/text.ts';
 import type { Entry } from '../basics/entry.ts';
 import type { AgentDay, Answer, Outcome, ToolCall } from '../wire/protocol.ts';
-import { orderEntries, shown, weightsSchema } from './tool-arguments.ts';
+import { fraction, orderEntries, shown, weightsSchema } from './tool-arguments.ts';
 
 /**
  * A day in one answer: orders one after another, or target shares of the whole portfolio. Each is
@@ -17,9 +17,12 @@ const MAX_ORDERS = 1_000;
 const MAX_REASON_LENGTH = 20_000;
 
 const side = v.picklist(['buy', 'sell'], 'must be buy or sell');
-const between0And1 = ({ input }: v.BaseIssue<unknown>) =>
-  `must be a number from 0 to 1, got ${shown(input)}`;
 const reasonMessage = `must be text of at most ${MAX_REASON_LENGTH} characters`;
+const reasonText = v.pipe(
+  v.string(reasonMessage),
+  v.check((text) => fits(text, MAX_REASON_LENGTH), reasonMessage),
+  v.description('Why, for readers'),
+);
 
 /** What models and agents answer. Of `orders` and `weights` it has exactly one. */
 export const tradingDecision = v.pipe(
@@ -35,23 +38,14 @@ export const tradingDecision = v.pipe(
       ),
     ),
     weights: v.nullish(weightsSchema),
-    reason: v.pipe(
-      v.string(reasonMessage),
-      v.check((text) => fits(text, MAX_REASON_LENGTH), reasonMessage),
-      v.description('Why, for readers'),
-    ),
-    confidence: v.nullish(
-      v.pipe(v.number(between0And1), v.minValue(0, between0And1), v.maxValue(1, between0And1)),
-    ),
+    reason: reasonText,
+    confidence: v.nullish(fraction),
   }),
   v.title('TradingDecision'),
 );
 
 /** What an agent answers that has traded through the tools of the day. */
-const doneSchema = v.strictObject({
-  done: v.literal(true, 'must be true'),
-  reason: tradingDecision.pipe[0].entries.reason,
-});
+const doneSchema = v.strictObject({ done: v.literal(true, 'must be true'), reason: reasonText });
 
 /** Who ends a day by a decision: a model that is asked once, or an agent. */
 export type Decider = { by: 'one_answer' } | Omit<AgentDay, 'universe'>;
@@ -92,7 +86,8 @@ export function readDecision(text: string, by: Decider['by']): ReadDecision {
   if (orders != null && weights == null)
     return {
       calls: orders.map(({ side: name, ...order }, index) => call(name, index, order)),
-      ...{ reason, confidence },
+      reason,
+      confidence,
     };
   if (weights != null && orders == null)
     return { calls: [call('rebalance', 0, { weights, sell_rest: true })], reason, confidence };

@@ -87,7 +87,11 @@ function dayOfAgent(
     { previous_close, open },
   ]);
   return {
-    ...{ signature, run, date, ...texts, portfolio: { cash, holdings, value } },
+    signature,
+    run,
+    date,
+    ...texts,
+    portfolio: { cash, holdings, value },
     prices: Object.fromEntries(prices),
     limits: { ...limits, max_tool_calls: maxToolCalls, seconds },
     universe,

@@ -1,5 +1,5 @@
-import { outsideKinds } from '../basics/domain.ts';
 import * as v from 'valibot';
+import { outsideKinds } from '../basics/domain.ts';
 import {
   countSchema as count,
   dateText,

@@ -109,8 +109,16 @@ export function startFrom(
   const startPortfolio = { cash, holdings };
   const events = { splits: knownSplits, dividends: knownDividends };
   const morning = morningOf(startPortfolio, events, market);
-  const known = { knownSplits, knownDividends, morning };
-  return { startValue, startDate, startPortfolio, ...known, startNote, startUnfilled };
+  return {
+    startValue,
+    startDate,
+    startPortfolio,
+    knownSplits,
+    knownDividends,
+    morning,
+    startNote,
+    startUnfilled,
+  };
 }
 
 /**
@@ -149,8 +157,13 @@ export function positionsOf(
   { actions, portfolio: last, startValue }: DayLedger,
   marks: ReadonlyMap<string, Money>,
 ): PositionRow[] {
-  const nothing = { symbol: null, amount: null, price: null };
-  const noTrade = { actionType: 'no_trade', ...nothing, portfolio: last } as const;
+  const noTrade = {
+    actionType: 'no_trade',
+    symbol: null,
+    amount: null,
+    price: null,
+    portfolio: last,
+  } as const;
   const hasTraded = actions.some(({ actionType }) => actionType === 'buy' || actionType === 'sell');
   const ledger = hasTraded ? actions : [...actions, noTrade];
   let before: Portfolio | null = null;
@@ -181,8 +194,9 @@ function changeOf(
   [before, after]: [before: Portfolio, after: Portfolio],
   marks: ReadonlyMap<string, Money>,
 ): number {
-  const added = symbol === null ? 0 : quantityOf(after, symbol) - quantityOf(before, symbol);
-  return symbol === null || added === 0 ? 0 : added * markOf(symbol, marks);
+  if (symbol === null) return 0;
+  const added = quantityOf(after, symbol) - quantityOf(before, symbol);
+  return added === 0 ? 0 : added * markOf(symbol, marks);
 }
 
 /** In percent with at most four decimals. */

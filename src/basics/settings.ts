@@ -8,8 +8,8 @@ import { makers } from './makers.ts';
 import { MAX_RUNS } from './runs.ts';
 
 /**
- * The settings in environment variables, checked once at start. docs/configuration.md describes each
- * of them.
+ * The settings in environment variables, checked once at start. docs/configuration.md describes
+ * each of them.
  */
 export type Settings = ReturnType<typeof readSettings>;
 
@@ -87,8 +87,9 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     jinaBaseUrl: env.JINA_BASE_URL,
     /** The yearly rate, as a fraction, that returns are compared with. */
     riskFreeRate: env.RISK_FREE_RATE,
-    /** The URL of the service for client commands, and for agents; null means on this machine, at `apiPort`. */
+    /** The URL of the service for client commands; null means on this machine, at `apiPort`. */
     apiUrl: env.API_URL,
+    /** The same for agents, which call the tools of their days there. */
     publicUrl: env.PUBLIC_URL,
     /**
      * An access token with all rights, which client commands send. Without it and without the file,

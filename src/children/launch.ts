@@ -260,7 +260,9 @@ export function launch(
   return inShortTurn(() => run(start, options));
 }
 
-/** Listens to the child in the turn in which it is started: a start error is an event of the next. */
+/**
+ * Listens to the child in the turn in which it is started: a start error is an event of the next.
+ */
 async function run(
   start: Omit<Start, 'pastMessages'>,
   options: LaunchOptions,

@@ -104,7 +104,9 @@ export const httpLimits = {
   minReadKbPerSecond: 100,
   /** How long a report may wait for a reader thread. Longer is a 503. */
   maxReportWaitMs: 60_000,
-  /** How much memory a report may hold in its thread, and how often that is checked. More is a 503. */
+  /**
+   * How much memory a report may hold in its thread, and how often that is checked. More is a 503.
+   */
   maxReportHeapMb: 1_024,
   reportCheckMs: 250,
   /** How much of one report, and of all, may wait for clients; with more, its thread waits too. */
@@ -114,7 +116,9 @@ export const httpLimits = {
   checkIntervalMs: 1_000,
   /** Further connections are closed at once. */
   maxConnections: 1_000,
-  /** Requests on one connection; the last response closes it, and requests behind that are a 503. */
+  /**
+   * Requests on one connection; the last response closes it, and requests behind that are a 503.
+   */
   maxRequestsPerSocket: 1_000,
   /**
    * How long requests that have been read may take once the server stops; then their connections

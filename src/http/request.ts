@@ -73,8 +73,8 @@ function ambiguous(message: string): HttpError {
 }
 
 /**
- * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, or for text that
- * is not JSON.
+ * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, or for text
+ * that is not JSON.
  */
 export async function readJsonBody(
   request: IncomingMessage,

@@ -31,9 +31,8 @@ export function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
 const MAX_NAMED = 20;
 
 /**
- * Counts the days of a job without an answer that could be read, and names the stale model-days of
- * its models in its warnings, within the transaction that ends or
- * discards it.
+ * Warns of the days of a job without an answer that could be read, and of the stale model-days of
+ * its models, within the transaction that ends or discards it.
  */
 export function warnOfDays(database: Database, jobId: string): void {
   for (const { family, days } of daysWithSummary(database, jobId, UNREAD))

@@ -163,7 +163,9 @@ function* equalWeight(brief: Brief): Play {
   return waitingFor(brief) ?? (yield* tradeAll(brief, words));
 }
 
-/** Moves into equal amounts of every stock with a price, and says when it cannot hold all of them. */
+/**
+ * Moves into equal amounts of every stock with a price, and says when it cannot hold all of them.
+ */
 function* tradeAll(brief: Brief, words: string): Play {
   const stocks = stocksOf(brief);
   const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(stocks) });

@@ -91,7 +91,10 @@ function notesOn(
   return notes;
 }
 
-/** What a provider says of itself in a response: the model that served it, which an alias does not tell; null where it says nothing. */
+/**
+ * What a provider says of itself in a response: the model that served it, which an alias does not
+ * tell; null where it says nothing.
+ */
 function readServed(body: Json): Served | null {
   const { model, id, system_fingerprint, provider } = body;
   const service_tier = body['service_tier'] ?? asObject(body['usage'])?.['service_tier'];

@@ -76,10 +76,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     openaiApiKey: env.OPENAI_API_KEY,
     massiveApiKey: env.MASSIVE_API_KEY ?? env.POLYGON_API_KEY,
     massiveBaseUrl: env.MASSIVE_BASE_URL,
-    /**
-     * Trading days before a job's first date that are downloaded with it, by a provider of whole
-     * days.
-     */
+    /** Trading days before a job's first date that a provider of whole days downloads with it. */
     priceHistoryDays: env.PRICE_HISTORY_DAYS,
     alphaVantageApiKey: env.ALPHAADVANTAGE_API_KEY ?? env.ALPHAVANTAGE_API_KEY,
     alphaVantageBaseUrl: env.ALPHAVANTAGE_BASE_URL,

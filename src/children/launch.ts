@@ -1,12 +1,7 @@
 import { secretHider, type Hide } from '../basics/secrets.ts';
 import { count } from '../basics/sentences.ts';
-import {
-  inShortTurn,
-  type ProcessOutcome,
-  type MessageHandler,
-  openChannel,
-  type Channel,
-} from './channel.ts';
+import { type ProcessOutcome, type MessageHandler, openChannel, type Channel } from './channel.ts';
+import { inShortTurn } from './turns.ts';
 import { type PastMessage, secretsOf, type Start } from '../wire/protocol.ts';
 import type { Network } from './confinement.ts';
 import {

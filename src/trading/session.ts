@@ -22,14 +22,8 @@ import type {
   ToolResults,
 } from '../wire/protocol.ts';
 import { cutText } from '../basics/text.ts';
-import {
-  type Beginning,
-  beginSession,
-  type SessionContext,
-  gatherEvidence,
-  positionsOf,
-  type StartTerms,
-} from './start.ts';
+import { type Beginning, beginSession, type SessionContext, type StartTerms } from './start.ts';
+import { gatherEvidence, positionsOf } from './commit.ts';
 import { costOf, type TokenPrices } from './answer-cost.ts';
 import { decide, isDecision } from './decision.ts';
 import {

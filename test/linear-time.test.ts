@@ -14,7 +14,7 @@ import { triggerHeaders, triggerRequest } from '../src/api/trigger.ts';
 import { jobsQuery } from '../src/api/jobs.ts';
 import { reasoningQuery } from '../src/api/reasoning.ts';
 import { checkOrigin, createAccessRules, rightsOf } from '../src/http/access.ts';
-import { createRouter } from '../src/http/respond.ts';
+import { createRouter } from '../src/http/router.ts';
 import { routes } from '../src/http/routes.ts';
 import {
   isReadable,

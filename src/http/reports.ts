@@ -4,7 +4,8 @@ import { type ErrorCode, ServiceError } from '../basics/domain.ts';
 import { startThread } from '../basics/program.ts';
 import type { Chunk, Input, LateBody } from '../api/handler.ts';
 import type { ServedSettings } from '../basics/settings.ts';
-import { HttpError, type HttpLimits } from './errors.ts';
+import { HttpError } from './errors.ts';
+import type { HttpLimits } from './limits.ts';
 
 /**
  * Reports: the responses of reader threads. Each is made by the handler of its route, as one plain

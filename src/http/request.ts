@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
-import { HttpError, type HttpLimits } from './errors.ts';
+import { HttpError } from './errors.ts';
+import type { HttpLimits } from './limits.ts';
 import { asObject } from '../basics/json.ts';
 
 /** The target of a request: its path and query, still percent-encoded, and its host. */

@@ -32,11 +32,12 @@ import {
 } from './request.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import { cutOff, JSON_TYPE, sendText, sendLate, typeOf } from './response.ts';
-import { HttpError, httpErrorOf, loggedError, type HttpLimits, httpLimits } from './errors.ts';
+import { HttpError, httpErrorOf, loggedError } from './errors.ts';
+import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
 import { type BuiltPages, createPages, type PageRoute, type Pages } from './pages.ts';
 import { createReports, type Reports } from './reports.ts';
-import { createRouter, type Match, type Router } from './respond.ts';
+import { createRouter, type Match, type Router } from './router.ts';
 import { type Route, routes } from './routes.ts';
 
 /** How much of a path an error or the log repeats. */

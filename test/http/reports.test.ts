@@ -9,7 +9,7 @@ import { noProc } from '../support/processes.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { endThreads, insertSymbols, watchThreads } from '../support/threads.ts';
 import { until } from '../support/until.ts';
-import type { HttpLimits } from '../../src/http/errors.ts';
+import type { HttpLimits } from '../../src/http/limits.ts';
 import { openWire, readAnswers, type Wire } from '../support/wire.ts';
 import { inLongForm } from '../support/long.ts';
 

@@ -277,7 +277,7 @@ async function trade(
     memoryMb: settings.modelDayMemoryMb,
     signal,
     onMessage: handleMessages(session, {
-      answer: agent?.answer ?? session.answer,
+      answer: agent?.answer,
       log,
       maxSteps: agent === null ? maxSteps : Infinity,
       maxFailures,

@@ -1,8 +1,7 @@
 import type { Database } from '../database/database.ts';
 import { addWarnings, modelsOfJob } from '../database/jobs.ts';
-import { daysWithSummary } from '../database/model-days.ts';
+import { daysWithSummary, type SkippedOnDate } from '../database/model-days.ts';
 import { UNREAD } from '../trading/decision.ts';
-import type { SkippedOnDate } from '../database/model-days.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { skipReasons } from '../basics/domain.ts';
 import { count, linesOf, list } from '../basics/sentences.ts';

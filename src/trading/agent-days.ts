@@ -51,13 +51,13 @@ export function createAgentDays(url: () => string): AgentDays {
     open(session, { body, maxToolCalls, expiresAt }) {
       const token = process.getBuiltinModule('node:crypto').randomBytes(32).toString('base64url');
       const access = { url: url(), token, expires_at: expiresAt.toISOString() };
-      const line = createLine();
+      const queue = createQueue();
       let calls = 0;
       days.set(keyOf(token), {
         body: () => ({ ...body, portfolio: session.portfolio(), day: access }),
         tools: session.tools,
         call: (name, args) =>
-          line.run(async () => {
+          queue.run(async () => {
             calls += 1;
             if (calls > maxToolCalls) return beyond(calls, maxToolCalls);
             const call = { id: `call-${calls}`, name, arguments: JSON.stringify(args) };
@@ -67,12 +67,12 @@ export function createAgentDays(url: () => string): AgentDays {
       return {
         access,
         answer(answer) {
-          const answered = line.run(() => session.answer(answer));
-          line.close();
+          const answered = queue.run(() => session.answer(answer));
+          queue.close();
           return answered;
         },
         close() {
-          line.close();
+          queue.close();
           setTimeout(() => days.delete(keyOf(token)), REMEMBERED_MS).unref();
         },
       };
@@ -99,7 +99,7 @@ function refuse(): never {
 }
 
 /** Runs work one after another, until it is closed. */
-function createLine() {
+function createQueue() {
   let last: Promise<unknown> = Promise.resolve();
   let isClosed = false;
   return {

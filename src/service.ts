@@ -7,7 +7,7 @@ import { storageFaultOf } from './database/storage/faults.ts';
 import { messageOf, ServiceError } from './basics/domain.ts';
 import type { AccessToken } from './http/access.ts';
 import { interfaceDescription } from './http/interface-description.ts';
-import type { HttpLimits } from './http/errors.ts';
+import type { HttpLimits } from './http/limits.ts';
 import type { BuiltPages } from './http/pages.ts';
 import { createHttpServer } from './http/server.ts';
 import { createJobs } from './jobs/queue.ts';

@@ -14,7 +14,7 @@ import { triggerHeaders, triggerRequest } from '../src/api/trigger.ts';
 import { jobsQuery } from '../src/api/jobs.ts';
 import { reasoningQuery } from '../src/api/reasoning.ts';
 import { checkOrigin, createAccessRules, rightsOf } from '../src/http/access.ts';
-import { createRouter } from '../src/http/respond.ts';
+import { createRouter } from '../src/http/router.ts';
 import { routes } from '../src/http/routes.ts';
 import {
   isReadable,
@@ -40,6 +40,7 @@ import {
 } from '../src/basics/text.ts';
 import { runTool } from '../src/trading/tools.ts';
 import { calculate } from '../src/trading/calculate.ts';
+import { readDecision } from '../src/trading/decision.ts';
 import { inLongForm, runs } from './support/long.ts';
 import { temporaryFolder } from './support/service.ts';
 
@@ -139,6 +140,8 @@ const readers: Record<string, (text: string) => unknown> = {
   'the arguments of a call, encoded twice': (text) =>
     readCompletion(callOf({ arguments: JSON.stringify(text) }), 1),
   'the name of a call': (text) => readCompletion(callOf({ name: text, arguments: { text } }), 1),
+  'a decision whose fence stays open': (text) =>
+    readDecision(`\`\`\`${text.repeat(8)}`, 'one_answer'),
   'a line of a child': decodeLine,
   'a row of prices': (text) => readPrices({ symbol: text, date: text }, 1),
   'a row of a good symbol': (text) =>

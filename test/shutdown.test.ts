@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { HEAP_FLAGS, SHUTDOWN_TIMEOUT_MS } from '../src/commands/serve.ts';
-import { httpLimits } from '../src/http/errors.ts';
+import { httpLimits } from '../src/http/limits.ts';
 import { launcherTimes } from '../src/children/process.ts';
 import { runInProcess } from './support/in-process.ts';
 import { childrenOf, noProc } from './support/processes.ts';

@@ -1,4 +1,3 @@
-import { outside } from './performance-response.ts';
 import * as v from 'valibot';
 import { conventions } from '../comparison/conventions.ts';
 import { toDigits, type Interval } from '../comparison/difference.ts';
@@ -17,6 +16,7 @@ import {
   wordFilter,
 } from './schemas.ts';
 import type { Cell } from '../basics/csv.ts';
+import { outside } from './performance-response.ts';
 import { lookWords } from '../comparison/looks.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS, type ModelReport } from '../comparison/models.ts';
 import { reportDay, type PairReport } from '../comparison/pairs.ts';

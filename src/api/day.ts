@@ -9,7 +9,7 @@ import { dateText, named, timestampText } from './schemas.ts';
 
 const fields = (name: string) => v.pipe(v.record(v.string(), v.unknown()), v.title(name));
 const price = v.nullable(v.number());
-const share = v.optional(v.nullable(v.number()));
+const limit = v.optional(v.nullable(v.number()));
 
 /** What the agent was sent: docs/agents.md has its fields. */
 export const dayResponse = named('AgentDay', {
@@ -30,9 +30,9 @@ export const dayResponse = named('AgentDay', {
     v.title('AgentPrices'),
   ),
   limits: named('AgentDayLimits', {
-    max_weight: share,
-    min_cash: share,
-    max_orders: share,
+    max_weight: limit,
+    min_cash: limit,
+    max_orders: limit,
     max_tool_calls: v.number(),
     seconds: v.number(),
   }),

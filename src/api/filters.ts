@@ -138,8 +138,8 @@ const choiceQuery = v.object(choiceEntries);
 type ChoiceQuery = v.InferOutput<typeof choiceQuery>;
 
 /**
- * The choice as of now, and all runs of the named models. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
- * unknown, repeated or too many.
+ * The choice as of now, and all runs of the named models. Throws a `ServiceError`
+ * (`invalid_filter`) for names in `models` that are unknown, repeated or too many.
  */
 export function readChoice(database: Database, query: ChoiceQuery) {
   const { model, by, common: isCommon } = query;

@@ -32,7 +32,7 @@ export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
   /** The format that the client prefers where a route has both; otherwise JSON. */
   format: Format;
   headers: Headers;
-  /** Of `Authorization: Bearer TOKEN`; null without one. */
+  /** The token of a model-day; null without one, and on routes that take none. */
   token: string | null;
 }
 
@@ -83,7 +83,9 @@ export interface LateBody {
   chunks: AsyncIterable<Chunk> | Iterable<Chunk | Promise<Chunk>>;
   /** Nothing is sent before the first chunk of a table; before that of JSON: white space. */
   isTable: boolean;
-  /** Called with how many bytes more, or fewer, wait for the client, and whether it has read these. */
+  /**
+   * Called with how many bytes more, or fewer, wait for the client, and whether it has read these.
+   */
   onWaiting?: OnWaiting;
   /** Called when the response is over, or its client has left. */
   stop(): void;

@@ -1,5 +1,5 @@
-import { outsideKinds } from '../basics/domain.ts';
 import * as v from 'valibot';
+import { outsideKinds } from '../basics/domain.ts';
 import {
   countSchema as count,
   dateText,
@@ -223,7 +223,9 @@ const incomparability = {
 
 const leftOutModel = named('LeftOutModel', { model: v.string(), reason: v.string() });
 
-/** Not empty for an agent of the user's, which has a network of its own and may look up the future. */
+/**
+ * Not empty for an agent of the user's, which has a network of its own and may look up the future.
+ */
 export const outside = v.array(v.picklist(outsideKinds));
 
 export const performanceResponse = named('PerformanceResponse', {
@@ -248,7 +250,9 @@ export const performanceResponse = named('PerformanceResponse', {
        * That held a symbol over a morning for which its dividends are neither stored nor covered.
        */
       model_days_with_unknown_dividends: count,
-      /** Model-days that held a symbol over a jump that may be a split which the prices do not know. */
+      /**
+       * Model-days that held a symbol over a jump that may be a split which the prices do not know.
+       */
       suspected_split: v.array(named('SuspectedSplit', { date: dateText, symbol: v.string() })),
       /** Empty for a model that is comparable with most of the others. */
       incomparable: v.array(named('Incomparability', incomparability)),
@@ -327,7 +331,10 @@ export const performanceResponse = named('PerformanceResponse', {
       lowest_total_return: figure,
       highest_total_return: figure,
       unavailable,
-      /** What one dollar has become in the mean, the lowest and the highest of several runs; with `by=entry`. */
+      /**
+       * What one dollar has become in the mean, the lowest and the highest of several runs; with
+       * `by=entry`.
+       */
       curve: v.optional(
         v.array(
           named('FamilyPoint', {

@@ -184,10 +184,20 @@ function* curveRows(context: Context, query: Query): Generator<Cell[]> {
   for (const period of basis.periods) {
     const { model, family, knowledge_cutoff: cutoff, curve } = modelReport(request, basis, period);
     for (const { date, value, ...day } of curve) {
-      const isBeforeCutoff = cutoff !== null && date <= cutoff;
-      const compared = [day.daily_return, day.stale, values.get(date) ?? null];
-      const own = [day.dividends, day.dividend_status, day.growth, day.drawdown];
-      yield [model, date, value, ...compared, family, isBeforeCutoff, ...own];
+      yield [
+        model,
+        date,
+        value,
+        day.daily_return,
+        day.stale,
+        values.get(date) ?? null,
+        family,
+        cutoff !== null && date <= cutoff,
+        day.dividends,
+        day.dividend_status,
+        day.growth,
+        day.drawdown,
+      ];
     }
   }
 }
@@ -201,8 +211,8 @@ function* styleRows(context: Context, query: Query): Generator<Cell[]> {
     if (!style) continue;
     for (const { factor, beta, standard_error, p_value, contribution } of style.factors)
       yield [model, factor, beta, standard_error, p_value, contribution, style.days];
-    const errors = [style.alpha_standard_error, style.alpha_p_value];
-    yield [model, 'alpha', style.alpha, ...errors, style.alpha_contribution, style.days];
+    const { alpha, alpha_standard_error, alpha_p_value, alpha_contribution, days } = style;
+    yield [model, 'alpha', alpha, alpha_standard_error, alpha_p_value, alpha_contribution, days];
   }
 }
 

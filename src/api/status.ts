@@ -56,7 +56,6 @@ export const statusResponse = named('JobStatusResponse', {
     named('JobEntry', { family: v.string(), runs: v.array(v.string()), entry: entrySchema }),
   ),
   terms: termsSchema,
-
   replace_existing: v.boolean(),
   details: v.array(
     named('ModelDay', {

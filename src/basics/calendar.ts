@@ -112,8 +112,8 @@ export function weekdayBefore(date: CalendarDate): CalendarDate {
 /** The last `count` weekdays before a date, in order. */
 export function weekdaysBefore(date: CalendarDate, count: number): CalendarDate[] {
   const dates: CalendarDate[] = [];
-  for (let day = addDays(date, -1); dates.length < count; day = addDays(day, -1))
-    if (isWeekday(day)) dates.unshift(day);
+  for (let day = weekdayBefore(date); dates.length < count; day = weekdayBefore(day))
+    dates.unshift(day);
   return dates;
 }
 

@@ -11,7 +11,10 @@ import { HIDDEN, secretHider } from './secrets.ts';
  * found is in it, the key is not.
  */
 
-/** `agent`: one of the user's, which has a network of its own. `unlisted`: the configuration had no such entry, so its model-days fail. */
+/**
+ * `agent`: one of the user's, which has a network of its own. `unlisted`: the configuration had no
+ * such entry, so its model-days fail.
+ */
 const entryKinds = ['provider', 'agent', 'simulated', 'baseline', 'unlisted'] as const;
 /**
  * The entry itself, the environment variable that it names, that of its maker, or the service's
@@ -95,7 +98,9 @@ export function decodeEntry(stored: string): Entry {
   return v.parse(entrySchema, tryParse(stored));
 }
 
-/** What a job's agent configuration adds to what can change what a model does, beside its universe. */
+/**
+ * What a job's agent configuration adds to what can change what a model does, beside its universe.
+ */
 const TERMS = [
   'max_steps',
   'commission_per_trade',

@@ -53,8 +53,8 @@ export interface HttpStream extends Omit<HttpResponse, 'text'> {
 
 /**
  * Why there is no response: what HTTP knows of, and a stream that is not a response or broke off.
- * `connection`, `timeout` and `broken_off` may pass, the others will not; `aborted` was requested by
- * the caller.
+ * `connection`, `timeout` and `broken_off` may pass, the others will not; `aborted` was requested
+ * by the caller.
  */
 export interface HttpFailure {
   failure:

@@ -63,7 +63,9 @@ function quoted(value: unknown): string {
   return /^[\w./:@+-]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** An error's stack trace, or its text if it has none: docs/operations.md finds its source lines. */
+/**
+ * An error's stack trace, or its text if it has none: docs/operations.md finds its source lines.
+ */
 export function stackTraceOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -13,7 +13,9 @@ export const HIDDEN = '[key]';
 const PIECES = /[^]{8,1000}|^[^]{4,7}$/g;
 /** Quotation marks around a key came with it by mistake, and would be those of JSON. */
 const AROUND = /^["']+|["']+$/g;
-/** What JSON within JSON puts before a character, and what a backslash itself is there and in a URL. */
+/**
+ * What JSON within JSON puts before a character, and what a backslash itself is there and in a URL.
+ */
 const BACKSLASHES = String.raw`(?:\\(?:u005c)?|%(?:25)*5c)*`;
 /** A secret is hidden with the backslashes before it, of which there may be many. */
 const BEFORE = String.raw`(?:(?<!\\)\\+)?`;

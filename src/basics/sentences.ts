@@ -23,7 +23,9 @@ export function percentOf(share: number, other = ''): string {
   }
 }
 
-/** The limits of orders, `at most 25 % in one symbol, at most 5 orders a day`; `none` without any. */
+/**
+ * The limits of orders, `at most 25 % in one symbol, at most 5 orders a day`; `none` without any.
+ */
 export function limitsInWords(
   limits: Partial<
     Record<'max_weight' | 'max_orders' | 'min_cash', number | null | undefined>

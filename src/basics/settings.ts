@@ -8,8 +8,8 @@ import { makers } from './makers.ts';
 import { MAX_RUNS } from './runs.ts';
 
 /**
- * The settings in environment variables, checked once at start. docs/configuration.md describes each
- * of them.
+ * The settings in environment variables, checked once at start. docs/configuration.md describes
+ * each of them.
  */
 export type Settings = ReturnType<typeof readSettings>;
 
@@ -76,10 +76,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     openaiApiKey: env.OPENAI_API_KEY,
     massiveApiKey: env.MASSIVE_API_KEY ?? env.POLYGON_API_KEY,
     massiveBaseUrl: env.MASSIVE_BASE_URL,
-    /**
-     * Trading days before a job's first date that are downloaded with it, by a provider of whole
-     * days.
-     */
+    /** Trading days before a job's first date that a provider of whole days downloads with it. */
     priceHistoryDays: env.PRICE_HISTORY_DAYS,
     alphaVantageApiKey: env.ALPHAADVANTAGE_API_KEY ?? env.ALPHAVANTAGE_API_KEY,
     alphaVantageBaseUrl: env.ALPHAVANTAGE_BASE_URL,
@@ -87,9 +84,9 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     jinaBaseUrl: env.JINA_BASE_URL,
     /** The yearly rate, as a fraction, that returns are compared with. */
     riskFreeRate: env.RISK_FREE_RATE,
-    /** Where client commands reach the service; null: on this machine, at `apiPort`. */
+    /** The URL of the service for client commands; null means on this machine, at `apiPort`. */
     apiUrl: env.API_URL,
-    /** Where agents reach it; null: on this machine, at the port that it listens on. */
+    /** The same for agents, which call the tools of their days there. */
     publicUrl: env.PUBLIC_URL,
     /**
      * An access token with all rights, which client commands send. Without it and without the file,

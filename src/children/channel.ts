@@ -11,47 +11,7 @@ import {
   type Start,
   type ToolResults,
 } from '../wire/protocol.ts';
-
-/** After which the event loop runs; one piece of work takes up to three milliseconds already. */
-export const SLICE_MS = 1;
-
-const dueSoon: (() => void)[] = [];
-
-/**
- * Starts short work of many callers in the order in which they ask: as much of it per round of the
- * event loop as fits into a millisecond, so that what a thousand children send at once does not
- * hold up other requests. Work that waits for something lets the next begin. Resolves to what the
- * work returns, and rejects with what it throws.
- */
-export function inShortTurn<Result>(work: () => Result | PromiseLike<Result>): Promise<Result> {
-  const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  dueSoon.push(() => {
-    try {
-      resolve(work());
-    } catch (error) {
-      reject(error);
-    }
-  });
-  if (dueSoon.length === 1) setImmediate(workForSlice);
-  return promise;
-}
-
-function workForSlice(): void {
-  const end = performance.now() + SLICE_MS;
-  const workOne = () => {
-    dueSoon[0]?.();
-    // A tick that a microtask asks for comes after all other microtasks: then the work is over, or
-    // waits for something.
-    queueMicrotask(() => process.nextTick(next));
-  };
-  const next = () => {
-    dueSoon.shift();
-    if (dueSoon.length === 0) return;
-    if (performance.now() < end) workOne();
-    else setImmediate(workForSlice);
-  };
-  workOne();
-}
+import { inShortTurn } from './turns.ts';
 
 /**
  * The messages between the parent and one child: lines in order, the limits of what it may send,

@@ -10,7 +10,7 @@ const MAX_LOGGED_FAILURES = 100;
 
 interface MessageOptions {
   /** Takes an answer: the session itself, or the day of an agent after its calls. */
-  answer?: Session['answer'];
+  answer?: Session['answer'] | undefined;
   log: Log;
   maxSteps: number;
   maxFailures: number;

@@ -1,12 +1,7 @@
 import { secretHider, type Hide } from '../basics/secrets.ts';
 import { count } from '../basics/sentences.ts';
-import {
-  inShortTurn,
-  type ProcessOutcome,
-  type MessageHandler,
-  openChannel,
-  type Channel,
-} from './channel.ts';
+import { type ProcessOutcome, type MessageHandler, openChannel, type Channel } from './channel.ts';
+import { inShortTurn } from './turns.ts';
 import { type PastMessage, secretsOf, type Start } from '../wire/protocol.ts';
 import type { Network } from './confinement.ts';
 import {
@@ -260,7 +255,9 @@ export function launch(
   return inShortTurn(() => run(start, options));
 }
 
-/** Listens to the child in the turn in which it is started: a start error is an event of the next. */
+/**
+ * Listens to the child in the turn in which it is started: a start error is an event of the next.
+ */
 async function run(
   start: Omit<Start, 'pastMessages'>,
   options: LaunchOptions,

@@ -187,8 +187,8 @@ function endOf(stderr: string): string[] {
 }
 
 /**
- * A launcher ended before the child's first message: why its model-day fails. It ends the job when a
- * program of the command is not there, because every other model-day would end the same way.
+ * A launcher ended before the child's first message: why its model-day fails. It ends the job when
+ * a program of the command is not there, because every other model-day would end the same way.
  */
 export function outcomeWithoutStart(end: LauncherEnd): Outcome | CannotStart {
   const how = describeEnd(end);

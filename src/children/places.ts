@@ -76,7 +76,9 @@ export function createPlaces(most: number): Places {
   };
 }
 
-/** The tries of one model-day within its time limit, in which waiting for a place is not counted. */
+/**
+ * The tries of one model-day within its time limit, in which waiting for a place is not counted.
+ */
 export interface Tries {
   /** Begins a try. Returns what is left of the time limit, in milliseconds. */
   begin(): number;

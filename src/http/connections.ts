@@ -6,7 +6,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { type Context, deploymentFields } from '../api/handler.ts';
 import { printableJson } from '../basics/text.ts';
 import { cutOff, rawResponse, reset } from './response.ts';
-import type { HttpLimits } from './errors.ts';
+import type { HttpLimits } from './limits.ts';
 
 /** How long a client has to read the last response before its connection is destroyed. */
 const LINGER_MS = 1_000;

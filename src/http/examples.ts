@@ -39,7 +39,10 @@ const requests: Record<string, Record<string, string>> = {
 
 const deployment = { deployment_mode: 'PROD', is_dev_mode: false, preserve_dev_data: null };
 
-/** Examples that a file cannot give: of requests that change something, of faults, of this description. */
+/**
+ * Examples that a file cannot give: of requests that change something, of faults, of this
+ * description.
+ */
 const written: Record<string, Example> = {
   'POST /simulate/trigger': {
     request: {

@@ -67,7 +67,9 @@ function preferenceFor(mediaType: string, accept: string) {
   return best;
 }
 
-/** The names in a header that weighs them, in lower case, each with its quality (RFC 9110, 12.4.2). */
+/**
+ * The names in a header that weighs them, in lower case, each with its quality (RFC 9110, 12.4.2).
+ */
 function weightedNames(header: string): { name: string; quality: number }[] {
   return header
     .toLowerCase()

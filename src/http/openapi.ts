@@ -116,6 +116,11 @@ const tags: Record<Tag, string> = {
   service: 'The state of the server itself.',
 };
 
+const pathParameterDescriptions: Record<string, string> = {
+  job_id: 'The job_id of the response to the trigger.',
+  name: 'The name of a tool of the day.',
+};
+
 /**
  * The interface as an OpenAPI 3.1 document, made from the same schemas that check the requests. It
  * runs when the program is built (interface-description.ts).
@@ -267,10 +272,7 @@ function pathParameters({ path }: Route): unknown[] {
     name,
     in: 'path',
     required: true,
-    description:
-      name === 'job_id'
-        ? 'The job_id of the response to the trigger.'
-        : 'The name of a tool of the day.',
+    description: pathParameterDescriptions[name],
     schema: { type: 'string', minLength: 1 },
   }));
 }

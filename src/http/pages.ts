@@ -163,8 +163,14 @@ function sendFile(
   file: PageFile,
   error?: PageError,
 ): void {
-  const own = ['Content-Type', file.contentType, 'ETag', file.etag];
-  const headers = [...own, ...PAGE_HEADERS, ...(error?.headers ?? [])];
+  const headers = [
+    'Content-Type',
+    file.contentType,
+    'ETag',
+    file.etag,
+    ...PAGE_HEADERS,
+    ...(error?.headers ?? []),
+  ];
   if (error === undefined && isKnown(file, request.headers['if-none-match']))
     return void response.writeHead(304, headers).end();
   const coding = chooseCoding(request.headers['accept-encoding'], ['br', 'gzip']);

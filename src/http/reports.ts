@@ -4,7 +4,8 @@ import { type ErrorCode, ServiceError } from '../basics/domain.ts';
 import { startThread } from '../basics/program.ts';
 import type { Chunk, Input, LateBody } from '../api/handler.ts';
 import type { ServedSettings } from '../basics/settings.ts';
-import { HttpError, type HttpLimits } from './errors.ts';
+import { HttpError } from './errors.ts';
+import type { HttpLimits } from './limits.ts';
 
 /**
  * Reports: the responses of reader threads. Each is made by the handler of its route, as one plain
@@ -13,14 +14,18 @@ import { HttpError, type HttpLimits } from './errors.ts';
  * fails costs that response only.
  */
 
-/** Reader threads of this process; the first report starts one, a second at the same time another. */
+/**
+ * Reader threads of this process; the first report starts one, a second at the same time another.
+ */
 const MOST_THREADS = 2;
 /**
  * V8 ends a thread that reaches its own limit, but where that happens by one large allocation the
  * whole process. So `maxReportHeapMb`, which is checked from outside, is far below.
  */
 const HARD_HEAP_MB = 8 * 1024;
-/** A report whose client has left ends between two statements; after this long its thread is ended. */
+/**
+ * A report whose client has left ends between two statements; after this long its thread is ended.
+ */
 const LEAVING_MS = 1_000;
 /** Reports that are kept while nothing in the database changes, and how long each may be. */
 const MOST_KEPT = 12;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
-import { HttpError, type HttpLimits } from './errors.ts';
+import { HttpError } from './errors.ts';
+import type { HttpLimits } from './limits.ts';
 import { asObject } from '../basics/json.ts';
 
 /** The target of a request: its path and query, still percent-encoded, and its host. */
@@ -73,8 +74,8 @@ function ambiguous(message: string): HttpError {
 }
 
 /**
- * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, or for text that
- * is not JSON.
+ * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, or for text
+ * that is not JSON.
  */
 export async function readJsonBody(
   request: IncomingMessage,

@@ -76,7 +76,7 @@ export interface Route {
   isShort?(context: Context, input: Input): boolean;
   /** Of a GET: it reads the database as it is now, or not at all. */
   isDirect?: true;
-  /** Of a GET: the response is kept while nothing in the database changes, as it reads nothing else. */
+  /** Of a GET: it reads only the database, and is kept while nothing in that changes. */
   isKept?: true;
   /** Whether it also responds in CSV, and has `format` in its query. */
   hasTable?: true;

@@ -32,11 +32,12 @@ import {
 } from './request.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import { cutOff, JSON_TYPE, sendText, sendLate, typeOf } from './response.ts';
-import { HttpError, httpErrorOf, loggedError, type HttpLimits, httpLimits } from './errors.ts';
+import { HttpError, httpErrorOf, loggedError } from './errors.ts';
+import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
 import { type BuiltPages, createPages, type PageRoute, type Pages } from './pages.ts';
 import { createReports, type Reports } from './reports.ts';
-import { createRouter, type Match, type Router } from './respond.ts';
+import { createRouter, type Match, type Router } from './router.ts';
 import { type Route, routes } from './routes.ts';
 
 /** How much of a path an error or the log repeats. */
@@ -195,8 +196,9 @@ function reportFor({ context, reports }: Site, route: Route, input: Input): Late
   const { database, settings, viewedFile } = context;
   const address = database.address();
   if (address === null) return null;
-  const of = { path: route.path, input, settings: { ...settings }, viewedFile, database: address };
-  return reports.make(of, route.isKept ? contentVersion(database) : null);
+  const { path } = route;
+  const request = { path, input, settings: { ...settings }, viewedFile, database: address };
+  return reports.make(request, route.isKept ? contentVersion(database) : null);
 }
 
 /**
@@ -248,7 +250,7 @@ function checkInput(
     params,
     query: values,
     format: route.hasTable ? chooseFormat(values['format'], request.headers.accept) : 'json',
-    token: tokenIn(request.headers.authorization),
+    token: route.isOfDay ? tokenIn(request.headers.authorization) : null,
     body: route.body === undefined ? undefined : validateBody(route.body, json),
     headers:
       route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),

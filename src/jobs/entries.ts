@@ -83,7 +83,7 @@ export function resolveEntry(
   const entry: NamedEntry = found ?? { signature: family };
   const extra_body = blankSecrets(entry.extra_body ?? {}, isKey);
   const kind = kindOf(found, settings);
-  const { notes = false, decision, max_tool_calls = 1_000 } = entry;
+  const { notes = false, decision } = entry;
   const isOneAnswer = kind === 'provider' && decision === 'one_answer';
   return {
     signature: family,
@@ -106,7 +106,9 @@ export function resolveEntry(
     ),
     decision: isOneAnswer ? 'one_answer' : 'tools',
     agent:
-      kind === 'agent' ? { max_tool_calls, seconds: settings.modelDayTimeoutMs / 1_000 } : null,
+      found !== undefined && kind === 'agent'
+        ? { max_tool_calls: found.max_tool_calls, seconds: settings.modelDayTimeoutMs / 1_000 }
+        : null,
   };
 }
 

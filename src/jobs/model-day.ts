@@ -43,8 +43,8 @@ import { costOnDate, hasUnknownCost } from '../database/usage.ts';
 const PER_DOLLAR = 1e9;
 
 /**
- * Whether a family has spent its limit on a date or before it. `spentBefore` is summed up once a date:
- * to sum up the whole job for each of its model-days would take longer the larger it is.
+ * Whether a family has spent its limit on a date or before it. `spentBefore` is summed up once a
+ * date: to sum up the whole job for each of its model-days would take longer the larger it is.
  */
 export function isOverCostLimit(
   database: Database,
@@ -83,7 +83,11 @@ async function warnOfUnknownCost(
   const entry = entries.get(modelDay.model);
   if (entry === undefined || entry.max_cost_usd === null || !mayHaveCost(entry)) return;
   if (!hasUnknownCost(database, modelDay)) return;
-  const warning = `The cost limit of '${entry.signature}' cannot be enforced: its provider does not report how many tokens it uses`;
+  const lack =
+    entry.kind === 'agent'
+      ? 'its agent does not report what it costs'
+      : 'its provider does not report how many tokens it uses';
+  const warning = `The cost limit of '${entry.signature}' cannot be enforced: ${lack}`;
   await database.write(() => addWarnings(database, job.jobId, [warning]), { signal });
 }
 
@@ -249,7 +253,7 @@ async function trade(
     await session.end(session.decided);
     return null;
   }
-  const agent = entry.agent === null ? null : openAgentDay(context, { session, entry, leftMs });
+  const agent = openAgentDay(context, { session, entry, leftMs });
   const maxSteps = brief.decision === undefined ? job.agentConfig.max_steps : ANSWERS_OF_DECISION;
   const start = {
     type: 'start',
@@ -273,7 +277,7 @@ async function trade(
     memoryMb: settings.modelDayMemoryMb,
     signal,
     onMessage: handleMessages(session, {
-      answer: agent?.answer ?? session.answer,
+      answer: agent?.answer,
       log,
       maxSteps: agent === null ? maxSteps : Infinity,
       maxFailures,
@@ -296,15 +300,17 @@ async function trade(
 /** A model that is asked once has a second chance. */
 const ANSWERS_OF_DECISION = 2;
 
-/** Opens the tools of a session to its agent. */
+/** Opens the tools of a session to its agent, until that day is closed; null without an agent. */
 function openAgentDay(
   { agentDays, clock }: WorkerContext,
   { session, entry, leftMs }: { session: Session; entry: Entry; leftMs: number },
 ) {
-  const [message] = firstMessages(session.brief, entry.prompt);
+  const { brief } = session;
+  if (brief.decision?.by !== 'agent') return null;
+  const [message] = firstMessages(brief, entry.prompt);
   return agentDays.open(session, {
     body: asObject(tryParse(message?.content ?? '')) ?? {},
-    maxToolCalls: entry.agent?.max_tool_calls ?? 0,
+    maxToolCalls: brief.decision.maxToolCalls,
     expiresAt: new Date(clock().getTime() + leftMs),
   });
 }

@@ -61,8 +61,8 @@ export async function runThroughFaults(
 }
 
 /**
- * Continues a job that a process or a storage fault has interrupted, after a fault once the database
- * can be written. Resolves to why the job is given up; null when it continues.
+ * Continues a job that a process or a storage fault has interrupted, after a fault once the
+ * database can be written. Resolves to why the job is given up; null when it continues.
  */
 async function resume(
   { database, log }: WorkerContext,

@@ -21,7 +21,7 @@ import { makers } from '../basics/makers.ts';
 import type { Availability, DatePrices } from '../prices/needs.ts';
 import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
 import { openMarket } from '../trading/market.ts';
-import { inShortTurn } from '../children/channel.ts';
+import { inShortTurn } from '../children/turns.ts';
 import {
   type ActiveJob,
   isStopped,

@@ -1,8 +1,7 @@
 import type { Database } from '../database/database.ts';
 import { addWarnings, modelsOfJob } from '../database/jobs.ts';
-import { daysWithSummary } from '../database/model-days.ts';
+import { daysWithSummary, type SkippedOnDate } from '../database/model-days.ts';
 import { UNREAD } from '../trading/decision.ts';
-import type { SkippedOnDate } from '../database/model-days.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { skipReasons } from '../basics/domain.ts';
 import { count, linesOf, list } from '../basics/sentences.ts';
@@ -31,9 +30,8 @@ export function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
 const MAX_NAMED = 20;
 
 /**
- * Counts the days of a job without an answer that could be read, and names the stale model-days of
- * its models in its warnings, within the transaction that ends or
- * discards it.
+ * Warns of the days of a job without an answer that could be read, and of the stale model-days of
+ * its models, within the transaction that ends or discards it.
  */
 export function warnOfDays(database: Database, jobId: string): void {
   for (const { family, days } of daysWithSummary(database, jobId, UNREAD))

@@ -3,7 +3,7 @@ import { asObject, tryParse } from '../basics/json.ts';
 import { fits } from '../basics/text.ts';
 import type { Entry } from '../basics/entry.ts';
 import type { AgentDay, Answer, Outcome, ToolCall } from '../wire/protocol.ts';
-import { orderEntries, shown, weightsSchema } from './tool-arguments.ts';
+import { fraction, orderEntries, shown, weightsSchema } from './tool-arguments.ts';
 
 /**
  * A day in one answer: orders one after another, or target shares of the whole portfolio. Each is
@@ -17,11 +17,8 @@ const MAX_ORDERS = 1_000;
 const MAX_REASON_LENGTH = 20_000;
 
 const side = v.picklist(['buy', 'sell'], 'must be buy or sell');
-const between0And1 = ({ input }: v.BaseIssue<unknown>) =>
-  `must be a number from 0 to 1, got ${shown(input)}`;
 const reasonMessage = `must be text of at most ${MAX_REASON_LENGTH} characters`;
-
-const reason = v.pipe(
+const reasonText = v.pipe(
   v.string(reasonMessage),
   v.check((text) => fits(text, MAX_REASON_LENGTH), reasonMessage),
   v.description('Why, for readers'),
@@ -41,16 +38,14 @@ export const tradingDecision = v.pipe(
       ),
     ),
     weights: v.nullish(weightsSchema),
-    reason,
-    confidence: v.nullish(
-      v.pipe(v.number(between0And1), v.minValue(0, between0And1), v.maxValue(1, between0And1)),
-    ),
+    reason: reasonText,
+    confidence: v.nullish(fraction),
   }),
   v.title('TradingDecision'),
 );
 
 /** What an agent answers that has traded through the tools of the day. */
-const doneSchema = v.strictObject({ done: v.literal(true, 'must be true'), reason });
+const doneSchema = v.strictObject({ done: v.literal(true, 'must be true'), reason: reasonText });
 
 /** Who ends a day by a decision: a model that is asked once, or an agent. */
 export type Decider = { by: 'one_answer' } | Omit<AgentDay, 'universe'>;
@@ -71,9 +66,8 @@ type ReadDecision =
   | { problem: string };
 
 /** Reads a decision that is the whole of a text, or in its only code fence. */
-function readDecision(text: string, by: Decider['by']): ReadDecision {
-  const [first, ...others] = [...text.matchAll(/```[^\n`]*\n?([^]*?)```/g)];
-  const json = tryParse(text) ?? (others.length > 0 ? undefined : tryParse(first?.[1] ?? ''));
+export function readDecision(text: string, by: Decider['by']): ReadDecision {
+  const json = tryParse(text) ?? tryParse(onlyFenceOf(text));
   if (Array.isArray(json)) return { problem: 'It is not an object.' };
   if (json === undefined)
     return { problem: 'It is not a JSON object, nor has it one in its only code fence.' };
@@ -98,6 +92,13 @@ function readDecision(text: string, by: Decider['by']): ReadDecision {
   if (weights != null && orders == null)
     return { calls: [call('rebalance', 0, { weights, sell_rest: true })], ...answer };
   return { problem: 'It must have exactly one of orders and weights.' };
+}
+
+/** What is in the only code fence of a text; empty without one, and with several. */
+function onlyFenceOf(text: string): string {
+  const parts = text.split('```', 5);
+  const isOnly = parts.length === 3 || parts.length === 4; // with a fourth, another is not closed
+  return isOnly ? (parts[1] ?? '').replace(/^[^\n`]*\n?/, '') : '';
 }
 
 /** More problems than these help no one. */

@@ -174,8 +174,12 @@ function sift(found: readonly SearchResult[], date: CalendarDate): NewsResult {
   const dated = found.map((result) => ({ ...result, published: datesOf(result) }));
   const earlier = dated.flatMap(({ published, title, url, description }) => {
     if (published === null || published >= date) return [];
-    const cut = { title: quote(title, MAX_TITLE_LENGTH), url: quote(url, MAX_URL_LENGTH) };
-    return [{ date: published, ...cut, snippet: quote(description, MAX_SNIPPET_LENGTH) }];
+    return {
+      date: published,
+      title: quote(title, MAX_TITLE_LENGTH),
+      url: quote(url, MAX_URL_LENGTH),
+      snippet: quote(description, MAX_SNIPPET_LENGTH),
+    };
   });
   return {
     results: earlier.slice(0, MAX_RESULTS),

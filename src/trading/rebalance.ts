@@ -5,7 +5,10 @@ import { type Action, affordable, fillPrice, NO_COSTS, quantityOf } from './port
 import { shown, type ToolArguments } from './tool-arguments.ts';
 import { isKnown, type Placed, type Reply, type Side, type TradingDay } from './trading-day.ts';
 
-/** What is to be traded of a symbol: shares, and their value at the price at which the model decides. */
+/**
+ * What is to be traded of a symbol: shares, and their value at the price at which the model
+ * decides.
+ */
 interface Wish {
   symbol: string;
   side: Side;
@@ -15,9 +18,9 @@ interface Wish {
 
 /**
  * Trades to target shares of the portfolio's value: what exceeds its target is sold, in the order
- * of the symbols, then what lacks most dollars is bought first, as far as the cash pays. What is not
- * named is sold only with `sell_rest`. Each order is taken as `buy` and `sell` take it; a refused
- * one is listed among them.
+ * of the symbols, then what lacks most dollars is bought first, as far as the cash pays. What is
+ * not named is sold only with `sell_rest`. Each order is taken as `buy` and `sell` take it; a
+ * refused one is listed among them.
  */
 export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Reply {
   const weights = new Map<string, number>();

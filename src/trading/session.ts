@@ -22,14 +22,8 @@ import type {
   ToolResults,
 } from '../wire/protocol.ts';
 import { cutText } from '../basics/text.ts';
-import {
-  type Beginning,
-  beginSession,
-  type SessionContext,
-  gatherEvidence,
-  positionsOf,
-  type StartTerms,
-} from './start.ts';
+import { type Beginning, beginSession, type SessionContext, type StartTerms } from './start.ts';
+import { gatherEvidence, positionsOf } from './commit.ts';
 import { costOf, type TokenPrices } from './answer-cost.ts';
 import { decide, isDecision } from './decision.ts';
 import {
@@ -307,7 +301,10 @@ async function log(state: State, messages: readonly LogMessage[], usage?: Usage)
   state.messageCount += logged;
 }
 
-/** What one request adds: an answer is a step, and so is a call that an agent makes without a request. */
+/**
+ * What one request adds: an answer is a step, and so is a call that an agent makes without a
+ * request.
+ */
 function usageOf({ tokenPrices }: State, used: TokenUsage | null, steps: 0 | 1): Usage {
   const costUsd = costOf(used, tokenPrices);
   return { steps, requests: used === NOTHING ? 0 : 1, ...(used ?? UNKNOWN_TOKENS), costUsd };

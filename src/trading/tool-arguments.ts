@@ -65,17 +65,20 @@ const note = v.pipe(
 
 const sumOf = (weights: Record<string, number>) =>
   Object.values(weights).reduce((sum, weight) => sum + weight, 0);
-const weightMessage = (issue: v.BaseIssue<unknown>) =>
+const fractionMessage = (issue: v.BaseIssue<unknown>) =>
   `must be a number from 0 to 1, got ${shown(issue.input)}`;
+export const fraction = v.pipe(
+  v.number(fractionMessage),
+  v.minValue(0, fractionMessage),
+  v.maxValue(1, fractionMessage),
+);
 const weightsMessage = 'must be an object with a share of the portfolio for each symbol';
-/** Target shares of the portfolio's value. The sum may be beyond 1 by what adding them up rounds. */
+/**
+ * Target shares of the portfolio's value. The sum may be beyond 1 by what adding them up rounds.
+ */
 export const weightsSchema = v.pipe(
   v.custom<object>((value) => !Array.isArray(value), weightsMessage),
-  v.record(
-    v.string(),
-    v.pipe(v.number(weightMessage), v.minValue(0, weightMessage), v.maxValue(1, weightMessage)),
-    weightsMessage,
-  ),
+  v.record(v.string(), fraction, weightsMessage),
   v.check(
     (weights) => sumOf(weights) <= 1 + 1e-9,
     ({ input }) => `must add up to at most 1, and add up to ${sumOf(input)}`,

@@ -146,7 +146,8 @@ function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDi
 }
 
 /**
- * Cash and holdings at today's open, or at previous closes, in dollars: the same for the brief and for `get_portfolio`.
+ * Cash and holdings at today's open, or at previous closes, in dollars: the same for the brief and
+ * for `get_portfolio`.
  */
 export function describePortfolio({ market, portfolio }: TradingDay) {
   const { cash, holdings: held } = portfolio;

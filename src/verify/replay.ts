@@ -34,7 +34,8 @@ import { decisionsOf, storedDecisions } from '../database/decisions.ts';
 import { marksIn } from '../database/evidence.ts';
 import { fromDollars } from '../basics/money.ts';
 import type { Brief } from '../wire/protocol.ts';
-import { startFrom, gatherEvidence, positionsOf } from '../trading/start.ts';
+import { gatherEvidence, positionsOf } from '../trading/commit.ts';
+import { startFrom } from '../trading/start.ts';
 import { beginPlay, callTool, endOfDay, knownMarket, type Play } from '../trading/running-day.ts';
 import { orderTermsOf } from '../trading/orders.ts';
 import {

@@ -7,9 +7,10 @@ import { tryParse } from '../basics/json.ts';
  * Every message between the parent and the child of a model-day: JSON lines over the child's stdin
  * and stdout. The child gets one `start` and as many `past_message`s as that announces, sends its
  * `prompt`, then one `answer` per step (and a `failed_request` for every try without one), gets
- * `tool_results` for each answer that calls tools or that its provider paused, before it asks again,
- * and ends with one `outcome`. The parent checks every line of a child, which may have gone wrong;
- * the child trusts its parent, which is of the same build. Amounts of money are dollars.
+ * `tool_results` for each answer that calls tools, that is to be a decision or that its provider
+ * paused, before it asks again, and ends with one `outcome`. The parent checks every line of a
+ * child, which may have gone wrong; the child trusts its parent, which is of the same build.
+ * Amounts of money are dollars.
  */
 
 /** A longer line ends the model-day, so that an endless one cannot fill memory. */
@@ -79,7 +80,9 @@ export interface Brief {
   decision?: OneAnswer | AgentDay | undefined;
 }
 
-/** One request, with what the tools would have said: the last closes of each symbol, oldest first. */
+/**
+ * One request, with what the tools would have said: the last closes of each symbol, oldest first.
+ */
 export interface OneAnswer {
   by: 'one_answer';
   dates: string[];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Stock, equalAmounts } from '../../src/agent/players/baselines.ts';
+import { type Stock, equalAmounts } from '../../src/agent/players/equal-amounts.ts';
 import { tableOf } from '../support/text-table.ts';
 
 /** Stocks `SYMBOL price held`, an asterisk after the symbols that are wanted. */

@@ -108,11 +108,14 @@ test('what an agent reports of its cost counts, and what it does not report is u
     ...[cost_usd, prompt_tokens, completion_tokens, reasoning_tokens],
   ];
   assert.deepEqual(of(told.job.details[0]), [0.25, 5, 7, 2]);
+  for (const cost_usd of [1_000_001, 1e308, -1, '1']) {
+    const odd = await run(t, [{ body: { orders: [], reason: '', usage: { ...usage, cost_usd } } }]);
+    assert.deepEqual([odd.error, ...of(odd.job.details[0])], [null, null, 5, 7, 2], `${cost_usd}`);
+  }
   const silent = await run(t, [DECISION], { entry: { max_cost_usd: 1 } });
-  assert.match(
-    silent.job.warnings[0],
-    /^The cost limit of 'mine' cannot be enforced: its provider/,
-  );
+  assert.deepEqual(silent.job.warnings, [
+    "The cost limit of 'mine' cannot be enforced: its agent does not report what it costs",
+  ]);
   assert.deepEqual(of(silent.job.details[0]), [null, null, null, null]);
 });
 

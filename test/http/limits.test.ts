@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
-import { type HttpLimits, httpLimits } from '../../src/http/errors.ts';
+import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { createLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';

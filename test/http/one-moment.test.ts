@@ -15,7 +15,7 @@ import {
 import { isMade, piecesOf } from '../../src/api/handler.ts';
 import { httpErrorOf } from '../../src/http/errors.ts';
 import { validateQuery } from '../../src/http/request.ts';
-import { createRouter } from '../../src/http/respond.ts';
+import { createRouter } from '../../src/http/router.ts';
 import { routes } from '../../src/http/routes.ts';
 import { momentAt } from '../../src/database/view.ts';
 import { silentLog } from '../../src/basics/log.ts';

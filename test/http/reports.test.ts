@@ -9,7 +9,7 @@ import { noProc } from '../support/processes.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { endThreads, insertSymbols, watchThreads } from '../support/threads.ts';
 import { until } from '../support/until.ts';
-import type { HttpLimits } from '../../src/http/errors.ts';
+import type { HttpLimits } from '../../src/http/limits.ts';
 import { openWire, readAnswers, type Wire } from '../support/wire.ts';
 import { inLongForm } from '../support/long.ts';
 
@@ -132,7 +132,10 @@ test('a report is kept while nothing in the database changes', async (t) => {
   const again = await csv();
   assert.equal(again.headers.get('content-disposition'), 'attachment; filename="curve.csv"');
   assert.equal(await again.text(), table);
-  assert.equal(workers.length, 0, 'nothing was computed');
+  const headers = { authorization: 'Bearer another' };
+  const another = await fetch(`${service.url}/performance`, { headers });
+  assert.deepEqual(await another.json(), first.body);
+  assert.equal(workers.length, 0, 'nothing was computed, whoever asked');
   await service.runJob({ start_date: '2025-11-05', end_date: '2025-11-05' });
   const later = await service.get('/performance');
   assert.notDeepEqual(later.body, first.body);

@@ -7,7 +7,7 @@ import { scriptedAgent } from '../support/agents.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { endThreads, watchThreads } from '../support/threads.ts';
 import { openWire, readAnswers, type Wire } from '../support/wire.ts';
-import type { HttpLimits } from '../../src/http/errors.ts';
+import type { HttpLimits } from '../../src/http/limits.ts';
 
 /** The end of a service, and of a response that cannot be finished. */
 

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { type Chunk, type LateBody, lateText, type OnWaiting } from '../../src/api/handler.ts';
 import { sendLate } from '../../src/http/response.ts';
-import { inShortTurn, SLICE_MS } from '../../src/children/channel.ts';
+import { inShortTurn, SLICE_MS } from '../../src/children/turns.ts';
 import { listenHere } from '../support/loopback.ts';
 import { until } from '../support/until.ts';
 

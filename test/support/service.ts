@@ -5,7 +5,7 @@ import { buildAgent, buildPages } from '../../build.mjs';
 import type { Clock } from '../../src/basics/calendar.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { readAccessTokens } from '../../src/http/access.ts';
-import { type HttpLimits, httpLimits } from '../../src/http/errors.ts';
+import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
 import { createLog, type Log, type LogLevel } from '../../src/basics/log.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { readSettings, type Settings } from '../../src/basics/settings.ts';

@@ -18,7 +18,7 @@ import {
 import { repeatIn } from '../../src/basics/runs.ts';
 import { encodeEntry, type Entry } from '../../src/basics/entry.ts';
 import { type Money, money } from '../../src/basics/money.ts';
-import { percent } from '../../src/trading/start.ts';
+import { percent } from '../../src/trading/commit.ts';
 import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
 

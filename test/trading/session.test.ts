@@ -4,6 +4,7 @@ import type { CommandDatabase } from '../../src/database/database.ts';
 import { endModelDays } from '../../src/database/model-days.ts';
 import { commitSession, type PositionRow } from '../../src/database/sessions.ts';
 import { money } from '../../src/basics/money.ts';
+import { createAgentDays } from '../../src/trading/agent-days.ts';
 import { LogMismatch } from '../../src/trading/reasoning-log.ts';
 import type { Session } from '../../src/trading/session.ts';
 import {
@@ -14,6 +15,7 @@ import {
   FOUR_DAYS,
   fourDays,
   PRICES,
+  START,
   setBars,
   tell,
   tradeAlong,
@@ -244,6 +246,24 @@ test('calls after a slow tool are not run if the day ended meanwhile', async () 
   assert.deepEqual(session.actions, []);
   const roles = rowsAsText(database, 'SELECT role FROM reasoning_logs');
   assert.deepEqual(roles, ['system', 'user', 'assistant']);
+});
+
+test('a call of an agent that waits when its day ends is refused, and adds nothing', async () => {
+  const { database, open } = booksOf();
+  const session = await open('2025-01-03', 'model-a', {
+    news: async () => {
+      await session.end(FAILED);
+      return { results: [], undated: 0 };
+    },
+  });
+  const days = createAgentDays(() => 'http://127.0.0.1');
+  const terms = { body: {}, maxToolCalls: 9, expiresAt: new Date(START) };
+  const day = days.find(days.open(session, terms).access.token);
+  const slow = day.call('search_news', { query: 'AAPL' });
+  await assert.rejects(day.call('buy', { symbol: 'AAPL', amount: 1 }), { code: 'day_decided' });
+  assert.equal(await slow, '{"results":[],"undated":0}');
+  assert.deepEqual(session.actions, []);
+  assert.deepEqual(rowsAsText(database, 'SELECT steps FROM job_details'), ['1']);
 });
 
 /**

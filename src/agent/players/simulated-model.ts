@@ -116,7 +116,8 @@ const UNRELIABLE = /^unreliable/;
 const FAILURES = 0.06;
 
 /**
- * A move is the return of a symbol over its history up to the price that it decides by: 0.05 is five percent up.
+ * A move is the return of a symbol over its history up to the price that it decides by: 0.05 is
+ * five percent up.
  */
 type Move = { symbol: string; price: number; move: number };
 

@@ -30,8 +30,13 @@ export function answerOf(
   const reason = finishReason ?? '';
   if (typeof reason !== 'string') throw new Error('its finish reason is not text');
   const notes = [...notesOn(found, reason), refusal, note].filter((one) => one !== null);
-  const isCut = Object.hasOwn(cutOffReasons, reason) && { isCut: true };
-  return { ...found, usage, note: notes.join(' ') || null, served: readServed(body), ...isCut };
+  return {
+    ...found,
+    usage,
+    note: notes.join(' ') || null,
+    served: readServed(body),
+    ...(Object.hasOwn(cutOffReasons, reason) && { isCut: true }),
+  };
 }
 
 /**
@@ -91,7 +96,10 @@ function notesOn(
   return notes;
 }
 
-/** What a provider says of itself in a response: the model that served it, which an alias does not tell; null where it says nothing. */
+/**
+ * What a provider says of itself in a response: the model that served it, which an alias does not
+ * tell; null where it says nothing.
+ */
 function readServed(body: Json): Served | null {
   const { model, id, system_fingerprint, provider } = body;
   const service_tier = body['service_tier'] ?? asObject(body['usage'])?.['service_tier'];
@@ -105,7 +113,7 @@ function readServed(body: Json): Served | null {
 
 /**
  * The tokens of one answer, wherever this provider reports them; null when it reports none. An
- * impossible count is unknown, and the note a sentence about it for the log. The prompt's tokens
+ * impossible count is unknown, and `note` says so for the log. The prompt's tokens
  * include those that were read from a cache or written to one, which Anthropic counts beside them.
  */
 export function readUsage(value: unknown): { usage: TokenUsage | null; note: string | null } {

@@ -5,8 +5,8 @@ import type { Addition, Endpoint, TokenUsage, ToolDescription } from '../../wire
 import { type ChatMessage, KeyRefused, type Model } from '../model.ts';
 import { chat } from './chat.ts';
 import type { Dialect } from './dialect.ts';
-import { agent } from './own-agent.ts';
 import { messages } from './messages.ts';
+import { agent } from './own-agent.ts';
 import { responses } from './responses.ts';
 import { sendRequest } from './transport.ts';
 import { classify, type Refusal, waitAfter } from './verdict.ts';
@@ -47,6 +47,7 @@ export function createProviderModel(
   const dialect = dialects[api];
   const leftOut = new Set<Addition>(endpoint.leftOut);
   const madeBy = makerOf(endpoint);
+  const asked = isOneAnswer ? { tools: [], format: tools[0] ?? null } : { tools };
   return async (conversation) => {
     assertGoesOnHere(conversation, madeBy);
     const step = conversation.filter(({ role }) => role === 'assistant').length + 1;
@@ -54,10 +55,7 @@ export function createProviderModel(
       const added: Addition[] = []; // what the entry did not ask for
       const adds = (addition: Addition) => !leftOut.has(addition) && added.push(addition) > 0;
       const isStreamed = stream === 'set' || (stream === 'added' && adds('stream'));
-      const [format = null] = isOneAnswer ? tools : [];
-      const asked = isOneAnswer ? { tools: [], format } : { tools, format };
-      const question = { conversation, ...asked, parameters, isStreamed, cacheKey, adds };
-      const body = dialect.body(question);
+      const body = dialect.body({ conversation, ...asked, parameters, isStreamed, cacheKey, adds });
       const request = { dialect, body: JSON.stringify(body), isStreamed };
       const verdict = classify(await sendRequest(endpoint, request), { step, dialect });
       if ('answer' in verdict) {

@@ -5,8 +5,8 @@ import { readUsage } from './answer.ts';
 import { type Dialect, normalised } from './dialect.ts';
 
 /**
- * An agent of the user's: it gets the day in one request, and answers with a decision. docs/agents.md
- * has the contract.
+ * An agent of the user's: it gets the day in one request, and answers with a decision.
+ * docs/agents.md has the contract.
  */
 export const agent: Dialect = {
   path: (base) => base,

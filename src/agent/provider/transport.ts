@@ -27,7 +27,9 @@ import {
 
 /** What a stream may add to what it carries: the frame of each event, comments and pings. */
 const MAX_STREAM_BYTES = 32 * MAX_RESPONSE_BYTES;
-/** How long after a finish reason a stream may stay open before the answer counts without its end. */
+/**
+ * How long after a finish reason a stream may stay open before the answer counts without its end.
+ */
 export const FINISH_WAIT_MS = 10_000;
 
 interface SentRequest {
@@ -37,7 +39,10 @@ interface SentRequest {
   isStreamed: boolean;
 }
 
-/** A response whose JSON was read once: from the text of a whole one, or from the events of a stream. */
+/**
+ * A response whose JSON was read once: from the text of a whole one, or from the events of a
+ * stream.
+ */
 export interface ReadResponse extends HttpResponse {
   /** Undefined where it is not JSON. */
   body?: unknown;

@@ -167,8 +167,8 @@ function foreignWords({ headers, text }: HttpResponse): string {
 export const MAX_WAIT_MS = 60_000;
 
 /**
- * Milliseconds to wait after a number of failed tries: exponential from `baseDelayMs`, and spread; a
- * wait that the provider requests takes precedence.
+ * Milliseconds to wait after a number of failed tries: exponential from `baseDelayMs`, and spread;
+ * a wait that the provider requests takes precedence.
  */
 export function waitAfter(tries: number, baseDelayMs: number, retryAfterMs = 0): number {
   const waitMs = spread(backOff(tries, { firstMs: baseDelayMs }));

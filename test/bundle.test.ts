@@ -62,7 +62,7 @@ async function runJob(url: string, request: object = DAYS): Promise<any> {
 }
 
 test('the program is one file that needs no other, from the trigger to the results; while another holds the write lock, it waits', async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const server = await startServer(t, { cwd, env: DEV });
   const { job_id } = await ask(`${server.url}/simulate/trigger`, DAYS);
   const hold = `const database = new (require('node:sqlite').DatabaseSync)('data/jobs_dev.db', { timeout: 5000 });
@@ -83,8 +83,8 @@ test('the program is one file that needs no other, from the trigger to the resul
   assert.deepEqual([code, signal], [0, null]);
 });
 
-test('help and version open no database; an unknown command is named', async (t) => {
-  const cwd = installProgram(t);
+test('help and version open no database; an unknown command is named', async () => {
+  const cwd = installProgram();
   assert.deepEqual(await runProgram(['--help'], { cwd }), printed(named(generalHelp())));
   assert.deepEqual(await runHere(['--version'], { cwd }), printed('1.0.0\n'));
   for (const [command = '', run] of [
@@ -107,8 +107,8 @@ test('help and version open no database; an unknown command is named', async (t)
 });
 
 const noNode = isExecutable ? 'the executable brings its own Node' : false;
-test('on an old Node the program first says which one it needs', { skip: noNode }, (t) => {
-  const cwd = installProgram(t);
+test('on an old Node the program first says which one it needs', { skip: noNode }, () => {
+  const cwd = installProgram();
   const pretend = `Object.defineProperty(process.versions, 'node', { value: '22.12.0' }); process.argv.push('--version'); require('./server.js')`;
   assert.throws(
     () => execFileSync(process.execPath, ['-e', pretend], { cwd, stdio: 'pipe' }),
@@ -120,7 +120,7 @@ const levelOfHealthChecks = (log: string) =>
   /"level":"(\w+)","message":"health check"/.exec(log)?.[1];
 
 test('PROD starts without a key or a configuration; DEV leaves its database untouched, resets or keeps its own, and logs health checks at DEBUG', async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const list = `process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))`;
   writeFileSync(join(cwd, 'lists-modules.cjs'), list);
   openDatabase(join(cwd, 'data/jobs.db')).close(); // a new one needs the schema, which is packed
@@ -162,7 +162,7 @@ test('PROD starts without a key or a configuration; DEV leaves its database unto
 });
 
 test('a second server on the same database does not start, and names the first, beside which prices are imported; healthcheck reports on the first by its exit code', async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
   writeFileSync(join(cwd, 'early.csv'), `${HEADER}\nAAPL,2025-01-06,10,12,9,10.5,1000\n`);
   const early = await runHere(['import-prices', 'early.csv'], { cwd, env: DEV });
@@ -193,7 +193,7 @@ test('a second server on the same database does not start, and names the first, 
 });
 
 test('with MODEL_DAY_COMMAND every model-day runs through it', async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const script = `echo {model} {date} $TOLD$API_PORT >> seen; exec ${process.execPath} {arguments}`;
   const command = {
     MODEL_DAY_COMMAND: JSON.stringify(['/bin/sh', '-c', script]),
@@ -209,7 +209,7 @@ test('with MODEL_DAY_COMMAND every model-day runs through it', async (t) => {
 });
 
 test('Ctrl-C reaches the children too, but fails no model-day', inLongForm, async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const env = { ...DEV, PRESERVE_DEV_DATA: 'true' };
   const first = await startServer(t, { cwd, env, detached: true });
   const { job_id } = await ask(`${first.url}/simulate/trigger`, DAYS);
@@ -222,7 +222,7 @@ test('Ctrl-C reaches the children too, but fails no model-day', inLongForm, asyn
 });
 
 test('the demo finds a free port, knows its own token, shows trades and refusals, and serves until Ctrl-C', async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   // Its own models, not those of the default configuration.
   const models = [{ signature: 'gpt-5', enabled: true, repeats: 2 }];
   writeFileSync(join(cwd, 'configs/demo_config.json'), JSON.stringify({ models }));
@@ -255,7 +255,7 @@ test('the demo finds a free port, knows its own token, shows trades and refusals
 
 // Without a word about a service that cannot be reached.
 test('Ctrl-C in mid-demo ends it in order', { skip: noProc || leftToLongForm }, async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   // A child that ignores everything but SIGKILL keeps the service running until the demo's next
   // request.
   replaceAgent(cwd, agentFixture('ignores-term'));
@@ -276,7 +276,7 @@ test('Ctrl-C in mid-demo ends it in order', { skip: noProc || leftToLongForm }, 
 
 // A merged configuration that appears later is ignored.
 test('a container: the user configuration is merged, then served', inLongForm, async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const merged = join(cwd, RUNTIME_CONFIG);
   const early = await startServer(t, { cwd, env: DEV });
   const models = [{ signature: 'mine', enabled: true }];

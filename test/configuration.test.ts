@@ -10,8 +10,8 @@ import {
   readConfiguration,
   warnOfContent,
 } from '../src/basics/configuration.ts';
-import { temporaryFolder } from './support/service.ts';
 import { like, tableOf } from './support/text-table.ts';
+import { temporaryFolder } from './support/folder.ts';
 
 const DEFAULTS = {
   ...{ max_steps: 30, max_retries: 3, base_delay: 1, initial_cash: 10_000, dividends: true },
@@ -31,8 +31,8 @@ test('a configuration of the AI-Trader family loads unchanged', () => {
   });
 });
 
-test('a file may begin with a byte order mark, as Windows editors write it', (t) => {
-  const path = join(temporaryFolder(t), 'config.json');
+test('a file may begin with a byte order mark, as Windows editors write it', () => {
+  const path = join(temporaryFolder(), 'config.json');
   writeFileSync(path, '\ufeff{"models":[{"signature":"a"}]}');
   const signatures = readConfiguration(path).models.map(({ signature }) => signature);
   assert.deepEqual(signatures, ['a']);
@@ -110,8 +110,8 @@ test('symbols are normalised, without duplicates; a token may cost a dollar, and
   assert.equal(agent_config.dividends, false);
 });
 
-test('a prompt comes from the entry or from a file beside the configuration; one that cannot be read is an error', (t) => {
-  const folder = temporaryFolder(t);
+test('a prompt comes from the entry or from a file beside the configuration; one that cannot be read is an error', () => {
+  const folder = temporaryFolder();
   const path = join(folder, 'config.json');
   const prompts = join(folder, 'prompts');
   mkdirSync(prompts);
@@ -136,8 +136,8 @@ test('a prompt comes from the entry or from a file beside the configuration; one
     });
 });
 
-test('a file is parsed and checked once while it stays the same; an edit of it or of a prompt counts at the next request', (t) => {
-  const folder = temporaryFolder(t);
+test('a file is parsed and checked once while it stays the same; an edit of it or of a prompt counts at the next request', () => {
+  const folder = temporaryFolder();
   const path = join(folder, 'config.json');
   const models = ['a', 'b', 'c'].map((signature) => ({
     signature,
@@ -172,9 +172,9 @@ test('a file is parsed and checked once while it stays the same; an edit of it o
   assert.throws(prompts, /not found/);
 });
 
-test('the same text in another folder has the prompts of that folder', (t) => {
+test('the same text in another folder has the prompts of that folder', () => {
   const paths = ['one', 'two'].map((name) => {
-    const path = join(temporaryFolder(t), 'config.json');
+    const path = join(temporaryFolder(), 'config.json');
     writeFileSync(join(path, '../own.txt'), name);
     writeFileSync(path, '{"models":[{"signature":"a","prompt_file":"own.txt"}]}');
     return path;
@@ -183,8 +183,8 @@ test('the same text in another folder has the prompts of that folder', (t) => {
   assert.deepEqual(prompts, ['one', 'two', 'one', 'two']);
 });
 
-test('a configuration that requests share cannot be changed at any depth', (t) => {
-  const path = join(temporaryFolder(t), 'config.json');
+test('a configuration that requests share cannot be changed at any depth', () => {
+  const path = join(temporaryFolder(), 'config.json');
   writeFileSync(join(path, '../p.txt'), 'Be bold.');
   const models = [
     { signature: 'a', extra_body: { provider: { order: ['x'] } } },
@@ -268,8 +268,8 @@ test('an error names the path in the file', () => {
     );
 });
 
-test('a URL or key that says it is optional, or whose it is to be, counts as absent', (t) => {
-  const path = join(temporaryFolder(t), 'config.json');
+test('a URL or key that says it is optional, or whose it is to be, counts as absent', () => {
+  const path = join(temporaryFolder(), 'config.json');
   const placeholders = {
     openai_base_url: 'Optional: YOUR_OPENAI_BASE_URL,you can write them in .env file',
     openai_api_key: ' YOUR_OPENAI_API_KEY',
@@ -377,8 +377,8 @@ test('a job that was stored with less cash than is allowed now can still be read
   assert.equal(parseAgentConfiguration('{"initial_cash":0.00001}').initial_cash, 0.00001);
 });
 
-test('an error never repeats a value, which may be a key', (t) => {
-  const path = join(temporaryFolder(t), 'config.json');
+test('an error never repeats a value, which may be a key', () => {
+  const path = join(temporaryFolder(), 'config.json');
   const broken = [
     '{ "models": [ { "openai_api_key": "sk-secret" "x" } ] }',
     'sk-secret',
@@ -393,8 +393,8 @@ test('an error never repeats a value, which may be a key', (t) => {
   }
 });
 
-test('a missing file and a broken one have different errors', (t) => {
-  const path = join(temporaryFolder(t), 'config.json');
+test('a missing file and a broken one have different errors', () => {
+  const path = join(temporaryFolder(), 'config.json');
   const reading = () => readConfiguration(path);
   assert.throws(reading, /Server configuration file not found: .*config\.json/);
   const latin = Buffer.from('caf\xe9', 'latin1');

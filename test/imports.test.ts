@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from './support/service.ts';
+import { temporaryFolder } from './support/folder.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 const SOURCES = join(ROOT, 'src');
@@ -35,8 +35,8 @@ const SCRIPT = `
   console.log(JSON.stringify(found));
 `;
 
-test('importing a module writes nothing and opens nothing: what has effects is a call', (t) => {
-  const cwd = temporaryFolder(t);
+test('importing a module writes nothing and opens nothing: what has effects is a call', () => {
+  const cwd = temporaryFolder();
   mkdirSync(join(cwd, 'data'));
   writeFileSync(join(cwd, 'data/jobs_dev.db'), 'kept');
   const readable = ['src', 'node_modules', 'package.json'].map(

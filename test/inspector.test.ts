@@ -29,8 +29,8 @@ import {
   runProgram,
   startServer,
 } from './support/program.ts';
-import { temporaryFolder } from './support/service.ts';
 import { until } from './support/until.ts';
+import { temporaryFolder } from './support/folder.ts';
 
 /** Whoever reaches a process's inspector commands the process: nothing may open it. */
 
@@ -46,7 +46,7 @@ async function freePort(): Promise<number> {
 }
 
 test('SIGUSR1 opens no inspector in the service', { skip: noProc }, async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   // As a signal does that comes before the program's first line.
   writeFileSync(join(cwd, 'opens-inspector.cjs'), `require('node:inspector').open(0)`);
   const flags = ['--inspect-port=0', '--inspect-publish-uid=http,stderr'];
@@ -87,7 +87,7 @@ test('an inspector that a signal opened before the first line is closed, and onc
 
 // Short of memory, a model process ends first.
 test('what the service starts does not hear SIGUSR1', { skip: noProc }, async (t) => {
-  const path = join(temporaryFolder(t), 'a.db');
+  const path = join(temporaryFolder(), 'a.db');
   openDatabase(path).close();
   const others = new Set(childrenOf(process.pid));
   const ours = () => childrenOf(process.pid).filter((pid) => !others.has(pid));
@@ -123,8 +123,8 @@ test('what the service starts does not hear SIGUSR1', { skip: noProc }, async (t
   assert.equal(pids.map(scoreOf).filter((score) => score === '1000').length, 1);
 });
 
-test('no command runs with an inspector requested', async (t) => {
-  const cwd = installProgram(t);
+test('no command runs with an inspector requested', async () => {
+  const cwd = installProgram();
   const env = { NODE_OPTIONS: '--no-warnings --ins"pe"ct=0' };
   const inEnvironment = await runProgram(['--version'], { cwd, env });
   const onLine = await runProgram(['--version'], { cwd, flags: ['--inspect=127.0.0.1:0'] });
@@ -139,7 +139,7 @@ test('no command runs with an inspector requested', async (t) => {
 
 test("a child cannot command its parent through the parent's inspector", async (t) => {
   const port = await freePort();
-  const cwd = installProgram(t, {
+  const cwd = installProgram({
     models: [{ signature: String(port), enabled: true, openai_base_url: 'http://127.0.0.1:1/v1' }],
     agent_config: { stock_symbols: ['AAPL'] },
   });

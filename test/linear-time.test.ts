@@ -42,7 +42,7 @@ import { runTool } from '../src/trading/tools.ts';
 import { calculate } from '../src/trading/calculate.ts';
 import { readDecision } from '../src/trading/decision.ts';
 import { inLongForm, runs } from './support/long.ts';
-import { temporaryFolder } from './support/service.ts';
+import { temporaryFolder } from './support/folder.ts';
 
 /**
  * What takes text from outside takes time in proportion to its length. A text that takes
@@ -208,8 +208,8 @@ const files: [name: string, start: string, repeated: string, end?: string][] = [
   ],
 ];
 for (const [name, start, repeated, end = ''] of files) {
-  test(`a file of ${name}: in linear time`, inLongForm, async (t) => {
-    const path = join(temporaryFolder(t), 'prices.csv');
+  test(`a file of ${name}: in linear time`, inLongForm, async () => {
+    const path = join(temporaryFolder(), 'prices.csv');
     const database = openDatabase(':memory:');
     const importOf = async (length: number) => {
       writeFileSync(path, start + repeated.repeat(length / repeated.length) + end);
@@ -222,8 +222,8 @@ for (const [name, start, repeated, end = ''] of files) {
   });
 }
 
-test('a line of a file that does not end: in linear time', async (t) => {
-  const path = join(temporaryFolder(t), 'prices.csv');
+test('a line of a file that does not end: in linear time', async () => {
+  const path = join(temporaryFolder(), 'prices.csv');
   const read = async (length: number) => {
     writeFileSync(path, 'x'.repeat(length));
     const startedAt = cpuMs();

@@ -46,11 +46,11 @@ test('every package is locked by its hash, and none by the address of a registry
   }
 });
 
-test('the program contains the licences of the project and of everything bundled, and --licenses prints them', async (t) => {
+test('the program contains the licences of the project and of everything bundled, and --licenses prints them', async () => {
   assert.deepEqual([manifest.license, lock.packages[''].license], ['MIT', 'MIT']);
   const libraries = ['node_modules/eventsource-parser/LICENSE', 'node_modules/valibot/LICENSE.md'];
   const texts = ['LICENSE', ...libraries].map((path) => textOf(path).trim());
-  const { stdout: printed } = await runProgram(['--licenses'], { cwd: installProgram(t) });
+  const { stdout: printed } = await runProgram(['--licenses'], { cwd: installProgram() });
   const [comment = ''] = /^\/\*![^]*?\*\//.exec(textOf('dist/server.js')) ?? [];
   for (const text of texts) {
     assert.match(text, /^(The )?MIT License/i);
@@ -70,7 +70,7 @@ test('the program runs in strict mode', () => {
 });
 
 test('a failed command says where in the program, with --enable-source-maps in its source files', async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const env = { DEPLOYMENT_MODE: 'DEV' };
   const server = await startServer(t, { cwd, env });
   const database = new DatabaseSync(join(cwd, 'data/jobs_dev.db'));
@@ -160,7 +160,7 @@ const folders = process.env['PATH']?.split(':') ?? [];
 const hasNpm = folders.some((folder) => existsSync(join(folder, 'npm')));
 const skip = isExecutable ? 'npm runs dist/server.js' : !hasNpm && 'there is no npm here';
 test('SIGTERM to npm start ends the server', { skip }, async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   symlinkSync('.', join(cwd, 'dist'));
   // The scripts are those of the project; what they build is there already.
   writeFileSync(join(cwd, 'package.json'), JSON.stringify({ scripts: manifest.scripts }));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makers } from '../src/basics/makers.ts';
 import { readSettings } from '../src/basics/settings.ts';
-import { temporaryFolder } from './support/service.ts';
+import { temporaryFolder } from './support/folder.ts';
 
 const nowhere = { RUNTIME_CONFIG_PATH: '/nonexistent/runtime_config.json' };
 
@@ -116,8 +116,8 @@ test('all invalid settings are reported together', () => {
   );
 });
 
-test('the merged configuration takes precedence if it exists at the start', (t) => {
-  const merged = join(temporaryFolder(t), 'runtime_config.json');
+test('the merged configuration takes precedence if it exists at the start', () => {
+  const merged = join(temporaryFolder(), 'runtime_config.json');
   const path = () => readSettings({ RUNTIME_CONFIG_PATH: merged }).configurationPath;
   assert.equal(path(), 'configs/default_config.json');
   writeFileSync(merged, '{}');

@@ -24,7 +24,7 @@ async function startWithStuckChild(t: TestContext) {
   t.after(() => silent.close());
   const asked = new Promise((resolve) => silent.once('connection', resolve));
   const openai_base_url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  const cwd = installProgram(t, {
+  const cwd = installProgram({
     models: [{ signature: 'silent', enabled: true, openai_base_url }],
     agent_config: { stock_symbols: ['AAPL'] },
   });

@@ -32,7 +32,7 @@ const ENDED = ({ completed_at }: any) => completed_at !== null;
 
 /** A server on a small disk. */
 async function serveOnDisk(t: TestContext, env: Record<string, string> = DEV) {
-  const program = startOnDisk(t, [], { cwd: installProgram(t), env, kb: 16_000 });
+  const program = startOnDisk(t, [], { cwd: installProgram(), env, kb: 16_000 });
   const [, port] = await program.waitFor(LISTENING);
   return { ...program, url: `http://127.0.0.1:${port}` };
 }
@@ -97,7 +97,7 @@ test('a trigger on a full disk says so, and works when there is room again', onD
 });
 
 test('a disk that refuses to write: the job waits too', { skip: noLimits }, async (t) => {
-  const server = await startServer(t, { cwd: installProgram(t), env: DEV });
+  const server = await startServer(t, { cwd: installProgram(), env: DEV });
   const limitFileSize = (bytes: string) =>
     execFileSync('prlimit', ['--pid', String(server.process.pid), `--fsize=${bytes}:`]);
   const path = await jobUnderWay(server.url);
@@ -145,7 +145,7 @@ for (const [args, words, after, printed] of tooSmall) {
   const skip = noDisk || (args.startsWith('backup data') && leftToLongForm);
   // It leaves nothing, or what the next run completes.
   test(`a disk that is too small: ${args} says so`, { skip }, async (t) => {
-    const cwd = installProgram(t);
+    const cwd = installProgram();
     copyFileSync('docs/demo-package.db', join(cwd, 'jobs.db'));
     const before =
       'mkdir data/full && mv jobs.db data/ && mount -t tmpfs -o size=40k tmpfs data/full';
@@ -180,7 +180,7 @@ const starts: [name: string, kb: number, before: string, words: RegExp][] = [
 ];
 for (const [name, kb, before, words] of starts)
   test(`a disk that ${name} stops the start with the reason`, onDisk, async (t) => {
-    const program = startOnDisk(t, [], { cwd: installProgram(t), env: DEV, kb, before });
+    const program = startOnDisk(t, [], { cwd: installProgram(), env: DEV, kb, before });
     const { code, stderr } = await program.ended;
     assert.equal(code, 1);
     assert.match(stderr, words);
@@ -230,8 +230,8 @@ for (const [env, file, rows] of modes) {
   for (const [what, make, message] of rows) {
     // The short form starts PROD, which opens its database as commands do, on one row.
     const isStarted = isLong || env['DEPLOYMENT_MODE'] === 'DEV' || what === unusable[0]?.[0];
-    test(`${Object.values(env).join(' ')}: ${what} stops the start and is left unchanged`, async (t) => {
-      const cwd = installProgram(t);
+    test(`${Object.values(env).join(' ')}: ${what} stops the start and is left unchanged`, async () => {
+      const cwd = installProgram();
       const path = join(cwd, 'data', file);
       mkdirSync(dirname(path));
       make(path);
@@ -251,8 +251,8 @@ for (const [env, file, rows] of modes) {
   }
 }
 
-test('a file in place of the data folder stops the start with the reason', async (t) => {
-  const cwd = installProgram(t);
+test('a file in place of the data folder stops the start with the reason', async () => {
+  const cwd = installProgram();
   writeFileSync(join(cwd, 'data'), 'mine');
   const { code, stderr } = await runProgram([], { cwd });
   assert.deepEqual([code, readFileSync(join(cwd, 'data'), 'utf8')], [1, 'mine']);

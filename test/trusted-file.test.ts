@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { loadEnvironmentFile } from '../src/commands/command-line.ts';
 import { readConfiguration } from '../src/basics/configuration.ts';
 import { ServiceError } from '../src/basics/domain.ts';
 import { readAccessTokens } from '../src/http/access.ts';
 import { ForeignFile, readTrustedFile } from '../src/basics/trusted-file.ts';
-import { temporaryFolder } from './support/service.ts';
+import { temporaryFolder } from './support/folder.ts';
 
 /** A user of the machine who is neither this process's nor root. */
 const STRANGER = 54_321;
@@ -29,8 +29,8 @@ function write(path: string, text: string): void {
 }
 
 /** A folder that everyone may write, as `/tmp` is. */
-function sharedFolder(t: TestContext, mode = 0o1777): string {
-  const folder = join(temporaryFolder(t), 'shared');
+function sharedFolder(mode = 0o1777): string {
+  const folder = join(temporaryFolder(), 'shared');
   mkdirSync(folder);
   chmodSync(folder, mode);
   return folder;
@@ -64,8 +64,8 @@ function readAsEnvironment(path: string): unknown {
 }
 
 for (const [kind, read, content, code] of readers) {
-  test(`${kind} of another user, where others may write, is refused`, { skip: notRoot }, (t) => {
-    const path = join(sharedFolder(t), 'file');
+  test(`${kind} of another user, where others may write, is refused`, { skip: notRoot }, () => {
+    const path = join(sharedFolder(), 'file');
     write(path, content);
     read(path);
     chownSync(path, STRANGER, STRANGER);
@@ -75,7 +75,7 @@ for (const [kind, read, content, code] of readers) {
   });
 
   test(`${kind} that is not a regular file is refused at once`, async (t) => {
-    const folder = sharedFolder(t);
+    const folder = sharedFolder();
     const [fifo, socket] = [join(folder, 'fifo'), join(folder, 'socket')];
     execFileSync('mkfifo', [fifo]);
     const server = createServer().listen(socket);
@@ -85,8 +85,8 @@ for (const [kind, read, content, code] of readers) {
     assert.throws(() => read(folder), { code, message: /it is a folder/ });
   });
 
-  test(`${kind} that is too large, or not UTF-8, is refused`, (t) => {
-    const path = join(sharedFolder(t), 'file');
+  test(`${kind} that is too large, or not UTF-8, is refused`, () => {
+    const path = join(sharedFolder(), 'file');
     writeFileSync(path, Buffer.alloc(5 * 1024 * 1024, 0x20));
     assert.throws(() => read(path), { code, message: /larger than|more than/ });
     writeFileSync(path, Buffer.from(`${content}\xe9`, 'latin1'));
@@ -160,16 +160,16 @@ function ownedIn(shared: string, mode: number, owner: number): string {
 }
 
 for (const [name, place, isRead] of places) {
-  test(`a file is ${isRead ? 'read' : 'refused'}: ${name}`, { skip: notRoot }, (t) => {
-    const folder = sharedFolder(t);
+  test(`a file is ${isRead ? 'read' : 'refused'}: ${name}`, { skip: notRoot }, () => {
+    const folder = sharedFolder();
     const path = place(folder, own(inside(join(folder, '../theirs')), STRANGER));
     if (isRead) assert.equal(readTrustedFile(path, 100).toString(), 'text');
     else assert.throws(() => readTrustedFile(path, 100), ForeignFile);
   });
 }
 
-test('paths through links, dots and loops lead where the system takes them', (t) => {
-  const folder = temporaryFolder(t);
+test('paths through links, dots and loops lead where the system takes them', () => {
+  const folder = temporaryFolder();
   const path = inside(join(folder, 'deep'));
   mkdirSync(join(folder, 'other'));
   symlinkSync(join(folder, 'deep'), join(folder, 'other/linked'));

@@ -118,7 +118,8 @@ function reasonsInWords(refused: readonly RefusedBar[]): string {
 function refusedBarsWarning(refusedBars: readonly RefusedBar[]): string {
   const first = new Map(refusedBars.toReversed().map((bar) => [bar.symbol, bar]));
   const bars = [...first.values()].sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
-  return `${count(refusedBars.length, 'bar')} ${refusedBars.length === 1 ? 'was' : 'were'} not plausible and not stored: ${reasonsInWords(bars)}`;
+  const verb = refusedBars.length === 1 ? 'was' : 'were';
+  return `${count(refusedBars.length, 'bar')} ${verb} not plausible and not stored: ${reasonsInWords(bars)}`;
 }
 
 function leftOut(dates: readonly DatePrices[]): string[] {

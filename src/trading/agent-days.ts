@@ -22,7 +22,7 @@ export interface AgentDay {
 }
 
 export interface AgentDays {
-  /** Opens a day until it is closed; `expiresAt` is told to the agent. */
+  /** Opens a day until it is closed; the agent reads `expiresAt` in its request. */
   open(
     session: Session,
     day: { body: Json; maxToolCalls: number; expiresAt: Date },

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
-import { folderOfProcess } from '../support/folder.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { multiplyModels } from '../support/multiply.ts';
 import { fillWithTrackRecords } from '../support/track-records.ts';
 
 test('copies of a model have its days, each of which begins with the day before of the same copy', (t) => {
-  const path = join(folderOfProcess(), 'multiplied.db');
+  const path = join(temporaryFolder(), 'multiplied.db');
   fillWithTrackRecords(path, { models: ['model-0'], days: 12, datesPerJob: 5 });
   const countOf = (database: Pick<DatabaseSync, 'prepare'>, table: string) =>
     Number(database.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.['count']);

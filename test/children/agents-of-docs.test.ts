@@ -9,7 +9,7 @@ import { ledgerOf } from '../support/ledger.ts';
 import { startModelServer } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';
 import { assertReplays } from '../support/replays.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** The agents of docs/agents.md, as they stand there, trade whole jobs. */
 
@@ -25,7 +25,7 @@ async function start(t: TestContext, name: string, args: string[] = []): Promise
   const found = programs.find((program) => program.name === name);
   assert(found, `docs/agents.md has ${name}`);
   assert.ok(found.text.trimEnd().split('\n').length <= 40, `${name} has at most 40 lines`);
-  const path = join(temporaryFolder(t), name);
+  const path = join(temporaryFolder(), name);
   writeFileSync(path, found.text);
   const command = name.endsWith('.py') ? 'python3' : process.execPath;
   const child: ChildProcess = spawn(command, [path, '0', ...args], {

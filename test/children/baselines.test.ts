@@ -134,7 +134,7 @@ test('a baseline continues wherever a crash cut its day, as its entry was stored
   ];
   for (const [messages, change] of changes) {
     change();
-    const folder = crashed(t, first.folder, cutAfter(messages));
+    const folder = crashed(first.folder, cutAfter(messages));
     const second = await serve(t, { configuration: null, folder });
     const { status, details } = await second.waitForJob(jobId);
     assert.deepEqual([status, details[0].error], ['completed', null], `${messages} messages`);

@@ -36,7 +36,7 @@ async function cutEverywhere(
   assert.deepEqual(ledgerOf(first.database, 'm'), BOUGHT);
   await first.stop();
   for (const messages of kept) {
-    const folder = crashed(t, first.folder, cutAfter(messages));
+    const folder = crashed(first.folder, cutAfter(messages));
     const second = await startTestService(t, {
       agent,
       configuration: null,

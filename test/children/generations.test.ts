@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
-import { type TestService, startTestService, temporaryFolder } from '../support/service.ts';
+import { type TestService, startTestService } from '../support/service.ts';
 import { staleNow } from '../support/stale.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const PRICES = `
   AAPL 2025-11-10 100 101
@@ -21,7 +22,7 @@ const TUESDAY = { start_date: '2025-11-11', end_date: '2025-11-11' };
 
 /** Services one after another on one database, each with models that follow another script. */
 function sequence(t: Parameters<typeof startTestService>[0]) {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   let prices: string | undefined = PRICES;
   return async (script: Script): Promise<TestService> => {
     const service = await startTestService(t, {

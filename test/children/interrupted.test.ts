@@ -124,7 +124,7 @@ test('a day with one answer and its results, after a crash', async (t) => {
   const again = [['fail', 'asked again']] as Script[string][0];
   for (const [name, sql, sessions, kept] of edits)
     await t.test(name, async (t) => {
-      const options = { folder: crashed(t, folder, sql), isForged: true };
+      const options = { folder: crashed(folder, sql), isForged: true };
       const service = await serve(t, { '*': kept === '' ? [again] : [[buy('AAPL', 5)]] }, options);
       await service.waitForJob(jobId);
       assert.match(sessionsOf(service).join(', '), like(sessions));

@@ -19,7 +19,8 @@ import { modelDaysOf, noProc, visibleTextOf } from '../support/processes.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { startProdService } from '../support/prod.ts';
 import { EVERYTHING } from '../support/published.ts';
-import { builtPages, temporaryFolder, type TestService } from '../support/service.ts';
+import { builtPages, type TestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const RANGE = {
   start_date: isLong ? '2025-10-06' : '2025-10-15',
@@ -118,7 +119,7 @@ test('six models with keys and endpoints of their own, side by side: no key is w
   assert.equal(seenOfProcesses.length, MODELS.length);
   assert.ok(seenOfProcesses.every((text) => text.includes(`model-day ${DATE_OF_THE_LOOK}`)));
   const answers = JSON.stringify(trigger) + (await allAnswers(service, trigger.job_id));
-  const copies = temporaryFolder(t);
+  const copies = temporaryFolder();
   const path = service.settings.databasePath;
   const watched = { signal: new AbortController().signal, onProgress: () => {} };
   await packageJob({ path, jobId: trigger.job_id, target: join(copies, 'package.db') });

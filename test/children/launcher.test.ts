@@ -23,9 +23,10 @@ import {
 } from '../support/launchers.ts';
 import { isRunning, noProc } from '../support/processes.ts';
 import { recordsOf } from '../support/records.ts';
-import { realAgent, startTestService, temporaryFolder } from '../support/service.ts';
+import { realAgent, startTestService } from '../support/service.ts';
 import { leftToLongForm } from '../support/long.ts';
 import { like, tableOf } from '../support/text-table.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** Model-days through MODEL_DAY_COMMAND, with small launchers of this machine. */
 
@@ -182,8 +183,8 @@ test('a launcher for whose pipes there are too few open files is tried again, an
 
 test('a launcher gets flags and a short loader, PATH, HOME and the variables that are named, and nothing else', {
   skip: noProc,
-}, async (t) => {
-  const file = join(temporaryFolder(t), 'tells.cjs');
+}, async () => {
+  const file = join(temporaryFolder(), 'tells.cjs');
   const own = `[require('node:os').getPriority(), require('node:fs').readFileSync('/proc/self/stat', 'utf8').split(' ')[4] - process.pid]`;
   writeFileSync(
     file,
@@ -221,8 +222,8 @@ test('a launcher gets flags and a short loader, PATH, HOME and the variables tha
 
 test('a launcher ends in order, after a success too: the end of its stdin, TERM, KILL', {
   skip: noProc || leftToLongForm,
-}, async (t) => {
-  const file = join(temporaryFolder(t), 'seen');
+}, async () => {
+  const file = join(temporaryFolder(), 'seen');
   const outcome = '{"type":"outcome","result":{"status":"finished","summary":"done"}}';
   const script = `trap 'echo TERM >> ${file}' TERM; echo $$ > ${file}; echo '${outcome}'
     cat >/dev/null; echo end of stdin >> ${file}; while :; do sleep 0.01; done`;
@@ -288,7 +289,7 @@ test('a launcher that starts nothing fails each model-day with what it said, and
 });
 
 test('a launcher that is removed during a job ends it there; what is completed stays', async (t) => {
-  const file = join(temporaryFolder(t), 'run');
+  const file = join(temporaryFolder(), 'run');
   writeFileSync(file, '#!/bin/sh\nexec "$@"\n');
   chmodSync(file, 0o755);
   let starts = 0;

@@ -8,7 +8,8 @@ import { loaderText, packProgram } from '../../src/children/launcher.ts';
 import { CAN_RESTRICT_NETWORK } from '../../src/children/process.ts';
 import { agentFixture } from '../support/agents.ts';
 import { NODE, endpoint, runThrough, shell } from '../support/launchers.ts';
-import { realAgent, temporaryFolder } from '../support/service.ts';
+import { realAgent } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * What a launcher runs: the loader, and behind it the program, over the pipe that the launcher
@@ -80,8 +81,8 @@ test('a Node that would refuse the network, because this one cannot allow it, is
   );
 });
 
-test('a child exits with code 0 when its outcome is sent and its stdin ends', async (t) => {
-  const file = join(temporaryFolder(t), 'code');
+test('a child exits with code 0 when its outcome is sent and its stdin ends', async () => {
+  const file = join(temporaryFolder(), 'code');
   const options = { model: endpoint, program: await realAgent() };
   await runThrough(shell(`NODE; echo $? > ${file}`), options);
   assert.equal(readFileSync(file, 'utf8'), '0\n');

@@ -134,7 +134,7 @@ test('children that wait for their models exit by themselves when their parent i
   const models = ['model-a', 'model-b'].map((signature) => ({
     ...{ signature, enabled: true, openai_base_url: server.baseUrl },
   }));
-  const cwd = installProgram(t, { models, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } });
+  const cwd = installProgram({ models, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } });
   mkdirSync(join(cwd, 'data'));
   const database = openDatabase(join(cwd, 'data/jobs.db'));
   storePrices(database, PRICES);

@@ -221,7 +221,7 @@ for (const api of apiDialects)
     for (const kept of WRITTEN) {
       asked = [];
       const cut = `DELETE FROM reasoning_logs WHERE message_index >= ${kept}`;
-      const later = await restart(t, crashed(t, first.folder, cut));
+      const later = await restart(t, crashed(first.folder, cut));
       await later.waitForJob(body.job_id);
       const answers = ROLES.slice(0, kept).filter((role) => role === 'assistant').length;
       const { status, used, ledger } = await outcomeOf(later, body.job_id);

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { canInstall, NPM_INSTALL, run } from '../support/foreign-tools.ts';
 import { lastWeekdays } from '../support/market.ts';
 import { installProgram, startServer } from '../support/program.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * Clients that other programs generate from the interface description, as they come, run a whole
@@ -43,7 +43,7 @@ const STRICT = {
 /** The built program with a token, in DEV mode; resolves to the arguments of a client. */
 async function startService(t: TestContext): Promise<string[]> {
   const env = { DEPLOYMENT_MODE: 'DEV', API_TOKEN: TOKEN };
-  const { url } = await startServer(t, { cwd: installProgram(t), env });
+  const { url } = await startServer(t, { cwd: installProgram(), env });
   return [url, TOKEN, firstDate, lastDate];
 }
 
@@ -86,7 +86,7 @@ function checkJob(text: string): void {
 }
 
 test('a TypeScript client that openapi-typescript made compiles under strict and runs a whole job', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   const install = () => run('npm', [...NPM_INSTALL, ...TYPESCRIPT_TOOLS], { cwd: folder });
   if (!canInstall(t, 'openapi-typescript', install)) return;
@@ -101,7 +101,7 @@ test('a TypeScript client that openapi-typescript made compiles under strict and
 });
 
 test('a Python client that openapi-python-client made runs a whole job', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const bin = join(folder, 'venv/bin');
   const install = () => {
     run('python3', ['-m', 'venv', 'venv'], { cwd: folder });

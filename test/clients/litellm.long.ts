@@ -11,8 +11,8 @@ import type { Step } from '../support/dialect-servers.ts';
 import { canInstall, run } from '../support/foreign-tools.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { startProdService } from '../support/prod.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * LiteLLM's proxy is independent of this project. It serves one scripted model in each of the three
@@ -118,7 +118,7 @@ async function startProxy(t: TestContext, command: string, folder: string): Prom
 test('the same day through six ways of LiteLLM: the same positions, conversation and costs', {
   timeout: TEST_MS,
 }, async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const command = proxyIn(t, folder);
   if (command === null) return;
   const proxy = await startProxy(t, command, folder);

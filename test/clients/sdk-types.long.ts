@@ -8,7 +8,7 @@ import type { ChatMessage } from '../../src/agent/model.ts';
 import type { Json } from '../../src/basics/json.ts';
 import { toolParameters } from '../../src/trading/tool-parameters.ts';
 import { canInstall, NPM_INSTALL, run } from '../support/foreign-tools.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * The bodies of requests compile against the types of the makers' own libraries, which their
@@ -57,7 +57,7 @@ const cases: [api: keyof typeof TYPES, answer: string, parameters: Json][] = [
 ];
 
 test("the bodies of requests compile against the types of the makers' libraries", (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
   const limits = { cwd: folder, timeout: COMMAND_MS };
   const install = () => run('npm', [...NPM_INSTALL, ...LIBRARIES], limits);

@@ -11,7 +11,7 @@ const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const TOKEN = 'a-token-that-is-never-printed';
 
 test('with a token set, the server requires it, the health check does not, and no output contains it', async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const env = { ...DEV, API_TOKEN: TOKEN, LOG_LEVEL: 'DEBUG' };
   const server = await startServer(t, { cwd, env });
   assert.equal((await fetch(`${server.url}/jobs`)).status, 401);
@@ -26,8 +26,8 @@ test('with a token set, the server requires it, the health check does not, and n
   assert.doesNotMatch(stdout + stderr, new RegExp(TOKEN));
 });
 
-test('tokens that cannot be used stop the start before anything is touched, and the message has no token', async (t) => {
-  const cwd = installProgram(t);
+test('tokens that cannot be used stop the start before anything is touched, and the message has no token', async () => {
+  const cwd = installProgram();
   writeFileSync(join(cwd, 'faulty.txt'), `good\n${TOKEN} may read\n`);
   const env = { ...DEV, API_PORT: '0', API_TOKENS_FILE: 'faulty.txt' };
   const { code, stdout, stderr } = await runProgram([], { cwd, env });

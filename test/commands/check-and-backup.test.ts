@@ -34,8 +34,8 @@ import {
 import { like } from '../support/text-table.ts';
 
 /** A folder with the program and the books of `fourDays` as its database; `sql` is done to them. */
-async function installWithBooks(t: TestContext, sql = '', model = 'model-b'): Promise<string> {
-  const cwd = installProgram(t);
+async function installWithBooks(sql = '', model = 'model-b'): Promise<string> {
+  const cwd = installProgram();
   mkdirSync(join(cwd, 'data'));
   const { database, day } = await fourDays(join(cwd, 'data/jobs.db'));
   await day('2025-01-07', [], model);
@@ -57,8 +57,8 @@ function changed(path: string, sql: string): void {
   database.close();
 }
 
-test('check: books that add up', async (t) => {
-  const cwd = await installWithBooks(t);
+test('check: books that add up', async () => {
+  const cwd = await installWithBooks();
   const before = contentOf(join(cwd, 'data'));
   const [code, file = '', ...lines] = await linesOf(cwd, 'check');
   assert.equal(code, 0);
@@ -68,7 +68,7 @@ test('check: books that add up', async (t) => {
 });
 
 test('commands answer at once where a file is not a regular one', inLongForm, async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   mkdirSync(join(cwd, 'data'));
   execFileSync('mkfifo', [join(cwd, 'fifo'), join(cwd, 'data/jobs.db')]);
   const commands = ['check fifo', 'check', 'check --replay fifo', 'view fifo', 'view /dev/zero'];
@@ -83,9 +83,9 @@ test('commands answer at once where a file is not a regular one', inLongForm, as
 
 const SOUND = ['file: sound', 'ledger: 5 model-days of 2 models, 8 positions'];
 
-test('check: books that do not add up, as lines, and exit code 1', async (t) => {
+test('check: books that do not add up, as lines, and exit code 1', async () => {
   const sql = 'UPDATE positions SET cash_e4 = cash_e4 + 10000 WHERE position_id IN (1, 7)';
-  const cwd = await installWithBooks(t, sql);
+  const cwd = await installWithBooks(sql);
   const [code, , ...lines] = await linesOf(cwd, 'check', 'data/jobs.db');
   assert.equal(code, 1);
   assert.deepEqual(lines, [
@@ -99,8 +99,8 @@ test('check: books that do not add up, as lines, and exit code 1', async (t) => 
   ]);
 });
 
-test('check --replay: also how many model-days are the same; exit code 1 and the day by name where words differ', async (t) => {
-  const cwd = await installWithBooks(t);
+test('check --replay: also how many model-days are the same; exit code 1 and the day by name where words differ', async () => {
+  const cwd = await installWithBooks();
   const replayed = (count: number) =>
     `replay: ${count} of 5 model-days replayed: same reports, same answers, same books`;
   const [code, , ...lines] = await linesOf(cwd, 'check', '--replay');
@@ -119,10 +119,10 @@ test('check --replay: also how many model-days are the same; exit code 1 and the
   ]);
 });
 
-test('check: stale and unverifiable model-days are not errors', async (t) => {
+test('check: stale and unverifiable model-days are not errors', async () => {
   const bar = `('AAPL', '2025-01-07', 90, 91)`;
   const sql = `INSERT OR REPLACE INTO price_data (symbol, date, open, close) VALUES ${bar}`;
-  const [code, , ...lines] = await linesOf(await installWithBooks(t, sql), 'check');
+  const [code, , ...lines] = await linesOf(await installWithBooks(sql), 'check');
   assert.equal(code, 0);
   const found = '      session_prices AAPL, open_e4: stored 1040000, replayed 1030000';
   assert.ok(lines.includes(found));
@@ -139,8 +139,8 @@ test('check: stale and unverifiable model-days are not errors', async (t) => {
   ]);
 });
 
-test('check: a damaged file', async (t) => {
-  const cwd = await installWithBooks(t);
+test('check: a damaged file', async () => {
+  const cwd = await installWithBooks();
   const path = join(cwd, 'data/jobs.db');
   const database = openDatabase(path);
   const sql = `SELECT rootpage FROM sqlite_schema WHERE name = 'holdings'`;
@@ -159,16 +159,16 @@ test('check: a damaged file', async (t) => {
   assert.match(backup.stderr, /^Cannot back up to copy\.db: database disk image is malformed\n$/);
 });
 
-test('check: text from a database cannot control the terminal', async (t) => {
+test('check: text from a database cannot control the terminal', async () => {
   const sql = 'UPDATE positions SET daily_profit_e4 = 1 WHERE position_id = 8';
-  const cwd = await installWithBooks(t, sql, 'evil\u001b[2J');
+  const cwd = await installWithBooks(sql, 'evil\u001b[2J');
   const [, ...lines] = await linesOf(cwd, 'check');
   const isShown = lines.some((line) => line.startsWith('    evil\ufffd[2J 2025-01-07'));
   assert.ok(isShown, lines.join('\n'));
 });
 
 test('restore: brings back a backup, moves the database aside, and refuses while a service runs on it', async (t) => {
-  const cwd = await installWithBooks(t);
+  const cwd = await installWithBooks();
   assert.equal((await runInProcess(['backup', 'copy.db'], { cwd })).code, 0);
   const [code, first, second = ''] = await linesOf(cwd, 'restore', 'copy.db');
   assert.equal(code, 0);
@@ -196,8 +196,8 @@ test('restore: brings back a backup, moves the database aside, and refuses while
   assert.equal((await server.ended).code, 0);
 });
 
-test('commands name files that they cannot use', async (t) => {
-  const cwd = installProgram(t);
+test('commands name files that they cannot use', async () => {
+  const cwd = installProgram();
   changed(join(cwd, 'old.db'), 'PRAGMA user_version = 999');
   const missing = 'There is no database missing.db';
   const byDefault = 'There is no database data/jobs.db (DEPLOYMENT_MODE=PROD)';
@@ -218,8 +218,8 @@ test('commands name files that they cannot use', async (t) => {
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', PROGRAM_FILE]);
 });
 
-test('check: whether a package still has its manifest is said, and an empty file is an error', async (t) => {
-  const cwd = installProgram(t);
+test('check: whether a package still has its manifest is said, and an empty file is an error', async () => {
+  const cwd = installProgram();
   const path = join(cwd, 'paper.db');
   const look = async () => {
     const { code, stdout, stderr } = await runInProcess(['check', '--replay', 'paper.db'], { cwd });
@@ -291,7 +291,7 @@ async function serverWithJob(t: TestContext, cwd: string, start_date: string, en
 }
 
 test('backup --job and view, beside a running server and in a read-only folder: no byte and no file changes', async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const { server, job } = await serverWithJob(t, cwd, '2025-11-24');
 
   // A single read of its own would change the index of the server's log.
@@ -370,7 +370,7 @@ const viewed = `
 
 // With the risk-free rate of its author.
 test('view shows the same bytes of a package in every environment', inLongForm, async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const { server, job } = await serverWithJob(t, cwd, '2025-10-30', { RISK_FREE_RATE: '0.04' });
   const args = ['backup', '--job', job, 'paper.db'];
   const packaged = await runInProcess(args, { cwd, env: DEV });

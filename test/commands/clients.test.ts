@@ -23,7 +23,7 @@ const RANGE = ['--start', '2025-11-10', '--end', '2025-11-12'];
 let cwd: string;
 let server: Program & { url: string };
 before(async (t) => {
-  cwd = installProgram(t as TestContext);
+  cwd = installProgram();
   server = await startServer(t as TestContext, { cwd, env: DEV });
 });
 const run = (args: readonly string[], env: Record<string, string> = {}) =>

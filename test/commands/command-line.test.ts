@@ -10,9 +10,9 @@ import { outliveReaders } from '../../src/commands/terminal.ts';
 import { commands } from '../../src/commands/table.ts';
 import { noLimits } from '../support/disk.ts';
 import { ask, installProgram, RUNTIME_CONFIG } from '../support/program.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { tableOf } from '../support/text-table.ts';
 import { until } from '../support/until.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 test('every page of help fits on a screen', () => {
   const pages = Object.entries(commands).map(([name, command]) => commandHelp(name, command));
@@ -59,7 +59,7 @@ test('a reader that has gone is outlived, and any other failure to write is thro
 
 // And logs again when there is room.
 test('a service whose log finds no room in its file serves on', { skip: noLimits }, async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const log = join(cwd, 'log');
   const stdio = ['ignore', 'ignore', openSync(log, 'w')] as const;
   const env = { API_PORT: '0', RUNTIME_CONFIG_PATH: RUNTIME_CONFIG };
@@ -150,7 +150,7 @@ function load(
   content: string | Buffer | undefined,
   environment: NodeJS.ProcessEnv = {},
 ): NodeJS.ProcessEnv {
-  process.chdir(temporaryFolder(t));
+  process.chdir(temporaryFolder());
   t.after(() => process.chdir(HOME));
   if (content !== undefined) writeFileSync('.env', content);
   loadEnvironmentFile(environment);

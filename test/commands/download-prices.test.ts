@@ -20,7 +20,7 @@ const prices = ['AAPL', 'MSFT', 'NVDA']
 
 async function install(t: TestContext, options: PriceServerOptions) {
   const server = await startPriceServer(t, { prices, ...options });
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const own = { ALPHAADVANTAGE_API_KEY: KEY, ALPHAVANTAGE_BASE_URL: server.url };
   const run = (args: readonly string[], more: Record<string, string> = {}) =>
     runInProcess(['download-prices', ...args], { cwd, env: { ...own, ...more } });
@@ -216,7 +216,7 @@ test('from Massive it downloads days, with the trading days before them; killed 
   const days = [...history, ...WEEK].flatMap((date) =>
     ['AAPL', 'MSFT'].map((symbol) => `${symbol} ${date} 100 101`),
   );
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const server = await startMassiveServer(t, { prices: days.join('\n') });
   const env = { POLYGON_API_KEY: MASSIVE_KEY, MASSIVE_BASE_URL: server.url };
   const args = ['download-prices', ...RANGE, '--symbols', 'AAPL,MSFT'];

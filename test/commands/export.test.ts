@@ -26,7 +26,7 @@ import {
   whereIs,
 } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** The command `export conversations`. */
 
@@ -56,7 +56,7 @@ const trade: Behaviour = (request) => {
 
 /** A service whose database is where the command looks for it, with its job completed. */
 async function ranWith(t: TestContext, behaviour: Behaviour) {
-  const cwd = temporaryFolder(t);
+  const cwd = temporaryFolder();
   mkdirSync(join(cwd, 'data'));
   const { baseUrl, requests } = await startModelServer(t, behaviour);
   const service = await startProdService(t, {
@@ -151,8 +151,8 @@ test('filters choose the model-days; reasoning is added on request', async (t) =
 });
 
 // An export leaves nothing, and what is printed says so.
-test('a file that the system cuts short is an error', { skip: noLimits }, async (t) => {
-  const cwd = installProgram(t);
+test('a file that the system cuts short is an error', { skip: noLimits }, async () => {
+  const cwd = installProgram();
   mkdirSync(join(cwd, 'data'));
   copyFileSync('docs/demo-package.db', join(cwd, 'data/jobs.db'));
   const args = ['export', 'conversations', 'days.jsonl'];

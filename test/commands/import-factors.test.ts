@@ -24,7 +24,7 @@ const MOMENTUM =
   'Momentum, daily\r\n\r\n,Mom   \r\n20250902,    0.43\r\n20250903,   -999\r\n\r\nCopyright\r\n';
 
 test('import-factors reads the files of the data library, and says what it replaced and refused', async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const env = { DEPLOYMENT_MODE: 'DEV', PRESERVE_DEV_DATA: 'true' };
   const write = (name: string, text: string) => writeFileSync(join(cwd, name), text);
   write('five.CSV', FIVE);
@@ -73,8 +73,8 @@ const wrong: [text: string, says: string, options?: string][] = [
     'would be 21 factors, and at most 20 are stored',
   ],
 ];
-test('a file that has no factors is refused with what is wrong', async (t) => {
-  const cwd = installProgram(t);
+test('a file that has no factors is refused with what is wrong', async () => {
+  const cwd = installProgram();
   for (const [text, says, options = ''] of wrong) {
     writeFileSync(join(cwd, 'wrong.csv'), `${text}\n`);
     const args = ['import-factors', ...options.split(' ').filter(Boolean), 'wrong.csv'];

@@ -18,7 +18,7 @@ function importing(cwd: string, files: Record<string, string | Buffer>, ...optio
 
 const BARS = 'symbol,date,open,close\n';
 
-test('text in a file cannot control the terminal', async (t) => {
+test('text in a file cannot control the terminal', async () => {
   const texts = hostileStrings.map(({ text }) => text).filter((text) => text.length < 1_000);
   const cells = texts.map((text) => `"${text.replaceAll('"', '""').replaceAll('\n', '')}"`);
   const rows = cells.flatMap((cell) => [
@@ -28,7 +28,7 @@ test('text in a file cannot control the terminal', async (t) => {
   ]);
   const columns = cells.map((cell) => cell.replaceAll(',', '')).join(',');
   const others = ',x'.repeat(cells.length);
-  const { stdout, stderr } = await importing(installProgram(t), {
+  const { stdout, stderr } = await importing(installProgram(), {
     'prices.csv': `${BARS}${rows.join('\n')}\n`,
     'columns.csv': `date,open,close,${columns}\n2025-01-06,1,1${others}\n2025-01-06,2,1${others}\n`,
     'refusal.json': JSON.stringify({ 'Error Message': texts.join(' ') }),
@@ -40,8 +40,8 @@ test('text in a file cannot control the terminal', async (t) => {
   assert.doesNotMatch((stdout + stderr).replaceAll('\n', ''), /\p{Cc}|\p{Bidi_Control}/u);
 });
 
-test('a file that cannot be imported is exit code 1, and the others are stored', async (t) => {
-  const cwd = installProgram(t);
+test('a file that cannot be imported is exit code 1, and the others are stored', async () => {
+  const cwd = installProgram();
   const bad = Array.from({ length: 25 }, (_, index) => `AAPL,0000-01-${10 + (index % 20)},1,1\n`);
   const text = `${BARS}${bad.join('')}AAPL,soon,1,1\nAAPL,2025-01-06,1,1\n`;
   writeFileSync(join(cwd, 'good.csv'), text);
@@ -62,11 +62,11 @@ test('a file that cannot be imported is exit code 1, and the others are stored',
   ]);
 });
 
-test('dividends are imported beside prices, and those in other currencies are warned of, twenty times at most', async (t) => {
+test('dividends are imported beside prices, and those in other currencies are warned of, twenty times at most', async () => {
   const days = Array.from({ length: 25 }, (_, index) => `ENB,2024-01-${10 + (index % 12)}`);
   const foreign = days.map((day) => `${day},0.915,CAD\n`).join('');
   const own = 'AAPL,2024-05-10,0.25,USD\nENB,2024-01-05,0.1,\nENB,2024-05-14,0.1,\n';
-  const { code, stdout, stderr } = await importing(installProgram(t), {
+  const { code, stdout, stderr } = await importing(installProgram(), {
     'good.csv.gz': gzipSync(`${BARS}AAPL,2024-05-10,1,1\n`),
     'dividends.csv': `symbol,ex_date,amount,currency\n${own}${foreign}`,
     'none.json': '{"symbol": "BRK-B", "data": []}',
@@ -89,8 +89,8 @@ Stored in data/jobs.db, the database of PROD mode.
   assert.match(stderr, /^dividends\.csv:5: refused, not in USD: "CAD"\n/);
 });
 
-test('the summary names up to ten symbols, and says what the prices were taken as, why, and how to say otherwise', async (t) => {
-  const cwd = installProgram(t);
+test('the summary names up to ten symbols, and says what the prices were taken as, why, and how to say otherwise', async () => {
+  const cwd = installProgram();
   const bars = [...'ABCDEFGHIJKL'].map(
     (letter) => `S${letter},2024-05-09,400,400,0\nS${letter},2024-05-10,100,100,4\n`,
   );
@@ -117,8 +117,8 @@ yahoo.csv: Yahoo CSV
   assert.match(wrong.stderr, /--as is one of raw, split-adjusted, total-return, not "adjusted"/);
 });
 
-test('an import that brings a split names the stored prices that it contradicts', async (t) => {
-  const cwd = installProgram(t);
+test('an import that brings a split names the stored prices that it contradicts', async () => {
+  const cwd = installProgram();
   await importing(cwd, { 'A.csv': 'date,open,close\n2024-05-09,400,400\n' });
   const split = 'date,open,close,stock splits\n2024-05-10,100,100,4\n';
   const { stdout } = await importing(cwd, { 'A.csv': split });
@@ -145,7 +145,7 @@ const named: [command: string, code: number, env?: Record<string, string>][] = [
   ['check', 1, { DEPLOYMENT_MODE: EVIL }],
 ];
 test('names on the command line, in settings and of a health report cannot control the terminal', async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   writeFileSync(join(cwd, `${EVIL}.csv`), `${BARS}AAPL,2025-01-06,1,1\nAAPL,soon,1,1\n`);
   writeFileSync(join(cwd, `${EVIL}.json`), '{}');
   const health = JSON.stringify({ status: EVIL });

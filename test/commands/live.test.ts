@@ -15,12 +15,13 @@ import { scriptedAgent } from '../support/agents.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { MASSIVE_KEY, massiveFaults, startMassiveServer } from '../support/massive-server.ts';
 import { storePrices } from '../support/prices.ts';
-import { startTestService, temporaryFolder } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 import { auditScripts } from '../support/replays.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { until } from '../support/until.ts';
 import { readYaml } from '../support/yaml.ts';
 import { inLongForm } from '../support/long.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * A benchmark that runs every day by itself, over a month of a made-up calendar: 20 October to 18
@@ -283,8 +284,8 @@ test('the CronJob in docs/live.md runs the command in the image, never twice at 
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 const skip = !hasSystemd && 'there is no systemd-analyze here';
-test('systemd accepts the units in docs/live.md', { skip }, (t) => {
-  const folder = temporaryFolder(t);
+test('systemd accepts the units in docs/live.md', { skip }, () => {
+  const folder = temporaryFolder();
   const units = [...PAGE.matchAll(/^`([a-z-]+\.(?:service|timer))`:\n\n```ini\n([^]*?)^```/gm)];
   const names = units.map(([, name]) => name?.replace('trading-', ''));
   assert.deepEqual(names, ['simulation.service', 'live.service', 'live.timer']);

@@ -11,7 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { mergeConfig } from '../../src/commands/merge-config.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const merge = (target: string, userFile: string | null = null) =>
   mergeConfig({ userFile, target, databasePath: 'data/jobs.db' });
@@ -24,7 +24,7 @@ const base = {
 
 /** A working directory with a default configuration and perhaps a user's. */
 function enterFolder(t: TestContext, user?: unknown, defaults: unknown = base): string {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const before = process.cwd();
   t.after(() => process.chdir(before));
   process.chdir(folder);

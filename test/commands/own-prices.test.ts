@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { packageJob } from '../../src/commands/backup.ts';
 import { createBooks } from '../support/books.ts';
 import { runInProcess } from '../support/in-process.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * `check --prices`: what a reader's own files say of a package whose digests and manifest are all
@@ -130,8 +130,8 @@ const refusals: [name: string, args: string[], code: number, message: RegExp][] 
   ],
 ];
 
-test('prices that differ from your own files, or that either side lacks, are named; files that cannot be compared are refused', async (t) => {
-  const cwd = temporaryFolder(t);
+test('prices that differ from your own files, or that either side lacks, are named; files that cannot be compared are refused', async () => {
+  const cwd = temporaryFolder();
   const path = await packaged(cwd);
   const before = readFileSync(path);
   for (const [name, files, ...differences] of cases) {
@@ -165,8 +165,8 @@ test('prices that differ from your own files, or that either side lacks, are nam
   assert.match(stdout, /^prices: 8 bars, 1 split and 1 dividend that model-days used, all as in/m);
 });
 
-test('prices that are doubled before everything was made are found by nothing else', async (t) => {
-  const cwd = temporaryFolder(t);
+test('prices that are doubled before everything was made are found by nothing else', async () => {
+  const cwd = temporaryFolder();
   const target = join(cwd, 'paper.db');
   await packageJob({ path: await packaged(cwd, { factor: 2 }), jobId: 'job-4', target });
   const replayed = await runInProcess(['check', '--replay', target], { cwd });
@@ -182,8 +182,8 @@ test('prices that are doubled before everything was made are found by nothing el
     assert.ok(stdout.includes(words), stdout);
 });
 
-test('dividends per share of today are compared with those that were paid at the time', async (t) => {
-  const cwd = temporaryFolder(t);
+test('dividends per share of today are compared with those that were paid at the time', async () => {
+  const cwd = temporaryFolder();
   const path = await packaged(cwd, { paysPerShareOfToday: true });
   const paid = (cash: number) => `${DIVIDENDS}AAPL,2025-01-07,${cash}\n`;
   const same = await compared(cwd, path, [PRICES, SPLITS, paid(0.4)]);

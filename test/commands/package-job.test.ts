@@ -13,9 +13,9 @@ import { integer, query, text } from '../../src/database/rows.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { packageJob } from '../../src/commands/backup.ts';
 import { type Books, fourDays } from '../support/books.ts';
-import { folderOfProcess } from '../support/folder.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { richBooks } from '../support/rich-books.ts';
-import { startTestService, temporaryFolder } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 import { staleNow } from '../support/stale.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { like, tableOf } from '../support/text-table.ts';
@@ -42,13 +42,13 @@ const requests = `
 const NEIGHBOURS = /"(previous|next)_date":("[^"]*"|null),/g;
 
 /** A folder, the path of its database, and that of a package of a job of it. */
-function places(t: TestContext): { folder: string; path: string; target: string } {
-  const folder = temporaryFolder(t);
+function places(): { folder: string; path: string; target: string } {
+  const folder = temporaryFolder();
   return { folder, path: join(folder, 'jobs.db'), target: join(folder, 'paper.db') };
 }
 
 test('a package answers as the service does for its job, over chains that began before it', async (t) => {
-  const { folder, path, target } = places(t);
+  const { folder, path, target } = places();
   fillWithTrackRecords(path, {
     models: ['model-2', 'model-0', 'model-1'],
     days: 45,
@@ -103,9 +103,9 @@ let closed: Promise<string> | undefined;
 
 /** The database of `neighbours`, which is made once and copied, and what packages its job-2. */
 async function withNeighbours(t: TestContext, make?: typeof neighbours) {
-  const { folder, path, target } = places(t);
+  const { folder, path, target } = places();
   closed ??= (async () => {
-    const template = join(folderOfProcess(), 'jobs.db');
+    const template = join(temporaryFolder(), 'jobs.db');
     (await neighbours(template)).database.close();
     return template;
   })();

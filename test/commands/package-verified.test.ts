@@ -8,15 +8,15 @@ import { auditOf, type Books, fourDays, replayOf } from '../support/books.ts';
 import { inLongForm } from '../support/long.ts';
 import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';
 import { richBooks } from '../support/rich-books.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * What replay and the audit say of a package: the same as of the database that it was made from.
  */
 
-test('a model-day that starts from another job finds its portfolio and its note in the package, and replays', async (t) => {
-  const folder = temporaryFolder(t);
+test('a model-day that starts from another job finds its portfolio and its note in the package, and replays', async () => {
+  const folder = temporaryFolder();
   const { database } = await richBooks(join(folder, 'jobs.db'));
   const noted = database
     .statement(
@@ -51,8 +51,8 @@ const goneSince: [name: string, happens: (books: Books) => void][] = [
   ],
 ];
 for (const [name, happens] of goneSince)
-  test(`a package replays although a later bar decided which splits count, and ${name}`, async (t) => {
-    const folder = temporaryFolder(t);
+  test(`a package replays although a later bar decided which splits count, and ${name}`, async () => {
+    const folder = temporaryFolder();
     const target = join(folder, 'paper.db');
     const books = await fourDays(join(folder, 'jobs.db'));
     books.setBar('ORLY', '2025-02-03', { open: 20, close: 20, source: 'yahoo' });
@@ -84,8 +84,8 @@ async function findingsOf(database: Database, sessions: readonly unknown[]): Pro
 }
 
 // Whatever was traded, replaced, split and revised.
-test('the audit of a package says what that of the database says', inLongForm, async (t) => {
-  const folder = temporaryFolder(t);
+test('the audit of a package says what that of the database says', inLongForm, async () => {
+  const folder = temporaryFolder();
   const database = openDatabase(join(folder, 'jobs.db'), { durability: 'process-end' });
   let made = 0;
   const property = fc.asyncProperty(anyBars, anyEvents, async (bars, events) => {

@@ -10,9 +10,10 @@ import { packageJob } from '../../src/commands/backup.ts';
 import { fourDays, fourDaysAt } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';
-import { startTestService, temporaryFolder } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** The books of `fourDays` in a file that nothing has open, which was written with a log. */
 async function unusedFile(folder: string): Promise<string> {
@@ -32,7 +33,7 @@ const refused = ['POST /simulate/trigger', 'POST /simulate/cancel/job-1', 'GET /
 const readable = '/results /performance /audit /search?q=done /models /jobs /prices/coverage';
 
 test('whatever would change something is refused, and neither the file nor its folder changes', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const path = await unusedFile(folder);
   const before = contentOf(folder);
   const view = await startTestView(t, path);
@@ -56,7 +57,7 @@ test('whatever would change something is refused, and neither the file nor its f
 });
 
 test('its health names the file; tokens are asked for as in a service; the configuration of the viewer is not read', async (t) => {
-  const path = await unusedFile(temporaryFolder(t));
+  const path = await unusedFile(temporaryFolder());
   const view = await startTestView(t, path, { settings: { apiToken: 'secret' } });
   const { timestamp: _timestamp, ...health } = (await view.get('/health')).body;
   const state = { status: 'healthy', database: 'connected', viewing: 'paper.db' };
@@ -70,7 +71,7 @@ test('its health names the file; tokens are asked for as in a service; the confi
 });
 
 test('the mode is that of the jobs of the file: DEV where any was simulated, unknown without jobs', async (t) => {
-  const path = await unusedFile(temporaryFolder(t));
+  const path = await unusedFile(temporaryFolder());
   const empty = `${path}-empty.db`;
   openDatabase(empty).close();
   const ofEmpty = await (await startTestView(t, empty)).get('/health');
@@ -92,7 +93,7 @@ async function rateShown(t: TestContext, path: string, riskFreeRate: number): Pr
 }
 
 test('a package is shown with the risk-free rate of its author, and a database with that of its last service', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const path = join(folder, 'jobs.db');
   await fourDaysAt(path);
   assert.equal(await rateShown(t, path, 0.01), 0.01, 'it has none yet');
@@ -129,9 +130,9 @@ test('pages of a package say that the file cannot change; those of a file that a
   const pages = { 'index.html': brotliCompressSync('<body>').toString('base64') };
   const bodyOf = async (path: string) =>
     (await fetch((await startTestView(t, path, { pages })).url)).text();
-  const path = await unusedFile(temporaryFolder(t));
+  const path = await unusedFile(temporaryFolder());
   assert.equal(await bodyOf(path), '<body data-view="paper.db">');
-  const target = join(temporaryFolder(t), 'package.db');
+  const target = join(temporaryFolder(), 'package.db');
   await packageJob({ path, jobId: 'job-1', target });
   assert.equal(await bodyOf(target), '<body data-view="package.db" data-fixed>');
 });
@@ -141,7 +142,7 @@ const WITHOUT_LAST = `UPDATE trading_sessions SET status = 'superseded'
 
 // Nor is a response that was computed before sent again.
 test('what a service commits to the file appears, from its start to its end and after it', async (t) => {
-  const path = join(temporaryFolder(t), 'paper.db');
+  const path = join(temporaryFolder(), 'paper.db');
   const books = await fourDays(path);
   const view = await startTestView(t, path);
   const countOf = async () => {
@@ -159,7 +160,7 @@ test('what a service commits to the file appears, from its start to its end and 
 });
 
 test('a view that is not used for a while lets a service that ends remove its log', async (t) => {
-  const path = await unusedFile(temporaryFolder(t));
+  const path = await unusedFile(temporaryFolder());
   const view = openView(path, { idleMs: 5 });
   t.after(() => view.close());
   let service = openDatabase(path);
@@ -173,7 +174,7 @@ test('a view that is not used for a while lets a service that ends remove its lo
 });
 
 test('a search finds what a service would, page by page, and leaves the file as it is', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const path = await unusedFile(folder);
   const before = contentOf(folder);
   const view = await startTestView(t, path);
@@ -204,16 +205,16 @@ const unusable: [make: (path: string) => void, message: RegExp][] = [
     /its log \(-wal\) lies beside it without the index \(-shm\); start the service on it once/,
   ],
 ];
-test('a file that cannot be viewed is refused with the reason', async (t) => {
+test('a file that cannot be viewed is refused with the reason', async () => {
   for (const [make, message] of unusable) {
-    const path = await unusedFile(temporaryFolder(t));
+    const path = await unusedFile(temporaryFolder());
     make(path);
     assert.throws(() => openView(path), { code: 'storage_fault', message });
   }
 });
 
 test('a file that is lost while it is shown makes the view unhealthy, and one that is put there is shown', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const path = await unusedFile(folder);
   const view = await startTestView(t, path);
   copyFileSync(path, join(folder, 'copy.db'));

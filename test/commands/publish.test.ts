@@ -13,7 +13,8 @@ import { test, type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { runInProcess } from '../support/in-process.ts';
 import { ask, installProgram, runProgram, startServer, waitForJob } from '../support/program.ts';
-import { builtPages, temporaryFolder } from '../support/service.ts';
+import { builtPages } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** The command `publish`; what it writes is in test/pages/published.test.ts. */
 
@@ -26,7 +27,7 @@ const SECRETS = {
 test('a running service is published while it serves, without its keys and paths', async (t) => {
   const own = { signature: 'model-a', enabled: true, openai_api_key: 'canary-of-the-entry' };
   const agent_config = { stock_symbols: ['AAPL', 'MSFT', 'NVDA'] };
-  const cwd = installProgram(t, { models: [own], agent_config });
+  const cwd = installProgram({ models: [own], agent_config });
   const env = { DEPLOYMENT_MODE: 'DEV', ...SECRETS };
   const serving = { ...env, API_TOKEN: '', MASSIVE_API_KEY: '' };
   const { url } = await startServer(t, { cwd, env: serving });
@@ -60,8 +61,8 @@ const wrong: [args: string[], code: number, words: RegExp][] = [
   [['site'], 1, /There is no database data.jobs\.db \(DEPLOYMENT_MODE=PROD\)/],
 ];
 
-test('what cannot be published is said, and no folder is made', async (t) => {
-  const cwd = temporaryFolder(t);
+test('what cannot be published is said, and no folder is made', async () => {
+  const cwd = temporaryFolder();
   for (const [args, code, words] of wrong) {
     const ended = await runInProcess(['publish', ...args], { cwd });
     assert.deepEqual([ended.code, ended.stdout], [code, ''], args.join(' '));
@@ -74,7 +75,7 @@ test('what cannot be published is said, and no folder is made', async (t) => {
 async function withPackage(t: TestContext): Promise<string> {
   Object.assign(globalThis, { PAGES: await builtPages() });
   t.after(() => Reflect.deleteProperty(globalThis, 'PAGES'));
-  const cwd = temporaryFolder(t);
+  const cwd = temporaryFolder();
   mkdirSync(join(cwd, 'data'));
   copyFileSync('docs/demo-package.db', join(cwd, 'data/jobs.db'));
   return cwd;

@@ -19,7 +19,7 @@ const REASON = /belongs to user 54321, in a folder that others may write/;
 
 // At the trigger and at the start, before anything is erased.
 test('a configuration or prompt of another user is refused', { skip: notRoot }, async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const shared = join(cwd, 'shared');
   mkdirSync(shared);
   chmodSync(shared, 0o1777);
@@ -52,7 +52,7 @@ test('a configuration or prompt of another user is refused', { skip: notRoot }, 
 });
 
 test('a start with a broken configuration succeeds with a warning; placeholders and unknown keys are logged once, and every trigger warns of the keys', async (t) => {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const config = join(cwd, 'configs/default_config.json');
   writeFileSync(config, '{"models": [');
   const server = await startServer(t, { cwd, env: { DEPLOYMENT_MODE: 'DEV' } });
@@ -85,7 +85,7 @@ test('a port that is taken is refused with the name of its setting', async (t) =
   const occupant = createServer().listen(0);
   t.after(() => occupant.close());
   const port = String((occupant.address() as { port: number }).port);
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   const { code, stderr } = await runProgram([], { cwd, env: { API_PORT: port } });
   assert.equal(code, 1);
   const reason = `^Cannot listen on port ${port}: .*EADDRINUSE.*; set API_PORT to use another$`;

@@ -23,8 +23,9 @@ import { type Portfolio, quantityOf, valueOf } from '../../src/trading/portfolio
 import { briefOf } from '../../src/trading/trading-day.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { storePrices } from '../support/prices.ts';
-import { copyTemplate, temporaryFolder } from '../support/service.ts';
+import { copyTemplate } from '../support/service.ts';
 import { callTool, type LedgerDay } from '../support/trading-day.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * A market and its control market: rules do the same in both, a model that remembers the real
@@ -69,7 +70,7 @@ interface World {
 let real: World;
 let control: World;
 before(async (t) => {
-  const folder = temporaryFolder(t as TestContext);
+  const folder = temporaryFolder();
   const path = join(folder, 'jobs.db');
   copyTemplate(path);
   const database = openDatabase(path, { durability: 'process-end' });

@@ -27,9 +27,10 @@ import {
 import type { PriceSource } from '../../src/database/prices.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { storePrices } from '../support/prices.ts';
-import { copyTemplate, temporaryFolder } from '../support/service.ts';
+import { copyTemplate } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { like, tableOf } from '../support/text-table.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const PRICES = `
   AAA 2025-06-05 100 102
@@ -65,7 +66,7 @@ const KNOWN = [
 
 /** A folder with a configuration and a database of these prices, as the program finds them. */
 function installed(t: TestContext) {
-  const cwd = temporaryFolder(t);
+  const cwd = temporaryFolder();
   mkdirSync(join(cwd, 'configs'));
   writeFileSync(join(cwd, 'configs/default_config.json'), JSON.stringify(configuration));
   copyTemplate(join(cwd, 'data/jobs.db'));

@@ -18,15 +18,14 @@ import { backupDatabase } from '../../src/database/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { removeAbandonedPartials } from '../../src/database/storage/new-file.ts';
 import { fourDays } from '../support/books.ts';
-import { folderOfProcess } from '../support/folder.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { ledgerOf } from '../support/ledger.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { inLongForm } from '../support/long.ts';
 import { like, tableOf } from '../support/text-table.ts';
 import { withoutLinks } from '../support/without-links.ts';
 
-test('a copy is a complete database by itself and opens like the original', async (t) => {
-  const folder = temporaryFolder(t);
+test('a copy is a complete database by itself and opens like the original', async () => {
+  const folder = temporaryFolder();
   const path = join(folder, 'jobs.db');
   const target = join(folder, 'copy.db');
   const { database } = await fourDays(path);
@@ -47,8 +46,8 @@ test('a copy is a complete database by itself and opens like the original', asyn
   database.close();
 });
 
-test('a copy that is stopped half-way leaves nothing behind', inLongForm, async (t) => {
-  const folder = temporaryFolder(t);
+test('a copy that is stopped half-way leaves nothing behind', inLongForm, async () => {
+  const folder = temporaryFolder();
   const database = largeDatabase(join(folder, 'jobs.db'));
   database.close();
   const stopping = new AbortController();
@@ -73,8 +72,8 @@ function putFilesOfOthers(folder: string): void {
   }
 }
 
-test('a copy with a free lock beside it is removed; files of others with such names stay', (t) => {
-  const folder = temporaryFolder(t);
+test('a copy with a free lock beside it is removed; files of others with such names stay', () => {
+  const folder = temporaryFolder();
   putFilesOfOthers(folder);
   for (const end of ['', '-lock', '-wal'])
     writeFileSync(join(folder, `jobs.db.4194399-0123abcd.partial${end}`), '');
@@ -85,8 +84,8 @@ test('a copy with a free lock beside it is removed; files of others with such na
 test(
   'the next backup removes what a killed one left; copies in progress and foreign files stay',
   inLongForm,
-  async (t) => {
-    const folder = temporaryFolder(t);
+  async () => {
+    const folder = temporaryFolder();
     const database = largeDatabase(join(folder, 'jobs.db'));
     database.close();
     const program = `
@@ -127,12 +126,12 @@ function largeDatabase(path: string): CommandDatabase {
     )
     .run();
   database.close();
-  copyFileSync(path, (large = join(folderOfProcess('tss-large-'), 'jobs.db')));
+  copyFileSync(path, (large = join(temporaryFolder('tss-large-'), 'jobs.db')));
   return openDatabase(path, { durability: 'process-end' });
 }
 
-test('a copy made during writes shows one state of the database', async (t) => {
-  const folder = temporaryFolder(t);
+test('a copy made during writes shows one state of the database', async () => {
+  const folder = temporaryFolder();
   const path = join(folder, 'jobs.db');
   const database = largeDatabase(path);
   let writes = 0;
@@ -176,8 +175,8 @@ const refusals = tableOf<[name: string, target: string, put: string, message: st
   an unfinished copy                         | copy.db.4194399-0123abcd.partial |  | …partial: ${OWN}
   DEV's database, which each start empties   | jobs_dev.db         |             | …jobs_dev.db: ${OWN}`);
 for (const [name, place, put, message] of refusals) {
-  test(`no copy is made onto ${name}, and nothing is left behind`, async (t) => {
-    const folder = temporaryFolder(t);
+  test(`no copy is made onto ${name}, and nothing is left behind`, async () => {
+    const folder = temporaryFolder();
     const [path, target] = [join(folder, 'jobs.db'), join(folder, place)];
     openDatabase(path).close();
     const [file = '', end] = put.split(' → ');
@@ -194,7 +193,7 @@ for (const [name, place, put, message] of refusals) {
 }
 
 test('without hard links a copy gets its name all the same, and replaces nothing that appears meanwhile', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const path = join(folder, 'jobs.db');
   openDatabase(path).close();
   await withoutLinks(
@@ -213,16 +212,16 @@ test('without hard links a copy gets its name all the same, and replaces nothing
   assert.deepEqual(readdirSync(folder).sort(), ['jobs.db', 'one.db', 'two.db']);
 });
 
-test('backing up a missing database creates neither a copy nor a database', async (t) => {
-  const folder = temporaryFolder(t);
+test('backing up a missing database creates neither a copy nor a database', async () => {
+  const folder = temporaryFolder();
   await assert.rejects(backupDatabase(join(folder, 'jobs.db'), join(folder, 'copy.db')), {
     message: /^There is no database .*jobs\.db$/,
   });
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('a damaged database is not passed off as a backup', async (t) => {
-  const folder = temporaryFolder(t);
+test('a damaged database is not passed off as a backup', async () => {
+  const folder = temporaryFolder();
   const path = join(folder, 'jobs.db');
   const { database } = await fourDays(path);
   database.statement('PRAGMA ignore_check_constraints = ON').run();

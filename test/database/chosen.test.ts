@@ -7,14 +7,14 @@ import { sessionPieces } from '../../src/database/records/reasoning.ts';
 import { resultRecords } from '../../src/database/records/results.ts';
 import { modelDaysOf } from '../../src/database/records/status.ts';
 import { fillWithModelDays } from '../support/model-days.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** 260 model-days. */
 const SIZE = { models: 4, days: 65, positionsPerDay: 2 };
 const SESSIONS = SIZE.models * SIZE.days;
 
 function modelDays(t: TestContext, size = SIZE): CommandDatabase {
-  const path = join(temporaryFolder(t), 'jobs.db');
+  const path = join(temporaryFolder(), 'jobs.db');
   fillWithModelDays(path, size);
   const database = openDatabase(path, { durability: 'process-end' });
   t.after(() => database.close());

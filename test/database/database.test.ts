@@ -19,9 +19,9 @@ import {
 } from '../../src/basics/domain.ts';
 import { FORMER, FORMER_ID } from '../support/former.ts';
 import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const TABLES = `jobs job_details positions holdings trading_sessions reasoning_logs tool_usage
   price_data price_data_coverage simulation_runs`;
@@ -32,18 +32,18 @@ test('the ten entities are STRICT tables', () => {
   for (const table of TABLES.split(/\s+/)) assert.ok(names.includes(table), table);
 });
 
-test('opening creates folder and schema, and opening again changes nothing', (t) => {
-  const path = join(temporaryFolder(t), 'deep', 'down', 'jobs.db');
+test('opening creates folder and schema, and opening again changes nothing', () => {
+  const path = join(temporaryFolder(), 'deep', 'down', 'jobs.db');
   openDatabase(path).close();
   const bytes = readFileSync(path);
   openDatabase(path).close();
   assert.deepEqual(readFileSync(path), bytes);
 });
 
-test('a connection waits for locks, enforces foreign keys, and survives a power cut unless configured otherwise', (t) => {
+test('a connection waits for locks, enforces foreign keys, and survives a power cut unless configured otherwise', () => {
   const pragma = (database: Database, name: string) =>
     Object.values(database.statement(`PRAGMA ${name}`).get() ?? {})[0];
-  const path = join(temporaryFolder(t), 'jobs.db');
+  const path = join(temporaryFolder(), 'jobs.db');
   const database = openDatabase(path);
   const names = ['journal_mode', 'foreign_keys', 'busy_timeout', 'synchronous'];
   const values = names.map((name) => pragma(database, name));
@@ -63,8 +63,8 @@ const unusable: [name: string, sql: string | null, message: RegExp][] = [
   ['a file from before the first release', FORMER_FILE, FORMER],
 ];
 for (const [name, sql, message] of unusable) {
-  test(`${name} is refused and left unchanged`, (t) => {
-    const path = join(temporaryFolder(t), 'jobs.db');
+  test(`${name} is refused and left unchanged`, () => {
+    const path = join(temporaryFolder(), 'jobs.db');
     if (sql === null) writeFileSync(path, 'once upon a time '.repeat(100));
     else runIn(path, sql);
     const bytes = readFileSync(path);
@@ -95,7 +95,7 @@ for (const [place, list] of words) {
 
 test("a service's log moves into the database after 1 MB of it, a command's after 8", (t) => {
   const [ofService = 0, ofCommand = 0] = [true, false].map((isServing) => {
-    const database = openDatabase(join(temporaryFolder(t), 'jobs.db'), { isServing });
+    const database = openDatabase(join(temporaryFolder(), 'jobs.db'), { isServing });
     t.after(() => database.close());
     for (let index = 0; index < 60; index += 1)
       database.transaction(() =>

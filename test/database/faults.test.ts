@@ -8,8 +8,8 @@ import { openDatabase } from '../../src/database/database.ts';
 import { contentVersion, isDatabaseHealthy } from '../../src/database/state.ts';
 import { storageFaultOf } from '../../src/database/storage/faults.ts';
 import { ServiceError } from '../../src/basics/domain.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const INSERT = `INSERT INTO price_data (symbol, date, open, source) VALUES ('AAPL', '2025-01-06', 1, hex(zeroblob(10000)))`;
 
@@ -69,10 +69,10 @@ const faults: Fault[] = [
   ['nothing at all', () => fail(null), null],
 ];
 for (const [name, provoke, words] of faults) {
-  test(`${name} is ${words === null ? 'no fault' : 'a fault'} of the storage`, (t) => {
+  test(`${name} is ${words === null ? 'no fault' : 'a fault'} of the storage`, () => {
     let thrown: unknown = 'nothing was thrown';
     try {
-      provoke(join(temporaryFolder(t), 'jobs.db'));
+      provoke(join(temporaryFolder(), 'jobs.db'));
     } catch (error) {
       thrown = error;
     }
@@ -82,8 +82,8 @@ for (const [name, provoke, words] of faults) {
   });
 }
 
-test('a failed write is remembered until one succeeds; the probe changes nothing', (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
+test('a failed write is remembered until one succeeds; the probe changes nothing', () => {
+  const path = join(temporaryFolder(), 'jobs.db');
   const database = openDatabase(path);
   const content = () => database.statement('SELECT total_changes() AS own').get()?.['own'];
   const before = content();
@@ -111,7 +111,7 @@ function leave(t: TestContext, bytes: number, blocks = 1_000_000): void {
 
 /** A database whose disk is full: it has a page for the probe, and none for anything else. */
 function onFullDisk(t: TestContext) {
-  const database = openDatabase(join(temporaryFolder(t), 'jobs.db'), { isServing: true });
+  const database = openDatabase(join(temporaryFolder(), 'jobs.db'), { isServing: true });
   t.after(() => database.close());
   const pages = database.statement('PRAGMA page_count').get()?.['page_count'];
   database.statement(`PRAGMA max_page_count = ${Number(pages)}`).run();
@@ -120,7 +120,7 @@ function onFullDisk(t: TestContext) {
 }
 
 test('a disk counts as full until 1 MiB is free, before a write has failed and when another fault comes in between', (t) => {
-  const database = openDatabase(join(temporaryFolder(t), 'jobs.db'), { isServing: true });
+  const database = openDatabase(join(temporaryFolder(), 'jobs.db'), { isServing: true });
   t.after(() => database.close());
   const full = 'Cannot use the database: the disk is full';
   leave(t, 2 ** 20 - 512);
@@ -149,8 +149,8 @@ test("a service's probe does not wait for another program's lock, and succeeds o
   assert.equal(isDatabaseHealthy(database), true);
 });
 
-test('nothing is written once the opened file was replaced', (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
+test('nothing is written once the opened file was replaced', () => {
+  const path = join(temporaryFolder(), 'jobs.db');
   const database = openDatabase(path);
   const version = contentVersion(database);
   const write = () => database.transaction(() => database.statement(INSERT).run());
@@ -170,7 +170,7 @@ test('nothing is written once the opened file was replaced', (t) => {
 
 /** A service's connection and another program's, which holds the write lock. */
 function besideLock(t: TestContext) {
-  const path = join(temporaryFolder(t), 'jobs.db');
+  const path = join(temporaryFolder(), 'jobs.db');
   const database = openDatabase(path, { isServing: true });
   const other = new DatabaseSync(path);
   other.exec('BEGIN IMMEDIATE');

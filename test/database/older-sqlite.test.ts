@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { openDatabase } from '../../src/database/database.ts';
 import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { rowsAsText, TABLE_NAMES } from '../support/tables.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * What the schema's expressions may call: each means the same in every SQLite from 3.37 on, with
@@ -25,8 +25,8 @@ const noOlderShell =
       `the sqlite3 shell here is ${shellVersion}, no older than ${FIRST_SAME_AS_OURS}`;
 
 /** A seeded database, closed. */
-function seededFile(t: TestContext): string {
-  const path = join(temporaryFolder(t), 'jobs.db');
+function seededFile(): string {
+  const path = join(temporaryFolder(), 'jobs.db');
   const database = openDatabase(path);
   for (const sql of SEED) database.statement(sql).run();
   database.close();
@@ -72,8 +72,8 @@ const DURATION = `SELECT duration_seconds FROM job_details WHERE job_id = 'k'`;
 
 test('an older SQLite accepts and refuses the same, and each finds the file of the other sound', {
   skip: noOlderShell,
-}, (t) => {
-  const [theirs, ours] = [seededFile(t), seededFile(t)];
+}, () => {
+  const [theirs, ours] = [seededFile(), seededFile()];
   const results = runInShell(theirs);
   const wrong = statements.filter((_, index) => results[index] !== isAccepted[index]);
   assert.deepEqual(wrong, [], `SQLite ${shellVersion} judges these otherwise`);
@@ -88,8 +88,8 @@ test('an older SQLite accepts and refuses the same, and each finds the file of t
   }
 });
 
-test('these statements insert into and update every table, accepted and refused', (t) => {
-  const path = seededFile(t);
+test('these statements insert into and update every table, accepted and refused', () => {
+  const path = seededFile();
   assert.deepEqual(runHere(path), isAccepted);
   const database = new DatabaseSync(path, { readOnly: true });
   const missing = tablesIn(database).flatMap((table) =>

@@ -16,8 +16,8 @@ import { claimOwnership } from '../../src/database/storage/owner.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { makeFormer } from '../support/former.ts';
 import { descriptorsOf, noProc } from '../support/processes.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { tableOf } from '../support/text-table.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const STARTED_AT = '2025-01-06T10:00:00.000Z';
 
@@ -33,16 +33,16 @@ const inUse = {
   ),
 };
 
-test('one process owns a database; the next one reads which', (t) => {
-  const folder = temporaryFolder(t);
+test('one process owns a database; the next one reads which', () => {
+  const folder = temporaryFolder();
   const first = claim(folder);
   assert.throws(() => claim(folder), inUse);
   first.release();
   claim(folder).release();
 });
 
-test('a lock that cannot be taken is closed again', { skip: noProc }, (t) => {
-  const folder = temporaryFolder(t);
+test('a lock that cannot be taken is closed again', { skip: noProc }, () => {
+  const folder = temporaryFolder();
   mkdirSync(join(folder, 'data/agent_data'), { recursive: true });
   const lock = join(folder, 'data/agent_data/owner.lock');
   writeFileSync(lock, 'This is no database. '.repeat(100));
@@ -62,8 +62,8 @@ const links = tableOf<[name: string, links: string, secondName: string]>(`
   DEV's name for PROD's file       | data/jobs_dev.db FIRST/data/jobs.db                 | jobs_dev.db`);
 for (const [name, text, secondName] of links) {
   for (const state of ['is there', 'is not there yet']) {
-    test(`the lock belongs to the file: ${name}, which ${state}`, (t) => {
-      const folder = temporaryFolder(t);
+    test(`the lock belongs to the file: ${name}, which ${state}`, () => {
+      const folder = temporaryFolder();
       const [first, second] = [join(folder, 'first'), join(folder, 'second')];
       for (const path of [first, second, join(first, 'data')]) mkdirSync(path);
       if (state === 'is there') openDatabase(join(first, 'data/jobs.db')).close();
@@ -81,8 +81,8 @@ for (const [name, text, secondName] of links) {
   }
 }
 
-test('a note replaces what has its name, and nothing is written through a link or waits for a FIFO', (t) => {
-  const folder = temporaryFolder(t);
+test('a note replaces what has its name, and nothing is written through a link or waits for a FIFO', () => {
+  const folder = temporaryFolder();
   const own = join(folder, 'data/agent_data');
   mkdirSync(own, { recursive: true });
   writeFileSync(join(folder, 'victim'), '');
@@ -100,8 +100,8 @@ test('a note replaces what has its name, and nothing is written through a link o
   }
 });
 
-test('two databases with names of their own in one folder have a lock each', (t) => {
-  const folder = temporaryFolder(t);
+test('two databases with names of their own in one folder have a lock each', () => {
+  const folder = temporaryFolder();
   const owners = ['one', 'two'].map((name) => {
     mkdirSync(join(folder, name, 'data'), { recursive: true });
     symlinkSync(join(folder, `${name}.db`), join(folder, name, 'data/jobs.db'));
@@ -111,8 +111,8 @@ test('two databases with names of their own in one folder have a lock each', (t)
   owners.forEach((owner) => owner.release());
 });
 
-test("DEV's reset follows a link to a file of the same name, and refuses any other", (t) => {
-  const folder = temporaryFolder(t);
+test("DEV's reset follows a link to a file of the same name, and refuses any other", () => {
+  const folder = temporaryFolder();
   mkdirSync(join(folder, 'real'));
   for (const name of ['jobs_dev.db', 'jobs.db']) openDatabase(join(folder, 'real', name)).close();
   writeFileSync(join(folder, 'real/jobs_dev.db-wal'), '');
@@ -128,16 +128,16 @@ test("DEV's reset follows a link to a file of the same name, and refuses any oth
   assert.ok(existsSync(join(folder, 'real/jobs.db')));
 });
 
-test("DEV's reset removes a database from before the first release", (t) => {
-  const path = join(temporaryFolder(t), 'jobs_dev.db');
+test("DEV's reset removes a database from before the first release", () => {
+  const path = join(temporaryFolder(), 'jobs_dev.db');
   openDatabase(path).close();
   makeFormer(path);
   removeDatabase(path);
   assert.ok(!existsSync(path));
 });
 
-test('the target of a link is read with the log beside it', async (t) => {
-  const folder = temporaryFolder(t);
+test('the target of a link is read with the log beside it', async () => {
+  const folder = temporaryFolder();
   mkdirSync(join(folder, 'real'));
   const database = openDatabase(join(folder, 'real/jobs.db'));
   symlinkSync('real/jobs.db', join(folder, 'jobs.db'));
@@ -152,8 +152,8 @@ test('the target of a link is read with the log beside it', async (t) => {
   database.close();
 });
 
-test('a file that no program had open is not read on once one has changed it', async (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
+test('a file that no program had open is not read on once one has changed it', async () => {
+  const path = join(temporaryFolder(), 'jobs.db');
   openDatabase(path).close();
   const change = () => {
     const database = openDatabase(path);

@@ -21,9 +21,9 @@ import { withSnapshot } from '../../src/database/snapshot.ts';
 import { contentOf } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';
 import { runs } from '../support/long.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { withoutLinks } from '../support/without-links.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * Writes one bar of a symbol that only this database has, so that a test can tell which database it
@@ -89,12 +89,12 @@ const program = (step: number) => `
   const { restoreDatabase } = await import(${JSON.stringify(new URL('../../src/database/backup.ts', import.meta.url).href)});
   await restoreDatabase('data/jobs.db', 'copy.db');`;
 
-test('killed before any of its steps, a restore leaves the old database, whole, or the new one and the old one aside', async (t) => {
-  const start = temporaryFolder(t);
+test('killed before any of its steps, a restore leaves the old database, whole, or the new one and the old one aside', async () => {
+  const start = temporaryFolder();
   await killedService(start);
   const outcomes: string[] = [];
   for (let step = 1, isKilled = true; isKilled; step += runs(5, 1)) {
-    const folder = temporaryFolder(t);
+    const folder = temporaryFolder();
     cpSync(start, folder, { recursive: true });
     const path = join(folder, 'data/jobs.db');
     const { signal, stderr } = spawnSync(
@@ -123,8 +123,8 @@ test('killed before any of its steps, a restore leaves the old database, whole, 
   assert.deepEqual(phases, ['LATE', 'LATE, aside LATE', 'COPY, aside LATE']);
 });
 
-test('the old log is never applied to the new database; where there was none, nothing is moved aside', async (t) => {
-  const folder = temporaryFolder(t);
+test('the old log is never applied to the new database; where there was none, nothing is moved aside', async () => {
+  const folder = temporaryFolder();
   const path = await killedService(folder);
   const { aside, bars } = await restoreDatabase(path, join(folder, 'copy.db'));
   assert.deepEqual([marksIn(path), bars, marksIn(String(aside))], [['COPY'], 1, ['LATE']]);
@@ -135,8 +135,8 @@ test('the old log is never applied to the new database; where there was none, no
   );
 });
 
-test('a link to the database stays, and two restores in one second keep both old databases', async (t) => {
-  const folder = temporaryFolder(t);
+test('a link to the database stays, and two restores in one second keep both old databases', async () => {
+  const folder = temporaryFolder();
   const path = await killedService(folder);
   symlinkSync('data/jobs.db', join(folder, 'link.db'));
   const first = await restoreDatabase(join(folder, 'link.db'), join(folder, 'copy.db'));
@@ -191,8 +191,8 @@ const refusals: [what: string, file: string, prepare: (folder: string) => void, 
   ],
 ];
 for (const [what, file, prepare, message] of refusals) {
-  test(`${what} is not restored, and nothing changes`, async (t) => {
-    const folder = temporaryFolder(t);
+  test(`${what} is not restored, and nothing changes`, async () => {
+    const folder = temporaryFolder();
     const path = await killedService(folder);
     prepare(folder);
     const before = contentOf(join(folder, 'data'));
@@ -201,8 +201,8 @@ for (const [what, file, prepare, message] of refusals) {
   });
 }
 
-test('a database whose log cannot be merged is not replaced: one that a program has open, or that is damaged', async (t) => {
-  const folder = temporaryFolder(t);
+test('a database whose log cannot be merged is not replaced: one that a program has open, or that is damaged', async () => {
+  const folder = temporaryFolder();
   const path = await killedService(folder);
   const other = new DatabaseSync(path);
   other.exec('BEGIN; SELECT * FROM price_data');
@@ -225,8 +225,8 @@ test('a database whose log cannot be merged is not replaced: one that a program 
   assert.deepEqual(marksIn(path), ['COPY']);
 });
 
-test('a log without its database is not applied to the new one', async (t) => {
-  const folder = temporaryFolder(t);
+test('a log without its database is not applied to the new one', async () => {
+  const folder = temporaryFolder();
   const path = await killedService(folder);
   rmSync(path);
   await assert.rejects(restoreDatabase(path, join(folder, 'copy.db')), {
@@ -235,7 +235,7 @@ test('a log without its database is not applied to the new one', async (t) => {
 });
 
 test('where the file system has no links, the old database is copied aside', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const path = await killedService(folder);
   await withoutLinks(
     t,
@@ -247,8 +247,8 @@ test('where the file system has no links, the old database is copied aside', asy
   );
 });
 
-test('a backup that was copied over a database, beside its log, is refused before that log is applied', async (t) => {
-  const folder = temporaryFolder(t);
+test('a backup that was copied over a database, beside its log, is refused before that log is applied', async () => {
+  const folder = temporaryFolder();
   const path = await killedService(folder);
   copyFileSync(join(folder, 'copy.db'), path);
   const before = contentOf(folder);

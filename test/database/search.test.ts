@@ -11,8 +11,8 @@ import { packageJob } from '../../src/commands/backup.ts';
 import { phrasesOf } from '../../src/database/search-text.ts';
 import { fourDays } from '../support/books.ts';
 import { runs } from '../support/long.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { emptyTables, rowsAsText } from '../support/tables.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * The index of words: whatever happens to the logs, a search finds what reading all of them finds.
@@ -202,8 +202,8 @@ const copies: [
   ['package', (path, target) => packageJob({ path, jobId: 'job-1', target }), 2, 'job-1'],
 ];
 for (const [name, make, messages, jobId] of copies)
-  test(`a ${name} has the index of its database, and SQLite finds it sound`, async (t) => {
-    const folder = temporaryFolder(t);
+  test(`a ${name} has the index of its database, and SQLite finds it sound`, async () => {
+    const folder = temporaryFolder();
     const [path, copy] = [join(folder, 'jobs.db'), join(folder, 'copy.db')];
     const database = (await fourDays(path)).database as CommandDatabase;
     const phrases = phrasesOf('executed');
@@ -220,8 +220,8 @@ for (const [name, make, messages, jobId] of copies)
     }
   });
 
-test('SQLite without FTS5 finds a database with the index sound, copies it and adds to its logs', async (t) => {
-  const folder = temporaryFolder(t);
+test('SQLite without FTS5 finds a database with the index sound, copies it and adds to its logs', async () => {
+  const folder = temporaryFolder();
   const path = join(folder, 'jobs.db');
   const database = (await fourDays(path)).database as CommandDatabase;
   await searched(database, ['executed'], 9);

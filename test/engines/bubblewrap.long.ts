@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { agentFixture } from '../support/agents.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { hasEngine } from './install.ts';
 import {
@@ -16,6 +15,7 @@ import {
   tryEngine,
 } from './jobs.ts';
 import { recipe } from './recipes.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** Model-days in a sandbox each, by the command in docs/scale.md. */
 
@@ -55,7 +55,7 @@ test('bubblewrap', async (t) => {
   await t.test(
     'a child that broke out of its confinement finds no parent to signal, and no file to write',
     async (t) => {
-      const folder = temporaryFolder(t);
+      const folder = temporaryFolder();
       const attack = join(folder, 'attack.cjs');
       writeFileSync(attack, agentFixture('attacks-machine'));
       const run = (launcher: readonly string[]) => {

@@ -235,7 +235,7 @@ async function assertSigterm(
   { held, names, left }: { held: Held; names: readonly string[]; left: () => unknown[] },
 ): Promise<void> {
   const models = entries(names, held).map((entry) => ({ ...entry, enabled: true }));
-  const cwd = installProgram(t, { models, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } });
+  const cwd = installProgram({ models, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } });
   const csv = `symbol,date,open,close\n${PRICES.replaceAll(' ', ',')}\n`;
   writeFileSync(join(cwd, 'prices.csv'), csv);
   await runProgram(['import-prices', '--as', 'raw', 'prices.csv'], { cwd });

@@ -14,9 +14,9 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { childrenOf, descriptorsOf, isRunning } from '../support/processes.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { ENGINE_PATH, engine } from './install.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * A whole Slurm on this machine, in a folder of its own: munge, one controller and several nodes.
@@ -53,7 +53,7 @@ export interface Slurm {
 
 /** Starts a Slurm with that many nodes; ended after the test. */
 export async function startSlurm(t: TestContext, count: number): Promise<Slurm> {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   chmodSync(folder, 0o755);
   const nodes = Array.from({ length: count }, (_, index) => `w${index + 1}`);
   const daemons = new Map<string, ChildProcess>();

@@ -4,10 +4,10 @@ import { copyFileSync, mkdirSync, openSync, readFileSync, writeFileSync } from '
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { isRunning } from '../support/processes.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { ENGINE_PATH, engine } from './install.ts';
 import type { Held } from './jobs.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * Two network namespaces that stand for two machines, with an ssh server of our own in the second.
@@ -36,7 +36,7 @@ export interface TwoMachines {
 
 /** `options`: lines for `Host worker1`, as docs/scale.md has them. Ended after the test. */
 export async function startTwoMachines(t: TestContext, options: string): Promise<TwoMachines> {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const [here, there] = [`tss-a-${process.pid}`, `tss-b-${process.pid}`];
   const [hereEnd, thereEnd] = [`va${process.pid}`, `vb${process.pid}`];
   const ip = (...args: string[]) => engine('ip', args);

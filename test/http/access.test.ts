@@ -4,9 +4,10 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
 import { ownToken, readAccessTokens, type Rights, rightsOf } from '../../src/http/access.ts';
-import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { like, tableOf } from '../support/text-table.ts';
 import { readAnswers, send } from '../support/wire.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const CLOSE = 'Connection: close\r\n';
 
@@ -45,8 +46,8 @@ const files: [text: string, expected: Record<string, Rights | null> | string][] 
     '…line 1001: more than 1000 tokens',
   ],
 ];
-test('the tokens of a file, or what is wrong with it, without a token in the message', (t) => {
-  const apiTokensFile = join(temporaryFolder(t), 'tokens.txt');
+test('the tokens of a file, or what is wrong with it, without a token in the message', () => {
+  const apiTokensFile = join(temporaryFolder(), 'tokens.txt');
   for (const [text, expected] of files) {
     writeFileSync(apiTokensFile, text);
     const read = () => readAccessTokens({ apiToken: null, apiTokensFile });
@@ -75,8 +76,8 @@ test('a missing tokens file prevents the start', () => {
   });
 });
 
-test('API_TOKEN is a token like those of the file, and may do everything', (t) => {
-  const apiTokensFile = join(temporaryFolder(t), 'tokens.txt');
+test('API_TOKEN is a token like those of the file, and may do everything', () => {
+  const apiTokensFile = join(temporaryFolder(), 'tokens.txt');
   writeFileSync(apiTokensFile, 'beta read-only\n');
   const tokens = readAccessTokens({ apiToken: 'alpha', apiTokensFile });
   const found = [rightsOf(tokens, 'Bearer alpha'), rightsOf(tokens, 'Bearer beta')];
@@ -96,7 +97,7 @@ const JSON_TYPE = 'Content-Type: application/json\r\n';
 let guarded: TestService;
 let open: TestService;
 before(async (t) => {
-  const apiTokensFile = join(temporaryFolder(t as TestContext), 'tokens.txt');
+  const apiTokensFile = join(temporaryFolder(), 'tokens.txt');
   writeFileSync(apiTokensFile, 'read-token read-only\n');
   guarded = await startTestService(t as TestContext, {
     settings: { apiToken: 'full-token', apiTokensFile },

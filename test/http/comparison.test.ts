@@ -9,11 +9,12 @@ import { createNormals } from '../../src/statistics/random.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 import { insertReturns } from '../support/returns.ts';
-import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { like } from '../support/text-table.ts';
 import { fillWithTrackRecords } from '../support/track-records.ts';
 import { validBody } from '../support/valid-body.ts';
 import { startTestView } from '../support/view.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** What GET /comparison reads, selects and refuses; the figures are tested in test/comparison. */
 
@@ -516,7 +517,7 @@ test('with curves=true each pair has a curve with a point per day compared; the 
 });
 
 test('before any entry has twenty days, all are compared, however many runs each has', async (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
+  const path = join(temporaryFolder(), 'jobs.db');
   fillWithTrackRecords(path, { models: ['a', 'a#2', 'b'], days: 16 });
   const { models, left_out_models } = (await (await startTestView(t, path)).get('/comparison'))
     .body;

@@ -24,7 +24,7 @@ import { readSettings } from '../../src/basics/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { runs } from '../support/long.ts';
 import { richBooks } from '../support/rich-books.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** Every response that is read is of one moment, whatever is committed meanwhile, and writes nothing. */
 
@@ -41,8 +41,8 @@ interface Bench {
 }
 
 let template: string;
-before(async (t) => {
-  template = join(temporaryFolder(t as TestContext), 'template.db');
+before(async () => {
+  template = join(temporaryFolder(), 'template.db');
   const { database } = await richBooks(template);
   const books = database as CommandDatabase;
   // A job that runs, with a model-day that runs, one that will fail, and one that waits.
@@ -190,7 +190,7 @@ const REQUESTS: readonly string[] = [
 ];
 
 function startBench(t: TestContext): Bench {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   let [copies, statements] = [0, 0];
   let current: CommandDatabase | undefined;
   t.after(() => current?.close());

@@ -4,9 +4,10 @@ import { before, test, type TestContext } from 'node:test';
 import { storeDividends, storeSplits } from '../../src/database/splits-and-dividends.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
-import { startTestService, temporaryFolder, type TestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { fillWithTrackRecords } from '../support/track-records.ts';
 import { startTestView } from '../support/view.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const STAMP = { source: 'csv', recordedAt: '2025-11-12T00:00:00.000Z' };
 
@@ -103,7 +104,7 @@ test('the table of actions has splits too, with the shares that they added; the 
 });
 
 test('returns have a column for each model, empty where it has none, under names that CSV can carry', async (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
+  const path = join(temporaryFolder(), 'jobs.db');
   const models = ['a, "b"', 'QQQ (benchmark)', 'late'];
   fillWithTrackRecords(path, { models, days: 24, failures: 0.1 });
   const view = await startTestView(t, path);

@@ -5,14 +5,15 @@ import { performanceResponse } from '../../src/api/performance-response.ts';
 import { within } from '../support/near.ts';
 import { weekdays } from '../../src/basics/calendar.ts';
 import { insertReturns } from '../support/returns.ts';
-import { startTestService, temporaryFolder } from '../support/service.ts';
+import { startTestService } from '../support/service.ts';
 import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
 import { validBody } from '../support/valid-body.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** What `selection` reads; the test itself is tested in test/performance/permutation.test.ts. */
 
 test('the names that a model held, at the weights of each close, make the return that is compared', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const path = join(folder, 'jobs.db');
   fillWithTrackRecords(path, { models: modelNames(2), days: 45, datesPerJob: 45, failures: 0 });
   const service = await startTestService(t, { folder, isForged: true });

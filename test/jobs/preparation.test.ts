@@ -5,9 +5,10 @@ import { type CommandDatabase, openDatabase } from '../../src/database/database.
 import { loadJob, rememberTrigger, unfinishedJobId } from '../../src/database/jobs.ts';
 import { createJobs, hashOf } from '../../src/jobs/queue.ts';
 import { insertTestJob } from '../support/jobs.ts';
-import { clockFrom, copyTemplate, temporaryFolder } from '../support/service.ts';
+import { clockFrom, copyTemplate } from '../support/service.ts';
 import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
 import { workerContext } from '../support/worker-context.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const RESUMING = {
   ...{ startDate: null, endDate: '2023-10-06', models: [], replaceExisting: false },
@@ -19,7 +20,7 @@ const RESUMING = {
  * transaction of the jobs.
  */
 function start(t: TestContext, beforeWrite = (_database: CommandDatabase) => {}) {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const path = join(folder, 'jobs.db');
   copyTemplate(path);
   fillWithTrackRecords(path, { models: modelNames(2), days: 3 });

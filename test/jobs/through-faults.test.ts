@@ -14,10 +14,10 @@ import { scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { storePrices } from '../support/prices.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { staleNow } from '../support/stale.ts';
 import { FIRST_DATE, fillWithTrackRecords, recordDates } from '../support/track-records.ts';
 import { workerContext } from '../support/worker-context.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const DATES = ['2025-11-10', '2025-11-11'];
 const PAGE_BYTES = 4_096;
@@ -34,7 +34,7 @@ const buyer = scriptedAgent({ '*': [[['buy', { symbol: 'AAPL', amount: 1 }]]] })
 
 /** A database with a job of two days, not yet begun; `damage` is done to its file. */
 function contextOf(t: TestContext, damage: (path: string) => void = () => {}): WorkerContext {
-  const path = join(temporaryFolder(t), 'jobs.db');
+  const path = join(temporaryFolder(), 'jobs.db');
   const made = openDatabase(path);
   storePrices(made, 'AAPL 2025-11-10 100 101\nAAPL 2025-11-11 102 103');
   made.transaction(() => insertTestJob(made, JOB));

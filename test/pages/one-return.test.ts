@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { layoutShift, test, visit } from '../support/browser.ts';
-import { builtPages, temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { builtPages } from '../support/service.ts';
 import { fillWithTrackRecords, modelNames, type TrackRecords } from '../support/track-records.ts';
 import { startTestView } from '../support/view.ts';
 
@@ -48,7 +49,7 @@ async function pairsIn(page: Page, rows: string, name: string, figure: string) {
 }
 
 async function viewOf(t: TestContext, records: TrackRecords) {
-  const path = join(temporaryFolder(t), 'jobs.db');
+  const path = join(temporaryFolder(), 'jobs.db');
   fillWithTrackRecords(path, records);
   return startTestView(t, path, { pages: await builtPages() });
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import type { CommandDatabase } from '../../src/database/database.ts';
 import { suspectedSplits } from '../../src/database/records/holdings.ts';
 import { importFile } from '../../src/prices/import.ts';
 import { jumpWarnings } from '../../src/prices/warnings.ts';
 import { auditOf, type Books, createBooks, replayOf } from '../support/books.ts';
 import { readPrices } from '../support/prices.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** A weekend lies between the two closes; MSFT falls less than a split would. */
 const FALL = `
@@ -86,8 +86,8 @@ test('a model-day is suspected when it held a symbol over a jump that nothing ex
 });
 
 /** Imports lines of a file of splits. */
-async function importSplits(t: TestContext, books: Books, ...lines: string[]): Promise<void> {
-  const path = join(temporaryFolder(t), 'splits.csv');
+async function importSplits(books: Books, ...lines: string[]): Promise<void> {
+  const path = join(temporaryFolder(), 'splits.csv');
   writeFileSync(path, ['symbol,date,numerator,denominator', ...lines, ''].join('\n'));
   await importFile(books.database as CommandDatabase, path, {
     clock: () => new Date(books.now()),
@@ -98,12 +98,12 @@ async function importSplits(t: TestContext, books: Books, ...lines: string[]): P
 const splitRecords = ({ database }: Books) =>
   database.statement(`SELECT symbol FROM positions WHERE action_type = 'split'`).all();
 
-test('a line of a file settles it: the split makes the day stale, 1:1 changes nothing', async (t) => {
+test('a line of a file settles it: the split makes the day stale, 1:1 changes nothing', async () => {
   const books = await booksOf();
   await books.day('2025-01-06');
   await books.day('2025-01-07');
   assert.deepEqual(suspected(books), FOUND, 'once, though the day ran twice');
-  await importSplits(t, books, 'ORLY,2025-01-06,1,1');
+  await importSplits(books, 'ORLY,2025-01-06,1,1');
   assert.deepEqual(suspected(books), []);
   const { stale, problems, unverifiable } = await auditOf(books.database);
   assert.deepEqual([stale, problems, unverifiable], [[], [], []]);
@@ -112,19 +112,19 @@ test('a line of a file settles it: the split makes the day stale, 1:1 changes no
   assert.deepEqual(splitRecords(books), []);
   assert.deepEqual(suspected(books), [], 'nor is the day suspected when it is repeated');
 
-  await importSplits(t, books, 'ORLY,2025-01-06,15,1');
+  await importSplits(books, 'ORLY,2025-01-06,15,1');
   assert.deepEqual(suspected(books), []);
   const days = ['model-a 2025-01-06', 'model-a 2025-01-07'];
   assert.deepEqual((await auditOf(books.database)).stale, days);
 });
 
-test('1:1 takes back a split that was stored: the day that applied it is stale, and suspected no more', async (t) => {
+test('1:1 takes back a split that was stored: the day that applied it is stale, and suspected no more', async () => {
   const books = createBooks();
   for (const { symbol, date, ...bar } of readPrices(FALL)) books.setBar(symbol, date, bar);
   await books.day('2025-01-03', [['buy', 'ORLY', 2]]);
-  await importSplits(t, books, 'ORLY,2025-01-06,15,1');
+  await importSplits(books, 'ORLY,2025-01-06,15,1');
   await books.day('2025-01-06');
-  await importSplits(t, books, 'ORLY,2025-01-06,1,1');
+  await importSplits(books, 'ORLY,2025-01-06,1,1');
   assert.deepEqual(suspected(books), []);
   const { stale, problems } = await auditOf(books.database);
   assert.deepEqual([stale, problems], [['model-a 2025-01-06'], []]);

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ORACLE_PYTHON, withoutPackages } from '../support/oracle.ts';
 import { within } from '../support/near.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { fillWithTrackRecords } from '../support/track-records.ts';
 import { startTestView } from '../support/view.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** The table "Words and signs" of docs/figures.md, against quantstats and empyrical-reloaded. */
 const skip = withoutPackages('quantstats', 'empyrical');
@@ -29,7 +29,7 @@ const places: Record<string, (report: any) => number> = {
 test('quantstats and empyrical read the returns as they are, and have our figures under their words and signs', {
   skip,
 }, async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const path = join(folder, 'jobs.db');
   fillWithTrackRecords(path, { models: ['alpha', 'alpha#2', 'BETA, "5"'], days: 300 });
   const yearly = 0.04;

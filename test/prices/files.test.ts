@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/database/database.ts';
 import { endsWithinFrame, readContent } from '../../src/prices/files/content.ts';
 import { inLongForm, runs } from '../support/long.ts';
 import { importText, storedIn } from '../support/imports.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** What files are packed in: compression and encodings. */
 
@@ -37,19 +37,19 @@ const packed: [name: string, bytes: Buffer][] = [
   ['UTF-8 with its mark within zstd', zstdCompressSync(`\ufeff${CSV}`)],
 ];
 for (const [name, bytes] of packed) {
-  test(`a file is read through ${name}`, async (t) => {
-    const { summary, bytesRead } = await importText(t, bytes);
+  test(`a file is read through ${name}`, async () => {
+    const { summary, bytesRead } = await importText(bytes);
     assert.deepEqual([summary.symbols, summary.refused.size], [['AAPL', 'MSFT'], 0]);
     assert.equal(bytesRead, bytes.length);
   });
 }
 
-test('the symbol in the name of a compressed file is the one without its endings', async (t) => {
+test('the symbol in the name of a compressed file is the one without its endings', async () => {
   for (const [name, bytes] of [
     ['AAPL.csv.gz', gzipSync],
     ['600519.SH.csv.zst', zstdCompressSync],
   ] as const) {
-    const { summary } = await importText(t, bytes('date,open,close\n2025-01-06,1,1\n'), { name });
+    const { summary } = await importText(bytes('date,open,close\n2025-01-06,1,1\n'), { name });
     assert.deepEqual(summary.symbols, [name.slice(0, name.indexOf('.csv'))]);
   }
 });
@@ -59,8 +59,8 @@ for (const [name, bytes, ends] of [
   ['zstd with a checksum', checksummed(CSV), []],
   ['several frames of zstd', frames, betweenFrames],
 ] as [string, Buffer, number[]][]) {
-  test(`a file that is torn anywhere says so: ${name}`, inLongForm, async (t) => {
-    const path = join(temporaryFolder(t), 'torn');
+  test(`a file that is torn anywhere says so: ${name}`, inLongForm, async () => {
+    const path = join(temporaryFolder(), 'torn');
     const message = /^its \w+ data ends in the middle: the file is torn, so nothing/;
     for (const length of lengthsToTear(bytes.length - 1, ends)) {
       if (length < 4) continue; // too short to be taken for compressed data
@@ -82,12 +82,12 @@ function lengthsToTear(size: number, ends: readonly number[]): Set<number> {
   return new Set([...all.filter((length) => length % runs(6, 1) === 0), ...around, size]);
 }
 
-test('only the first bytes of a file tell its format, not those that a later read begins with', async (t) => {
+test('only the first bytes of a file tell its format, not those that a later read begins with', async () => {
   const start = `${HEADER},name\nAAPL,2025-01-06,10,12,9,10.5,1000,`.padEnd(128 * 1024, 'x');
   for (const magic of ['1f8b0800', '504b0304', '28b52ffd']) {
     const end = Buffer.from(`\n${row('MSFT').trim()},y\n`);
     const bytes = Buffer.concat([Buffer.from(start), Buffer.from(magic, 'hex'), end]);
-    assert.deepEqual((await importText(t, bytes)).summary.symbols, ['AAPL', 'MSFT']);
+    assert.deepEqual((await importText(bytes)).summary.symbols, ['AAPL', 'MSFT']);
   }
 });
 
@@ -123,9 +123,9 @@ const unpackable: [name: string, bytes: Buffer, message: RegExp][] = [
   ['34 million letters in a line', LONG_LINE, /line 1 is longer than 33554432 characters/],
 ];
 for (const [name, bytes, message] of unpackable) {
-  test(`a file changes nothing and says why: ${name}`, async (t) => {
+  test(`a file changes nothing and says why: ${name}`, async () => {
     const database = openDatabase(':memory:');
-    await assert.rejects(importText(t, bytes, { database }), { code: 'invalid_file', message });
+    await assert.rejects(importText(bytes, { database }), { code: 'invalid_file', message });
     assert.deepEqual(storedIn(database), []);
   });
 }
@@ -137,8 +137,8 @@ function withFlippedByte(intact: Buffer, at: number): Buffer {
   return bytes;
 }
 
-test('what a file decompresses to is never held as a whole', async (t) => {
-  const path = join(temporaryFolder(t), 'bomb');
+test('what a file decompresses to is never held as a whole', async () => {
+  const path = join(temporaryFolder(), 'bomb');
   const size = 3_000_000;
   const feeds = Buffer.alloc(size, '\n');
   for (const bytes of [gzipSync(feeds), zstdCompressSync(feeds)]) {
@@ -165,8 +165,8 @@ const mixed: [name: string, bytes: Buffer, symbols: string[], refused: RegExp | 
   ['UTF-8 that turns into UTF-16', utf8First, ['AAPL'], /^3: not a ticker symbol/],
 ];
 for (const [name, bytes, expected, refusal] of mixed) {
-  test(`what can be read is imported: ${name}`, async (t) => {
-    const { summary, refused } = await importText(t, bytes);
+  test(`what can be read is imported: ${name}`, async () => {
+    const { summary, refused } = await importText(bytes);
     assert.deepEqual(summary.symbols, expected);
     assert.match(refused[0] ?? 'none', refusal ?? /^none$/);
   });

@@ -10,13 +10,14 @@ import { storeBars } from '../../src/database/prices.ts';
 import { importFile } from '../../src/prices/import.ts';
 import { TRANSACTION_MS } from '../../src/prices/store-staged.ts';
 import { importText, storedIn, TODAY } from '../support/imports.ts';
-import { clockFrom, temporaryFolder } from '../support/service.ts';
+import { clockFrom } from '../support/service.ts';
 import { storePrices } from '../support/prices.ts';
 import { noProc } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { like, tableOf } from '../support/text-table.ts';
 import { inLongForm } from '../support/long.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 const HEADER = 'symbol,date,open,high,low,close,volume';
 const OPTIONS = { clock: clockFrom(TODAY) };
@@ -48,10 +49,10 @@ const unreadable = tableOf<[name: string, text: string, message: string]>(`
   NaN in a JSON document                 | ${series('x').replaceAll(',', ',⏎').replace('{}', 'NaN')} | it begins as JSON and is not: NaN on line 2; JSON has null for what is unknown
 `);
 for (const [name, text, message] of unreadable) {
-  test(`${name} changes nothing and says why`, async (t) => {
+  test(`${name} changes nothing and says why`, async () => {
     const database = openDatabase(':memory:');
     const refused = { code: 'invalid_file', message: like(`Cannot import …: ${message}`) };
-    await assert.rejects(importText(t, text.replaceAll('⏎', '\n'), { database }), refused);
+    await assert.rejects(importText(text.replaceAll('⏎', '\n'), { database }), refused);
     assert.deepEqual(storedIn(database), []);
   });
 }
@@ -61,24 +62,24 @@ test('a missing file says so', async () => {
   await assert.rejects(missing, /Cannot import \/nonexistent\.csv: ENOENT/);
 });
 
-test('the symbol has many names', async (t) => {
+test('the symbol has many names', async () => {
   for (const name of ['Name', 'tic', 'act_symbol', 'ts_code', 'Ticker', 'SYMBOL', 'code']) {
     const text = `${name},date,open,close\nA,2025-09-02,1,1\nB,2025-09-02,2,2\n`;
-    const { summary, refused } = await importText(t, text, { name: 'all_stocks_5yr.csv' });
+    const { summary, refused } = await importText(text, { name: 'all_stocks_5yr.csv' });
     assert.deepEqual([summary.symbols, refused], [['A', 'B'], []], name);
   }
 });
 
-test('CSV has a mark, quotes and CRLF', async (t) => {
+test('CSV has a mark, quotes and CRLF', async () => {
   const text =
     '\ufeffclose,"symbol",date,open,note,volume,low,high\r\n10.5,aapl,2025-01-06,10,"a, ""b""",281949.44,9,12\r\n';
-  const { stored } = await importText(t, text);
+  const { stored } = await importText(text);
   assert.equal(stored[0], 'AAPL 2025-01-06 10 12 9 10.5 281949.44 file-split-adjusted');
 });
 
 // A file is read in pieces of 128 KiB: the last character of the first one is the first of a line
 // end.
-test('a line ends with CR, LF or both, wherever a file is cut', inLongForm, async (t) => {
+test('a line ends with CR, LF or both, wherever a file is cut', inLongForm, async () => {
   const dates = Array.from({ length: 9_000 }, (_, index) => addDays('2000-01-01', index));
   const rows = dates.map((date) => `AAPL,${date},10,12,9,10.5,1000`);
   const lines = [HEADER, '', ...rows, 'AAPL,2025-01-06,x,12,9,10.5,1000'];
@@ -86,15 +87,15 @@ test('a line ends with CR, LF or both, wherever a file is cut', inLongForm, asyn
     const textWith = (blanks: number) =>
       lines.join(end).replace('1000', `1000${' '.repeat(blanks)}`) + end;
     const blanks = lines.findIndex((_, count) => textWith(count)[128 * 1024 - 1] === end[0]);
-    const { summary, refused } = await importText(t, textWith(blanks), { as: 'raw' });
+    const { summary, refused } = await importText(textWith(blanks), { as: 'raw' });
     const refusal = `${lines.length}: open is not a plausible number: x`;
     assert.deepEqual([summary.bars, refused], [9_000, [refusal]], JSON.stringify(end));
   }
 });
 
 // In a stream that can be read only once.
-test('rows far apart contradict each other', inLongForm, async (t) => {
-  const path = join(temporaryFolder(t), 'pipe');
+test('rows far apart contradict each other', inLongForm, async () => {
+  const path = join(temporaryFolder(), 'pipe');
   execFileSync('mkfifo', [path]);
   const many = Array.from({ length: 6_000 }, (_, index) => `S${index},2025-09-02,1,1\n`).join('');
   const text = `symbol,date,open,close\nA,2025-09-02,1,1\n${many}A,2025-09-02,2,2\n`;
@@ -105,11 +106,11 @@ test('rows far apart contradict each other', inLongForm, async (t) => {
   assert.deepEqual([refused, summary.bars], [[2, 6_003], 6_000]);
 });
 
-test('importing again changes nothing, a partial bar is filled, another value is a revision', async (t) => {
+test('importing again changes nothing, a partial bar is filled, another value is a revision', async () => {
   const database = openDatabase(':memory:');
   const rowsOf = async (...rows: string[]) => {
     const text = `${HEADER}\n${rows.join('\n')}\n`;
-    const { summary, stored } = await importText(t, text, { database, as: 'raw' });
+    const { summary, stored } = await importText(text, { database, as: 'raw' });
     return [summary.bars, summary.changed, ...stored];
   };
   const WHOLE = 'AAPL 2025-01-07 10 12 9 11 5 csv';
@@ -132,12 +133,12 @@ test('importing again changes nothing, a partial bar is filled, another value is
   assert.deepEqual(rowsAsText(database, log), ['2025-01-06 10', '2025-01-07 -']);
 });
 
-test('real prices replace the synthetic ones of their symbol, and the summary says so', async (t) => {
+test('real prices replace the synthetic ones of their symbol, and the summary says so', async () => {
   const database = openDatabase(':memory:');
   const made = 'AAPL 2025-01-03 1 1\nAAPL 2025-01-06 1 1\nMSFT 2025-01-06 1 1';
   storePrices(database, made, 'synthetic');
   const text = `${HEADER}\nAAPL,2025-01-06,10,12,9,10.5,1000\n`;
-  const { stored, summary } = await importText(t, text, { database, as: 'raw' });
+  const { stored, summary } = await importText(text, { database, as: 'raw' });
   assert.deepEqual(stored, [
     'AAPL 2025-01-06 10 12 9 10.5 1000 csv',
     'MSFT 2025-01-06 1 1 1 1 1000 synthetic',
@@ -147,19 +148,19 @@ test('real prices replace the synthetic ones of their symbol, and the summary sa
   assert.equal(summary.syntheticReplaced, 1);
 });
 
-test('the prices of a control market are nothing but adjusted for splits', async (t) => {
+test('the prices of a control market are nothing but adjusted for splits', async () => {
   const text = `${HEADER},source\nQXKZVA,2025-01-06,10,12,9,10.5,1000,disguise\n`;
   const message = /: the prices of a control market are split-adjusted$/;
-  await assert.rejects(importText(t, text, { as: 'raw' }), { code: 'invalid_file', message });
+  await assert.rejects(importText(text, { as: 'raw' }), { code: 'invalid_file', message });
 });
 
 /** Dividends: what a file names replaces what was stored from its first to its last ex-date. */
 
-test('a later file replaces dividends within its dates, keeps the others, and the old values are kept', async (t) => {
+test('a later file replaces dividends within its dates, keeps the others, and the old values are kept', async () => {
   const database = openDatabase(':memory:');
   const rowsOf = async (...rows: string[]) => {
     const text = ['symbol,ex_date,amount', ...rows.map((row) => `KO,${row}`), ''].join('\n');
-    const { summary, stored } = await importText(t, text, { database });
+    const { summary, stored } = await importText(text, { database });
     const paid = stored.filter((row) => row.startsWith('dividend '));
     return [summary.changed, ...paid.map((row) => row.split(' ').slice(2, 4).join(' '))];
   };
@@ -188,20 +189,20 @@ const described = tableOf<[name: string, text: string, lines: string]>(`
   dividends            | symbol,ex_date,amount⏎KO,2024-03-14,0.4⏎KO,2024-05-01,⏎KO,2024-06-14,0.4⏎PEP,2024-06-31,1⏎PEP,2024-03-01,1⏎ | imported 3 dividends (3 new, changed or removed) of 2 symbols, ex-dates 2024-03-01 to 2024-06-14⏎dividends of 1 symbol are not known to be complete, because rows were refused⏎dividends are unknown on 1 ex-date whose rows were refused: KO 2024-05-01⏎refused 1 row: no dividend and no split⏎refused 1 row: not a date YYYY-MM-DD
   splits               | symbol,date,numerator,denominator⏎AAPL,2020-08-31,4,1⏎ORLY,2025-06-10,1,1⏎ | imported 1 split and 1 line 1:1 (no split) of 2 symbols, 2020-08-31 to 2025-06-10
   dividends and splits | symbol,ex_date,amount,numerator,denominator⏎A,2024-06-07,0.5,,⏎A,2024-06-10,,10,1⏎ | imported 1 dividend (1 new, changed or removed) and 1 split of 1 symbol, 2024-06-07 to 2024-06-10`);
-test('the summary of a file without prices says what it had', async (t) => {
+test('the summary of a file without prices says what it had', async () => {
   for (const [name, text, lines] of described) {
-    const { summary } = await importText(t, text.replaceAll('⏎', '\n'));
+    const { summary } = await importText(text.replaceAll('⏎', '\n'));
     const said = describeImport('f', summary).trimEnd().replaceAll('\n  ', '⏎');
     assert.equal(said, `f: CSV of ${name}⏎${lines}`);
   }
 });
 
-test('rows that span reads and transactions stay whole', inLongForm, async (t) => {
+test('rows that span reads and transactions stay whole', inLongForm, async () => {
   const rows = Array.from({ length: 12_000 }, (_, index) => {
     const day = String((index / 1000 + 1) | 0).padStart(2, '0');
     return `S${index % 1000}X,2024-12-${day},10.${index % 10},12,9,10.5,1000`;
   });
-  const { summary } = await importText(t, `${HEADER}\n${rows.join('\n')}`, { as: 'raw' });
+  const { summary } = await importText(`${HEADER}\n${rows.join('\n')}`, { as: 'raw' });
   const { bars, changed, symbols, dates, refused } = summary;
   assert.deepEqual(
     [bars, changed, symbols.length, dates, refused.size],
@@ -223,7 +224,7 @@ test('a stored bar is written only when something about it is new', () => {
 const LOOK_MS = 5;
 
 test('a server that waits for the write lock of an import gets it after one transaction', async (t) => {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   const [importer, server] = [false, true].map((isServing) =>
     openDatabase(join(folder, 'prices.db'), { isServing }),
   );
@@ -263,9 +264,9 @@ test('a server that waits for the write lock of an import gets it after one tran
   assert.ok(longest <= TRANSACTION_MS + 2 * LOOK_MS, `a transaction took ${longest} ms`);
 });
 
-test('a file that is not read to its end is closed', { skip: noProc }, async (t) => {
+test('a file that is not read to its end is closed', { skip: noProc }, async () => {
   for (const start of ['name,colour\n', 'symbol,ex_date,colour\n', '{"colour": 1}\n']) {
-    const path = join(temporaryFolder(t), 'large.csv');
+    const path = join(temporaryFolder(), 'large.csv');
     writeFileSync(path, start + 'x,1\n'.repeat(200_000));
     await assert.rejects(importFile(openDatabase(':memory:'), path, OPTIONS));
     const isOpen = () =>

@@ -13,9 +13,9 @@ for (const shape of SHAPES.split(/^# /m).slice(1)) {
   const [title = '', ...lines] = shape.trimEnd().split('\n');
   const [name = '', file] = title.split(' | ');
   const end = lines.findIndex((line) => line.startsWith('=> '));
-  test(`a file of ${name}`, async (t) => {
+  test(`a file of ${name}`, async () => {
     const text = `${lines.slice(0, end).join('\n')}\n`;
-    const { summary, stored, refused } = await importText(t, text, { ...(file && { name: file }) });
+    const { summary, stored, refused } = await importText(text, { ...(file && { name: file }) });
     const { format, taken } = summary;
     const meaning = taken === null ? '' : `, ${taken.meaning} by ${taken.by}`;
     const shown = [`=> ${format}${meaning}`, ...stored, ...refused.map((row) => `refused ${row}`)];

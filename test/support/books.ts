@@ -11,7 +11,7 @@ import { fromDollars } from '../../src/basics/money.ts';
 import { emptyReport, type Finding, replayLedger } from '../../src/verify/replay.ts';
 import { type Market, openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
-import { folderOfProcess } from './folder.ts';
+import { temporaryFolder } from './folder.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
 import { readPrices, rowsOf } from './prices.ts';
 import { emptyTables } from './tables.ts';
@@ -241,7 +241,7 @@ let closed: Promise<string> | undefined;
 /** The books of `fourDays` as a file that nothing has open: made once, then copied. */
 export async function fourDaysAt(path: string): Promise<void> {
   closed ??= (async () => {
-    const template = join(folderOfProcess(), 'four-days.db');
+    const template = join(temporaryFolder(), 'four-days.db');
     (await fourDays(template)).database.close();
     return template;
   })();

@@ -16,10 +16,10 @@ const made: string[] = [];
 
 /**
  * A folder that is removed at the end of this process, also when Ctrl-C or the runner's time limit
- * ends it. That includes a folder that was removed before and came back, because a service that
- * still ran opened its database again.
+ * ends it. The end of a test would be too early: a service that the test has started may still
+ * answer, and then its database would be missing.
  */
-export function folderOfProcess(prefix = 'tss-'): string {
+export function temporaryFolder(prefix = 'tss-'): string {
   if (made.length === 0) {
     process.once('exit', () => made.forEach(remove));
     for (const [signal, number] of [
@@ -33,7 +33,6 @@ export function folderOfProcess(prefix = 'tss-'): string {
   return folder;
 }
 
-/** Removes a folder with all that is in it; one that is not there is no error. */
-export function remove(folder: string): void {
+function remove(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }

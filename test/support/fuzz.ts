@@ -76,7 +76,7 @@ export async function fuzz(
 }
 
 async function startProbedServer(t: TestContext) {
-  const cwd = installProgram(t);
+  const cwd = installProgram();
   copyFileSync(new URL('./probe.cjs', import.meta.url), join(cwd, 'probe.cjs'));
   const env = {
     DEPLOYMENT_MODE: 'DEV',

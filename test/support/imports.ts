@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
 import type { Meaning } from '../../src/database/schema/price-conditions.ts';
 import { importFile, type ImportSummary } from '../../src/prices/import.ts';
-import { clockFrom, temporaryFolder } from './service.ts';
+import { clockFrom } from './service.ts';
 import { rowsAsText } from './tables.ts';
+import { temporaryFolder } from './folder.ts';
 
 /** What is today in tests of imports. */
 export const TODAY = '2025-11-10';
@@ -23,7 +23,6 @@ export interface Imported {
 
 /** Imports a file with this content, into a database in memory unless one is given. */
 export async function importText(
-  t: TestContext,
   text: string | Buffer,
   {
     name = 'AAPL.csv',
@@ -31,7 +30,7 @@ export async function importText(
     as,
   }: { name?: string; database?: CommandDatabase; as?: Meaning | undefined } = {},
 ): Promise<Imported> {
-  const path = join(temporaryFolder(t), name);
+  const path = join(temporaryFolder(), name);
   writeFileSync(path, text);
   const refused: string[] = [];
   let bytesRead = 0;

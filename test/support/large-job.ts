@@ -7,9 +7,9 @@ import { createJobs } from '../../src/jobs/queue.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
 import { storePrices } from './prices.ts';
 import { PROD } from './prod.ts';
-import { temporaryFolder } from './service.ts';
 import { until } from './until.ts';
 import { workerContext } from './worker-context.ts';
+import { temporaryFolder } from './folder.ts';
 
 export const MODELS = Array.from({ length: 700 }, (_, index) => `model-${index}`);
 const REQUEST = {
@@ -36,7 +36,7 @@ export interface LargeJob {
 
 /** A job of 700 models on five dates, just created; there are no prices but these. */
 export async function createLargeJob(t: TestContext, prices = ''): Promise<LargeJob> {
-  const database = openDatabase(join(temporaryFolder(t), 'jobs.db'), { isServing: true });
+  const database = openDatabase(join(temporaryFolder(), 'jobs.db'), { isServing: true });
   t.after(() => database.close());
   storePrices(database, prices);
   const agent_config = { stock_symbols: ['AAPL'] };

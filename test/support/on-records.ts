@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { startTestService, type TestService, temporaryFolder } from './service.ts';
+import { startTestService, type TestService } from './service.ts';
 import { fillWithTrackRecords, type TrackRecords } from './track-records.ts';
+import { temporaryFolder } from './folder.ts';
 
 /** As long as a signature may be, in four scripts; the first has no place for a line break. */
 export const LONG_NAMES = ['claude_gpt_gemini_', 'نموذج التداول ', 'व्यापार मॉडल ', '交易模型'].map(
@@ -20,7 +21,7 @@ export function startOnRecords(
   records: TrackRecords | null,
   own: { apiToken?: string } = {},
 ): Promise<TestService> {
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   if (records !== null) fillWithTrackRecords(join(folder, 'jobs.db'), records);
   const settings = { preserveDevData: true, ...own };
   return startTestService(t, { pages: true, settings, folder, isForged: true });

@@ -13,8 +13,8 @@ import { storedStatus } from './job-status.ts';
 import { insertTestJob } from './jobs.ts';
 import { ledger } from './ledger.ts';
 import { storePrices } from './prices.ts';
-import { temporaryFolder } from './service.ts';
 import { workerContext } from './worker-context.ts';
+import { temporaryFolder } from './folder.ts';
 
 /** A job of one date, whose children misbehave in turn. */
 
@@ -57,7 +57,7 @@ export function prepare(
   programs: readonly string[],
   { models = ['model-a'], log = silentLog, modelDayTimeoutMs = 3_600_000, ...limits }: Options = {},
 ): Prepared {
-  const path = join(temporaryFolder(t), 'jobs.db');
+  const path = join(temporaryFolder(), 'jobs.db');
   const database = openDatabase(path);
   t.after(() => database.close());
   storePrices(database, `AAPL ${DATE} 100 101`);

@@ -13,8 +13,9 @@ import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { buildExecutable } from '../../build-executable.mjs';
 import { codeOf } from '../../src/basics/domain.ts';
 import { isStopped, noProc } from './processes.ts';
-import { stopUnlessTested, temporaryFolder } from './service.ts';
+import { stopUnlessTested } from './service.ts';
 import { until } from './until.ts';
+import { temporaryFolder } from './folder.ts';
 
 /**
  * Each program has its own: the machine's may belong to another user. Relative to the working
@@ -44,16 +45,13 @@ export const smallConfiguration = {
  * An empty folder with the built program and a configuration, and nothing else: no package.json, no
  * node_modules.
  */
-export function installProgram(
-  t: TestContext,
-  configuration: unknown = smallConfiguration,
-): string {
+export function installProgram(configuration: unknown = smallConfiguration): string {
   const built = join(DIST, PROGRAM_FILE);
   if (!existsSync(built))
     throw new Error(
       `dist/${PROGRAM_FILE} is missing: run "npm run build${isExecutable ? ':executable' : ''}" first`,
     );
-  const folder = temporaryFolder(t);
+  const folder = temporaryFolder();
   if (isExecutable) linkOrCopy(built, join(folder, PROGRAM_FILE));
   else copyFileSync(built, join(folder, PROGRAM_FILE));
   mkdirSync(join(folder, 'configs'));

@@ -4,8 +4,9 @@ import { readSettings } from '../../src/basics/settings.ts';
 import type { Publication } from '../../src/publish/site.ts';
 import { publish } from '../../src/publish/publish.ts';
 import { serveFolder } from './file-server.ts';
-import { builtPages, temporaryFolder } from './service.ts';
+import { builtPages } from './service.ts';
 import { fillWithTrackRecords } from './track-records.ts';
+import { temporaryFolder } from './folder.ts';
 
 export const PUBLISHED_MODELS = ['alpha', 'alpha#2', 'BETA/5: x%', 'gamma'];
 export const PUBLISHED_DAYS = 24;
@@ -32,9 +33,9 @@ export async function publishedFrom(
     failures = 0.05,
   }: { own?: Partial<Publication>; models?: string[]; days?: number; failures?: number } = {},
 ) {
-  const path = join(temporaryFolder(t), 'jobs.db');
+  const path = join(temporaryFolder(), 'jobs.db');
   fillWithTrackRecords(path, { models, days, datesPerJob: 12, failures });
-  const folder = join(temporaryFolder(t), 'site');
+  const folder = join(temporaryFolder(), 'site');
   const from = { path, folder, settings: readSettings({}), pages: await builtPages() };
   const watched = { signal: new AbortController().signal, onProgress: () => {} };
   const again = (more: Partial<Publication> = {}, by = watched) =>

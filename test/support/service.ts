@@ -11,7 +11,7 @@ import { type Service, startService } from '../../src/service.ts';
 import { readSettings, type Settings } from '../../src/basics/settings.ts';
 import { type WorkerLimits, workerLimits } from '../../src/children/places.ts';
 import { inProcesses, type TestAgent } from './agent-here.ts';
-import { folderOfProcess, remove } from './folder.ts';
+import { temporaryFolder } from './folder.ts';
 import { isReplayed } from './long.ts';
 import { storePrices } from './prices.ts';
 import { assertReplays } from './replays.ts';
@@ -75,13 +75,6 @@ export const twoModels = {
 /** `twoModels` with a small universe: prices for it are soon made. */
 export const fewStocks = { ...twoModels, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } };
 
-/** A folder that is removed after the test. */
-export function temporaryFolder(t: TestContext): string {
-  const folder = folderOfProcess();
-  t.after(() => remove(folder));
-  return folder;
-}
-
 /** Real time, counted from noon of a chosen day. */
 export function clockFrom(date: string): Clock {
   const start = Date.parse(`${date}T12:00:00Z`) - performance.now();
@@ -110,7 +103,7 @@ let template: string | undefined;
  */
 export function copyTemplate(path: string): void {
   if (template === undefined) {
-    template = join(folderOfProcess('tss-template-'), 'jobs.db');
+    template = join(temporaryFolder('tss-template-'), 'jobs.db');
     openDatabase(template).close();
   }
   mkdirSync(dirname(path), { recursive: true });
@@ -135,7 +128,7 @@ export async function startTestService(
   t: TestContext,
   options: TestServiceOptions = {},
 ): Promise<TestService> {
-  const folder = options.folder ?? temporaryFolder(t);
+  const folder = options.folder ?? temporaryFolder();
   const settings: Settings = {
     ...readSettings({ DEPLOYMENT_MODE: 'DEV', API_PORT: '0' }),
     databasePath: join(folder, 'jobs.db'),

@@ -54,7 +54,7 @@ test('a call that waited while its day ended changes nothing, and says so', asyn
   assert.deepEqual(logged(), before);
 });
 
-test('a call after the end of its day is told so as long as the token is known', async () => {
+test('a call after the end of its day learns of that end as long as the token is known', async () => {
   const { session, close, call, logged } = await openDay();
   assert.match(await call('get_portfolio', {}), /^\{"cash":10000,/);
   const before = logged();

@@ -14,9 +14,9 @@ import { silentLog } from '../../src/basics/log.ts';
 import { readSettings } from '../../src/basics/settings.ts';
 import { auditOf, fourDays, linesOf, replayOf } from '../support/books.ts';
 import { childrenOf, noProc } from '../support/processes.ts';
-import { temporaryFolder } from '../support/service.ts';
 import { inLongForm } from '../support/long.ts';
 import { readDeeds } from '../support/tables.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /** What is done to a whole database, its damage, and what else the audit says of it. */
 const faulty = `
@@ -48,8 +48,8 @@ const faulty = `
     UPDATE job_details SET status = 'failed', error = 'x' WHERE job_id = 'job-4'
     => 2025-01-08: its model-day in job job-4 is failed, not completed`;
 for (const { name, statements, said } of readDeeds(faulty)) {
-  test(`a database with a fault: ${name}`, async (t) => {
-    const path = join(temporaryFolder(t), 'jobs.db');
+  test(`a database with a fault: ${name}`, async () => {
+    const path = join(temporaryFolder(), 'jobs.db');
     const { database } = await fourDays(path);
     database.statement('PRAGMA foreign_keys = OFF').run();
     for (const sql of statements) database.statement(sql).run();
@@ -79,8 +79,8 @@ test('replaced days are played again too, whether or not active ones depend on t
   assert.equal(first, `model-a 2025-01-07 (superseded): ${said}`);
 });
 
-test('the audit leaves no trace, whether or not another program has the database open', async (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
+test('the audit leaves no trace, whether or not another program has the database open', async () => {
+  const path = join(temporaryFolder(), 'jobs.db');
   const { database } = await fourDays(path);
   database.close();
   const state = () => [readdirSync(dirname(path)), readFileSync(path)];
@@ -95,8 +95,8 @@ test('the audit leaves no trace, whether or not another program has the database
   open.close();
 });
 
-test('it reports its progress, and lists are bounded', inLongForm, async (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
+test('it reports its progress, and lists are bounded', inLongForm, async () => {
+  const path = join(temporaryFolder(), 'jobs.db');
   const { database, day } = await fourDays(path);
   for (let index = 0; index < 100; index += 1) await day('2025-01-08', [], `model-${index}`);
   database.statement('UPDATE positions SET daily_profit_e4 = 7').run();
@@ -123,7 +123,7 @@ test('only active days are stale, and of a list only the first are named', async
 });
 
 test('an audit is of one moment: what becomes stale while it runs is not stale in it', async (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
+  const path = join(temporaryFolder(), 'jobs.db');
   const books = await fourDays(path);
   t.after(() => books.database.close());
   let changes = 0;
@@ -136,8 +136,8 @@ test('an audit is of one moment: what becomes stale while it runs is not stale i
   assert.ok((await audit(path)).stale.total > 0);
 });
 
-test('of a long list the first rows come from the separate process', async (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
+test('of a long list the first rows come from the separate process', async () => {
+  const path = join(temporaryFolder(), 'jobs.db');
   openDatabase(path).close();
   const numbers = (upTo: number) =>
     `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${upTo}) SELECT n FROM numbers`;
@@ -153,8 +153,8 @@ test('of a long list the first rows come from the separate process', async (t) =
 
 test('an audit ends with its signal: nothing is left running once it rejects', {
   skip: noProc,
-}, async (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
+}, async () => {
+  const path = join(temporaryFolder(), 'jobs.db');
   (await fourDays(path)).database.close();
   const before = new Set(childrenOf(process.pid));
   const end = new AbortController();
@@ -174,7 +174,7 @@ async function textOf({ chunks }: LateBody): Promise<string> {
 }
 
 test('audits run one after another; one whose client leaves ends, and the others come to their end', async (t) => {
-  const path = join(temporaryFolder(t), 'jobs.db');
+  const path = join(temporaryFolder(), 'jobs.db');
   const { database } = await fourDays(path);
   t.after(() => database.close());
   const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), databasePath: path };

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { audit } from '../../src/verify/audit.ts';
 import { linesOf } from '../support/books.ts';
-import { temporaryFolder } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * Made with schema 1. From the first release on it is never made again, so that every later version
@@ -31,8 +31,8 @@ test('the package in docs/ replays in full, now and in every later version', asy
   database.close();
 });
 
-test('a digit changed in a price that no model read is found by the audit of the package', async (t) => {
-  const path = join(temporaryFolder(t), 'package.db');
+test('a digit changed in a price that no model read is found by the audit of the package', async () => {
+  const path = join(temporaryFolder(), 'package.db');
   copyFileSync(PACKAGE, path);
   const database = new DatabaseSync(path);
   database.exec(

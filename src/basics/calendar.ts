@@ -139,13 +139,30 @@ let format: Intl.DateTimeFormat | undefined;
  * have closed, otherwise yesterday.
  */
 export function closedThrough(now: Date): CalendarDate {
+  const { date, time } = inNewYork(now);
+  return time >= CLOSING_TIME ? date : addDays(date, -1);
+}
+
+/** An instant by the clocks of New York: its date, and its time as `16:00`. */
+export function inNewYork(instant: Date): { date: CalendarDate; time: string } {
   format ??= new Intl.DateTimeFormat('sv-SE', {
     timeZone: NEW_YORK,
     dateStyle: 'short',
     timeStyle: 'short',
   });
-  const [date = '', time = ''] = format.format(now).split(' '); // Swedes write 2025-11-10 16:00
-  return time >= CLOSING_TIME ? date : addDays(date, -1);
+  const [date = '', time = ''] = format.format(instant).split(' '); // Swedes write 2025-11-10 16:00
+  return { date, time };
+}
+
+/**
+ * When the clocks of New York show a time (`09:30` or `09:30:00`) of a date: the later instant where
+ * they show it twice or never.
+ */
+export function instantInNewYork(date: CalendarDate, time: string): Date {
+  const inWinter = new Date(`${date}T${time}-05:00`);
+  const inSummer = new Date(`${date}T${time}-04:00`);
+  const isShown = (instant: Date) => inNewYork(instant).time === time.slice(0, 5);
+  return isShown(inSummer) && !isShown(inWinter) ? inSummer : inWinter;
 }
 
 /** The last weekday that is over in New York. */

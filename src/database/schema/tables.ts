@@ -1,3 +1,4 @@
+import { documentTables, documentWords } from './document-tables.ts';
 import { dateIn, priceTables } from './price-tables.ts';
 
 /**
@@ -149,6 +150,7 @@ CREATE TABLE trading_sessions (
   completed_at TEXT,
   note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
   unfilled TEXT CHECK (unfilled IS NULL OR json_valid(unfilled)), -- what did not fill at a hidden open: sentences
+  documents TEXT CHECK (documents IS NULL OR json_valid(documents)), -- how many of each kind an active session could read, as its prompt says
   morning_write INTEGER NOT NULL DEFAULT 0, -- the last number of price_writes in its morning: it reads prices as they were then
   commit_write INTEGER NOT NULL DEFAULT 0, -- and at its commit, as of which its closing marks are; 0 until then
   pays_dividends INTEGER NOT NULL DEFAULT 0 CHECK (pays_dividends IN (0, 1)), -- whether it was paid dividends of what it held
@@ -310,7 +312,7 @@ CREATE TABLE figure_settings (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   risk_free_rate REAL NOT NULL CHECK (risk_free_rate > -1) -- yearly, as a fraction
 ) STRICT;
-${priceTables}${evidenceTables}
+${priceTables}${evidenceTables}${documentTables}
 -- The words of the reasoning logs by their rows, without the texts; log-words.ts fills it.
 CREATE VIRTUAL TABLE log_words USING fts5(words, content='', columnsize=0, tokenize='ascii');
-`;
+${documentWords}`;

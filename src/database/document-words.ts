@@ -1,0 +1,82 @@
+import type { Reader } from './database.ts';
+import { integer, query, text } from './rows.ts';
+import { type Phrase, wordsOf } from './search-text.ts';
+
+/**
+ * The index of documents: by their words, symbols and kinds. Each is stored with the half-year in
+ * which its document came out, because SQLite reads past everything that is newer than what is
+ * asked for: a list reads one half-year after the other, and no more of them than it needs.
+ */
+
+/** About half a year of versions. */
+export const BLOCK = 2 ** 24 * 1_000_000;
+/** Part of a word for SQLite's tokenizer, but not for ours. */
+const MARK = '·';
+/** The symbol of a document that has none. */
+const OF_ALL = '';
+
+export function blockOf(version: number): number {
+  return Math.floor(version / BLOCK);
+}
+
+const hex = (name: string) => Buffer.from(name).toString('hex');
+const symbolWord = (symbol: string) => `symbol${MARK}${hex(symbol)}`;
+const kindWord = (kind: string) => `kind${MARK}${hex(kind)}`;
+const inBlock = (words: readonly string[], block: number) =>
+  words.map((word) => `${block}${MARK}${word}`).join(' ');
+
+/** What is asked for of the documents; null for all. */
+export interface Wanted {
+  /** Any of these symbols, or none at all. */
+  symbols: readonly string[] | null;
+  symbol?: string | null | undefined;
+  kind?: string | null | undefined;
+  phrases?: readonly Phrase[];
+}
+
+/** What finds the documents of a block that have all of it. */
+export function expressionFor(
+  { symbols, symbol, kind, phrases = [] }: Wanted,
+  block: number,
+): string {
+  const has = (words: readonly string[]) => `"${inBlock(words, block)}"`;
+  const anyOf = [...new Set([OF_ALL, ...(symbols ?? [])])].map((one) => has([symbolWord(one)]));
+  return [
+    ...(symbols === null ? [] : [`(${anyOf.join(' OR ')})`]),
+    ...(symbol == null ? [] : [has([symbolWord(symbol)])]),
+    ...(kind == null ? [] : [has([kindWord(kind)])]),
+    ...phrases.map(has),
+  ].join(' AND ');
+}
+
+const INDEXED = `SELECT version, kind, symbols, title, text FROM documents JOIN document_texts USING (version)`;
+const SHAPE = { version: integer, kind: text, symbols: text, title: text, text };
+const ONE = query(`${INDEXED} WHERE version = ?`, SHAPE);
+const ALL = query(`${INDEXED} ORDER BY version`, SHAPE);
+
+/** Symbols and kind stand between title and text, so that no phrase goes from one into the other. */
+function wordsIn({ version, kind, symbols, title, text: body }: ReturnType<typeof ONE.one>) {
+  const own: string[] = JSON.parse(symbols);
+  const names = (own.length === 0 ? [OF_ALL] : own).map(symbolWord);
+  const words = [...wordsOf(title), kindWord(kind), ...names, ...wordsOf(body)];
+  return inBlock(words, blockOf(version));
+}
+
+/** Indexes a version, within the transaction that stores it. */
+export function indexDocument(database: Reader, version: number): void {
+  const insert = database.statement('INSERT INTO document_words (rowid, words) VALUES (?, ?)');
+  insert.run(version, wordsIn(ONE.one(database, version)));
+}
+
+/** Takes a version out of the index, within the transaction that removes it. */
+export function forgetDocument(database: Reader, version: number): void {
+  const sql = `INSERT INTO document_words (document_words, rowid, words) VALUES ('delete', ?, ?)`;
+  database.statement(sql).run(version, wordsIn(ONE.one(database, version)));
+}
+
+/** Makes the index of a package anew, within its transaction. */
+export function indexDocumentsAnew(database: Reader): void {
+  database.statement(`INSERT INTO document_words (document_words) VALUES ('delete-all')`).run();
+  const insert = database.statement('INSERT INTO document_words (rowid, words) VALUES (?, ?)');
+  for (const row of ALL.iterate(database)) insert.run(row.version, wordsIn(row));
+}

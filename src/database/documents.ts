@@ -1,0 +1,207 @@
+import { addDays, type CalendarDate, instantInNewYork } from '../basics/calendar.ts';
+import { sha256 } from '../basics/hash.ts';
+import type { Reader } from './database.ts';
+import { BLOCK, blockOf, expressionFor, type Wanted } from './document-words.ts';
+import { integer, orNull, query, type RowOf, text } from './rows.ts';
+
+/**
+ * Documents as of a morning: what was published before its open and imported before its first
+ * session, each in its version at that time.
+ */
+
+/** What a document says; the order of its fields is that of its digest. */
+export interface DocumentContent {
+  /** A date, or an instant in UTC with milliseconds. */
+  publishedAt: string;
+  kind: string;
+  title: string;
+  /** As JSON, sorted. */
+  symbols: string;
+  source: string | null;
+  url: string | null;
+  text: string;
+}
+
+/** SHA-256, in hexadecimal digits; of a document without an id, the id. */
+export function digestOf(content: DocumentContent): string {
+  const { publishedAt, kind, title, symbols, source, url, text: body } = content;
+  const fields = [publishedAt, kind, title, symbols, source, url, body];
+  return sha256(JSON.stringify(fields)).toString('hex');
+}
+
+const VERSIONS_PER_SECOND = 1_000_000;
+const OPENING_TIME = '09:30';
+
+/** The first version that an instant is not before. */
+export function versionAt(instant: Date): number {
+  return Math.floor(instant.getTime() / 1_000) * VERSIONS_PER_SECOND;
+}
+
+/** From when on a document is out that has a date alone: when the date is over. */
+export function endOf(date: CalendarDate): Date {
+  return new Date(addDays(date, 1));
+}
+
+/** A morning, and whose documents count. */
+export interface Morning {
+  reader: Reader;
+  date: CalendarDate;
+  /** The last write that is seen; null for all. */
+  write: number | null;
+  /** Documents of any of these symbols, and those of none; null for all. */
+  symbols: readonly string[] | null;
+  /** A session that is played again: what it was shown, and nothing else. */
+  session?: number | undefined;
+}
+
+/** The first parameters of the queries below. */
+function parametersOf({ date, write, session }: Morning) {
+  const opening = versionAt(instantInNewYork(date, OPENING_TIME));
+  return [opening, write ?? Number.MAX_SAFE_INTEGER, session ?? null] as const;
+}
+
+/** THE CLAMP: what is out before the open, and was imported before the morning. */
+const isSeen = (row: string) =>
+  `${row}.version < ?1 AND ${row}.import_id IN (SELECT import_id FROM document_imports WHERE written <= ?2)
+   AND (?3 IS NULL OR ${row}.version IN (SELECT version FROM document_sessions WHERE session_id = ?3))`;
+const order = (row: string) => `(${row}.version / ${VERSIONS_PER_SECOND}, ${row}.published_at)`;
+/** In the version of the morning: no later one is out. */
+const IS_CURRENT = `${isSeen('doc')} AND NOT EXISTS (SELECT 1 FROM documents AS later
+  WHERE later.document_id = doc.document_id AND ${order('later')} > ${order('doc')} AND ${isSeen('later')})`;
+const FOUND = `FROM document_words CROSS JOIN documents AS doc ON doc.version = document_words.rowid
+  WHERE document_words MATCH ?4 AND ${IS_CURRENT}`;
+
+/** Characters that a list shows of a text. */
+const BEGINNING = 200;
+const LIST = query(
+  `SELECT version, document_id AS id, kind, date, symbols, title,
+     (SELECT substr(text, 1, ${BEGINNING}) FROM document_texts WHERE version = doc.version) AS beginning
+   ${FOUND} AND document_words.rowid < ?1 AND date >= ?5 ORDER BY document_words.rowid DESC LIMIT ?6`,
+  {
+    version: integer,
+    id: text,
+    kind: text,
+    date: text,
+    symbols: text,
+    title: text,
+    beginning: text,
+  },
+);
+
+export type ListedDocument = RowOf<typeof LIST>;
+
+export interface ListFilter extends Omit<Wanted, 'symbols'> {
+  since?: CalendarDate | null | undefined;
+  limit: number;
+}
+
+const FIRST = query('SELECT min(version) FROM documents', [orNull(integer)]);
+
+/** The documents of a morning that fit a filter, the newest first. */
+export function listDocuments(morning: Morning, filter: ListFilter): ListedDocument[] {
+  const { reader, symbols } = morning;
+  const parameters = parametersOf(morning);
+  const [first] = FIRST.one(reader);
+  const since = filter.since ?? '';
+  const start = since === '' ? -Infinity : versionAt(new Date(since));
+  const found: ListedDocument[] = [];
+  for (let block = blockOf(parameters[0]); first !== null; block -= 1) {
+    if ((block + 1) * BLOCK <= Math.max(first, start) || found.length >= filter.limit) break;
+    const wanted = expressionFor({ ...filter, symbols }, block);
+    found.push(...LIST.all(reader, ...parameters, wanted, since, filter.limit - found.length));
+  }
+  return found;
+}
+
+const SLICES = 8;
+const COUNT = query(
+  `SELECT kind, count(*) AS documents ${FOUND} AND document_words.rowid BETWEEN ?5 AND ?6 GROUP BY kind`,
+  { kind: text, documents: integer },
+);
+
+export type DocumentCount = RowOf<typeof COUNT>;
+
+/**
+ * Counts the documents of a morning by kind, the most frequent first: a step for each month, between
+ * which a caller may do something else.
+ */
+export function* countDocuments(morning: Morning): Generator<null, DocumentCount[]> {
+  const { reader, symbols } = morning;
+  const parameters = parametersOf(morning);
+  const [first] = FIRST.one(reader);
+  const counts = new Map<string, number>();
+  const step = BLOCK / SLICES;
+  let start = Math.floor((first ?? Infinity) / step) * step;
+  for (; start < parameters[0]; start += step) {
+    const wanted = expressionFor({ symbols }, blockOf(start));
+    for (const row of COUNT.all(reader, ...parameters, wanted, start, start + step - 1))
+      counts.set(row.kind, (counts.get(row.kind) ?? 0) + row.documents);
+    yield null;
+  }
+  return [...counts]
+    .map(([kind, documents]) => ({ kind, documents }))
+    .sort((one, other) => other.documents - one.documents || (one.kind < other.kind ? -1 : 1));
+}
+
+const SELECTED = `SELECT version, document_id AS id, published_at AS publishedAt, date, kind, title, symbols, source, url, digest, text
+  FROM documents AS doc JOIN document_texts USING (version)`;
+const SHAPE = {
+  version: integer,
+  id: text,
+  publishedAt: text,
+  date: text,
+  kind: text,
+  title: text,
+  symbols: text,
+  source: orNull(text),
+  url: orNull(text),
+  digest: text,
+  text,
+};
+const READ = query(
+  `${SELECTED} WHERE document_id = ?4 AND ${IS_CURRENT} AND (?5 IS NULL OR symbols = '[]' OR EXISTS (
+     SELECT 1 FROM json_each(symbols) AS own WHERE own.value IN (SELECT value FROM json_each(?5))))`,
+  SHAPE,
+);
+
+/** A document in the version of a morning; undefined for none, and for one that is not out yet. */
+export function readDocument(morning: Morning, id: string): RowOf<typeof READ> | undefined {
+  const { reader, symbols } = morning;
+  const scope = symbols && JSON.stringify(symbols);
+  return READ.get(reader, ...parametersOf(morning), id, scope);
+}
+
+const TEXT = query('SELECT text FROM document_texts WHERE version = ?', [text]);
+
+export function textOf(reader: Reader, version: number): string {
+  return TEXT.one(reader, version)[0];
+}
+
+const COVERAGE = query(
+  `SELECT kind, own.value AS symbol, count(DISTINCT document_id) AS documents, min(date) AS first_date, max(date) AS last_date
+   FROM documents LEFT JOIN json_each(symbols) AS own
+   WHERE import_id IN (SELECT import_id FROM document_imports WHERE written IS NOT NULL)
+   GROUP BY kind, symbol ORDER BY kind, symbol`,
+  { kind: text, symbol: orNull(text), documents: integer, first_date: text, last_date: text },
+);
+
+/** How many documents of each kind and symbol are stored, and of which dates. */
+export function documentCoverage(reader: Reader): RowOf<typeof COVERAGE>[] {
+  return COVERAGE.all(reader);
+}
+
+/** Stores what a session was shown, within the transaction that commits it. */
+export function storeShown(database: Reader, sessionId: number, versions: Iterable<number>): void {
+  const insert = database.statement('INSERT INTO document_sessions VALUES (?, ?)');
+  for (const version of versions) insert.run(sessionId, version);
+}
+
+const SHOWN = query(
+  `${SELECTED} JOIN document_sessions USING (version) WHERE session_id = ? ORDER BY version`,
+  SHAPE,
+);
+
+/** The documents that a session was shown, as they are stored now. */
+export function shownDocuments(reader: Reader, sessionId: number) {
+  return SHOWN.iterate(reader, sessionId);
+}

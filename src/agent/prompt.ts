@@ -62,7 +62,7 @@ const first: Words = {
       ];
     return [
       { role: 'system', content: system },
-      { role: 'user', content: decision ? `${report}\n\n${closesTable(decision)}` : report },
+      { role: 'user', content: decision ? `${report}\n\n${tables(decision)}` : report },
     ];
   },
   summary: ({ content, note }) => (note === null ? content : `${content}\n\n${note}`.trim()),
@@ -91,12 +91,30 @@ function dayOfAgent(
   };
 }
 
-function closesTable({ dates, closes }: OneAnswer): string {
+/** What the tools would have said. */
+function tables({ dates, closes, titles = [] }: OneAnswer): string {
   const rows = closes.map((own) => [own.symbol, ...own.closes.map((close) => close ?? '-')]);
+  const newest = titles.map(({ date, kind, title }) => [date, kind, title]);
   const heading = 'The last closes before today, oldest first (- means no price):';
-  return [heading, ['date', ...dates], ...rows]
+  return [
+    heading,
+    ['date', ...dates],
+    ...rows,
+    ...(newest.length > 0 ? ['', 'The newest documents (date, kind, title):', ...newest] : []),
+  ]
     .map((row) => (typeof row === 'string' ? row : row.join(' ')))
     .join('\n');
+}
+
+/** Kinds that are named; the others are counted together. */
+const MAX_KINDS = 12;
+
+function documentsLine(kinds: NonNullable<Brief['documents']>): string {
+  const sum = (some: typeof kinds) => some.reduce((all, { documents }) => all + documents, 0);
+  const named = kinds.slice(0, MAX_KINDS).map(({ kind, documents }) => `${documents} ${kind}`);
+  const others = kinds.slice(MAX_KINDS);
+  if (others.length > 0) named.push(`${sum(others)} of other kinds`);
+  return `Documents published before this morning: ${sum(kinds)} (${named.join(', ')})`;
 }
 
 const words: Record<Wording, Words> = { 1: first };
@@ -129,6 +147,7 @@ function morningReport({
   note,
   isOpenHidden,
   unfilled = [],
+  documents = [],
 }: Brief): string {
   const held = holdings.map(
     ({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`,
@@ -153,6 +172,7 @@ function morningReport({
     paid.length > 0 && `\nDividends received this morning:\n${paid.join('\n')}`,
     unfilled.length > 0 && `\nOrders that did not fill:\n${unfilled.join('\n')}`,
     costs !== null && `\n${costsLine(costs)}`,
+    documents.length > 0 && `\n${documentsLine(documents)}`,
     note !== undefined && (note === null ? '\nYour note: none' : `\nYour note:\n${note}`),
     '',
     `Prices in dollars (symbol, ${columns}; - means no price):`,

@@ -187,6 +187,8 @@ const modelSchema = v.object({
   prompt_file: v.nullish(v.string()),
   /** Whether it may keep a note from day to day. */
   notes: v.nullish(v.boolean(), false),
+  /** Whether it may read documents, where there are any. */
+  documents: v.nullish(v.boolean(), true),
   /** The last date that the model may remember from its training. */
   /** Those of the day's tools that it is offered; all without a list. */
   tools: v.nullish(

@@ -54,6 +54,8 @@ export const toolNames = [
   'get_portfolio',
   'calculate',
   'search_news',
+  'list_documents',
+  'read_document',
   'write_note',
 ] as const;
 

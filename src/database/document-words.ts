@@ -32,17 +32,21 @@ export interface Wanted {
   symbol?: string | null | undefined;
   kind?: string | null | undefined;
   phrases?: readonly Phrase[];
+  /** And none of these, nor none at all. */
+  without?: readonly string[] | undefined;
 }
 
 /** What finds the documents of a block that have all of it. */
 export function expressionFor(
-  { symbols, symbol, kind, phrases = [] }: Wanted,
+  { symbols, symbol, kind, phrases = [], without }: Wanted,
   block: number,
 ): string {
   const has = (words: readonly string[]) => `"${inBlock(words, block)}"`;
-  const anyOf = [...new Set([OF_ALL, ...(symbols ?? [])])].map((one) => has([symbolWord(one)]));
+  const anyOf = (own: readonly string[]) =>
+    `(${[...new Set([OF_ALL, ...own])].map((one) => has([symbolWord(one)])).join(' OR ')})`;
+  const not = without === undefined ? '' : ` NOT ${anyOf(without)}`;
   return [
-    ...(symbols === null ? [] : [`(${anyOf.join(' OR ')})`]),
+    ...(symbols === null ? [] : [anyOf(symbols) + not]),
     ...(symbol == null ? [] : [has([symbolWord(symbol)])]),
     ...(kind == null ? [] : [has([kindWord(kind)])]),
     ...phrases.map(has),

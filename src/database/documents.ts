@@ -37,7 +37,7 @@ export function versionAt(instant: Date): number {
   return Math.floor(instant.getTime() / 1_000) * VERSIONS_PER_SECOND;
 }
 
-/** From when on a document is out that has a date alone: when the date is over. */
+/** From when on a document is out that has only a date: when the date is over. */
 export function endOf(date: CalendarDate): Date {
   return new Date(addDays(date, 1));
 }
@@ -75,7 +75,7 @@ const FOUND = `FROM document_words CROSS JOIN documents AS doc ON doc.version = 
 const BEGINNING = 200;
 const LIST = query(
   `SELECT version, document_id AS id, kind, date, symbols, title,
-     (SELECT substr(text, 1, ${BEGINNING}) FROM document_texts WHERE version = doc.version) AS beginning
+     digest, (SELECT substr(text, 1, ${BEGINNING}) FROM document_texts WHERE version = doc.version) AS beginning
    ${FOUND} AND document_words.rowid < ?1 AND date >= ?5 ORDER BY document_words.rowid DESC LIMIT ?6`,
   {
     version: integer,
@@ -84,6 +84,7 @@ const LIST = query(
     date: text,
     symbols: text,
     title: text,
+    digest: text,
     beginning: text,
   },
 );
@@ -121,19 +122,28 @@ const COUNT = query(
 
 export type DocumentCount = RowOf<typeof COUNT>;
 
+/** Documents that are counted already: those of these symbols. */
+interface Before {
+  symbols: readonly string[];
+  counts: readonly DocumentCount[];
+}
+
 /**
  * Counts the documents of a morning by kind, the most frequent first: a step for each month, between
  * which a caller may do something else.
  */
-export function* countDocuments(morning: Morning): Generator<null, DocumentCount[]> {
+export function* countDocuments(
+  morning: Morning,
+  before?: Before,
+): Generator<null, DocumentCount[]> {
   const { reader, symbols } = morning;
   const parameters = parametersOf(morning);
   const [first] = FIRST.one(reader);
-  const counts = new Map<string, number>();
+  const counts = new Map(before?.counts.map(({ kind, documents }) => [kind, documents]));
   const step = BLOCK / SLICES;
   let start = Math.floor((first ?? Infinity) / step) * step;
   for (; start < parameters[0]; start += step) {
-    const wanted = expressionFor({ symbols }, blockOf(start));
+    const wanted = expressionFor({ symbols, without: before?.symbols }, blockOf(start));
     for (const row of COUNT.all(reader, ...parameters, wanted, start, start + step - 1))
       counts.set(row.kind, (counts.get(row.kind) ?? 0) + row.documents);
     yield null;
@@ -201,7 +211,9 @@ const SHOWN = query(
   SHAPE,
 );
 
-/** The documents that a session was shown, as they are stored now. */
+/** The documents that a session was shown, with the digests of what is stored now. */
 export function shownDocuments(reader: Reader, sessionId: number) {
-  return SHOWN.iterate(reader, sessionId);
+  return Array.from(SHOWN.iterate(reader, sessionId), (row) => {
+    return { id: row.id, digest: digestOf(row) };
+  });
 }

@@ -7,10 +7,11 @@ import { count } from '../basics/sentences.ts';
  * all.
  */
 
-/** The index of words follows from the messages, and the manifest cannot contain itself. */
+/** The indexes of words follow from messages and documents, and the manifest cannot contain itself. */
 const TABLES = query(
   `SELECT coalesce(name, '') FROM sqlite_schema
    WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'log\\_words%' ESCAPE '\\'
+     AND name NOT LIKE 'document\\_words%' ESCAPE '\\'
      AND name <> 'package_manifest' ORDER BY name`,
   [text],
 );

@@ -6,6 +6,7 @@ import { adjustedSourcesInSql } from './schema/price-conditions.ts';
 import { storeRiskFreeRate } from './state.ts';
 import { digestTable, listedTables } from './manifest.ts';
 import type { Opening } from './active-days.ts';
+import { indexDocumentsAnew } from './document-words.ts';
 import { indexAnew } from './log-words.ts';
 import { createSchema } from './schema/schema.ts';
 import { changedStarts } from './stale.ts';
@@ -53,6 +54,8 @@ const IS_OPENING = 'session_id IN (SELECT session_id FROM own_openings)';
 const OF_SESSION = `session_id IN (SELECT session_id FROM trading_sessions WHERE ${OF_JOB})`;
 /** Splits and dividends: all of a symbol, because later splits convert earlier dividends. */
 const OF_SYMBOL = 'symbol IN (SELECT symbol FROM own_symbols)';
+/** By then, only the job's own sessions are left. */
+const SHOWN = 'version IN (SELECT version FROM document_sessions)';
 const NONE = 'FALSE';
 
 /**
@@ -87,6 +90,10 @@ const KEPT: Readonly<Record<string, string>> = {
   session_splits: OF_SESSION,
   session_dividends: OF_SESSION,
   changed_starts: OF_SESSION,
+  document_sessions: OF_SESSION,
+  document_texts: SHOWN,
+  documents: SHOWN,
+  document_imports: 'import_id IN (SELECT import_id FROM documents)',
   opening_lots: NONE,
   price_writes: 'TRUE',
   price_data: `${OF_SYMBOL} AND date <= ${LAST_DATE} OR ${LATER_BAR}`,
@@ -117,7 +124,7 @@ const OPENINGS = `
   UPDATE trading_sessions SET job_id = NULL, status = 'opening', started_from_session_id = NULL,
     initial_cash_e4 = (SELECT initial_cash_e4 FROM own_openings AS own WHERE own.session_id = trading_sessions.session_id),
     session_summary = NULL, error = NULL, steps = 0, total_messages = 0, started_at = completed_at,
-    morning_write = 0, commit_write = 0, pays_dividends = 0, wording = NULL
+    morning_write = 0, commit_write = 0, pays_dividends = 0, wording = NULL, documents = NULL
   WHERE ${IS_OPENING};
   UPDATE positions SET action_id = 1, action_type = 'no_trade', symbol = NULL, amount = NULL, price_e4 = NULL
   WHERE ${IS_OPENING};
@@ -157,6 +164,7 @@ export async function keepJob(
     storeRiskFreeRate(reader, rows.riskFreeRate);
     storeLots(reader, rows.openings);
     indexAnew(reader); // a view writes nothing
+    indexDocumentsAnew(reader);
     for (const sql of dropped) connection.exec(sql);
     writeManifest(reader);
     checkReferences(connection);

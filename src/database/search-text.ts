@@ -99,6 +99,31 @@ function matchesIn(text: string, phrases: readonly Phrase[]): Match[] {
   );
 }
 
+/**
+ * So many Unicode characters around the first place where a phrase is; null without one. Reads no
+ * further than that.
+ */
+export function excerptAround(
+  text: string,
+  phrases: readonly Phrase[],
+  length: number,
+): string | null {
+  const most = Math.max(...phrases.map((words) => words.length));
+  const last: Place[] = [];
+  for (const place of placesIn(text)) {
+    last.push(place);
+    if (last.length > most) last.shift();
+    const found = phrases.find((words) =>
+      words.every((word, index) => last.at(index - words.length)?.word === word),
+    );
+    const start = found && last.at(-found.length)?.start;
+    if (start === undefined) continue;
+    const from = edge(text, Math.max(0, Math.min(start - LEAD_LENGTH, text.length - length)));
+    return [...text.slice(from, from + 2 * length)].slice(0, length).join('');
+  }
+  return null;
+}
+
 /** The first match from which on most different phrases fit into one excerpt. */
 function densest(matches: readonly Match[]): Match | undefined {
   const inside = new Map<Phrase, number>();

@@ -4,6 +4,7 @@ import { type ActionType, type MessageRole, messageRoles } from '../basics/domai
 import type { Money } from '../basics/money.ts';
 import type { Database } from './database.ts';
 import { storeDecisions } from './decisions.ts';
+import { storeShown } from './documents.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
 import { indexMessages, newestRow } from './log-words.ts';
 import { integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
@@ -146,6 +147,8 @@ interface Commit {
   confidence: number | null;
   /** What of its orders did not fill, a sentence each. */
   unfilled: readonly string[];
+  /** What it could read, and the versions that it was shown. */
+  documents?: { counts: readonly object[]; shown: ReadonlyMap<number, object> } | null | undefined;
   /** The version of the wording that the model read. */
   wording: number;
   /** As of which write of prices its closing marks are. */
@@ -174,6 +177,7 @@ export function commitSession(
     note,
     confidence,
     unfilled,
+    documents,
     wording,
     commitWrite,
     completedAt,
@@ -187,7 +191,7 @@ export function commitSession(
     .statement(
       `UPDATE trading_sessions
        SET status = 'active', session_summary = ?, note = ?, confidence = ?, unfilled = ?, steps = ?, total_messages = ?, wording = ?,
-         commit_write = ?, completed_at = ?
+         documents = ?, commit_write = ?, completed_at = ?
        WHERE session_id = ? AND status = 'running'`,
     )
     .run(
@@ -198,6 +202,7 @@ export function commitSession(
       steps,
       totalMessages,
       wording,
+      documents ? JSON.stringify(documents.counts) : null,
       commitWrite,
       completedAt,
       sessionId,
@@ -205,6 +210,7 @@ export function commitSession(
   assert.equal(changes, 1, 'only a running session can become active');
   insertPositions(database, sessionId, positions);
   storeEvidence(database, { sessionId, date }, evidence);
+  if (documents) storeShown(database, sessionId, documents.shown.keys());
   for (const { toolName, calls, refused, durationMs } of toolUsage) {
     database
       .statement('INSERT INTO tool_usage VALUES (?, ?, ?, ?, ?)')

@@ -19,6 +19,7 @@ import { bodyFields, makers, wayOf, describeUnknownMaker } from '../basics/maker
 import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
 import { TOOLS_OF_DECISIONS } from '../trading/decision.ts';
+import { LIST } from '../trading/documents.ts';
 import { toolNamesOf } from '../trading/tools.ts';
 import { unescape } from 'node:querystring';
 import type { Addition, Start } from '../wire/protocol.ts';
@@ -41,6 +42,8 @@ interface EntrySources {
   configuration: Configuration;
   settings: Settings;
   isKey: IsKey;
+  /** Whether the job has any that models may read. */
+  hasDocuments?: boolean;
 }
 
 /**
@@ -77,13 +80,13 @@ export function knownKeys(
  */
 export function resolveEntry(
   { family, run }: { family: string; run: number },
-  { configuration, settings, isKey }: EntrySources,
+  { configuration, settings, isKey, hasDocuments = false }: EntrySources,
 ): Entry {
   const found = configuredEntry(family, configuration);
   const entry: NamedEntry = found ?? { signature: family };
   const extra_body = blankSecrets(entry.extra_body ?? {}, isKey);
   const kind = kindOf(found, settings);
-  const { notes = false, decision } = entry;
+  const { notes = false, documents = true, decision } = entry;
   const isOneAnswer = kind === 'provider' && decision === 'one_answer';
   return {
     signature: family,
@@ -101,8 +104,12 @@ export function resolveEntry(
       kind === 'baseline' ? { input: 0, output: 0 } : (entry.price_per_million_tokens ?? null),
     max_cost_usd: entry.max_cost_usd ?? configuration.agent_config.max_cost_usd,
     tools: toolNamesOf(
-      { hasNews: settings.jinaApiKey !== null, hasNotes: notes },
-      isOneAnswer ? TOOLS_OF_DECISIONS : entry.tools,
+      {
+        hasNews: settings.jinaApiKey !== null,
+        hasNotes: notes,
+        hasDocuments: hasDocuments && documents === true,
+      },
+      isOneAnswer ? [...TOOLS_OF_DECISIONS, LIST] : entry.tools,
     ),
     decision: isOneAnswer ? 'one_answer' : 'tools',
     agent:

@@ -16,6 +16,7 @@ import { asObject, tryParse } from '../basics/json.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { fromDollars, TooLarge } from '../basics/money.ts';
 import { additions, type Start } from '../wire/protocol.ts';
+import type { Counted } from '../trading/documents.ts';
 import type { Market } from '../trading/market.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
 import { orderTermsOf } from '../trading/orders.ts';
@@ -94,6 +95,8 @@ async function warnOfUnknownCost(
 interface Next {
   modelDay: ModelDay;
   market: Market;
+  /** Those of its universe, as of its morning. */
+  documents: Counted;
   /** What each family has cost on the dates before. */
   spentBefore: Map<string, number>;
 }
@@ -203,7 +206,7 @@ async function attempt(
   activeJob: ActiveJob,
   attempted: Attempted,
 ): Promise<Lost | null> {
-  const { modelDay, market, entry, tries } = attempted;
+  const { modelDay, market, documents, entry, tries } = attempted;
   const { job, universe, signal } = activeJob;
   const leftMs = tries.begin();
   const over = new AbortController();
@@ -213,6 +216,7 @@ async function attempt(
     initialCash: fromDollars(job.agentConfig.initial_cash),
     paysDividends: job.agentConfig.dividends,
     tokenPrices: entry.price_per_million_tokens,
+    documents,
     news: entry.tools.includes('search_news') ? newsFor(context, modelDay, over.signal) : null,
     ...orderTermsOf(job.agentConfig),
     offered: entry.tools,

@@ -6,6 +6,9 @@ import {
   readConfiguration,
   warnOfContent,
 } from '../basics/configuration.ts';
+import type { Database } from '../database/database.ts';
+import { listDocuments } from '../database/documents.ts';
+import { sourceOfSeries } from '../database/prices.ts';
 import { activeSpans, laterDays } from '../database/active-days.ts';
 import type { NewJob } from '../database/jobs.ts';
 import { ServiceError } from '../basics/domain.ts';
@@ -56,7 +59,9 @@ export function planJob(
   warnOfContent(configuration, log);
   const isKey = knownKeys(configuration, settings, environment);
   const agentConfig = agentConfigurationFor(configuration, request.universe);
-  const sources = { settings, configuration, agentConfig, environment, isKey };
+  const documents = documentsOf(context.database, agentConfig.stock_symbols, request.endDate);
+  const hasDocuments = documents === 'some';
+  const sources = { settings, configuration, agentConfig, environment, isKey, hasDocuments };
   const resolved = expandModels(request.models, configuration).map((run): ResolvedRun => {
     const entry = resolveEntry(run, sources);
     const model = resolveModel(entry, sources, { cacheKey: '', leftOut: [] });
@@ -74,9 +79,25 @@ export function planJob(
     warnings: [
       ...configuration.unknownKeys,
       ...warnOfProblems(resolved, configuration),
+      ...(documents === 'hidden' ? [NO_DOCUMENTS] : []),
       ...warnings,
     ],
   };
+}
+
+const NO_DOCUMENTS =
+  'No documents are offered: the universe is a control market, and texts would name its companies';
+
+/** Whether models can read documents up to a date; a control market hides them all. */
+function documentsOf(
+  database: Database,
+  symbols: readonly string[],
+  date: CalendarDate,
+): 'some' | 'none' | 'hidden' {
+  const morning = { reader: database, date, write: null, symbols };
+  if (listDocuments(morning, { limit: 1 }).length === 0) return 'none';
+  const isControl = symbols.some((symbol) => sourceOfSeries(database, symbol) === 'disguise');
+  return isControl ? 'hidden' : 'some';
 }
 
 /** The dates and starts of a job, with warnings of the completed days that its models have. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { type CalendarDate, timestamp } from '../basics/calendar.ts';
 import { createPlaces, mostSideBySide } from '../children/places.ts';
 import type { Configuration } from '../basics/configuration-schema.ts';
@@ -11,6 +12,7 @@ import {
   skippedModelDays,
 } from '../database/model-days.ts';
 import { addWarnings, endJob as endStoredJob, setJobStatus } from '../database/jobs.ts';
+import { countDocuments, type DocumentCount } from '../database/documents.ts';
 import { costsBefore } from '../database/usage.ts';
 import { morningWrite } from '../database/price-writes.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
@@ -20,7 +22,8 @@ import { logUnexpected } from '../basics/log.ts';
 import { makers } from '../basics/makers.ts';
 import type { Availability, DatePrices } from '../prices/needs.ts';
 import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
-import { openMarket } from '../trading/market.ts';
+import { readsDocuments } from '../trading/documents.ts';
+import { type Market, openMarket } from '../trading/market.ts';
 import { inShortTurn } from '../children/turns.ts';
 import {
   type ActiveJob,
@@ -156,6 +159,7 @@ async function runDate(
     write: await database.write(() => morningWrite(database, { jobId, date })),
   };
   const market = openMarket(prices, date, [...activeJob.universe]);
+  const documents = { counts: await countedDocuments(activeJob, market) };
   const spentBefore = costsBefore(database, jobId, date);
   const queue = pendingModelDays(database, jobId, date);
   const workOff = async () => {
@@ -164,7 +168,7 @@ async function runDate(
       if (modelDay === undefined) return;
       // One that fails at once, as without a key, waits for nothing: a thousand of them must not
       // end in one turn.
-      const next = { modelDay, market, spentBefore };
+      const next = { modelDay, market, documents, spentBefore };
       await inShortTurn(() => runModelDay(context, activeJob, next));
     }
   };
@@ -172,6 +176,20 @@ async function runDate(
   const ends = await Promise.allSettled(Array.from({ length: activeJob.places.most }, workOff));
   const broken = ends.find((end) => end.status === 'rejected');
   if (broken !== undefined) throw broken.reason;
+}
+
+/** The documents of a morning, which all models of the job share; none where no model reads them. */
+async function countedDocuments(
+  { entries, universe }: ActiveJob,
+  { prices, date }: Market,
+): Promise<DocumentCount[]> {
+  if (!entries.values().some(({ tools }) => readsDocuments(tools))) return [];
+  const work = countDocuments({ ...prices, date, symbols: [...universe] });
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    await nextRound();
+  }
 }
 
 /** Null for a missing or broken file: what needs a key from it then fails with the reason. */

@@ -3,6 +3,7 @@ import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
 import type { Decider } from './decision.ts';
+import { type Counted, openDocuments } from './documents.ts';
 import type { NewsSearch } from './news.ts';
 import { fillOrders, unfilledInWords } from './orders.ts';
 import { toDollars } from '../basics/money.ts';
@@ -39,6 +40,8 @@ export interface Terms
   news: NewsSearch | null;
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
+  /** None without. */
+  documents?: Counted | null;
   decider?: Decider | null;
 }
 
@@ -57,7 +60,8 @@ export function beginPlay(
 ): Play {
   const { startPortfolio, morning } = start;
   const { market, universe, news, costs, offered, hasNotes, wording = WORDING } = terms;
-  const { isOpenHidden = false, limits = null, decider = null } = terms;
+  const { isOpenHidden = false, limits = null, decider = null, documents = null } = terms;
+  const held = startPortfolio.holdings.keys();
   const actions: Action[] = [];
   const placed: Placed[] = [];
   const play: Play = {
@@ -65,6 +69,7 @@ export function beginPlay(
     exchange: market,
     universe,
     news,
+    documents: documents && openDocuments(documents, { market, universe, held, offered }),
     costs,
     isOpenHidden,
     limits,

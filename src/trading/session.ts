@@ -348,6 +348,7 @@ function writeEnd(state: State, outcome: Outcome): void {
       summary,
       note: play.ownNote,
       confidence: play.confidence,
+      documents: play.documents,
       unfilled,
       wording: WORDING,
       commitWrite,

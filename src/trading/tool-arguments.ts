@@ -12,6 +12,10 @@ const MAX_SHOWN_LENGTH = 80;
 const MAX_HISTORY_DAYS = 100;
 const MAX_QUERY_LENGTH = 400;
 const MAX_NOTE_LENGTH = 4_000;
+/** Documents of a list. */
+export const MAX_LISTED = 20;
+const MAX_ID_LENGTH = 200;
+const MAX_OFFSET = 1_048_576;
 
 const symbolMessage = 'must be a ticker symbol';
 const symbol = v.pipe(
@@ -21,27 +25,28 @@ const symbol = v.pipe(
   v.description('Ticker symbol, for example AAPL'),
 );
 
-/** Whole and at least 1; also as text, because models write numbers that way. */
-function wholeNumber(most: number, description: string) {
+/** A whole number; also as text, because models write numbers that way. */
+function wholeNumber(most: number, description: string, least = 1) {
   const message = (issue: v.BaseIssue<unknown>) =>
-    `must be a whole number from 1 to ${most}, got ${shown(issue.input)}`;
+    `must be a whole number from ${least} to ${most}, got ${shown(issue.input)}`;
   return v.pipe(
     v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,16}$/), v.transform(Number))], message),
     v.number(),
     v.integer(message),
-    v.minValue(1, message),
+    v.minValue(least, message),
     v.maxValue(most, message),
     v.description(description),
   );
 }
 
-const date = v.pipe(
-  v.custom<CalendarDate>(
-    isCalendarDate,
-    (issue) => `must be a date YYYY-MM-DD, got ${shown(issue.input)}`,
-  ),
-  v.metadata({ type: 'string', format: 'date', description: 'YYYY-MM-DD; today if omitted' }),
-);
+const dateOr = (otherwise: string) =>
+  v.pipe(
+    v.custom<CalendarDate>(
+      isCalendarDate,
+      (issue) => `must be a date YYYY-MM-DD, got ${shown(issue.input)}`,
+    ),
+    v.metadata({ type: 'string', format: 'date', description: `YYYY-MM-DD; ${otherwise}` }),
+  );
 
 const queryMessage = `must be text of 1 to ${MAX_QUERY_LENGTH} characters`;
 const query = v.pipe(
@@ -52,6 +57,11 @@ const query = v.pipe(
   v.maxLength(MAX_QUERY_LENGTH, queryMessage),
   v.description('Search words'),
 );
+
+const line = (description: string, most: number) => {
+  const message = `must be text of at most ${most} characters`;
+  return v.pipe(v.string(message), v.maxLength(most, message), v.description(description));
+};
 
 const noteMessage = `must be text of at most ${MAX_NOTE_LENGTH} characters`;
 /** Characters are counted as JSON Schema does: an emoji is one. Half of one cannot be stored. */
@@ -113,7 +123,7 @@ export const toolArguments = {
       ),
     ),
   }),
-  get_price: v.strictObject({ symbol, date: v.nullish(date) }),
+  get_price: v.strictObject({ symbol, date: v.nullish(dateOr('today if omitted')) }),
   get_price_history: v.strictObject({
     symbol,
     days: wholeNumber(MAX_HISTORY_DAYS, 'How many bars'),
@@ -121,6 +131,17 @@ export const toolArguments = {
   get_portfolio: v.strictObject({}),
   calculate: v.strictObject({ expression }),
   search_news: v.strictObject({ query }),
+  list_documents: v.strictObject({
+    symbol: v.nullish(symbol),
+    kind: v.nullish(line('Only this kind', MAX_ID_LENGTH)),
+    since: v.nullish(dateOr('from the first if omitted')),
+    query: v.nullish(line('Words that must all be in it', MAX_QUERY_LENGTH)),
+    limit: v.nullish(wholeNumber(MAX_LISTED, `At most so many; ${MAX_LISTED} if omitted`)),
+  }),
+  read_document: v.strictObject({
+    id: line('As list_documents has it', MAX_ID_LENGTH),
+    offset: v.nullish(wholeNumber(MAX_OFFSET, 'The first character; 0 if omitted', 0)),
+  }),
   write_note: v.strictObject({ text: note }),
 };
 

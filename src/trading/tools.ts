@@ -15,6 +15,7 @@ import {
   type ToolName,
 } from './tool-arguments.ts';
 import { calculate } from './calculate.ts';
+import { listDocuments, readDocument } from './document-tools.ts';
 import { takeOrder } from './orders.ts';
 import { rebalance } from './rebalance.ts';
 import type { Action } from './portfolio.ts';
@@ -39,6 +40,7 @@ interface Row<Arguments> {
 interface Extras {
   hasNews: boolean;
   hasNotes: boolean;
+  hasDocuments: boolean;
 }
 
 /** Runs the tool with checked arguments. */
@@ -123,6 +125,16 @@ const tools: readonly Tool[] = [
     isFromOutside: true,
     run: (day, { query }) => searchNews(day, query),
   }),
+  tool('list_documents', {
+    description: 'Documents published before this morning, the newest first, with excerpts.',
+    isOffered: ({ hasDocuments }) => hasDocuments,
+    run: listDocuments,
+  }),
+  tool('read_document', {
+    description: 'The text of a document, 20,000 characters at a time; `left` counts the rest.',
+    isOffered: ({ hasDocuments }) => hasDocuments,
+    run: readDocument,
+  }),
   tool('write_note', {
     description:
       'Keep a note for your next trading day. It replaces the note before and is in the report of the next morning.',
@@ -160,8 +172,12 @@ export function toolNamesOf(extras: Extras, wanted?: readonly string[] | null): 
     .filter((name) => wanted?.includes(name) ?? true);
 }
 
-function toolsOfDay({ news, note, wording, offered }: TradingDay): Tool[] {
-  const extras = { hasNews: news != null, hasNotes: note !== undefined };
+function toolsOfDay({ news, note, documents, wording, offered }: TradingDay): Tool[] {
+  const extras = {
+    hasNews: news != null,
+    hasNotes: note !== undefined,
+    hasDocuments: documents != null,
+  };
   return toolsOf(extras, wording).filter(({ name }) => offered?.includes(name) ?? true);
 }
 

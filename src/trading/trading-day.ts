@@ -3,6 +3,7 @@ import { type Money, toDollars } from '../basics/money.ts';
 import type { Limits } from '../basics/configuration-schema.ts';
 import type { Brief, OneAnswer } from '../wire/protocol.ts';
 import type { Decider } from './decision.ts';
+import { type Documents, newestTitles } from './documents.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import type { ReceivedDividend } from './morning.ts';
@@ -47,6 +48,8 @@ export interface TradingDay extends Partial<OrderTerms> {
   readonly universe: ReadonlySet<string>;
   /** Null when the service has no key for it. */
   readonly news?: NewsSearch | null;
+  /** Null without any that it may read. */
+  readonly documents?: Documents | null;
   readonly portfolio: Portfolio;
   /** The dividends that were paid this morning. */
   readonly received?: readonly ReceivedDividend[];
@@ -97,7 +100,7 @@ export type Reply =
  */
 export function briefOf(day: TradingDay): Brief {
   const { market, universe, portfolio, received = [], costs = NO_COSTS, note } = day;
-  const { isOpenHidden, limits, unfilled = [], decider } = day;
+  const { isOpenHidden, limits, unfilled = [], documents, decider } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
     const { open, previousClose } = market.quote(symbol);
@@ -113,11 +116,15 @@ export function briefOf(day: TradingDay): Brief {
     ...(isOpenHidden && { isOpenHidden }),
     ...(limits && { limits }),
     ...(unfilled.length > 0 && { unfilled: [...unfilled] }),
+    ...(documents && { documents: [...documents.counts] }),
     ...(decider && {
       decision:
         decider.by === 'agent'
           ? { ...decider, universe: [...universe] }
-          : lastCloses(market, symbols),
+          : {
+              ...lastCloses(market, symbols),
+              ...(documents && { titles: newestTitles(documents) }),
+            },
     }),
   };
 }

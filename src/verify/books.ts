@@ -1,6 +1,7 @@
 import { isLastAnswer } from '../agent/model.ts';
 import { wordsOf } from '../agent/prompt.ts';
 import { fromDollars } from '../basics/money.ts';
+import { quote } from '../basics/text.ts';
 import { unfilledOf } from '../database/sessions.ts';
 import type { Decided } from '../trading/decision.ts';
 import { isFills, type RecordedStep } from '../trading/reasoning-log.ts';
@@ -102,7 +103,7 @@ function shown(value: unknown, place: number): string {
 export type Message = Pick<StoredMessage, 'role' | 'content'>;
 
 /** What is committed of a model-day, as it is stored or as replay makes it. */
-export type Books = Pick<DayRecord, 'positions' | 'evidence' | 'toolUsage'>;
+export type Books = Pick<DayRecord, 'positions' | 'evidence' | 'documents' | 'toolUsage'>;
 
 /** A row of some table, by its key. */
 interface Row {
@@ -122,7 +123,7 @@ export function compareBooks(stored: Books, made: Books, { note, compare }: Comp
   }
 }
 
-function rowsOf({ positions, evidence, toolUsage }: Books): Row[] {
+function rowsOf({ positions, evidence, documents, toolUsage }: Books): Row[] {
   return [
     ...evidence.prices.map(({ symbol, heldSince, open, close }) => ({
       name: `session_prices ${symbol}`,
@@ -144,6 +145,11 @@ function rowsOf({ positions, evidence, toolUsage }: Books): Row[] {
       name: `session_dividends ${symbol} ${exDate}`,
       columns: { cash_e6: cash, basis, splits, paid_e6: paid },
       symbols: [symbol],
+    })),
+    ...documents.map(({ id, digest }) => ({
+      name: `document ${quote(id)}`,
+      columns: { digest },
+      symbols: [],
     })),
     ...positions.map(positionRow),
     ...Array.from(positions.at(-1)?.holdings ?? [], ([symbol, quantity]) => ({

@@ -3,6 +3,7 @@ import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import { type ClosingState, closingStateOf } from '../database/active-days.ts';
 import type { Reader } from '../database/database.ts';
+import { shownDocuments } from '../database/documents.ts';
 import { evidenceOf } from '../database/evidence.ts';
 import {
   conversationOf,
@@ -56,6 +57,7 @@ export function readRecord(
     conversation: conversationOf(reader, sessionId),
     positions: ledgerRecords(reader, sessionId),
     evidence: evidenceOf(reader, sessionId),
+    documents: shownDocuments(reader, sessionId),
     toolUsage: toolUsageOf(reader, sessionId),
   };
 }

@@ -99,7 +99,12 @@ async function replayModelDay(
     const ledger = { actions, portfolio, startValue: start.startValue };
     const positions = positionsOf(ledger, marksIn(evidence));
     // The books that it would be committed with.
-    const books = { positions, evidence, toolUsage: [...toolUsage.values()] };
+    const books = {
+      positions,
+      evidence,
+      documents: [...(play.documents?.shown.values() ?? [])],
+      toolUsage: [...toolUsage.values()],
+    };
     compareBooks(record, books, comparison);
     const session = { steps, messages: messages.length, note, decided, ...end };
     compareSession(record, session, comparison);
@@ -118,7 +123,10 @@ async function replayModelDay(
   return day;
 }
 
-function begin({ past, terms, session: { model } }: DayRecord, market: Market) {
+function begin(
+  { past, terms, session: { sessionId, model, documents } }: DayRecord,
+  market: Market,
+) {
   const { agentConfig, universe, entry, wording } = terms;
   const initialCash = fromDollars(agentConfig.initial_cash);
   const orders = orderTermsOf(agentConfig);
@@ -129,7 +137,13 @@ function begin({ past, terms, session: { model } }: DayRecord, market: Market) {
   });
   const news = entry.tools.includes(NEWS) ? notSearched : null;
   const decider = deciderOf(entry, model);
-  const own = { hasNotes: entry.notes, offered: entry.tools, wording, decider };
+  const own = {
+    hasNotes: entry.notes,
+    offered: entry.tools,
+    wording,
+    decider,
+    documents: documents === null ? null : { counts: JSON.parse(documents), session: sessionId },
+  };
   const play = beginPlay({ market, universe, news, ...orders, ...own }, start);
   return { start, play };
 }

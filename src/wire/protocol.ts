@@ -76,6 +76,8 @@ export interface Brief {
   limits?: Limits | undefined;
   /** What of the orders of the day before did not fill, a sentence each. */
   unfilled?: string[] | undefined;
+  /** How many documents of each kind it can read, the most frequent first; left out without any. */
+  documents?: { kind: string; documents: number }[] | undefined;
   /** Of a day that ends with one decision: what its model reads besides. */
   decision?: OneAnswer | AgentDay | undefined;
 }
@@ -88,6 +90,8 @@ export interface OneAnswer {
   dates: string[];
   /** Null where a symbol has none on a date. */
   closes: { symbol: string; closes: (number | null)[] }[];
+  /** The newest documents; left out without any. */
+  titles?: { date: string; kind: string; title: string }[] | undefined;
 }
 
 /** An agent of the user's. */

@@ -191,6 +191,7 @@ test('of every table, a package has the rows that the model-days of its job rest
   const others = [
     ...['changed_starts', 'price_writes', 'figure_settings', 'opening_lots'],
     ...['price_data_coverage', 'idempotency_keys', 'package_manifest'],
+    ...['documents', 'document_texts', 'document_sessions', 'document_imports'],
   ]; // which other tests look at
   assert.deepEqual([...counts.keys(), ...others].sort(), [...knownTables].sort());
   const empty = [...counts].filter(([, count]) => count === 0);

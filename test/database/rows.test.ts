@@ -46,6 +46,7 @@ const MORE_ROWS = [
   `UPDATE reasoning_logs SET role = 'assistant' WHERE session_id = 1 AND message_index = 0`,
   `UPDATE reasoning_logs SET served = '{"model": "m"}' WHERE session_id = 1 AND message_index = 0`,
   `INSERT INTO log_words (rowid, words) VALUES (1, 'm')`,
+  `INSERT INTO document_words (rowid, words) VALUES (1, 'm')`,
   `INSERT INTO opening_lots VALUES (1, 'X', 1, '2025-01-06', 1, 1)`,
   'CREATE TABLE m (a INTEGER PRIMARY KEY)', // for queries of the schema
   'PRAGMA foreign_keys = OFF',
@@ -61,9 +62,13 @@ type Value = string | number | null;
  * Values with which each query finds a row: texts, numbers, and JSON for a parameter that is read
  * as JSON.
  */
-const TEXTS = '~ m j k 2025-01-06 2025-01-07 AAPL csv refusal key 2025-01-07T10:00:00.000Z';
+const TEXTS =
+  '~ m j k 2025-01-06 2025-01-07 AAPL csv refusal key 2025-01-07T10:00:00.000Z 1970-01-01T00:00:00.000Z';
 const SAMPLES: readonly Value[] = ['', ...TEXTS.split(' '), null, 1, 2];
 const JSON_SAMPLES: readonly Value[] = ['["AAPL", "MSFT", "X", "m", "j"]', '[1, 2]'];
+
+/** The opening, the write, the session, an expression or an id; a date, scope or span. */
+const MORNING: readonly (readonly Value[])[] = [[9], [2], [null], ['m'], ['', null, 0], [5]];
 
 /** The columns of a query, with their names unless its rows are arrays. */
 const shapeOf = ({ shape }: Query<unknown>) => Object.entries(shape) as [string, Column<unknown>][];
@@ -135,6 +140,9 @@ function search(database: Database, query: Query<unknown>): string {
   // of them.
   for (const [, number] of query.sql.matchAll(/CAST\(\?(\d+) AS INTEGER\)/g))
     samples[Number(number) - 1] = [1];
+  // The parameters of a morning come first: all of them would be too many to try.
+  if (query.sql.includes('FROM document_imports WHERE written <='))
+    MORNING.slice(0, samples.length).forEach((sample, index) => (samples[index] = sample));
   let misfit = 'no rows';
   for (const values of combinations(samples)) {
     let rows: unknown[] = [];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { firstMessages } from '../../src/agent/prompt.ts';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
+import { countDocuments } from '../../src/database/documents.ts';
 import { morningWrite, nextWrite } from '../../src/database/price-writes.ts';
 import type { Bar } from '../../src/database/prices.ts';
 import type { DividendBasis } from '../../src/database/splits-and-dividends.ts';
@@ -16,6 +17,7 @@ import { insertTestJob, storedEntry } from './jobs.ts';
 import { readPrices, rowsOf } from './prices.ts';
 import { emptyTables } from './tables.ts';
 import { openSession, type Session } from '../../src/trading/session.ts';
+import { toolNamesOf } from '../../src/trading/tools.ts';
 import { orderTermsOf } from '../../src/trading/orders.ts';
 import { staleNow } from './stale.ts';
 
@@ -67,6 +69,7 @@ interface OpenOptions {
 }
 
 const OPTIONS = { universe: new Set(SYMBOLS), tokenPrices: null, news: null, hasNotes: true };
+const OFFERED = toolNamesOf({ hasNews: true, hasNotes: true, hasDocuments: true });
 const NOTHING_MORE = { reasoning: null, usage: null, note: null };
 const EMPTY_ANSWER = { type: 'answer', content: '', ...NOTHING_MORE } as const;
 
@@ -76,14 +79,29 @@ export function callIn(session: Session, name: string, args: object) {
   return session.answer({ ...EMPTY_ANSWER, toolCalls });
 }
 
+/** The documents of a morning, as a job counts them. */
+function countedOn({ prices, date }: Market) {
+  const work = countDocuments({ ...prices, date, symbols: SYMBOLS });
+  for (;;) {
+    const { done, value: counts } = work.next();
+    if (done) return { counts };
+  }
+}
+
 /** Books in a database of their own at a path, or in one that is given, which is emptied. */
 export function createBooks(
   place: string | CommandDatabase = ':memory:',
   {
     paysDividends = true,
     news = null,
+    hasDocuments = false,
     terms = {},
-  }: { paysDividends?: boolean; news?: NewsSearch | null; terms?: object } = {},
+  }: {
+    paysDividends?: boolean;
+    news?: NewsSearch | null;
+    hasDocuments?: boolean;
+    terms?: object;
+  } = {},
 ): Books {
   const database = typeof place === 'string' ? openDatabase(place) : place;
   if (typeof place !== 'string') emptyTables(place);
@@ -106,13 +124,14 @@ export function createBooks(
       news,
       paysDividends,
       market,
+      ...(hasDocuments && { offered: OFFERED, documents: countedOn(market) }),
       ...options,
     });
   };
   const open: Books['open'] = async (date, model = 'model-a', options) => {
     const jobId = `job-${(jobs += 1)}`;
     const createdAt = now();
-    const entry = storedEntry(model, { hasNews: news !== null });
+    const entry = storedEntry(model, { hasNews: news !== null, hasDocuments });
     const job = {
       ...{
         startDate: date,

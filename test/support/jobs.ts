@@ -14,13 +14,20 @@ export type TestJob = Omit<NewJob, 'runs' | 'deploymentMode'> &
   Partial<Pick<NewJob, 'deploymentMode'>> & { runs: readonly TestRun[] };
 
 /** What ran, as the trigger stores it: a model that may keep notes. */
-export function storedEntry(signature: string, { hasNews = false } = {}): string {
+export function storedEntry(
+  signature: string,
+  { hasNews = false, hasDocuments = false } = {},
+): string {
   return encodeEntry({
     ...{ signature, run: 1, repeats: 1, kind: 'simulated', basemodel: signature },
     ...{ url: null, url_is_cut: false, api: null, stream: null, stream_is_set: false },
     ...{ key_source: null, key_variable: null, parameters: {}, prompt: null, notes: true },
     ...{ knowledge_cutoff: null, price_per_million_tokens: null, max_cost_usd: null },
-    ...{ tools: toolNamesOf({ hasNews, hasNotes: true }), decision: 'tools', agent: null },
+    ...{
+      tools: toolNamesOf({ hasNews, hasNotes: true, hasDocuments }),
+      decision: 'tools',
+      agent: null,
+    },
   });
 }
 

@@ -23,6 +23,9 @@ const DIVIDEND_COVERAGE = `INSERT INTO dividend_coverage VALUES`;
 const DIVIDEND_REVISION = `INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, written, replaced) VALUES`;
 const KNOWN_DIVIDEND = `INSERT INTO session_dividends VALUES`;
 
+const DOCUMENT = `INSERT INTO documents VALUES`;
+const OF_DOCUMENT = `'T', '[]', NULL, NULL, '${'0'.repeat(64)}'`;
+
 const DECISION = `INSERT INTO decisions (date, model, place, session_id, message_index, action_id, symbol, amount, detail) VALUES`;
 
 /** One running model-day of one job, one active session. */
@@ -69,6 +72,20 @@ export const forbidden = tableOf<[name: string, sql: string]>(`
   a lot that becomes nothing                                     | UPDATE opening_lots SET quantity = 0
   a manifest that becomes half a hash                            | UPDATE package_manifest SET sha256 = 'abc'
   half a hash                                                    | INSERT INTO package_manifest VALUES ('jobs', 1, 'abc')
+  a document that is out before it is published                  | ${DOCUMENT} (1735689599000000, 'd', '2025-01-01T00:00:00.000Z', '2025-01-01', 'news', ${OF_DOCUMENT}, 1)
+  a document that is out before its date is over                 | ${DOCUMENT} (1735775999000000, 'd', '2025-01-01', '2025-01-01', 'news', ${OF_DOCUMENT}, 1)
+  a document of no time                                          | ${DOCUMENT} (1735776000000000, 'd', 'soon', '2025-01-01', 'news', ${OF_DOCUMENT}, 1)
+  a document whose kind is two words                             | ${DOCUMENT} (1735776000000000, 'd', '2025-01-01', '2025-01-01', 'big news', ${OF_DOCUMENT}, 1)
+  a document of no import                                        | ${DOCUMENT} (1735776000000000, 'd', '2025-01-01', '2025-01-01', 'news', ${OF_DOCUMENT}, 99)
+  a second document of an id and a time                          | ${DOCUMENT} (2, 'm', '1970-01-01T00:00:00.000Z', '1970-01-01', 'news', ${OF_DOCUMENT}, 1)
+  a document without a text                                      | UPDATE document_texts SET text = ''
+  an empty text                                                  | INSERT INTO document_texts VALUES (1, '')
+  half a digest of a document                                    | UPDATE documents SET digest = 'abc'
+  an import before the first write                               | INSERT INTO document_imports VALUES (9, 't', 0)
+  an import that moves before the first write                    | UPDATE document_imports SET written = 0
+  a document that an unknown session read                        | UPDATE document_sessions SET session_id = 99
+  a document that an unknown session was shown                   | INSERT INTO document_sessions VALUES (99, 1)
+  a number of documents that is not JSON                         | UPDATE trading_sessions SET documents = '['
   a job of an unknown mode                                       | UPDATE jobs SET deployment_mode = 'TEST'
   a session that failed without a reason                         | UPDATE trading_sessions SET status = 'failed', error = NULL
   a decision of an unknown session                               | ${DECISION} ('2025-01-06', 'm', 9, 99, NULL, NULL, NULL, NULL, NULL)
@@ -183,6 +200,14 @@ export const accepted = tableOf<[name: string, sql: string]>(`
   a lot that costs more                                          | UPDATE opening_lots SET cost_e4 = 6
   a manifest                                                     | INSERT INTO package_manifest VALUES ('jobs', 1, '${'0'.repeat(64)}')
   a manifest of more rows                                        | UPDATE package_manifest SET rows = 2
+  an import of documents                                         | INSERT INTO document_imports VALUES (1, 't', 1), (2, 't', NULL)
+  a document                                                     | ${DOCUMENT} (1, 'm', '1970-01-01T00:00:00.000Z', '1970-01-01', 'news', ${OF_DOCUMENT}, 1)
+  its text                                                       | INSERT INTO document_texts VALUES (1, 'x')
+  a document that a session was shown                            | INSERT INTO document_sessions VALUES (1, 1)
+  an import that is whole                                        | UPDATE document_imports SET written = 2
+  a document with a source                                       | UPDATE documents SET source = 's'
+  a text that changes                                            | UPDATE document_texts SET text = 'y'
+  the same document again                                        | UPDATE document_sessions SET version = 1
   a job of a known mode                                          | UPDATE jobs SET deployment_mode = 'DEV'
   a purchase                                                     | ${POSITION} (1, 2, 'buy', 'AAPL', 3, 5, 5, 20, -1)
   a split that takes shares away                                 | ${POSITION} (1, 3, 'split', 'AAPL', -1, 5, 5, 20, -1)

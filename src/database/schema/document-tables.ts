@@ -13,7 +13,7 @@ CREATE TABLE document_imports (
 ) STRICT;
 
 -- The version tells the time from which it is out, so that a row number says what a morning may read: 1,000,000 times that second,
--- and a place within it. A document with a date alone is out when that date is over.
+-- and a place within it. A document that has only a date is out when that date is over.
 CREATE TABLE documents (
   version INTEGER PRIMARY KEY,
   document_id TEXT NOT NULL CHECK (document_id <> ''),
@@ -27,7 +27,7 @@ CREATE TABLE documents (
   digest TEXT NOT NULL CHECK (length(digest) = 64), -- SHA-256 of everything above but the id, and of the text
   import_id INTEGER NOT NULL REFERENCES document_imports,
   UNIQUE (document_id, published_at),
-  CHECK (coalesce(version >= (unixepoch(published_at) + iif(length(published_at) = 10, 86400, 0)) * 1000000, FALSE))
+  CHECK (coalesce(version >= (CAST(strftime('%s', published_at) AS INTEGER) + 86400 * (length(published_at) = 10)) * 1000000, FALSE))
 ) STRICT;
 
 CREATE TABLE document_texts (

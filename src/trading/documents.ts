@@ -1,0 +1,81 @@
+import {
+  countDocuments,
+  type DocumentCount,
+  listDocuments,
+  type ListFilter,
+  type ListedDocument,
+  type Morning,
+} from '../database/documents.ts';
+import type { Market } from './market.ts';
+import { MAX_LISTED } from './tool-arguments.ts';
+
+/** What a session may read, and what it was shown. */
+
+/** Of a model without tools: whether it reads titles. */
+export const LIST = 'list_documents';
+const TOOLS = [LIST, 'read_document'];
+
+/** Documents that are counted: those of a universe; or of a session that is played again. */
+export interface Counted {
+  counts: readonly DocumentCount[];
+  session?: number;
+}
+
+export interface Documents {
+  readonly counts: readonly DocumentCount[];
+  /** What was listed or read, by version. */
+  readonly shown: Map<number, { id: string; digest: string }>;
+  readonly morning: Morning;
+}
+
+interface Reader {
+  market: Market;
+  universe: ReadonlySet<string>;
+  held: Iterable<string>;
+  offered?: readonly string[] | undefined;
+}
+
+/** Whether something is offered that reads documents. */
+export function readsDocuments(offered: readonly string[] | undefined): boolean {
+  return TOOLS.some((tool) => offered?.includes(tool));
+}
+
+/** Null without any that it may read. */
+export function openDocuments(
+  { counts: known, session }: Counted,
+  { market: { prices, date }, universe, held, offered }: Reader,
+): Documents | null {
+  if (!readsDocuments(offered)) return null;
+  const outside = [...held].filter((symbol) => !universe.has(symbol));
+  const own = [...universe];
+  const morning = { ...prices, date, symbols: [...own, ...outside], session };
+  const counts =
+    outside.length === 0 || session !== undefined
+      ? known
+      : atOnce(countDocuments({ ...morning, symbols: outside }, { symbols: own, counts: known }));
+  return counts.length === 0 ? null : { counts, shown: new Map(), morning };
+}
+
+function atOnce<Result>(work: Iterator<unknown, Result>): Result {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
+/** The documents of a list, which count as shown. */
+export function findShown(
+  { morning, shown: known }: Documents,
+  filter: ListFilter,
+): ListedDocument[] {
+  const found = listDocuments(morning, filter);
+  for (const { version, id, digest } of found) known.set(version, { id, digest });
+  return found;
+}
+
+/** The newest documents, for a model without tools. */
+export function newestTitles(documents: Documents) {
+  return findShown(documents, { limit: MAX_LISTED }).map(({ date, kind, title }) => {
+    return { date, kind, title };
+  });
+}

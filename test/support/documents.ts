@@ -1,0 +1,54 @@
+import { inNewYork } from '../../src/basics/calendar.ts';
+import type { CommandDatabase } from '../../src/database/database.ts';
+import { endOf } from '../../src/database/documents.ts';
+import { createDocumentStore, type StoredAs } from '../../src/database/store-documents.ts';
+import type { Session } from '../../src/trading/session.ts';
+import { callIn } from './books.ts';
+
+interface Row {
+  id?: string;
+  published_at?: string;
+  kind?: string;
+  title?: string;
+  symbols?: string[];
+  source?: string | null;
+  text?: string;
+}
+
+/** Stores documents in one import; what a row does not say is that of a short piece of news. */
+export function storeDocuments(database: CommandDatabase, rows: readonly Row[]): StoredAs[] {
+  return database.transaction(() => {
+    const store = createDocumentStore(database, '2025-01-01T00:00:00.000Z');
+    const stored = rows.map(({ id = null, published_at: at = '2025-01-02', ...row }) => {
+      const isDate = at.length === 10;
+      const instant = new Date(at);
+      return store.add({
+        kind: 'news',
+        title: 'A title',
+        text: 'A text.',
+        source: null,
+        url: null,
+        ...row,
+        id,
+        symbols: JSON.stringify(row.symbols ?? []),
+        publishedAt: isDate ? at : instant.toISOString(),
+        date: isDate ? at : inNewYork(instant).date,
+        outAt: isDate ? endOf(at) : instant,
+      });
+    });
+    store.finish();
+    return stored;
+  });
+}
+
+/** The result of a tool in a session. */
+export async function call(session: Session, tool: string, args: object): Promise<any> {
+  const { results } = await callIn(session, tool, args);
+  return JSON.parse(results[0]?.content ?? '');
+}
+
+/** The ids that a list has. */
+export async function listed(session: Session, args: object = {}): Promise<string[]> {
+  const { documents } = await call(session, 'list_documents', args);
+  return documents.map(({ id }: { id: string }) => id);
+}

@@ -203,6 +203,23 @@ test('the prompt counts the documents of the morning by kind, and is silent with
   assert.doesNotMatch(conversation(silent), /document/i);
 });
 
+test('a session that is resumed has been shown what it was shown before', async () => {
+  const books = booksWith(library);
+  const day = { jobId: 'job-1', date: DAY, model: 'model-a' };
+  const first = await books.open(DAY);
+  await listed(first, { limit: 2 });
+  await call(first, 'read_document', { id: 'f1' });
+  first.leave();
+  storeDocuments(books.database, [{ id: 'newer', published_at: '2025-01-03' }]);
+  const again = await books.reopen(day);
+  assert.equal((await again.resume()).length, 4);
+  assert.deepEqual(await listed(again, { limit: 1 }), ['n1']);
+  await books.complete(again);
+  const sql = 'SELECT document_id FROM document_sessions JOIN documents USING (version) ORDER BY 1';
+  assert.deepEqual(rowsAsText(books.database, sql), ['f1', 'n1', 'n2']);
+  assert.deepEqual((await replayOf(books.database)).problems, []);
+});
+
 /** A word that stands only in what is not out yet. */
 const CANARY = 'zxcanary';
 const odd = fc.oneof(

@@ -10,6 +10,8 @@ import { openMarket } from '../../src/trading/market.ts';
 import { DECISION, runTool, toolDescriptions } from '../../src/trading/tools.ts';
 import { type Decider, decide } from '../../src/trading/decision.ts';
 import type { TradingDay } from '../../src/trading/trading-day.ts';
+import type { Documents } from '../../src/trading/documents.ts';
+import { storeDocuments } from '../support/documents.ts';
 import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
 import { storePrices } from '../support/prices.ts';
 
@@ -18,7 +20,7 @@ import { storePrices } from '../support/prices.ts';
  * rows are only ever added.
  */
 const released: Record<Wording, string> = {
-  1: '63bfe122b116213e75b54815bc5abc9deb4bd1ba0a0bbc8ef5bbc2c58b826e88',
+  1: '0a19bdcac974f6a4bdf8b13ea731a80952a3de2b5a0e619c77fe9afa595d1ef8',
 };
 
 const WHAT_TO_DO =
@@ -64,6 +66,17 @@ const briefs: [Brief, prompt: string | null][] = [
       },
     },
     'Be bold.',
+  ],
+  [
+    {
+      ...brief,
+      documents: Array.from({ length: 14 }, (_, index) => ({ kind: `k${index}`, documents: 2 })),
+      decision: {
+        ...{ by: 'one_answer', dates: [], closes: [] },
+        titles: [{ date: '2025-01-06', kind: 'news', title: 'AAPL rises' }],
+      },
+    },
+    null,
   ],
   [
     {
@@ -143,6 +156,11 @@ const calls: [tool: string, args: unknown][] = [
   ['rebalance', { weights: { AAPL: 0.75, TINY: 0.75 } }],
   ['rebalance', { weights: [2] }],
   ['rebalance', { weights: { AAPL: 2 }, sell_rest: 1 }],
+  ['list_documents', { query: 'rises', limit: '3' }],
+  ['list_documents', { symbol: '', kind: 1, since: 'today', query: 'x'.repeat(401), limit: 21 }],
+  ['read_document', { id: 'a', offset: 2 }],
+  ['read_document', { id: 'none' }],
+  ['read_document', { offset: -1 }],
   ['look_up', {}],
 ];
 
@@ -165,6 +183,7 @@ async function sample(wording: Wording): Promise<string> {
     dayOf(wording, 9_900, { limits }),
     dayOf(wording, 9_900, { limits, orders: 5 }),
     dayOf(wording, 9_900, { isOpenHidden: true }),
+    dayOf(wording, 9_900, { documents: library() }),
   ];
   const replies = [];
   for (const day of days)
@@ -181,10 +200,18 @@ async function sample(wording: Wording): Promise<string> {
   );
 }
 
+function library(): Documents {
+  const reader = openDatabase(':memory:');
+  const text = 'AAPL rises.';
+  storeDocuments(reader, [{ id: 'a', title: 'A title', text, symbols: ['AAPL'], source: 'Here' }]);
+  const morning = { reader, date: '2025-01-07', write: null, symbols: ['AAPL'] };
+  return { counts: [], shown: new Map(), morning };
+}
+
 function dayOf(
   wording: Wording,
   cash: number,
-  extras: Pick<TradingDay, 'news' | 'note' | 'limits' | 'orders' | 'isOpenHidden'>,
+  extras: Pick<TradingDay, 'news' | 'note' | 'limits' | 'orders' | 'isOpenHidden' | 'documents'>,
 ): TradingDay {
   const database = openDatabase(':memory:');
   storePrices(

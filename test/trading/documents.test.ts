@@ -121,6 +121,7 @@ const lists: [args: object, ids: string][] = [
   [{ query: '10-K' }, 'n1'],
   [{ query: 'annual' }, 'f1'],
   [{ query: 'report text' }, 'f1'],
+  [{ query: 'report-a' }, ''],
   [{ query: 'future' }, ''],
   [{ query: '" OR *' }, ''],
   [{ query: '?!' }, ''],

@@ -9,7 +9,7 @@ import { type Phrase, wordsOf } from './search-text.ts';
  */
 
 /** About half a year of versions. */
-export const BLOCK = 2 ** 24 * 1_000_000;
+const BLOCK = 2 ** 24 * 1_000_000;
 /** Part of a word for SQLite's tokenizer, but not for ours. */
 const MARK = '·';
 /** The symbol of a document that has none. */
@@ -25,28 +25,25 @@ const kindWord = (kind: string) => `kind${MARK}${hex(kind)}`;
 const inBlock = (words: readonly string[], block: number) =>
   words.map((word) => `${block}${MARK}${word}`).join(' ');
 
-/** What is asked for of the documents; null for all. */
+/** What is asked for of the documents; null for anything. */
 export interface Wanted {
   /** Any of these symbols, or none at all. */
   symbols: readonly string[] | null;
   symbol?: string | null | undefined;
   kind?: string | null | undefined;
   phrases?: readonly Phrase[];
-  /** And none of these, nor none at all. */
-  without?: readonly string[] | undefined;
 }
 
-/** What finds the documents of a block that have all of it. */
+/** What finds the documents of a block that have all of it; of all blocks, where that is null. */
 export function expressionFor(
-  { symbols, symbol, kind, phrases = [], without }: Wanted,
-  block: number,
+  { symbols, symbol, kind, phrases = [] }: Wanted,
+  block: number | null,
 ): string {
-  const has = (words: readonly string[]) => `"${inBlock(words, block)}"`;
-  const anyOf = (own: readonly string[]) =>
-    `(${[...new Set([OF_ALL, ...own])].map((one) => has([symbolWord(one)])).join(' OR ')})`;
-  const not = without === undefined ? '' : ` NOT ${anyOf(without)}`;
+  const has = (words: readonly string[]) =>
+    `"${block === null ? words.join(' ') : inBlock(words, block)}"`;
+  const anyOf = [...new Set([OF_ALL, ...(symbols ?? [])])].map((one) => has([symbolWord(one)]));
   return [
-    ...(symbols === null ? [] : [anyOf(symbols) + not]),
+    ...(symbols === null ? [] : [`(${anyOf.join(' OR ')})`]),
     ...(symbol == null ? [] : [has([symbolWord(symbol)])]),
     ...(kind == null ? [] : [has([kindWord(kind)])]),
     ...phrases.map(has),
@@ -58,12 +55,13 @@ const SHAPE = { version: integer, kind: text, symbols: text, title: text, text }
 const ONE = query(`${INDEXED} WHERE version = ?`, SHAPE);
 const ALL = query(`${INDEXED} ORDER BY version`, SHAPE);
 
-/** Symbols and kind stand between title and text, so that no phrase goes from one into the other. */
+/** Symbols and kind, of all blocks too, between title and text: no phrase goes from one to the other. */
 function wordsIn({ version, kind, symbols, title, text: body }: ReturnType<typeof ONE.one>) {
   const own: string[] = JSON.parse(symbols);
-  const names = (own.length === 0 ? [OF_ALL] : own).map(symbolWord);
-  const words = [...wordsOf(title), kindWord(kind), ...names, ...wordsOf(body)];
-  return inBlock(words, blockOf(version));
+  const about = [kindWord(kind), ...(own.length === 0 ? [OF_ALL] : own).map(symbolWord)];
+  const [before, after] = [wordsOf(title), [...about, ...wordsOf(body)]];
+  const block = blockOf(version);
+  return [inBlock(before, block), ...about, inBlock(after, block)].join(' ');
 }
 
 /** Indexes a version, within the transaction that stores it. */

@@ -1,7 +1,7 @@
 import { addDays, type CalendarDate, instantInNewYork } from '../basics/calendar.ts';
 import { sha256 } from '../basics/hash.ts';
 import type { Reader } from './database.ts';
-import { BLOCK, blockOf, expressionFor, type Wanted } from './document-words.ts';
+import { blockOf, expressionFor, type Wanted } from './document-words.ts';
 import { integer, orNull, query, type RowOf, text } from './rows.ts';
 
 /**
@@ -53,6 +53,7 @@ export interface Morning {
   /** A session that is played again: what it was shown, and nothing else. */
   session?: number | undefined;
 }
+type OfSymbols = Morning & { symbols: readonly string[] };
 
 /** The first parameters of the queries below. */
 function parametersOf({ date, write, session }: Morning) {
@@ -68,15 +69,14 @@ const order = (row: string) => `(${row}.version / ${VERSIONS_PER_SECOND}, ${row}
 /** In the version of the morning: no later one is out. */
 const IS_CURRENT = `${isSeen('doc')} AND NOT EXISTS (SELECT 1 FROM documents AS later
   WHERE later.document_id = doc.document_id AND ${order('later')} > ${order('doc')} AND ${isSeen('later')})`;
-const FOUND = `FROM document_words CROSS JOIN documents AS doc ON doc.version = document_words.rowid
-  WHERE document_words MATCH ?4 AND ${IS_CURRENT}`;
-
 /** Characters that a list shows of a text. */
 const BEGINNING = 200;
 const LIST = query(
   `SELECT version, document_id AS id, kind, date, symbols, title,
      digest, (SELECT substr(text, 1, ${BEGINNING}) FROM document_texts WHERE version = doc.version) AS beginning
-   ${FOUND} AND document_words.rowid < ?1 AND date >= ?5 ORDER BY document_words.rowid DESC LIMIT ?6`,
+   FROM document_words CROSS JOIN documents AS doc ON doc.version = document_words.rowid
+   WHERE document_words MATCH ?4 AND document_words.rowid < ?1 AND ${IS_CURRENT} AND date >= ?5
+   ORDER BY document_words.rowid DESC LIMIT ?6`,
   {
     version: integer,
     id: text,
@@ -97,30 +97,44 @@ export interface ListFilter extends Omit<Wanted, 'symbols'> {
 }
 
 const FIRST = query('SELECT min(version) FROM documents', [orNull(integer)]);
+/** SQLite reads the oldest first: there is one before a version, or the first it finds is later. */
+const ANY = query('SELECT rowid FROM document_words WHERE document_words MATCH ?1 AND rowid < ?2', [
+  integer,
+]);
 
 /** The documents of a morning that fit a filter, the newest first. */
-export function listDocuments(morning: Morning, filter: ListFilter): ListedDocument[] {
-  const { reader, symbols } = morning;
+export function listDocuments(morning: OfSymbols, filter: ListFilter): ListedDocument[] {
+  const { reader } = morning;
+  const { symbol, kind, since, phrases = [], limit } = filter;
   const parameters = parametersOf(morning);
-  const [first] = FIRST.one(reader);
-  const since = filter.since ?? '';
-  const start = since === '' ? -Infinity : versionAt(new Date(since));
+  const [opening] = parameters;
+  // What is of the symbol is of one of the symbols.
+  const symbols = symbol != null && morning.symbols.includes(symbol) ? null : morning.symbols;
+  const ofSymbols = { symbols, symbol, kind };
+  if (!ANY.has(reader, expressionFor(ofSymbols, null), opening)) return [];
+  const start = Math.max(FIRST.one(reader)[0] ?? 0, since == null ? 0 : versionAt(new Date(since)));
   const found: ListedDocument[] = [];
-  for (let block = blockOf(parameters[0]); first !== null; block -= 1) {
-    if ((block + 1) * BLOCK <= Math.max(first, start) || found.length >= filter.limit) break;
-    const wanted = expressionFor({ ...filter, symbols }, block);
-    found.push(...LIST.all(reader, ...parameters, wanted, since, filter.limit - found.length));
+  for (let block = blockOf(opening); block >= blockOf(start) && found.length < limit; block -= 1) {
+    const rare = expressionFor({ kind, phrases, symbols: null }, block);
+    if (rare !== '' && !ANY.has(reader, rare, opening)) continue;
+    const wanted = expressionFor({ ...ofSymbols, phrases }, block);
+    found.push(...LIST.all(reader, ...parameters, wanted, since ?? '', limit - found.length));
   }
   return found;
 }
 
-const SLICES = 8;
-const COUNT = query(
-  `SELECT kind, count(*) AS documents ${FOUND} AND document_words.rowid BETWEEN ?5 AND ?6 GROUP BY kind`,
-  { kind: text, documents: integer },
+/** Documents that are counted at a step. */
+const COUNTED_AT_ONCE = 5_000;
+const NEXT = query(
+  `SELECT version, kind, symbols FROM documents AS doc WHERE version > ?4 AND ${IS_CURRENT} ORDER BY version
+   LIMIT ${COUNTED_AT_ONCE}`,
+  [integer, text, text],
 );
 
-export type DocumentCount = RowOf<typeof COUNT>;
+export interface DocumentCount {
+  kind: string;
+  documents: number;
+}
 
 /** Documents that are counted already: those of these symbols. */
 interface Before {
@@ -129,23 +143,26 @@ interface Before {
 }
 
 /**
- * Counts the documents of a morning by kind, the most frequent first: a step for each month, between
- * which a caller may do something else.
+ * Counts the documents of a morning by kind, the most frequent first, in steps between which a
+ * caller may do something else.
  */
 export function* countDocuments(
-  morning: Morning,
+  morning: OfSymbols,
   before?: Before,
 ): Generator<null, DocumentCount[]> {
-  const { reader, symbols } = morning;
-  const parameters = parametersOf(morning);
-  const [first] = FIRST.one(reader);
+  const own = new Set(morning.symbols);
+  const known = new Set(before?.symbols);
   const counts = new Map(before?.counts.map(({ kind, documents }) => [kind, documents]));
-  const step = BLOCK / SLICES;
-  let start = Math.floor((first ?? Infinity) / step) * step;
-  for (; start < parameters[0]; start += step) {
-    const wanted = expressionFor({ symbols, without: before?.symbols }, blockOf(start));
-    for (const row of COUNT.all(reader, ...parameters, wanted, start, start + step - 1))
-      counts.set(row.kind, (counts.get(row.kind) ?? 0) + row.documents);
+  const isNew = (names: readonly string[]) =>
+    names.length === 0
+      ? before === undefined
+      : names.some((name) => own.has(name)) && !names.some((name) => known.has(name));
+  for (let last = Number.MIN_SAFE_INTEGER; ; ) {
+    const rows = NEXT.all(morning.reader, ...parametersOf(morning), last);
+    for (const [, kind, symbols] of rows)
+      if (isNew(JSON.parse(symbols))) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    if (rows.length < COUNTED_AT_ONCE) break;
+    last = rows.at(-1)?.[0] ?? last;
     yield null;
   }
   return [...counts]

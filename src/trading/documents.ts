@@ -25,7 +25,7 @@ export interface Documents {
   readonly counts: readonly DocumentCount[];
   /** What was listed or read, by version. */
   readonly shown: Map<number, { id: string; digest: string }>;
-  readonly morning: Morning;
+  readonly morning: Morning & { symbols: readonly string[] };
 }
 
 interface Reader {

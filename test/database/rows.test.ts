@@ -68,7 +68,7 @@ const SAMPLES: readonly Value[] = ['', ...TEXTS.split(' '), null, 1, 2];
 const JSON_SAMPLES: readonly Value[] = ['["AAPL", "MSFT", "X", "m", "j"]', '[1, 2]'];
 
 /** The opening, the write, the session, an expression or an id; a date, scope or span. */
-const MORNING: readonly (readonly Value[])[] = [[9], [2], [null], ['m'], ['', null, 0], [5]];
+const MORNING: readonly (readonly Value[])[] = [[9], [2], [null], ['m', 0], ['', null], [5]];
 
 /** The columns of a query, with their names unless its rows are arrays. */
 const shapeOf = ({ shape }: Query<unknown>) => Object.entries(shape) as [string, Column<unknown>][];

@@ -129,6 +129,7 @@ function morningReport({
   note,
   isOpenHidden,
   unfilled = [],
+  left = [],
 }: Brief): string {
   const held = holdings.map(
     ({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`,
@@ -152,6 +153,8 @@ function morningReport({
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
     paid.length > 0 && `\nDividends received this morning:\n${paid.join('\n')}`,
     unfilled.length > 0 && `\nOrders that did not fill:\n${unfilled.join('\n')}`,
+    left.length > 0 &&
+      `\nNo longer in the universe, so they cannot be bought any more: ${left.join(', ')}`,
     costs !== null && `\n${costsLine(costs)}`,
     note !== undefined && (note === null ? '\nYour note: none' : `\nYour note:\n${note}`),
     '',

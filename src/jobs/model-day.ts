@@ -94,6 +94,8 @@ async function warnOfUnknownCost(
 interface Next {
   modelDay: ModelDay;
   market: Market;
+  /** What may be bought on its date. */
+  universe: ReadonlySet<string>;
   /** What each family has cost on the dates before. */
   spentBefore: Map<string, number>;
 }
@@ -203,8 +205,8 @@ async function attempt(
   activeJob: ActiveJob,
   attempted: Attempted,
 ): Promise<Lost | null> {
-  const { modelDay, market, entry, tries } = attempted;
-  const { job, universe, signal } = activeJob;
+  const { modelDay, market, universe, entry, tries } = attempted;
+  const { job, signal } = activeJob;
   const leftMs = tries.begin();
   const over = new AbortController();
   const options = {

@@ -18,6 +18,7 @@ import { messageOf } from '../basics/domain.ts';
 import { decodeEntry, type Entry } from '../basics/entry.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { makers } from '../basics/makers.ts';
+import { universeOn } from '../basics/members.ts';
 import type { Availability, DatePrices } from '../prices/needs.ts';
 import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
 import { openMarket } from '../trading/market.ts';
@@ -88,7 +89,7 @@ async function work(
 ): Promise<string | null> {
   const { database, clock, settings } = context;
   const { jobId } = job;
-  const universe = job.agentConfig.stock_symbols;
+  const { stock_symbols: universe, members } = job.agentConfig;
   const models = job.runs.map(({ model }) => model);
   const configuration = configurationNow(context);
   const startedAt = timestamp(clock());
@@ -97,7 +98,7 @@ async function work(
     { signal },
   );
   const dates = datesToRun(database, jobId);
-  const prices = await supplyPrices(context, { dates, universe, models, signal });
+  const prices = await supplyPrices(context, { dates, universe, members, models, signal });
   if (signal.aborted) return null;
   const priced = datesThatAre('available', prices.dates);
   const isLost = priced.length === 0 && datesThatAre('missing', prices.dates).length > 0;
@@ -109,7 +110,6 @@ async function work(
     configuration,
     signal,
     lifetime,
-    universe: new Set(universe),
     places: createPlaces(mostSideBySide(settings)),
     keyRefusals: new Map(),
     cannotStart: null,
@@ -150,12 +150,13 @@ async function runDate(
   date: CalendarDate,
 ): Promise<void> {
   const { database } = context;
-  const { jobId } = activeJob.job;
+  const { jobId, agentConfig } = activeJob.job;
   const prices = {
     reader: database,
     write: await database.write(() => morningWrite(database, { jobId, date })),
   };
-  const market = openMarket(prices, date, [...activeJob.universe]);
+  const universe = universeOn(agentConfig, date);
+  const market = openMarket(prices, date, [...universe]);
   const spentBefore = costsBefore(database, jobId, date);
   const queue = pendingModelDays(database, jobId, date);
   const workOff = async () => {
@@ -164,7 +165,7 @@ async function runDate(
       if (modelDay === undefined) return;
       // One that fails at once, as without a key, waits for nothing: a thousand of them must not
       // end in one turn.
-      const next = { modelDay, market, spentBefore };
+      const next = { modelDay, market, universe, spentBefore };
       await inShortTurn(() => runModelDay(context, activeJob, next));
     }
   };

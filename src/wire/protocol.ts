@@ -76,6 +76,8 @@ export interface Brief {
   limits?: Limits | undefined;
   /** What of the orders of the day before did not fill, a sentence each. */
   unfilled?: string[] | undefined;
+  /** What left the universe since the model's session before; left out when nothing did. */
+  left?: string[] | undefined;
   /** Of a day that ends with one decision: what its model reads besides. */
   decision?: OneAnswer | AgentDay | undefined;
 }

@@ -73,6 +73,8 @@ const brokenUniverses: [universes: unknown, problem: string][] = [
   [['AAPL'], ': expected Object, got array'],
   [{ control: [] }, '.control: must be >=1…'],
   [{ control: ['AAPL', 'a b'] }, '.control[1]: is not a ticker symbol'],
+  [{ control: 'members.csv' }, '.control: expected Array, got string'],
+  [{ control: { members: 'a', more: 1 } }, '.control.more: expected never…'],
   [{ ' ': ['AAPL'] }, '. : must not be empty'],
   [tooMany, ': must not name more than 200…'],
 ];

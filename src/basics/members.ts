@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { CalendarDate } from './calendar.ts';
 import { type Member, memberSchema } from './configuration-schema.ts';
-import { csvRows } from './csv.ts';
 import { readTrustedText } from './trusted-file.ts';
 
 /**
@@ -32,25 +31,28 @@ export function universeOn(
 
 /** About 9,000 rows: all members that the S&P 500 ever had are fewer. */
 const MAX_BYTES = 256 * 1024;
+const COLUMNS = 'symbol,from,to';
 
 /**
- * Reads `symbol,from,to`; without a `to` the symbol is a member still. Throws an `Error` with the
- * line that is wrong.
+ * Reads lines of `symbol,from,to`; without a `to` the symbol is a member still. Throws an `Error`
+ * with the line that is wrong.
  */
 export function readMembers(path: string): Member[] {
-  const rows = csvRows(readTrustedText(path, MAX_BYTES));
-  const [first] = rows;
-  if (first !== undefined && Object.keys(first).sort().join() !== 'from,symbol,to')
-    throw new Error('line 1: the columns must be symbol, from and to');
+  const text = readTrustedText(path, MAX_BYTES).replaceAll('"', '');
+  const [header, ...rows] = text.split('\n').map((line) => line.trim());
+  if (header !== COLUMNS) throw new Error(`line 1: the columns must be ${COLUMNS}`);
   const members: Member[] = [];
   for (const [index, row] of rows.entries()) {
-    if (Object.values(row).every((cell) => cell === '')) continue;
+    if (row === '') continue;
     const wrong = (problem: string) => new Error(`line ${index + 2}: ${problem}`);
-    const { success, output: own, issues } = v.safeParse(memberSchema, row);
+    const [symbol, from, to = '', ...more] = row.split(/\s*,\s*/);
+    if (more.length > 0) throw wrong('it has more than three columns');
+    const { success, output: own, issues } = v.safeParse(memberSchema, { symbol, from, to });
     if (!success) throw wrong(`${v.getDotPath(issues[0])} ${issues[0].message}`);
-    const { symbol, from, to } = own;
-    const other = members.find((one) => one.symbol === symbol && one.from <= to && from <= one.to);
-    if (other !== undefined) throw wrong(`${symbol} is a member from ${other.from} on already`);
+    const other = members.find(
+      (one) => one.symbol === own.symbol && one.from <= own.to && own.from <= one.to,
+    );
+    if (other !== undefined) throw wrong(`${own.symbol} is a member from ${other.from} on already`);
     members.push(own);
   }
   return members;

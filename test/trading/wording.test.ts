@@ -18,7 +18,7 @@ import { storePrices } from '../support/prices.ts';
  * rows are only ever added.
  */
 const released: Record<Wording, string> = {
-  1: '63bfe122b116213e75b54815bc5abc9deb4bd1ba0a0bbc8ef5bbc2c58b826e88',
+  1: 'b39e17dd9751a281179ad112c7e39d4f833f37e3571f1b00f415c23615443f21',
 };
 
 const WHAT_TO_DO =
@@ -51,6 +51,7 @@ const briefs: [Brief, prompt: string | null][] = [
       isOpenHidden: true,
       limits: { max_weight: 0.25, max_orders: 1, min_cash: 0.05 },
       unfilled: ['Did not sell 2 AAPL: it has no price on 2025-01-06'],
+      left: ['GONE', 'TINY'],
     },
     null,
   ],

@@ -22,7 +22,9 @@ const PRICES = `
   NVDA 2025-01-06 16 16
   NVDA 2025-01-07 20 20
   NVDA 2025-01-08 20 25
-  NVDA 2025-01-09 25 25`;
+  NVDA 2025-01-09 25 25
+  LATE 2025-01-08 10 10
+  LATE 2025-01-09 10 12`;
 const MEMBERS = `symbol,from,to
 AAPL,2020-01-01,
 "msft", 2020-01-01,2025-01-06
@@ -31,6 +33,8 @@ NVDA,2025-01-07,
 GONE,2020-01-01,2025-01-07
 AAPL,2000-01-01,2019-12-30
 OLD,2000-01-01,2019-12-31
+LATE,2025-01-09,
+MSFT,2025-02-01,
 `;
 const RANGE = { start_date: '2025-01-06', end_date: '2025-01-08', universe: 'ndx' };
 
@@ -69,13 +73,16 @@ const mornings = tableOf<[day: string, symbols: string, left: string]>(`
   a 2025-01-06 | AAPL GONE MSFT      |
   a 2025-01-07 | AAPL GONE MSFT NVDA | MSFT
   a 2025-01-08 | AAPL MSFT NVDA      | GONE
-  a 2025-01-09 | AAPL NVDA           |
+  a 2025-01-09 | AAPL LATE NVDA      |
   b 2025-01-06 | AAPL GONE MSFT      |
   b 2025-01-07 | AAPL GONE NVDA      | MSFT
   b 2025-01-08 | AAPL NVDA           | GONE MSFT
-  b 2025-01-09 | AAPL NVDA           |`);
-/** Close ÷ close before, the first from the open: AAPL and MSFT, then AAPL and NVDA. */
-const RETURNS = [(0.1 - 0.1) / 2, (0.1 + 0.25) / 2, (0 + 0.25) / 2, 0];
+  b 2025-01-09 | AAPL LATE NVDA      |`);
+/**
+ * Close ÷ close before, the first from the open: AAPL and MSFT, then AAPL and NVDA, at last LATE
+ * too, which the first job does not have on its dates.
+ */
+const RETURNS = [(0.1 - 0.1) / 2, (0.1 + 0.25) / 2, (0 + 0.25) / 2, (0 + 0 + 0.2) / 3];
 
 test('a job with members: mornings, orders, warnings, the benchmark, marks, replay and package', async (t) => {
   const service = await serviceWith(t, SCRIPT, ['a', 'b']);
@@ -86,7 +93,7 @@ test('a job with members: mornings, orders, warnings, the benchmark, marks, repl
   ]);
   assert.deepEqual(job.terms.symbols, ['AAPL', 'GONE', 'MSFT', 'NVDA'], 'those of its dates');
   const next = await service.runJob({ end_date: '2025-01-09', universe: 'ndx' });
-  assert.deepEqual(next.terms.symbols, ['AAPL', 'NVDA']);
+  assert.deepEqual(next.terms.symbols, ['AAPL', 'LATE', 'NVDA']);
   const read = rowsAsText(
     database,
     `SELECT model, content FROM reasoning_logs JOIN trading_sessions USING (session_id)
@@ -110,11 +117,11 @@ test('a job with members: mornings, orders, warnings, the benchmark, marks, repl
     ],
   );
   const { body } = await service.get('/performance?benchmark=universe');
-  assert.equal(body.benchmark.symbols, 4);
+  assert.equal(body.benchmark.symbols, 5);
   const returns = body.benchmark.curve.map((day: any) => day.daily_return);
   assert.deepEqual(
     returns,
-    RETURNS.map((own) => Math.round(own * 1e6) / 1e6),
+    RETURNS.map((own) => Math.round(own * 1e10) / 1e10),
   );
   const marks = body.models.flatMap(({ incomparable }: any) => incomparable);
   assert.deepEqual(

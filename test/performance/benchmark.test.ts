@@ -220,7 +220,7 @@ test('members: the mean over those of each morning with a close on it and one in
     return { symbol, from: `2025-11-${from}`, to: `2025-11-${to}` };
   };
   const symbols: [string, ReturnType<typeof symbolLevels>][] = [
-    ['A', symbolLevels(bars('03 100 110\n04 110 121\n05 121 121\n06 121 121\n24 121 133.1'))],
+    ['A', symbolLevels(bars('03 100 110\n04 115 121\n05 121 121\n06 121 121\n24 121 133.1'))],
     ['B', symbolLevels(bars('03 100 80\n04 80 160\n05 160 160'))],
     ['C', symbolLevels(bars('03 10 10\n04 10 12\n05 12 18\n24 50 55'))],
     ['D', symbolLevels(bars('05 10 11\n06 11 22'))],

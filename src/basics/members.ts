@@ -45,7 +45,7 @@ export function readMembers(path: string): Member[] {
   for (const [index, row] of rows.entries()) {
     if (row === '') continue;
     const wrong = (problem: string) => new Error(`line ${index + 2}: ${problem}`);
-    const [symbol, from, to = '', ...more] = row.split(/\s*,\s*/);
+    const [symbol, from, to = '', ...more] = row.split(',').map((cell) => cell.trim());
     if (more.length > 0) throw wrong('it has more than three columns');
     const { success, output: own, issues } = v.safeParse(memberSchema, { symbol, from, to });
     if (!success) throw wrong(`${v.getDotPath(issues[0])} ${issues[0].message}`);

@@ -53,19 +53,19 @@ test('universes: lists of symbols by name, one of which takes the place of stock
   assert.deepEqual(configuration.universes, { control: ['QXKZVA', 'BRK-B'], 'S&P mini': ['SPY'] });
   const byDefault = { ...configuration.agent_config, stock_symbols: nasdaq100 };
   assert.deepEqual(
-    agentConfigurationFor(configuration, null),
+    agentConfigurationFor(configuration, null, 'file'),
     byDefault,
     'a job stores its symbols: a later default changes no old job',
   );
-  const chosen = agentConfigurationFor(configuration, 'control');
+  const chosen = agentConfigurationFor(configuration, 'control', 'file');
   assert.deepEqual(chosen, { ...configuration.agent_config, stock_symbols: ['QXKZVA', 'BRK-B'] });
   for (const name of ['CONTROL', 'toString', ''])
-    assert.throws(() => agentConfigurationFor(configuration, name), {
+    assert.throws(() => agentConfigurationFor(configuration, name, 'file'), {
       code: 'unknown_universe',
       message: `Universe '${name}' is not in the server configuration: it names control, S&P mini`,
     });
   const without = parseConfiguration({ models: [] }, 'file');
-  assert.throws(() => agentConfigurationFor(without, 'x'), { message: /: it names none$/ });
+  assert.throws(() => agentConfigurationFor(without, 'x', 'file'), { message: /: it names none$/ });
 });
 
 const tooMany = Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`u${n}`, ['A']]));
@@ -73,6 +73,8 @@ const brokenUniverses: [universes: unknown, problem: string][] = [
   [['AAPL'], ': expected Object, got array'],
   [{ control: [] }, '.control: must be >=1…'],
   [{ control: ['AAPL', 'a b'] }, '.control[1]: is not a ticker symbol'],
+  [{ control: 'members.csv' }, '.control: expected Array, got string'],
+  [{ control: { members: 'a', more: 1 } }, '.control.more: expected never…'],
   [{ ' ': ['AAPL'] }, '. : must not be empty'],
   [tooMany, ': must not name more than 200…'],
 ];

@@ -148,6 +148,7 @@ function morningReport({
   isOpenHidden,
   unfilled = [],
   documents = [],
+  left = [],
 }: Brief): string {
   const held = holdings.map(
     ({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`,
@@ -171,6 +172,8 @@ function morningReport({
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
     paid.length > 0 && `\nDividends received this morning:\n${paid.join('\n')}`,
     unfilled.length > 0 && `\nOrders that did not fill:\n${unfilled.join('\n')}`,
+    left.length > 0 &&
+      `\nNo longer in the universe, so they cannot be bought any more: ${left.join(', ')}`,
     costs !== null && `\n${costsLine(costs)}`,
     documents.length > 0 && `\n${documentsLine(documents)}`,
     note !== undefined && (note === null ? '\nYour note: none' : `\nYour note:\n${note}`),

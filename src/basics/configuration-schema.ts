@@ -8,6 +8,7 @@ import {
   toolNames,
 } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
+import { asObject } from './json.ts';
 import { efforts } from './makers.ts';
 import { fits, unprintableIn } from './text.ts';
 import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
@@ -33,6 +34,7 @@ export const nasdaq100: readonly string[] = `
 const MAX_SIGNATURE_LENGTH = 200;
 const MAX_REPEATS = 100;
 const MAX_UNIVERSES = 200;
+export const MAX_SYMBOLS = 1_000;
 /** More than any research desk holds, and far below the largest integer of 1/10000 dollar. */
 const MAX_INITIAL_CASH = 1_000_000_000;
 /** The unit of money. */
@@ -76,15 +78,45 @@ const symbolSchema = v.pipe(
 const symbolsSchema = v.pipe(
   v.array(symbolSchema),
   v.minLength(1),
-  v.maxLength(1_000),
+  v.maxLength(MAX_SYMBOLS),
   v.transform((symbols) => [...new Set(symbols)]),
 );
 
-/** Lists of symbols by name; a trigger picks one. */
+/** After every date. */
+const NEVER = '9999-12-31';
+const dateSchema = v.custom<CalendarDate>(isCalendarDate, 'must be a date YYYY-MM-DD');
+
+/** Who is a member of a universe, and on which mornings; both ends are included. */
+export const memberSchema = v.pipe(
+  v.object({
+    symbol: symbolSchema,
+    from: dateSchema,
+    to: v.pipe(
+      v.string(),
+      v.transform((to) => to || NEVER),
+      dateSchema,
+    ),
+  }),
+  v.forward(
+    v.check(({ from, to }) => from <= to, 'must not be before from'),
+    ['to'],
+  ),
+);
+export type Member = v.InferOutput<typeof memberSchema>;
+
+const memberFileSchema = v.strictObject({ members: v.string() });
+
+/**
+ * Universes by name, of which a trigger picks one: symbols, or the file with its members, relative
+ * to the configuration's.
+ */
 const universesSchema = v.pipe(
   v.unknown(),
   notArray,
-  v.record(signatureSchema, symbolsSchema),
+  v.record(
+    signatureSchema,
+    v.lazy((own) => (asObject(own) ? memberFileSchema : symbolsSchema)),
+  ),
   v.check(
     (universes) => Object.keys(universes).length <= MAX_UNIVERSES,
     `must not name more than ${MAX_UNIVERSES} universes`,
@@ -200,7 +232,7 @@ const modelSchema = v.object({
       ),
     ),
   ),
-  knowledge_cutoff: v.nullish(v.custom<CalendarDate>(isCalendarDate, 'must be a date YYYY-MM-DD')),
+  knowledge_cutoff: v.nullish(dateSchema),
 });
 
 /** Above 0 to 1, and 0 to below 1. */
@@ -219,7 +251,7 @@ const limitsSchema = v.pipe(
 );
 export type Limits = NonNullable<v.InferOutput<typeof limitsSchema>>;
 
-export const agentConfigSchema = v.object({
+const agentConfigSchema = v.object({
   max_steps: v.optional(whole(1, 1_000), 30),
   max_retries: v.optional(whole(0, 100), 3),
   base_delay: v.optional(upTo(3_600), 1),
@@ -237,6 +269,12 @@ export const agentConfigSchema = v.object({
   /** Whether models see the open at which their orders fill. */
   open: v.optional(v.picklist(['shown', 'hidden'], 'must be shown or hidden'), 'shown'),
   limits: v.optional(v.nullable(limitsSchema), null),
+});
+
+/** As stored with a job: with the members of its universe. */
+export const storedConfigSchema = v.object({
+  ...agentConfigSchema.entries,
+  members: v.optional(v.array(memberSchema)),
 });
 
 export const configurationSchema = v.object({
@@ -265,7 +303,7 @@ export type ModelConfiguration = v.InferOutput<typeof modelSchema>;
  * How every model of a job trades; stored with the job, so that changing the file does not affect a
  * running job.
  */
-export type AgentConfiguration = v.InferOutput<typeof agentConfigSchema>;
+export type AgentConfiguration = v.InferOutput<typeof storedConfigSchema>;
 export interface Configuration extends v.InferOutput<typeof configurationSchema> {
   /** The places of URLs and keys that say that they are not set. */
   placeholders: readonly string[];

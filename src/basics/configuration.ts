@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import {
-  agentConfigSchema,
   type AgentConfiguration,
   baselineOf,
   BASELINE_PREFIX,
@@ -12,11 +11,13 @@ import {
   isPlaceholder,
   isSignatureLength,
   type ModelConfiguration,
+  storedConfigSchema,
 } from './configuration-schema.ts';
 import { codeOf, messageOf, ServiceError } from './domain.ts';
 import { asArray, asObject, placeOfError } from './json.ts';
 import type { Log } from './log.ts';
 import { askingProblems } from './makers.ts';
+import { readMembers } from './members.ts';
 import { isDeterministic, repeatIn, runName } from './runs.ts';
 import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
 import { list, hint } from './sentences.ts';
@@ -273,16 +274,29 @@ export function hasTradingCosts(terms: AgentConfiguration): boolean {
 /**
  * How the models of a job trade that picks a universe by name: with its symbols. Null picks the
  * default one, that of `agent_config` or of the program. The symbols are always named, because a
- * job stores them: a later program, whose default may be another one, replays it. Throws a
- * `ServiceError` (`unknown_universe`) for a name that the configuration does not have.
+ * job stores them: a later program, whose default may be another one, replays it. `path` is that
+ * of the configuration, to which a file of members is relative; its symbols are all that it names.
+ * Throws a `ServiceError`: `unknown_universe` for a name that the configuration does not have,
+ * `broken_configuration` for a file that cannot be used.
  */
 export function agentConfigurationFor(
   { agent_config, universes }: Configuration,
   universe: string | null,
+  path: string,
 ): AgentConfiguration {
   if (universe === null) return agent_config;
-  const symbols = Object.hasOwn(universes, universe) ? universes[universe] : undefined;
-  if (symbols !== undefined) return { ...agent_config, stock_symbols: symbols };
+  const found = Object.hasOwn(universes, universe) ? universes[universe] : undefined;
+  if (Array.isArray(found)) return { ...agent_config, stock_symbols: found };
+  if (found !== undefined) {
+    const file = resolve(dirname(path), found.members);
+    try {
+      const members = readMembers(file);
+      const symbols = new Set(members.map(({ symbol }) => symbol));
+      return { ...agent_config, stock_symbols: [...symbols], members };
+    } catch (cause) {
+      throw unusable(path, `universes.${universe}.members: ${file}: ${messageOf(cause)}`, cause);
+    }
+  }
   const names = Object.keys(universes);
   const known = names.length === 0 ? 'it names none' : `it names ${list(names)}`;
   throw new ServiceError(
@@ -293,7 +307,7 @@ export function agentConfigurationFor(
 
 /** An agent configuration as stored with a job. */
 export function parseAgentConfiguration(stored: string): AgentConfiguration {
-  return v.parse(agentConfigSchema, JSON.parse(stored));
+  return v.parse(storedConfigSchema, JSON.parse(stored));
 }
 
 /** As above for several jobs, by job; jobs with the same configuration share one object. */

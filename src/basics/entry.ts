@@ -110,7 +110,7 @@ const TERMS = [
   'open',
   'limits',
 ] as const;
-type Terms = Pick<AgentConfiguration, 'stock_symbols' | (typeof TERMS)[number]>;
+type Terms = Pick<AgentConfiguration, 'stock_symbols' | 'members' | (typeof TERMS)[number]>;
 
 /**
  * A hash of what can change what a model does. Two model-days of a family with different hashes
@@ -130,7 +130,7 @@ export function askedHash(entry: Entry | null, terms: Terms): string {
     decision: entry.decision,
     agent: entry.agent,
   };
-  const universe = [...terms.stock_symbols].sort();
+  const universe = terms.members ?? [...terms.stock_symbols].sort();
   const others = Object.fromEntries(TERMS.map((name) => [name, terms[name]]));
   return sha256(canonicalJson({ asked, universe, ...others })).toString('hex');
 }
@@ -207,10 +207,10 @@ export function fillSecrets(
 }
 
 /** A copy in which `field` replaces every value except objects and arrays. */
-function eachField(
-  fields: Json,
+export function eachField<Value>(
+  fields: Value,
   field: (path: readonly string[], value: unknown) => unknown,
-): Json {
+): Value {
   const visit = (value: unknown, path: readonly string[]): unknown => {
     const object = asObject(value);
     if (object !== undefined)
@@ -221,5 +221,5 @@ function eachField(
     if (list !== undefined) return list.map((part, index) => visit(part, [...path, String(index)]));
     return field(path, value);
   };
-  return visit(fields, []) as Json;
+  return visit(fields, []) as Value;
 }

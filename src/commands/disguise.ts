@@ -56,10 +56,11 @@ function readMarket(
     throw new WrongUsage(
       `--name: ${name} is the universe to disguise; its control needs a name of its own`,
     );
-  const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
-  const symbols = agentConfigurationFor(configuration, universe ?? null).stock_symbols;
+  const { configurationPath, openaiApiBase } = settings;
+  const configuration = readConfiguration(configurationPath, openaiApiBase);
+  const terms = agentConfigurationFor(configuration, universe ?? null, configurationPath);
   const shift = weeks === undefined ? null : Number(weeks);
-  return { key: drawKey(seed, symbols, { weeks: shift, from, mask }), from, to, name };
+  return { key: drawKey(seed, terms.stock_symbols, { weeks: shift, from, mask }), from, to, name };
 }
 
 function isMask(word: string): word is Mask {

@@ -3,7 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { parseConfiguration, readJsonFile } from '../basics/configuration.ts';
 import { assertUsableName, replaceFile } from '../database/storage/new-file.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
-import { asArray, asObject, asText } from '../basics/json.ts';
+import { asObject, asText } from '../basics/json.ts';
+import { eachField } from '../basics/entry.ts';
 import { DEFAULT_CONFIGURATION_PATH, type Settings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
 
@@ -40,21 +41,18 @@ export async function mergeConfig({ userFile, target, databasePath }: Merge): Pr
   return 0;
 }
 
+/** What names files: of each model, and of each universe. */
+const FILES = ['models.prompt_file', 'universes.members'];
+
 /**
- * A configuration whose prompt files have absolute paths, because they are relative to a file that
- * is merged into another.
+ * A configuration whose files have absolute paths, because they are relative to a file that is
+ * merged into another.
  */
 function readFrom(path: string, options = {}): unknown {
-  const content = readJsonFile(path, options);
-  const models = asArray(asObject(content)?.['models']);
-  if (models === undefined) return content;
-  const absolute = models.map((entry) => {
-    const file = asText(asObject(entry)?.['prompt_file']);
-    return file === undefined
-      ? entry
-      : { ...asObject(entry), prompt_file: resolve(dirname(path), file) };
+  return eachField(readJsonFile(path, options), ([part, , key], value) => {
+    const file = FILES.includes(`${part}.${key}`) ? asText(value) : undefined;
+    return file === undefined ? value : resolve(dirname(path), file);
   });
-  return { ...asObject(content), models: absolute };
 }
 
 /** JSON Merge Patch, RFC 7396. */

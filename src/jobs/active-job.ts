@@ -95,7 +95,6 @@ export function openJob(database: Database, jobId: string): Job {
 /** The job being worked on, and everything that all its model-days share. */
 export interface ActiveJob {
   job: Job;
-  universe: ReadonlySet<string>;
   /** What ran, by the name of the run; a run without one cannot be run. */
   entries: ReadonlyMap<string, Entry>;
   /**

@@ -97,6 +97,8 @@ interface Next {
   market: Market;
   /** Those of its universe, as of its morning. */
   documents: Counted;
+  /** What may be bought on its date. */
+  universe: ReadonlySet<string>;
   /** What each family has cost on the dates before. */
   spentBefore: Map<string, number>;
 }
@@ -206,8 +208,8 @@ async function attempt(
   activeJob: ActiveJob,
   attempted: Attempted,
 ): Promise<Lost | null> {
-  const { modelDay, market, documents, entry, tries } = attempted;
-  const { job, universe, signal } = activeJob;
+  const { modelDay, market, universe, documents, entry, tries } = attempted;
+  const { job, signal } = activeJob;
   const leftMs = tries.begin();
   const over = new AbortController();
   const options = {

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { addDays, type CalendarDate, countDays, dateOf, weekdays } from '../basics/calendar.ts';
-import type { Configuration, ModelConfiguration } from '../basics/configuration-schema.ts';
+import {
+  type AgentConfiguration,
+  type Configuration,
+  MAX_SYMBOLS,
+  type ModelConfiguration,
+} from '../basics/configuration-schema.ts';
 import {
   agentConfigurationFor,
   readConfiguration,
@@ -13,6 +18,7 @@ import { activeSpans, laterDays } from '../database/active-days.ts';
 import type { NewJob } from '../database/jobs.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { encodeEntry, type Entry } from '../basics/entry.ts';
+import { universeOn } from '../basics/members.ts';
 import { MAX_RUNS, repeatIn, runNames } from '../basics/runs.ts';
 import { count, hint, list } from '../basics/sentences.ts';
 import { examine } from '../prices/needs.ts';
@@ -58,24 +64,20 @@ export function planJob(
   const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
   warnOfContent(configuration, log);
   const isKey = knownKeys(configuration, settings, environment);
-  const agentConfig = agentConfigurationFor(configuration, request.universe);
-  const documents = documentsOf(context.database, agentConfig.stock_symbols, request.endDate);
+  const { configurationPath } = settings;
+  const terms = agentConfigurationFor(configuration, request.universe, configurationPath);
+  const documents = documentsOf(context.database, terms.stock_symbols, request.endDate);
   const hasDocuments = documents === 'some';
-  const sources = { settings, configuration, agentConfig, environment, isKey, hasDocuments };
+  const sources = { settings, configuration, agentConfig: terms, environment, isKey, hasDocuments };
   const resolved = expandModels(request.models, configuration).map((run): ResolvedRun => {
     const entry = resolveEntry(run, sources);
     const model = resolveModel(entry, sources, { cacheKey: '', leftOut: [] });
     return { ...run, entry, problem: 'error' in model ? model.error : null };
   });
-  const { startDate, dates, runs, warnings } = planDays(context, request, {
-    models: resolved,
-    universe: agentConfig.stock_symbols,
-  });
+  const { runs, warnings, ...planned } = planDays(context, request, { models: resolved, terms });
   return {
-    startDate,
-    dates,
+    ...planned,
     runs: runs.map((run) => ({ ...run, entry: encodeEntry(run.entry) })),
-    agentConfig,
     warnings: [
       ...configuration.unknownKeys,
       ...warnOfProblems(resolved, configuration),
@@ -100,11 +102,13 @@ function documentsOf(
   return isControl ? 'hidden' : 'some';
 }
 
-/** The dates and starts of a job, with warnings of the completed days that its models have. */
+/**
+ * The dates, starts and terms of a job, with warnings of the completed days that its models have.
+ */
 function planDays<Model extends ModelRun>(
   context: WorkerContext,
   request: JobRequest,
-  { models, universe }: { models: readonly Model[]; universe: readonly string[] },
+  { models, terms }: { models: readonly Model[]; terms: AgentConfiguration },
 ) {
   const { database, settings, clock } = context;
   const { startDate, endDate } = request;
@@ -117,12 +121,30 @@ function planDays<Model extends ModelRun>(
     { startDate, endDate, models },
     { simulatedThrough, today: dateOf(clock()), maxSimulationDays: settings.maxSimulationDays },
   );
+  const agentConfig = termsOn(terms, range.dates);
+  const { stock_symbols: universe } = agentConfig;
   const ahead = names.filter((model) => (simulatedThrough(model) ?? '') > range.startDate);
   const warnings =
     startDate === null
       ? warnOfNewRuns(models, endDate, simulatedFrom)
       : warnOfLaterDays(context, ahead, { ...request, dates: range.dates, universe });
-  return { ...range, warnings };
+  return { ...range, agentConfig, warnings };
+}
+
+/** With members, the symbols of a job are those that are members on one of its dates. */
+function termsOn(terms: AgentConfiguration, dates: readonly CalendarDate[]): AgentConfiguration {
+  if (terms.members === undefined) return terms;
+  let symbols: ReadonlySet<string> = new Set();
+  for (const date of dates) {
+    const own = universeOn(terms, date);
+    if (own.size === 0) refuse(`Invalid date range: the universe has no members on ${date}`);
+    symbols = symbols.union(own);
+  }
+  if (symbols.size > MAX_SYMBOLS)
+    refuse(
+      `Invalid date range: the universe has ${symbols.size} members on its dates, the maximum is ${MAX_SYMBOLS}`,
+    );
+  return { ...terms, stock_symbols: [...symbols].sort() };
 }
 
 /** Models that are named one by one: thousands would hide all other warnings. */

@@ -20,6 +20,7 @@ import { messageOf } from '../basics/domain.ts';
 import { decodeEntry, type Entry } from '../basics/entry.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { makers } from '../basics/makers.ts';
+import { universeOn } from '../basics/members.ts';
 import type { Availability, DatePrices } from '../prices/needs.ts';
 import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
 import { readsDocuments } from '../trading/documents.ts';
@@ -91,7 +92,7 @@ async function work(
 ): Promise<string | null> {
   const { database, clock, settings } = context;
   const { jobId } = job;
-  const universe = job.agentConfig.stock_symbols;
+  const { stock_symbols: universe, members } = job.agentConfig;
   const models = job.runs.map(({ model }) => model);
   const configuration = configurationNow(context);
   const startedAt = timestamp(clock());
@@ -100,7 +101,7 @@ async function work(
     { signal },
   );
   const dates = datesToRun(database, jobId);
-  const prices = await supplyPrices(context, { dates, universe, models, signal });
+  const prices = await supplyPrices(context, { dates, universe, members, models, signal });
   if (signal.aborted) return null;
   const priced = datesThatAre('available', prices.dates);
   const isLost = priced.length === 0 && datesThatAre('missing', prices.dates).length > 0;
@@ -112,7 +113,6 @@ async function work(
     configuration,
     signal,
     lifetime,
-    universe: new Set(universe),
     places: createPlaces(mostSideBySide(settings)),
     keyRefusals: new Map(),
     cannotStart: null,
@@ -153,13 +153,14 @@ async function runDate(
   date: CalendarDate,
 ): Promise<void> {
   const { database } = context;
-  const { jobId } = activeJob.job;
+  const { jobId, agentConfig } = activeJob.job;
   const prices = {
     reader: database,
     write: await database.write(() => morningWrite(database, { jobId, date })),
   };
-  const market = openMarket(prices, date, [...activeJob.universe]);
-  const documents = { counts: await countedDocuments(activeJob, market) };
+  const universe = universeOn(agentConfig, date);
+  const market = openMarket(prices, date, [...universe]);
+  const documents = { counts: await countedDocuments(activeJob, market, universe) };
   const spentBefore = costsBefore(database, jobId, date);
   const queue = pendingModelDays(database, jobId, date);
   const workOff = async () => {
@@ -168,7 +169,7 @@ async function runDate(
       if (modelDay === undefined) return;
       // One that fails at once, as without a key, waits for nothing: a thousand of them must not
       // end in one turn.
-      const next = { modelDay, market, documents, spentBefore };
+      const next = { modelDay, market, universe, documents, spentBefore };
       await inShortTurn(() => runModelDay(context, activeJob, next));
     }
   };
@@ -180,8 +181,9 @@ async function runDate(
 
 /** The documents of a morning, which all models of the job share; none where no model reads them. */
 async function countedDocuments(
-  { entries, universe }: ActiveJob,
+  { entries }: ActiveJob,
   { prices, date }: Market,
+  universe: ReadonlySet<string>,
 ): Promise<DocumentCount[]> {
   if (!entries.values().some(({ tools }) => readsDocuments(tools))) return [];
   const work = countDocuments({ ...prices, date, symbols: [...universe] });

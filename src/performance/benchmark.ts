@@ -1,6 +1,8 @@
 import { addDays, type CalendarDate } from '../basics/calendar.ts';
+import type { Member } from '../basics/configuration-schema.ts';
+import { membersOn } from '../basics/members.ts';
 import type { Split } from '../database/market.ts';
-import { at } from '../statistics/moments.ts';
+import { at, mean } from '../statistics/moments.ts';
 import { inOrder, type MorningEvent } from '../trading/morning.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
 import type { DayOfCurve } from './risk-and-return.ts';
@@ -145,6 +147,37 @@ function addMember(days: DaysOfMembers, member: Levels): void {
     previous = { day, close };
   }
   if (previous !== undefined) previous.day.lasts += 1;
+}
+
+/**
+ * The levels of an equal-weight portfolio of the members of each morning, rebalanced at the close
+ * before it (the equal-weight indexes of S&P Dow Jones Indices, Index Mathematics Methodology). A
+ * day's return is the mean of close ÷ previous close − 1 over the members that have both, the
+ * previous one in the `MAX_STILL_DAYS` before; from the open, of close ÷ open − 1.
+ */
+export function memberLevels(
+  symbols: Iterable<readonly [symbol: string, levels: Levels]>,
+  members: readonly Member[],
+): Levels {
+  const days = new Map<CalendarDate, Record<'sinceClose' | 'sinceOpen', number[]>>();
+  const spans = Map.groupBy(members, ({ symbol }) => symbol);
+  for (const [symbol, levels] of symbols)
+    for (const [place, { date, open, close }] of levels.entries()) {
+      if (membersOn(spans.get(symbol) ?? [], date).length === 0) continue;
+      const day = days.get(date) ?? { sinceClose: [], sinceOpen: [] };
+      days.set(date, day);
+      day.sinceOpen.push(close / open - 1);
+      const last = levels[place - 1];
+      if (last !== undefined && date <= addDays(last.date, MAX_STILL_DAYS))
+        day.sinceClose.push(close / last.close - 1);
+    }
+  let level = 1;
+  return [...days]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([date, { sinceClose, sinceOpen }]) => {
+      if (sinceClose.length > 0) level *= 1 + mean(sinceClose);
+      return { date, open: level / (1 + mean(sinceOpen)), close: level };
+    });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { addDays, type CalendarDate, type DateSpan } from '../basics/calendar.ts';
+import type { Universe } from '../basics/members.ts';
 import { pricesNow } from '../database/price-writes.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
@@ -15,6 +16,7 @@ import {
   equalWeightLevels,
   levelAt,
   type Levels,
+  memberLevels,
   startOf,
   symbolLevels,
 } from './benchmark.ts';
@@ -59,12 +61,17 @@ export function chooseBenchmark(
 ) {
   checkBenchmark(database, wanted);
   const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
-  const symbols = name === UNIVERSE ? universeOfDays(database, days) : [name];
   const span = spanOf(days);
+  const { stock_symbols: fixed, members }: Universe =
+    name === UNIVERSE ? universeOfDays(database, days) : { stock_symbols: [name] };
+  const during = members?.filter(({ from, to }) => from <= span.to && span.from <= to);
+  const symbols = during ? [...new Set(during.map(({ symbol }) => symbol))] : fixed;
   const levels = bothLevels(days, (paysDividends) => {
     const levelsOf = (symbol: string) =>
       levelsOfSymbol(database, symbol, { ...span, paysDividends });
-    return name === UNIVERSE ? equalWeightLevels(symbols.values().map(levelsOf)) : levelsOf(name);
+    if (name !== UNIVERSE) return levelsOf(name);
+    const all = symbols.values().map((symbol) => [symbol, levelsOf(symbol)] as const);
+    return members ? memberLevels(all, members) : equalWeightLevels(all.map(([, own]) => own));
   });
   const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
   return {
@@ -122,11 +129,13 @@ function firstDateOf(days: readonly { date: CalendarDate }[]): CalendarDate {
  * The universe of the newest job that ran a model-day of the first date, so that later jobs do not
  * change the benchmark.
  */
-function universeOfDays(database: Database, days: readonly ChosenDay[]): readonly string[] {
+function universeOfDays(database: Database, days: readonly ChosenDay[]): Universe {
   const first = firstDateOf(days);
   const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
   const configuration = newestConfiguration(database, sessions);
-  return configuration === undefined ? [] : parseAgentConfiguration(configuration).stock_symbols;
+  return configuration === undefined
+    ? { stock_symbols: [] }
+    : parseAgentConfiguration(configuration);
 }
 
 /** Whether QQQ has a level at the earliest start of the first date. */

@@ -93,11 +93,11 @@ type Words = ReturnType<typeof inWords>;
 
 /** The terms of one configuration. */
 function inWords(configuration: AgentConfiguration) {
-  const { stock_symbols: symbols, dividends, open } = configuration;
+  const { stock_symbols: symbols, members, dividends, open } = configuration;
   const limits = limitsInWords(configuration.limits);
   return {
     costs: costsOf(configuration),
-    universe: [symbols.toSorted().join(' '), count(symbols.length, 'symbol')],
+    universe: [JSON.stringify(members ?? symbols.toSorted()), count(symbols.length, 'symbol')],
     dividends: dividends ? ['on', 'paid'] : ['off', 'not paid'],
     open: [open, open],
     limits: [limits, limits],

@@ -1,6 +1,8 @@
+import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { hasTradingCosts, parseAgentConfigurations } from '../basics/configuration.ts';
 import { suspectedSplits, type SuspectedSplit } from '../database/records/holdings.ts';
 import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
+import { universeOn } from '../basics/members.ts';
 import { toDollars } from '../basics/money.ts';
 import { chooseBenchmark, createLevelReader, reportBenchmark, spanOf } from './choose-benchmark.ts';
 import { type Market, reportSelection } from './permutation.ts';
@@ -29,7 +31,7 @@ import { sampleDeviation } from './risk-and-return.ts';
 interface Terms {
   database: Reader;
   basemodel: string | null;
-  universe: readonly string[];
+  configuration: AgentConfiguration | undefined;
   suspected: readonly SuspectedSplit[];
   trades: number;
   /** The symbols of its open positions. */
@@ -53,8 +55,11 @@ function ownMarks({ ledger, refusals: { tries } }: ModelRecord, terms: Terms) {
     mark('never_traded', `It never traded, although it tried: ${count(tries, 'refused call')}`);
   // As its summary says it on the day on which it last bought.
   const last = ledger.findLast(({ actions }) => actions.some((own) => own.actionType === 'buy'));
-  if (last === undefined || !HOLD_ALL.includes(terms.basemodel)) return marks;
-  const quotes = quotesOn(pricesNow(terms.database), last.date, terms.universe);
+  const { basemodel, configuration, database } = terms;
+  if (last === undefined || configuration === undefined || !HOLD_ALL.includes(basemodel))
+    return marks;
+  const universe = [...universeOn(configuration, last.date)];
+  const quotes = quotesOn(pricesNow(database), last.date, universe);
   const priced = quotes.filter(({ open }) => open !== null);
   const held = priced.filter(({ symbol }) => terms.held.includes(symbol));
   if (held.length < priced.length)
@@ -93,6 +98,7 @@ export function prepareReports(request: ReportRequest) {
     benchmark,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
     incomparable,
+    configurations,
     /** By model: model-days that have failed and were not completed. */
     failed,
     /** By model: what its first completed day started with; null when that is not stored. */
@@ -160,7 +166,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
         basemodel,
         trades: figures.trading.trades,
         held: figures.open_positions.map(({ symbol }) => symbol),
-        universe: market.universeOf(record.days.at(-1)?.jobId ?? ''),
+        configuration: basis.configurations.get(record.days.at(-1)?.jobId ?? ''),
         suspected,
       }),
     ],

@@ -21,6 +21,7 @@ import {
 import type { Database } from '../database/database.ts';
 import { datesOfOtherProviders } from '../database/market.ts';
 import { addCoverage, type Bar, replaceBars, revisedBars } from '../database/prices.ts';
+import type { Member } from '../basics/configuration-schema.ts';
 import type { Log } from '../basics/log.ts';
 import type { Settings } from '../basics/settings.ts';
 
@@ -305,6 +306,8 @@ export interface PriceRequest {
   /** In order; none in the future. */
   dates: readonly CalendarDate[];
   universe: readonly string[];
+  /** Of a universe as of a date: on each, only its members decide whether it is available. */
+  members?: readonly Member[] | undefined;
   /** The models whose holdings are supplied with prices too, where possible. */
   models: readonly string[];
   signal: AbortSignal;

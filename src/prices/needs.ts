@@ -6,6 +6,7 @@ import {
   countWeekdays,
   weekdays,
 } from '../basics/calendar.ts';
+import { universeOn } from '../basics/members.ts';
 import {
   type Coverage,
   storedPrices,
@@ -26,48 +27,56 @@ export type Availability = 'available' | 'no_trading' | 'missing';
 export interface DatePrices {
   date: CalendarDate;
   availability: Availability;
-  /** Universe symbols without a bar and without coverage on this date. */
+  /** Universe symbols without a bar on this date, and those of them without coverage. */
+  unpriced: string[];
   missing: string[];
   /** Universe symbols with a partial bar and without coverage. */
   partial: string[];
 }
+
+type Members = PriceRequest['members'];
 
 /**
  * Classifies each date: available when every required symbol of the universe has a bar or is
  * covered, and at least one has a bar; without trading when all are covered and none has a bar. If
  * no symbol is required (nothing can be downloaded), a single bar makes a date available, and a
  * single covered symbol makes a date without bars one without trading. A partial bar has no close:
- * enough for trading, though its day is over by now.
+ * enough for trading, though its day is over by now. With `members` the universe of a date is those
+ * of its morning: what is not listed yet keeps no date from being available.
  */
 export function examineDates(
   dates: readonly CalendarDate[],
   {
-    universe,
+    universe: all,
     stored,
     required,
+    members,
   }: {
     universe: readonly string[];
     stored: ReturnType<typeof storedPrices>;
     required: ReadonlySet<string>;
+    members?: Members;
   },
 ): DatePrices[] {
   const barsOf = Map.groupBy(stored.bars, ({ date }) => date);
   const spansOf = Map.groupBy(stored.coverage, ({ symbol }) => symbol);
   return dates.map((date) => {
+    const universe = [...universeOn({ stock_symbols: all, members }, date)];
     const bars = new Map(
       barsOf.get(date)?.map(({ symbol, isPartial }) => [symbol, isPartial === 1]),
     );
     const isCovered = (symbol: string) =>
       spansOf.get(symbol)?.some(({ startDate, endDate }) => startDate <= date && date <= endDate) ??
       false;
-    const uncovered = universe.filter((symbol) => !isCovered(symbol));
-    const missing = uncovered.filter((symbol) => !bars.has(symbol));
-    const partial = uncovered.filter((symbol) => bars.get(symbol));
+    const unpriced = universe.filter((symbol) => !bars.has(symbol));
+    const missing = unpriced.filter((symbol) => !isCovered(symbol));
+    const partial = universe.filter((symbol) => bars.get(symbol) && !isCovered(symbol));
     const isKnown =
       missing.length < universe.length && !missing.some((symbol) => required.has(symbol));
-    const hasBar = universe.some((symbol) => bars.has(symbol));
+    const hasBar = unpriced.length < universe.length;
     return {
       date,
+      unpriced,
       missing,
       partial,
       availability: !isKnown ? 'missing' : hasBar ? 'available' : 'no_trading',
@@ -111,7 +120,10 @@ const BARS_AT_A_TIME = 2_000;
 export function examine(
   { database, settings }: PriceContext,
   { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
-  required: ReadonlySet<string> = new Set(),
+  {
+    required = new Set(),
+    members,
+  }: { required?: ReadonlySet<string> | undefined; members?: Members } = {},
 ): DatePrices[] {
   const examined: DatePrices[] = [];
   // By the calendar, of whose seven days five may have bars: those between dates far apart are not
@@ -127,7 +139,7 @@ export function examine(
       endDate,
       synthetic: usesSyntheticPrices(settings),
     });
-    examined.push(...examineDates(some, { universe, stored, required }));
+    examined.push(...examineDates(some, { universe, stored, required, members }));
   }
   return examined;
 }
@@ -231,7 +243,10 @@ function historyStates(
 ): WantedDays['history']['stateOf'] {
   const dates = weekdays(from, addDays(first, -1));
   const days = new Map(
-    examine(context, { dates, universe: symbols }, new Set(symbols)).map((day) => [day.date, day]),
+    examine(context, { dates, universe: symbols }, { required: new Set(symbols) }).map((day) => [
+      day.date,
+      day,
+    ]),
   );
   return (date) => {
     const day = days.get(date);

@@ -79,7 +79,7 @@ export async function supplyPrices(
   }
   warnings.push(
     ...waitWarnings(waitedMs),
-    ...gapWarnings(dates, request.universe),
+    ...gapWarnings(dates, request),
     ...jumpWarnings(jumpsToWarnOf(database, await jumps(), firstDate)),
     ...contradictionWarnings(await findContradictions(database, symbols)),
   );
@@ -196,17 +196,19 @@ const SETTLED_SPLIT_DAYS = 7;
  */
 function examineAfter(
   context: PriceContext,
-  { dates, universe }: PriceRequest,
+  { dates, universe, members }: PriceRequest,
   { reports, unsupplied }: Pick<Downloaded, 'reports' | 'unsupplied'>,
 ): DatePrices[] {
-  const any = examine(context, { dates, universe });
+  const any = examine(context, { dates, universe }, { members });
   if (reasonForNoDownload(context.settings) !== null) return any;
   const adjusted = symbolsWithAdjustedPrices(context.database, universe);
   const unreadable = new Set(
     reports.flatMap((report) => (report.unit === 'symbol' ? [...report.unreadable.keys()] : [])),
   );
-  const required = universe.filter((symbol) => !adjusted.has(symbol) && !unreadable.has(symbol));
-  const whole = examine(context, { dates, universe }, new Set(required));
+  const required = new Set(
+    universe.filter((symbol) => !adjusted.has(symbol) && !unreadable.has(symbol)),
+  );
+  const whole = examine(context, { dates, universe }, { required, members });
   return dates.flatMap((date, index) => (unsupplied.has(date) ? any[index] : whole[index]) ?? []);
 }
 

@@ -6,7 +6,7 @@ import { count, linesOf, list } from '../basics/sentences.ts';
 import type { DatePrices } from './needs.ts';
 import { contradictionsInWords } from './files/meaning.ts';
 import type { Problem, RefusedBar } from './provider.ts';
-import type { DownloadReport } from './download.ts';
+import type { DownloadReport, PriceRequest } from './download.ts';
 
 /** The warnings of a job about prices. */
 
@@ -25,14 +25,21 @@ export const NOT_OUT_YET = 'The price provider does not have all prices yet of';
 const MAX_NAMED_ACTIONS = 5;
 
 /**
- * Symbols that cannot be traded on some of the available dates, because their prices are unknown.
+ * Symbols that cannot be traded on some of the available dates, because their prices are unknown;
+ * members of a universe by name, also where a provider does not have them.
  */
-export function gapWarnings(dates: readonly DatePrices[], universe: readonly string[]): string[] {
+export function gapWarnings(
+  dates: readonly DatePrices[],
+  { universe, members }: Pick<PriceRequest, 'universe' | 'members'>,
+): string[] {
   const available = dates.filter(({ availability }) => availability === 'available');
-  const missing = new Set(available.flatMap((date) => date.missing));
+  const missing = new Set(available.flatMap((date) => (members ? date.unpriced : date.missing)));
+  const names = members ? `: ${list([...missing].sort())}` : '';
   return missing.size === 0
     ? []
-    : [`${missing.size} of ${universe.length} symbols have no price data on some of the dates`];
+    : [
+        `${missing.size} of ${universe.length} symbols have no price data on some of the dates${names}`,
+      ];
 }
 
 /** The wait at the limits of all providers. */

@@ -23,6 +23,7 @@ export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
     costs: tradingCostsOf(terms),
     isOpenHidden: terms.open === 'hidden',
     limits: terms.limits,
+    members: terms.members,
   };
 }
 

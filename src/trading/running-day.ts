@@ -1,4 +1,5 @@
 import { WORDING } from '../agent/prompt.ts';
+import { membersOn } from '../basics/members.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
@@ -56,12 +57,14 @@ export function knownMarket({
 /** A day in the morning: splits applied, dividends paid, nothing called yet. */
 export function beginPlay(
   terms: Terms,
-  start: Pick<Start, 'startPortfolio' | 'morning' | 'startNote' | 'startUnfilled'>,
+  start: Pick<Start, 'startDate' | 'startPortfolio' | 'morning' | 'startNote' | 'startUnfilled'>,
 ): Play {
-  const { startPortfolio, morning } = start;
+  const { startDate, startPortfolio, morning } = start;
   const { market, universe, news, costs, offered, hasNotes, wording = WORDING } = terms;
-  const { isOpenHidden = false, limits = null, decider = null, documents = null } = terms;
+  const { isOpenHidden = false, limits = null, decider = null } = terms;
+  const { members = [], documents = null } = terms;
   const held = startPortfolio.holdings.keys();
+  const before = startDate === null ? [] : membersOn(members, startDate);
   const actions: Action[] = [];
   const placed: Placed[] = [];
   const play: Play = {
@@ -85,6 +88,7 @@ export function beginPlay(
       return executed.length + placed.length;
     },
     unfilled: start.startUnfilled,
+    left: before.filter((symbol) => !universe.has(symbol)),
     get portfolio() {
       return actions.at(-1)?.portfolio ?? startPortfolio;
     },

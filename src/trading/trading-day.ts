@@ -1,6 +1,6 @@
 import type { Wording } from '../agent/prompt.ts';
 import { type Money, toDollars } from '../basics/money.ts';
-import type { Limits } from '../basics/configuration-schema.ts';
+import type { Limits, Member } from '../basics/configuration-schema.ts';
 import type { Brief, OneAnswer } from '../wire/protocol.ts';
 import type { Decider } from './decision.ts';
 import { type Documents, newestTitles } from './documents.ts';
@@ -37,6 +37,8 @@ export interface OrderTerms {
   readonly isOpenHidden?: boolean;
   /** Null without limits. */
   readonly limits?: Limits | null;
+  /** Of a universe as of a date. */
+  readonly members?: readonly Member[] | undefined;
 }
 
 /**
@@ -69,6 +71,8 @@ export interface TradingDay extends Partial<OrderTerms> {
   readonly orders?: number;
   /** What of the orders of the day before did not fill, a sentence each. */
   readonly unfilled?: readonly string[];
+  /** What left the universe since the model's session before. */
+  readonly left?: readonly string[];
   /** Who ends the day by a decision; null where the model calls tools until it stops. */
   readonly decider?: Decider | null;
 }
@@ -100,7 +104,7 @@ export type Reply =
  */
 export function briefOf(day: TradingDay): Brief {
   const { market, universe, portfolio, received = [], costs = NO_COSTS, note } = day;
-  const { isOpenHidden, limits, unfilled = [], documents, decider } = day;
+  const { isOpenHidden, limits, unfilled = [], left = [], documents, decider } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
     const { open, previousClose } = market.quote(symbol);
@@ -117,6 +121,7 @@ export function briefOf(day: TradingDay): Brief {
     ...(limits && { limits }),
     ...(unfilled.length > 0 && { unfilled: [...unfilled] }),
     ...(documents && { documents: [...documents.counts] }),
+    ...(left.length > 0 && { left: [...left] }),
     ...(decider && {
       decision:
         decider.by === 'agent'

@@ -12,6 +12,7 @@ import {
   toolUsageOf,
 } from '../database/replay.ts';
 import { decodeEntry } from '../basics/entry.ts';
+import { universeOn } from '../basics/members.ts';
 
 /** The terms of a model-day, as its job and its run have them. */
 export type Terms = ReturnType<ReturnType<typeof createTermsReader>>;
@@ -24,21 +25,17 @@ export type DayRecord = ReturnType<typeof readRecord>;
  * in a row.
  */
 export function createTermsReader() {
-  let last:
-    | { text: string; agentConfig: AgentConfiguration; universe: ReadonlySet<string> }
-    | undefined;
-  return ({ agentConfig: text, entry, wording }: ReplayedSession) => {
+  let last: { text: string; agentConfig: AgentConfiguration } | undefined;
+  return ({ agentConfig: text, date, entry, wording }: ReplayedSession) => {
     if (text === null || entry === null) throw new Error('its job or its run is missing');
-    if (last?.text !== text) {
-      const agentConfig = parseAgentConfiguration(text);
-      last = { text, agentConfig, universe: new Set(agentConfig.stock_symbols) };
-    }
+    if (last?.text !== text) last = { text, agentConfig: parseAgentConfiguration(text) };
+    const universe = universeOn(last.agentConfig, date);
     const known = wordingOf(wording);
     if (known === undefined)
       throw new Error(
         `its model read version ${wording} of the wording, which this program does not know`,
       );
-    return { ...last, entry: decodeEntry(entry), wording: known };
+    return { ...last, universe, entry: decodeEntry(entry), wording: known };
   };
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import type { Listed } from '../basics/domain.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
+import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import type { Reader } from '../database/database.ts';
 import {
   committedSessionsOn,
@@ -295,11 +296,11 @@ export async function replayLedger(
 
 /** The model-days of a job share the market of a date, as they did when they ran. */
 function sharedMarkets(reader: Reader): ReplayContext['marketOf'] {
-  let last: { universe: ReadonlySet<string>; market: Market } | undefined;
-  return ({ session: { date, morningWrite: write }, terms: { universe } }) => {
+  let last: { agentConfig: AgentConfiguration; market: Market } | undefined;
+  return ({ session: { date, morningWrite: write }, terms: { agentConfig, universe } }) => {
     const isSame = last?.market.date === date && last.market.prices.write === write;
-    if (!isSame || last?.universe !== universe)
-      last = { universe, market: openMarket({ reader, write }, date, [...universe]) };
+    if (!isSame || last?.agentConfig !== agentConfig)
+      last = { agentConfig, market: openMarket({ reader, write }, date, [...universe]) };
     return last.market;
   };
 }

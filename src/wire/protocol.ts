@@ -76,6 +76,8 @@ export interface Brief {
   limits?: Limits | undefined;
   /** What of the orders of the day before did not fill, a sentence each. */
   unfilled?: string[] | undefined;
+  /** What left the universe since the model's session before; left out when nothing did. */
+  left?: string[] | undefined;
   /** How many documents of each kind it can read, the most frequent first; left out without any. */
   documents?: { kind: string; documents: number }[] | undefined;
   /** Of a day that ends with one decision: what its model reads besides. */

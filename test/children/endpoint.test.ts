@@ -233,6 +233,7 @@ const terms = parseConfiguration({ models: [] }, 'test').agent_config;
 const hashOf = (entry: object, settings: Partial<Settings> = {}, changed: object = {}) =>
   askedHash(entryWith({ entry: { api: 'chat', ...entry }, settings }), { ...terms, ...changed });
 const plain = hashOf({});
+const MEMBER = { symbol: 'AAPL', from: '2025-01-01', to: '9999-12-31' };
 
 const without = { seed: 7, repeats: 5, stream: false, enabled: true, max_cost_usd: 1 };
 test('what cannot change what a model does is not asked in another way', () => {
@@ -241,6 +242,8 @@ test('what cannot change what a model does is not asked in another way', () => {
   for (const [name, value] of Object.entries(fields))
     assert.equal(hashOf({ [name]: value }), plain, name);
   assert.equal(hashOf({}, {}, { stock_symbols: [...nasdaq100].reverse() }), plain);
+  const ofRange = { stock_symbols: ['AAPL'], members: [MEMBER] };
+  assert.equal(hashOf({}, {}, ofRange), hashOf({}, {}, { members: [MEMBER] }));
 });
 
 const asked = { api: 'messages', basemodel: 'x', temperature: 0, prompt: 'x', notes: true };
@@ -252,7 +255,9 @@ test('what can change what a model does is asked in another way', () => {
   const changed = { ...costs, max_steps: 1, stock_symbols: ['AAPL'], dividends: false };
   for (const [name, value] of Object.entries(changed))
     hashes.push(hashOf({}, {}, { [name]: value }));
-  assert.equal(new Set(hashes).size, 15);
+  for (const member of [MEMBER, { ...MEMBER, to: '2025-06-05' }])
+    hashes.push(hashOf({}, {}, { members: [member] }));
+  assert.equal(new Set(hashes).size, 17);
 });
 
 test('patience comes from the settings and the agent configuration', () => {

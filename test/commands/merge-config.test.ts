@@ -58,6 +58,15 @@ for (const [name, user, merged] of merges) {
   });
 }
 
+test('files of members too, also where a configuration has no models', async (t) => {
+  const universes = { ndx: { members: 'members.csv' }, control: ['QXKZVA'] };
+  const target = enterFolder(t, { universes });
+  assert.equal(await merge(target), 0);
+  const merged = JSON.parse(readFileSync(target, 'utf8'));
+  const members = join(process.cwd(), 'user-configs/members.csv');
+  assert.deepEqual(merged, { ...base, universes: { ...universes, ndx: { members } } });
+});
+
 test('prompt files, which are relative to the file that names them, get absolute paths', async (t) => {
   const target = enterFolder(t, {
     models: [{ signature: 'b', prompt_file: 'prompts/b.txt' }, { signature: 'c' }],

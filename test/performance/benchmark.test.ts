@@ -5,6 +5,7 @@ import {
   benchmarkCurve,
   benchmarkReturns,
   equalWeightLevels,
+  memberLevels,
   levelAt,
   type Levels,
   type PriceTime,
@@ -212,6 +213,32 @@ test('equal weight: a member without a bar returns 0 for two weeks, then leaves;
     closesOf(equalWeightLevels([every, rare])).map(rounded),
     [1, 1, 1, 1.5, 1.5, 2.25],
   );
+});
+
+test('members: the mean over those of each morning with a close on it and one in the two weeks before', () => {
+  const of = (symbol: string, from: string, to: string) => {
+    return { symbol, from: `2025-11-${from}`, to: `2025-11-${to}` };
+  };
+  const symbols: [string, ReturnType<typeof symbolLevels>][] = [
+    ['A', symbolLevels(bars('03 100 110\n04 115 121\n05 121 121\n06 121 121\n24 121 133.1'))],
+    ['B', symbolLevels(bars('03 100 80\n04 80 160\n05 160 160'))],
+    ['C', symbolLevels(bars('03 10 10\n04 10 12\n05 12 18\n24 50 55'))],
+    ['D', symbolLevels(bars('05 10 11\n06 11 22'))],
+  ];
+  const members = [
+    of('A', '01', '30'),
+    of('B', '01', '03'),
+    of('C', '04', '30'),
+    of('D', '05', '30'),
+  ];
+  const levels = memberLevels(symbols, members);
+  // The 3rd from the opens: A +10 %, B −20 %. The 4th: A +10 %, C +20 %. The 5th: A 0, C +50 %, D
+  // has no close before. The 6th: A 0, D +100 %. The 24th: nobody has a close in two weeks.
+  const days = levels.map(({ date, open, close }) => [date.slice(-2), rounded(close / open - 1)]);
+  assert.deepEqual(days[0], ['03', -0.05]);
+  assert.deepEqual(days[4], ['24', 0.1]);
+  const closes = [1, 1.15, 1.15 * 1.25, 1.15 * 1.25 * 1.5, 1.15 * 1.25 * 1.5];
+  assert.deepEqual(closesOf(levels).map(rounded), closes.map(rounded));
 });
 
 test('equal weight without members has no level', () => {

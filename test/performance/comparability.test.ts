@@ -6,6 +6,7 @@ import { money } from '../../src/basics/money.ts';
 import { compareModels, type ModelPeriod, staleness } from '../../src/performance/comparability.ts';
 import { rowsOf } from '../support/prices.ts';
 
+const MEMBER = { symbol: 'AAPL', from: '2025-01-01', to: '9999-12-31' };
 const agentConfigs: Record<string, object> = {
   plain: {},
   again: {},
@@ -14,11 +15,14 @@ const agentConfigs: Record<string, object> = {
   turned: { stock_symbols: ['AAPL', 'MSFT'] },
   other: { stock_symbols: ['AAPL', 'NVDA'] },
   unpaid: { dividends: false },
+  asOf: { members: [MEMBER], stock_symbols: ['AAPL'] },
+  wider: { members: [MEMBER], stock_symbols: ['AAPL', 'MSFT'] }, // of a longer job
+  until: { members: [{ ...MEMBER, to: '2025-06-05' }], stock_symbols: ['AAPL'] },
 };
 const configurations = new Map(
   Object.entries(agentConfigs).map(([job, config]) => [
     job,
-    parseConfiguration({ models: [], agent_config: config }, 'test').agent_config,
+    { ...parseConfiguration({ models: [], agent_config: config }, 'test').agent_config, ...config },
   ]),
 );
 
@@ -78,6 +82,11 @@ const cases: [table: string, ...expected: string[]][] = [
     'a 02 06 small\nb 02 06 turned\nc 02 06 plain\nd 02 06 other',
     'c universe: Its universe is not that of a and 1 more: 101 symbols against 2 symbols',
     'd universe: Its universe is not that of a and 1 more',
+  ],
+  ['a 02 06 asOf\nb 02 06 wider\nc 02 06 asOf-wider'],
+  [
+    'a 02 06 asOf\nb 02 06 asOf\nc 02 06 until',
+    'c universe: Its universe is not that of a and 1 more',
   ],
   [
     'a 02 06 plain\nb 02 06 plain\nc 05 06 small 5000',

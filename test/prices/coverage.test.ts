@@ -31,12 +31,14 @@ for (const [name, bars, covered, strict, lenient, missing] of cases) {
       [[], lenient],
     ] as const) {
       const found = examineDates([date], { universe, stored, required: new Set(required) });
-      assert.deepEqual(found, [{ date, availability, missing: symbolsIn(missing), partial: [] }]);
+      const unpriced = universe.filter((symbol) => !symbolsIn(bars).includes(symbol));
+      const lacking = { unpriced, missing: symbolsIn(missing), partial: [] };
+      assert.deepEqual(found, [{ date, availability, ...lacking }]);
     }
   });
 }
 
-const bar = (date: string, isPartial: 0 | 1) => ({ symbol: 'A', date, isPartial });
+const bar = (date = '', isPartial: 0 | 1) => ({ symbol: 'A', date, isPartial });
 
 test('a partial bar is enough for trading, and reported until its day is covered', () => {
   const dates = ['2025-01-06', '2025-01-07'];
@@ -45,8 +47,8 @@ test('a partial bar is enough for trading, and reported until its day is covered
     coverage: [{ symbol: 'A', startDate: '2025-01-06', endDate: '2025-01-06' }],
   };
   assert.deepEqual(examineDates(dates, { universe: ['A'], stored, required: new Set(['A']) }), [
-    { date: '2025-01-06', availability: 'available', missing: [], partial: [] },
-    { date: '2025-01-07', availability: 'available', missing: [], partial: ['A'] },
+    { date: '2025-01-06', availability: 'available', unpriced: [], missing: [], partial: [] },
+    { date: '2025-01-07', availability: 'available', unpriced: [], missing: [], partial: ['A'] },
   ]);
 });
 
@@ -54,7 +56,25 @@ test('a symbol that is not required blocks no date', () => {
   const date = '2025-01-06';
   const stored = { bars: [bar(date, 0)], coverage: [] };
   const [examined] = examineDates([date], { universe, stored, required: new Set(['A']) });
-  assert.deepEqual(examined, { date, availability: 'available', missing: ['B'], partial: [] });
+  const lacking = { unpriced: ['B'], missing: ['B'], partial: [] };
+  assert.deepEqual(examined, { date, availability: 'available', ...lacking });
+});
+
+test('of a universe as of a date only the members of that morning count', () => {
+  const dates = ['2025-01-06', '2025-01-07', '2025-01-08'];
+  const members = [
+    { symbol: 'A', from: '2025-01-01', to: '2025-01-07' },
+    { symbol: 'B', from: '2025-01-08', to: '9999-12-31' },
+  ];
+  // B is not listed yet; on the last day A has a bar, which no model may buy any more.
+  const stored = { bars: [bar(dates[0], 1), bar(dates[2], 0)], coverage: [] };
+  const found = examineDates(dates, { universe, stored, required: new Set(universe), members });
+  const nothing = { unpriced: [], missing: [], partial: [] };
+  assert.deepEqual(found, [
+    { ...nothing, date: dates[0], availability: 'available', partial: ['A'] },
+    { ...nothing, date: dates[1], availability: 'missing', unpriced: ['A'], missing: ['A'] },
+    { ...nothing, date: dates[2], availability: 'missing', unpriced: ['B'], missing: ['B'] },
+  ]);
 });
 
 test('a span covers its first and last day, and none outside', () => {

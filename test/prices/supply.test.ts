@@ -37,6 +37,26 @@ test('compact reaches a hundred weekdays back; for earlier dates the whole histo
   assert.deepEqual(server.requests, ['A compact', 'A full']);
 });
 
+test('members: what is listed later keeps no date from running, and is supplied; what lacks prices is named', async (t) => {
+  const { supply } = await start(t, {
+    prices: `${series('A', HISTORY)}\n${series('B', WEEK.slice(3))}`,
+  });
+  const all = { from: '2025-01-01', to: '9999-12-31' };
+  const late = { symbol: 'B', from: '2025-11-20', to: '9999-12-31' };
+  const members = [{ symbol: 'A', ...all }, late];
+  const one = { universe: 'A B', downloadsLeft: 1 };
+  assert.equal((await supply(one)).marks, '-----', 'B cannot be asked for today');
+  assert.equal((await supply({ ...one, members, downloadsLeft: 0 })).marks, '+++--');
+  const { marks, warnings } = await supply({ universe: 'A B', members });
+  assert.deepEqual([marks, warnings], ['+++++', []]);
+  const off = { settings: { autoDownloadPriceData: false } };
+  assert.deepEqual((await supply({ universe: 'A B', members, ...off })).warnings, []);
+  const gone = [...members, { symbol: 'C', ...all }];
+  const found = await supply({ universe: 'A B C', members: gone });
+  const named = '1 of 3 symbols have no price data on some of the dates: C';
+  assert.deepEqual([found.marks, found.warnings.includes(named)], ['+++++', true]);
+});
+
 test('holidays, weekends and symbols without a bar are not requested again', async (t) => {
   const open = HISTORY.filter((date) => date !== '2025-11-19');
   const { server, supply } = await start(t, {

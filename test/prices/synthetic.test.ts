@@ -18,6 +18,7 @@ function make(
   const lacking = days.map((date) => ({
     date,
     availability: 'missing' as const,
+    unpriced: missing,
     missing,
     partial,
   }));

@@ -3,6 +3,7 @@ import { weekdays } from '../../src/basics/calendar.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import { readSettings, type Settings } from '../../src/basics/settings.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
+import type { PriceRequest } from '../../src/prices/download.ts';
 import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
 import { MASSIVE_KEY, type MassiveServerOptions, startMassiveServer } from './massive-server.ts';
 import { type PriceServerOptions, startPriceServer } from './price-server.ts';
@@ -28,6 +29,7 @@ export interface Setting {
   database?: Database;
   /** Symbols with a space between them, else A, B and C. */
   universe?: string;
+  members?: PriceRequest['members'];
   dates?: readonly string[];
   today?: string;
   /** In UTC. */

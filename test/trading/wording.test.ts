@@ -20,7 +20,7 @@ import { storePrices } from '../support/prices.ts';
  * rows are only ever added.
  */
 const released: Record<Wording, string> = {
-  1: '0a19bdcac974f6a4bdf8b13ea731a80952a3de2b5a0e619c77fe9afa595d1ef8',
+  1: '8b4cb3e56555bc61670b446458d14b1a7a0ad76fd57b438570f164fafa8f3c0c',
 };
 
 const WHAT_TO_DO =
@@ -53,6 +53,7 @@ const briefs: [Brief, prompt: string | null][] = [
       isOpenHidden: true,
       limits: { max_weight: 0.25, max_orders: 1, min_cash: 0.05 },
       unfilled: ['Did not sell 2 AAPL: it has no price on 2025-01-06'],
+      left: ['GONE', 'TINY'],
     },
     null,
   ],

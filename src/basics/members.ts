@@ -41,7 +41,8 @@ export function readMembers(path: string): Member[] {
   const text = readTrustedText(path, MAX_BYTES).replaceAll('"', '');
   const [header, ...rows] = text.split('\n').map((line) => line.trim());
   if (header !== COLUMNS) throw new Error(`line 1: the columns must be ${COLUMNS}`);
-  const members = new Map<string, Member[]>();
+  const members: Member[] = [];
+  const bySymbol = new Map<string, Member[]>();
   for (const [index, row] of rows.entries()) {
     if (row === '') continue;
     const wrong = (problem: string) => new Error(`line ${index + 2}: ${problem}`);
@@ -49,10 +50,11 @@ export function readMembers(path: string): Member[] {
     if (more.length > 0) throw wrong('it has more than three columns');
     const { success, output: own, issues } = v.safeParse(memberSchema, { symbol, from, to });
     if (!success) throw wrong(`${v.getDotPath(issues[0])} ${issues[0].message}`);
-    const others = members.get(own.symbol) ?? [];
+    const others = bySymbol.get(own.symbol) ?? [];
     const other = others.find((one) => one.from <= own.to && own.from <= one.to);
     if (other !== undefined) throw wrong(`${own.symbol} is a member from ${other.from} on already`);
-    members.set(own.symbol, [...others, own]);
+    bySymbol.set(own.symbol, [...others, own]);
+    members.push(own);
   }
-  return [...members.values()].flat();
+  return members;
 }

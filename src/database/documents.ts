@@ -124,7 +124,7 @@ export function listDocuments(morning: OfSymbols, filter: ListFilter): ListedDoc
 }
 
 /** Documents that are counted at a step. */
-const COUNTED_AT_ONCE = 5_000;
+const COUNTED_AT_ONCE = 2_000;
 const NEXT = query(
   `SELECT version, kind, symbols FROM documents AS doc WHERE version > ?4 AND ${IS_CURRENT} ORDER BY version
    LIMIT ${COUNTED_AT_ONCE}`,

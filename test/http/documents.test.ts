@@ -68,3 +68,24 @@ test('a document is that of a morning, or missing in words', async () => {
   assert.deepEqual(own, { ...FIRST, date: '2025-01-02', ...deployment });
   assert.match(digest, /^[\da-f]{64}$/);
 });
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+/** Who asks → the status and the type with the token, and without one. */
+const clients = tableOf<[path: string, accept: string, known: string, unknown: string]>(`
+  /documents/n?as_of=2025-01-07  | ${BROWSER}                       | 200 text/html        | 200 text/html
+  /documents/${ID}/              | ${BROWSER}                       | 200 text/html        | 200 text/html
+  /documents/n?as_of=2025-01-07  | */*                              | 200 application/json | 401 application/json
+  /documents/n?as_of=2025-01-07  | application/json,text/html;q=0.5 | 200 application/json | 401 application/json
+  /documents/coverage            | ${BROWSER}                       | 200 application/json | 401 application/json
+  /data                          | */*                              | 200 text/html        | 200 text/html`);
+test('a browser that goes to a document gets the page, every other client the document', async () => {
+  for (const [path, accept, ...expected] of clients) {
+    const types: string[] = [];
+    for (const token of [AUTHORIZATION, {}]) {
+      const response = await fetch(service.url + path, { headers: { accept, ...token } });
+      const [type] = (response.headers.get('content-type') ?? '').split(';');
+      types.push(`${response.status} ${type}`);
+    }
+    assert.deepEqual(types, expected, `${path} ${accept}`);
+  }
+});

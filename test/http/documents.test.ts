@@ -67,6 +67,8 @@ test('a document is that of a morning, or missing in words', async () => {
   const { digest, ...own } = (await ask(`/documents/${ID}?as_of=2025-01-03`)).body;
   assert.deepEqual(own, { ...FIRST, date: '2025-01-02', ...deployment });
   assert.match(digest, /^[\da-f]{64}$/);
+  const { responses } = (await ask('/openapi.json')).body.paths['/documents/{id}'].get;
+  assert.ok(responses[404], 'described');
 });
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';

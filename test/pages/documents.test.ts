@@ -10,7 +10,7 @@ test('a model-day links to each document that it listed or read, as of its morni
   const { page, open } = await visit(t, service.url);
   await open(pages.hostileDay);
   const links = region(page, 'Documents').getByRole('link');
-  assert.deepEqual(await links.allInnerTexts(), ['Title of two', 'Title of one', HOSTILE]);
+  assert.deepEqual(await links.allInnerTexts(), ['two'.repeat(150), 'one'.repeat(150), HOSTILE]);
   await links.last().click();
   await loaded(page);
   await page.reload();
@@ -38,13 +38,18 @@ test('a published folder names the documents of a model-day without links', asyn
   const { page, open } = await visit(t, url);
   await page.route('**/model-days/**', async (route) => {
     const day = JSON.parse(String(gunzipSync(await (await route.fetch()).body())));
-    const content = JSON.stringify({ id: 'x', title: 'What it read' });
-    day.reasoning.sessions.at(-1).conversation.push({ role: 'tool', content });
+    const { conversation } = day.reasoning.sessions.at(-1);
+    const other = { served: null, summary: null, timestamp: null };
+    for (const role of ['assistant', 'tool']) {
+      const content = JSON.stringify({ id: role, title: `By a ${role}` });
+      conversation.push({ ...other, role, content });
+    }
     await route.fulfill({ json: day });
   });
   await open(`#/model-days/alpha/${recordDates(1)[0]}`);
-  assert.equal(await region(page, 'Documents').getByText('What it read').count(), 1);
-  assert.equal(await region(page, 'Documents').getByRole('link').count(), 0);
+  const documents = region(page, 'Documents');
+  assert.deepEqual(await documents.getByRole('listitem').allInnerTexts(), ['By a tool']);
+  assert.equal(await documents.getByRole('link').count(), 0);
   assert.equal(await page.getByRole('link', { name: 'Data' }).count(), 0);
 });
 

@@ -50,7 +50,7 @@ before(async (t) => {
   const dividends = [{ symbol: 'AAPL', exDate: secondDate, cash: 500_000 }];
   const stamp = { source: 'csv', recordedAt: '2025-01-01T00:00:00.000Z' };
   storeDividends(service.database, { dividends, spans: [], basis: 'as_paid' }, stamp);
-  const others = ['one', 'two'].map((id) => ({ id, title: `Title of ${id}`, symbols: ['AAPL'] }));
+  const others = ['one', 'two'].map((id) => ({ id, title: id.repeat(150), symbols: ['AAPL'] }));
   storeDocuments(service.database, [DOCUMENT, ...others]);
   const { job_id: jobId } = await service.runJob({ start_date: firstDate, end_date: lastDate });
   const hostile = encodeURIComponent(HOSTILE_MODEL);

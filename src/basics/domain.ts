@@ -110,6 +110,7 @@ export type ErrorCode =
   | 'another_job_unfinished'
   | 'key_reused'
   | 'job_not_found'
+  | 'document_not_found'
   | 'job_conflict'
   | 'day_decided'
   | 'no_such_day'

@@ -28,8 +28,8 @@ export function pathPattern(path: string): PathPattern {
 
 /**
  * The paths of the pages, for the server (which sends the same HTML file for each) and for the
- * browser (which chooses the page by its path). None of them is a path of the API; a test checks
- * that.
+ * browser (which chooses the page by its path). Only a browser finds the page whose path the API
+ * has too: that of a document.
  */
 export const pagePaths = [
   '/',
@@ -39,6 +39,8 @@ export const pagePaths = [
   '/job-list',
   '/jobs/{job_id}',
   '/decision-feed',
+  '/data',
+  '/documents/{id}',
   '/api',
 ] as const;
 export type PagePath = (typeof pagePaths)[number];
@@ -54,6 +56,11 @@ export function modelDayPath(model: string, date: string): string {
 
 export function jobPath(jobId: string): string {
   return `/jobs/${encodeURIComponent(jobId)}`;
+}
+
+/** A document as of a morning, for both: the page, and what it asks for. */
+export function documentPath(id: string, date: string) {
+  return `/documents/${encodeURIComponent(id)}?as_of=${encodeURIComponent(date)}` as const;
 }
 
 /**

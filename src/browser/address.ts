@@ -29,7 +29,7 @@ const PUBLISHED_PARAMETERS = ['common', 'run', 'date', 'before'];
 function isThere({ pathname, searchParams }: URL): boolean {
   // A folder with some models or dates of many has no pages of jobs.
   const hasJobs = document.body.dataset['published'] !== 'without-jobs';
-  if (pathname === '/api' || (/^\/job/.test(pathname) && !hasJobs)) return false;
+  if (/^\/(api|data)$/.test(pathname) || (/^\/job/.test(pathname) && !hasJobs)) return false;
   return [...searchParams.keys()].every((name) => PUBLISHED_PARAMETERS.includes(name));
 }
 

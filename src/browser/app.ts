@@ -3,6 +3,7 @@ import { hrefOf, isPublished } from './address.ts';
 import { h, on, renew } from './element.ts';
 import { preparePaper, themeSwitch } from './look.ts';
 import { showCompare } from './pages/compare.ts';
+import { showData, showDocument } from './pages/data.ts';
 import { showDecisions } from './pages/decision-feed.ts';
 import { showJobs } from './pages/job-list.ts';
 import { showJob } from './pages/job.ts';
@@ -20,6 +21,7 @@ const destinations = [
   ['/compare', 'Compare'],
   ['/decision-feed', 'Decisions'],
   ['/job-list', 'Jobs'],
+  ['/data', 'Data'],
   ['/api', 'API'],
 ] as const;
 
@@ -32,6 +34,8 @@ const pages: Record<PagePath, Page> = {
   '/job-list': showJobs,
   '/jobs/{job_id}': showJob,
   '/decision-feed': showDecisions,
+  '/data': showData,
+  '/documents/{id}': showDocument,
   '/api': showReference,
 };
 

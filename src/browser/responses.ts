@@ -1,9 +1,11 @@
 import type * as v from 'valibot';
 import type { comparisonResponse } from '../api/comparison.ts';
 import type { decisionsResponse } from '../api/decisions.ts';
+import type { documentCoverageResponse, documentResponse } from '../api/documents.ts';
 import type { jobsResponse } from '../api/jobs.ts';
 import type { modelsResponse } from '../api/models.ts';
 import type { performanceResponse } from '../api/performance-response.ts';
+import type { coverageResponse } from '../api/price-coverage.ts';
 import type { reasoningResponse, searchResponse } from '../api/reasoning.ts';
 import type { resultsResponse } from '../api/results.ts';
 import type { statusResponse } from '../api/status.ts';
@@ -44,6 +46,7 @@ export type FoundMessage = Found['messages'][number];
 /** What pages request with GET, by path. */
 export interface Responses {
   [path: `/simulate/status/${string}`]: Status;
+  [path: `/documents/${string}?${string}`]: v.InferOutput<typeof documentResponse>;
   '/jobs': Jobs;
   '/models': KnownModels;
   '/performance': Performance;
@@ -52,5 +55,7 @@ export interface Responses {
   '/reasoning': { sessions: Session[] };
   '/decisions': Decisions;
   '/search': Found;
+  '/prices/coverage': v.InferOutput<typeof coverageResponse>;
+  '/documents/coverage': v.InferOutput<typeof documentCoverageResponse>;
   '/openapi.json': unknown;
 }

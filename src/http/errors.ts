@@ -32,6 +32,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   unknown_universe: 400,
   another_job_unfinished: 400,
   job_not_found: 404,
+  document_not_found: 404,
   no_sessions: 404,
   no_prices: 404,
   job_conflict: 409,

@@ -77,6 +77,27 @@ const written: Record<string, Example> = {
       ...deployment,
     },
   },
+  'GET /documents/coverage': {
+    response: {
+      coverage: [{ kind: '10-K', symbol: 'AAPL', documents: 1, first_date: DATE, last_date: DATE }],
+      ...deployment,
+    },
+  },
+  'GET /documents/{id}': {
+    response: {
+      id: 'aapl-2026-10-k',
+      kind: '10-K',
+      date: DATE,
+      published_at: DATE,
+      symbols: ['AAPL'],
+      title: 'Apple Inc.',
+      source: 'SEC',
+      url: null,
+      digest: '5b9c24e0…',
+      text: 'Net sales …',
+      ...deployment,
+    },
+  },
   'GET /audit': {
     response: {
       status: 'faulty',

@@ -112,13 +112,14 @@ const tags: Record<Tag, string> = {
   jobs: 'Start simulation jobs, follow them, stop them, discard them.',
   results: 'What the models did, said and achieved.',
   agents: 'The day of an agent of your own, for the agent itself.',
-  data: 'The models and prices that the server knows.',
+  data: 'The models, prices and documents that the server knows.',
   service: 'The state of the server itself.',
 };
 
 const pathParameterDescriptions: Record<string, string> = {
   job_id: 'The job_id of the response to the trigger.',
   name: 'The name of a tool of the day.',
+  id: 'The id of a document.',
 };
 
 /**

@@ -21,6 +21,13 @@ import {
   toolsResponse,
 } from '../api/day.ts';
 import { decisions, decisionsQuery, decisionsResponse } from '../api/decisions.ts';
+import {
+  coverage,
+  document,
+  documentCoverageResponse,
+  documentQuery,
+  documentResponse,
+} from '../api/documents.ts';
 import type { Context, Handled, Input } from '../api/handler.ts';
 import { health, healthResponse } from '../api/health.ts';
 import {
@@ -264,6 +271,26 @@ export const routes: readonly Route[] = [
     errors: {},
     isKept: true,
     handle: priceCoverage,
+  },
+  {
+    method: 'GET',
+    path: '/documents/coverage',
+    tag: 'data',
+    summary: 'The number and dates of documents, by kind and symbol.',
+    response: documentCoverageResponse,
+    errors: {},
+    isKept: true,
+    handle: coverage,
+  },
+  {
+    method: 'GET',
+    path: '/documents/{id}',
+    tag: 'data',
+    summary: 'A document as it was on a morning.',
+    query: documentQuery,
+    response: documentResponse,
+    errors: { 404: 'There was no such document that morning.' },
+    handle: document,
   },
   {
     method: 'GET',

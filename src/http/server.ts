@@ -202,15 +202,16 @@ function reportFor({ context, reports }: Site, route: Route, input: Input): Late
 }
 
 /**
- * Null for an unknown path, and for one that cannot be read. A page may have the path of a request
- * with another method: then only a browser finds it.
+ * Null for an unknown path, and for one that cannot be read. A page may have the path of a request:
+ * then only a browser finds it.
  */
 function find(site: Site, request: IncomingMessage, { path }: Target): Match<AnyRoute> | null {
   if (!isReadable(path)) return null;
   const { method = '' } = request;
   const match = site.router(method, path);
-  const mayBePage = match === null || (!('params' in match) && isFromBrowser(site, request));
-  return (mayBePage ? site.pages(method, path) : null) ?? match;
+  const page = site.pages(method, path);
+  const isShared = match?.route.path === page?.route.path;
+  return match === null || (isShared && isFromBrowser(site, request)) ? page : match;
 }
 
 function choose(

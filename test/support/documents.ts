@@ -12,6 +12,7 @@ interface Row {
   title?: string;
   symbols?: string[];
   source?: string | null;
+  url?: string;
   text?: string;
 }
 

@@ -23,6 +23,7 @@ import { heading, type Page } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, lateFold, link, localTime, missing, section } from '../ui.ts';
 import { text, thread } from './conversation.ts';
+import { documentsShown } from './data.ts';
 
 /** One model on one date: what it read, wrote and did, and the results. */
 export const showModelDay: Page = async (host, params, signal) => {
@@ -87,6 +88,7 @@ function show(
       h(
         'div.stack',
         conversationOf(session),
+        documentsShown(session),
         summaryText !== null && section('How the day ended', text(summaryText)),
         session.note !== null && section('Note for the next day', text(session.note)),
       ),

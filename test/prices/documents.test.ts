@@ -261,7 +261,7 @@ const unreadable: [name: string, content: string | Buffer, message: string][] = 
   ['an empty file', '', 'it is empty'],
   ['JSON without its end', '[{"a": 1},\n', 'it begins as JSON and is not: …'],
   ['prices', 'symbol,date,open\nA,2025-01-06,1\n', `${NEITHER}symbol,date,open`],
-  ['prose', 'Dear reader,\n', `${NEITHER}Dear reader,`],
+  ['prose', 'Good morning,\n', `${NEITHER}Good morning,`],
   ['an open quote', open, 'a quoted cell has no end, in the row news,2025-01-02,C,"D…'],
   ['a torn gzip', gzipSync(one).subarray(0, -9), '…torn…'],
   ['a torn zstd', zstdCompressSync(one).subarray(0, -9), '…torn…'],
@@ -346,7 +346,7 @@ test('what an import has left is not seen until another one has all of it, in wh
   database.close();
 });
 
-test('progress is told in bytes, and a server beside it writes after each transaction and sees nothing', async () => {
+test('progress is reported in bytes, and a server beside it writes after each transaction and sees nothing', async () => {
   const rows = Array.from({ length: 2_000 }, (_, id) => row({ id, text: `${id} `.repeat(30) }));
   const told: number[] = [];
   const onProgress: ImportOptions['onProgress'] = ({ bytesRead, totalBytes }) =>

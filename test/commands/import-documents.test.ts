@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { linesOf, row } from '../support/documents.ts';
 import { runInProcess } from '../support/in-process.ts';
-import { installProgram, startProgram } from '../support/program.ts';
+import { installProgram, startProgram, startServer } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 test('a file without documents is exit code 1, the others are stored, and refused rows are printed as those of prices', async () => {
@@ -46,8 +46,9 @@ Stored in data/jobs.db, the database of PROD mode.
   assert.match(again.stdout, /^good\.jsonl: imported 1 document \(0 new\)\n/);
 });
 
-test('- is standard input, also compressed, of which no copy stays', async () => {
+test('- is standard input, also compressed, of which no copy stays, beside a service', async (t) => {
   const cwd = installProgram();
+  const { url } = await startServer(t, { cwd });
   for (const bytes of [
     Buffer.from(linesOf([row()])),
     gzipSync(linesOf([row(), row({ id: 'a' })])),
@@ -60,10 +61,8 @@ test('- is standard input, also compressed, of which no copy stays', async () =>
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /^-: imported [12] documents? \(1 new\)\n/);
   }
-  assert.deepEqual(
-    readdirSync(cwd).filter((name) => name.startsWith('import-')),
-    [],
-  );
+  assert.equal((await fetch(`${url}/health`)).status, 200);
+  assert.ok(readdirSync(cwd).every((name) => !name.startsWith('import-')));
 });
 
 test('an import that is killed leaves nothing to be seen, and the next one completes it', async (t) => {

@@ -150,19 +150,23 @@ const csv = (separator: string, end = '\n') =>
   ]
     .map((cells) => cells.join(separator) + end)
     .join('');
-const csvRows = [
-  '1|news|2025-01-06T14:00:00.000Z|["AAPL","MSFT"]|A "title"|-|-|One,;\t\n\n"two"',
-  '2|10-K|2025-01-07|[]|B|-|https://b|C',
-];
+const csvRows = `1|news|2025-01-06T14:00:00.000Z|["AAPL","MSFT"]|A "title"|-|-|One,;${'\t'}
+
+"two"
+2|10-K|2025-01-07|[]|B|-|https://b|C`;
 /** As pandas writes the tables of edgartools, with `text` and `ticker` added. */
 const filings = `{"accession_number":"1","filing_date":"2024-11-01T00:00:00.000","reportDate":"2024-09-28","acceptanceDateTime":"2024-11-01T06:01:36.000Z","act":"34","form":"10-K","size":94,"ticker":"AAPL","text":"Item 1."}
 {"form":"10-K/A","company":"APPLE INC","cik":320193,"filing_date":1736121600000,"accession_number":"2","symbol":"AAPL","ticker":null,"text":"Item 2."}
 {"form":"SC 13G","company":"APPLE INC","title":"Own","filing_date":"20250107","accession_number":"3","text":"Item 3."}
 `;
+const filingsRows = `1|10-K|2024-11-01|["AAPL"]|10-K|-|-|Item 1.
+2|10-K-A|2025-01-06|["AAPL"]|APPLE INC, 10-K/A|-|-|Item 2.
+3|SC-13G|2025-01-07|[]|Own|-|-|Item 3.`;
 const filingsCsv = `,form,company,cik,filing_date,accession_number,ticker,text
 0,8-K,"Apple, Inc.",320193,2025-01-06,7,AAPL,"News
 of today"
 `;
+const filingsCsvRows = '7|8-K|2025-01-06|["AAPL"]|Apple, Inc., 8-K|-|-|News\nof today';
 const alphaVantage = `{
     "items": "3",
     "relevance_score_definition": "0 < x <= 1, with a higher score indicating higher relevance.",
@@ -173,18 +177,21 @@ const alphaVantage = `{
         {"title": "Twice", "url": "https://c", "time_published": "20251102T013000", "summary": ".", "source": "C", "ticker_sentiment": []}
     ]
 }`;
+const alphaVantageRows = `DIGEST|news|2025-01-06T14:29:59.000Z|["AAPL"]|T|CNBC|https://a|It rose.
+DIGEST|news|2025-07-08T00:00:00.000Z|[]|Evening|B|https://b|Evening
+DIGEST|news|2025-11-02T06:30:00.000Z|[]|Twice|C|https://c|.`;
 const massive = `{"results":[{"id":"8ec","publisher":{"name":"Investing.com","homepage_url":"https://i"},"title":"Markets","author":"S","published_utc":"2025-01-06T18:33:53Z","article_url":"https://i/1","tickers":["UBS","X:BTCUSD"],"description":"They fell.","keywords":["k"],"insights":[]},
 {"id":"2","publisher":{"name":"M"},"title":"No words","published_utc":"2025-01-07T18:33:53Z","article_url":"https://i/2","tickers":[]}],"status":"OK","request_id":"831","count":2,"next_url":"https://n"}`;
+const massiveRows = `8ec|news|2025-01-06T18:33:53.000Z|["UBS"]|Markets|Investing.com|https://i/1|They fell.
+2|news|2025-01-07T18:33:53.000Z|[]|No words|M|https://i/2|No words`;
 const list = [
   row({ id: 2, symbol: 'brk-b', symbols: 'B A' }),
   row({ title: ' two\n lines ', url: null }),
 ];
-const listed = [
-  '2|news|2025-01-02|["A","B","BRK-B"]|A title|-|-|A text.',
-  'DIGEST|news|2025-01-02|[]|two lines|-|-|A text.',
-];
+const listed = `2|news|2025-01-02|["A","B","BRK-B"]|A title|-|-|A text.
+DIGEST|news|2025-01-02|[]|two lines|-|-|A text.`;
 const halves = linesOf([row({ id: 'a', title: 'x\ud83d', text: '\ud83d' })]);
-const shapes: [name: string, content: string | Buffer, rows: string[]][] = [
+const shapes: [name: string, content: string | Buffer, rows: string][] = [
   ['CSV', csv(','), csvRows],
   ['CSV with CRLF and a mark', `\ufeff\n${csv(',', '\r\n')}\n`, csvRows],
   ['CSV with ;', csv(';'), csvRows],
@@ -193,43 +200,16 @@ const shapes: [name: string, content: string | Buffer, rows: string[]][] = [
   ['CSV compressed by zstd', zstdCompressSync(csv(',')), csvRows],
   ['lines', linesOf(list), listed],
   ['a list over all lines', `\ufeff${JSON.stringify(list, null, 2)}`, listed],
-  ['half characters', halves, ['a|news|2025-01-02|[]|x|-|-|\ufffd']],
-  [
-    "edgartools' filings as JSON lines",
-    filings,
-    [
-      '1|10-K|2024-11-01|["AAPL"]|10-K|-|-|Item 1.',
-      '2|10-K-A|2025-01-06|["AAPL"]|APPLE INC, 10-K/A|-|-|Item 2.',
-      '3|SC-13G|2025-01-07|[]|Own|-|-|Item 3.',
-    ],
-  ],
-  [
-    "edgartools' filings as CSV",
-    filingsCsv,
-    ['7|8-K|2025-01-06|["AAPL"]|Apple, Inc., 8-K|-|-|News\nof today'],
-  ],
-  [
-    "Alpha Vantage's NEWS_SENTIMENT",
-    alphaVantage,
-    [
-      'DIGEST|news|2025-01-06T14:29:59.000Z|["AAPL"]|T|CNBC|https://a|It rose.',
-      'DIGEST|news|2025-07-08T00:00:00.000Z|[]|Evening|B|https://b|Evening',
-      'DIGEST|news|2025-11-02T06:30:00.000Z|[]|Twice|C|https://c|.',
-    ],
-  ],
-  [
-    "Massive's /v2/reference/news",
-    massive,
-    [
-      '8ec|news|2025-01-06T18:33:53.000Z|["UBS"]|Markets|Investing.com|https://i/1|They fell.',
-      '2|news|2025-01-07T18:33:53.000Z|[]|No words|M|https://i/2|No words',
-    ],
-  ],
+  ['half characters', halves, 'a|news|2025-01-02|[]|x|-|-|\ufffd'],
+  ["edgartools' filings as JSON lines", filings, filingsRows],
+  ["edgartools' filings as CSV", filingsCsv, filingsCsvRows],
+  ["Alpha Vantage's NEWS_SENTIMENT", alphaVantage, alphaVantageRows],
+  ["Massive's /v2/reference/news", massive, massiveRows],
 ];
 for (const [name, content, rows] of shapes)
   test(`as it is: ${name}`, async () => {
     const { stored, refused } = await importRows(content);
-    assert.deepEqual([refused, stored], [[], rows]);
+    assert.deepEqual([refused, stored.join('\n')], [[], rows]);
   });
 
 test('an odd time of Alpha Vantage and an odd date of a filing are refused', async () => {
@@ -275,10 +255,8 @@ for (const [name, content, message] of unreadable)
     assert.deepEqual(visibleIds(database), []);
   });
 
-const writes = (database: Database) =>
-  rowsAsText(database, 'SELECT number FROM price_writes').concat(
-    rowsAsText(database, 'SELECT count(*) FROM document_imports'),
-  );
+const IMPORTS = 'SELECT number, (SELECT count(*) FROM document_imports) FROM price_writes';
+const writes = (database: Database) => rowsAsText(database, IMPORTS);
 
 test('the same file twice changes nothing, and neither does the same instant with another offset', async () => {
   const rows = [row({ id: 'a', published_at: '2025-01-06T09:00:00-05:00' }), row({ text: 'B' })];
@@ -286,17 +264,13 @@ test('the same file twice changes nothing, and neither does the same instant wit
   assert.deepEqual([first.new, first.known, first.refused], [2, 2, []]);
   const { database } = first;
   const before = [documentsIn(database), writes(database)];
-  const again = await importRows(
-    [{ ...rows[0], published_at: '2025-01-06 14:00Z' }, row({ text: 'B' })],
-    database,
-  );
+  const moved = { ...rows[0], published_at: '2025-01-06 14:00Z' };
+  const again = await importRows([moved, row({ text: 'B' })], database);
   assert.deepEqual([again.new, again.known], [0, 2]);
   assert.deepEqual([documentsIn(database), writes(database)], before);
-  const later = await importRows(
-    [row({ id: 'a', published_at: '2025-01-07', kind: 'other' })],
-    database,
-  );
-  assert.deepEqual([later.new, writes(database)], [1, ['2', '2']]);
+  const later = row({ id: 'a', published_at: '2025-01-07', kind: 'other' });
+  assert.equal((await importRows([later], database)).new, 1);
+  assert.deepEqual(writes(database), ['2 2']);
 });
 
 test('any other content of a stored version is refused, with both digests', async () => {
@@ -305,22 +279,14 @@ test('any other content of a stored version is refused, with both digests', asyn
   for (const field of ['text', 'title', 'kind', 'symbol', 'source', 'url']) {
     const other = { ...first, [field]: 'B' };
     const { refused, new: added } = await importRows([other], database);
-    const [, before, now] =
-      /^1: this version is stored with another content: a: stored (\w+), here (\w+)$/.exec(
-        refused.join(),
-      ) ?? [];
-    assert.equal(before, rowsAsText(database, 'SELECT digest FROM documents')[0]);
-    assert.notEqual(now, before);
-    assert.match(now ?? '', /^[0-9a-f]{64}$/);
+    const [before] = rowsAsText(database, 'SELECT digest FROM documents');
+    const words = `1: this version is stored with another content: a: stored ${before}, here`;
+    assert.match(refused.join(), new RegExp(`^${words} (?!${before})[0-9a-f]{64}$`));
     assert.equal(added, 0);
     const both = await importRows([first, other]);
-    assert.deepEqual(
-      [both.new, both.refused.map((line) => line[0])],
-      [1, ['2']],
-      'within one file',
-    );
+    assert.deepEqual([both.new, both.refused.length], [1, 1], 'within one file');
   }
-  assert.deepEqual([documentsIn(database), writes(database)], [stored, ['1', '1']]);
+  assert.deepEqual([documentsIn(database), writes(database)], [stored, ['1 1']]);
 });
 
 test('what an import has left is not seen until another one has all of it, in whatever content', async () => {
@@ -340,9 +306,8 @@ test('what an import has left is not seen until another one has all of it, in wh
   assert.equal((await importRows(rows, database)).new, 2);
   assert.deepEqual(visibleIds(database).sort(), ['a', 'b', 'before']);
   assert.equal(readDocument(onMorning(database, LATE), 'b')?.text, 'new words');
-  database
-    .statement(`INSERT INTO document_words (document_words) VALUES ('integrity-check')`)
-    .run();
+  const check = `INSERT INTO document_words (document_words) VALUES ('integrity-check')`;
+  database.statement(check).run();
   database.close();
 });
 

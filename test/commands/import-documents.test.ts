@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { linesOf, row } from '../support/documents.ts';
+import { linesOf, row } from '../support/document-files.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { installProgram, startProgram, startServer } from '../support/program.ts';
 import { until } from '../support/until.ts';

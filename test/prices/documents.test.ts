@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { listDocuments, readDocument } from '../../src/database/documents.ts';
 import { createDocumentStore } from '../../src/database/store-documents.ts';
 import type { ImportOptions } from '../../src/prices/store-staged.ts';
-import { documentsIn, importRows, linesOf, row } from '../support/documents.ts';
+import { documentsIn, importRows, linesOf, row } from '../support/document-files.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { importBesideServer } from '../support/imports.ts';
 import { rowsAsText } from '../support/tables.ts';
@@ -185,7 +185,7 @@ const massive = `{"results":[{"id":"8ec","publisher":{"name":"Investing.com","ho
 const massiveRows = `8ec|news|2025-01-06T18:33:53.000Z|["UBS"]|Markets|Investing.com|https://i/1|They fell.
 2|news|2025-01-07T18:33:53.000Z|[]|No words|M|https://i/2|No words`;
 const list = [
-  row({ id: 2, symbol: 'brk-b', symbols: 'B A' }),
+  row({ id: 2, symbol: ' brk-b ', symbols: 'B A' }),
   row({ title: ' two\n lines ', url: null }),
 ];
 const listed = `2|news|2025-01-02|["A","B","BRK-B"]|A title|-|-|A text.

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { addDays } from '../../src/basics/calendar.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { listDocuments, readDocument } from '../../src/database/documents.ts';
+import { digestOf, listDocuments, readDocument } from '../../src/database/documents.ts';
 import { createDocumentStore } from '../../src/database/store-documents.ts';
 import type { ImportOptions } from '../../src/prices/store-staged.ts';
 import { documentsIn, importRows, linesOf, row } from '../support/document-files.ts';
@@ -254,6 +254,23 @@ for (const [name, content, message] of unreadable)
     await assert.rejects(importRows(content, database), expected);
     assert.deepEqual(visibleIds(database), []);
   });
+
+test('a quoted cell without an end is not read to the end of a large file', async () => {
+  const large = `${HEADER}\nnews,2025-01-02,C,"D\n${`${'x'.repeat(10_000)}\n`.repeat(3_600)}`;
+  let share = 0;
+  const onProgress: ImportOptions['onProgress'] = ({ bytesRead, totalBytes }) =>
+    void (share = bytesRead / totalBytes);
+  await assert.rejects(importRows(large, openDatabase(':memory:'), { onProgress }), /has no end/);
+  assert.ok(share > 0.9 && share < 1, `${share}`);
+});
+
+test('the digest is that of what is stored, and the id where a row has none', async () => {
+  const { database } = await importRows([row({ text: '\ud83d' })]);
+  const [id = ''] = rowsAsText(database, 'SELECT document_id FROM documents');
+  const document = readDocument(onMorning(database, LATE), id);
+  assert.ok(document !== undefined);
+  assert.deepEqual([document.digest, digestOf(document)], [id, id]);
+});
 
 const IMPORTS = 'SELECT number, (SELECT count(*) FROM document_imports) FROM price_writes';
 const writes = (database: Database) => rowsAsText(database, IMPORTS);

@@ -9,7 +9,8 @@ import { linesOf } from '../basics/sentences.ts';
 import { forTerminal } from '../basics/text.ts';
 import type { Meaning } from '../database/schema/price-conditions.ts';
 import { WrongUsage, ownDatabase } from './arguments.ts';
-import { describeRefused, importWithProgress, meaningIn } from './import-prices.ts';
+import { importFile } from '../prices/import.ts';
+import { describeRefused, meaningIn, withProgress } from './import-prices.ts';
 
 /** What the replay of a ledger says besides its findings, as lines for the terminal. */
 function describeReplay(report: AuditReport): string {
@@ -68,7 +69,9 @@ async function compareWith(
   const { bars, splits, dividends, differences } = await comparePrices(path, async (yours) => {
     const untold = new Set<string>();
     for (const name of names) {
-      const summary = await importWithProgress(yours, name, { as, verb: 'compare' });
+      const summary = await withProgress(name, (watched) =>
+        importFile(yours, name, { ...watched, as, verb: 'compare' }),
+      );
       const lines = [`${forTerminal(name)}: ${summary.format}`, ...describeRefused(summary)];
       process.stdout.write(`${lines.join('\n')}\n`);
       if (summary.taken?.by === 'default') for (const symbol of summary.symbols) untold.add(symbol);

@@ -31,7 +31,6 @@ export function generalHelp(): string {
     ...columns(Object.entries(commands).map(([name, { summary }]) => [name, summary])),
     '',
     ...columns(GENERAL_OPTIONS),
-    '',
     'Settings are environment variables or lines of a file .env: see docs/configuration.md.',
     '',
   ].join('\n');

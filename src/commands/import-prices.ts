@@ -1,10 +1,11 @@
 import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { type Meaning, meanings } from '../database/schema/price-conditions.ts';
-import { openDatabase } from '../database/database.ts';
+import { type CommandDatabase, openDatabase } from '../database/database.ts';
 import { messageOf } from '../basics/domain.ts';
 import { contradictionsInWords, nightInWords, type Taken } from '../prices/files/meaning.ts';
 import { importFile, type ImportSummary } from '../prices/import.ts';
+import type { ImportOptions } from '../prices/store-staged.ts';
 import { linesOf, list } from '../basics/sentences.ts';
 import { readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
@@ -28,6 +29,20 @@ export async function importPrices(
   { as }: { as?: string | undefined },
 ): Promise<number> {
   const said = meaningIn(as);
+  return importEach(paths, async (database, path) => {
+    const summary = await withProgress(path, (watched) =>
+      importFile(database, path, { ...watched, as: said }),
+    );
+    process.stdout.write(describeImport(path, summary));
+    return summary.symbols.length > 0;
+  });
+}
+
+/** Imports each file. Returns the exit code: 0 when every file had something to import. */
+export async function importEach(
+  paths: readonly string[],
+  importOne: (database: CommandDatabase, path: string) => Promise<boolean>,
+): Promise<number> {
   // V8 would double its young generation again and again, and keep 100 MB for rows that are gone.
   setFlagsFromString('--semi-space-growth-factor=1');
   const settings = readSettings(process.env);
@@ -39,9 +54,7 @@ export async function importPrices(
   let filesImported = 0;
   for (const path of paths) {
     try {
-      const summary = await importWithProgress(database, path, { as: said });
-      process.stdout.write(describeImport(path, summary));
-      if (summary.symbols.length > 0) filesImported += 1;
+      if (await importOne(database, path)) filesImported += 1;
     } catch (error) {
       process.stderr.write(`${forTerminal(messageOf(error))}\n`);
     }
@@ -64,19 +77,17 @@ export function meaningIn(as: string | undefined): Meaning | undefined {
   return said;
 }
 
-/** Imports a file, and prints the progress and the first rows that are refused. */
-export async function importWithProgress(
-  database: ReturnType<typeof openDatabase>,
+/** Does the work of an import, and prints the progress and the first rows that are refused. */
+export async function withProgress<Summary>(
   path: string,
-  options: { as: Meaning | undefined; verb?: string },
-): Promise<ImportSummary> {
+  work: (watched: ImportOptions) => Promise<Summary>,
+): Promise<Summary> {
   const line = createProgressLine(process.stderr);
   const printed = new Map<string, number>();
   const name = forTerminal(path);
   try {
-    return await importFile(database, path, {
+    return await work({
       clock: () => new Date(),
-      ...options,
       onStored: (stored, rows) => line.draw(stored, rows, `${basename(path)}, storing`),
       onProgress: ({ bytesRead, totalBytes }) => line.draw(bytesRead, totalBytes, basename(path)),
       onRefused: (number, { reason, value }) => {
@@ -109,7 +120,7 @@ export function describeImport(path: string, summary: ImportSummary): string {
 }
 
 /** How many rows of a file were refused, by reason. */
-export function describeRefused({ refused }: ImportSummary): string[] {
+export function describeRefused({ refused }: Pick<ImportSummary, 'refused'>): string[] {
   return [...refused].map(
     ([reason, rows]) => `  refused ${counted(rows, 'row')}: ${forTerminal(reason)}`,
   );

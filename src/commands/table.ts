@@ -68,6 +68,16 @@ export const commands: Record<string, Command> = {
     run: async ({ rest, values }) =>
       (await import('./import-prices.ts')).importPrices(rest, values),
   }),
+  'import-documents': command({
+    summary: 'Imports filings, news and other texts, as of their dates.',
+    details: [
+      '- is standard input. Bad rows are skipped. Exit codes as import-prices. See docs/documents.md.',
+    ],
+    options: {},
+    positionals: { name: 'FILE', least: 1, most: Infinity },
+    example: 'import-documents filings.jsonl news.json.gz',
+    run: async ({ rest }) => (await import('./import-documents.ts')).importDocuments(rest),
+  }),
   'import-factors': command({
     summary: 'Imports daily returns of factors, to tell returns apart.',
     details: [

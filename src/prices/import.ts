@@ -46,11 +46,7 @@ async function importTable(
     throw invalidFile(`the prices of a control market are ${meaningOf(source)}`);
   const staging = createStaging(database);
   try {
-    const refused = new Map<string, number>();
-    const refuse: Refuse = (line, defect, rows = 1) => {
-      refused.set(defect.reason, (refused.get(defect.reason) ?? 0) + rows);
-      options.onRefused?.(line, defect);
-    };
+    const { refused, refuse } = countRefused(options);
     const doubts = await stageRows(table, staging, refuse);
     if (refuseConflicts(table, staging, refuse)) doubts.ofAll = true;
     const { taken, symbols } = hasPrices
@@ -71,6 +67,16 @@ async function importTable(
 }
 
 type Refuse = (line: number, defect: Defect, rows?: number) => void;
+
+/** What reports refused rows and counts them by reason. */
+export function countRefused({ onRefused }: ImportOptions) {
+  const refused = new Map<string, number>();
+  const refuse: Refuse = (line, defect, rows = 1) => {
+    refused.set(defect.reason, (refused.get(defect.reason) ?? 0) + rows);
+    onRefused?.(line, defect);
+  };
+  return { refused, refuse };
+}
 
 /** Stages the rows; returns what those that are refused may have told. */
 async function stageRows(
@@ -186,17 +192,33 @@ export async function importFile(
   options: ImportOptions,
 ): Promise<ImportSummary> {
   const today = dateOf(options.clock());
-  const batches = readLines(path);
-  try {
-    const { size: totalBytes } = statSync(path);
-    const tracked = track(batches, (bytesRead) => options.onProgress?.({ bytesRead, totalBytes }));
-    const table = await detect(tracked, { path, today });
+  return readFile(path, options, async (batches, first) => {
+    const table = await detect(batches, first, { path, today });
     const summary = await importTable(database, table, { ...options, today });
     if (summary.symbols.length === 0 && summary.refused.size === 0)
       throw invalidFile('it has no rows');
     return summary;
+  });
+}
+
+/**
+ * Reads a file by its lines: the first batch, without a byte order mark, and all after it. Throws a
+ * `ServiceError` that names the file.
+ */
+export async function readFile<Result>(
+  path: string,
+  options: ImportOptions,
+  read: (batches: AsyncGenerator<LineBatch>, first: LineBatch) => Promise<Result>,
+): Promise<Result> {
+  const batches = track(path, options);
+  try {
+    const { value: first, done } = await batches.next();
+    if (done === true) throw invalidFile('it is empty');
+    const [line = '', ...others] = first.lines;
+    return await read(batches, { ...first, lines: [line.replace(/^\ufeff/, ''), ...others] });
   } catch (error) {
-    const message = `Cannot ${options.verb ?? 'import'} ${path}: ${messageOf(error)}`;
+    const { verb = 'import', name = path } = options;
+    const message = `Cannot ${verb} ${name}: ${messageOf(error)}`;
     throw new ServiceError('invalid_file', message, { cause: error });
   } finally {
     await batches.return(undefined); // closes a file that was not read to its end
@@ -205,24 +227,19 @@ export async function importFile(
 
 async function detect(
   batches: AsyncGenerator<LineBatch>,
+  first: LineBatch,
   { path, today }: { path: string; today: CalendarDate },
 ): Promise<Table> {
-  const { value: first, done } = await batches.next();
-  if (done === true) throw invalidFile('it is empty');
-  const [line = ''] = first.lines;
-  const trimmed = { ...first, lines: [line.replace(/^\ufeff/, ''), ...first.lines.slice(1)] };
-  const start = trimmed.lines.find((text) => text.trim() !== '')?.trimStart()[0];
+  const start = first.lines.find((text) => text.trim() !== '')?.trimStart()[0];
   return start === '{'
-    ? readJson(batches, trimmed, today)
-    : readCsv(batches, takeHeader(trimmed), { path, today });
+    ? readJson(batches, first, today)
+    : readCsv(batches, takeHeader(first), { path, today });
 }
 
-async function* track(
-  batches: AsyncGenerator<LineBatch>,
-  onBytes: (bytesRead: number) => void,
-): AsyncGenerator<LineBatch> {
-  for await (const batch of batches) {
-    onBytes(batch.bytesRead);
+async function* track(path: string, { onProgress }: ImportOptions): AsyncGenerator<LineBatch> {
+  const { size: totalBytes } = statSync(path);
+  for await (const batch of readLines(path)) {
+    onProgress?.({ bytesRead: batch.bytesRead, totalBytes });
     yield batch;
   }
 }

@@ -36,13 +36,14 @@ type Time = Pick<EventLoop, 'now' | 'sleep'>;
  * Does work that writes a little at each step: in transactions of at most `TRANSACTION_MS` (and one
  * step), which leave the lock free for `FREE_MS` after each.
  */
-async function writeInTurns(
+export async function writeInTurns(
   database: CommandDatabase,
   work: Iterator<unknown>,
   time: Time = eventLoop,
 ): Promise<void> {
-  // The time spent waiting for the lock does not count.
-  while (!database.transaction(() => runFor(work, time))) {
+  for (let isDone = false; !isDone; ) {
+    // The time spent waiting for the lock does not count.
+    isDone = database.transaction(() => runFor(work, time));
     const freeUntil = time.now() + FREE_MS;
     while (time.now() < freeUntil) await time.sleep(freeUntil - time.now());
   }
@@ -60,6 +61,8 @@ function runFor(work: Iterator<unknown>, time: Time): boolean {
 export interface ImportOptions {
   /** What is done with the file, for errors; default: `import`. */
   verb?: string;
+  /** What the file is called in errors; default: its path. */
+  name?: string;
   clock: Clock;
   /** What a person says that the prices are. */
   as?: Meaning | undefined;

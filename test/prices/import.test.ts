@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { describeImport } from '../../src/commands/import-prices.ts';
 import { addDays } from '../../src/basics/calendar.ts';
-import { type CommandDatabase, MAX_PAUSE_MS, openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { importFile } from '../../src/prices/import.ts';
-import { TRANSACTION_MS } from '../../src/prices/store-staged.ts';
-import { importText, storedIn, TODAY } from '../support/imports.ts';
+import { importBesideServer, importText, storedIn, TODAY } from '../support/imports.ts';
 import { clockFrom } from '../support/service.ts';
 import { storePrices } from '../support/prices.ts';
 import { noProc } from '../support/processes.ts';
@@ -220,48 +219,11 @@ test('a stored bar is written only when something about it is new', () => {
   assert.equal(database.statement('SELECT written FROM price_data').get()?.['written'], 3);
 });
 
-/** What a look at the time takes of it here: some steps are a transaction. */
-const LOOK_MS = 5;
-
-test('a server that waits for the write lock of an import gets it after one transaction', async (t) => {
-  const folder = temporaryFolder();
-  const [importer, server] = [false, true].map((isServing) =>
-    openDatabase(join(folder, 'prices.db'), { isServing }),
-  );
-  assert(importer !== undefined && server !== undefined);
-  t.after(() => [importer, server].forEach((database) => database.close()));
-  const path = join(folder, 'prices.csv');
+test('a server that waits for the write lock of an import gets it after one transaction', async () => {
+  const path = join(temporaryFolder(), 'prices.csv');
   const rows = Array.from({ length: 1_000 }, (_, number) => `S${number},2025-01-02,10,11,9,10,1`);
   writeFileSync(path, [HEADER, ...rows].join('\n'));
-  let nowMs = 0;
-  const transactions: number[] = [];
-  let [waiting, turns] = [Promise.resolve(), 0];
-  const watched: CommandDatabase = {
-    ...importer,
-    transaction: (work) => {
-      assert.equal(turns, transactions.length, 'the server has had its turn after each so far');
-      const startMs = nowMs;
-      const result = importer.transaction(() => {
-        const done = work();
-        // The first attempt fails: the lock is taken. The next one is made after at most
-        // MAX_PAUSE_MS.
-        waiting = server.write(() => void (turns += 1));
-        return done;
-      });
-      transactions.push(nowMs - startMs);
-      return result;
-    },
-  };
-  const sleep = async (ms: number) => {
-    nowMs += ms;
-    if (ms + LOOK_MS > MAX_PAUSE_MS) await waiting;
-  };
-  const time = { now: () => (nowMs += LOOK_MS), sleep };
-  await importFile(watched, path, { ...OPTIONS, time });
-  await waiting;
-  assert.ok(transactions.length > 10, `${transactions.length} transactions`);
-  const longest = Math.max(...transactions);
-  assert.ok(longest <= TRANSACTION_MS + 2 * LOOK_MS, `a transaction took ${longest} ms`);
+  await importBesideServer((database, time) => importFile(database, path, { ...OPTIONS, time }));
 });
 
 test('a file that is not read to its end is closed', { skip: noProc }, async () => {

@@ -1,8 +1,15 @@
+import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
+import {
+  type CommandDatabase,
+  type Database,
+  MAX_PAUSE_MS,
+  openDatabase,
+} from '../../src/database/database.ts';
 import type { Meaning } from '../../src/database/schema/price-conditions.ts';
 import { importFile, type ImportSummary } from '../../src/prices/import.ts';
+import { type ImportOptions, TRANSACTION_MS } from '../../src/prices/store-staged.ts';
 import { clockFrom } from './service.ts';
 import { rowsAsText } from './tables.ts';
 import { temporaryFolder } from './folder.ts';
@@ -60,4 +67,48 @@ const TOLD = [
  */
 export function storedIn(database: Database): string[] {
   return TOLD.flatMap((sql) => rowsAsText(database, sql));
+}
+
+/** What a look at the time takes of it here: some steps are a transaction. */
+const LOOK_MS = 5;
+
+/**
+ * Imports beside a server that wants the write lock during each transaction: it gets it after each,
+ * and none takes longer than it may. `look` sees the server's database before each transaction.
+ */
+export async function importBesideServer(
+  run: (database: CommandDatabase, time: Required<ImportOptions>['time']) => Promise<unknown>,
+  look: (server: Database) => void = () => {},
+): Promise<void> {
+  const path = join(temporaryFolder(), 'prices.db');
+  const [importer, server] = [openDatabase(path), openDatabase(path, { isServing: true })];
+  let [nowMs, turns, waiting] = [0, 0, Promise.resolve()];
+  const transactions: number[] = [];
+  const watched: CommandDatabase = {
+    ...importer,
+    transaction: (work) => {
+      assert.equal(turns, transactions.length, 'the server has had its turn after each so far');
+      look(server);
+      const startMs = nowMs;
+      const result = importer.transaction(() => {
+        const done = work();
+        // The first attempt fails: the lock is taken. The next one is made after at most
+        // MAX_PAUSE_MS.
+        waiting = server.write(() => void (turns += 1));
+        return done;
+      });
+      transactions.push(nowMs - startMs);
+      return result;
+    },
+  };
+  const sleep = async (ms: number) => {
+    nowMs += ms;
+    if (ms + LOOK_MS > MAX_PAUSE_MS) await waiting;
+  };
+  await run(watched, { now: () => (nowMs += LOOK_MS), sleep });
+  await waiting;
+  assert.ok(transactions.length > 10, `${transactions.length} transactions`);
+  const longest = Math.max(...transactions);
+  assert.ok(longest <= TRANSACTION_MS + 2 * LOOK_MS, `a transaction took ${longest} ms`);
+  for (const database of [importer, server]) database.close();
 }

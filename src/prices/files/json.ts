@@ -180,7 +180,7 @@ function rowsOfLine(
 }
 
 /** Throws a `ServiceError` with the reason for a text that is not JSON. */
-function parseDocument(text: string): unknown {
+export function parseDocument(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -191,7 +191,10 @@ function parseDocument(text: string): unknown {
   }
 }
 
-async function wholeText(batches: AsyncIterator<LineBatch>, first: LineBatch): Promise<string> {
+export async function wholeText(
+  batches: AsyncIterator<LineBatch>,
+  first: LineBatch,
+): Promise<string> {
   let text = '';
   for await (const { lines } of startingWith(first, batches)) {
     text += `${lines.join('\n')}\n`;

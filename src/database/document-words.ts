@@ -1,5 +1,5 @@
 import type { Reader } from './database.ts';
-import { integer, query, text } from './rows.ts';
+import { integer, query, type RowOf, text } from './rows.ts';
 import { type Phrase, wordsOf } from './search-text.ts';
 
 /**
@@ -52,11 +52,10 @@ export function expressionFor(
 
 const INDEXED = `SELECT version, kind, symbols, title, text FROM documents JOIN document_texts USING (version)`;
 const SHAPE = { version: integer, kind: text, symbols: text, title: text, text };
-const ONE = query(`${INDEXED} WHERE version = ?`, SHAPE);
-const ALL = query(`${INDEXED} ORDER BY version`, SHAPE);
+const FROM = query(`${INDEXED} WHERE version >= ? ORDER BY version`, SHAPE);
 
 /** Symbols and kind, of all blocks too, between title and text: no phrase goes from one to the other. */
-function wordsIn({ version, kind, symbols, title, text: body }: ReturnType<typeof ONE.one>) {
+function wordsIn({ version, kind, symbols, title, text: body }: RowOf<typeof FROM>) {
   const own: string[] = JSON.parse(symbols);
   const about = [kindWord(kind), ...(own.length === 0 ? [OF_ALL] : own).map(symbolWord)];
   const [before, after] = [wordsOf(title), [...about, ...wordsOf(body)]];
@@ -67,18 +66,18 @@ function wordsIn({ version, kind, symbols, title, text: body }: ReturnType<typeo
 /** Indexes a version, within the transaction that stores it. */
 export function indexDocument(database: Reader, version: number): void {
   const insert = database.statement('INSERT INTO document_words (rowid, words) VALUES (?, ?)');
-  insert.run(version, wordsIn(ONE.one(database, version)));
+  insert.run(version, wordsIn(FROM.one(database, version)));
 }
 
 /** Takes a version out of the index, within the transaction that removes it. */
 export function forgetDocument(database: Reader, version: number): void {
   const sql = `INSERT INTO document_words (document_words, rowid, words) VALUES ('delete', ?, ?)`;
-  database.statement(sql).run(version, wordsIn(ONE.one(database, version)));
+  database.statement(sql).run(version, wordsIn(FROM.one(database, version)));
 }
 
 /** Makes the index of a package anew, within its transaction. */
 export function indexDocumentsAnew(database: Reader): void {
   database.statement(`INSERT INTO document_words (document_words) VALUES ('delete-all')`).run();
   const insert = database.statement('INSERT INTO document_words (rowid, words) VALUES (?, ?)');
-  for (const row of ALL.iterate(database)) insert.run(row.version, wordsIn(row));
+  for (const row of FROM.iterate(database, -Infinity)) insert.run(row.version, wordsIn(row));
 }

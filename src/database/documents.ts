@@ -69,27 +69,32 @@ const order = (row: string) => `(${row}.version / ${VERSIONS_PER_SECOND}, ${row}
 /** In the version of the morning: no later one is out. */
 const IS_CURRENT = `${isSeen('doc')} AND NOT EXISTS (SELECT 1 FROM documents AS later
   WHERE later.document_id = doc.document_id AND ${order('later')} > ${order('doc')} AND ${isSeen('later')})`;
-/** Characters that a list shows of a text. */
-const BEGINNING = 200;
+const SELECTED = `SELECT doc.version, document_id AS id, published_at AS publishedAt, date, kind, title, symbols, source, url, digest, text
+`;
+const DOCUMENTS = 'FROM documents AS doc JOIN document_texts USING (version)';
+const SHAPE = {
+  version: integer,
+  id: text,
+  publishedAt: text,
+  date: text,
+  kind: text,
+  title: text,
+  symbols: text,
+  source: orNull(text),
+  url: orNull(text),
+  digest: text,
+  text,
+};
 const LIST = query(
-  `SELECT version, document_id AS id, kind, date, symbols, title,
-     digest, (SELECT substr(text, 1, ${BEGINNING}) FROM document_texts WHERE version = doc.version) AS beginning
-   FROM document_words CROSS JOIN documents AS doc ON doc.version = document_words.rowid
+  `${SELECTED} FROM document_words CROSS JOIN documents AS doc ON doc.version = document_words.rowid
+     JOIN document_texts USING (version)
    WHERE document_words MATCH ?4 AND document_words.rowid < ?1 AND ${IS_CURRENT} AND date >= ?5
    ORDER BY document_words.rowid DESC LIMIT ?6`,
-  {
-    version: integer,
-    id: text,
-    kind: text,
-    date: text,
-    symbols: text,
-    title: text,
-    digest: text,
-    beginning: text,
-  },
+  SHAPE,
 );
 
-export type ListedDocument = RowOf<typeof LIST>;
+/** A document in the version of a morning. */
+export type StoredDocument = RowOf<typeof LIST>;
 
 export interface ListFilter extends Omit<Wanted, 'symbols'> {
   since?: CalendarDate | null | undefined;
@@ -103,7 +108,7 @@ const ANY = query('SELECT rowid FROM document_words WHERE document_words MATCH ?
 ]);
 
 /** The documents of a morning that fit a filter, the newest first. */
-export function listDocuments(morning: OfSymbols, filter: ListFilter): ListedDocument[] {
+export function listDocuments(morning: OfSymbols, filter: ListFilter): StoredDocument[] {
   const { reader } = morning;
   const { symbol, kind, since, phrases = [], limit } = filter;
   const parameters = parametersOf(morning);
@@ -112,9 +117,10 @@ export function listDocuments(morning: OfSymbols, filter: ListFilter): ListedDoc
   const symbols = symbol != null && morning.symbols.includes(symbol) ? null : morning.symbols;
   const ofSymbols = { symbols, symbol, kind };
   if (!ANY.has(reader, expressionFor(ofSymbols, null), opening)) return [];
-  const start = Math.max(FIRST.one(reader)[0] ?? 0, since == null ? 0 : versionAt(new Date(since)));
-  const found: ListedDocument[] = [];
-  for (let block = blockOf(opening); block >= blockOf(start) && found.length < limit; block -= 1) {
+  const start = since == null ? -Infinity : versionAt(new Date(since));
+  const first = Math.max(FIRST.one(reader)[0] ?? Infinity, start);
+  const found: StoredDocument[] = [];
+  for (let block = blockOf(opening); block >= blockOf(first) && found.length < limit; block -= 1) {
     const rare = expressionFor({ kind, phrases, symbols: null }, block);
     if (rare !== '' && !ANY.has(reader, rare, opening)) continue;
     const wanted = expressionFor({ ...ofSymbols, phrases }, block);
@@ -136,31 +142,26 @@ export interface DocumentCount {
   documents: number;
 }
 
-/** Documents that are counted already: those of these symbols. */
-interface Before {
-  symbols: readonly string[];
-  counts: readonly DocumentCount[];
+/** Whether a document of some symbols, or of none, is one of those that have these. */
+export function isOf(symbols: ReadonlySet<string>) {
+  return (names: readonly string[]) =>
+    names.length === 0 || names.some((name) => symbols.has(name));
 }
 
 /**
- * Counts the documents of a morning by kind, the most frequent first, in steps between which a
- * caller may do something else.
+ * Counts the documents of a morning whose symbols are wanted, and adds those that are counted
+ * already: by kind, the most frequent first. Between its steps a caller may do something else.
  */
 export function* countDocuments(
-  morning: OfSymbols,
-  before?: Before,
+  morning: Morning,
+  isWanted: (names: readonly string[]) => boolean,
+  before: readonly DocumentCount[] = [],
 ): Generator<null, DocumentCount[]> {
-  const own = new Set(morning.symbols);
-  const known = new Set(before?.symbols);
-  const counts = new Map(before?.counts.map(({ kind, documents }) => [kind, documents]));
-  const isNew = (names: readonly string[]) =>
-    names.length === 0
-      ? before === undefined
-      : names.some((name) => own.has(name)) && !names.some((name) => known.has(name));
-  for (let last = Number.MIN_SAFE_INTEGER; ; ) {
+  const counts = new Map(before.map(({ kind, documents }) => [kind, documents]));
+  for (let last = -Infinity; ; ) {
     const rows = NEXT.all(morning.reader, ...parametersOf(morning), last);
     for (const [, kind, symbols] of rows)
-      if (isNew(JSON.parse(symbols))) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      if (isWanted(JSON.parse(symbols))) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     if (rows.length < COUNTED_AT_ONCE) break;
     last = rows.at(-1)?.[0] ?? last;
     yield null;
@@ -170,38 +171,17 @@ export function* countDocuments(
     .sort((one, other) => other.documents - one.documents || (one.kind < other.kind ? -1 : 1));
 }
 
-const SELECTED = `SELECT version, document_id AS id, published_at AS publishedAt, date, kind, title, symbols, source, url, digest, text
-  FROM documents AS doc JOIN document_texts USING (version)`;
-const SHAPE = {
-  version: integer,
-  id: text,
-  publishedAt: text,
-  date: text,
-  kind: text,
-  title: text,
-  symbols: text,
-  source: orNull(text),
-  url: orNull(text),
-  digest: text,
-  text,
-};
 const READ = query(
-  `${SELECTED} WHERE document_id = ?4 AND ${IS_CURRENT} AND (?5 IS NULL OR symbols = '[]' OR EXISTS (
+  `${SELECTED} ${DOCUMENTS} WHERE document_id = ?4 AND ${IS_CURRENT} AND (?5 IS NULL OR symbols = '[]' OR EXISTS (
      SELECT 1 FROM json_each(symbols) AS own WHERE own.value IN (SELECT value FROM json_each(?5))))`,
   SHAPE,
 );
 
 /** A document in the version of a morning; undefined for none, and for one that is not out yet. */
-export function readDocument(morning: Morning, id: string): RowOf<typeof READ> | undefined {
+export function readDocument(morning: Morning, id: string): StoredDocument | undefined {
   const { reader, symbols } = morning;
   const scope = symbols && JSON.stringify(symbols);
   return READ.get(reader, ...parametersOf(morning), id, scope);
-}
-
-const TEXT = query('SELECT text FROM document_texts WHERE version = ?', [text]);
-
-export function textOf(reader: Reader, version: number): string {
-  return TEXT.one(reader, version)[0];
 }
 
 const COVERAGE = query(
@@ -224,7 +204,7 @@ export function storeShown(database: Reader, sessionId: number, versions: Iterab
 }
 
 const SHOWN = query(
-  `${SELECTED} JOIN document_sessions USING (version) WHERE session_id = ? ORDER BY version`,
+  `${SELECTED} ${DOCUMENTS} JOIN document_sessions USING (version) WHERE session_id = ? ORDER BY version`,
   SHAPE,
 );
 

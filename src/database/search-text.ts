@@ -100,28 +100,25 @@ function matchesIn(text: string, phrases: readonly Phrase[]): Match[] {
 }
 
 /**
- * So many Unicode characters around the first place where a phrase is; null without one. Reads no
+ * So many Unicode characters around the first place where a phrase is, or of the beginning. Reads no
  * further than that.
  */
-export function excerptAround(
-  text: string,
-  phrases: readonly Phrase[],
-  length: number,
-): string | null {
+export function excerptAround(text: string, phrases: readonly Phrase[], length: number): string {
   const most = Math.max(...phrases.map((words) => words.length));
   const last: Place[] = [];
-  for (const place of placesIn(text)) {
+  let start = 0;
+  for (const place of phrases.length === 0 ? [] : placesIn(text)) {
     last.push(place);
     if (last.length > most) last.shift();
     const found = phrases.find((words) =>
       words.every((word, index) => last.at(index - words.length)?.word === word),
     );
-    const start = found && last.at(-found.length)?.start;
-    if (start === undefined) continue;
-    const from = edge(text, Math.max(0, Math.min(start - LEAD_LENGTH, text.length - length)));
-    return [...text.slice(from, from + 2 * length)].slice(0, length).join('');
+    if (found === undefined) continue;
+    start = (last.at(-found.length)?.start ?? 0) - LEAD_LENGTH;
+    break;
   }
-  return null;
+  const from = edge(text, Math.max(0, Math.min(start, text.length - length)));
+  return [...text.slice(from, from + 2 * length)].slice(0, length).join('');
 }
 
 /** The first match from which on most different phrases fit into one excerpt. */

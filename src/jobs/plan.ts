@@ -11,7 +11,6 @@ import {
   readConfiguration,
   warnOfContent,
 } from '../basics/configuration.ts';
-import type { Database } from '../database/database.ts';
 import { listDocuments } from '../database/documents.ts';
 import { sourceOfSeries } from '../database/prices.ts';
 import { activeSpans, laterDays } from '../database/active-days.ts';
@@ -52,6 +51,9 @@ interface ResolvedRun extends ModelRun {
   problem: string | null;
 }
 
+const NO_DOCUMENTS =
+  'No documents are offered: the universe is a control market, and texts would name its companies';
+
 /**
  * What a trigger's rules make of it by the configuration as it is now: the job runs from that,
  * whatever becomes of the file. Throws a `ServiceError` when they refuse the job.
@@ -60,14 +62,17 @@ export function planJob(
   context: WorkerContext,
   request: JobRequest,
 ): Pick<NewJob, 'startDate' | 'dates' | 'runs' | 'agentConfig'> & { warnings: string[] } {
-  const { settings, log, environment } = context;
+  const { database, settings, log, environment } = context;
   const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
   warnOfContent(configuration, log);
   const isKey = knownKeys(configuration, settings, environment);
   const { configurationPath } = settings;
   const terms = agentConfigurationFor(configuration, request.universe, configurationPath);
-  const documents = documentsOf(context.database, terms.stock_symbols, request.endDate);
-  const hasDocuments = documents === 'some';
+  const { stock_symbols: symbols } = terms;
+  const morning = { reader: database, date: request.endDate, write: null, symbols };
+  const hasAny = listDocuments(morning, { limit: 1 }).length > 0;
+  const isControl = hasAny && symbols.some((one) => sourceOfSeries(database, one) === 'disguise');
+  const hasDocuments = hasAny && !isControl;
   const sources = { settings, configuration, agentConfig: terms, environment, isKey, hasDocuments };
   const resolved = expandModels(request.models, configuration).map((run): ResolvedRun => {
     const entry = resolveEntry(run, sources);
@@ -81,25 +86,10 @@ export function planJob(
     warnings: [
       ...configuration.unknownKeys,
       ...warnOfProblems(resolved, configuration),
-      ...(documents === 'hidden' ? [NO_DOCUMENTS] : []),
+      ...(isControl ? [NO_DOCUMENTS] : []),
       ...warnings,
     ],
   };
-}
-
-const NO_DOCUMENTS =
-  'No documents are offered: the universe is a control market, and texts would name its companies';
-
-/** Whether models can read documents up to a date; a control market hides them all. */
-function documentsOf(
-  database: Database,
-  symbols: readonly string[],
-  date: CalendarDate,
-): 'some' | 'none' | 'hidden' {
-  const morning = { reader: database, date, write: null, symbols };
-  if (listDocuments(morning, { limit: 1 }).length === 0) return 'none';
-  const isControl = symbols.some((symbol) => sourceOfSeries(database, symbol) === 'disguise');
-  return isControl ? 'hidden' : 'some';
 }
 
 /**

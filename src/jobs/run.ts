@@ -12,7 +12,7 @@ import {
   skippedModelDays,
 } from '../database/model-days.ts';
 import { addWarnings, endJob as endStoredJob, setJobStatus } from '../database/jobs.ts';
-import { countDocuments, type DocumentCount } from '../database/documents.ts';
+import { countDocuments, type DocumentCount, isOf } from '../database/documents.ts';
 import { costsBefore } from '../database/usage.ts';
 import { morningWrite } from '../database/price-writes.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
@@ -186,7 +186,7 @@ async function countedDocuments(
   universe: ReadonlySet<string>,
 ): Promise<DocumentCount[]> {
   if (!entries.values().some(({ tools }) => readsDocuments(tools))) return [];
-  const work = countDocuments({ ...prices, date, symbols: [...universe] });
+  const work = countDocuments({ ...prices, date, symbols: null }, isOf(universe));
   for (;;) {
     const { done, value } = work.next();
     if (done) return value;

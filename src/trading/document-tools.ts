@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readDocument as findDocument, textOf } from '../database/documents.ts';
+import { readDocument as findDocument } from '../database/documents.ts';
 import { excerptAround, phrasesOf } from '../database/search-text.ts';
 import { findShown } from './documents.ts';
 import { MAX_LISTED, shown, type ToolArguments } from './tool-arguments.ts';
@@ -22,16 +22,13 @@ export function listDocuments(
   const found = hasNoWord
     ? []
     : findShown(documents, { ...filter, phrases, limit: limit ?? MAX_LISTED });
-  const rows = found.map(({ version, id, kind, date, symbols, title, beginning }) => ({
+  const rows = found.map(({ id, kind, date, symbols, title, text }) => ({
     id,
     kind,
     date,
     symbols: JSON.parse(symbols),
     title,
-    excerpt:
-      (phrases.length > 0 &&
-        excerptAround(textOf(documents.morning.reader, version), phrases, EXCERPT_LENGTH)) ||
-      beginning,
+    excerpt: excerptAround(text, phrases, EXCERPT_LENGTH),
   }));
   return { result: { documents: rows } };
 }

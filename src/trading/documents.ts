@@ -1,10 +1,11 @@
 import {
   countDocuments,
   type DocumentCount,
+  isOf,
   listDocuments,
   type ListFilter,
-  type ListedDocument,
   type Morning,
+  type StoredDocument,
 } from '../database/documents.ts';
 import type { Market } from './market.ts';
 import { MAX_LISTED } from './tool-arguments.ts';
@@ -47,12 +48,13 @@ export function openDocuments(
 ): Documents | null {
   if (!readsDocuments(offered)) return null;
   const outside = [...held].filter((symbol) => !universe.has(symbol));
-  const own = [...universe];
-  const morning = { ...prices, date, symbols: [...own, ...outside], session };
+  const morning = { ...prices, date, symbols: [...universe, ...outside], session };
+  const [isOfOutside, isKnown] = [isOf(new Set(outside)), isOf(universe)];
+  const isNew = (names: readonly string[]) => isOfOutside(names) && !isKnown(names);
   const counts =
     outside.length === 0 || session !== undefined
       ? known
-      : atOnce(countDocuments({ ...morning, symbols: outside }, { symbols: own, counts: known }));
+      : atOnce(countDocuments(morning, isNew, known));
   return counts.length === 0 ? null : { counts, shown: new Map(), morning };
 }
 
@@ -64,12 +66,9 @@ function atOnce<Result>(work: Iterator<unknown, Result>): Result {
 }
 
 /** The documents of a list, which count as shown. */
-export function findShown(
-  { morning, shown: known }: Documents,
-  filter: ListFilter,
-): ListedDocument[] {
+export function findShown({ morning, shown }: Documents, filter: ListFilter): StoredDocument[] {
   const found = listDocuments(morning, filter);
-  for (const { version, id, digest } of found) known.set(version, { id, digest });
+  for (const { version, id, digest } of found) shown.set(version, { id, digest });
   return found;
 }
 

@@ -14,7 +14,7 @@ const MAX_QUERY_LENGTH = 400;
 const MAX_NOTE_LENGTH = 4_000;
 /** Documents of a list. */
 export const MAX_LISTED = 20;
-const MAX_ID_LENGTH = 200;
+const MAX_ID_LENGTH = 500;
 const MAX_OFFSET = 1_048_576;
 
 const symbolMessage = 'must be a ticker symbol';

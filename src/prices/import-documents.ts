@@ -26,7 +26,7 @@ export function importDocuments(database: CommandDatabase, path: string, options
         const value = `${document.id}: stored ${stored.stored}, here ${stored.digest}`;
         return refuse(line, { reason, value });
       });
-      await writeInTurns(database, work, options.time);
+      if (rows.length > 0) await writeInTurns(database, work, options.time);
     }
     database.transaction(() => store.finish());
     return summary;

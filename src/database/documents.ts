@@ -121,7 +121,7 @@ export function listDocuments(morning: OfSymbols, filter: ListFilter): StoredDoc
   const first = Math.max(FIRST.one(reader)[0] ?? Infinity, start);
   const found: StoredDocument[] = [];
   for (let block = blockOf(opening); block >= blockOf(first) && found.length < limit; block -= 1) {
-    const rare = expressionFor({ kind, phrases, symbols: null }, block);
+    const rare = expressionFor({ symbol, kind, phrases, symbols: null }, block);
     if (rare !== '' && !ANY.has(reader, rare, opening)) continue;
     const wanted = expressionFor({ ...ofSymbols, phrases }, block);
     found.push(...LIST.all(reader, ...parameters, wanted, since ?? '', limit - found.length));

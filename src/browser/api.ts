@@ -3,7 +3,7 @@ import { publishedFile } from '../basics/published.ts';
 import { isPublished } from './address.ts';
 import { h, newId, on } from './element.ts';
 import { learnOrder } from './look.ts';
-import type { Comparison, KnownModels, Responses } from './responses.ts';
+import type { Comparison, KnownModels, Responses } from '../api/responses.ts';
 import { field, openDialog } from './ui.ts';
 
 const NOT_FOUND = 404;

@@ -1,7 +1,7 @@
 import { repeatIn } from '../basics/runs.ts';
 import { tryParse } from '../basics/json.ts';
 import { duration as inWords } from '../basics/sentences.ts';
-import type { Status } from './responses.ts';
+import type { Status } from '../api/responses.ts';
 
 /**
  * Numbers, dates and names as people read them. A missing one is a dash; a minus sign is U+2212, so

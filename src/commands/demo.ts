@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { addDays, dateOf, weekdaysBefore } from '../basics/calendar.ts';
+import type { Status } from '../api/responses.ts';
 import { performanceResponse } from '../api/performance-response.ts';
 import { triggerResponse } from '../api/trigger.ts';
 import { ownToken } from '../http/access.ts';
 import { DEFAULT_CONFIGURATION_PATH, readSettings, type Settings } from '../basics/settings.ts';
 import { cleanText } from '../basics/text.ts';
 import { type Client, createClient } from './client.ts';
-import { describeEnd, followJob, type JobStatusResponse } from './trigger.ts';
+import { describeEnd, followJob } from './trigger.ts';
 import { alignColumns, signed } from './terminal.ts';
 
 const DEMO_WEEKDAYS = 60;
@@ -48,7 +49,7 @@ async function simulate(
   client: Client,
   { maxSimulationDays }: Settings,
   signal: AbortSignal,
-): Promise<JobStatusResponse> {
+): Promise<Status> {
   const all = weekdaysBefore(dateOf(new Date()), DEMO_WEEKDAYS);
   const dates = all.filter((date) => date > addDays(all.at(-1) ?? date, -maxSimulationDays));
   const request = { start_date: dates[0], end_date: dates.at(-1) };
@@ -74,10 +75,7 @@ async function choosePort(wanted: number): Promise<number> {
   return wanted;
 }
 
-async function summaryTable(
-  client: Client,
-  { job_id, models }: JobStatusResponse,
-): Promise<string> {
+async function summaryTable(client: Client, { job_id, models }: Status): Promise<string> {
   const path = `/performance?job_id=${job_id}`;
   const { models: all } = await client.get(path, performanceResponse);
   const rows = models.flatMap((model) =>
@@ -102,7 +100,7 @@ function percent(fraction: number | null): string {
 
 function nextSteps(
   baseUrl: string,
-  { status, isGuarded }: { status: JobStatusResponse; isGuarded: boolean },
+  { status, isGuarded }: { status: Status; isGuarded: boolean },
 ): string {
   const { job_id, models, date_range } = status;
   const day = new URLSearchParams({

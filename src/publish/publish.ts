@@ -1,15 +1,18 @@
-import type * as v from 'valibot';
-import type { decisionsResponse } from '../api/decisions.ts';
-import type { jobsResponse } from '../api/jobs.ts';
-import type { reasoningResponse } from '../api/reasoning.ts';
-import type { resultsResponse } from '../api/results.ts';
-import type { statusResponse } from '../api/status.ts';
+import type {
+  Decision,
+  Decisions,
+  Jobs,
+  KnownModels,
+  Reasoning,
+  Results,
+  Status,
+} from '../api/responses.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { publishedFile } from '../basics/published.ts';
 import type { Settings } from '../basics/settings.ts';
 import type { BuiltPages } from '../http/pages.ts';
 import { type Respond, respondFrom } from '../http/respond.ts';
-import { choiceOf, given, isPart, type Models, type Publication, siteOf } from './site.ts';
+import { choiceOf, given, isPart, type Publication, siteOf } from './site.ts';
 import {
   appendFileSync,
   type Dirent,
@@ -120,13 +123,6 @@ function removeEmptyFolders(folder: string, path: string): void {
   removeEmptyFolders(folder, dirname(path));
 }
 
-type Decisions = v.InferOutput<typeof decisionsResponse>;
-type Decision = Decisions['decisions'][number];
-type Jobs = v.InferOutput<typeof jobsResponse>;
-type Status = v.InferOutput<typeof statusResponse>;
-type Results = v.InferOutput<typeof resultsResponse>;
-type Reasoning = v.InferOutput<typeof reasoningResponse>;
-
 interface Watched {
   signal: AbortSignal;
   onProgress: (share: number) => void;
@@ -216,7 +212,7 @@ async function turn(signal: AbortSignal): Promise<void> {
  * the page of a model shows all its runs.
  */
 function checkChoice(respond: Respond, publication: Publication): void {
-  const { models }: Models = JSON.parse(respond('/models'));
+  const { models }: KnownModels = JSON.parse(respond('/models'));
   const runs = new Map(models.map(({ signature, family }) => [signature, family]));
   const run = publication.models.find((name) => (runs.get(name) ?? name) !== name);
   const { detail, count } = JSON.parse(
@@ -323,8 +319,8 @@ function writeOverview(work: Work): void {
 function writeModels(
   { respond, publication, write }: Work,
   { days, jobs }: { days: ModelDays; jobs: readonly Status[] },
-): Models['models'] {
-  const known: Models = JSON.parse(respond('/models'));
+): KnownModels['models'] {
+  const known: KnownModels = JSON.parse(respond('/models'));
   const entries = new Map(jobs.flatMap((job) => job.entries.map((own) => [own.family, own.entry])));
   const models = known.models
     .filter(({ signature }) => days.has(signature))
@@ -344,7 +340,7 @@ function writeModels(
 }
 
 /** What the pages of the models ask for: the steps that write it. */
-function modelSteps(work: Work, models: Models['models']): (() => void)[] {
+function modelSteps(work: Work, models: KnownModels['models']): (() => void)[] {
   const names = new Set(models.flatMap(({ signature, family }) => [signature, family]));
   const entries = Map.groupBy(models, ({ family }) => family);
   const runsOf = (name: string) =>

@@ -1,6 +1,4 @@
-import type * as v from 'valibot';
-import type { modelsResponse } from '../api/models.ts';
-import type { performanceResponse } from '../api/performance-response.ts';
+import type { KnownModels, Performance } from '../api/responses.ts';
 import { count } from '../basics/sentences.ts';
 import { type BuiltPages, escapeAttribute as escaped, PAGE_POLICY } from '../http/pages.ts';
 import type { Respond } from '../http/respond.ts';
@@ -144,9 +142,6 @@ function pngOf(svg: string, chromium: string): Promise<Buffer> {
   });
 }
 
-type Performance = v.InferOutput<typeof performanceResponse>;
-export type Models = v.InferOutput<typeof modelsResponse>;
-
 /**
  * The program of the pages, their one HTML file, and the picture for previews of links, by name.
  */
@@ -163,7 +158,7 @@ export async function siteOf(
   const choice = { ...choiceOf(publication), by: 'entry', common: 'true' };
   const performance: Performance = JSON.parse(respond('/performance', choice));
   const words = `${spanInWords(performance)}${isDev ? ' Simulated models.' : ''}`;
-  const { models }: Models = JSON.parse(respond('/models'));
+  const { models }: KnownModels = JSON.parse(respond('/models'));
   const lines = previewLines(performance, models, coloursIn(String(files.get('app.css'))));
   const svg = previewSvg({ title, words }, lines);
   files.set('preview.svg', svg);
@@ -231,7 +226,7 @@ function spanInWords({ families, common }: Performance): string {
 /** The curves of the overview, in its colours. */
 function previewLines(
   { families, models, benchmark }: Performance,
-  known: Models['models'],
+  known: KnownModels['models'],
   colours: Colours,
 ): PreviewLine[] {
   const orders = new Map(known.map(({ family, order }) => [family, order ?? 0]));

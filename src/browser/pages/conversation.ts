@@ -3,7 +3,7 @@ import { modelDayPath } from '../../basics/paths.ts';
 import { type Child, h } from '../element.ts';
 import { count, counted, longDate, prettyJson, price } from '../format.ts';
 import { lookOf, swatch } from '../look.ts';
-import type { FoundMessage, Message } from '../responses.ts';
+import type { FoundMessage, Message } from '../../api/responses.ts';
 import { localTime } from '../ui.ts';
 
 /** How much of a longer text is shown before it is unfolded. */

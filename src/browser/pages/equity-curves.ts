@@ -17,7 +17,7 @@ import {
 import { legend } from '../plot/legend.ts';
 import { createPlot } from '../plot/plot.ts';
 import { highest } from '../plot/scale.ts';
-import type { ModelReport, Performance } from '../responses.ts';
+import type { ModelReport, Performance } from '../../api/responses.ts';
 import { goTo } from '../router.ts';
 import { toggle } from '../ui.ts';
 

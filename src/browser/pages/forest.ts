@@ -4,7 +4,7 @@ import { outsideMark } from '../look.ts';
 import { chance, change, count, counted, inLines, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
-import type { Comparison, ComparedModel } from '../responses.ts';
+import type { Comparison, ComparedModel } from '../../api/responses.ts';
 import { type Sheet, csvButton } from '../save.ts';
 import { dash } from '../ui.ts';
 

@@ -1,7 +1,7 @@
 import { modelDayPath } from '../../basics/paths.ts';
 import { h, type Live, replace, setAttributes } from '../element.ts';
 import { longDate, monthOf } from '../format.ts';
-import type { Detail, Status } from '../responses.ts';
+import type { Detail, Status } from '../../api/responses.ts';
 import { csvButton, type Sheet } from '../save.ts';
 import { button, enableArrows } from '../ui.ts';
 

@@ -13,7 +13,7 @@ import {
   entriesIn,
 } from '../format.ts';
 import { poll, recompute } from '../poll.ts';
-import type { Status, ModelReport, Performance } from '../responses.ts';
+import type { Status, ModelReport, Performance } from '../../api/responses.ts';
 import { heading, type Page } from '../router.ts';
 import { liveTable, numberColumn, textColumn, nameColumn } from '../table.ts';
 import { definitions, fold, foldAfter, link, missing, section } from '../ui.ts';

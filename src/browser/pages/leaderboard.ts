@@ -6,7 +6,7 @@ import { modelLink, runLink } from '../filters.ts';
 import { byName, change, count, counted, fromTo, inLines, longDate, money } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
-import type { ModelReport, Performance } from '../responses.ts';
+import type { ModelReport, Performance } from '../../api/responses.ts';
 import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
 import { fold, reasonList, link } from '../ui.ts';
 import { usualStart, type Curves, equityCurves } from './equity-curves.ts';

@@ -2,7 +2,7 @@ import { csvRows } from '../../basics/csv.ts';
 import { get, getText } from '../api.ts';
 import { h } from '../element.ts';
 import type { Filters } from '../filters.ts';
-import type { Details, ModelReport, Performance } from '../responses.ts';
+import type { Details, ModelReport, Performance } from '../../api/responses.ts';
 
 /** All that the page shows of a model's days. */
 export interface ModelData {

@@ -18,7 +18,7 @@ import {
   unbrokenDate,
 } from '../format.ts';
 import { poll } from '../poll.ts';
-import type { Message, ResultsRecord, Session } from '../responses.ts';
+import type { Message, ResultsRecord, Session } from '../../api/responses.ts';
 import { heading, type Page } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, lateFold, link, localTime, missing, section } from '../ui.ts';

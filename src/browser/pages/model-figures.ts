@@ -1,6 +1,6 @@
 import { asObject, objectsIn } from '../../basics/json.ts';
 import { change, cost, count, money, profit, ratio, share, unbrokenDate } from '../format.ts';
-import type { ModelReport, Performance } from '../responses.ts';
+import type { ModelReport, Performance } from '../../api/responses.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import type { ModelData } from './model-data.ts';
 

@@ -18,7 +18,13 @@ import {
   price,
   profit,
 } from '../format.ts';
-import type { JobEntry, ModelReport, KnownModels, Performance, Details } from '../responses.ts';
+import type {
+  JobEntry,
+  ModelReport,
+  KnownModels,
+  Performance,
+  Details,
+} from '../../api/responses.ts';
 import { type Page, heading } from '../router.ts';
 import { lateFold, link, missing, section, viewedFile, definitions } from '../ui.ts';
 import { entryView } from './job-panel.ts';

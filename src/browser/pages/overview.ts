@@ -19,7 +19,7 @@ import type {
   KnownModels,
   TriggerRequest,
   TriggerResponse,
-} from '../responses.ts';
+} from '../../api/responses.ts';
 import { heading, type Page } from '../router.ts';
 import {
   failure,

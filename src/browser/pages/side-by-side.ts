@@ -18,7 +18,7 @@ import type {
   Performance,
   Decisions,
   ModelReport,
-} from '../responses.ts';
+} from '../../api/responses.ts';
 import { type Column, nameColumn, table } from '../table.ts';
 import { dash, section, button, link, messageOf } from '../ui.ts';
 import { type Figure, sideFigures, type Compared, entryFigure } from './model-figures.ts';

@@ -271,7 +271,7 @@ export const showModel: Page = async (host, params, signal) => {
   const name = heading(title);
   replace(host, h('div.bar', name, bar), tabs, content);
   const [data, { models }] = await Promise.all([
-    modelData(model, { filters, by: run === undefined ? 'entry' : 'run' }, signal),
+    modelData(model, run === undefined ? 'entry' : 'run', signal),
     get('/models', '', signal),
   ]);
   name.append(outsideMark(entryName) ?? '');

@@ -194,11 +194,6 @@ export function entriesOf({ models, families }: Pick<Performance, 'models' | 'fa
   return families.map((own): EntryReport => ({ ...own, runs: byFamily.get(own.family) ?? [] }));
 }
 
-/** A run as if it were an entry of its own. */
-export function entryOfRun(run: ModelReport): Compared {
-  return { runs: [run], mean_total_return: run.total_return };
-}
-
 /** What an entry's key figures need of it. */
 export type Compared = Pick<EntryReport, 'runs' | 'mean_total_return'>;
 

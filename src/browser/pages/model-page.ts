@@ -35,7 +35,6 @@ import {
   modelFigures,
   briefFigures,
   figureColumn,
-  entryOfRun,
   type Compared,
   type EntryReport,
   entriesOf,
@@ -283,7 +282,11 @@ export const showModel: Page = async (host, params, signal) => {
   const { report } = data;
   replace(
     content,
-    keyFigures(entryOfRun(report), report.end_value, data.performance),
+    keyFigures(
+      { runs: [report], mean_total_return: report.total_return },
+      report.end_value,
+      data.performance,
+    ),
     h('p.quiet', spanInWords(report)),
     ...notices([report]),
     report.failed_model_days > 0 && toFailures(model),

@@ -93,15 +93,7 @@ const BAR_WIDTH = 30;
 const DEFAULT_COLUMNS = 80;
 
 /** A bar with percent and a text at the bottom of a terminal; nothing is drawn elsewhere. */
-interface ProgressLine {
-  draw(done: number, total: number, text: string): void;
-  /** Removes the line, so that something else can be printed. */
-  clear(): void;
-  /** Keeps the last state on the screen and moves to the next line. */
-  end(): void;
-}
-
-export function createProgressLine(stream: Output & { columns?: number }): ProgressLine {
+export function createProgressLine(stream: Output & { columns?: number }) {
   let drawn = '';
   const write = (line: string) => {
     // Wrapping is off meanwhile: characters may be wider than their count.
@@ -110,9 +102,11 @@ export function createProgressLine(stream: Output & { columns?: number }): Progr
   };
   return {
     // Some terminals report 0 columns when they do not know theirs.
-    draw: (done, total, text) =>
+    draw: (done: number, total: number, text: string) =>
       write(progressBar(done, total, text).slice(0, (stream.columns || DEFAULT_COLUMNS) - 1)),
+    /** Removes the line, so that something else can be printed. */
     clear: () => write(''),
+    /** Keeps the last state on the screen and moves to the next line. */
     end() {
       if (stream.isTTY && drawn !== '') stream.write('\n');
       drawn = '';

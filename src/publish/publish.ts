@@ -23,6 +23,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import type { Watched } from '../database/backup.ts';
 import { makeFolder } from '../database/storage/files.ts';
 import { replaceFile } from '../database/storage/new-file.ts';
 
@@ -40,22 +41,13 @@ interface Written {
   removed: number;
 }
 
-/** A folder that gets the files of a site, and keeps those that have not changed. */
-interface PublishedFolder {
-  /**
-   * Writes a file, unless it has this content already. Throws for a path that was written before.
-   */
-  write(path: string, content: string | Buffer): void;
-  /** Removes what was not written this time. */
-  finish(): Written;
-}
-
 /**
- * Opens a folder, which is made if it does not exist. Throws a `ServiceError` (`cannot_start`) for
+ * Opens a folder that gets the files of a site and keeps those that have not changed; it is made if
+ * it does not exist. Throws a `ServiceError` (`cannot_start`) for
  * one with files that no run of this program has put there, links and FIFOs among them. A run that
  * was killed leaves a folder that the next one completes.
  */
-function openPublishedFolder(folder: string): PublishedFolder {
+function openPublishedFolder(folder: string) {
   const manifest = join(folder, MANIFEST);
   const there = entriesIn(folder);
   const refuse = (path: string, why: string) => {
@@ -82,7 +74,10 @@ function openPublishedFolder(folder: string): PublishedFolder {
   list(own); // a new file: whatever shares the old one stays as it is, and no line is half a line
   const now = new Set([MANIFEST]);
   return {
-    write(path, content) {
+    /**
+     * Writes a file, unless it has this content already. Throws for a path that was written before.
+     */
+    write(path: string, content: string | Buffer) {
       if (now.has(path)) throw new Error(`Two responses would be in ${path}`);
       now.add(path);
       const bytes = Buffer.from(content);
@@ -95,6 +90,7 @@ function openPublishedFolder(folder: string): PublishedFolder {
       replace(target, bytes);
       written.changed += 1;
     },
+    /** Removes what was not written this time. */
     finish() {
       for (const path of before.difference(now)) {
         unlinkSync(join(folder, path));
@@ -123,11 +119,6 @@ function removeEmptyFolders(folder: string, path: string): void {
   removeEmptyFolders(folder, dirname(path));
 }
 
-interface Watched {
-  signal: AbortSignal;
-  onProgress: (share: number) => void;
-}
-
 /** As pages ask for a comparison. */
 const LOOKS = { looks: 'daily' };
 /** Of a page of `GET /jobs` and `GET /decisions`. */
@@ -141,7 +132,7 @@ const LONGEST_PAGE = '200';
 export async function publish(
   { path, folder, settings, pages }: PublishFrom,
   publication: Publication,
-  { signal, onProgress }: Watched,
+  { signal, onProgress }: Required<Watched>,
 ): Promise<Written> {
   const { title: name } = publication;
   const { respond, mode, close } = respondFrom(path, { name, settings, clock: () => new Date() });

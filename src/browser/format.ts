@@ -1,5 +1,4 @@
 import { repeatIn } from '../basics/runs.ts';
-import { tryParse } from '../basics/json.ts';
 import { duration as inWords } from '../basics/sentences.ts';
 import type { Status } from '../api/responses.ts';
 
@@ -106,12 +105,6 @@ export function monthOf(date: string): string {
 /** The start of a job's id: enough to tell jobs apart. */
 export function shortId(jobId: string): string {
   return jobId.slice(0, 8);
-}
-
-/** JSON with indentation; any other text as it is. */
-export function prettyJson(text: string): string {
-  const value = tryParse(text);
-  return value === undefined ? text : JSON.stringify(value, null, 2);
 }
 
 /** Names separated by commas. */

@@ -23,7 +23,7 @@ import { timestamp } from '../basics/calendar.ts';
 import { makeFolder } from '../database/storage/files.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { ownDatabase, resetNote } from './arguments.ts';
-import { describeCopy, writeStoppably } from './terminal.ts';
+import { counted, size, writeStoppably } from './terminal.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
 import { forTerminal } from '../basics/text.ts';
 
@@ -104,6 +104,17 @@ export async function backup(
         : await packageJob({ path, jobId, target, riskFreeRate }, watched);
     return describeCopy(target, summary);
   });
+}
+
+/** A copied database, and what is in it. */
+function describeCopy(
+  path: string,
+  { bytes, jobs, modelDays, positions, bars }: BackupSummary,
+): string {
+  return (
+    `${forTerminal(path)}: ${size(bytes)}, ${counted(jobs, 'job')}, ${counted(modelDays, 'model-day')}, ` +
+    `${counted(positions, 'position')}, ${counted(bars, 'price bar')}\n`
+  );
 }
 
 /** Beside the database, named after the time. */

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
-import { counted, createProgressLine, findings, listed, number, size } from './terminal.ts';
+import { counted, createProgressLine, number, size } from './terminal.ts';
 import { audit, isSound } from '../verify/audit.ts';
-import type { AuditReport } from '../verify/replay.ts';
+import type { AuditReport, Finding } from '../verify/replay.ts';
+import type { Listed } from '../basics/domain.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { tablesInManifest } from '../database/manifest.ts';
 import { readSettings } from '../basics/settings.ts';
@@ -125,4 +126,31 @@ function describe(path: string, report: AuditReport, tables: number | null): str
     stale.remedy !== '' && `    ${forTerminal(stale.remedy)}`,
     '',
   ]).join('\n');
+}
+
+/** At most this many items of a list are printed; the others are counted. */
+const MAX_PRINTED = 200;
+
+/** What was found in model-days, below a title. */
+function findings(title: string, list: Listed<Finding>): string[] {
+  return listed(title, list, ({ model, date, sessionId, status, sentences }) => {
+    const session =
+      sessionId === null
+        ? ''
+        : ` (session ${sessionId}${status === 'active' ? '' : `, ${status}`})`;
+    return [`${model} ${date}${session}`, ...sentences.map((sentence) => `  ${sentence}`)];
+  });
+}
+
+/** A title with the number, and a bounded number of items below it; nothing when there are none. */
+function listed<Item>(
+  title: string,
+  { first, total }: Listed<Item>,
+  wordsOf: (item: Item) => string[],
+): string[] {
+  if (total === 0) return [];
+  const printed = first.slice(0, MAX_PRINTED);
+  const more = total > printed.length ? [`and ${number(total - printed.length)} more`] : [];
+  const lines = [...printed.flatMap(wordsOf), ...more].map((text) => `    ${forTerminal(text)}`);
+  return [`  ${title}: ${number(total)}`, ...lines];
 }

@@ -8,10 +8,10 @@ import { tablesInManifest } from '../database/manifest.ts';
 import { readSettings } from '../basics/settings.ts';
 import { linesOf } from '../basics/sentences.ts';
 import { forTerminal } from '../basics/text.ts';
-import type { Meaning } from '../database/schema/price-conditions.ts';
-import { WrongUsage, ownDatabase } from './arguments.ts';
+import { type Meaning, meanings } from '../database/schema/price-conditions.ts';
+import { oneOf, WrongUsage, ownDatabase } from './arguments.ts';
 import { importFile } from '../prices/import.ts';
-import { describeRefused, meaningIn, withProgress } from './import-prices.ts';
+import { describeRefused, withProgress } from './import-prices.ts';
 
 /** What the replay of a ledger says besides its findings, as lines for the terminal. */
 function describeReplay(report: AuditReport): string {
@@ -39,7 +39,7 @@ export async function check(
   file: string | undefined,
   { replay, prices, as }: { replay: boolean; prices: readonly string[]; as: string | undefined },
 ): Promise<number> {
-  const said = meaningIn(as);
+  const said = oneOf('--as', meanings, as);
   if (said !== undefined && prices.length === 0)
     throw new WrongUsage('--as says what the files of --prices are; give at least one');
   const path = file ?? ownDatabase(readSettings(process.env));

@@ -11,7 +11,7 @@ import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
 import { count, didYouMean, linesOf, list } from '../basics/sentences.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { nasdaq100 } from '../basics/configuration-schema.ts';
-import { checkRange, checkWholeNumber, WrongUsage, resetNote } from './arguments.ts';
+import { checkRange, wholeNumber, WrongUsage, resetNote } from './arguments.ts';
 import { createProgressLine } from './terminal.ts';
 
 const SOMETHING_MISSING = 1;
@@ -135,7 +135,7 @@ function readRequest(
   { configurationPath, openaiApiBase }: Settings,
 ): DownloadRequest {
   checkRange(from, to);
-  if (limit !== undefined) checkWholeNumber('--limit', limit, MAX_DOWNLOADS);
+  const most = wholeNumber('--limit', limit, MAX_DOWNLOADS);
   const named =
     symbols === undefined
       ? [...readConfiguration(configurationPath, openaiApiBase).agent_config.stock_symbols]
@@ -148,7 +148,6 @@ function readRequest(
   }
   const dates = weekdays(from, to);
   if (dates.length === 0) throw new WrongUsage(`${from} to ${to} has no weekday`);
-  const most = limit === undefined ? null : Number(limit);
   return { from, to, dates, symbols: [...new Set(named)], limit: most };
 }
 

@@ -96,13 +96,13 @@ export function renew(element: Element, ...children: readonly Child[]): void {
     at = next;
   }
   if (focused === null || focused === document.activeElement) return;
-  const alike = [focused, ...element.querySelectorAll(focused.localName)].filter(
+  const alike = [focused, ...element.querySelectorAll(focused.localName)].find(
     (one) =>
       one instanceof HTMLElement &&
       element.contains(one) &&
       one.textContent === focused.textContent,
   );
-  (alike[0] as HTMLElement | undefined)?.focus({ preventScroll: true });
+  (alike as HTMLElement | undefined)?.focus({ preventScroll: true });
 }
 
 function nodesOf(children: readonly Child[]): (Node | string)[] {

@@ -42,11 +42,7 @@ interface Outcome {
   decided: readonly string[];
 }
 
-type Download = (
-  context: PriceContext,
-  request: DownloadRequest,
-  options: { signal: AbortSignal; onProgress: NonNullable<PriceRequest['onProgress']> },
-) => Promise<Outcome>;
+type Watched = Pick<PriceRequest, 'signal' | 'onProgress'>;
 
 /**
  * The command `download-prices`: supplies missing prices as a job does, without a job, or with
@@ -60,7 +56,7 @@ export async function downloadPrices(args: Arguments): Promise<number> {
   const request = readRequest(args, settings);
   if (!hasPriceProvider(settings))
     throw new ServiceError('cannot_start', `Cannot download prices: ${NO_PRICE_PROVIDER}`);
-  const download: Download = args.dividends ? dividendsByCommand : pricesByCommand;
+  const download = args.dividends ? dividendsByCommand : pricesByCommand;
   const database = openDatabase(settings.databasePath);
   const line = createProgressLine(process.stderr);
   const stopping = new AbortController();
@@ -90,10 +86,10 @@ export async function downloadPrices(args: Arguments): Promise<number> {
 async function pricesByCommand(
   context: PriceContext,
   { dates, symbols, limit }: DownloadRequest,
-  options: Parameters<Download>[2],
+  watched: Watched,
 ): Promise<Outcome> {
   const settings = { ...context.settings, autoDownloadPriceData: true };
-  const wanted = { dates, universe: symbols, models: [], downloadsLeft: limit, ...options };
+  const wanted = { dates, universe: symbols, models: [], downloadsLeft: limit, ...watched };
   const supply = await supplyPrices({ ...context, settings }, { ...wanted, waitsForHistory: true });
   const missing = new Set(supply.dates.flatMap((date) => date.missing));
   return {
@@ -107,9 +103,9 @@ async function pricesByCommand(
 async function dividendsByCommand(
   context: PriceContext,
   { symbols, from, to, limit }: DownloadRequest,
-  options: Parameters<Download>[2],
+  watched: Watched,
 ): Promise<Outcome> {
-  const request = { symbols, from, to, downloadsLeft: limit, ...options };
+  const request = { symbols, from, to, downloadsLeft: limit, ...watched };
   const { report, warnings, missing } = await supplyDividends(context, request);
   const { downloaded, wanted } = report;
   const lines = [

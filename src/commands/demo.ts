@@ -9,7 +9,7 @@ import { DEFAULT_CONFIGURATION_PATH, readSettings, type Settings } from '../basi
 import { cleanText } from '../basics/text.ts';
 import { type Client, createClient } from './client.ts';
 import { describeEnd, followJob } from './trigger.ts';
-import { alignColumns, signed } from './terminal.ts';
+import { alignColumns } from './terminal.ts';
 
 const DEMO_WEEKDAYS = 60;
 /** Its own models, unless the user has merged a configuration. */
@@ -28,7 +28,7 @@ export async function demo(): Promise<void> {
   const settings = readSettings(process.env);
   if (settings.configurationPath === DEFAULT_CONFIGURATION_PATH && existsSync(DEMO_CONFIGURATION))
     process.env['RUNTIME_CONFIG_PATH'] = DEMO_CONFIGURATION;
-  process.env['API_PORT'] = String(await choosePort(Number(process.env['API_PORT'] || 8080)));
+  process.env['API_PORT'] = String(await choosePort(settings.apiPort));
   const token = ownToken(settings);
   const { serve } = await import('./serve.ts');
   const { port } = await serve();
@@ -94,8 +94,11 @@ function dollars(value: number): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 }
 
+/** With a plus sign for a gain, as on the pages; none where the text shows only zeros. */
 function percent(fraction: number | null): string {
-  return fraction === null ? '' : `${signed(fraction, (fraction * 100).toFixed(2))} %`;
+  if (fraction === null) return '';
+  const text = (fraction * 100).toFixed(2);
+  return fraction > 0 && /[1-9]/.test(text) ? `+${text} %` : `${text} %`;
 }
 
 function nextSteps(

@@ -25,14 +25,6 @@ export function size(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/**
- * A change as text with a plus sign for a gain, as on the pages; none where the text shows only
- * zeros.
- */
-export function signed(change: number | null, text: string): string {
-  return change !== null && change > 0 && /[1-9]/.test(text) ? `+${text}` : text;
-}
-
 /** Rows as lines of aligned columns: the first to the left, figures to the right. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));

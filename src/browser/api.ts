@@ -1,4 +1,4 @@
-import { asArray, asObject, tryParse } from '../basics/json.ts';
+import { asObject, objectsIn, tryParse } from '../basics/json.ts';
 import { publishedFile } from '../basics/published.ts';
 import { isPublished } from './address.ts';
 import { h, newId, on } from './element.ts';
@@ -118,9 +118,7 @@ async function fromFolder(url: string): Promise<Response> {
   if (part === null && model === null) return stored(text);
   const whole = asObject(tryParse(text)) ?? {};
   if (part !== null) return stored(JSON.stringify(whole[part]));
-  const decisions = asArray(whole['decisions'])?.filter(
-    (one) => asObject(one)?.['model'] === model,
-  );
+  const decisions = objectsIn(whole['decisions']).filter((one) => one['model'] === model);
   return Response.json({ ...whole, decisions, next_before: null });
 }
 

@@ -20,9 +20,7 @@ type MaybeNumber = number | null | undefined;
 
 function formatter(format: (value: number) => string): (value: MaybeNumber) => string {
   return (value) =>
-    value === null || value === undefined || !Number.isFinite(value)
-      ? MISSING
-      : format(value).replace('-', '−');
+    value == null || !Number.isFinite(value) ? MISSING : format(value).replace('-', '−');
 }
 
 /** `10,113.04` */
@@ -66,7 +64,7 @@ export const cost = formatter((dollars) => {
 
 /** The class that colours a number by its sign. */
 export function tone(value: MaybeNumber): 'gain' | 'loss' | 'flat' {
-  if (value === null || value === undefined || value === 0) return 'flat';
+  if (value == null || value === 0) return 'flat';
   return value > 0 ? 'gain' : 'loss';
 }
 

@@ -64,8 +64,7 @@ function refusal(jobId: string, why: string): ServiceError {
 }
 
 function rowsOf(reader: Reader, jobId: string, riskFreeRate: number): JobRows {
-  const openings: Opening[] = [];
-  for (const start of outsideStarts(reader, jobId)) openings.push(openingOf(reader, start));
+  const openings = outsideStarts(reader, jobId).map((start) => openingOf(reader, start));
   const universe = parseAgentConfiguration(loadJob(reader, jobId).agentConfig).stock_symbols;
   // With the default benchmark, so that the figures are those of the service.
   const symbols = new Set([...universe, ...symbolsOfJob(reader, jobId), DEFAULT_SYMBOL]);

@@ -200,14 +200,8 @@ function htmlOf(
     .replace(/<noscript>.*?<\/noscript>/s, () => `<noscript>${noScript}</noscript>`);
 }
 
-interface Colours {
-  /** In the order of the entries. */
-  series: string[];
-  benchmark: string;
-}
-
-/** The colours of the curves in light windows. */
-function coloursIn(css: string): Colours {
+/** The colours of the curves in light windows: of the entries in their order, of the benchmark. */
+function coloursIn(css: string) {
   const colour = (name: string) =>
     new RegExp(`\\.${name}\\b[^{]*\\{\\s*color:\\s*light-dark\\((#\\w+)`).exec(css)?.[1];
   const series: string[] = [];
@@ -227,7 +221,7 @@ function spanInWords({ families, common }: Performance): string {
 function previewLines(
   { families, models, benchmark }: Performance,
   known: KnownModels['models'],
-  colours: Colours,
+  colours: ReturnType<typeof coloursIn>,
 ): PreviewLine[] {
   const orders = new Map(known.map(({ family, order }) => [family, order ?? 0]));
   const growthOf = (curve: readonly { date: string; growth: number }[] = []) =>

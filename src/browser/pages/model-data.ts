@@ -1,5 +1,5 @@
 import { csvRows } from '../../basics/csv.ts';
-import { get, getText } from '../api.ts';
+import { get, textOf } from '../api.ts';
 import { h } from '../element.ts';
 import { ownQuery } from '../filters.ts';
 import type { Details, ModelReport, Performance } from '../../api/responses.ts';
@@ -25,7 +25,7 @@ export async function modelData(
   const actions = ownQuery({ model, table: 'actions', format: 'csv' });
   const [performance, csv] = await Promise.all([
     get('/performance', ownQuery({ model, by, details: 'true' }), signal),
-    getText(`/performance${actions}`, signal),
+    textOf(`/performance${actions}`, { signal }),
   ]);
   const { models } = performance;
   if (models.length > 1) return { performance };

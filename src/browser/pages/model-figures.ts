@@ -103,38 +103,6 @@ export function figureColumn({ label, read, format, ...more }: Figure) {
   return numberColumn<ModelReport>(label, read, format, more);
 }
 
-/** What stands side by side, in the order in which it is read. */
-const SIDES = [
-  'total_return',
-  'annualised_return',
-  'excess_return',
-  'profit',
-  'dividends',
-  'annualised_volatility',
-  'sharpe_ratio',
-  'sortino_ratio',
-  'calmar_ratio',
-  'max_drawdown',
-  'expected_shortfall_95',
-  'winning_days_share',
-  'beta',
-  'trades',
-  'commission',
-  'exposure',
-  'turnover',
-  'win_rate',
-  'profit_factor',
-  'expectancy',
-  'cost_usd',
-  'model_days',
-  'failed_model_days',
-];
-
-/** The figures side by side. */
-export function sideFigures(conventions: Conventions): Figure[] {
-  return SIDES.map((name) => figureNamed(conventions, name));
-}
-
 /** All figures of a model that the service names, each with its meaning. */
 export function modelFigures({ report, performance: { conventions } }: ModelData): HTMLElement {
   const { definitions, units } = conventions;

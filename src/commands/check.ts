@@ -46,10 +46,8 @@ export async function check(
   const line = createProgressLine(process.stderr);
   endOnSignals();
   const onProgress = (done: number, total: number) => {
-    const isDone = done >= total;
-    const words = isDone
-      ? 'model-days are done, the file is being read'
-      : `${number(done)} model-days`;
+    const words =
+      done < total ? `${number(done)} model-days` : 'model-days are done, the file is being read';
     line.draw(done, total, words);
   };
   const report = await audit(path, { onProgress }).finally(() => line.clear());

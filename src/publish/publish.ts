@@ -33,19 +33,11 @@ const MANIFEST = 'published.txt';
 const OF_OTHERS = ['.git', 'CNAME'];
 const PARTIAL = '.partial';
 
-/** What came of the files of a folder. */
-interface Written {
-  files: number;
-  bytes: number;
-  changed: number;
-  removed: number;
-}
-
 /**
  * Opens a folder that gets the files of a site and keeps those that have not changed; it is made if
- * it does not exist. Throws a `ServiceError` (`cannot_start`) for
- * one with files that no run of this program has put there, links and FIFOs among them. A run that
- * was killed leaves a folder that the next one completes.
+ * it does not exist. Throws a `ServiceError` (`cannot_start`) for one with files that no run of this
+ * program has put there, links and FIFOs among them. A run that was killed leaves a folder that the
+ * next one completes.
  */
 function openPublishedFolder(folder: string) {
   const manifest = join(folder, MANIFEST);
@@ -64,7 +56,7 @@ function openPublishedFolder(folder: string) {
     if (!path.endsWith(PARTIAL) || !own.has(path.slice(0, -PARTIAL.length)))
       refuse(path, 'publish did not write');
   for (const path of halves) unlinkSync(join(folder, path));
-  const written: Written = { files: 0, bytes: 0, changed: 0, removed: halves.length };
+  const written = { files: 0, bytes: 0, changed: 0, removed: halves.length };
   // What is lost in a power cut is written again by the next run, which compares the content.
   const replace = (path: string, content: string | Buffer) =>
     replaceFile(path, content, { unfinished: path + PARTIAL });
@@ -90,7 +82,7 @@ function openPublishedFolder(folder: string) {
       replace(target, bytes);
       written.changed += 1;
     },
-    /** Removes what was not written this time. */
+    /** Removes what was not written this time. Returns what came of the files. */
     finish() {
       for (const path of before.difference(now)) {
         unlinkSync(join(folder, path));
@@ -126,14 +118,14 @@ const LONGEST_PAGE = '200';
 
 /**
  * Writes the pages of a database into a folder, with what they ask for: the state of one moment,
- * whether or not a service runs. Throws a `ServiceError` where nothing fits the choice, for a
- * folder with other files, and when the signal aborts.
+ * whether or not a service runs. Resolves to what came of the files. Throws a `ServiceError` where
+ * nothing fits the choice, for a folder with other files, and when the signal aborts.
  */
 export async function publish(
   { path, folder, settings, pages }: PublishFrom,
   publication: Publication,
   { signal, onProgress }: Required<Watched>,
-): Promise<Written> {
+) {
   const { title: name } = publication;
   const { respond, mode, close } = respondFrom(path, { name, settings, clock: () => new Date() });
   try {

@@ -233,10 +233,9 @@ function previewLines(
     return { name: family, colour, isDashed: false, growth: growthOf(curve ?? single) };
   });
   let value = 1;
-  const passive = benchmark.curve.map(({ date, daily_return: change }) => {
-    return { date, growth: (value *= 1 + change) };
-  });
+  const growth = new Map(
+    benchmark.curve.map(({ date, daily_return: change }) => [date, (value *= 1 + change)]),
+  );
   const name = `${benchmark.name} (benchmark)`;
-  const growth = growthOf(passive);
   return [...own, { name, colour: colours.benchmark, isDashed: true, growth }];
 }

@@ -8,7 +8,7 @@ import type { Settings } from '../basics/settings.ts';
 
 /** The arguments of a command, as the table of commands declares them. */
 
-export interface Option {
+interface Option {
   /** The placeholder of the value in the help, such as `DATE`; an option without it is a switch. */
   value?: string;
   /** What it does, as a sentence. */

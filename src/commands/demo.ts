@@ -55,7 +55,7 @@ async function simulate(
   const request = { start_date: dates[0], end_date: dates.at(-1) };
   const job = await client.post('/simulate/trigger', request, triggerResponse);
   print(`${job.message}, from ${request.start_date} to ${request.end_date}.`);
-  const status = await followJob(client, job.job_id, { stream: process.stderr, signal });
+  const status = await followJob(client, job.job_id, { signal });
   print(describeEnd(status));
   print(await summaryTable(client, status));
   return status;

@@ -76,16 +76,12 @@ const MAX_SILENCE_MS = 60_000;
 export async function followJob(
   client: Client,
   jobId: string,
-  {
-    stream,
-    signal,
-    isNew = false,
-  }: { stream: NodeJS.WriteStream; signal?: AbortSignal; isNew?: boolean },
+  { signal, isNew = false }: { signal?: AbortSignal; isNew?: boolean },
 ): Promise<Status> {
-  const bar = createProgressLine(stream);
+  const bar = createProgressLine(process.stderr);
   const say = (line: string) => {
     bar.clear();
-    stream.write(`${line}\n`);
+    process.stderr.write(`${line}\n`);
   };
   const path = `/simulate/status/${encodeURIComponent(jobId)}`;
   const printed = new Set<string>();
@@ -154,7 +150,7 @@ async function watchJob(
   jobId: string,
   { waitsForPrices = false, isNew = false }: { waitsForPrices?: boolean; isNew?: boolean } = {},
 ): Promise<number> {
-  const status = await followJob(client, jobId, { stream: process.stderr, isNew });
+  const status = await followJob(client, jobId, { isNew });
   const missing = waitsForPrices ? await datesNotOutYet(client, status) : null;
   if (missing !== null) {
     const warnings = status.warnings?.map(cleanText) ?? [];

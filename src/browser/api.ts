@@ -1,9 +1,9 @@
-import { asArray, asObject, tryParse } from '../basics/json.ts';
+import { asObject, objectsIn, tryParse } from '../basics/json.ts';
 import { publishedFile } from '../basics/published.ts';
 import { isPublished } from './address.ts';
 import { h, newId, on } from './element.ts';
 import { learnOrder } from './look.ts';
-import type { Comparison, KnownModels, Responses } from './responses.ts';
+import type { Comparison, KnownModels, Responses } from '../api/responses.ts';
 import { field, openDialog } from './ui.ts';
 
 const NOT_FOUND = 404;
@@ -37,7 +37,7 @@ export async function get<Path extends keyof Responses>(
   const order = isOrderKnown ? null : getModels().catch(() => null);
   const text = typeof query === 'string' ? query : `?${new URLSearchParams(query)}`;
   const body =
-    path === '/models' ? await getModels() : JSON.parse(await getText(path + text, signal));
+    path === '/models' ? await getModels() : JSON.parse(await textOf(path + text, { signal }));
   if (order) await Promise.race([order, new Promise((go) => setTimeout(go, ORDER_MS))]);
   signal.throwIfAborted();
   return body;
@@ -48,7 +48,7 @@ let asked: Promise<KnownModels> | undefined;
 
 /** One request for all that ask meanwhile. */
 function getModels(): Promise<KnownModels> {
-  return (asked ??= getText('/models')
+  return (asked ??= textOf('/models')
     .then((text) => {
       const known = JSON.parse(text) as KnownModels;
       learnOrder(known.models);
@@ -64,11 +64,6 @@ export function getComparison(query: string, signal: AbortSignal): Promise<Compa
   return get('/comparison', `${query === '' ? '?' : `${query}&`}looks=daily`, signal);
 }
 
-/** The text of what a URL responds to a GET. Rejects as `get` does. */
-export function getText(url: string, signal: AbortSignal | null = null): Promise<string> {
-  return textOf(url, { signal });
-}
-
 /** Starts, cancels or discards a job. Rejects with the reason for which the service refuses it. */
 export async function send<Body>(
   method: 'POST' | 'DELETE',
@@ -80,8 +75,8 @@ export async function send<Body>(
   return JSON.parse(await textOf(url, { method, ...content }));
 }
 
-/** The text of a successful response. */
-async function textOf(url: string, request: RequestInit): Promise<string> {
+/** The text of a successful response. Rejects as `get` does. */
+export async function textOf(url: string, request: RequestInit = {}): Promise<string> {
   const { ok, status, text } = await load(url, request).catch(() => {
     request.signal?.throwIfAborted();
     throw new Error('The server is not responding.', { cause: NO_RESPONSE });
@@ -118,9 +113,7 @@ async function fromFolder(url: string): Promise<Response> {
   if (part === null && model === null) return stored(text);
   const whole = asObject(tryParse(text)) ?? {};
   if (part !== null) return stored(JSON.stringify(whole[part]));
-  const decisions = asArray(whole['decisions'])?.filter(
-    (one) => asObject(one)?.['model'] === model,
-  );
+  const decisions = objectsIn(whole['decisions']).filter((one) => one['model'] === model);
   return Response.json({ ...whole, decisions, next_before: null });
 }
 

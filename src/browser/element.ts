@@ -59,7 +59,7 @@ export function setAttributes(element: Element, attributes: Attributes): void {
     if (name === 'href' && !/^\/(?!\/)/.test(String(value)))
       throw new Error('Cannot link to another site');
     const own = name === 'href' ? hrefOf(String(value)) : value;
-    if (own === false || own === null || own === undefined) element.removeAttribute(name);
+    if (own == null || own === false) element.removeAttribute(name);
     else element.setAttribute(name, own === true ? '' : String(own));
   }
 }
@@ -96,18 +96,18 @@ export function renew(element: Element, ...children: readonly Child[]): void {
     at = next;
   }
   if (focused === null || focused === document.activeElement) return;
-  const alike = [focused, ...element.querySelectorAll(focused.localName)].filter(
+  const alike = [focused, ...element.querySelectorAll(focused.localName)].find(
     (one) =>
       one instanceof HTMLElement &&
       element.contains(one) &&
       one.textContent === focused.textContent,
   );
-  (alike[0] as HTMLElement | undefined)?.focus({ preventScroll: true });
+  (alike as HTMLElement | undefined)?.focus({ preventScroll: true });
 }
 
 function nodesOf(children: readonly Child[]): (Node | string)[] {
   return children
-    .filter((child) => child !== null && child !== undefined && child !== false)
+    .filter((child) => child != null && child !== false)
     .map((child) => (typeof child === 'object' ? child : showLines(String(child))));
 }
 

@@ -12,7 +12,7 @@ import {
   queryWith,
 } from './filters.ts';
 import { byName, count, jobStatusWords, longDate, shortId, shortList } from './format.ts';
-import type { Job, KnownModels } from './responses.ts';
+import type { Job, KnownModels } from '../api/responses.ts';
 import { goTo } from './router.ts';
 import { type Entries, button, field, fillOptions, link, modelBox } from './ui.ts';
 

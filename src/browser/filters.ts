@@ -107,7 +107,7 @@ export function runLink(model: string, family: string): HTMLAnchorElement {
 }
 
 /** The filters of this page as a model's page takes them, followed by its own parameters. */
-function ownQuery(own: Readonly<Record<string, string>> = {}): string {
+export function ownQuery(own: Readonly<Record<string, string>> = {}): string {
   const filters = { ...filtersIn(here().search), models: [] };
   return queryOf(filters, performanceFilterNames, own);
 }

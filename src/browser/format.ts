@@ -1,7 +1,6 @@
 import { repeatIn } from '../basics/runs.ts';
-import { tryParse } from '../basics/json.ts';
 import { duration as inWords } from '../basics/sentences.ts';
-import type { Status } from './responses.ts';
+import type { Status } from '../api/responses.ts';
 
 /**
  * Numbers, dates and names as people read them. A missing one is a dash; a minus sign is U+2212, so
@@ -21,9 +20,7 @@ type MaybeNumber = number | null | undefined;
 
 function formatter(format: (value: number) => string): (value: MaybeNumber) => string {
   return (value) =>
-    value === null || value === undefined || !Number.isFinite(value)
-      ? MISSING
-      : format(value).replace('-', '−');
+    value == null || !Number.isFinite(value) ? MISSING : format(value).replace('-', '−');
 }
 
 /** `10,113.04` */
@@ -67,7 +64,7 @@ export const cost = formatter((dollars) => {
 
 /** The class that colours a number by its sign. */
 export function tone(value: MaybeNumber): 'gain' | 'loss' | 'flat' {
-  if (value === null || value === undefined || value === 0) return 'flat';
+  if (value == null || value === 0) return 'flat';
   return value > 0 ? 'gain' : 'loss';
 }
 
@@ -106,12 +103,6 @@ export function monthOf(date: string): string {
 /** The start of a job's id: enough to tell jobs apart. */
 export function shortId(jobId: string): string {
   return jobId.slice(0, 8);
-}
-
-/** JSON with indentation; any other text as it is. */
-export function prettyJson(text: string): string {
-  const value = tryParse(text);
-  return value === undefined ? text : JSON.stringify(value, null, 2);
 }
 
 /** Names separated by commas. */

@@ -1,6 +1,6 @@
 import { repeatIn } from '../basics/runs.ts';
 import { h, replace, setAttributes, svg } from './element.ts';
-import type { KnownModels } from './responses.ts';
+import type { KnownModels } from '../api/responses.ts';
 import { button } from './ui.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Status } from './responses.ts';
+import type { Status } from '../api/responses.ts';
 import { isFixed, messageOf, viewedFile } from './ui.ts';
 
 /**

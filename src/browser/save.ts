@@ -103,11 +103,12 @@ function standalone(title: string, { drawing, lines }: Drawn): string | null {
     plot,
   );
   drawing.append(whole); // only what is in the page has its looks
-  for (const part of [whole, ...whole.querySelectorAll('*')]) {
+  const parts = [whole, ...whole.querySelectorAll('*')];
+  for (const part of parts) {
     const style = getComputedStyle(part);
     for (const name of LOOKS) part.setAttribute(name, style.getPropertyValue(name));
   }
   whole.remove();
-  for (const part of [whole, ...whole.querySelectorAll('*')]) part.removeAttribute('class');
+  for (const part of parts) part.removeAttribute('class');
   return new XMLSerializer().serializeToString(whole);
 }

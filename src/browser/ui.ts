@@ -105,12 +105,12 @@ export function reasonList(
 }
 
 /** An input with its label and an optional hint. */
-export function field(label: Label, input: HTMLElement, hint?: string): HTMLElement {
+export function field(label: string, input: HTMLElement, hint?: string): HTMLElement {
   const id = newId();
   if (hint !== undefined) input.setAttribute('aria-describedby', id);
   return h(
     'label.field',
-    h('span', ...[label].flat()),
+    h('span', label),
     input,
     hint !== undefined && h('small.quiet', { id }, hint),
   );

@@ -1,13 +1,14 @@
 import { parseArgs } from 'node:util';
 import { dateOf, isCalendarDate } from '../basics/calendar.ts';
 import { ServiceError } from '../basics/domain.ts';
+import { list } from '../basics/sentences.ts';
 import { forTerminal } from '../basics/text.ts';
 import { existsSync } from 'node:fs';
 import type { Settings } from '../basics/settings.ts';
 
 /** The arguments of a command, as the table of commands declares them. */
 
-export interface Option {
+interface Option {
   /** The placeholder of the value in the help, such as `DATE`; an option without it is a switch. */
   value?: string;
   /** What it does, as a sentence. */
@@ -49,11 +50,28 @@ export class WrongUsage extends ServiceError {
   }
 }
 
-/** Throws a `WrongUsage` for a value that is not a whole number within bounds. */
-export function checkWholeNumber(option: string, text: string, most: number): void {
+/**
+ * The whole number of an option; null when it was omitted. Throws a `WrongUsage` for a value that
+ * is none within bounds.
+ */
+export function wholeNumber(option: string, text: string | undefined, most: number): number | null {
+  if (text === undefined) return null;
   const isWithin = /^[1-9]\d*$/.test(text) && Number(text) <= most;
   if (!isWithin)
     throw new WrongUsage(`${option}: expected a whole number from 1 to ${most}, got ${text}`);
+  return Number(text);
+}
+
+/** The word of an option, undefined when it was omitted. Throws a `WrongUsage` for another word. */
+export function oneOf<Word extends string>(
+  option: string,
+  words: readonly Word[],
+  text: string | undefined,
+): Word | undefined {
+  const word = words.find((own) => own === text);
+  if (text !== undefined && word === undefined)
+    throw new WrongUsage(`${option} is one of ${list(words)}, not ${JSON.stringify(text)}`);
+  return word;
 }
 
 /** Throws a `WrongUsage` for a range of dates that is not one, or not of the past. */

@@ -23,7 +23,7 @@ import { timestamp } from '../basics/calendar.ts';
 import { makeFolder } from '../database/storage/files.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { ownDatabase, resetNote } from './arguments.ts';
-import { describeCopy, writeStoppably } from './terminal.ts';
+import { counted, size, writeStoppably } from './terminal.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
 import { forTerminal } from '../basics/text.ts';
 
@@ -64,8 +64,7 @@ function refusal(jobId: string, why: string): ServiceError {
 }
 
 function rowsOf(reader: Reader, jobId: string, riskFreeRate: number): JobRows {
-  const openings: Opening[] = [];
-  for (const start of outsideStarts(reader, jobId)) openings.push(openingOf(reader, start));
+  const openings = outsideStarts(reader, jobId).map((start) => openingOf(reader, start));
   const universe = parseAgentConfiguration(loadJob(reader, jobId).agentConfig).stock_symbols;
   // With the default benchmark, so that the figures are those of the service.
   const symbols = new Set([...universe, ...symbolsOfJob(reader, jobId), DEFAULT_SYMBOL]);
@@ -104,6 +103,17 @@ export async function backup(
         : await packageJob({ path, jobId, target, riskFreeRate }, watched);
     return describeCopy(target, summary);
   });
+}
+
+/** A copied database, and what is in it. */
+function describeCopy(
+  path: string,
+  { bytes, jobs, modelDays, positions, bars }: BackupSummary,
+): string {
+  return (
+    `${forTerminal(path)}: ${size(bytes)}, ${counted(jobs, 'job')}, ${counted(modelDays, 'model-day')}, ` +
+    `${counted(positions, 'position')}, ${counted(bars, 'price bar')}\n`
+  );
 }
 
 /** Beside the database, named after the time. */

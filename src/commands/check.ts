@@ -1,16 +1,17 @@
 import { statSync } from 'node:fs';
-import { counted, createProgressLine, findings, listed, number, size } from './terminal.ts';
+import { counted, createProgressLine, number, size } from './terminal.ts';
 import { audit, isSound } from '../verify/audit.ts';
-import type { AuditReport } from '../verify/replay.ts';
+import type { AuditReport, Finding } from '../verify/replay.ts';
+import type { Listed } from '../basics/domain.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { tablesInManifest } from '../database/manifest.ts';
 import { readSettings } from '../basics/settings.ts';
 import { linesOf } from '../basics/sentences.ts';
 import { forTerminal } from '../basics/text.ts';
-import type { Meaning } from '../database/schema/price-conditions.ts';
-import { WrongUsage, ownDatabase } from './arguments.ts';
+import { type Meaning, meanings } from '../database/schema/price-conditions.ts';
+import { oneOf, WrongUsage, ownDatabase } from './arguments.ts';
 import { importFile } from '../prices/import.ts';
-import { describeRefused, meaningIn, withProgress } from './import-prices.ts';
+import { describeRefused, withProgress } from './import-prices.ts';
 
 /** What the replay of a ledger says besides its findings, as lines for the terminal. */
 function describeReplay(report: AuditReport): string {
@@ -38,17 +39,15 @@ export async function check(
   file: string | undefined,
   { replay, prices, as }: { replay: boolean; prices: readonly string[]; as: string | undefined },
 ): Promise<number> {
-  const said = meaningIn(as);
+  const said = oneOf('--as', meanings, as);
   if (said !== undefined && prices.length === 0)
     throw new WrongUsage('--as says what the files of --prices are; give at least one');
   const path = file ?? ownDatabase(readSettings(process.env));
   const line = createProgressLine(process.stderr);
   endOnSignals();
   const onProgress = (done: number, total: number) => {
-    const isDone = done >= total;
-    const words = isDone
-      ? 'model-days are done, the file is being read'
-      : `${number(done)} model-days`;
+    const words =
+      done < total ? `${number(done)} model-days` : 'model-days are done, the file is being read';
     line.draw(done, total, words);
   };
   const report = await audit(path, { onProgress }).finally(() => line.clear());
@@ -125,4 +124,31 @@ function describe(path: string, report: AuditReport, tables: number | null): str
     stale.remedy !== '' && `    ${forTerminal(stale.remedy)}`,
     '',
   ]).join('\n');
+}
+
+/** At most this many items of a list are printed; the others are counted. */
+const MAX_PRINTED = 200;
+
+/** What was found in model-days, below a title. */
+function findings(title: string, list: Listed<Finding>): string[] {
+  return listed(title, list, ({ model, date, sessionId, status, sentences }) => {
+    const session =
+      sessionId === null
+        ? ''
+        : ` (session ${sessionId}${status === 'active' ? '' : `, ${status}`})`;
+    return [`${model} ${date}${session}`, ...sentences.map((sentence) => `  ${sentence}`)];
+  });
+}
+
+/** A title with the number, and a bounded number of items below it; nothing when there are none. */
+function listed<Item>(
+  title: string,
+  { first, total }: Listed<Item>,
+  wordsOf: (item: Item) => string[],
+): string[] {
+  if (total === 0) return [];
+  const printed = first.slice(0, MAX_PRINTED);
+  const more = total > printed.length ? [`and ${number(total - printed.length)} more`] : [];
+  const lines = [...printed.flatMap(wordsOf), ...more].map((text) => `    ${forTerminal(text)}`);
+  return [`  ${title}: ${number(total)}`, ...lines];
 }

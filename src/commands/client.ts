@@ -16,18 +16,8 @@ const PASSING_STATUSES = new Set([429, 502, 503, 504]);
 /** How much of the service's words an error repeats: a refusal may name several fields. */
 const MAX_QUOTED_LENGTH = 500;
 
-/**
- * Talks to a running service as any client would. Its errors are one line that a terminal can show.
- */
-export interface Client {
-  /** The JSON of the response, checked. */
-  get<Schema extends v.GenericSchema>(path: string, schema: Schema): Promise<v.InferOutput<Schema>>;
-  post<Schema extends v.GenericSchema>(
-    path: string,
-    body: unknown,
-    schema: Schema,
-  ): Promise<v.InferOutput<Schema>>;
-}
+/** Talks to a running service as any client would. */
+export type Client = ReturnType<typeof createClient>;
 
 /** Thrown when no response comes, or one that says to try again later. */
 export class Unavailable extends ServiceError {
@@ -49,9 +39,10 @@ export class Refused extends ServiceError {
 }
 
 /**
- * Throws error responses with the service's own words. `token` is null when the service needs none.
+ * Resolves to the JSON of a response, checked; throws error responses with the service's own words,
+ * as one line that a terminal can show. `token` is null when the service needs none.
  */
-export function createClient(baseUrl: string, token: string | null): Client {
+export function createClient(baseUrl: string, token: string | null) {
   const base = baseUrl.replace(/\/+$/, '');
   const access = token === null ? {} : { authorization: `Bearer ${token}` };
   const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: Infinity, isDirect: true } as const;
@@ -81,8 +72,9 @@ export function createClient(baseUrl: string, token: string | null): Client {
     );
   };
   return {
-    get: (path, schema) => ask('GET', path, { schema }),
-    post: (path, content, schema) =>
+    get: <Schema extends v.GenericSchema>(path: string, schema: Schema) =>
+      ask('GET', path, { schema }),
+    post: <Schema extends v.GenericSchema>(path: string, content: unknown, schema: Schema) =>
       ask('POST', path, {
         schema,
         headers: { 'content-type': 'application/json' },

@@ -5,14 +5,7 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import { stackTraceOf } from '../basics/log.ts';
 import { forTerminal, showLines } from '../basics/text.ts';
 import { VERSION } from '../basics/version.ts';
-import {
-  asksForHelp,
-  quoted,
-  readArguments,
-  WrongUsage,
-  type Option,
-  type Positionals,
-} from './arguments.ts';
+import { asksForHelp, quoted, readArguments, WrongUsage, type Positionals } from './arguments.ts';
 import { commands, type Command } from './table.ts';
 import { PROGRAM_NAME } from '../basics/program.ts';
 
@@ -40,9 +33,9 @@ export function commandHelp(
   name: string,
   { summary, details, options, positionals, example }: Command,
 ): string {
-  const rows = Object.entries(options).map(([option, declared]) => [
-    spell(option, declared),
-    declared.isRequired ? `${declared.text} Required.` : declared.text,
+  const rows = Object.entries(options).map(([option, { value, text, isRequired }]) => [
+    value === undefined ? `--${option}` : `--${option} ${value}`,
+    isRequired ? `${text} Required.` : text,
   ]);
   return [
     `Usage: ${PROGRAM_NAME} ${name} [OPTIONS]${argumentsOf(positionals)}`,
@@ -58,23 +51,11 @@ export function commandHelp(
   ].join('\n');
 }
 
-/**
- * The line after a usage error that points to the command's help page, or for null to the general
- * one.
- */
-function helpHint(name: string | null): string {
-  return `Run "${PROGRAM_NAME} ${name === null ? '' : `${name} `}--help" to see what it takes.`;
-}
-
 function argumentsOf(positionals: Positionals | undefined): string {
   if (positionals === undefined) return '';
   const { name, least, most } = positionals;
   const some = most === Infinity ? `${name}...` : name;
   return least > 0 ? ` ${some}` : ` [${some}]`;
-}
-
-function spell(name: string, { value }: Option): string {
-  return value === undefined ? `--${name}` : `--${name} ${value}`;
 }
 
 function columns(rows: readonly (readonly string[])[]): string[] {
@@ -140,7 +121,7 @@ export async function runCommandLine([first = 'serve', ...others]: readonly stri
   // A leading option belongs to the default command.
   const [name, args] = first.startsWith('-') ? ['serve', [first, ...others]] : [first, others];
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) return refuse(`There is no command ${JSON.stringify(name)}.`, null);
+  if (command === undefined) return refuse(`There is no command ${JSON.stringify(name)}.`);
   if (asksForHelp(args)) return print(commandHelp(name, command));
   try {
     const given = readArguments(args, command);
@@ -184,11 +165,14 @@ function helpOrRefuse(option: string, [name = '', ...others]: string[]): number 
     return print(commandHelp(name, command));
   const surplus = quoted([name, ...others]);
   const problem = isHelp ? `There is no help for` : `${option} takes no argument`;
-  return refuse(`${problem} ${surplus}.`, null);
+  return refuse(`${problem} ${surplus}.`);
 }
 
-function refuse(problem: string, name: string | null): number {
-  process.stderr.write(`${forTerminal(problem)} ${helpHint(name)}\n`);
+/** Prints a usage error, and points to the help page of the command, or without one to the general. */
+function refuse(problem: string, name = ''): number {
+  const help = name === '' ? '--help' : `${name} --help`;
+  const hint = `Run "${PROGRAM_NAME} ${help}" to see what it takes.`;
+  process.stderr.write(`${forTerminal(problem)} ${hint}\n`);
   return WRONG_USAGE;
 }
 

@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { addDays, dateOf, weekdaysBefore } from '../basics/calendar.ts';
+import type { Status } from '../api/responses.ts';
 import { performanceResponse } from '../api/performance-response.ts';
 import { triggerResponse } from '../api/trigger.ts';
 import { ownToken } from '../http/access.ts';
 import { DEFAULT_CONFIGURATION_PATH, readSettings, type Settings } from '../basics/settings.ts';
 import { cleanText } from '../basics/text.ts';
 import { type Client, createClient } from './client.ts';
-import { describeEnd, followJob, type JobStatusResponse } from './trigger.ts';
-import { alignColumns, signed } from './terminal.ts';
+import { describeEnd, followJob } from './trigger.ts';
+import { alignColumns } from './terminal.ts';
 
 const DEMO_WEEKDAYS = 60;
 /** Its own models, unless the user has merged a configuration. */
@@ -27,7 +28,7 @@ export async function demo(): Promise<void> {
   const settings = readSettings(process.env);
   if (settings.configurationPath === DEFAULT_CONFIGURATION_PATH && existsSync(DEMO_CONFIGURATION))
     process.env['RUNTIME_CONFIG_PATH'] = DEMO_CONFIGURATION;
-  process.env['API_PORT'] = String(await choosePort(Number(process.env['API_PORT'] || 8080)));
+  process.env['API_PORT'] = String(await choosePort(settings.apiPort));
   const token = ownToken(settings);
   const { serve } = await import('./serve.ts');
   const { port } = await serve();
@@ -48,13 +49,13 @@ async function simulate(
   client: Client,
   { maxSimulationDays }: Settings,
   signal: AbortSignal,
-): Promise<JobStatusResponse> {
+): Promise<Status> {
   const all = weekdaysBefore(dateOf(new Date()), DEMO_WEEKDAYS);
   const dates = all.filter((date) => date > addDays(all.at(-1) ?? date, -maxSimulationDays));
   const request = { start_date: dates[0], end_date: dates.at(-1) };
   const job = await client.post('/simulate/trigger', request, triggerResponse);
   print(`${job.message}, from ${request.start_date} to ${request.end_date}.`);
-  const status = await followJob(client, job.job_id, { stream: process.stderr, signal });
+  const status = await followJob(client, job.job_id, { signal });
   print(describeEnd(status));
   print(await summaryTable(client, status));
   return status;
@@ -74,10 +75,7 @@ async function choosePort(wanted: number): Promise<number> {
   return wanted;
 }
 
-async function summaryTable(
-  client: Client,
-  { job_id, models }: JobStatusResponse,
-): Promise<string> {
+async function summaryTable(client: Client, { job_id, models }: Status): Promise<string> {
   const path = `/performance?job_id=${job_id}`;
   const { models: all } = await client.get(path, performanceResponse);
   const rows = models.flatMap((model) =>
@@ -96,13 +94,16 @@ function dollars(value: number): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 }
 
+/** With a plus sign for a gain, as on the pages; none where the text shows only zeros. */
 function percent(fraction: number | null): string {
-  return fraction === null ? '' : `${signed(fraction, (fraction * 100).toFixed(2))} %`;
+  if (fraction === null) return '';
+  const text = (fraction * 100).toFixed(2);
+  return fraction > 0 && /[1-9]/.test(text) ? `+${text} %` : `${text} %`;
 }
 
 function nextSteps(
   baseUrl: string,
-  { status, isGuarded }: { status: JobStatusResponse; isGuarded: boolean },
+  { status, isGuarded }: { status: Status; isGuarded: boolean },
 ): string {
   const { job_id, models, date_range } = status;
   const day = new URLSearchParams({

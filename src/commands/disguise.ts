@@ -13,7 +13,7 @@ import {
 import { count, linesOf, list } from '../basics/sentences.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
-import { checkRange, checkWholeNumber, WrongUsage, ownDatabase } from './arguments.ts';
+import { checkRange, wholeNumber, WrongUsage, ownDatabase } from './arguments.ts';
 import { counted, writeStoppably } from './terminal.ts';
 
 const DEFAULT_NAME = 'control';
@@ -45,10 +45,10 @@ function readMarket(
   checkRange(from, to);
   if (seed === '' || seed.length > MAX_SEED_LENGTH)
     throw new WrongUsage(`--seed: expected 1 to ${MAX_SEED_LENGTH} characters`);
-  if (weeks !== undefined) checkWholeNumber('--weeks', weeks, MAX_WEEKS);
+  const shift = wholeNumber('--weeks', weeks, MAX_WEEKS);
   if (!isMask(mask))
     throw new WrongUsage(`--mask: expected ${masks.slice(0, -1).join(', ')} or both, not ${mask}`);
-  if (mask === 'symbols' && weeks !== undefined)
+  if (mask === 'symbols' && shift !== null)
     throw new WrongUsage('--weeks: --mask symbols keeps the real dates; leave one of them out');
   const { issues: [problem] = [] } = v.safeParse(signatureSchema, name);
   if (problem !== undefined) throw new WrongUsage(`--name: ${problem.message}`);
@@ -59,7 +59,6 @@ function readMarket(
   const { configurationPath, openaiApiBase } = settings;
   const configuration = readConfiguration(configurationPath, openaiApiBase);
   const terms = agentConfigurationFor(configuration, universe ?? null, configurationPath);
-  const shift = weeks === undefined ? null : Number(weeks);
   return { key: drawKey(seed, terms.stock_symbols, { weeks: shift, from, mask }), from, to, name };
 }
 

@@ -11,7 +11,7 @@ import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
 import { count, didYouMean, linesOf, list } from '../basics/sentences.ts';
 import { readSettings, type Settings } from '../basics/settings.ts';
 import { nasdaq100 } from '../basics/configuration-schema.ts';
-import { checkRange, checkWholeNumber, WrongUsage, resetNote } from './arguments.ts';
+import { checkRange, wholeNumber, WrongUsage, resetNote } from './arguments.ts';
 import { createProgressLine } from './terminal.ts';
 
 const SOMETHING_MISSING = 1;
@@ -42,11 +42,7 @@ interface Outcome {
   decided: readonly string[];
 }
 
-type Download = (
-  context: PriceContext,
-  request: DownloadRequest,
-  options: { signal: AbortSignal; onProgress: NonNullable<PriceRequest['onProgress']> },
-) => Promise<Outcome>;
+type Watched = Pick<PriceRequest, 'signal' | 'onProgress'>;
 
 /**
  * The command `download-prices`: supplies missing prices as a job does, without a job, or with
@@ -60,7 +56,7 @@ export async function downloadPrices(args: Arguments): Promise<number> {
   const request = readRequest(args, settings);
   if (!hasPriceProvider(settings))
     throw new ServiceError('cannot_start', `Cannot download prices: ${NO_PRICE_PROVIDER}`);
-  const download: Download = args.dividends ? dividendsByCommand : pricesByCommand;
+  const download = args.dividends ? dividendsByCommand : pricesByCommand;
   const database = openDatabase(settings.databasePath);
   const line = createProgressLine(process.stderr);
   const stopping = new AbortController();
@@ -90,10 +86,10 @@ export async function downloadPrices(args: Arguments): Promise<number> {
 async function pricesByCommand(
   context: PriceContext,
   { dates, symbols, limit }: DownloadRequest,
-  options: Parameters<Download>[2],
+  watched: Watched,
 ): Promise<Outcome> {
   const settings = { ...context.settings, autoDownloadPriceData: true };
-  const wanted = { dates, universe: symbols, models: [], downloadsLeft: limit, ...options };
+  const wanted = { dates, universe: symbols, models: [], downloadsLeft: limit, ...watched };
   const supply = await supplyPrices({ ...context, settings }, { ...wanted, waitsForHistory: true });
   const missing = new Set(supply.dates.flatMap((date) => date.missing));
   return {
@@ -107,9 +103,9 @@ async function pricesByCommand(
 async function dividendsByCommand(
   context: PriceContext,
   { symbols, from, to, limit }: DownloadRequest,
-  options: Parameters<Download>[2],
+  watched: Watched,
 ): Promise<Outcome> {
-  const request = { symbols, from, to, downloadsLeft: limit, ...options };
+  const request = { symbols, from, to, downloadsLeft: limit, ...watched };
   const { report, warnings, missing } = await supplyDividends(context, request);
   const { downloaded, wanted } = report;
   const lines = [
@@ -135,7 +131,7 @@ function readRequest(
   { configurationPath, openaiApiBase }: Settings,
 ): DownloadRequest {
   checkRange(from, to);
-  if (limit !== undefined) checkWholeNumber('--limit', limit, MAX_DOWNLOADS);
+  const most = wholeNumber('--limit', limit, MAX_DOWNLOADS);
   const named =
     symbols === undefined
       ? [...readConfiguration(configurationPath, openaiApiBase).agent_config.stock_symbols]
@@ -148,7 +144,6 @@ function readRequest(
   }
   const dates = weekdays(from, to);
   if (dates.length === 0) throw new WrongUsage(`${from} to ${to} has no weekday`);
-  const most = limit === undefined ? null : Number(limit);
   return { from, to, dates, symbols: [...new Set(named)], limit: most };
 }
 

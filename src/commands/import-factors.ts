@@ -5,7 +5,7 @@ import { readSettings } from '../basics/settings.ts';
 import { forTerminal, unprintableIn } from '../basics/text.ts';
 import { type CommandDatabase, openDatabase } from '../database/database.ts';
 import { factorNames, RISK_FREE, storeFactors, type FactorReturn } from '../database/factors.ts';
-import { WrongUsage, resetNote } from './arguments.ts';
+import { oneOf, resetNote } from './arguments.ts';
 import { counted } from './terminal.ts';
 import { invalidFile } from '../prices/files/content.ts';
 import { dashedDate, readLines } from '../prices/files/lines.ts';
@@ -105,18 +105,15 @@ const MAX_FACTORS = 20;
 /** The command `import-factors FILE...`: 0 when every file was imported, otherwise 1. */
 export async function importFactors(
   paths: readonly string[],
-  { unit = 'percent' }: { unit?: string | undefined },
+  given: { unit?: string | undefined },
 ): Promise<number> {
-  if (!Object.hasOwn(units, unit))
-    throw new WrongUsage(
-      `--unit is one of ${list(Object.keys(units))}, not ${JSON.stringify(unit)}`,
-    );
+  const unit = oneOf('--unit', Object.keys(units) as FactorUnit[], given.unit) ?? 'percent';
   const settings = readSettings(process.env);
   const database = openDatabase(settings.databasePath);
   let imported = 0;
   for (const path of paths)
     try {
-      process.stdout.write(await importOne(database, path, unit as FactorUnit));
+      process.stdout.write(await importOne(database, path, unit));
       imported += 1;
     } catch (error) {
       process.stderr.write(

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { type Meaning, meanings } from '../database/schema/price-conditions.ts';
+import { meanings } from '../database/schema/price-conditions.ts';
 import { type CommandDatabase, openDatabase } from '../database/database.ts';
 import { messageOf } from '../basics/domain.ts';
 import { contradictionsInWords, nightInWords, type Taken } from '../prices/files/meaning.ts';
@@ -9,7 +9,7 @@ import type { ImportOptions } from '../prices/store-staged.ts';
 import { linesOf, list } from '../basics/sentences.ts';
 import { readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
-import { WrongUsage, resetNote } from './arguments.ts';
+import { oneOf, resetNote } from './arguments.ts';
 import { counted, createProgressLine, number } from './terminal.ts';
 
 const NOT_ALL_IMPORTED = 1;
@@ -28,7 +28,7 @@ export async function importPrices(
   paths: readonly string[],
   { as }: { as?: string | undefined },
 ): Promise<number> {
-  const said = meaningIn(as);
+  const said = oneOf('--as', meanings, as);
   return importEach(paths, async (database, path) => {
     const summary = await withProgress(path, (watched) =>
       importFile(database, path, { ...watched, as: said }),
@@ -67,14 +67,6 @@ export async function importEach(
     );
   }
   return filesImported === paths.length ? 0 : NOT_ALL_IMPORTED;
-}
-
-/** What `--as` says. Throws a `WrongUsage` for another word. */
-export function meaningIn(as: string | undefined): Meaning | undefined {
-  const said = meanings.find((meaning) => meaning === as);
-  if (as !== undefined && said === undefined)
-    throw new WrongUsage(`--as is one of ${list(meanings)}, not ${JSON.stringify(as)}`);
-  return said;
 }
 
 /** Does the work of an import, and prints the progress and the first rows that are refused. */

@@ -100,7 +100,7 @@ export async function serve(): Promise<Service> {
     log,
     clock,
     accessTokens,
-    pages: builtPages(),
+    pages: PAGES,
     get agentProgram() {
       return agentProgram();
     },
@@ -182,7 +182,7 @@ export async function view(path: string): Promise<void> {
   const settings = readSettings(process.env);
   const log = createStderrLog(settings.logLevel);
   const accessTokens = readAccessTokens(settings);
-  const shown = { path, name: basename(path), pages: builtPages(), clock: () => new Date() };
+  const shown = { path, name: basename(path), pages: PAGES, clock: () => new Date() };
   const { port, mode, stop } = await startView({ ...shown, settings, log, accessTokens });
   stopOnSignal(stop, log);
   const facts = { version: VERSION, port, mode, view: path, accessTokens: accessTokens.length };

@@ -33,6 +33,12 @@ const as = {
   text: 'What the prices are: raw, split-adjusted or total-return. Default: detected.',
 };
 
+const to = { value: 'DATE', text: 'Last date.', isRequired: true } as const;
+
+const files = { name: 'FILE', least: 1, most: Infinity };
+const oneFile = { ...files, most: 1 };
+const perhapsFile = { ...oneFile, least: 0 };
+
 /** Each command loads its own modules, so help and healthcheck never open a database. */
 export const commands: Record<string, Command> = {
   serve: command({
@@ -63,7 +69,7 @@ export const commands: Record<string, Command> = {
       'Exit code 0 if every file had something to import, otherwise 1. Formats: docs/prices.md.',
     ],
     options: { as },
-    positionals: { name: 'FILE', least: 1, most: Infinity },
+    positionals: files,
     example: 'import-prices --as raw prices.jsonl more.csv.gz dividends.csv',
     run: async ({ rest, values }) =>
       (await import('./import-prices.ts')).importPrices(rest, values),
@@ -74,7 +80,7 @@ export const commands: Record<string, Command> = {
       '- is standard input. Bad rows are skipped. Exit codes as import-prices. See docs/documents.md.',
     ],
     options: {},
-    positionals: { name: 'FILE', least: 1, most: Infinity },
+    positionals: files,
     example: 'import-documents filings.jsonl news.json.gz',
     run: async ({ rest }) => (await import('./import-documents.ts')).importDocuments(rest),
   }),
@@ -85,7 +91,7 @@ export const commands: Record<string, Command> = {
       'Exit code 0 if every file was imported, otherwise 1. See docs/figures.md.',
     ],
     options: { unit: { value: 'UNIT', text: 'percent or fraction. Default: percent.' } },
-    positionals: { name: 'FILE', least: 1, most: Infinity },
+    positionals: files,
     example: 'import-factors F-F_Research_Data_5_Factors_2x3_daily.CSV',
     run: async ({ rest, values }) =>
       (await import('./import-factors.ts')).importFactors(rest, values),
@@ -98,7 +104,7 @@ export const commands: Record<string, Command> = {
     ],
     options: {
       from: { value: 'DATE', text: 'First date, YYYY-MM-DD.', isRequired: true },
-      to: { value: 'DATE', text: 'Last date.', isRequired: true },
+      to,
       symbols: { value: 'A,B,...', text: 'Default: the universe of the configuration.' },
       limit: { value: 'N', text: 'At most N downloads, those that complete the most dates.' },
       dividends: { text: 'Download dividends instead, a request per symbol.' },
@@ -115,7 +121,7 @@ export const commands: Record<string, Command> = {
     options: {
       seed: { value: 'S', text: 'Makes the key: keep both away from models.', isRequired: true },
       from: { value: 'DATE', text: 'First date of the prices, YYYY-MM-DD.', isRequired: true },
-      to: { value: 'DATE', text: 'Last date.', isRequired: true },
+      to,
       out: { value: 'FOLDER', text: 'Where to write; new or empty.', isRequired: true },
       mask: { value: 'WHAT', text: 'What to hide: symbols, dates or both. Default: both.' },
       weeks: { value: 'N', text: 'How far to shift dates back. Default: drawn from the seed.' },
@@ -162,7 +168,7 @@ export const commands: Record<string, Command> = {
       'overwritten. Exit code 0, or 1 on failure, which leaves no files behind.',
     ],
     options: { job: { value: 'JOB-ID', text: 'Only this job, verifiable: see docs/verify.md.' } },
-    positionals: { name: 'FILE', least: 0, most: 1 },
+    positionals: perhapsFile,
     example: 'backup before-upgrade.db',
     run: async ({ values, rest }) => (await import('./backup.ts')).backup(rest[0], values),
   }),
@@ -173,7 +179,7 @@ export const commands: Record<string, Command> = {
       'DEPLOYMENT_MODE says which database. Exit code 0, or 1 with nothing changed.',
     ],
     options: {},
-    positionals: { name: 'FILE', least: 1, most: 1 },
+    positionals: oneFile,
     example: 'restore before-upgrade.db',
     run: async ({ rest: [file = ''] }) => (await import('./backup.ts')).restore(file),
   }),
@@ -192,7 +198,7 @@ export const commands: Record<string, Command> = {
       },
       as,
     },
-    positionals: { name: 'FILE', least: 0, most: 1 },
+    positionals: perhapsFile,
     example: 'check --replay before-upgrade.db',
     run: async ({ values, rest }) => (await import('./check.ts')).check(rest[0], values),
   }),
@@ -203,7 +209,7 @@ export const commands: Record<string, Command> = {
       'which may be running: new results appear. Ends with SIGTERM or Ctrl-C.',
     ],
     options: {},
-    positionals: { name: 'FILE', least: 1, most: 1 },
+    positionals: oneFile,
     example: 'view paper.db',
     run: async ({ rest: [file = ''] }) => (await import('./serve.ts')).view(file),
   }),

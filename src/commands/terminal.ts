@@ -1,9 +1,8 @@
 import { fstatSync, writeFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
-import type { BackupSummary, Watched } from '../database/backup.ts';
+import type { Watched } from '../database/backup.ts';
 import { forTerminal } from '../basics/text.ts';
-import { codeOf, type Listed } from '../basics/domain.ts';
-import type { Finding } from '../verify/replay.ts';
+import { codeOf } from '../basics/domain.ts';
 
 const BYTES_PER_KB = 1_000;
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
@@ -24,25 +23,6 @@ export function size(bytes: number): string {
   let unit = 0;
   for (; value >= BYTES_PER_KB && unit < UNITS.length - 1; unit += 1) value /= BYTES_PER_KB;
   return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
-}
-
-/**
- * A change as text with a plus sign for a gain, as on the pages; none where the text shows only
- * zeros.
- */
-export function signed(change: number | null, text: string): string {
-  return change !== null && change > 0 && /[1-9]/.test(text) ? `+${text}` : text;
-}
-
-/** A copied database, and what is in it. */
-export function describeCopy(
-  path: string,
-  { bytes, jobs, modelDays, positions, bars }: BackupSummary,
-): string {
-  return (
-    `${forTerminal(path)}: ${size(bytes)}, ${counted(jobs, 'job')}, ${counted(modelDays, 'model-day')}, ` +
-    `${counted(positions, 'position')}, ${counted(bars, 'price bar')}\n`
-  );
 }
 
 /** Rows as lines of aligned columns: the first to the left, figures to the right. */
@@ -93,15 +73,7 @@ const BAR_WIDTH = 30;
 const DEFAULT_COLUMNS = 80;
 
 /** A bar with percent and a text at the bottom of a terminal; nothing is drawn elsewhere. */
-interface ProgressLine {
-  draw(done: number, total: number, text: string): void;
-  /** Removes the line, so that something else can be printed. */
-  clear(): void;
-  /** Keeps the last state on the screen and moves to the next line. */
-  end(): void;
-}
-
-export function createProgressLine(stream: Output & { columns?: number }): ProgressLine {
+export function createProgressLine(stream: Output & { columns?: number }) {
   let drawn = '';
   const write = (line: string) => {
     // Wrapping is off meanwhile: characters may be wider than their count.
@@ -110,9 +82,11 @@ export function createProgressLine(stream: Output & { columns?: number }): Progr
   };
   return {
     // Some terminals report 0 columns when they do not know theirs.
-    draw: (done, total, text) =>
+    draw: (done: number, total: number, text: string) =>
       write(progressBar(done, total, text).slice(0, (stream.columns || DEFAULT_COLUMNS) - 1)),
+    /** Removes the line, so that something else can be printed. */
     clear: () => write(''),
+    /** Keeps the last state on the screen and moves to the next line. */
     end() {
       if (stream.isTTY && drawn !== '') stream.write('\n');
       drawn = '';
@@ -125,33 +99,6 @@ export function progressBar(done: number, total: number, text: string): string {
   const filled = Math.round(share * BAR_WIDTH);
   const percent = `${Math.floor(share * 100)}`.padStart(3);
   return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${percent} % ${forTerminal(text)}`;
-}
-
-/** At most this many items of a list are printed; the others are counted. */
-const MAX_PRINTED = 200;
-
-/** What was found in model-days, below a title. */
-export function findings(title: string, list: Listed<Finding>): string[] {
-  return listed(title, list, ({ model, date, sessionId, status, sentences }) => {
-    const session =
-      sessionId === null
-        ? ''
-        : ` (session ${sessionId}${status === 'active' ? '' : `, ${status}`})`;
-    return [`${model} ${date}${session}`, ...sentences.map((sentence) => `  ${sentence}`)];
-  });
-}
-
-/** A title with the number, and a bounded number of items below it; nothing when there are none. */
-export function listed<Item>(
-  title: string,
-  { first, total }: Listed<Item>,
-  linesOf: (item: Item) => string[],
-): string[] {
-  if (total === 0) return [];
-  const printed = first.slice(0, MAX_PRINTED);
-  const more = total > printed.length ? [`and ${number(total - printed.length)} more`] : [];
-  const lines = [...printed.flatMap(linesOf), ...more].map((text) => `    ${forTerminal(text)}`);
-  return [`  ${title}: ${number(total)}`, ...lines];
 }
 
 /** The exit code of a command stopped by SIGINT, as shells number it. */

@@ -1,4 +1,4 @@
-import type * as v from 'valibot';
+import type { Status, TriggerResponse } from '../api/responses.ts';
 import { ServiceError, skipReasons } from '../basics/domain.ts';
 import { NOT_OUT_YET } from '../prices/warnings.ts';
 import { triggerResponse } from '../api/trigger.ts';
@@ -25,13 +25,11 @@ import { createProgressLine } from './terminal.ts';
 
 /** Creates a job on a running service, and follows one to its end. */
 
-export type JobStatusResponse = v.InferOutput<typeof statusResponse>;
-
 /** Failed model-days that are named at the end; a job may have thousands. */
 const MAX_NAMED_FAILURES = 50;
 
 /** The dates whose model-days have all ended, each as a line. */
-export function finishedDates({ date_range, details }: JobStatusResponse): string[] {
+export function finishedDates({ date_range, details }: Status): string[] {
   const byDate = Map.groupBy(details, ({ date }) => date);
   return date_range.flatMap((date) => {
     const ended = byDate.get(date) ?? [];
@@ -49,7 +47,7 @@ export function finishedDates({ date_range, details }: JobStatusResponse): strin
  * The result of a job in lines without control characters: its status, why it or its model-days
  * failed, its warnings.
  */
-export function describeEnd(job: JobStatusResponse): string {
+export function describeEnd(job: Status): string {
   const { status, total_duration_seconds, error, warnings, details } = job;
   const failures = details
     .filter((detail) => detail.status === 'failed')
@@ -78,16 +76,12 @@ const MAX_SILENCE_MS = 60_000;
 export async function followJob(
   client: Client,
   jobId: string,
-  {
-    stream,
-    signal,
-    isNew = false,
-  }: { stream: NodeJS.WriteStream; signal?: AbortSignal; isNew?: boolean },
-): Promise<JobStatusResponse> {
-  const bar = createProgressLine(stream);
+  { signal, isNew = false }: { signal?: AbortSignal; isNew?: boolean },
+): Promise<Status> {
+  const bar = createProgressLine(process.stderr);
   const say = (line: string) => {
     bar.clear();
-    stream.write(`${line}\n`);
+    process.stderr.write(`${line}\n`);
   };
   const path = `/simulate/status/${encodeURIComponent(jobId)}`;
   const printed = new Set<string>();
@@ -118,7 +112,7 @@ async function askPatiently(
   client: Client,
   path: string,
   onSilence: (problem: string) => void,
-): Promise<JobStatusResponse> {
+): Promise<Status> {
   const silentSince = performance.now();
   for (let tries = 1; ; tries += 1) {
     try {
@@ -156,7 +150,7 @@ async function watchJob(
   jobId: string,
   { waitsForPrices = false, isNew = false }: { waitsForPrices?: boolean; isNew?: boolean } = {},
 ): Promise<number> {
-  const status = await followJob(client, jobId, { stream: process.stderr, isNew });
+  const status = await followJob(client, jobId, { isNew });
   const missing = waitsForPrices ? await datesNotOutYet(client, status) : null;
   if (missing !== null) {
     const warnings = status.warnings?.map(cleanText) ?? [];
@@ -174,7 +168,7 @@ async function watchJob(
  */
 async function datesNotOutYet(
   client: Client,
-  { error, details, warnings }: JobStatusResponse,
+  { error, details, warnings }: Status,
 ): Promise<string[] | null> {
   const notOut = warnings?.find((warning) => warning.startsWith(NOT_OUT_YET));
   if (error !== NO_DATES || notOut === undefined) return null;
@@ -238,7 +232,7 @@ async function createJob(
   client: Client,
   request: unknown,
   mayHaveNothingToDo: boolean,
-): Promise<v.InferOutput<typeof triggerResponse> | null> {
+): Promise<TriggerResponse | null> {
   try {
     return await client.post('/simulate/trigger', request, triggerResponse);
   } catch (error) {

@@ -1,15 +1,18 @@
-import type * as v from 'valibot';
-import type { decisionsResponse } from '../api/decisions.ts';
-import type { jobsResponse } from '../api/jobs.ts';
-import type { reasoningResponse } from '../api/reasoning.ts';
-import type { resultsResponse } from '../api/results.ts';
-import type { statusResponse } from '../api/status.ts';
+import type {
+  Decision,
+  Decisions,
+  Jobs,
+  KnownModels,
+  Reasoning,
+  Results,
+  Status,
+} from '../api/responses.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { publishedFile } from '../basics/published.ts';
 import type { Settings } from '../basics/settings.ts';
 import type { BuiltPages } from '../http/pages.ts';
 import { type Respond, respondFrom } from '../http/respond.ts';
-import { choiceOf, given, isPart, type Models, type Publication, siteOf } from './site.ts';
+import { choiceOf, given, isPart, type Publication, siteOf } from './site.ts';
 import {
   appendFileSync,
   type Dirent,
@@ -20,6 +23,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import type { Watched } from '../database/backup.ts';
 import { makeFolder } from '../database/storage/files.ts';
 import { replaceFile } from '../database/storage/new-file.ts';
 
@@ -29,30 +33,13 @@ const MANIFEST = 'published.txt';
 const OF_OTHERS = ['.git', 'CNAME'];
 const PARTIAL = '.partial';
 
-/** What came of the files of a folder. */
-interface Written {
-  files: number;
-  bytes: number;
-  changed: number;
-  removed: number;
-}
-
-/** A folder that gets the files of a site, and keeps those that have not changed. */
-interface PublishedFolder {
-  /**
-   * Writes a file, unless it has this content already. Throws for a path that was written before.
-   */
-  write(path: string, content: string | Buffer): void;
-  /** Removes what was not written this time. */
-  finish(): Written;
-}
-
 /**
- * Opens a folder, which is made if it does not exist. Throws a `ServiceError` (`cannot_start`) for
- * one with files that no run of this program has put there, links and FIFOs among them. A run that
- * was killed leaves a folder that the next one completes.
+ * Opens a folder that gets the files of a site and keeps those that have not changed; it is made if
+ * it does not exist. Throws a `ServiceError` (`cannot_start`) for one with files that no run of this
+ * program has put there, links and FIFOs among them. A run that was killed leaves a folder that the
+ * next one completes.
  */
-function openPublishedFolder(folder: string): PublishedFolder {
+function openPublishedFolder(folder: string) {
   const manifest = join(folder, MANIFEST);
   const there = entriesIn(folder);
   const refuse = (path: string, why: string) => {
@@ -69,7 +56,7 @@ function openPublishedFolder(folder: string): PublishedFolder {
     if (!path.endsWith(PARTIAL) || !own.has(path.slice(0, -PARTIAL.length)))
       refuse(path, 'publish did not write');
   for (const path of halves) unlinkSync(join(folder, path));
-  const written: Written = { files: 0, bytes: 0, changed: 0, removed: halves.length };
+  const written = { files: 0, bytes: 0, changed: 0, removed: halves.length };
   // What is lost in a power cut is written again by the next run, which compares the content.
   const replace = (path: string, content: string | Buffer) =>
     replaceFile(path, content, { unfinished: path + PARTIAL });
@@ -79,7 +66,10 @@ function openPublishedFolder(folder: string): PublishedFolder {
   list(own); // a new file: whatever shares the old one stays as it is, and no line is half a line
   const now = new Set([MANIFEST]);
   return {
-    write(path, content) {
+    /**
+     * Writes a file, unless it has this content already. Throws for a path that was written before.
+     */
+    write(path: string, content: string | Buffer) {
       if (now.has(path)) throw new Error(`Two responses would be in ${path}`);
       now.add(path);
       const bytes = Buffer.from(content);
@@ -92,6 +82,7 @@ function openPublishedFolder(folder: string): PublishedFolder {
       replace(target, bytes);
       written.changed += 1;
     },
+    /** Removes what was not written this time. Returns what came of the files. */
     finish() {
       for (const path of before.difference(now)) {
         unlinkSync(join(folder, path));
@@ -120,18 +111,6 @@ function removeEmptyFolders(folder: string, path: string): void {
   removeEmptyFolders(folder, dirname(path));
 }
 
-type Decisions = v.InferOutput<typeof decisionsResponse>;
-type Decision = Decisions['decisions'][number];
-type Jobs = v.InferOutput<typeof jobsResponse>;
-type Status = v.InferOutput<typeof statusResponse>;
-type Results = v.InferOutput<typeof resultsResponse>;
-type Reasoning = v.InferOutput<typeof reasoningResponse>;
-
-interface Watched {
-  signal: AbortSignal;
-  onProgress: (share: number) => void;
-}
-
 /** As pages ask for a comparison. */
 const LOOKS = { looks: 'daily' };
 /** Of a page of `GET /jobs` and `GET /decisions`. */
@@ -139,14 +118,14 @@ const LONGEST_PAGE = '200';
 
 /**
  * Writes the pages of a database into a folder, with what they ask for: the state of one moment,
- * whether or not a service runs. Throws a `ServiceError` where nothing fits the choice, for a
- * folder with other files, and when the signal aborts.
+ * whether or not a service runs. Resolves to what came of the files. Throws a `ServiceError` where
+ * nothing fits the choice, for a folder with other files, and when the signal aborts.
  */
 export async function publish(
   { path, folder, settings, pages }: PublishFrom,
   publication: Publication,
-  { signal, onProgress }: Watched,
-): Promise<Written> {
+  { signal, onProgress }: Required<Watched>,
+) {
   const { title: name } = publication;
   const { respond, mode, close } = respondFrom(path, { name, settings, clock: () => new Date() });
   try {
@@ -216,7 +195,7 @@ async function turn(signal: AbortSignal): Promise<void> {
  * the page of a model shows all its runs.
  */
 function checkChoice(respond: Respond, publication: Publication): void {
-  const { models }: Models = JSON.parse(respond('/models'));
+  const { models }: KnownModels = JSON.parse(respond('/models'));
   const runs = new Map(models.map(({ signature, family }) => [signature, family]));
   const run = publication.models.find((name) => (runs.get(name) ?? name) !== name);
   const { detail, count } = JSON.parse(
@@ -323,8 +302,8 @@ function writeOverview(work: Work): void {
 function writeModels(
   { respond, publication, write }: Work,
   { days, jobs }: { days: ModelDays; jobs: readonly Status[] },
-): Models['models'] {
-  const known: Models = JSON.parse(respond('/models'));
+): KnownModels['models'] {
+  const known: KnownModels = JSON.parse(respond('/models'));
   const entries = new Map(jobs.flatMap((job) => job.entries.map((own) => [own.family, own.entry])));
   const models = known.models
     .filter(({ signature }) => days.has(signature))
@@ -344,7 +323,7 @@ function writeModels(
 }
 
 /** What the pages of the models ask for: the steps that write it. */
-function modelSteps(work: Work, models: Models['models']): (() => void)[] {
+function modelSteps(work: Work, models: KnownModels['models']): (() => void)[] {
   const names = new Set(models.flatMap(({ signature, family }) => [signature, family]));
   const entries = Map.groupBy(models, ({ family }) => family);
   const runsOf = (name: string) =>

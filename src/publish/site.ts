@@ -1,6 +1,4 @@
-import type * as v from 'valibot';
-import type { modelsResponse } from '../api/models.ts';
-import type { performanceResponse } from '../api/performance-response.ts';
+import type { KnownModels, Performance } from '../api/responses.ts';
 import { count } from '../basics/sentences.ts';
 import { type BuiltPages, escapeAttribute as escaped, PAGE_POLICY } from '../http/pages.ts';
 import type { Respond } from '../http/respond.ts';
@@ -144,9 +142,6 @@ function pngOf(svg: string, chromium: string): Promise<Buffer> {
   });
 }
 
-type Performance = v.InferOutput<typeof performanceResponse>;
-export type Models = v.InferOutput<typeof modelsResponse>;
-
 /**
  * The program of the pages, their one HTML file, and the picture for previews of links, by name.
  */
@@ -163,7 +158,7 @@ export async function siteOf(
   const choice = { ...choiceOf(publication), by: 'entry', common: 'true' };
   const performance: Performance = JSON.parse(respond('/performance', choice));
   const words = `${spanInWords(performance)}${isDev ? ' Simulated models.' : ''}`;
-  const { models }: Models = JSON.parse(respond('/models'));
+  const { models }: KnownModels = JSON.parse(respond('/models'));
   const lines = previewLines(performance, models, coloursIn(String(files.get('app.css'))));
   const svg = previewSvg({ title, words }, lines);
   files.set('preview.svg', svg);
@@ -205,14 +200,8 @@ function htmlOf(
     .replace(/<noscript>.*?<\/noscript>/s, () => `<noscript>${noScript}</noscript>`);
 }
 
-interface Colours {
-  /** In the order of the entries. */
-  series: string[];
-  benchmark: string;
-}
-
-/** The colours of the curves in light windows. */
-function coloursIn(css: string): Colours {
+/** The colours of the curves in light windows: of the entries in their order, of the benchmark. */
+function coloursIn(css: string) {
   const colour = (name: string) =>
     new RegExp(`\\.${name}\\b[^{]*\\{\\s*color:\\s*light-dark\\((#\\w+)`).exec(css)?.[1];
   const series: string[] = [];
@@ -231,8 +220,8 @@ function spanInWords({ families, common }: Performance): string {
 /** The curves of the overview, in its colours. */
 function previewLines(
   { families, models, benchmark }: Performance,
-  known: Models['models'],
-  colours: Colours,
+  known: KnownModels['models'],
+  colours: ReturnType<typeof coloursIn>,
 ): PreviewLine[] {
   const orders = new Map(known.map(({ family, order }) => [family, order ?? 0]));
   const growthOf = (curve: readonly { date: string; growth: number }[] = []) =>
@@ -244,10 +233,9 @@ function previewLines(
     return { name: family, colour, isDashed: false, growth: growthOf(curve ?? single) };
   });
   let value = 1;
-  const passive = benchmark.curve.map(({ date, daily_return: change }) => {
-    return { date, growth: (value *= 1 + change) };
-  });
+  const growth = new Map(
+    benchmark.curve.map(({ date, daily_return: change }) => [date, (value *= 1 + change)]),
+  );
   const name = `${benchmark.name} (benchmark)`;
-  const growth = growthOf(passive);
   return [...own, { name, colour: colours.benchmark, isDashed: true, growth }];
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { describeEnd, finishedDates, type JobStatusResponse } from '../../src/commands/trigger.ts';
+import { describeEnd, finishedDates } from '../../src/commands/trigger.ts';
 import { alignColumns, createProgressLine } from '../../src/commands/terminal.ts';
 import { weekdays } from '../../src/basics/calendar.ts';
+import type { Status } from '../../src/api/responses.ts';
 import type { ModelDayStatus } from '../../src/basics/domain.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 
@@ -14,8 +15,8 @@ const statuses: Record<string, ModelDayStatus> = {
 function job(
   dates: string[],
   marks: Record<string, string>,
-  changes: Partial<JobStatusResponse> = {},
-): JobStatusResponse {
+  changes: Partial<Status> = {},
+): Status {
   const modelDays = dates.flatMap((date, index) =>
     Object.entries(marks).map(([model, row]) => {
       const status = statuses[row[index] as string] as ModelDayStatus;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { learnOrder, lookOf } from '../../src/browser/look.ts';
-import type { KnownModels } from '../../src/browser/responses.ts';
+import type { KnownModels } from '../../src/api/responses.ts';
 import { visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { secondsToGo } from '../../src/browser/pages/job-panel.ts';
 import { poll, pollSoon, recompute } from '../../src/browser/poll.ts';
-import type { Status } from '../../src/browser/responses.ts';
+import type { Status } from '../../src/api/responses.ts';
 import { settled } from '../support/event-loop.ts';
 import { withGlobals } from '../support/globals.ts';
 

@@ -7,7 +7,7 @@ import { marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
 import { daysBesideBenchmark } from '../../src/browser/pages/model-curves.ts';
 import { spreadOut } from '../../src/browser/plot/legend.ts';
 import { benchmarkWords } from '../../src/browser/plot/lines.ts';
-import type { ModelReport } from '../../src/browser/responses.ts';
+import type { ModelReport } from '../../src/api/responses.ts';
 
 const common = {
   start_date: '2025-10-01',

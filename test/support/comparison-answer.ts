@@ -1,4 +1,4 @@
-import type { ComparedModel, ComparedPair, Comparison } from '../../src/browser/responses.ts';
+import type { ComparedModel, ComparedPair, Comparison } from '../../src/api/responses.ts';
 
 /** Responses of `GET /comparison` for tests of the page, which computes nothing of them. */
 

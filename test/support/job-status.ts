@@ -1,4 +1,4 @@
-import type { JobStatusResponse } from '../../src/commands/trigger.ts';
+import type { Status } from '../../src/api/responses.ts';
 import type { Database } from '../../src/database/database.ts';
 import { jobStatus, modelDaysOf } from '../../src/database/records/status.ts';
 import type { ModelDayStatus } from '../../src/basics/domain.ts';
@@ -24,8 +24,8 @@ export const USUAL_TERMS = {
  */
 export function jobStatusAnswer(
   modelDays: readonly { date: string; model: string; status: ModelDayStatus }[],
-  changes: Partial<JobStatusResponse> = {},
-): JobStatusResponse {
+  changes: Partial<Status> = {},
+): Status {
   const isOpen = (status: ModelDayStatus) => status === 'pending' || status === 'running';
   const details = modelDays.map(({ date, model, status }) => ({
     date,

@@ -10,7 +10,7 @@ import type {
   Comparison,
   KnownModels,
   Performance,
-} from '../responses.ts';
+} from '../../api/responses.ts';
 import { type Page, heading } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, failure, fold, link, reasonList, section, wayToAJob } from '../ui.ts';

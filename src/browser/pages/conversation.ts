@@ -1,9 +1,9 @@
 import { asObject, type Json, tryParse } from '../../basics/json.ts';
 import { modelDayPath } from '../../basics/paths.ts';
 import { type Child, h } from '../element.ts';
-import { count, counted, longDate, prettyJson, price } from '../format.ts';
+import { count, counted, longDate, price } from '../format.ts';
 import { lookOf, swatch } from '../look.ts';
-import type { FoundMessage, Message } from '../responses.ts';
+import type { FoundMessage, Message } from '../../api/responses.ts';
 import { localTime } from '../ui.ts';
 
 /** How much of a longer text is shown before it is unfolded. */
@@ -75,6 +75,12 @@ function toolCall({ tool_name, tool_input, content }: Message): HTMLElement {
     h('h3', 'Result'),
     h('pre', { tabindex: 0 }, prettyJson(content)),
   );
+}
+
+/** JSON with indentation; any other text as it is. */
+function prettyJson(text: string): string {
+  const value = tryParse(text);
+  return value === undefined ? text : JSON.stringify(value, null, 2);
 }
 
 /** `symbol: AAPL, amount: 10`; input that is not a JSON object is shown as it is. */

@@ -4,7 +4,7 @@ import { here } from '../address.ts';
 import { get, unlessMissing } from '../api.ts';
 import { h } from '../element.ts';
 import { count, longDate } from '../format.ts';
-import type { Session } from '../responses.ts';
+import type { Session } from '../../api/responses.ts';
 import { heading, type Page } from '../router.ts';
 import { dateColumn, nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, link, missing, section } from '../ui.ts';

@@ -12,7 +12,7 @@ import {
 import { filterBar, onChoice } from '../filter-bar.ts';
 import { longDate, count, counted, price } from '../format.ts';
 import { poll } from '../poll.ts';
-import type { Decision, KnownModels } from '../responses.ts';
+import type { Decision, KnownModels } from '../../api/responses.ts';
 import { type Page, goTo, heading } from '../router.ts';
 import { button, field, fillOptions, link, section, wayToAJob, localTime } from '../ui.ts';
 import { messageItem, dayLink } from './conversation.ts';

@@ -17,7 +17,7 @@ import {
 import { legend } from '../plot/legend.ts';
 import { createPlot } from '../plot/plot.ts';
 import { highest } from '../plot/scale.ts';
-import type { ModelReport, Performance } from '../responses.ts';
+import type { ModelReport, Performance } from '../../api/responses.ts';
 import { goTo } from '../router.ts';
 import { toggle } from '../ui.ts';
 
@@ -120,18 +120,18 @@ export function curvesFromStart({ models, families, benchmark }: CurvesOf) {
   const own = families
     .toSorted((one, other) => byName(one.family, other.family))
     .map(({ family, runs, curve: mean }): Line => {
-      const valuesOf = <Own extends { date: string }>(
-        curve: readonly Own[],
-        read: (day: Own) => number,
+      const valuesOf = <Name extends string>(
+        curve: readonly (Record<Name, number> & { date: string })[],
+        name: Name,
       ) => {
-        const values = curve.map((day) => ({ date: day.date, value: read(day) * start }));
+        const values = curve.map((day) => ({ date: day.date, value: day[name] * start }));
         return valuesFromStart(dates, values, start);
       };
       const curve = mean ?? curves.get(runs[0]?.model ?? '') ?? [];
-      const values = valuesOf<Pick<Day, 'date' | 'growth'>>(curve, ({ growth }) => growth);
+      const values = valuesOf(curve, 'growth');
       const line = { ...lookOf(family), label: family, values };
       if (mean === undefined) return line;
-      const [low, high] = [valuesOf(mean, (day) => day.low), valuesOf(mean, (day) => day.high)];
+      const [low, high] = [valuesOf(mean, 'low'), valuesOf(mean, 'high')];
       return { ...line, low, high };
     });
   const lines = [...own, ...benchmarkLines(benchmark, dates, start)];

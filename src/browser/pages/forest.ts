@@ -4,7 +4,7 @@ import { outsideMark } from '../look.ts';
 import { chance, change, count, counted, inLines, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
-import type { Comparison, ComparedModel } from '../responses.ts';
+import type { Comparison, ComparedModel } from '../../api/responses.ts';
 import { type Sheet, csvButton } from '../save.ts';
 import { dash } from '../ui.ts';
 
@@ -226,13 +226,7 @@ function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
 }
 
 /** Where values are in a forest plot, in percent of its width. */
-interface Scale {
-  /** Returns at round values, for the axis. */
-  ticks: number[];
-  /** At an edge for what is beyond it. */
-  percent(value: number): number;
-  isBeyond(value: number): boolean;
-}
+type Scale = ReturnType<typeof forestScale>;
 
 /** `axisSplits` makes a label per 30 pixels of height; this makes so few that a phone has room. */
 const AXIS_ROOM = 160;
@@ -244,7 +238,7 @@ const FURTHEST = 3;
  * From the lowest to the highest of all runs, intervals and the benchmark, with zero and a margin.
  * An interval that is far wider than the others would leave them no room: it is cut off.
  */
-export function forestScale(models: readonly ComparedModel[], benchmark: number | null): Scale {
+export function forestScale(models: readonly ComparedModel[], benchmark: number | null) {
   const returns = models.flatMap((model) => [model.total_return, ...model.run_returns]);
   const points = [0, benchmark, ...returns].filter((value) => value !== null);
   const intervals = models.flatMap(({ interval, total_return: own }) =>
@@ -261,8 +255,10 @@ export function forestScale(models: readonly ComparedModel[], benchmark: number 
     ...intervals.flatMap((own) => [inside(own.low), inside(own.high)]),
   ]);
   return {
+    /** Returns at round values, for the axis. */
     ticks: axisSplits(low, high, AXIS_ROOM),
-    percent: (value) => Number((((inside(value) - low) / (high - low)) * 100).toFixed(3)),
-    isBeyond: (value) => inside(value) !== value,
+    /** At an edge for what is beyond it. */
+    percent: (value: number) => Number((((inside(value) - low) / (high - low)) * 100).toFixed(3)),
+    isBeyond: (value: number) => inside(value) !== value,
   };
 }

@@ -1,7 +1,7 @@
 import { modelDayPath } from '../../basics/paths.ts';
 import { h, type Live, replace, setAttributes } from '../element.ts';
 import { longDate, monthOf } from '../format.ts';
-import type { Detail, Status } from '../responses.ts';
+import type { Detail, Status } from '../../api/responses.ts';
 import { csvButton, type Sheet } from '../save.ts';
 import { button, enableArrows } from '../ui.ts';
 
@@ -49,7 +49,9 @@ export function jobGrid(first: Status): Live<Status> {
     words: { items: 'Dates', back: 'Earlier', on: 'Later' },
     show,
   });
-  const models = pager(inOrder(first), {
+  // The runs of an entry are one below the other.
+  const runs = first.entries.flatMap((entry) => entry.runs);
+  const models = pager(runs, {
     most: MODELS_PER_PAGE,
     opened: opened.model,
     words: { items: 'Models', back: 'Previous models', on: 'Next models' },
@@ -59,11 +61,6 @@ export function jobGrid(first: Status): Live<Status> {
   const file = csvButton(`Model-days of ${first.job_id}`, () => sheetOf(latest));
   const exports = h('div.exports', legend(), file);
   return { element: h('div.job-grid', dates.tools, models.tools, body, exports), update };
-}
-
-/** The runs of an entry are one below the other. */
-function inOrder({ entries }: Status): string[] {
-  return entries.flatMap(({ runs }) => runs);
 }
 
 /**

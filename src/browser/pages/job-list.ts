@@ -16,7 +16,7 @@ import {
 } from '../format.ts';
 import { NO_FILTERS, parametersIn, queryOf } from '../filters.ts';
 import { poll } from '../poll.ts';
-import type { Job, Jobs, Status } from '../responses.ts';
+import type { Job, Jobs, Status } from '../../api/responses.ts';
 import { heading, type Page } from '../router.ts';
 import { liveTable, nameColumn, numberColumn, textColumn } from '../table.ts';
 import { link, localTime, section, wayToAJob } from '../ui.ts';

@@ -5,7 +5,7 @@ import { h, type Live, renew, replace } from '../element.ts';
 import { cost, counted, duration, jobStatusWords, shortId, count } from '../format.ts';
 import { highest } from '../plot/scale.ts';
 import { pollSoon } from '../poll.ts';
-import type { Detail, JobEntry, Status, Job } from '../responses.ts';
+import type { Detail, JobEntry, Status, Job } from '../../api/responses.ts';
 import {
   button,
   definitions,

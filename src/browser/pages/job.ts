@@ -1,5 +1,5 @@
 import { outsideMark } from '../look.ts';
-import { limitsInWords } from '../../basics/sentences.ts';
+import { count as countOf, limitsInWords } from '../../basics/sentences.ts';
 import { modelDayPath, modelPath } from '../../basics/paths.ts';
 import { type Child, h, type Live, renew, replace } from '../element.ts';
 import {
@@ -13,7 +13,7 @@ import {
   entriesIn,
 } from '../format.ts';
 import { poll, recompute } from '../poll.ts';
-import type { Status, ModelReport, Performance } from '../responses.ts';
+import type { Status, ModelReport, Performance } from '../../api/responses.ts';
 import { heading, type Page } from '../router.ts';
 import { liveTable, numberColumn, textColumn, nameColumn } from '../table.ts';
 import { definitions, fold, foldAfter, link, missing, section } from '../ui.ts';
@@ -243,7 +243,7 @@ export function termsInWords({
     [
       'Slippage',
       terms.slippage_bps > 0
-        ? `orders fill ${basisPoints(terms.slippage_bps)} worse than the open`
+        ? `orders fill ${countOf(terms.slippage_bps, 'basis point')} worse than the open`
         : 'none',
     ],
     ['Open', terms.open === 'hidden' ? 'hidden until the orders are in' : 'shown'],
@@ -266,11 +266,7 @@ function commission({
 }: Status['terms']): string {
   const parts = [
     fixed > 0 && `$${money(fixed)}`,
-    share > 0 && `${basisPoints(share)} of its value`,
+    share > 0 && `${countOf(share, 'basis point')} of its value`,
   ].filter(Boolean);
   return parts.length === 0 ? 'none' : `${parts.join(' and ')} per executed order`;
-}
-
-function basisPoints(number: number): string {
-  return `${number} basis point${number === 1 ? '' : 's'}`;
 }

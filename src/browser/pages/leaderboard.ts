@@ -6,7 +6,7 @@ import { modelLink, runLink } from '../filters.ts';
 import { byName, change, count, counted, fromTo, inLines, longDate, money } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
-import type { ModelReport, Performance } from '../responses.ts';
+import type { ModelReport, Performance } from '../../api/responses.ts';
 import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
 import { fold, reasonList, link } from '../ui.ts';
 import { usualStart, type Curves, equityCurves } from './equity-curves.ts';
@@ -82,6 +82,7 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
       ...figure,
       reason: ({ entry }) => entry?.runs.map(figure.reason).find((words) => words !== undefined),
     });
+  const total = figureNamed(conventions, 'total_return');
   const alpha = figureNamed(conventions, 'alpha', {
     label: 'Alpha after style',
     meaning: conventions.definitions['style'],
@@ -98,7 +99,7 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
   return [
     nameColumn('Model', 'name', { cell: nameCell }),
     ...columns,
-    numberColumn('Value', (row) => valueOf(totalOf(row), start), money, { meaning: VALUE }),
+    numberColumn('Value', (row) => valueOf(figureOf(row, total), start), money, { meaning: VALUE }),
   ];
 }
 
@@ -115,10 +116,6 @@ function rowsOf(performance: Performance, details: ReadonlyMap<string, ModelRepo
   });
   const name = `${benchmarkName(benchmark.name)} (benchmark)`;
   return benchmark.days === 0 ? rows : [...rows, { name, entry: null, benchmark }];
-}
-
-function totalOf({ entry, benchmark }: Row): number | null {
-  return entry === null ? benchmark.total_return : entry.mean_total_return;
 }
 
 /** The entry's name; those of several runs unfold to a link for each. */

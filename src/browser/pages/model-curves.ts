@@ -17,7 +17,7 @@ import { DISC, markAt } from '../plot/drawing.ts';
 import { legend } from '../plot/legend.ts';
 import { createPlot, type Plot } from '../plot/plot.ts';
 import { type Scale, highest } from '../plot/scale.ts';
-import type { Drawdown, ModelReport, Details } from '../responses.ts';
+import type { Drawdown, ModelReport, Details } from '../../api/responses.ts';
 import { goTo } from '../router.ts';
 import { dateColumn, numberColumn, table, type Column, nameColumn } from '../table.ts';
 import { section } from '../ui.ts';

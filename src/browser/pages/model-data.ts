@@ -1,8 +1,8 @@
 import { csvRows } from '../../basics/csv.ts';
-import { get, getText } from '../api.ts';
+import { get, textOf } from '../api.ts';
 import { h } from '../element.ts';
-import type { Filters } from '../filters.ts';
-import type { Details, ModelReport, Performance } from '../responses.ts';
+import { ownQuery } from '../filters.ts';
+import type { Details, ModelReport, Performance } from '../../api/responses.ts';
 
 /** All that the page shows of a model's days. */
 export interface ModelData {
@@ -13,20 +13,19 @@ export interface ModelData {
 }
 
 /**
- * Asks for a model's chosen days. By entry a model means all its runs; of several there are only
- * the figures, over the days that they share. Of a model that has none of the days there is the
- * reason; null where the service gives none.
+ * Asks for a model's days that the filters of this page choose. By entry a model means all its
+ * runs; of several there are only the figures, over the days that they share. Of a model that has
+ * none of the days there is the reason; null where the service gives none.
  */
 export async function modelData(
   model: string,
-  { filters, by }: { filters: Filters; by: 'entry' | 'run' },
+  by: 'entry' | 'run',
   signal: AbortSignal,
 ): Promise<ModelData | Pick<ModelData, 'performance'> | { reason: string | null }> {
-  const { start_date, end_date, job_id, benchmark, days } = filters;
-  const chosen = given({ model, start_date, end_date, job_id, days });
-  const [performance, trades] = await Promise.all([
-    get('/performance', { ...chosen, ...given({ benchmark }), by, details: 'true' }, signal),
-    getTrades(chosen, signal),
+  const actions = ownQuery({ model, table: 'actions', format: 'csv' });
+  const [performance, csv] = await Promise.all([
+    get('/performance', ownQuery({ model, by, details: 'true' }), signal),
+    textOf(`/performance${actions}`, { signal }),
   ]);
   const { models } = performance;
   if (models.length > 1) return { performance };
@@ -35,12 +34,7 @@ export async function modelData(
     const unclean = performance.without_clean_days.find((one) => one.model === model);
     return { reason: unclean?.reason ?? null };
   }
-  return { report, details: report.details, performance, trades };
-}
-
-/** The parameters that are not empty. */
-function given(parameters: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
+  return { report, details: report.details, performance, trades: tradesIn(csv) };
 }
 
 /** An executed order, a split or a dividend, as the table of actions of `/performance` has it. */
@@ -58,13 +52,7 @@ export interface Trade {
   cashChange: number;
 }
 
-/** The orders, splits and dividends of the models and dates that the filters choose, by date. */
-async function getTrades(filters: Record<string, string>, signal: AbortSignal): Promise<Trade[]> {
-  const query = new URLSearchParams({ ...filters, table: 'actions', format: 'csv' });
-  return tradesIn(await getText(`/performance?${query}`, signal));
-}
-
-/** The trades in a table of actions, in its order. */
+/** The trades in a table of actions, in its order: by date. */
 export function tradesIn(csv: string): Trade[] {
   return csvRows(csv).map(
     ({ date = '', side = '', symbol = '', amount, price, cash, cash_change: cashChange }) => ({

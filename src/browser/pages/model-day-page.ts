@@ -18,7 +18,7 @@ import {
   unbrokenDate,
 } from '../format.ts';
 import { poll } from '../poll.ts';
-import type { Message, ResultsRecord, Session } from '../responses.ts';
+import type { Message, ResultsRecord, Session } from '../../api/responses.ts';
 import { heading, type Page } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitions, lateFold, link, localTime, missing, section } from '../ui.ts';
@@ -119,16 +119,10 @@ function figuresOf(
   records: readonly ResultsRecord[],
 ): [string, Child][] {
   const close = records.at(-1);
-  const job: [string, Child] = [
-    'Job',
-    h(
-      'span',
-      link(jobPath(jobId), shortId(jobId)),
-      h('small.quiet', 'Started ', localTime(startedAt)),
-    ),
-  ];
-  const sure: [string, Child][] = confidence === null ? [] : [['Confidence', share(confidence)]];
-  const used: [string, Child][] = [...sure, ...(usage === null ? [] : usageOf(usage)), job];
+  const started = h('small.quiet', 'Started ', localTime(startedAt));
+  const used: [string, Child][] = usage === null ? [] : usageOf(usage);
+  if (confidence !== null) used.unshift(['Confidence', share(confidence)]);
+  used.push(['Job', h('span', link(jobPath(jobId), shortId(jobId)), started)]);
   if (close === undefined) return used;
   const { daily_return_pct: percent } = close;
   const fraction = percent === null ? null : percent / 100;

@@ -1,6 +1,6 @@
 import { asObject, objectsIn } from '../../basics/json.ts';
 import { change, cost, count, money, profit, ratio, share, unbrokenDate } from '../format.ts';
-import type { ModelReport, Performance } from '../responses.ts';
+import type { ModelReport, Performance } from '../../api/responses.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import type { ModelData } from './model-data.ts';
 
@@ -103,38 +103,6 @@ export function figureColumn({ label, read, format, ...more }: Figure) {
   return numberColumn<ModelReport>(label, read, format, more);
 }
 
-/** What stands side by side, in the order in which it is read. */
-const SIDES = [
-  'total_return',
-  'annualised_return',
-  'excess_return',
-  'profit',
-  'dividends',
-  'annualised_volatility',
-  'sharpe_ratio',
-  'sortino_ratio',
-  'calmar_ratio',
-  'max_drawdown',
-  'expected_shortfall_95',
-  'winning_days_share',
-  'beta',
-  'trades',
-  'commission',
-  'exposure',
-  'turnover',
-  'win_rate',
-  'profit_factor',
-  'expectancy',
-  'cost_usd',
-  'model_days',
-  'failed_model_days',
-];
-
-/** The figures side by side. */
-export function sideFigures(conventions: Conventions): Figure[] {
-  return SIDES.map((name) => figureNamed(conventions, name));
-}
-
 /** All figures of a model that the service names, each with its meaning. */
 export function modelFigures({ report, performance: { conventions } }: ModelData): HTMLElement {
   const { definitions, units } = conventions;
@@ -192,11 +160,6 @@ export interface EntryReport extends Omit<Family, 'runs'> {
 export function entriesOf({ models, families }: Pick<Performance, 'models' | 'families'>) {
   const byFamily = Map.groupBy(models, ({ family }) => family);
   return families.map((own): EntryReport => ({ ...own, runs: byFamily.get(own.family) ?? [] }));
-}
-
-/** A run as if it were an entry of its own. */
-export function entryOfRun(run: ModelReport): Compared {
-  return { runs: [run], mean_total_return: run.total_return };
 }
 
 /** What an entry's key figures need of it. */

@@ -18,7 +18,13 @@ import {
   price,
   profit,
 } from '../format.ts';
-import type { JobEntry, ModelReport, KnownModels, Performance, Details } from '../responses.ts';
+import type {
+  JobEntry,
+  ModelReport,
+  KnownModels,
+  Performance,
+  Details,
+} from '../../api/responses.ts';
 import { type Page, heading } from '../router.ts';
 import { lateFold, link, missing, section, viewedFile, definitions } from '../ui.ts';
 import { entryView } from './job-panel.ts';
@@ -29,7 +35,6 @@ import {
   modelFigures,
   briefFigures,
   figureColumn,
-  entryOfRun,
   type Compared,
   type EntryReport,
   entriesOf,
@@ -265,7 +270,7 @@ export const showModel: Page = async (host, params, signal) => {
   const name = heading(title);
   replace(host, h('div.bar', name, bar), tabs, content);
   const [data, { models }] = await Promise.all([
-    modelData(model, { filters, by: run === undefined ? 'entry' : 'run' }, signal),
+    modelData(model, run === undefined ? 'entry' : 'run', signal),
     get('/models', '', signal),
   ]);
   name.append(outsideMark(entryName) ?? '');
@@ -277,7 +282,11 @@ export const showModel: Page = async (host, params, signal) => {
   const { report } = data;
   replace(
     content,
-    keyFigures(entryOfRun(report), report.end_value, data.performance),
+    keyFigures(
+      { runs: [report], mean_total_return: report.total_return },
+      report.end_value,
+      data.performance,
+    ),
     h('p.quiet', spanInWords(report)),
     ...notices([report]),
     report.failed_model_days > 0 && toFailures(model),

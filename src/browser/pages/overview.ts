@@ -19,7 +19,7 @@ import type {
   KnownModels,
   TriggerRequest,
   TriggerResponse,
-} from '../responses.ts';
+} from '../../api/responses.ts';
 import { heading, type Page } from '../router.ts';
 import {
   failure,
@@ -36,7 +36,7 @@ import {
   onSubmit,
 } from '../ui.ts';
 import { jobPanel, newestTrouble } from './job-panel.ts';
-import { askWhoLeads, rankedModels } from './leaderboard.ts';
+import { askWhoLeads, rankedModels, rankingOf } from './leaderboard.ts';
 
 /** A form that starts a job, folded at first. What the server replies is shown word for word. */
 function triggerForm() {
@@ -317,14 +317,11 @@ function rankingChoice(filters: Filters): HTMLElement {
 }
 
 /** What to do while there is nothing to show. */
-function nothing(
-  { common, without_clean_days: unclean, without_completed_days: failed }: Performance,
-  filters: Filters,
-): HTMLElement {
-  const leftOut = [...(common?.left_out ?? []), ...unclean, ...failed];
-  const hasModels = leftOut.length > failed.length || (common?.left_out_days.length ?? 0) > 0;
-  if (leftOut.length === 0 && !hasModels && !hasFilters(filters)) return newcomer();
-  const reasons = reasonList(leftOut.map(({ model, reason }) => ({ name: model, reason })));
+function nothing(performance: Performance, filters: Filters): HTMLElement {
+  const { models, days } = rankingOf(performance);
+  const failed = performance.without_completed_days.length;
+  const hasModels = models.length > failed || days.length > 0;
+  if (models.length === 0 && !hasModels && !hasFilters(filters)) return newcomer();
   const none = hasFilters(filters)
     ? 'No completed model-day matches these filters. '
     : 'No model-day was completed. ';
@@ -334,7 +331,7 @@ function nothing(
   return empty(
     hasModels ? 'The models have no day in common' : 'No results',
     h('p', !hasModels && none, ...way),
-    reasons,
+    reasonList(models),
   );
 }
 

@@ -18,10 +18,10 @@ import type {
   Performance,
   Decisions,
   ModelReport,
-} from '../responses.ts';
+} from '../../api/responses.ts';
 import { type Column, nameColumn, table } from '../table.ts';
 import { dash, section, button, link, messageOf } from '../ui.ts';
-import { type Figure, sideFigures, type Compared, entryFigure } from './model-figures.ts';
+import { type Figure, figureNamed, type Compared, entryFigure } from './model-figures.ts';
 import { modelDayPath } from '../../basics/paths.ts';
 import { get } from '../api.ts';
 import { replaceAddress } from '../history.ts';
@@ -147,6 +147,33 @@ export async function sideBySide(
   ];
 }
 
+/** What stands side by side, in the order in which it is read. */
+const SIDES = [
+  'total_return',
+  'annualised_return',
+  'excess_return',
+  'profit',
+  'dividends',
+  'annualised_volatility',
+  'sharpe_ratio',
+  'sortino_ratio',
+  'calmar_ratio',
+  'max_drawdown',
+  'expected_shortfall_95',
+  'winning_days_share',
+  'beta',
+  'trades',
+  'commission',
+  'exposure',
+  'turnover',
+  'win_rate',
+  'profit_factor',
+  'expectancy',
+  'cost_usd',
+  'model_days',
+  'failed_model_days',
+];
+
 /**
  * The figures of two to four models next to each other, of several runs their means, over the days
  * that they have in common; where these are not the days of the page, it says so.
@@ -172,7 +199,7 @@ function figureTable(
     isMean && h('p.quiet', 'Figures of models with several runs are means.'),
     table<Figure>({
       caption: 'Figures side by side',
-      rows: sideFigures(performance.conventions),
+      rows: SIDES.map((name) => figureNamed(performance.conventions, name)),
       isFixed: true,
       columns: [name, ...columns],
     }),

@@ -1,6 +1,6 @@
 import { counted, byName, shortList, unbrokenDate } from '../format.ts';
 import { BENCHMARK_LOOK, type Look } from '../look.ts';
-import type { ModelReport, Performance } from '../responses.ts';
+import type { ModelReport, Performance } from '../../api/responses.ts';
 import { DAY_MS, dayOf, type Scale } from './scale.ts';
 import { h, svg } from '../element.ts';
 

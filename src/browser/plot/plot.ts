@@ -72,18 +72,14 @@ function listenToPointer(drawing: HTMLElement, { now, cursor, show }: Parts): vo
   };
   on(drawing, 'pointermove', follow);
   on(drawing, 'click', (event) => follow(event)?.());
-  leaveOn(drawing, 'pointerleave', { cursor, show });
 }
 
-function leaveOn(
-  drawing: HTMLElement,
-  event: 'pointerleave' | 'blur',
-  { cursor, show }: Pick<Parts, 'cursor' | 'show'>,
-): void {
-  on(drawing, event, () => {
+function hideOnLeave(drawing: HTMLElement, { cursor, show }: Parts): void {
+  const leave = () => {
     cursor.index = null;
     show();
-  });
+  };
+  on(on(drawing, 'pointerleave', leave), 'blur', leave);
 }
 
 /** The place of the date nearest to a point; null without dates. */
@@ -164,7 +160,6 @@ function listenToKeys(drawing: HTMLElement, { now, cursor, spoken, show }: Parts
     show();
     if (index !== null) replace(spoken, spokenValues(shown, index, chosen));
   });
-  leaveOn(drawing, 'blur', { cursor, show });
 }
 
 /** Readers compare few values at once, and the tip is to be no taller than its plot. */
@@ -218,22 +213,14 @@ function placeTip(tip: HTMLElement, x: number, width: number): void {
 }
 
 /** A plot on a page. */
-export interface Plot {
-  element: HTMLElement;
-  setVisible(line: number, isVisible: boolean): void;
-  /**
-   * Which lines are hidden, and whether the scale is logarithmic, when the reader comes back to the
-   * page.
-   */
-  isVisible(line: number): boolean;
-  isLog(): boolean;
-  setLog(isLog: boolean): void;
-  /** Shows later values of the same lines; hidden lines stay hidden. */
-  update(dates: readonly string[], lines: readonly Line[]): void;
-}
+export type Plot = ReturnType<typeof createPlot>;
 
-/** A plot of values over session dates, which are read with the pointer or the keyboard. */
-export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
+/**
+ * A plot of values over session dates, which are read with the pointer or the keyboard. When the
+ * reader comes back to the page, the same lines are hidden and the scale is the same. `update` shows
+ * later values of the same lines; hidden lines stay hidden.
+ */
+export function createPlot(options: PlotOptions, signal: AbortSignal) {
   const { label, keptAs = label } = options;
   const kept = { hidden: keep(`hidden ${keptAs}`), isLog: keep(`log ${keptAs}`) };
   const names = asArray(kept.hidden.read()) ?? [];
@@ -274,6 +261,7 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   const parts = { now: () => shown, cursor, spoken, show };
   listenToKeys(drawing, parts);
   listenToPointer(drawing, parts);
+  hideOnLeave(drawing, parts);
   const sizes = new ResizeObserver(draw);
   sizes.observe(drawing);
   signal.addEventListener('abort', () => sizes.disconnect());
@@ -282,20 +270,20 @@ export function createPlot(options: PlotOptions, signal: AbortSignal): Plot {
   element.append(h('div.exports', values.element, save));
   return {
     element,
-    setVisible(place, isVisible) {
+    setVisible(place: number, isVisible: boolean) {
       if (isVisible) hidden.delete(place);
       else hidden.add(place);
       kept.hidden.write([...hidden].map((own) => latest.lines[own]?.label));
       draw();
     },
-    isVisible: (place) => !hidden.has(place),
+    isVisible: (place: number) => !hidden.has(place),
     isLog: () => isLog,
-    setLog(wanted) {
+    setLog(wanted: boolean) {
       isLog = wanted;
       kept.isLog.write(isLog);
       draw();
     },
-    update(dates, lines) {
+    update(dates: readonly string[], lines: readonly Line[]) {
       latest = { ...latest, dates, lines };
       values.update();
       draw();

@@ -1,25 +1,28 @@
 import type * as v from 'valibot';
-import type { comparisonResponse } from '../api/comparison.ts';
-import type { decisionsResponse } from '../api/decisions.ts';
-import type { documentCoverageResponse, documentResponse } from '../api/documents.ts';
-import type { jobsResponse } from '../api/jobs.ts';
-import type { modelsResponse } from '../api/models.ts';
-import type { performanceResponse } from '../api/performance-response.ts';
-import type { coverageResponse } from '../api/price-coverage.ts';
-import type { reasoningResponse, searchResponse } from '../api/reasoning.ts';
-import type { resultsResponse } from '../api/results.ts';
-import type { statusResponse } from '../api/status.ts';
-import type { triggerRequest, triggerResponse } from '../api/trigger.ts';
+import type { comparisonResponse } from './comparison.ts';
+import type { decisionsResponse } from './decisions.ts';
+import type { documentCoverageResponse, documentResponse } from './documents.ts';
+import type { jobsResponse } from './jobs.ts';
+import type { modelsResponse } from './models.ts';
+import type { performanceResponse } from './performance-response.ts';
+import type { coverageResponse } from './price-coverage.ts';
+import type { reasoningResponse, searchResponse } from './reasoning.ts';
+import type { resultsResponse } from './results.ts';
+import type { statusResponse } from './status.ts';
+import type { triggerRequest, triggerResponse } from './trigger.ts';
 
 /**
- * The types of responses, from the schemas that the server is tested against. Nothing here runs.
+ * The types of responses for those who read them, from the schemas that the server is tested
+ * against. Nothing here runs.
  */
 
 export type Status = v.InferOutput<typeof statusResponse>;
 export type JobEntry = Status['entries'][number];
 export type Detail = Status['details'][number];
-export type ResultsRecord = v.InferOutput<typeof resultsResponse>['results'][number];
-export type Session = v.InferOutput<typeof reasoningResponse>['sessions'][number];
+export type Results = v.InferOutput<typeof resultsResponse>;
+export type ResultsRecord = Results['results'][number];
+export type Reasoning = v.InferOutput<typeof reasoningResponse>;
+export type Session = Reasoning['sessions'][number];
 export type Message = NonNullable<Session['conversation']>[number];
 export type TriggerRequest = v.InferInput<typeof triggerRequest>;
 export type TriggerResponse = v.InferOutput<typeof triggerResponse>;
@@ -51,8 +54,8 @@ export interface Responses {
   '/models': KnownModels;
   '/performance': Performance;
   '/comparison': Comparison;
-  '/results': { results: ResultsRecord[] };
-  '/reasoning': { sessions: Session[] };
+  '/results': Results;
+  '/reasoning': Reasoning;
   '/decisions': Decisions;
   '/search': Found;
   '/prices/coverage': v.InferOutput<typeof coverageResponse>;

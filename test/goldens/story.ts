@@ -69,6 +69,7 @@ const PLAYED = [
     'demo',
     'import-prices',
     'import-factors',
+    'import-documents',
     'download-prices',
     'disguise',
     'trigger',
@@ -194,6 +195,20 @@ async function devStory(side: Side): Promise<void> {
   const again = await side.serve([], DEV);
   await again.ask('/jobs');
   await again.ask('/performance');
+  const filing = {
+    id: 'f',
+    kind: '10-K',
+    title: 'Filing',
+    published_at: '2025-10-01',
+    text: 'Up.',
+  };
+  side.write('documents.jsonl', `${JSON.stringify(filing)}\n{}\n`);
+  for (const file of ['documents.jsonl', 'documents.jsonl', 'prices.csv'])
+    await side.run(['import-documents', file], DEV);
+  for (const path of ['coverage', 'f?as_of=2025-10-02', 'f?as_of=2025-10-01', 'f'])
+    await again.ask(`/documents/${path}`);
+  await runJob(again, { end_date: '2025-10-13', models: ['alpha'] });
+  await again.ask('/reasoning?model=alpha&date=2025-10-13&include_full_conversation=true');
   await again.stop('SIGINT');
 }
 

@@ -150,8 +150,6 @@ function createCalls() {
 /** Chat Completions, as OpenAI began it and nearly every other server speaks it. */
 export const chat: Dialect = {
   path: (base) => (base.endsWith('/chat/completions') ? base : `${base}/chat/completions`),
-  keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
-  headers: {},
   body({ conversation, tools, format, parameters, isStreamed, adds }) {
     const hasOptions =
       isStreamed && parameters['stream_options'] === undefined && adds('stream_options');

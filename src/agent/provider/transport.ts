@@ -91,7 +91,7 @@ async function readStream(
   assembler: Assembler,
 ): Promise<ReadResponse | FailedResponse> {
   const headers = { ...request.headers, accept: 'text/event-stream, application/json' };
-  const response = await httpStream(url, { ...request, headers, isTimedBySilence: true });
+  const response = await httpStream(url, { ...request, headers });
   if (response.failure !== undefined) return response;
   return readBody(response, assembler);
 }

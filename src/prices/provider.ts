@@ -4,7 +4,8 @@ import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar, PriceSource } from '../database/prices.ts';
 import { messageOf } from '../basics/domain.ts';
-import type { HttpFailure, HttpResponse } from '../basics/http-client.ts';
+import { type HttpRequest, httpRequest, type HttpResponse } from '../basics/http-client.ts';
+import { secretHider, withoutSecrets } from '../basics/secrets.ts';
 import { backOff } from '../basics/event-loop.ts';
 import { quote } from '../basics/text.ts';
 
@@ -47,13 +48,21 @@ export interface ProviderOptions {
   closedThrough: () => CalendarDate;
 }
 
-/** Why there is no response: what cannot be read would not be better the next time. */
-export function describeFailure({
-  failure,
-  message,
-}: HttpFailure): Pick<Failed, 'problem' | 'message'> {
+/**
+ * Sends a request for a path and query; what comes back has the key in no part of it. What cannot
+ * be read would not be better the next time.
+ */
+export async function sendRequest(
+  { baseUrl, apiKey }: ProviderOptions,
+  target: string,
+  request: HttpRequest,
+): Promise<HttpResponse | Failed> {
+  const response = await httpRequest(baseUrl.replace(/\/+$/, '') + target, request);
+  const shown = withoutSecrets(response, secretHider([apiKey]));
+  const { failure } = shown;
+  if (failure === undefined) return shown;
   const isUnreadable = failure === 'too_large' || failure === 'coding';
-  return { problem: isUnreadable ? 'unreadable' : 'unreachable', message };
+  return { problem: isUnreadable ? 'unreadable' : 'unreachable', message: shown.message };
 }
 
 /** What cannot be read of a response with status 200, which should be `what`. */

@@ -5,6 +5,7 @@ import type { Bar } from '../database/prices.ts';
 import { asArray, asObject, asText, type Json, plainText, tryParse } from '../basics/json.ts';
 import { quote } from '../basics/text.ts';
 import {
+  type ActionList,
   type ActionPage,
   type ActionQuery,
   type DateProvider,
@@ -187,8 +188,8 @@ export function createMassive(options: ProviderOptions): DateProvider {
       path: string,
       dateField: string,
       read: (body: Json, query: ActionQuery) => Page<Action>,
-    ) =>
-    (query: ActionQuery, page: string | null, signal: AbortSignal) =>
+    ): ActionList<Action> =>
+    (query, page, signal) =>
       ask(page ?? firstTarget(path, dateField, query), signal, (body) => ({
         ...read(body, query),
         next: nextTarget(body, { baseUrl, path }),

@@ -155,6 +155,13 @@ export interface ActionPage<Action> {
   next: string | null;
 }
 
+/** Requests the first page of a list, or a later one by the `next` of the page before. */
+export type ActionList<Action> = (
+  query: ActionQuery,
+  page: string | null,
+  signal: AbortSignal,
+) => Promise<ProviderResponse<ActionPage<Action>>>;
+
 /**
  * One request supplies one date, for all symbols. Each method makes one request and throws nothing
  * for what a provider returns.
@@ -167,18 +174,9 @@ export interface DateProvider {
     symbols: readonly string[],
     signal: AbortSignal,
   ): Promise<ProviderResponse<MarketDay>>;
-  /** The first page, or a later one by the `next` of the page before. */
-  splits(
-    query: ActionQuery,
-    page: string | null,
-    signal: AbortSignal,
-  ): Promise<ProviderResponse<ActionPage<Split>>>;
-  /** As it was paid, per share of the time, in dollars. */
-  dividends(
-    query: ActionQuery,
-    page: string | null,
-    signal: AbortSignal,
-  ): Promise<ProviderResponse<ActionPage<Dividend>>>;
+  splits: ActionList<Split>;
+  /** As they were paid, per share of the time, in dollars. */
+  dividends: ActionList<Dividend>;
 }
 
 export type PriceProvider = SymbolProvider | DateProvider;

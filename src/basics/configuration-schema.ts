@@ -4,12 +4,12 @@ import {
   entryApis,
   baselineStrategies,
   type BaselineStrategy,
+  efforts,
   SYMBOL_PATTERN,
   toolNames,
 } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { asObject } from './json.ts';
-import { efforts } from './makers.ts';
 import { fits, unprintableIn } from './text.ts';
 import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
 

@@ -73,18 +73,23 @@ export interface WantedDays {
   downloadsLeft: number | null;
 }
 
-interface Progress extends DownloadContext<DateProvider> {
-  wanted: WantedDays;
-  report: DownloadReport;
-  horizon: Horizon;
-  /** Dates whose response had bars in this run, and those without. */
-  supplied: Set<CalendarDate>;
-  empty: Set<CalendarDate>;
-  /** Dates with bars of only some symbols that are too recent to be covered. */
-  incomplete: Set<CalendarDate>;
-  unreadableInARow: number;
-  /** Whether a limit was met that is not waited out. */
-  isLimited: boolean;
+type Progress = ReturnType<typeof begin>;
+
+function begin(context: DownloadContext<DateProvider>, wanted: WantedDays) {
+  return {
+    ...context,
+    wanted,
+    report: emptyReport('day', context.keyVariable, wanted.needs.length),
+    horizon: { refused: [], supplied: [] } as Horizon,
+    /** Dates whose response had bars in this run, and those without. */
+    supplied: new Set<CalendarDate>(),
+    empty: new Set<CalendarDate>(),
+    /** Dates with bars of only some symbols that are too recent to be covered. */
+    incomplete: new Set<CalendarDate>(),
+    unreadableInARow: 0,
+    /** Whether a limit was met that is not waited out. */
+    isLimited: false,
+  };
 }
 
 /**
@@ -97,18 +102,8 @@ export async function downloadDates(
   context: DownloadContext<DateProvider>,
   wanted: WantedDays,
 ): Promise<DownloadReport | null> {
-  const report = emptyReport('day', context.keyVariable, wanted.needs.length);
-  const state: Progress = {
-    ...context,
-    wanted,
-    report,
-    horizon: { refused: [], supplied: [] },
-    supplied: new Set(),
-    empty: new Set(),
-    incomplete: new Set(),
-    unreadableInARow: 0,
-    isLimited: false,
-  };
+  const state = begin(context, wanted);
+  const { report } = state;
   if (wanted.actions.symbols.length > 0)
     await downloadActions(state, { ...wanted.actions, to: wanted.last }, report);
   await downloadNeeds(state);

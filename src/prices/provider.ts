@@ -200,41 +200,34 @@ export interface PatienceOptions {
   wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Repeats a request until the provider answers it or further tries are pointless. */
-export interface Patience {
-  /** With `waits` false a short limit is not waited out. */
-  ask<Value>(
-    request: () => Promise<ProviderResponse<Value>>,
-    options?: { waits?: boolean },
-  ): Promise<ProviderResponse<Value>>;
-  /** The total wait for short limits so far. */
-  readonly waitedMs: number;
-  /** How many requests were made, with those repeated. */
-  readonly requests: number;
-}
+export type Patience = ReturnType<typeof createPatience>;
 
 /**
- * Short limits are waited out within the total allowed, as long as the provider asks; where it does
- * not say, as long as the limit before took to pass, and longer from try to try. An unreachable
- * provider is tried a few times.
+ * Repeats a request until the provider answers it or further tries are pointless. Short limits are
+ * waited out within the total allowed, as long as the provider asks; where it does not say, as long
+ * as the limit before took to pass, and longer from try to try. An unreachable provider is tried a
+ * few times.
  */
 export function createPatience({
   maxLimitWaitMs,
   signal,
   onFailure = () => {},
   wait = sleepUnlessAborted,
-}: PatienceOptions): Patience {
+}: PatienceOptions) {
   let waitedMs = 0;
   let requests = 0;
   let lastLimitMs = FIRST_LIMIT_WAIT_MS;
   return {
+    /** The total wait for short limits so far. */
     get waitedMs() {
       return waitedMs;
     },
+    /** How many requests were made, with those repeated. */
     get requests() {
       return requests;
     },
-    async ask(request, { waits = true } = {}) {
+    /** With `waits` false a short limit is not waited out. */
+    async ask<Value>(request: () => Promise<ProviderResponse<Value>>, { waits = true } = {}) {
       const firstMs = lastLimitMs;
       let limits = 0;
       let limitMs = 0;

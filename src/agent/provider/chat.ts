@@ -278,11 +278,8 @@ function splitThoughts(text: string): { content: string; thoughts: string | null
 }
 
 function readReasoning(message: Json): string | null {
-  const parts = [
-    ...(asArray(message['content']) ?? []),
-    ...(asArray(message['reasoning_details']) ?? []),
-  ];
-  const inParts = parts.flatMap((part) => thoughtsIn(asObject(part) ?? {}));
+  const parts = [...objectsIn(message['content']), ...objectsIn(message['reasoning_details'])];
+  const inParts = parts.flatMap(thoughtsIn);
   return (
     asText(message['reasoning_content']) ??
     asText(message['reasoning']) ??

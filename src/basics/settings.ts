@@ -103,7 +103,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
   };
 }
 
-function checked(environment: NodeJS.ProcessEnv): v.InferOutput<typeof environmentSchema> {
+function checked(environment: NodeJS.ProcessEnv) {
   const result = v.safeParse(environmentSchema, withoutEmptyValues(environment));
   if (result.success) return result.output;
   const lines = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);

@@ -228,7 +228,7 @@ const accessToken = v.pipe(
 
 /** An optional variable; null without it. */
 function optional<Schema extends v.GenericSchema>(schema: Schema) {
-  return v.optional(v.nullable(schema), null);
+  return v.nullish(schema, null);
 }
 
 const environmentSchema = v.object({

@@ -17,7 +17,6 @@ import { addCoverage, replaceBars, revisedBars, type Stamp } from '../database/p
 import { downloadActions } from './corporate-actions.ts';
 import {
   dateOrder,
-  type DayNeed,
   type Horizon,
   isBeyond,
   nextDate,
@@ -32,6 +31,7 @@ import {
   stampOf,
   stopAt,
 } from './download.ts';
+import type { WantedDays } from './needs.ts';
 import type { DateProvider, MarketDay } from './provider.ts';
 
 /**
@@ -43,35 +43,6 @@ const PUBLISHED_AFTER_DAYS = 2;
  * requested once more.
  */
 const SETTLED_AFTER_DAYS = 3;
-
-/** What to download from a provider of whole days. */
-export interface WantedDays {
-  /** The job's dates on which something is missing. */
-  needs: readonly DayNeed[];
-  /** The job's first and last date. */
-  first: CalendarDate;
-  last: CalendarDate;
-  /**
-   * The symbols to store, the universe first. Those with prices that are adjusted for splits are
-   * not among them.
-   */
-  symbols: readonly string[];
-  /** Whose splits and dividends are to be known, and from which date on. */
-  actions: { symbols: readonly string[]; from: CalendarDate };
-  history: {
-    /** Trading days before the first date. */
-    days: number;
-    /**
-     * What is stored of a date before the first one: all bars, some, none, or the knowledge that
-     * there are none.
-     */
-    stateOf: (date: CalendarDate) => 'whole' | 'partial' | 'unknown' | 'no_trading';
-    /** Whether a limit is waited out for all of them, not only for the nearest. */
-    isWaitedFor: boolean;
-  };
-  /** The most days to download, without those that are refused; null without a bound. */
-  downloadsLeft: number | null;
-}
 
 type Progress = ReturnType<typeof begin>;
 

@@ -159,7 +159,10 @@ async function askFor(
     size,
     response: await patience.ask(() => provider.daily(symbol, size, signal)),
   });
-  const compactStart = compactReach(dateOf(clock()));
+  // The first date that the last 100 bars certainly include: holidays only make them reach further
+  // back.
+  const [compactStart] = weekdaysBefore(addDays(dateOf(clock()), 1), COMPACT_BARS);
+  assert(compactStart !== undefined, 'there are weekdays before every date');
   if (first >= compactStart) return ask('compact');
   if (!report.isFullRefused) {
     const full = await ask('full');
@@ -167,16 +170,6 @@ async function askFor(
     report.isFullRefused = true;
   }
   return last >= compactStart ? ask('compact') : null;
-}
-
-/**
- * The first date that the last 100 bars certainly include: holidays only make them reach further
- * back.
- */
-function compactReach(today: CalendarDate): CalendarDate {
-  const [first] = weekdaysBefore(addDays(today, 1), COMPACT_BARS);
-  assert(first !== undefined, 'there are weekdays before every date');
-  return first;
 }
 
 /**

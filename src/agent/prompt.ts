@@ -39,20 +39,12 @@ const INSTRUCTIONS = 'Further instructions:';
 type FirstMessages = (ChatMessage & { role: 'system' | 'user' })[];
 
 /**
- * The parts of a conversation that neither a model nor a tool writes, in one version of the
+ * The parts of a conversation that neither a model nor a tool writes, in the first version of the
  * wording.
  */
-interface Words {
+const first = {
   /** `prompt` is the entry's own; null without one. */
-  firstMessages(brief: Brief, prompt: string | null): FirstMessages;
-  /** The summary of a day that its model ended with an answer. */
-  summary(answer: { content: string; note: string | null }): string;
-  /** The summary of a day that ended after the last step allowed. */
-  stepLimit(maxSteps: number): string;
-}
-
-const first: Words = {
-  firstMessages(brief, prompt) {
+  firstMessages(brief: Brief, prompt: string | null): FirstMessages {
     const system = systemPrompt(brief) + (prompt === null ? '' : `\n\n${INSTRUCTIONS}\n${prompt}`);
     const report = morningReport(brief);
     const { decision } = brief;
@@ -65,8 +57,11 @@ const first: Words = {
       { role: 'user', content: decision ? `${report}\n\n${tables(decision)}` : report },
     ];
   },
-  summary: ({ content, note }) => (note === null ? content : `${content}\n\n${note}`.trim()),
-  stepLimit: (maxSteps) => `Reached the limit of ${maxSteps} steps; the day ended there.`,
+  /** The summary of a day that its model ended with an answer. */
+  summary: ({ content, note }: { content: string; note: string | null }) =>
+    note === null ? content : `${content}\n\n${note}`.trim(),
+  /** The summary of a day that ended after the last step allowed. */
+  stepLimit: (maxSteps: number) => `Reached the limit of ${maxSteps} steps; the day ended there.`,
 };
 
 /** What an agent is sent, except how it reaches the tools of the day. */
@@ -117,10 +112,10 @@ function documentsLine(kinds: NonNullable<Brief['documents']>): string {
   return `Documents published before this morning: ${sum(kinds)} (${named.join(', ')})`;
 }
 
-const words: Record<Wording, Words> = { 1: first };
+const words: Record<Wording, typeof first> = { 1: first };
 
 /** The words of a version of the wording. */
-export function wordsOf(wording: Wording = WORDING): Words {
+export function wordsOf(wording: Wording = WORDING) {
   return words[wording];
 }
 

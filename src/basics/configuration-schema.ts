@@ -4,12 +4,12 @@ import {
   entryApis,
   baselineStrategies,
   type BaselineStrategy,
+  efforts,
   SYMBOL_PATTERN,
   toolNames,
 } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { asObject } from './json.ts';
-import { efforts } from './makers.ts';
 import { fits, unprintableIn } from './text.ts';
 import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
 
@@ -117,10 +117,7 @@ const universesSchema = v.pipe(
     signatureSchema,
     v.lazy((own) => (asObject(own) ? memberFileSchema : symbolsSchema)),
   ),
-  v.check(
-    (universes) => Object.keys(universes).length <= MAX_UNIVERSES,
-    `must not name more than ${MAX_UNIVERSES} universes`,
-  ),
+  v.maxEntries(MAX_UNIVERSES, `must not name more than ${MAX_UNIVERSES} universes`),
 );
 
 /** Half of the traded amount; more is a typing error. */
@@ -226,10 +223,7 @@ const modelSchema = v.object({
   tools: v.nullish(
     v.pipe(
       v.array(oneOf(toolNames)),
-      v.check(
-        (names) => names.includes('buy'),
-        `must include buy; the tools are ${toolNames.join(', ')}`,
-      ),
+      v.includes('buy', `must include buy; the tools are ${toolNames.join(', ')}`),
     ),
   ),
   knowledge_cutoff: v.nullish(dateSchema),
@@ -262,13 +256,13 @@ const agentConfigSchema = v.object({
   /** How much worse than the open an order fills. */
   slippage_bps: basisPoints,
   /** What one model may cost in one job; a model's own limit takes precedence. */
-  max_cost_usd: v.optional(v.nullable(dollars), null),
+  max_cost_usd: v.nullish(dollars, null),
   stock_symbols: v.nullish(symbolsSchema, nasdaq100),
   /** Whether dividends of what is held are paid. */
   dividends: v.optional(v.boolean(), true),
   /** Whether models see the open at which their orders fill. */
   open: v.optional(v.picklist(['shown', 'hidden'], 'must be shown or hidden'), 'shown'),
-  limits: v.optional(v.nullable(limitsSchema), null),
+  limits: v.nullish(limitsSchema, null),
 });
 
 /** As stored with a job: with the members of its universe. */

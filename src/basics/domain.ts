@@ -87,6 +87,10 @@ export type ApiDialect = (typeof apiDialects)[number];
 export const entryApis = [...apiDialects, 'agent'] as const;
 export type EntryApi = (typeof entryApis)[number];
 
+/** How much a model thinks, in the words of OpenAI and Anthropic. */
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type Effort = (typeof efforts)[number];
+
 /** What is beyond the control of the service: an agent has a network of its own. */
 export const outsideKinds = ['agent'] as const;
 

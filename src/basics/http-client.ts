@@ -21,8 +21,8 @@ export interface HttpRequest {
   headers?: Record<string, string>;
   body?: string;
   /**
-   * From the start of the request to the last byte of the response, or with `isTimedBySilence`
-   * between two bytes.
+   * From the start of the request to the last byte of the response, or of a stream to its first
+   * byte and then between two.
    */
   timeoutMs: number;
   /** A longer response is a failure. */
@@ -123,20 +123,19 @@ export function httpRequest(
   }));
 }
 
-interface StreamRequest extends Omit<HttpRequest, 'maxBytes'> {
-  /**
-   * The body breaks off when nothing arrives for `timeoutMs`; without it, the time limit ends where
-   * the response begins.
-   */
-  isTimedBySilence?: true;
-}
+type UnboundedRequest = Omit<HttpRequest, 'maxBytes'>;
 
-/** Sends a request and resolves when its response begins. */
-export function httpStream(url: string, request: StreamRequest): Promise<HttpStream | HttpFailure> {
-  const { timeoutMs, isTimedBySilence } = request;
+/**
+ * Sends a request and resolves when its response begins; its body breaks off when nothing arrives
+ * for `timeoutMs`.
+ */
+export function httpStream(
+  url: string,
+  request: UnboundedRequest,
+): Promise<HttpStream | HttpFailure> {
   return send(url, request, async (head, body) => ({
     ...head,
-    body: isTimedBySilence ? untilSilent(body, timeoutMs) : body,
+    body: untilSilent(body, request.timeoutMs),
     close: () => body.destroy(),
   }));
 }
@@ -173,14 +172,7 @@ export async function textOf(body: AsyncIterable<Buffer>, maxBytes: number): Pro
 
 async function send<Result>(
   url: string,
-  {
-    method = 'GET',
-    headers = {},
-    body,
-    timeoutMs,
-    signal,
-    isDirect,
-  }: Omit<HttpRequest, 'maxBytes'>,
+  { method = 'GET', headers = {}, body, timeoutMs, signal, isDirect }: UnboundedRequest,
   read: (head: Pick<HttpResponse, 'status' | 'headers'>, body: Readable) => Promise<Result>,
 ): Promise<Result | HttpFailure> {
   const target = new URL(url);

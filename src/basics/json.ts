@@ -23,7 +23,7 @@ export function asArray(value: unknown): unknown[] | undefined {
 
 /** The objects in a list; none if the value is not a list. */
 export function objectsIn(value: unknown): Json[] {
-  return (asArray(value) ?? []).filter((part) => asObject(part) !== undefined) as Json[];
+  return (asArray(value) ?? []).flatMap<Json>((part) => asObject(part) ?? []);
 }
 
 /** The value if it is text that is not blank. */

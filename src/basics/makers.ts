@@ -1,4 +1,5 @@
-import type { ApiDialect, EntryApi } from './domain.ts';
+import type { ModelConfiguration } from './configuration-schema.ts';
+import { type ApiDialect, type Effort, efforts, type EntryApi } from './domain.ts';
 import type { Json } from './json.ts';
 import { list } from './sentences.ts';
 
@@ -21,10 +22,6 @@ interface Maker {
    */
   effort?: (effort: Effort) => Json | null;
 }
-
-/** How much a model thinks, in the words of OpenAI and Anthropic. */
-export const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-type Effort = (typeof efforts)[number];
 
 const thinkingOff = (effort: Effort): Json =>
   effort === 'none' ? { thinking: { type: 'disabled' } } : { reasoning_effort: effort };
@@ -90,19 +87,8 @@ export const makers: readonly [Maker, ...Maker[]] = [
   },
 ];
 
-/** Fields of an entry that may be left out, or null. */
-type Nullish<Fields> = { [Name in keyof Fields]?: Fields[Name] | null | undefined };
-
 /** What an entry says of whom to ask, and how. */
-interface AskedEntry
-  extends Nullish<{
-    openai_base_url: string;
-    /** The same, of an agent. */
-    agent_url: string;
-    api: EntryApi;
-    stream: boolean;
-    extra_body: Json;
-  }> {
+interface AskedEntry extends Partial<Omit<ModelConfiguration, 'basemodel'>> {
   /** The `model` of the request, with the prefix of its maker. */
   basemodel: string;
 }
@@ -154,17 +140,12 @@ export function describeUnknownMaker(prefix: string): string {
   return `${unknown}, and it has no URL: set openai_base_url in its entry, or OPENAI_API_BASE`;
 }
 
-/** The parameters of a request that an entry sets by keys of their own. */
-type SetParameters = Nullish<
-  Record<'temperature' | 'top_p' | 'seed' | 'max_tokens', number> & { reasoning_effort: Effort }
->;
-
 /**
  * Fields of a request's body in a dialect's own names, except the conversation and tools; what else
  * a provider takes comes last.
  */
 export function bodyFields(
-  { temperature, top_p, seed, max_tokens, reasoning_effort }: SetParameters,
+  { temperature, top_p, seed, max_tokens, reasoning_effort }: Partial<ModelConfiguration>,
   { api, maker, model }: Way,
 ): Json {
   const tokens = api === 'responses' ? { max_output_tokens: max_tokens } : { max_tokens };
@@ -186,7 +167,7 @@ function effortFields(effort: Effort, { api, maker }: Pick<Way, 'api' | 'maker'>
 
 /** What an entry sets that its dialect does not have, each with its key and what to do about it. */
 export function* askingProblems(
-  entry: AskedEntry & SetParameters,
+  entry: AskedEntry,
   openaiApiBase: string | null,
 ): Generator<string> {
   const way = wayOf(entry, openaiApiBase);

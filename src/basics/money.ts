@@ -88,20 +88,28 @@ export function formatDollars(amount: Money): string {
 
 const DECIMAL = /^(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 const MAX_DECIMAL_LENGTH = 100;
-const MICRO_DIGITS = 6;
+const MICRO_DOLLARS = 1_000_000n;
+
+/** Decimal text as an exact fraction; null for text that is not a decimal number from 0. */
+export function fractionIn(text: string): { over: bigint; under: bigint } | null {
+  const [, whole = '', decimals = '', exponent = '0'] =
+    DECIMAL.exec(text.slice(0, MAX_DECIMAL_LENGTH + 1)) ?? [];
+  if (whole + decimals === '' || text.length > MAX_DECIMAL_LENGTH) return null;
+  const digits = BigInt(whole + decimals);
+  const places = decimals.length - Number(exponent);
+  return places >= 0
+    ? { over: digits, under: 10n ** BigInt(places) }
+    : { over: digits * 10n ** BigInt(-places), under: 1n };
+}
 
 /**
  * Dollars as decimal text, exactly, in 1/1,000,000 dollar; a finer amount is rounded half to even.
  * Null for text that is not such a number, is negative or is too large to be held exactly.
  */
 export function microDollars(text: string): number | null {
-  const [, whole = '', fraction = '', exponent = '0'] =
-    DECIMAL.exec(text.slice(0, MAX_DECIMAL_LENGTH + 1)) ?? [];
-  if (whole + fraction === '' || text.length > MAX_DECIMAL_LENGTH) return null;
-  const digits = BigInt(whole + fraction);
-  const shift = MICRO_DIGITS + Number(exponent) - fraction.length;
-  const units =
-    shift >= 0 ? digits * 10n ** BigInt(shift) : dividedHalfEven(digits, 10n ** BigInt(-shift));
+  const dollars = fractionIn(text);
+  if (dollars === null) return null;
+  const units = dividedHalfEven(dollars.over * MICRO_DOLLARS, dollars.under);
   return units <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(units) : null;
 }
 

@@ -39,9 +39,11 @@ export function fileFrom(folder: string, file = ''): string {
 }
 
 /** Starts this program in a thread of its own process; the data say what the thread does. */
-export function startThread(data: object = {}, resourceLimits: ResourceLimits = {}): Worker {
-  const { text, isFile } = ownProgram();
-  return new Worker(text, { eval: !isFile, workerData: { ...data, build: BUILD }, resourceLimits });
+export function startThread(data: object, resourceLimits: ResourceLimits = {}): Worker {
+  const options = { workerData: { ...data, build: BUILD }, resourceLimits };
+  if (isExecutable) return new Worker(readAsset('server.js'), { ...options, eval: true });
+  const file = import.meta.filename;
+  return new Worker(BUILD === null ? join(dirname(file), '../main.ts') : file, options);
 }
 
 /** In such a thread: the one that started it. Throws when that runs another build. */
@@ -50,14 +52,6 @@ export function startingThread(): MessagePort {
   const isSame = workerData.build === BUILD;
   assert(isSame, 'the program file was replaced while it runs: restart the service');
   return parentPort;
-}
-
-/** A file to run, or its text. */
-function ownProgram(): { text: string; isFile: boolean } {
-  if (isExecutable) return { text: readAsset('server.js'), isFile: false };
-  const file =
-    BUILD === null ? join(dirname(import.meta.filename), '../main.ts') : import.meta.filename;
-  return { text: file, isFile: true };
 }
 
 /**

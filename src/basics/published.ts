@@ -18,7 +18,7 @@ interface PublishedFile {
 /**
  * The file with the response to a request of the pages, compressed with gzip, because many file
  * servers send everything as it is. Those of a model-day share one, and the
- * decisions of one date are those that the list of all has on it.
+ * decisions of one date are those that the list of all has on it, which asks for it by `before`.
  */
 export function publishedFile(url: string): PublishedFile {
   const { pathname, searchParams: query } = new URL(url, 'http://localhost');
@@ -30,18 +30,13 @@ export function publishedFile(url: string): PublishedFile {
       model: null,
     };
   const day = pathname === '/decisions' ? query.get('start_date') : null;
-  if (day !== null) return { path: decisionsOn(day), part: null, model };
+  if (day !== null) return { ...publishedFile(`/decisions?before=${day}`), model };
   const segments = pathname.slice(1).split('/').map(decodeURIComponent).map(fileName);
   query.delete('limit'); // a file has all
   const choice = [...query].map((pair) => fileName(pair.join('='))).sort();
   const name = [segments.join('/'), ...choice].join(',');
   const suffix = query.get('format') ?? 'json';
   return { path: `data/${name}.${suffix}.gz`, part: null, model: null };
-}
-
-/** The file with the decisions of one date; `before` is how the list of all asks for it. */
-function decisionsOn(date: string): string {
-  return publishedFile(`/decisions?before=${date}`).path;
 }
 
 /** With the other signs of a path, less than the 255 bytes that file systems take. */

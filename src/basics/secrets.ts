@@ -1,3 +1,5 @@
+import { hexOf } from './text.ts';
+
 /** Hides secrets in a text. */
 export type Hide = (text: string) => string;
 
@@ -37,14 +39,10 @@ export function secretHider(secrets: readonly (string | null)[]): Hide {
 
 /** A pattern of all that a character can be spelled as; in JSON a line break is an `n`. */
 function spellings(sign: string): string {
-  const [code, inJson] = [sign, JSON.stringify(sign).at(-2) ?? ''].map(codeOf);
+  const [code, inJson] = [sign, JSON.stringify(sign).at(-2) ?? ''].map(hexOf);
   const inUrl = Buffer.from(sign).toString('hex').replace(/../g, '%(?:25)*$&');
   const inHtml = `#0*${sign.charCodeAt(0)}|#x${code?.replace(/^0+/, '0*')}|${HTML[sign] ?? '#'}`;
   return String.raw`(?:\u${code}|\u${inJson}|u${code}|${inUrl}|&(?:amp;)*(?:${inHtml});)`;
-}
-
-function codeOf(sign: string): string {
-  return sign.charCodeAt(0).toString(16).padStart(4, '0');
 }
 
 /** A response, or why there is none, without secrets in any part of it. */

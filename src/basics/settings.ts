@@ -103,7 +103,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
   };
 }
 
-function checked(environment: NodeJS.ProcessEnv): v.InferOutput<typeof environmentSchema> {
+function checked(environment: NodeJS.ProcessEnv) {
   const result = v.safeParse(environmentSchema, withoutEmptyValues(environment));
   if (result.success) return result.output;
   const lines = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
@@ -228,7 +228,7 @@ const accessToken = v.pipe(
 
 /** An optional variable; null without it. */
 function optional<Schema extends v.GenericSchema>(schema: Schema) {
-  return v.optional(v.nullable(schema), null);
+  return v.nullish(schema, null);
 }
 
 const environmentSchema = v.object({

@@ -18,8 +18,12 @@ const REPLACEMENT = '\ufffd';
 export function unprintableIn(text: string): string | null {
   const [character] = UNPRINTABLE.exec(text) ?? [];
   if (character === undefined) return null;
-  const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-  return `${kindOf(character)} (U+${code})`;
+  return `${kindOf(character)} (U+${hexOf(character).toUpperCase()})`;
+}
+
+/** The first UTF-16 unit of a text, as four digits. */
+export function hexOf(character: string): string {
+  return character.charCodeAt(0).toString(16).padStart(4, '0');
 }
 
 function kindOf(character: string): string {
@@ -57,10 +61,7 @@ export function showLines(text: string): string {
  * sees them.
  */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value).replace(
-    ALL_UNPRINTABLE,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return JSON.stringify(value).replace(ALL_UNPRINTABLE, (character) => `\\u${hexOf(character)}`);
 }
 
 /** Whether a text has at most so many characters, as JSON Schema counts them: an emoji is one. */

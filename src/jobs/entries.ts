@@ -71,7 +71,7 @@ export function knownKeys(
     ...ofEntries,
     ...ofEnvironment,
   ];
-  return keyFinder(new Set(keys.flatMap((key) => (key?.trim() ? [key.trim()] : []))));
+  return keyFinder(new Set(keys.flatMap((key) => key?.trim() || [])));
 }
 
 /**

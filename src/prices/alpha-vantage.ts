@@ -1,20 +1,20 @@
 import { type CalendarDate, isCalendarDate, isTooEarly } from '../basics/calendar.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
-import { httpRequest } from '../basics/http-client.ts';
+import type { HttpResponse } from '../basics/http-client.ts';
 import { asArray, asObject, plainText, tryParse } from '../basics/json.ts';
-import { secretHider, withoutSecrets } from '../basics/secrets.ts';
 import { quote } from '../basics/text.ts';
 import {
-  describeFailure,
   describeForeign,
   type DividendHistory,
+  type Failed,
   openOnly,
   type Problem,
   type ProviderOptions,
   type ProviderResponse,
   readValue,
   type RefusedBar,
+  sendRequest,
   type SymbolProvider,
   whatIsUnknown,
 } from './provider.ts';
@@ -33,13 +33,8 @@ const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 /** Its dividends begin in 1999, as its prices do, however long a company had paid some. */
 const DIVIDENDS_SINCE: CalendarDate = '2000-01-01';
 
-export function createAlphaVantage({
-  baseUrl,
-  apiKey,
-  today,
-  closedThrough,
-}: ProviderOptions): SymbolProvider {
-  const hide = secretHider([apiKey]);
+export function createAlphaVantage(options: ProviderOptions): SymbolProvider {
+  const { apiKey, today, closedThrough } = options;
   const ask = async <Value>(
     parameters: Record<string, string>,
     signal: AbortSignal,
@@ -47,8 +42,7 @@ export function createAlphaVantage({
   ): Promise<ProviderResponse<Value>> => {
     const query = new URLSearchParams({ ...parameters, apikey: apiKey });
     const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
-    const result = await httpRequest(`${baseUrl.replace(/\/+$/, '')}/query?${query}`, limits);
-    return readResult(withoutSecrets(result, hide), read);
+    return readResult(await sendRequest(options, `/query?${query}`, limits), read);
   };
   return {
     by: 'symbol',
@@ -67,10 +61,10 @@ export function createAlphaVantage({
 }
 
 function readResult<Value>(
-  result: Awaited<ReturnType<typeof httpRequest>>,
+  result: HttpResponse | Failed,
   read: (body: unknown) => Value,
 ): ProviderResponse<Value> {
-  if (result.failure !== undefined) return describeFailure(result);
+  if ('problem' in result) return result;
   const { status, text } = result;
   if (status !== 200)
     return { problem: problemOf(status), message: `status ${status}: ${quote(text)}` };

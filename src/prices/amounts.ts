@@ -1,24 +1,13 @@
-import { microDollars } from '../basics/money.ts';
+import { fractionIn, microDollars } from '../basics/money.ts';
 import type { Split } from '../database/market.ts';
 
 /** Amounts of splits and dividends, read exactly from decimal text. */
 
-const DECIMAL = /^(\d{1,40})(?:\.(\d{0,20}))?(?:[eE]([+-]?\d{1,2}))?$/;
+const SHARES = /^\d{1,40}(\.\d{0,20})?([eE][+-]?\d{1,2})?$/;
 /** A higher dividend per share is a mistake; the database refuses it too. */
 export const MAX_CASH = 1_000_000_000_000;
 /** The database holds no larger number of shares in a split. */
 const MAX_SHARES = 1_000_000n;
-
-/** An exact fraction; null for text that is not a decimal number from 0. */
-function decimalOf(text: string): { over: bigint; under: bigint } | null {
-  const [, whole, decimals = '', exponent = '0'] = DECIMAL.exec(text.trim()) ?? [];
-  if (whole === undefined) return null;
-  const places = decimals.length - Number(exponent);
-  const digits = BigInt(whole + decimals);
-  return places >= 0
-    ? { over: digits, under: 10n ** BigInt(places) }
-    : { over: digits * 10n ** BigInt(-places), under: 1n };
-}
 
 /**
  * The ratio of new to old shares, which may be decimals (`1.1` to `1`), in lowest terms. Where
@@ -29,8 +18,10 @@ export function ratioOf(
   newShares: string,
   oldShares: string,
 ): { numerator: number; denominator: number } | null {
-  const [to, from] = [decimalOf(newShares), decimalOf(oldShares)];
-  if (to === null || from === null || to.over === 0n || from.over === 0n) return null;
+  const [to, from] = [newShares, oldShares].map((text) =>
+    SHARES.test(text.trim()) ? fractionIn(text.trim()) : null,
+  );
+  if (!to || !from || to.over === 0n || from.over === 0n) return null;
   const { over, under } = nearest(to.over * from.under, to.under * from.over);
   if (over === 0n || under === 0n || over === under) return null;
   return { numerator: Number(over), denominator: Number(under) };

@@ -25,11 +25,11 @@ import {
 } from '../database/prices.ts';
 import { combineSplits } from './amounts.ts';
 import type {
+  ActionList,
   ActionPage,
   ActionQuery,
   DateProvider,
   Failed,
-  ProviderResponse,
   SymbolProvider,
 } from './provider.ts';
 import { type DownloadContext, type DownloadReport, stampOf } from './download.ts';
@@ -55,10 +55,8 @@ export async function downloadActions(
     await downloadSplits(context, { ...query, to: today > query.to ? today : query.to }, report);
   if (report.stop !== null || context.signal.aborted) return;
   if (isKnown(query, dividendCoverage(database, query.symbols, query), today)) return;
-  const dividends = await readPages(context, 'dividends', {
-    ask: (page) => provider.dividends(query, page, context.signal),
-    report,
-  });
+  const ask = provider.dividends;
+  const dividends = await readPages(context, 'dividends', { ask, query, report });
   if (dividends === null) return;
   const spans = spansOf(query, dividends.unreadable, yesterday(today));
   const stamp = stampOf(provider, clock);
@@ -83,11 +81,8 @@ export async function downloadSplits(
   query: ActionQuery,
   report: DownloadReport,
 ): Promise<void> {
-  const { provider, clock, database, signal } = context;
-  const splits = await readPages(context, 'splits', {
-    ask: (page) => provider.splits(query, page, signal),
-    report,
-  });
+  const { provider, clock, database } = context;
+  const splits = await readPages(context, 'splits', { ask: provider.splits, query, report });
   if (splits === null) return;
   const stamp = stampOf(provider, clock);
   const list = {
@@ -124,7 +119,7 @@ export function isKnown(
  */
 function spansOf(
   { symbols, from, to }: ActionQuery,
-  unreadable: readonly UnreadableAction[],
+  unreadable: RefusedActions,
   last: CalendarDate,
 ): Coverage[] {
   const endDate = to < last ? to : last;
@@ -140,34 +135,24 @@ function spansOf(
   });
 }
 
-type UnreadableAction = Pick<ActionPage<unknown>['refused'][number], 'symbol' | 'date'>;
-
-interface Actions<Action> {
-  actions: Action[];
-  /** Those that cannot be read. */
-  unreadable: UnreadableAction[];
-}
+type RefusedActions = ActionPage<unknown>['refused'];
 
 /**
- * All pages of a list; null where the provider does not return it, which the report says. An action
- * that is on two pages counts once.
+ * All pages of a list, and which of its actions cannot be read; null where the provider does not
+ * return it, which the report says. An action that is on two pages counts once.
  */
 async function readPages<Action>(
   { patience, signal }: DownloadContext<DateProvider>,
   kind: 'splits' | 'dividends',
-  {
-    ask,
-    report,
-  }: {
-    ask: (page: string | null) => Promise<ProviderResponse<ActionPage<Action>>>;
-    report: DownloadReport;
-  },
-): Promise<Actions<Action> | null> {
-  const list: Actions<Action> = { actions: [], unreadable: [] };
+  { ask, query, report }: { ask: ActionList<Action>; query: ActionQuery; report: DownloadReport },
+) {
+  const list = { actions: [] as Action[], unreadable: [] as RefusedActions };
   const ids = new Set<string>();
   let page: string | null = null;
   for (let pages = 1; ; pages += 1) {
-    const response: ProviderResponse<ActionPage<Action>> = await patience.ask(() => ask(page));
+    const response: Awaited<ReturnType<typeof ask>> = await patience.ask(() =>
+      ask(query, page, signal),
+    );
     if (signal.aborted) return null;
     if (response.problem !== undefined) {
       noteProblem(report, kind, response);

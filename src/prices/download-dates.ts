@@ -3,7 +3,6 @@ import {
   type CalendarDate,
   dateOf,
   isWeekday,
-  timestamp,
   weekdayBefore,
   weekdaysBefore,
 } from '../basics/calendar.ts';
@@ -14,11 +13,10 @@ import {
   symbolsWithBarsOfOthers,
   symbolsWithoutBars,
 } from '../database/market.ts';
-import { addCoverage, replaceBars, revisedBars } from '../database/prices.ts';
+import { addCoverage, replaceBars, revisedBars, type Stamp } from '../database/prices.ts';
 import { downloadActions } from './corporate-actions.ts';
 import {
   dateOrder,
-  type DayNeed,
   type Horizon,
   isBeyond,
   nextDate,
@@ -30,8 +28,10 @@ import {
   type DownloadReport,
   emptyReport,
   MAX_UNREADABLE_IN_A_ROW,
+  stampOf,
   stopAt,
 } from './download.ts';
+import type { WantedDays } from './needs.ts';
 import type { DateProvider, MarketDay } from './provider.ts';
 
 /**
@@ -44,49 +44,23 @@ const PUBLISHED_AFTER_DAYS = 2;
  */
 const SETTLED_AFTER_DAYS = 3;
 
-/** What to download from a provider of whole days. */
-export interface WantedDays {
-  /** The job's dates on which something is missing. */
-  needs: readonly DayNeed[];
-  /** The job's first and last date. */
-  first: CalendarDate;
-  last: CalendarDate;
-  /**
-   * The symbols to store, the universe first. Those with prices that are adjusted for splits are
-   * not among them.
-   */
-  symbols: readonly string[];
-  /** Whose splits and dividends are to be known, and from which date on. */
-  actions: { symbols: readonly string[]; from: CalendarDate };
-  history: {
-    /** Trading days before the first date. */
-    days: number;
-    /**
-     * What is stored of a date before the first one: all bars, some, none, or the knowledge that
-     * there are none.
-     */
-    stateOf: (date: CalendarDate) => 'whole' | 'partial' | 'unknown' | 'no_trading';
-    /** Whether a limit is waited out for all of them, not only for the nearest. */
-    isWaitedFor: boolean;
-  };
-  /** The most days to download, without those that are refused; null without a bound. */
-  downloadsLeft: number | null;
-}
+type Progress = ReturnType<typeof begin>;
 
-interface Progress extends DownloadContext<DateProvider> {
-  wanted: WantedDays;
-  report: DownloadReport;
-  horizon: Horizon;
-  /** Dates whose response had bars in this run, and those without. */
-  supplied: Set<CalendarDate>;
-  empty: Set<CalendarDate>;
-  /** Dates with bars of only some symbols that are too recent to be covered. */
-  incomplete: Set<CalendarDate>;
-  unreadableInARow: number;
-  /** Days of the market that were downloaded. */
-  days: number;
-  /** Whether a limit was met that is not waited out. */
-  isLimited: boolean;
+function begin(context: DownloadContext<DateProvider>, wanted: WantedDays) {
+  return {
+    ...context,
+    wanted,
+    report: emptyReport('day', context.keyVariable, wanted.needs.length),
+    horizon: { refused: [], supplied: [] } as Horizon,
+    /** Dates whose response had bars in this run, and those without. */
+    supplied: new Set<CalendarDate>(),
+    empty: new Set<CalendarDate>(),
+    /** Dates with bars of only some symbols that are too recent to be covered. */
+    incomplete: new Set<CalendarDate>(),
+    unreadableInARow: 0,
+    /** Whether a limit was met that is not waited out. */
+    isLimited: false,
+  };
 }
 
 /**
@@ -99,19 +73,8 @@ export async function downloadDates(
   context: DownloadContext<DateProvider>,
   wanted: WantedDays,
 ): Promise<DownloadReport | null> {
-  const report = emptyReport('day', context.keyVariable, wanted.needs.length);
-  const state: Progress = {
-    ...context,
-    wanted,
-    report,
-    horizon: { refused: [], supplied: [] },
-    supplied: new Set(),
-    empty: new Set(),
-    incomplete: new Set(),
-    unreadableInARow: 0,
-    days: 0,
-    isLimited: false,
-  };
+  const state = begin(context, wanted);
+  const { report } = state;
   if (wanted.actions.symbols.length > 0)
     await downloadActions(state, { ...wanted.actions, to: wanted.last }, report);
   await downloadNeeds(state);
@@ -123,10 +86,9 @@ export async function downloadDates(
   return context.patience.requests === 0 ? null : report;
 }
 
-function isOver({ report, signal, days, wanted: { downloadsLeft } }: Progress): boolean {
-  return (
-    report.stop !== null || signal.aborted || (downloadsLeft !== null && days >= downloadsLeft)
-  );
+function isOver({ report, signal, horizon, wanted }: Progress): boolean {
+  const downloadsLeft = wanted.downloadsLeft ?? Infinity;
+  return report.stop !== null || signal.aborted || horizon.supplied.length >= downloadsLeft;
 }
 
 async function downloadNeeds(state: Progress): Promise<void> {
@@ -230,7 +192,6 @@ async function download(
   state.unreadableInARow = problem === 'unreadable' ? state.unreadableInARow + 1 : 0;
   if (problem === undefined) {
     noteSupply(horizon, date);
-    state.days += 1;
     return keep(state, date, response.value);
   }
   if (problem === 'beyond_plan' || problem === 'premium') {
@@ -272,12 +233,11 @@ async function keep(
   const isPublished =
     date <= addDays(today, -PUBLISHED_AFTER_DAYS) || 2 * bars.length >= wanted.symbols.length;
   const isCovered = isPublished && date < today;
-  const recordedAt = timestamp(clock());
+  const stamp = stampOf(provider, clock);
   const write = await database.write(() => {
-    const stamp = { source, recordedAt };
     const { number, replaced } = replaceBars(database, own, stamp);
     report.syntheticReplaced.push(...replaced);
-    if (isCovered) cover(state, date, recordedAt);
+    if (isCovered) cover(state, date, stamp);
     storeMarketDay(database, date, stamp); // without it, the day is requested again
     return number;
   });
@@ -293,17 +253,12 @@ async function keep(
  * Within the caller's transaction. A weekend is covered with the days beside it, so that the spans
  * of a year are one.
  */
-function cover(
-  { database, provider: { source }, clock, wanted }: Progress,
-  date: CalendarDate,
-  recordedAt: string,
-): void {
+function cover({ database, clock, wanted }: Progress, date: CalendarDate, stamp: Stamp): void {
   const yesterday = addDays(dateOf(clock()), -1);
   const startDate = addDays(weekdayBefore(date), 1);
   let endDate = date;
   while (endDate < yesterday && !isWeekday(addDays(endDate, 1))) endDate = addDays(endDate, 1);
-  for (const symbol of wanted.symbols)
-    addCoverage(database, { symbol, startDate, endDate }, { source, recordedAt });
+  for (const symbol of wanted.symbols) addCoverage(database, { symbol, startDate, endDate }, stamp);
 }
 
 /**
@@ -318,12 +273,10 @@ async function coverEmptyDays(state: Progress): Promise<void> {
     date <= published ||
     hasLaterBars(database, date, { symbols: wanted.symbols, source: provider.source });
   const past = [...empty].filter((date) => date < today && isPast(date));
-  if (past.length > 0) {
-    const recordedAt = timestamp(clock());
-    for (const date of past) {
-      await database.write(() => cover(state, date, recordedAt));
-      empty.delete(date);
-    }
+  const stamp = stampOf(provider, clock);
+  for (const date of past) {
+    await database.write(() => cover(state, date, stamp));
+    empty.delete(date);
   }
   report.unpublished = [...empty, ...incomplete].filter((date) => date >= wanted.first).sort();
 }

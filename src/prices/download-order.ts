@@ -16,11 +16,9 @@ export interface DayNeed {
  * makes those after it stale. Every date appears once.
  */
 export function dateOrder(needs: readonly DayNeed[]): CalendarDate[] {
-  const rank = ({ isRequired }: DayNeed) => (isRequired ? 0 : 1);
-  const ordered = [...needs].sort(
-    (one, other) => rank(one) - rank(other) || (one.date < other.date ? -1 : 1),
-  );
-  return [...new Set(ordered.map(({ date }) => date))];
+  const dates = needs.map(({ date }) => date).sort();
+  const required = new Set(needs.flatMap(({ date, isRequired }) => (isRequired ? date : [])));
+  return [...new Set([...dates.filter((date) => required.has(date)), ...dates])];
 }
 
 /**

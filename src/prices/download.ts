@@ -26,74 +26,52 @@ import type { Log } from '../basics/log.ts';
 import type { Settings } from '../basics/settings.ts';
 
 /** What the downloads from one provider came to. */
-export interface DownloadReport {
-  /** What one download supplies. */
-  unit: 'symbol' | 'day';
-  /** The setting that holds the provider's key. */
-  keyVariable: string;
-  wanted: number;
-  /** Symbols, or dates: those that were wanted. */
-  downloaded: string[];
-  /** Why the downloads ended before the last one. */
-  stop: Pick<Failed, 'problem' | 'message'> | null;
-  /** Symbols that the provider does not know. */
-  unknown: string[];
-  /**
-   * Symbols, dates or lists (of splits, of dividends) whose response could not be read, with the
-   * reason.
-   */
-  unreadable: Map<string, string>;
-  /** Whether the provider limits more than the last 100 bars to paying customers. */
-  isFullRefused: boolean;
-  /** Bars that differ from those stored, by symbol. */
-  revisions: Map<string, number>;
-  /** Implausible bars, which were not stored. */
-  refusedBars: RefusedBar[];
-  /** Bars of symbols that were not asked for. */
-  others: number;
-  /** Symbols whose synthetic prices were replaced. */
-  syntheticReplaced: string[];
-  /** Dates that the customer's plan does not include, and the provider's words for it. */
-  beyond: { dates: CalendarDate[]; message: string };
-  /** Dates of which bars may still be published. */
-  unpublished: CalendarDate[];
-  /** Lists that the customer's plan does not include, with the provider's words. */
-  withoutActions: Map<'splits' | 'dividends', string>;
-  /** Splits and dividends that cannot be used, with the reason. */
-  refusedActions: { symbol: string; reason: string }[];
-  /** How many others cannot be read, outside the dates asked for. */
-  skippedActions: number;
-  /**
-   * The trading days before a date: how many are wanted, and how many have prices. Null where
-   * nothing was asked for them.
-   */
-  history: { before: CalendarDate; wanted: number; found: number } | null;
-}
+export type DownloadReport = ReturnType<typeof emptyReport>;
 
-export function emptyReport(
-  unit: DownloadReport['unit'],
-  keyVariable: string,
-  wanted = 0,
-): DownloadReport {
+/** The report before the first download. */
+export function emptyReport(unit: 'symbol' | 'day', keyVariable: string, wanted = 0) {
   return {
+    /** What one download supplies. */
     unit,
+    /** The setting that holds the provider's key. */
     keyVariable,
     wanted,
-    downloaded: [],
-    stop: null,
-    unknown: [],
-    unreadable: new Map(),
+    /** Symbols, or dates: those that were wanted. */
+    downloaded: [] as string[],
+    /** Why the downloads ended before the last one. */
+    stop: null as Pick<Failed, 'problem' | 'message'> | null,
+    /** Symbols that the provider does not know. */
+    unknown: [] as string[],
+    /**
+     * Symbols, dates or lists (of splits, of dividends) whose response could not be read, with the
+     * reason.
+     */
+    unreadable: new Map<string, string>(),
+    /** Whether the provider limits more than the last 100 bars to paying customers. */
     isFullRefused: false,
-    revisions: new Map(),
-    refusedBars: [],
+    /** Bars that differ from those stored, by symbol. */
+    revisions: new Map<string, number>(),
+    /** Implausible bars, which were not stored. */
+    refusedBars: [] as RefusedBar[],
+    /** Bars of symbols that were not asked for. */
     others: 0,
-    syntheticReplaced: [],
-    beyond: { dates: [], message: '' },
-    unpublished: [],
-    withoutActions: new Map(),
-    refusedActions: [],
+    /** Symbols whose synthetic prices were replaced. */
+    syntheticReplaced: [] as string[],
+    /** Dates that the customer's plan does not include, and the provider's words for it. */
+    beyond: { dates: [] as CalendarDate[], message: '' },
+    /** Dates of which bars may still be published. */
+    unpublished: [] as CalendarDate[],
+    /** Lists that the customer's plan does not include, with the provider's words. */
+    withoutActions: new Map<'splits' | 'dividends', string>(),
+    /** Splits and dividends that cannot be used, with the reason. */
+    refusedActions: [] as { symbol: string; reason: string }[],
+    /** How many others cannot be read, outside the dates asked for. */
     skippedActions: 0,
-    history: null,
+    /**
+     * The trading days before a date: how many are wanted, and how many have prices. Null where
+     * nothing was asked for them.
+     */
+    history: null as { before: CalendarDate; wanted: number; found: number } | null,
   };
 }
 
@@ -181,7 +159,10 @@ async function askFor(
     size,
     response: await patience.ask(() => provider.daily(symbol, size, signal)),
   });
-  const compactStart = compactReach(dateOf(clock()));
+  // The first date that the last 100 bars certainly include: holidays only make them reach further
+  // back.
+  const [compactStart] = weekdaysBefore(addDays(dateOf(clock()), 1), COMPACT_BARS);
+  assert(compactStart !== undefined, 'there are weekdays before every date');
   if (first >= compactStart) return ask('compact');
   if (!report.isFullRefused) {
     const full = await ask('full');
@@ -189,16 +170,6 @@ async function askFor(
     report.isFullRefused = true;
   }
   return last >= compactStart ? ask('compact') : null;
-}
-
-/**
- * The first date that the last 100 bars certainly include: holidays only make them reach further
- * back.
- */
-function compactReach(today: CalendarDate): CalendarDate {
-  const [first] = weekdaysBefore(addDays(today, 1), COMPACT_BARS);
-  assert(first !== undefined, 'there are weekdays before every date');
-  return first;
 }
 
 /**

@@ -3,13 +3,13 @@ import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar } from '../database/prices.ts';
 import { asArray, asObject, asText, type Json, plainText, tryParse } from '../basics/json.ts';
-import { secretHider, withoutSecrets } from '../basics/secrets.ts';
 import { quote } from '../basics/text.ts';
 import {
+  type ActionList,
   type ActionPage,
   type ActionQuery,
   type DateProvider,
-  describeFailure,
+  type Failed,
   describeForeign,
   type MarketDay,
   openOnly,
@@ -18,11 +18,12 @@ import {
   type ProviderResponse,
   readValue,
   type RefusedBar,
+  sendRequest,
   whatIsUnknown,
 } from './provider.ts';
 import { cashOf, ratioOf } from './amounts.ts';
 import { checkBar, dateIn, inWords } from './files/row.ts';
-import { httpRequest, type HttpResponse, readRetryAfter } from '../basics/http-client.ts';
+import { type HttpResponse, readRetryAfter } from '../basics/http-client.ts';
 
 /**
  * Massive (formerly Polygon) over HTTP: a date of the whole US market per request, as it traded;
@@ -170,14 +171,8 @@ const MAX_NAMED_SYMBOLS = 250;
 /** A longer wait than this is not meant for a program. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-export function createMassive({
-  baseUrl,
-  apiKey,
-  today,
-  closedThrough,
-}: ProviderOptions): DateProvider {
-  const base = baseUrl.replace(/\/+$/, '');
-  const hide = secretHider([apiKey]);
+export function createMassive(options: ProviderOptions): DateProvider {
+  const { baseUrl, apiKey, today, closedThrough } = options;
   const ask = async <Value>(
     target: string,
     signal: AbortSignal,
@@ -185,8 +180,7 @@ export function createMassive({
   ): Promise<ProviderResponse<Value>> => {
     const headers = { authorization: `Bearer ${apiKey}` };
     const limits = { timeoutMs: REQUEST_TIMEOUT_MS, maxBytes: MAX_RESPONSE_BYTES, signal };
-    const result = await httpRequest(base + target, { headers, ...limits });
-    return readResult(withoutSecrets(result, hide), read);
+    return readResult(await sendRequest(options, target, { headers, ...limits }), read);
   };
   /** Asks for pages of the list at a path, whose dates are in this field. */
   const pagesOf =
@@ -194,11 +188,11 @@ export function createMassive({
       path: string,
       dateField: string,
       read: (body: Json, query: ActionQuery) => Page<Action>,
-    ) =>
-    (query: ActionQuery, page: string | null, signal: AbortSignal) =>
+    ): ActionList<Action> =>
+    (query, page, signal) =>
       ask(page ?? firstTarget(path, dateField, query), signal, (body) => ({
         ...read(body, query),
-        next: nextTarget(body, { base, path }),
+        next: nextTarget(body, { baseUrl, path }),
       }));
   return {
     by: 'date',
@@ -228,10 +222,10 @@ function firstTarget(path: string, dateField: string, { from, to, symbols }: Act
  */
 function nextTarget(
   { next_url: next }: Json,
-  { base, path }: { base: string; path: string },
+  { baseUrl, path }: { baseUrl: string; path: string },
 ): string | null {
   if (next === undefined || next === null || next === '') return null;
-  const url = typeof next === 'string' ? URL.parse(next, `${base}/`) : null;
+  const url = typeof next === 'string' ? URL.parse(next, `${baseUrl}/`) : null;
   if (url === null || !url.pathname.endsWith(path))
     throw new Error(`a next_url that cannot be followed: ${quote(plainText(next) ?? '')}`);
   url.searchParams.delete('apiKey');
@@ -239,10 +233,10 @@ function nextTarget(
 }
 
 function readResult<Value>(
-  result: Awaited<ReturnType<typeof httpRequest>>,
+  result: HttpResponse | Failed,
   read: (body: Json) => Value,
 ): ProviderResponse<Value> {
-  if (result.failure !== undefined) return describeFailure(result);
+  if ('problem' in result) return result;
   const { status, text } = result;
   const body = asObject(tryParse(text));
   if (status === 200) return readBody(result, body, read);

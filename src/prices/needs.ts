@@ -14,7 +14,6 @@ import {
   symbolsWithClosedSource,
 } from '../database/prices.ts';
 import { type DayNeed, downloadOrder } from './download-order.ts';
-import type { WantedDays } from './download-dates.ts';
 import type { PriceContext, PriceRequest, SymbolNeed } from './download.ts';
 import { usesSyntheticPrices } from './providers.ts';
 
@@ -120,10 +119,7 @@ const BARS_AT_A_TIME = 2_000;
 export function examine(
   { database, settings }: PriceContext,
   { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
-  {
-    required = new Set(),
-    members,
-  }: { required?: ReadonlySet<string> | undefined; members?: Members } = {},
+  { required = new Set(), members }: { required?: ReadonlySet<string>; members?: Members } = {},
 ): DatePrices[] {
   const examined: DatePrices[] = [];
   // By the calendar, of whose seven days five may have bars: those between dates far apart are not
@@ -183,6 +179,9 @@ export function symbolNeeds(
     .flatMap((symbol) => spans.get(symbol) ?? []);
 }
 
+/** What to download from a provider of whole days. */
+export type WantedDays = ReturnType<typeof wantedDays>;
+
 /**
  * What to download day by day. `heldSince` is the earliest of the days that the models last closed.
  */
@@ -190,7 +189,7 @@ export function wantedDays(
   context: PriceContext,
   request: PriceRequest,
   { outside, heldSince }: { outside: readonly string[]; heldSince: CalendarDate },
-): WantedDays {
+) {
   const { database, settings } = context;
   const [first, last] = [request.dates.at(0), request.dates.at(-1)];
   assert(first !== undefined && last !== undefined, 'a request for prices has dates');
@@ -203,19 +202,29 @@ export function wantedDays(
   // Calendar days that certainly contain so many trading days.
   const from = days === 0 ? first : addDays(first, -(2 * days + 7));
   return {
+    /** The job's dates on which something is missing. */
     needs: dayNeeds(context, { dates: request.dates, universe, symbols }),
+    /** The job's first and last date. */
     first,
     last,
+    /**
+     * The symbols to store, the universe first. Those with prices that are adjusted for splits are
+     * not among them.
+     */
     symbols,
+    /** Whose splits and dividends are to be known, and from which date on. */
     actions: {
       symbols: everything.filter((symbol) => !closed.has(symbol)),
       from: heldSince < from ? addDays(heldSince, 1) : from,
     },
     history: {
+      /** Trading days before the first date. */
       days,
       stateOf: historyStates(context, { from, first, symbols }),
+      /** Whether a limit is waited out for all of them, not only for the nearest. */
       isWaitedFor: request.waitsForHistory ?? false,
     },
+    /** The most days to download, without those that are refused; null without a bound. */
     downloadsLeft: request.downloadsLeft ?? null,
   };
 }
@@ -237,10 +246,14 @@ function dayNeeds(
   }));
 }
 
+/**
+ * What is stored of a date before the first one: all bars, some, none, or the knowledge that there
+ * are none.
+ */
 function historyStates(
   context: PriceContext,
   { from, first, symbols }: { from: CalendarDate; first: CalendarDate; symbols: readonly string[] },
-): WantedDays['history']['stateOf'] {
+) {
   const dates = weekdays(from, addDays(first, -1));
   const days = new Map(
     examine(context, { dates, universe: symbols }, { required: new Set(symbols) }).map((day) => [
@@ -248,7 +261,7 @@ function historyStates(
       day,
     ]),
   );
-  return (date) => {
+  return (date: CalendarDate): 'whole' | 'partial' | 'unknown' | 'no_trading' => {
     const day = days.get(date);
     if (day === undefined) return 'unknown';
     const isWhole = day.missing.length === 0 && day.partial.length === 0;

@@ -4,7 +4,8 @@ import type { Dividend } from '../database/splits-and-dividends.ts';
 import type { Split } from '../database/market.ts';
 import type { Bar, PriceSource } from '../database/prices.ts';
 import { messageOf } from '../basics/domain.ts';
-import type { HttpFailure, HttpResponse } from '../basics/http-client.ts';
+import { type HttpRequest, httpRequest, type HttpResponse } from '../basics/http-client.ts';
+import { secretHider, withoutSecrets } from '../basics/secrets.ts';
 import { backOff } from '../basics/event-loop.ts';
 import { quote } from '../basics/text.ts';
 
@@ -47,13 +48,21 @@ export interface ProviderOptions {
   closedThrough: () => CalendarDate;
 }
 
-/** Why there is no response: what cannot be read would not be better the next time. */
-export function describeFailure({
-  failure,
-  message,
-}: HttpFailure): Pick<Failed, 'problem' | 'message'> {
+/**
+ * Sends a request for a path and query; what comes back has the key in no part of it. What cannot
+ * be read would not be better the next time.
+ */
+export async function sendRequest(
+  { baseUrl, apiKey }: ProviderOptions,
+  target: string,
+  request: HttpRequest,
+): Promise<HttpResponse | Failed> {
+  const response = await httpRequest(baseUrl.replace(/\/+$/, '') + target, request);
+  const shown = withoutSecrets(response, secretHider([apiKey]));
+  const { failure } = shown;
+  if (failure === undefined) return shown;
   const isUnreadable = failure === 'too_large' || failure === 'coding';
-  return { problem: isUnreadable ? 'unreadable' : 'unreachable', message };
+  return { problem: isUnreadable ? 'unreadable' : 'unreachable', message: shown.message };
 }
 
 /** What cannot be read of a response with status 200, which should be `what`. */
@@ -146,6 +155,13 @@ export interface ActionPage<Action> {
   next: string | null;
 }
 
+/** Requests the first page of a list, or a later one by the `next` of the page before. */
+export type ActionList<Action> = (
+  query: ActionQuery,
+  page: string | null,
+  signal: AbortSignal,
+) => Promise<ProviderResponse<ActionPage<Action>>>;
+
 /**
  * One request supplies one date, for all symbols. Each method makes one request and throws nothing
  * for what a provider returns.
@@ -158,18 +174,9 @@ export interface DateProvider {
     symbols: readonly string[],
     signal: AbortSignal,
   ): Promise<ProviderResponse<MarketDay>>;
-  /** The first page, or a later one by the `next` of the page before. */
-  splits(
-    query: ActionQuery,
-    page: string | null,
-    signal: AbortSignal,
-  ): Promise<ProviderResponse<ActionPage<Split>>>;
-  /** As it was paid, per share of the time, in dollars. */
-  dividends(
-    query: ActionQuery,
-    page: string | null,
-    signal: AbortSignal,
-  ): Promise<ProviderResponse<ActionPage<Dividend>>>;
+  splits: ActionList<Split>;
+  /** As they were paid, per share of the time, in dollars. */
+  dividends: ActionList<Dividend>;
 }
 
 export type PriceProvider = SymbolProvider | DateProvider;
@@ -193,41 +200,34 @@ export interface PatienceOptions {
   wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Repeats a request until the provider answers it or further tries are pointless. */
-export interface Patience {
-  /** With `waits` false a short limit is not waited out. */
-  ask<Value>(
-    request: () => Promise<ProviderResponse<Value>>,
-    options?: { waits?: boolean },
-  ): Promise<ProviderResponse<Value>>;
-  /** The total wait for short limits so far. */
-  readonly waitedMs: number;
-  /** How many requests were made, with those repeated. */
-  readonly requests: number;
-}
+export type Patience = ReturnType<typeof createPatience>;
 
 /**
- * Short limits are waited out within the total allowed, as long as the provider asks; where it does
- * not say, as long as the limit before took to pass, and longer from try to try. An unreachable
- * provider is tried a few times.
+ * Repeats a request until the provider answers it or further tries are pointless. Short limits are
+ * waited out within the total allowed, as long as the provider asks; where it does not say, as long
+ * as the limit before took to pass, and longer from try to try. An unreachable provider is tried a
+ * few times.
  */
 export function createPatience({
   maxLimitWaitMs,
   signal,
   onFailure = () => {},
   wait = sleepUnlessAborted,
-}: PatienceOptions): Patience {
+}: PatienceOptions) {
   let waitedMs = 0;
   let requests = 0;
   let lastLimitMs = FIRST_LIMIT_WAIT_MS;
   return {
+    /** The total wait for short limits so far. */
     get waitedMs() {
       return waitedMs;
     },
+    /** How many requests were made, with those repeated. */
     get requests() {
       return requests;
     },
-    async ask(request, { waits = true } = {}) {
+    /** With `waits` false a short limit is not waited out. */
+    async ask<Value>(request: () => Promise<ProviderResponse<Value>>, { waits = true } = {}) {
       const firstMs = lastLimitMs;
       let limits = 0;
       let limitMs = 0;

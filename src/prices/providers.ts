@@ -2,23 +2,15 @@ import { type Clock, closedThrough, dateOf } from '../basics/calendar.ts';
 import type { Settings } from '../basics/settings.ts';
 import { createAlphaVantage } from './alpha-vantage.ts';
 import { createMassive } from './massive.ts';
-import type { PriceProvider, ProviderOptions } from './provider.ts';
 
 /**
  * THE PRICE PROVIDERS: a row each, and a file. The first that has a key supplies what it reaches,
  * the next what is beyond. A new one also needs its settings (settings.ts) and a word in
  * `PriceSource` (database/prices.ts).
  */
-interface ProviderRow {
-  /** The setting that holds its key, for messages. */
-  keyVariable: string;
-  key: 'massiveApiKey' | 'alphaVantageApiKey';
-  url: 'massiveBaseUrl' | 'alphaVantageBaseUrl';
-  create(options: ProviderOptions): PriceProvider;
-}
-
-const priceProviders: readonly ProviderRow[] = [
+const priceProviders = [
   {
+    /** The setting that holds its key, for messages. */
     keyVariable: 'MASSIVE_API_KEY',
     key: 'massiveApiKey',
     url: 'massiveBaseUrl',
@@ -30,7 +22,7 @@ const priceProviders: readonly ProviderRow[] = [
     url: 'alphaVantageBaseUrl',
     create: createAlphaVantage,
   },
-];
+] as const;
 
 /** The providers whose keys are set, in order of precedence. */
 export function connectProviders(settings: Settings, clock: Clock) {

@@ -77,27 +77,33 @@ export interface ImportOptions {
 /** The source of splits and dividends beside prices. */
 const ACTIONS_SOURCE = 'csv';
 
-export interface Stored {
-  symbols: string[];
-  /** Rows with prices that are now in the database, including those that already were. */
-  bars: number;
-  /**
-   * Those of them that are new or were changed; without prices, dividends that are or were removed.
-   */
-  changed: number;
-  dates: number;
-  firstDate: CalendarDate | null;
-  lastDate: CalendarDate | null;
-  /** Symbols whose synthetic prices were replaced. */
-  syntheticReplaced: number;
-  dividends: number;
-  splits: number;
-  /** Lines without prices which say that there was no split. */
-  noSplits: number;
-  /** Symbols whose dividends are not known to be complete, because rows were refused. */
-  incomplete: number;
-  /** Dates of refused rows between the known ones of a symbol, as `AAPL 2024-05-10`. */
-  unknown: string[];
+export type Stored = ReturnType<typeof nothingStored>;
+
+function nothingStored(symbols: readonly StagedSymbol[], staging: Staging) {
+  const dates = symbols.flatMap(({ firstDate, lastDate }) => [firstDate, lastDate]).sort();
+  return {
+    symbols: symbols.map(({ symbol }) => symbol),
+    /** Rows with prices that are now in the database, including those that already were. */
+    bars: 0,
+    /**
+     * Those of them that are new or were changed; without prices, dividends that are or were
+     * removed.
+     */
+    changed: 0,
+    dates: staging.dates(),
+    firstDate: dates[0] ?? null,
+    lastDate: dates.at(-1) ?? null,
+    /** Symbols whose synthetic prices were replaced. */
+    syntheticReplaced: 0,
+    dividends: 0,
+    splits: 0,
+    /** Lines without prices which say that there was no split. */
+    noSplits: 0,
+    /** Symbols whose dividends are not known to be complete, because rows were refused. */
+    incomplete: 0,
+    /** Dates of refused rows between the known ones of a symbol, as `AAPL 2024-05-10`. */
+    unknown: [] as string[],
+  };
 }
 
 /** What refused rows may have told of dividends and splits. */
@@ -121,22 +127,7 @@ export async function storeStaged(
   staging: Staging,
   options: StoreOptions,
 ): Promise<Stored> {
-  const { symbols } = options;
-  const dates = symbols.flatMap(({ firstDate, lastDate }) => [firstDate, lastDate]).sort();
-  const progress: Stored = {
-    symbols: symbols.map(({ symbol }) => symbol),
-    bars: 0,
-    changed: 0,
-    dates: staging.dates(),
-    firstDate: dates[0] ?? null,
-    lastDate: dates.at(-1) ?? null,
-    syntheticReplaced: 0,
-    dividends: 0,
-    splits: 0,
-    noSplits: 0,
-    incomplete: 0,
-    unknown: [],
-  };
+  const progress = nothingStored(options.symbols, staging);
   const work = storeSymbols(database, staging, { ...options, progress });
   await writeInTurns(database, work, options.options.time);
   return progress;

@@ -35,7 +35,7 @@ export function answerOf(
     usage,
     note: notes.join(' ') || null,
     served: readServed(body),
-    ...(Object.hasOwn(cutOffReasons, reason) && { isCut: true }),
+    ...(cutOffReasons.has(reason) && { isCut: true }),
   };
 }
 
@@ -51,16 +51,18 @@ export function errorOf(body: Json, name?: string): unknown {
 const CUT_OFF = 'The provider cut this answer off at its token limit.';
 
 /** Finish reasons of answers that were cut off or blocked. */
-const cutOffReasons: Record<string, string> = {
-  length: CUT_OFF,
-  max_tokens: CUT_OFF,
-  max_output_tokens: CUT_OFF,
-  model_context_window_exceeded:
-    "The provider cut this answer off at the end of the model's context window.",
-  refusal: 'The model refused to answer.',
-  content_filter: 'The provider held back this answer (content filter).',
-  insufficient_system_resource: 'The provider cut this answer off for lack of resources.',
-};
+const cutOffReasons: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    length: CUT_OFF,
+    max_tokens: CUT_OFF,
+    max_output_tokens: CUT_OFF,
+    model_context_window_exceeded:
+      "The provider cut this answer off at the end of the model's context window.",
+    refusal: 'The model refused to answer.',
+    content_filter: 'The provider held back this answer (content filter).',
+    insufficient_system_resource: 'The provider cut this answer off for lack of resources.',
+  }),
+);
 
 /**
  * How models write a tool call into their text instead of making it, one form for each family of
@@ -83,7 +85,8 @@ function notesOn(
   { content, toolCalls, carried }: Pick<ModelAnswer, 'content' | 'toolCalls' | 'carried'>,
   reason: string,
 ): string[] {
-  const notes = Object.hasOwn(cutOffReasons, reason) ? [cutOffReasons[reason] ?? ''] : [];
+  const cutOff = cutOffReasons.get(reason);
+  const notes = cutOff === undefined ? [] : [cutOff];
   if (toolCalls.length > 0) return notes;
   if (/^(tool_calls|function_call)$/.test(reason))
     notes.push('The provider announced tool calls and sent none.');

@@ -1,5 +1,5 @@
 import { asArray, asObject, asText, type Json, tryParse, objectsIn } from '../../basics/json.ts';
-import { type Carried, MAX_TOOL_CALLS, type ToolDescription } from '../../wire/protocol.ts';
+import { type Carried, MAX_TOOL_CALLS } from '../../wire/protocol.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 import { answerOf, readToolCalls, type SentCall } from './answer.ts';
 import { type Dialect, type Assembler, createGrowth, normalised } from './dialect.ts';
@@ -150,8 +150,6 @@ function createCalls() {
 /** Chat Completions, as OpenAI began it and nearly every other server speaks it. */
 export const chat: Dialect = {
   path: (base) => (base.endsWith('/chat/completions') ? base : `${base}/chat/completions`),
-  keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
-  headers: {},
   body({ conversation, tools, format, parameters, isStreamed, adds }) {
     const hasOptions =
       isStreamed && parameters['stream_options'] === undefined && adds('stream_options');
@@ -162,7 +160,12 @@ export const chat: Dialect = {
       messages: wireMessages(conversation),
       ...(format &&
         parameters['response_format'] === undefined &&
-        adds('response_format') && { response_format: responseFormat(format) }),
+        adds('response_format') && {
+          response_format: {
+            type: 'json_schema',
+            json_schema: { name: format.name, schema: format.parameters },
+          },
+        }),
       ...(!format && {
         tools: tools.map((tool) => ({ type: 'function', function: tool })),
       }),
@@ -171,10 +174,6 @@ export const chat: Dialect = {
   read: readCompletion,
   assemble: assembleCompletion,
 };
-
-function responseFormat({ name, parameters: schema }: ToolDescription): Json {
-  return { type: 'json_schema', json_schema: { name, schema } };
-}
 
 /** OpenAI refuses a history with other tool names, but models do invent such names. */
 const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -280,11 +279,8 @@ function splitThoughts(text: string): { content: string; thoughts: string | null
 }
 
 function readReasoning(message: Json): string | null {
-  const parts = [
-    ...(asArray(message['content']) ?? []),
-    ...(asArray(message['reasoning_details']) ?? []),
-  ];
-  const inParts = parts.flatMap((part) => thoughtsIn(asObject(part) ?? {}));
+  const parts = [...objectsIn(message['content']), ...objectsIn(message['reasoning_details'])];
+  const inParts = parts.flatMap(thoughtsIn);
   return (
     asText(message['reasoning_content']) ??
     asText(message['reasoning']) ??

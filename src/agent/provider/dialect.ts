@@ -25,10 +25,10 @@ export interface Question {
 export interface Dialect {
   /** The path of a request, given that of the base URL, which has no slash at its end. */
   path(base: string): string;
-  /** The headers that carry the key. */
-  keyHeaders(key: string): Record<string, string>;
+  /** The headers that carry the key; a bearer token where the dialect has none of its own. */
+  keyHeaders?(key: string): Record<string, string>;
   /** Headers of every request. */
-  headers: Record<string, string>;
+  headers?: Record<string, string>;
   body(question: Question): Json;
   /** Reads the body of a response. Throws an `Error` that says what is missing. */
   read(body: Json, step: number, headers?: IncomingHttpHeaders): ModelAnswer;

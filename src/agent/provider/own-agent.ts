@@ -10,8 +10,6 @@ import { type Dialect, normalised } from './dialect.ts';
  */
 export const agent: Dialect = {
   path: (base) => base,
-  keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
-  headers: {},
   body({ conversation, parameters }) {
     const day = asObject(tryParse(conversation.at(-1)?.content ?? '')) ?? {};
     return { ...day, ...parameters };

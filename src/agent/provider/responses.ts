@@ -10,8 +10,6 @@ import { type Assembler, type Dialect, createGrowth, textIn } from './dialect.ts
  */
 export const responses: Dialect = {
   path: (base) => (base.endsWith('/responses') ? base : `${base}/responses`),
-  keyHeaders: (key) => ({ authorization: `Bearer ${key}` }),
-  headers: {},
   body({ conversation, tools, format, parameters, isStreamed, cacheKey, adds }) {
     const system = conversation
       .filter(({ role }) => role === 'system')

@@ -62,15 +62,14 @@ export async function sendRequest(
   endpoint: Endpoint,
   { dialect, body, isStreamed }: SentRequest,
 ): Promise<ReadResponse | FailedResponse> {
-  const { baseUrl, apiKey, requestTimeoutMs: timeoutMs } = endpoint;
+  const { baseUrl, apiKey, idempotencyKey, requestTimeoutMs: timeoutMs } = endpoint;
   const url = new URL(baseUrl);
   url.pathname = dialect.path(url.pathname.replace(/\/+$/, '')); // a query stays: Azure's URLs have one
-  const keyHeaders = apiKey === null ? {} : dialect.keyHeaders(apiKey);
-  const { idempotencyKey } = endpoint;
+  const bearer = { authorization: `Bearer ${apiKey}` };
   const headers = {
     'content-type': 'application/json',
     ...dialect.headers,
-    ...keyHeaders,
+    ...(apiKey !== null && (dialect.keyHeaders?.(apiKey) ?? bearer)),
     ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
   };
   const request = { method: 'POST', headers, body, timeoutMs } as const;
@@ -92,7 +91,7 @@ async function readStream(
   assembler: Assembler,
 ): Promise<ReadResponse | FailedResponse> {
   const headers = { ...request.headers, accept: 'text/event-stream, application/json' };
-  const response = await httpStream(url, { ...request, headers, isTimedBySilence: true });
+  const response = await httpStream(url, { ...request, headers });
   if (response.failure !== undefined) return response;
   return readBody(response, assembler);
 }

@@ -113,32 +113,33 @@ function errorIn(body: unknown): unknown {
 }
 
 /** HTTP's status for what providers call an error, in a stream or behind a gateway. */
-const STATUS_OF_WORD: Record<string, number> = {
-  invalid_request_error: 400,
-  unsupported_value: 400,
-  unsupported_parameter: 400,
-  authentication_error: 401,
-  invalid_api_key: 401,
-  billing_error: 402,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  rate_limit_exceeded: 429,
-  insufficient_quota: 402,
-  api_error: 500,
-  server_error: 500,
-  internal_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-};
+const STATUS_OF_WORD: ReadonlyMap<unknown, number> = new Map(
+  Object.entries({
+    invalid_request_error: 400,
+    unsupported_value: 400,
+    unsupported_parameter: 400,
+    authentication_error: 401,
+    invalid_api_key: 401,
+    billing_error: 402,
+    permission_error: 403,
+    not_found_error: 404,
+    request_too_large: 413,
+    rate_limit_error: 429,
+    rate_limit_exceeded: 429,
+    insufficient_quota: 402,
+    api_error: 500,
+    server_error: 500,
+    internal_error: 500,
+    timeout_error: 504,
+    overloaded_error: 529,
+  }),
+);
 
 function statusIn(error: unknown): number | undefined {
   const { code, type } = asObject(error) ?? {};
   const status = Number(plainText(code));
   if (status >= 100 && status < 600) return status;
-  const word = [code, type].find((one) => Object.hasOwn(STATUS_OF_WORD, asText(one) ?? ''));
-  return STATUS_OF_WORD[asText(word) ?? ''];
+  return STATUS_OF_WORD.get(code) ?? STATUS_OF_WORD.get(type);
 }
 
 /**

@@ -174,12 +174,7 @@ const RLE_BLOCK = 1;
 const DICTIONARY_BYTES = [0, 1, 2, 4];
 const CONTENT_SIZE_BYTES = [0, 2, 4, 8];
 
-/** Reads and skips bytes; null and false when the data ends before. */
-interface ByteReader {
-  read(count: number): Promise<Buffer | null>;
-  skip(count: number): Promise<boolean>;
-  isAtEnd(): Promise<boolean>;
-}
+type ByteReader = ReturnType<typeof createReader>;
 
 /**
  * Whether the data ends within a frame. Data that is not a frame counts as an end: the decoder
@@ -231,7 +226,8 @@ async function passBlocks(reader: ByteReader, descriptor: number): Promise<boole
   return !hasChecksum || reader.skip(4);
 }
 
-function createReader(pieces: AsyncGenerator<{ bytes: Buffer }>): ByteReader {
+/** What reads and skips bytes; null and false when the data ends before. */
+function createReader(pieces: AsyncGenerator<{ bytes: Buffer }>) {
   let rest: Buffer = Buffer.alloc(0);
   const refill = async (): Promise<boolean> => {
     while (rest.length === 0) {
@@ -252,11 +248,11 @@ function createReader(pieces: AsyncGenerator<{ bytes: Buffer }>): ByteReader {
     return true;
   };
   return {
-    read: async (count) => {
+    read: async (count: number) => {
       const parts: Buffer[] = [];
       return (await take(count, (part) => parts.push(part))) ? Buffer.concat(parts) : null;
     },
-    skip: (count) => take(count, () => {}),
+    skip: (count: number) => take(count, () => {}),
     isAtEnd: async () => !(await refill()),
   };
 }

@@ -1,5 +1,4 @@
 import type { CalendarDate } from '../../basics/calendar.ts';
-import type { PriceSource } from '../../database/prices.ts';
 import { invalidFile } from './content.ts';
 import { type Field, type RawRow, refuse, type Row, rowReader, type Table } from './row.ts';
 import {
@@ -94,19 +93,7 @@ export const DISGUISE_COLUMNS = [
 ];
 const DISGUISE = 'disguise';
 
-interface Layout extends Pick<Table, 'format' | 'source' | 'hasPrices'> {
-  separator: string;
-  columns: Columns;
-  /** Whether it has dividends or splits. */
-  hasActions: boolean;
-  /** The position of the column `source`; -1 where the file has no such column. */
-  sourceColumn: number;
-  width: number;
-  /** For files without a symbol column. */
-  symbol: string;
-  /** Writes a date of this file as `YYYY-MM-DD`, where it is one. */
-  dateOf: (text: string | undefined) => string | undefined;
-}
+type Layout = ReturnType<typeof readLayout>;
 
 /**
  * Reads a CSV file. Throws a `ServiceError` when its first line is not a header of daily prices, of
@@ -129,27 +116,31 @@ export function readCsv(
   };
 }
 
-function readLayout(header: Header, path: string): Layout {
+function readLayout(header: Header, path: string) {
   const { names, separator, rest } = header;
   const columns = columnsOf(header);
   const hasPrices = columns.open !== -1;
   const sourceColumn = names.indexOf('source');
   const firstRow = rest.lines.find((text) => text.trim() !== '') ?? '';
   const isControl = isDisguised(splitRow(firstRow.trim(), separator)[sourceColumn]);
-  const kind = !hasPrices
+  const kind: Kind = !hasPrices
     ? kindWithoutPrices(columns)
     : isControl
-      ? ({ format: 'control market CSV', source: DISGUISE } as const)
+      ? { format: 'control market CSV', source: DISGUISE }
       : kindOf(names, path);
   return {
     ...kind,
     hasPrices,
     separator,
     columns,
+    /** The position of the column `source`; -1 where the file has no such column. */
     sourceColumn,
+    /** Whether it has dividends or splits. */
     hasActions: hasDividends(columns) || hasSplits(columns) || columns.factor !== -1,
     width: names.length,
+    /** For files without a symbol column. */
     symbol: symbolFromName(path),
+    /** Writes a date of this file as `YYYY-MM-DD`, where it is one. */
     dateOf: dateReaderOf(names),
   };
 }
@@ -206,7 +197,7 @@ function isDisguised(source: string | undefined): boolean {
   return source?.trim() === DISGUISE;
 }
 
-type Kind = Pick<Table, 'format'> & { source: PriceSource | null };
+type Kind = Pick<Table, 'format' | 'source'>;
 
 function kindWithoutPrices(columns: Columns): Kind {
   const what = [
@@ -230,7 +221,7 @@ function kindOf(names: readonly string[], path: string): Kind {
   return { format: 'CSV', source: null };
 }
 
-function dateReaderOf(names: readonly string[]): Layout['dateOf'] {
+function dateReaderOf(names: readonly string[]): typeof dashedDate {
   if (names.includes('windowstart')) return (text) => dayOfNanoseconds(text) ?? dashedDate(text);
   // Nasdaq's files, which are American.
   if (names.includes('closelast'))

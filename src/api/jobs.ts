@@ -93,8 +93,7 @@ export function jobs(
       [last, place] = [next.jobId, next];
     }
   };
-  return listBody('jobs', items(), (count) => ({
-    count,
+  return listBody('jobs', items(), () => ({
     next_before: hasMore ? last : null,
     ...deploymentFields(settings),
   }));

@@ -65,8 +65,7 @@ export function models({ database, settings, viewedFile }: Context): ResponseBod
   // The configuration on the machine of the reader says nothing about the file.
   const { configuration, error } =
     viewedFile === null ? configurationNow(settings) : NO_CONFIGURATION;
-  return listBody('models', items(database, configuration?.models ?? []), (count) => ({
-    count,
+  return listBody('models', items(database, configuration?.models ?? []), () => ({
     universes: Object.keys(configuration?.universes ?? {}),
     configuration_error: error,
     ...deploymentFields(settings),

@@ -132,8 +132,7 @@ function* inJson(context: Context, query: Query): Generator<string> {
     runs.push({ model, family, model_days, total_return, curve });
     return JSON.stringify(report);
   });
-  yield* listBody('models', items, (count) => ({
-    count,
+  yield* listBody('models', items, () => ({
     clean_after: narrowed.cleanAfter,
     without_clean_days: narrowed.withoutCleanDays,
     common: narrowed.common,

@@ -87,10 +87,7 @@ export function priceCoverage(
   { database, settings }: Context,
   { query }: Input<Query>,
 ): ResponseBody {
-  return listBody('symbols', items(database, query), (count) => ({
-    count,
-    ...deploymentFields(settings),
-  }));
+  return listBody('symbols', items(database, query), () => deploymentFields(settings));
 }
 
 function* items(database: Database, { symbol: wanted, date }: Query): Generator<string> {

@@ -66,7 +66,7 @@ export function results(
 ): ResponseBody {
   const records = resultRecords(database, filtersOf(query));
   if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(cellsOf));
-  return listBody('results', records.map(jsonOf), (count) => ({ count }));
+  return listBody('results', records.map(jsonOf));
 }
 
 export const holdingsQuery = v.object({
@@ -147,8 +147,7 @@ export function holdings(
     symbols.add(day);
     return JSON.stringify(day);
   });
-  return listBody('days', items, (own) => ({
-    count: own,
+  return listBody('days', items, () => ({
     symbols: symbols.report(),
     ...deploymentFields(settings),
   }));

@@ -6,6 +6,7 @@ import {
   deploymentEntries,
   figure,
   named,
+  namedRecord,
   unavailable,
   usageEntries,
 } from './schemas.ts';
@@ -391,9 +392,9 @@ export const performanceResponse = named('PerformanceResponse', {
     benchmark_gaps: v.string(),
     survivorship: v.string(),
     adjusted_prices: v.string(),
-    definitions: v.pipe(v.record(v.string(), v.string()), v.title('Definitions')),
+    definitions: namedRecord('Definitions', v.string()),
     /** The figures of each unit. */
-    units: v.pipe(v.record(v.string(), v.array(v.string())), v.title('Units')),
+    units: namedRecord('Units', v.array(v.string())),
   }),
   ...deploymentEntries,
 });

@@ -12,6 +12,11 @@ export function named<const Entries extends v.ObjectEntries>(name: string, entri
   return v.pipe(v.object(entries), v.title(name));
 }
 
+/** The same of an object whose keys are data. */
+export function namedRecord<Value extends v.GenericSchema>(name: string, value: Value) {
+  return v.pipe(v.record(v.string(), value), v.title(name));
+}
+
 /** What the interface description says of a date: its form, from `EARLIEST_DATE` on. */
 export const describedAsDate = v.metadata<string, Record<string, string>>({
   format: 'date',
@@ -70,7 +75,7 @@ export const progressSchema = named('JobProgress', {
 });
 
 /** Why figures are null, by name. */
-export const unavailable = v.pipe(v.record(v.string(), v.string()), v.title('Reasons'));
+export const unavailable = namedRecord('Reasons', v.string());
 
 /** The course of a job. */
 export const jobCourseEntries = {

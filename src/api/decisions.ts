@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { decisionKinds, sides } from '../database/decisions.ts';
 import { decisions as decisionsOf, placeOf } from '../database/records/decisions.ts';
-import { normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../basics/domain.ts';
+import { ServiceError } from '../basics/domain.ts';
 import { feedEntries, feedFilters } from './filters.ts';
 import { type Context, deploymentFields, type Input, type ResponseBody } from './handler.ts';
 import {
@@ -11,6 +11,7 @@ import {
   integer,
   limitFilter,
   named,
+  symbolFilter,
   textFilter,
   timestampText,
 } from './schemas.ts';
@@ -20,13 +21,9 @@ const MAX_DECISIONS = 200;
 
 export const decisionsQuery = v.object({
   ...feedEntries,
-  symbol: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(SYMBOL_TEXT, 'expected a ticker symbol'),
-      v.description('A ticker symbol, in either case: only orders for it.'),
-      v.transform((text) => normaliseSymbol(text) ?? text),
-    ),
+  symbol: symbolFilter(
+    'A ticker symbol, in either case: only orders for it.',
+    'expected a ticker symbol',
   ),
   kind: v.optional(
     v.pipe(

@@ -26,18 +26,16 @@ export const dateRangeEntries = {
   end_date: v.optional(v.pipe(dateText, v.description('The last date, inclusive.'))),
 };
 
+/** What a query says of model-days. */
+type DaysQuery = {
+  [Name in 'job_id' | 'model' | 'models' | 'date' | 'start_date' | 'end_date']?: string | undefined;
+};
+
 /**
  * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for
  * both a date and a range, and for a range that ends before it starts.
  */
-export function filtersOf(query: {
-  job_id?: string | undefined;
-  model?: string | undefined;
-  models?: string | undefined;
-  date?: string | undefined;
-  start_date?: string | undefined;
-  end_date?: string | undefined;
-}): SessionFilters {
+export function filtersOf(query: DaysQuery): SessionFilters {
   const { job_id: jobId, model, date, start_date: startDate, end_date: endDate } = query;
   if (model !== undefined && query.models !== undefined)
     throw new ServiceError(
@@ -77,16 +75,11 @@ export const feedEntries = {
   ...dateRangeEntries,
 };
 
-const feedQuery = v.object(feedEntries);
-
 /**
  * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for a
  * name in `models` that no job has used, for a job that does not exist, and for dates out of order.
  */
-export function feedFilters(
-  database: Database,
-  query: v.InferOutput<typeof feedQuery>,
-): FeedFilters {
+export function feedFilters(database: Database, query: DaysQuery): FeedFilters {
   const { jobId, model, startDate, endDate } = filtersOf(query);
   checkJob(database, { jobId });
   const named = query.models === undefined ? undefined : runsOf(database, query.models.split(','));
@@ -134,14 +127,14 @@ export const choiceEntries = {
   ),
 };
 
-const choiceQuery = v.object(choiceEntries);
-type ChoiceQuery = v.InferOutput<typeof choiceQuery>;
-
 /**
  * The choice as of now, and all runs of the named models. Throws a `ServiceError`
  * (`invalid_filter`) for names in `models` that are unknown, repeated or too many.
  */
-export function readChoice(database: Database, query: ChoiceQuery) {
+export function readChoice(
+  database: Database,
+  query: v.InferOutput<v.ObjectSchema<typeof choiceEntries, undefined>>,
+) {
   const { model, by, common: isCommon } = query;
   const isClean = query.days === 'clean';
   const { model: _, ...window } = filtersOf(query);

@@ -8,7 +8,6 @@ import {
   storedDividends,
   symbolPrices,
 } from '../database/records/price-coverage.ts';
-import { normaliseSymbol, SYMBOL_TEXT } from '../basics/domain.ts';
 import { gapsBetween } from '../prices/needs.ts';
 import {
   type Context,
@@ -17,17 +16,17 @@ import {
   listBody,
   type ResponseBody,
 } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, named, timestampText } from './schemas.ts';
+import {
+  countSchema,
+  dateText,
+  deploymentEntries,
+  named,
+  symbolFilter,
+  timestampText,
+} from './schemas.ts';
 
 export const coverageQuery = v.object({
-  symbol: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(SYMBOL_TEXT, 'is not a ticker symbol'),
-      v.description('A ticker symbol, in either case.'),
-      v.transform(normaliseSymbol),
-    ),
-  ),
+  symbol: symbolFilter('A ticker symbol, in either case.', 'is not a ticker symbol'),
   /**
    * Restricts the symbols to those with a bar on this date, which can serve as a universe as of
    * that date.
@@ -91,8 +90,7 @@ export function priceCoverage(
 }
 
 function* items(database: Database, { symbol: wanted, date }: Query): Generator<string> {
-  const isOne = wanted !== undefined && wanted !== null;
-  const symbols = isOne ? JSON.stringify([wanted]) : knownSymbols(database);
+  const symbols = wanted === undefined ? knownSymbols(database) : JSON.stringify([wanted]);
   const spansOf = coverageSpans(database, symbols);
   const dividendSpansOf = coverageSpans(database, symbols, 'dividends');
   const dividendsOf = new Map(
@@ -106,7 +104,7 @@ function* items(database: Database, { symbol: wanted, date }: Query): Generator<
       source,
       first_bar: firstDate,
       last_bar: lastDate,
-      bars: isOne ? countBars(database, symbol) : null,
+      bars: wanted === undefined ? null : countBars(database, symbol),
       last_download:
         spans
           .map(({ recordedAt }) => recordedAt)

@@ -24,6 +24,7 @@ import {
   usageEntries,
   countSchema,
   limitFilter,
+  wholeNumber,
 } from './schemas.ts';
 import { phrasesOf } from '../database/search-text.ts';
 
@@ -153,7 +154,6 @@ function* stream(
 const DEFAULT_MESSAGES = 20;
 const MAX_MESSAGES = 100;
 const MAX_SEARCH_LENGTH = 200;
-const BEFORE_MESSAGE = 'expected the next_before of a search';
 
 export const searchQuery = v.object({
   q: v.pipe(
@@ -168,13 +168,7 @@ export const searchQuery = v.object({
   limit: limitFilter(MAX_MESSAGES, DEFAULT_MESSAGES),
   before: v.optional(
     v.pipe(
-      v.string(),
-      v.regex(/^\d{1,15}$/, BEFORE_MESSAGE),
-      v.transform(Number),
-      v.number(),
-      v.integer(),
-      v.minValue(1, BEFORE_MESSAGE),
-      v.maxValue(10 ** 15 - 1, BEFORE_MESSAGE),
+      wholeNumber(10 ** 15 - 1, 'expected the next_before of a search'),
       v.description('The next_before of the page before.'),
     ),
   ),

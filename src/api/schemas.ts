@@ -1,6 +1,13 @@
 import * as v from 'valibot';
 import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '../basics/calendar.ts';
-import { actionTypes, deploymentModes, jobStatuses, messageRoles } from '../basics/domain.ts';
+import {
+  actionTypes,
+  deploymentModes,
+  jobStatuses,
+  messageRoles,
+  normaliseSymbol,
+  SYMBOL_TEXT,
+} from '../basics/domain.ts';
 import { flag } from '../basics/http-values.ts';
 
 /** Schemas that several endpoints share: they check requests and describe responses. */
@@ -171,20 +178,36 @@ export function daysFilter(models: string) {
   );
 }
 
+/** A whole number from 1 on in a query. */
+export function wholeNumber(most: number, message: string) {
+  return v.pipe(
+    v.string(),
+    v.regex(/^\d{1,15}$/, message),
+    v.transform(Number),
+    v.number(),
+    v.integer(),
+    v.minValue(1, message),
+    v.maxValue(most, message),
+  );
+}
+
 /** How many items a page has at most, in a query. */
 export function limitFilter(most: number, usual: number, items = 'items') {
-  const message = `expected a whole number from 1 to ${most}`;
+  const number = wholeNumber(most, `expected a whole number from 1 to ${most}`);
+  return v.optional(
+    v.pipe(number, v.description(`The maximum number of ${items}.`)),
+    String(usual),
+  );
+}
+
+/** A ticker symbol in a query, in either case. */
+export function symbolFilter(description: string, message: string) {
   return v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^\d{1,9}$/, message),
-      v.transform(Number),
-      v.number(),
-      v.integer(message),
-      v.minValue(1, message),
-      v.maxValue(most, message),
-      v.description(`The maximum number of ${items}.`),
+      v.regex(SYMBOL_TEXT, message),
+      v.description(description),
+      v.transform((text) => normaliseSymbol(text) ?? text),
     ),
-    String(usual),
   );
 }

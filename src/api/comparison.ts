@@ -5,7 +5,7 @@ import {
   countSchema as count,
   dateText,
   daysFilter,
-  deploymentEntries,
+  namedResponse,
   figure,
   flagFilter,
   jobFilter,
@@ -121,7 +121,7 @@ const uncertaintyEntries = {
   unavailable,
 };
 
-export const comparisonResponse = named('ComparisonResponse', {
+export const comparisonResponse = namedResponse('ComparisonResponse', {
   start_date: v.nullable(dateText),
   end_date: v.nullable(dateText),
   /** How many days are compared. */
@@ -130,7 +130,7 @@ export const comparisonResponse = named('ComparisonResponse', {
   confidence: v.number(),
   looks: v.picklist(lookWords),
   /** c(D), in standard errors, where it holds for all days at once; null with `looks=once`. */
-  boundary: v.nullable(v.number()),
+  boundary: figure,
   /** Who leads by return, and whether that could be chance. */
   answer: named('Answer', {
     sentence: v.string(),
@@ -222,7 +222,6 @@ export const comparisonResponse = named('ComparisonResponse', {
     'ComparisonConventions',
     Object.fromEntries(Object.keys(conventions).map((name) => [name, v.string()])),
   ),
-  ...deploymentEntries,
 });
 
 const DEFAULT_CONFIDENCE = '0.95';

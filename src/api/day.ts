@@ -7,7 +7,7 @@ import { dateText, figure, named, namedRecord, timestampText } from './schemas.t
 
 /** The tools of a model-day over HTTP, for the agent that trades on it. */
 
-const limit = v.optional(figure);
+const limit = v.nullish(v.number());
 
 /** What the agent was sent: docs/agents.md has its fields. */
 export const dayResponse = named('AgentDay', {

@@ -106,6 +106,11 @@ export function deploymentFields({ deploymentMode, preserveDevData }: ServedSett
   };
 }
 
+/** JSON with these members, and the fields that most responses have. */
+export function jsonBody(settings: ServedSettings, members: object): string {
+  return JSON.stringify({ ...members, ...deploymentFields(settings) });
+}
+
 /** JSON with one long list, item by item; its count and, made last, further members follow. */
 export function* listBody(
   name: string,

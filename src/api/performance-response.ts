@@ -3,7 +3,7 @@ import { outsideKinds } from '../basics/domain.ts';
 import {
   countSchema as count,
   dateText,
-  deploymentEntries,
+  namedResponse,
   figure,
   named,
   namedRecord,
@@ -229,7 +229,7 @@ const leftOutModel = named('LeftOutModel', { model: v.string(), reason: v.string
  */
 export const outside = v.array(v.picklist(outsideKinds));
 
-export const performanceResponse = named('PerformanceResponse', {
+export const performanceResponse = namedResponse('PerformanceResponse', {
   models: v.array(
     named('ModelPerformance', {
       model: v.string(),
@@ -396,5 +396,4 @@ export const performanceResponse = named('PerformanceResponse', {
     /** The figures of each unit. */
     units: namedRecord('Units', v.array(v.string())),
   }),
-  ...deploymentEntries,
 });

@@ -19,7 +19,7 @@ import {
 import {
   countSchema,
   dateText,
-  deploymentEntries,
+  namedResponse,
   named,
   symbolFilter,
   timestampText,
@@ -46,7 +46,7 @@ const gap = named('CoverageGap', {
   weekdays: countSchema,
 });
 
-export const coverageResponse = named('CoverageResponse', {
+export const coverageResponse = namedResponse('CoverageResponse', {
   symbols: v.array(
     named('SymbolCoverage', {
       symbol: v.string(),
@@ -74,7 +74,6 @@ export const coverageResponse = named('CoverageResponse', {
     }),
   ),
   count: countSchema,
-  ...deploymentEntries,
 });
 
 type Query = v.InferOutput<typeof coverageQuery>;

@@ -6,12 +6,19 @@ import { sessionPieces, searchLogs } from '../database/records/reasoning.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { servedSchema } from '../wire/protocol.ts';
 import { dateRangeEntries, filtersOf, feedEntries, feedFilters } from './filters.ts';
-import { type Context, deploymentFields, type Input, type ResponseBody } from './handler.ts';
+import {
+  type Context,
+  deploymentFields,
+  type Input,
+  jsonBody,
+  type ResponseBody,
+} from './handler.ts';
 import {
   actionEntries,
   dateText,
-  deploymentEntries,
+  namedResponse,
   describedAsDate,
+  figure,
   flagFilter,
   holdingSchema,
   integer,
@@ -45,7 +52,7 @@ export const reasoningQuery = v.object({
   ),
 });
 
-export const reasoningResponse = named('ReasoningResponse', {
+export const reasoningResponse = namedResponse('ReasoningResponse', {
   sessions: v.array(
     named('TradingSession', {
       session_id: integer,
@@ -54,7 +61,7 @@ export const reasoningResponse = named('ReasoningResponse', {
       model: v.string(),
       session_summary: v.nullable(v.string()),
       /** How sure its decision is, 0 to 1, where the day was one answer that says so. */
-      confidence: v.nullable(v.number()),
+      confidence: figure,
       /** The model's note at the end of the day; null without one. */
       note: v.nullable(v.string()),
       started_at: timestampText,
@@ -82,9 +89,9 @@ export const reasoningResponse = named('ReasoningResponse', {
       usage: v.nullable(
         named('SessionUsage', {
           error: v.nullable(v.string()),
-          duration_seconds: v.nullable(v.number()),
+          duration_seconds: figure,
           ...usageEntries,
-          cost_usd: v.nullable(v.number()),
+          cost_usd: figure,
         }),
       ),
       positions: v.array(
@@ -115,7 +122,6 @@ export const reasoningResponse = named('ReasoningResponse', {
     }),
   ),
   count: integer,
-  ...deploymentEntries,
 });
 
 /** The trading sessions that match the filters, with their conversations on request. */
@@ -174,7 +180,7 @@ export const searchQuery = v.object({
   ),
 });
 
-export const searchResponse = named('SearchResponse', {
+export const searchResponse = namedResponse('SearchResponse', {
   messages: v.array(
     named('FoundMessage', {
       session_id: integer,
@@ -194,7 +200,6 @@ export const searchResponse = named('SearchResponse', {
   count: countSchema,
   /** The `before` of the next page; null when everything has been searched. */
   next_before: v.nullable(v.string()),
-  ...deploymentEntries,
 });
 
 /**
@@ -211,13 +216,12 @@ export function search(
   const { limit, before } = query;
   const filters = feedFilters(database, query);
   const { messages, nextBefore } = searchLogs(database, { phrases, filters, limit, before });
-  return JSON.stringify({
+  return jsonBody(settings, {
     messages: messages.map(({ row: _, status: _status, timestamp, ...message }) => ({
       ...message,
       timestamp,
     })),
     count: messages.length,
     next_before: nextBefore?.toString() ?? null,
-    ...deploymentFields(settings),
   });
 }

@@ -20,7 +20,7 @@ import {
   named,
   timestampText,
   countSchema as count,
-  deploymentEntries,
+  namedResponse,
   figure,
   NAME_OF_MODEL,
   textFilter,
@@ -50,8 +50,8 @@ export const resultsResponse = named('ResultsResponse', {
       ...actionEntries,
       cash: v.number(),
       portfolio_value: v.number(),
-      daily_profit: v.nullable(v.number()),
-      daily_return_pct: v.nullable(v.number()),
+      daily_profit: figure,
+      daily_return_pct: figure,
       created_at: timestampText,
       holdings: v.array(holdingSchema),
     }),
@@ -76,7 +76,7 @@ export const holdingsQuery = v.object({
   ...formatQuery,
 });
 
-export const holdingsResponse = named('HoldingsResponse', {
+export const holdingsResponse = namedResponse('HoldingsResponse', {
   /** The active model-days that match the filters, by date. */
   days: v.array(
     named('DayHoldings', {
@@ -113,7 +113,6 @@ export const holdingsResponse = named('HoldingsResponse', {
       highest_weight: figure,
     }),
   ),
-  ...deploymentEntries,
 });
 
 const columns = [

@@ -68,7 +68,7 @@ export const jobStatus = v.pipe(
 
 export const messageRole = v.pipe(v.picklist(messageRoles), v.title('MessageRole'));
 
-/** A figure; null where it cannot be computed. */
+/** A figure; null where it is unknown or cannot be computed. */
 export const figure = v.nullable(v.number());
 
 /** In model-days. */
@@ -92,12 +92,12 @@ export const jobCourseEntries = {
   created_at: timestampText,
   started_at: v.nullable(timestampText),
   completed_at: v.nullable(timestampText),
-  total_duration_seconds: v.nullable(v.number()),
+  total_duration_seconds: figure,
   error: v.nullable(v.string()),
   /** Of all its model-days, failed ones too. */
   usage: named('JobUsage', {
     /** What is known of it; null when no model-day has a known cost. */
-    cost_usd: v.nullable(v.number()),
+    cost_usd: figure,
     model_days_without_cost: countSchema,
   }),
 };
@@ -118,7 +118,7 @@ export const actionEntries = {
   action_type: v.nullable(v.pipe(v.picklist(actionTypes), v.title('ActionType'))),
   symbol: v.nullable(v.string()),
   amount: v.nullable(integer),
-  price: v.nullable(v.number()),
+  price: figure,
 };
 
 /** Shares of one symbol. */
@@ -130,7 +130,15 @@ export const deploymentEntries = {
   preserve_dev_data: v.nullable(v.boolean()),
 };
 
-export const errorSchema = named('ErrorResponse', { detail: v.string(), ...deploymentEntries });
+/** The body of a response, with the fields that most responses have. */
+export function namedResponse<const Entries extends v.ObjectEntries>(
+  name: string,
+  entries: Entries,
+) {
+  return named(name, { ...entries, ...deploymentEntries });
+}
+
+export const errorSchema = namedResponse('ErrorResponse', { detail: v.string() });
 export const bareErrorSchema = named('BareErrorResponse', { detail: v.string() });
 
 /** A boolean in a query; false if absent. */

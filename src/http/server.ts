@@ -66,7 +66,7 @@ interface Site {
   reports: Reports;
 }
 
-export interface HttpServer {
+interface HttpServer {
   server: Server;
   /**
    * Stops listening, answers what has been read completely, and closes all connections: within

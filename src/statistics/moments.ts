@@ -56,7 +56,7 @@ export function bisect(low: number, high: number, holdsAt: (number: number) => b
 }
 
 /** A distribution symmetric about 0, for arguments of at least 0. */
-export interface SymmetricDistribution {
+interface SymmetricDistribution {
   /** P(X > x). */
   upperTail: (x: number) => number;
   density: (x: number) => number;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { decisionKinds, sides } from '../database/decisions.ts';
 import { decisions as decisionsOf, placeOf } from '../database/records/decisions.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { invalidFilter } from '../basics/domain.ts';
 import { feedEntries, feedFilters } from './filters.ts';
 import { type Context, jsonBody, type Input, type ResponseBody } from './handler.ts';
 import {
@@ -78,8 +78,7 @@ export function decisions(
   const { symbol, kind, limit, before } = query;
   const filters = { ...feedFilters(database, query), symbol, kind };
   const place = before === undefined ? null : placeOf(database, before);
-  if (place === undefined)
-    throw new ServiceError('invalid_filter', 'before: expected the id of a decision');
+  if (place === undefined) throw invalidFilter('before', 'expected the id of a decision');
   const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });
   const page = found.slice(0, limit);
   return jsonBody(settings, {

@@ -3,7 +3,7 @@ import type { JobWindow, SessionFilters } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { jobExists } from '../database/jobs.ts';
 import { MAX_COMPARED } from '../basics/runs.ts';
-import { normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../basics/domain.ts';
+import { invalidFilter, normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../basics/domain.ts';
 import {
   dateText,
   daysFilter,
@@ -38,10 +38,7 @@ type DaysQuery = {
 export function filtersOf(query: DaysQuery): SessionFilters {
   const { job_id: jobId, model, date, start_date: startDate, end_date: endDate } = query;
   if (model !== undefined && query.models !== undefined)
-    throw new ServiceError(
-      'invalid_filter',
-      'models: cannot be combined with model; name all models in models',
-    );
+    throw invalidFilter('models', 'cannot be combined with model; name all models in models');
   if (startDate !== undefined && endDate !== undefined && startDate > endDate)
     throw new ServiceError(
       'invalid_dates',
@@ -49,9 +46,9 @@ export function filtersOf(query: DaysQuery): SessionFilters {
     );
   if (date === undefined) return { jobId, model, startDate, endDate };
   if (startDate !== undefined || endDate !== undefined)
-    throw new ServiceError(
-      'invalid_filter',
-      'date: cannot be combined with start_date and end_date; give one date or a range',
+    throw invalidFilter(
+      'date',
+      'cannot be combined with start_date and end_date; give one date or a range',
     );
   return { jobId, model, startDate: date, endDate: date };
 }

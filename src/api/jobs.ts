@@ -10,7 +10,7 @@ import {
   placeOfJob,
   hasMoreModelDays,
 } from '../database/records/status.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { invalidFilter } from '../basics/domain.ts';
 import {
   appendMembers,
   type Context,
@@ -104,9 +104,9 @@ function placeOf(database: Database, before: string): JobPlace {
     return placeAt(database, timestamp(new Date(before)));
   const place = placeOfJob(database, before);
   if (place !== undefined) return place;
-  throw new ServiceError(
-    'invalid_filter',
-    'before: expected the job_id of a job, or a timestamp YYYY-MM-DDTHH:MM:SSZ',
+  throw invalidFilter(
+    'before',
+    'expected the job_id of a job, or a timestamp YYYY-MM-DDTHH:MM:SSZ',
   );
 }
 

@@ -64,7 +64,7 @@ export const modelsResponse = namedResponse('ModelsResponse', {
 export function models({ database, settings, viewedFile }: Context): ResponseBody {
   // The configuration on the machine of the reader says nothing about the file.
   const { configuration, error } =
-    viewedFile === null ? configurationNow(settings) : NO_CONFIGURATION;
+    viewedFile === null ? configurationNow(settings) : { configuration: null, error: null };
   return listBody('models', items(database, configuration?.models ?? []), () => ({
     universes: Object.keys(configuration?.universes ?? {}),
     configuration_error: error,
@@ -122,8 +122,6 @@ function describe(database: Database, signature: string, listed?: Configuration[
       : null,
   };
 }
-
-const NO_CONFIGURATION = { configuration: null, error: null };
 
 /** A missing or broken file is reported, and hides nothing in the database. */
 function configurationNow({ configurationPath, openaiApiBase }: ServedSettings) {

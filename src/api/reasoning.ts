@@ -3,7 +3,7 @@ import { isCalendarDate } from '../basics/calendar.ts';
 import type { SessionFilters } from '../database/session-filters.ts';
 import type { Reader } from '../database/database.ts';
 import { sessionPieces, searchLogs } from '../database/records/reasoning.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { invalidFilter, ServiceError } from '../basics/domain.ts';
 import { servedSchema } from '../wire/protocol.ts';
 import { dateRangeEntries, filtersOf, feedEntries, feedFilters } from './filters.ts';
 import {
@@ -211,8 +211,7 @@ export function search(
   { query }: Input<v.InferOutput<typeof searchQuery>>,
 ): ResponseBody {
   const phrases = phrasesOf(query.q);
-  if (phrases.length === 0)
-    throw new ServiceError('invalid_filter', 'q: expected at least one letter or digit');
+  if (phrases.length === 0) throw invalidFilter('q', 'expected at least one letter or digit');
   const { limit, before } = query;
   const filters = feedFilters(database, query);
   const { messages, nextBefore } = searchLogs(database, { phrases, filters, limit, before });

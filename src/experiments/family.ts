@@ -48,7 +48,7 @@ function readAsked(storedEntry: string, agentConfig: string) {
 }
 
 /** A model-day with what its run was asked. */
-export interface AskedDay extends DayOfRun {
+interface AskedDay extends DayOfRun {
   asked: Asked;
 }
 

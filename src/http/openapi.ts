@@ -28,10 +28,11 @@ function namedSchemas(schemas: readonly v.GenericSchema[]): Names {
   const names: Names = {};
   const look = (schema: v.GenericSchema) => {
     const name = v.getTitle(schema);
-    if (name !== undefined && names[name] === schema) return;
-    if (name !== undefined && names[name] !== undefined)
-      throw new Error(`Two schemas have the name ${name}`);
-    if (name !== undefined) names[name] = schema;
+    if (name !== undefined) {
+      if (names[name] === schema) return;
+      if (names[name] !== undefined) throw new Error(`Two schemas have the name ${name}`);
+      names[name] = schema;
+    }
     for (const part of partsOf(schema)) look(part);
   };
   for (const schema of schemas) look(schema);

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Database } from '../database/database.ts';
 import {
   countBars,
   type CoverageSpan,
@@ -76,19 +75,13 @@ export const coverageResponse = namedResponse('CoverageResponse', {
   count: countSchema,
 });
 
-type Query = v.InferOutput<typeof coverageQuery>;
-
 /**
  * The stored prices and dividends of all symbols, of one symbol, or of those with a bar on a date.
  */
 export function priceCoverage(
   { database, settings }: Context,
-  { query }: Input<Query>,
+  { query: { symbol: wanted, date } }: Input<v.InferOutput<typeof coverageQuery>>,
 ): ResponseBody {
-  return listBody('symbols', items(database, query), () => deploymentFields(settings));
-}
-
-function* items(database: Database, { symbol: wanted, date }: Query): Generator<string> {
   const symbols = wanted === undefined ? knownSymbols(database) : JSON.stringify([wanted]);
   const spansOf = coverageSpans(database, symbols);
   const dividendSpansOf = coverageSpans(database, symbols, 'dividends');
@@ -96,9 +89,9 @@ function* items(database: Database, { symbol: wanted, date }: Query): Generator<
     storedDividends(database, symbols).map((stored) => [stored.symbol, stored]),
   );
   const prices = symbolPrices(database, symbols, date ?? null);
-  for (const { symbol, source, firstDate, lastDate } of prices) {
+  const items = prices.values().map(({ symbol, source, firstDate, lastDate }) => {
     const spans = spansOf.get(symbol) ?? [];
-    yield JSON.stringify({
+    return JSON.stringify({
       symbol,
       source,
       first_bar: firstDate,
@@ -116,7 +109,8 @@ function* items(database: Database, { symbol: wanted, date }: Query): Generator<
         ...describeSpans(dividendSpansOf.get(symbol) ?? []),
       },
     });
-  }
+  });
+  return listBody('symbols', items, () => deploymentFields(settings));
 }
 
 /** What is covered, and what is not between it. */

@@ -1,7 +1,5 @@
 import * as v from 'valibot';
 import { isCalendarDate } from '../basics/calendar.ts';
-import type { SessionFilters } from '../database/session-filters.ts';
-import type { Reader } from '../database/database.ts';
 import { sessionPieces, searchLogs } from '../database/records/reasoning.ts';
 import { invalidFilter, ServiceError } from '../basics/domain.ts';
 import { servedSchema } from '../wire/protocol.ts';
@@ -124,27 +122,19 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
   count: integer,
 });
 
-/** The trading sessions that match the filters, with their conversations on request. */
-export function reasoning(
+/**
+ * The trading sessions that match the filters, with their conversations on request. Throws a
+ * `ServiceError` (`no_sessions`) before the first piece when nothing matches.
+ */
+export function* reasoning(
   { database, settings }: Context,
   { query }: Input<v.InferOutput<typeof reasoningQuery>>,
-): ResponseBody {
+): Generator<string> {
   if (query.date !== undefined && !isCalendarDate(query.date))
     throw new ServiceError('invalid_dates', invalidDate(query.date));
-  return stream(database, filtersOf(query), {
-    conversation: query.include_full_conversation,
-    rest: deploymentFields(settings),
-  });
-}
-
-/** Throws a `ServiceError` (`no_sessions`) before the first piece when nothing matches. */
-function* stream(
-  database: Reader,
-  filters: SessionFilters,
-  { conversation, rest }: { conversation: boolean; rest: object },
-): Generator<string> {
+  const conversation = query.include_full_conversation;
   let count = 0;
-  for (const pieces of sessionPieces(database, filters, { conversation })) {
+  for (const pieces of sessionPieces(database, filtersOf(query), { conversation })) {
     yield count === 0 ? '{"sessions":[' : ',';
     yield* pieces;
     count += 1;
@@ -154,7 +144,7 @@ function* stream(
       'no_sessions',
       'No trading sessions found matching the provided filters',
     );
-  yield `],${JSON.stringify({ count, ...rest }).slice(1)}`;
+  yield `],${JSON.stringify({ count, ...deploymentFields(settings) }).slice(1)}`;
 }
 
 const DEFAULT_MESSAGES = 20;

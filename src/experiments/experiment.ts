@@ -5,13 +5,12 @@ import type { Database } from '../database/database.ts';
 import { suspectedSplits } from '../database/records/holdings.ts';
 import { firstTriedDate, marketDates } from '../database/records/performance.ts';
 import {
-  createAskedReader,
   daysAfter,
   daysOf,
   earliestOf,
   type Family,
   latestOf,
-  readFamily,
+  readFamilies,
   whyUnusable,
 } from './family.ts';
 import type { BenchmarkReturn } from '../comparison/answer.ts';
@@ -21,7 +20,7 @@ import { type Cutoff, MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/m
 import { type ComparedModel, type Day, whyWithoutFigures } from '../comparison/participants.ts';
 import { invalidFilter } from '../basics/domain.ts';
 import { chooseBenchmark, reportBenchmark } from '../performance/choose-benchmark.ts';
-import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
+import { selectModels, type WantedModels } from './selection.ts';
 
 /**
  * The number of each date in a family's own market: 1 for the first date in the window that the
@@ -168,15 +167,6 @@ function checkRequest({ curves, looks, confidence }: ExperimentRequest, models: 
   const least = `expected at least ${MIN_CONFIDENCE_DAILY} with looks=daily, not ${confidence}`;
   if (looks !== 'once' && confidence < MIN_CONFIDENCE_DAILY)
     throw invalidFilter('confidence', least);
-}
-
-export function readFamilies(
-  database: Database,
-  models: readonly ChosenModel[],
-  window: JobWindow,
-): Family[] {
-  const options = { window, readAsked: createAskedReader(database) };
-  return models.map((chosen) => readFamily(database, chosen, options));
 }
 
 /**

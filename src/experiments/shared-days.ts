@@ -8,8 +8,8 @@ import {
   readRecords,
 } from '../comparison/participants.ts';
 import type { Choice, LeftOutModel } from '../performance/choice.ts';
-import { cleaner, comparedModel, readFamilies } from './experiment.ts';
-import type { Family } from './family.ts';
+import { cleaner, comparedModel } from './experiment.ts';
+import { type Family, readFamilies } from './family.ts';
 import { at } from '../statistics/moments.ts';
 import { selectModels } from './selection.ts';
 

@@ -54,14 +54,11 @@ export interface TrackRecord extends Omit<ComparedModel, 'runs'> {
   starts: Int32Array;
 }
 
-/** All days on which any run has a return or started, in order, and the models by name. */
-interface TrackRecords {
-  calendar: readonly Day[];
-  records: readonly TrackRecord[];
-}
-
-/** The returns of models; their order does not matter. */
-export function readRecords(models: readonly ComparedModel[]): TrackRecords {
+/**
+ * The returns of models, whose order does not matter: all days on which any run has a return or
+ * started, in order, and the models by name.
+ */
+export function readRecords(models: readonly ComparedModel[]) {
   const days = new Set<Day>();
   for (const { returns } of models.flatMap(({ runs }) => runs))
     for (const [day, , start] of returns) days.add(day).add(start ?? day);

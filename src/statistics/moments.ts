@@ -101,7 +101,7 @@ function upperQuantile({ upperTail, density }: SymmetricDistribution, tail: numb
 }
 
 /** A square matrix, row by row. */
-export type Matrix = readonly Float64Array[];
+type Matrix = readonly Float64Array[];
 
 /** What remains of a variance is rounding below this fraction of it. */
 const LEAST_SHARE = 1e-12;

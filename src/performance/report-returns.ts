@@ -16,7 +16,7 @@ import {
   UNVARIED,
 } from './risk-and-return.ts';
 
-/** The distribution of daily returns beside its centre and its width: its shape, its tail, its runs. */
+/** The distribution of daily returns: its shape, its tail and its runs. */
 
 /**
  * The sample skewness: g₁ = m₃ / m₂^(3/2), of moments over n, times √(n(n − 1)) / (n − 2). It is G₁

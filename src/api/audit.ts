@@ -9,11 +9,11 @@ import type { Listed } from '../basics/domain.ts';
 import type { ReplayFilters } from '../database/replay.ts';
 import type { AuditReport, Finding } from '../verify/replay.ts';
 import { checkJob, filtersOf } from './filters.ts';
-import { type Context, deploymentFields, type Input, type LateBody, lateText } from './handler.ts';
+import { type Context, jsonBody, type Input, type LateBody, lateText } from './handler.ts';
 import {
   countSchema,
   dateText,
-  deploymentEntries,
+  namedResponse,
   integer,
   jobFilter,
   modelFilter,
@@ -32,7 +32,7 @@ const findingsSchema = v.array(
   }),
 );
 
-export const auditResponse = named('AuditResponse', {
+export const auditResponse = namedResponse('AuditResponse', {
   status: v.picklist(['sound', 'faulty']),
   duration_seconds: v.number(),
   counts: named('AuditCounts', {
@@ -49,7 +49,6 @@ export const auditResponse = named('AuditResponse', {
   problems: findingsSchema,
   unverifiable: findingsSchema,
   stale: v.array(named('StaleModelDay', { model: v.string(), date: dateText })),
-  ...deploymentEntries,
 });
 
 /** How often a long audit logs its progress. */
@@ -92,7 +91,7 @@ async function run(
   });
   const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);
   if (!isSound(report)) log.warning('the audit found faults', body.counts);
-  return JSON.stringify({ ...body, ...deploymentFields(settings) });
+  return jsonBody(settings, body);
 }
 
 /**

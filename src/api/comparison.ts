@@ -5,7 +5,7 @@ import {
   countSchema as count,
   dateText,
   daysFilter,
-  deploymentEntries,
+  namedResponse,
   figure,
   flagFilter,
   jobFilter,
@@ -49,7 +49,7 @@ const modelColumns = [
   'knowledge_cutoff',
   'days_before_cutoff',
   'unavailable',
-] as const satisfies readonly (keyof Cells<ModelReport>)[];
+] as const;
 
 const pairColumns = [
   'model',
@@ -68,7 +68,7 @@ const pairColumns = [
   'variance_share_of_runs',
   'sentence',
   'unavailable',
-] as const satisfies readonly (keyof Cells<PairReport>)[];
+] as const;
 
 const columns = { models: modelColumns, pairs: pairColumns };
 
@@ -77,12 +77,11 @@ interface Reported {
   unavailable: Readonly<Record<string, string | undefined>>;
 }
 
-type Cells<Report extends Reported> = Omit<Report, 'interval'> & ReturnType<typeof cellsOf>;
-
-/** `unavailable` says why figures are empty. */
-function cellsOf({ interval, unavailable }: Reported) {
+/** A report by columns; `unavailable` says why figures are empty. */
+function cellsOf<Report extends Reported>({ interval, unavailable, ...report }: Report) {
   const reasons = [...new Set(Object.values(unavailable))].join('; ');
   return {
+    ...report,
     interval_low: interval?.low ?? null,
     interval_high: interval?.high ?? null,
     unavailable: reasons || null,
@@ -92,14 +91,14 @@ function cellsOf({ interval, unavailable }: Reported) {
 /** `run_returns` is `gpt-5:0.031 gpt-5#2:0.012`. */
 function modelRow(model: ModelReport): Cell[] {
   const returns = model.runs.map((run, index) => `${run}:${model.run_returns[index] ?? ''}`);
-  const cells = { ...model, ...cellsOf(model), run_returns: returns.join(' ') };
-  return modelColumns.map((name) => (name === 'runs' ? model.runs.length : cells[name]));
+  const cells = { ...cellsOf(model), runs: model.runs.length, run_returns: returns.join(' ') };
+  return modelColumns.map((name) => cells[name]);
 }
 
 /** Correlation and curve are not in the table, so neither are their reasons. */
 export function pairRow(pair: PairReport): Cell[] {
   const { correlation: _, ...unavailable } = pair.unavailable;
-  const cells = { ...pair, ...cellsOf({ ...pair, unavailable }) };
+  const cells = cellsOf({ ...pair, unavailable });
   return pairColumns.map((name) => cells[name]);
 }
 
@@ -121,7 +120,7 @@ const uncertaintyEntries = {
   unavailable,
 };
 
-export const comparisonResponse = named('ComparisonResponse', {
+export const comparisonResponse = namedResponse('ComparisonResponse', {
   start_date: v.nullable(dateText),
   end_date: v.nullable(dateText),
   /** How many days are compared. */
@@ -130,7 +129,7 @@ export const comparisonResponse = named('ComparisonResponse', {
   confidence: v.number(),
   looks: v.picklist(lookWords),
   /** c(D), in standard errors, where it holds for all days at once; null with `looks=once`. */
-  boundary: v.nullable(v.number()),
+  boundary: figure,
   /** Who leads by return, and whether that could be chance. */
   answer: named('Answer', {
     sentence: v.string(),
@@ -222,7 +221,6 @@ export const comparisonResponse = named('ComparisonResponse', {
     'ComparisonConventions',
     Object.fromEntries(Object.keys(conventions).map((name) => [name, v.string()])),
   ),
-  ...deploymentEntries,
 });
 
 const DEFAULT_CONFIDENCE = '0.95';

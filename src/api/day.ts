@@ -3,13 +3,11 @@ import { ServiceError } from '../basics/domain.ts';
 import type { Json } from '../basics/json.ts';
 import type { AgentDay } from '../trading/agent-days.ts';
 import type { Context, Input, ResponseBody } from './handler.ts';
-import { dateText, named, timestampText } from './schemas.ts';
+import { dateText, figure, named, namedRecord, timestampText } from './schemas.ts';
 
 /** The tools of a model-day over HTTP, for the agent that trades on it. */
 
-const fields = (name: string) => v.pipe(v.record(v.string(), v.unknown()), v.title(name));
-const price = v.nullable(v.number());
-const limit = v.optional(v.nullable(v.number()));
+const limit = v.nullish(v.number());
 
 /** What the agent was sent: docs/agents.md has its fields. */
 export const dayResponse = named('AgentDay', {
@@ -25,10 +23,7 @@ export const dayResponse = named('AgentDay', {
     ),
     value: v.number(),
   }),
-  prices: v.pipe(
-    v.record(v.string(), named('AgentPrice', { previous_close: price, open: price })),
-    v.title('AgentPrices'),
-  ),
+  prices: namedRecord('AgentPrices', named('AgentPrice', { previous_close: figure, open: figure })),
   limits: named('AgentDayLimits', {
     max_weight: limit,
     min_cash: limit,
@@ -44,14 +39,14 @@ export const toolsResponse = named('DayTools', {
     named('DayTool', {
       name: v.string(),
       description: v.string(),
-      parameters: fields('ToolParameters'),
+      parameters: namedRecord('ToolParameters', v.unknown()),
     }),
   ),
 });
 /** The arguments of a tool, which the tool itself checks. */
 export const toolRequest = v.pipe(v.looseObject({}), v.title('ToolArguments'));
 /** What a model would read; a refusal is its `error`. */
-export const toolResponse = fields('ToolResult');
+export const toolResponse = namedRecord('ToolResult', v.unknown());
 
 export function day(context: Context, { token }: Input): ResponseBody {
   return JSON.stringify(dayOf(context, token).body());

@@ -1,16 +1,18 @@
 import * as v from 'valibot';
 import { decisionKinds, sides } from '../database/decisions.ts';
 import { decisions as decisionsOf, placeOf } from '../database/records/decisions.ts';
-import { normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../basics/domain.ts';
+import { invalidFilter } from '../basics/domain.ts';
 import { feedEntries, feedFilters } from './filters.ts';
-import { type Context, deploymentFields, type Input, type ResponseBody } from './handler.ts';
+import { type Context, jsonBody, type Input, type ResponseBody } from './handler.ts';
 import {
   countSchema,
   dateText,
-  deploymentEntries,
+  figure,
+  namedResponse,
   integer,
   limitFilter,
   named,
+  symbolFilter,
   textFilter,
   timestampText,
 } from './schemas.ts';
@@ -20,13 +22,9 @@ const MAX_DECISIONS = 200;
 
 export const decisionsQuery = v.object({
   ...feedEntries,
-  symbol: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(SYMBOL_TEXT, 'expected a ticker symbol'),
-      v.description('A ticker symbol, in either case: only orders for it.'),
-      v.transform((text) => normaliseSymbol(text) ?? text),
-    ),
+  symbol: symbolFilter(
+    'A ticker symbol, in either case: only orders for it.',
+    'expected a ticker symbol',
   ),
   kind: v.optional(
     v.pipe(
@@ -40,7 +38,7 @@ export const decisionsQuery = v.object({
   before: textFilter('The id of a decision: those that come after it in the list.'),
 });
 
-export const decisionsResponse = named('DecisionsResponse', {
+export const decisionsResponse = namedResponse('DecisionsResponse', {
   decisions: v.array(
     named('Decision', {
       id: v.string(),
@@ -54,8 +52,8 @@ export const decisionsResponse = named('DecisionsResponse', {
       symbol: v.nullable(v.string()),
       side: v.nullable(v.picklist(sides)),
       /** As ordered; a refused order may ask for anything. */
-      amount: v.nullable(v.number()),
-      price: v.nullable(v.number()),
+      amount: figure,
+      price: figure,
       /**
        * The model's own words before it, cut where they are long; its thoughts where it said
        * nothing.
@@ -70,7 +68,6 @@ export const decisionsResponse = named('DecisionsResponse', {
   count: countSchema,
   /** The `before` of the next page; null on the last page. */
   next_before: v.nullable(v.string()),
-  ...deploymentEntries,
 });
 
 /** A page of what the models decided, newest first. */
@@ -81,14 +78,12 @@ export function decisions(
   const { symbol, kind, limit, before } = query;
   const filters = { ...feedFilters(database, query), symbol, kind };
   const place = before === undefined ? null : placeOf(database, before);
-  if (place === undefined)
-    throw new ServiceError('invalid_filter', 'before: expected the id of a decision');
+  if (place === undefined) throw invalidFilter('before', 'expected the id of a decision');
   const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });
   const page = found.slice(0, limit);
-  return JSON.stringify({
+  return jsonBody(settings, {
     decisions: page,
     count: page.length,
     next_before: found.length > limit ? page.at(-1)?.id : null,
-    ...deploymentFields(settings),
   });
 }

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { ServiceError } from '../basics/domain.ts';
 import { documentCoverage, readDocument } from '../database/documents.ts';
-import { type Context, deploymentFields, type Input } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, named } from './schemas.ts';
+import { type Context, jsonBody, type Input } from './handler.ts';
+import { countSchema, dateText, namedResponse, named } from './schemas.ts';
 
-export const documentCoverageResponse = named('DocumentCoverageResponse', {
+export const documentCoverageResponse = namedResponse('DocumentCoverageResponse', {
   coverage: v.array(
     named('DocumentCoverage', {
       kind: v.string(),
@@ -16,19 +16,18 @@ export const documentCoverageResponse = named('DocumentCoverageResponse', {
       last_date: dateText,
     }),
   ),
-  ...deploymentEntries,
 });
 
 /** How many documents of each kind and symbol are stored. */
 export function coverage({ database, settings }: Context): string {
-  return JSON.stringify({ coverage: documentCoverage(database), ...deploymentFields(settings) });
+  return jsonBody(settings, { coverage: documentCoverage(database) });
 }
 
 export const documentQuery = v.object({
   as_of: v.pipe(dateText, v.description('The date of the morning.')),
 });
 
-export const documentResponse = named('DocumentResponse', {
+export const documentResponse = namedResponse('DocumentResponse', {
   id: v.string(),
   kind: v.string(),
   /** Of publication, in New York. */
@@ -43,7 +42,6 @@ export const documentResponse = named('DocumentResponse', {
   /** SHA-256 of all that it says. */
   digest: v.string(),
   text: v.string(),
-  ...deploymentEntries,
 });
 
 /** A document in the version of a morning. */
@@ -58,10 +56,5 @@ export function document(
       `There is no document ${id} on the morning of ${date}`,
     );
   const { version: _, publishedAt: published_at, symbols, ...own } = found;
-  return JSON.stringify({
-    ...own,
-    published_at,
-    symbols: JSON.parse(symbols),
-    ...deploymentFields(settings),
-  });
+  return jsonBody(settings, { ...own, published_at, symbols: JSON.parse(symbols) });
 }

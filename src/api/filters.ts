@@ -3,7 +3,7 @@ import type { JobWindow, SessionFilters } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { jobExists } from '../database/jobs.ts';
 import { MAX_COMPARED } from '../basics/runs.ts';
-import { normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../basics/domain.ts';
+import { invalidFilter, normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../basics/domain.ts';
 import {
   dateText,
   daysFilter,
@@ -26,24 +26,19 @@ export const dateRangeEntries = {
   end_date: v.optional(v.pipe(dateText, v.description('The last date, inclusive.'))),
 };
 
+/** What a query says of model-days. */
+type DaysQuery = {
+  [Name in 'job_id' | 'model' | 'models' | 'date' | 'start_date' | 'end_date']?: string | undefined;
+};
+
 /**
  * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for
  * both a date and a range, and for a range that ends before it starts.
  */
-export function filtersOf(query: {
-  job_id?: string | undefined;
-  model?: string | undefined;
-  models?: string | undefined;
-  date?: string | undefined;
-  start_date?: string | undefined;
-  end_date?: string | undefined;
-}): SessionFilters {
+export function filtersOf(query: DaysQuery): SessionFilters {
   const { job_id: jobId, model, date, start_date: startDate, end_date: endDate } = query;
   if (model !== undefined && query.models !== undefined)
-    throw new ServiceError(
-      'invalid_filter',
-      'models: cannot be combined with model; name all models in models',
-    );
+    throw invalidFilter('models', 'cannot be combined with model; name all models in models');
   if (startDate !== undefined && endDate !== undefined && startDate > endDate)
     throw new ServiceError(
       'invalid_dates',
@@ -51,9 +46,9 @@ export function filtersOf(query: {
     );
   if (date === undefined) return { jobId, model, startDate, endDate };
   if (startDate !== undefined || endDate !== undefined)
-    throw new ServiceError(
-      'invalid_filter',
-      'date: cannot be combined with start_date and end_date; give one date or a range',
+    throw invalidFilter(
+      'date',
+      'cannot be combined with start_date and end_date; give one date or a range',
     );
   return { jobId, model, startDate: date, endDate: date };
 }
@@ -77,16 +72,11 @@ export const feedEntries = {
   ...dateRangeEntries,
 };
 
-const feedQuery = v.object(feedEntries);
-
 /**
  * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for a
  * name in `models` that no job has used, for a job that does not exist, and for dates out of order.
  */
-export function feedFilters(
-  database: Database,
-  query: v.InferOutput<typeof feedQuery>,
-): FeedFilters {
+export function feedFilters(database: Database, query: DaysQuery): FeedFilters {
   const { jobId, model, startDate, endDate } = filtersOf(query);
   checkJob(database, { jobId });
   const named = query.models === undefined ? undefined : runsOf(database, query.models.split(','));
@@ -134,14 +124,14 @@ export const choiceEntries = {
   ),
 };
 
-const choiceQuery = v.object(choiceEntries);
-type ChoiceQuery = v.InferOutput<typeof choiceQuery>;
-
 /**
  * The choice as of now, and all runs of the named models. Throws a `ServiceError`
  * (`invalid_filter`) for names in `models` that are unknown, repeated or too many.
  */
-export function readChoice(database: Database, query: ChoiceQuery) {
+export function readChoice(
+  database: Database,
+  query: v.InferOutput<v.ObjectSchema<typeof choiceEntries, undefined>>,
+) {
   const { model, by, common: isCommon } = query;
   const isClean = query.days === 'clean';
   const { model: _, ...window } = filtersOf(query);

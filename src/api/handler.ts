@@ -106,14 +106,19 @@ export function deploymentFields({ deploymentMode, preserveDevData }: ServedSett
   };
 }
 
-/** JSON with one long list, item by item, and further members after it. */
+/** JSON with these members, and the fields that most responses have. */
+export function jsonBody(settings: ServedSettings, members: object): string {
+  return JSON.stringify({ ...members, ...deploymentFields(settings) });
+}
+
+/** JSON with one long list, item by item; its count and, made last, further members follow. */
 export function* listBody(
   name: string,
   items: Iterable<string>,
-  others: (count: number) => object,
+  others: () => object = () => ({}),
 ): Generator<string> {
   const count = yield* listMember(name, items, '{');
-  yield `,${JSON.stringify(others(count)).slice(1)}`;
+  yield `,${JSON.stringify({ count, ...others() }).slice(1)}`;
 }
 
 /**

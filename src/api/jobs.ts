@@ -10,11 +10,12 @@ import {
   placeOfJob,
   hasMoreModelDays,
 } from '../database/records/status.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { invalidFilter } from '../basics/domain.ts';
 import {
   appendMembers,
   type Context,
   deploymentFields,
+  jsonBody,
   type Input,
   listBody,
   type ResponseBody,
@@ -22,7 +23,7 @@ import {
 import {
   countSchema,
   dateText,
-  deploymentEntries,
+  namedResponse,
   jobCourseEntries,
   jobStatus,
   limitFilter,
@@ -45,7 +46,7 @@ export const jobsQuery = v.object({
   before: textFilter('A job_id or a timestamp: the jobs that were created before that one.'),
 });
 
-export const jobsResponse = named('JobsResponse', {
+export const jobsResponse = namedResponse('JobsResponse', {
   jobs: v.array(
     named('Job', {
       job_id: v.string(),
@@ -64,7 +65,6 @@ export const jobsResponse = named('JobsResponse', {
   count: countSchema,
   /** The `before` of the next page; null on the last page. */
   next_before: v.nullable(v.string()),
-  ...deploymentEntries,
 });
 
 /** With more model-days their sums would take too long in the serving thread. */
@@ -93,8 +93,7 @@ export function jobs(
       [last, place] = [next.jobId, next];
     }
   };
-  return listBody('jobs', items(), (count) => ({
-    count,
+  return listBody('jobs', items(), () => ({
     next_before: hasMore ? last : null,
     ...deploymentFields(settings),
   }));
@@ -105,17 +104,16 @@ function placeOf(database: Database, before: string): JobPlace {
     return placeAt(database, timestamp(new Date(before)));
   const place = placeOfJob(database, before);
   if (place !== undefined) return place;
-  throw new ServiceError(
-    'invalid_filter',
-    'before: expected the job_id of a job, or a timestamp YYYY-MM-DDTHH:MM:SSZ',
+  throw invalidFilter(
+    'before',
+    'expected the job_id of a job, or a timestamp YYYY-MM-DDTHH:MM:SSZ',
   );
 }
 
-export const cancelResponse = named('CancelResponse', {
+export const cancelResponse = namedResponse('CancelResponse', {
   job_id: v.string(),
   status: v.literal('cancelled'),
   message: v.string(),
-  ...deploymentEntries,
 });
 
 export const discardResponse = named('DiscardResponse', {
@@ -134,7 +132,7 @@ export async function cancel(
     notRun === null
       ? 'The job was already cancelled'
       : `Job cancelled; ${count(notRun, 'model-day')} will not be run`;
-  return JSON.stringify({ job_id, status: 'cancelled', message, ...deploymentFields(settings) });
+  return jsonBody(settings, { job_id, status: 'cancelled', message });
 }
 
 /** Withdraws the model-days of an ended job; nothing is erased. */
@@ -149,10 +147,5 @@ export async function discard(
       ? 'The job was already discarded'
       : `Job discarded; ${count(discarded.withdrawn, 'model-day')} withdrawn, ` +
         `${count(discarded.restored, 'earlier generation')} active again`;
-  return JSON.stringify({
-    job_id,
-    status: 'discarded',
-    message,
-    ...deploymentFields(context.settings),
-  });
+  return jsonBody(context.settings, { job_id, status: 'discarded', message });
 }

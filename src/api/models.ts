@@ -12,14 +12,15 @@ import { type Context, deploymentFields, listBody, type ResponseBody } from './h
 import {
   countSchema,
   dateText,
-  deploymentEntries,
+  figure,
+  namedResponse,
   jobStatus,
   named,
   timestampText,
 } from './schemas.ts';
 import type { ServedSettings } from '../basics/settings.ts';
 
-export const modelsResponse = named('ModelsResponse', {
+export const modelsResponse = namedResponse('ModelsResponse', {
   models: v.array(
     named('Model', {
       signature: v.string(),
@@ -31,7 +32,7 @@ export const modelsResponse = named('ModelsResponse', {
       first_completed_date: v.nullable(dateText),
       last_completed_date: v.nullable(dateText),
       completed_model_days: countSchema,
-      portfolio_value: v.nullable(v.number()),
+      portfolio_value: figure,
       /** Model-days on or before it the model may remember; null when its entry names none. */
       knowledge_cutoff: v.nullable(dateText),
       model_days_before_cutoff: countSchema,
@@ -55,7 +56,6 @@ export const modelsResponse = named('ModelsResponse', {
   universes: v.array(v.string()),
   /** Why the configuration cannot be read; null when it can. */
   configuration_error: v.nullable(v.string()),
-  ...deploymentEntries,
 });
 
 /**
@@ -64,9 +64,8 @@ export const modelsResponse = named('ModelsResponse', {
 export function models({ database, settings, viewedFile }: Context): ResponseBody {
   // The configuration on the machine of the reader says nothing about the file.
   const { configuration, error } =
-    viewedFile === null ? configurationNow(settings) : NO_CONFIGURATION;
-  return listBody('models', items(database, configuration?.models ?? []), (count) => ({
-    count,
+    viewedFile === null ? configurationNow(settings) : { configuration: null, error: null };
+  return listBody('models', items(database, configuration?.models ?? []), () => ({
     universes: Object.keys(configuration?.universes ?? {}),
     configuration_error: error,
     ...deploymentFields(settings),
@@ -123,8 +122,6 @@ function describe(database: Database, signature: string, listed?: Configuration[
       : null,
   };
 }
-
-const NO_CONFIGURATION = { configuration: null, error: null };
 
 /** A missing or broken file is reported, and hides nothing in the database. */
 function configurationNow({ configurationPath, openaiApiBase }: ServedSettings) {

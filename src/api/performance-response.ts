@@ -3,9 +3,10 @@ import { outsideKinds } from '../basics/domain.ts';
 import {
   countSchema as count,
   dateText,
-  deploymentEntries,
+  namedResponse,
   figure,
   named,
+  namedRecord,
   unavailable,
   usageEntries,
 } from './schemas.ts';
@@ -228,7 +229,7 @@ const leftOutModel = named('LeftOutModel', { model: v.string(), reason: v.string
  */
 export const outside = v.array(v.picklist(outsideKinds));
 
-export const performanceResponse = named('PerformanceResponse', {
+export const performanceResponse = namedResponse('PerformanceResponse', {
   models: v.array(
     named('ModelPerformance', {
       model: v.string(),
@@ -391,9 +392,8 @@ export const performanceResponse = named('PerformanceResponse', {
     benchmark_gaps: v.string(),
     survivorship: v.string(),
     adjusted_prices: v.string(),
-    definitions: v.pipe(v.record(v.string(), v.string()), v.title('Definitions')),
+    definitions: namedRecord('Definitions', v.string()),
     /** The figures of each unit. */
-    units: v.pipe(v.record(v.string(), v.array(v.string())), v.title('Units')),
+    units: namedRecord('Units', v.array(v.string())),
   }),
-  ...deploymentEntries,
 });

@@ -105,7 +105,7 @@ export function performance(context: Context, { query, format }: Input<Query>): 
   return csvTable('curve.csv', curveColumns, curveRows(context, query));
 }
 
-/** What the reports of the chosen models are made of. */
+/** The reports of the chosen models, each made as it is read, and what they are made of. */
 function prepare({ database, settings }: Context, query: Query, { withDetails = false } = {}) {
   const narrowed = readChoice(database, query);
   const request: ReportRequest = {
@@ -115,25 +115,27 @@ function prepare({ database, settings }: Context, query: Query, { withDetails = 
     withDetails,
     factors: query.factors,
   };
-  return { narrowed, request, basis: prepareReports(request) };
+  const basis = prepareReports(request);
+  const reports = basis.periods.values().map((period) => modelReport(request, basis, period));
+  return { narrowed, request, basis, reports };
 }
 
 function* inJson(context: Context, query: Query): Generator<string> {
   const { settings } = context;
-  const { narrowed, request, basis } = prepare(context, query, { withDetails: query.details });
+  const { narrowed, request, basis, reports } = prepare(context, query, {
+    withDetails: query.details,
+  });
   const all: IncomparableModel[] = [];
   const runs: RunOfFamily[] = [];
   const withCurves = query.by === 'entry';
-  const items = basis.periods.values().map((period) => {
-    const report = modelReport(request, basis, period);
+  const items = reports.map((report) => {
     all.push(...report.incomparable.map((one) => ({ model: report.model, ...one })));
     const { model, family, model_days, total_return } = report;
     const curve = withCurves ? report.curve.map(({ date, growth }) => ({ date, growth })) : [];
     runs.push({ model, family, model_days, total_return, curve });
     return JSON.stringify(report);
   });
-  yield* listBody('models', items, (count) => ({
-    count,
+  yield* listBody('models', items, () => ({
     clean_after: narrowed.cleanAfter,
     without_clean_days: narrowed.withoutCleanDays,
     common: narrowed.common,
@@ -158,15 +160,12 @@ function* inJson(context: Context, query: Query): Generator<string> {
  * benchmark in the last column.
  */
 function returnsTable(context: Context, query: Query): Table {
-  const { request, basis } = prepare(context, query);
+  const { basis, reports } = prepare(context, query);
   type Day = { date: string; daily_return: number | null };
   const column = (name: string, curve: readonly Day[]) => {
     return { name, returns: new Map(curve.map((day) => [day.date, day.daily_return])) };
   };
-  const models = basis.periods.map((period) => {
-    const { model, curve } = modelReport(request, basis, period);
-    return column(model, curve);
-  });
+  const models = [...reports.map(({ model, curve }) => column(model, curve))];
   const dates = [...new Set(models.flatMap(({ returns }) => [...returns.keys()]))].sort();
   const { name, curve } = basis.benchmarkReport;
   const all = [...models, column(`${name} (benchmark)`, curve)];
@@ -179,10 +178,9 @@ function returnsTable(context: Context, query: Query): Table {
 
 /** A row per model-day, with the value of one dollar in the benchmark. */
 function* curveRows(context: Context, query: Query): Generator<Cell[]> {
-  const { request, basis } = prepare(context, query);
+  const { basis, reports } = prepare(context, query);
   const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
-  for (const period of basis.periods) {
-    const { model, family, knowledge_cutoff: cutoff, curve } = modelReport(request, basis, period);
+  for (const { model, family, knowledge_cutoff: cutoff, curve } of reports) {
     for (const { date, value, ...day } of curve) {
       yield [
         model,
@@ -204,9 +202,8 @@ function* curveRows(context: Context, query: Query): Generator<Cell[]> {
 
 /** A row per factor of each model, and one for the rest, with its yearly alpha. */
 function* styleRows(context: Context, query: Query): Generator<Cell[]> {
-  const { request, basis } = prepare(context, query, { withDetails: true });
-  for (const period of basis.periods) {
-    const { model, details } = modelReport(request, basis, period);
+  const { reports } = prepare(context, query, { withDetails: true });
+  for (const { model, details } of reports) {
     const style = details?.style;
     if (!style) continue;
     for (const { factor, beta, standard_error, p_value, contribution } of style.factors)

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Database } from '../database/database.ts';
 import {
   countBars,
   type CoverageSpan,
@@ -8,7 +7,6 @@ import {
   storedDividends,
   symbolPrices,
 } from '../database/records/price-coverage.ts';
-import { normaliseSymbol, SYMBOL_TEXT } from '../basics/domain.ts';
 import { gapsBetween } from '../prices/needs.ts';
 import {
   type Context,
@@ -17,17 +15,17 @@ import {
   listBody,
   type ResponseBody,
 } from './handler.ts';
-import { countSchema, dateText, deploymentEntries, named, timestampText } from './schemas.ts';
+import {
+  countSchema,
+  dateText,
+  namedResponse,
+  named,
+  symbolFilter,
+  timestampText,
+} from './schemas.ts';
 
 export const coverageQuery = v.object({
-  symbol: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(SYMBOL_TEXT, 'is not a ticker symbol'),
-      v.description('A ticker symbol, in either case.'),
-      v.transform(normaliseSymbol),
-    ),
-  ),
+  symbol: symbolFilter('A ticker symbol, in either case.', 'is not a ticker symbol'),
   /**
    * Restricts the symbols to those with a bar on this date, which can serve as a universe as of
    * that date.
@@ -47,7 +45,7 @@ const gap = named('CoverageGap', {
   weekdays: countSchema,
 });
 
-export const coverageResponse = named('CoverageResponse', {
+export const coverageResponse = namedResponse('CoverageResponse', {
   symbols: v.array(
     named('SymbolCoverage', {
       symbol: v.string(),
@@ -75,41 +73,30 @@ export const coverageResponse = named('CoverageResponse', {
     }),
   ),
   count: countSchema,
-  ...deploymentEntries,
 });
-
-type Query = v.InferOutput<typeof coverageQuery>;
 
 /**
  * The stored prices and dividends of all symbols, of one symbol, or of those with a bar on a date.
  */
 export function priceCoverage(
   { database, settings }: Context,
-  { query }: Input<Query>,
+  { query: { symbol: wanted, date } }: Input<v.InferOutput<typeof coverageQuery>>,
 ): ResponseBody {
-  return listBody('symbols', items(database, query), (count) => ({
-    count,
-    ...deploymentFields(settings),
-  }));
-}
-
-function* items(database: Database, { symbol: wanted, date }: Query): Generator<string> {
-  const isOne = wanted !== undefined && wanted !== null;
-  const symbols = isOne ? JSON.stringify([wanted]) : knownSymbols(database);
+  const symbols = wanted === undefined ? knownSymbols(database) : JSON.stringify([wanted]);
   const spansOf = coverageSpans(database, symbols);
   const dividendSpansOf = coverageSpans(database, symbols, 'dividends');
   const dividendsOf = new Map(
     storedDividends(database, symbols).map((stored) => [stored.symbol, stored]),
   );
   const prices = symbolPrices(database, symbols, date ?? null);
-  for (const { symbol, source, firstDate, lastDate } of prices) {
+  const items = prices.values().map(({ symbol, source, firstDate, lastDate }) => {
     const spans = spansOf.get(symbol) ?? [];
-    yield JSON.stringify({
+    return JSON.stringify({
       symbol,
       source,
       first_bar: firstDate,
       last_bar: lastDate,
-      bars: isOne ? countBars(database, symbol) : null,
+      bars: wanted === undefined ? null : countBars(database, symbol),
       last_download:
         spans
           .map(({ recordedAt }) => recordedAt)
@@ -122,7 +109,8 @@ function* items(database: Database, { symbol: wanted, date }: Query): Generator<
         ...describeSpans(dividendSpansOf.get(symbol) ?? []),
       },
     });
-  }
+  });
+  return listBody('symbols', items, () => deploymentFields(settings));
 }
 
 /** What is covered, and what is not between it. */

@@ -1,17 +1,22 @@
 import * as v from 'valibot';
 import { isCalendarDate } from '../basics/calendar.ts';
-import type { SessionFilters } from '../database/session-filters.ts';
-import type { Reader } from '../database/database.ts';
 import { sessionPieces, searchLogs } from '../database/records/reasoning.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { invalidFilter, ServiceError } from '../basics/domain.ts';
 import { servedSchema } from '../wire/protocol.ts';
 import { dateRangeEntries, filtersOf, feedEntries, feedFilters } from './filters.ts';
-import { type Context, deploymentFields, type Input, type ResponseBody } from './handler.ts';
+import {
+  type Context,
+  deploymentFields,
+  type Input,
+  jsonBody,
+  type ResponseBody,
+} from './handler.ts';
 import {
   actionEntries,
   dateText,
-  deploymentEntries,
+  namedResponse,
   describedAsDate,
+  figure,
   flagFilter,
   holdingSchema,
   integer,
@@ -24,6 +29,7 @@ import {
   usageEntries,
   countSchema,
   limitFilter,
+  wholeNumber,
 } from './schemas.ts';
 import { phrasesOf } from '../database/search-text.ts';
 
@@ -44,7 +50,7 @@ export const reasoningQuery = v.object({
   ),
 });
 
-export const reasoningResponse = named('ReasoningResponse', {
+export const reasoningResponse = namedResponse('ReasoningResponse', {
   sessions: v.array(
     named('TradingSession', {
       session_id: integer,
@@ -53,7 +59,7 @@ export const reasoningResponse = named('ReasoningResponse', {
       model: v.string(),
       session_summary: v.nullable(v.string()),
       /** How sure its decision is, 0 to 1, where the day was one answer that says so. */
-      confidence: v.nullable(v.number()),
+      confidence: figure,
       /** The model's note at the end of the day; null without one. */
       note: v.nullable(v.string()),
       started_at: timestampText,
@@ -81,9 +87,9 @@ export const reasoningResponse = named('ReasoningResponse', {
       usage: v.nullable(
         named('SessionUsage', {
           error: v.nullable(v.string()),
-          duration_seconds: v.nullable(v.number()),
+          duration_seconds: figure,
           ...usageEntries,
-          cost_usd: v.nullable(v.number()),
+          cost_usd: figure,
         }),
       ),
       positions: v.array(
@@ -114,30 +120,21 @@ export const reasoningResponse = named('ReasoningResponse', {
     }),
   ),
   count: integer,
-  ...deploymentEntries,
 });
 
-/** The trading sessions that match the filters, with their conversations on request. */
-export function reasoning(
+/**
+ * The trading sessions that match the filters, with their conversations on request. Throws a
+ * `ServiceError` (`no_sessions`) before the first piece when nothing matches.
+ */
+export function* reasoning(
   { database, settings }: Context,
   { query }: Input<v.InferOutput<typeof reasoningQuery>>,
-): ResponseBody {
+): Generator<string> {
   if (query.date !== undefined && !isCalendarDate(query.date))
     throw new ServiceError('invalid_dates', invalidDate(query.date));
-  return stream(database, filtersOf(query), {
-    conversation: query.include_full_conversation,
-    rest: deploymentFields(settings),
-  });
-}
-
-/** Throws a `ServiceError` (`no_sessions`) before the first piece when nothing matches. */
-function* stream(
-  database: Reader,
-  filters: SessionFilters,
-  { conversation, rest }: { conversation: boolean; rest: object },
-): Generator<string> {
+  const conversation = query.include_full_conversation;
   let count = 0;
-  for (const pieces of sessionPieces(database, filters, { conversation })) {
+  for (const pieces of sessionPieces(database, filtersOf(query), { conversation })) {
     yield count === 0 ? '{"sessions":[' : ',';
     yield* pieces;
     count += 1;
@@ -147,13 +144,12 @@ function* stream(
       'no_sessions',
       'No trading sessions found matching the provided filters',
     );
-  yield `],${JSON.stringify({ count, ...rest }).slice(1)}`;
+  yield `],${JSON.stringify({ count, ...deploymentFields(settings) }).slice(1)}`;
 }
 
 const DEFAULT_MESSAGES = 20;
 const MAX_MESSAGES = 100;
 const MAX_SEARCH_LENGTH = 200;
-const BEFORE_MESSAGE = 'expected the next_before of a search';
 
 export const searchQuery = v.object({
   q: v.pipe(
@@ -168,19 +164,13 @@ export const searchQuery = v.object({
   limit: limitFilter(MAX_MESSAGES, DEFAULT_MESSAGES),
   before: v.optional(
     v.pipe(
-      v.string(),
-      v.regex(/^\d{1,15}$/, BEFORE_MESSAGE),
-      v.transform(Number),
-      v.number(),
-      v.integer(),
-      v.minValue(1, BEFORE_MESSAGE),
-      v.maxValue(10 ** 15 - 1, BEFORE_MESSAGE),
+      wholeNumber(10 ** 15 - 1, 'expected the next_before of a search'),
       v.description('The next_before of the page before.'),
     ),
   ),
 });
 
-export const searchResponse = named('SearchResponse', {
+export const searchResponse = namedResponse('SearchResponse', {
   messages: v.array(
     named('FoundMessage', {
       session_id: integer,
@@ -200,7 +190,6 @@ export const searchResponse = named('SearchResponse', {
   count: countSchema,
   /** The `before` of the next page; null when everything has been searched. */
   next_before: v.nullable(v.string()),
-  ...deploymentEntries,
 });
 
 /**
@@ -212,18 +201,16 @@ export function search(
   { query }: Input<v.InferOutput<typeof searchQuery>>,
 ): ResponseBody {
   const phrases = phrasesOf(query.q);
-  if (phrases.length === 0)
-    throw new ServiceError('invalid_filter', 'q: expected at least one letter or digit');
+  if (phrases.length === 0) throw invalidFilter('q', 'expected at least one letter or digit');
   const { limit, before } = query;
   const filters = feedFilters(database, query);
   const { messages, nextBefore } = searchLogs(database, { phrases, filters, limit, before });
-  return JSON.stringify({
+  return jsonBody(settings, {
     messages: messages.map(({ row: _, status: _status, timestamp, ...message }) => ({
       ...message,
       timestamp,
     })),
     count: messages.length,
     next_before: nextBefore?.toString() ?? null,
-    ...deploymentFields(settings),
   });
 }

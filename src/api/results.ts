@@ -20,7 +20,7 @@ import {
   named,
   timestampText,
   countSchema as count,
-  deploymentEntries,
+  namedResponse,
   figure,
   NAME_OF_MODEL,
   textFilter,
@@ -50,8 +50,8 @@ export const resultsResponse = named('ResultsResponse', {
       ...actionEntries,
       cash: v.number(),
       portfolio_value: v.number(),
-      daily_profit: v.nullable(v.number()),
-      daily_return_pct: v.nullable(v.number()),
+      daily_profit: figure,
+      daily_return_pct: figure,
       created_at: timestampText,
       holdings: v.array(holdingSchema),
     }),
@@ -66,7 +66,7 @@ export function results(
 ): ResponseBody {
   const records = resultRecords(database, filtersOf(query));
   if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(cellsOf));
-  return listBody('results', records.map(jsonOf), (count) => ({ count }));
+  return listBody('results', records.map(jsonOf));
 }
 
 export const holdingsQuery = v.object({
@@ -76,7 +76,7 @@ export const holdingsQuery = v.object({
   ...formatQuery,
 });
 
-export const holdingsResponse = named('HoldingsResponse', {
+export const holdingsResponse = namedResponse('HoldingsResponse', {
   /** The active model-days that match the filters, by date. */
   days: v.array(
     named('DayHoldings', {
@@ -113,7 +113,6 @@ export const holdingsResponse = named('HoldingsResponse', {
       highest_weight: figure,
     }),
   ),
-  ...deploymentEntries,
 });
 
 const columns = [
@@ -147,8 +146,7 @@ export function holdings(
     symbols.add(day);
     return JSON.stringify(day);
   });
-  return listBody('days', items, (own) => ({
-    count: own,
+  return listBody('days', items, () => ({
     symbols: symbols.report(),
     ...deploymentFields(settings),
   }));

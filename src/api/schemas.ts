@@ -1,6 +1,13 @@
 import * as v from 'valibot';
 import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '../basics/calendar.ts';
-import { actionTypes, deploymentModes, jobStatuses, messageRoles } from '../basics/domain.ts';
+import {
+  actionTypes,
+  deploymentModes,
+  jobStatuses,
+  messageRoles,
+  normaliseSymbol,
+  SYMBOL_TEXT,
+} from '../basics/domain.ts';
 import { flag } from '../basics/http-values.ts';
 
 /** Schemas that several endpoints share: they check requests and describe responses. */
@@ -10,6 +17,11 @@ import { flag } from '../basics/http-values.ts';
  */
 export function named<const Entries extends v.ObjectEntries>(name: string, entries: Entries) {
   return v.pipe(v.object(entries), v.title(name));
+}
+
+/** The same of an object whose keys are data. */
+export function namedRecord<Value extends v.GenericSchema>(name: string, value: Value) {
+  return v.pipe(v.record(v.string(), value), v.title(name));
 }
 
 /** What the interface description says of a date: its form, from `EARLIEST_DATE` on. */
@@ -56,7 +68,7 @@ export const jobStatus = v.pipe(
 
 export const messageRole = v.pipe(v.picklist(messageRoles), v.title('MessageRole'));
 
-/** A figure; null where it cannot be computed. */
+/** A figure; null where it is unknown or cannot be computed. */
 export const figure = v.nullable(v.number());
 
 /** In model-days. */
@@ -70,7 +82,7 @@ export const progressSchema = named('JobProgress', {
 });
 
 /** Why figures are null, by name. */
-export const unavailable = v.pipe(v.record(v.string(), v.string()), v.title('Reasons'));
+export const unavailable = namedRecord('Reasons', v.string());
 
 /** The course of a job. */
 export const jobCourseEntries = {
@@ -80,12 +92,12 @@ export const jobCourseEntries = {
   created_at: timestampText,
   started_at: v.nullable(timestampText),
   completed_at: v.nullable(timestampText),
-  total_duration_seconds: v.nullable(v.number()),
+  total_duration_seconds: figure,
   error: v.nullable(v.string()),
   /** Of all its model-days, failed ones too. */
   usage: named('JobUsage', {
     /** What is known of it; null when no model-day has a known cost. */
-    cost_usd: v.nullable(v.number()),
+    cost_usd: figure,
     model_days_without_cost: countSchema,
   }),
 };
@@ -106,7 +118,7 @@ export const actionEntries = {
   action_type: v.nullable(v.pipe(v.picklist(actionTypes), v.title('ActionType'))),
   symbol: v.nullable(v.string()),
   amount: v.nullable(integer),
-  price: v.nullable(v.number()),
+  price: figure,
 };
 
 /** Shares of one symbol. */
@@ -118,7 +130,15 @@ export const deploymentEntries = {
   preserve_dev_data: v.nullable(v.boolean()),
 };
 
-export const errorSchema = named('ErrorResponse', { detail: v.string(), ...deploymentEntries });
+/** The body of a response, with the fields that most responses have. */
+export function namedResponse<const Entries extends v.ObjectEntries>(
+  name: string,
+  entries: Entries,
+) {
+  return named(name, { ...entries, ...deploymentEntries });
+}
+
+export const errorSchema = namedResponse('ErrorResponse', { detail: v.string() });
 export const bareErrorSchema = named('BareErrorResponse', { detail: v.string() });
 
 /** A boolean in a query; false if absent. */
@@ -166,20 +186,36 @@ export function daysFilter(models: string) {
   );
 }
 
+/** A whole number from 1 on in a query. */
+export function wholeNumber(most: number, message: string) {
+  return v.pipe(
+    v.string(),
+    v.regex(/^\d{1,15}$/, message),
+    v.transform(Number),
+    v.number(),
+    v.integer(),
+    v.minValue(1, message),
+    v.maxValue(most, message),
+  );
+}
+
 /** How many items a page has at most, in a query. */
 export function limitFilter(most: number, usual: number, items = 'items') {
-  const message = `expected a whole number from 1 to ${most}`;
+  const number = wholeNumber(most, `expected a whole number from 1 to ${most}`);
+  return v.optional(
+    v.pipe(number, v.description(`The maximum number of ${items}.`)),
+    String(usual),
+  );
+}
+
+/** A ticker symbol in a query, in either case. */
+export function symbolFilter(description: string, message: string) {
   return v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^\d{1,9}$/, message),
-      v.transform(Number),
-      v.number(),
-      v.integer(message),
-      v.minValue(1, message),
-      v.maxValue(most, message),
-      v.description(`The maximum number of ${items}.`),
+      v.regex(SYMBOL_TEXT, message),
+      v.description(description),
+      v.transform((text) => normaliseSymbol(text) ?? text),
     ),
-    String(usual),
   );
 }

@@ -10,7 +10,8 @@ import { type Context, deploymentFields, type Input, listMember } from './handle
 import {
   countSchema,
   dateText,
-  deploymentEntries,
+  figure,
+  namedResponse,
   jobCourseEntries,
   jobStatus as jobStatusSchema,
   named,
@@ -45,7 +46,7 @@ const termsSchema = named('JobTerms', {
   symbols: v.array(v.string()),
 });
 
-export const statusResponse = named('JobStatusResponse', {
+export const statusResponse = namedResponse('JobStatusResponse', {
   job_id: v.string(),
   status: jobStatusSchema,
   progress: progressSchema,
@@ -65,13 +66,12 @@ export const statusResponse = named('JobStatusResponse', {
       error: v.nullable(v.string()),
       started_at: v.nullable(timestampText),
       completed_at: v.nullable(timestampText),
-      duration_seconds: v.nullable(v.number()),
+      duration_seconds: figure,
       ...usageEntries,
-      cost_usd: v.nullable(v.number()),
+      cost_usd: figure,
     }),
   ),
   warnings: v.nullable(v.array(v.string())),
-  ...deploymentEntries,
 });
 
 /** The progress of a job, with its model-days. */

@@ -140,6 +140,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** The refusal of a value in the query of a request. */
+export function invalidFilter(name: string, problem: string): ServiceError {
+  return new ServiceError('invalid_filter', `${name}: ${problem}`);
+}
+
 /** What was thrown, as one line of text. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

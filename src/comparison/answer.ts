@@ -214,7 +214,7 @@ export function answerOf(facts: AnswerFacts) {
     )
     .find((found) => found !== undefined);
   const missing = leader === undefined ? NO_LEADER : NOTHING_TO_COMPARE;
-  const { interval, unavailable, ...figures } = reportWithInterval(
+  const { unavailable, ...figures } = reportWithInterval(
     { total_return: leader?.own ?? missing, lead: lead?.points ?? missing },
     lead?.interval ?? missing,
   );
@@ -229,7 +229,6 @@ export function answerOf(facts: AnswerFacts) {
     /** The next model that it is paired with; null without one. */
     against: lead?.second ?? null,
     ...figures,
-    interval,
     shown: lead?.isShown ?? false,
     /**
      * The models whose return may contain a split that the prices do not know: none of them leads.

@@ -82,13 +82,14 @@ export function reportWithInterval<Name extends string>(
   interval: Interval | Missing,
 ) {
   const { unavailable, ...numbers } = reportFigures(figures, toDigits);
-  const reasons = { ...unavailable } as Record<string, string>;
-  if ('reason' in interval) reasons['interval'] = interval.reason;
-  const ends = 'reason' in interval ? null : interval;
+  const isMissing = 'reason' in interval;
   return {
     ...numbers,
-    interval: ends && { low: toDigits(ends.low), high: toDigits(ends.high) },
-    unavailable: reasons,
+    interval: isMissing ? null : { low: toDigits(interval.low), high: toDigits(interval.high) },
+    unavailable: {
+      ...unavailable,
+      ...(isMissing && { interval: interval.reason }),
+    } as Record<string, string>,
   };
 }
 

@@ -50,7 +50,7 @@ export function reportModel(
   const isMissing = 'reason' in series;
   const measured = isMissing ? series : (series.uncertainty ?? FLAT);
   const isFlat = 'reason' in measured;
-  const { unavailable, interval, ...figures } = reportWithInterval(
+  const { unavailable, ...figures } = reportWithInterval(
     {
       total_return: totalReturnOf(series, period),
       standard_error_daily: isFlat ? measured : Math.sqrt(measured.total),
@@ -70,16 +70,12 @@ export function reportModel(
     /** In the order of `runs`. */
     run_returns: returns.map((own) => (typeof own === 'number' ? toDigits(own) : null)),
     ...figures,
-    interval,
     /** One run does not show how much the model itself varies. */
     interval_is_lower_bound: isSingleRun(record),
     knowledge_cutoff: cutoff.knowledgeCutoff,
     days_before_cutoff: cutoff.daysBefore,
     outside: outsideOf(cutoff.isAgent),
-    unavailable: { ...(missing && { run_returns: missing.reason }), ...unavailable } as Record<
-      string,
-      string
-    >,
+    unavailable: { ...(missing && { run_returns: missing.reason }), ...unavailable },
   };
 }
 

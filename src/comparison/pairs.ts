@@ -186,7 +186,7 @@ function reportPair(
 }
 
 /** A day compared, and by how much more the first model has grown than the second up to it. */
-export interface CurvePoint {
+interface CurvePoint {
   day: Day;
   difference: Figure;
 }

@@ -12,7 +12,7 @@ export type Day = CalendarDate | number;
 export const MIN_DAYS = 20;
 
 /** One run of a configured model. */
-export interface Run {
+interface Run {
   run: string;
   /**
    * Daily returns as fractions, with the day at whose close each started, null for initial cash;
@@ -54,14 +54,11 @@ export interface TrackRecord extends Omit<ComparedModel, 'runs'> {
   starts: Int32Array;
 }
 
-/** All days on which any run has a return or started, in order, and the models by name. */
-export interface TrackRecords {
-  calendar: readonly Day[];
-  records: readonly TrackRecord[];
-}
-
-/** The returns of models; their order does not matter. */
-export function readRecords(models: readonly ComparedModel[]): TrackRecords {
+/**
+ * The returns of models, whose order does not matter: all days on which any run has a return or
+ * started, in order, and the models by name.
+ */
+export function readRecords(models: readonly ComparedModel[]) {
   const days = new Set<Day>();
   for (const { returns } of models.flatMap(({ runs }) => runs))
     for (const [day, , start] of returns) days.add(day).add(start ?? day);
@@ -104,13 +101,15 @@ export type Series = ReturnType<typeof seriesOf>;
 
 /** At least two days, by number; every run must have a return on each. */
 export function seriesOf(record: TrackRecord, days: readonly number[]) {
-  const sums = new Float64Array(days.length);
-  const runMeans = new Float64Array(record.runs.length);
-  for (const [run, own] of record.runs.entries()) {
-    runMeans[run] = addUp(own.logReturns, days, sums) / days.length;
-  }
-  const logReturns = sums.map((sum) => sum / record.runs.length);
-  const spread = { runs: record.runs.length, variance: sampleVariance(runMeans) };
+  const runs = record.runs.map(({ logReturns: own }) =>
+    Float64Array.from(days, (day) => own[day] ?? NaN),
+  );
+  const runMeans = runs.map(mean);
+  const logReturns = Float64Array.from(
+    days,
+    (_, day) => runs.reduce((sum, own) => sum + (own[day] ?? NaN), 0) / runs.length,
+  );
+  const spread = { runs: runs.length, variance: sampleVariance(runMeans) };
   return {
     record,
     /** The mean of the runs' log returns, day by day. */
@@ -123,17 +122,6 @@ export function seriesOf(record: TrackRecord, days: readonly number[]) {
     /** The uncertainty of that mean; null when nothing varies, as in a portfolio of cash. */
     uncertainty: measureUncertainty(logReturns, [spread]),
   };
-}
-
-/** Adds a run's log returns on these days to the sums by day; returns the run's own sum. */
-function addUp(logReturns: Float64Array, days: readonly number[], sums: Float64Array): number {
-  let total = 0;
-  for (const [index, day] of days.entries()) {
-    const logReturn = logReturns[day] ?? NaN;
-    sums[index] = (sums[index] ?? NaN) + logReturn;
-    total += logReturn;
-  }
-  return total;
 }
 
 /**

@@ -5,14 +5,12 @@ import type { Database } from '../database/database.ts';
 import { suspectedSplits } from '../database/records/holdings.ts';
 import { firstTriedDate, marketDates } from '../database/records/performance.ts';
 import {
-  type AskedDay,
-  createAskedReader,
   daysAfter,
   daysOf,
   earliestOf,
   type Family,
   latestOf,
-  readFamily,
+  readFamilies,
   whyUnusable,
 } from './family.ts';
 import type { BenchmarkReturn } from '../comparison/answer.ts';
@@ -20,9 +18,9 @@ import { compareModels } from '../comparison/comparison.ts';
 import { type Looks, MIN_CONFIDENCE_DAILY } from '../comparison/looks.ts';
 import { type Cutoff, MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import { type ComparedModel, type Day, whyWithoutFigures } from '../comparison/participants.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { invalidFilter } from '../basics/domain.ts';
 import { chooseBenchmark, reportBenchmark } from '../performance/choose-benchmark.ts';
-import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
+import { selectModels, type WantedModels } from './selection.ts';
 
 /**
  * The number of each date in a family's own market: 1 for the first date in the window that the
@@ -98,12 +96,9 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
       : null;
   const { cleanAfter, clean } = cleaner(all, request.days === 'clean', numberings);
   const compared: ComparedModel[] = [];
-  const ends: AskedDay[] = [];
   const suspected = new Map<string, string[]>();
   const splits = Map.groupBy(suspectedSplits(database), ({ sessionId }) => sessionId);
   for (const family of all) {
-    for (const end of [earliestOf(daysOf(family)), latestOf(daysOf(family))])
-      if (end !== undefined) ends.push(end);
     const numbers = numberings?.get(family.model);
     const own = clean(family);
     const jumps = [...daysOf(own)].flatMap(({ sessionId }) => splits.get(sessionId) ?? []);
@@ -132,8 +127,8 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
      * The window; where the request leaves an end open, the first or last model-day of those
      * compared; null without any.
      */
-    startDate: startDate ?? earliestOf(ends)?.date ?? null,
-    endDate: endDate ?? latestOf(ends)?.date ?? null,
+    startDate: startDate ?? earliestOf(all.values().flatMap(daysOf))?.date ?? null,
+    endDate: endDate ?? latestOf(all.values().flatMap(daysOf))?.date ?? null,
     /** The latest knowledge cutoff, where only clean days are compared and there is one. */
     cleanAfter,
     /** Entries with too few model-days. */
@@ -168,19 +163,10 @@ function checkRequest({ curves, looks, confidence }: ExperimentRequest, models: 
   const isWithin = models >= MIN_CURVE_MODELS && models <= MAX_CURVE_MODELS;
   const wanted = `expected ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models, not ${models}`;
   if (curves && !isWithin)
-    throw new ServiceError('invalid_filter', `curves: ${wanted}; name those to compare in models`);
+    throw invalidFilter('curves', `${wanted}; name those to compare in models`);
   const least = `expected at least ${MIN_CONFIDENCE_DAILY} with looks=daily, not ${confidence}`;
   if (looks !== 'once' && confidence < MIN_CONFIDENCE_DAILY)
-    throw new ServiceError('invalid_filter', `confidence: ${least}`);
-}
-
-export function readFamilies(
-  database: Database,
-  models: readonly ChosenModel[],
-  window: JobWindow,
-): Family[] {
-  const options = { window, readAsked: createAskedReader(database) };
-  return models.map((chosen) => readFamily(database, chosen, options));
+    throw invalidFilter('confidence', least);
 }
 
 /**

@@ -16,7 +16,7 @@ type Asked = ReturnType<typeof readAsked>;
 type AskedReader = (run: string, jobIds: Iterable<string>) => ReadonlyMap<string, Asked>;
 
 /** Reads each combination of entry and terms once. */
-export function createAskedReader(database: Database): AskedReader {
+function createAskedReader(database: Database): AskedReader {
   const known = new Map<string, Asked>();
   return (run, jobIds) =>
     new Map(
@@ -48,15 +48,24 @@ function readAsked(storedEntry: string, agentConfig: string) {
 }
 
 /** A model-day with what its run was asked. */
-export interface AskedDay extends DayOfRun {
+interface AskedDay extends DayOfRun {
   asked: Asked;
 }
 
 /** A model with the days of its runs in the window. */
 export type Family = ReturnType<typeof readFamily>;
 
-/** Reads the days of a model's runs in the window. */
-export function readFamily(
+/** Reads the days of the models' runs in the window. */
+export function readFamilies(
+  database: Database,
+  models: readonly ChosenModel[],
+  window: JobWindow,
+): Family[] {
+  const options = { window, readAsked: createAskedReader(database) };
+  return models.map((chosen) => readFamily(database, chosen, options));
+}
+
+function readFamily(
   database: Database,
   { model, runs }: ChosenModel,
   { window, readAsked }: { window: JobWindow; readAsked: AskedReader },

@@ -2,7 +2,7 @@ import { MIN_DAYS } from '../comparison/participants.ts';
 import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { type RunInWindow, runsInWindow } from '../database/records/performance.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { invalidFilter, type ServiceError } from '../basics/domain.ts';
 import { MAX_COMPARED } from '../basics/runs.ts';
 import { medianOf } from '../statistics/moments.ts';
 
@@ -36,7 +36,7 @@ export function selectModels(
   window: JobWindow,
 ) {
   if (models !== undefined && new Set(models).size < models.length)
-    throw new ServiceError('invalid_filter', 'models: a name is repeated; name each model once');
+    throw invalidFilter('models', 'a name is repeated; name each model once');
   const families = Map.groupBy(runsInWindow(database, window), ({ run, family }) =>
     by === 'run' ? run : family,
   );
@@ -46,9 +46,9 @@ export function selectModels(
   const names = new Set(models ?? longEnough(present, families));
   if (against !== undefined) names.add(against);
   if (names.size > most)
-    throw new ServiceError(
-      'invalid_filter',
-      `models: expected at most ${MAX_COMPARED} models, not ${names.size}; name those to compare`,
+    throw invalidFilter(
+      'models',
+      `expected at most ${MAX_COMPARED} models, not ${names.size}; name those to compare`,
     );
   const chosen = (name: string): ChosenModel => ({
     model: name,
@@ -100,8 +100,5 @@ function runsOf(name: string, families: Families, parameter: keyof WantedModels)
 
 /** The refusal of a name, in a parameter of a query, that no job has used. */
 export function unknownModel(parameter: string, name: string): ServiceError {
-  return new ServiceError(
-    'invalid_filter',
-    `${parameter}: no job has run ${name}; GET /models lists the models`,
-  );
+  return invalidFilter(parameter, `no job has run ${name}; GET /models lists the models`);
 }

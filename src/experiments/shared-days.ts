@@ -7,9 +7,9 @@ import {
   leftOutDays,
   readRecords,
 } from '../comparison/participants.ts';
-import type { Choice, LeftOutModel, NarrowedChoice } from '../performance/choice.ts';
-import { cleaner, comparedModel, readFamilies } from './experiment.ts';
-import type { Family } from './family.ts';
+import type { Choice, LeftOutModel } from '../performance/choice.ts';
+import { cleaner, comparedModel } from './experiment.ts';
+import { type Family, readFamilies } from './family.ts';
 import { at } from '../statistics/moments.ts';
 import { selectModels } from './selection.ts';
 
@@ -66,10 +66,7 @@ interface Sharing {
  * on the days that they all started from the same close; with `isCommon`, all models do. Throws as
  * `selectModels` does.
  */
-export function narrowToShared(
-  wanted: Choice,
-  { models, by, isClean, isCommon }: Sharing,
-): NarrowedChoice {
+export function narrowToShared(wanted: Choice, { models, by, isClean, isCommon }: Sharing) {
   const { database, filters } = wanted;
   const selection = selectModels(database, { models, by, most: Infinity }, filters);
   const [compared = [], others = []] = [selection.models, selection.leftOut].map((chosen) =>
@@ -91,8 +88,10 @@ export function narrowToShared(
   const unclean = new Set(withoutCleanDays.map(({ model }) => model));
   return {
     choice: { ...wanted, models: [...dates.keys()].sort(), dates },
+    /** Only later days count; null when no cutoff restricts them. */
     cleanAfter,
     withoutCleanDays,
+    /** What the models have in common, named as in the response; null unless only that counts. */
     common: isCommon
       ? {
           start_date: days[0] ?? null,

@@ -26,20 +26,7 @@ const faults: Record<string, [status: number, detail: string]> = {
  * The connections of the server: the order of their requests, and how they are closed after sending
  * something that is not HTTP.
  */
-export interface Connections {
-  /**
-   * Admits a request once all earlier requests on its connection have their responses. Resolves to
-   * whether it should still be served.
-   */
-  enter(response: ServerResponse): Promise<boolean>;
-  /** Called when a response has been handed to Node. */
-  leave(response: ServerResponse): void;
-  /**
-   * Stops listening, answers what has been read completely, closes what is idle or half read, and
-   * resets what is left in the end.
-   */
-  stop(): Promise<void>;
-}
+export type Connections = ReturnType<typeof watchConnections>;
 
 interface Connection {
   /** Responses that have not yet been handed to Node, in the order of their requests. */
@@ -51,11 +38,7 @@ interface Connection {
   isEnding: boolean;
 }
 
-export function watchConnections(
-  server: Server,
-  context: Context,
-  limits: HttpLimits,
-): Connections {
+export function watchConnections(server: Server, context: Context, limits: HttpLimits) {
   const connections = new Map<Duplex, Connection>();
   let accepted = 0;
   server.on('connection', (socket: Socket) => {
@@ -75,13 +58,22 @@ export function watchConnections(
   });
   logDrops(server, context, limits);
   return {
-    enter: (response) => enter(connections.get(response.req.socket), response),
-    leave({ req: { socket } }) {
+    /**
+     * Admits a request once all earlier requests on its connection have their responses. Resolves
+     * to whether it should still be served.
+     */
+    enter: (response: ServerResponse) => enter(connections.get(response.req.socket), response),
+    /** Called when a response has been handed to Node. */
+    leave({ req: { socket } }: ServerResponse) {
       const connection = connections.get(socket);
       connection?.pending.shift();
       if (connection?.last && connection.pending.length === 0) endWith(socket, connection.last);
       else if (connection?.isEnding) endWhenAnswered(socket, connection);
     },
+    /**
+     * Stops listening, answers what has been read completely, closes what is idle or half read, and
+     * resets what is left in the end.
+     */
     async stop() {
       await untilRead(() => accepted);
       await stop(server, connections, limits);

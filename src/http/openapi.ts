@@ -28,10 +28,11 @@ function namedSchemas(schemas: readonly v.GenericSchema[]): Names {
   const names: Names = {};
   const look = (schema: v.GenericSchema) => {
     const name = v.getTitle(schema);
-    if (name !== undefined && names[name] === schema) return;
-    if (name !== undefined && names[name] !== undefined)
-      throw new Error(`Two schemas have the name ${name}`);
-    if (name !== undefined) names[name] = schema;
+    if (name !== undefined) {
+      if (names[name] === schema) return;
+      if (names[name] !== undefined) throw new Error(`Two schemas have the name ${name}`);
+      names[name] = schema;
+    }
     for (const part of partsOf(schema)) look(part);
   };
   for (const schema of schemas) look(schema);
@@ -62,10 +63,7 @@ function describeNamed(names: Names): Record<string, JsonSchema> {
 }
 
 /** A schema that refers to the titled ones by title. */
-function describeSchema(
-  schema: v.GenericSchema,
-  { names, side }: { names: Names; side: Side },
-): JsonSchema {
+function describeSchema(schema: v.GenericSchema, names: Names, side: Side = 'input'): JsonSchema {
   const config = { ...configFor(side), definitions: names };
   const { $schema: _dialect, $defs: _named, ...described } = toJsonSchema(schema, config);
   return described;
@@ -133,7 +131,7 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
   const names = namedSchemas([...bodies, errorSchema, bareErrorSchema, tradingDecision]);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [route, example] of makeExamples(routes)) {
-    const operation = describeRoute(route, { names, example });
+    const operation = describeRoute(route, names, example);
     (paths[route.path] ??= {})[route.method.toLowerCase()] = operation;
   }
   return {
@@ -175,10 +173,7 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
   };
 }
 
-function describeRoute(
-  route: Route,
-  { names, example }: { names: Names; example: Example },
-): Record<string, unknown> {
+function describeRoute(route: Route, names: Names, example: Example) {
   const { summary, tag, body } = route;
   return {
     summary,
@@ -194,30 +189,25 @@ function describeRoute(
     ...(body && {
       requestBody: {
         required: true,
-        content: {
-          'application/json': { schema: contentOf(body, names), example: example.request },
-        },
+        content: jsonContent(body, names, example.request),
       },
     }),
     responses: {
-      200: describeResponse(route, { names, example }),
+      200: describeResponse(route, names, example),
       ...describeErrors(route, names),
     },
   };
 }
 
 /** What an agent of the user's is sent, and what it answers. */
-function describeAgent(names: Names): Record<string, unknown> {
-  const json = (schema: v.GenericSchema) => ({
-    'application/json': { schema: contentOf(schema, names) },
-  });
+function describeAgent(names: Names) {
   const description = 'The decision of the day.';
   return {
     summary: 'The service asks an agent, once a model-day (docs/agents.md).',
     operationId: 'postAgentDay',
     tags: ['agents'],
-    requestBody: { required: true, content: json(dayResponse) },
-    responses: { 200: { description, content: json(tradingDecision) } },
+    requestBody: { required: true, content: jsonContent(dayResponse, names) },
+    responses: { 200: { description, content: jsonContent(tradingDecision, names) } },
   };
 }
 
@@ -231,39 +221,35 @@ function operationId({ method, path }: Route): string {
     .join('');
 }
 
-function describeResponse(
-  route: Route,
-  { names, example: { response, csv } }: { names: Names; example: Example },
-): Record<string, unknown> {
-  const table = route.hasTable ? { 'text/csv': { schema: { type: 'string' }, example: csv } } : {};
-  const json = { schema: contentOf(route.response, names), example: response };
-  return { description: route.summary, content: { 'application/json': json, ...table } };
+function describeResponse(route: Route, names: Names, { response, csv }: Example) {
+  const table = route.hasTable && { 'text/csv': { schema: { type: 'string' }, example: csv } };
+  const json = jsonContent(route.response, names, response);
+  return { description: route.summary, content: { ...json, ...table } };
 }
 
-function describeErrors(route: Route, names: Names): Record<string, unknown> {
-  const schema = contentOf(route.bareErrors ? bareErrorSchema : errorSchema, names);
-  const entries = Object.entries(errorsOf(route)).map(([status, description]) => [
-    status,
-    { description, content: { 'application/json': { schema } } },
-  ]);
-  return Object.fromEntries(entries);
+function describeErrors(route: Route, names: Names) {
+  const content = jsonContent(route.bareErrors ? bareErrorSchema : errorSchema, names);
+  return Object.fromEntries(
+    Object.entries(errorsOf(route)).map(([status, description]) => [
+      status,
+      { description, content },
+    ]),
+  );
 }
 
 /** Every error status of a route: its own, and those that the server returns before it. */
 export function errorsOf(route: Route): Record<number, string> {
   return {
     400: 'The request cannot be read.',
-    ...(route.isPublic
-      ? {}
-      : { 401: 'The server has access tokens, and the request has none of them.' }),
+    ...(!route.isPublic && {
+      401: 'The server has access tokens, and the request has none of them.',
+    }),
     403: 'The request comes from a web page of another origin, or its access token is read-only.',
     405: 'The path has no such method; the Allow header names those it has.',
     422: 'A value does not fit its schema, or the path has no such query parameter; the detail names it.',
-    ...(route.path === '/health'
-      ? {}
-      : {
-          500: 'An unexpected failure, with a reference into the log, or a broken server configuration.',
-        }),
+    ...(route.path !== '/health' && {
+      500: 'An unexpected failure, with a reference into the log, or a broken server configuration.',
+    }),
     ...route.errors,
   };
 }
@@ -281,10 +267,10 @@ function pathParameters({ path }: Route): unknown[] {
 /** The parameters of a query or a header, as the values that their text represents. */
 function parametersOf(fields: Route['query'], place: 'query' | 'header', names: Names): unknown[] {
   return Object.entries(fields?.entries ?? {}).map(([name, field]) => {
-    const { description, ...schema } = describeSchema(field, { names, side: 'output' });
+    const { description, ...schema } = describeSchema(field, names, 'output');
     const value = 'default' in schema && { default: v.parse(field, undefined) };
     const required = !v.is(field, undefined);
-    const emptiness = place === 'query' ? describeEmpty(schema, required) : {};
+    const emptiness = place === 'query' && describeEmpty(schema, required);
     const isEmptyAllowed = place === 'query' && !required && { allowEmptyValue: true };
     return {
       name,
@@ -297,6 +283,7 @@ function parametersOf(fields: Route['query'], place: 'query' | 'header', names: 
   });
 }
 
-function contentOf(schema: v.GenericSchema, names: Names): object {
-  return describeSchema(schema, { names, side: 'input' });
+/** JSON of a schema, as the body of a request or a response. */
+function jsonContent(schema: v.GenericSchema, names: Names, example?: unknown) {
+  return { 'application/json': { schema: describeSchema(schema, names), example } };
 }

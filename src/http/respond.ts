@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type Context, isMade, piecesOf } from '../api/handler.ts';
 import type { Clock } from '../basics/calendar.ts';
 import { silentLog } from '../basics/log.ts';
-import type { ServedSettings, Settings } from '../basics/settings.ts';
+import type { Settings } from '../basics/settings.ts';
 import { modeOfJobs } from '../database/jobs.ts';
 import { riskFreeRateOf } from '../database/state.ts';
 import { momentAt } from '../database/view.ts';
@@ -14,18 +14,14 @@ import { createRouter } from './router.ts';
 /** Responds to a GET as the service does: the text of the body. */
 export type Respond = (path: string, query?: Readonly<Record<string, string>>) => string;
 
-/** A file that responds, without a server, from the state of one moment. */
-interface Responding {
-  respond: Respond;
-  mode: ServedSettings['deploymentMode'];
-  close(): void;
-}
-
-/** Opens a database to respond from it, whether or not a service runs on it. */
+/**
+ * Opens a database to respond from it, without a server, from the state of one moment, whether or
+ * not a service runs on it.
+ */
 export function respondFrom(
   path: string,
   { name, settings, clock }: { name: string; settings: Settings; clock: Clock },
-): Responding {
+) {
   const moment = momentAt({ path, isView: true });
   try {
     const mode = modeOfJobs(moment);

@@ -1,4 +1,4 @@
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import { audit, auditQuery, auditResponse } from '../api/audit.ts';
 import {
   cancel,
@@ -52,7 +52,7 @@ import {
 } from '../api/reasoning.ts';
 import { isOfSmallJob, status, statusResponse } from '../api/status.ts';
 import { trigger, triggerHeaders, triggerRequest, triggerResponse } from '../api/trigger.ts';
-import { openapi, openapiResponse } from './openapi-handler.ts';
+import { namedRecord } from '../api/schemas.ts';
 import type { Fields } from './request.ts';
 
 /** The parts of the API; generated clients have a module for each. */
@@ -69,7 +69,7 @@ export interface Route {
   headers?: Fields;
   response: v.GenericSchema;
   /** Its own error statuses, with their conditions; those that every route can return are added. */
-  errors: Record<number, string>;
+  errors?: Record<number, string>;
   /** Its error bodies lack the deployment fields, which those of all other routes have. */
   bareErrors?: true;
   /** Needs no access token. */
@@ -96,11 +96,9 @@ export interface Route {
 
 const BUSY = { 503: 'Too many long responses are being sent; Retry-After says when to try again.' };
 
-const OF_MODEL_DAYS = {
-  400: 'The start date is after the end date.',
-  404: 'There is no such job.',
-  ...BUSY,
-};
+const NO_JOB = { 404: 'There is no such job.' };
+
+const OF_MODEL_DAYS = { 400: 'The start date is after the end date.', ...NO_JOB, ...BUSY };
 
 const BAD_BODY = {
   413: 'The body is too large.',
@@ -130,7 +128,7 @@ export const routes: readonly Route[] = [
     tag: 'jobs',
     summary: "A job's progress, model-day by model-day.",
     response: statusResponse,
-    errors: { 404: 'There is no such job.' },
+    errors: NO_JOB,
     isShort: isOfSmallJob,
     handle: status,
   },
@@ -140,7 +138,7 @@ export const routes: readonly Route[] = [
     tag: 'jobs',
     summary: 'Stop a job: its model processes end, completed model-days are kept.',
     response: cancelResponse,
-    errors: { 404: 'There is no such job.', 409: 'The job has ended, and was not cancelled.' },
+    errors: { ...NO_JOB, 409: 'The job has ended, and was not cancelled.' },
     handle: cancel,
   },
   {
@@ -149,10 +147,7 @@ export const routes: readonly Route[] = [
     tag: 'jobs',
     summary: 'Discard an ended job: its model-days no longer count, those they replaced do again.',
     response: discardResponse,
-    errors: {
-      404: 'There is no such job.',
-      409: 'A job has not ended.',
-    },
+    errors: { ...NO_JOB, 409: 'A job has not ended.' },
     handle: discard,
   },
   {
@@ -162,7 +157,6 @@ export const routes: readonly Route[] = [
     summary: 'The jobs, newest first, each with its status and progress; a page at a time.',
     query: jobsQuery,
     response: jobsResponse,
-    errors: {},
     isShort: areSmall,
     isKept: true,
     handle: jobs,
@@ -268,7 +262,6 @@ export const routes: readonly Route[] = [
       'The stored prices: per symbol its bars, covered spans, gaps between them and last download.',
     query: coverageQuery,
     response: coverageResponse,
-    errors: {},
     isKept: true,
     handle: priceCoverage,
   },
@@ -278,7 +271,6 @@ export const routes: readonly Route[] = [
     tag: 'data',
     summary: 'The number and dates of documents, by kind and symbol.',
     response: documentCoverageResponse,
-    errors: {},
     isKept: true,
     handle: coverage,
   },
@@ -333,7 +325,7 @@ export const routes: readonly Route[] = [
       'Play every model-day again from its recorded answers and prices, and report what does not add up.',
     query: auditQuery,
     response: auditResponse,
-    errors: { 404: 'There is no such job.', ...BUSY },
+    errors: { ...NO_JOB, ...BUSY },
     isDirect: true,
     handle: audit,
   },
@@ -343,7 +335,6 @@ export const routes: readonly Route[] = [
     tag: 'service',
     summary: 'Whether the service can reach its database; always 200.',
     response: healthResponse,
-    errors: {},
     isPublic: true,
     isDirect: true,
     handle: health,
@@ -353,9 +344,8 @@ export const routes: readonly Route[] = [
     path: '/openapi.json',
     tag: 'service',
     summary: 'This description, in OpenAPI 3.1.',
-    response: openapiResponse,
-    errors: {},
+    response: namedRecord('InterfaceDescription', v.unknown()),
     isDirect: true,
-    handle: openapi,
+    handle: ({ interfaceDescription }) => interfaceDescription(),
   },
 ];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { contentVersion } from '../database/state.ts';
 import {
   type Context,
@@ -66,20 +66,11 @@ interface Site {
   reports: Reports;
 }
 
-export interface HttpServer {
-  server: Server;
-  /**
-   * Stops listening, answers what has been read completely, and closes all connections: within
-   * `stoppingMs`.
-   */
-  stop(): Promise<void>;
-}
-
 /** Builds the HTTP server; it is not listening yet. */
 export function createHttpServer(
   context: Context,
   { accessTokens, pages, limits = httpLimits }: HttpOptions,
-): HttpServer {
+) {
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -106,7 +97,14 @@ export function createHttpServer(
   server.on('request', async (_request, response) => {
     if (await site.connections.enter(response)) await respond(site, response);
   });
-  return { server, stop: site.connections.stop };
+  return {
+    server,
+    /**
+     * Stops listening, answers what has been read completely, and closes all connections: within
+     * `stoppingMs`.
+     */
+    stop: site.connections.stop,
+  };
 }
 
 /** Every request ends here in exactly one response, whatever is thrown on the way. */

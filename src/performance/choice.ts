@@ -88,32 +88,13 @@ export interface LeftOutModel {
   reason: string;
 }
 
-/** A choice after its restrictions, and what they left out. */
-export interface NarrowedChoice {
-  choice: Choice;
-  /** Only later days count; null when no cutoff restricts them. */
-  cleanAfter: CalendarDate | null;
-  withoutCleanDays: LeftOutModel[];
-  /** What the models have in common, named as in the response; null unless only that counts. */
-  common: CommonDays | null;
-}
-
-/** The first and the last common date, null without any, and how many there are. */
-interface CommonDays {
-  start_date: CalendarDate | null;
-  end_date: CalendarDate | null;
-  days: number;
-  left_out: LeftOutModel[];
-  left_out_days: { date: CalendarDate; missing: number; models: string[] }[];
-}
-
 /**
  * Keeps the days after the latest knowledge cutoff that counts, and of each model only those after
  * its own. A cutoff counts if its model has enough later days: `MIN_DAYS_FOR_RISK`, or half as many
  * as the model with the most, if that is fewer. Otherwise one model with few clean days would cost
  * all others theirs.
  */
-export function cleanDays(choice: Choice): NarrowedChoice {
+export function cleanDays(choice: Choice) {
   const records = [...modelsOf(choice)].flatMap((model) => {
     const days = daysOf(choice, model).map(({ date }) => date);
     const last = days.at(-1);
@@ -138,11 +119,13 @@ export function cleanDays(choice: Choice): NarrowedChoice {
       models: records.filter((record) => !without.includes(record)).map(({ model }) => model),
       after,
     },
+    /** Only later days count; null when no cutoff restricts them. */
     cleanAfter: latest || null,
     withoutCleanDays: without.map(({ model, cutoff, last }) => ({
       model,
       reason: `Its last model-day, ${last}, is not after ${cutoff > latest ? 'its' : 'the latest'} knowledge cutoff, ${after.get(model)}`,
     })),
+    /** As `narrowToShared` has it. */
     common: null,
   };
 }

@@ -15,7 +15,7 @@ import { reportDrawdown } from './report-returns.ts';
 import { type Factors, reportStyle } from './style.ts';
 import { type ModelTrading, noSymbolTrading, type OpenPosition, unrealisedOf } from './trading.ts';
 import type { Database } from '../database/database.ts';
-import { type Closing, type ClosingHolding, closingsOf } from '../database/records/holdings.ts';
+import { type Closing, closingsOf } from '../database/records/holdings.ts';
 import type { LedgerDay } from '../database/records/performance.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
 
@@ -86,7 +86,10 @@ export function addClosing(
  */
 export function reportClosing({ date, cash, value, holdings }: Closing) {
   const weightOf = (part: Money) => (value === 0 ? null : rounded(part / value));
-  const valued = holdings.map((holding) => ({ ...holding, value: valueOf(holding) }));
+  const valued = holdings.map(({ price, ...holding }) => {
+    const own = price === null ? null : reported(holding.quantity * price);
+    return { ...holding, price, value: own };
+  });
   return {
     date,
     cash: toDollars(cash),
@@ -100,10 +103,6 @@ export function reportClosing({ date, cash, value, holdings }: Closing) {
       weight: own === null ? null : weightOf(own),
     })),
   };
-}
-
-function valueOf({ quantity, price }: ClosingHolding): Money | null {
-  return price === null ? null : reported(quantity * price);
 }
 
 /** The highest first, equal ones by symbol; those of which it is unknown last. */
@@ -139,15 +138,14 @@ export function collectHeldSymbols() {
     add({ date, value, holdings }: ReturnType<typeof reportClosing>) {
       if (value !== 0) daysWithValue += 1;
       for (const { symbol, weight } of holdings) {
-        const held = bySymbol.get(symbol) ?? { days: 0, first: date, sum: 0, highest: 0 };
+        const unheld: HeldSymbol = { days: 0, first: date, last: date, sum: 0, highest: 0 };
+        const held = bySymbol.get(symbol) ?? unheld;
+        bySymbol.set(symbol, held);
         const own = value === 0 ? 0 : (weight ?? NaN);
-        bySymbol.set(symbol, {
-          ...held,
-          days: held.days + 1,
-          last: date,
-          sum: held.sum + own,
-          highest: Math.max(held.highest, own),
-        });
+        held.days += 1;
+        held.last = date;
+        held.sum += own;
+        held.highest = Math.max(held.highest, own);
       }
     },
     /** Each symbol, the one with the highest mean weight first, named as in the response. */

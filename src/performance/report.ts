@@ -47,11 +47,6 @@ function totalAt(days: readonly CostDay[], bps: number): number {
   );
 }
 
-const BEHIND = { reason: 'It is already behind the benchmark' };
-const NO_ORDERS = { reason: 'It did not trade on the days it shares with the benchmark' };
-const NO_DAYS = { reason: 'There is no day on which both have a return' };
-const NEVER = { reason: 'No trading cost would take its lead away' };
-
 /**
  * The added cost at which the excess return over the benchmark is zero, on the days on which both
  * have a return: the break-even transaction cost (Grundy & Martin, Understanding the Nature of the
@@ -59,19 +54,22 @@ const NEVER = { reason: 'No trading cost would take its lead away' };
  */
 function breakEven(all: readonly CostDay[]): Figure {
   const days = all.filter(({ startValue, benchmark }) => startValue !== 0 && benchmark !== null);
-  if (days.length === 0) return NO_DAYS;
+  if (days.length === 0) return { reason: 'There is no day on which both have a return' };
   const goal = linked(days.map(({ benchmark }) => benchmark ?? NaN));
   const isBehind = (bps: number) => totalAt(days, bps) < goal;
-  if (isBehind(0)) return BEHIND;
+  if (isBehind(0)) return { reason: 'It is already behind the benchmark' };
   const ordered = days.filter(({ traded }) => traded > 0);
-  if (ordered.length === 0) return NO_ORDERS;
+  if (ordered.length === 0)
+    return { reason: 'It did not trade on the days it shares with the benchmark' };
   // At the upper end one day loses all that it started from.
   const high = Math.min(
     ...ordered.map(
       ({ startValue, profit, traded }) => ((startValue + profit) / traded) * BASIS_POINTS,
     ),
   );
-  return isBehind(high) ? bisect(0, high, (bps) => !isBehind(bps)) : NEVER;
+  return isBehind(high)
+    ? bisect(0, high, (bps) => !isBehind(bps))
+    : { reason: 'No trading cost would take its lead away' };
 }
 
 /** What would be left if trading had cost more, named as in the response. */

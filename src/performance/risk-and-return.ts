@@ -31,7 +31,7 @@ export function returnsBy({ days }: ReturnSeries, unit: 'YYYY-MM' | 'YYYY') {
  * The return of one day, as a fraction: profit over the closing value of the day that it started
  * from.
  */
-export interface DailyReturn {
+interface DailyReturn {
   date: CalendarDate;
   dailyReturn: number;
 }
@@ -60,7 +60,7 @@ export interface DayOfCurve {
   dailyReturn: number | null;
 }
 
-const NO_RETURN = 'There is no daily return';
+export const NO_RETURN = 'There is no daily return';
 export const UNVARIED = 'The daily returns do not vary';
 
 export function seriesOf(curve: readonly DayOfCurve[], leastReturn = LEAST_RETURN): ReturnSeries {
@@ -116,33 +116,6 @@ export function annualisedReturn(series: ReturnSeries): Figure {
   const reason = whyNotAnnualised(series, MIN_DAYS_FOR_ANNUAL_RETURN);
   if (reason !== null) return { reason };
   return (1 + linked(returnsOf(series))) ** (TRADING_DAYS_PER_YEAR / series.days.length) - 1;
-}
-
-/**
- * The day with the highest return (`sign` 1) or the lowest (-1), the earliest of several, or null.
- */
-export function extremeDay({ days }: ReturnSeries, sign: 1 | -1): DailyReturn | null {
-  const [first] = days.toSorted((one, other) => sign * (other.dailyReturn - one.dailyReturn));
-  return first ?? null;
-}
-
-/** Days with a return above 0, as a fraction of all. */
-export function winningDaysShare({ days }: ReturnSeries): Figure {
-  const winning = days.filter(({ dailyReturn }) => dailyReturn > 0);
-  return ratio(winning.length, days.length, NO_RETURN);
-}
-
-/**
- * The most days in a row with a return above 0 (`sign` 1) or below 0 (-1); a day with a return of 0
- * ends both.
- */
-export function longestRun({ days }: ReturnSeries, sign: 1 | -1): number {
-  let [longest, length] = [0, 0];
-  for (const { dailyReturn } of days) {
-    length = sign * dailyReturn > 0 ? length + 1 : 0;
-    longest = Math.max(longest, length);
-  }
-  return longest;
 }
 
 /** The deepest fall from a high, named as in the response. */
@@ -211,14 +184,6 @@ function drawdownsOf(days: readonly DailyReturn[]): Drawdown[] {
   return found;
 }
 
-/**
- * The annualised return over the depth of the maximum drawdown (Young, Calmar Ratio, Futures,
- * 1991), over the whole curve.
- */
-export function calmarRatio(annualised: Figure, { depth }: Drawdown): Figure {
-  return ratio(annualised, depth, 'The value never fell');
-}
-
 const YEAR_ROOT = Math.sqrt(TRADING_DAYS_PER_YEAR);
 
 /** The sample covariance, over n - 1. Both lists have the same length, of at least 2. */
@@ -283,45 +248,5 @@ export function sortinoRatio(series: ReturnSeries, riskFree: number): Figure {
       deviation > least ? deviation : 0,
       'No day fell measurably below the risk-free rate',
     );
-  });
-}
-
-/** A figure of so many daily returns that it is one of risk. */
-export function riskOf(
-  series: ReturnSeries,
-  figure: (returns: number[], days: number) => Figure,
-): Figure {
-  const { length: days } = series.days;
-  return days < MIN_DAYS_FOR_RISK
-    ? { reason: tooFew(days, MIN_DAYS_FOR_RISK) }
-    : figure(returnsOf(series), days);
-}
-
-/** The returns of the worst twentieth of the days, the worst first; the last may count in part. */
-function worstTwentieth(returns: readonly number[]): number[] {
-  return returns.toSorted((one, other) => one - other).slice(0, Math.ceil(returns.length / 20));
-}
-
-/**
- * The loss, as a fraction, that 95 of 100 days did not exceed: minus the return at rank ⌈n/20⌉ from
- * below, without interpolation (historical simulation, Jorion, Value at Risk, 2007; quantile of
- * type 1 in Hyndman & Fan 1996). Negative when even that day gained.
- */
-export function valueAtRisk95(series: ReturnSeries): Figure {
-  return riskOf(series, (returns) => 0 - Math.max(...worstTwentieth(returns)));
-}
-
-/**
- * The mean loss of the worst twentieth of the days, as a fraction: the mean of the value at risk
- * over all levels beyond 95 percent. A day at the edge that belongs to the twentieth only in part
- * counts for that part (Acerbi & Tasche, On the Coherence of Expected Shortfall, Journal of Banking
- * & Finance, 2002). Never below the value at risk.
- */
-export function expectedShortfall95(series: ReturnSeries): Figure {
-  return riskOf(series, (returns, days) => {
-    const parts = worstTwentieth(returns).map(
-      (dailyReturn, index) => dailyReturn * Math.min(1, days / 20 - index),
-    );
-    return 0 - parts.reduce((sum, part) => sum + part, 0) / (days / 20);
   });
 }

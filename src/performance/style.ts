@@ -1,5 +1,5 @@
 import type { CalendarDate, DateSpan } from '../basics/calendar.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { invalidFilter } from '../basics/domain.ts';
 import { list } from '../basics/sentences.ts';
 import type { Reader } from '../database/database.ts';
 import { factorNames, factorsBetween, RISK_FREE } from '../database/factors.ts';
@@ -32,10 +32,7 @@ export function checkFactors(reader: Reader, picked: readonly string[] | undefin
   const unknown = picked.find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const words = known.length === 0 ? 'none are; import-factors imports them' : list(known);
-  throw new ServiceError(
-    'invalid_filter',
-    `factors: ${JSON.stringify(unknown)} is not stored; ${words}`,
-  );
+  throw invalidFilter('factors', `${JSON.stringify(unknown)} is not stored; ${words}`);
 }
 
 /**

@@ -138,7 +138,7 @@ function portion(amount: Money, part: number, whole: number): Money {
 }
 
 /** What some model-days traded, in exact money. */
-export type Trading = ReturnType<typeof noTrading>;
+type Trading = ReturnType<typeof noTrading>;
 
 /** What some model-days traded in one symbol, and received for holding it. */
 type SymbolTrading = ReturnType<typeof noSymbolTrading>;

@@ -1,4 +1,4 @@
-import { symmetricQuantile, type SymmetricDistribution } from './moments.ts';
+import { symmetricQuantile } from './moments.ts';
 
 const MAX_TERMS = 100_000;
 /** Replaces a 0 that would be a divisor. */
@@ -140,13 +140,8 @@ export function normalUpperTail(z: number): number {
 
 /** The z with P(Z ≤ z) = probability; infinite at 0 and 1. */
 export function normalQuantile(probability: number): number {
-  return symmetricQuantile(standardNormal, probability);
+  return symmetricQuantile({ upperTail: normalUpperTail, density: normalDensity }, probability);
 }
-
-const standardNormal: SymmetricDistribution = {
-  upperTail: normalUpperTail,
-  density: normalDensity,
-};
 
 /** P(0 < Z ≤ z) = φ(z)(z + z³/3 + z⁵/(3·5) + …) (Abramowitz & Stegun 1964, 26.2.11). */
 function normalMiddle(z: number): number {

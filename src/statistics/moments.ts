@@ -56,7 +56,7 @@ export function bisect(low: number, high: number, holdsAt: (number: number) => b
 }
 
 /** A distribution symmetric about 0, for arguments of at least 0. */
-export interface SymmetricDistribution {
+interface SymmetricDistribution {
   /** P(X > x). */
   upperTail: (x: number) => number;
   density: (x: number) => number;
@@ -101,7 +101,7 @@ function upperQuantile({ upperTail, density }: SymmetricDistribution, tail: numb
 }
 
 /** A square matrix, row by row. */
-export type Matrix = readonly Float64Array[];
+type Matrix = readonly Float64Array[];
 
 /** What remains of a variance is rounding below this fraction of it. */
 const LEAST_SHARE = 1e-12;

@@ -1,7 +1,7 @@
 import { sha256 } from '../basics/hash.ts';
 
 /** Four words of 32 bits, not all 0. */
-export type Words = [number, number, number, number];
+type Words = [number, number, number, number];
 
 /**
  * Whole numbers of 32 bits, the same for the same state on every machine: xoshiro128** (Blackman &

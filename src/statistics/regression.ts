@@ -1,4 +1,4 @@
-import { deviationsFrom, dot, mean } from './moments.ts';
+import { at, deviationsFrom, dot, mean } from './moments.ts';
 
 /** How sure a mean or a line is over days that depend on each other. */
 
@@ -146,7 +146,8 @@ function solve(columns: readonly Float64Array[], y: Float64Array) {
   const basis: Float64Array[] = [];
   const upper: number[][] = [];
   let residuals = Float64Array.from(y);
-  const projections: number[] = [];
+  /** After its days, each row has the projection of y: the same steps make it the coefficient. */
+  const inverse: Float64Array[] = [];
   for (const column of columns) {
     let rest = Float64Array.from(column);
     const row: number[] = [];
@@ -162,25 +163,20 @@ function solve(columns: readonly Float64Array[], y: Float64Array) {
     upper.push([...row, length]);
     basis.push(unit);
     const projection = dot(unit, residuals, days);
-    projections.push(projection);
+    inverse.push(Float64Array.from([...unit, projection]));
     residuals = residuals.map((value, day) => value - projection * (unit[day] ?? NaN));
   }
-  const coefficients = [...projections];
-  const inverse = basis.map((one) => Float64Array.from(one));
   for (let place = columns.length - 1; place >= 0; place -= 1) {
-    const own = upper[place] ?? [];
-    const length = own[place] ?? NaN;
-    coefficients[place] = (coefficients[place] ?? NaN) / length;
-    inverse[place] = (inverse[place] ?? basis[place] ?? y).map((value) => value / length);
+    const own = at(upper, place);
+    const length = at(own, place);
+    const row = at(inverse, place).map((value) => value / length);
+    inverse[place] = row;
     for (let above = 0; above < place; above += 1) {
-      const share = own[above] ?? 0;
-      coefficients[above] = (coefficients[above] ?? NaN) - share * (coefficients[place] ?? NaN);
-      inverse[above] = (inverse[above] ?? y).map(
-        (value, day) => value - share * (inverse[place]?.[day] ?? NaN),
-      );
+      const share = at(own, above);
+      inverse[above] = at(inverse, above).map((value, day) => value - share * (row[day] ?? NaN));
     }
   }
-  return { coefficients, inverse, residuals };
+  return { coefficients: inverse.map((row) => at(row, days)), inverse, residuals };
 }
 
 /**
@@ -190,28 +186,27 @@ function solve(columns: readonly Float64Array[], y: Float64Array) {
 function conditionOf(columns: readonly Float64Array[]): number {
   const size = columns.length;
   const matrix = columns.map((one) => columns.map((other) => dot(one, other, one.length)));
-  const at = (row: number, column: number) => matrix[row]?.[column] ?? NaN;
+  const entry = (row: number, column: number) => at(at(matrix, row), column);
   const set = (row: number, column: number, value: number) => {
-    const own = matrix[row];
-    if (own !== undefined) own[column] = value;
+    at(matrix, row)[column] = value;
   };
   for (let sweep = 0; sweep < 30; sweep += 1)
     for (let p = 0; p < size; p += 1)
       for (let q = p + 1; q < size; q += 1) {
-        if (at(p, q) === 0) continue;
-        const angle = 0.5 * Math.atan2(2 * at(p, q), at(q, q) - at(p, p));
+        if (entry(p, q) === 0) continue;
+        const angle = 0.5 * Math.atan2(2 * entry(p, q), entry(q, q) - entry(p, p));
         const [c, s] = [Math.cos(angle), Math.sin(angle)];
         for (let k = 0; k < size; k += 1) {
-          const [one, other] = [at(k, p), at(k, q)];
+          const [one, other] = [entry(k, p), entry(k, q)];
           set(k, p, c * one - s * other);
           set(k, q, s * one + c * other);
         }
         for (let k = 0; k < size; k += 1) {
-          const [one, other] = [at(p, k), at(q, k)];
+          const [one, other] = [entry(p, k), entry(q, k)];
           set(p, k, c * one - s * other);
           set(q, k, s * one + c * other);
         }
       }
-  const values = matrix.map((_row, index) => at(index, index));
+  const values = matrix.map((row, index) => at(row, index));
   return Math.sqrt(Math.max(...values) / Math.max(0, Math.min(...values)));
 }

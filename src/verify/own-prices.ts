@@ -24,15 +24,6 @@ import {
  * imported into a database that is deleted afterwards.
  */
 
-interface PriceComparison {
-  /** How much of the database was compared. */
-  bars: number;
-  splits: number;
-  dividends: number;
-  /** A sentence each, by symbol and date. */
-  differences: string[];
-}
-
 /**
  * `importOwn` imports the reader's files into a new database, and returns the symbols of which they
  * do not tell what the prices are: these count as what is stored.
@@ -40,7 +31,7 @@ interface PriceComparison {
 export function comparePrices(
   databasePath: string,
   importOwn: (yours: CommandDatabase) => Promise<ReadonlySet<string>>,
-): Promise<PriceComparison> {
+) {
   return inTemporaryFolder(async (folder) => {
     const yours = openDatabase(join(folder, 'prices.db'), { durability: 'process-end' });
     try {
@@ -100,8 +91,15 @@ interface Compared {
  * Every value that both have, whatever its date: a model may have read it. A bar that only one of
  * them has counts from the first close that a model-day started from.
  */
-function compareBoth({ reader, yours, untold }: Compared): PriceComparison {
-  const comparison: PriceComparison = { bars: 0, splits: 0, dividends: 0, differences: [] };
+function compareBoth({ reader, yours, untold }: Compared) {
+  const comparison = {
+    /** How much of the database was compared. */
+    bars: 0,
+    splits: 0,
+    dividends: 0,
+    /** A sentence each, by symbol and date. */
+    differences: [] as string[],
+  };
   const used = {
     prices: Map.groupBy(usedPrices(reader), ({ symbol }) => symbol),
     splits: Map.groupBy(usedSplits(reader), ({ symbol }) => symbol),

@@ -114,16 +114,19 @@ type Checked<Value> = { bar: Value; defect?: never } | { defect: Defect; bar?: n
 export function checkBar(raw: RawRow, today: CalendarDate): Checked<Bar> {
   const day = checkDay(raw);
   if (day.defect !== undefined) return day;
-  const { date } = day.bar;
+  const { symbol, date } = day.bar;
   if (date > today) return refuse('a date in the future', date);
   const open = readAmount('open', raw.open);
   if (typeof open === 'object') return open ?? refuse('no open', date);
-  const bar: Bar = { ...day.bar, open };
-  for (const field of ['high', 'low', 'close', 'volume'] as const) {
-    const amount = readAmount(field, raw[field]);
-    if (typeof amount === 'object' && amount !== null) return amount;
-    bar[field] = amount;
-  }
+  const high = readAmount('high', raw.high);
+  if (isDefect(high)) return high;
+  const low = readAmount('low', raw.low);
+  if (isDefect(low)) return low;
+  const close = readAmount('close', raw.close);
+  if (isDefect(close)) return close;
+  const volume = readAmount('volume', raw.volume);
+  if (isDefect(volume)) return volume;
+  const bar: Bar = { symbol, date, open, high, low, close, volume };
   if (bar.high !== null && bar.low !== null && bar.high < bar.low)
     return refuse('high is below low', `${bar.high} < ${bar.low}`);
   for (const field of ['open', 'close'] as const) {
@@ -220,6 +223,10 @@ function readAmount(
   return field !== 'volume' && number < LEAST_DOLLARS
     ? refuse(`${field} is below ${LEAST_DOLLARS} dollar, the unit of money`, text)
     : number;
+}
+
+function isDefect(amount: number | null | { defect: Defect }): amount is { defect: Defect } {
+  return typeof amount === 'object' && amount !== null;
 }
 
 /**

@@ -186,16 +186,25 @@ test('a click on a curve opens that day, and so does Enter', async (t) => {
     const { x, y, width, height } = box ?? { x: 0, y: 0, width: 0, height: 0 };
     for (let top = 6; top < height; top += 6) {
       await page.mouse.move(x + width - 14, y + top);
-      if (!(await drawing.evaluate((element) => element.matches('.on-curve')))) continue;
+      const isOn = (all: Element[]) => all.some((element) => element.matches('.on-curve'));
+      if (!(await drawing.evaluateAll(isOn))) continue; // which does not wait on a page that is left
       await page.mouse.click(x + width - 14, y + top);
       break;
     }
     return false;
   });
   await page.goBack();
-  await drawing.focus();
-  for (const key of ['Home', 'Enter', 'ArrowRight', 'Enter']) await page.keyboard.press(key); // there is no day at the start
-  await page.waitForURL(`**/model-days/model-a/${firstDate}`);
+  await loaded(page);
+  await until('the first day', async () => {
+    if (page.url().endsWith(`/model-days/model-a/${firstDate}`)) return true;
+    const isFocused = await drawing.evaluateAll(([element]) => {
+      (element as HTMLElement | undefined)?.focus();
+      return element !== undefined;
+    });
+    const keys = ['Home', 'Enter', 'ArrowRight', 'Enter']; // there is no day at the start
+    if (isFocused) for (const key of keys) await page.keyboard.press(key);
+    return false;
+  });
 });
 
 test('every link, followed with the keyboard, gives the focus to the heading of its page', async (t) => {

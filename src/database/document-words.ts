@@ -1,6 +1,6 @@
 import type { Reader } from './database.ts';
 import { integer, query, type RowOf, text } from './rows.ts';
-import { type Phrase, wordsOf } from './search-text.ts';
+import { inBlock, MARK, type Phrase, wordsOf } from './search-text.ts';
 
 /**
  * The index of documents: by their words, symbols and kinds. Each is stored with the half-year in
@@ -10,8 +10,6 @@ import { type Phrase, wordsOf } from './search-text.ts';
 
 /** About half a year of versions. */
 const BLOCK = 2 ** 24 * 1_000_000;
-/** Part of a word for SQLite's tokenizer, but not for ours. */
-const MARK = '·';
 /** The symbol of a document that has none. */
 const OF_ALL = '';
 
@@ -22,8 +20,6 @@ export function blockOf(version: number): number {
 const hex = (name: string) => Buffer.from(name).toString('hex');
 const symbolWord = (symbol: string) => `symbol${MARK}${hex(symbol)}`;
 const kindWord = (kind: string) => `kind${MARK}${hex(kind)}`;
-const inBlock = (words: readonly string[], block: number) =>
-  words.map((word) => `${block}${MARK}${word}`).join(' ');
 
 /** What is asked for of the documents; null for anything. */
 export interface Wanted {
@@ -63,10 +59,11 @@ function wordsIn({ version, kind, symbols, title, text: body }: RowOf<typeof FRO
   return [inBlock(before, block), ...about, inBlock(after, block)].join(' ');
 }
 
+const INSERT = 'INSERT INTO document_words (rowid, words) VALUES (?, ?)';
+
 /** Indexes a version, within the transaction that stores it. */
 export function indexDocument(database: Reader, version: number): void {
-  const insert = database.statement('INSERT INTO document_words (rowid, words) VALUES (?, ?)');
-  insert.run(version, wordsIn(FROM.one(database, version)));
+  database.statement(INSERT).run(version, wordsIn(FROM.one(database, version)));
 }
 
 /** Takes a version out of the index, within the transaction that removes it. */
@@ -78,6 +75,6 @@ export function forgetDocument(database: Reader, version: number): void {
 /** Makes the index of a package anew, within its transaction. */
 export function indexDocumentsAnew(database: Reader): void {
   database.statement(`INSERT INTO document_words (document_words) VALUES ('delete-all')`).run();
-  const insert = database.statement('INSERT INTO document_words (rowid, words) VALUES (?, ?)');
+  const insert = database.statement(INSERT);
   for (const row of FROM.iterate(database, -Infinity)) insert.run(row.version, wordsIn(row));
 }

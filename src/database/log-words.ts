@@ -1,4 +1,4 @@
-import { type Phrase, wordsOf } from './search-text.ts';
+import { inBlock, type Phrase, wordsOf } from './search-text.ts';
 import type { Reader } from './database.ts';
 import { integer, orNull, query, text } from './rows.ts';
 
@@ -20,8 +20,6 @@ const MAX_TEXT_LENGTH = 100_000;
  * old messages would take as long as one through all.
  */
 const ROWS_PER_BLOCK = 16_384;
-/** Part of a word for SQLite's tokenizer, but not for ours. */
-const BLOCK_MARK = '·';
 
 function blockOf(row: number): number {
   return Math.floor(row / ROWS_PER_BLOCK);
@@ -37,12 +35,7 @@ export function blockStart(row: number): number {
  * meaning in SQLite's queries.
  */
 export function expressionFor(phrases: readonly Phrase[], row: number): string {
-  return phrases.map((words) => `"${inBlock(words, row)}"`).join(' AND ');
-}
-
-function inBlock(words: readonly string[], row: number): string {
-  const prefix = `${blockOf(row)}${BLOCK_MARK}`;
-  return words.map((word) => prefix + word).join(' ');
+  return phrases.map((words) => `"${inBlock(words, blockOf(row))}"`).join(' AND ');
 }
 
 const NEWEST = query('SELECT coalesce(max(log_id), 0) FROM reasoning_logs', [integer]);
@@ -75,7 +68,7 @@ export function indexMessages(database: Reader, first: number): void {
   const insert = database.statement('INSERT INTO log_words (rowid, words) VALUES (?, ?)');
   for (const [row, ...texts] of ROWS.iterate(database, first)) {
     const words = texts.flatMap((one) => wordsOf(one ?? ''));
-    insert.run(row, inBlock(words, row));
+    insert.run(row, inBlock(words, blockOf(row)));
   }
 }
 

@@ -2,7 +2,7 @@ import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '../basics/calen
 import type { Database, Reader } from './database.ts';
 import { barsAt, type PricesAt, splitsAt } from './price-writes.ts';
 import { type PriceSource, BAR_COLUMNS } from './prices.ts';
-import { adjustedSourcesInSql } from './schema/price-conditions.ts';
+import { adjustedSourcesInSql, hasBarsOf } from './schema/price-conditions.ts';
 import { integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
 
 /** Records within the caller's transaction that a provider returned the bars of a day. */
@@ -210,7 +210,7 @@ export const SPLIT_COLUMNS = {
 const SPLITS = query(
   `SELECT symbol, date, numerator, denominator FROM ${splitsAt('?4')} AS split
    WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3
-     AND NOT EXISTS (SELECT 1 FROM ${barsAt('?4')} AS bar WHERE bar.symbol = split.symbol AND source IN (${adjustedSourcesInSql}))
+     AND NOT ${hasBarsOf(adjustedSourcesInSql, 'split.symbol', barsAt('?4'))}
    ORDER BY date, symbol`,
   SPLIT_COLUMNS,
 );

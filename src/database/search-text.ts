@@ -43,6 +43,14 @@ function foldedWords(found: string): string[] {
   );
 }
 
+/** Part of a word for SQLite's tokenizer, but not for ours. */
+export const MARK = '·';
+
+/** Words as an index has them: each with the block that it is in. */
+export function inBlock(words: readonly string[], block: number): string {
+  return words.map((word) => `${block}${MARK}${word}`).join(' ');
+}
+
 /** A part of a search, written without a space: its words, which stand next to each other. */
 export type Phrase = readonly string[];
 

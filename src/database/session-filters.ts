@@ -72,13 +72,18 @@ export const activeSessions = overSessions((sessions, order) =>
 );
 
 /**
+ * SQL: whether the model-day of a session, or of a job, `own`, has no session that counts, in a
+ * job that is not discarded.
+ */
+export const NONE_COUNTS = `NOT EXISTS (SELECT 1 FROM trading_sessions AS other INDEXED BY one_active_generation
+    WHERE other.model = own.model AND other.date = own.date AND other.status = 'active')
+  AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.job_id = own.job_id AND jobs.status = 'discarded')`;
+
+/**
  * SQL: whether a session, `own`, is shown with its conversation: it counts, or it runs or has
  * failed and its model-day has none that counts, in a job that is not discarded.
  */
-export const IS_SHOWN = `(own.status = 'active' OR own.status IN ('running', 'failed')
-  AND NOT EXISTS (SELECT 1 FROM trading_sessions AS other INDEXED BY one_active_generation
-    WHERE other.model = own.model AND other.date = own.date AND other.status = 'active')
-  AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.job_id = own.job_id AND jobs.status = 'discarded'))`;
+export const IS_SHOWN = `(own.status = 'active' OR own.status IN ('running', 'failed') AND ${NONE_COUNTS})`;
 
 /** The ids of some sessions as a JSON array, which a statement takes as one parameter. */
 export function jsonIds(sessions: readonly { sessionId: number }[]): string {

@@ -1,6 +1,7 @@
 import type { CalendarDate, DateSpan } from '../basics/calendar.ts';
 import {
   adjustedSourcesInSql,
+  hasBarsOf,
   type Meaning,
   meaningOf,
   sourcesWithDividendsInSql,
@@ -73,10 +74,8 @@ const EX_DATES = query(
   [text],
 );
 
-/** SQL: whether the series of a row of `payer` has bars of some sources. */
-function hasBarsOf(sources: string): string {
-  return `EXISTS (SELECT 1 FROM ${barsAt('?4')} AS bar WHERE bar.symbol = payer.symbol AND bar.source IN (${sources}))`;
-}
+/** SQL: whether the series of a row of `payer` had bars of some sources. */
+const payerHas = (sources: string) => hasBarsOf(sources, 'payer.symbol', barsAt('?4'));
 
 /** Looks through the bars of each symbol once, not once for each of its dividends. */
 const DIVIDENDS = query(
@@ -84,8 +83,8 @@ const DIVIDENDS = query(
      SELECT symbol, ex_date, cash_e6, basis FROM ${dividendsAt('?4')}
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND ex_date > ?2 AND ex_date <= ?3),
    series AS MATERIALIZED (
-     SELECT symbol, ${hasBarsOf(adjustedSourcesInSql)} AS adjusted
-     FROM (SELECT DISTINCT symbol FROM due) AS payer WHERE NOT ${hasBarsOf(sourcesWithDividendsInSql)})
+     SELECT symbol, ${payerHas(adjustedSourcesInSql)} AS adjusted
+     FROM (SELECT DISTINCT symbol FROM due) AS payer WHERE NOT ${payerHas(sourcesWithDividendsInSql)})
    SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis,
      CASE WHEN (basis = 'split_adjusted') <> adjusted THEN ${splitsSince(splitsAt('?4'))} ELSE '' END AS splits
    FROM due AS dividends JOIN series USING (symbol) ORDER BY ex_date, symbol`,

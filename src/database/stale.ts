@@ -1,6 +1,7 @@
 import type { Listed } from '../basics/domain.ts';
 import {
   adjustedSourcesInSql,
+  hasBarsOf,
   sourcesWithDividendsInSql,
   splitsSince,
 } from './schema/price-conditions.ts';
@@ -8,10 +9,6 @@ import { activeSessions, jsonIds } from './session-filters.ts';
 import type { Reader } from './database.ts';
 import { type RunDays, staleRemedy } from '../basics/sentences.ts';
 import { query, type RowOf, text } from './rows.ts';
-
-/** SQL: whether prices of a symbol come from some sources. */
-const hasBarsOf = (sources: string, symbol: string) =>
-  `EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = ${symbol} AND source IN (${sources}))`;
 
 /**
  * SQL: whether the amount of a row of `dividends` is converted to the shares of its series. An

@@ -1,4 +1,4 @@
-import { boundsOf, type Window } from '../session-filters.ts';
+import { boundsOf, NONE_COUNTS, type Window } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
 import { cutWords, decisionKinds, sides, wordsBefore, wordsOf } from '../decisions.ts';
 import { integer, oneOf, orNull, query, real, type RowOf, text } from '../rows.ts';
@@ -75,10 +75,7 @@ const FAILURES = `
       ON words.session_id = failed.session_id AND words.message_index = ${wordsBefore('failed.session_id')}
   WHERE own.status = 'failed' AND ${IN_WINDOW} AND (?7 IS NULL OR own.job_id = ?7)
     AND (own.date <> ?1 OR own.model > ?2 OR own.model = ?2 AND (own.job_id, 1) > (?3, ?4))
-    AND (?9 IS NULL OR ?9 = 'failure') AND ?10 IS NULL
-    AND NOT EXISTS (SELECT 1 FROM trading_sessions AS done
-      WHERE done.model = own.model AND done.date = own.date AND done.status = 'active')
-    AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.job_id = own.job_id AND jobs.status = 'discarded')`;
+    AND (?9 IS NULL OR ?9 = 'failure') AND ?10 IS NULL AND ${NONE_COUNTS}`;
 
 const COLUMNS = {
   id: text,

@@ -4,7 +4,7 @@ import type { Database, Reader } from '../database.ts';
 import { amount, flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
 import { jsonIds } from '../session-filters.ts';
 import { type Jump, unexplainedJumps } from '../splits-and-dividends.ts';
-import { sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
+import { hasBarsOf, sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
 
 /** What was held of one symbol at a close. */
 export interface ClosingHolding {
@@ -147,10 +147,7 @@ export function heldUncovered(
   return HELD.iterate(database, jsonIds(sessions), JSON.stringify([...symbols]));
 }
 
-const PAYS_NOTHING = query(
-  `SELECT EXISTS (SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${sourcesWithDividendsInSql}))`,
-  [flag],
-);
+const PAYS_NOTHING = query(`SELECT ${hasBarsOf(sourcesWithDividendsInSql, '?1')}`, [flag]);
 
 /**
  * Whether nothing is ever paid on a symbol, because its prices contain its dividends or are made

@@ -39,6 +39,12 @@ function inSql(sources: readonly string[]): string {
   return sources.map((source) => `'${source}'`).join(', ');
 }
 
+/** SQL: whether the series of a symbol has bars of some sources. */
+export function hasBarsOf(sources: string, symbol: string, bars = 'price_data'): string {
+  return `EXISTS (SELECT 1 FROM ${bars} AS price_data
+    WHERE price_data.symbol = ${symbol} AND price_data.source IN (${sources}))`;
+}
+
 /**
  * SQL: the splits from the ex-date of a row of `dividends` on, in order, as '2024-06-10 10:1,
  * 2025-01-02 2:1'; '' where there are none.

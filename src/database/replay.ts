@@ -12,10 +12,10 @@ import {
   query,
   real,
   type RowOf,
+  type RowOfShape,
   text,
 } from './rows.ts';
 import { countActiveDays, modelsWithSessions, type SessionFilters } from './session-filters.ts';
-import type { PositionRow } from './sessions.ts';
 
 /** What the replay reads of a model-day: its record, and the terms on which it ran. */
 
@@ -93,27 +93,33 @@ export function committedSessionsOn(
   return SESSIONS.all(reader, date, jobId ?? null, model ?? null);
 }
 
+/** In the order in which a position is stored. */
+const POSITION = {
+  actionId: integer,
+  actionType: oneOf(actionTypes),
+  symbol: orNull(text),
+  amount: orNull(integer),
+  price: orNull(amount),
+  cash: amount,
+  portfolioValue: amount,
+  dailyProfit: amount,
+  dailyReturnPct: orNull(real),
+};
+
+export type StoredPosition = RowOfShape<typeof POSITION>;
+export const POSITION_FIELDS = Object.keys(POSITION) as (keyof StoredPosition)[];
+
 const RECORDS = query(
   `SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
      portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct
    FROM positions WHERE session_id = ? ORDER BY action_id`,
-  {
-    actionId: integer,
-    actionType: oneOf(actionTypes),
-    symbol: orNull(text),
-    amount: orNull(integer),
-    price: orNull(amount),
-    cash: amount,
-    portfolioValue: amount,
-    dailyProfit: amount,
-    dailyReturnPct: orNull(real),
-  },
+  POSITION,
 );
 
 /** A position as it is stored: with what was held only if it is the last one of its session. */
-export type LedgerRecord = Omit<PositionRow, 'holdings'> & {
+export interface LedgerRecord extends StoredPosition {
   holdings: ReadonlyMap<string, number> | null;
-};
+}
 
 /** The ledger of one session, in order of its actions. */
 export function ledgerRecords(reader: Reader, sessionId: number): LedgerRecord[] {
@@ -136,7 +142,9 @@ const MESSAGES = query(
     content: text,
     toolName: orNull(text),
     toolInput: orNull(text),
+    /** The tool calls of an assistant's message, as JSON. */
     toolCalls: orNull(text),
+    /** The fields its provider wants sent back with it, as JSON. */
     carried: orNull(text),
     timestamp: text,
   },

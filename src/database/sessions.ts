@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
-import { type ActionType, type MessageRole, messageRoles } from '../basics/domain.ts';
+import type { MessageRole } from '../basics/domain.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database } from './database.ts';
 import { storeDecisions } from './decisions.ts';
 import { storeShown } from './documents.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
 import { indexMessages, newestRow } from './log-words.ts';
-import { integer, oneOf, orNull, query, type RowOf, text } from './rows.ts';
+import { conversationOf, POSITION_FIELDS, type StoredPosition } from './replay.ts';
+import { integer, orNull, query, text } from './rows.ts';
 
 /** One model on one date of one job. */
 export interface ModelDay {
@@ -17,16 +18,7 @@ export interface ModelDay {
 }
 
 /** A position as it is committed: cash and holdings after one action, marked at the close. */
-export interface PositionRow {
-  actionId: number;
-  actionType: ActionType;
-  symbol: string | null;
-  amount: number | null;
-  price: Money | null;
-  cash: Money;
-  portfolioValue: Money;
-  dailyProfit: Money;
-  dailyReturnPct: number | null;
+export interface PositionRow extends StoredPosition {
   holdings: ReadonlyMap<string, number>;
 }
 
@@ -309,41 +301,14 @@ function insertPositions(
        daily_profit_e4, daily_return_pct)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  for (const {
-    actionId,
-    actionType,
-    symbol,
-    amount,
-    price,
-    cash,
-    portfolioValue,
-    dailyProfit,
-    dailyReturnPct,
-  } of positions) {
-    const ledger = [symbol, amount, price, cash, portfolioValue, dailyProfit, dailyReturnPct];
-    insert.run(sessionId, actionId, actionType, ...ledger);
-  }
+  for (const position of positions)
+    insert.run(sessionId, ...POSITION_FIELDS.map((name) => position[name]));
   const insertHolding = database.statement(
     'INSERT INTO holdings (session_id, symbol, quantity) VALUES (?, ?, ?)',
   );
   for (const [symbol, quantity] of positions.at(-1)?.holdings ?? [])
     insertHolding.run(sessionId, symbol, quantity);
 }
-
-const MESSAGES = query(
-  'SELECT role, content, tool_calls AS toolCalls, carried FROM reasoning_logs WHERE session_id = ? ORDER BY message_index',
-  {
-    role: oneOf(messageRoles),
-    content: text,
-    /** The tool calls of an assistant's message, as JSON. */
-    toolCalls: orNull(text),
-    /** The fields its provider wants sent back with it, as JSON. */
-    carried: orNull(text),
-  },
-);
-
-/** A message as stored in the reasoning log. */
-export type LoggedMessage = RowOf<typeof MESSAGES>;
 
 const RUNNING = query(
   `SELECT session_id AS sessionId, started_from_session_id AS startedFrom FROM trading_sessions
@@ -363,7 +328,7 @@ export function interruptedSession(database: Database, { jobId, date, model }: M
   const session = RUNNING.get(database, jobId, date, model);
   return session === undefined
     ? null
-    : { ...session, messages: MESSAGES.all(database, session.sessionId) };
+    : { ...session, messages: conversationOf(database, session.sessionId) };
 }
 
 /**

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import type { LoggedMessage, LogMessage } from '../database/sessions.ts';
+import type { StoredMessage } from '../database/replay.ts';
+import type { LogMessage } from '../database/sessions.ts';
 import { tryParse } from '../basics/json.ts';
 import { type Answer, carriedSchema, type ToolCall, toolCallSchema } from '../wire/protocol.ts';
 
@@ -62,14 +63,14 @@ export function resultMessage(call: ToolCall, content: string): LogMessage {
 }
 
 /** The messages before the model's first answer. */
-export function firstMessagesIn(log: readonly LoggedMessage[]): readonly LoggedMessage[] {
+export function firstMessagesIn(log: readonly StoredMessage[]): readonly StoredMessage[] {
   const first = log.findIndex(({ role }) => role === 'assistant');
   return first === -1 ? log : log.slice(0, first);
 }
 
 /** The steps of a log in order. Throws a `LogMismatch` when one cannot be read. */
-export function stepsIn(log: readonly LoggedMessage[]): RecordedStep[] {
-  const groups: { said: LoggedMessage; followedBy: LoggedMessage[] }[] = [];
+export function stepsIn(log: readonly StoredMessage[]): RecordedStep[] {
+  const groups: { said: StoredMessage; followedBy: StoredMessage[] }[] = [];
   for (const message of log) {
     if (message.role === 'assistant') groups.push({ said: message, followedBy: [] });
     else groups.at(-1)?.followedBy.push(message);

@@ -6,7 +6,6 @@ import type { KnownDividend } from '../database/evidence.ts';
 import {
   insertSession,
   interruptedSession,
-  type LoggedMessage,
   markRunning,
   type ModelDay,
   setAside,
@@ -16,6 +15,7 @@ import type { Money } from '../basics/money.ts';
 import type { Market } from './market.ts';
 import { cashPerShare, type Morning, morningOf } from './morning.ts';
 import type { Portfolio } from './portfolio.ts';
+import type { StoredMessage } from '../database/replay.ts';
 import { LogMismatch } from './reasoning-log.ts';
 
 export interface SessionContext {
@@ -48,7 +48,7 @@ export interface Start {
 export interface Beginning extends Start {
   readonly sessionId: number;
   /** The log of an earlier process of this model-day; empty for a new session. */
-  readonly log: readonly LoggedMessage[];
+  readonly log: readonly StoredMessage[];
 }
 
 export interface StartTerms {

@@ -1,8 +1,8 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database, Reader } from './database.ts';
-import { dividendBases, type StoredDividend } from './splits-and-dividends.ts';
-import { amount, integer, oneOf, orNull, query, text } from './rows.ts';
+import { DIVIDEND_COLUMNS, type StoredDividend } from './splits-and-dividends.ts';
+import { amount, integer, orNull, query, text } from './rows.ts';
 import { type Split, SPLIT_COLUMNS } from './market.ts';
 
 /**
@@ -84,14 +84,7 @@ const SPLITS = query(
 const DIVIDENDS = query(
   `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis, splits, paid_e6 AS paid FROM session_dividends
    WHERE session_id = ? ORDER BY ex_date, symbol`,
-  {
-    symbol: text,
-    exDate: text,
-    cash: integer,
-    basis: oneOf(dividendBases),
-    splits: text,
-    paid: integer,
-  },
+  { ...DIVIDEND_COLUMNS, splits: text, paid: integer },
 );
 
 export function evidenceOf(reader: Reader, sessionId: number): Evidence {

@@ -1,6 +1,6 @@
 import { addDays, type CalendarDate, type DateSpan } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
-import { flag, integer, orNull, query, real, type RowOf, text } from './rows.ts';
+import { flag, integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
 import { nextWrite } from './price-writes.ts';
 import {
   adjustedSourcesInSql,
@@ -8,12 +8,11 @@ import {
   sourcesWithDividendsInSql,
 } from './schema/price-conditions.ts';
 
+const COVERAGE = { symbol: text, startDate: text, endDate: text };
+const COVERED = 'SELECT symbol, start_date AS startDate, end_date AS endDate';
+
 /** A span in which something of a symbol is known, both ends included. */
-export interface Coverage {
-  symbol: string;
-  startDate: CalendarDate;
-  endDate: CalendarDate;
-}
+export type Coverage = RowOfShape<typeof COVERAGE>;
 
 /** Where something comes from, and when it was stored. */
 export interface Stamp {
@@ -44,9 +43,9 @@ function spansOf(table: string) {
     [text, text],
   );
   const within = query(
-    `SELECT symbol, start_date AS startDate, end_date AS endDate FROM ${table}
+    `${COVERED} FROM ${table}
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND end_date >= ?2 AND start_date <= ?3 ORDER BY symbol, start_date`,
-    { symbol: text, startDate: text, endDate: text },
+    COVERAGE,
   );
   return {
     /**
@@ -79,14 +78,8 @@ export const dividendSpans = spansOf('dividend_coverage');
 export const splitSpans = spansOf('stock_split_spans');
 
 /** One day of one symbol in dollars, as it traded. Unknown values are null, never 0. */
-export interface Bar {
+export interface Bar extends Omit<StoredBar, 'adjusted'> {
   symbol: string;
-  date: CalendarDate;
-  open: number;
-  high: number | null;
-  low: number | null;
-  close: number | null;
-  volume: number | null;
 }
 
 /**
@@ -210,9 +203,9 @@ const STORED_BARS = query(
   { symbol: text, date: text, isPartial: flag },
 );
 const STORED_COVERAGE = query(
-  `SELECT symbol, start_date AS startDate, end_date AS endDate FROM price_data_coverage
+  `${COVERED} FROM price_data_coverage
    WHERE ${IN_RANGE} AND end_date >= ?2 AND start_date <= ?3`,
-  { symbol: text, startDate: text, endDate: text },
+  COVERAGE,
 );
 
 /**
@@ -222,11 +215,7 @@ const STORED_COVERAGE = query(
 export function storedPrices(
   database: Database,
   symbols: readonly string[],
-  {
-    startDate,
-    endDate,
-    synthetic,
-  }: { startDate: CalendarDate; endDate: CalendarDate; synthetic: boolean },
+  { startDate, endDate, synthetic }: Omit<Coverage, 'symbol'> & { synthetic: boolean },
 ) {
   const values = [JSON.stringify(symbols), startDate, endDate, synthetic ? 1 : 0];
   return {

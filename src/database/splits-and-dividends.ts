@@ -34,6 +34,13 @@ export interface DividendList {
   basis: DividendBasis;
 }
 
+export const DIVIDEND_COLUMNS = {
+  symbol: text,
+  exDate: text,
+  cash: integer, // as its source tells it
+  basis: oneOf(dividendBases),
+};
+
 const UPSERT_DIVIDEND = `
   INSERT INTO dividends (symbol, ex_date, cash_e6, basis, source, written) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (symbol, ex_date) DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, source = excluded.source,
@@ -89,10 +96,7 @@ const DIVIDENDS = query(
      CASE WHEN (basis = 'split_adjusted') <> adjusted THEN ${splitsSince(splitsAt('?4'))} ELSE '' END AS splits
    FROM due AS dividends JOIN series USING (symbol) ORDER BY ex_date, symbol`,
   {
-    symbol: text,
-    exDate: text,
-    cash: integer, // as its source tells it
-    basis: oneOf(dividendBases),
+    ...DIVIDEND_COLUMNS,
     splits: text, // those that convert it to the shares of its series, as '2024-06-10 10:1, 2025-01-02 2:1'
   },
 );
@@ -195,6 +199,16 @@ const STORED_SPLITS = query(
 /** The stored splits of a symbol, whatever its series. */
 export function storedSplits(reader: Reader, symbol: string): Split[] {
   return STORED_SPLITS.all(reader, symbol);
+}
+
+const STORED_DIVIDENDS = query(
+  'SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends WHERE symbol = ? ORDER BY ex_date',
+  DIVIDEND_COLUMNS,
+);
+
+/** The stored dividends of a symbol, whatever its series. */
+export function dividendsOf(reader: Reader, symbol: string) {
+  return STORED_DIVIDENDS.all(reader, symbol);
 }
 
 const UPSERT_SPLIT = `

@@ -1,8 +1,8 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Reader } from './database.ts';
-import { amount, flag, integer, oneOf, query, type RowOf, text } from './rows.ts';
+import { amount, flag, oneOf, query, type RowOf, text } from './rows.ts';
 import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './schema/price-conditions.ts';
-import { dividendBases } from './splits-and-dividends.ts';
+import { DIVIDEND_COLUMNS } from './splits-and-dividends.ts';
 import { SPLIT_COLUMNS } from './market.ts';
 
 /** What model-days used of prices, splits and dividends, by symbol and date. */
@@ -63,7 +63,7 @@ export function usedSplits(reader: Reader): UsedSplit[] {
 const DIVIDENDS = query(
   `SELECT DISTINCT symbol, ex_date AS exDate, cash_e6 AS cash, basis
    FROM session_dividends JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} ORDER BY 1, 2`,
-  { symbol: text, exDate: text, cash: integer, basis: oneOf(dividendBases) },
+  DIVIDEND_COLUMNS,
 );
 
 export type UsedDividend = RowOf<typeof DIVIDENDS>;
@@ -90,14 +90,4 @@ export function wasHeldOver(
   { date, kind }: { date: CalendarDate; kind: 'split' | 'dividend' },
 ): boolean {
   return HELD_OVER.one(reader, symbol, date, kind)[0] === 1;
-}
-
-const STORED_DIVIDENDS = query(
-  'SELECT ex_date AS exDate, cash_e6 AS cash, basis FROM dividends WHERE symbol = ? ORDER BY ex_date',
-  { exDate: text, cash: integer, basis: oneOf(dividendBases) },
-);
-
-/** The stored dividends of a symbol. */
-export function dividendsOf(reader: Reader, symbol: string): Omit<UsedDividend, 'symbol'>[] {
-  return STORED_DIVIDENDS.all(reader, symbol);
 }

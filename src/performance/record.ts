@@ -7,10 +7,9 @@ import {
 } from '../basics/calendar.ts';
 import { pricesNow } from '../database/price-writes.ts';
 import type { Database } from '../database/database.ts';
-import { dividendCoverage } from '../database/splits-and-dividends.ts';
+import { dividendCoverage, dividendsOf } from '../database/splits-and-dividends.ts';
 import type { Coverage } from '../database/prices.ts';
 import {
-  exDatesOf,
   type HeldSymbol,
   heldSymbols,
   heldUncovered,
@@ -86,7 +85,7 @@ function readGap(database: Database, { symbol, since, lastDate }: HeldSymbol): G
   const known = {
     symbol,
     spans: dividendCoverage(database, [symbol], EVER),
-    exDates: exDatesOf(database, symbol),
+    exDates: new Set(dividendsOf(database, symbol).map(({ exDate }) => exDate)),
   };
   return isUnknown(known, { after: since, upTo: lastDate }) && !paysNothing(database, symbol)
     ? known

@@ -7,9 +7,8 @@ import { withSnapshot } from '../database/snapshot.ts';
 import { joined } from './books.ts';
 import { inTemporaryFolder } from '../database/storage/files.ts';
 import { type StoredBar, storedBars } from '../database/prices.ts';
-import { storedSplits } from '../database/splits-and-dividends.ts';
+import { dividendsOf, storedSplits } from '../database/splits-and-dividends.ts';
 import {
-  dividendsOf,
   type UsedDividend,
   type UsedSplit,
   usedDividends,

@@ -156,10 +156,3 @@ const PAYS_NOTHING = query(`SELECT ${hasBarsOf(sourcesWithDividendsInSql, '?1')}
 export function paysNothing(reader: Reader, symbol: string): boolean {
   return PAYS_NOTHING.one(reader, symbol)[0] === 1;
 }
-
-const EX_DATES = query('SELECT ex_date FROM dividends WHERE symbol = ?', [text]);
-
-/** The dates of all dividends of a symbol that are stored. */
-export function exDatesOf(database: Database, symbol: string): Set<CalendarDate> {
-  return new Set(EX_DATES.all(database, symbol).flat());
-}

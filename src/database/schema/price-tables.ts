@@ -3,6 +3,11 @@ export function dateIn(column: string): string {
   return `${column} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'`;
 }
 
+/** SQL: a column that holds a date. */
+export function dateColumn(name: string): string {
+  return `${name} TEXT NOT NULL CHECK (${dateIn(name)})`;
+}
+
 /** A table whose earlier values are kept, by symbol and date. */
 export interface RevisedTable {
   name: string;
@@ -77,7 +82,7 @@ function spansIn(table: string): string {
 CREATE TABLE ${table} (
   symbol TEXT NOT NULL,
   source TEXT NOT NULL,
-  start_date TEXT NOT NULL CHECK (${dateIn('start_date')}),
+  ${dateColumn('start_date')},
   end_date TEXT NOT NULL CHECK (${dateIn('end_date')} AND start_date <= end_date),
   recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   PRIMARY KEY (symbol, source, start_date)
@@ -102,7 +107,7 @@ INSERT INTO price_writes VALUES (1, 0);
 -- Daily bars in dollars. Other processes may write here too, so optional columns have defaults.
 CREATE TABLE price_data (
   symbol TEXT NOT NULL,
-  date TEXT NOT NULL CHECK (${dateIn('date')}),
+  ${dateColumn('date')},
   open REAL NOT NULL CHECK (open >= 0.0001 AND open <= 10000000),
   high REAL CHECK (high >= 0.0001 AND high <= 10000000),
   low REAL CHECK (low >= 0.0001 AND low <= 10000000),
@@ -118,7 +123,7 @@ ${spansIn('price_data_coverage')}
 -- The days of the whole market that a provider returned with bars, and when it last did.
 CREATE TABLE market_days (
   source TEXT NOT NULL,
-  date TEXT NOT NULL CHECK (${dateIn('date')}),
+  ${dateColumn('date')},
   recorded_at TEXT NOT NULL,
   PRIMARY KEY (source, date)
 ) STRICT, WITHOUT ROWID;
@@ -126,7 +131,7 @@ CREATE TABLE market_days (
 -- The returns of factors on a day, as fractions, which style reads; risk_free is none of them.
 CREATE TABLE factors (
   factor TEXT NOT NULL CHECK (factor <> ''),
-  date TEXT NOT NULL CHECK (${dateIn('date')}),
+  ${dateColumn('date')},
   value REAL NOT NULL CHECK (value > -1 AND value < 1),
   source TEXT NOT NULL,
   recorded_at TEXT NOT NULL,
@@ -136,7 +141,7 @@ CREATE TABLE factors (
 -- numerator new shares for denominator old ones, before the open of date.
 CREATE TABLE stock_splits (
   symbol TEXT NOT NULL,
-  date TEXT NOT NULL CHECK (${dateIn('date')}),
+  ${dateColumn('date')},
   numerator INTEGER NOT NULL CHECK (numerator BETWEEN 1 AND 1000000),
   denominator INTEGER NOT NULL CHECK (denominator BETWEEN 1 AND 1000000 AND denominator <> numerator),
   source TEXT NOT NULL DEFAULT 'manual',
@@ -147,7 +152,7 @@ ${revisionsOf(splits, 'numerator INTEGER NOT NULL, denominator INTEGER NOT NULL,
 -- Through which date a provider's splits of a symbol are known.
 CREATE TABLE stock_split_coverage (
   symbol TEXT PRIMARY KEY,
-  end_date TEXT NOT NULL CHECK (${dateIn('end_date')}),
+  ${dateColumn('end_date')},
   source TEXT NOT NULL,
   recorded_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -157,7 +162,7 @@ ${spansIn('stock_split_spans')}
 -- Cash per share, paid on the morning of ex_date on shares held at the close before. Other processes may write here.
 CREATE TABLE dividends (
   symbol TEXT NOT NULL,
-  ex_date TEXT NOT NULL CHECK (${dateIn('ex_date')}),
+  ${dateColumn('ex_date')},
   cash_e6 INTEGER NOT NULL CHECK (cash_e6 BETWEEN 1 AND 1000000000000), -- per share, in 1/1,000,000 dollar
   basis TEXT NOT NULL DEFAULT 'as_paid' CHECK (basis IN ('as_paid', 'split_adjusted')), -- per share at the time, or per share of today
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),

@@ -1,5 +1,5 @@
 import { documentTables, documentWords } from './document-tables.ts';
-import { dateIn, priceTables } from './price-tables.ts';
+import { dateColumn, dateIn, priceTables } from './price-tables.ts';
 
 /**
  * What model-days were computed from. Whether it differs from what is stored now is a query
@@ -65,7 +65,7 @@ CREATE TABLE jobs (
   job_id TEXT PRIMARY KEY,
   status TEXT NOT NULL CHECK (status IN ('pending', 'downloading_data', 'running',
     'completed', 'partial', 'failed', 'cancelled', 'discarded')),
-  start_date TEXT NOT NULL CHECK (${dateIn('start_date')}),
+  ${dateColumn('start_date')},
   end_date TEXT NOT NULL CHECK (${dateIn('end_date')} AND start_date <= end_date),
   dates TEXT NOT NULL CHECK (json_valid(dates)), -- its weekdays, as a JSON array
   replace_existing INTEGER NOT NULL CHECK (replace_existing IN (0, 1)),
@@ -93,7 +93,7 @@ CREATE TABLE simulation_runs (
   job_id TEXT NOT NULL REFERENCES jobs,
   model TEXT NOT NULL,
   model_index INTEGER NOT NULL,
-  start_date TEXT NOT NULL CHECK (${dateIn('start_date')}),
+  ${dateColumn('start_date')},
   status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'superseded')),
   created_at TEXT NOT NULL,
   entry TEXT NOT NULL CHECK (json_valid(entry)), -- what ran (entry.ts)
@@ -107,7 +107,7 @@ CREATE INDEX runs_by_model ON simulation_runs (model, status DESC);
 -- One row per model-day of a job.
 CREATE TABLE job_details (
   job_id TEXT NOT NULL,
-  date TEXT NOT NULL CHECK (${dateIn('date')}),
+  ${dateColumn('date')},
   model TEXT NOT NULL,
   status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'running', 'completed', 'failed', 'skipped')),
   error TEXT, -- why it failed or was skipped

@@ -2,7 +2,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';
 import type { Money } from '../basics/money.ts';
-import { jsonIds } from './session-filters.ts';
+import { idsOf } from './session-filters.ts';
 
 /** The completed days of models: which there are, and in which state they closed. */
 
@@ -93,7 +93,7 @@ const SPANS = query(
  * look-ups each, in one statement.
  */
 export function activeSpans(database: Database, models: readonly string[]) {
-  return new Map(SPANS.all(database, JSON.stringify(models)).map((span) => [span.model, span]));
+  return new Map(SPANS.all(database, models).map((span) => [span.model, span]));
 }
 
 const LATER = query(
@@ -113,9 +113,9 @@ export function laterDays(
   models: readonly string[],
   { dates, replaceExisting }: { dates: readonly CalendarDate[]; replaceExisting: boolean },
 ) {
-  const json = JSON.stringify(replaceExisting ? dates.slice(-1) : dates);
+  const candidates = replaceExisting ? dates.slice(-1) : dates;
   return models
-    .map((model) => ({ model, ...LATER.one(database, model, json, Number(replaceExisting)) }))
+    .map((model) => ({ model, ...LATER.one(database, model, candidates, Number(replaceExisting)) }))
     .filter(({ days }) => days > 0);
 }
 
@@ -137,7 +137,7 @@ export function openingLots(
   reader: Reader,
   sessions: readonly { sessionId: number }[],
 ): OpeningLot[] {
-  return LOTS.all(reader, jsonIds(sessions));
+  return LOTS.all(reader, idsOf(sessions));
 }
 
 const OUTSIDE_STARTS = query(

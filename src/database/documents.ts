@@ -179,9 +179,7 @@ const READ = query(
 
 /** A document in the version of a morning; undefined for none, and for one that is not out yet. */
 export function readDocument(morning: Morning, id: string): StoredDocument | undefined {
-  const { reader, symbols } = morning;
-  const scope = symbols && JSON.stringify(symbols);
-  return READ.get(reader, ...parametersOf(morning), id, scope);
+  return READ.get(morning.reader, ...parametersOf(morning), id, morning.symbols);
 }
 
 const COVERAGE = query(

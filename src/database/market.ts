@@ -52,7 +52,7 @@ export function hasLaterBars(
   date: CalendarDate,
   { symbols, source }: { symbols: readonly string[]; source: PriceSource },
 ): boolean {
-  return BARS_AFTER.has(reader, JSON.stringify(symbols), date, source);
+  return BARS_AFTER.has(reader, symbols, date, source);
 }
 
 const KEPT = query(
@@ -70,7 +70,7 @@ export function symbolsWithBarsOfOthers(
   date: CalendarDate,
   { symbols, source }: { symbols: readonly string[]; source: PriceSource },
 ): Set<string> {
-  return new Set(KEPT.all(reader, JSON.stringify(symbols), date, source).flat());
+  return new Set(KEPT.all(reader, symbols, date, source).flat());
 }
 
 const DATES_OF_PROVIDERS = query(
@@ -98,7 +98,7 @@ const WITHOUT_BARS = query(
 
 /** Those of these symbols that have no real bar on any date. */
 export function symbolsWithoutBars(reader: Reader, symbols: readonly string[]): string[] {
-  return WITHOUT_BARS.all(reader, JSON.stringify(symbols)).flat();
+  return WITHOUT_BARS.all(reader, symbols).flat();
 }
 
 /**
@@ -133,7 +133,7 @@ export function quotesOn(
   sessionDate: CalendarDate,
   symbols: readonly string[],
 ) {
-  return QUOTES.all(reader, JSON.stringify(symbols), sessionDate, write);
+  return QUOTES.all(reader, symbols, sessionDate, write);
 }
 
 const BAR = { symbol: text, ...BAR_COLUMNS };
@@ -226,5 +226,5 @@ export function splitsBetween(
   symbols: readonly string[],
   { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
 ): Split[] {
-  return SPLITS.all(reader, JSON.stringify(symbols), after, upTo, write);
+  return SPLITS.all(reader, symbols, after, upTo, write);
 }

@@ -94,5 +94,5 @@ export function isLostAt(
   { symbols, upTo }: { symbols: readonly string[]; upTo: CalendarDate },
   write: number,
 ): boolean {
-  return LOST.one(reader, JSON.stringify(symbols), upTo, write)[0] === 1;
+  return LOST.one(reader, symbols, upTo, write)[0] === 1;
 }

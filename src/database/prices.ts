@@ -68,7 +68,7 @@ function spansOf(table: string) {
     },
     /** The spans of some symbols between two dates, from any source, by symbol and start. */
     between: (reader: Reader, symbols: readonly string[], { from, to }: DateSpan): Coverage[] =>
-      within.all(reader, JSON.stringify(symbols), from, to),
+      within.all(reader, symbols, from, to),
   };
 }
 
@@ -217,7 +217,7 @@ export function storedPrices(
   symbols: readonly string[],
   { startDate, endDate, synthetic }: Omit<Coverage, 'symbol'> & { synthetic: boolean },
 ) {
-  const values = [JSON.stringify(symbols), startDate, endDate, synthetic ? 1 : 0];
+  const values = [symbols, startDate, endDate, Number(synthetic)] as const;
   return {
     bars: STORED_BARS.all(database, ...values),
     coverage: STORED_COVERAGE.all(database, ...values),
@@ -250,7 +250,7 @@ const REVISED = query(
  * a gap does not count.
  */
 export function revisedBars(reader: Reader, symbols: readonly string[], write: number): string[] {
-  return REVISED.all(reader, JSON.stringify(symbols), write).flat();
+  return REVISED.all(reader, symbols, write).flat();
 }
 
 /** Those of some symbols whose series is free of split jumps: raw bars must not be added to it. */

@@ -40,17 +40,23 @@ export type RowOfShape<Columns extends Shape> = {
   -readonly [Name in keyof Columns]: Columns[Name] extends Column<infer Value> ? Value : never;
 };
 
+/** What a parameter takes; a list is bound as a JSON array, which `json_each` reads. */
+type Parameter = SQLInputValue | readonly (string | number)[];
+
+const bound = (values: readonly Parameter[]) =>
+  values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as SQLInputValue[];
+
 /** A statement that reads, with the type of its rows. */
 export interface Query<Row> {
   readonly sql: string;
   readonly shape: Shape;
-  all(reader: Reader, ...values: SQLInputValue[]): Row[];
+  all(reader: Reader, ...values: Parameter[]): Row[];
   /** The first row, or undefined. */
-  get(reader: Reader, ...values: SQLInputValue[]): Row | undefined;
+  get(reader: Reader, ...values: Parameter[]): Row | undefined;
   /** The first row of a query that always returns one. */
-  one(reader: Reader, ...values: SQLInputValue[]): Row;
-  has(reader: Reader, ...values: SQLInputValue[]): boolean;
-  iterate(reader: Reader, ...values: SQLInputValue[]): IterableIterator<Row>;
+  one(reader: Reader, ...values: Parameter[]): Row;
+  has(reader: Reader, ...values: Parameter[]): boolean;
+  iterate(reader: Reader, ...values: Parameter[]): IterableIterator<Row>;
 }
 
 export type RowOf<Read> = Read extends Query<infer Row> ? Row : never;
@@ -72,15 +78,17 @@ export function query<const Columns extends Shape>(
   type Row = RowOfShape<Columns>;
   const kind = Array.isArray(shape) ? 'arrays' : 'objects';
   const statement = (reader: Reader) => reader.statement(sql, kind);
-  const get = (reader: Reader, ...values: SQLInputValue[]) =>
-    statement(reader).get(...values) as Row | undefined;
+  const get = (reader: Reader, ...values: Parameter[]) =>
+    statement(reader).get(...bound(values)) as Row | undefined;
   const declared: Query<Row> = {
     sql,
     shape,
     get,
-    all: (reader, ...values) => statement(reader).all(...values) as unknown[] as Row[],
+    all: (reader, ...values) => statement(reader).all(...bound(values)) as unknown[] as Row[],
     iterate: (reader, ...values) =>
-      statement(reader).iterate(...values) as IterableIterator<unknown> as IterableIterator<Row>,
+      statement(reader).iterate(
+        ...bound(values),
+      ) as IterableIterator<unknown> as IterableIterator<Row>,
     has: (reader, ...values) => get(reader, ...values) !== undefined,
     one(reader, ...values) {
       const row = get(reader, ...values);

@@ -85,9 +85,9 @@ export const NONE_COUNTS = `NOT EXISTS (SELECT 1 FROM trading_sessions AS other 
  */
 export const IS_SHOWN = `(own.status = 'active' OR own.status IN ('running', 'failed') AND ${NONE_COUNTS})`;
 
-/** The ids of some sessions as a JSON array, which a statement takes as one parameter. */
-export function jsonIds(sessions: readonly { sessionId: number }[]): string {
-  return JSON.stringify(sessions.map(({ sessionId }) => sessionId));
+/** The ids of some sessions. */
+export function idsOf(sessions: readonly { sessionId: number }[]): number[] {
+  return sessions.map(({ sessionId }) => sessionId);
 }
 
 /** Reads only the index of active generations. */

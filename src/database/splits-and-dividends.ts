@@ -113,7 +113,7 @@ export function dividendsBetween(
   symbols: readonly string[],
   { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
 ): StoredDividend[] {
-  return DIVIDENDS.all(reader, JSON.stringify(symbols), after, upTo, write);
+  return DIVIDENDS.all(reader, symbols, after, upTo, write);
 }
 
 /**
@@ -180,7 +180,7 @@ export function contradictedSplits(
   database: Database,
   symbols: readonly string[],
 ): ContradictedSplit[] {
-  return NIGHTS.all(database, JSON.stringify(symbols))
+  return NIGHTS.all(database, symbols)
     .map(({ source, ...night }) => ({ ...night, meaning: meaningOf(source) }))
     .filter((night) => contradicts(night, night.meaning));
 }
@@ -335,5 +335,5 @@ export function unexplainedJumps(
   symbols: readonly string[],
   { from, to }: DateSpan,
 ): IterableIterator<Jump> {
-  return JUMPS.iterate(reader, JSON.stringify(symbols), from, to);
+  return JUMPS.iterate(reader, symbols, from, to);
 }

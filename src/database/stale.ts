@@ -5,7 +5,7 @@ import {
   sourcesWithDividendsInSql,
   splitsSince,
 } from './schema/price-conditions.ts';
-import { activeSessions, jsonIds } from './session-filters.ts';
+import { activeSessions, idsOf } from './session-filters.ts';
 import type { Reader } from './database.ts';
 import { type RunDays, staleRemedy } from '../basics/sentences.ts';
 import { query, type RowOf, text } from './rows.ts';
@@ -91,7 +91,7 @@ export function staleAmong(
   reader: Reader,
   sessions: readonly { sessionId: number }[],
 ): StaleModelDay[] {
-  return STALE.all(reader, jsonIds(sessions));
+  return STALE.all(reader, idsOf(sessions));
 }
 
 /** Stale model-days, and the remedy as a clause; '' where there are none. */

@@ -132,7 +132,7 @@ export function decisions(
     start,
     after !== null && date < end ? date : end,
     jobId ?? null,
-    models ? JSON.stringify(models) : null,
+    models ?? null,
     kind ?? null,
     symbol ?? null,
     limit,

@@ -2,7 +2,7 @@ import type { CalendarDate } from '../../basics/calendar.ts';
 import type { Money } from '../../basics/money.ts';
 import type { Database, Reader } from '../database.ts';
 import { amount, flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
-import { jsonIds } from '../session-filters.ts';
+import { idsOf } from '../session-filters.ts';
 import { type Jump, unexplainedJumps } from '../splits-and-dividends.ts';
 import { hasBarsOf, sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
 
@@ -39,7 +39,7 @@ const CLOSINGS = query(
 /** The closings of some committed sessions, in their order. */
 export function* closingsOf(reader: Reader, sessionIds: readonly number[]): Generator<Closing> {
   let closing: Closing | undefined;
-  const rows = CLOSINGS.iterate(reader, JSON.stringify(sessionIds));
+  const rows = CLOSINGS.iterate(reader, sessionIds);
   for (const [sessionId, date, cash, value, symbol, quantity, price] of rows) {
     if (closing?.sessionId !== sessionId) {
       if (closing !== undefined) yield closing;
@@ -144,7 +144,7 @@ export function heldUncovered(
   sessions: readonly { sessionId: number }[],
   symbols: Iterable<string>,
 ) {
-  return HELD.iterate(database, jsonIds(sessions), JSON.stringify([...symbols]));
+  return HELD.iterate(database, idsOf(sessions), [...symbols]);
 }
 
 const PAYS_NOTHING = query(`SELECT ${hasBarsOf(sourcesWithDividendsInSql, '?1')}`, [flag]);

@@ -119,7 +119,7 @@ export function storedConfigurations(
   database: Database,
   jobIds: Iterable<string>,
 ): Map<string, string> {
-  return new Map(CONFIGURATIONS.all(database, JSON.stringify([...jobIds])));
+  return new Map(CONFIGURATIONS.all(database, [...jobIds]));
 }
 
 const NEWEST_CONFIGURATION = query(
@@ -137,7 +137,7 @@ export function newestConfiguration(
   database: Database,
   sessionIds: readonly number[],
 ): string | undefined {
-  return NEWEST_CONFIGURATION.get(database, JSON.stringify(sessionIds))?.[0];
+  return NEWEST_CONFIGURATION.get(database, sessionIds)?.[0];
 }
 
 const INITIAL_CASH = query(
@@ -155,5 +155,5 @@ export function initialCashOf(
   database: Reader,
   models: Iterable<string>,
 ): Map<string, Money | null> {
-  return new Map(INITIAL_CASH.all(database, JSON.stringify([...models])));
+  return new Map(INITIAL_CASH.all(database, [...models]));
 }

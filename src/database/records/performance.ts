@@ -6,7 +6,7 @@ import {
   type JobWindow,
   modelsWithSessions,
   countActiveDays,
-  jsonIds,
+  idsOf,
   type Window,
 } from '../session-filters.ts';
 import type { Database, Reader } from '../database.ts';
@@ -136,7 +136,7 @@ export interface LedgerDay {
  */
 export function ledgerDays(database: Reader, sessionIds: Iterable<number>): LedgerDay[] {
   const days: LedgerDay[] = [];
-  for (const row of LEDGER.iterate(database, JSON.stringify([...sessionIds]))) addRow(days, row);
+  for (const row of LEDGER.iterate(database, [...sessionIds])) addRow(days, row);
   // A chain begins with the initial cash or with an opening, and only an opening has lots.
   const beginnings = days.filter((day) => day.startedFrom === null);
   const lots = Map.groupBy(openingLots(database, beginnings), ({ sessionId }) => sessionId);
@@ -195,7 +195,7 @@ const USAGE = query(
 export type UsageTotals = RowOf<typeof USAGE>;
 
 export function usageTotals(database: Database, sessionIds: readonly number[]): UsageTotals {
-  return USAGE.one(database, JSON.stringify(sessionIds));
+  return USAGE.one(database, sessionIds);
 }
 
 /** Only sessions that refused something, or rebalanced, have their logs read. */
@@ -213,7 +213,7 @@ export function refusedCalls(
   database: Reader,
   sessionIds: readonly number[],
 ): IterableIterator<LoggedCall> {
-  return REFUSALS.iterate(database, JSON.stringify(sessionIds));
+  return REFUSALS.iterate(database, sessionIds);
 }
 
 const SPAN = query(
@@ -267,7 +267,7 @@ export function storedRequests(
   run: string,
   jobIds: Iterable<string>,
 ): [jobId: string, entry: string, agentConfig: string][] {
-  return ASKED.all(database, JSON.stringify([...jobIds]), run);
+  return ASKED.all(database, [...jobIds], run);
 }
 
 const SERVED = query(
@@ -286,7 +286,7 @@ export type DayOfRun = ReturnType<typeof daysOfRun>[number];
 export function daysOfRun(database: Database, run: string, window: JobWindow) {
   const days = dailyReturns(database, run, window);
   const stale = new Set(staleAmong(database, days).map(({ date }) => date));
-  const served = Map.groupBy(SERVED.all(database, jsonIds(days)), ([sessionId]) => sessionId);
+  const served = Map.groupBy(SERVED.all(database, idsOf(days)), ([sessionId]) => sessionId);
   return days.map((day) => {
     const servedBy = (served.get(day.sessionId) ?? []).map(([, model]) => model);
     return Object.assign(day, { isStale: stale.has(day.date), servedBy });
@@ -328,7 +328,7 @@ export function marketDates(
   symbols: readonly string[],
   window: Window,
 ): Set<CalendarDate> {
-  return new Set(MARKET_DATES.all(database, JSON.stringify(symbols), ...boundsOf(window)).flat());
+  return new Set(MARKET_DATES.all(database, symbols, ...boundsOf(window)).flat());
 }
 
 /** A completed job has no failed model-day, and those of a discarded one do not count. */

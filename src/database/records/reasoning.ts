@@ -145,8 +145,7 @@ export function completedDays(
   reader: Reader,
   { jobId, models, ...window }: FeedFilters,
 ): CompletedDay[] {
-  const named = models === undefined ? null : JSON.stringify(models);
-  return DAYS.all(reader, ...boundsOf(window), jobId ?? null, named);
+  return DAYS.all(reader, ...boundsOf(window), jobId ?? null, models ?? null);
 }
 
 const CONVERSATION = query(

@@ -1,6 +1,6 @@
 import { actionTypes } from '../../basics/domain.ts';
 import type { Cell } from '../../basics/csv.ts';
-import { jsonIds, overSessions, type SessionFilters } from '../session-filters.ts';
+import { idsOf, overSessions, type SessionFilters } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
 import { amount, integer, oneOf, orNull, query, type RowOf, text } from '../rows.ts';
 import { jsonObject } from './status.ts';
@@ -153,5 +153,5 @@ export function changesOf(
   reader: Reader,
   sessions: readonly { sessionId: number }[],
 ): IterableIterator<Change> {
-  return ACTIONS.iterate(reader, jsonIds(sessions)) as IterableIterator<Change>;
+  return ACTIONS.iterate(reader, idsOf(sessions)) as IterableIterator<Change>;
 }

@@ -150,6 +150,16 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/**
+ * The error of a command that cannot do something: the one that was thrown, if that says so
+ * itself; any other is its cause.
+ */
+export function cannot(what: string, thrown: unknown): ServiceError {
+  return thrown instanceof ServiceError
+    ? thrown
+    : new ServiceError('cannot_start', `Cannot ${what}: ${messageOf(thrown)}`, { cause: thrown });
+}
+
 /** The code of a system error, such as `ENOENT`; undefined for anything else. */
 export function codeOf(thrown: unknown): unknown {
   return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;

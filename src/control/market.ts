@@ -14,7 +14,7 @@ import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Split, splitsBetween } from '../database/market.ts';
 import { type StoredBar, storedBars } from '../database/prices.ts';
-import { ServiceError, messageOf } from '../basics/domain.ts';
+import { cannot, ServiceError } from '../basics/domain.ts';
 import { UNITS_PER_DOLLAR } from '../basics/money.ts';
 import { MAX_PRICE, MAX_VOLUME } from '../prices/files/row.ts';
 import { DISGUISE_COLUMNS } from '../prices/files/csv.ts';
@@ -52,13 +52,8 @@ async function createFolder<Result>(
     renameSync(unfinished, target); // fails if something was put into the folder meanwhile
     return result;
   } catch (error) {
-    if (error instanceof ServiceError || (error instanceof Error && error.name === 'AbortError'))
-      throw error;
-    throw new ServiceError(
-      'cannot_start',
-      `Cannot create the folder ${path}: ${messageOf(error)}`,
-      { cause: error },
-    );
+    if (error instanceof Error && error.name === 'AbortError') throw error;
+    throw cannot(`create the folder ${path}`, error);
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }

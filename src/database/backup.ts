@@ -1,7 +1,7 @@
 import { existsSync, statSync, constants, copyFileSync, linkSync, renameSync } from 'node:fs';
 import { dirname, resolve, basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { messageOf, ServiceError, codeOf } from '../basics/domain.ts';
+import { cannot, messageOf, codeOf } from '../basics/domain.ts';
 import {
   assertFreeName,
   beginPartial,
@@ -148,10 +148,7 @@ export async function backupDatabase(
     giveName(partial.path, target);
     return summary;
   } catch (error) {
-    if (error instanceof ServiceError || signal?.aborted) throw error;
-    throw new ServiceError('cannot_start', `Cannot back up to ${target}: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw signal?.aborted ? error : cannot(`back up to ${target}`, error);
   } finally {
     partial?.release();
   }
@@ -208,10 +205,7 @@ export async function restoreDatabase(path: string, file: string, watched: Watch
       aside: replaceDatabase(place, partial.path),
     };
   } catch (error) {
-    if (error instanceof ServiceError || signal.aborted) throw error;
-    throw new ServiceError('cannot_start', `Cannot restore ${path}: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw signal.aborted ? error : cannot(`restore ${path}`, error);
   } finally {
     partial?.release();
   }

@@ -2,7 +2,7 @@ import { existsSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf, ServiceError } from '../basics/domain.ts';
+import { cannot, messageOf, ServiceError } from '../basics/domain.ts';
 import {
   diskIsFull,
   hasRoom,
@@ -88,12 +88,7 @@ export function openDatabase(
     if (isServing) connection.exec('PRAGMA busy_timeout = 0');
   } catch (error) {
     connection?.close();
-    if (error instanceof ServiceError) throw error;
-    throw new ServiceError(
-      'cannot_start',
-      `Cannot open the database ${path}: ${messageOf(error)}`,
-      { cause: error },
-    );
+    throw cannot(`open the database ${path}`, error);
   }
   return wrap(connection, path);
 }

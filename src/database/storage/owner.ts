@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isLockHeld } from './faults.ts';
-import { messageOf, ServiceError } from '../../basics/domain.ts';
+import { cannot, messageOf } from '../../basics/domain.ts';
 import { assertUsable, makeFolder, realFolder, realPathOf } from './files.ts';
 
 /**
@@ -54,9 +54,7 @@ export function claimOwnership(
     leaveNote(noteBeside(file), { pid: process.pid, started_at: startedAt });
     return { release: () => lock.close() };
   } catch (error) {
-    throw new ServiceError('cannot_start', `Cannot ${purpose}: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw cannot(purpose, error);
   }
 }
 

@@ -4,7 +4,7 @@ import { holdingsOf } from './active-days.ts';
 import type { Reader } from './database.ts';
 import {
   amount,
-  distinctValues,
+  distinct,
   flag,
   integer,
   oneOf,
@@ -32,15 +32,11 @@ export function countActive(reader: Reader, { jobId, model }: ReplayFilters) {
   };
 }
 
-const NEXT_DATE = query(
-  'SELECT date FROM trading_sessions INDEXED BY sessions_in_answer_order WHERE date > ? ORDER BY date LIMIT 1',
-  [text],
-);
-
 /** The dates that have sessions, in order, one at a time. */
-export function datesOfSessions(reader: Reader): Generator<CalendarDate> {
-  return distinctValues(reader, NEXT_DATE);
-}
+export const datesOfSessions = distinct(
+  'date',
+  'trading_sessions INDEXED BY sessions_in_answer_order',
+);
 
 const SESSIONS = query(
   `SELECT own.session_id AS sessionId, own.date, own.model, own.status, own.morning_write AS morningWrite, own.commit_write AS commitWrite,

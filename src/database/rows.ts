@@ -101,10 +101,16 @@ export function query<const Columns extends Shape>(
 }
 
 /**
- * The distinct values of a column in order, one look-up each, however many rows share them. The
- * query returns the first value after a given one.
+ * A function that returns the distinct values of a column in order, one look-up each in an index
+ * that begins with it, however many rows share them.
  */
-export function* distinctValues(reader: Reader, next: Query<[string]>): Generator<string> {
-  for (let row = next.get(reader, ''); row !== undefined; row = next.get(reader, row[0]))
-    yield row[0];
+export function distinct(column: string, table: string) {
+  const next = query(
+    `SELECT ${column} FROM ${table} WHERE ${column} > ? ORDER BY ${column} LIMIT 1`,
+    [text],
+  );
+  return function* (reader: Reader): Generator<string> {
+    for (let row = next.get(reader, ''); row !== undefined; row = next.get(reader, row[0]))
+      yield row[0];
+  };
 }

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Reader } from './database.ts';
-import { distinctValues, integer, type Query, query, text } from './rows.ts';
+import { distinct, integer, type Query, query, text } from './rows.ts';
 
 /** A range of dates, both ends included; an absent end is open. */
 export interface Window {
@@ -90,16 +90,14 @@ export function idsOf(sessions: readonly { sessionId: number }[]): number[] {
   return sessions.map(({ sessionId }) => sessionId);
 }
 
-/** Reads only the index of active generations. */
-const ACTIVE_DAYS = query(
-  `SELECT count(*) FROM trading_sessions WHERE model = ? AND status = 'active' AND date BETWEEN ? AND ?`,
-  [integer],
-);
-
-const ACTIVE_DAYS_OF_JOB = query(
-  `SELECT count(*) FROM trading_sessions WHERE model = ? AND status = 'active' AND date BETWEEN ? AND ? AND job_id = ?`,
-  [integer],
-);
+/** Without a job, reads only the index of active generations. */
+const countOf = (ofJob: string) =>
+  query(
+    `SELECT count(*) FROM trading_sessions WHERE model = ? AND status = 'active' AND date BETWEEN ? AND ? ${ofJob}`,
+    [integer],
+  );
+const ACTIVE_DAYS = countOf('');
+const ACTIVE_DAYS_OF_JOB = countOf('AND job_id = ?');
 
 /** How many active model-days a model has in a window. */
 export function countActiveDays(
@@ -111,12 +109,8 @@ export function countActiveDays(
   return ACTIVE_DAYS_OF_JOB.one(reader, model, ...boundsOf(window), jobId)[0];
 }
 
-const NEXT_MODEL = query(
-  'SELECT model FROM trading_sessions INDEXED BY sessions_by_model WHERE model > ? ORDER BY model LIMIT 1',
-  [text],
-);
-
 /** The models that have sessions, by name. */
-export function modelsWithSessions(reader: Reader): Generator<string> {
-  return distinctValues(reader, NEXT_MODEL);
-}
+export const modelsWithSessions = distinct(
+  'model',
+  'trading_sessions INDEXED BY sessions_by_model',
+);

@@ -1,5 +1,5 @@
 import type { Database, Reader } from '../database.ts';
-import { amount, distinctValues, integer, oneOf, orNull, query, text } from '../rows.ts';
+import { amount, distinct, integer, oneOf, orNull, query, text } from '../rows.ts';
 import { jobStatuses } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
 
@@ -79,15 +79,8 @@ export function seenModel(database: Database, model: string) {
   return { ...run, ...days, portfolioValue: closing?.[0] ?? null };
 }
 
-const NEXT_MODEL = query(
-  'SELECT model FROM simulation_runs WHERE model > ? ORDER BY model LIMIT 1',
-  [text],
-);
-
 /** Every model that a job has named, by name. */
-export function namedModels(database: Database): Generator<string> {
-  return distinctValues(database, NEXT_MODEL);
-}
+export const namedModels = distinct('model', 'simulation_runs');
 
 const FIRST_RUN = query(
   `SELECT (SELECT min(run_id) FROM simulation_runs WHERE model = ?1), family

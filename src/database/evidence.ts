@@ -1,8 +1,8 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database, Reader } from './database.ts';
-import { DIVIDEND_COLUMNS, type StoredDividend } from './splits-and-dividends.ts';
-import { amount, integer, orNull, query, text } from './rows.ts';
+import { DIVIDEND_COLUMNS } from './splits-and-dividends.ts';
+import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';
 import { type Split, SPLIT_COLUMNS } from './market.ts';
 
 /**
@@ -28,9 +28,7 @@ export interface UsedPrice {
  * A dividend that a session paid on what it held; `paid` is per share of its series, in 1/1,000,000
  * dollar.
  */
-export interface KnownDividend extends StoredDividend {
-  paid: number;
-}
+export type KnownDividend = RowOf<typeof DIVIDENDS>;
 
 /**
  * What a model-day was computed from: the prices of everything it held or traded, its splits and

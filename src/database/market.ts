@@ -1,7 +1,7 @@
 import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '../basics/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { barsAt, type PricesAt, splitsAt } from './price-writes.ts';
-import { type PriceSource, BAR_COLUMNS } from './prices.ts';
+import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
 import { adjustedSourcesInSql, hasBarsOf } from './schema/price-conditions.ts';
 import { integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
 
@@ -9,7 +9,7 @@ import { integer, orNull, query, real, type RowOf, type RowOfShape, text } from 
 export function storeMarketDay(
   database: Database,
   date: CalendarDate,
-  { source, recordedAt }: { source: PriceSource; recordedAt: string },
+  { source, recordedAt }: Stamp,
 ): void {
   database
     .statement(
@@ -141,10 +141,9 @@ const BAR = { symbol: text, ...BAR_COLUMNS };
 export type MarketBar = RowOfShape<typeof BAR>;
 
 const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
+const ifOver = (column: string) => `CASE WHEN date < ?1 THEN ${column} END AS ${column}`;
 const CLAMPED_BAR = `
-  SELECT symbol, date, open,
-    CASE WHEN date < ?1 THEN high END AS high, CASE WHEN date < ?1 THEN low END AS low,
-    CASE WHEN date < ?1 THEN close END AS close, CASE WHEN date < ?1 THEN volume END AS volume, ${IS_ADJUSTED}
+  SELECT symbol, date, open, ${['high', 'low', 'close', 'volume'].map(ifOver).join(', ')}, ${IS_ADJUSTED}
   FROM ${barsAt('?4')} WHERE symbol = ?2 AND date <= ?1 AND ${NOT_TOO_EARLY}`;
 const WHOLE_BAR = `SELECT symbol, date, open, high, low, close, volume, ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = ?1`;
 

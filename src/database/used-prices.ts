@@ -1,7 +1,11 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Reader } from './database.ts';
 import { amount, flag, oneOf, query, type RowOf, text } from './rows.ts';
-import { adjustedSourcesInSql, sourcesWithDividendsInSql } from './schema/price-conditions.ts';
+import {
+  adjustedSourcesInSql,
+  hasBarsOf,
+  sourcesWithDividendsInSql,
+} from './schema/price-conditions.ts';
 import { DIVIDEND_COLUMNS } from './splits-and-dividends.ts';
 import { SPLIT_COLUMNS } from './market.ts';
 
@@ -25,13 +29,17 @@ export function usedSpans(reader: Reader) {
   return JOBS.all(reader);
 }
 
+/** SQL: the rows of a table of evidence that belong to committed model-days. */
+const usedIn = (table: string) =>
+  `FROM ${table} JOIN trading_sessions USING (session_id) WHERE ${COMMITTED}`;
+
 /** Each price once that the ledger of a committed model-day used, with the date of its bar. */
 const PRICES = query(
   `SELECT DISTINCT symbol, coalesce(open_date, '') AS date,
      iif(open_date = session_prices.date, 'open', 'close') AS kind, coalesce(open_e4, 0) AS price
-   FROM session_prices JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} AND open_date IS NOT NULL
+   ${usedIn('session_prices')} AND open_date IS NOT NULL
    UNION SELECT symbol, coalesce(close_date, ''), 'close', coalesce(close_e4, 0)
-   FROM session_prices JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} AND close_date IS NOT NULL
+   ${usedIn('session_prices')} AND close_date IS NOT NULL
    ORDER BY 1, 2, 3`,
   {
     symbol: text,
@@ -49,7 +57,7 @@ export function usedPrices(reader: Reader): UsedPrice[] {
 
 const SPLITS = query(
   `SELECT DISTINCT symbol, session_splits.date, numerator, denominator
-   FROM session_splits JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} ORDER BY 1, 2`,
+   ${usedIn('session_splits')} ORDER BY 1, 2`,
   SPLIT_COLUMNS,
 );
 
@@ -62,7 +70,7 @@ export function usedSplits(reader: Reader): UsedSplit[] {
 
 const DIVIDENDS = query(
   `SELECT DISTINCT symbol, ex_date AS exDate, cash_e6 AS cash, basis
-   FROM session_dividends JOIN trading_sessions USING (session_id) WHERE ${COMMITTED} ORDER BY 1, 2`,
+   ${usedIn('session_dividends')} ORDER BY 1, 2`,
   DIVIDEND_COLUMNS,
 );
 
@@ -75,11 +83,10 @@ export function usedDividends(reader: Reader): UsedDividend[] {
 
 const HELD_OVER = query(
   `SELECT EXISTS (
-     SELECT 1 FROM session_prices JOIN trading_sessions USING (session_id)
-     WHERE symbol = ?1 AND held_since < ?2 AND session_prices.date >= ?2 AND ${COMMITTED}
+     SELECT 1 ${usedIn('session_prices')}
+       AND symbol = ?1 AND held_since < ?2 AND session_prices.date >= ?2
        AND (?3 = 'split' OR pays_dividends))
-     AND NOT EXISTS (SELECT 1 FROM price_data WHERE symbol = ?1 AND (
-       ?3 = 'split' AND source IN (${adjustedSourcesInSql}) OR ?3 = 'dividend' AND source IN (${sourcesWithDividendsInSql})))`,
+     AND NOT iif(?3 = 'split', ${hasBarsOf(adjustedSourcesInSql, '?1')}, ${hasBarsOf(sourcesWithDividendsInSql, '?1')})`,
   [flag],
 );
 

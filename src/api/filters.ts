@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { JobWindow, SessionFilters } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
-import { jobExists } from '../database/jobs.ts';
+import { statusOfJob } from '../database/jobs.ts';
 import { MAX_COMPARED } from '../basics/runs.ts';
 import { invalidFilter, normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../basics/domain.ts';
 import {
@@ -55,7 +55,7 @@ export function filtersOf(query: DaysQuery): SessionFilters {
 
 /** Throws a `ServiceError` (`job_not_found`) for the filter of a job that does not exist. */
 export function checkJob(database: Database, { jobId }: JobWindow): void {
-  if (jobId !== undefined && !jobExists(database, jobId))
+  if (jobId !== undefined && statusOfJob(database, jobId) === null)
     throw new ServiceError('job_not_found', `Job ${jobId} not found`);
 }
 

@@ -9,18 +9,8 @@ import { integer, orNull, query, type RowOf, text } from './rows.ts';
  * session, each in its version at that time.
  */
 
-/** What a document says; the order of its fields is that of its digest. */
-export interface DocumentContent {
-  /** A date, or an instant in UTC with milliseconds. */
-  publishedAt: string;
-  kind: string;
-  title: string;
-  /** As JSON, sorted. */
-  symbols: string;
-  source: string | null;
-  url: string | null;
-  text: string;
-}
+/** What a document says. */
+export type DocumentContent = Omit<StoredDocument, 'version' | 'id' | 'date' | 'digest'>;
 
 /** SHA-256, in hexadecimal digits; of a document without an id, the id. */
 export function digestOf(content: DocumentContent): string {
@@ -75,10 +65,12 @@ const DOCUMENTS = 'FROM documents AS doc JOIN document_texts USING (version)';
 const SHAPE = {
   version: integer,
   id: text,
+  /** A date, or an instant in UTC with milliseconds. */
   publishedAt: text,
   date: text,
   kind: text,
   title: text,
+  /** As JSON, sorted. */
   symbols: text,
   source: orNull(text),
   url: orNull(text),

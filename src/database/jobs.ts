@@ -103,12 +103,10 @@ export function loadJob(reader: Reader, jobId: string) {
   return { ...job, replaceExisting: replaceExisting === 1, runs: RUNS.all(reader, jobId) };
 }
 
-const MODELS = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model_index', [
-  text,
-]);
+const MODELS = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model', [text]);
 
-/** The models of a job, in its order. */
-export function modelsOfJob(database: Database, jobId: string): string[] {
+/** The models of a job, by name. */
+export function modelsOfJob(database: Reader, jobId: string): string[] {
   return MODELS.all(database, jobId).flat();
 }
 
@@ -186,10 +184,6 @@ export function addLeftOut(database: Database, run: RunOfJob, refused: readonly 
 }
 
 const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [oneOf(jobStatuses)]);
-
-export function jobExists(database: Database, jobId: string): boolean {
-  return STATUS.has(database, jobId);
-}
 
 /** The status of a job; null for an unknown one. */
 export function statusOfJob(reader: Reader, jobId: string): JobStatus | null {

@@ -45,7 +45,9 @@ export function newestRow(database: Reader): number {
   return NEWEST.one(database)[0];
 }
 
-const TEXTS = `substr(content, 1, ${MAX_TEXT_LENGTH}), substr(tool_input, 1, ${MAX_TEXT_LENGTH}), substr(summary, 1, ${MAX_TEXT_LENGTH})`;
+const TEXTS = ['content', 'tool_input', 'summary']
+  .map((column) => `substr(${column}, 1, ${MAX_TEXT_LENGTH})`)
+  .join(', ');
 const ROWS = query(
   `SELECT log_id, ${TEXTS} FROM reasoning_logs
    WHERE log_id >= ? AND (message_index >= ${OPENING_MESSAGES} OR role IN ('assistant', 'tool')) ORDER BY log_id`,

@@ -101,9 +101,6 @@ export function pendingModelDays(reader: Reader, jobId: string, date: CalendarDa
   return PENDING.all(reader, jobId, date);
 }
 
-const COUNT_ENDED =
-  'SELECT count(*) FROM job_details WHERE job_id = ?1 AND completed_at IS NOT NULL';
-
 /**
  * Ends every model-day that has not ended: it fails, because the job itself cannot continue, or is
  * skipped, because the job is cancelled. Returns how many.
@@ -144,7 +141,7 @@ const ENDED_COUNTS = 1_000_000;
 const NOTE_RESTART = query(
   `UPDATE jobs SET idle_restarts = iif(progress_mark = done, idle_restarts + max(life_counts, ?2), 0),
      progress_mark = done, life_counts = 0
-   FROM (SELECT (${COUNT_ENDED}) * ${ENDED_COUNTS} + count(*) AS done
+   FROM (SELECT (SELECT count(*) FROM job_details WHERE job_id = ?1 AND completed_at IS NOT NULL) * ${ENDED_COUNTS} + count(*) AS done
      FROM trading_sessions INDEXED BY one_running_session JOIN reasoning_logs USING (session_id) WHERE job_id = ?1 AND status = 'running')
    WHERE job_id = ?1 RETURNING idle_restarts`,
   [integer],

@@ -10,7 +10,7 @@ import { integer, orNull, query, text } from './rows.ts';
  * `finish`; the next import that has a row replaces what is left of one that was ended before.
  */
 
-export interface NewDocument extends DocumentContent {
+interface NewDocument extends DocumentContent {
   /** Null for the digest. */
   id: string | null;
   /** Of publication, in New York. */
@@ -20,16 +20,6 @@ export interface NewDocument extends DocumentContent {
 }
 
 export type StoredAs = 'new' | 'known' | { stored: string; digest: string };
-
-export interface DocumentStore {
-  /**
-   * Within a transaction. A version that is stored with another content stays as it is; then
-   * returns both digests.
-   */
-  add(document: NewDocument): StoredAs;
-  /** Within a transaction: makes all of it visible. */
-  finish(): void;
-}
 
 const KNOWN = query(
   `SELECT version, digest, written, import_id AS importId FROM documents JOIN document_imports USING (import_id)
@@ -46,10 +36,14 @@ const NEXT = query(
 const INSERT = `INSERT INTO documents (version, document_id, published_at, date, kind, title, symbols, source, url, digest, import_id)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-export function createDocumentStore(database: Database, recordedAt: string): DocumentStore {
+export function createDocumentStore(database: Database, recordedAt: string) {
   let importId: number | null = null;
   return {
-    add(document) {
+    /**
+     * Within a transaction. A version that is stored with another content stays as it is; then
+     * returns both digests.
+     */
+    add(document: NewDocument): StoredAs {
       const digest = digestOf(document);
       const id = document.id ?? digest;
       const { publishedAt, date, kind, title, symbols, source, url, outAt, text: body } = document;
@@ -65,6 +59,7 @@ export function createDocumentStore(database: Database, recordedAt: string): Doc
       indexDocument(database, version);
       return 'new';
     },
+    /** Within a transaction: makes all of it visible. */
     finish() {
       if (importId === null) return;
       const sql = 'UPDATE document_imports SET written = ? WHERE import_id = ?';

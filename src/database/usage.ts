@@ -53,18 +53,18 @@ const ADD_USAGE = `
   WHERE job_id = ?1 AND date = ?2 AND model = ?3`;
 
 /**
- * SQL: the sum of a column over a group, null when it is unknown in every row. `total()` returns a
+ * SQL: the sum of a column over a group, under its name, null when it is unknown in every row. `total()` returns a
  * floating-point number, which does not overflow and always fits a JavaScript number, unlike
  * integers beyond 2^53.
  */
 export function sumOf(column: string): string {
-  return `iif(count(${column}) = 0, NULL, total(${column}))`;
+  return `iif(count(${column}) = 0, NULL, total(${column})) AS ${column}`;
 }
 
 const COSTS = query(
-  `SELECT family, total(cost_usd) AS costUsd FROM job_details CROSS JOIN simulation_runs USING (job_id, model)
+  `SELECT family, total(cost_usd) FROM job_details CROSS JOIN simulation_runs USING (job_id, model)
    WHERE job_id = ? AND date < ? GROUP BY family`,
-  { family: text, costUsd: real },
+  [text, real],
 );
 
 /** What each family of a job has cost before a date, in dollars; 0 when nothing is known. */
@@ -73,7 +73,7 @@ export function costsBefore(
   jobId: string,
   date: CalendarDate,
 ): Map<string, number> {
-  return new Map(COSTS.all(reader, jobId, date).map(({ family, costUsd }) => [family, costUsd]));
+  return new Map(COSTS.all(reader, jobId, date));
 }
 
 const COST_ON_DATE = query(

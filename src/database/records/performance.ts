@@ -26,6 +26,7 @@ import {
 import type { LoggedCall } from '../decisions.ts';
 import { sumOf } from '../usage.ts';
 import { staleAmong } from '../stale.ts';
+import { modelsOfJob } from '../jobs.ts';
 import { namedModels, newestRun } from './models.ts';
 
 /** An active model-day, with the date and the session that it started from. */
@@ -72,13 +73,9 @@ export function dailyReturns(reader: Reader, model: string, window: JobWindow) {
   return days.map((day) => ({ ...dayOf(model, day), dailyReturn: day[6] }));
 }
 
-const MODELS_OF_JOB = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model', [
-  text,
-]);
-
 /** The models of which model-days may match the filters, by name. */
 export function modelsIn(reader: Reader, { jobId }: JobWindow): Iterable<string> {
-  return jobId === undefined ? modelsWithSessions(reader) : MODELS_OF_JOB.all(reader, jobId).flat();
+  return jobId === undefined ? modelsWithSessions(reader) : modelsOfJob(reader, jobId);
 }
 
 const LEDGER = query(
@@ -170,10 +167,9 @@ function addRow(
 }
 
 const USAGE = query(
-  `SELECT total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')} AS prompt_tokens,
-     ${sumOf('completion_tokens')} AS completion_tokens, ${sumOf('cached_tokens')} AS cached_tokens,
-     ${sumOf('reasoning_tokens')} AS reasoning_tokens, count(*) - count(cost_usd) AS model_days_without_cost,
-     ${sumOf('cost_usd')} AS cost_usd
+  `SELECT total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')},
+     ${sumOf('completion_tokens')}, ${sumOf('cached_tokens')}, ${sumOf('reasoning_tokens')},
+     count(*) - count(cost_usd) AS model_days_without_cost, ${sumOf('cost_usd')}
    FROM json_each(?) AS chosen JOIN trading_sessions ON session_id = chosen.value
      JOIN job_details USING (job_id, date, model)`,
   {

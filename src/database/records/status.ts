@@ -9,24 +9,22 @@ import { type JobStatus, skipReasons } from '../../basics/domain.ts';
 const MODEL_DAYS_OF_JOB = `json_array_length(dates)
   * (SELECT count(*) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id)`;
 
+const IS_SKIPPED = `status = 'skipped' AND error <> '${skipReasons.cancelled}'`;
+const IS_DONE = `status = 'completed' OR (${IS_SKIPPED})`;
+const LACKS_COST = 'steps > 0 AND cost_usd IS NULL';
+
 /**
  * In one pass. Skipped model-days count as done, except those skipped by a cancellation; the cost
  * is of all, failed ones too.
  */
-function sumsOf(jobId: string): string {
-  return `
-  (SELECT (SELECT ${MODEL_DAYS_OF_JOB} FROM jobs WHERE job_id = ${jobId}) AS total,
+const SUMS = `
+  (SELECT (SELECT ${MODEL_DAYS_OF_JOB} FROM jobs WHERE job_id = ?1) AS total,
       count(*) FILTER (WHERE ${IS_DONE}) AS completed,
       count(*) FILTER (WHERE status = 'failed') AS failed,
       count(*) FILTER (WHERE ${IS_SKIPPED}) AS skipped,
-      ${sumOf('cost_usd')} AS cost_usd,
+      ${sumOf('cost_usd')},
       count(*) FILTER (WHERE ${LACKS_COST}) AS without_cost
-    FROM job_details WHERE job_id = ${jobId}) AS sums`;
-}
-
-const IS_SKIPPED = `status = 'skipped' AND error <> '${skipReasons.cancelled}'`;
-const IS_DONE = `status = 'completed' OR (${IS_SKIPPED})`;
-const LACKS_COST = 'steps > 0 AND cost_usd IS NULL';
+    FROM job_details WHERE job_id = ?1) AS sums`;
 
 const TOTAL = query(`SELECT ${MODEL_DAYS_OF_JOB} FROM jobs WHERE job_id = ?`, [integer]);
 
@@ -115,7 +113,7 @@ export function* modelDaysOf(reader: Reader, jobId: string): Generator<string> {
 const STATUS = query(
   `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ...COURSE])} AS json, warnings,
      agent_config AS agentConfig, replace_existing AS replaceExisting
-   FROM jobs, ${sumsOf('?1')} WHERE job_id = ?1`,
+   FROM jobs, ${SUMS} WHERE job_id = ?1`,
   { json: text, warnings: orNull(text), agentConfig: text, replaceExisting: flag },
 );
 
@@ -170,7 +168,7 @@ const LISTED = query(
     ...COURSE,
     MOST_FREQUENT_ERROR,
   ])} AS json, warnings
-   FROM jobs, ${sumsOf('?1')} WHERE job_id = ?1`,
+   FROM jobs, ${SUMS} WHERE job_id = ?1`,
   { json: text, warnings: orNull(text) },
 );
 

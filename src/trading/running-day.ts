@@ -55,31 +55,20 @@ export function knownMarket({
 }
 
 /** A day in the morning: splits applied, dividends paid, nothing called yet. */
-export function beginPlay(
-  terms: Terms,
-  start: Pick<Start, 'startDate' | 'startPortfolio' | 'morning' | 'startNote' | 'startUnfilled'>,
-): Play {
+export function beginPlay(terms: Terms, start: Start): Play {
   const { startDate, startPortfolio, morning } = start;
-  const { market, universe, news, costs, offered, hasNotes, wording = WORDING } = terms;
-  const { isOpenHidden = false, limits = null, decider = null } = terms;
-  const { members = [], documents = null } = terms;
+  const { market, universe, offered, hasNotes, members = [], documents = null } = terms;
   const held = startPortfolio.holdings.keys();
   const before = startDate === null ? [] : membersOn(members, startDate);
   const actions: Action[] = [];
   const placed: Placed[] = [];
   const play: Play = {
+    wording: WORDING,
+    ...terms,
     market: knownMarket(terms),
     exchange: market,
-    universe,
-    news,
     documents: documents && openDocuments(documents, { market, universe, held, offered }),
-    costs,
-    isOpenHidden,
-    limits,
-    decider,
     confidence: null,
-    offered,
-    wording,
     actions,
     placed,
     expected: startPortfolio,

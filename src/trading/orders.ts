@@ -40,18 +40,14 @@ export function takeOrder(
   side: Side,
   { symbol, amount }: { symbol: string; amount: number },
 ): Reply {
-  const { universe, market, portfolio, costs = NO_COSTS, isOpenHidden = false } = day;
+  const { universe, portfolio, costs = NO_COSTS, isOpenHidden = false } = day;
   const { placed = [], expected: before = portfolio } = day;
   if (side === 'buy' && !universe.has(symbol))
     return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
   const held = quantityOf(portfolio, symbol);
   if (side === 'sell' && held === 0) return { refusal: `Cannot sell ${symbol}: none is held.` };
-  const { open, previousClose } = market.quote(symbol);
-  const price = isOpenHidden ? previousClose : open;
-  if (price === null) {
-    const missing = isOpenHidden ? 'no previous close' : `no price on ${market.date}`;
-    return { refusal: `Cannot ${side} ${symbol}: it has ${missing}.` };
-  }
+  const price = decidingPrice(day, symbol);
+  if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${lackOfPrice(day)}` };
   const leaving = placed
     .filter((order) => order.side === 'sell' && order.symbol === symbol)
     .reduce((sum, order) => sum + order.amount, 0);
@@ -92,6 +88,25 @@ export function takeOrder(
   };
 }
 
+/** The price by which a model decides; null without one. */
+export function decidingPrice({ market, isOpenHidden }: TradingDay, symbol: string): Money | null {
+  const { open, previousClose } = market.quote(symbol);
+  return isOpenHidden ? previousClose : open;
+}
+
+/** Why nothing can be ordered of a symbol without that price. */
+export function lackOfPrice({ market, isOpenHidden }: TradingDay): string {
+  return `it has ${isOpenHidden ? 'no previous close' : `no price on ${market.date}`}.`;
+}
+
+/** The value of a portfolio in the session, however large. */
+export function exactValueOf({ cash, holdings }: Portfolio, market: Market): bigint {
+  let value = BigInt(cash);
+  for (const [symbol, quantity] of holdings)
+    value += BigInt(quantity) * BigInt(market.mark(symbol));
+  return value;
+}
+
 interface Wanted extends Placed {
   /** The price by which the model decides, at which weights are measured, and that of the fill. */
   decidingPrice: Money;
@@ -111,9 +126,7 @@ function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): strin
     return `This is order ${orders + 1}, and the limit is ${maxOrders} a day.`;
   if (side === 'sell' || (maxWeight == null && minCash == null)) return null;
   const [price, cash] = [BigInt(decidingPrice), BigInt(before.cash)];
-  let value = cash;
-  for (const [name, quantity] of before.holdings)
-    value += BigInt(quantity) * BigInt(name === symbol ? decidingPrice : market.mark(name));
+  const value = exactValueOf(before, market);
   const held = BigInt(quantityOf(before, symbol));
   const most = [
     BigInt(affordable(before.cash, wanted.price, costs)),

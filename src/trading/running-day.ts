@@ -1,13 +1,15 @@
 import { WORDING } from '../agent/prompt.ts';
+import type { AgentConfiguration } from '../basics/configuration-schema.ts';
+import type { Entry } from '../basics/entry.ts';
 import { membersOn } from '../basics/members.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
-import type { Decider } from './decision.ts';
+import { type Decider, deciderOf } from './decision.ts';
 import { type Counted, openDocuments } from './documents.ts';
 import type { NewsSearch } from './news.ts';
-import { fillOrders, unfilledInWords } from './orders.ts';
-import { toDollars } from '../basics/money.ts';
+import { fillOrders, orderTermsOf, unfilledInWords } from './orders.ts';
+import { fromDollars, toDollars } from '../basics/money.ts';
 import { type Action, assertSound, type Portfolio } from './portfolio.ts';
 import type { Start } from './start.ts';
 import { runTool, type ToolResult } from './tools.ts';
@@ -44,6 +46,18 @@ export interface Terms
   /** None without. */
   documents?: Counted | null;
   decider?: Decider | null;
+}
+
+/** What a job and an entry say of every day of a run, live and when it is played again. */
+export function dayTermsOf(agentConfig: AgentConfiguration, entry: Entry, run: string) {
+  return {
+    ...orderTermsOf(agentConfig),
+    initialCash: fromDollars(agentConfig.initial_cash),
+    paysDividends: agentConfig.dividends,
+    offered: entry.tools,
+    hasNotes: entry.notes,
+    decider: deciderOf(entry, run),
+  };
 }
 
 /** A market as the models of a day know it. */

@@ -33,12 +33,17 @@ import {
 import { wordsOf } from '../agent/prompt.ts';
 import { decisionsOf, storedDecisions } from '../database/decisions.ts';
 import { marksIn } from '../database/evidence.ts';
-import { fromDollars } from '../basics/money.ts';
 import type { Brief } from '../wire/protocol.ts';
 import { gatherEvidence, positionsOf } from '../trading/commit.ts';
 import { startFrom } from '../trading/start.ts';
-import { beginPlay, callTool, endOfDay, knownMarket, type Play } from '../trading/running-day.ts';
-import { orderTermsOf } from '../trading/orders.ts';
+import {
+  beginPlay,
+  callTool,
+  dayTermsOf,
+  endOfDay,
+  knownMarket,
+  type Play,
+} from '../trading/running-day.ts';
 import {
   firstMessagesIn,
   isFills,
@@ -46,7 +51,7 @@ import {
   resultMessage,
   stepsIn,
 } from '../trading/reasoning-log.ts';
-import { decide, type Decided, deciderOf, isDecision } from '../trading/decision.ts';
+import { decide, type Decided, isDecision } from '../trading/decision.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { briefOf } from '../trading/trading-day.ts';
 
@@ -129,27 +134,17 @@ function begin(
   market: Market,
 ) {
   const { agentConfig, universe, entry, wording } = terms;
-  const initialCash = fromDollars(agentConfig.initial_cash);
-  const orders = orderTermsOf(agentConfig);
-  const start = startFrom(past, {
-    market: knownMarket({ market, ...orders }),
-    initialCash,
-    paysDividends: agentConfig.dividends,
-  });
-  const news = entry.tools.includes(NEWS) ? notSearched : null;
-  const decider = deciderOf(entry, model);
   const own = {
-    hasNotes: entry.notes,
-    offered: entry.tools,
+    ...dayTermsOf(agentConfig, entry, model),
+    market,
+    universe,
     wording,
-    decider,
     documents: documents === null ? null : { counts: JSON.parse(documents), session: sessionId },
+    news: entry.tools.includes('search_news') ? notSearched : null,
   };
-  const play = beginPlay({ market, universe, news, ...orders, ...own }, start);
-  return { start, play };
+  const start = startFrom(past, { ...own, market: knownMarket(own) });
+  return { start, play: beginPlay(own, start) };
 }
-
-const NEWS = 'search_news';
 
 /** News results come only from the record. */
 async function notSearched(): Promise<never> {

@@ -212,7 +212,7 @@ function loadQuotes(
 }
 
 /** New shares per old share over the splits after a date. */
-function ratioOf(splits: readonly Split[], after: CalendarDate): number {
+export function ratioOf(splits: readonly Split[], after: CalendarDate): number {
   return splits.reduce(
     (ratio, { date, numerator, denominator }) =>
       date > after ? ratio * (numerator / denominator) : ratio,

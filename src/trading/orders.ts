@@ -156,12 +156,6 @@ function atMost(shares: bigint): string {
   return `at most ${shares} share${shares === 1n ? '' : 's'} can be bought`;
 }
 
-/** What became of the orders that a day placed. */
-interface Fills {
-  actions: Action[];
-  unfilled: Unfilled[];
-}
-
 /**
  * Fills orders at the open: all sales in the order in which they were placed, then all purchases. A
  * purchase that cash does not cover fills for as many shares as it pays.
@@ -170,8 +164,9 @@ export function fillOrders(
   start: Portfolio,
   placed: readonly Placed[],
   { market, costs }: { market: Market; costs: TradingCosts },
-): Fills {
-  const fills: Fills = { actions: [], unfilled: [] };
+) {
+  const actions: Action[] = [];
+  const unfilled: Unfilled[] = [];
   let portfolio = start;
   for (const { side, symbol, amount } of bySide(placed)) {
     const { open } = market.quote(symbol);
@@ -187,15 +182,15 @@ export function fillOrders(
         : (side === 'buy' ? buy : sell)(portfolio, order).portfolio;
     if (after !== undefined) {
       portfolio = after;
-      fills.actions.push({ actionType: side, ...order, portfolio });
+      actions.push({ actionType: side, ...order, portfolio });
     }
     const filled = after === undefined ? 0 : shares;
     if (filled === amount) continue;
     const reason = price === null ? `it has no price on ${market.date}` : 'not enough cash';
     const told = price === null ? null : toDollars(price);
-    fills.unfilled.push({ side, symbol, amount, filled, price: told, reason });
+    unfilled.push({ side, symbol, amount, filled, price: told, reason });
   }
-  return fills;
+  return { actions, unfilled };
 }
 
 /** `Bought 10 of 12 AAPL at 231.02: not enough cash`. */

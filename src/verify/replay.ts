@@ -95,7 +95,7 @@ async function replayModelDay(
     const conversation = record.conversation.filter((message) => !isFills(message));
     compareFirstMessages(firstMessagesIn(conversation), messages, comparison);
     const steps = stepsIn(conversation);
-    const { fromOutside, decided } = await answerAgain({ record, steps, play, comparison });
+    const { fromOutside, decided } = await answerAgain({ conversation, steps, play, comparison });
     day.fromOutside = fromOutside;
     const end = endOfDay(play);
     const { actions, portfolio } = end;
@@ -152,7 +152,7 @@ async function notSearched(): Promise<never> {
 }
 
 interface Answering {
-  record: DayRecord;
+  conversation: DayRecord['conversation'];
   steps: readonly RecordedStep[];
   play: Play;
   comparison: Comparison;
@@ -162,10 +162,8 @@ interface Answering {
  * Runs the tool calls of all recorded answers. Returns how many results were taken from the record,
  * and what the last answer decided.
  */
-async function answerAgain({ record, steps, play, comparison }: Answering) {
-  const results = record.conversation.filter(
-    (message) => message.role === 'tool' && !isFills(message),
-  );
+async function answerAgain({ conversation, steps, play, comparison }: Answering) {
+  const results = conversation.filter(({ role }) => role === 'tool');
   let next = 0;
   let fromOutside = 0;
   let decided: Decided | null = null;

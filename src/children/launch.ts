@@ -67,10 +67,11 @@ function watchChild({ child, launcher }: Started, options: WatchOptions): Watche
 
 function watchProcess(
   child: ChildProcess,
-  { channel, memoryMb, quietMs }: WatchOptions,
+  options: WatchOptions,
   stderr: () => string,
 ): WatchedChild {
-  const endWatch = watchStatus(child, { channel, memoryMb, quietMs });
+  const { channel } = options;
+  const endWatch = watchStatus(child, options);
   const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
     const how = killedBy ?? `exit code ${code}`;
     // When memory is short, the kernel kills; any other end of a child that has sent a message is
@@ -151,7 +152,7 @@ const AT_WORK = /^State:\s+[RD]/m;
  */
 function watchStatus(
   { pid }: ChildProcess,
-  { channel, memoryMb, quietMs }: Omit<WatchOptions, 'hide'>,
+  { channel, memoryMb, quietMs }: WatchOptions,
 ): () => void {
   let timer: NodeJS.Timeout;
   let signs: string | undefined;

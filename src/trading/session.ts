@@ -23,7 +23,7 @@ import { cutText } from '../basics/text.ts';
 import { type Beginning, beginSession, type SessionContext, type StartTerms } from './start.ts';
 import { gatherEvidence, positionsOf } from './commit.ts';
 import { costOf, type TokenPrices } from './answer-cost.ts';
-import { decide, isDecision } from './decision.ts';
+import { decidedBy } from './decision.ts';
 import {
   beginPlay,
   callTool,
@@ -228,9 +228,7 @@ async function takeAnswer(
   recorded?: RecordedStep,
 ): Promise<ToolResults> {
   state.steps += 1;
-  const decided = isDecision(state.play.decider, said)
-    ? decide(state.play.decider, said, state.steps === 1)
-    : null;
+  const decided = decidedBy(state.play.decider, said, state.steps === 1);
   const { again, end: outcome = null } = decided ?? {};
   const answer = recorded === undefined && decided ? { ...said, toolCalls: decided.calls } : said;
   if (recorded === undefined)

@@ -51,7 +51,7 @@ import {
   resultMessage,
   stepsIn,
 } from '../trading/reasoning-log.ts';
-import { decide, type Decided, isDecision } from '../trading/decision.ts';
+import { type Decided, decidedBy } from '../trading/decision.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { briefOf } from '../trading/trading-day.ts';
 
@@ -168,7 +168,7 @@ async function answerAgain({ conversation, steps, play, comparison }: Answering)
   let fromOutside = 0;
   let decided: Decided | null = null;
   for (const [index, { answer }] of steps.entries()) {
-    decided = isDecision(play.decider, answer) ? decide(play.decider, answer, index === 0) : null;
+    decided = decidedBy(play.decider, answer, index === 0);
     if (decided !== null)
       comparison.compare(`step ${index + 1}`, {
         kind: 'answers',

@@ -47,7 +47,8 @@ export function createAgentDays(url: () => string) {
         call: (name, args) =>
           line.run(async () => {
             calls += 1;
-            if (calls > maxToolCalls) return beyond(calls, maxToolCalls);
+            const error = `This is call ${calls}, and the limit is ${maxToolCalls} a day.`;
+            if (calls > maxToolCalls) return JSON.stringify({ error });
             const call = { id: `call-${calls}`, name, arguments: JSON.stringify(args) };
             const content = await session.call(call);
             if (content === null) throw decided();
@@ -84,10 +85,6 @@ export function createAgentDays(url: () => string) {
 
 function decided(): ServiceError {
   return new ServiceError('day_decided', 'This day has been decided');
-}
-
-function beyond(calls: number, most: number): string {
-  return JSON.stringify({ error: `This is call ${calls}, and the limit is ${most} a day.` });
 }
 
 /** Runs work one after another, until it is closed. */

@@ -170,25 +170,23 @@ export function fillOrders(
   let portfolio = start;
   for (const { side, symbol, amount } of bySide(placed)) {
     const { open } = market.quote(symbol);
-    const price = open === null ? null : fillPrice(open, side, costs);
-    const shares =
-      price === null || side === 'sell'
-        ? amount
-        : Math.min(amount, affordable(portfolio.cash, price, costs));
-    const order = { symbol, amount: shares, price: price ?? money(0), costs };
-    const after =
-      price === null || shares === 0
-        ? undefined
-        : (side === 'buy' ? buy : sell)(portfolio, order).portfolio;
+    if (open === null) {
+      const reason = `it has no price on ${market.date}`;
+      unfilled.push({ side, symbol, amount, filled: 0, price: null, reason });
+      continue;
+    }
+    const price = fillPrice(open, side, costs);
+    const most = side === 'sell' ? amount : affordable(portfolio.cash, price, costs);
+    const shares = Math.min(amount, most);
+    const order = { symbol, amount: shares, price, costs };
+    const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, order);
     if (after !== undefined) {
       portfolio = after;
       actions.push({ actionType: side, ...order, portfolio });
     }
     const filled = after === undefined ? 0 : shares;
-    if (filled === amount) continue;
-    const reason = price === null ? `it has no price on ${market.date}` : 'not enough cash';
-    const told = price === null ? null : toDollars(price);
-    unfilled.push({ side, symbol, amount, filled, price: told, reason });
+    const told = { price: toDollars(price), reason: 'not enough cash' };
+    if (filled < amount) unfilled.push({ side, symbol, amount, filled, ...told });
   }
   return { actions, unfilled };
 }

@@ -28,7 +28,7 @@ import {
   faultOf,
   readRecord,
   symbolsOf,
-  type Terms,
+  type TermsReader,
 } from './record.ts';
 import { wordsOf } from '../agent/prompt.ts';
 import { decisionsOf, storedDecisions } from '../database/decisions.ts';
@@ -71,7 +71,7 @@ interface ReplayContext {
   firstMessagesOf: FirstMessagesOf;
   /** The prices of its date as of its morning, which the models of a job share. */
   marketOf(record: DayRecord): Market;
-  termsOf: (session: ReplayedSession) => Terms;
+  termsOf: TermsReader;
 }
 
 /**

@@ -308,24 +308,22 @@ function writeEnd(state: State, outcome: Outcome): void {
   if (outcome.status === 'failed')
     return endModelDay(database, modelDay, { ...outcome, completedAt });
   const commitWrite = numberedWrite(database);
-  const prices = { reader: database, write: commitWrite };
+  const atCommit = { reader: database, write: commitWrite };
   const { actions, portfolio, unfilled, fills } = endOfDay(play);
   const messages: LogMessage[] =
     fills === null ? [] : [{ role: 'tool', toolName: FILLS, content: fills }];
   appendMessages(database, sessionId, { firstIndex, messages, timestamp: completedAt });
   const totalMessages = firstIndex + messages.length;
-  const evidence = gatherEvidence(prices, { ...state, actions });
+  const evidence = gatherEvidence(atCommit, { ...state, actions });
   const positions = positionsOf({ ...state, actions, portfolio }, marksIn(evidence));
-  const toolUsage = [...play.toolUsage.values()];
-  const { summary } = outcome;
   commitSession(
     database,
     { ...modelDay, sessionId, steps, totalMessages },
     {
       positions,
       evidence,
-      toolUsage,
-      summary,
+      toolUsage: [...play.toolUsage.values()],
+      summary: outcome.summary,
       note: play.ownNote,
       confidence: play.confidence,
       documents: play.documents,

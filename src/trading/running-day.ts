@@ -5,7 +5,7 @@ import { membersOn } from '../basics/members.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
-import { type Decider, deciderOf } from './decision.ts';
+import { deciderOf } from './decision.ts';
 import { type Counted, openDocuments } from './documents.ts';
 import type { NewsSearch } from './news.ts';
 import { fillOrders, orderTermsOf, unfilledInWords } from './orders.ts';
@@ -39,13 +39,12 @@ export interface Play extends TradingDay {
 
 export interface Terms
   extends OrderTerms,
-    Pick<TradingDay, 'market' | 'universe' | 'offered' | 'wording'> {
+    Pick<TradingDay, 'market' | 'universe' | 'offered' | 'wording' | 'decider'> {
   news: NewsSearch | null;
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
   /** None without. */
   documents?: Counted | null;
-  decider?: Decider | null;
 }
 
 /** What a job and an entry say of every day of a run, live and when it is played again. */

@@ -35,14 +35,6 @@ export interface JobRequest {
   universe: string | null;
 }
 
-/** The created job as the response to a trigger shows it. */
-export interface SubmittedJob {
-  jobId: string;
-  totalModelDays: number;
-  message: string;
-  warnings: string[];
-}
-
 /** A run and what it asks, which is stored with it. */
 interface ResolvedRun extends ModelRun {
   entry: Entry;

@@ -13,7 +13,7 @@ import { ServiceError } from '../basics/domain.ts';
 import { logUnexpected } from '../basics/log.ts';
 import type { WorkerContext } from './active-job.ts';
 import { cancelJob } from './cancel.ts';
-import { type JobRequest, planJob, type SubmittedJob } from './plan.ts';
+import { type JobRequest, planJob } from './plan.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { noteRestart } from '../database/model-days.ts';
@@ -160,15 +160,14 @@ export function createJobs(context: WorkerContext) {
   };
 }
 
+/** The created job as the response to a trigger shows it. */
+type SubmittedJob = ReturnType<typeof create>;
+
 /**
  * The trigger's rules in order; within the caller's transaction, so that no other job is created
  * meanwhile.
  */
-function create(
-  context: WorkerContext,
-  request: JobRequest,
-  idempotencyKey: string | undefined,
-): SubmittedJob {
+function create(context: WorkerContext, request: JobRequest, idempotencyKey: string | undefined) {
   const { database, clock, settings } = context;
   const plan = planJob(context, request);
   const other = unfinishedJobId(database);

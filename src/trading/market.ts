@@ -97,7 +97,7 @@ export function openMarket(
     knownMark,
     bar(symbol, day) {
       const bar = barOn(prices, date, { symbol, date: day });
-      return bar === undefined ? null : (adjusted([bar])[0] ?? null);
+      return adjusted(bar ? [bar] : [])[0] ?? null;
     },
     bars: (symbol, count) => adjusted(lastBars(prices, date, { symbol, count })),
   };

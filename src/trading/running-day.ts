@@ -62,7 +62,7 @@ export function dayTermsOf(agentConfig: AgentConfiguration, entry: Entry, run: s
 /** A market as the models of a day know it. */
 export function knownMarket({
   market,
-  isOpenHidden = false,
+  isOpenHidden,
 }: Pick<Terms, 'market' | 'isOpenHidden'>): Market {
   return isOpenHidden ? beforeOpen(market) : market;
 }

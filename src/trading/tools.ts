@@ -265,7 +265,7 @@ function evaluate(expression: string): Reply {
 async function searchNews({ news }: TradingDay, query: string): Promise<Reply> {
   assert(news, 'a day without news does not offer the tool');
   const found = await news(query);
-  return found.refusal === undefined ? { result: { ...found } } : { refusal: found.refusal };
+  return found.refusal === undefined ? { result: { ...found } } : found;
 }
 
 /** A row of the table, which accepts only what the tool's own schema does. */

@@ -63,7 +63,7 @@ function mayHaveCost({ kind, price_per_million_tokens: prices }: Entry): boolean
 }
 
 /** A sentence for each limit that cannot be enforced because its model's tokens have no price. */
-export function costWarnings({ entries }: { entries: ReadonlyMap<string, Entry> }): string[] {
+export function costWarnings({ entries }: Pick<ActiveJob, 'entries'>): string[] {
   const unpriced = [...entries.values()].filter(
     (entry) => entry.max_cost_usd !== null && !mayHaveCost(entry),
   );

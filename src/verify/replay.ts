@@ -98,12 +98,10 @@ async function replayModelDay(
     const { fromOutside, decided } = await answerAgain({ conversation, steps, play, comparison });
     day.fromOutside = fromOutside;
     const end = endOfDay(play);
-    const { actions, portfolio } = end;
     const { exchange: market, toolUsage, ownNote: note } = play;
     const atCommit = { reader, write: record.session.commitWrite };
-    const evidence = gatherEvidence(atCommit, { ...start, market, actions });
-    const ledger = { actions, portfolio, startValue: start.startValue };
-    const positions = positionsOf(ledger, marksIn(evidence));
+    const evidence = gatherEvidence(atCommit, { ...start, ...end, market });
+    const positions = positionsOf({ ...start, ...end }, marksIn(evidence));
     // The books that it would be committed with.
     const books = {
       positions,

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
-import type { Clock } from './basics/calendar.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { riskFreeRateOf, storeRiskFreeRate } from './database/state.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
@@ -10,29 +9,21 @@ import { interfaceDescription } from './http/interface-description.ts';
 import type { HttpLimits } from './http/limits.ts';
 import type { BuiltPages } from './http/pages.ts';
 import { createHttpServer } from './http/server.ts';
+import type { WorkerContext } from './jobs/active-job.ts';
 import { createJobs } from './jobs/queue.ts';
 import { createAgentDays } from './trading/agent-days.ts';
-import type { Log } from './basics/log.ts';
-import type { Settings } from './basics/settings.ts';
-import { type WorkerLimits, workerLimits } from './children/places.ts';
+import { workerLimits } from './children/places.ts';
 import { startChildBy } from './children/launcher.ts';
-import type { StartChild } from './children/process.ts';
 
-export interface ServiceOptions {
-  settings: Settings;
-  log: Log;
-  clock: Clock;
-  /** The program of the child processes: the agent as JavaScript text. Read when a child starts. */
-  readonly agentProgram: string;
-  /** How a child is started; tests of jobs run the agent in their own process. */
-  startChild?: StartChild;
+/** The agent's program is read when a child starts. */
+export interface ServiceOptions
+  extends Readonly<Pick<WorkerContext, 'settings' | 'log' | 'clock' | 'agentProgram'>>,
+    Partial<Pick<WorkerContext, 'startChild' | 'limits' | 'environment'>> {
   /** Empty means that every client may do everything. */
   accessTokens: readonly AccessToken[];
   /** The built files of the pages. */
   pages: BuiltPages;
   httpLimits?: HttpLimits;
-  limits?: WorkerLimits;
-  environment?: NodeJS.ProcessEnv;
 }
 
 /** A service that answers requests. */

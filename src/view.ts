@@ -1,30 +1,21 @@
-import type { Clock } from './basics/calendar.ts';
 import { riskFreeRateOf } from './database/state.ts';
 import { modeOfJobs } from './database/jobs.ts';
 import { hasManifest } from './database/manifest.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
 import { openView } from './database/view.ts';
-import type { AccessToken } from './http/access.ts';
 import { interfaceDescription } from './http/interface-description.ts';
-import type { BuiltPages } from './http/pages.ts';
 import { createHttpServer } from './http/server.ts';
 import { asObject, tryParse } from './basics/json.ts';
-import type { Log } from './basics/log.ts';
-import { listen, type Service } from './service.ts';
-import type { ServedSettings, Settings } from './basics/settings.ts';
+import { listen, type Service, type ServiceOptions } from './service.ts';
+import type { ServedSettings } from './basics/settings.ts';
 
 /** What a view needs. */
-export interface ViewOptions {
+export interface ViewOptions
+  extends Pick<ServiceOptions, 'settings' | 'log' | 'clock' | 'accessTokens' | 'pages'> {
   /** The file to read. */
   path: string;
   /** What the file is called where people read it. */
   name: string;
-  settings: Settings;
-  log: Log;
-  clock: Clock;
-  /** Empty means that every client may read everything. */
-  accessTokens: readonly AccessToken[];
-  pages: BuiltPages;
 }
 
 /** A service that shows a file, with the mode that made it. */

@@ -65,29 +65,13 @@ interface ChannelOptions {
   onSettled: (signal: NodeJS.Signals) => void;
 }
 
-export interface Channel {
-  send(message: Start | PastMessage): void;
-  /** Settles the outcome, unless it is settled; the child gets the signal, KILL by default. */
-  end(result: ProcessOutcome, signal?: NodeJS.Signals): void;
-  /** The same for a failure of the model-day; the child gets TERM by default. */
-  fail(error: string, signal?: NodeJS.Signals): void;
-  /** The same for an end that the machine caused. */
-  lose(error: string): void;
-  hasSpoken(): boolean;
-  /**
-   * Resolves when every line so far has been handled, or when the outcome is certain without them.
-   * Never rejects.
-   */
-  heard(): Promise<unknown>;
-  /** The only outcome: the first reason wins. Rejects only with what `onMessage` threw. */
-  outcome: Promise<ProcessOutcome>;
-}
+export type Channel = ReturnType<typeof openChannel>;
 
 /** Opens the channel over the child's stdin and stdout. */
 export function openChannel(
   { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
   { onMessage, describeForeign, onSettled }: ChannelOptions,
-): Channel {
+) {
   const { promise: outcome, resolve, reject } = Promise.withResolvers<ProcessOutcome>();
   outcome.catch(() => {}); // handled later, when the process has exited
   let isSettled = false;
@@ -126,11 +110,19 @@ export function openChannel(
   stdin?.on('error', () => {}); // a child that has exited is noticed by its exit
   return {
     send,
+    /** Settles the outcome, unless it is settled; the child gets the signal, KILL by default. */
     end,
+    /** The same for a failure of the model-day; the child gets TERM by default. */
     fail,
-    lose: (error) => end({ status: 'lost', hasSpoken, error }),
+    /** The same for an end that the machine caused. */
+    lose: (error: string) => end({ status: 'lost', hasSpoken, error }),
     hasSpoken: () => hasSpoken,
+    /**
+     * Resolves when every line so far has been handled, or when the outcome is certain without
+     * them. Never rejects.
+     */
     heard: () => Promise.race([lines.handled(), outcome.catch(() => {})]),
+    /** The only outcome: the first reason wins. Rejects only with what `onMessage` threw. */
     outcome,
   };
 }

@@ -1,4 +1,4 @@
-import { secretHider, type Hide } from '../basics/secrets.ts';
+import { secretHider } from '../basics/secrets.ts';
 import { count } from '../basics/sentences.ts';
 import { type ProcessOutcome, type MessageHandler, openChannel, type Channel } from './channel.ts';
 import { inShortTurn } from './turns.ts';
@@ -36,41 +36,35 @@ interface WatchedChild {
   end(signal: NodeJS.Signals): void;
   /** What a launcher has said so far, to be added to a reason; else empty. */
   said(): string;
-  /** The end of what was written to stderr. */
-  stderr(): string;
   /** Resolves when the process has exited, or cannot be ended, with its outcome settled. */
   ended: Promise<void>;
 }
 
 interface WatchOptions {
   channel: Channel;
+  /** The end of what was written to stderr so far. */
+  stderr: () => string;
   /** What a child of this machine may use in all. */
   memoryMb: number;
   /** How long a child of this machine may do nothing before its first message. */
   quietMs: number;
-  /** Hides the model's key and other secrets, which no error repeats. */
-  hide: Hide;
 }
 
 /** Watches a child until its end, and settles the outcome if the child has not. */
 function watchChild({ child, launcher }: Started, options: WatchOptions): WatchedChild {
-  const { channel, hide } = options;
-  const stderr = readStderr(child, channel.fail, hide);
+  const { channel } = options;
   child.on('error', (error) => {
     const isOfLauncher = launcher !== null && !isShortage(error);
     channel.end(isOfLauncher ? outcomeOfError(launcher.name, error) : outcomeOfStart(error));
   });
   return launcher === null
-    ? watchProcess(child, options, stderr)
-    : watchLauncher(child, { ...launcher, channel, stderr });
+    ? watchProcess(child, options)
+    : watchLauncher(child, { ...launcher, ...options });
 }
 
-function watchProcess(
-  child: ChildProcess,
-  { channel, memoryMb, quietMs }: WatchOptions,
-  stderr: () => string,
-): WatchedChild {
-  const endWatch = watchStatus(child, { channel, memoryMb, quietMs });
+function watchProcess(child: ChildProcess, options: WatchOptions): WatchedChild {
+  const { channel } = options;
+  const endWatch = watchStatus(child, options);
   const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
     const how = killedBy ?? `exit code ${code}`;
     // When memory is short, the kernel kills; any other end of a child that has sent a message is
@@ -81,14 +75,13 @@ function watchProcess(
   return {
     end: (signal) => endProcess(child, signal),
     said: () => '',
-    stderr,
     ended: endOf(child, channel, conclude).finally(endWatch),
   };
 }
 
 function watchLauncher(
   child: ChildProcess,
-  { name, times, channel, stderr }: Launcher & { channel: Channel; stderr: () => string },
+  { name, times, channel, stderr }: Launcher & WatchOptions,
 ): WatchedChild {
   const givenUp = Promise.withResolvers<void>();
   boundOutput(child, times);
@@ -102,7 +95,6 @@ function watchLauncher(
   return {
     end: () => endLauncher(child, times, givenUp.resolve),
     said: () => describeSaid({ name, stderr: stderr() }),
-    stderr,
     ended: Promise.race([endOf(child, channel, conclude), givenUp.promise]),
   };
 }
@@ -151,7 +143,7 @@ const AT_WORK = /^State:\s+[RD]/m;
  */
 function watchStatus(
   { pid }: ChildProcess,
-  { channel, memoryMb, quietMs }: Omit<WatchOptions, 'hide'>,
+  { channel, memoryMb, quietMs }: WatchOptions,
 ): () => void {
   let timer: NodeJS.Timeout;
   let signs: string | undefined;
@@ -267,13 +259,14 @@ async function run(
   const { timeoutMs, leftMs = timeoutMs, signal, onMessage, past = [] } = options;
   const { memoryMb, quietMs = QUIET_MS } = options;
   const { child, launcher } = started;
-  const hide = secretHider(secretsOf(start.model));
+  const hide = secretHider(secretsOf(start.model)); // the model's key, which no error repeats
   const channel = openChannel(child, {
     onMessage,
     ...(launcher && { describeForeign: (line) => describeForeign(launcher.name, hide(line)) }),
     onSettled: (how) => watched.end(how),
   });
-  const watched = watchChild(started, { channel, memoryMb, quietMs, hide });
+  const stderr = readStderr(child, channel.fail, hide);
+  const watched = watchChild(started, { channel, stderr, memoryMb, quietMs });
   const tooLong = () =>
     `The model-day took longer than ${count(timeoutMs / 1000, 'second')}${watched.said()}`;
   const timer = setTimeout(() => channel.fail(tooLong()), leftMs);
@@ -285,7 +278,7 @@ async function run(
   await watched.ended;
   clearTimeout(timer);
   signal.removeEventListener('abort', abort);
-  if (watched.stderr() !== '') options.onStderr?.(watched.stderr());
+  if (stderr() !== '') options.onStderr?.(stderr());
   return channel.outcome;
 }
 

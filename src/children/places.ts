@@ -27,17 +27,8 @@ export function mostSideBySide(
   return maxParallelModels ?? Math.min(MAX_RUNS, Math.max(1, carried));
 }
 
-/** Returns a place, after a child was lost or the model-day has ended. */
-export type Leave = (isLost: boolean) => void;
-
 /** The children of one job that run side by side. */
-export interface Places {
-  readonly most: number;
-  /** How many may run side by side now. */
-  readonly size: number;
-  /** Resolves when there is a place, to the function that returns it. */
-  join(): Promise<Leave>;
-}
+export type Places = ReturnType<typeof createPlaces>;
 
 /**
  * A loss halves the number of those that run. Children that ran side by side are often lost
@@ -45,7 +36,7 @@ export interface Places {
  * half, after the third a third: a machine that is always short loses few children to the question
  * whether it carries more.
  */
-export function createPlaces(most: number): Places {
+export function createPlaces(most: number) {
   const waiting: (() => void)[] = [];
   let size = most;
   let running = 0;
@@ -64,11 +55,16 @@ export function createPlaces(most: number): Places {
   };
   return {
     most,
+    /** How many may run side by side now. */
     get size() {
       return Math.floor(size);
     },
+    /**
+     * Resolves when there is a place, to the function that returns it after a child was lost or the
+     * model-day has ended.
+     */
     join() {
-      const { promise, resolve } = Promise.withResolvers<Leave>();
+      const { promise, resolve } = Promise.withResolvers<(isLost: boolean) => void>();
       waiting.push(() => resolve(leaveOf(halvings)));
       fill();
       return promise;
@@ -79,28 +75,13 @@ export function createPlaces(most: number): Places {
 /**
  * The tries of one model-day within its time limit, in which waiting for a place is not counted.
  */
-export interface Tries {
-  /** Begins a try. Returns what is left of the time limit, in milliseconds. */
-  begin(): number;
-  /**
-   * Counts a lost child. Returns why the model-day is given up, because it was killed too often or
-   * no time is left for another try; null when it is to be tried again.
-   */
-  lose(lost: Lost): string | null;
-  /**
-   * How long to wait before the next try, in milliseconds: longer after each loss in a row, and at
-   * random, because a shortage takes many children at the same moment.
-   */
-  readonly pauseMs: number;
-  /** Waits so long; returns early when the job is stopped. */
-  pause(signal: AbortSignal): Promise<void>;
-}
+export type Tries = ReturnType<typeof createTries>;
 
 export function createTries(
   limitMs: number,
   { maxResumptions, restartPauseMs }: Pick<WorkerLimits, 'maxResumptions' | 'restartPauseMs'>,
   now = () => performance.now(),
-): Tries {
+) {
   let leftMs = limitMs;
   let since = 0;
   let silent = 0;
@@ -111,11 +92,16 @@ export function createTries(
     since = now();
   };
   return {
+    /** Begins a try. Returns what is left of the time limit, in milliseconds. */
     begin() {
       since = now();
       return leftMs;
     },
-    lose({ hasSpoken, error }) {
+    /**
+     * Counts a lost child. Returns why the model-day is given up, because it was killed too often
+     * or no time is left for another try; null when it is to be tried again.
+     */
+    lose({ hasSpoken, error }: Lost) {
       spend();
       silent = hasSpoken ? 0 : silent + 1;
       killed += hasSpoken ? 1 : 0;
@@ -127,10 +113,15 @@ export function createTries(
         : `the model process did not start in ${silent === 1 ? '1 try' : `${silent} tries`}`;
       return `The machine is short of processes or memory: ${what}; the last time, ${error}. ${ADVICE}`;
     },
+    /**
+     * How long to wait before the next try, in milliseconds: longer after each loss in a row, and
+     * at random, because a shortage takes many children at the same moment.
+     */
     get pauseMs() {
       return pauseMs;
     },
-    async pause(signal) {
+    /** Waits so long; returns early when the job is stopped. */
+    async pause(signal: AbortSignal) {
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
       spend();
     },
@@ -149,30 +140,24 @@ export function shortageWarning({ hasSpoken }: Lost): string {
 }
 
 /** The worker's limits; tests have shorter ones. */
-export interface WorkerLimits {
+export type WorkerLimits = typeof workerLimits;
+
+export const workerLimits = {
   /**
    * A process that made no progress counts as an idle restart when it ran for at least this long.
    */
-  lifeCountsAfterMs: number;
+  lifeCountsAfterMs: 30_000,
   /**
    * A shorter run counts too when it ended while a child of the job had been running for this long.
    */
-  childCountsAfterMs: number;
+  childCountsAfterMs: 10_000,
   /**
    * How often a model-day is resumed, from the end of its reasoning log, after the system killed
    * its child.
    */
-  maxResumptions: number;
-  /** The pause before a lost child is restarted; it doubles with each loss in a row. */
-  restartPauseMs: number;
-  /** From the start of a news search to the last byte of its response. */
-  newsSearchMs: number;
-}
-
-export const workerLimits: WorkerLimits = {
-  lifeCountsAfterMs: 30_000,
-  childCountsAfterMs: 10_000,
   maxResumptions: 5,
+  /** The pause before a lost child is restarted; it doubles with each loss in a row. */
   restartPauseMs: 500,
+  /** From the start of a news search to the last byte of its response. */
   newsSearchMs: 20_000,
 };

@@ -200,31 +200,26 @@ export interface Launcher {
  * How long a launcher may take to end. Together they stay below the time in which the service shuts
  * down (`commands/serve.ts`).
  */
-export interface LauncherTimes {
+export type LauncherTimes = typeof launcherTimes;
+
+/** The times of the service; tests have shorter ones. */
+export const launcherTimes = {
   /**
    * From the end of its stdin to TERM. The child exits at the end of stdin, and the launcher cleans
    * up behind it.
    */
-  termAfterMs: number;
+  termAfterMs: 3_000,
   /** From TERM to KILL. */
-  killAfterMs: number;
+  killAfterMs: 3_000,
   /**
    * From KILL until nothing is expected of it any more: a process that waits in the kernel cannot
    * be killed.
    */
-  giveUpAfterMs: number;
+  giveUpAfterMs: 2_000,
   /**
    * From its exit to the end of its output, which a process that it left in the background can hold
    * open.
    */
-  drainMs: number;
-}
-
-/** The times of the service; tests have shorter ones. */
-export const launcherTimes: LauncherTimes = {
-  termAfterMs: 3_000,
-  killAfterMs: 3_000,
-  giveUpAfterMs: 2_000,
   drainMs: 1_000,
 };
 

@@ -1,10 +1,10 @@
 import type { Clock } from '../basics/calendar.ts';
 import type { Places, WorkerLimits } from '../children/places.ts';
 import type { StartChild } from '../children/process.ts';
-import type { AgentConfiguration, Configuration } from '../basics/configuration-schema.ts';
+import type { Configuration } from '../basics/configuration-schema.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
-import { addLeftOut, addWarnings, loadJob, type StoredJob } from '../database/jobs.ts';
+import { addLeftOut, addWarnings, loadJob } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import type { Entry } from '../basics/entry.ts';
 import type { Log } from '../basics/log.ts';
@@ -17,12 +17,7 @@ import { messageOf } from '../basics/domain.ts';
 import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
 
 /** The lifetime of this process, as it matters to a job. */
-export interface Lifetime {
-  /** Called when a child of the job starts; the function it returns, when that child has exited. */
-  childStarted(): () => void;
-  /** The job no longer runs. */
-  stop(): void;
-}
+export type Lifetime = ReturnType<typeof watchLifetime>;
 
 /**
  * Keeps a mark in the database that says whether this process, if it ended now without progress,
@@ -34,7 +29,7 @@ export function watchLifetime(
   { database, log, limits }: { database: Database; log: Log; limits: WorkerLimits },
   jobId: string,
   { signal, loop = eventLoop }: { signal: AbortSignal; loop?: Pick<EventLoop, 'now' | 'after'> },
-): Lifetime {
+) {
   let longOnes = 0;
   const note = () => {
     const work = () => noteLife(database, jobId, longOnes > 0);
@@ -60,7 +55,12 @@ export function watchLifetime(
   };
   // The loop's time counts from the start of the process.
   const stop = begin(Math.max(0, limits.lifeCountsAfterMs - loop.now()));
-  return { childStarted: () => begin(limits.childCountsAfterMs), stop };
+  return {
+    /** Called when a child of the job starts; the function it returns, when that child has exited. */
+    childStarted: () => begin(limits.childCountsAfterMs),
+    /** The job no longer runs. */
+    stop,
+  };
 }
 
 /** The worker's dependencies. */
@@ -83,11 +83,9 @@ export interface WorkerContext {
   limits: WorkerLimits;
 }
 
-export interface Job extends Omit<StoredJob, 'agentConfig'> {
-  agentConfig: AgentConfiguration;
-}
+export type Job = ReturnType<typeof openJob>;
 
-export function openJob(database: Database, jobId: string): Job {
+export function openJob(database: Database, jobId: string) {
   const stored = loadJob(database, jobId);
   return { ...stored, agentConfig: parseAgentConfiguration(stored.agentConfig) };
 }

@@ -149,12 +149,11 @@ function addressOf(entry: NamedEntry, settings: Settings): Pick<Entry, keyof typ
   if ('unknown' in way) return NOWHERE;
   const { api, stream, streamIsSet: stream_is_set } = way;
   const { url, isCut: url_is_cut } = cutUrl(way.url);
-  const address = { url, url_is_cut, api, stream, stream_is_set };
+  const address = { ...NOWHERE, url, url_is_cut, api, stream, stream_is_set };
   if (held?.trim()) return { ...address, key_source: 'entry', key_variable: variable || null };
   if (variable) return { ...address, key_source: 'variable', key_variable: variable };
-  if (way.api === 'agent') return { ...address, key_source: null, key_variable: null };
-  if (way.maker === null || way.maker === makers[0])
-    return { ...address, key_source: 'service', key_variable: null };
+  if (way.api === 'agent') return address;
+  if (way.maker === null || way.maker === makers[0]) return { ...address, key_source: 'service' };
   return { ...address, key_source: 'maker', key_variable: way.maker.keyVariable };
 }
 

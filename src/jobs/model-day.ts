@@ -14,13 +14,12 @@ import type { Entry } from '../basics/entry.ts';
 import { firstMessages } from '../agent/prompt.ts';
 import { asObject, tryParse } from '../basics/json.ts';
 import { logUnexpected } from '../basics/log.ts';
-import { fromDollars, TooLarge } from '../basics/money.ts';
+import { TooLarge } from '../basics/money.ts';
 import { additions, type Start } from '../wire/protocol.ts';
 import type { Counted } from '../trading/documents.ts';
 import type { Market } from '../trading/market.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
-import { orderTermsOf } from '../trading/orders.ts';
-import { deciderOf } from '../trading/decision.ts';
+import { dayTermsOf } from '../trading/running-day.ts';
 import { LogMismatch } from '../trading/reasoning-log.ts';
 import { openSession, type Session } from '../trading/session.ts';
 import {
@@ -64,7 +63,7 @@ function mayHaveCost({ kind, price_per_million_tokens: prices }: Entry): boolean
 }
 
 /** A sentence for each limit that cannot be enforced because its model's tokens have no price. */
-export function costWarnings({ entries }: { entries: ReadonlyMap<string, Entry> }): string[] {
+export function costWarnings({ entries }: Pick<ActiveJob, 'entries'>): string[] {
   const unpriced = [...entries.values()].filter(
     (entry) => entry.max_cost_usd !== null && !mayHaveCost(entry),
   );
@@ -213,17 +212,12 @@ async function attempt(
   const leftMs = tries.begin();
   const over = new AbortController();
   const options = {
+    ...dayTermsOf(job.agentConfig, entry, modelDay.model),
     market,
     universe,
-    initialCash: fromDollars(job.agentConfig.initial_cash),
-    paysDividends: job.agentConfig.dividends,
     tokenPrices: entry.price_per_million_tokens,
     documents,
     news: entry.tools.includes('search_news') ? newsFor(context, modelDay, over.signal) : null,
-    ...orderTermsOf(job.agentConfig),
-    offered: entry.tools,
-    hasNotes: entry.notes,
-    decider: deciderOf(entry, modelDay.model),
     signal,
   };
   const session = await openSession(context, modelDay, options);

@@ -14,7 +14,6 @@ import {
 import { listDocuments } from '../database/documents.ts';
 import { sourceOfSeries } from '../database/prices.ts';
 import { activeSpans, laterDays } from '../database/active-days.ts';
-import type { NewJob } from '../database/jobs.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { encodeEntry, type Entry } from '../basics/entry.ts';
 import { universeOn } from '../basics/members.ts';
@@ -36,14 +35,6 @@ export interface JobRequest {
   universe: string | null;
 }
 
-/** The created job as the response to a trigger shows it. */
-export interface SubmittedJob {
-  jobId: string;
-  totalModelDays: number;
-  message: string;
-  warnings: string[];
-}
-
 /** A run and what it asks, which is stored with it. */
 interface ResolvedRun extends ModelRun {
   entry: Entry;
@@ -58,16 +49,12 @@ const NO_DOCUMENTS =
  * What a trigger's rules make of it by the configuration as it is now: the job runs from that,
  * whatever becomes of the file. Throws a `ServiceError` when they refuse the job.
  */
-export function planJob(
-  context: WorkerContext,
-  request: JobRequest,
-): Pick<NewJob, 'startDate' | 'dates' | 'runs' | 'agentConfig'> & { warnings: string[] } {
+export function planJob(context: WorkerContext, request: JobRequest) {
   const { database, settings, log, environment } = context;
   const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
   warnOfContent(configuration, log);
   const isKey = knownKeys(configuration, settings, environment);
-  const { configurationPath } = settings;
-  const terms = agentConfigurationFor(configuration, request.universe, configurationPath);
+  const terms = agentConfigurationFor(configuration, request.universe, settings.configurationPath);
   const { stock_symbols: symbols } = terms;
   const morning = { reader: database, date: request.endDate, write: null, symbols };
   const hasAny = listDocuments(morning, { limit: 1 }).length > 0;
@@ -95,10 +82,10 @@ export function planJob(
 /**
  * The dates, starts and terms of a job, with warnings of the completed days that its models have.
  */
-function planDays<Model extends ModelRun>(
+function planDays(
   context: WorkerContext,
   request: JobRequest,
-  { models, terms }: { models: readonly Model[]; terms: AgentConfiguration },
+  { models, terms }: { models: readonly ResolvedRun[]; terms: AgentConfiguration },
 ) {
   const { database, settings, clock } = context;
   const { startDate, endDate } = request;

@@ -13,7 +13,7 @@ import { ServiceError } from '../basics/domain.ts';
 import { logUnexpected } from '../basics/log.ts';
 import type { WorkerContext } from './active-job.ts';
 import { cancelJob } from './cancel.ts';
-import { type JobRequest, planJob, type SubmittedJob } from './plan.ts';
+import { type JobRequest, planJob } from './plan.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { noteRestart } from '../database/model-days.ts';
@@ -88,29 +88,9 @@ async function resume(
 }
 
 /** The jobs of the service: one at a time, run in the background. */
-export interface Jobs {
-  /**
-   * Creates a job and starts its worker after the caller's turn of the event loop; with an
-   * idempotency key that was used before, returns that job again. Rejects with a `ServiceError`
-   * when the job must not be created.
-   */
-  submit(request: JobRequest, idempotencyKey?: string): Promise<SubmittedJob>;
-  /**
-   * Stops an unfinished job and its children; completed model-days are kept. Returns how many
-   * model-days were not run, null for a job that was already cancelled. Throws a `ServiceError` for
-   * an unknown job or one that has ended.
-   */
-  cancel(jobId: string): Promise<number | null>;
-  /** Resumes the unfinished job of an earlier process, if there is one. */
-  resume(): void;
-  /**
-   * Stops the worker and its children; the job stays resumable. Resolves when all of them have
-   * exited.
-   */
-  stop(): Promise<void>;
-}
+export type Jobs = ReturnType<typeof createJobs>;
 
-export function createJobs(context: WorkerContext): Jobs {
+export function createJobs(context: WorkerContext) {
   const { database, log } = context;
   let current = new AbortController();
   let isStopping = false;
@@ -132,7 +112,12 @@ export function createJobs(context: WorkerContext): Jobs {
     });
   };
   return {
-    async submit(request, idempotencyKey) {
+    /**
+     * Creates a job and starts its worker after the caller's turn of the event loop; with an
+     * idempotency key that was used before, returns that job again. Rejects with a `ServiceError`
+     * when the job must not be created.
+     */
+    async submit(request: JobRequest, idempotencyKey?: string) {
       const find = () => {
         const job = submittedBefore(database, idempotencyKey, request);
         return job && { job, isNew: false };
@@ -146,17 +131,27 @@ export function createJobs(context: WorkerContext): Jobs {
       } else log.info('trigger repeated under its Idempotency-Key', { jobId: job.jobId });
       return job;
     },
-    async cancel(jobId) {
+    /**
+     * Stops an unfinished job and its children; completed model-days are kept. Resolves to how many
+     * model-days were not run, null for a job that was already cancelled. Rejects with a
+     * `ServiceError` for an unknown job or one that has ended.
+     */
+    async cancel(jobId: string) {
       const notRun = await cancelJob(context, jobId);
       if (notRun === null) return null;
       current.abort('Cancelled');
       log.info('job cancelled', { jobId, notRun });
       return notRun;
     },
+    /** Resumes the unfinished job of an earlier process, if there is one. */
     resume() {
       const jobId = unfinishedJobId(database);
       if (jobId !== null) start(jobId, true);
     },
+    /**
+     * Stops the worker and its children; the job stays resumable. Resolves when all of them have
+     * exited.
+     */
     async stop() {
       isStopping = true;
       current.abort('The service is stopping');
@@ -165,15 +160,14 @@ export function createJobs(context: WorkerContext): Jobs {
   };
 }
 
+/** The created job as the response to a trigger shows it. */
+type SubmittedJob = ReturnType<typeof create>;
+
 /**
  * The trigger's rules in order; within the caller's transaction, so that no other job is created
  * meanwhile.
  */
-function create(
-  context: WorkerContext,
-  request: JobRequest,
-  idempotencyKey: string | undefined,
-): SubmittedJob {
+function create(context: WorkerContext, request: JobRequest, idempotencyKey: string | undefined) {
   const { database, clock, settings } = context;
   const plan = planJob(context, request);
   const other = unfinishedJobId(database);

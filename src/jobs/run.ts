@@ -32,7 +32,6 @@ import {
   type Job,
   openJob,
   type WorkerContext,
-  type Lifetime,
   watchLifetime,
 } from './active-job.ts';
 import { costWarnings, runModelDay } from './model-day.ts';
@@ -88,7 +87,7 @@ export async function endJob(
 async function work(
   context: WorkerContext,
   job: Job,
-  { signal, lifetime }: { signal: AbortSignal; lifetime: Lifetime },
+  { signal, lifetime }: Pick<ActiveJob, 'signal' | 'lifetime'>,
 ): Promise<string | null> {
   const { database, clock, settings } = context;
   const { jobId } = job;

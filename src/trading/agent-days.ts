@@ -1,7 +1,7 @@
 import { ServiceError } from '../basics/domain.ts';
 import { sha256 } from '../basics/hash.ts';
 import type { Json } from '../basics/json.ts';
-import type { ToolDescription } from '../wire/protocol.ts';
+import type { Answer, ToolDescription } from '../wire/protocol.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -21,34 +21,22 @@ export interface AgentDay {
   call(name: string, args: Json): Promise<string>;
 }
 
-export interface AgentDays {
-  /** Opens a day until it is closed; the agent reads `expiresAt` in its request. */
-  open(
-    session: Session,
-    day: { body: Json; maxToolCalls: number; expiresAt: Date },
-  ): { access: DayAccess; answer: Session['answer']; close(): void };
-  /** Throws a `ServiceError` (`no_such_day`) for a token that opens no day. */
-  find(token: string | null): AgentDay;
-  has(token: string): boolean;
-}
-
-/** How an agent reaches the tools of its day. */
-interface DayAccess {
-  url: string;
-  /** 256 bits, for this model-day and no other. */
-  token: string;
-  expires_at: string;
-}
+export type AgentDays = ReturnType<typeof createAgentDays>;
 
 /** How long after a day its token is still known: a late call learns that the day is decided. */
 const REMEMBERED_MS = 60_000;
 
 /** `url`: where agents reach this service, with or without a slash at its end. */
-export function createAgentDays(url: () => string): AgentDays {
+export function createAgentDays(url: () => string) {
   const days = new Map<string, AgentDay>();
   const keyOf = (token: string) => sha256(token).toString('hex');
   return {
-    open(session, { body, maxToolCalls, expiresAt }) {
+    /** Opens a day until it is closed; the agent reads `expiresAt` in its request. */
+    open(
+      session: Session,
+      { body, maxToolCalls, expiresAt }: { body: Json; maxToolCalls: number; expiresAt: Date },
+    ) {
+      // 256 bits, for this model-day and no other.
       const token = process.getBuiltinModule('node:crypto').randomBytes(32).toString('base64url');
       const access = { url: url().replace(/\/+$/, ''), token, expires_at: expiresAt.toISOString() };
       const line = createLine();
@@ -59,7 +47,8 @@ export function createAgentDays(url: () => string): AgentDays {
         call: (name, args) =>
           line.run(async () => {
             calls += 1;
-            if (calls > maxToolCalls) return beyond(calls, maxToolCalls);
+            const error = `This is call ${calls}, and the limit is ${maxToolCalls} a day.`;
+            if (calls > maxToolCalls) return JSON.stringify({ error });
             const call = { id: `call-${calls}`, name, arguments: JSON.stringify(args) };
             const content = await session.call(call);
             if (content === null) throw decided();
@@ -67,8 +56,9 @@ export function createAgentDays(url: () => string): AgentDays {
           }),
       });
       return {
+        /** How the agent reaches the tools of its day. */
         access,
-        answer(answer) {
+        answer(answer: Answer) {
           const answered = line.run(() => session.answer(answer));
           line.close();
           return answered;
@@ -79,7 +69,8 @@ export function createAgentDays(url: () => string): AgentDays {
         },
       };
     },
-    find(token) {
+    /** Throws a `ServiceError` (`no_such_day`) for a token that opens no day. */
+    find(token: string | null) {
       const day = token === null ? undefined : days.get(keyOf(token));
       if (day !== undefined) return day;
       const fault = token === null ? 'this request has none' : "this request's opens no day";
@@ -88,16 +79,12 @@ export function createAgentDays(url: () => string): AgentDays {
         `The token of a model-day that runs is needed, as "Authorization: Bearer TOKEN"; ${fault}`,
       );
     },
-    has: (token) => days.has(keyOf(token)),
+    has: (token: string) => days.has(keyOf(token)),
   };
 }
 
 function decided(): ServiceError {
   return new ServiceError('day_decided', 'This day has been decided');
-}
-
-function beyond(calls: number, most: number): string {
-  return JSON.stringify({ error: `This is call ${calls}, and the limit is ${most} a day.` });
 }
 
 /** Runs work one after another, until it is closed. */

@@ -127,12 +127,14 @@ export interface Decided {
   end?: Outcome;
 }
 
-/** Whether an answer is to be a decision: a call of an agent has no words. */
-export function isDecision(
+/** Null for an answer that is not to be a decision: a call of an agent has no words. */
+export function decidedBy(
   decider: Decider | null | undefined,
-  { content }: Pick<Answer, 'content'>,
-): decider is Decider {
-  return decider != null && (decider.by === 'one_answer' || content !== '');
+  answer: Answer,
+  isFirst: boolean,
+): Decided | null {
+  if (decider == null || (decider.by === 'agent' && answer.content === '')) return null;
+  return decide(decider, answer, isFirst);
 }
 
 /**

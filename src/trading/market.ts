@@ -97,7 +97,7 @@ export function openMarket(
     knownMark,
     bar(symbol, day) {
       const bar = barOn(prices, date, { symbol, date: day });
-      return bar === undefined ? null : (adjusted([bar])[0] ?? null);
+      return adjusted(bar ? [bar] : [])[0] ?? null;
     },
     bars: (symbol, count) => adjusted(lastBars(prices, date, { symbol, count })),
   };
@@ -212,7 +212,7 @@ function loadQuotes(
 }
 
 /** New shares per old share over the splits after a date. */
-function ratioOf(splits: readonly Split[], after: CalendarDate): number {
+export function ratioOf(splits: readonly Split[], after: CalendarDate): number {
   return splits.reduce(
     (ratio, { date, numerator, denominator }) =>
       date > after ? ratio * (numerator / denominator) : ratio,

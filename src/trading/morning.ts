@@ -3,7 +3,7 @@ import type { StoredDividend } from '../database/splits-and-dividends.ts';
 import type { KnownDividend } from '../database/evidence.ts';
 import type { Split } from '../database/market.ts';
 import { dividedHalfEven, LEAST_PRICE, type Money, money, TooLarge } from '../basics/money.ts';
-import type { Market } from './market.ts';
+import { type Market, ratioOf } from './market.ts';
 import { type Action, applySplit, type Portfolio, quantityOf } from './portfolio.ts';
 
 /** A dividend as it was paid. */
@@ -81,20 +81,11 @@ function splitAction(
   split: Split,
   { splits, market }: { splits: readonly Split[]; market: Market },
 ): Action {
-  const { symbol, numerator, denominator } = split;
-  const later = splits.slice(splits.indexOf(split) + 1).filter((other) => other.symbol === symbol);
-  const ratio = later.reduce(
-    (product, other) => product * (other.numerator / other.denominator),
-    1,
-  );
-  const price = inEarlierShares(market.mark(symbol), ratio);
+  const { symbol, date, numerator, denominator } = split;
+  const own = splits.filter((other) => other.symbol === symbol);
+  const price = money(Math.round(market.mark(symbol) * ratioOf(own, date)) || LEAST_PRICE);
   const { portfolio, added } = applySplit(before, { symbol, numerator, denominator, price });
   return { actionType: 'split', symbol, amount: added, price, portfolio };
-}
-
-/** A price in the shares of before later splits, which make `ratio` shares of one. */
-function inEarlierShares(price: Money, ratio: number): Money {
-  return money(Math.round(price * ratio) || LEAST_PRICE);
 }
 
 /** 1/1,000,000 dollar in one unit of `Money`. */

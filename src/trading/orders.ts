@@ -40,18 +40,14 @@ export function takeOrder(
   side: Side,
   { symbol, amount }: { symbol: string; amount: number },
 ): Reply {
-  const { universe, market, portfolio, costs = NO_COSTS, isOpenHidden = false } = day;
+  const { universe, portfolio, costs = NO_COSTS, isOpenHidden = false } = day;
   const { placed = [], expected: before = portfolio } = day;
   if (side === 'buy' && !universe.has(symbol))
     return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
   const held = quantityOf(portfolio, symbol);
   if (side === 'sell' && held === 0) return { refusal: `Cannot sell ${symbol}: none is held.` };
-  const { open, previousClose } = market.quote(symbol);
-  const price = isOpenHidden ? previousClose : open;
-  if (price === null) {
-    const missing = isOpenHidden ? 'no previous close' : `no price on ${market.date}`;
-    return { refusal: `Cannot ${side} ${symbol}: it has ${missing}.` };
-  }
+  const price = decidingPrice(day, symbol);
+  if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${lackOfPrice(day)}` };
   const leaving = placed
     .filter((order) => order.side === 'sell' && order.symbol === symbol)
     .reduce((sum, order) => sum + order.amount, 0);
@@ -92,6 +88,25 @@ export function takeOrder(
   };
 }
 
+/** The price by which a model decides; null without one. */
+export function decidingPrice({ market, isOpenHidden }: TradingDay, symbol: string): Money | null {
+  const { open, previousClose } = market.quote(symbol);
+  return isOpenHidden ? previousClose : open;
+}
+
+/** Why nothing can be ordered of a symbol without that price. */
+export function lackOfPrice({ market, isOpenHidden }: TradingDay): string {
+  return `it has ${isOpenHidden ? 'no previous close' : `no price on ${market.date}`}.`;
+}
+
+/** The value of a portfolio in the session, however large. */
+export function exactValueOf({ cash, holdings }: Portfolio, market: Market): bigint {
+  let value = BigInt(cash);
+  for (const [symbol, quantity] of holdings)
+    value += BigInt(quantity) * BigInt(market.mark(symbol));
+  return value;
+}
+
 interface Wanted extends Placed {
   /** The price by which the model decides, at which weights are measured, and that of the fill. */
   decidingPrice: Money;
@@ -111,9 +126,7 @@ function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): strin
     return `This is order ${orders + 1}, and the limit is ${maxOrders} a day.`;
   if (side === 'sell' || (maxWeight == null && minCash == null)) return null;
   const [price, cash] = [BigInt(decidingPrice), BigInt(before.cash)];
-  let value = cash;
-  for (const [name, quantity] of before.holdings)
-    value += BigInt(quantity) * BigInt(name === symbol ? decidingPrice : market.mark(name));
+  const value = exactValueOf(before, market);
   const held = BigInt(quantityOf(before, symbol));
   const most = [
     BigInt(affordable(before.cash, wanted.price, costs)),
@@ -143,12 +156,6 @@ function atMost(shares: bigint): string {
   return `at most ${shares} share${shares === 1n ? '' : 's'} can be bought`;
 }
 
-/** What became of the orders that a day placed. */
-interface Fills {
-  actions: Action[];
-  unfilled: Unfilled[];
-}
-
 /**
  * Fills orders at the open: all sales in the order in which they were placed, then all purchases. A
  * purchase that cash does not cover fills for as many shares as it pays.
@@ -157,32 +164,31 @@ export function fillOrders(
   start: Portfolio,
   placed: readonly Placed[],
   { market, costs }: { market: Market; costs: TradingCosts },
-): Fills {
-  const fills: Fills = { actions: [], unfilled: [] };
+) {
+  const actions: Action[] = [];
+  const unfilled: Unfilled[] = [];
   let portfolio = start;
   for (const { side, symbol, amount } of bySide(placed)) {
     const { open } = market.quote(symbol);
-    const price = open === null ? null : fillPrice(open, side, costs);
-    const shares =
-      price === null || side === 'sell'
-        ? amount
-        : Math.min(amount, affordable(portfolio.cash, price, costs));
-    const order = { symbol, amount: shares, price: price ?? money(0), costs };
-    const after =
-      price === null || shares === 0
-        ? undefined
-        : (side === 'buy' ? buy : sell)(portfolio, order).portfolio;
+    if (open === null) {
+      const reason = `it has no price on ${market.date}`;
+      unfilled.push({ side, symbol, amount, filled: 0, price: null, reason });
+      continue;
+    }
+    const price = fillPrice(open, side, costs);
+    const most = side === 'sell' ? amount : affordable(portfolio.cash, price, costs);
+    const shares = Math.min(amount, most);
+    const order = { symbol, amount: shares, price, costs };
+    const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, order);
     if (after !== undefined) {
       portfolio = after;
-      fills.actions.push({ actionType: side, ...order, portfolio });
+      actions.push({ actionType: side, ...order, portfolio });
     }
     const filled = after === undefined ? 0 : shares;
-    if (filled === amount) continue;
-    const reason = price === null ? `it has no price on ${market.date}` : 'not enough cash';
-    const told = price === null ? null : toDollars(price);
-    fills.unfilled.push({ side, symbol, amount, filled, price: told, reason });
+    const told = { price: toDollars(price), reason: 'not enough cash' };
+    if (filled < amount) unfilled.push({ side, symbol, amount, filled, ...told });
   }
-  return fills;
+  return { actions, unfilled };
 }
 
 /** `Bought 10 of 12 AAPL at 231.02: not enough cash`. */

@@ -190,16 +190,12 @@ function withQuantity(
 }
 
 /** What an order costs beside its shares at the open. One basis point is 1/10000. */
-export interface TradingCosts {
-  commissionPerTrade: Money;
-  commissionBps: number;
-  /** How much worse than the open an order fills. */
-  slippageBps: number;
-}
+export type TradingCosts = typeof NO_COSTS;
 
-export const NO_COSTS: TradingCosts = {
+export const NO_COSTS = {
   commissionPerTrade: money(0),
   commissionBps: 0,
+  /** How much worse than the open an order fills. */
   slippageBps: 0,
 };
 

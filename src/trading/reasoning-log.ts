@@ -21,13 +21,7 @@ export class LogMismatch extends Error {
 }
 
 /** One answer of the model as it was logged. */
-export interface RecordedStep {
-  answer: Answer;
-  /** The results of its tool calls; null when the process ended before they were logged. */
-  results: readonly string[] | null;
-  /** Whether its model was given a second chance. */
-  hasSecond: boolean;
-}
+export type RecordedStep = ReturnType<typeof stepsIn>[number];
 
 /** The name of the last message of a day with a hidden open, which no call of the model has. */
 export const FILLS = 'fills';
@@ -69,7 +63,7 @@ export function firstMessagesIn(log: readonly StoredMessage[]): readonly StoredM
 }
 
 /** The steps of a log in order. Throws a `LogMismatch` when one cannot be read. */
-export function stepsIn(log: readonly StoredMessage[]): RecordedStep[] {
+export function stepsIn(log: readonly StoredMessage[]) {
   const groups: { said: StoredMessage; followedBy: StoredMessage[] }[] = [];
   for (const message of log) {
     if (message.role === 'assistant') groups.push({ said: message, followedBy: [] });
@@ -92,8 +86,13 @@ export function stepsIn(log: readonly StoredMessage[]): RecordedStep[] {
       throw new LogMismatch(
         `step ${index + 1} has ${results.length} results of ${calls} tool calls`,
       );
-    const hasSecond = followedBy.some(({ role }) => role === 'user');
-    return { answer, results: isCut ? null : results, hasSecond };
+    return {
+      answer,
+      /** The results of its tool calls; null when the process ended before they were logged. */
+      results: isCut ? null : results,
+      /** Whether its model was given a second chance. */
+      hasSecond: followedBy.some(({ role }) => role === 'user'),
+    };
   });
 }
 

@@ -1,6 +1,6 @@
 import { normaliseSymbol } from '../basics/domain.ts';
 import { toDollars } from '../basics/money.ts';
-import { takeOrder } from './orders.ts';
+import { decidingPrice, exactValueOf, lackOfPrice, takeOrder } from './orders.ts';
 import { type Action, affordable, fillPrice, NO_COSTS, quantityOf } from './portfolio.ts';
 import { shown, type ToolArguments } from './tool-arguments.ts';
 import { isKnown, type Placed, type Reply, type Side, type TradingDay } from './trading-day.ts';
@@ -42,7 +42,7 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
   for (const { symbol, amount } of purchases.sort((one, other) =>
     Number(other.value - one.value),
   )) {
-    const price = priceOf(day, symbol);
+    const price = decidingPrice(day, symbol);
     const most = price && affordable(run.portfolio().cash, fillPrice(price, 'buy', costs), costs);
     const shares = Math.min(Number(amount), most ?? 0);
     if (shares > 0) run.trade('buy', symbol, shares);
@@ -88,12 +88,6 @@ function createRun(start: TradingDay) {
   };
 }
 
-/** The price at which the model decides; null without one. */
-function priceOf({ market, isOpenHidden }: TradingDay, symbol: string) {
-  const { open, previousClose } = market.quote(symbol);
-  return isOpenHidden ? previousClose : open;
-}
-
 /**
  * What differs from its target, in the order of the symbols. A target is the weight, as the decimal
  * that is written, times the value of the portfolio before the first order, in whole shares.
@@ -109,19 +103,15 @@ function wishesOf(
     refuse: (error: string, symbol: string) => void;
   },
 ): Wish[] {
-  const { market, expected: portfolio = day.portfolio } = day;
-  const { cash, holdings } = portfolio;
-  let value = BigInt(cash);
-  for (const [symbol, quantity] of holdings)
-    value += BigInt(quantity) * BigInt(market.mark(symbol));
-  const named = new Set([...weights.keys(), ...(sellsRest ? holdings.keys() : [])]);
+  const { expected: portfolio = day.portfolio } = day;
+  const value = exactValueOf(portfolio, day.market);
+  const named = new Set([...weights.keys(), ...(sellsRest ? portfolio.holdings.keys() : [])]);
   return [...named].sort().flatMap((symbol): Wish[] => {
     const held = BigInt(quantityOf(portfolio, symbol));
     const weight = weights.get(symbol) ?? 0;
-    const price = priceOf(day, symbol);
+    const price = decidingPrice(day, symbol);
     if (price === null) {
-      const missing = day.isOpenHidden ? 'no previous close' : `no price on ${market.date}`;
-      if (held > 0n || weight > 0) refuse(`Cannot trade ${symbol}: it has ${missing}.`, symbol);
+      if (held > 0n || weight > 0) refuse(`Cannot trade ${symbol}: ${lackOfPrice(day)}`, symbol);
       return [];
     }
     const lack = sharesOf(weight, value, BigInt(price)) - held;

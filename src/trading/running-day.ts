@@ -1,13 +1,15 @@
 import { WORDING } from '../agent/prompt.ts';
+import type { AgentConfiguration } from '../basics/configuration-schema.ts';
+import type { Entry } from '../basics/entry.ts';
 import { membersOn } from '../basics/members.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { ToolCall } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
-import type { Decider } from './decision.ts';
+import { deciderOf } from './decision.ts';
 import { type Counted, openDocuments } from './documents.ts';
 import type { NewsSearch } from './news.ts';
-import { fillOrders, unfilledInWords } from './orders.ts';
-import { toDollars } from '../basics/money.ts';
+import { fillOrders, orderTermsOf, unfilledInWords } from './orders.ts';
+import { fromDollars, toDollars } from '../basics/money.ts';
 import { type Action, assertSound, type Portfolio } from './portfolio.ts';
 import type { Start } from './start.ts';
 import { runTool, type ToolResult } from './tools.ts';
@@ -37,49 +39,49 @@ export interface Play extends TradingDay {
 
 export interface Terms
   extends OrderTerms,
-    Pick<TradingDay, 'market' | 'universe' | 'offered' | 'wording'> {
+    Pick<TradingDay, 'market' | 'universe' | 'offered' | 'wording' | 'decider'> {
   news: NewsSearch | null;
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
   /** None without. */
   documents?: Counted | null;
-  decider?: Decider | null;
+}
+
+/** What a job and an entry say of every day of a run, live and when it is played again. */
+export function dayTermsOf(agentConfig: AgentConfiguration, entry: Entry, run: string) {
+  return {
+    ...orderTermsOf(agentConfig),
+    initialCash: fromDollars(agentConfig.initial_cash),
+    paysDividends: agentConfig.dividends,
+    offered: entry.tools,
+    hasNotes: entry.notes,
+    decider: deciderOf(entry, run),
+  };
 }
 
 /** A market as the models of a day know it. */
 export function knownMarket({
   market,
-  isOpenHidden = false,
+  isOpenHidden,
 }: Pick<Terms, 'market' | 'isOpenHidden'>): Market {
   return isOpenHidden ? beforeOpen(market) : market;
 }
 
 /** A day in the morning: splits applied, dividends paid, nothing called yet. */
-export function beginPlay(
-  terms: Terms,
-  start: Pick<Start, 'startDate' | 'startPortfolio' | 'morning' | 'startNote' | 'startUnfilled'>,
-): Play {
+export function beginPlay(terms: Terms, start: Start): Play {
   const { startDate, startPortfolio, morning } = start;
-  const { market, universe, news, costs, offered, hasNotes, wording = WORDING } = terms;
-  const { isOpenHidden = false, limits = null, decider = null } = terms;
-  const { members = [], documents = null } = terms;
+  const { market, universe, offered, hasNotes, members = [], documents = null } = terms;
   const held = startPortfolio.holdings.keys();
   const before = startDate === null ? [] : membersOn(members, startDate);
   const actions: Action[] = [];
   const placed: Placed[] = [];
   const play: Play = {
+    wording: WORDING,
+    ...terms,
     market: knownMarket(terms),
     exchange: market,
-    universe,
-    news,
     documents: documents && openDocuments(documents, { market, universe, held, offered }),
-    costs,
-    isOpenHidden,
-    limits,
-    decider,
     confidence: null,
-    offered,
-    wording,
     actions,
     placed,
     expected: startPortfolio,

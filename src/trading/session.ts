@@ -13,19 +13,17 @@ import { numberedWrite } from '../database/price-writes.ts';
 import { addUsage, type Usage } from '../database/usage.ts';
 import type {
   Answer,
-  Brief,
   Outcome,
   PastMessage,
   TokenUsage,
   ToolCall,
-  ToolDescription,
   ToolResults,
 } from '../wire/protocol.ts';
 import { cutText } from '../basics/text.ts';
 import { type Beginning, beginSession, type SessionContext, type StartTerms } from './start.ts';
 import { gatherEvidence, positionsOf } from './commit.ts';
 import { costOf, type TokenPrices } from './answer-cost.ts';
-import { decide, isDecision } from './decision.ts';
+import { decidedBy } from './decision.ts';
 import {
   beginPlay,
   callTool,
@@ -77,61 +75,7 @@ const NO_WORDS = {
  * Everything that can happen to it is a method; nothing else changes it. What a method writes is
  * committed when it resolves.
  */
-export interface Session {
-  readonly modelDay: ModelDay;
-  /** What the model reads in the morning. */
-  readonly brief: Brief;
-  readonly tools: ToolDescription[];
-  /** The ledger so far. */
-  readonly actions: readonly Action[];
-  /** Answers so far, replayed ones included. */
-  readonly steps: number;
-  /** How a decision has ended the day, if one has. */
-  readonly decided: Outcome | null;
-  /**
-   * Replays what an earlier process of this model-day logged. Returns the conversation so far, for
-   * the child to continue from; empty for a new session. Rejects with a `LogMismatch` when a result
-   * differs from the log.
-   */
-  resume(): Promise<PastMessage['message'][]>;
-  /**
-   * Logs the prompt; a resumed session rejects with a `LogMismatch` when its prompt has changed.
-   */
-  prompt(messages: Prompt): Promise<void>;
-  /**
-   * Takes one answer of the model. The answer and its cost are logged before anything is done with
-   * it; then its tool calls run one after another in order, and their results are logged before
-   * they are returned.
-   */
-  answer(answer: Answer): Promise<ToolResults>;
-  /** Cash, holdings and value as they are now. */
-  portfolio(): { cash: number; holdings: Brief['holdings']; value: number };
-  /**
-   * Runs one call of an agent, which makes it over HTTP before its answer. Null once the session
-   * has ended.
-   */
-  call(call: ToolCall): Promise<string | null>;
-  /**
-   * Counts a request that the provider did not answer, with the tokens that it reports all the
-   * same.
-   */
-  countFailedRequest(usage?: TokenUsage | null): Promise<void>;
-  /**
-   * Ends the model-day. Finished: its positions are marked at the session date's close, and
-   * everything is committed in one transaction. Failed: its log is kept, and it has no positions.
-   */
-  end(outcome: Outcome): Promise<void>;
-  /**
-   * Ends the session because its log cannot be resumed; the model-day then starts over with a new
-   * session.
-   */
-  setAside(mismatch: LogMismatch): Promise<void>;
-  /**
-   * Leaves the session as it is, to be resumed later. Results of slow tools that arrive later are
-   * dropped.
-   */
-  leave(): void;
-}
+export type Session = Awaited<ReturnType<typeof openSession>>;
 
 type Prompt = readonly Pick<LogMessage, 'role' | 'content'>[];
 
@@ -160,38 +104,76 @@ export async function openSession(
   context: SessionContext,
   modelDay: ModelDay,
   options: SessionOptions,
-): Promise<Session> {
+) {
   const state = await context.database.write(() => begin(context, modelDay, options), options);
   return {
     modelDay,
+    /** What the model reads in the morning. */
     brief: briefOf(state.play),
     tools: state.play.decider?.by === 'one_answer' ? [DECISION] : toolDescriptions(state.play),
-    actions: state.play.actions,
+    /** The ledger so far. */
+    actions: state.play.actions as readonly Action[],
+    /** Answers so far, replayed ones included. */
     get steps() {
       return state.steps;
     },
+    /** How a decision has ended the day, if one has. */
     get decided() {
       return state.decided;
     },
+    /**
+     * Replays what an earlier process of this model-day logged. Returns the conversation so far,
+     * for the child to continue from; empty for a new session. Rejects with a `LogMismatch` when a
+     * result differs from the log.
+     */
     resume: () => replay(state),
-    prompt: (messages) => takePrompt(state, messages),
-    answer: (answer) => takeAnswer(state, answer),
+    /**
+     * Logs the prompt; a resumed session rejects with a `LogMismatch` when its prompt has changed.
+     */
+    prompt: (messages: Prompt) => takePrompt(state, messages),
+    /**
+     * Takes one answer of the model. The answer and its cost are logged before anything is done
+     * with it; then its tool calls run one after another in order, and their results are logged
+     * before they are returned.
+     */
+    answer: (answer: Answer) => takeAnswer(state, answer),
+    /** Cash, holdings and value as they are now. */
     portfolio() {
       const { portfolioValue: value, ...rest } = describePortfolio(state.play);
       return { ...rest, value };
     },
-    async call(call) {
+    /**
+     * Runs one call of an agent, which makes it over HTTP before its answer. Null once the session
+     * has ended.
+     */
+    async call(call: ToolCall) {
       if (state.hasEnded) return null;
       const { results } = await takeAnswer(state, { ...NO_WORDS, toolCalls: [call] });
       return results[0]?.content ?? null;
     },
-    countFailedRequest: (usage = null) => countFailedRequest(state, usage),
-    end: (outcome) => end(state, () => writeEnd(state, outcome)),
-    setAside: ({ reason: error }) =>
+    /**
+     * Counts a request that the provider did not answer, with the tokens that it reports all the
+     * same.
+     */
+    countFailedRequest: (usage: TokenUsage | null) => countFailedRequest(state, usage),
+    /**
+     * Ends the model-day. Finished: its positions are marked at the session date's close, and
+     * everything is committed in one transaction. Failed: its log is kept, and it has no positions.
+     */
+    end: (outcome: Outcome) => end(state, () => writeEnd(state, outcome)),
+    /**
+     * Ends the session because its log cannot be resumed; the model-day then starts over with a new
+     * session.
+     */
+    setAside: ({ reason: error }: LogMismatch) =>
       end(state, () => {
         const completedAt = timestamp(context.clock());
         setAside(context.database, state.sessionId, { error, completedAt });
       }),
+    /**
+     * Leaves the session as it is, to be resumed later. Results of slow tools that arrive later are
+     * dropped.
+     */
     leave: () => void (state.hasEnded = true),
   };
 }
@@ -246,9 +228,7 @@ async function takeAnswer(
   recorded?: RecordedStep,
 ): Promise<ToolResults> {
   state.steps += 1;
-  const decided = isDecision(state.play.decider, said)
-    ? decide(state.play.decider, said, state.steps === 1)
-    : null;
+  const decided = decidedBy(state.play.decider, said, state.steps === 1);
   const { again, end: outcome = null } = decided ?? {};
   const answer = recorded === undefined && decided ? { ...said, toolCalls: decided.calls } : said;
   if (recorded === undefined)
@@ -328,24 +308,22 @@ function writeEnd(state: State, outcome: Outcome): void {
   if (outcome.status === 'failed')
     return endModelDay(database, modelDay, { ...outcome, completedAt });
   const commitWrite = numberedWrite(database);
-  const prices = { reader: database, write: commitWrite };
+  const atCommit = { reader: database, write: commitWrite };
   const { actions, portfolio, unfilled, fills } = endOfDay(play);
   const messages: LogMessage[] =
     fills === null ? [] : [{ role: 'tool', toolName: FILLS, content: fills }];
   appendMessages(database, sessionId, { firstIndex, messages, timestamp: completedAt });
   const totalMessages = firstIndex + messages.length;
-  const evidence = gatherEvidence(prices, { ...state, actions });
+  const evidence = gatherEvidence(atCommit, { ...state, actions });
   const positions = positionsOf({ ...state, actions, portfolio }, marksIn(evidence));
-  const toolUsage = [...play.toolUsage.values()];
-  const { summary } = outcome;
   commitSession(
     database,
     { ...modelDay, sessionId, steps, totalMessages },
     {
       positions,
       evidence,
-      toolUsage,
-      summary,
+      toolUsage: [...play.toolUsage.values()],
+      summary: outcome.summary,
       note: play.ownNote,
       confidence: play.confidence,
       documents: play.documents,

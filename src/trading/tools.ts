@@ -26,8 +26,8 @@ interface Row<Arguments> {
   description: string;
   /** The description where the open is hidden, if it is another. */
   hidden?: string;
-  /** Whether a day with these extras has the tool; when omitted, every day has it. */
-  isOffered?(extras: Extras): boolean;
+  /** What a day must have for the tool; when omitted, every day has it. */
+  offeredIf?: keyof Extras;
   /**
    * Whether it queries an outside service, whose next reply may differ; a resumed session reuses
    * the first result.
@@ -121,24 +121,24 @@ const tools: readonly Tool[] = [
   tool('search_news', {
     description:
       'News published before today, as date, title, URL and snippet. `undated` counts results omitted because their date is uncertain.',
-    isOffered: ({ hasNews }) => hasNews,
+    offeredIf: 'hasNews',
     isFromOutside: true,
     run: (day, { query }) => searchNews(day, query),
   }),
   tool('list_documents', {
     description: 'Documents published before this morning, the newest first, with excerpts.',
-    isOffered: ({ hasDocuments }) => hasDocuments,
+    offeredIf: 'hasDocuments',
     run: listDocuments,
   }),
   tool('read_document', {
     description: 'The text of a document, 20,000 characters at a time; `left` counts the rest.',
-    isOffered: ({ hasDocuments }) => hasDocuments,
+    offeredIf: 'hasDocuments',
     run: readDocument,
   }),
   tool('write_note', {
     description:
       'Keep a note for your next trading day. It replaces the note before and is in the report of the next morning.',
-    isOffered: ({ hasNotes }) => hasNotes,
+    offeredIf: 'hasNotes',
     run: (_day, { text }) => ({
       result: { saved: true, characters: [...text].length },
       note: text,
@@ -167,9 +167,7 @@ export function toolDescriptions(day: TradingDay): ToolDescription[] {
 
 /** The names of the tools of a day; of those that are wanted, where an entry has a list. */
 export function toolNamesOf(extras: Extras, wanted?: readonly string[] | null): string[] {
-  return toolsOf(extras)
-    .map(({ name }) => name)
-    .filter((name) => wanted?.includes(name) ?? true);
+  return toolsOf(extras, wanted).map(({ name }) => name);
 }
 
 function toolsOfDay({ news, note, documents, wording, offered }: TradingDay): Tool[] {
@@ -178,11 +176,16 @@ function toolsOfDay({ news, note, documents, wording, offered }: TradingDay): To
     hasNotes: note !== undefined,
     hasDocuments: documents != null,
   };
-  return toolsOf(extras, wording).filter(({ name }) => offered?.includes(name) ?? true);
+  return toolsOf(extras, offered, wording);
 }
 
-function toolsOf(extras: Extras, wording: Wording = WORDING): Tool[] {
-  return toolsByWording[wording].filter(({ isOffered }) => isOffered?.(extras) ?? true);
+function toolsOf(
+  extras: Extras,
+  wanted: readonly string[] | null | undefined,
+  wording: Wording = WORDING,
+): Tool[] {
+  const own = toolsByWording[wording].filter(({ name }) => wanted?.includes(name) ?? true);
+  return own.filter(({ offeredIf }) => offeredIf === undefined || extras[offeredIf]);
 }
 
 /**
@@ -262,7 +265,7 @@ function evaluate(expression: string): Reply {
 async function searchNews({ news }: TradingDay, query: string): Promise<Reply> {
   assert(news, 'a day without news does not offer the tool');
   const found = await news(query);
-  return found.refusal === undefined ? { result: { ...found } } : { refusal: found.refusal };
+  return found.refusal === undefined ? { result: { ...found } } : found;
 }
 
 /** A row of the table, which accepts only what the tool's own schema does. */

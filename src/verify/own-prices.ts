@@ -35,7 +35,7 @@ export function comparePrices(
     const yours = openDatabase(join(folder, 'prices.db'), { durability: 'process-end' });
     try {
       const untold = await importOwn(yours);
-      return await withSnapshot(databasePath, (reader) => compareBoth({ reader, yours, untold }));
+      return await withSnapshot(databasePath, (reader) => compareBoth(reader, yours, untold));
     } finally {
       yours.close();
     }
@@ -80,17 +80,11 @@ const COUNTED = new Map<string, 'bars' | 'splits' | 'dividends'>([
   ['dividend', 'dividends'],
 ]);
 
-interface Compared {
-  reader: Reader;
-  yours: Reader;
-  untold: ReadonlySet<string>;
-}
-
 /**
  * Every value that both have, whatever its date: a model may have read it. A bar that only one of
  * them has counts from the first close that a model-day started from.
  */
-function compareBoth({ reader, yours, untold }: Compared) {
+function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>) {
   const comparison = {
     /** How much of the database was compared. */
     bars: 0,

@@ -14,8 +14,8 @@ import {
 import { decodeEntry } from '../basics/entry.ts';
 import { universeOn } from '../basics/members.ts';
 
-/** The terms of a model-day, as its job and its run have them. */
-export type Terms = ReturnType<ReturnType<typeof createTermsReader>>;
+/** Reads the terms of a model-day, as its job and its run have them. */
+export type TermsReader = ReturnType<typeof createTermsReader>;
 
 /** Everything that is stored of a model-day. */
 export type DayRecord = ReturnType<typeof readRecord>;
@@ -40,11 +40,7 @@ export function createTermsReader() {
 }
 
 /** Throws an Error that says why a record cannot be read. */
-export function readRecord(
-  reader: Reader,
-  session: ReplayedSession,
-  termsOf: (session: ReplayedSession) => Terms,
-) {
+export function readRecord(reader: Reader, session: ReplayedSession, termsOf: TermsReader) {
   const { sessionId } = session;
   return {
     session,

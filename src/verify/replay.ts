@@ -28,17 +28,22 @@ import {
   faultOf,
   readRecord,
   symbolsOf,
-  type Terms,
+  type TermsReader,
 } from './record.ts';
 import { wordsOf } from '../agent/prompt.ts';
 import { decisionsOf, storedDecisions } from '../database/decisions.ts';
 import { marksIn } from '../database/evidence.ts';
-import { fromDollars } from '../basics/money.ts';
 import type { Brief } from '../wire/protocol.ts';
 import { gatherEvidence, positionsOf } from '../trading/commit.ts';
 import { startFrom } from '../trading/start.ts';
-import { beginPlay, callTool, endOfDay, knownMarket, type Play } from '../trading/running-day.ts';
-import { orderTermsOf } from '../trading/orders.ts';
+import {
+  beginPlay,
+  callTool,
+  dayTermsOf,
+  endOfDay,
+  knownMarket,
+  type Play,
+} from '../trading/running-day.ts';
 import {
   firstMessagesIn,
   isFills,
@@ -46,7 +51,7 @@ import {
   resultMessage,
   stepsIn,
 } from '../trading/reasoning-log.ts';
-import { decide, type Decided, deciderOf, isDecision } from '../trading/decision.ts';
+import { type Decided, decidedBy } from '../trading/decision.ts';
 import { isFromOutside } from '../trading/tools.ts';
 import { briefOf } from '../trading/trading-day.ts';
 
@@ -66,7 +71,7 @@ interface ReplayContext {
   firstMessagesOf: FirstMessagesOf;
   /** The prices of its date as of its morning, which the models of a job share. */
   marketOf(record: DayRecord): Market;
-  termsOf: (session: ReplayedSession) => Terms;
+  termsOf: TermsReader;
 }
 
 /**
@@ -90,15 +95,13 @@ async function replayModelDay(
     const conversation = record.conversation.filter((message) => !isFills(message));
     compareFirstMessages(firstMessagesIn(conversation), messages, comparison);
     const steps = stepsIn(conversation);
-    const { fromOutside, decided } = await answerAgain({ record, steps, play, comparison });
+    const { fromOutside, decided } = await answerAgain({ conversation, steps, play, comparison });
     day.fromOutside = fromOutside;
     const end = endOfDay(play);
-    const { actions, portfolio } = end;
     const { exchange: market, toolUsage, ownNote: note } = play;
     const atCommit = { reader, write: record.session.commitWrite };
-    const evidence = gatherEvidence(atCommit, { ...start, market, actions });
-    const ledger = { actions, portfolio, startValue: start.startValue };
-    const positions = positionsOf(ledger, marksIn(evidence));
+    const evidence = gatherEvidence(atCommit, { ...start, ...end, market });
+    const positions = positionsOf({ ...start, ...end }, marksIn(evidence));
     // The books that it would be committed with.
     const books = {
       positions,
@@ -129,27 +132,17 @@ function begin(
   market: Market,
 ) {
   const { agentConfig, universe, entry, wording } = terms;
-  const initialCash = fromDollars(agentConfig.initial_cash);
-  const orders = orderTermsOf(agentConfig);
-  const start = startFrom(past, {
-    market: knownMarket({ market, ...orders }),
-    initialCash,
-    paysDividends: agentConfig.dividends,
-  });
-  const news = entry.tools.includes(NEWS) ? notSearched : null;
-  const decider = deciderOf(entry, model);
   const own = {
-    hasNotes: entry.notes,
-    offered: entry.tools,
+    ...dayTermsOf(agentConfig, entry, model),
+    market,
+    universe,
     wording,
-    decider,
     documents: documents === null ? null : { counts: JSON.parse(documents), session: sessionId },
+    news: entry.tools.includes('search_news') ? notSearched : null,
   };
-  const play = beginPlay({ market, universe, news, ...orders, ...own }, start);
-  return { start, play };
+  const start = startFrom(past, { ...own, market: knownMarket(own) });
+  return { start, play: beginPlay(own, start) };
 }
-
-const NEWS = 'search_news';
 
 /** News results come only from the record. */
 async function notSearched(): Promise<never> {
@@ -157,7 +150,7 @@ async function notSearched(): Promise<never> {
 }
 
 interface Answering {
-  record: DayRecord;
+  conversation: DayRecord['conversation'];
   steps: readonly RecordedStep[];
   play: Play;
   comparison: Comparison;
@@ -167,15 +160,13 @@ interface Answering {
  * Runs the tool calls of all recorded answers. Returns how many results were taken from the record,
  * and what the last answer decided.
  */
-async function answerAgain({ record, steps, play, comparison }: Answering) {
-  const results = record.conversation.filter(
-    (message) => message.role === 'tool' && !isFills(message),
-  );
+async function answerAgain({ conversation, steps, play, comparison }: Answering) {
+  const results = conversation.filter(({ role }) => role === 'tool');
   let next = 0;
   let fromOutside = 0;
   let decided: Decided | null = null;
   for (const [index, { answer }] of steps.entries()) {
-    decided = isDecision(play.decider, answer) ? decide(play.decider, answer, index === 0) : null;
+    decided = decidedBy(play.decider, answer, index === 0);
     if (decided !== null)
       comparison.compare(`step ${index + 1}`, {
         kind: 'answers',

@@ -17,6 +17,7 @@ import { FORMER, makeFormer } from './support/former.ts';
 import { leftToLongForm, isLong } from './support/long.ts';
 import { runInProcess } from './support/in-process.ts';
 import { ask, installProgram, runProgram, startServer, untilAnswer } from './support/program.ts';
+import { runIn } from './support/tables.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14', models: ['model-a', 'model-b'] };
@@ -199,7 +200,7 @@ const unusable: Unusable[] = [
   ],
   [
     "another program's database",
-    (path) => new DatabaseSync(path).exec('CREATE TABLE songs (title TEXT)'),
+    (path) => runIn(path, 'CREATE TABLE songs (title TEXT)'),
     /it is a database of another program/,
   ],
   [
@@ -211,9 +212,7 @@ const unusable: Unusable[] = [
 const versions: Unusable[] = [
   [
     'a database from a newer version',
-    (path) => (
-      openDatabase(path).close(), new DatabaseSync(path).exec('PRAGMA user_version = 999')
-    ),
+    (path) => (openDatabase(path).close(), runIn(path, 'PRAGMA user_version = 999')),
     /its schema is version 999, this program knows versions up to \d+; use a newer program/,
   ],
   [

@@ -11,6 +11,7 @@ import { fourDays, fourDaysAt } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';
 import { startTestService } from '../support/service.ts';
+import { runIn } from '../support/tables.ts';
 import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -197,7 +198,7 @@ const unusable: [make: (path: string) => void, message: RegExp][] = [
   [makeFormer, FORMER],
   [(path) => writeFileSync(path, 'text'.repeat(1000)), /paper\.db: file is not a database$/],
   [
-    (path) => (rmSync(path), new DatabaseSync(path).exec('CREATE TABLE t (x)')),
+    (path) => (rmSync(path), runIn(path, 'CREATE TABLE t (x)')),
     /^Cannot use .*paper\.db: it is a database of another program$/,
   ],
   [

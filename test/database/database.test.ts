@@ -19,7 +19,7 @@ import {
 } from '../../src/basics/domain.ts';
 import { FORMER, FORMER_ID } from '../support/former.ts';
 import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
-import { rowsAsText } from '../support/tables.ts';
+import { rowsAsText, runIn } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
@@ -51,7 +51,6 @@ test('a connection waits for locks, enforces foreign keys, and survives a power 
   assert.equal(pragma(openDatabase(path, { durability: 'process-end' }), 'synchronous'), 1);
 });
 
-const runIn = (path: string, sql: string) => new DatabaseSync(path).exec(sql);
 const OURS = `CREATE TABLE jobs (x); PRAGMA application_id = ${APPLICATION_ID};`;
 const NEWER = `${OURS} PRAGMA user_version = 999`;
 const FORMER_FILE = `CREATE TABLE jobs (x); PRAGMA application_id = ${FORMER_ID}; PRAGMA user_version = 25`;

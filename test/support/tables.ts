@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import type { Database } from '../../src/database/database.ts';
 
 /**
@@ -13,8 +14,19 @@ export function emptyTables(database: Database): void {
   // In two rounds: triggers of the first leave rows in tables that were emptied before.
   for (const { name } of [...tables, ...tables]) database.statement(`DELETE FROM "${name}"`).run();
   database.statement('INSERT INTO price_writes VALUES (1, 0)').run();
-  database.statement(`INSERT INTO log_words (log_words) VALUES ('delete-all')`).run();
+  for (const words of ['log_words', 'document_words'])
+    database.statement(`INSERT INTO ${words} (${words}) VALUES ('delete-all')`).run();
   database.statement('PRAGMA foreign_keys = ON').run();
+}
+
+/**
+ * Runs SQL in a file as another program. A connection that is left open would write to the file
+ * whenever it is collected.
+ */
+export function runIn(path: string, sql: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.close();
 }
 
 /**

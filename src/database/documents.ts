@@ -59,8 +59,8 @@ const order = (row: string) => `(${row}.version / ${VERSIONS_PER_SECOND}, ${row}
 /** In the version of the morning: no later one is out. */
 const IS_CURRENT = `${isSeen('doc')} AND NOT EXISTS (SELECT 1 FROM documents AS later
   WHERE later.document_id = doc.document_id AND ${order('later')} > ${order('doc')} AND ${isSeen('later')})`;
-const SELECTED = `SELECT doc.version, document_id AS id, published_at AS publishedAt, date, kind, title, symbols, source, url, digest, text
-`;
+const SELECTED = `SELECT doc.version, document_id AS id, published_at AS publishedAt, date, kind, title, symbols, source, url, digest,
+  text`;
 const DOCUMENTS = 'FROM documents AS doc JOIN document_texts USING (version)';
 const SHAPE = {
   version: integer,

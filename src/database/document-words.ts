@@ -72,6 +72,24 @@ export function forgetDocument(database: Reader, version: number): void {
   database.statement(sql).run(version, wordsIn(FROM.one(database, version)));
 }
 
+/** Pages of the index that one step writes at most. */
+const MERGED_AT_ONCE = 200;
+const CHANGES = query('SELECT total_changes()', [integer]);
+
+/**
+ * Merges what many insertions have left in parts, each of which a list has to search: step by step,
+ * within transactions. SQLite says that there is nothing left by changing less than two rows.
+ */
+export function* mergeWords(database: Reader): Generator<null> {
+  const merge = `INSERT INTO document_words (document_words, rank) VALUES ('merge', ?)`;
+  for (let pages = -MERGED_AT_ONCE; ; pages = MERGED_AT_ONCE) {
+    const [before] = CHANGES.one(database);
+    database.statement(merge).run(pages);
+    if (CHANGES.one(database)[0] - before < 2) return;
+    yield null;
+  }
+}
+
 /** Makes the index of a package anew, within its transaction. */
 export function indexDocumentsAnew(database: Reader): void {
   database.statement(`INSERT INTO document_words (document_words) VALUES ('delete-all')`).run();

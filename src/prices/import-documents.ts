@@ -1,9 +1,13 @@
 import { timestamp } from '../basics/calendar.ts';
 import type { CommandDatabase } from '../database/database.ts';
+import { mergeWords } from '../database/document-words.ts';
 import { createDocumentStore } from '../database/store-documents.ts';
 import { documentOf, readRows } from './files/documents.ts';
 import { countRefused, readFile } from './import.ts';
 import { type ImportOptions, writeInTurns } from './store-staged.ts';
+
+/** After fewer new documents the index is left as it is. */
+const MERGED_FROM = 1_000;
 
 /**
  * Imports a file of documents in short transactions, in memory that does not grow with it. All of
@@ -28,6 +32,8 @@ export function importDocuments(database: CommandDatabase, path: string, options
       });
       if (rows.length > 0) await writeInTurns(database, work, options.time);
     }
+    if (summary.new >= MERGED_FROM)
+      await writeInTurns(database, mergeWords(database), options.time);
     database.transaction(() => store.finish());
     return summary;
   });

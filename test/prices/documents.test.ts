@@ -328,6 +328,8 @@ test('what an import has left is not seen until another one has all of it, in wh
   database.close();
 });
 
+const PARTS = 'SELECT count(DISTINCT segid) FROM document_words_idx';
+
 test('progress is reported in bytes, and a server beside it writes after each transaction and sees nothing', async () => {
   const rows = Array.from({ length: 2_000 }, (_, id) => row({ id, text: `${id} `.repeat(30) }));
   const told: number[] = [];
@@ -337,6 +339,7 @@ test('progress is reported in bytes, and a server beside it writes after each tr
     async (database, time) => {
       await importRows(rows, database, { time, onProgress });
       assert.equal(visibleIds(database).length, 1_000);
+      assert.deepEqual(rowsAsText(database, PARTS), ['1'], 'the index is merged');
     },
     (server) => assert.deepEqual(visibleIds(server), []),
   );

@@ -84,7 +84,7 @@ test('a model searches the news: its results are in the log, the key nowhere', a
   assert.match(tools[2].content, /"executed":"buy"/);
   const usage = `SELECT calls, refused, duration_ms > 0 FROM tool_usage WHERE tool_name = 'search_news'`;
   assert.deepEqual(rowsAsText(service.database, usage), ['2 1 1']);
-  const [{ level, model, date, reason }] = failedSearches(service) as any[];
+  const [{ level, model, date, reason }] = failedSearches(service) as any[]; // any: lines of the log have fields of their own
   const failure = [level, model, date, reason].join(' ');
   assert.equal(failure, 'WARNING model-a 2025-11-10 401: no such key: [key]');
   const files = ['', '-wal'].map((suffix) =>

@@ -56,7 +56,7 @@ async function ask({ day }: any, path: string, args?: unknown, token = day.token
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     ...(args !== undefined && { body: JSON.stringify(args) }),
   });
-  return { status: response.status, body: (await response.json()) as any };
+  return { status: response.status, body: (await response.json()) as any }; // any: the tests check its fields
 }
 
 test('an agent gets the day in one request, with its own key, and its decision is carried out', async (t) => {
@@ -90,7 +90,7 @@ test('an agent gets the day in one request, with its own key, and its decision i
   assert.equal(user.content.includes(day.token), false, 'the log has no token');
   assert.deepEqual(
     [user.role, JSON.parse(assistant.content), assistant.served?.model, tool.tool_name],
-    ['user', (DECISION as any).body, 'mine 1.2', 'buy'],
+    ['user', (DECISION as any).body, 'mine 1.2', 'buy'], // any: a reply may have other forms
   );
   assert.equal(session.session_summary, 'It is cheap.');
   const { models } = (await service.get('/performance')).body;

@@ -26,7 +26,7 @@ before(async (t) => {
 
 async function ask(path: string) {
   const response = await fetch(service.url + path, { headers: AUTHORIZATION });
-  return { status: response.status, body: (await response.json()) as any };
+  return { status: response.status, body: (await response.json()) as any }; // any: the tests check its fields
 }
 
 test('coverage is by kind and symbol, counts ids, and follows what is stored', async () => {

@@ -177,7 +177,7 @@ test('a model that is asked once reads the titles of the newest documents', asyn
   ]);
   const job = await service.runJob({ start_date: '2025-10-15', end_date: '2025-10-15' });
   assert.equal(job.status, 'completed', JSON.stringify(job));
-  const [{ body }] = server.requests as any;
+  const [{ body }] = server.requests as any; // any: a body is unchecked JSON
   const prompt = body.messages.at(-1).content as string;
   assert.match(prompt, /\nDocuments published before this morning: 2 \(1 10-K, 1 news\)\n/);
   assert.match(

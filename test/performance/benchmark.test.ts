@@ -233,7 +233,7 @@ test('members: the mean over those of each morning with a close on it and one in
   ];
   const levels = memberLevels(symbols, members);
   // The 3rd from the opens: A +10 %, B −20 %. The 4th: A +10 %, C +20 %. The 5th: A 0, C +50 %, D
-  // has no close before. The 6th: A 0, D +100 %. The 24th: nobody has a close in two weeks.
+  // has no earlier close. The 6th: A 0, D +100 %. On the 24th the last close of each is older than two weeks.
   const days = levels.map(({ date, open, close }) => [date.slice(-2), rounded(close / open - 1)]);
   assert.deepEqual(days[0], ['03', -0.05]);
   assert.deepEqual(days[4], ['24', 0.1]);

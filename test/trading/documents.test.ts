@@ -221,6 +221,17 @@ test('a session that is resumed has been shown what it was shown before', async 
   assert.deepEqual((await replayOf(books.database)).problems, []);
 });
 
+test('more documents are counted than one step counts', async () => {
+  const many = Array.from({ length: 4_100 }, (_, index) => ({ id: `${index}`, text: 'x' }));
+  const books = booksWith([...many, { id: 'filing', kind: '10-K' }]);
+  const { brief } = await books.open(DAY);
+  const counts = [
+    { kind: 'news', documents: 4_100 },
+    { kind: '10-K', documents: 1 },
+  ];
+  assert.deepEqual(brief.documents, counts);
+});
+
 /** A word that stands only in what is not out yet. */
 const CANARY = 'zxcanary';
 const odd = fc.oneof(

@@ -61,6 +61,10 @@ test('a package has the documents that its job was shown and no others, and repl
       ['read', 'Words that were read.'],
     ],
   );
+  bytes.exec('CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, document_words, row)');
+  const words = (like: string) =>
+    bytes.prepare('SELECT doc FROM temp.terms WHERE term LIKE ?').all(like).length;
+  assert.deepEqual([words('%words'), words('%shown')], [1, 0], 'its index has no other words');
   bytes.close();
   const view = await startTestView(t, target);
   const { body } = await view.get('/audit');

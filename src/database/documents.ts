@@ -129,35 +129,59 @@ const NEXT = query(
   [integer, text, text],
 );
 
+const OF_SYMBOL = query(
+  `SELECT version, kind, symbols FROM document_words CROSS JOIN documents AS doc ON doc.version = document_words.rowid
+   WHERE document_words MATCH ?4 AND ${IS_CURRENT}`,
+  [integer, text, text],
+);
+
 export interface DocumentCount {
   kind: string;
   documents: number;
 }
 
-/** Whether a document of some symbols, or of none, is one of those that have these. */
-export function isOf(symbols: ReadonlySet<string>) {
-  return (names: readonly string[]) =>
-    names.length === 0 || names.some((name) => symbols.has(name));
-}
-
-/**
- * Counts the documents of a morning whose symbols are wanted, and adds those that are counted
- * already: by kind, the most frequent first. Between its steps a caller may do something else.
- */
+/** Counts the documents of a universe by kind, the most frequent first, so far after each step. */
 export function* countDocuments(
   morning: Morning,
-  isWanted: (names: readonly string[]) => boolean,
-  before: readonly DocumentCount[] = [],
-): Generator<null, DocumentCount[]> {
-  const counts = new Map(before.map(({ kind, documents }) => [kind, documents]));
+  universe: ReadonlySet<string>,
+): Generator<DocumentCount[], void> {
+  let counts: DocumentCount[] = [];
   for (let last = -Infinity; ; ) {
     const rows = NEXT.all(morning.reader, ...parametersOf(morning), last);
-    for (const [, kind, symbols] of rows)
-      if (isWanted(JSON.parse(symbols))) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    if (rows.length < COUNTED_AT_ONCE) break;
+    counts = withCounted(counts, rows, (names) => isOf(universe, names));
+    yield counts;
+    if (rows.length < COUNTED_AT_ONCE) return;
     last = rows.at(-1)?.[0] ?? last;
-    yield null;
   }
+}
+
+/** Adds to the counts of a universe the documents of symbols outside of it. */
+export function countOutside(
+  morning: Morning,
+  { universe, outside }: { universe: ReadonlySet<string>; outside: readonly string[] },
+  counts: readonly DocumentCount[],
+): DocumentCount[] {
+  const rows = outside.flatMap((symbol) => {
+    const wanted = expressionFor({ symbols: null, symbol }, null);
+    return OF_SYMBOL.all(morning.reader, ...parametersOf(morning), wanted);
+  });
+  const once = new Map(rows.map((row) => [row[0], row]));
+  return withCounted(counts, once.values(), (names) => !isOf(universe, names));
+}
+
+/** Whether models with these symbols may read a document of some, or of none. */
+function isOf(symbols: ReadonlySet<string>, names: readonly string[]): boolean {
+  return names.length === 0 || names.some((name) => symbols.has(name));
+}
+
+function withCounted(
+  before: readonly DocumentCount[],
+  rows: Iterable<RowOf<typeof NEXT>>,
+  isWanted: (names: readonly string[]) => boolean,
+): DocumentCount[] {
+  const counts = new Map(before.map(({ kind, documents }) => [kind, documents]));
+  for (const [, kind, symbols] of rows)
+    if (isWanted(JSON.parse(symbols))) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return [...counts]
     .map(([kind, documents]) => ({ kind, documents }))
     .sort((one, other) => other.documents - one.documents || (one.kind < other.kind ? -1 : 1));

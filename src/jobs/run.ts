@@ -12,7 +12,7 @@ import {
   skippedModelDays,
 } from '../database/model-days.ts';
 import { addWarnings, endJob as endStoredJob, setJobStatus } from '../database/jobs.ts';
-import { countDocuments, type DocumentCount, isOf } from '../database/documents.ts';
+import { countDocuments, type DocumentCount } from '../database/documents.ts';
 import { costsBefore } from '../database/usage.ts';
 import { morningWrite } from '../database/price-writes.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
@@ -185,12 +185,9 @@ async function countedDocuments(
   universe: ReadonlySet<string>,
 ): Promise<DocumentCount[]> {
   if (!entries.values().some(({ tools }) => readsDocuments(tools))) return [];
-  const work = countDocuments({ ...prices, date, symbols: null }, isOf(universe));
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
-    await nextRound();
-  }
+  let counts: DocumentCount[] = [];
+  for (counts of countDocuments({ ...prices, date, symbols: null }, universe)) await nextRound();
+  return counts;
 }
 
 /** Null for a missing or broken file: what needs a key from it then fails with the reason. */

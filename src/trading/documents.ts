@@ -1,7 +1,6 @@
 import {
-  countDocuments,
+  countOutside,
   type DocumentCount,
-  isOf,
   listDocuments,
   type ListFilter,
   type Morning,
@@ -49,20 +48,11 @@ export function openDocuments(
   if (!readsDocuments(offered)) return null;
   const outside = [...held].filter((symbol) => !universe.has(symbol));
   const morning = { ...prices, date, symbols: [...universe, ...outside], session };
-  const [isOfOutside, isKnown] = [isOf(new Set(outside)), isOf(universe)];
-  const isNew = (names: readonly string[]) => isOfOutside(names) && !isKnown(names);
   const counts =
     outside.length === 0 || session !== undefined
       ? known
-      : atOnce(countDocuments(morning, isNew, known));
+      : countOutside(morning, { universe, outside }, known);
   return counts.length === 0 ? null : { counts, shown: new Map(), morning };
-}
-
-function atOnce<Result>(work: Iterator<unknown, Result>): Result {
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
-  }
 }
 
 /** The documents of a list, which count as shown. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { firstMessages } from '../../src/agent/prompt.ts';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
-import { countDocuments, isOf } from '../../src/database/documents.ts';
+import { countDocuments } from '../../src/database/documents.ts';
 import { morningWrite, nextWrite } from '../../src/database/price-writes.ts';
 import type { Bar } from '../../src/database/prices.ts';
 import type { DividendBasis } from '../../src/database/splits-and-dividends.ts';
@@ -81,11 +81,8 @@ export function callIn(session: Session, name: string, args: object) {
 
 /** The documents of a morning, as a job counts them. */
 function countedOn({ prices, date }: Market) {
-  const work = countDocuments({ ...prices, date, symbols: null }, isOf(new Set(SYMBOLS)));
-  for (;;) {
-    const { done, value: counts } = work.next();
-    if (done) return { counts };
-  }
+  const steps = [...countDocuments({ ...prices, date, symbols: null }, new Set(SYMBOLS))];
+  return { counts: steps.at(-1) ?? [] };
 }
 
 /** Books in a database of their own at a path, or in one that is given, which is emptied. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { countOutside } from '../../src/database/documents.ts';
 import type { Session } from '../../src/trading/session.ts';
 import { type Books, createBooks, replayOf, SYMBOLS } from '../support/books.ts';
 import { call, listed, storeDocuments } from '../support/documents.ts';
@@ -230,6 +231,23 @@ test('more documents are counted than one step counts', async () => {
     { kind: '10-K', documents: 1 },
   ];
   assert.deepEqual(brief.documents, counts);
+});
+
+test('a document of two symbols outside of the universe is counted once, one of the universe or of none not again', () => {
+  const { database: reader } = booksWith([
+    { id: 'both', symbols: ['MSFT', 'XYZ'] },
+    { id: 'one', symbols: ['XYZ'], kind: '10-K' },
+    { id: 'late', symbols: ['XYZ'], published_at: DAY },
+    { id: 'known', symbols: ['AAPL', 'XYZ'] },
+    { id: 'all', symbols: [] },
+  ]);
+  const own = { universe: new Set(['AAPL']), outside: ['MSFT', 'XYZ'] };
+  const before = [{ kind: 'news', documents: 2 }];
+  const counts = countOutside({ reader, date: DAY, write: null, symbols: null }, own, before);
+  assert.deepEqual(counts, [
+    { kind: 'news', documents: 3 },
+    { kind: '10-K', documents: 1 },
+  ]);
 });
 
 /** A word that stands only in what is not out yet. */

@@ -218,7 +218,6 @@ const modelSchema = v.object({
   notes: v.nullish(v.boolean(), false),
   /** Whether it may read documents, where there are any. */
   documents: v.nullish(v.boolean(), true),
-  /** The last date that the model may remember from its training. */
   /** Those of the day's tools that it is offered; all without a list. */
   tools: v.nullish(
     v.pipe(
@@ -226,6 +225,7 @@ const modelSchema = v.object({
       v.includes('buy', `must include buy; the tools are ${toolNames.join(', ')}`),
     ),
   ),
+  /** The last date that the model may remember from its training. */
   knowledge_cutoff: v.nullish(dateSchema),
 });
 

@@ -55,21 +55,24 @@ export function planJob(context: WorkerContext, request: JobRequest) {
   warnOfContent(configuration, log);
   const isKey = knownKeys(configuration, settings, environment);
   const terms = agentConfigurationFor(configuration, request.universe, settings.configurationPath);
-  const { stock_symbols: symbols } = terms;
+  const { runs, warnings, ...planned } = planDays(context, request, {
+    models: expandModels(request.models, configuration),
+    terms,
+  });
+  const { stock_symbols: symbols } = planned.agentConfig;
   const morning = { reader: database, date: request.endDate, write: null, symbols };
   const hasAny = listDocuments(morning, { limit: 1 }).length > 0;
   const isControl = hasAny && symbols.some((one) => sourceOfSeries(database, one) === 'disguise');
   const hasDocuments = hasAny && !isControl;
   const sources = { settings, configuration, agentConfig: terms, environment, isKey, hasDocuments };
-  const resolved = expandModels(request.models, configuration).map((run): ResolvedRun => {
+  const resolved = runs.map((run) => {
     const entry = resolveEntry(run, sources);
     const model = resolveModel(entry, sources, { cacheKey: '', leftOut: [] });
     return { ...run, entry, problem: 'error' in model ? model.error : null };
   });
-  const { runs, warnings, ...planned } = planDays(context, request, { models: resolved, terms });
   return {
     ...planned,
-    runs: runs.map((run) => ({ ...run, entry: encodeEntry(run.entry) })),
+    runs: resolved.map((run) => ({ ...run, entry: encodeEntry(run.entry) })),
     warnings: [
       ...configuration.unknownKeys,
       ...warnOfProblems(resolved, configuration),
@@ -85,7 +88,7 @@ export function planJob(context: WorkerContext, request: JobRequest) {
 function planDays(
   context: WorkerContext,
   request: JobRequest,
-  { models, terms }: { models: readonly ResolvedRun[]; terms: AgentConfiguration },
+  { models, terms }: { models: readonly ModelRun[]; terms: AgentConfiguration },
 ) {
   const { database, settings, clock } = context;
   const { startDate, endDate } = request;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -27,7 +28,7 @@ function serviceWith(
   return startTestService(t, {
     configuration: {
       models: models.map((model) => ({ ...endpoint, ...model })),
-      universes: { apple: ['AAPL'] },
+      universes: { apple: ['AAPL'], index: { members: 'members.csv' } },
       agent_config: { stock_symbols: ['AAPL', 'MSFT'] },
     },
     settings: { deploymentMode: 'PROD', preserveDevData: null },
@@ -87,6 +88,17 @@ test('documents are offered to those who may read them, from the morning on whic
   const counted = briefsOf(service).flatMap(({ date, documents }) => (documents ? [date] : []));
   const expected = ['2025-01-07', '2025-01-07', '2025-01-08', '2025-01-08'];
   assert.deepEqual(counted, expected, 'two models on two mornings');
+});
+
+test("documents of symbols that are members on none of a job's dates are not offered", async (t) => {
+  const service = await serviceWith(t, [{ signature: 'reads' }]);
+  const rows = ['symbol,from,to', 'AAPL,2020-01-01,', 'MSFT,2020-01-01,2020-12-31'];
+  writeFileSync(join(service.folder, 'members.csv'), rows.join('\n'));
+  storeDocuments(service.database, [{ id: 'a', symbols: ['MSFT'] }]);
+  const job = await service.runJob({ ...RANGE, universe: 'index' });
+  assert.equal(job.status, 'completed');
+  const { tools } = job.entries[0].entry;
+  assert.deepEqual([tools.includes('buy'), tools.includes('list_documents')], [true, false]);
 });
 
 test('on a control market no document is offered, and a warning says so', async (t) => {

@@ -143,6 +143,16 @@ test('orders are placed by the previous close, and fill when the day ends: sales
   assert.deepEqual((await replayOf(books.database)).problems, []);
 });
 
+test('a purchase that cash does not cover fills by one share, where it pays for one', async () => {
+  const books = booksOf({ initial_cash: 210 });
+  const day = await books.open('2025-01-06');
+  await placeAll(day, 'buy AAPL 2 | placed at 102, 6 left');
+  await books.complete(day);
+  const next = await books.open('2025-01-07');
+  const report = String(firstMessages(next.brief)[1]?.content).split('\n');
+  assert.ok(report.includes('Bought 1 of 2 AAPL at 110: not enough cash'), report.join('\n'));
+});
+
 test('what has no open does not fill, and a day that fails fills nothing', async () => {
   const books = booksOf();
   const failed = await books.open('2025-01-06');

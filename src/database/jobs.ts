@@ -37,9 +37,6 @@ export interface NewJob {
   warnings: readonly string[];
 }
 
-/** A job as the worker needs it. */
-export type StoredJob = ReturnType<typeof loadJob>;
-
 /** Inserts a job with its runs and all its model-days, within the caller's transaction. */
 export function insertJob(database: Database, job: NewJob): void {
   database

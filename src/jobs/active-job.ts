@@ -17,7 +17,7 @@ import { messageOf } from '../basics/domain.ts';
 import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
 
 /** The lifetime of this process, as it matters to a job. */
-export type Lifetime = ReturnType<typeof watchLifetime>;
+type Lifetime = ReturnType<typeof watchLifetime>;
 
 /**
  * Keeps a mark in the database that says whether this process, if it ended now without progress,

@@ -105,6 +105,40 @@ test('nothing is imported at run time but Node, two libraries and our own files'
   assert.deepEqual(Object.keys(JSON.parse(textOf('package.json')).dependencies), libraries);
 });
 
+/** What opens files, or a file of the database, by other means than SQLite. */
+const OPENS_FILES = /\b(openSync|open|readFileSync|readFile|createReadStream|copyFileSync)\(/;
+const OPENS_DATABASE = /\b(assertUsable|isWrittenWithLog|inspect|withSnapshot|addressOf)\b/;
+/** The folders of a process that serves requests; of the others, only commands run the code. */
+const SERVING = /^src\/(service|view)\.ts|^src\/(http|api|jobs|children|trading|performance)\//;
+
+test('in a serving process only SQLite opens the database: closing another descriptor drops its locks', () => {
+  const having = (pattern: RegExp, paths: readonly string[]) =>
+    paths.filter((path) => pattern.test(textOf(path).replaceAll(/^\s*(\/?\*|\/\/).*$/gm, '')));
+  const inDatabase = sources.filter((path) => path.startsWith('src/database/'));
+  assert.deepEqual(having(OPENS_FILES, inDatabase), [
+    'src/database/backup.ts', // a command
+    'src/database/integrity.ts', // the pipes of a process of its own
+    'src/database/storage/files.ts', // isWrittenWithLog
+    'src/database/storage/new-file.ts', // copies, folders
+    'src/database/storage/owner.ts', // the note
+  ]);
+  assert.deepEqual(having(OPENS_DATABASE, inDatabase), [
+    'src/database/backup.ts', // a command
+    'src/database/database.ts', // before its connection
+    'src/database/snapshot.ts', // before the first connection of a view, and for commands
+    'src/database/view.ts', // before its first connection
+    'src/database/storage/files.ts',
+    'src/database/storage/owner.ts', // before the service opens the database
+  ]);
+  assert.deepEqual(
+    having(
+      OPENS_DATABASE,
+      sources.filter((path) => SERVING.test(path)),
+    ),
+    ['src/http/respond.ts'], // without a server, for `publish`
+  );
+});
+
 test('the agent that runs in the child imports nothing of the parent', () => {
   const allowed =
     /^node:|^(valibot|eventsource-parser)$|^src\/(agent\/|wire\/|basics\/(domain|http-client|event-loop|json|secrets|sentences|text|hash)\.ts$)/;

@@ -176,6 +176,10 @@ test('paths through links, dots and loops lead where the system takes them', () 
   for (const way of [path, `${folder}//other/./linked/file`, `${folder}/other/linked/../deep/file`])
     assert.equal(readTrustedFile(way, 4).toString(), 'text', way);
   assert.throws(() => readTrustedFile(path, 3), /larger than 3 bytes/);
+  writeFileSync(`${path}-wal`, '');
+  for (const name of [path, `${path}-wal`])
+    assert.throws(() => readTrustedFile(name, 4), /^Error: it is a database$/);
+  rmSync(`${path}-wal`);
   symlinkSync('loop', join(folder, 'loop'));
   assert.throws(() => readTrustedFile(join(folder, 'loop'), 4), { code: 'ELOOP' });
   renameSync(path, join(folder, 'gone'));

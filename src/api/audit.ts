@@ -5,7 +5,7 @@ import {
   isSound,
   auditInThread,
 } from '../verify/audit.ts';
-import type { Listed } from '../basics/domain.ts';
+import { type Listed, ServiceError } from '../basics/domain.ts';
 import type { ReplayFilters } from '../database/replay.ts';
 import type { AuditReport, Finding } from '../verify/replay.ts';
 import { checkJob, filtersOf } from './filters.ts';
@@ -54,7 +54,7 @@ export const auditResponse = namedResponse('AuditResponse', {
 /** How often a long audit logs its progress. */
 const TELL_EVERY_MS = 5_000;
 
-type AuditContext = Pick<Context, 'database' | 'settings' | 'log' | 'viewedFile'>;
+type AuditContext = Pick<Context, 'database' | 'settings' | 'log'>;
 
 /** Audits run one after another: each has a thread, and reads the whole file. */
 let before: Promise<unknown> = Promise.resolve();
@@ -76,17 +76,19 @@ export function audit(
 }
 
 async function run(
-  { settings, log, viewedFile }: AuditContext,
+  { database, settings, log }: AuditContext,
   filters: ReplayFilters,
   signal: AbortSignal,
 ): Promise<string> {
   signal.throwIfAborted();
   const startedAt = performance.now();
-  const report = await auditDatabase(settings.databasePath, {
+  const address = database.address();
+  if (address === null)
+    throw new ServiceError('storage_fault', database.storageFault() ?? 'The database has no file');
+  const report = await auditDatabase(address, {
     filters,
     signal,
-    isReadOnly: viewedFile !== null,
-    readLedger: auditInThread,
+    readLedger: (_, options) => auditInThread(address, options),
     onProgress: progressInLog(log),
   });
   const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);

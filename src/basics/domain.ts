@@ -154,10 +154,10 @@ export function messageOf(thrown: unknown): string {
  * The error of a command that cannot do something: the one that was thrown, if that says so
  * itself; any other is its cause.
  */
-export function cannot(what: string, thrown: unknown): ServiceError {
+export function cannot(what: string, thrown: unknown, why = messageOf(thrown)): ServiceError {
   return thrown instanceof ServiceError
     ? thrown
-    : new ServiceError('cannot_start', `Cannot ${what}: ${messageOf(thrown)}`, { cause: thrown });
+    : new ServiceError('cannot_start', `Cannot ${what}: ${why}`, { cause: thrown });
 }
 
 /** The code of a system error, such as `ENOENT`; undefined for anything else. */

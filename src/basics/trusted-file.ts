@@ -2,6 +2,7 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   openSync,
@@ -55,6 +56,8 @@ const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
  * one.
  */
 export function readTrustedFile(path: string, maxBytes: number): Buffer {
+  // To close a database that SQLite has open would drop the locks that this process has on it.
+  if (/-(wal|shm)$/.test(path) || existsSync(`${path}-wal`)) throw new Error('it is a database');
   const file = openSync(path, FLAGS);
   try {
     const opened = fstatSync(file, { bigint: true });

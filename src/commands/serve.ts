@@ -6,6 +6,7 @@ import { timestamp } from '../basics/calendar.ts';
 import { readConfiguration, warnOfContent } from '../basics/configuration.ts';
 import { openDatabase, removeDatabase } from '../database/database.ts';
 import { claimOwnership } from '../database/storage/owner.ts';
+import { remoteFileSystem } from '../database/storage/faults.ts';
 import { removeAbandonedPartials } from '../database/storage/new-file.ts';
 import { readAccessTokens } from '../http/access.ts';
 import { ServiceError } from '../basics/domain.ts';
@@ -94,6 +95,7 @@ export async function serve(): Promise<Service> {
   const ownership = claimOwnership(settings.databasePath, { startedAt: timestamp(clock()) });
   prepareDatabase(settings);
   announceMode(settings, log);
+  warnOfRemote(settings, log);
   await makeThreads();
   const service = await startService({
     settings,
@@ -155,6 +157,16 @@ function prepareDatabase({ databasePath, agentDataPath, preserveDevData }: Setti
   if (preserveDevData === false) removeDatabase(databasePath);
   openDatabase(databasePath).close();
   removeAbandonedPartials(agentDataPath);
+}
+
+/** Locks and shared memory of a network's file system may not work as SQLite needs them. */
+function warnOfRemote({ databasePath }: Settings, log: Log): void {
+  const name = remoteFileSystem(databasePath);
+  if (name === null) return;
+  log.warning(
+    `${databasePath} is on a file system of type ${name}, which may be on another machine: ` +
+      'there two programs can overwrite what the other has written; use a folder on a local disk',
+  );
 }
 
 function announceMode({ preserveDevData, databasePath }: Settings, log: Log): void {

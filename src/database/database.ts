@@ -10,8 +10,9 @@ import {
   lockIsHeld,
   storageFault,
   storageFaultOf,
+  wordsOf,
 } from './storage/faults.ts';
-import { assertUsable, makeFolder, realPathOf, watchPlace } from './storage/files.ts';
+import { assertUsable, makeFolder, realPathOf, watchFiles } from './storage/files.ts';
 import { checkOwnership, createSchema, isForeign, SCHEMA_VERSION } from './schema/schema.ts';
 import { type Database, prepareOnce, type Reader } from './moment.ts';
 
@@ -32,7 +33,6 @@ const DEFAULT_CACHE_MB = 8;
  */
 const SERVING_LOG_MB = 1;
 const PAGES_PER_MB = 256;
-const REPLACED = 'its file was removed or replaced while the service runs';
 /** SQLite's name for a database without a file. */
 const IN_MEMORY = ':memory:';
 
@@ -88,7 +88,7 @@ export function openDatabase(
     if (isServing) connection.exec('PRAGMA busy_timeout = 0');
   } catch (error) {
     connection?.close();
-    throw cannot(`open the database ${path}`, error);
+    throw cannot(`open the database ${path}`, error, wordsOf(error));
   }
   return wrap(connection, path);
 }
@@ -130,7 +130,7 @@ function assertOurs(path: string, file: string): void {
 }
 
 function wrap(connection: DatabaseSync, path: string): CommandDatabase {
-  const isInPlace = path === IN_MEMORY ? () => true : watchPlace(path);
+  const whatIsLost = path === IN_MEMORY ? () => null : watchFiles(path);
   const isFull = () => path !== IN_MEMORY && !hasRoom(path);
   let fault: string | null = null;
   const noting = <Result>(work: () => Result): Result => {
@@ -144,7 +144,8 @@ function wrap(connection: DatabaseSync, path: string): CommandDatabase {
   /** Null while another program holds the write lock. */
   const tryTransaction = <Result>(work: () => Result): { result: Result } | null =>
     noting(() => {
-      if (!isInPlace()) throw storageFault(REPLACED);
+      const lost = whatIsLost();
+      if (lost !== null) throw storageFault(lost);
       if (!begin(connection)) return null;
       const result = finish(connection, work);
       fault = null;
@@ -183,7 +184,7 @@ function wrap(connection: DatabaseSync, path: string): CommandDatabase {
     transaction,
     write,
     probe,
-    storageFault: () => (fault === null && isInPlace() && !isFull() ? null : probe()),
+    storageFault: () => (fault === null && whatIsLost() === null && !isFull() ? null : probe()),
     read(work) {
       connection.exec('BEGIN; PRAGMA query_only = ON');
       try {
@@ -193,7 +194,7 @@ function wrap(connection: DatabaseSync, path: string): CommandDatabase {
         connection.exec('PRAGMA query_only = OFF');
       }
     },
-    address: () => (path !== IN_MEMORY && isInPlace() ? { path, isView: false } : null),
+    address: () => (path !== IN_MEMORY && whatIsLost() === null ? { path, shown: null } : null),
     close: () => connection.close(),
   };
   return database;

@@ -1,5 +1,9 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import assert from 'node:assert/strict';
+import { pathToFileURL } from 'node:url';
+import { messageOf, ServiceError } from '../basics/domain.ts';
+import { checkOwnership } from './schema/schema.ts';
+import { realPathOf } from './storage/files.ts';
 
 /** A connection to read from. All SQL is in this folder; other folders call its functions. */
 export interface Reader {
@@ -17,8 +21,30 @@ export interface Reader {
 /** Where another thread finds a database; only data. */
 export interface Address {
   path: string;
-  /** Whether the file is only shown, by a view: nothing is created beside it. */
-  isView: boolean;
+  /**
+   * Of a file that is only shown, by a view: what its own process read of it. Null for the database
+   * of a service.
+   */
+  shown: Inspected | null;
+}
+
+/**
+ * What was read of a file before this process had a connection to it. From then on only SQLite may
+ * open it there: when a process closes any other descriptor of a file, it loses all its locks on
+ * that file, SQLite's too (https://sqlite.org/howtocorrupt.html, 2.2).
+ */
+export interface Inspected {
+  ino: string;
+  /** The file's state at that time, if it was written without a log; otherwise null. */
+  withoutLog: string | null;
+}
+
+/** A database that is read as it is at one moment. */
+export interface Snapshot extends Reader {
+  /** The file as a URL with SQLite's parameters, for further connections like this one. */
+  url: string;
+  /** Throws when the file is read as one that never changes, and has changed. */
+  assertSame(): void;
 }
 
 /** A connection that reads and writes: the service's, or a command's. */
@@ -88,9 +114,30 @@ export function momentOf(
   };
 }
 
+/** The error for a database that cannot be read. */
+export function unreadable(path: string, error: unknown): ServiceError {
+  const message =
+    error instanceof ServiceError
+      ? error.message
+      : `Cannot read the database ${path}: ${messageOf(error)}`;
+  return new ServiceError('storage_fault', message, { cause: error });
+}
+
 /** The database of a service as it is at the first statement, until it is closed. */
-export function momentOfService(path: string): Database {
+export function openServed(path: string): Snapshot {
   const connection = new DatabaseSync(path, { readOnly: true, timeout: 0 });
-  connection.exec('BEGIN');
-  return momentOf(path, prepareOnce(connection), () => connection.close());
+  try {
+    connection.exec('BEGIN');
+    checkOwnership(connection, path);
+  } catch (error) {
+    connection.close();
+    throw unreadable(path, error);
+  }
+  return {
+    path,
+    url: pathToFileURL(realPathOf(path)).href,
+    statement: prepareOnce(connection),
+    assertSame() {},
+    close: () => connection.close(),
+  };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from './database.ts';
-import { type Address, momentOf, momentOfService } from './moment.ts';
-import { openForReading } from './snapshot.ts';
+import { type Address, momentOf, openServed, type Snapshot } from './moment.ts';
+import { closing, inspect, openForReading } from './snapshot.ts';
 
 /**
  * A connection that nothing uses for this long is closed: SQLite removes a log only when its last
@@ -16,13 +16,15 @@ const IDLE_MS = 2_000;
  * statements throw it when the file is lost later.
  */
 export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number } = {}): Database {
-  const openNow = () => openForReading(path, { isOneState: false, isView: true });
+  let inspected = inspect(path);
+  const openNow = () => openForReading(path, { isOneState: false, isView: true, inspected });
   let open = openNow();
   let isUsed = true;
   let reopened = 0;
   const current = () => {
     isUsed = true;
     if (open.isCurrent() && open.isOpen()) return open;
+    inspected = inspect(path, inspected);
     const next = openNow();
     open.close();
     open = next;
@@ -34,6 +36,10 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
     isUsed = false;
   };
   const timer = setInterval(closeWhenIdle, idleMs).unref();
+  const address = (): Address => {
+    current(); // if the file was replaced, this process inspects it before its threads open it
+    return { path, shown: inspected };
+  };
   return {
     path,
     statement: (sql, rows) => current().statement(sql, rows),
@@ -42,14 +48,14 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
     probe: () => null,
     storageFault: () => null,
     read(work) {
-      const moment = momentOfView(path);
+      const moment = momentAt(address());
       try {
         return work(moment);
       } finally {
         moment.close();
       }
     },
-    address: () => ({ path, isView: true }),
+    address,
     close() {
       clearInterval(timer);
       open.close();
@@ -57,12 +63,17 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
   };
 }
 
+/** The address of a file that this process neither shows nor has open. */
+export function addressOf(path: string): Address {
+  return { path, shown: inspect(path) };
+}
+
 /**
- * The file as it is at the first statement, until it is closed. One that was opened as a file that
- * never changes must not change while it is read.
+ * The database at an address as it is at the first statement, until it is closed. A file that was
+ * opened as one that never changes must not change while it is read.
  */
-function momentOfView(path: string): Database {
-  const { statement, assertSame, close } = openForReading(path, { isOneState: true, isView: true });
+export function momentAt(address: Address): Database {
+  const { path, statement, assertSame, close } = openAt(address);
   return momentOf(
     path,
     (sql, rows) => {
@@ -73,7 +84,16 @@ function momentOfView(path: string): Database {
   );
 }
 
-/** The database at an address as it is at the first statement, until it is closed. */
-export function momentAt({ path, isView }: Address): Database {
-  return isView ? momentOfView(path) : momentOfService(path);
+/** Works on a snapshot of the database at an address; throws as `openForReading` does. */
+export async function withMoment<Result>(
+  address: Address,
+  work: (snapshot: Snapshot) => Result | Promise<Result>,
+): Promise<Result> {
+  return closing(openAt(address), work);
+}
+
+function openAt({ path, shown }: Address): Snapshot {
+  return shown === null
+    ? openServed(path)
+    : openForReading(path, { isOneState: true, isView: true, inspected: shown });
 }

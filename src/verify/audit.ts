@@ -2,8 +2,9 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
 import { checkManifest } from '../database/manifest.ts';
 import { modelsWithSessions } from '../database/session-filters.ts';
-import type { Reader } from '../database/database.ts';
+import type { Address, Reader, Snapshot } from '../database/moment.ts';
 import { withSnapshot } from '../database/snapshot.ts';
+import { withMoment } from '../database/view.ts';
 import { staleModelDays } from '../database/stale.ts';
 import {
   addTo,
@@ -18,25 +19,23 @@ import { startingThread, startThread } from '../basics/program.ts';
 import type { ReplayFilters } from '../database/replay.ts';
 
 export interface AuditOptions extends ReplayOptions {
-  /**
-   * Whether the file is opened for reading only, so that nothing beside it changes either; SQLite
-   * then skips CHECK constraints.
-   */
-  isReadOnly?: boolean;
   /** How the model-days are replayed: here, unless in a thread. */
   readLedger?: typeof auditLedger;
 }
 
 /**
  * Verifies a database as it is now, while others may write to it: the file, its manifest if it is a
- * package, the references between its rows, and every model-day, which is played again. Reads only.
- * The signal aborts it; the audit then rejects.
+ * package, the references between its rows, and every model-day, which is played again. Reads only;
+ * of a file that is shown nothing beside it changes either, and SQLite skips CHECK constraints. A
+ * process that has the database open gives its address, any other its path. The signal aborts it;
+ * the audit then rejects.
  */
 export async function audit(
-  path: string,
-  { isReadOnly = false, readLedger = auditLedger, ...options }: AuditOptions = {},
+  database: string | Address,
+  { readLedger = auditLedger, ...options }: AuditOptions = {},
 ): Promise<AuditReport> {
-  return withSnapshot(path, async (snapshot) => {
+  const isReadOnly = typeof database === 'object' && database.shown !== null;
+  const verify = async (snapshot: Snapshot) => {
     options.signal?.throwIfAborted();
     const [{ damage, misfits }, report] = await together(options.signal, (signal) => [
       examineDatabase(snapshot, signal, { isReadOnly }),
@@ -48,7 +47,10 @@ export async function audit(
       if ((jobId ?? ownJob) === ownJob && (model ?? modelDay.model) === modelDay.model)
         addTo(report.problems, { ...modelDay, sentences: [problem] });
     return report;
-  });
+  };
+  return typeof database === 'string'
+    ? withSnapshot(database, verify)
+    : withMoment(database, verify);
 }
 
 /**
@@ -94,7 +96,7 @@ export function isSound({ damage, problems }: AuditReport): boolean {
 
 /** What the thread of an audit starts with. */
 interface Order {
-  audit: { path: string; filters: ReplayFilters };
+  audit: { address: Address; filters: ReplayFilters };
 }
 
 /** What it sends back. */
@@ -105,11 +107,11 @@ type Delivery = { done: number; total: number } | { report: AuditReport };
  * serving. The signal ends the thread.
  */
 export async function auditInThread(
-  { path }: Pick<Reader, 'path'>,
+  address: Address,
   { filters = {}, onProgress = () => {}, signal }: Omit<ReplayOptions, 'firstMessagesOf'>,
 ): Promise<AuditReport> {
   signal?.throwIfAborted();
-  const order: Order = { audit: { path, filters } };
+  const order: Order = { audit: { address, filters } };
   const worker = startThread(order);
   const { promise, resolve, reject } = Promise.withResolvers<AuditReport>();
   worker.on('message', (delivery: Delivery) => {
@@ -138,8 +140,10 @@ export async function auditHere(): Promise<void> {
   const port = startingThread();
   const send = (delivery: Delivery) => port.postMessage(delivery);
   const { audit }: Order = workerData;
-  const { path, filters } = audit;
+  const { address, filters } = audit;
   const onProgress = (done: number, total: number) => send({ done, total });
-  const report = await withSnapshot(path, (reader) => auditLedger(reader, { filters, onProgress }));
+  const report = await withMoment(address, (reader) =>
+    auditLedger(reader, { filters, onProgress }),
+  );
   send({ report });
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import fs, { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -167,6 +167,32 @@ test('nothing is written once the opened file was replaced', () => {
   assert.equal(isDatabaseHealthy(database), true);
   database.close();
 });
+
+const damages: [what: string, damage: (side: string) => void][] = [
+  ['removed', (side) => rmSync(side)],
+  ['replaced', (side) => (renameSync(side, `${side}.away`), writeFileSync(side, ''))],
+];
+for (const [what, damage] of damages)
+  for (const side of ['-wal', '-shm'])
+    test(`nothing is written once ${side} was ${what}; what is there can be read`, () => {
+      const path = join(temporaryFolder(), 'jobs.db');
+      const database = openDatabase(path);
+      const link = `${path}-link`;
+      symlinkSync(path, link);
+      const linked = openDatabase(link);
+      const versions = [database, linked].map(contentVersion);
+      damage(path + side);
+      const message = `Cannot use the database: another program removed or replaced jobs.db${side} while the service runs; restart the service, and then run check`;
+      for (const [index, one] of [database, linked].entries()) {
+        assert.throws(() => one.transaction(() => assert.fail('it ran')), {
+          code: 'storage_fault',
+          message,
+        });
+        assert.deepEqual([one.storageFault(), one.address()], [message, null]);
+        assert.equal(contentVersion(one), versions[index]);
+        one.close();
+      }
+    });
 
 /** A service's connection and another program's, which holds the write lock. */
 function besideLock(t: TestContext) {

@@ -210,7 +210,7 @@ function startBench(t: TestContext): Bench {
     },
     textOf(request) {
       assert(current !== undefined);
-      const moment = momentAt({ path: current.path, isView: false });
+      const moment = momentAt({ path: current.path, shown: null });
       const statement: Database['statement'] = (...args) => {
         bench.onStatement((statements += 1));
         return moment.statement(...args);
@@ -318,7 +318,7 @@ test('no GET writes, whatever it reads: neither the database nor a file beside i
   const before = state();
   for (const request of REQUESTS) assert.match(bench.textOf(request), /^200 /, request);
   assert.deepEqual(state(), before);
-  const moment = momentAt({ path: database.path, isView: false });
+  const moment = momentAt({ path: database.path, shown: null });
   t.after(() => moment.close());
   const write = () => moment.statement('DELETE FROM reasoning_logs').run();
   assert.throws(write, /attempt to write a readonly database/);

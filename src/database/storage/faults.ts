@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { ServiceError } from '../../basics/domain.ts';
+import { messageOf, ServiceError } from '../../basics/domain.ts';
 import { asObject } from '../../basics/json.ts';
 
 const SQLITE_BUSY = 5;
@@ -21,6 +21,27 @@ const STORAGE_FAULTS = new Map([
   [26, 'its file is damaged'],
 ]);
 
+/** What file systems of a network may lack. */
+export const NO_LOCKS = 'its file system refuses locks; use a folder on a local disk';
+const NO_SHARED_MEMORY =
+  'its file system cannot map the -shm file into memory, as SQLite needs; use a folder on a local disk';
+
+/** By SQLite's extended result codes of an input or output error. */
+const LACKS = new Map([
+  [0x80a, NO_LOCKS],
+  [0x90a, NO_LOCKS],
+  [0xf0a, NO_LOCKS],
+  [0x120a, NO_SHARED_MEMORY],
+  [0x130a, NO_SHARED_MEMORY],
+  [0x140a, NO_LOCKS],
+  [0x150a, NO_SHARED_MEMORY],
+]);
+
+/** An error's message; of a file system that lacks what SQLite needs, what to do. */
+export function wordsOf(thrown: unknown): string {
+  return LACKS.get(codeFrom(thrown)) ?? messageOf(thrown);
+}
+
 /**
  * Why an error was thrown, in words, if the storage caused it; null for any other error. Such a
  * fault is not a bug, and it may pass: a full disk, another program's lock, a folder that is not
@@ -29,7 +50,7 @@ const STORAGE_FAULTS = new Map([
 export function storageFaultOf(thrown: unknown): string | null {
   if (thrown instanceof ServiceError)
     return thrown.code === 'storage_fault' ? thrown.message : null;
-  const what = STORAGE_FAULTS.get(primaryCodeOf(thrown));
+  const what = LACKS.get(codeFrom(thrown)) ?? STORAGE_FAULTS.get(primaryCodeOf(thrown));
   return what === undefined ? null : sentence(what);
 }
 
@@ -53,7 +74,28 @@ function sentence(what: string): string {
 
 /** The lowest byte of an extended result code is the primary one. */
 function primaryCodeOf(thrown: unknown): number {
-  return Number(asObject(thrown)?.['errcode']) & 0xff;
+  return codeFrom(thrown) & 0xff;
+}
+
+function codeFrom(thrown: unknown): number {
+  return Number(asObject(thrown)?.['errcode']);
+}
+
+/** Types of file systems that may be on another machine, as `statfs` reports them on Linux. */
+const REMOTE = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xfe534d42, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0x65735546, 'FUSE'],
+  [0x1021997, '9p'],
+  [0xc36400, 'Ceph'],
+  [0xbd00bd0, 'Lustre'],
+]);
+
+/** The name of the file system of a file, if that may be on another machine; null on any other. */
+export function remoteFileSystem(path: string): string | null {
+  return REMOTE.get(statfsSync(path).type >>> 0) ?? null;
 }
 
 /**

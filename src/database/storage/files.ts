@@ -84,19 +84,40 @@ export function isWrittenWithLog(file: string): boolean {
 }
 
 /**
- * Returns a function that tells whether a name still leads to the file that is there now. Writes to
- * a file that was removed are lost when the process ends. Some file systems give a file a new
- * number, so the number by itself decides nothing; nor does a folder that cannot be read.
+ * Returns a function that tells whether a name still leads to the file that is there now; to none
+ * at all, if none is. Writes to a file that was removed are lost when the process ends. Some file
+ * systems give a file a new number, so the number by itself decides nothing; nor does a folder that
+ * cannot be read.
  */
-export function watchPlace(path: string): () => boolean {
-  const seen = statSync(path, { bigint: true });
+function watchPlace(path: string): () => boolean {
+  const seen = statSync(path, { bigint: true, throwIfNoEntry: false });
   return () => {
     try {
       const found = statSync(path, { bigint: true });
-      return found.ino === seen.ino || found.birthtimeNs === seen.birthtimeNs;
+      return found.ino === seen?.ino || found.birthtimeNs === seen?.birthtimeNs;
     } catch (error) {
-      return codeOf(error) !== 'ENOENT';
+      return codeOf(error) !== 'ENOENT' || seen === undefined;
     }
+  };
+}
+
+/**
+ * Returns a function that tells what has become of a database that is open with a log: why nothing
+ * may be written to it any more, or null. Another program that finds no lock on the database
+ * removes the log, although this process still writes to it.
+ */
+export function watchFiles(path: string): () => string | null {
+  const isInPlace = watchPlace(path);
+  const file = realPathOf(path);
+  const sides = ['-wal', '-shm'].map((suffix) => ({
+    name: basename(file) + suffix,
+    isThere: watchPlace(file + suffix),
+  }));
+  return () => {
+    if (!isInPlace()) return 'its file was removed or replaced while the service runs';
+    const lost = sides.find(({ isThere }) => !isThere());
+    if (lost === undefined) return null;
+    return `another program removed or replaced ${lost.name} while the service runs; restart the service, and then run check`;
   };
 }
 

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import { isLockHeld } from './faults.ts';
+import { isLockHeld, NO_LOCKS, wordsOf } from './faults.ts';
 import { cannot, messageOf } from '../../basics/domain.ts';
 import { assertUsable, makeFolder, realFolder, realPathOf } from './files.ts';
 
@@ -19,6 +20,22 @@ export function tryLock(file: string): DatabaseSync | null {
     lock.close();
     if (isLockHeld(error)) return null;
     throw error;
+  }
+}
+
+/**
+ * Whether the file system of a folder has locks: a new file can be locked there. SQLite reports one
+ * without locks (`ENOLCK`) as it does a lock that is held.
+ */
+function canLock(folder: string): boolean {
+  // What a killed process leaves is removed as the lock of a copy.
+  const file = join(folder, `${LOCK}.${process.pid}-${randomUUID().slice(0, 8)}.partial-lock`);
+  try {
+    const lock = tryLock(file);
+    lock?.close();
+    return lock !== null;
+  } finally {
+    rmSync(file, { force: true });
   }
 }
 
@@ -49,6 +66,8 @@ export function claimOwnership(
   try {
     const file = lockFile(path);
     const lock = inFolder(path, () => tryLock(file));
+    if (lock === null && !canLock(dirname(file)))
+      throw new Error(`${path} cannot be used: ${NO_LOCKS}`);
     if (lock === null)
       throw new Error(`the database ${path} is in use by ${ownerIn(noteBeside(file))}`);
     leaveNote(noteBeside(file), { pid: process.pid, started_at: startedAt });
@@ -94,7 +113,7 @@ function inFolder<Result>(path: string, write: () => Result): Result {
   try {
     return write();
   } catch (cause) {
-    throw new Error(`${folderBeside(path)} cannot be written: ${messageOf(cause)}`, { cause });
+    throw new Error(`${folderBeside(path)} cannot be written: ${wordsOf(cause)}`, { cause });
   }
 }
 

@@ -32,7 +32,7 @@ export function openForReading(
   {
     isOneState,
     isView,
-    inspected = inspect(path),
+    inspected = inspectFile(path),
   }: { isOneState: boolean; isView: boolean; inspected?: Inspected },
 ) {
   let connection: DatabaseSync | undefined;
@@ -73,7 +73,7 @@ export function openForReading(
  * Reads of a file itself how it is written; what was read before is still true of the same file.
  * For a process that has no connection to it: see `Inspected`. Throws as `openForReading` does.
  */
-export function inspect(path: string, before?: Inspected): Inspected {
+export function inspectFile(path: string, before?: Inspected): Inspected {
   try {
     const file = realPathOf(path);
     const { ino, state } = stateOf(path, file);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Database } from './database.ts';
 import { type Address, momentOf, openServed, type Snapshot } from './moment.ts';
-import { closing, inspect, openForReading } from './snapshot.ts';
+import { closing, inspectFile, openForReading } from './snapshot.ts';
 
 /**
  * A connection that nothing uses for this long is closed: SQLite removes a log only when its last
@@ -16,7 +16,7 @@ const IDLE_MS = 2_000;
  * statements throw it when the file is lost later.
  */
 export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number } = {}): Database {
-  let inspected = inspect(path);
+  let inspected = inspectFile(path);
   const openNow = () => openForReading(path, { isOneState: false, isView: true, inspected });
   let open = openNow();
   let isUsed = true;
@@ -24,7 +24,7 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
   const current = () => {
     isUsed = true;
     if (open.isCurrent() && open.isOpen()) return open;
-    inspected = inspect(path, inspected);
+    inspected = inspectFile(path, inspected);
     const next = openNow();
     open.close();
     open = next;
@@ -65,7 +65,7 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
 
 /** The address of a file that this process neither shows nor has open. */
 export function addressOf(path: string): Address {
-  return { path, shown: inspect(path) };
+  return { path, shown: inspectFile(path) };
 }
 
 /**

@@ -107,7 +107,7 @@ test('nothing is imported at run time but Node, two libraries and our own files'
 
 /** What opens files, or a file of the database, by other means than SQLite. */
 const OPENS_FILES = /\b(openSync|open|readFileSync|readFile|createReadStream|copyFileSync)\(/;
-const OPENS_DATABASE = /\b(assertUsable|isWrittenWithLog|inspectFile|withSnapshot|addressOf)\b/;
+const OPENS_DATABASE = /\b(assertUsable|isWrittenWithLog|inspectFile|withSnapshot|addressOfFile)\b/;
 /** The folders of a process that serves requests; of the others, only commands run the code. */
 const SERVING = /^src\/(service|view)\.ts|^src\/(http|api|jobs|children|trading|performance)\//;
 

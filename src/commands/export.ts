@@ -12,7 +12,7 @@ import {
   messagesOf,
 } from '../database/records/reasoning.ts';
 import { assertFreeName, beginPartial, giveName } from '../database/storage/new-file.ts';
-import { addressOf, momentAt } from '../database/view.ts';
+import { addressOfFile, momentAt } from '../database/view.ts';
 import type { ToolCall } from '../wire/protocol.ts';
 import { checkDates, WrongUsage, ownDatabase } from './arguments.ts';
 import { counted, writeStoppably } from './terminal.ts';
@@ -37,7 +37,7 @@ export async function exportData(what: string, file: string, given: Arguments): 
     throw new ServiceError('cannot_start', `Cannot write ${file}: ${messageOf(error)}`);
   }
   return writeStoppably(file, async ({ signal, onProgress }) => {
-    const moment = momentAt(addressOf(path));
+    const moment = momentAt(addressOfFile(path));
     const partial = beginPartial(file);
     try {
       const filters = feedFilters(moment, { job_id, models, start_date, end_date });

@@ -64,7 +64,7 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
 }
 
 /** The address of a file that this process neither shows nor has open. */
-export function addressOf(path: string): Address {
+export function addressOfFile(path: string): Address {
   return { path, shown: inspectFile(path) };
 }
 

@@ -5,7 +5,7 @@ import { silentLog } from '../basics/log.ts';
 import type { Settings } from '../basics/settings.ts';
 import { modeOfJobs } from '../database/jobs.ts';
 import { riskFreeRateOf } from '../database/state.ts';
-import { addressOf, momentAt } from '../database/view.ts';
+import { addressOfFile, momentAt } from '../database/view.ts';
 import { httpErrorOf } from './errors.ts';
 import { validateQuery } from './request.ts';
 import { routes } from './routes.ts';
@@ -22,7 +22,7 @@ export function respondFrom(
   path: string,
   { name, settings, clock }: { name: string; settings: Settings; clock: Clock },
 ) {
-  const moment = momentAt(addressOf(path));
+  const moment = momentAt(addressOfFile(path));
   try {
     const mode = modeOfJobs(moment);
     const served = {

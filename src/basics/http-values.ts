@@ -26,6 +26,11 @@ export function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
+/** Whether a host, as a URL has it, is this machine itself, where no proxy could reach it. */
+export function isLoopback(host: string): boolean {
+  return /^((.+\.)?localhost|127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]+\])$/.test(host);
+}
+
 /** Whether an `Authorization` header can carry a key or token: visible ASCII characters only. */
 export function isHeaderKey(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);

@@ -10,6 +10,18 @@ export function tryParse(text: string): unknown {
   }
 }
 
+/**
+ * Valibot's records leave these keys out without a word; what has one of them is refused instead.
+ */
+const LEFT_OUT = ['__proto__', 'prototype', 'constructor'];
+
+/** Whether a record would keep every key of a value. */
+export function keepsKeys(value: unknown): boolean {
+  return !LEFT_OUT.some((key) => Object.hasOwn(Object(value), key));
+}
+
+export const NO_SUCH_KEYS = `must not have any of these keys: ${LEFT_OUT.join(', ')}`;
+
 /** The value if it is an object, but not null or an array. */
 export function asObject(value: unknown): Json | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

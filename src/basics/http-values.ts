@@ -36,6 +36,11 @@ export function isHeaderKey(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }
 
+/** A text for a header: all but visible ASCII is percent-encoded, and the `%` itself. */
+export function visibleAscii(text: string): string {
+  return text.toWellFormed().replace(/[^\x21-\x7e]|%/gu, encodeURIComponent);
+}
+
 export function isSameServer(one: string, other: string): boolean {
   return new URL(one).origin === new URL(other).origin;
 }

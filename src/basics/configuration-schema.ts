@@ -9,7 +9,7 @@ import {
   toolNames,
 } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
-import { asObject } from './json.ts';
+import { asObject, keepsKeys, NO_SUCH_KEYS } from './json.ts';
 import { fits, unprintableIn } from './text.ts';
 import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
 
@@ -67,6 +67,7 @@ export const signatureSchema = v.pipe(
 
 /** Valibot takes an array for an object in which every field is optional. */
 const notArray = v.check((value: unknown) => !Array.isArray(value), 'expected Object, got array');
+const ownKeys = v.check(keepsKeys, NO_SUCH_KEYS);
 
 const symbolSchema = v.pipe(
   v.string(),
@@ -113,6 +114,7 @@ const memberFileSchema = v.strictObject({ members: v.string() });
 const universesSchema = v.pipe(
   v.unknown(),
   notArray,
+  ownKeys,
   v.record(
     signatureSchema,
     v.lazy((own) => (asObject(own) ? memberFileSchema : symbolsSchema)),
@@ -153,6 +155,7 @@ const textUnlessPlaceholder = v.pipe(
 const httpUrl = v.pipe(
   textUnlessPlaceholder,
   v.check((text) => text === '' || isHttpUrl(text), `must be ${HTTP_URL}`),
+  v.check((text) => URL.parse(text)?.port !== '0', 'must not have port 0'), // Node would ask port 80
 );
 
 /** The prefix of a `basemodel` that selects a rule instead of a provider's model. */
@@ -188,7 +191,7 @@ const modelSchema = v.object({
   /** How it trades: through tools, or by one answer a day. */
   decision: v.nullish(v.picklist(['tools', 'one_answer'], 'must be tools or one_answer'), 'tools'),
   /** Further fields of the request's body, sent as they are. */
-  extra_body: v.nullish(v.pipe(v.unknown(), notArray, v.record(v.string(), v.unknown()))),
+  extra_body: v.nullish(v.pipe(v.unknown(), notArray, ownKeys, v.record(v.string(), v.unknown()))),
   price_per_million_tokens: v.nullish(
     v.object({
       input: tokenPrice,

@@ -117,6 +117,7 @@ export type ErrorCode =
   | 'document_not_found'
   | 'job_conflict'
   | 'day_decided'
+  | 'day_interrupted'
   | 'no_such_day'
   | 'no_sessions'
   | 'no_prices'

@@ -1,14 +1,14 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
-import { HTTP_URL, isHttpUrl } from './http-values.ts';
+import { HTTP_URL, isHttpUrl, isLoopback } from './http-values.ts';
 import { count } from './sentences.ts';
 import { quote } from './text.ts';
 import { VERSION } from './version.ts';
 
 /**
  * One HTTP request, with as little as that takes: for the child's model calls, the parent's prices
- * and news, and the client commands. Node applies proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`)
- * and private certificates (`NODE_EXTRA_CA_CERTS`). Not `fetch`: it gives up on a response after
+ * and news, and the client commands. Node applies proxies (`HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`),
+ * except to this machine itself, and private certificates (`NODE_EXTRA_CA_CERTS`). Not `fetch`: it gives up on a response after
  * five minutes, and some models think longer; and loading it costs a command more processor time
  * than all its work.
  */
@@ -83,14 +83,14 @@ export class HttpFault extends Error {
 const agents = new Map<string, Agent>();
 
 /**
- * One agent per protocol, created at the first request: it reads the proxy variables then, and they
- * may be invalid.
+ * One agent per protocol, with proxies and without, created at the first request: it reads the
+ * proxy variables then, and they may be invalid.
  */
-function agentFor(protocol: string): Agent {
-  const known = agents.get(protocol);
-  if (known !== undefined) return known;
-  const agent = new (clientOf(protocol).Agent)({ keepAlive: true, proxyEnv: process.env });
-  agents.set(protocol, agent);
+function agentFor(protocol: string, isNear: boolean): Agent {
+  const key = `${protocol} ${isNear}`;
+  const proxyEnv = isNear ? {} : process.env;
+  const agent = agents.get(key) ?? new (clientOf(protocol).Agent)({ keepAlive: true, proxyEnv });
+  agents.set(key, agent);
   return agent;
 }
 
@@ -176,11 +176,12 @@ async function send<Result>(
   read: (head: Pick<HttpResponse, 'status' | 'headers'>, body: Readable) => Promise<Result>,
 ): Promise<Result | HttpFailure> {
   const target = new URL(url);
-  const proxy = isDirect ? undefined : unreadableProxy(target.protocol);
+  const isNear = isDirect || isLoopback(target.hostname);
+  const proxy = isNear ? undefined : unreadableProxy(target.protocol);
   if (proxy !== undefined) return { failure: 'proxy', message: `${proxy} is not ${HTTP_URL}` };
   const options: RequestOptions = {
     method,
-    agent: isDirect ? undefined : agentFor(target.protocol),
+    agent: isDirect ? undefined : agentFor(target.protocol, isNear),
     headers: {
       'user-agent': USER_AGENT,
       accept: 'application/json',

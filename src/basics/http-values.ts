@@ -26,9 +26,19 @@ export function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
+/** Whether a host, as a URL has it, is this machine itself, where no proxy could reach it. */
+export function isLoopback(host: string): boolean {
+  return /^((.+\.)?localhost|127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]+\])$/.test(host);
+}
+
 /** Whether an `Authorization` header can carry a key or token: visible ASCII characters only. */
 export function isHeaderKey(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
+}
+
+/** A text for a header: all but visible ASCII is percent-encoded, and the `%` itself. */
+export function visibleAscii(text: string): string {
+  return text.toWellFormed().replace(/[^\x21-\x7e]|%/gu, encodeURIComponent);
 }
 
 export function isSameServer(one: string, other: string): boolean {

@@ -10,6 +10,18 @@ export function tryParse(text: string): unknown {
   }
 }
 
+/**
+ * Valibot's records leave these keys out without a word; what has one of them is refused instead.
+ */
+const LEFT_OUT = ['__proto__', 'prototype', 'constructor'];
+
+/** Whether a record would keep every key of a value. */
+export function keepsKeys(value: unknown): boolean {
+  return !LEFT_OUT.some((key) => Object.hasOwn(Object(value), key));
+}
+
+export const NO_SUCH_KEYS = `must not have any of these keys: ${LEFT_OUT.join(', ')}`;
+
 /** The value if it is an object, but not null or an array. */
 export function asObject(value: unknown): Json | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -44,11 +56,16 @@ const TOKEN = new RegExp(`${TEXT.source}|${WORD.source}|[{}[\\],:]`, 'y');
 const BLANK = /[\t\n\r ]*/y;
 
 /**
- * Where a text stops being JSON, as `line 3 column 14`: its first word or sign that cannot be
- * there, or its end. The messages of `JSON.parse` often lack the place, and quote the text around
- * it, which may be a key. Only for text that `JSON.parse` refuses.
+ * Where a text stops being JSON, as `line 3 column 14`. The messages of `JSON.parse` often lack the
+ * place, and quote the text around it, which may be a key. Only for text that `JSON.parse` refuses.
  */
 export function placeOfError(text: string): string {
+  const before = text.slice(0, errorAt(text)).split(/\r\n?|\n/);
+  return `line ${before.length} column ${(before.at(-1) ?? '').length + 1}`;
+}
+
+/** The same as an index: of the first word or sign that cannot be there, or of the end. */
+export function errorAt(text: string): number {
   const open: string[] = [];
   let expected = 'value';
   let at = 0;
@@ -58,12 +75,10 @@ export function placeOfError(text: string): string {
     TOKEN.lastIndex = at;
     const token = TOKEN.exec(text)?.[0] ?? '';
     const next = token === '' ? undefined : after(token, expected, open);
-    if (next === undefined) break;
+    if (next === undefined) return at;
     expected = next;
     at += token.length;
   }
-  const before = text.slice(0, at).split(/\r\n?|\n/);
-  return `line ${before.length} column ${(before.at(-1) ?? '').length + 1}`;
 }
 
 /**

@@ -37,6 +37,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   no_prices: 404,
   job_conflict: 409,
   day_decided: 409,
+  day_interrupted: 503,
   no_such_day: 401,
   invalid_filter: 422,
   key_reused: 422,

@@ -104,7 +104,10 @@ const BAD_BODY = {
   413: 'The body is too large.',
   415: 'The body is not declared as JSON.',
 };
-const NO_DAY = { 401: 'The token is not that of a model-day that runs.' };
+const OF_DAY = {
+  401: 'The token is not that of a model-day that runs.',
+  409: 'The day has been decided.',
+};
 
 /** THE API ON ONE SCREEN. */
 export const routes: readonly Route[] = [
@@ -290,7 +293,7 @@ export const routes: readonly Route[] = [
     tag: 'agents',
     summary: 'The day of an agent, with the portfolio as it is now.',
     response: dayResponse,
-    errors: NO_DAY,
+    errors: OF_DAY,
     isOfDay: true,
     isDirect: true,
     handle: day,
@@ -301,7 +304,7 @@ export const routes: readonly Route[] = [
     tag: 'agents',
     summary: 'The tools of the day: name, description, arguments as JSON Schema.',
     response: toolsResponse,
-    errors: NO_DAY,
+    errors: OF_DAY,
     isOfDay: true,
     isDirect: true,
     handle: dayTools,
@@ -313,7 +316,11 @@ export const routes: readonly Route[] = [
     summary: 'Run a tool of the day; the body has its arguments.',
     body: toolRequest,
     response: toolResponse,
-    errors: { ...NO_DAY, 409: 'The day has been decided.', ...BAD_BODY },
+    errors: {
+      ...OF_DAY,
+      ...BAD_BODY,
+      503: 'The database cannot be written; the day begins again.',
+    },
     isOfDay: true,
     handle: callTool,
   },

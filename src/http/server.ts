@@ -128,9 +128,11 @@ async function respond(site: Site, response: ServerResponse): Promise<void> {
     fail(site, response, { error, match, target });
   }
   connections.leave(response);
+  const route = match?.route;
   context.log.debug('request', {
     method: request.method,
-    path: target.path.slice(0, MAX_SHOWN_PATH),
+    // An agent may write its token where the name of a tool should be.
+    path: route && 'isOfDay' in route ? route.path : target.path.slice(0, MAX_SHOWN_PATH),
     status: response.statusCode,
   });
 }
@@ -147,11 +149,13 @@ async function send(
   response: ServerResponse,
   { route, params, query }: Chosen,
 ): Promise<void> {
-  if ('send' in route) return route.send(response.req, response);
-  if (route.isOfDay)
-    response.on('finish', () => response.req.socket.setTimeout(site.limits.agentKeepAliveMs));
-  const json = route.body && (await readJsonBody(response.req, site.limits));
-  await serve(site, response, route, checkInput(route, response.req, { params, query, json }));
+  const { context, limits } = site;
+  const request = response.req;
+  if ('send' in route) return route.send(request, response);
+  if (context.agentDays?.has(tokenIn(request.headers.authorization) ?? ''))
+    response.on('finish', () => request.socket.setTimeout(limits.agentKeepAliveMs));
+  const json = route.body && (await readJsonBody(request, limits));
+  await serve(site, response, route, checkInput(route, request, { params, query, json }));
 }
 
 /**

@@ -310,8 +310,8 @@ const KEY_PLACES = {
 } satisfies Record<string, (variable: string | null) => string>;
 
 /**
- * The run's key; null for a server that needs none. It is where the entry has it now, or where the
- * trigger found it.
+ * The run's key; null for a server that needs none. It is where the trigger found it, or else where
+ * the entry has it now.
  */
 function keyOf(
   { signature, url, key_source: source, key_variable: variable }: Entry,
@@ -319,10 +319,11 @@ function keyOf(
   { settings, environment }: EndpointSources,
 ): string | null | Missing {
   const of = (name: string | null | undefined) => (name ? environment[name] : null);
+  const ofLive = [live?.openai_api_key, of(live?.openai_api_key_env)];
   const places =
     source === 'service'
       ? [settings.openaiApiKey]
-      : [live?.openai_api_key, of(live?.openai_api_key_env), of(variable)];
+      : [source === 'entry' ? live?.openai_api_key : null, of(variable), ...ofLive];
   const key = places.find((one) => one?.trim())?.trim();
   if (key !== undefined && !isHeaderKey(key))
     return {

@@ -10,12 +10,13 @@ import { endModelDay, type ModelDay } from '../database/sessions.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { sha256 } from '../basics/hash.ts';
 import { ServiceError } from '../basics/domain.ts';
+import { visibleAscii } from '../basics/http-values.ts';
 import type { Entry } from '../basics/entry.ts';
 import { firstMessages } from '../agent/prompt.ts';
 import { asObject, tryParse } from '../basics/json.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { TooLarge } from '../basics/money.ts';
-import { additions, type Start } from '../wire/protocol.ts';
+import { additions, secretsOf, type Start } from '../wire/protocol.ts';
 import type { Counted } from '../trading/documents.ts';
 import type { Market } from '../trading/market.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
@@ -211,6 +212,9 @@ async function attempt(
   const { job, signal } = activeJob;
   const leftMs = tries.begin();
   const over = new AbortController();
+  signal.addEventListener('abort', () => over.abort(signal.reason), {
+    signal: over.signal,
+  });
   const options = {
     ...dayTermsOf(job.agentConfig, entry, modelDay.model),
     market,
@@ -222,8 +226,9 @@ async function attempt(
   };
   const session = await openSession(context, modelDay, options);
   try {
-    return await trade(context, activeJob, { ...attempted, session, leftMs });
+    return await trade(context, activeJob, { ...attempted, session, leftMs, over });
   } catch (error) {
+    over.abort(error);
     if (!(error instanceof LogMismatch)) throw error;
     await session.setAside(error);
     context.log.warning('session set aside', { ...modelDay, reason: error.message });
@@ -234,6 +239,14 @@ async function attempt(
   return attempt(context, activeJob, attempted); // in a new session, whose log is empty
 }
 
+/** An attempt whose session is open. */
+interface RunningDay {
+  session: Session;
+  leftMs: number;
+  /** Aborted when the attempt is over, by what ends it. */
+  over: AbortController;
+}
+
 /**
  * Runs the child of a session and ends the session with its outcome. Returns the loss when the
  * machine ended the child, otherwise null.
@@ -241,8 +254,9 @@ async function attempt(
 async function trade(
   context: WorkerContext,
   activeJob: ActiveJob,
-  { session, model, entry, leftMs }: Attempted & { session: Session; leftMs: number },
+  running: Attempted & RunningDay,
 ): Promise<Lost | null> {
+  const { session, model, entry, leftMs, over } = running;
   const { job, signal, lifetime, places } = activeJob;
   const { modelDay, brief, tools } = session;
   const { settings, log } = context;
@@ -253,7 +267,7 @@ async function trade(
     await session.end(session.decided);
     return null;
   }
-  const agent = openAgentDay(context, { session, entry, leftMs });
+  const agent = openAgentDay(context, running);
   const maxSteps = brief.decision === undefined ? job.agentConfig.max_steps : ANSWERS_OF_DECISION;
   const start = {
     type: 'start',
@@ -275,7 +289,7 @@ async function trade(
     timeoutMs: settings.modelDayTimeoutMs,
     leftMs,
     memoryMb: settings.modelDayMemoryMb,
-    signal,
+    signal: over.signal,
     onMessage: handleMessages(session, {
       answer: agent?.answer,
       log,
@@ -284,11 +298,9 @@ async function trade(
       onRefused: (refused) => noteRefused(context, activeJob, modelDay, refused),
     }),
     onStderr: (tail) => log.warning('model process wrote to stderr', { ...modelDay, tail }),
-  }).finally(() => {
-    childEnded();
-    agent?.close();
-  });
+  }).finally(childEnded);
   if (signal.aborted) return null;
+  over.signal.throwIfAborted();
   if (outcome.status === 'lost') return outcome;
   noteKeyRefusal(activeJob, modelDay.model, outcome);
   const isStarted = outcome.status !== 'cannot_start';
@@ -300,10 +312,10 @@ async function trade(
 /** A model that is asked once has a second chance. */
 const ANSWERS_OF_DECISION = 2;
 
-/** Opens the tools of a session to its agent, until that day is closed; null without an agent. */
+/** Opens the tools of a session to its agent, until the day is over; null without an agent. */
 function openAgentDay(
   { agentDays, clock }: WorkerContext,
-  { session, entry, leftMs }: { session: Session; entry: Entry; leftMs: number },
+  { session, entry, model, leftMs, over }: Attempted & RunningDay,
 ) {
   const { brief } = session;
   if (brief.decision?.by !== 'agent') return null;
@@ -312,6 +324,8 @@ function openAgentDay(
     body: asObject(tryParse(message?.content ?? '')) ?? {},
     maxToolCalls: brief.decision.maxToolCalls,
     expiresAt: new Date(clock().getTime() + leftMs),
+    secrets: secretsOf(model),
+    over,
   });
 }
 
@@ -325,7 +339,7 @@ function withDay(
   return {
     ...model,
     parameters: { day: access },
-    idempotencyKey: `${jobId}:${run}:${date}`,
+    idempotencyKey: visibleAscii(`${jobId}:${run}:${date}`),
     secrets: [...(model.secrets ?? []), access.token],
   };
 }

@@ -1,7 +1,12 @@
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { hasTradingCosts, parseAgentConfigurations } from '../basics/configuration.ts';
 import { suspectedSplits, type SuspectedSplit } from '../database/records/holdings.ts';
-import { initialCashOf, newestRun, storedConfigurations } from '../database/records/models.ts';
+import {
+  initialCashOf,
+  isOfAgent,
+  newestRun,
+  storedConfigurations,
+} from '../database/records/models.ts';
 import { universeOn } from '../basics/members.ts';
 import { toDollars } from '../basics/money.ts';
 import { chooseBenchmark, createLevelReader, reportBenchmark, spanOf } from './choose-benchmark.ts';
@@ -127,7 +132,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
   const { database, riskFree, withDetails } = request;
   const { factors, findUnknown, market } = basis;
   const newest = newestRun(database, model);
-  const { family = model, knowledgeCutoff = null, basemodel = null, kind } = newest ?? {};
+  const { family = model, knowledgeCutoff = null, basemodel = null } = newest ?? {};
   const record = readRecord(request, period, {
     benchmark: basis.benchmark.levels,
     riskFree,
@@ -151,7 +156,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     family,
     knowledge_cutoff: knowledgeCutoff,
     days_before_cutoff: known.length,
-    outside: outsideOf(kind === 'agent'),
+    outside: outsideOf(isOfAgent(database, period)),
     failed_model_days: basis.failed.get(model) ?? 0,
     initial_cash: cash === null ? null : toDollars(cash),
     no_trading_costs: [...period.jobIds].every(basis.hasNoCosts),

@@ -1,6 +1,8 @@
 import { ServiceError } from '../basics/domain.ts';
 import { sha256 } from '../basics/hash.ts';
 import type { Json } from '../basics/json.ts';
+import { secretHider } from '../basics/secrets.ts';
+import { storageFaultOf } from '../database/storage/faults.ts';
 import type { Answer, ToolDescription } from '../wire/protocol.ts';
 import type { Session } from './session.ts';
 
@@ -15,89 +17,111 @@ export interface AgentDay {
   body(): Json;
   tools: readonly ToolDescription[];
   /**
-   * Runs a tool after the calls before it, and resolves to what a model would read. Throws a
-   * `ServiceError` (`day_decided`) after the answer.
+   * Runs a tool after the calls before it, and resolves to what a model would read. Rejects with a
+   * `ServiceError` when the day ends before: `no_such_day`, or `day_interrupted` where the storage
+   * ended it.
    */
   call(name: string, args: Json): Promise<string>;
 }
 
 export type AgentDays = ReturnType<typeof createAgentDays>;
 
-/** How long after a day its token is still known: a late call learns that the day is decided. */
-const REMEMBERED_MS = 60_000;
+interface DayOptions {
+  body: Json;
+  maxToolCalls: number;
+  expiresAt: Date;
+  /** Of the agent, beside the token: no log has them. */
+  secrets: readonly (string | null)[];
+  /**
+   * Aborted when the day is over. A call that fails aborts it: what it did may not be in the log.
+   */
+  over: AbortController;
+}
 
 /** `url`: where agents reach this service, with or without a slash at its end. */
 export function createAgentDays(url: () => string) {
-  const days = new Map<string, AgentDay>();
+  const days = new Map<string, AgentDay & { isDecided: boolean }>();
   const keyOf = (token: string) => sha256(token).toString('hex');
   return {
-    /** Opens a day until it is closed; the agent reads `expiresAt` in its request. */
-    open(
-      session: Session,
-      { body, maxToolCalls, expiresAt }: { body: Json; maxToolCalls: number; expiresAt: Date },
-    ) {
+    /** Opens a day until it is over; the agent reads `expiresAt` in its request. */
+    open(session: Session, { body, maxToolCalls, expiresAt, secrets, over }: DayOptions) {
       // 256 bits, for this model-day and no other.
       const token = process.getBuiltinModule('node:crypto').randomBytes(32).toString('base64url');
       const access = { url: url().replace(/\/+$/, ''), token, expires_at: expiresAt.toISOString() };
-      const line = createLine();
+      const hide = secretHider([...secrets, token]);
+      const run = createLine(over);
       let calls = 0;
-      days.set(keyOf(token), {
+      const day = {
+        isDecided: false,
         body: () => ({ ...body, portfolio: session.portfolio(), day: access }),
         tools: session.tools,
-        call: (name, args) =>
-          line.run(async () => {
+        call: (name: string, args: Json) =>
+          run(async () => {
             calls += 1;
             const error = `This is call ${calls}, and the limit is ${maxToolCalls} a day.`;
             if (calls > maxToolCalls) return JSON.stringify({ error });
-            const call = { id: `call-${calls}`, name, arguments: JSON.stringify(args) };
-            const content = await session.call(call);
-            if (content === null) throw decided();
+            const said = { name: hide(name), arguments: hide(JSON.stringify(args)) };
+            const content = await session.call({ id: `call-${calls}`, ...said });
+            if (content === null) throw ended(null);
             return content;
           }),
-      });
+      };
+      days.set(keyOf(token), day);
+      over.signal.addEventListener('abort', () => days.delete(keyOf(token)));
       return {
         /** How the agent reaches the tools of its day. */
         access,
         answer(answer: Answer) {
-          const answered = line.run(() => session.answer(answer));
-          line.close();
-          return answered;
-        },
-        close() {
-          line.close();
-          setTimeout(() => days.delete(keyOf(token)), REMEMBERED_MS).unref();
+          day.isDecided = true;
+          return run(() => session.answer(answer));
         },
       };
     },
-    /** Throws a `ServiceError` (`no_such_day`) for a token that opens no day. */
+    /**
+     * Throws a `ServiceError` for a token that opens no day (`no_such_day`), and between the
+     * decision and the end of the day (`day_decided`).
+     */
     find(token: string | null) {
       const day = token === null ? undefined : days.get(keyOf(token));
+      if (day?.isDecided) throw new ServiceError('day_decided', 'This day has been decided');
       if (day !== undefined) return day;
-      const fault = token === null ? 'this request has none' : "this request's opens no day";
-      throw new ServiceError(
-        'no_such_day',
-        `The token of a model-day that runs is needed, as "Authorization: Bearer TOKEN"; ${fault}`,
-      );
+      throw noSuchDay(token === null ? 'this request has none' : "this request's opens no day");
     },
     has: (token: string) => days.has(keyOf(token)),
   };
 }
 
-function decided(): ServiceError {
-  return new ServiceError('day_decided', 'This day has been decided');
+function noSuchDay(fault: string): ServiceError {
+  return new ServiceError(
+    'no_such_day',
+    `The token of a model-day that runs is needed, as "Authorization: Bearer TOKEN"; ${fault}`,
+  );
 }
 
-/** Runs work one after another, until it is closed. */
-function createLine() {
+/** Why a call is not carried out whose day has ended for that reason. */
+function ended(reason: unknown): ServiceError {
+  const fault = storageFaultOf(reason);
+  if (fault === null) return noSuchDay('the day of this request is over');
+  const consequence = 'The day begins again from its opening, with a new token';
+  return new ServiceError('day_interrupted', `${fault}. ${consequence}`);
+}
+
+/** Runs work one after another, until the day is over. What fails ends the day. */
+function createLine(over: AbortController) {
+  const { signal } = over;
   let last: Promise<unknown> = Promise.resolve();
-  let isClosed = false;
-  return {
-    run<Result>(work: () => Promise<Result>): Promise<Result> {
-      if (isClosed) throw decided();
-      const next = last.then(work);
-      last = next.catch(() => undefined);
-      return next;
-    },
-    close: () => void (isClosed = true),
+  return <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const next = last.then(async () => {
+      if (signal.aborted) throw ended(signal.reason);
+      try {
+        return await work();
+      } catch (error) {
+        const wasOver = signal.aborted;
+        over.abort(error);
+        throw wasOver || storageFaultOf(error) !== null ? ended(signal.reason) : error;
+      }
+    });
+    last = next.catch(() => undefined);
+    return next;
   };
 }

@@ -94,6 +94,8 @@ interface State extends SessionContext, SessionOptions, Beginning {
   messageCount: number;
   hasEnded: boolean;
   decided: Outcome | null;
+  /** Resolved once the prompt is logged, or the session has ended. */
+  readonly prompted: PromiseWithResolvers<void>;
 }
 
 /**
@@ -143,13 +145,14 @@ export async function openSession(
       return { ...rest, value };
     },
     /**
-     * Runs one call of an agent, which makes it over HTTP before its answer. Null once the session
-     * has ended.
+     * Runs one call of an agent, which makes it over HTTP before its answer, and perhaps before its
+     * prompt has come over the pipe: then it waits. Null once the session has ended.
      */
     async call(call: ToolCall) {
+      await state.prompted.promise;
       if (state.hasEnded) return null;
       const { results } = await takeAnswer(state, { ...NO_WORDS, toolCalls: [call] });
-      return results[0]?.content ?? null;
+      return state.hasEnded ? null : (results[0]?.content ?? null);
     },
     /**
      * Counts a request that the provider did not answer, with the tokens that it reports all the
@@ -174,7 +177,7 @@ export async function openSession(
      * Leaves the session as it is, to be resumed later. Results of slow tools that arrive later are
      * dropped.
      */
-    leave: () => void (state.hasEnded = true),
+    leave: () => markEnded(state),
   };
 }
 
@@ -191,6 +194,7 @@ function begin(context: SessionContext, modelDay: ModelDay, options: SessionOpti
     messageCount: beginning.log.length,
     hasEnded: false,
     decided: null,
+    prompted: Promise.withResolvers(),
   };
 }
 
@@ -207,7 +211,10 @@ async function replay(state: State): Promise<PastMessage['message'][]> {
 }
 
 async function takePrompt(state: State, prompt: Prompt): Promise<void> {
-  if (state.log.length === 0) return log(state, prompt);
+  if (state.log.length === 0) {
+    await log(state, prompt);
+    return state.prompted.resolve();
+  }
   const logged = firstMessagesIn(state.log);
   const isSame =
     logged.length === prompt.length &&
@@ -216,6 +223,7 @@ async function takePrompt(state: State, prompt: Prompt): Promise<void> {
         logged[index]?.role === role && logged[index].content === content,
     );
   if (!isSame) throw new LogMismatch('the prompt has changed');
+  state.prompted.resolve();
 }
 
 /**
@@ -298,8 +306,13 @@ function countFailedRequest(state: State, used: TokenUsage | null): Promise<void
 
 /** The only way in which a session ends, in one transaction. */
 function end(state: State, write: () => void): Promise<void> {
-  state.hasEnded = true;
+  markEnded(state);
   return state.database.write(write, state);
+}
+
+function markEnded(state: State): void {
+  state.hasEnded = true;
+  state.prompted.resolve();
 }
 
 function writeEnd(state: State, outcome: Outcome): void {

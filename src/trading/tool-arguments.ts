@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
 import { normaliseSymbol, type toolNames } from '../basics/domain.ts';
-import { tryParse } from '../basics/json.ts';
+import { keepsKeys, NO_SUCH_KEYS, tryParse } from '../basics/json.ts';
 import { cleanText, fits } from '../basics/text.ts';
 import type { LoggedCall } from '../database/decisions.ts';
 
@@ -88,6 +88,7 @@ const weightsMessage = 'must be an object with a share of the portfolio for each
  */
 export const weightsSchema = v.pipe(
   v.custom<object>((value) => !Array.isArray(value), weightsMessage),
+  v.check((weights: object) => keepsKeys(weights), NO_SUCH_KEYS),
   v.record(v.string(), fraction, weightsMessage),
   v.check(
     (weights) => sumOf(weights) <= 1 + 1e-9,

@@ -62,17 +62,22 @@ const service = { openaiApiBase: 'http://service/v1', openaiApiKey: 'service-key
 /** The same as fields of an entry in JSON, and the URL without its key. */
 const [OWN, OWN_URL] = [JSON.stringify(own).slice(1, -1), '"openai_base_url":"http://own/v1"'];
 const SERVICE = `"settings":${JSON.stringify(service)}`;
-// For a server that asks for no key; one whose key has moved to a variable since.
+// For a server that asks for no key; one whose key has moved to a variable since, or whose variable
+// has another name now.
 const addresses = tableOf<[entry: string, more: string, asked: string]>(`
   ${OWN}                      | ${SERVICE}                           | http://own/v1 own-key
                               | ${SERVICE}                           | http://service/v1 service-key
   "openai_base_url":"","openai_api_key":" " | ${SERVICE}             | http://service/v1 service-key
   "openai_api_key_env":"K"    | ${SERVICE},"environment":{"K":"named-key\\n"} | http://service/v1 named-key
   ${OWN},"openai_api_key_env":"K" |                                  | http://own/v1 own-key
+  ${OWN},"openai_api_key_env":"K" | "environment":{"K":"named-key"}  | http://own/v1 own-key
   ${OWN},"basemodel":"anthropic/c" |                                | http://own/v1 own-key
                               | "settings":{"openaiApiKey":"k"}      | https://api.openai.com/v1 k
   ${OWN_URL}             |                                      | http://own/v1 null
   ${OWN}                      | "later":{${OWN},"openai_api_key":"","openai_api_key_env":"M"},"environment":{"M":"own-key"} | http://own/v1 own-key
+  "openai_api_key_env":"K"    | ${SERVICE},"later":{"openai_api_key_env":"M"},"environment":{"K":"named-key","M":"other-key"} | http://service/v1 named-key
+  "openai_api_key_env":"K"    | ${SERVICE},"later":{"openai_api_key":"other-key"},"environment":{"K":"named-key"} | http://service/v1 named-key
+  "openai_api_key_env":"K"    | ${SERVICE},"later":{"openai_api_key":"other-key"} | http://service/v1 other-key
   "openai_base_url":"http://own/v1?a=1&a=2","openai_api_key":"k" |                     | http://own/v1?a=1&a=2 k
 `);
 for (const [entry, more, asked] of addresses) {

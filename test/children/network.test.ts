@@ -11,7 +11,7 @@ import { startConfined } from '../support/children.ts';
 import { listenHere } from '../support/loopback.ts';
 import { says, startModelServer, TEST_CERTIFICATE } from '../support/model-server.ts';
 import { realAgent } from '../support/service.ts';
-import { tableOf } from '../support/text-table.ts';
+import { like, tableOf } from '../support/text-table.ts';
 import { setVariables } from '../support/variables.ts';
 
 /**
@@ -60,6 +60,10 @@ interface Proxy {
   seen: string[];
 }
 
+/** A name that only the proxies of these tests know: it is a server of this machine. */
+const PROVIDER = 'provider.test';
+const named = (baseUrl: string) => baseUrl.replace('127.0.0.1', PROVIDER);
+
 /** A proxy on loopback that forwards and tunnels; with `refusal` it tunnels nothing. */
 async function startProxy(t: TestContext, { refusal = '' } = {}): Promise<Proxy> {
   const seen: string[] = [];
@@ -70,7 +74,7 @@ async function startProxy(t: TestContext, { refusal = '' } = {}): Promise<Proxy>
   const server = createServer((incoming, outgoing) => {
     note(incoming);
     const { method, url = '', headers } = incoming;
-    const onward = request(url, { method, headers }, (answer) => {
+    const onward = request(url.replace(PROVIDER, '127.0.0.1'), { method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
       answer.pipe(outgoing);
     });
@@ -80,7 +84,7 @@ async function startProxy(t: TestContext, { refusal = '' } = {}): Promise<Proxy>
     note(incoming);
     if (refusal !== '') return void socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`);
     const [host = '', port] = (incoming.url ?? '').split(':');
-    const onward = connect(Number(port), host, () => {
+    const onward = connect(Number(port), host.replace(PROVIDER, '127.0.0.1'), () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
       socket.pipe(onward).pipe(socket);
     });
@@ -96,18 +100,34 @@ const proxied = tableOf<[name: string, scheme: string, variables: string, seen: 
   HTTP_PROXY takes what goes to http://       | http  | HTTP_PROXY=http://PROXY          | POST http://HOST/v1/chat/completions
   http_proxy does too                         | http  | http_proxy=http://PROXY          | POST http://HOST/v1/chat/completions
   HTTPS_PROXY tunnels https://, with its password | https | HTTPS_PROXY=http://me:word@PROXY | CONNECT HOST Basic ${PASSWORD}
-  HTTPS_PROXY does not apply to http://       | http  | HTTPS_PROXY=http://PROXY         |
-  NO_PROXY goes past it                       | http  | HTTP_PROXY=http://PROXY NO_PROXY=example.org,127.0.0.1 |
 `);
 for (const [name, scheme, variables, seen] of proxied) {
   test(`a proxy: ${name}`, async (t) => {
     const server = await startModelServer(t, [says('Done.')], { tls: scheme === 'https' });
     const proxy = await startProxy(t);
     const pairs = variables.replace(/\bPROXY\b/, proxy.address).split(' ');
-    const named = Object.fromEntries(pairs.map((pair) => pair.split('=')));
-    setVariables(t, { ...trusted, ...named });
-    assert.equal(await askInChild(server.baseUrl), 'Done.');
-    assert.equal(proxy.seen.join(), seen.replace('HOST', `127.0.0.1:${server.port}`));
+    setVariables(t, { ...trusted, ...Object.fromEntries(pairs.map((pair) => pair.split('='))) });
+    assert.equal(await askInChild(named(server.baseUrl)), 'Done.');
+    assert.equal(proxy.seen.join(), seen.replace('HOST', `${PROVIDER}:${server.port}`));
+  });
+}
+
+const past = tableOf<[name: string, variables: string, host: string, outcome: string]>(`
+  none for this machine, whatever NO_PROXY is | HTTP_PROXY=http://PROXY NO_PROXY=example.org | 127.0.0.1 | Done.
+  nor for it by another name                  | http_proxy=http://PROXY                      | localhost | Done.
+  nor for it in IPv6                          | HTTP_PROXY=http://PROXY                      | [::ffff:127.0.0.1] | Done.
+  HTTPS_PROXY does not apply to http://       | HTTPS_PROXY=http://PROXY                     | ${PROVIDER} | …could not be reached: …
+  NO_PROXY goes past it                       | HTTP_PROXY=http://PROXY NO_PROXY=example.org,${PROVIDER} | ${PROVIDER} | …could not be reached: …
+`);
+for (const [name, variables, host, outcome] of past) {
+  test(`a proxy: ${name}`, async (t) => {
+    const server = await startModelServer(t, [says('Done.')]);
+    const proxy = await startProxy(t);
+    const pairs = variables.replace(/\bPROXY\b/, proxy.address).split(' ');
+    setVariables(t, Object.fromEntries(pairs.map((pair) => pair.split('='))));
+    const asked = await askInChild(server.baseUrl.replace('127.0.0.1', host));
+    assert.match(asked, like(outcome));
+    assert.deepEqual(proxy.seen, []);
   });
 }
 
@@ -115,7 +135,7 @@ test('a proxy that refuses is reported without its password', async (t) => {
   const server = await startModelServer(t, [says('Done.')], { tls: true });
   const proxy = await startProxy(t, { refusal: '407 Proxy Authentication Required' });
   setVariables(t, { ...trusted, HTTPS_PROXY: `http://me:word@${proxy.address}` });
-  const error = await askInChild(server.baseUrl);
+  const error = await askInChild(named(server.baseUrl));
   assert.match(
     error,
     /^The model provider could not be reached: .* 407 Proxy Authentication Required$/,
@@ -131,7 +151,7 @@ test('an invalid proxy stops the request, and nothing bypasses it', async (t) =>
     'http://me:word@:99999',
   ]) {
     setVariables(t, { HTTP_PROXY: value });
-    const { error } = await askOnce(endpointAt(server.baseUrl));
+    const { error } = await askOnce(endpointAt(named(server.baseUrl)));
     const reason = 'HTTP_PROXY is not a URL that starts with http:// or https://';
     assert.equal(error, `The model provider could not be reached: ${reason}`);
   }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import {
@@ -10,54 +11,12 @@ import {
   type Reply,
   startModelServer,
 } from '../support/model-server.ts';
-import { type ProdOptions, startProdService } from '../support/prod.ts';
-import { assertReplays } from '../support/replays.ts';
+import { ask, BOUGHT, BUY, DAY, DECISION, run, urlHere } from '../support/own-agents.ts';
+import { startProdService } from '../support/prod.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { like } from '../support/text-table.ts';
 
 /** Agents of the user's over HTTP: what they are sent, and what becomes of what they send. */
-
-const DAY = { start_date: '2025-10-15', end_date: '2025-10-15' };
-const BUY = [{ side: 'buy', symbol: 'AAPL', amount: 3 }];
-const DECISION: Reply = { body: { orders: BUY, reason: 'It is cheap.' } };
-const BOUGHT = ['2025-10-15 buy AAPL 3 110 => 9670 10001.5 1.5 AAPL:3'];
-
-const urlHere = (port: number) => `http://127.0.0.1:${port}/decide`;
-
-interface RunOptions extends Partial<ProdOptions> {
-  urlOf?: (port: number) => string;
-  entry?: object;
-  dates?: object;
-}
-
-async function run(t: TestContext, behaviour: Behaviour, options: RunOptions = {}) {
-  const server = await startModelServer(t, behaviour);
-  const { entry = {}, dates = DAY, urlOf = urlHere, ...more } = options;
-  const agent_url = urlOf(server.port);
-  const service = await startProdService(t, {
-    agent: await realAgentHere(),
-    models: [{ signature: 'mine', api: 'agent', agent_url, openai_api_key: 'own-key', ...entry }],
-    ...more,
-  });
-  const job = await service.runJob({ ...dates });
-  await assertReplays(service.database);
-  const { sessions = [] } = (await service.get('/reasoning?include_full_conversation=true')).body;
-  return {
-    ...{ service, job, server, requests: server.requests, session: sessions[0] },
-    ledger: ledgerOf(service.database, 'mine'),
-    error: job.details[0].error,
-  };
-}
-
-/** A request of an agent to the tools of its day. */
-async function ask({ day }: any, path: string, args?: unknown, token = day.token) {
-  const response = await fetch(`${day.url}/day${path}`, {
-    method: args === undefined ? 'GET' : 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(args !== undefined && { body: JSON.stringify(args) }),
-  });
-  return { status: response.status, body: (await response.json()) as any }; // any: the tests check its fields
-}
 
 test('an agent gets the day in one request, with its own key, and its decision is carried out', async (t) => {
   const { requests, ledger, job, session, service } = await run(
@@ -99,6 +58,20 @@ test('an agent gets the day in one request, with its own key, and its decision i
     [['mine', ['agent']]],
   );
   assert.equal(job.entries[0].entry.kind, 'agent');
+});
+
+test('days of an agent stay marked when its entry is something else', async (t) => {
+  const { service } = await run(t, [DECISION]);
+  const later = [{ signature: 'mine', basemodel: 'baseline/cash', enabled: true }];
+  const file = JSON.stringify({ models: later, agent_config: { stock_symbols: ['AAPL', 'MSFT'] } });
+  writeFileSync(service.settings.configurationPath, file);
+  await service.runJob({ start_date: '2025-10-16', end_date: '2025-10-16' });
+  for (const path of ['/performance', '/comparison', '/performance?start_date=2025-10-16'])
+    assert.deepEqual(
+      (await service.get(path)).body.models.map(({ outside }: any) => outside),
+      [path.includes('?') ? [] : ['agent']],
+      path,
+    );
 });
 
 test('what an agent reports of its cost counts, and what it does not report is unknown', async (t) => {
@@ -221,14 +194,18 @@ test('the tools of the day: the same ledger, refusals, log and order as for a mo
   );
 });
 
+const OWN_KEY = 'own-key-of-the-agent';
+
 test('tokens: of a wrong one nothing, of a day no other route', async (t) => {
   const statuses: Record<string, unknown> = {};
   let late: any;
-  const { service } = await run(t, async ({ body }, count) => {
+  const act: Behaviour = async ({ body }, count) => {
     if (count === 1) late = body;
     const { url, token } = body.day;
     const get = async (path: string, bearer: string) =>
       (await fetch(url + path, { headers: { authorization: `Bearer ${bearer}` } })).status;
+    await ask(body, `/tools/${token}`, {});
+    await ask(body, '/tools/calculate', { expression: OWN_KEY });
     Object.assign(statuses, {
       guessed: await get('/day', 'x'.repeat(43)),
       none: (await fetch(`${url}/day`)).status,
@@ -237,14 +214,22 @@ test('tokens: of a wrong one nothing, of a day no other route', async (t) => {
       page: await get('/health', token),
     });
     return DECISION;
-  });
+  };
+  const { service, session } = await run(t, act, { entry: { openai_api_key: OWN_KEY } });
+  assert.equal(JSON.stringify(session).includes(OWN_KEY), false);
   assert.deepEqual(statuses, {
     ...{ guessed: 401, none: 401, elsewhere: 403, own: 200, page: 403 },
   });
-  const after = await ask(late, '/tools/buy', { symbol: 'AAPL', amount: 1 });
-  assert.deepEqual([after.status, after.body.detail], [409, 'This day has been decided']);
-  const forgotten = await ask({ day: { ...late.day, token: 'old' } }, '');
-  assert.match(forgotten.body.detail, /^The token of a model-day that runs is needed/);
+  const after = [
+    await ask(late, '/tools/buy', { symbol: 'AAPL', amount: 1 }),
+    await ask(late, ''),
+    await ask({ day: { ...late.day, token: 'old' } }, '/tools'),
+  ];
+  assert.equal(JSON.stringify(service.logLines).includes(late.day.token), false);
+  for (const { status, body } of after) {
+    assert.equal(status, 401);
+    assert.match(body.detail, /^The token of a model-day that runs is needed/);
+  }
   assert.deepEqual(ledgerOf(service.database, 'mine'), BOUGHT);
 });
 
@@ -294,11 +279,22 @@ test('calls without end are refused in words beyond the limit', async (t) => {
 const WITH_DATE = { body: { orders: BUY, reason: '', date: '2025-10-16' } };
 const HUGE = { body: { orders: [], reason: 'x'.repeat(2_000_000) } };
 const ELSEWHERE = { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' };
+const AS_JSON = { 'content-type': 'application/json' };
+const NO_KEYS =
+  'Its answer is not a decision. weights must not have any of these keys: __proto__, prototype, constructor.';
 /** Answers that are not decisions, and why the day fails; each is asked once. */
 const bad: [what: string, reply: Reply, error: string][] = [
   ['garbage', { body: 'hello' }, 'The agent returned 200: text/html instead of JSON: hello'],
   ['a field more', WITH_DATE, 'Its answer is not a decision. There is no field "date".'],
   ['a redirect', ELSEWHERE, '…redirect…'],
+  ['nothing', { status: 204, body: '' }, 'The agent returned 204, which has no answer'],
+  [
+    'NaN',
+    { headers: AS_JSON, body: '{"weights":{"AAPL":NaN}}' },
+    '…sent NaN, which JSON does not…',
+  ],
+  ['a weight __proto__', { body: '{"weights":{"__proto__":0.5},"reason":""}' }, NO_KEYS],
+  ['a weight constructor', { body: { weights: { constructor: 0.5 }, reason: '' } }, NO_KEYS],
   ['400', { status: 400, body: { error: 'no' } }, 'The agent returned 400: no'],
   ['a huge answer', HUGE, '…larger than 1048576 bytes…'],
 ];
@@ -308,6 +304,23 @@ for (const [what, reply, error] of bad)
     assert.match(failed.error, like(error));
     assert.deepEqual([failed.ledger, failed.requests.length], [[], 1]);
   });
+
+test('a byte order mark before a decision is skipped', async (t) => {
+  const { ledger, requests } = await run(t, [{ body: `\ufeff${JSON.stringify(DECISION.body)}` }]);
+  assert.deepEqual([ledger, requests.length], [BOUGHT, 1]);
+});
+
+test('a name that no header can hold is percent-encoded in the key of the day', async (t) => {
+  const names = {
+    'é 100%': '%C3%A9%20100%25',
+    '日本語:🚀': '%E6%97%A5%E6%9C%AC%E8%AA%9E:%F0%9F%9A%80',
+  };
+  for (const [signature, encoded] of Object.entries(names)) {
+    const { requests, job } = await run(t, [DECISION], { entry: { signature } });
+    const key = `${job.job_id}:${encoded}:2025-10-15`;
+    assert.deepEqual([job.status, requests[0]?.headers['idempotency-key']], ['completed', key]);
+  }
+});
 
 test('a server in trouble is asked again, with the same key, token and body', async (t) => {
   const { ledger, requests } = await run(t, [{ status: 503, body: 'busy' }, DECISION]);
@@ -324,22 +337,25 @@ test('in DEV an agent is simulated: no request, no cost', async (t) => {
   );
 });
 
-test('an idle connection to the tools of a day is kept longer than others', async (t) => {
-  const service = await startProdService(t, {
-    models: [],
-    httpLimits: { keepAliveTimeoutMs: 50, agentKeepAliveMs: 60_000 },
-  });
-  const open = () => connect(Number(new URL(service.url).port), '127.0.0.1');
-  const get = async (socket: Socket, path: string) => {
-    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    const [answer] = await Promise.race([once(socket, 'data'), once(socket, 'close')]);
-    return Number(String(answer).split(' ')[1]);
+test('an idle connection is kept longer for the token of a day, and for none else', async (t) => {
+  const httpLimits = { keepAliveTimeoutMs: 50, agentKeepAliveMs: 60_000 };
+  const act: Behaviour = async ({ body: { day } }) => {
+    const open = () => connect(Number(new URL(day.url).port), '127.0.0.1');
+    const get = async (socket: Socket, token: string) => {
+      const head = `Host: localhost\r\nAuthorization: Bearer ${token}`;
+      socket.write(`GET /day HTTP/1.1\r\n${head}\r\n\r\n`);
+      const [answer] = await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+      return Number(String(answer).split(' ')[1]);
+    };
+    const [own, other] = [open(), open()];
+    assert.equal(await get(own, day.token), 200);
+    assert.equal(await get(other, 'unknown'), 401); // idle for less time than the first
+    await once(other, 'close');
+    assert.equal(own.closed, false);
+    assert.equal(await get(own, day.token), 200);
+    own.destroy();
+    return DECISION;
   };
-  const [ofDay, other] = [open(), open()];
-  assert.equal(await get(ofDay, '/day'), 401);
-  assert.equal(await get(other, '/health'), 200); // idle for less time than the first
-  await once(other, 'close');
-  assert.equal(ofDay.closed, false);
-  assert.equal(await get(ofDay, '/day'), 401);
-  ofDay.destroy();
+  const { ledger } = await run(t, act, { httpLimits });
+  assert.deepEqual(ledger, BOUGHT);
 });

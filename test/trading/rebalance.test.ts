@@ -66,6 +66,7 @@ const cases = tableOf<[what: string, held: string, more: string, args: string, t
   a symbol that cannot be traded: nothing is | CASH 1       |          | {"weights":{"AAPL":0.5,"NVDA":0.5}} | Cannot rebalance: "NVDA" is not among the symbols that can be traded.
   more than the whole                      | CASH 1         |          | {"weights":{"AAPL":0.75,"BOND":0.5}} | rebalance: weights must add up to at most 1, and add up to 1.25.
   a weight that is none                    | CASH 1         |          | {"weights":{"AAPL":"50 %"}} | rebalance: weights.AAPL must be a number from 0 to 1, got "50 %".
+  a key that no record keeps: nothing is   | CASH 1         |          | {"weights":{"prototype":0.5},"sell_rest":true} | rebalance: weights must not have any of these keys: __proto__, prototype, constructor.
   a list of weights                        | CASH 1         |          | {"weights":[1]} | rebalance: weights must be an object with a share of the portfolio for each symbol.
   no weights                               | CASH 1         |          | {} | rebalance: weights is missing.
   an empty object                          | CASH 1, AAPL 2 |          | {"weights":{}} |

@@ -257,11 +257,12 @@ test('a call of an agent that waits when its day ends is refused, and adds nothi
     },
   });
   const days = createAgentDays(() => 'http://127.0.0.1');
-  const terms = { body: {}, maxToolCalls: 9, expiresAt: new Date(START) };
+  const over = new AbortController();
+  const terms = { body: {}, maxToolCalls: 9, expiresAt: new Date(START), secrets: [], over };
   const day = days.find(days.open(session, terms).access.token);
   const slow = day.call('search_news', { query: 'AAPL' });
-  await assert.rejects(day.call('buy', { symbol: 'AAPL', amount: 1 }), { code: 'day_decided' });
-  assert.equal(await slow, '{"results":[],"undated":0}');
+  const next = day.call('buy', { symbol: 'AAPL', amount: 1 });
+  for (const call of [slow, next]) await assert.rejects(call, { code: 'no_such_day' });
   assert.deepEqual(session.actions, []);
   assert.deepEqual(rowsAsText(database, 'SELECT steps FROM job_details'), ['1']);
 });

@@ -161,7 +161,7 @@ function taken({ name, data }: StreamEvent, assembler: Assembler): End {
 
 /** The response with its JSON, unless that is more than any answer. */
 function readOnce(response: ReadResponse): ReadResponse | FailedResponse {
-  const body = response.body ?? tryParse(response.text);
+  const body = response.body ?? tryParse(response.text.replace(/^\ufeff/, '')); // a mark of its coding
   try {
     createGrowth()(body);
     return { ...response, body };

@@ -1,7 +1,7 @@
 import { backOff, spread } from '../../basics/event-loop.ts';
 import { messageOf } from '../../basics/domain.ts';
 import { type HttpResponse, readRetryAfter } from '../../basics/http-client.ts';
-import { asArray, asObject, asText, type Json, plainText } from '../../basics/json.ts';
+import { asArray, asObject, asText, errorAt, type Json, plainText } from '../../basics/json.ts';
 import type { TokenUsage } from '../../wire/protocol.ts';
 import { quote } from '../../basics/text.ts';
 import type { ModelAnswer } from '../model.ts';
@@ -76,15 +76,24 @@ function classifyFailure({ failure, message: words, soFar }: FailedResponse): Re
   return { ...REFUSAL, reason, passes: PASSING_FAILURES.includes(failure), words, usage };
 }
 
+const NO_CONTENT = 204;
+/** What Python writes of such numbers, and JSON does not have. */
+const NO_NUMBER = /^-?(?:NaN|Infinity)\b/;
+
 /**
  * A response that should be JSON but is not. One that was cut off may be complete the next time.
  */
 function classifyForeign(response: HttpResponse): Refusal {
   const { status, text, headers } = response;
+  const foreign = { ...REFUSAL, status, words: quote(text) };
+  if (status === NO_CONTENT) return { ...foreign, reason: 'returned 204, which has no answer' };
+  const [number] = NO_NUMBER.exec(text.slice(errorAt(text))) ?? [];
+  if (number !== undefined)
+    return { ...foreign, reason: `sent ${number}, which JSON does not have: ${foreign.words}` };
   const isCut = text.trim() === '' || /json/i.test(headers['content-type'] ?? '');
   const words = isCut ? quote(text) || 'nothing' : foreignWords(response);
   const reason = isCut ? `sent JSON that is cut off: ${words}` : `returned ${status}: ${words}`;
-  return { ...REFUSAL, reason, passes: isCut, status, words };
+  return { ...foreign, reason, passes: isCut, words };
 }
 
 function classifyError(

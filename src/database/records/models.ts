@@ -12,9 +12,9 @@ const NEWEST_RUN =
 
 const NEWEST = query(
   `SELECT family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
-     json_extract(entry, '$.basemodel') AS basemodel, json_extract(entry, '$.kind') AS kind
+     json_extract(entry, '$.basemodel') AS basemodel
    FROM simulation_runs WHERE run_id = ${NEWEST_RUN}`,
-  { family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text), kind: orNull(text) },
+  { family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text) },
 );
 
 /**
@@ -23,6 +23,20 @@ const NEWEST = query(
  */
 export function newestRun(reader: Reader, model: string) {
   return NEWEST.get(reader, model);
+}
+
+const KINDS = query(
+  `SELECT DISTINCT json_extract(entry, '$.kind') AS kind
+   FROM json_each(?) AS chosen CROSS JOIN simulation_runs ON job_id = chosen.value AND model = ?`,
+  [orNull(text)],
+);
+
+/** Whether a run was an agent in any of these jobs, whatever its entry is now. */
+export function isOfAgent(
+  reader: Reader,
+  { model, jobIds }: { model: string; jobIds: Iterable<string> },
+): boolean {
+  return KINDS.all(reader, [...jobIds], model).some(([kind]) => kind === 'agent');
 }
 
 const LAST_RUN = query(

@@ -1,6 +1,13 @@
 import { normaliseSymbol } from '../basics/domain.ts';
 import { toDollars } from '../basics/money.ts';
-import { decidingPrice, exactValueOf, lackOfPrice, takeOrder } from './orders.ts';
+import {
+  decidingPrice,
+  exactValueOf,
+  lackOfPrice,
+  MOST_ORDERS,
+  takeOrder,
+  tooMany,
+} from './orders.ts';
 import { type Action, affordable, fillPrice, NO_COSTS, quantityOf } from './portfolio.ts';
 import { shown, type ToolArguments } from './tool-arguments.ts';
 import { isKnown, type Placed, type Reply, type Side, type TradingDay } from './trading-day.ts';
@@ -23,6 +30,8 @@ interface Wish {
  * refused one is listed among them.
  */
 export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Reply {
+  const { orders: taken = 0, refused: refusedBefore = 0 } = day;
+  if (taken + refusedBefore >= MOST_ORDERS) return { refusal: tooMany(MOST_ORDERS, MOST_ORDERS) };
   const weights = new Map<string, number>();
   for (const [name, weight] of Object.entries(args.weights)) {
     const symbol = normaliseSymbol(name);
@@ -49,12 +58,14 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
   }
   const { orders, actions, placed } = run;
   const cash = toDollars(run.portfolio().cash);
+  const refused = orders.length - actions.length - placed.length;
   return isOpenHidden
     ? {
         result: { orders, cash_left: cash },
         placed: { orders: placed, expected: run.portfolio() },
+        refused,
       }
-    : { result: { orders, cash }, actions };
+    : { result: { orders, cash }, actions, portfolio: run.portfolio(), refused };
 }
 
 /** Runs orders one after another on a copy of the day: each sees what the ones before it left. */
@@ -76,7 +87,7 @@ function createRun(start: TradingDay) {
       orders.push(reply.result);
       actions.push(...(reply.actions ?? []));
       placed.push(...(reply.placed?.orders ?? []));
-      const portfolio = reply.actions?.at(-1)?.portfolio ?? day.portfolio;
+      const { portfolio = day.portfolio } = reply;
       day = {
         ...day,
         portfolio,

@@ -18,7 +18,7 @@ import { calculate } from './calculate.ts';
 import { listDocuments, readDocument } from './document-tools.ts';
 import { takeOrder } from './orders.ts';
 import { rebalance } from './rebalance.ts';
-import type { Action } from './portfolio.ts';
+import type { Action, Portfolio } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
 import { describePortfolio, isKnown, type Reply, type TradingDay } from './trading-day.ts';
 
@@ -58,10 +58,14 @@ export interface ToolResult {
   isMalformed?: true;
   /** What to enter in the day's ledger. */
   actions: readonly Action[];
+  /** After them; undefined without any. */
+  portfolio?: Portfolio | undefined;
   /** The note that replaces the one before; undefined when the call wrote none. */
   note?: string | undefined;
   /** Orders that wait for the open, and the portfolio that is expected with them. */
   placed?: Reply['placed'];
+  /** How many of a call's orders were refused. */
+  refused?: number | undefined;
 }
 
 /**

@@ -123,6 +123,7 @@ export function compareBooks(stored: Books, made: Books, { note, compare }: Comp
 }
 
 function rowsOf({ positions, evidence, documents, toolUsage }: Books): Row[] {
+  const used = evidence.prices.map(({ symbol }) => symbol);
   return [
     ...evidence.prices.map(({ symbol, heldSince, open, close }) => ({
       name: `session_prices ${symbol}`,
@@ -149,7 +150,7 @@ function rowsOf({ positions, evidence, documents, toolUsage }: Books): Row[] {
       name: `document ${quote(id)}`,
       columns: { digest },
     })),
-    ...positions.map(positionRow),
+    ...positions.map((position) => positionRow(position, used)),
     ...Array.from(positions.at(-1)?.holdings ?? [], ([symbol, quantity]) => ({
       name: `holdings ${symbol}`,
       columns: { quantity },
@@ -162,7 +163,7 @@ function rowsOf({ positions, evidence, documents, toolUsage }: Books): Row[] {
   ];
 }
 
-function positionRow(position: LedgerRecord): Row {
+function positionRow(position: LedgerRecord, symbols: readonly string[]): Row {
   return {
     name: `positions ${position.actionId}`,
     columns: {
@@ -175,7 +176,7 @@ function positionRow(position: LedgerRecord): Row {
       daily_profit_e4: position.dailyProfit,
       daily_return_pct: position.dailyReturnPct,
     },
-    symbols: [...(position.holdings?.keys() ?? [])],
+    symbols,
   };
 }
 

@@ -233,6 +233,23 @@ test('more documents are counted than one step counts', async () => {
   assert.deepEqual(brief.documents, counts);
 });
 
+test('an excerpt looks into the first 65,536 characters', async () => {
+  const textOf = (before: number) => `${'x '.repeat(before / 2)}needle ${'y '.repeat(200)}`;
+  const books = booksWith([
+    { id: 'late', text: textOf(65_536), published_at: '2025-01-01' },
+    { id: 'early', text: textOf(65_520), published_at: '2025-01-02' },
+  ]);
+  const session = await books.open(DAY);
+  const { documents } = await call(session, 'list_documents', { query: 'needle' });
+  const found = documents.map(({ id, excerpt }: { id: string; excerpt: string }) => {
+    return [id, excerpt.includes('needle')];
+  });
+  assert.deepEqual(found, [
+    ['early', true],
+    ['late', false],
+  ]);
+});
+
 test('a document of two symbols outside of the universe is counted once, one of the universe or of none not again', () => {
   const { database: reader } = booksWith([
     { id: 'both', symbols: ['MSFT', 'XYZ'] },

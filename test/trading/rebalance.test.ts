@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { serialize } from 'node:v8';
 import fc from 'fast-check';
 import { type Money, money } from '../../src/basics/money.ts';
 import type { Market } from '../../src/trading/market.ts';
 import { tradingCostsOf } from '../../src/trading/portfolio.ts';
+import { positionsOf } from '../../src/trading/commit.ts';
+import { beginPlay, callTool } from '../../src/trading/running-day.ts';
+import { startFrom } from '../../src/trading/start.ts';
 import { runTool } from '../../src/trading/tools.ts';
 import type { TradingDay } from '../../src/trading/trading-day.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 import { tableOf } from '../support/text-table.ts';
 
 const DATE = '2025-01-06';
@@ -110,6 +116,65 @@ test('the result of a rebalance is that of its orders', async () => {
   assert.deepEqual([result.isRefused, result.actions.length, rest], [false, 2, { cash: 410 }]);
 });
 
+/** A day of the ledger, whose symbols have one price; and a call of rebalance on it. */
+function playOf(symbols: readonly string[], limits: TradingDay['limits'] = null) {
+  const opens = Object.fromEntries(symbols.map((symbol) => [symbol, 10 * DOLLAR]));
+  const day = dayOf({ cash: 100_000 * DOLLAR, opens });
+  const start = startFrom(null, { ...day, initialCash: day.portfolio.cash, paysDividends: true });
+  const play = beginPlay({ ...day, costs: tradingCostsOf(NO_COSTS), news: null, limits }, start);
+  const rebalance = async (weights: object): Promise<any> => {
+    const args = JSON.stringify({ weights, sell_rest: true });
+    return JSON.parse(
+      (await callTool(play, { id: '1', name: 'rebalance', arguments: args })).content,
+    );
+  };
+  return { play, rebalance };
+}
+
+const HUNDRED = Array.from({ length: 100 }, (_, index) => `S${index}`);
+const equal = (share: number) => Object.fromEntries(HUNDRED.map((symbol) => [symbol, share / 100]));
+
+test('a day takes 10,000 orders, and keeps of each what is committed, however much is held', async () => {
+  const { play, rebalance } = playOf(HUNDRED);
+  for (let call = 0; call < 99; call += 1) await rebalance(equal(call % 2 === 0 ? 0.9 : 0.5));
+  const forty = Object.entries(equal(0.5)).slice(0, 40);
+  await rebalance({ ...equal(0.9), ...Object.fromEntries(forty) });
+  const { orders } = await rebalance({});
+  assert.equal(play.actions.length, 10_000);
+  const errors = orders.flatMap(({ error }: { error?: string }) => error ?? []);
+  assert.deepEqual([...new Set(errors)], ['This is order 10001, and the limit is 10000 a day.']);
+  assert.ok(serialize(play.actions).byteLength / play.actions.length < 150);
+  assert.deepEqual(await rebalance({ S0: 0.1 }), { error: errors[0] });
+  const { portfolio } = play;
+  const marks = new Map(HUNDRED.map((symbol) => [symbol, money(11 * DOLLAR)]));
+  const startValue = money(100_000 * DOLLAR);
+  const rows = positionsOf({ actions: play.actions, portfolio, startValue }, marks);
+  const [first, last] = [rows[0], rows.at(-1)];
+  assert.deepEqual(
+    [first?.actionId, first?.portfolioValue, first?.holdings],
+    [1, 100_000 * DOLLAR + Number(first?.amount) * DOLLAR, null],
+  );
+  assert.deepEqual([last?.actionId, last?.holdings], [10_000, play.portfolio.holdings]);
+});
+
+test('refused orders of rebalances count to these 10,000', async () => {
+  const { play, rebalance } = playOf(HUNDRED, { max_orders: 1 });
+  for (let call = 0; call < 101; call += 1) await rebalance(equal(0.9));
+  assert.equal(play.refused, 9_999);
+  assert.deepEqual(await rebalance(equal(0.9)), {
+    error: 'This is order 10001, and the limit is 10000 a day.',
+  });
+});
+
+test('a day of 1,000 rebalances over 1,000 symbols, its commit included, takes a bounded memory', {
+  ...inLongForm,
+}, () => {
+  const program = join(import.meta.dirname, '../fixtures/thousand-symbols.ts');
+  const args = ['--max-old-space-size=120', program];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.deepEqual([stdout.trim(), stderr.includes('heap')], ['10000 990', false]);
+});
+
 const SYMBOLS = ['AA', 'BB', 'CC', 'DD'];
 
 test('property: a rebalance is what its definition says', async () => {
@@ -161,7 +226,7 @@ test('property: a rebalance is what its definition says', async () => {
         left -= shares * prices[symbol]!;
       }
       assert.deepEqual(told, expected);
-      assert.equal(result.actions.at(-1)?.portfolio.cash ?? cash, left);
+      assert.equal(result.actions.at(-1)?.cash ?? cash, left);
     }),
     { numRuns: runs(150, 10_000) },
   );
@@ -183,7 +248,7 @@ test('target weights over three days are those of bt, but for a share that it ro
     const opens = byName(prices.map((price) => Math.round(price * DOLLAR)));
     const args = { weights: byName(weights), sell_rest: true };
     const { result } = await rebalanced({ cash, holdings, opens }, args);
-    const after = result.actions.at(-1)!.portfolio;
+    const after = result.portfolio!;
     ({ cash } = after);
     holdings = Object.fromEntries(after.holdings);
     const differences = SYMBOLS.map((symbol, index) => (holdings[symbol] ?? 0) - held[index]!);

@@ -10,7 +10,14 @@ import {
 } from './orders.ts';
 import { type Action, affordable, fillPrice, NO_COSTS, quantityOf } from './portfolio.ts';
 import { shown, type ToolArguments } from './tool-arguments.ts';
-import { isKnown, type Placed, type Reply, type Side, type TradingDay } from './trading-day.ts';
+import {
+  isKnown,
+  ownSpelling,
+  type Placed,
+  type Reply,
+  type Side,
+  type TradingDay,
+} from './trading-day.ts';
 
 /**
  * What is to be traded of a symbol: shares, and their value at the price at which the model
@@ -23,6 +30,9 @@ interface Wish {
   value: bigint;
 }
 
+/** The name under which a weight is cash, unless the day has such a symbol. */
+const CASH = 'CASH';
+
 /**
  * Trades to target shares of the portfolio's value: what exceeds its target is sold, in the order
  * of the symbols, then what lacks most dollars is bought first, as far as the cash pays. What is
@@ -34,8 +44,8 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
   if (taken + refusedBefore >= MOST_ORDERS) return { refusal: tooMany(MOST_ORDERS, MOST_ORDERS) };
   const weights = new Map<string, number>();
   for (const [name, weight] of Object.entries(args.weights)) {
-    const symbol = normaliseSymbol(name);
-    if (symbol === null || !isKnown(day, symbol))
+    const symbol = ownSpelling(day, normaliseSymbol(name) ?? '');
+    if (symbol !== CASH && !isKnown(day, symbol))
       return {
         refusal: `Cannot rebalance: ${shown(name)} is not among the symbols that can be traded.`,
       };
@@ -53,7 +63,8 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
   )) {
     const price = decidingPrice(day, symbol);
     const most = price && affordable(run.portfolio().cash, fillPrice(price, 'buy', costs), costs);
-    const shares = Math.min(Number(amount), most ?? 0);
+    // Of what cannot be bought, the wish to hold more is refused, whatever the cash.
+    const shares = day.universe.has(symbol) ? Math.min(Number(amount), most ?? 0) : Number(amount);
     if (shares > 0) run.trade('buy', symbol, shares);
   }
   const { orders, actions, placed } = run;
@@ -100,8 +111,8 @@ function createRun(start: TradingDay) {
 }
 
 /**
- * What differs from its target, in the order of the symbols. A target is the weight, as the decimal
- * that is written, times the value of the portfolio before the first order, in whole shares.
+ * What differs from its target, in the order of the symbols. A target is the weight times the value
+ * of the portfolio before the first order, in whole shares.
  */
 function wishesOf(
   day: TradingDay,
@@ -116,25 +127,42 @@ function wishesOf(
 ): Wish[] {
   const { expected: portfolio = day.portfolio } = day;
   const value = exactValueOf(portfolio, day.market);
+  const { parts, whole } = inParts(weights);
   const named = new Set([...weights.keys(), ...(sellsRest ? portfolio.holdings.keys() : [])]);
+  if (!isKnown(day, CASH)) named.delete(CASH);
   return [...named].sort().flatMap((symbol): Wish[] => {
     const held = BigInt(quantityOf(portfolio, symbol));
-    const weight = weights.get(symbol) ?? 0;
+    const part = parts.get(symbol) ?? 0n;
     const price = decidingPrice(day, symbol);
     if (price === null) {
-      if (held > 0n || weight > 0) refuse(`Cannot trade ${symbol}: ${lackOfPrice(day)}`, symbol);
+      if (held > 0n || part > 0n) refuse(`Cannot trade ${symbol}: ${lackOfPrice(day)}`, symbol);
       return [];
     }
-    const lack = sharesOf(weight, value, BigInt(price)) - held;
+    const lack = (part * value) / (whole * BigInt(price)) - held;
     if (lack === 0n) return [];
     const amount = lack < 0n ? -lack : lack;
     return [{ symbol, side: lack < 0n ? 'sell' : 'buy', amount, value: amount * BigInt(price) }];
   });
 }
 
-/** Whole shares: a share of a value by a price, rounded down, in exact decimals. */
-function sharesOf(weight: number, value: bigint, price: bigint): bigint {
-  const [digits = '', exponent] = weight.toExponential().split('e');
-  const decimals = digits.length - (digits.includes('.') ? 2 : 1) - Number(exponent);
-  return (BigInt(digits.replace('.', '')) * value) / (10n ** BigInt(decimals) * price);
+/**
+ * Weights as whole parts of a whole, exactly as the decimals that are written. Rounding may make
+ * their sum more than 1: then it is the whole.
+ */
+function inParts(weights: ReadonlyMap<string, number>) {
+  const written = [...weights].map(([symbol, weight]) => {
+    const [digits = '', exponent] = weight.toExponential().split('e');
+    const decimals = digits.length - (digits.includes('.') ? 2 : 1) - Number(exponent);
+    return { symbol, digits: BigInt(digits.replace('.', '')), decimals };
+  });
+  const most = Math.max(0, ...written.map(({ decimals }) => decimals));
+  const parts = new Map(
+    written.map(({ symbol, digits, decimals }) => [
+      symbol,
+      digits * 10n ** BigInt(most - decimals),
+    ]),
+  );
+  const sum = parts.values().reduce((all, part) => all + part, 0n);
+  const one = 10n ** BigInt(most);
+  return { parts, whole: sum > one ? sum : one };
 }

@@ -82,15 +82,24 @@ export const fraction = v.pipe(
   v.minValue(0, fractionMessage),
   v.maxValue(1, fractionMessage),
 );
+/** How far arithmetic of callers may take weights from 0, and their sum from 1. */
+const NEAR_ZERO = 1e-9;
+const NEAR_ONE = 1 + 1e-6;
+const weight = v.pipe(
+  v.number(fractionMessage),
+  v.transform((share) => (share < 0 && share > -NEAR_ZERO ? 0 : share)),
+  v.transform((share) => (share > 1 && share <= NEAR_ONE ? 1 : share)),
+  fraction,
+);
 const weightsMessage = 'must be an object with a share of the portfolio for each symbol';
 /**
- * Target shares of the portfolio's value. The sum may be beyond 1 by what adding them up rounds.
+ * Target shares of the portfolio's value. A sum slightly above 1 is divided by itself.
  */
 export const weightsSchema = v.pipe(
   v.custom<object>((value) => !Array.isArray(value), weightsMessage),
-  v.record(v.string(), fraction, weightsMessage),
+  v.record(v.string(), weight, weightsMessage),
   v.check(
-    (weights) => sumOf(weights) <= 1 + 1e-9,
+    (weights) => sumOf(weights) <= NEAR_ONE,
     ({ input }) => `must add up to at most 1, and add up to ${sumOf(input)}`,
   ),
   v.description('Share of the portfolio, 0 to 1, by symbol, for example {"AAPL": 0.4}'),

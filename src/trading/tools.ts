@@ -20,7 +20,13 @@ import { takeOrder } from './orders.ts';
 import { rebalance } from './rebalance.ts';
 import type { Action, Portfolio } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
-import { describePortfolio, isKnown, type Reply, type TradingDay } from './trading-day.ts';
+import {
+  describePortfolio,
+  isKnown,
+  ownSpelling,
+  type Reply,
+  type TradingDay,
+} from './trading-day.ts';
 
 interface Row<Arguments> {
   description: string;
@@ -272,6 +278,12 @@ async function searchNews({ news }: TradingDay, query: string): Promise<Reply> {
   return found.refusal === undefined ? { result: { ...found } } : found;
 }
 
+/** Arguments with the symbol as the day has it. */
+function inOwnSpelling<Arguments extends object>(day: TradingDay, args: Arguments): Arguments {
+  const { symbol } = args as { symbol?: unknown };
+  return typeof symbol === 'string' ? { ...args, symbol: ownSpelling(day, symbol) } : args;
+}
+
 /** A row of the table, which accepts only what the tool's own schema does. */
 function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>): Tool {
   return {
@@ -280,7 +292,7 @@ function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>):
     parameters: toolParameters[name],
     run(day, input) {
       const args = v.safeParse(toolArguments[name], input);
-      if (args.success) return row.run(day, args.output);
+      if (args.success) return row.run(day, inOwnSpelling(day, args.output));
       const sentences = new Set(args.issues.map((issue) => describeIssue(name, issue))); // 0.5 is neither whole nor at least 1
       return { refusal: [...sentences].join(' '), isMalformed: true };
     },

@@ -183,6 +183,12 @@ export function isKnown({ universe, portfolio }: TradingDay, symbol: string): bo
   return universe.has(symbol) || quantityOf(portfolio, symbol) > 0;
 }
 
+/** A symbol as the day has it: `BRK-B` and `BRK.B` are one. */
+export function ownSpelling(day: TradingDay, symbol: string): string {
+  const other = symbol.includes('.') ? symbol.replaceAll('.', '-') : symbol.replaceAll('-', '.');
+  return !isKnown(day, symbol) && isKnown(day, other) ? other : symbol;
+}
+
 function dollarsOrNull(amount: Money | null): number | null {
   return amount === null ? null : toDollars(amount);
 }

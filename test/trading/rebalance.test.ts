@@ -81,6 +81,20 @@ const cases = tableOf<[what: string, held: string, more: string, args: string, t
   a held symbol without a price counts at its last close, and is not traded | CASH 93, GONE 1 | {"opens":{"AAPL":1,"GONE":null}} | {"weights":{"AAPL":0.5},"sell_rest":true} | Cannot trade GONE: it has no price on 2025-01-06., buy 50 AAPL
   a held symbol outside of the universe is sold | BOND 4    | {"universe":["AAPL"]} | {"weights":{"BOND":0.5}} | sell 2 BOND
   and not bought                           | CASH 300, BOND 1 | {"universe":["AAPL"]} | {"weights":{"BOND":1}} | Cannot buy BOND: it is not among the symbols that can be traded.
+  and not bought, though the cash does not pay for one share | CASH 5, AAPL 1, BOND 1 | {"universe":["AAPL"]} | {"weights":{"BOND":1}} | Cannot buy BOND: it is not among the symbols that can be traded.
+  cash is named                            | CASH 1000      |          | {"weights":{"AAPL":0.5,"Cash":0.5}} | buy 5 AAPL
+  cash counts in the sum                   | CASH 1         |          | {"weights":{"AAPL":0.75,"CASH":0.5}} | rebalance: weights must add up to at most 1, and add up to 1.25.
+  cash is named twice                      | CASH 1         |          | {"weights":{"CASH":0.5,"cash":0.5}} | Cannot rebalance: CASH is named twice.
+  a symbol with the name of cash           | CASH 1000      | {"opens":{"CASH":10}} | {"weights":{"CASH":0.5}} | buy 50 CASH
+  a sum that is rounded is divided by itself, exactly | CASH 30000 | {"opens":{"A":1,"B":1,"C":1}} | {"weights":{"A":0.33333334,"B":0.33333334,"C":0.33333334}} | buy 10000 A, buy 10000 B, buy 10000 C
+  with the cash in it                      | CASH 3000002   | {"opens":{"A":1}} | {"weights":{"A":0.6000004,"CASH":0.4000002}} | buy 1800001 A
+  one weight slightly above 1              | CASH 1000      |          | {"weights":{"AAPL":1.0000001}} | buy 10 AAPL
+  a sum above 1 by more                    | CASH 1         |          | {"weights":{"AAPL":0.5,"BOND":0.50001}} | rebalance: weights must add up to at most 1, and add up to 1.00001.
+  a weight that is 0 but for rounding      | CASH 1000, BOND 1 |       | {"weights":{"AAPL":0.5,"BOND":-1e-17}} | sell 1 BOND, buy 5 AAPL
+  a negative weight                        | CASH 1         |          | {"weights":{"BOND":-1e-9}} | rebalance: weights.BOND must be a number from 0 to 1, got -1e-9.
+  the other spelling of a class of shares  | CASH 100, BRK.B 1 | {"opens":{"BRK.B":10,"BF-B":10}} | {"weights":{"brk-b":0,"BF.B":0.5}} | sell 1 BRK.B, buy 5 BF-B
+  both spellings                           | CASH 1         | {"opens":{"BRK.B":1}} | {"weights":{"BRK-B":0.2,"BRK.B":0.2}} | Cannot rebalance: BRK.B is named twice.
+  two symbols that are spelled so          | CASH 10        | {"opens":{"BRK.B":1,"BRK-B":1}} | {"weights":{"BRK-B":0.2,"BRK.B":0.3}} | buy 3 BRK.B, buy 2 BRK-B
   a limit refuses one order, and the rest trades | CASH 1000 | {"limits":{"max_weight":0.5}} | {"weights":{"AAPL":0.7,"BOND":0.3}} | ${LIMITED}, buy 10 BOND
   with a hidden open, orders are placed    | BOND 10        | {"isOpenHidden":true} | {"weights":{"AAPL":0.5},"sell_rest":true} | placed sell 10 BOND, placed buy 1 AAPL
 `);

@@ -116,7 +116,6 @@ function matchesIn(text: string, phrases: readonly Phrase[]): Match[] {
  */
 export function excerptAround(text: string, phrases: readonly Phrase[], length: number): string {
   const most = Math.max(...phrases.map((words) => words.length));
-  const ends = new Set(phrases.map((words) => words.at(-1)));
   const last: Place[] = [];
   let start = 0;
   // Texts without a phrase mostly end here, in a tenth of the time.
@@ -125,7 +124,6 @@ export function excerptAround(text: string, phrases: readonly Phrase[], length: 
   for (const place of mayHaveOne ? placesIn(text) : []) {
     last.push(place);
     if (last.length > most) last.shift();
-    if (!ends.has(place.word)) continue;
     const found = phrases.find((words) =>
       words.every((word, index) => last.at(index - words.length)?.word === word),
     );

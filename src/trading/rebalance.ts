@@ -42,7 +42,7 @@ const CASH = 'CASH';
 export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Reply {
   const { orders: taken = 0, refused: refusedBefore = 0 } = day;
   if (taken + refusedBefore >= MOST_ORDERS) return { refusal: tooMany(MOST_ORDERS, MOST_ORDERS) };
-  const weights = new Map<string, number>();
+  const weights = new Map<string, bigint>();
   for (const [name, weight] of Object.entries(args.weights)) {
     const symbol = ownSpelling(day, normaliseSymbol(name) ?? '');
     if (symbol !== CASH && !isKnown(day, symbol))
@@ -50,7 +50,7 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
         refusal: `Cannot rebalance: ${shown(name)} is not among the symbols that can be traded.`,
       };
     if (weights.has(symbol)) return { refusal: `Cannot rebalance: ${symbol} is named twice.` };
-    weights.set(symbol, weight);
+    weights.set(symbol, partOf(weight));
   }
   const { costs = NO_COSTS, isOpenHidden = false } = day;
   const run = createRun(day);
@@ -116,7 +116,7 @@ function createRun(start: TradingDay) {
  */
 function wishesOf(
   day: TradingDay,
-  weights: ReadonlyMap<string, number>,
+  weights: ReadonlyMap<string, bigint>,
   {
     sell_rest: sellsRest = false,
     refuse,
@@ -127,12 +127,13 @@ function wishesOf(
 ): Wish[] {
   const { expected: portfolio = day.portfolio } = day;
   const value = exactValueOf(portfolio, day.market);
-  const { parts, whole } = inParts(weights);
+  const sum = weights.values().reduce((all, part) => all + part, 0n);
+  const whole = sum > ONE ? sum : ONE; // what rounding adds to the sum is taken from each
   const named = new Set([...weights.keys(), ...(sellsRest ? portfolio.holdings.keys() : [])]);
   if (!isKnown(day, CASH)) named.delete(CASH);
   return [...named].sort().flatMap((symbol): Wish[] => {
     const held = BigInt(quantityOf(portfolio, symbol));
-    const part = parts.get(symbol) ?? 0n;
+    const part = weights.get(symbol) ?? 0n;
     const price = decidingPrice(day, symbol);
     if (price === null) {
       if (held > 0n || part > 0n) refuse(`Cannot trade ${symbol}: ${lackOfPrice(day)}`, symbol);
@@ -145,24 +146,13 @@ function wishesOf(
   });
 }
 
-/**
- * Weights as whole parts of a whole, exactly as the decimals that are written. Rounding may make
- * their sum more than 1: then it is the whole.
- */
-function inParts(weights: ReadonlyMap<string, number>) {
-  const written = [...weights].map(([symbol, weight]) => {
-    const [digits = '', exponent] = weight.toExponential().split('e');
-    const decimals = digits.length - (digits.includes('.') ? 2 : 1) - Number(exponent);
-    return { symbol, digits: BigInt(digits.replace('.', '')), decimals };
-  });
-  const most = Math.max(0, ...written.map(({ decimals }) => decimals));
-  const parts = new Map(
-    written.map(({ symbol, digits, decimals }) => [
-      symbol,
-      digits * 10n ** BigInt(most - decimals),
-    ]),
-  );
-  const sum = parts.values().reduce((all, part) => all + part, 0n);
-  const one = 10n ** BigInt(most);
-  return { parts, whole: sum > one ? sum : one };
+/** More decimals than any number has. */
+const DECIMALS = 400;
+const ONE = 10n ** BigInt(DECIMALS);
+
+/** A weight as parts of `ONE`, exactly as the decimal that is written. */
+function partOf(weight: number): bigint {
+  const [digits = '', exponent] = weight.toExponential().split('e');
+  const decimals = digits.length - (digits.includes('.') ? 2 : 1) - Number(exponent);
+  return BigInt(digits.replace('.', '')) * 10n ** BigInt(DECIMALS - decimals);
 }

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
 import { normaliseSymbol, type toolNames } from '../basics/domain.ts';
-import { tryParse } from '../basics/json.ts';
+import { repeatedName, tryParse } from '../basics/json.ts';
+import { recordOf } from '../basics/records.ts';
 import { cleanText, fits } from '../basics/text.ts';
 import type { LoggedCall } from '../database/decisions.ts';
 
@@ -60,7 +61,12 @@ const query = v.pipe(
 
 const line = (description: string, most: number) => {
   const message = `must be text of at most ${most} characters`;
-  return v.pipe(v.string(message), v.maxLength(most, message), v.description(description));
+  return v.pipe(
+    v.string(message),
+    v.check((text) => fits(text, most), message),
+    v.metadata({ maxLength: most }),
+    v.description(description),
+  );
 };
 
 const noteMessage = `must be text of at most ${MAX_NOTE_LENGTH} characters`;
@@ -96,8 +102,8 @@ const weightsMessage = 'must be an object with a share of the portfolio for each
  * Target shares of the portfolio's value. A sum slightly above 1 is divided by itself.
  */
 export const weightsSchema = v.pipe(
-  v.custom<object>((value) => !Array.isArray(value), weightsMessage),
-  v.record(v.string(), weight, weightsMessage),
+  v.unknown(),
+  recordOf(weight, { message: weightsMessage }),
   v.check(
     (weights) => sumOf(weights) <= NEAR_ONE,
     ({ input }) => `must add up to at most 1, and add up to ${sumOf(input)}`,
@@ -166,7 +172,8 @@ export const NO_TOOL = 'There is no tool named';
  */
 export function wasMalformed({ tool, input, content }: LoggedCall): boolean {
   const own = Object.entries(toolArguments).find(([name]) => name === tool)?.[1];
-  return own === undefined || content.includes(NO_TOOL) || !v.is(own, tryParse(input));
+  const isRead = own !== undefined && !content.includes(NO_TOOL) && v.is(own, tryParse(input));
+  return !isRead || repeatedName(input) !== undefined;
 }
 
 /** One error in the arguments of a tool, as a sentence. */

@@ -4,7 +4,7 @@ import { WORDING, type Wording } from '../agent/prompt.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Bar } from '../database/prices.ts';
 import { messageOf } from '../basics/domain.ts';
-import { tryParse } from '../basics/json.ts';
+import { repeatedName, tryParse } from '../basics/json.ts';
 import type { ToolCall, ToolDescription } from '../wire/protocol.ts';
 import {
   describeIssue,
@@ -242,6 +242,9 @@ function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
   const input = tryParse(call.arguments === '' ? '{}' : call.arguments);
   if (input === undefined)
     return { refusal: `The arguments of ${tool.name} are not JSON.`, isMalformed: true };
+  const repeated = repeatedName(call.arguments);
+  if (repeated !== undefined)
+    return { refusal: `${tool.name}: ${shown(repeated)} is named twice.`, isMalformed: true };
   return tool.run(day, input);
 }
 

@@ -3,7 +3,7 @@ import { wordsOf } from '../agent/prompt.ts';
 import { fromDollars } from '../basics/money.ts';
 import { quote } from '../basics/text.ts';
 import { unfilledOf } from '../database/sessions.ts';
-import type { Decided } from '../trading/decision.ts';
+import { type Decided, deciderOf } from '../trading/decision.ts';
 import { isFills, type RecordedStep } from '../trading/reasoning-log.ts';
 import type { DayEnd } from '../trading/running-day.ts';
 import type { DayRecord } from './record.ts';
@@ -202,6 +202,8 @@ export function compareSession(
   { compare }: Comparison,
 ): void {
   const { agentConfig } = terms;
+  // Decisions have limits of their own.
+  const mostSteps = deciderOf(terms.entry, '') === null ? agentConfig.max_steps : Infinity;
   const totalMessages = steps.reduce(
     (sum, { answer, hasSecond }) =>
       sum + 1 + answer.toolCalls.length + Number(answer.note !== null) + Number(hasSecond),
@@ -219,7 +221,7 @@ export function compareSession(
       pays_dividends: session.paysDividends,
     },
     replayed: {
-      steps: steps.length,
+      steps: Math.min(steps.length, mostSteps),
       total_messages: totalMessages,
       ...endingOf(terms, steps, decided),
       note,

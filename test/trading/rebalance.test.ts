@@ -82,6 +82,9 @@ const cases = tableOf<[what: string, held: string, more: string, args: string, t
   a held symbol outside of the universe is sold | BOND 4    | {"universe":["AAPL"]} | {"weights":{"BOND":0.5}} | sell 2 BOND
   and not bought                           | CASH 300, BOND 1 | {"universe":["AAPL"]} | {"weights":{"BOND":1}} | Cannot buy BOND: it is not among the symbols that can be traded.
   and not bought, though the cash does not pay for one share | CASH 5, AAPL 1, BOND 1 | {"universe":["AAPL"]} | {"weights":{"BOND":1}} | Cannot buy BOND: it is not among the symbols that can be traded.
+  a name that every object has             | CASH 1, AAPL 1 |          | {"weights":{"constructor":0.5},"sell_rest":true} | Cannot rebalance: "constructor" is not among the symbols that can be traded.
+  the name of a prototype                  | CASH 1, AAPL 1 |          | {"weights":{"AAPL":0.2,"__proto__":0.5}} | Cannot rebalance: "__proto__" is not among the symbols that can be traded.
+  a weight of such a name                  | CASH 1         |          | {"weights":{"__proto__":"1"}} | rebalance: weights.__proto__ must be a number from 0 to 1, got "1".
   cash is named                            | CASH 1000      |          | {"weights":{"AAPL":0.5,"Cash":0.5}} | buy 5 AAPL
   cash counts in the sum                   | CASH 1         |          | {"weights":{"AAPL":0.75,"CASH":0.5}} | rebalance: weights must add up to at most 1, and add up to 1.25.
   cash is named twice                      | CASH 1         |          | {"weights":{"CASH":0.5,"cash":0.5}} | Cannot rebalance: CASH is named twice.

@@ -96,7 +96,7 @@ function withPieces(list: Json[], pieces: readonly Json[]): Json[] {
         ? goesOn
         : list.find((one) => one['index'] === index && one['type'] === type);
     if (item !== undefined) merge(item, piece);
-    else if (list.push({ __proto__: null, ...piece }) > MAX_ITEMS)
+    else if (list.push({ ...piece }) > MAX_ITEMS)
       throw new Error(`more than ${MAX_ITEMS} pieces of thoughts`);
   }
   return list;

@@ -44,7 +44,7 @@ export const toolsResponse = named('DayTools', {
   ),
 });
 /** The arguments of a tool, which the tool itself checks. */
-export const toolRequest = v.pipe(v.looseObject({}), v.title('ToolArguments'));
+export const toolRequest = namedRecord('ToolArguments', v.unknown());
 /** What a model would read; a refusal is its `error`. */
 export const toolResponse = namedRecord('ToolResult', v.unknown());
 

@@ -9,6 +9,7 @@ import {
   SYMBOL_TEXT,
 } from '../basics/domain.ts';
 import { flag } from '../basics/http-values.ts';
+import { recordOf } from '../basics/records.ts';
 
 /** Schemas that several endpoints share: they check requests and describe responses. */
 
@@ -21,7 +22,7 @@ export function named<const Entries extends v.ObjectEntries>(name: string, entri
 
 /** The same of an object whose keys are data. */
 export function namedRecord<Value extends v.GenericSchema>(name: string, value: Value) {
-  return v.pipe(v.record(v.string(), value), v.title(name));
+  return v.pipe(recordOf(value), v.title(name));
 }
 
 /** What the interface description says of a date: its form, from `EARLIEST_DATE` on. */

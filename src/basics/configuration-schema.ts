@@ -9,7 +9,8 @@ import {
   toolNames,
 } from './domain.ts';
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
-import { asObject, keepsKeys, NO_SUCH_KEYS } from './json.ts';
+import { asObject } from './json.ts';
+import { recordOf } from './records.ts';
 import { fits, unprintableIn } from './text.ts';
 import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
 
@@ -67,7 +68,6 @@ export const signatureSchema = v.pipe(
 
 /** Valibot takes an array for an object in which every field is optional. */
 const notArray = v.check((value: unknown) => !Array.isArray(value), 'expected Object, got array');
-const ownKeys = v.check(keepsKeys, NO_SUCH_KEYS);
 
 const symbolSchema = v.pipe(
   v.string(),
@@ -112,12 +112,9 @@ const memberFileSchema = v.strictObject({ members: v.string() });
  * to the configuration's.
  */
 const universesSchema = v.pipe(
-  v.unknown(),
-  notArray,
-  ownKeys,
-  v.record(
-    signatureSchema,
+  recordOf(
     v.lazy((own) => (asObject(own) ? memberFileSchema : symbolsSchema)),
+    { key: signatureSchema },
   ),
   v.maxEntries(MAX_UNIVERSES, `must not name more than ${MAX_UNIVERSES} universes`),
 );
@@ -172,7 +169,11 @@ const modelSchema = v.object({
   openai_api_key: v.nullish(textUnlessPlaceholder),
   /** The name of the environment variable with the key, for files that should not contain one. */
   openai_api_key_env: v.nullish(
-    v.pipe(v.string(), v.regex(/^([A-Za-z_]\w*)?$/, 'must be the name of a variable, not a key')),
+    v.pipe(
+      v.string(),
+      v.regex(/^([A-Za-z_]\w*)?$/, 'must be the name of a variable, not a key'),
+      v.check((name) => !(name in {}), 'is the name of no variable'),
+    ),
   ),
   temperature: v.nullish(v.number()),
   top_p: v.nullish(v.number()),
@@ -191,7 +192,7 @@ const modelSchema = v.object({
   /** How it trades: through tools, or by one answer a day. */
   decision: v.nullish(v.picklist(['tools', 'one_answer'], 'must be tools or one_answer'), 'tools'),
   /** Further fields of the request's body, sent as they are. */
-  extra_body: v.nullish(v.pipe(v.unknown(), notArray, ownKeys, v.record(v.string(), v.unknown()))),
+  extra_body: v.nullish(recordOf(v.unknown())),
   price_per_million_tokens: v.nullish(
     v.object({
       input: tokenPrice,

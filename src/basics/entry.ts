@@ -3,6 +3,7 @@ import type { AgentConfiguration } from './configuration-schema.ts';
 import { sha256 } from './hash.ts';
 import { entryApis } from './domain.ts';
 import { asArray, asObject, type Json, tryParse } from './json.ts';
+import { recordOf } from './records.ts';
 import { HIDDEN, secretHider } from './secrets.ts';
 
 /**
@@ -58,7 +59,7 @@ export const entrySchema = v.pipe(
      * The request's body except messages and tools; values that are secrets by their names are
      * blank, known keys elsewhere `[key]`.
      */
-    parameters: v.pipe(v.record(v.string(), v.unknown()), v.title('RequestParameters')),
+    parameters: v.pipe(recordOf(v.unknown()), v.title('RequestParameters')),
     prompt: v.nullable(v.string()),
     notes: v.boolean(),
     knowledge_cutoff: v.nullable(v.string()),

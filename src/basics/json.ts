@@ -10,18 +10,6 @@ export function tryParse(text: string): unknown {
   }
 }
 
-/**
- * Valibot's records leave these keys out without a word; what has one of them is refused instead.
- */
-const LEFT_OUT = ['__proto__', 'prototype', 'constructor'];
-
-/** Whether a record would keep every key of a value. */
-export function keepsKeys(value: unknown): boolean {
-  return !LEFT_OUT.some((key) => Object.hasOwn(Object(value), key));
-}
-
-export const NO_SUCH_KEYS = `must not have any of these keys: ${LEFT_OUT.join(', ')}`;
-
 /** The value if it is an object, but not null or an array. */
 export function asObject(value: unknown): Json | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -54,6 +42,27 @@ const TEXT = /"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[^"\\\x00-\x1f
 const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/;
 const TOKEN = new RegExp(`${TEXT.source}|${WORD.source}|[{}[\\],:]`, 'y');
 const BLANK = /[\t\n\r ]*/y;
+
+const NAME_OR_BRACKET = new RegExp(`(${TEXT.source})([\\t\\n\\r ]*:)?|[{}[\\]]`, 'g');
+
+/**
+ * The first name that an object has twice; undefined where none has. `JSON.parse` takes the last
+ * value without a word. Only for text that it can read.
+ */
+export function repeatedName(json: string): string | undefined {
+  const open: (Set<string> | null)[] = [];
+  for (const [token, text = '', colon] of json.matchAll(NAME_OR_BRACKET)) {
+    if (token === '{' || token === '[') open.push(token === '{' ? new Set() : null);
+    else if (token === '}' || token === ']') open.pop();
+    else if (colon !== undefined) {
+      const name: string = JSON.parse(text);
+      const names = open.at(-1);
+      if (names?.has(name)) return name;
+      names?.add(name);
+    }
+  }
+  return undefined;
+}
 
 /**
  * Where a text stops being JSON, as `line 3 column 14`. The messages of `JSON.parse` often lack the

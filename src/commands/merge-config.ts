@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { parseConfiguration, readJsonFile } from '../basics/configuration.ts';
 import { assertUsableName, replaceFile } from '../database/storage/new-file.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
-import { asObject, asText } from '../basics/json.ts';
+import { asObject, asText, type Json } from '../basics/json.ts';
 import { eachField } from '../basics/entry.ts';
 import { DEFAULT_CONFIGURATION_PATH, type Settings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
@@ -59,7 +59,7 @@ function readFrom(path: string, options = {}): unknown {
 function mergePatch(base: unknown, patch: unknown): unknown {
   const changes = asObject(patch);
   if (changes === undefined) return patch;
-  const merged = { ...asObject(base) };
+  const merged: Json = { __proto__: null, ...asObject(base) };
   for (const [key, value] of Object.entries(changes)) {
     if (value === null) delete merged[key];
     else merged[key] = mergePatch(merged[key], value);

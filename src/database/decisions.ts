@@ -112,7 +112,7 @@ export function decisionsOf(reader: Reader, sessionId: number): SQLInputValue[][
     const trade = trades[done];
     const order = { ...session, ...NO_ORDER, ...call };
     const side = sideIn(result['placed']);
-    if (side !== null) placed.push({ ...order, side, ...wantedIn(wanted) });
+    if (side !== null) placed.push({ ...order, side, ...wantedIn(result) });
     if (typeof error === 'string') {
       const detail = cutWords(error);
       rows.push({ ...order, ...wantedIn(wanted), action_id: trade?.action_id ?? null, detail });

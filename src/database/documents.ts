@@ -59,8 +59,7 @@ const order = (row: string) => `(${row}.version / ${VERSIONS_PER_SECOND}, ${row}
 /** In the version of the morning: no later one is out. */
 const IS_CURRENT = `${isSeen('doc')} AND NOT EXISTS (SELECT 1 FROM documents AS later
   WHERE later.document_id = doc.document_id AND ${order('later')} > ${order('doc')} AND ${isSeen('later')})`;
-const SELECTED = `SELECT doc.version, document_id AS id, published_at AS publishedAt, date, kind, title, symbols, source, url, digest,
-  text`;
+const SELECTED = `SELECT doc.version, document_id AS id, published_at AS publishedAt, date, kind, title, symbols, source, url, digest`;
 const DOCUMENTS = 'FROM documents AS doc JOIN document_texts USING (version)';
 const SHAPE = {
   version: integer,
@@ -77,15 +76,17 @@ const SHAPE = {
   digest: text,
   text,
 };
+/** Characters of a text of which a list makes its excerpt. */
+const EXCERPTED = 65_536;
 const LIST = query(
-  `${SELECTED} FROM document_words CROSS JOIN documents AS doc ON doc.version = document_words.rowid
+  `${SELECTED}, substr(text, 1, ${EXCERPTED}) AS text FROM document_words CROSS JOIN documents AS doc ON doc.version = document_words.rowid
      JOIN document_texts USING (version)
    WHERE document_words MATCH ?4 AND document_words.rowid < ?1 AND ${IS_CURRENT} AND date >= ?5
    ORDER BY document_words.rowid DESC LIMIT ?6`,
   SHAPE,
 );
 
-/** A document in the version of a morning. */
+/** A document in the version of a morning; in a list with the beginning of its text. */
 export type StoredDocument = RowOf<typeof LIST>;
 
 export interface ListFilter extends Omit<Wanted, 'symbols'> {
@@ -188,7 +189,7 @@ function withCounted(
 }
 
 const READ = query(
-  `${SELECTED} ${DOCUMENTS} WHERE document_id = ?4 AND ${IS_CURRENT} AND (?5 IS NULL OR symbols = '[]' OR EXISTS (
+  `${SELECTED}, text ${DOCUMENTS} WHERE document_id = ?4 AND ${IS_CURRENT} AND (?5 IS NULL OR symbols = '[]' OR EXISTS (
      SELECT 1 FROM json_each(symbols) AS own WHERE own.value IN (SELECT value FROM json_each(?5))))`,
   SHAPE,
 );
@@ -218,7 +219,7 @@ export function storeShown(database: Reader, sessionId: number, versions: Iterab
 }
 
 const SHOWN = query(
-  `${SELECTED} ${DOCUMENTS} JOIN document_sessions USING (version) WHERE session_id = ? ORDER BY version`,
+  `${SELECTED}, text ${DOCUMENTS} JOIN document_sessions USING (version) WHERE session_id = ? ORDER BY version`,
   SHAPE,
 );
 

@@ -7,19 +7,14 @@ import { storeDecisions } from './decisions.ts';
 import { storeShown } from './documents.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
 import { indexMessages, newestRow } from './log-words.ts';
-import { conversationOf, POSITION_FIELDS, type StoredPosition } from './replay.ts';
-import { integer, orNull, query, text } from './rows.ts';
+import { conversationOf, type LedgerRecord, POSITION_FIELDS } from './replay.ts';
+import { integer, orNull, query, type RowOf, text } from './rows.ts';
 
 /** One model on one date of one job. */
 export interface ModelDay {
   jobId: string;
   date: CalendarDate;
   model: string;
-}
-
-/** A position as it is committed: cash and holdings after one action, marked at the close. */
-export interface PositionRow extends StoredPosition {
-  holdings: ReadonlyMap<string, number>;
 }
 
 export interface LogMessage {
@@ -128,7 +123,7 @@ export function appendMessages(
 
 /** What is committed at the end of a completed model-day. */
 interface Commit {
-  positions: readonly PositionRow[];
+  positions: readonly LedgerRecord[];
   /** With the closing marks of everything that the positions hold. */
   evidence: Evidence;
   toolUsage: readonly ToolUsageRow[];
@@ -177,7 +172,7 @@ export function commitSession(
 ): void {
   const { sessionId, jobId, date, model, steps, totalMessages } = session;
   const marks = marksIn(evidence);
-  assertAddsUp(positions, marks);
+  assertAddsUp(HELD_BEFORE.all(database, sessionId), positions, marks);
   supersede(database, model, date);
   const { changes } = database
     .statement(
@@ -212,41 +207,49 @@ export function commitSession(
   storeDecisions(database, sessionId);
 }
 
+const HELD_BEFORE = query(
+  `SELECT symbol, quantity FROM holdings
+   WHERE session_id = (SELECT started_from_session_id FROM trading_sessions WHERE session_id = ?)`,
+  { symbol: text, quantity: integer },
+);
+
 /**
- * What every reader of positions relies on: actions are counted from 1, each adds the shares of its
- * record to what was held, and each is worth its cash plus its holdings at their marks.
+ * What every reader of positions relies on: actions are counted from 1, what the session began with
+ * and the shares of its records add up to what it holds, and each is worth its cash plus its
+ * holdings at their marks.
  */
-function assertAddsUp(positions: readonly PositionRow[], marks: ReadonlyMap<string, Money>): void {
-  const [first] = positions;
-  assert(first !== undefined, 'a completed model-day has a position');
-  let before = first;
-  let held = worthOf(first.holdings, marks);
-  for (const [index, position] of positions.entries()) {
-    const { actionId, symbol, cash, portfolioValue, holdings } = position;
-    const action = `action ${actionId}`;
-    assert.equal(actionId, index + 1, 'actions are counted from 1 in their order');
-    if (position !== first && symbol !== null) {
-      const added = (holdings.get(symbol) ?? 0) - (before.holdings.get(symbol) ?? 0);
-      assert.equal(added, sharesAdded(position), `${action} adds the shares of its record`);
-      if (added !== 0) held += added * (marks.get(symbol) ?? NaN);
-    }
-    assert.equal(
-      portfolioValue,
-      cash + held,
-      `${action} is worth its cash and its holdings at their marks`,
-    );
-    before = position;
+function assertAddsUp(
+  before: RowOf<typeof HELD_BEFORE>[],
+  positions: readonly LedgerRecord[],
+  marks: ReadonlyMap<string, Money>,
+): void {
+  const { holdings } = positions.at(-1) ?? {};
+  assert(holdings, 'a completed model-day has a position');
+  const held = new Map(before.map(({ symbol, quantity }) => [symbol, quantity]));
+  for (const [index, { symbol, ...position }] of positions.entries()) {
+    assert.equal(position.actionId, index + 1, 'actions are counted from 1 in their order');
+    if (symbol === null) continue;
+    const quantity = (held.get(symbol) ?? 0) + sharesAdded(position);
+    if (quantity === 0) held.delete(symbol);
+    else held.set(symbol, quantity);
   }
-  assert.equal(held, worthOf(before.holdings, marks), 'no action changes what it does not name');
-}
-
-function worthOf(holdings: ReadonlyMap<string, number>, marks: ReadonlyMap<string, Money>): number {
+  const isSame = [...held].every(([symbol, quantity]) => holdings.get(symbol) === quantity);
+  assert(isSame && held.size === holdings.size, 'the shares of the records add up to what is held');
   let worth = 0;
-  for (const [symbol, quantity] of holdings) worth += quantity * (marks.get(symbol) ?? NaN);
-  return worth;
+  for (const [symbol, quantity] of held) worth += quantity * (marks.get(symbol) ?? NaN);
+  for (const { symbol, cash, portfolioValue, ...position } of positions.toReversed()) {
+    const what = `action ${position.actionId} is worth its cash and its holdings at their marks`;
+    assert.equal(portfolioValue, cash + worth, what);
+    const added = sharesAdded(position);
+    if (added !== 0) worth -= added * (marks.get(symbol ?? '') ?? NaN);
+  }
 }
 
-function sharesAdded({ actionType, amount }: PositionRow): number {
+/** How many shares more are held after an action. */
+export function sharesAdded({
+  actionType,
+  amount,
+}: Pick<LedgerRecord, 'actionType' | 'amount'>): number {
   if (amount === null || actionType === 'dividend') return 0;
   return actionType === 'sell' ? -amount : amount;
 }
@@ -294,7 +297,7 @@ function supersede(database: Database, model: string, date: CalendarDate): void 
 function insertPositions(
   database: Database,
   sessionId: number,
-  positions: readonly PositionRow[],
+  positions: readonly LedgerRecord[],
 ): void {
   const insert = database.statement(
     `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,

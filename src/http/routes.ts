@@ -65,7 +65,7 @@ export interface Route {
   tag: Tag;
   summary: string;
   query?: Fields;
-  body?: v.GenericSchema & { entries: v.ObjectEntries };
+  body?: v.GenericSchema & { entries?: v.ObjectEntries };
   headers?: Fields;
   response: v.GenericSchema;
   /** Its own error statuses, with their conditions; those that every route can return are added. */

@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict';
 import type { Evidence } from '../database/evidence.ts';
 import type { PricesAt } from '../database/price-writes.ts';
-import type { PositionRow } from '../database/sessions.ts';
+import type { LedgerRecord } from '../database/replay.ts';
+import { sharesAdded } from '../database/sessions.ts';
 import { type Money, money } from '../basics/money.ts';
 import { type Market, closingMark } from './market.ts';
-import { type Action, markOf, type Portfolio, quantityOf, valueOf } from './portfolio.ts';
+import { type Action, markOf, type Portfolio, valueOf } from './portfolio.ts';
 import type { Start } from './start.ts';
 
 /** What the commit of a model-day stores: its ledger as rows, and the prices behind them. */
@@ -16,51 +18,29 @@ interface DayLedger extends Pick<Start, 'startValue'> {
 
 /**
  * The day's ledger as rows: every action, or one `no_trade` record when nothing was bought or sold.
+ * Computed from the end, where it is known what is held, back to the first.
  */
 export function positionsOf(
   { actions, portfolio: last, startValue }: DayLedger,
   marks: ReadonlyMap<string, Money>,
-): PositionRow[] {
-  const noTrade = {
-    actionType: 'no_trade',
-    symbol: null,
-    amount: null,
-    price: null,
-    portfolio: last,
-  } as const;
+): LedgerRecord[] {
+  const none = { actionType: 'no_trade', symbol: null, amount: null, price: null } as const;
   const hasTraded = actions.some(({ actionType }) => actionType === 'buy' || actionType === 'sell');
-  const ledger = hasTraded ? actions : [...actions, noTrade];
-  let before: Portfolio | null = null;
-  let held = 0;
-  return ledger.map(({ portfolio, ...action }, index) => {
-    held =
-      before === null
-        ? valueOf(portfolio, marks) - portfolio.cash
-        : held + changeOf(action.symbol, [before, portfolio], marks);
-    before = portfolio;
-    const portfolioValue = money(portfolio.cash + held, () => "The portfolio's value");
+  const ledger = hasTraded ? actions : [...actions, { ...none, cash: last.cash }];
+  let held = valueOf(last, marks) - last.cash;
+  let holdings: Portfolio['holdings'] | null = last.holdings;
+  const rows: LedgerRecord[] = [];
+  for (let actionId = ledger.length; actionId > 0; actionId -= 1) {
+    const action = ledger[actionId - 1] ?? assert.fail();
+    const portfolioValue = money(action.cash + held, () => "The portfolio's value");
     const dailyProfit = money(portfolioValue - startValue);
-    return {
-      ...action,
-      actionId: index + 1,
-      cash: portfolio.cash,
-      holdings: portfolio.holdings,
-      portfolioValue,
-      dailyProfit,
-      dailyReturnPct: startValue === 0 ? null : percent(dailyProfit / startValue),
-    };
-  });
-}
-
-/** An action changes what is held of its own symbol only: a day of a thousand actions is short. */
-function changeOf(
-  symbol: string | null,
-  [before, after]: [before: Portfolio, after: Portfolio],
-  marks: ReadonlyMap<string, Money>,
-): number {
-  if (symbol === null) return 0;
-  const added = quantityOf(after, symbol) - quantityOf(before, symbol);
-  return added === 0 ? 0 : added * markOf(symbol, marks);
+    const dailyReturnPct = startValue === 0 ? null : percent(dailyProfit / startValue);
+    rows.push({ ...action, actionId, holdings, portfolioValue, dailyProfit, dailyReturnPct });
+    holdings = null;
+    const added = sharesAdded(action);
+    if (added !== 0 && actionId > 1) held -= added * markOf(String(action.symbol), marks);
+  }
+  return rows.reverse();
 }
 
 /** In percent with at most four decimals. */

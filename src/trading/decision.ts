@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { asObject, tryParse } from '../basics/json.ts';
+import { asObject, repeatedName, tryParse } from '../basics/json.ts';
 import { fits } from '../basics/text.ts';
 import type { Entry } from '../basics/entry.ts';
 import type { AgentDay, Answer, Outcome, ToolCall } from '../wire/protocol.ts';
@@ -67,10 +67,13 @@ type ReadDecision =
 
 /** Reads a decision that is the whole of a text, or in its only code fence. */
 export function readDecision(text: string, by: Decider['by']): ReadDecision {
-  const json = tryParse(text) ?? tryParse(onlyFenceOf(text));
+  const source = tryParse(text) === undefined ? onlyFenceOf(text) : text;
+  const json = tryParse(source);
   if (Array.isArray(json)) return { problem: 'It is not an object.' };
   if (json === undefined)
     return { problem: 'It is not a JSON object, nor has it one in its only code fence.' };
+  const repeated = repeatedName(source);
+  if (repeated !== undefined) return { problem: `${shown(repeated)} is named twice.` };
   if (by === 'agent' && asObject(json)?.['done'] !== undefined) {
     const done = v.safeParse(doneSchema, json);
     return done.success

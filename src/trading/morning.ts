@@ -20,6 +20,8 @@ export interface ReceivedDividend {
 export interface Morning {
   readonly actions: readonly Action[];
   readonly received: readonly ReceivedDividend[];
+  /** After them. */
+  readonly portfolio: Portfolio;
 }
 
 /** Pays dividends and applies splits, in order, to what was held at the close. */
@@ -30,26 +32,29 @@ export function morningOf(
 ): Morning {
   const actions: Action[] = [];
   const received: ReceivedDividend[] = [];
+  let before = start;
   for (const { dividend, split } of inOrder(splits, dividends)) {
-    const before = actions.at(-1)?.portfolio ?? start;
     const { symbol } = dividend ?? split;
     if (quantityOf(before, symbol) === 0) continue;
     if (split !== undefined) {
-      actions.push(splitAction(before, split, { splits, market }));
+      const { price, portfolio, added: amount } = splitHolding(before, split, { splits, market });
+      before = portfolio;
+      actions.push({ actionType: 'split', symbol, amount, price, cash: before.cash });
       continue;
     }
     const { exDate, paid: perShare } = dividend;
     const { portfolio, shares, cash } = payDividend(before, { symbol, perShare });
+    before = portfolio;
     actions.push({
       actionType: 'dividend',
       symbol,
       amount: shares,
       price: dividendOn(1, perShare),
-      portfolio,
+      cash: before.cash,
     });
     received.push({ symbol, exDate, shares, perShare, cash });
   }
-  return { actions, received };
+  return { actions, received, portfolio: before };
 }
 
 /** One thing that happened to a holding before a session. */
@@ -76,16 +81,15 @@ export function inOrder<
  * Fractions are paid at the session's mark, converted to the shares of this split where others
  * follow it.
  */
-function splitAction(
+function splitHolding(
   before: Portfolio,
   split: Split,
   { splits, market }: { splits: readonly Split[]; market: Market },
-): Action {
+) {
   const { symbol, date, numerator, denominator } = split;
   const own = splits.filter((other) => other.symbol === symbol);
   const price = money(Math.round(market.mark(symbol) * ratioOf(own, date)) || LEAST_PRICE);
-  const { portfolio, added } = applySplit(before, { symbol, numerator, denominator, price });
-  return { actionType: 'split', symbol, amount: added, price, portfolio };
+  return { price, ...applySplit(before, { symbol, numerator, denominator, price }) };
 }
 
 /** 1/1,000,000 dollar in one unit of `Money`. */

@@ -75,7 +75,8 @@ export function takeOrder(
     };
   const commission = commissionOn(money(amount * order.price), costs);
   return {
-    actions: [{ actionType: side, symbol, amount, price: order.price, portfolio: after }],
+    actions: [{ actionType: side, symbol, amount, price: order.price, cash: after.cash }],
+    portfolio: after,
     result: {
       executed: side,
       symbol,
@@ -117,13 +118,21 @@ interface Wanted extends Placed {
 const PARTS = 1_000_000_000_000n;
 const partsOf = (share: number) => BigInt(Math.round(share * Number(PARTS)));
 
+/** Orders of a day, whatever its limits: each is rows to be written at its end. */
+export const MOST_ORDERS = 10_000;
+
+/** Why a further order is refused. */
+export function tooMany(orders: number, most: number): string {
+  return `This is order ${orders + 1}, and the limit is ${most} a day.`;
+}
+
 /** Why an order is beyond the limits of its day, with the most that can be bought; null within. */
 function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): string | null {
   const { limits, costs = NO_COSTS, market, orders = 0 } = day;
   const { side, symbol, amount, decidingPrice } = wanted;
   const { max_orders: maxOrders, max_weight: maxWeight, min_cash: minCash } = limits ?? {};
-  if (maxOrders != null && orders >= maxOrders)
-    return `This is order ${orders + 1}, and the limit is ${maxOrders} a day.`;
+  const mostOrders = Math.min(maxOrders ?? MOST_ORDERS, MOST_ORDERS);
+  if (orders >= mostOrders) return tooMany(orders, mostOrders);
   if (side === 'sell' || (maxWeight == null && minCash == null)) return null;
   const [price, cash] = [BigInt(decidingPrice), BigInt(before.cash)];
   const value = exactValueOf(before, market);
@@ -182,13 +191,13 @@ export function fillOrders(
     const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, order);
     if (after !== undefined) {
       portfolio = after;
-      actions.push({ actionType: side, ...order, portfolio });
+      actions.push({ actionType: side, symbol, amount: shares, price, cash: portfolio.cash });
     }
     const filled = after === undefined ? 0 : shares;
     const told = { price: toDollars(price), reason: 'not enough cash' };
     if (filled < amount) unfilled.push({ side, symbol, amount, filled, ...told });
   }
-  return { actions, unfilled };
+  return { actions, unfilled, portfolio };
 }
 
 /** `Bought 10 of 12 AAPL at 231.02: not enough cash`. */

@@ -17,7 +17,10 @@ export interface Portfolio {
   readonly holdings: ReadonlyMap<string, number>;
 }
 
-/** One entry of a day's ledger: the action, and the portfolio after it. */
+/**
+ * One entry of a day's ledger. What is held after it follows from the entries before, so that a day
+ * of many orders takes little memory.
+ */
 export interface Action {
   readonly actionType: Exclude<ActionType, 'no_trade'>;
   readonly symbol: string;
@@ -28,7 +31,8 @@ export interface Action {
   readonly amount: number;
   /** Per share; for a dividend, the cash. */
   readonly price: Money;
-  readonly portfolio: Portfolio;
+  /** After it. */
+  readonly cash: Money;
 }
 
 /** An order for whole shares at a fill price that the service, never the model, supplies. */

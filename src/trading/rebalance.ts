@@ -1,9 +1,23 @@
 import { normaliseSymbol } from '../basics/domain.ts';
 import { toDollars } from '../basics/money.ts';
-import { decidingPrice, exactValueOf, lackOfPrice, takeOrder } from './orders.ts';
+import {
+  decidingPrice,
+  exactValueOf,
+  lackOfPrice,
+  MOST_ORDERS,
+  takeOrder,
+  tooMany,
+} from './orders.ts';
 import { type Action, affordable, fillPrice, NO_COSTS, quantityOf } from './portfolio.ts';
 import { shown, type ToolArguments } from './tool-arguments.ts';
-import { isKnown, type Placed, type Reply, type Side, type TradingDay } from './trading-day.ts';
+import {
+  isKnown,
+  ownSpelling,
+  type Placed,
+  type Reply,
+  type Side,
+  type TradingDay,
+} from './trading-day.ts';
 
 /**
  * What is to be traded of a symbol: shares, and their value at the price at which the model
@@ -16,6 +30,9 @@ interface Wish {
   value: bigint;
 }
 
+/** The name under which a weight is cash, unless the day has such a symbol. */
+const CASH = 'CASH';
+
 /**
  * Trades to target shares of the portfolio's value: what exceeds its target is sold, in the order
  * of the symbols, then what lacks most dollars is bought first, as far as the cash pays. What is
@@ -23,15 +40,17 @@ interface Wish {
  * refused one is listed among them.
  */
 export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Reply {
-  const weights = new Map<string, number>();
+  const { orders: taken = 0, refused: refusedBefore = 0 } = day;
+  if (taken + refusedBefore >= MOST_ORDERS) return { refusal: tooMany(MOST_ORDERS, MOST_ORDERS) };
+  const weights = new Map<string, bigint>();
   for (const [name, weight] of Object.entries(args.weights)) {
-    const symbol = normaliseSymbol(name);
-    if (symbol === null || !isKnown(day, symbol))
+    const symbol = ownSpelling(day, normaliseSymbol(name) ?? '');
+    if (symbol !== CASH && !isKnown(day, symbol))
       return {
         refusal: `Cannot rebalance: ${shown(name)} is not among the symbols that can be traded.`,
       };
     if (weights.has(symbol)) return { refusal: `Cannot rebalance: ${symbol} is named twice.` };
-    weights.set(symbol, weight);
+    weights.set(symbol, partOf(weight));
   }
   const { costs = NO_COSTS, isOpenHidden = false } = day;
   const run = createRun(day);
@@ -44,17 +63,20 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
   )) {
     const price = decidingPrice(day, symbol);
     const most = price && affordable(run.portfolio().cash, fillPrice(price, 'buy', costs), costs);
-    const shares = Math.min(Number(amount), most ?? 0);
+    // Of what cannot be bought, the wish to hold more is refused, whatever the cash.
+    const shares = day.universe.has(symbol) ? Math.min(Number(amount), most ?? 0) : Number(amount);
     if (shares > 0) run.trade('buy', symbol, shares);
   }
   const { orders, actions, placed } = run;
   const cash = toDollars(run.portfolio().cash);
+  const refused = orders.length - actions.length - placed.length;
   return isOpenHidden
     ? {
         result: { orders, cash_left: cash },
         placed: { orders: placed, expected: run.portfolio() },
+        refused,
       }
-    : { result: { orders, cash }, actions };
+    : { result: { orders, cash }, actions, portfolio: run.portfolio(), refused };
 }
 
 /** Runs orders one after another on a copy of the day: each sees what the ones before it left. */
@@ -76,7 +98,7 @@ function createRun(start: TradingDay) {
       orders.push(reply.result);
       actions.push(...(reply.actions ?? []));
       placed.push(...(reply.placed?.orders ?? []));
-      const portfolio = reply.actions?.at(-1)?.portfolio ?? day.portfolio;
+      const { portfolio = day.portfolio } = reply;
       day = {
         ...day,
         portfolio,
@@ -89,12 +111,12 @@ function createRun(start: TradingDay) {
 }
 
 /**
- * What differs from its target, in the order of the symbols. A target is the weight, as the decimal
- * that is written, times the value of the portfolio before the first order, in whole shares.
+ * What differs from its target, in the order of the symbols. A target is the weight times the value
+ * of the portfolio before the first order, in whole shares.
  */
 function wishesOf(
   day: TradingDay,
-  weights: ReadonlyMap<string, number>,
+  weights: ReadonlyMap<string, bigint>,
   {
     sell_rest: sellsRest = false,
     refuse,
@@ -105,25 +127,32 @@ function wishesOf(
 ): Wish[] {
   const { expected: portfolio = day.portfolio } = day;
   const value = exactValueOf(portfolio, day.market);
+  const sum = weights.values().reduce((all, part) => all + part, 0n);
+  const whole = sum > ONE ? sum : ONE; // what rounding adds to the sum is taken from each
   const named = new Set([...weights.keys(), ...(sellsRest ? portfolio.holdings.keys() : [])]);
+  if (!isKnown(day, CASH)) named.delete(CASH);
   return [...named].sort().flatMap((symbol): Wish[] => {
     const held = BigInt(quantityOf(portfolio, symbol));
-    const weight = weights.get(symbol) ?? 0;
+    const part = weights.get(symbol) ?? 0n;
     const price = decidingPrice(day, symbol);
     if (price === null) {
-      if (held > 0n || weight > 0) refuse(`Cannot trade ${symbol}: ${lackOfPrice(day)}`, symbol);
+      if (held > 0n || part > 0n) refuse(`Cannot trade ${symbol}: ${lackOfPrice(day)}`, symbol);
       return [];
     }
-    const lack = sharesOf(weight, value, BigInt(price)) - held;
+    const lack = (part * value) / (whole * BigInt(price)) - held;
     if (lack === 0n) return [];
     const amount = lack < 0n ? -lack : lack;
     return [{ symbol, side: lack < 0n ? 'sell' : 'buy', amount, value: amount * BigInt(price) }];
   });
 }
 
-/** Whole shares: a share of a value by a price, rounded down, in exact decimals. */
-function sharesOf(weight: number, value: bigint, price: bigint): bigint {
+/** More decimals than any number has. */
+const DECIMALS = 400;
+const ONE = 10n ** BigInt(DECIMALS);
+
+/** A weight as parts of `ONE`, exactly as the decimal that is written. */
+function partOf(weight: number): bigint {
   const [digits = '', exponent] = weight.toExponential().split('e');
   const decimals = digits.length - (digits.includes('.') ? 2 : 1) - Number(exponent);
-  return (BigInt(digits.replace('.', '')) * value) / (10n ** BigInt(decimals) * price);
+  return BigInt(digits.replace('.', '')) * 10n ** BigInt(DECIMALS - decimals);
 }

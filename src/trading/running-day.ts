@@ -34,7 +34,9 @@ export interface Play extends TradingDay {
   /** With the opens of the session date, at which orders fill. */
   readonly exchange: Market;
   readonly placed: Placed[];
+  portfolio: Portfolio;
   expected: Portfolio;
+  refused: number;
 }
 
 export interface Terms
@@ -73,7 +75,7 @@ export function beginPlay(terms: Terms, start: Start): Play {
   const { market, universe, offered, hasNotes, members = [], documents = null } = terms;
   const held = startPortfolio.holdings.keys();
   const before = startDate === null ? [] : membersOn(members, startDate);
-  const actions: Action[] = [];
+  const actions: Action[] = [...morning.actions];
   const placed: Placed[] = [];
   const play: Play = {
     wording: WORDING,
@@ -84,16 +86,15 @@ export function beginPlay(terms: Terms, start: Start): Play {
     confidence: null,
     actions,
     placed,
-    expected: startPortfolio,
+    portfolio: morning.portfolio,
+    expected: morning.portfolio,
+    refused: 0,
     get orders() {
       const executed = actions.filter(({ actionType: type }) => type === 'buy' || type === 'sell');
       return executed.length + placed.length;
     },
     unfilled: start.startUnfilled,
     left: before.filter((symbol) => !universe.has(symbol)),
-    get portfolio() {
-      return actions.at(-1)?.portfolio ?? startPortfolio;
-    },
     received: morning.received,
     get note() {
       return hasNotes ? play.ownNote : undefined;
@@ -101,7 +102,7 @@ export function beginPlay(terms: Terms, start: Start): Play {
     ownNote: start.startNote,
     toolUsage: new Map(),
   };
-  for (const action of morning.actions) enter(play, action);
+  assertSound(play.portfolio);
   return play;
 }
 
@@ -126,14 +127,15 @@ export function endOfDay({
 }: Play): DayEnd {
   if (!isOpenHidden || costs === undefined)
     return { actions: before, portfolio, unfilled: [], fills: null };
-  const { actions, unfilled } = fillOrders(portfolio, placed, { market: exchange, costs });
-  for (const action of actions) assertSound(action.portfolio);
+  const filled = fillOrders(portfolio, placed, { market: exchange, costs });
+  const { actions, unfilled } = filled;
+  assertSound(filled.portfolio);
   const fills = actions.map(({ actionType: side, symbol, amount, price }) => {
     return { side, symbol, amount, price: toDollars(price) };
   });
   return {
     actions: [...before, ...actions],
-    portfolio: actions.at(-1)?.portfolio ?? portfolio,
+    portfolio: filled.portfolio,
     unfilled: unfilled.map(unfilledInWords),
     fills: JSON.stringify({ fills, unfilled }),
   };
@@ -150,8 +152,13 @@ export async function callTool(
 ): Promise<Pick<ToolResult, 'content' | 'isMalformed'>> {
   const startedAt = performance.now();
   const result = await runTool(play, call, recorded);
-  const { content, isRefused, isMalformed, actions, note, placed } = result;
-  for (const action of actions) enter(play, action);
+  const { content, isRefused, isMalformed, actions, portfolio, note, placed, refused = 0 } = result;
+  play.refused += refused;
+  if (portfolio !== undefined) {
+    assertSound(portfolio);
+    play.actions.push(...actions);
+    play.portfolio = play.expected = portfolio;
+  }
   if (placed !== undefined) {
     play.placed.push(...placed.orders);
     play.expected = placed.expected;
@@ -165,11 +172,4 @@ export async function callTool(
   usage.durationMs += performance.now() - startedAt;
   play.toolUsage.set(toolName, usage);
   return { content, ...(isMalformed && { isMalformed }) };
-}
-
-/** The only way into the ledger while the day runs. */
-function enter(play: Play, action: Action): void {
-  assertSound(action.portfolio);
-  play.actions.push(action);
-  play.expected = action.portfolio;
 }

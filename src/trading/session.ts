@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { WORDING } from '../agent/prompt.ts';
 import { timestamp } from '../basics/calendar.ts';
 import { marksIn } from '../database/evidence.ts';
@@ -243,6 +244,7 @@ async function takeAnswer(
     await log(state, answerMessages(answer), usageOf(state, answer.usage, 1));
   const returned: { call: ToolCall; content: string; isMalformed?: true }[] = [];
   for (const [index, call] of answer.toolCalls.entries()) {
+    if (index > 0) await nextRound(); // other requests are answered between calls
     if (state.hasEnded) break; // while a slow tool was running
     const before = recorded?.results?.[index];
     const result = await callTool(state.play, call, before);

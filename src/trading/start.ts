@@ -83,17 +83,19 @@ export function startFrom(
   past: ClosingState | null,
   { market, initialCash, paysDividends }: StartTerms,
 ): Start {
-  if (past === null)
+  if (past === null) {
+    const startPortfolio = { cash: initialCash, holdings: new Map() };
     return {
       startValue: initialCash,
       startDate: null,
-      startPortfolio: { cash: initialCash, holdings: new Map() },
+      startPortfolio,
       knownSplits: [],
       knownDividends: [],
-      morning: { actions: [], received: [] },
+      morning: { actions: [], received: [], portfolio: startPortfolio },
       startNote: null,
       startUnfilled: [],
     };
+  }
   const { cash, portfolioValue: startValue, date: startDate, note: startNote } = past;
   const startUnfilled: string[] = JSON.parse(past.unfilled ?? '[]');
   const holdings = new Map(past.holdings.map(({ symbol, quantity }) => [symbol, quantity]));

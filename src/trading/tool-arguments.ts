@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
 import { normaliseSymbol, type toolNames } from '../basics/domain.ts';
-import { keepsKeys, NO_SUCH_KEYS, tryParse } from '../basics/json.ts';
+import { repeatedName, tryParse } from '../basics/json.ts';
+import { recordOf } from '../basics/records.ts';
 import { cleanText, fits } from '../basics/text.ts';
 import type { LoggedCall } from '../database/decisions.ts';
 
@@ -60,7 +61,12 @@ const query = v.pipe(
 
 const line = (description: string, most: number) => {
   const message = `must be text of at most ${most} characters`;
-  return v.pipe(v.string(message), v.maxLength(most, message), v.description(description));
+  return v.pipe(
+    v.string(message),
+    v.check((text) => fits(text, most), message),
+    v.metadata({ maxLength: most }),
+    v.description(description),
+  );
 };
 
 const noteMessage = `must be text of at most ${MAX_NOTE_LENGTH} characters`;
@@ -82,16 +88,24 @@ export const fraction = v.pipe(
   v.minValue(0, fractionMessage),
   v.maxValue(1, fractionMessage),
 );
+/** How far arithmetic of callers may take weights from 0, and their sum from 1. */
+const NEAR_ZERO = 1e-9;
+const NEAR_ONE = 1 + 1e-6;
+const weight = v.pipe(
+  v.number(fractionMessage),
+  v.transform((share) => (share < 0 && share > -NEAR_ZERO ? 0 : share)),
+  v.transform((share) => (share > 1 && share <= NEAR_ONE ? 1 : share)),
+  fraction,
+);
 const weightsMessage = 'must be an object with a share of the portfolio for each symbol';
 /**
- * Target shares of the portfolio's value. The sum may be beyond 1 by what adding them up rounds.
+ * Target shares of the portfolio's value. A sum slightly above 1 is divided by itself.
  */
 export const weightsSchema = v.pipe(
-  v.custom<object>((value) => !Array.isArray(value), weightsMessage),
-  v.check((weights: object) => keepsKeys(weights), NO_SUCH_KEYS),
-  v.record(v.string(), fraction, weightsMessage),
+  v.unknown(),
+  recordOf(weight, { message: weightsMessage }),
   v.check(
-    (weights) => sumOf(weights) <= 1 + 1e-9,
+    (weights) => sumOf(weights) <= NEAR_ONE,
     ({ input }) => `must add up to at most 1, and add up to ${sumOf(input)}`,
   ),
   v.description('Share of the portfolio, 0 to 1, by symbol, for example {"AAPL": 0.4}'),
@@ -158,7 +172,8 @@ export const NO_TOOL = 'There is no tool named';
  */
 export function wasMalformed({ tool, input, content }: LoggedCall): boolean {
   const own = Object.entries(toolArguments).find(([name]) => name === tool)?.[1];
-  return own === undefined || content.includes(NO_TOOL) || !v.is(own, tryParse(input));
+  const isRead = own !== undefined && !content.includes(NO_TOOL) && v.is(own, tryParse(input));
+  return !isRead || repeatedName(input) !== undefined;
 }
 
 /** One error in the arguments of a tool, as a sentence. */

@@ -4,7 +4,7 @@ import { WORDING, type Wording } from '../agent/prompt.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Bar } from '../database/prices.ts';
 import { messageOf } from '../basics/domain.ts';
-import { tryParse } from '../basics/json.ts';
+import { repeatedName, tryParse } from '../basics/json.ts';
 import type { ToolCall, ToolDescription } from '../wire/protocol.ts';
 import {
   describeIssue,
@@ -18,9 +18,15 @@ import { calculate } from './calculate.ts';
 import { listDocuments, readDocument } from './document-tools.ts';
 import { takeOrder } from './orders.ts';
 import { rebalance } from './rebalance.ts';
-import type { Action } from './portfolio.ts';
+import type { Action, Portfolio } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
-import { describePortfolio, isKnown, type Reply, type TradingDay } from './trading-day.ts';
+import {
+  describePortfolio,
+  isKnown,
+  ownSpelling,
+  type Reply,
+  type TradingDay,
+} from './trading-day.ts';
 
 interface Row<Arguments> {
   description: string;
@@ -58,10 +64,14 @@ export interface ToolResult {
   isMalformed?: true;
   /** What to enter in the day's ledger. */
   actions: readonly Action[];
+  /** After them; undefined without any. */
+  portfolio?: Portfolio | undefined;
   /** The note that replaces the one before; undefined when the call wrote none. */
   note?: string | undefined;
   /** Orders that wait for the open, and the portfolio that is expected with them. */
   placed?: Reply['placed'];
+  /** How many of a call's orders were refused. */
+  refused?: number | undefined;
 }
 
 /**
@@ -232,6 +242,9 @@ function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
   const input = tryParse(call.arguments === '' ? '{}' : call.arguments);
   if (input === undefined)
     return { refusal: `The arguments of ${tool.name} are not JSON.`, isMalformed: true };
+  const repeated = repeatedName(call.arguments);
+  if (repeated !== undefined)
+    return { refusal: `${tool.name}: ${shown(repeated)} is named twice.`, isMalformed: true };
   return tool.run(day, input);
 }
 
@@ -268,6 +281,12 @@ async function searchNews({ news }: TradingDay, query: string): Promise<Reply> {
   return found.refusal === undefined ? { result: { ...found } } : found;
 }
 
+/** Arguments with the symbol as the day has it. */
+function inOwnSpelling<Arguments extends object>(day: TradingDay, args: Arguments): Arguments {
+  const { symbol } = args as { symbol?: unknown };
+  return typeof symbol === 'string' ? { ...args, symbol: ownSpelling(day, symbol) } : args;
+}
+
 /** A row of the table, which accepts only what the tool's own schema does. */
 function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>): Tool {
   return {
@@ -276,7 +295,7 @@ function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>):
     parameters: toolParameters[name],
     run(day, input) {
       const args = v.safeParse(toolArguments[name], input);
-      if (args.success) return row.run(day, args.output);
+      if (args.success) return row.run(day, inOwnSpelling(day, args.output));
       const sentences = new Set(args.issues.map((issue) => describeIssue(name, issue))); // 0.5 is neither whole nor at least 1
       return { refusal: [...sentences].join(' '), isMalformed: true };
     },

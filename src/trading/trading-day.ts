@@ -69,6 +69,8 @@ export interface TradingDay extends Partial<OrderTerms> {
   readonly expected?: Portfolio;
   /** How many orders were executed or placed so far. */
   readonly orders?: number;
+  /** How many orders of rebalances were refused so far. */
+  readonly refused?: number;
   /** What of the orders of the day before did not fill, a sentence each. */
   readonly unfilled?: readonly string[];
   /** What left the universe since the model's session before. */
@@ -84,10 +86,13 @@ export interface TradingDay extends Partial<OrderTerms> {
 export type Reply =
   | {
       result: Record<string, unknown>;
-      /** Executed orders. */
+      /** Executed orders, and the portfolio after them. */
       actions?: readonly Action[];
+      portfolio?: Portfolio;
       note?: string;
       placed?: { orders: readonly Placed[]; expected: Portfolio };
+      /** How many of its orders were refused. */
+      refused?: number;
       refusal?: never;
     }
   | {
@@ -95,8 +100,10 @@ export type Reply =
       isMalformed?: true;
       result?: never;
       actions?: never;
+      portfolio?: never;
       note?: never;
       placed?: never;
+      refused?: never;
     };
 
 /**
@@ -174,6 +181,12 @@ export function describePortfolio({ market, portfolio }: TradingDay) {
 /** Whether the model may read a symbol's prices: it can be bought, or is held. */
 export function isKnown({ universe, portfolio }: TradingDay, symbol: string): boolean {
   return universe.has(symbol) || quantityOf(portfolio, symbol) > 0;
+}
+
+/** A symbol as the day has it: `BRK-B` and `BRK.B` are one. */
+export function ownSpelling(day: TradingDay, symbol: string): string {
+  const other = symbol.includes('.') ? symbol.replaceAll('.', '-') : symbol.replaceAll('-', '.');
+  return !isKnown(day, symbol) && isKnown(day, other) ? other : symbol;
 }
 
 function dollarsOrNull(amount: Money | null): number | null {

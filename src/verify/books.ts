@@ -3,7 +3,7 @@ import { wordsOf } from '../agent/prompt.ts';
 import { fromDollars } from '../basics/money.ts';
 import { quote } from '../basics/text.ts';
 import { unfilledOf } from '../database/sessions.ts';
-import type { Decided } from '../trading/decision.ts';
+import { type Decided, deciderOf } from '../trading/decision.ts';
 import { isFills, type RecordedStep } from '../trading/reasoning-log.ts';
 import type { DayEnd } from '../trading/running-day.ts';
 import type { DayRecord } from './record.ts';
@@ -123,6 +123,7 @@ export function compareBooks(stored: Books, made: Books, { note, compare }: Comp
 }
 
 function rowsOf({ positions, evidence, documents, toolUsage }: Books): Row[] {
+  const used = evidence.prices.map(({ symbol }) => symbol);
   return [
     ...evidence.prices.map(({ symbol, heldSince, open, close }) => ({
       name: `session_prices ${symbol}`,
@@ -149,7 +150,7 @@ function rowsOf({ positions, evidence, documents, toolUsage }: Books): Row[] {
       name: `document ${quote(id)}`,
       columns: { digest },
     })),
-    ...positions.map(positionRow),
+    ...positions.map((position) => positionRow(position, used)),
     ...Array.from(positions.at(-1)?.holdings ?? [], ([symbol, quantity]) => ({
       name: `holdings ${symbol}`,
       columns: { quantity },
@@ -162,7 +163,7 @@ function rowsOf({ positions, evidence, documents, toolUsage }: Books): Row[] {
   ];
 }
 
-function positionRow(position: LedgerRecord): Row {
+function positionRow(position: LedgerRecord, symbols: readonly string[]): Row {
   return {
     name: `positions ${position.actionId}`,
     columns: {
@@ -175,7 +176,7 @@ function positionRow(position: LedgerRecord): Row {
       daily_profit_e4: position.dailyProfit,
       daily_return_pct: position.dailyReturnPct,
     },
-    symbols: [...(position.holdings?.keys() ?? [])],
+    symbols,
   };
 }
 
@@ -201,6 +202,8 @@ export function compareSession(
   { compare }: Comparison,
 ): void {
   const { agentConfig } = terms;
+  // Decisions have limits of their own.
+  const mostSteps = deciderOf(terms.entry, '') === null ? agentConfig.max_steps : Infinity;
   const totalMessages = steps.reduce(
     (sum, { answer, hasSecond }) =>
       sum + 1 + answer.toolCalls.length + Number(answer.note !== null) + Number(hasSecond),
@@ -218,7 +221,7 @@ export function compareSession(
       pays_dividends: session.paysDividends,
     },
     replayed: {
-      steps: steps.length,
+      steps: Math.min(steps.length, mostSteps),
       total_messages: totalMessages,
       ...endingOf(terms, steps, decided),
       note,

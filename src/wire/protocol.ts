@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { Limits } from '../basics/configuration-schema.ts';
 import type { BaselineStrategy, EntryApi } from '../basics/domain.ts';
 import { tryParse } from '../basics/json.ts';
+import { recordOf } from '../basics/records.ts';
 
 /**
  * Every message between the parent and the child of a model-day: JSON lines over the child's stdin
@@ -201,8 +202,8 @@ export const carriedSchema = v.object({
    * The provider paused this answer, which calls no tool, and continues it when it gets it back.
    */
   isPaused: v.optional(v.literal(true)),
-  message: v.record(v.string(), v.unknown()),
-  calls: v.array(v.record(v.string(), v.unknown())),
+  message: recordOf(v.unknown()),
+  calls: v.array(recordOf(v.unknown())),
 });
 
 /** One message of an earlier process of this model-day, after the prompt. */

@@ -155,6 +155,12 @@ const answers: [what: string, text: string, problem: string | null, by?: Decider
   ['a list', '[]', 'It is not an object.'],
   ['neither', '{"reason":""}', 'It must have exactly one of orders and weights.'],
   ['both', `{"weights":{},${WHOLE.slice(1)}`, 'It must have exactly one of orders and weights.'],
+  ['orders twice', `{"orders":[],${WHOLE.slice(1)}`, '"orders" is named twice.'],
+  [
+    'a weight twice, in a fence',
+    '```\n{"weights":{"A":0.5,"\\u0041":0.2},"reason":""}\n```',
+    '"A" is named twice.',
+  ],
   ['no reason', '{"orders":[]}', 'reason is missing.'],
   ['a field more', `{"date":"2025-10-16",${WHOLE.slice(1)}`, 'There is no field "date".'],
   ['a part of a share', ordering('buy', 0.5), 'orders.0.amount must be a whole number…, got 0.5.'],

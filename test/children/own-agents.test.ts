@@ -277,15 +277,18 @@ test('calls without end are refused in words beyond the limit', async (t) => {
 });
 
 const WITH_DATE = { body: { orders: BUY, reason: '', date: '2025-10-16' } };
+const TWICE = {
+  headers: { 'content-type': 'application/json' },
+  body: '{"orders":[],"orders":[{"side":"buy","symbol":"AAPL","amount":3}],"reason":""}',
+};
 const HUGE = { body: { orders: [], reason: 'x'.repeat(2_000_000) } };
 const ELSEWHERE = { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' };
 const AS_JSON = { 'content-type': 'application/json' };
-const NO_KEYS =
-  'Its answer is not a decision. weights must not have any of these keys: __proto__, prototype, constructor.';
 /** Answers that are not decisions, and why the day fails; each is asked once. */
 const bad: [what: string, reply: Reply, error: string][] = [
   ['garbage', { body: 'hello' }, 'The agent returned 200: text/html instead of JSON: hello'],
   ['a field more', WITH_DATE, 'Its answer is not a decision. There is no field "date".'],
+  ['orders twice', TWICE, 'Its answer is not a decision. "orders" is named twice.'],
   ['a redirect', ELSEWHERE, '…redirect…'],
   ['nothing', { status: 204, body: '' }, 'The agent returned 204, which has no answer'],
   [
@@ -293,8 +296,6 @@ const bad: [what: string, reply: Reply, error: string][] = [
     { headers: AS_JSON, body: '{"weights":{"AAPL":NaN}}' },
     '…sent NaN, which JSON does not…',
   ],
-  ['a weight __proto__', { body: '{"weights":{"__proto__":0.5},"reason":""}' }, NO_KEYS],
-  ['a weight constructor', { body: { weights: { constructor: 0.5 }, reason: '' } }, NO_KEYS],
   ['400', { status: 400, body: { error: 'no' } }, 'The agent returned 400: no'],
   ['a huge answer', HUGE, '…larger than 1048576 bytes…'],
 ];

@@ -142,8 +142,7 @@ function morning(
     paid: cashPerShare(dividend),
   }));
   const splits = splitsBetween(pricesNow(database), held, since);
-  const { actions } = morningOf(portfolio, { splits, dividends }, market);
-  return actions.at(-1)?.portfolio ?? portfolio;
+  return morningOf(portfolio, { splits, dividends }, market).portfolio;
 }
 
 function baseline(strategy: BaselineStrategy): Trader {

@@ -65,6 +65,7 @@ export interface Books {
 interface OpenOptions {
   news?: NewsSearch | null;
   hasNotes?: boolean;
+  universe?: ReadonlySet<string>;
   change?: (market: Market) => Market;
 }
 

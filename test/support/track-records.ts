@@ -6,6 +6,7 @@ import { numberedWrite } from '../../src/database/price-writes.ts';
 import { finalStatus } from '../../src/database/model-days.ts';
 import { endJob, setJobStatus } from '../../src/database/jobs.ts';
 import { addCoverage, storeBars } from '../../src/database/prices.ts';
+import type { LedgerRecord } from '../../src/database/replay.ts';
 import {
   appendMessages,
   commitSession,
@@ -13,7 +14,6 @@ import {
   insertSession,
   type LogMessage,
   type ModelDay,
-  type PositionRow,
 } from '../../src/database/sessions.ts';
 import { repeatIn } from '../../src/basics/runs.ts';
 import { encodeEntry, type Entry } from '../../src/basics/entry.ts';
@@ -271,7 +271,7 @@ function booksOf(account: Account, { day: { date, prices }, actions, morning }: 
   const before = account.last?.value ?? INITIAL_CASH;
   const close = (symbol: string) => priceOf(prices, symbol, { date, at: 'close' });
   const positions = (actions.length > 0 ? actions : [none]).map(
-    ({ type, cash, ...action }, index): PositionRow => {
+    ({ type, cash, ...action }, index): LedgerRecord => {
       const value = action.holdings
         .entries()
         .reduce((sum, [symbol, quantity]) => sum + quantity * close(symbol), cash);

@@ -13,6 +13,6 @@ export interface LedgerDay extends TradingDay {
 export async function callTool(day: LedgerDay, call: ToolCall): Promise<ToolResult> {
   const result = await runTool(day, call);
   day.actions.push(...result.actions);
-  day.portfolio = result.actions.at(-1)?.portfolio ?? day.portfolio;
+  day.portfolio = result.portfolio ?? day.portfolio;
   return result;
 }

@@ -13,7 +13,7 @@ const WINTER_OPEN = '2025-01-06T14:30:00Z';
 
 /** Books with prices, and these documents. */
 function booksWith(rows: Parameters<typeof storeDocuments>[1]) {
-  const books = createBooks(':memory:', { hasDocuments: true });
+  const books = createBooks(':memory:', { hasDocuments: true, terms: { max_steps: 100 } });
   for (const date of ['2025-01-03', '2025-01-06', '2025-01-07', '2025-07-07', '2025-07-08'])
     for (const symbol of SYMBOLS) books.setBar(symbol, date, { open: 100, close: 101 });
   storeDocuments(books.database, rows);
@@ -231,6 +231,32 @@ test('more documents are counted than one step counts', async () => {
     { kind: '10-K', documents: 1 },
   ];
   assert.deepEqual(brief.documents, counts);
+});
+
+test('the id of a document has up to 500 characters, as many halves as they may have', async () => {
+  const id = '🙂'.repeat(500);
+  const session = await booksWith([{ id }]).open(DAY);
+  assert.deepEqual(await listed(session), [id]);
+  assert.equal((await call(session, 'read_document', { id })).text, 'A text.');
+  const { error } = await call(session, 'read_document', { id: `${id}x` });
+  assert.equal(error, 'read_document: id must be text of at most 500 characters.');
+});
+
+test('an excerpt looks into the first 65,536 characters', async () => {
+  const textOf = (before: number) => `${'x '.repeat(before / 2)}needle ${'y '.repeat(200)}`;
+  const books = booksWith([
+    { id: 'late', text: textOf(65_536), published_at: '2025-01-01' },
+    { id: 'early', text: textOf(65_520), published_at: '2025-01-02' },
+  ]);
+  const session = await books.open(DAY);
+  const { documents } = await call(session, 'list_documents', { query: 'needle' });
+  const found = documents.map(({ id, excerpt }: { id: string; excerpt: string }) => {
+    return [id, excerpt.includes('needle')];
+  });
+  assert.deepEqual(found, [
+    ['early', true],
+    ['late', false],
+  ]);
 });
 
 test('a document of two symbols outside of the universe is counted once, one of the universe or of none not again', () => {

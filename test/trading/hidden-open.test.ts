@@ -65,6 +65,21 @@ const decisionsIn = ({ database }: Books) =>
     `SELECT date, place, coalesce(kind, '-'), coalesce(own.symbol, '-'), coalesce(detail, '-') FROM decisions AS own ORDER BY date, place DESC`,
   );
 
+test('BRK-B is BRK.B where that is the symbol, in an order and in what becomes of it', async () => {
+  const stock_symbols = ['BRK.B'];
+  const books = booksOf({ stock_symbols }, 'BRK.B 2025-01-06 50 51\nBRK.B 2025-01-07 52 53');
+  const session = await books.open('2025-01-07', 'model-a', { universe: new Set(stock_symbols) });
+  assert.equal(await place(session, 'buy BRK-B 2'), 'placed at 51, 9898 left');
+  assert.equal(
+    (await replyOf(session, 'get_price_history', { symbol: 'brk-b', days: 1 })).symbol,
+    'BRK.B',
+  );
+  await books.complete(session);
+  const decisions = 'SELECT side, symbol, action_id, detail FROM decisions';
+  assert.deepEqual(rowsAsText(books.database, decisions), ['buy BRK.B 1 -']);
+  assert.deepEqual((await replayOf(books.database)).problems, []);
+});
+
 test('with a hidden open a model reads only previous closes, and knows when its orders fill', async () => {
   const session = await booksOf().open('2025-01-06');
   const [system, user] = firstMessages(session.brief).map(({ content }) => content);

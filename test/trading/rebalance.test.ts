@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { serialize } from 'node:v8';
 import fc from 'fast-check';
 import { type Money, money } from '../../src/basics/money.ts';
 import type { Market } from '../../src/trading/market.ts';
 import { tradingCostsOf } from '../../src/trading/portfolio.ts';
+import { positionsOf } from '../../src/trading/commit.ts';
+import { beginPlay, callTool } from '../../src/trading/running-day.ts';
+import { startFrom } from '../../src/trading/start.ts';
 import { runTool } from '../../src/trading/tools.ts';
 import type { TradingDay } from '../../src/trading/trading-day.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 import { tableOf } from '../support/text-table.ts';
 
 const DATE = '2025-01-06';
@@ -66,7 +72,6 @@ const cases = tableOf<[what: string, held: string, more: string, args: string, t
   a symbol that cannot be traded: nothing is | CASH 1       |          | {"weights":{"AAPL":0.5,"NVDA":0.5}} | Cannot rebalance: "NVDA" is not among the symbols that can be traded.
   more than the whole                      | CASH 1         |          | {"weights":{"AAPL":0.75,"BOND":0.5}} | rebalance: weights must add up to at most 1, and add up to 1.25.
   a weight that is none                    | CASH 1         |          | {"weights":{"AAPL":"50 %"}} | rebalance: weights.AAPL must be a number from 0 to 1, got "50 %".
-  a key that no record keeps: nothing is   | CASH 1         |          | {"weights":{"prototype":0.5},"sell_rest":true} | rebalance: weights must not have any of these keys: __proto__, prototype, constructor.
   a list of weights                        | CASH 1         |          | {"weights":[1]} | rebalance: weights must be an object with a share of the portfolio for each symbol.
   no weights                               | CASH 1         |          | {} | rebalance: weights is missing.
   an empty object                          | CASH 1, AAPL 2 |          | {"weights":{}} |
@@ -76,6 +81,23 @@ const cases = tableOf<[what: string, held: string, more: string, args: string, t
   a held symbol without a price counts at its last close, and is not traded | CASH 93, GONE 1 | {"opens":{"AAPL":1,"GONE":null}} | {"weights":{"AAPL":0.5},"sell_rest":true} | Cannot trade GONE: it has no price on 2025-01-06., buy 50 AAPL
   a held symbol outside of the universe is sold | BOND 4    | {"universe":["AAPL"]} | {"weights":{"BOND":0.5}} | sell 2 BOND
   and not bought                           | CASH 300, BOND 1 | {"universe":["AAPL"]} | {"weights":{"BOND":1}} | Cannot buy BOND: it is not among the symbols that can be traded.
+  and not bought, though the cash does not pay for one share | CASH 5, AAPL 1, BOND 1 | {"universe":["AAPL"]} | {"weights":{"BOND":1}} | Cannot buy BOND: it is not among the symbols that can be traded.
+  a name that every object has             | CASH 1, AAPL 1 |          | {"weights":{"constructor":0.5},"sell_rest":true} | Cannot rebalance: "constructor" is not among the symbols that can be traded.
+  the name of a prototype                  | CASH 1, AAPL 1 |          | {"weights":{"AAPL":0.2,"__proto__":0.5}} | Cannot rebalance: "__proto__" is not among the symbols that can be traded.
+  a weight of such a name                  | CASH 1         |          | {"weights":{"__proto__":"1"}} | rebalance: weights.__proto__ must be a number from 0 to 1, got "1".
+  cash is named                            | CASH 1000      |          | {"weights":{"AAPL":0.5,"Cash":0.5}} | buy 5 AAPL
+  cash counts in the sum                   | CASH 1         |          | {"weights":{"AAPL":0.75,"CASH":0.5}} | rebalance: weights must add up to at most 1, and add up to 1.25.
+  cash is named twice                      | CASH 1         |          | {"weights":{"CASH":0.5,"cash":0.5}} | Cannot rebalance: CASH is named twice.
+  a symbol with the name of cash           | CASH 1000      | {"opens":{"CASH":10}} | {"weights":{"CASH":0.5}} | buy 50 CASH
+  a sum that is rounded is divided by itself, exactly | CASH 30000 | {"opens":{"A":1,"B":1,"C":1}} | {"weights":{"A":0.33333334,"B":0.33333334,"C":0.33333334}} | buy 10000 A, buy 10000 B, buy 10000 C
+  with the cash in it                      | CASH 3000002   | {"opens":{"A":1}} | {"weights":{"A":0.6000004,"CASH":0.4000002}} | buy 1800001 A
+  one weight slightly above 1              | CASH 1000      |          | {"weights":{"AAPL":1.0000001}} | buy 10 AAPL
+  a sum above 1 by more                    | CASH 1         |          | {"weights":{"AAPL":0.5,"BOND":0.50001}} | rebalance: weights must add up to at most 1, and add up to 1.00001.
+  a weight that is 0 but for rounding      | CASH 1000, BOND 1 |       | {"weights":{"AAPL":0.5,"BOND":-1e-17}} | sell 1 BOND, buy 5 AAPL
+  a negative weight                        | CASH 1         |          | {"weights":{"BOND":-1e-9}} | rebalance: weights.BOND must be a number from 0 to 1, got -1e-9.
+  the other spelling of a class of shares  | CASH 100, BRK.B 1 | {"opens":{"BRK.B":10,"BF-B":10}} | {"weights":{"brk-b":0,"BF.B":0.5}} | sell 1 BRK.B, buy 5 BF-B
+  both spellings                           | CASH 1         | {"opens":{"BRK.B":1}} | {"weights":{"BRK-B":0.2,"BRK.B":0.2}} | Cannot rebalance: BRK.B is named twice.
+  two symbols that are spelled so          | CASH 10        | {"opens":{"BRK.B":1,"BRK-B":1}} | {"weights":{"BRK-B":0.2,"BRK.B":0.3}} | buy 3 BRK.B, buy 2 BRK-B
   a limit refuses one order, and the rest trades | CASH 1000 | {"limits":{"max_weight":0.5}} | {"weights":{"AAPL":0.7,"BOND":0.3}} | ${LIMITED}, buy 10 BOND
   with a hidden open, orders are placed    | BOND 10        | {"isOpenHidden":true} | {"weights":{"AAPL":0.5},"sell_rest":true} | placed sell 10 BOND, placed buy 1 AAPL
 `);
@@ -109,6 +131,65 @@ test('the result of a rebalance is that of its orders', async () => {
     holding: 5,
   });
   assert.deepEqual([result.isRefused, result.actions.length, rest], [false, 2, { cash: 410 }]);
+});
+
+/** A day of the ledger, whose symbols have one price; and a call of rebalance on it. */
+function playOf(symbols: readonly string[], limits: TradingDay['limits'] = null) {
+  const opens = Object.fromEntries(symbols.map((symbol) => [symbol, 10 * DOLLAR]));
+  const day = dayOf({ cash: 100_000 * DOLLAR, opens });
+  const start = startFrom(null, { ...day, initialCash: day.portfolio.cash, paysDividends: true });
+  const play = beginPlay({ ...day, costs: tradingCostsOf(NO_COSTS), news: null, limits }, start);
+  const rebalance = async (weights: object): Promise<any> => {
+    const args = JSON.stringify({ weights, sell_rest: true });
+    return JSON.parse(
+      (await callTool(play, { id: '1', name: 'rebalance', arguments: args })).content,
+    );
+  };
+  return { play, rebalance };
+}
+
+const HUNDRED = Array.from({ length: 100 }, (_, index) => `S${index}`);
+const equal = (share: number) => Object.fromEntries(HUNDRED.map((symbol) => [symbol, share / 100]));
+
+test('a day takes 10,000 orders, and keeps of each what is committed, however much is held', async () => {
+  const { play, rebalance } = playOf(HUNDRED);
+  for (let call = 0; call < 99; call += 1) await rebalance(equal(call % 2 === 0 ? 0.9 : 0.5));
+  const forty = Object.entries(equal(0.5)).slice(0, 40);
+  await rebalance({ ...equal(0.9), ...Object.fromEntries(forty) });
+  const { orders } = await rebalance({});
+  assert.equal(play.actions.length, 10_000);
+  const errors = orders.flatMap(({ error }: { error?: string }) => error ?? []);
+  assert.deepEqual([...new Set(errors)], ['This is order 10001, and the limit is 10000 a day.']);
+  assert.ok(serialize(play.actions).byteLength / play.actions.length < 150);
+  assert.deepEqual(await rebalance({ S0: 0.1 }), { error: errors[0] });
+  const { portfolio } = play;
+  const marks = new Map(HUNDRED.map((symbol) => [symbol, money(11 * DOLLAR)]));
+  const startValue = money(100_000 * DOLLAR);
+  const rows = positionsOf({ actions: play.actions, portfolio, startValue }, marks);
+  const [first, last] = [rows[0], rows.at(-1)];
+  assert.deepEqual(
+    [first?.actionId, first?.portfolioValue, first?.holdings],
+    [1, 100_000 * DOLLAR + Number(first?.amount) * DOLLAR, null],
+  );
+  assert.deepEqual([last?.actionId, last?.holdings], [10_000, play.portfolio.holdings]);
+});
+
+test('refused orders of rebalances count to these 10,000', async () => {
+  const { play, rebalance } = playOf(HUNDRED, { max_orders: 1 });
+  for (let call = 0; call < 101; call += 1) await rebalance(equal(0.9));
+  assert.equal(play.refused, 9_999);
+  assert.deepEqual(await rebalance(equal(0.9)), {
+    error: 'This is order 10001, and the limit is 10000 a day.',
+  });
+});
+
+test('a day of 1,000 rebalances over 1,000 symbols, its commit included, takes a bounded memory', {
+  ...inLongForm,
+}, () => {
+  const program = join(import.meta.dirname, '../fixtures/thousand-symbols.ts');
+  const args = ['--max-old-space-size=120', program];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.deepEqual([stdout.trim(), stderr.includes('heap')], ['10000 990', false]);
 });
 
 const SYMBOLS = ['AA', 'BB', 'CC', 'DD'];
@@ -162,7 +243,7 @@ test('property: a rebalance is what its definition says', async () => {
         left -= shares * prices[symbol]!;
       }
       assert.deepEqual(told, expected);
-      assert.equal(result.actions.at(-1)?.portfolio.cash ?? cash, left);
+      assert.equal(result.actions.at(-1)?.cash ?? cash, left);
     }),
     { numRuns: runs(150, 10_000) },
   );
@@ -184,7 +265,7 @@ test('target weights over three days are those of bt, but for a share that it ro
     const opens = byName(prices.map((price) => Math.round(price * DOLLAR)));
     const args = { weights: byName(weights), sell_rest: true };
     const { result } = await rebalanced({ cash, holdings, opens }, args);
-    const after = result.actions.at(-1)!.portfolio;
+    const after = result.portfolio!;
     ({ cash } = after);
     holdings = Object.fromEntries(after.holdings);
     const differences = SYMBOLS.map((symbol, index) => (holdings[symbol] ?? 0) - held[index]!);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CommandDatabase } from '../../src/database/database.ts';
 import { endModelDays } from '../../src/database/model-days.ts';
-import { commitSession, type PositionRow } from '../../src/database/sessions.ts';
+import type { LedgerRecord } from '../../src/database/replay.ts';
+import { commitSession } from '../../src/database/sessions.ts';
 import { money } from '../../src/basics/money.ts';
 import { createAgentDays } from '../../src/trading/agent-days.ts';
 import { LogMismatch } from '../../src/trading/reasoning-log.ts';
@@ -248,6 +249,32 @@ test('calls after a slow tool are not run if the day ended meanwhile', async () 
   assert.deepEqual(roles, ['system', 'user', 'assistant']);
 });
 
+test('other requests are answered between the calls of one message', async () => {
+  const { open } = booksOf();
+  const seen: string[] = [];
+  const session = await open('2025-01-03', 'model-a', {
+    change: (market) => ({
+      ...market,
+      bars: (...args) => {
+        seen.push('call');
+        return market.bars(...args);
+      },
+    }),
+  });
+  const toolCalls = ['1', '2', '3'].map((id) => {
+    return { id, name: 'get_price_history', arguments: '{"symbol":"AAPL","days":1}' };
+  });
+  let answered: unknown = null;
+  const round = () => {
+    seen.push('request');
+    if (answered === null) setImmediate(round);
+  };
+  setImmediate(round);
+  const words = { content: '', reasoning: null, usage: null, note: null };
+  answered = await session.answer({ type: 'answer', toolCalls, ...words });
+  assert.match(seen.join(' '), /call( request)+ call( request)+ call/);
+});
+
 test('a call of an agent that waits when its day ends is refused, and adds nothing', async () => {
   const { database, open } = booksOf();
   const session = await open('2025-01-03', 'model-a', {
@@ -309,19 +336,20 @@ test('an assertion stops what only a bug could do, and the books stay unchanged'
   }
 });
 
-const POSITION: PositionRow = {
+const HELD = new Map([['AAPL', 1]]);
+const POSITION: LedgerRecord = {
   actionId: 1,
   actionType: 'buy',
   symbol: 'AAPL',
   amount: 1,
   price: money(100),
   cash: money(900),
-  holdings: new Map([['AAPL', 1]]),
+  holdings: HELD,
   portfolioValue: money(1_000),
   dailyProfit: money(0),
   dailyReturnPct: 0,
 };
-const SECOND: PositionRow = {
+const SECOND: LedgerRecord = {
   ...POSITION,
   actionId: 2,
   actionType: 'no_trade',
@@ -329,16 +357,14 @@ const SECOND: PositionRow = {
   amount: null,
 };
 /** Positions of a commit that do not add up, most of them one field away from some that do. */
-const badCommits: [positions: PositionRow[], said: RegExp][] = [
+const badCommits: [positions: LedgerRecord[], said: RegExp][] = [
   [[{ ...POSITION, actionId: 2 }], /actions are counted from 1/],
   [[{ ...POSITION, cash: money(1) }], /action 1 is worth its cash and its holdings at their marks/],
-  [[{ ...POSITION, holdings: new Map([['AAPL', 2]]) }], /action 1 is worth/],
-  [[{ ...POSITION, holdings: new Map([['MSFT', 1]]) }], /action 1 is worth/],
-  [[POSITION, { ...POSITION, actionId: 2, amount: 2 }], /action 2 adds the shares of its record/],
-  [
-    [POSITION, { ...SECOND, holdings: new Map([...POSITION.holdings, ['MSFT', 1]]) }],
-    /no action changes what it does not name/,
-  ],
+  [[{ ...POSITION, holdings: new Map([['AAPL', 2]]) }], /add up to what is held/],
+  [[{ ...POSITION, holdings: new Map([['MSFT', 1]]) }], /add up to what is held/],
+  [[POSITION, { ...POSITION, actionId: 2, amount: 2 }], /add up to what is held/],
+  [[{ ...POSITION, cash: money(1) }, SECOND], /action 1 is worth its cash/],
+  [[POSITION, { ...SECOND, holdings: new Map([...HELD, ['MSFT', 1]]) }], /add up to what is held/],
   [[], /a completed model-day has a position/],
 ];
 test('a commit whose positions do not add up is stopped by an assertion', async () => {
@@ -358,7 +384,7 @@ test('a commit whose positions do not add up is stopped by an assertion', async 
     completedAt: '',
   };
   const session = { ...modelDay, sessionId: 1, steps: 0, totalMessages: 0 };
-  const commit = (positions: PositionRow[]) =>
+  const commit = (positions: LedgerRecord[]) =>
     database.transaction(() => commitSession(database, session, { ...end, positions }));
   for (const [positions, message] of badCommits)
     assert.throws(() => commit(positions), { name: 'AssertionError', message });

@@ -99,6 +99,8 @@ const refusals: [tool: string, args: unknown, error: RegExp][] = [
     /There is no tool named "short_sell"\. The tools are buy, sel/,
   ],
   ['buy', '{symbol: AAPL}', /The arguments of buy are not JSON/],
+  ['buy', '{"symbol":"AAPL","amount":1,"amount":10}', /^buy: "amount" is named twice\.$/],
+  ['buy', '{"symbol":"AAPL","amount":1,"constructor":1}', /buy takes no argument "constructor"/],
   ['buy', '[1]', /buy: symbol is missing|must be an object/],
   ['buy', '"AAPL"', /The arguments of buy must be an object/],
   ['constructor', {}, /There is no tool named "constructor"/],

@@ -191,7 +191,7 @@ async function sample(wording: Wording): Promise<string> {
     for (const [name, args] of calls) {
       const text = typeof args === 'string' ? args : JSON.stringify(args);
       const { content, actions } = await runTool(day, { id: '1', name, arguments: text });
-      replies.push({ name, args, content, cash: actions.at(-1)?.portfolio.cash });
+      replies.push({ name, args, content, cash: actions.at(-1)?.cash });
     }
   const tools = [...days.map(toolDescriptions), DECISION];
   return JSON.stringify(

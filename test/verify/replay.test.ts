@@ -83,6 +83,9 @@ const forged = `
   the terms: commission
     UPDATE jobs SET agent_config = json_set(agent_config, '$.commission_per_trade', 1)
     => model-a 2025-01-03: its morning report, line 7: * replayed "Trading costs: each order pays $1."
+  the terms: fewer steps than were used
+    UPDATE jobs SET agent_config = json_set(agent_config, '$.max_steps', 1)
+    => model-a 2025-01-03: trading_sessions, steps: stored 3, replayed 1
   a version of the wording that is not known
     UPDATE trading_sessions SET wording = 9 WHERE ${SESSION('model-a', '2025-01-03')}
     => model-a 2025-01-03: it cannot be read: its model read version 9 of the wording, which this program does not know

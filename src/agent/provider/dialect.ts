@@ -31,7 +31,7 @@ export interface Dialect {
   headers?: Record<string, string>;
   body(question: Question): Json;
   /** Reads the body of a response. Throws an `Error` that says what is missing. */
-  read(body: Json, step: number, headers?: IncomingHttpHeaders): ModelAnswer;
+  read(body: Json, step: number, headers?: IncomingHttpHeaders, text?: string): ModelAnswer;
   assemble(): Assembler;
 }
 

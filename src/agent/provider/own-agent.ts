@@ -1,4 +1,4 @@
-import { asObject, asText, tryParse } from '../../basics/json.ts';
+import { asObject, asText, repeatedName, tryParse } from '../../basics/json.ts';
 import { cutText } from '../../basics/text.ts';
 import { MAX_COST_OF_ANSWER, MAX_SERVED_LENGTH } from '../../wire/protocol.ts';
 import { readUsage } from './answer.ts';
@@ -14,13 +14,14 @@ export const agent: Dialect = {
     const day = asObject(tryParse(conversation.at(-1)?.content ?? '')) ?? {};
     return { ...day, ...parameters };
   },
-  read({ usage: reported, ...decision }, _step, headers = {}) {
+  read({ usage: reported, ...decision }, _step, headers = {}, text = '') {
     const { usage, note } = readUsage(reported);
     const cost = asObject(reported)?.['cost_usd'];
     const isCost = typeof cost === 'number' && cost >= 0 && cost <= MAX_COST_OF_ANSWER;
     const version = asText(headers['agent-version']);
     return {
-      content: normalised(decision),
+      // A key that stands twice is refused where decisions are read.
+      content: repeatedName(text) === undefined ? normalised(decision) : text,
       toolCalls: [],
       reasoning: null,
       usage: usage && { ...usage, ...(isCost && { costUsd: cost }) },

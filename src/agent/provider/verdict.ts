@@ -62,7 +62,7 @@ export function classify(
   if (!isGood || error !== undefined)
     return classifyError(result, { status, error, words: quote(errorWords(error, body)), usage });
   try {
-    return { answer: dialect.read(asObject(body) ?? {}, step, result.headers) };
+    return { answer: dialect.read(asObject(body) ?? {}, step, result.headers, result.text) };
   } catch (problem) {
     const words = quote(result.text || JSON.stringify(body));
     const reason = `sent an unreadable response: ${messageOf(problem)}: ${words}`;

@@ -14,6 +14,8 @@ RUN npm run build && mkdir -p /out/data && cp -r dist/server.js dist/server.js.m
 FROM ${RUNTIME_IMAGE}
 WORKDIR /app
 COPY --from=build --chown=65532:65532 /out /app
+# The container's own: the service says so where nothing names this path.
+ENV RUNTIME_CONFIG_PATH=/tmp/runtime_config.json
 USER 65532:65532
 EXPOSE 8080
 # The database and the files beside it. Without a volume the results are lost with the container.

@@ -125,7 +125,11 @@ test('compose.yaml runs the image as the Dockerfile builds it: port, volumes, se
     ['trading-simulation:', 'build: .', 'image: trading-simulation'],
   );
   assert.deepEqual(blockBelow(compose, 'env_file'), ['- path: .env', 'required: false']);
-  assert.deepEqual(blockBelow(compose, 'environment'), ['API_PORT: "8080"']);
+  const [, path] = /^ENV (RUNTIME_CONFIG_PATH=.*)$/m.exec(textOf('Dockerfile')) ?? [];
+  assert.deepEqual(blockBelow(compose, 'environment'), [
+    'API_PORT: "8080"',
+    path?.replace('=', ': '),
+  ]);
   assert.deepEqual(blockBelow(compose, 'ports'), ['- "${API_PORT:-8080}:8080"']);
   const [data, userConfigs] = blockBelow(compose, 'volumes').map((line) => line.split(':'));
   assert.equal(data?.[1], '/app/data');

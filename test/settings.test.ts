@@ -3,8 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makers } from '../src/basics/makers.ts';
-import { readSettings } from '../src/basics/settings.ts';
+import { readSettings, warningsOf } from '../src/basics/settings.ts';
 import { temporaryFolder } from './support/folder.ts';
+import { tableOf } from './support/text-table.ts';
 
 const nowhere = { RUNTIME_CONFIG_PATH: '/nonexistent/runtime_config.json' };
 
@@ -23,6 +24,7 @@ test('without a variable everything has its default', () => {
     ...{ autoDownloadPriceData: true, priceHistoryDays: 10, riskFreeRate: 0 },
     configurationPath: 'configs/default_config.json',
     runtimeConfigurationPath: nowhere.RUNTIME_CONFIG_PATH,
+    runtimePathNote: '',
     ...{ databasePath: 'data/jobs.db', agentDataPath: 'data/agent_data' },
     ...{ openaiApiBase: null, openaiApiKey: null, apiUrl: null, apiToken: null },
     ...{ apiTokensFile: null, allowedHosts: [] },
@@ -56,6 +58,49 @@ test('values are read as people write them, and an empty one counts as absent', 
     modelDayCommandVariables: ['SLURM_CONF', 'SLURM_JOB_ID'],
   } as const;
   assert.deepEqual({ ...settings, ...expected }, settings);
+});
+
+/** Names in `.env`, and the setting that each is taken for; none for what is not warned of. */
+const namesInFile = tableOf<[name: string, meant: string]>(`
+  DEPLOYMENT_MOD    | DEPLOYMENT_MODE
+  PRESERVE_DEV_DATE | PRESERVE_DEV_DATA
+  RISK_FREE         | RISK_FREE_RATE
+  API_PROT          | API_PORT
+  deployment_mode   | DEPLOYMENT_MODE
+  Api_Prot          | API_PORT
+  OPENAI_API_KEY_3  | OPENAI_API_KEY
+  OPENAI_API_KEY_2  |
+  API_PORT          |
+  RUNTIME_ENV_PATH  |
+  MATH_HTTP_PORT    |
+  AGENT_MAX_STEP    |
+  VOLUME_PATH       |
+  TUSHARE_TOKEN     |
+  HTTPS_PROXY       |
+  TZ                |`);
+test('a name in .env that only resembles a setting is a warning with the right name', () => {
+  for (const [name, meant] of namesInFile)
+    assert.deepEqual(
+      warningsOf({ [name]: 'x' }, { names: [name], others: ['OPENAI_API_KEY_2'] }),
+      meant ? [`Unknown names in .env are ignored: ${name} (did you mean "${meant}"?)`] : [],
+    );
+});
+
+test('a placeholder for a key counts as absent, with a warning; an access token is taken as it is', () => {
+  for (const placeholder of ['your_openai_key_here', 'your-key-here # where', 'sk-your-key-here']) {
+    const environment = {
+      ...{ OPENAI_API_KEY: placeholder, JINA_API_KEY: ` ${placeholder}`, MY_KEY: placeholder },
+      ...{ API_TOKEN: 'your_token', MASSIVE_API_KEY: 'yours', ...nowhere },
+    };
+    const settings = readSettings(environment);
+    assert.deepEqual(
+      [settings.openaiApiKey, settings.jinaApiKey, settings.massiveApiKey, settings.apiToken],
+      [null, null, 'yours', 'your_token'],
+    );
+    assert.deepEqual(warningsOf(environment, { names: [], others: ['MY_KEY'] }), [
+      'Placeholders count as absent: OPENAI_API_KEY, JINA_API_KEY, MY_KEY',
+    ]);
+  }
 });
 
 const keys = [
@@ -122,5 +167,7 @@ test('the merged configuration takes precedence if it exists at the start', () =
   assert.equal(path(), 'configs/default_config.json');
   writeFileSync(merged, '{}');
   assert.equal(path(), merged);
-  assert.equal(readSettings({}).runtimeConfigurationPath, '/tmp/runtime_config.json');
+  const { runtimeConfigurationPath, runtimePathNote } = readSettings({});
+  assert.equal(runtimeConfigurationPath, '/tmp/runtime_config.json');
+  assert.match(runtimePathNote, /every start in any folder/);
 });

@@ -80,6 +80,8 @@ export const progressSchema = named('JobProgress', {
   pending: countSchema,
   /** Those of the completed that were skipped. */
   skipped: countSchema,
+  /** Those of the pending that never run, because the job was cancelled. */
+  cancelled: countSchema,
 });
 
 /** Why figures are null, by name. */

@@ -1,11 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import * as v from 'valibot';
+import { isPlaceholder } from './configuration-schema.ts';
 import { type DeploymentMode, deploymentModes, ServiceError } from './domain.ts';
 import { flag, HTTP_URL, isHeaderKey, isHttpUrl } from './http-values.ts';
 import { tryParse } from './json.ts';
 import { logLevels } from './log.ts';
 import { makers } from './makers.ts';
 import { MAX_RUNS } from './runs.ts';
+import { hint, linesOf } from './sentences.ts';
 
 /**
  * The settings in environment variables, checked once at start. docs/configuration.md describes
@@ -29,6 +31,8 @@ export function isAccessToken(text: string): boolean {
 
 export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
 const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
+/** What is said of a configuration at that path, where no variable names it. */
+const SHARED = ', which every start in any folder uses: remove it, or set RUNTIME_CONFIG_PATH';
 
 /**
  * Reads the settings from environment variables. Throws a `ServiceError` (`cannot_start`) that
@@ -37,6 +41,7 @@ const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
 export function readSettings(environment: NodeJS.ProcessEnv) {
   const env = checked(environment);
   const isDev = env.DEPLOYMENT_MODE === 'DEV';
+  const runtimePath = env.RUNTIME_CONFIG_PATH ?? RUNTIME_CONFIGURATION_PATH;
   return {
     deploymentMode: env.DEPLOYMENT_MODE,
     /**
@@ -64,11 +69,11 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     maxRateLimitWaitMs: env.MAX_RATE_LIMIT_WAIT_SECONDS * 1000,
     autoDownloadPriceData: env.AUTO_DOWNLOAD_PRICE_DATA,
     /** The configuration file, chosen once; its content is read at every trigger. */
-    configurationPath: existsSync(env.RUNTIME_CONFIG_PATH)
-      ? env.RUNTIME_CONFIG_PATH
-      : DEFAULT_CONFIGURATION_PATH,
+    configurationPath: existsSync(runtimePath) ? runtimePath : DEFAULT_CONFIGURATION_PATH,
     /** Where a merged configuration is written; it is read from there if it exists at the start. */
-    runtimeConfigurationPath: env.RUNTIME_CONFIG_PATH,
+    runtimeConfigurationPath: runtimePath,
+    /** What a person should know of that path; empty for one that they chose. */
+    runtimePathNote: env.RUNTIME_CONFIG_PATH === null ? SHARED : '',
     databasePath: isDev ? 'data/jobs_dev.db' : 'data/jobs.db',
     /** The folder of files beside the database: the owner lock, backups. */
     agentDataPath: isDev ? 'data/dev_agent_data' : 'data/agent_data',
@@ -110,13 +115,41 @@ function checked(environment: NodeJS.ProcessEnv) {
   throw new ServiceError('cannot_start', `Cannot read the settings:\n  ${lines.join('\n  ')}`);
 }
 
-/** `VARIABLE=` in a compose file or a shell means "not set". */
+/** `VARIABLE=` in a compose file or a shell means "not set"; so does a placeholder for a key. */
 function withoutEmptyValues(environment: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) =>
-      value?.trim() ? [[name, value.trim()]] : [],
+      value?.trim() && !isKeyPlaceholder(name, value) ? [[name, value.trim()]] : [],
     ),
   );
+}
+
+function isKeyPlaceholder(name: string, value: unknown): boolean {
+  return name.includes('_KEY') && isPlaceholder(value);
+}
+
+/** A name in the `.env` of other AI-Trader programs that resembles one of ours. */
+const NAME_OF_FAMILY = 'RUNTIME_ENV_PATH';
+
+/**
+ * Warnings about the variables: those of `.env` (`names`) that only resemble a setting, and
+ * placeholders. `others` are read too, because an entry names them.
+ */
+export function warningsOf(
+  environment: NodeJS.ProcessEnv,
+  { names, others }: Record<'names' | 'others', readonly string[]>,
+): string[] {
+  const settings = Object.keys(environmentSchema.entries);
+  const read = [...settings, ...others];
+  const misspelt = names.flatMap((name) => {
+    const meant = read.includes(name) || name === NAME_OF_FAMILY ? '' : hint(name, settings);
+    return meant === '' ? [] : name + meant;
+  });
+  const placeholders = read.filter((name) => isKeyPlaceholder(name, environment[name]));
+  return linesOf([
+    misspelt.length > 0 && `Unknown names in .env are ignored: ${misspelt.join(', ')}`,
+    placeholders.length > 0 && `Placeholders count as absent: ${placeholders.join(', ')}`,
+  ]);
 }
 
 const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
@@ -245,7 +278,7 @@ const environmentSchema = v.object({
   MODEL_REQUEST_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '900'),
   MAX_RATE_LIMIT_WAIT_SECONDS: v.optional(wholeNumber(0, 86_400), '300'),
   AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),
-  RUNTIME_CONFIG_PATH: v.optional(filePath, RUNTIME_CONFIGURATION_PATH),
+  RUNTIME_CONFIG_PATH: optional(filePath),
   PUBLIC_URL: optional(httpUrl),
   OPENAI_API_BASE: optional(httpUrl),
   ...Object.fromEntries(makers.map(({ keyVariable }) => [keyVariable, optional(headerKey)])),

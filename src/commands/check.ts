@@ -4,6 +4,7 @@ import { audit, isSound } from '../verify/audit.ts';
 import type { AuditReport, Finding } from '../verify/replay.ts';
 import type { Listed } from '../basics/domain.ts';
 import { withSnapshot } from '../database/snapshot.ts';
+import { IS_MISSING } from '../database/integrity.ts';
 import { tablesInManifest } from '../database/manifest.ts';
 import { readSettings } from '../basics/settings.ts';
 import { linesOf } from '../basics/sentences.ts';
@@ -98,6 +99,12 @@ function soundFile(tables: number | null): string {
   return 'file: sound; it is a package without its manifest, so changes to what no model read cannot be found';
 }
 
+function faultyFile(damage: readonly string[]): string {
+  return damage.every((finding) => finding.endsWith(IS_MISSING))
+    ? 'file: rows are missing, as after a DELETE by another program: restore a backup'
+    : 'file: damaged';
+}
+
 /** `tables` are those in its manifest. */
 function describe(path: string, report: AuditReport, tables: number | null): string {
   const { models, modelDays, superseded, positions, damage, problems, unverifiable, stale } =
@@ -107,7 +114,7 @@ function describe(path: string, report: AuditReport, tables: number | null): str
   const what = `${counted(modelDays, 'model-day')} of ${counted(models, 'model')}${replaced}, ${counted(positions, 'position')}`;
   return linesOf([
     `${forTerminal(path)}, ${size(statSync(path).size)}`,
-    damage.length === 0 ? soundFile(tables) : 'file: damaged',
+    damage.length === 0 ? soundFile(tables) : faultyFile(damage),
     ...damage.map((text) => `  ${forTerminal(text)}`),
     `ledger: ${what}`,
     ...findings('do not add up', problems),

@@ -154,6 +154,7 @@ const health = v.object({ timestamp: v.pipe(v.string(), v.isoTimestamp()) });
 const coverage = v.object({
   symbols: v.array(
     v.object({
+      symbol: v.string(),
       last_bar: v.nullable(v.string()),
       spans: v.array(v.object({ start_date: v.string(), end_date: v.string() })),
     }),
@@ -184,12 +185,20 @@ export async function findLastSession(client: Client): Promise<LastSession> {
 
 /**
  * Whether a date is covered and has no bar. The symbols that count are those with the newest bar of
- * all: the coverage of others may have ended long ago, or be that of another exchange.
+ * all, of a `universe` if there is one: the coverage of others may have ended long ago, or be that
+ * of another exchange.
  */
-export async function hadNoTrading(client: Client, date: CalendarDate): Promise<boolean> {
-  if ((await client.get(`/prices/coverage?date=${date}`, coverage)).symbols.length > 0)
-    return false;
-  const { symbols } = await client.get('/prices/coverage', coverage);
+export async function hadNoTrading(
+  client: Client,
+  date: CalendarDate,
+  universe?: readonly string[],
+): Promise<boolean> {
+  const read = async (query = '') =>
+    (await client.get(`/prices/coverage${query}`, coverage)).symbols.filter(
+      ({ symbol }) => universe?.includes(symbol) ?? true,
+    );
+  if ((await read(`?date=${date}`)).length > 0) return false;
+  const symbols = await read();
   const bars = symbols.flatMap(({ last_bar }) => last_bar ?? []);
   const newestBar = bars.sort().at(-1);
   if (newestBar === undefined) return false;

@@ -71,15 +71,17 @@ const ASSIGNMENT = /^\s*(export\s+)?[\w.-]+\s*=(?!\s*["'`])/;
 
 /**
  * Sets the variables of a `.env` file in the working directory, if there is one. Variables that are
- * already set take precedence. Throws a `ServiceError` (`cannot_start`) for an unreadable file or
- * an invalid line.
+ * already set take precedence. Returns the names in the file. Throws a `ServiceError`
+ * (`cannot_start`) for an unreadable file or an invalid line.
  */
-export function loadEnvironmentFile(environment: NodeJS.ProcessEnv): void {
+export function loadEnvironmentFile(environment: NodeJS.ProcessEnv): string[] {
   const text = readText();
-  if (text === null) return;
+  if (text === null) return [];
   const wrong = firstWrongLine(text);
   if (wrong !== 0) throw unreadable(`line ${wrong} is not NAME=VALUE with closed quotes`);
-  for (const [name, value] of Object.entries(parseEnv(text))) environment[name] ??= value ?? '';
+  const variables = parseEnv(text);
+  for (const [name, value] of Object.entries(variables)) environment[name] ??= value ?? '';
+  return Object.keys(variables);
 }
 
 function readText(): string | null {
@@ -125,8 +127,8 @@ export async function runCommandLine([first = 'serve', ...others]: readonly stri
   if (asksForHelp(args)) return print(commandHelp(name, command));
   try {
     const given = readArguments(args, command);
-    loadEnvironmentFile(process.env);
-    return await command.run(given);
+    const names = loadEnvironmentFile(process.env);
+    return await command.run({ ...given, names });
   } catch (error) {
     if (error instanceof WrongUsage) return refuse(`Cannot run ${name}: ${error.message}.`, name);
     throw error;

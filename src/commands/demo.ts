@@ -19,9 +19,9 @@ const DEMO_CONFIGURATION = 'configs/demo_config.json';
  * The command `demo`: serves in DEV mode, runs the last sixty weekdays for the models of its own
  * configuration as a client of its own service, prints the results, and keeps serving until Ctrl-C,
  * which shuts it down cleanly at any time (exit code 0). A configuration that was merged counts
- * instead; where there is neither, that of the service.
+ * instead; where there is neither, that of the service. `names` are those in `.env`.
  */
-export async function demo(): Promise<void> {
+export async function demo(names: readonly string[]): Promise<void> {
   process.env['DEPLOYMENT_MODE'] = 'DEV';
   process.env['LOG_LEVEL'] ||= 'WARNING';
   process.env['MAX_SIMULATION_DAYS'] ||= '90';
@@ -31,7 +31,7 @@ export async function demo(): Promise<void> {
   process.env['API_PORT'] = String(await choosePort(settings.apiPort));
   const token = ownToken(settings);
   const { serve } = await import('./serve.ts');
-  const { port } = await serve();
+  const { port } = await serve(names);
   const client = createClient(`http://127.0.0.1:${port}`, token);
   const stopping = new AbortController();
   const stop = () => stopping.abort();

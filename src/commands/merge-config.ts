@@ -11,7 +11,7 @@ import { forTerminal } from '../basics/text.ts';
 const USER_CONFIGURATION_PATH = 'user-configs/config.json';
 const SQLITE_HEAD = Buffer.from('SQLite format 3\0');
 
-interface Merge extends Pick<Settings, 'databasePath'> {
+interface Merge extends Pick<Settings, 'databasePath' | 'runtimePathNote'> {
   userFile: string | null;
   target: string;
 }
@@ -23,7 +23,12 @@ interface Merge extends Pick<Settings, 'databasePath'> {
  * there, writes the default. Throws a `ServiceError` when either is broken, and writes nothing
  * then.
  */
-export async function mergeConfig({ userFile, target, databasePath }: Merge): Promise<number> {
+export async function mergeConfig({
+  userFile,
+  target,
+  databasePath,
+  runtimePathNote: note,
+}: Merge): Promise<number> {
   const userPath = userFile ?? USER_CONFIGURATION_PATH;
   const base = readFrom(DEFAULT_CONFIGURATION_PATH);
   parseConfiguration(base, DEFAULT_CONFIGURATION_PATH);
@@ -37,7 +42,7 @@ export async function mergeConfig({ userFile, target, databasePath }: Merge): Pr
     done = `Merged ${userPath} over ${DEFAULT_CONFIGURATION_PATH} into ${target}`;
   }
   write(target, `${JSON.stringify(merged, null, 2)}\n`, { sources, databasePath });
-  process.stderr.write(`${forTerminal(done)}\n`);
+  process.stderr.write(`${forTerminal(done + note)}\n`);
   return 0;
 }
 

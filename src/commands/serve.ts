@@ -11,7 +11,7 @@ import { removeAbandonedPartials } from '../database/storage/new-file.ts';
 import { readAccessTokens } from '../http/access.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { type Service, startService } from '../service.ts';
-import { readSettings, type Settings } from '../basics/settings.ts';
+import { readSettings, type Settings, warningsOf } from '../basics/settings.ts';
 import { refusalOfForeign } from '../basics/trusted-file.ts';
 import { VERSION } from '../basics/version.ts';
 import { forTerminal } from '../basics/text.ts';
@@ -84,14 +84,15 @@ declare const AGENT_PROGRAM: string;
 
 /**
  * The command `serve`: runs until SIGTERM or SIGINT. The database is initialised here, before
- * anything else asks for it.
+ * anything else asks for it. `names` are those in `.env`.
  */
-export async function serve(): Promise<Service> {
+export async function serve(names: readonly string[]): Promise<Service> {
   const clock = () => new Date();
   const settings = readSettings(process.env);
   const log = createStderrLog(settings.logLevel);
   const accessTokens = readAccessTokens(settings);
-  lookAtConfiguration(settings, log);
+  const others = lookAtConfiguration(settings, log);
+  for (const sentence of warningsOf(process.env, { names, others })) log.warning(sentence);
   const ownership = claimOwnership(settings.databasePath, { startedAt: timestamp(clock()) });
   prepareDatabase(settings);
   announceMode(settings, log);
@@ -126,15 +127,21 @@ export async function serve(): Promise<Service> {
 /**
  * Throws a `ServiceError` (`cannot_start`) for a configuration, or a prompt in it, that another
  * user of the machine may have put there. What else may be wrong with it is a warning, because it
- * can be mended before a trigger needs it.
+ * can be mended before a trigger needs it. Returns the variables that its entries name.
  */
-function lookAtConfiguration({ configurationPath, openaiApiBase }: Settings, log: Log): void {
+function lookAtConfiguration(settings: Settings, log: Log): string[] {
+  const { configurationPath: path, runtimePathNote: note } = settings;
+  if (path === settings.runtimeConfigurationPath && note !== '')
+    log.warning(`The configuration is ${path}${note}`);
   try {
-    warnOfContent(readConfiguration(configurationPath, openaiApiBase), log);
+    const configuration = readConfiguration(path, settings.openaiApiBase);
+    warnOfContent(configuration, log);
+    return configuration.models.flatMap((entry) => entry.openai_api_key_env || []);
   } catch (error) {
     const refusal = refusalOfForeign(error);
     if (refusal !== null || !(error instanceof ServiceError)) throw refusal ?? error;
     log.warning(error.message);
+    return [];
   }
 }
 

@@ -15,11 +15,12 @@ export interface Command {
   example: string;
   /**
    * Resolves to the exit code, or to nothing if the process keeps running. Throws a `WrongUsage`
-   * for an invalid value.
+   * for an invalid value. `names` are those in `.env`.
    */
   run(given: {
     values: Record<string, string | boolean | undefined>;
     rest: string[];
+    names: string[];
   }): Promise<number | void>;
 }
 
@@ -46,10 +47,10 @@ export const commands: Record<string, Command> = {
     details: ['Listens on API_PORT. A second signal ends it immediately.'],
     options: { 'merge-config': { text: 'Run merge-config first, as the container does.' } },
     example: 'serve',
-    run: async ({ values }) => {
+    run: async ({ values, names }) => {
       // First, because the start decides which configuration file is used.
       if (values['merge-config']) await mergeInto(undefined);
-      await (await import('./serve.ts')).serve();
+      await (await import('./serve.ts')).serve(names);
     },
   }),
   demo: command({
@@ -60,7 +61,7 @@ export const commands: Record<string, Command> = {
     ],
     options: {},
     example: 'demo',
-    run: async () => (await import('./demo.ts')).demo(),
+    run: async ({ names }) => (await import('./demo.ts')).demo(names),
   }),
   'import-prices': command({
     summary: 'Imports daily prices, dividends and splits from files.',
@@ -134,8 +135,8 @@ export const commands: Record<string, Command> = {
   trigger: command({
     summary: 'Creates a job on a running service and prints its id.',
     details: [
-      'Sends API_TOKEN if it is set. Exit code 0 if the job was created (with --watch: completed),',
-      'otherwise 1. With --end last-session, for schedulers (docs/live.md), also 0 if nothing is left',
+      'Sends API_TOKEN if it is set. Exit code 0 if the job was created (with --watch: completed, and',
+      'no prices are missing), otherwise 1. With --end last-session, for schedulers (docs/live.md), also 0 if nothing is left',
       'to do, or (with --watch) if the prices are not out yet.',
     ],
     options: {
@@ -275,15 +276,19 @@ export const commands: Record<string, Command> = {
 async function mergeInto(userFile: string | undefined): Promise<number> {
   const { readSettings } = await import('../basics/settings.ts');
   const { mergeConfig } = await import('./merge-config.ts');
-  const { runtimeConfigurationPath: target, databasePath } = readSettings(process.env);
-  return mergeConfig({ userFile: userFile ?? null, target, databasePath });
+  const { runtimeConfigurationPath: target, ...settings } = readSettings(process.env);
+  return mergeConfig({ ...settings, userFile: userFile ?? null, target });
 }
 
 /** A row of the table; `run` receives values typed by the declared options. */
 function command<const Declared extends Options>(
   row: Omit<Command, 'options' | 'run'> & {
     options: Declared;
-    run(given: { values: Values<Declared>; rest: string[] }): Promise<number | void>;
+    run(given: {
+      values: Values<Declared>;
+      rest: string[];
+      names: string[];
+    }): Promise<number | void>;
   },
 ): Command {
   return row as Command;

@@ -141,42 +141,44 @@ export async function watch(
 }
 
 /**
- * Follows a job to its end and prints its result; resolves to the exit code. With `waitsForPrices`,
- * a job whose only trouble is that the prices of its dates are not out yet does not count as
- * failed: a holiday looks like that until the next session.
+ * Follows a job to its end and prints its result; resolves to the exit code. A job that `isNew`
+ * counts as failed, too, where prices are missing for another reason than that they are not out
+ * yet; with `isLive`, it does not count as failed where that is its only trouble: a holiday looks
+ * like that until the next session.
  */
 async function watchJob(
   client: Client,
   jobId: string,
-  { waitsForPrices = false, isNew = false }: { waitsForPrices?: boolean; isNew?: boolean } = {},
+  { isNew = false, isLive = false } = {},
 ): Promise<number> {
   const status = await followJob(client, jobId, { isNew });
-  const missing = waitsForPrices ? await datesNotOutYet(client, status) : null;
-  if (missing !== null) {
+  const { late, isLacking } = isNew ? await unpriced(client, status) : { late: [] };
+  if (isLive && status.error === NO_DATES && late.length > 0 && !isLacking) {
     const warnings = status.warnings?.map(cleanText) ?? [];
-    const nothing = `Nothing to do yet: ${missing.join(', ')} had no trading, or the prices are late. A later run tries again.`;
+    const nothing = `Nothing to do yet: ${late.join(', ')} had no trading, or the prices are late. A later run tries again.`;
     process.stdout.write(`${[nothing, ...warnings].join('\n')}\n`);
     return 0;
   }
   process.stdout.write(`${describeEnd(status)}\n`);
-  return status.status === 'completed' ? 0 : NOT_COMPLETED;
+  return status.status === 'completed' && !isLacking ? 0 : NOT_COMPLETED;
 }
 
 /**
- * The dates of a job that failed only because the provider has no prices of them yet, apart from
- * days without trading; null for any other job.
+ * The dates of a job that have no prices yet, and whether prices of any other date are missing,
+ * apart from days without trading.
  */
-async function datesNotOutYet(
+async function unpriced(
   client: Client,
-  { error, details, warnings }: Status,
-): Promise<string[] | null> {
-  const notOut = warnings?.find((warning) => warning.startsWith(NOT_OUT_YET));
-  if (error !== NO_DATES || notOut === undefined) return null;
+  { details, warnings, terms }: Status,
+): Promise<{ late: string[]; isLacking?: boolean }> {
+  const notOut = warnings?.find((warning) => warning.startsWith(NOT_OUT_YET)) ?? '';
   const skipped = details.filter((day) => day.error === skipReasons.noPriceData);
-  const unpriced = [...new Set(skipped.map(({ date }) => date))];
-  for (const date of unpriced)
-    if (!notOut.includes(date) && !(await hadNoTrading(client, date))) return null;
-  return unpriced.filter((date) => notOut.includes(date));
+  const dates = [...new Set(skipped.map(({ date }) => date))];
+  const late = dates.filter((date) => notOut.includes(date));
+  for (const date of dates)
+    if (!late.includes(date) && !(await hadNoTrading(client, date, terms.symbols)))
+      return { late, isLacking: true };
+  return { late };
 }
 
 async function newestJobId(client: Client): Promise<string> {
@@ -193,8 +195,8 @@ interface Arguments
 
 /**
  * The command `trigger`: creates a job on a running service and prints its id; with `--watch`
- * follows it and prints its result. 0 when it was created (with `--watch`: completed), 1 when it
- * was refused. Up to the last session, it is also 0 when nothing is left to do, and with `--watch`
+ * follows it and prints its result. 0 when it was created (with `--watch`: completed, and no prices
+ * are missing), 1 when it was refused. Up to the last session, it is also 0 when nothing is left to do, and with `--watch`
  * when the prices are not out yet.
  */
 export async function trigger({
@@ -222,7 +224,10 @@ export async function trigger({
   const job = await createJob(client, request, isLive);
   if (job === null) return 0;
   for (const line of [job.message, ...(job.warnings ?? [])]) say(line);
-  if (watch) return watchJob(client, job.job_id, { waitsForPrices: isLive, isNew: true });
+  if (watch) {
+    say(`Job ${job.job_id}`);
+    return watchJob(client, job.job_id, { isNew: true, isLive });
+  }
   process.stdout.write(`${job.job_id}\n`);
   return 0;
 }

@@ -164,7 +164,10 @@ export async function examineDatabase(
   };
 }
 
+/** How a finding ends that is only a missing row. */
+export const IS_MISSING = ' that is missing';
+
 function describeReference({ child, rowid, parent }: RowOf<typeof REFERENCES>): string {
   const row = rowid === null ? 'a row' : `row ${rowid}`;
-  return `${row} of ${child} refers to a row of ${parent} that is missing`;
+  return `${row} of ${child} refers to a row of ${parent}${IS_MISSING}`;
 }

@@ -207,17 +207,24 @@ function validate<Schema extends v.GenericSchema>(
 ): v.InferOutput<Schema> {
   const result = v.safeParse(schema, value, { abortPipeEarly: true });
   if (result.success) return result.output;
-  const sentences = result.issues.slice(0, MAX_LISTED_PROBLEMS).map(describeIssue);
-  const more = result.issues.length - sentences.length;
+  const known = 'entries' in schema ? Object(schema.entries) : {};
+  const unknown = Object.keys(Object(value)).filter((name) => !Object.hasOwn(known, name));
+  // Of unknown fields Valibot reports only the first.
+  const sentences = result.issues.flatMap((issue) =>
+    issue.expected === 'never' ? unknown.map(describeUnknown) : describeIssue(issue),
+  );
+  const more = sentences.splice(MAX_LISTED_PROBLEMS).length;
   throw new HttpError(422, [...sentences, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
+}
+
+function describeUnknown(name: string): string {
+  return `${shorten(name)}: ${RETIRED_FIELDS.get(name) ?? 'is not a field of this request'}`;
 }
 
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   const field = pathOf(issue);
   const isAbsent = issue.type === 'object' && issue.path !== undefined; // a parameter that a query must have
   if (issue.type !== 'strict_object' && !isAbsent) return `${field}: ${issue.message}`;
-  if (issue.expected === 'never')
-    return `${field}: ${RETIRED_FIELDS.get(field) ?? 'is not a field of this request'}`;
   return `${field}: ${field} is required and cannot be null or empty`;
 }
 

@@ -4,6 +4,7 @@ import {
   type Configuration,
   type ModelConfiguration,
   type AgentConfiguration,
+  isPlaceholder,
 } from '../basics/configuration-schema.ts';
 import {
   blankSecrets,
@@ -324,7 +325,7 @@ function keyOf(
     source === 'service'
       ? [settings.openaiApiKey]
       : [source === 'entry' ? live?.openai_api_key : null, of(variable), ...ofLive];
-  const key = places.find((one) => one?.trim())?.trim();
+  const key = places.find((one) => one?.trim() && !isPlaceholder(one))?.trim();
   if (key !== undefined && !isHeaderKey(key))
     return {
       error: `Model '${signature}' has a key that cannot be sent: it contains blanks or characters beyond ASCII`,

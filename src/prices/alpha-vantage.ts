@@ -91,8 +91,10 @@ function sentenceIn(body: unknown): string | undefined {
  * second also names the daily quota, and all of them advertise the premium plans.
  */
 function classify(sentence: string) {
-  if (/spreading out|per second|per minute|call frequency/i.test(sentence)) return 'short_limit';
-  if (/per day|daily/i.test(sentence) && /limit|quota/i.test(sentence)) return 'daily_quota';
+  if (/spreading out|per second|per minute/i.test(sentence)) return 'short_limit';
+  if (/per day|daily/i.test(sentence) && /limit|quota|frequency/i.test(sentence))
+    return 'daily_quota';
+  if (/rate limit|call frequency/i.test(sentence)) return 'short_limit';
   if (/apikey is invalid|api ?key[^.]*(invalid|missing)/i.test(sentence)) return 'bad_key';
   if (/invalid api call/i.test(sentence)) return 'unknown_symbol';
   return /premium/i.test(sentence) ? 'premium' : 'unreadable';

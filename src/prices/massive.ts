@@ -267,7 +267,7 @@ function readBody<Value>(
   if ((status === 'OK' || status === 'DELAYED') && error === null)
     return readValue(() => read(body));
   const message = quote(`${plainText(status) ?? 'no status'}: ${wordsOf(body) ?? response.text}`);
-  if (/requests per minute/i.test(message)) return { problem: 'short_limit', message };
+  if (/requests per minute|rate limit/i.test(message)) return { problem: 'short_limit', message };
   if (/unknown api ?key/i.test(message)) return { problem: 'bad_key', message };
   return { problem: status === 'NOT_AUTHORIZED' ? 'beyond_plan' : 'unreadable', message };
 }

@@ -159,6 +159,17 @@ test('check: a damaged file', async () => {
   assert.match(backup.stderr, /^Cannot back up to copy\.db: database disk image is malformed\n$/);
 });
 
+test('check: rows that another program has deleted are said to be missing', async () => {
+  const cwd = await installWithBooks();
+  const other = new DatabaseSync(join(cwd, 'data/jobs.db'), { enableForeignKeyConstraints: false });
+  other.exec('DELETE FROM jobs');
+  other.close();
+  const [code, , file, ...lines] = await linesOf(cwd, 'check');
+  const advice = 'as after a DELETE by another program: restore a backup';
+  assert.deepEqual([code, file], [1, `file: rows are missing, ${advice}`]);
+  assert.match(lines.join('\n'), /^ {2}row \d+ of \w+ refers to a row of jobs that is missing$/m);
+});
+
 test('check: text from a database cannot control the terminal', async () => {
   const sql = 'UPDATE positions SET daily_profit_e4 = 1 WHERE position_id = 8';
   const cwd = await installWithBooks(sql, 'evil\u001b[2J');

@@ -239,6 +239,22 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
     some.stdout,
     /^The job is completed .*\n.*2025-10-22\nSkipped 1 date without price data: 2025-10-22\n$/,
   );
+  const [, job] = /^Job (\S+)$/m.exec(some.stderr) ?? [];
+  assert.equal((await live.service.get(`/simulate/status/${job}`)).body.status, 'completed');
+  live.setTime(`2025-10-23${EVENING}`);
+  provider.set({
+    prices: published('2025-10-23'),
+    fault: (request) => (request === '2025-10-22' ? massiveFaults.html : undefined),
+  });
+  const left = await live.trigger('--start', '2025-10-21', '--watch');
+  assert.match(left.stdout, /^The job is completed .*: 1 of 3 run, 2 skipped\.\n/);
+  assert.equal(left.code, 1, '2025-10-22 was left out, and it was not a holiday');
+  live.setTime(`2025-10-30${EVENING}`);
+  storePrices(live.service.database, '600519.SH 2025-10-29 1 1', 'csv'); // of another exchange
+  provider.set({ prices: published('2025-10-30'), fault: () => undefined });
+  const holiday = await live.trigger('--start', '2025-10-28', '--watch');
+  assert.match(holiday.stdout, /\nSkipped 1 date without price data: 2025-10-29\n$/);
+  assert.equal(holiday.code, 0, 'on 2025-10-29 the exchange of the universe was closed');
   const nowhere = await live.trigger('--url', 'http://127.0.0.1:9');
   assert.deepEqual([nowhere.code, nowhere.stdout], [1, '']);
 });

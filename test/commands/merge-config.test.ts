@@ -14,7 +14,7 @@ import { mergeConfig } from '../../src/commands/merge-config.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 const merge = (target: string, userFile: string | null = null) =>
-  mergeConfig({ userFile, target, databasePath: 'data/jobs.db' });
+  mergeConfig({ userFile, target, databasePath: 'data/jobs.db', runtimePathNote: '' });
 
 const base = {
   models: [{ signature: 'a', enabled: true }],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { startOnDisk, noDisk } from '../support/disk.ts';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
@@ -79,6 +80,33 @@ test('a start with a broken configuration succeeds with a warning; placeholders 
   assert.equal(linesWith(JSON.stringify(unknown)).length, 1);
   assert.equal(linesWith('default_config.json: it is not JSON (line 1 column 13)').length, 1);
   assert.doesNotMatch(stderr, /you can write them/);
+});
+
+// In a name space with its own /tmp, which holds nothing else.
+test('a configuration that every folder shares, misspelt names and placeholders are warnings at the start', {
+  skip: noDisk,
+}, async (t) => {
+  const cwd = installProgram();
+  const [first] = smallConfiguration.models;
+  const models = [{ ...first, openai_api_key_env: 'OPENAI_API_KEY_2' }];
+  const config = join(cwd, 'configs/default_config.json');
+  writeFileSync(config, JSON.stringify({ ...smallConfiguration, models }));
+  const names = ['DEPLOYMENT_MOD=DEV', 'api_port=1', 'OPENAI_API_KEY_2=your_key_here'];
+  writeFileSync(join(cwd, '.env'), names.join('\n'));
+  const merge = `${process.execPath} server.js merge-config`;
+  const before = `mount --bind . /mnt && mount -t tmpfs tmpfs /tmp && cd /mnt && ${merge}`;
+  const { waitFor } = startOnDisk(t, ['serve'], { cwd, env: { API_PORT: '0' }, kb: 64, before });
+  const shared = '/tmp/runtime_config.json';
+  const note = 'which every start in any folder uses: remove it, or set RUNTIME_CONFIG_PATH';
+  await waitFor(new RegExp(`copied .* to ${shared}, ${note}\n`));
+  const said = [
+    `The configuration is ${shared}, ${note}`,
+    'Unknown names in .env are ignored: DEPLOYMENT_MOD (did you mean "DEPLOYMENT_MODE"?), api_port (did you mean "API_PORT"?)',
+    'Placeholders count as absent: OPENAI_API_KEY_2',
+  ];
+  await waitFor(/"listening"/);
+  for (const sentence of said)
+    await waitFor(new RegExp(RegExp.escape(`"WARNING","message":${JSON.stringify(sentence)}`)));
 });
 
 test('a port that is taken is refused with the name of its setting', async (t) => {

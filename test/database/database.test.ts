@@ -56,6 +56,11 @@ const FORMER_FILE = `CREATE TABLE jobs (x); PRAGMA application_id = ${FORMER_ID}
 const unusable: [name: string, sql: string | null, message: RegExp][] = [
   ['a file that is not a database', null, /Cannot open the database .*not a database/],
   ["another program's database", 'CREATE TABLE songs (x)', /is a database of another program/],
+  [
+    'the database of AI-Trader-Server',
+    'CREATE TABLE jobs (job_id TEXT PRIMARY KEY); CREATE TABLE job_details (id INTEGER PRIMARY KEY)',
+    /^Cannot use .*: it is a database of AI-Trader-Server, which this program does not read; move it away with its -wal and -shm, and the next start makes a new one$/,
+  ],
   ['a newer schema', NEWER, /schema is version 999, this program knows versions up to/],
   ['an earlier schema', OURS, /schema is version 0, this .* \d+; use the program that made it$/],
   ['a file from before the first release', FORMER_FILE, FORMER],

@@ -52,7 +52,9 @@ test('the status, field by field', async () => {
   assert.deepEqual(own, {
     job_id: job.job_id,
     status: 'completed',
-    progress: { total_model_days: 4, completed: 4, failed: 0, pending: 0, skipped: 0 },
+    progress: {
+      ...{ total_model_days: 4, completed: 4, failed: 0, pending: 0, skipped: 0, cancelled: 0 },
+    },
     date_range: ['2025-11-10', '2025-11-11'],
     models: ['model-a', 'model-b'],
     universe: null,

@@ -106,7 +106,9 @@ test('a job of the list, and on which terms it ran', async () => {
   assert.deepEqual(jobs, [
     {
       ...{ job_id: 'job-0', status: 'completed', models: ['b', 'a'], universe: null, error: null },
-      progress: { total_model_days: 4, completed: 4, failed: 0, pending: 0, skipped: 2 },
+      progress: {
+        ...{ total_model_days: 4, completed: 4, failed: 0, pending: 0, skipped: 2, cancelled: 0 },
+      },
       ...{ start_date: '2025-09-15', end_date: '2025-09-16' },
       ...{ created_at: createdAt, started_at: createdAt, total_duration_seconds: 1.5 },
       completed_at: '2025-10-01T08:00:01.500Z',

@@ -25,9 +25,10 @@ const refusals = tableOf<[status: string, request: string, detail: string]>(Stri
   422 | {"end_date":"2025-11-10","models":["a\u0000b"]} | models[0]: must not contain a control character (U+0000)
   422 | {"end_date":"2025-11-10","models":["\ud800"]} | models[0]: must not contain half a character (U+D800)
   422 | {"end_date":"2025-11-10","replace_existing":"true"} | replace_existing: expected true or false
-  422 | {"end_date":"2025-11-10","symbols":[],"bench":1} | symbols: is not a field of this request
+  422 | {"end_date":"2025-11-10","symbols":[],"bench":1} | symbols: is not a field of this request; bench: is not a field of this request
   422 | {"end_date":"2025-11-10","date_range":[]} | date_range: …use start_date and end_date
   422 | {"end_date":"2025-11-10","config_path":"/etc/passwd"} | config_path: …the path of the configuration is the server's own
+  422 | {"date_range":[],"config_path":"c","end_date":1} | end_date: …; date_range: …; config_path: …
   422 | {"end_date":"2025-11-10","__proto__":{"replace_existing":true}} | __proto__: is not a field…
   422 | []                            | body: expected a JSON object
   422 | null                          | body: expected a JSON object

@@ -42,7 +42,7 @@ test('cancelling stops the children, keeps what has completed and skips the rest
   );
   const { body: status } = await service.get(`/simulate/status/${job.job_id}`);
   assert.equal(status.status, 'cancelled');
-  assert.deepEqual(Object.values(status.progress), [3, 1, 0, 2, 0]);
+  assert.deepEqual(Object.values(status.progress), [3, 1, 0, 2, 0, 2]);
   assert.deepEqual(
     status.details.map(({ date, status, error }: any) => `${date} ${status} ${error}`),
     ['2025-11-10 completed null', '2025-11-11 skipped Cancelled', '2025-11-12 skipped Cancelled'],

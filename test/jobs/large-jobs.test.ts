@@ -132,7 +132,7 @@ test('of two requests that cancel a job at the same time, one cancels it and the
   assert.deepEqual([...new Set([0, ...seen, TOTAL])], [0, TOTAL], 'in one transaction');
   assert.deepEqual((await cancelling).sort(), [TOTAL, null]);
   const { status, progress } = storedStatus(context.database, jobId);
-  assert.deepEqual([status, progress], ['cancelled', NONE_RUN]);
+  assert.deepEqual([status, progress], ['cancelled', { ...NONE_RUN, cancelled: TOTAL }]);
   assert.equal(countOf(context, CANCELLED), TOTAL);
   assert.equal(await cancelJob(context, jobId), null);
 });

@@ -105,7 +105,7 @@ test('shortened lists of dates and names say how many there are, and costs say i
 
 test('what did not run or was skipped is never counted as run, and a failed job says how many model-days failed and why', () => {
   const counts = (total: number, completed: number, failed: number, pending = 0, skipped = 0) => ({
-    progress: { total_model_days: total, completed, failed, pending, skipped },
+    progress: { total_model_days: total, completed, failed, pending, skipped, cancelled: 0 },
   });
   const end = '2025-12-01T12:00:00.000Z';
   const rows: [job: ReturnType<typeof counts>, completedAt: string | null, words: string][] = [

@@ -22,6 +22,8 @@ const HEADER = 'symbol,date,open,high,low,close,volume';
 const OPTIONS = { clock: clockFrom(TODAY) };
 const series = (name: string) => `{"Meta Data": {"2. Symbol": "A"}, "${name}": {}}`;
 
+const intraday = (span: string) =>
+  `its bars are intraday, "Time Series (${span})"; daily ones are needed, "Time Series (Daily)"`;
 const NO_SERIES = 'it has no "Meta Data" with a symbol and no "Time Series (Daily)"';
 /** A file, with ⏎ where a line ends, and why it cannot be imported. */
 const unreadable = tableOf<[name: string, text: string, message: string]>(`
@@ -38,9 +40,9 @@ const unreadable = tableOf<[name: string, text: string, message: string]>(`
   a header and nothing else              | date,open,close⏎                     | it has no rows
   a header of dividends and nothing else | symbol,ex_date,amount⏎               | it has no rows
   a series without days                  | ${series('Time Series (Daily)')}     | it has no rows
-  an intraday series                     | ${series('Time Series (5min)')}      | ${NO_SERIES}
+  an intraday series                     | ${series('Time Series (5min)')}      | ${intraday('5min')}
   a weekly series                        | ${series('Weekly Adjusted Time Series')} | ${NO_SERIES}
-  hourly lines                           | ${series('Time Series (60min)')}⏎${series('Time Series (60min)')} | ${NO_SERIES}
+  hourly lines                           | ${series('Time Series (60min)')}⏎${series('Time Series (60min)')} | ${intraday('60min')}
   JSON of something else                 | {"a": 1}                             | ${NO_SERIES}
   the provider's rate limit              | {"Note": "Thank you"}                | …message instead of prices: Thank you
   the provider's error                   | {"Error Message": "Invalid"}         | …message instead of prices: Invalid

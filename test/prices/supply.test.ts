@@ -155,14 +155,21 @@ test('what completes the most dates is downloaded first', async (t) => {
 });
 
 test('a short limit is waited out within the bound, and past it stops the downloads', async (t) => {
-  const limited = (_request: string, index: number) => (index === 1 ? faults.perSecond : undefined);
-  const { supply, server } = await start(t, { prices: series('A B', HISTORY), fault: limited });
-  const supplied = await supply({ universe: 'A B', settings: { maxRateLimitWaitMs: 0 } });
-  assert.deepEqual(supplied.warnings, [
-    'Rate limit reached: 1 of 2 symbols downloaded',
-    `5 dates left out: ${WEEK.join(', ')}; try again in a few minutes`,
-  ]);
-  server.set({ fault: (_request, index) => (index === 2 ? faults.perMinute : undefined) });
+  const { supply, server } = await start(t, { prices: series('A B', HISTORY) });
+  const settings = { maxRateLimitWaitMs: 0 };
+  for (const [fault, when] of [
+    [faults.perSecond, 'in a few minutes'],
+    [faults.rateLimit, 'in a few minutes'],
+    [faults.dailyFrequency, "tomorrow, when the provider's daily quota is reset"],
+  ] as const) {
+    server.set({ fault: (request) => (request.startsWith('B') ? fault : undefined) });
+    const { marks, warnings } = await supply({ universe: 'A B', settings });
+    assert.match(warnings[0] ?? '', /^Rate limit reached: [01] of [12] symbols? downloaded$/);
+    assert.equal(warnings[1], `5 dates left out: ${WEEK.join(', ')}; try again ${when}`);
+    assert.equal(marks, '-----', 'no date runs with some of its symbols');
+  }
+  const { length } = server.requests;
+  server.set({ fault: (_request, index) => (index === length ? faults.perMinute : undefined) });
   const { marks, warnings } = await supply({ universe: 'A B' });
   assert.deepEqual(warnings, ["Waited 2 seconds at the price provider's rate limit"]);
   assert.equal(marks, '+++++');

@@ -56,6 +56,7 @@ export function jobStatusAnswer(
       failed,
       pending,
       skipped: countOf('skipped'),
+      cancelled: 0,
     },
     date_range: [...new Set(details.map(({ date }) => date))],
     models: [...new Set(details.map(({ model }) => model))],

@@ -26,6 +26,7 @@ export const NONE_RUN = {
   failed: 0,
   pending: TOTAL,
   skipped: 0,
+  cancelled: 0,
 };
 
 export interface LargeJob {

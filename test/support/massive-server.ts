@@ -25,6 +25,7 @@ export const massiveFaults = {
     "You've exceeded the maximum requests per minute, please wait or upgrade your subscription to continue.",
   ),
   limitFor: (seconds: string) => answer(429, {}, { 'retry-after': seconds }),
+  rateWith200: error(200, 'rate limit exceeded'),
   limitWith200: error(200, "You've exceeded the maximum requests per minute, please wait"),
   nullResults: answer(200, { ...NOTHING, results: null }),
   noResults: answer(200, NOTHING),

@@ -16,6 +16,11 @@ export const faults = {
     'Note',
     'Our standard API call frequency is 5 calls per minute and 500 calls per day. Please visit the premium page for a higher API call frequency.',
   ),
+  dailyFrequency: sentence(
+    'Note',
+    'Our standard API call frequency is 25 calls per day. Please visit the premium page for a higher API call frequency.',
+  ),
+  rateLimit: sentence('Note', 'rate limit exceeded'),
   dailyQuota: (key: string) =>
     sentence(
       'Information',

@@ -9,7 +9,8 @@ import { type JobStatus, skipReasons } from '../../basics/domain.ts';
 const MODEL_DAYS_OF_JOB = `json_array_length(dates)
   * (SELECT count(*) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id)`;
 
-const IS_SKIPPED = `status = 'skipped' AND error <> '${skipReasons.cancelled}'`;
+const IS_CANCELLED = `status = 'skipped' AND error = '${skipReasons.cancelled}'`;
+const IS_SKIPPED = `status = 'skipped' AND NOT (${IS_CANCELLED})`;
 const IS_DONE = `status = 'completed' OR (${IS_SKIPPED})`;
 const LACKS_COST = 'steps > 0 AND cost_usd IS NULL';
 
@@ -22,6 +23,7 @@ const SUMS = `
       count(*) FILTER (WHERE ${IS_DONE}) AS completed,
       count(*) FILTER (WHERE status = 'failed') AS failed,
       count(*) FILTER (WHERE ${IS_SKIPPED}) AS skipped,
+      count(*) FILTER (WHERE ${IS_CANCELLED}) AS cancelled,
       ${sumOf('cost_usd')},
       count(*) FILTER (WHERE ${LACKS_COST}) AS without_cost
     FROM job_details WHERE job_id = ?1) AS sums`;
@@ -53,7 +55,7 @@ export function jsonObject(columns: readonly string[]): string {
 }
 
 const PROGRESS = `json_object('total_model_days', sums.total, 'completed', sums.completed, 'failed', sums.failed,
-    'pending', sums.total - sums.completed - sums.failed, 'skipped', sums.skipped) AS progress`;
+    'pending', sums.total - sums.completed - sums.failed, 'skipped', sums.skipped, 'cancelled', sums.cancelled) AS progress`;
 const USAGE = `json_object('cost_usd', sums.cost_usd, 'model_days_without_cost', sums.without_cost) AS usage`;
 
 const MODELS = `

@@ -37,7 +37,8 @@ export function checkOwnership(connection: DatabaseSync, path: string): void {
     throw cannotUse(
       `its schema is from before the first release; the program of commit ${UNRELEASED.commit} reads it`,
     );
-  if (isForeign(connection)) throw cannotUse('it is a database of another program');
+  if (isForeign(connection))
+    throw cannotUse(`it is a database of ${isOfFamily(connection) ? FAMILY : 'another program'}`);
   const version = versionOf(connection);
   if (version === SCHEMA_VERSION || isEmpty(connection)) return;
   throw cannotUse(
@@ -51,6 +52,15 @@ export function checkOwnership(connection: DatabaseSync, path: string): void {
 /** Whether a database has content of another program. */
 export function isForeign(connection: DatabaseSync): boolean {
   return !isEmpty(connection) && ![APPLICATION_ID, UNRELEASED.id].includes(idOf(connection));
+}
+
+const FAMILY =
+  'AI-Trader-Server, which this program does not read; move it away with its -wal and -shm, ' +
+  'and the next start makes a new one';
+
+/** Whether a foreign database has the tables of AI-Trader-Server, which has the same path. */
+function isOfFamily(connection: DatabaseSync): boolean {
+  return connection.prepare('PRAGMA table_info(job_details)').get() !== undefined;
 }
 
 function idOf(connection: DatabaseSync): number {

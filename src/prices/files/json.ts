@@ -115,6 +115,9 @@ export function readDailySeries(document: Json): Document {
   }
   const symbol = asObject(document['Meta Data'])?.['2. Symbol'];
   const days = asObject(document[SERIES]);
+  const intraday = Object.keys(document).find((name) => /^Time Series \(\d+min\)$/.test(name));
+  if (intraday !== undefined)
+    throw invalidFile(`its bars are intraday, "${intraday}"; daily ones are needed, "${SERIES}"`);
   if (typeof symbol !== 'string' || days === undefined)
     throw invalidFile(`it has no "Meta Data" with a symbol and no "${SERIES}"`);
   const [newest] = Object.values(days);

@@ -9,7 +9,7 @@ import {
   type ResponseBody,
   deploymentFields,
 } from './handler.ts';
-import { dateRangeEntries, filtersOf, checkJob } from './filters.ts';
+import { dateRangeEntries, filtersOf, checkNames } from './filters.ts';
 import {
   actionEntries,
   dateText,
@@ -132,8 +132,8 @@ export function holdings(
   { database, settings }: Context,
   { query, format }: Input<v.InferOutput<typeof holdingsQuery>>,
 ): ResponseBody {
-  const { model: _, ...window } = filtersOf(query);
-  checkJob(database, window);
+  const { model, ...window } = filtersOf(query);
+  checkNames(database, { model, ...window });
   const days = chosenDays(database, query.model, window);
   const closings = closingsOf(
     database,

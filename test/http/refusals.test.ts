@@ -73,6 +73,7 @@ const refusals = tableOf<[status: string, request: string, detail: string]>(Stri
   422 | GET /decisions?before=99999   | before: expected the id of a decision
   422 | GET /decisions?before=nonsense | before: expected the id of a decision
   422 | GET /decisions?models=model-x | models: no job has run model-x; GET /models…
+  422 | GET /decisions?model=model-x | model: no job has run model-x; GET /models lists the models
   422 | GET /decisions?models=alpha&model=alpha | models: cannot be combined with model…
   400 | GET /decisions?start_date=2025-11-11&end_date=2025-11-10 | Invalid date range…
   404 | GET /decisions?job_id=nothing | Job nothing not found
@@ -80,9 +81,11 @@ const refusals = tableOf<[status: string, request: string, detail: string]>(Stri
   422 | GET /search?q=%22%20*%20-     | q: expected at least one letter or digit
   422 | GET /search?q=a&limit=101     | limit: expected a whole number from 1 to 100
   422 | GET /search?q=a&before=0      | before: expected the next_before of a search
+  422 | GET /search?q=a&model=model-x | model: no job has run model-x…
   404 | GET /search?q=a&job_id=nothing | Job nothing not found
   422 | GET /holdings                 | model: model is required and cannot be null or empty
   422 | GET /holdings?model=          | model: model is required and cannot be null or empty
+  422 | GET /holdings?model=stranger | model: no job has run stranger…
   404 | GET /holdings?model=alpha&job_id=nothing | Job nothing not found
   400 | GET /holdings?model=alpha&start_date=2025-11-12&end_date=2025-11-11 | Invalid date range: …
   422 | GET /holdings?model=alpha&date=2025-11-12 | date: is not a query parameter of this path; there are model, job_id, start_date, end_date, format
@@ -97,6 +100,9 @@ const refusals = tableOf<[status: string, request: string, detail: string]>(Stri
   422 | GET /performance?models=alpha, | models: expected names separated by commas
   422 | GET /performance?models=alpha&model=beta | models: cannot be combined with model; name all models in models
   422 | GET /performance?models=alpha,stranger&format=csv | models: no job has run stranger; GET /models lists the models
+  422 | GET /performance?model=stranger | model: no job has run stranger; GET /models lists the models
+  422 | GET /performance?model=stranger&by=entry&common=true&format=csv | model: no job has run stranger…
+  422 | GET /audit?model=stranger   | model: no job has run stranger…
   422 | GET /performance?days=some&format=csv&table=trades | days: expected all or clean
   422 | GET /performance?common=maybe | common: expected true or false
   422 | GET /performance?details=maybe | details: expected true or false

@@ -43,6 +43,27 @@ const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/;
 const TOKEN = new RegExp(`${TEXT.source}|${WORD.source}|[{}[\\],:]`, 'y');
 const BLANK = /[\t\n\r ]*/y;
 
+const NAME_OR_BRACKET = new RegExp(`(${TEXT.source})([\\t\\n\\r ]*:)?|[{}[\\]]`, 'g');
+
+/**
+ * The first name that an object has twice; undefined where none has. `JSON.parse` takes the last
+ * value without a word. Only for text that it can read.
+ */
+export function repeatedName(json: string): string | undefined {
+  const open: (Set<string> | null)[] = [];
+  for (const [token, text = '', colon] of json.matchAll(NAME_OR_BRACKET)) {
+    if (token === '{' || token === '[') open.push(token === '{' ? new Set() : null);
+    else if (token === '}' || token === ']') open.pop();
+    else if (colon !== undefined) {
+      const name: string = JSON.parse(text);
+      const names = open.at(-1);
+      if (names?.has(name)) return name;
+      names?.add(name);
+    }
+  }
+  return undefined;
+}
+
 /**
  * Where a text stops being JSON, as `line 3 column 14`: its first word or sign that cannot be
  * there, or its end. The messages of `JSON.parse` often lack the place, and quote the text around

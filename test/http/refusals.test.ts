@@ -29,6 +29,11 @@ const refusals = tableOf<[status: string, request: string, detail: string]>(Stri
   422 | {"end_date":"2025-11-10","date_range":[]} | date_range: …use start_date and end_date
   422 | {"end_date":"2025-11-10","config_path":"/etc/passwd"} | config_path: …the path of the configuration is the server's own
   422 | {"end_date":"2025-11-10","__proto__":{"replace_existing":true}} | __proto__: is not a field…
+  422 | {"end_date":"2024-02-30","end_date":"2024-02-31"} | end_date: given more than once
+  422 | {"end_date" : "}\\\"{", "\u0065nd_date" :1} | end_date: given more than once
+  422 | {"models":[{"a":{"b":1},"b":[2],"a":3}]} | a: given more than once
+  422 | {"end_date":"2024-02-30","models":["end_date","models"]} | end_date: Invalid date format…
+  422 | {"__proto__":1,"__proto__":1} | __proto__: given more than once
   422 | []                            | body: expected a JSON object
   422 | null                          | body: expected a JSON object
   400 | {"end_date":                  | …not valid JSON…

@@ -125,8 +125,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'an Authorization header': (text) => rightsOf([], text),
   'an Origin header': (text) => checkOrigin(rules, `http://${text}`, 'localhost'),
   'a Host header': (text) => checkOrigin(rules, 'http://localhost', text),
-  'the names in JSON': (text) =>
-    [JSON.stringify({ [text]: [text] }), `["${text}`].map(repeatedName),
+  'the names in JSON': (text) => repeatedName(JSON.stringify({ [text]: text })),
   'a text that is not JSON': (text) => [text, `"${text}`, `[${text}`, `{${text}`].map(placeOfError),
   'a setting': (text) => readSettings(Object.fromEntries(SETTINGS.map((name) => [name, text]))),
   'a configuration': (text) => {

@@ -125,8 +125,9 @@ test('compose.yaml runs the image as the Dockerfile builds it: port, volumes, se
     ['trading-simulation:', 'build: .', 'image: trading-simulation'],
   );
   assert.deepEqual(blockBelow(compose, 'env_file'), ['- path: .env', 'required: false']);
-  assert.deepEqual(blockBelow(compose, 'environment'), ['API_PORT: "8080"']);
-  assert.deepEqual(blockBelow(compose, 'ports'), ['- "${API_PORT:-8080}:8080"']);
+  assert.deepEqual(blockBelow(compose, 'environment'), ['API_HOST: ""', 'API_PORT: "8080"']);
+  const port = '- "${API_HOST:+${API_HOST}:}${API_PORT:-8080}:8080"';
+  assert.deepEqual(blockBelow(compose, 'ports'), [port]);
   const [data, userConfigs] = blockBelow(compose, 'volumes').map((line) => line.split(':'));
   assert.equal(data?.[1], '/app/data');
   assert.deepEqual(userConfigs?.slice(-2), ['/app/user-configs', 'ro"']);

@@ -5,7 +5,13 @@ import type { Status } from '../api/responses.ts';
 import { performanceResponse } from '../api/performance-response.ts';
 import { triggerResponse } from '../api/trigger.ts';
 import { ownToken } from '../http/access.ts';
-import { DEFAULT_CONFIGURATION_PATH, readSettings, type Settings } from '../basics/settings.ts';
+import {
+  DEFAULT_CONFIGURATION_PATH,
+  listensOnAll,
+  ownUrl,
+  readSettings,
+  type Settings,
+} from '../basics/settings.ts';
 import { cleanText } from '../basics/text.ts';
 import { type Client, createClient } from './client.ts';
 import { describeEnd, followJob } from './trigger.ts';
@@ -28,17 +34,19 @@ export async function demo(): Promise<void> {
   const settings = readSettings(process.env);
   if (settings.configurationPath === DEFAULT_CONFIGURATION_PATH && existsSync(DEMO_CONFIGURATION))
     process.env['RUNTIME_CONFIG_PATH'] = DEMO_CONFIGURATION;
-  process.env['API_PORT'] = String(await choosePort(settings.apiPort));
+  process.env['API_PORT'] = String(await choosePort(settings));
   const token = ownToken(settings);
   const { serve } = await import('./serve.ts');
   const { port } = await serve();
-  const client = createClient(`http://127.0.0.1:${port}`, token);
+  const url = ownUrl({ ...settings, apiPort: port });
+  const client = createClient(url, token);
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const status = await simulate(client, settings, stopping.signal);
-    print(nextSteps(`http://localhost:${port}`, { status, isGuarded: token !== null }));
+    const shown = listensOnAll(settings) ? `http://localhost:${port}` : url;
+    print(nextSteps(shown, { status, isGuarded: token !== null }));
   } catch (error) {
     // The service is shutting down, which ends the process.
     if (!stopping.signal.aborted) throw error;
@@ -62,10 +70,11 @@ async function simulate(
 }
 
 /** The requested port, or 0 (any free one) when another program uses it. */
-async function choosePort(wanted: number): Promise<number> {
+async function choosePort({ apiHost, apiPort: wanted }: Settings): Promise<number> {
   const probe = createServer();
   const isFree = await new Promise<boolean>((resolve) => {
-    probe.once('error', () => resolve(false)).listen(wanted, () => resolve(true));
+    const place = { port: wanted, host: apiHost ?? undefined };
+    probe.once('error', () => resolve(false)).listen(place, () => resolve(true));
   });
   if (!isFree) {
     print(`Port ${wanted} is taken, so a free one is used.`);

@@ -10,7 +10,7 @@ import { removeAbandonedPartials } from '../database/storage/new-file.ts';
 import { readAccessTokens } from '../http/access.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { type Service, startService } from '../service.ts';
-import { readSettings, type Settings } from '../basics/settings.ts';
+import { listensOnAll, readSettings, type Settings } from '../basics/settings.ts';
 import { refusalOfForeign } from '../basics/trusted-file.ts';
 import { VERSION } from '../basics/version.ts';
 import { forTerminal } from '../basics/text.ts';
@@ -117,6 +117,11 @@ export async function serve(): Promise<Service> {
     configuration: settings.configurationPath,
     accessTokens: accessTokens.length,
   });
+  const isProd = settings.deploymentMode === 'PROD';
+  if (isProd && accessTokens.length === 0 && listensOnAll(settings))
+    log.warning(
+      `Everyone who can reach port ${service.port} of this machine has all rights, and jobs cost money; set API_TOKEN, or API_HOST=127.0.0.1`,
+    );
   keepMemoryFlat();
   return service;
 }

@@ -109,17 +109,16 @@ export async function listen(
   { apiHost, apiPort: port }: Pick<ServedSettings, 'apiHost' | 'apiPort'>,
   database: Database,
 ): Promise<number> {
-  const host = apiHost ?? undefined;
+  const place = { port, host: apiHost ?? undefined };
   try {
     await new Promise<void>((resolve, reject) =>
-      server.once('error', reject).listen({ port, host }, resolve),
+      server.once('error', reject).listen(place, resolve),
     );
   } catch (error) {
     database.close();
-    const [place, names] = host ? [`${host}, port`, 'API_HOST or API_PORT'] : ['port', 'API_PORT'];
     throw new ServiceError(
       'cannot_start',
-      `Cannot listen on ${place} ${port}: ${messageOf(error)}; set ${names} to use another`,
+      `Cannot listen on port ${port}: ${messageOf(error)}; set API_PORT or API_HOST to use another`,
       {
         cause: error,
       },

@@ -7,7 +7,6 @@ import { triggerResponse } from '../api/trigger.ts';
 import { ownToken } from '../http/access.ts';
 import {
   DEFAULT_CONFIGURATION_PATH,
-  listensOnAll,
   ownUrl,
   readSettings,
   type Settings,
@@ -34,7 +33,7 @@ export async function demo(): Promise<void> {
   const settings = readSettings(process.env);
   if (settings.configurationPath === DEFAULT_CONFIGURATION_PATH && existsSync(DEMO_CONFIGURATION))
     process.env['RUNTIME_CONFIG_PATH'] = DEMO_CONFIGURATION;
-  process.env['API_PORT'] = String(await choosePort(settings));
+  process.env['API_PORT'] = String(await choosePort(settings.apiPort));
   const token = ownToken(settings);
   const { serve } = await import('./serve.ts');
   const { port } = await serve();
@@ -45,8 +44,7 @@ export async function demo(): Promise<void> {
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const status = await simulate(client, settings, stopping.signal);
-    const shown = listensOnAll(settings) ? `http://localhost:${port}` : url;
-    print(nextSteps(shown, { status, isGuarded: token !== null }));
+    print(nextSteps(url.replace('127.0.0.1', 'localhost'), { status, isGuarded: token !== null }));
   } catch (error) {
     // The service is shutting down, which ends the process.
     if (!stopping.signal.aborted) throw error;
@@ -70,11 +68,10 @@ async function simulate(
 }
 
 /** The requested port, or 0 (any free one) when another program uses it. */
-async function choosePort({ apiHost, apiPort: wanted }: Settings): Promise<number> {
+async function choosePort(wanted: number): Promise<number> {
   const probe = createServer();
   const isFree = await new Promise<boolean>((resolve) => {
-    const place = { port: wanted, host: apiHost ?? undefined };
-    probe.once('error', () => resolve(false)).listen(place, () => resolve(true));
+    probe.once('error', () => resolve(false)).listen(wanted, () => resolve(true));
   });
   if (!isFree) {
     print(`Port ${wanted} is taken, so a free one is used.`);

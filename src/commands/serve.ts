@@ -117,10 +117,10 @@ export async function serve(): Promise<Service> {
     configuration: settings.configurationPath,
     accessTokens: accessTokens.length,
   });
-  const isProd = settings.deploymentMode === 'PROD';
-  if (isProd && accessTokens.length === 0 && listensOnAll(settings))
+  const { deploymentMode: mode } = settings;
+  if (mode === 'PROD' && accessTokens.length === 0 && listensOnAll(settings))
     log.warning(
-      `Everyone who can reach port ${service.port} of this machine has all rights, and jobs cost money; set API_TOKEN, or API_HOST=127.0.0.1`,
+      `Everyone who reaches port ${service.port} has all rights: set API_TOKEN, or API_HOST=127.0.0.1`,
     );
   keepMemoryFlat();
   return service;

@@ -17,12 +17,12 @@ interface Connection {
 }
 
 serveBench(async ({ url, ms }: { url: string; ms: number }) => {
-  const { port, pathname, origin } = new URL(url);
+  const { port, pathname, search, origin } = new URL(url);
   const connect = () => connectTo(Number(port));
   const own =
     connections.get(origin) ?? (await Promise.all(Array.from(Array(CONNECTIONS), connect)));
   connections.set(origin, own);
-  const request = Buffer.from(`GET ${pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  const request = Buffer.from(`GET ${pathname}${search} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
   const startedAt = performance.now();
   const asking = own.map(async (connection) => {
     let count = 0;

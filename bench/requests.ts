@@ -14,13 +14,14 @@ const SLICES_IF_SHORT = 2;
 /** Both programs start afresh for a pair: a process has a speed of its own as long as it lives. */
 const BOUNDS = { minPairs: 8, maxPairs: 40, precision: 0.02, maxMs: 75_000 };
 
-/** /health and a finished job's status, beside a bare server that sends the same bytes. */
+/** /health, a finished job's status and a day's results, beside a bare server that sends the same bytes. */
 export async function* measureRequests(builds: Builds): AsyncGenerator<string> {
   const ours = await install(builds.now);
   const before = builds.before === undefined ? undefined : await install(builds.before);
   for (const [what, page, atLeast] of [
     ['`/health`', 'health', 0.9],
     ['status of 40 model-days', 'status', 0.5],
+    ['`/results` of one model-day', 'results', 0.3],
   ] as const) {
     const figure = { what, peer: BARE_SERVER, aim: { atLeast } };
     const figures = [
@@ -37,7 +38,7 @@ export async function* measureRequests(builds: Builds): AsyncGenerator<string> {
 type Start = () => Promise<Target>;
 
 /** Makes a folder with a finished job, on which each start of a build is. */
-async function install(build: string): Promise<{ health: Start; status: Start }> {
+async function install(build: string): Promise<{ health: Start; status: Start; results: Start }> {
   const { url, folder, stop } = await startServer(build, { models: MODELS });
   const statusUrl = await triggerJob({ url }, FORTY_MODEL_DAYS);
   await untilCompleted(statusUrl);
@@ -46,7 +47,11 @@ async function install(build: string): Promise<{ health: Start; status: Start }>
     const server = await startServer(build, { models: MODELS, folder });
     return { ...server, url: server.url + path };
   };
-  return { health: startAt('/health'), status: startAt(new URL(statusUrl).pathname) };
+  return {
+    health: startAt('/health'),
+    status: startAt(new URL(statusUrl).pathname),
+    results: startAt(`/results?model=${MODELS[0]}&date=${FORTY_MODEL_DAYS.end_date}`),
+  };
 }
 
 /** A pair is a start of each, with the medians of their slices. */

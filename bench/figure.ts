@@ -33,8 +33,8 @@ export interface Figure {
   aim?: Aim;
 }
 
-/** Fewer pairs of a short form. */
-const SHORT = { minPairs: 2, maxPairs: 2 };
+/** The pairs of a short form. */
+const SHORT = { minPairs: 1, maxPairs: 1 };
 /** A build may be this much worse than the one before without a reason. */
 const TOLERANCE = 0.05;
 

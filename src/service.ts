@@ -4,6 +4,7 @@ import { type Database, openDatabase } from './database/database.ts';
 import { riskFreeRateOf, storeRiskFreeRate } from './database/state.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
 import { messageOf, ServiceError } from './basics/domain.ts';
+import { ownUrl, type ServedSettings } from './basics/settings.ts';
 import type { AccessToken } from './http/access.ts';
 import { interfaceDescription } from './http/interface-description.ts';
 import type { HttpLimits } from './http/limits.ts';
@@ -36,7 +37,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Opens the database, resumes an unfinished job and listens on all interfaces. */
+/** Opens the database, resumes an unfinished job and listens. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { settings, log, clock, startChild, accessTokens, pages, httpLimits } = options;
   const { limits = workerLimits, environment = process.env } = options;
@@ -46,7 +47,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   await rememberSettings(database, options);
   let { apiPort } = settings;
-  const agentDays = createAgentDays(() => settings.publicUrl ?? `http://127.0.0.1:${apiPort}`);
+  const agentDays = createAgentDays(() => settings.publicUrl ?? ownUrl({ ...settings, apiPort }));
   const jobs = createJobs({
     ...{ database, settings, log, clock, environment, limits, agentDays },
     startChild: startChild ?? startChildBy(settings, environment),
@@ -68,7 +69,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     },
     { accessTokens, pages, limits: httpLimits },
   );
-  const port = await listen(http.server, settings.apiPort, database);
+  const port = await listen(http.server, settings, database);
   apiPort = port;
   jobs.resume();
   return {
@@ -100,19 +101,24 @@ async function rememberSettings(
 }
 
 /**
- * Listens on all interfaces, and returns the port. Otherwise closes the database and throws a
- * `ServiceError` (`cannot_start`).
+ * Listens, and returns the port. Otherwise closes the database and throws a `ServiceError`
+ * (`cannot_start`).
  */
-export async function listen(server: Server, port: number, database: Database): Promise<number> {
+export async function listen(
+  server: Server,
+  { apiHost, apiPort: port }: Pick<ServedSettings, 'apiHost' | 'apiPort'>,
+  database: Database,
+): Promise<number> {
+  const place = { port, host: apiHost ?? undefined };
   try {
     await new Promise<void>((resolve, reject) =>
-      server.once('error', reject).listen(port, resolve),
+      server.once('error', reject).listen(place, resolve),
     );
   } catch (error) {
     database.close();
     throw new ServiceError(
       'cannot_start',
-      `Cannot listen on port ${port}: ${messageOf(error)}; set API_PORT to use another`,
+      `Cannot listen on port ${port}: ${messageOf(error)}; set API_PORT or API_HOST to use another`,
       {
         cause: error,
       },

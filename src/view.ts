@@ -64,7 +64,7 @@ export async function startView({
     { database, settings: served, log, clock, ...shown },
     { accessTokens, pages },
   );
-  const port = await listen(http.server, settings.apiPort, database);
+  const port = await listen(http.server, settings, database);
   return {
     port,
     mode: mode(),

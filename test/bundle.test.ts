@@ -192,6 +192,31 @@ test('a second server on the same database does not start, and names the first, 
   assert.match(unreachable.stdout, /^unreachable: .*ECONNREFUSED/);
 });
 
+test('API_HOST is the only address it listens on; in PROD a warning says that everyone has all rights', async (t) => {
+  const rows: [env: Record<string, string>, isWarned: boolean][] = [
+    [{}, true],
+    [{ API_TOKEN: 'token' }, false],
+    [{ API_HOST: '127.0.0.1' }, false],
+  ];
+  for (const [env, isWarned] of rows) {
+    const cwd = installProgram();
+    const server = await startServer(t, { cwd, env });
+    const { port } = new URL(server.url);
+    const elsewhere = await fetch(`http://127.0.0.2:${port}/health`).then(
+      ({ status }) => status,
+      () => null,
+    );
+    if (process.platform === 'linux') assert.equal(elsewhere, env['API_HOST'] ? null : 200);
+    const own = { cwd, env: { ...env, API_PORT: port } };
+    assert.deepEqual(await runProgram(['healthcheck'], own), printed('healthy\n'));
+    const taken = await runProgram([], { ...own, cwd: installProgram() });
+    assert.match(taken.stderr, /on port \d+: .*; set API_PORT or API_HOST to/);
+    const { stderr } = await stopped(server);
+    const warning = `Everyone who reaches port ${port} has all rights`;
+    assert.equal(stderr.split(warning).length, isWarned ? 2 : 1, stderr);
+  }
+});
+
 test('with MODEL_DAY_COMMAND every model-day runs through it', async (t) => {
   const cwd = installProgram();
   const script = `echo {model} {date} $TOLD$API_PORT >> seen; exec ${process.execPath} {arguments}`;

@@ -28,7 +28,7 @@ import { rowReader, type RowReader } from '../src/prices/files/row.ts';
 import { readLines, takeHeader } from '../src/prices/files/lines.ts';
 import { importFile } from '../src/prices/import.ts';
 import { decodeLine } from '../src/wire/protocol.ts';
-import { placeOfError } from '../src/basics/json.ts';
+import { placeOfError, repeatedName } from '../src/basics/json.ts';
 import { secretHider } from '../src/basics/secrets.ts';
 import { readSettings } from '../src/basics/settings.ts';
 import {
@@ -125,6 +125,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'an Authorization header': (text) => rightsOf([], text),
   'an Origin header': (text) => checkOrigin(rules, `http://${text}`, 'localhost'),
   'a Host header': (text) => checkOrigin(rules, 'http://localhost', text),
+  'the names in JSON': (text) => repeatedName(JSON.stringify({ [text]: text })),
   'a text that is not JSON': (text) => [text, `"${text}`, `[${text}`, `{${text}`].map(placeOfError),
   'a setting': (text) => readSettings(Object.fromEntries(SETTINGS.map((name) => [name, text]))),
   'a configuration': (text) => {

@@ -127,10 +127,12 @@ test('compose.yaml runs the image as the Dockerfile builds it: port, volumes, se
   assert.deepEqual(blockBelow(compose, 'env_file'), ['- path: .env', 'required: false']);
   const [, path] = /^ENV (RUNTIME_CONFIG_PATH=.*)$/m.exec(textOf('Dockerfile')) ?? [];
   assert.deepEqual(blockBelow(compose, 'environment'), [
+    'API_HOST: ""',
     'API_PORT: "8080"',
     path?.replace('=', ': '),
   ]);
-  assert.deepEqual(blockBelow(compose, 'ports'), ['- "${API_PORT:-8080}:8080"']);
+  const port = '- "${API_HOST:+${API_HOST}:}${API_PORT:-8080}:8080"';
+  assert.deepEqual(blockBelow(compose, 'ports'), [port]);
   const [data, userConfigs] = blockBelow(compose, 'volumes').map((line) => line.split(':'));
   assert.equal(data?.[1], '/app/data');
   assert.deepEqual(userConfigs?.slice(-2), ['/app/user-configs', 'ro"']);

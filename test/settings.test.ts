@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makers } from '../src/basics/makers.ts';
-import { readSettings, warningsOf } from '../src/basics/settings.ts';
+import { listensOnAll, ownUrl, readSettings, warningsOf } from '../src/basics/settings.ts';
 import { temporaryFolder } from './support/folder.ts';
 import { tableOf } from './support/text-table.ts';
 
@@ -14,6 +14,7 @@ test('without a variable everything has its default', () => {
     ...{
       deploymentMode: 'PROD',
       preserveDevData: null,
+      apiHost: null,
       apiPort: 8080,
       publicUrl: null,
       logLevel: 'INFO',
@@ -110,6 +111,7 @@ const keys = [
 ];
 const unreadable: [variable: string, ...values: string[]][] = [
   ['DEPLOYMENT_MODE', 'dev', 'TEST'],
+  ['API_HOST', 'http://localhost', '127.0.0.1:8080', '[::1]', 'a b', '*'],
   ['API_PORT', '80a', '70000', '-1'],
   ['MAX_SIMULATION_DAYS', '0', '1.5'],
   ['MAX_PARALLEL_MODELS', '0', '2001'],
@@ -170,4 +172,20 @@ test('the merged configuration takes precedence if it exists at the start', () =
   const { runtimeConfigurationPath, runtimePathNote } = readSettings({});
   assert.equal(runtimeConfigurationPath, '/tmp/runtime_config.json');
   assert.match(runtimePathNote, /every start in any folder/);
+});
+
+test('a service is reached on its own machine at the address that it listens on', () => {
+  const urls: [apiHost: string | null, isAll: boolean, url: string][] = [
+    [null, true, 'http://127.0.0.1:80'],
+    ['0.0.0.0', true, 'http://127.0.0.1:80'],
+    ['::', true, 'http://127.0.0.1:80'],
+    ['10.0.0.7', false, 'http://10.0.0.7:80'],
+    ['::1', false, 'http://[::1]:80'],
+    ['localhost', false, 'http://localhost:80'],
+  ];
+  for (const [apiHost, isAll, url] of urls) {
+    const settings = readSettings({ API_HOST: apiHost ?? '', API_PORT: '80', ...nowhere });
+    assert.equal(settings.apiHost, apiHost);
+    assert.deepEqual([listensOnAll(settings), ownUrl(settings)], [isAll, url]);
+  }
 });

@@ -8,7 +8,7 @@ import {
 import { type Listed, ServiceError } from '../basics/domain.ts';
 import type { ReplayFilters } from '../database/replay.ts';
 import type { AuditReport, Finding } from '../verify/replay.ts';
-import { checkJob, filtersOf } from './filters.ts';
+import { checkNames, filtersOf } from './filters.ts';
 import { type Context, jsonBody, type Input, type LateBody, lateText } from './handler.ts';
 import {
   countSchema,
@@ -68,7 +68,7 @@ export function audit(
   { query }: Input<v.InferOutput<typeof auditQuery>>,
 ): LateBody {
   const { jobId, model } = filtersOf(query);
-  checkJob(context.database, { jobId });
+  checkNames(context.database, { jobId, model });
   const end = new AbortController();
   const text = before.then(() => run(context, { jobId, model }, end.signal));
   before = text.catch(() => {});

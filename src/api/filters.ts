@@ -60,6 +60,16 @@ export function checkJob(database: Database, { jobId }: JobWindow): void {
 }
 
 /**
+ * Throws a `ServiceError` for the filter of a job that does not exist, or of a model that no job
+ * has run: without it a misspelt name looks like a model without model-days.
+ */
+export function checkNames(database: Database, { jobId, model }: SessionFilters): void {
+  checkJob(database, { jobId });
+  if (model !== undefined && newestRun(database, model) === undefined)
+    runsOf(database, [model], 'model');
+}
+
+/**
  * The filters of model-days that the feed of decisions and the search have in common, in a query.
  */
 export const feedEntries = {
@@ -74,21 +84,22 @@ export const feedEntries = {
 
 /**
  * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for a
- * name in `models` that no job has used, for a job that does not exist, and for dates out of order.
+ * name that no job has run, for a job that does not exist, and for dates out of order.
  */
 export function feedFilters(database: Database, query: DaysQuery): FeedFilters {
-  const { jobId, model, startDate, endDate } = filtersOf(query);
-  checkJob(database, { jobId });
+  const filters = filtersOf(query);
+  checkNames(database, filters);
+  const { jobId, model, startDate, endDate } = filters;
   const named = query.models === undefined ? undefined : runsOf(database, query.models.split(','));
   return { jobId, startDate, endDate, models: model === undefined ? named : [model] };
 }
 
 /** The named runs, and all runs of the named entries. */
-function runsOf(database: Database, names: readonly string[]): string[] {
+function runsOf(database: Database, names: readonly string[], parameter = 'models'): string[] {
   const namesOf = (run: string) => [run, newestRun(database, run)?.family ?? run];
   const runs = [...namedModels(database)].map((run) => ({ run, own: namesOf(run) }));
   const unknown = names.find((name) => !runs.some(({ own }) => own.includes(name)));
-  if (unknown !== undefined) throw unknownModel('models', unknown);
+  if (unknown !== undefined) throw unknownModel(parameter, unknown);
   return runs.filter(({ own }) => own.some((name) => names.includes(name))).map(({ run }) => run);
 }
 
@@ -136,16 +147,15 @@ export function readChoice(
   const isClean = query.days === 'clean';
   const { model: _, ...window } = filtersOf(query);
   const names = model === undefined ? query.models?.split(',') : [model];
-  const isUnknown = model !== undefined && newestRun(database, model) === undefined;
-  // By entry, the name of an entry means all its runs. An unknown model has no days.
-  const isOneRun = model !== undefined && (by === 'run' || isUnknown);
+  // By entry, the name of an entry means all its runs.
+  const isOneRun = model !== undefined && by === 'run';
   const runs = names && (isOneRun ? names : runsOfSelected(database, names, window));
   const choice = { database, filters: window, models: runs };
   if (by === 'run' && !isCommon) {
     const all = { choice, cleanAfter: null, withoutCleanDays: [], common: null };
     return { ...(isClean ? cleanDays(choice) : all), named: runs };
   }
-  const models = isUnknown ? [] : by === 'run' ? runs : names;
+  const models = by === 'run' ? runs : names;
   return { ...narrowToShared(choice, { models, by, isClean, isCommon }), named: runs };
 }
 

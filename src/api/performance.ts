@@ -27,7 +27,7 @@ import {
   type ResponseBody,
   type Table,
 } from './handler.ts';
-import { benchmarkEntry, checkJob, choiceEntries, filtersOf, readChoice } from './filters.ts';
+import { benchmarkEntry, checkNames, choiceEntries, filtersOf, readChoice } from './filters.ts';
 import { flagFilter, wordFilter } from './schemas.ts';
 
 const curveColumns = [
@@ -93,7 +93,7 @@ type Query = v.InferOutput<typeof performanceQuery>;
  * The figures of every model over its active model-days that match the filters, a model at a time.
  */
 export function performance(context: Context, { query, format }: Input<Query>): ResponseBody {
-  checkJob(context.database, filtersOf(query));
+  checkNames(context.database, filtersOf(query));
   checkBenchmark(context.database, query.benchmark);
   checkFactors(context.database, query.factors);
   if (format !== 'csv') return inJson(context, query);

@@ -1,5 +1,11 @@
 import * as v from 'valibot';
-import { cellsOf, jsonOf, resultColumns, resultRecords } from '../database/records/results.ts';
+import {
+  cellsOf,
+  hasMoreRows,
+  jsonOf,
+  resultColumns,
+  resultRecords,
+} from '../database/records/results.ts';
 import {
   type Context,
   csvTable,
@@ -9,7 +15,7 @@ import {
   type ResponseBody,
   deploymentFields,
 } from './handler.ts';
-import { dateRangeEntries, filtersOf, checkJob } from './filters.ts';
+import { dateRangeEntries, filtersOf, checkNames } from './filters.ts';
 import {
   actionEntries,
   dateText,
@@ -40,6 +46,8 @@ export const resultsQuery = v.object({
   ...formatQuery,
 });
 
+type ResultsQuery = v.InferOutput<typeof resultsQuery>;
+
 export const resultsResponse = named('ResultsResponse', {
   results: v.array(
     named('ResultsRecord', {
@@ -59,10 +67,24 @@ export const resultsResponse = named('ResultsResponse', {
   count: integer,
 });
 
+/**
+ * With more positions and holdings their records, each with what is held, would take too long in
+ * the serving thread.
+ */
+const MOST_ROWS = 100;
+
+/** Whether the records are those of one model on one date, and few. */
+export function areFew({ database }: Context, { query }: Input<ResultsQuery>): boolean {
+  const filters = filtersOf(query);
+  const { model, startDate, endDate } = filters;
+  if (model === undefined || startDate === undefined || startDate !== endDate) return false;
+  return !hasMoreRows(database, filters, MOST_ROWS);
+}
+
 /** Every record of the active generations that match the filters. */
 export function results(
   { database }: Context,
-  { query, format }: Input<v.InferOutput<typeof resultsQuery>>,
+  { query, format }: Input<ResultsQuery>,
 ): ResponseBody {
   const records = resultRecords(database, filtersOf(query));
   if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(cellsOf));
@@ -132,8 +154,8 @@ export function holdings(
   { database, settings }: Context,
   { query, format }: Input<v.InferOutput<typeof holdingsQuery>>,
 ): ResponseBody {
-  const { model: _, ...window } = filtersOf(query);
-  checkJob(database, window);
+  const { model, ...window } = filtersOf(query);
+  checkNames(database, { model, ...window });
   const days = chosenDays(database, query.model, window);
   const closings = closingsOf(
     database,

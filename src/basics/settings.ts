@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { isPlaceholder } from './configuration-schema.ts';
 import { type DeploymentMode, deploymentModes, ServiceError } from './domain.ts';
@@ -48,6 +49,8 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
      * Whether the DEV database is kept at the next start; null in PROD, where it has no meaning.
      */
     preserveDevData: isDev ? env.PRESERVE_DEV_DATA : null,
+    /** The one address to listen on; null means all interfaces. */
+    apiHost: env.API_HOST,
     apiPort: env.API_PORT,
     logLevel: env.LOG_LEVEL,
     /** Calendar days in a job's range, both ends included. */
@@ -89,7 +92,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     jinaBaseUrl: env.JINA_BASE_URL,
     /** The yearly rate, as a fraction, that returns are compared with. */
     riskFreeRate: env.RISK_FREE_RATE,
-    /** The URL of the service for client commands; null means on this machine, at `apiPort`. */
+    /** The URL of the service for client commands; null means `ownUrl`. */
     apiUrl: env.API_URL,
     /** The same for agents, which call the tools of their days there. */
     publicUrl: env.PUBLIC_URL,
@@ -106,6 +109,20 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
      */
     allowedHosts: env.ALLOWED_HOSTS,
   };
+}
+
+/** The addresses that mean all interfaces. */
+const ALL_INTERFACES = [null, '0.0.0.0', '::'];
+
+/** Whether other machines may reach the service, as far as it is concerned. */
+export function listensOnAll({ apiHost }: Pick<Settings, 'apiHost'>): boolean {
+  return ALL_INTERFACES.includes(apiHost);
+}
+
+/** The URL of the service on its own machine. */
+export function ownUrl(settings: Pick<Settings, 'apiHost' | 'apiPort'>): string {
+  const host = listensOnAll(settings) ? '127.0.0.1' : settings.apiHost;
+  return `http://${host?.includes(':') ? `[${host}]` : host}:${settings.apiPort}`;
 }
 
 function checked(environment: NodeJS.ProcessEnv) {
@@ -244,14 +261,21 @@ const variableNames = v.pipe(
   ),
 );
 
+const isHostName = (text: string) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(text);
+
+const address = v.pipe(
+  v.string(),
+  v.check(
+    (text) => isIP(text) !== 0 || isHostName(text),
+    expected('an IP address or a host name, without a scheme or a port'),
+  ),
+);
+
 const hostNames = v.pipe(
   v.string(),
   v.toLowerCase(),
   list,
-  v.everyItem(
-    (name) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/.test(name),
-    'expected host names separated by commas, without a scheme or a port',
-  ),
+  v.everyItem(isHostName, 'expected host names separated by commas, without a scheme or a port'),
 );
 
 const accessToken = v.pipe(
@@ -267,6 +291,7 @@ function optional<Schema extends v.GenericSchema>(schema: Schema) {
 const environmentSchema = v.object({
   DEPLOYMENT_MODE: v.optional(oneOf(deploymentModes), 'PROD'),
   PRESERVE_DEV_DATA: v.optional(yesOrNo, 'false'),
+  API_HOST: optional(address),
   API_PORT: v.optional(wholeNumber(0, 65_535), '8080'),
   LOG_LEVEL: v.optional(logLevelName, 'INFO'),
   MAX_SIMULATION_DAYS: v.optional(wholeNumber(1, 3_660), '30'),

@@ -5,7 +5,7 @@ import { asObject, asText, tryParse } from '../basics/json.ts';
 import { cleanText, forTerminal, quote } from '../basics/text.ts';
 import { type CalendarDate, lastWeekdayClosed, weekdaysBefore } from '../basics/calendar.ts';
 import { HTTP_URL, isHttpUrl } from '../basics/http-values.ts';
-import { readSettings } from '../basics/settings.ts';
+import { ownUrl, readSettings } from '../basics/settings.ts';
 import { WrongUsage } from './arguments.ts';
 import { didYouMean } from '../basics/sentences.ts';
 
@@ -100,8 +100,9 @@ function refusal(what: string, status: number, detail: string): ServiceError {
  * `WrongUsage` for an invalid URL.
  */
 export function connect(url: string | undefined): Client {
-  const { apiUrl, apiPort, apiToken } = readSettings(process.env);
-  const wanted = url ?? apiUrl ?? `http://127.0.0.1:${apiPort}`;
+  const settings = readSettings(process.env);
+  const { apiUrl, apiToken } = settings;
+  const wanted = url ?? apiUrl ?? ownUrl(settings);
   if (!isHttpUrl(wanted)) throw new WrongUsage(`--url: expected ${HTTP_URL}`);
   const { username, password, search, hash } = new URL(wanted);
   if (username !== '' || password !== '')

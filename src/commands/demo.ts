@@ -5,7 +5,12 @@ import type { Status } from '../api/responses.ts';
 import { performanceResponse } from '../api/performance-response.ts';
 import { triggerResponse } from '../api/trigger.ts';
 import { ownToken } from '../http/access.ts';
-import { DEFAULT_CONFIGURATION_PATH, readSettings, type Settings } from '../basics/settings.ts';
+import {
+  DEFAULT_CONFIGURATION_PATH,
+  ownUrl,
+  readSettings,
+  type Settings,
+} from '../basics/settings.ts';
 import { cleanText } from '../basics/text.ts';
 import { type Client, createClient } from './client.ts';
 import { describeEnd, followJob } from './trigger.ts';
@@ -32,13 +37,14 @@ export async function demo(names: readonly string[]): Promise<void> {
   const token = ownToken(settings);
   const { serve } = await import('./serve.ts');
   const { port } = await serve(names);
-  const client = createClient(`http://127.0.0.1:${port}`, token);
+  const url = ownUrl({ ...settings, apiPort: port });
+  const client = createClient(url, token);
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   try {
     const status = await simulate(client, settings, stopping.signal);
-    print(nextSteps(`http://localhost:${port}`, { status, isGuarded: token !== null }));
+    print(nextSteps(url.replace('127.0.0.1', 'localhost'), { status, isGuarded: token !== null }));
   } catch (error) {
     // The service is shutting down, which ends the process.
     if (!stopping.signal.aborted) throw error;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { httpRequest } from '../basics/http-client.ts';
 import { asObject, tryParse } from '../basics/json.ts';
-import { readSettings } from '../basics/settings.ts';
+import { ownUrl, readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
 import { isExecutable, readAsset } from '../basics/program.ts';
 
@@ -13,8 +13,7 @@ const LIMITS = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
  * healthy, otherwise 1.
  */
 export async function healthcheck(): Promise<number> {
-  const { apiPort } = readSettings(process.env);
-  const response = await httpRequest(`http://127.0.0.1:${apiPort}/health`, {
+  const response = await httpRequest(`${ownUrl(readSettings(process.env))}/health`, {
     ...LIMITS,
     isDirect: true,
   });

@@ -11,7 +11,7 @@ import { removeAbandonedPartials } from '../database/storage/new-file.ts';
 import { readAccessTokens } from '../http/access.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { type Service, startService } from '../service.ts';
-import { readSettings, type Settings, warningsOf } from '../basics/settings.ts';
+import { listensOnAll, readSettings, type Settings, warningsOf } from '../basics/settings.ts';
 import { refusalOfForeign } from '../basics/trusted-file.ts';
 import { VERSION } from '../basics/version.ts';
 import { forTerminal } from '../basics/text.ts';
@@ -120,6 +120,11 @@ export async function serve(names: readonly string[]): Promise<Service> {
     configuration: settings.configurationPath,
     accessTokens: accessTokens.length,
   });
+  const { deploymentMode: mode } = settings;
+  if (mode === 'PROD' && accessTokens.length === 0 && listensOnAll(settings))
+    log.warning(
+      `Everyone who reaches port ${service.port} has all rights: set API_TOKEN, or API_HOST=127.0.0.1`,
+    );
   keepMemoryFlat();
   return service;
 }

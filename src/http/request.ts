@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
-import { asObject } from '../basics/json.ts';
+import { asObject, repeatedName } from '../basics/json.ts';
 
 /** The target of a request: its path and query, still percent-encoded, and its host. */
 export interface Target {
@@ -74,8 +74,8 @@ function ambiguous(message: string): HttpError {
 }
 
 /**
- * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, or for text
- * that is not JSON.
+ * Reads a JSON body. Throws an `HttpError` for another content type, for more bytes, for text that
+ * is not JSON, and for a name that an object has twice.
  */
 export async function readJsonBody(
   request: IncomingMessage,
@@ -83,9 +83,16 @@ export async function readJsonBody(
 ): Promise<unknown> {
   checkContentType(request);
   if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
-  const bytes = await readBytes(request, maxBodyBytes);
+  const { json, body } = parse(await readBytes(request, maxBodyBytes));
+  const repeated = repeatedName(json);
+  if (repeated !== undefined) refuseRepeated([shorten(repeated)]);
+  return body;
+}
+
+function parse(bytes: Buffer): { json: string; body: unknown } {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const json = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { json, body: JSON.parse(json) };
   } catch {
     throw new HttpError(400, 'Cannot read the body: it is not valid JSON in UTF-8');
   }

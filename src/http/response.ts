@@ -74,6 +74,12 @@ interface Outlet {
 }
 
 /**
+ * Written last. A compressor that is ended while it has writes to process ends what it makes twice:
+ * Node finishes it with the last of these, and again at its end. For zstd that is a second frame.
+ */
+const NOTHING = Buffer.alloc(0);
+
+/**
  * The head must have been written. A compressor ends with its response, also when the client
  * leaves. Node is handed no more than it asks for; otherwise nothing would show how much the
  * client has read.
@@ -122,7 +128,7 @@ export function openOutlet(
     },
     flush: () => void (response.closed || compressor.flush()),
     end() {
-      compressor.end();
+      compressor.write(NOTHING, () => compressor.end());
       return ended;
     },
   };

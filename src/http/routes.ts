@@ -31,6 +31,7 @@ import {
 import type { Context, Handled, Input } from '../api/handler.ts';
 import { health, healthResponse } from '../api/health.ts';
 import {
+  areFew,
   holdings,
   holdingsQuery,
   holdingsResponse,
@@ -174,6 +175,7 @@ export const routes: readonly Route[] = [
     response: resultsResponse,
     errors: BUSY,
     bareErrors: true,
+    isShort: areFew,
     hasTable: true,
     handle: results,
   },

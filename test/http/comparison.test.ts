@@ -398,7 +398,6 @@ test('an entry has one return: /performance by entry covers the days that are co
   };
   assert.equal(await ranked(RECENT), 'alpha 30,beta 29,gamma 30,hold 30,short 5');
   assert.equal(await ranked(`${RECENT}&model=gamma%232`), 'gamma 30');
-  assert.equal(await ranked('model=unknown'), '');
   const shared = `/performance?${RECENT}&by=entry&common=true`;
   const { common } = await validBody<any>(service, shared, performanceResponse);
   const reason = 'On 23 of the 28 days compared it has no return that starts from the same close';

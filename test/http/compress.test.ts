@@ -20,6 +20,7 @@ import {
   MAX_WHOLE_BYTES,
   sendLate,
 } from '../../src/http/response.ts';
+import { runs } from '../support/long.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -123,6 +124,47 @@ test('every body is the same after decoding, in the coding that was accepted; a 
   assert.ok(created.length >= 2 * 4);
 });
 
+/** Where each frame of zstd ends (RFC 8878, 3.1.1), by its header and the sizes of its blocks. */
+function frameEnds(bytes: Buffer): number[] {
+  const ends: number[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    assert.equal(bytes.readUInt32LE(at), 0xfd2fb528, `a frame begins at byte ${at}`);
+    const descriptor = bytes.readUInt8(at + 4);
+    const [isSingle, contentSize] = [(descriptor >> 5) & 1, descriptor >> 6];
+    const idBytes = [0, 1, 2, 4][descriptor & 3] ?? 0;
+    const sizeBytes = contentSize === 0 ? isSingle : 1 << contentSize;
+    at += 5 + (1 - isSingle) + idBytes + sizeBytes;
+    for (let isLast = 0; isLast === 0; ) {
+      const header = bytes.readUIntLE(at, 3);
+      isLast = header & 1;
+      at += 3 + (((header >> 1) & 3) === 1 ? 1 : header >> 3);
+    }
+    at += ((descriptor >> 2) & 1) * 4;
+    ends.push(at);
+  }
+  return ends;
+}
+
+test('a compressed stream ends once: zstd of a single frame, gzip of a single member', async (t) => {
+  let make = () => lateOf([]);
+  const server = await serve(t, async (response) => sendLate(response, make(), options));
+  const long = words(MAX_WHOLE_BYTES);
+  const lists = [1, 2, 3, 5, 8].map((count) => Array.from({ length: count }, () => long + long));
+  for (let round = 0; round < runs(4, 100); round += 1)
+    for (const list of lists) {
+      for (const coding of CODINGS) {
+        make = () => lateOf(list);
+        const response = await ask(portOf(server), { headers: { 'accept-encoding': coding } });
+        const bytes = Buffer.concat(await response.toArray());
+        if (coding === 'zstd') assert.deepEqual(frameEnds(bytes), [bytes.length]);
+        const decoder = decoders[coding]();
+        decoder.end(bytes);
+        assert.equal(Buffer.concat(await decoder.toArray()).toString(), list.join(''));
+        assert.equal(decoder.bytesWritten, bytes.length, `all of ${coding} is read`);
+      }
+    }
+});
+
 test('the white space before a late response reaches the client at once', async (t) => {
   let answer = Promise.withResolvers<string>();
   const server = await serve(t, (response) =>
@@ -156,6 +198,28 @@ test('a client that left before its response begins leaves no compressor', async
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n', () => socket.destroy());
   await promise;
   assert.ok(created.length === 1 && created[0]?.closed);
+});
+
+test('a client that leaves while its response ends leaves no compressor', async (t) => {
+  const created: Gzip[] = [];
+  const ended = Promise.withResolvers<void>();
+  const server = await serve(
+    t,
+    async (response) => {
+      response.writeHead(200);
+      for (const coding of CODINGS) {
+        const outlet = openOutlet(response, coding, () => {});
+        for (let count = 0; count < 8; count += 1) outlet.write(Buffer.alloc(MAX_WHOLE_BYTES));
+        void outlet.end().then(ended.resolve);
+      }
+      response.req.socket.destroy();
+    },
+    created,
+  );
+  connect(portOf(server), '127.0.0.1').write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await ended.promise;
+  await until('all compressors to be closed', () => created.every(({ closed }) => closed));
+  assert.equal(created.length, 2);
 });
 
 test('the service compresses what is not small, and programs that do not ask get it plain', async (t) => {

@@ -58,6 +58,7 @@ const rows: [path: string, accept: string, type: string, lines: number][] = [
   ['/results', 'text/csv', 'text/csv', 4],
   ['/results?model=model-a', 'text/csv', 'text/csv', 3],
   ['/results?model=stranger', 'text/csv', 'text/csv', 1],
+  ['/results?date=foo', 'text/csv', 'text/csv', 1],
   ['/results?format=csv', 'application/json', 'text/csv', 4],
   ['/results?format=json', 'text/csv', 'application/json', 0],
   ['/results', '*/*', 'application/json', 0],

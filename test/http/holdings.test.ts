@@ -89,7 +89,6 @@ const filters: [query: string, dates: string[]][] = [
   ['?model=model-a&end_date=2025-11-10', ['2025-11-10']],
   ['?model=model-a&job_id=JOB', []],
   ['?model=other&job_id=JOB', ['2025-11-12']],
-  ['?model=stranger', []],
 ];
 test('filters of holdings', async () => {
   for (const [query, dates] of filters) {

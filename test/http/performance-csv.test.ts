@@ -56,13 +56,13 @@ const tables: [query: string, fileName: string, lines: string[]][] = [
       'model-a,2025-11-11,10263.1235,0.0162514605,false,1.0302,model-a,false,5.1235,known,1.02631235,0',
     ],
   ],
-  ['&model=unknown', 'curve.csv', [CURVE]],
+  ['&start_date=2025-11-12', 'curve.csv', [CURVE]],
   [
     '&table=returns',
     'returns.csv',
     ['date,model-a,QQQ (benchmark)', '2025-11-10,0.0099,0.01', '2025-11-11,0.0162514605,0.02'],
   ],
-  ['&table=returns&model=unknown', 'returns.csv', ['date,universe (benchmark)']],
+  ['&table=returns&start_date=2025-11-12', 'returns.csv', ['date,universe (benchmark)']],
   ['&table=trades', 'trades.csv', TRADES],
   ['&table=trades&start_date=2025-11-11', 'trades.csv', TRADES.toSpliced(1, 1)],
 ];

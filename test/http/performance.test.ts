@@ -143,7 +143,6 @@ const filters: [query: string, days: Record<string, number>][] = [
   ['?end_date=2025-11-10', { 'model-a': 1, 'model-b': 1 }],
   ['?start_date=2025-11-11&end_date=2025-11-11', { 'model-a': 1, 'model-b': 1 }],
   ['?model=&job_id=&start_date=&end_date=&benchmark=', { 'model-a': 3, 'model-b': 3 }],
-  ['?model=stranger', {}],
   ['?models=model-b,model-a&start_date=2025-11-11', { 'model-a': 2, 'model-b': 2 }],
   ['?models=model-b', { 'model-b': 3 }],
   ['?start_date=2025-11-13', {}],

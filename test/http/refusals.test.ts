@@ -30,6 +30,11 @@ const refusals = tableOf<[status: string, request: string, detail: string]>(Stri
   422 | {"end_date":"2025-11-10","config_path":"/etc/passwd"} | config_path: …the path of the configuration is the server's own
   422 | {"date_range":[],"config_path":"c","end_date":1} | end_date: …; date_range: …; config_path: …
   422 | {"end_date":"2025-11-10","__proto__":{"replace_existing":true}} | __proto__: is not a field…
+  422 | {"end_date":"2024-02-30","end_date":"2024-02-31"} | end_date: given more than once
+  422 | {"end_date" : "}\\\"{", "\u0065nd_date" :1} | end_date: given more than once
+  422 | {"models":[{"a":{"b":1},"b":[2],"a":3}]} | a: given more than once
+  422 | {"end_date":"2024-02-30","models":["end_date","models"]} | end_date: Invalid date format…
+  422 | {"__proto__":1,"__proto__":1} | __proto__: given more than once
   422 | []                            | body: expected a JSON object
   422 | null                          | body: expected a JSON object
   400 | {"end_date":                  | …not valid JSON…
@@ -74,6 +79,7 @@ const refusals = tableOf<[status: string, request: string, detail: string]>(Stri
   422 | GET /decisions?before=99999   | before: expected the id of a decision
   422 | GET /decisions?before=nonsense | before: expected the id of a decision
   422 | GET /decisions?models=model-x | models: no job has run model-x; GET /models…
+  422 | GET /decisions?model=model-x | model: no job has run model-x; GET /models lists the models
   422 | GET /decisions?models=alpha&model=alpha | models: cannot be combined with model…
   400 | GET /decisions?start_date=2025-11-11&end_date=2025-11-10 | Invalid date range…
   404 | GET /decisions?job_id=nothing | Job nothing not found
@@ -81,9 +87,11 @@ const refusals = tableOf<[status: string, request: string, detail: string]>(Stri
   422 | GET /search?q=%22%20*%20-     | q: expected at least one letter or digit
   422 | GET /search?q=a&limit=101     | limit: expected a whole number from 1 to 100
   422 | GET /search?q=a&before=0      | before: expected the next_before of a search
+  422 | GET /search?q=a&model=model-x | model: no job has run model-x…
   404 | GET /search?q=a&job_id=nothing | Job nothing not found
   422 | GET /holdings                 | model: model is required and cannot be null or empty
   422 | GET /holdings?model=          | model: model is required and cannot be null or empty
+  422 | GET /holdings?model=stranger | model: no job has run stranger…
   404 | GET /holdings?model=alpha&job_id=nothing | Job nothing not found
   400 | GET /holdings?model=alpha&start_date=2025-11-12&end_date=2025-11-11 | Invalid date range: …
   422 | GET /holdings?model=alpha&date=2025-11-12 | date: is not a query parameter of this path; there are model, job_id, start_date, end_date, format
@@ -98,6 +106,9 @@ const refusals = tableOf<[status: string, request: string, detail: string]>(Stri
   422 | GET /performance?models=alpha, | models: expected names separated by commas
   422 | GET /performance?models=alpha&model=beta | models: cannot be combined with model; name all models in models
   422 | GET /performance?models=alpha,stranger&format=csv | models: no job has run stranger; GET /models lists the models
+  422 | GET /performance?model=stranger | model: no job has run stranger; GET /models lists the models
+  422 | GET /performance?model=stranger&by=entry&common=true&format=csv | model: no job has run stranger…
+  422 | GET /audit?model=stranger   | model: no job has run stranger…
   422 | GET /performance?days=some&format=csv&table=trades | days: expected all or clean
   422 | GET /performance?common=maybe | common: expected true or false
   422 | GET /performance?details=maybe | details: expected true or false

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
+import { areFew } from '../../src/api/results.ts';
 import { addDays } from '../../src/basics/calendar.ts';
-import { scriptedAgent } from '../support/agents.ts';
+import { type Script, scriptedAgent } from '../support/agents.ts';
+import { runJobHere } from '../support/job-here.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { noProc } from '../support/processes.ts';
 import { type TestService, startTestService } from '../support/service.ts';
@@ -236,3 +238,43 @@ test(
     assert.ok(readAnswers(await wire.ended)[0]?.body === others);
   },
 );
+
+test('the results of one model on one date are made in the serving thread, up to 100 positions and holdings', async (t) => {
+  const isForged = true;
+  const prices = 'AAPL 2025-11-10 10 10\nAAPL 2025-11-11 10 10';
+  const service = await startTestService(t, { prices, isForged });
+  const buys = (count: number) =>
+    Array.from({ length: count }, () => ['buy', { symbol: 'AAPL', amount: 1 }]);
+  const script = { 'a 2025-11-10': [buys(99)], 'b 2025-11-10': [buys(100)] } as unknown as Script;
+  const days = { start_date: '2025-11-10', end_date: '2025-11-11', models: ['a', 'b'] };
+  await runJobHere(service, script, days);
+  const rows: [query: Record<string, string>, isShort: boolean][] = [
+    [{ model: 'a', date: '2025-11-10' }, true],
+    [{ model: 'a', start_date: '2025-11-10', end_date: '2025-11-10' }, true],
+    [{ model: 'b', date: '2025-11-10' }, false],
+    [{ model: 'b', date: '2025-11-11' }, true],
+    [{ model: 'stranger', date: 'foo' }, true],
+    [{ model: 'a', start_date: '2025-11-10', end_date: '2025-11-11' }, false],
+    [{ date: '2025-11-10' }, false],
+    [{ model: 'a' }, false],
+  ];
+  const all = (await service.get('/results')).body.results;
+  for (const [query, isShort] of rows) {
+    const input = {
+      ...{ params: {}, body: null, headers: {}, format: 'json', token: null },
+      query,
+    };
+    const few = areFew({ database: service.database } as any, input as any);
+    assert.equal(few, isShort, JSON.stringify(query));
+  }
+  await endThreads(t);
+  const workers = watchThreads(t);
+  const ofDay = await service.get('/results?model=a&date=2025-11-10');
+  const expected = all.filter(({ model, date }: any) => model === 'a' && date === '2025-11-10');
+  assert.deepEqual([ofDay.body, workers.length], [{ results: expected, count: 99 }, 0]);
+  await service.get('/results?model=b&date=2025-11-10');
+  assert.equal(workers.length, 1);
+  // No look at a response keeps SQLite's log from being written back.
+  const [log] = service.database.statement('PRAGMA wal_checkpoint(TRUNCATE)').all();
+  assert.equal(log?.['busy'], 0);
+});

@@ -1,4 +1,5 @@
 import { csvRows } from '../../basics/csv.ts';
+import { isPublished } from '../address.ts';
 import { get, textOf } from '../api.ts';
 import { h } from '../element.ts';
 import { ownQuery } from '../filters.ts';
@@ -22,6 +23,10 @@ export async function modelData(
   by: 'entry' | 'run',
   signal: AbortSignal,
 ): Promise<ModelData | Pick<ModelData, 'performance'> | { reason: string | null }> {
+  const { models: known } = await get('/models', '', signal);
+  const isRun = (own: (typeof known)[number]) =>
+    own.last_job !== null && [own.signature, own.family].includes(model);
+  if (!isPublished() && !known.some(isRun)) return { reason: null }; // its figures would be a 422
   const actions = ownQuery({ model, table: 'actions', format: 'csv' });
   const [performance, csv] = await Promise.all([
     get('/performance', ownQuery({ model, by, details: 'true' }), signal),

@@ -57,6 +57,19 @@ type Position = [
   json: string,
 ];
 
+const ROWS = overSessions((sessions) => {
+  const rows = (table: string) =>
+    `SELECT 1 FROM ${sessions(`CROSS JOIN ${table} USING (session_id)`)} AND own.status = 'active'`;
+  return query(`${rows('positions')} UNION ALL ${rows('holdings')}`, [integer]);
+});
+
+/** Whether the records are made of more positions and holdings; reads no more than so many. */
+export function hasMoreRows(reader: Reader, filters: SessionFilters, count: number): boolean {
+  let left = count;
+  for (const _row of ROWS(reader, filters)) if (left-- === 0) return true;
+  return false;
+}
+
 /** A position and what is held after it. */
 interface ResultRecord {
   /** Without the holdings. */

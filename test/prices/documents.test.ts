@@ -134,6 +134,16 @@ test('a date is out when it is over, an instant on the first morning whose open 
   );
 });
 
+test('lists have each document once, the newest first, also beside those from before 1970', async () => {
+  const days = ['1900-01-01', '1915-01-01', '1969-07-20', '1970-01-01', '1999-01-01', '2025-01-06'];
+  const { database } = await importRows(days.map((id) => row({ id, published_at: id })));
+  for (const limit of [1, 3, 20]) {
+    const found = listDocuments(onMorning(database, LATE), { limit }).map(({ id }) => id);
+    assert.deepEqual(found, days.toReversed().slice(0, limit));
+  }
+  assert.deepEqual(visibleIds(database, '1969-07-21'), days.slice(0, 3).reverse());
+});
+
 const csv = (separator: string, end = '\n') =>
   [
     ['id', 'Symbols', 'kind', 'published_at', 'title', 'text', 'url'],

@@ -41,6 +41,7 @@ const style = named('Style', {
   alpha_contribution: figure,
   r_squared: figure,
   days: count,
+  left_out_factors: v.array(v.string()),
   left_out_days: named('LeftOutDays', {
     count,
     first: v.nullable(dateText),
@@ -377,7 +378,7 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
   conventions: named('Conventions', {
     period: v.string(),
     fractions: v.string(),
-    /** The stored factors, by which `style` tells returns apart. */
+    /** The stored factors; `style` says which of them it leaves out. */
     factors: v.array(v.string()),
     trading_days_per_year: count,
     deviation: v.string(),

@@ -76,7 +76,9 @@ export const performanceQuery = v.object({
     v.pipe(
       v.string(),
       v.transform((names) => names.split(',').map((name) => name.trim())),
-      v.description('The factors of `style`, separated by commas; default: all that are stored.'),
+      v.description(
+        'The factors of `style`, separated by commas; default: those stored for 95 % of the days.',
+      ),
     ),
   ),
   ...formatQuery,

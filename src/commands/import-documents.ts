@@ -1,8 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { appendFileSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { timestamp } from '../basics/calendar.ts';
+import { readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
+import type { CommandDatabase } from '../database/database.ts';
+import { claimDocuments } from '../database/storage/owner.ts';
 import { importDocuments as importFile } from '../prices/import-documents.ts';
 import { describeRefused, importEach, withProgress } from './import-prices.ts';
 import { counted, number } from './terminal.ts';
@@ -11,25 +14,35 @@ import { counted, number } from './terminal.ts';
  * The command `import-documents FILE...`, `-` for standard input: 0 when every file had something
  * to import, otherwise 1; the other files are imported anyway.
  */
-export function importDocuments(paths: readonly string[]): Promise<number> {
-  return importEach(paths, async (database, name) => {
-    const path = name === '-' ? await copyInput() : name;
-    const summary = await withProgress(name, (watched) =>
-      importFile(database, path, { ...watched, name }),
-    );
-    const stored = summary.new + summary.known;
-    const what = `imported ${counted(stored, 'document')} (${number(summary.new)} new)`;
-    const lines = [`${forTerminal(name)}: ${what}`, ...describeRefused(summary), ''];
-    process.stdout.write(lines.join('\n'));
-    return stored > 0;
-  });
+export async function importDocuments(paths: readonly string[]): Promise<number> {
+  const claim = claimDocuments(readSettings(process.env).databasePath, timestamp(new Date()));
+  try {
+    return await importEach(paths, importOne);
+  } finally {
+    claim.release();
+  }
 }
 
-/** Copies standard input into a file, because what is compressed is read twice. */
+async function importOne(database: CommandDatabase, name: string): Promise<boolean> {
+  const path = name === '-' ? await copyInput() : name;
+  const summary = await withProgress(name, (watched) =>
+    importFile(database, path, { ...watched, name }),
+  );
+  const stored = summary.new + summary.known;
+  const what = `imported ${counted(stored, 'document')} (${number(summary.new)} new)`;
+  const lines = [`${forTerminal(name)}: ${what}`, ...describeRefused(summary), ''];
+  process.stdout.write(lines.join('\n'));
+  return stored > 0;
+}
+
+/**
+ * Copies standard input into a file, because what is compressed is read twice. The file has lost
+ * its name before anything is in it, so that no copy stays, however the process ends.
+ */
 async function copyInput(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'import-documents-'));
-  process.once('exit', () => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'standard-input');
-  await writeFile(path, process.stdin);
-  return path;
+  const copy = openSync(join(folder, 'standard-input'), 'wx+');
+  rmSync(folder, { recursive: true });
+  for await (const piece of process.stdin) appendFileSync(copy, piece);
+  return `/dev/fd/${copy}`;
 }

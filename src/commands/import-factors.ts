@@ -1,11 +1,17 @@
 import { timestamp, type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
 import { messageOf } from '../basics/domain.ts';
-import { list } from '../basics/sentences.ts';
+import { linesOf, list } from '../basics/sentences.ts';
 import { readSettings } from '../basics/settings.ts';
 import { forTerminal, unprintableIn } from '../basics/text.ts';
 import { type CommandDatabase, openDatabase } from '../database/database.ts';
-import { factorNames, RISK_FREE, storeFactors, type FactorReturn } from '../database/factors.ts';
-import { oneOf, resetNote } from './arguments.ts';
+import {
+  factorNames,
+  RISK_FREE,
+  removeFactor,
+  storeFactors,
+  type FactorReturn,
+} from '../database/factors.ts';
+import { oneOf, resetNote, WrongUsage } from './arguments.ts';
 import { counted } from './terminal.ts';
 import { invalidFile } from '../prices/files/content.ts';
 import { dashedDate, readLines } from '../prices/files/lines.ts';
@@ -16,23 +22,29 @@ import { dashedDate, readLines } from '../prices/files/lines.ts';
  */
 
 /** The names of the library's columns, without capitals. */
-const NAMES: Readonly<Record<string, string>> = {
-  'mkt-rf': 'market',
-  smb: 'size',
-  hml: 'value',
-  rmw: 'profitability',
-  cma: 'investment',
-  mom: 'momentum',
-  umd: 'momentum',
-  wml: 'momentum',
-  rf: RISK_FREE,
-};
+const NAMES: ReadonlyMap<string, string> = new Map([
+  ['mkt-rf', 'market'],
+  ['smb', 'size'],
+  ['hml', 'value'],
+  ['rmw', 'profitability'],
+  ['cma', 'investment'],
+  ['mom', 'momentum'],
+  ['umd', 'momentum'],
+  ['wml', 'momentum'],
+  ['rf', RISK_FREE],
+]);
 /** How the library writes a missing value. */
 const MISSING = new Set([-99.99, -999]);
 const MAX_NAME_LENGTH = 50;
 
 export const units = { percent: 100, fraction: 1 } as const;
 type FactorUnit = keyof typeof units;
+
+interface FactorRow {
+  line: number;
+  date: CalendarDate;
+  returns: FactorReturn[];
+}
 
 interface FactorFile {
   /** With `risk_free` where the file has it. */
@@ -44,29 +56,49 @@ interface FactorFile {
 /** Throws a `ServiceError` for a file that has no table of daily returns. */
 export async function readFactors(path: string, unit: FactorUnit): Promise<FactorFile> {
   const file: FactorFile = { factors: [], returns: [], refused: [] };
+  const rows: FactorRow[] = [];
   let header: string[] = [];
   let hasRows = false;
   for await (const { firstLine, lines } of readLines(path))
     for (const [index, text] of lines.entries()) {
       const [day = '', ...cells] = text.split(',').map((cell) => cell.trim());
       const date = dashedDate(day);
+      const refuse = (reason: string) => file.refused.push({ line: firstLine + index, reason });
       if (!isCalendarDate(date)) {
-        if (!hasRows && cells.some((cell) => cell !== '')) header = cells;
+        if (cells.length > 0 && cells.every(isNumber))
+          refuse(`not a date YYYYMMDD or YYYY-MM-DD: "${day}"`);
+        else if (!hasRows && cells.some((cell) => cell !== '')) header = cells;
         continue;
       }
       if (!hasRows) file.factors = namesIn(header, cells.length);
       hasRows = true;
-      const row = rowOf(cells, { date, unit, factors: file.factors });
-      if (typeof row === 'string') file.refused.push({ line: firstLine + index, reason: row });
-      else file.returns.push(...row);
+      const returns = returnsIn(cells, { date, unit, factors: file.factors });
+      if (typeof returns === 'string') refuse(returns);
+      else rows.push({ line: firstLine + index, date, returns });
     }
-  if (hasRows) return file;
   const wanted = 'a header, and rows of a date YYYYMMDD or YYYY-MM-DD and daily returns';
-  throw invalidFile(`it has no table of factors: ${wanted}`);
+  if (!hasRows) throw invalidFile(`it has no table of factors: ${wanted}`);
+  keepAgreeing(rows, file);
+  return file;
+}
+
+const isNumber = (cell: string) => cell !== '' && Number.isFinite(Number(cell));
+
+/** Of rows of one date that differ, all are refused: nothing tells which is right. */
+function keepAgreeing(rows: readonly FactorRow[], file: FactorFile): void {
+  for (const [date, own] of Map.groupBy(rows, (row) => row.date)) {
+    const lines = own.map(({ line }) => line);
+    const reason = `other returns of ${date} are in the file too, on lines ${list(lines.map(String))}`;
+    const [first] = own;
+    if (new Set(own.map(({ returns }) => JSON.stringify(returns))).size > 1)
+      file.refused.push(...lines.map((line) => ({ line, reason })));
+    else file.returns.push(...(first?.returns ?? []));
+  }
+  file.refused.sort((one, other) => one.line - other.line);
 }
 
 function namesIn(header: readonly string[], columns: number): string[] {
-  const names = header.map((name) => NAMES[name.toLowerCase()] ?? name);
+  const names = header.map((name) => NAMES.get(name.toLowerCase()) ?? name);
   const wrong = names.find(
     (name) => name === '' || name.length > MAX_NAME_LENGTH || unprintableIn(name) !== null,
   );
@@ -80,7 +112,7 @@ function namesIn(header: readonly string[], columns: number): string[] {
   return names;
 }
 
-function rowOf(
+function returnsIn(
   cells: readonly string[],
   { date, unit, factors }: { date: CalendarDate; unit: FactorUnit; factors: readonly string[] },
 ): FactorReturn[] | string {
@@ -102,34 +134,51 @@ const NOT_ALL_IMPORTED = 1;
 /** In all: a regression on more would need more days than anyone has. */
 const MAX_FACTORS = 20;
 
-/** The command `import-factors FILE...`: 0 when every file was imported, otherwise 1. */
+/** Daily returns of a market in percent have some above this on so many days; as fractions, none. */
+const FEW_PERCENT = 0.2;
+const DAYS_TO_TELL = 20;
+
+/**
+ * The command `import-factors FILE...`, with `--remove NAME` without or before files: 0 when every
+ * file had something to import, otherwise 1.
+ */
 export async function importFactors(
   paths: readonly string[],
-  given: { unit?: string | undefined },
+  given: { unit?: string | undefined; remove?: string | undefined },
 ): Promise<number> {
   const unit = oneOf('--unit', Object.keys(units) as FactorUnit[], given.unit) ?? 'percent';
+  if (paths.length === 0 && given.remove === undefined) throw new WrongUsage('FILE is missing');
   const settings = readSettings(process.env);
   const database = openDatabase(settings.databasePath);
-  let imported = 0;
-  for (const path of paths)
+  let done = 0;
+  const attempt = async (what: string, work: () => boolean | Promise<boolean>) => {
     try {
-      process.stdout.write(await importOne(database, path, unit));
-      imported += 1;
+      if (await work()) done += 1;
     } catch (error) {
-      process.stderr.write(
-        `Cannot import ${forTerminal(path)}: ${forTerminal(messageOf(error))}\n`,
-      );
+      process.stderr.write(`Cannot ${forTerminal(`${what}: ${messageOf(error)}`)}\n`);
     }
+  };
+  const { remove } = given;
+  if (remove !== undefined) await attempt(`remove ${remove}`, () => removeOne(database, remove));
+  for (const path of paths) await attempt(`import ${path}`, () => importOne(database, path, unit));
   database.close();
-  process.stdout.write(imported > 0 ? resetNote(settings) : '');
-  return imported === paths.length ? 0 : NOT_ALL_IMPORTED;
+  process.stdout.write(done > 0 ? resetNote(settings) : '');
+  return done === paths.length + (remove === undefined ? 0 : 1) ? 0 : NOT_ALL_IMPORTED;
 }
 
+function removeOne(database: CommandDatabase, name: string): boolean {
+  const removed = database.transaction(() => removeFactor(database, name));
+  if (removed === 0) throw new Error(`it is not stored; ${list(factorNames(database))}`);
+  process.stdout.write(`${forTerminal(name)}: ${counted(removed, 'return')} removed\n`);
+  return true;
+}
+
+/** Returns whether it had something to import. */
 async function importOne(
   database: CommandDatabase,
   path: string,
   unit: FactorUnit,
-): Promise<string> {
+): Promise<boolean> {
   const { factors, returns, refused } = await readFactors(path, unit);
   const all = new Set([...factorNames(database), ...factors]);
   all.delete(RISK_FREE);
@@ -142,6 +191,31 @@ async function importOne(
   const dates = returns.map(({ date }) => date).sort();
   const span = dates.length === 0 ? '' : `, ${dates[0]} to ${dates.at(-1)}`;
   const done = `${counted(new Set(dates).size, 'date')}${span}; ${counted(added, 'return')} new, ${replaced} replaced`;
-  const name = forTerminal(path);
-  return `${name}: ${counted(factors.length, 'factor')}, ${list(factors.map(forTerminal))}, on ${done}\n`;
+  const what = `${counted(factors.length, 'factor')}, ${list(factors.map(forTerminal))}, on ${done}`;
+  process.stdout.write(
+    [`${forTerminal(path)}: ${what}`, ...describeUnit(returns, unit), ''].join('\n'),
+  );
+  return returns.length > 0;
+}
+
+/** What the returns were taken for, with the largest of them, and whether that may be wrong. */
+function describeUnit(returns: readonly FactorReturn[], unit: FactorUnit): string[] {
+  const percentOf = ({ value }: FactorReturn) => Number((100 * value).toPrecision(6));
+  const largest = returns.reduce(
+    (most, one) => (Math.abs(one.value) > Math.abs(most?.value ?? 0) ? one : most),
+    returns[0],
+  );
+  if (largest === undefined) return [];
+  const { factor, date } = largest;
+  const other = unit === 'percent' ? 'fraction' : 'percent';
+  const own = returns.filter((one) => one.factor !== RISK_FREE);
+  const isDoubtful =
+    unit === 'percent' &&
+    new Set(own.map((one) => one.date)).size >= DAYS_TO_TELL &&
+    own.every((one) => Math.abs(percentOf(one)) < FEW_PERCENT);
+  return linesOf([
+    `  its returns are taken as ${unit}: the largest, of ${forTerminal(factor)} on ${date}, is ${percentOf(largest)} %;` +
+      ` otherwise import it with --unit ${other}`,
+    isDoubtful && `  warning: all its returns are below ${FEW_PERCENT} %, so they may be fractions`,
+  ]);
 }

@@ -1,3 +1,4 @@
+import { EARLIEST_DATE } from '../basics/calendar.ts';
 import type { Reader } from './database.ts';
 import { integer, query, type RowOf, text } from './rows.ts';
 import { inBlock, MARK, type Phrase, wordsOf } from './search-text.ts';
@@ -13,8 +14,12 @@ const BLOCK = 2 ** 24 * 1_000_000;
 /** The symbol of a document that has none. */
 const OF_ALL = '';
 
+/** The half-years before 1970. */
+const BLOCKS_BEFORE = Math.ceil((-Date.parse(EARLIEST_DATE) * 1_000) / BLOCK);
+
+/** Counted from the earliest date on: SQLite's tokenizer drops the sign of a negative number. */
 export function blockOf(version: number): number {
-  return Math.floor(version / BLOCK);
+  return Math.floor(version / BLOCK) + BLOCKS_BEFORE;
 }
 
 const hex = (name: string) => Buffer.from(name).toString('hex');

@@ -19,7 +19,8 @@ export function digestOf(content: DocumentContent): string {
   return sha256(JSON.stringify(fields)).toString('hex');
 }
 
-const VERSIONS_PER_SECOND = 1_000_000;
+/** So many are out at one second; those that have only a date, at the end of that. */
+export const VERSIONS_PER_SECOND = 1_000_000;
 const OPENING_TIME = '09:30';
 
 /** The first version that an instant is not before. */

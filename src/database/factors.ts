@@ -44,6 +44,11 @@ export function storeFactors(
   return { added, replaced: changed - added };
 }
 
+/** Removes a factor, within the caller's transaction; returns how many returns it had. */
+export function removeFactor(database: Database, name: string): number {
+  return Number(database.statement('DELETE FROM factors WHERE factor = ?').run(name).changes);
+}
+
 /** The names of the stored factors. */
 export function factorNames(reader: Reader): string[] {
   return NAMES.all(reader).flat();

@@ -49,6 +49,8 @@ const OWN_TABLES = `
 
 /** Of prices; by then, the job is the only one. */
 const LAST_DATE = '(SELECT end_date FROM jobs)';
+/** From when on its returns count: of its first session, or of an opening. */
+const FIRST_DATE = '(SELECT min(date) FROM trading_sessions)';
 const OF_JOB = 'job_id = (SELECT job_id FROM own_job)';
 const IS_OPENING = 'session_id IN (SELECT session_id FROM own_openings)';
 const OF_SESSION = `session_id IN (SELECT session_id FROM trading_sessions WHERE ${OF_JOB})`;
@@ -100,7 +102,7 @@ const KEPT: Readonly<Record<string, string>> = {
   price_revisions: `${OF_SYMBOL} AND date <= ${LAST_DATE} OR ${LATER_REVISION}`,
   price_data_coverage: `${OF_SYMBOL} AND start_date <= ${LAST_DATE}`,
   market_days: `date <= ${LAST_DATE}`,
-  factors: `date <= ${LAST_DATE}`,
+  factors: `date BETWEEN ${FIRST_DATE} AND ${LAST_DATE}`,
   stock_splits: OF_SYMBOL,
   stock_split_coverage: OF_SYMBOL,
   stock_split_spans: OF_SYMBOL,

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database } from './database.ts';
 import { forgetDocument, indexDocument } from './document-words.ts';
-import { digestOf, type DocumentContent, versionAt } from './documents.ts';
+import { digestOf, type DocumentContent, VERSIONS_PER_SECOND, versionAt } from './documents.ts';
 import { nextWrite } from './price-writes.ts';
 import { integer, orNull, query, text } from './rows.ts';
 
@@ -30,7 +30,7 @@ const BEGIN = query('INSERT INTO document_imports (recorded_at) VALUES (?) RETUR
   integer,
 ]);
 const NEXT = query(
-  'SELECT coalesce(max(version) + 1, ?1) FROM documents WHERE version BETWEEN ?1 AND ?1 + 999999',
+  'SELECT coalesce(max(version) + 1, ?1) FROM documents WHERE version >= ?1 AND version < ?2',
   [integer],
 );
 const INSERT = `INSERT INTO documents (version, document_id, published_at, date, kind, title, symbols, source, url, digest, import_id)
@@ -52,7 +52,12 @@ export function createDocumentStore(database: Database, recordedAt: string) {
         return before.digest === digest ? 'known' : { stored: before.digest, digest };
       if (before !== undefined) remove(database, before.version);
       importId ??= BEGIN.one(database, recordedAt)[0];
-      const [version] = NEXT.one(database, versionAt(outAt));
+      const end = versionAt(outAt) + VERSIONS_PER_SECOND;
+      const [version] = NEXT.one(database, versionAt(outAt), end);
+      if (version === end)
+        throw new Error(
+          `there are ${VERSIONS_PER_SECOND.toLocaleString('en')} documents of ${publishedAt}, as many as can be stored`,
+        );
       const about = [publishedAt, date, kind, title, symbols, source, url, digest];
       database.statement(INSERT).run(version, id, ...about, importId);
       database.statement('INSERT INTO document_texts VALUES (?, ?)').run(version, body);

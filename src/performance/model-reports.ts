@@ -99,7 +99,12 @@ export function prepareReports(request: ReportRequest) {
   const incomparable = compareModels(periods, { configurations, initialCash });
   return {
     periods,
-    factors: request.withDetails ? readFactors(database, request.factors, spanOf(days)) : null,
+    factors: request.withDetails
+      ? readFactors(database, request.factors, {
+          span: spanOf(days),
+          dates: new Set(days.map(({ date }) => date)),
+        })
+      : null,
     benchmark,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
     incomparable,

@@ -35,17 +35,33 @@ export function checkFactors(reader: Reader, picked: readonly string[] | undefin
   throw invalidFilter('factors', `${JSON.stringify(unknown)} is not stored; ${words}`);
 }
 
+/** A factor with fewer of the days would cost the others those that it lacks. */
+const LEAST_COVERAGE = 0.95;
+
 /**
- * Those that are picked, or all that are stored; null without any. Their days are by date, in
- * order, then by factor.
+ * Those that are picked, or those stored that have enough of the dates of the one with the most;
+ * null without any. Their days are by date, in order, then by factor.
  */
-export function readFactors(reader: Reader, picked: readonly string[] | undefined, span: DateSpan) {
-  const names = picked ?? factorNames(reader);
-  if (names.length === 0) return null;
+export function readFactors(
+  reader: Reader,
+  picked: readonly string[] | undefined,
+  { span, dates }: { span: DateSpan; dates: ReadonlySet<CalendarDate> },
+) {
+  const wanted = picked ?? factorNames(reader);
+  if (wanted.length === 0) return null;
+  const returns = factorsBetween(reader, span);
+  const counted = Map.groupBy(
+    returns.filter(({ date }) => dates.has(date)),
+    ({ factor }) => factor,
+  );
+  const countOf = (name: string) => counted.get(name)?.length ?? 0;
+  const least = LEAST_COVERAGE * Math.max(...wanted.map(countOf));
+  const names = picked ?? wanted.filter((name) => countOf(name) >= least);
   const days = new Map<CalendarDate, Map<string, number>>();
-  for (const { factor, date, value } of factorsBetween(reader, span))
-    days.set(date, (days.get(date) ?? new Map<string, number>()).set(factor, value));
-  return { names, days };
+  for (const { factor, date, value } of returns)
+    if (factor === RISK_FREE || names.includes(factor))
+      days.set(date, (days.get(date) ?? new Map<string, number>()).set(factor, value));
+  return { names, leftOut: wanted.filter((name) => !names.includes(name)), days };
 }
 
 const NOTHING = {
@@ -63,7 +79,7 @@ const NOTHING = {
  */
 export function reportStyle(
   returns: readonly DayReturn[],
-  { names, days }: Factors,
+  { names, leftOut, days }: Factors,
   riskFree: number,
 ) {
   const dates = [...days.keys()];
@@ -75,6 +91,7 @@ export function reportStyle(
   const left = rows.filter(({ row }) => row === null).map(({ date }) => date);
   const counts = {
     days: used.length,
+    left_out_factors: leftOut,
     left_out_days: { count: left.length, first: left[0] ?? null, last: left.at(-1) ?? null },
   };
   const needed = Math.max(DAYS_NEEDED, DAYS_PER_FACTOR * (names.length + 1));
@@ -124,7 +141,12 @@ export function reportStyle(
  */
 function rowOf(
   { date, startDate, dailyReturn }: DayReturn,
-  { names, days, dates, riskFree }: Factors & { dates: readonly CalendarDate[]; riskFree: number },
+  {
+    names,
+    days,
+    dates,
+    riskFree,
+  }: Omit<Factors, 'leftOut'> & { dates: readonly CalendarDate[]; riskFree: number },
 ) {
   if (!days.has(date)) return null;
   const own = startDate === null ? [date] : dates.filter((one) => one > startDate && one <= date);

@@ -1,8 +1,11 @@
-import { timestamp } from '../basics/calendar.ts';
+import { statSync } from 'node:fs';
+import { type CalendarDate, timestamp } from '../basics/calendar.ts';
 import type { CommandDatabase } from '../database/database.ts';
 import { mergeWords } from '../database/document-words.ts';
+import { VERSIONS_PER_SECOND } from '../database/documents.ts';
 import { createDocumentStore } from '../database/store-documents.ts';
-import { documentOf, readRows } from './files/documents.ts';
+import { invalidFile } from './files/content.ts';
+import { dateAlone, documentOf, readRows } from './files/documents.ts';
 import { countRefused, readFile } from './import.ts';
 import { type ImportOptions, writeInTurns } from './store-staged.ts';
 
@@ -15,8 +18,17 @@ const MERGED_FROM = 1_000;
  * were known, and how many rows were refused, by reason. Throws a `ServiceError` for a file in no
  * known format and for one that is torn, of which nothing is seen.
  */
-export function importDocuments(database: CommandDatabase, path: string, options: ImportOptions) {
-  return readFile(path, options, async (batches, first) => {
+export async function importDocuments(
+  database: CommandDatabase,
+  path: string,
+  options: ImportOptions,
+) {
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  if (isFile) await checkDates(path, options);
+  const onStored: ImportOptions['onProgress'] = ({ bytesRead, totalBytes }) =>
+    options.onStored?.(bytesRead, totalBytes);
+  const watched = isFile ? { ...options, onProgress: onStored } : options;
+  return readFile(path, watched, async (batches, first) => {
     const { refused, refuse } = countRefused(options);
     const summary = { new: 0, known: 0, refused };
     const store = createDocumentStore(database, timestamp(options.clock()));
@@ -36,5 +48,23 @@ export function importDocuments(database: CommandDatabase, path: string, options
       await writeInTurns(database, mergeWords(database), options.time);
     database.transaction(() => store.finish());
     return summary;
+  });
+}
+
+/** Throws a `ServiceError` for a file with more documents of one date than can be stored. */
+function checkDates(path: string, options: ImportOptions): Promise<void> {
+  const counts = new Map<CalendarDate | null, number>();
+  return readFile(path, options, async (batches, first) => {
+    for await (const rows of readRows(batches, first))
+      for (const { row } of rows) {
+        const date = dateAlone(row);
+        counts.set(date, (counts.get(date) ?? 0) + 1);
+      }
+    for (const [date, count] of counts)
+      if (date !== null && count > VERSIONS_PER_SECOND)
+        throw invalidFile(
+          `it has ${count.toLocaleString('en')} documents of ${date} without a time, and at most` +
+            ` ${VERSIONS_PER_SECOND.toLocaleString('en')} of one date can be stored`,
+        );
   });
 }

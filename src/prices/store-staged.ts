@@ -45,7 +45,7 @@ export async function writeInTurns(
     // The time spent waiting for the lock does not count.
     isDone = database.transaction(() => runFor(work, time));
     const freeUntil = time.now() + FREE_MS;
-    while (time.now() < freeUntil) await time.sleep(freeUntil - time.now());
+    for (let left = FREE_MS; left > 0; left = freeUntil - time.now()) await time.sleep(left);
   }
 }
 

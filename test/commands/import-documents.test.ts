@@ -8,6 +8,8 @@ import { gzipSync } from 'node:zlib';
 import { linesOf, row } from '../support/document-files.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { installProgram, startProgram, startServer } from '../support/program.ts';
+import { descriptorsOf, noProc } from '../support/processes.ts';
+import { like } from '../support/text-table.ts';
 import { until } from '../support/until.ts';
 
 test('a file without documents is exit code 1, the others are stored, and refused rows are printed as those of prices', async () => {
@@ -62,15 +64,35 @@ test('- is standard input, also compressed, of which no copy stays, beside a ser
     assert.match(stdout, /^-: imported [12] documents? \(1 new\)\n/);
   }
   assert.equal((await fetch(`${url}/health`)).status, 200);
-  assert.ok(readdirSync(cwd).every((name) => !name.startsWith('import-')));
+  assert.deepEqual(copiesIn(cwd), []);
 });
 
-test('an import that is killed leaves nothing to be seen, and the next one completes it', async (t) => {
+const copiesIn = (folder: string) =>
+  readdirSync(folder).filter((name) => name.startsWith('import-documents-'));
+
+test('no copy of standard input stays behind an import that is killed while it reads', {
+  skip: noProc,
+}, async (t) => {
+  const cwd = installProgram();
+  const { process: child, ended } = startProgram(['import-documents', '-'], {
+    ...{ cwd, env: { TMPDIR: cwd } },
+  });
+  t.after(() => child.kill('SIGKILL'));
+  child.stdin?.write(linesOf([row()]));
+  const isNameless = (name: string) => /import-documents-.*\(deleted\)$/.test(name);
+  await until('the copy to have no name', () => descriptorsOf(child.pid ?? 0).some(isNameless));
+  child.kill('SIGKILL');
+  await ended;
+  assert.deepEqual(copiesIn(cwd), []);
+});
+
+test('one import at a time: a second one is refused; one that is killed leaves nothing to be seen, and the next one completes it', async (t) => {
   const cwd = installProgram();
   execFileSync('mkfifo', [join(cwd, 'pipe')]);
   const rows = Array.from({ length: 2_000 }, (_, id) => row({ id, text: `${id} `.repeat(30) }));
   const { process: child, ended } = startProgram(['import-documents', 'pipe'], { cwd });
   const pipe = createWriteStream(join(cwd, 'pipe'));
+  t.after(() => (child.kill('SIGKILL'), pipe.destroy()));
   pipe.on('error', () => {}); // its reader is killed
   pipe.write(linesOf(rows));
   const path = join(cwd, 'data/jobs.db');
@@ -85,14 +107,21 @@ test('an import that is killed leaves nothing to be seen, and the next one compl
     }
   };
   await until('rows to be stored', () => existsSync(path) && count('documents') > 100);
+  writeFileSync(join(cwd, 'whole.jsonl'), linesOf(rows));
+  const whole = () => runInProcess(['import-documents', 'whole.jsonl'], { cwd });
+  const { code, stdout: none, stderr } = await whole();
+  assert.deepEqual([code, none], [1, '']);
+  const busy = `another import of documents into data/jobs.db is running, in process ${child.pid}, started …`;
+  assert.match(
+    stderr,
+    like(`Cannot import documents: ${busy}; run this one when that has ended\n`),
+  );
   child.kill('SIGKILL');
   await ended;
-  t.after(() => pipe.destroy());
   const seen = 'documents JOIN document_imports USING (import_id) WHERE written IS NOT NULL';
   assert.ok(count('documents') < 2_000);
   assert.equal(count(seen), 0);
-  writeFileSync(join(cwd, 'whole.jsonl'), linesOf(rows));
-  const { stdout } = await runInProcess(['import-documents', 'whole.jsonl'], { cwd });
+  const { stdout } = await whole();
   assert.match(stdout, /^whole\.jsonl: imported 2,000 documents \(2,000 new\)\n/);
   assert.deepEqual([count(seen), count('documents')], [2_000, 2_000]);
 });

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { weekdays } from '../../src/basics/calendar.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { installProgram } from '../support/program.ts';
 import { like } from '../support/text-table.ts';
@@ -35,7 +36,9 @@ test('import-factors reads the files of the data library, and says what it repla
   assert.equal(
     first.stdout,
     'five.CSV: 6 factors, market, size, value, profitability, investment, risk_free, on 3 dates, 2025-09-02 to 2025-09-04; 17 returns new, 0 replaced\n' +
-      'mom.CSV: 1 factor, momentum, on 1 date, 2025-09-02 to 2025-09-02; 1 return new, 0 replaced\n',
+      '  its returns are taken as percent: the largest, of market on 2025-09-03, is 0.79 %; otherwise import it with --unit fraction\n' +
+      'mom.CSV: 1 factor, momentum, on 1 date, 2025-09-02 to 2025-09-02; 1 return new, 0 replaced\n' +
+      '  its returns are taken as percent: the largest, of momentum on 2025-09-02, is 0.43 %; otherwise import it with --unit fraction\n',
   );
   assert.equal(
     first.stderr,
@@ -46,7 +49,8 @@ test('import-factors reads the files of the data library, and says what it repla
   const again = await run('--unit', 'fraction', 'own.csv');
   assert.equal(
     again.stdout,
-    'own.csv: 2 factors, market, carry, on 2 dates, 2025-09-02 to 2025-09-03; 2 returns new, 1 replaced\n',
+    'own.csv: 2 factors, market, carry, on 2 dates, 2025-09-02 to 2025-09-03; 2 returns new, 1 replaced\n' +
+      '  its returns are taken as fraction: the largest, of market on 2025-09-03, is 0.8 %; otherwise import it with --unit percent\n',
   );
   assert.match((await run('five.CSV')).stdout, /0 returns new, 1 replaced/);
   assert.match((await run('five.CSV')).stdout, /0 returns new, 0 replaced/);
@@ -82,4 +86,75 @@ test('a file that has no factors is refused with what is wrong', async () => {
     assert.notEqual(code, 0);
     assert.match(stderr, like(`Cannot …${says}…`));
   }
+});
+
+const days = weekdays('2025-01-06', '2025-02-03').slice(0, 20);
+const daily = (value: (index: number) => string, head = 'date,a') =>
+  [head, ...days.map((day, index) => `${day},${value(index)}`), ''].join('\n');
+const FRACTIONS = '  warning: all its returns are below 0.2 %, so they may be fractions\n';
+/** A file, its exit code, what is printed of it (⏎ ends a line), and what is refused. */
+const odd: [text: string, code: number, prints: string, refuses: string][] = [
+  [
+    'date,a\n1800-01-01,0.1\n2025-01-02,0.3\n',
+    0,
+    '…1 factor, a, on 1 date…',
+    '2: refused, not a date YYYYMMDD or YYYY-MM-DD: "1800-01-01"',
+  ],
+  [
+    'date,a\n2025-01-02,0.1\n2025-13-01,0.3\n',
+    0,
+    '…1 factor, a, on 1 date…',
+    '3: refused, not a date YYYYMMDD or YYYY-MM-DD: "2025-13-01"',
+  ],
+  ['soon,0.1\n2025-01-02,0.1\n', 1, '', ''],
+  [
+    'date,a\n2025-01-02,0.1\n2025-01-03,1\n2025-01-02,0.2\n2025-01-03,1.0\n',
+    0,
+    '…on 1 date, 2025-01-03 to 2025-01-03; 1 return new…',
+    '2: refused, other returns of 2025-01-02 are in the file too, on lines 2, 4',
+  ],
+  [
+    'date,constructor,__proto__\n2025-01-02,0.1,0.2\n',
+    0,
+    '…2 factors, constructor, __proto__, on 1 date…',
+    '',
+  ],
+  [
+    'date,a\n2025-01-02,x\n',
+    1,
+    '…on 0 dates; 0 returns new, 0 replaced\n',
+    '2: refused, a is not a plausible daily return in percent: "x"',
+  ],
+  [daily((index) => `${index % 2 ? -0.0019 : 0.001}`), 0, `…is -0.0019 %;…\n${FRACTIONS}`, ''],
+  [
+    daily((index) => `${index % 2 ? -0.0019 : 0.2}`),
+    0,
+    '…is 0.2 %; otherwise import it with --unit fraction\n',
+    '',
+  ],
+  [daily(() => '0.02', ',RF'), 0, '…is 0.02 %; otherwise import it with --unit fraction\n', ''],
+];
+for (const [index, [text, code, prints, refuses]] of odd.entries())
+  test(`odd file ${index + 1} of factors says what it is`, async () => {
+    const cwd = installProgram();
+    writeFileSync(join(cwd, 'odd.csv'), text);
+    const done = await runInProcess(['import-factors', 'odd.csv'], { cwd });
+    assert.equal(done.code, code);
+    assert.match(done.stdout, like(prints));
+    if (refuses !== '') assert.match(done.stderr, like(`odd.csv:${refuses}\n…`));
+  });
+
+test('a factor can be removed, with or without a file after it', async () => {
+  const cwd = installProgram();
+  writeFileSync(join(cwd, 'own.csv'), 'date,a,b\n2025-09-02,1,1\n2025-09-03,1,1\n');
+  const run = (...args: string[]) => runInProcess(['import-factors', ...args], { cwd });
+  await run('own.csv');
+  const removed = await run('--remove', 'a');
+  assert.deepEqual([removed.code, removed.stdout], [0, 'a: 2 returns removed\n']);
+  const again = await run('--remove', 'a', 'own.csv');
+  assert.deepEqual([again.code, again.stderr], [1, 'Cannot remove a: it is not stored; b\n']);
+  assert.match(again.stdout, /2 returns new, 0 replaced/);
+  const none = await run();
+  assert.equal(none.code, 2);
+  assert.match(none.stderr, /FILE is missing/);
 });

@@ -167,7 +167,8 @@ const packaged: [where: string, tables: string][] = [
   [OWN_SYMBOLS, 'stock_splits stock_split_coverage stock_split_spans stock_split_revisions'],
   [OWN_SYMBOLS, 'dividends dividend_coverage dividend_revisions'],
   [`${OWN_SYMBOLS} AND ${BEFORE_END}`, 'price_data price_revisions'],
-  [BEFORE_END, 'market_days factors'],
+  [BEFORE_END, 'market_days'],
+  [`${BEFORE_END} AND date >= (SELECT start_date FROM jobs WHERE job_id = :job)`, 'factors'],
 ];
 
 test('of every table, a package has the rows that the model-days of its job rest on', async (t) => {
@@ -186,6 +187,9 @@ test('of every table, a package has the rows that the model-days of its job rest
         const rows = database.statement(sql).all({ job });
         assert.deepEqual(paper.rows(sql, { job }), rows, table);
         counts.set(table, (counts.get(table) ?? 0) + rows.length);
+        if (table !== 'factors') continue;
+        const earlier = `SELECT * FROM factors WHERE date < (SELECT min(date) FROM trading_sessions)`;
+        assert.deepEqual(paper.rows(earlier, {}), [], 'factors of before its days');
       }
   }
   const others = [
@@ -205,6 +209,8 @@ const COVERED = [
   `INSERT INTO dividend_coverage (symbol, source, start_date, end_date, recorded_at) VALUES (?, 'csv', '2025-01-06', '2025-01-08', 't')`,
   `INSERT INTO market_days VALUES (?, '2025-01-06', 't')`,
   `INSERT INTO factors VALUES (?, '2025-01-06', 0.01, 's', 't')`,
+  `INSERT INTO factors VALUES (?, '2025-01-07', 0.01, 's', 't')`,
+  `INSERT INTO factors VALUES (?, '2025-01-08', 0.01, 's', 't')`,
 ];
 
 test('the manifest has the digest of every table, until a service opens the file', async (t) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { styleInWords } from '../../src/browser/pages/model-page.ts';
 import { storeFactors } from '../../src/database/factors.ts';
 import { createNormals } from '../../src/statistics/random.ts';
-import { weekdays } from '../../src/basics/calendar.ts';
+import { addDays, weekdays } from '../../src/basics/calendar.ts';
 import { insertReturns } from '../support/returns.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -44,9 +44,20 @@ test('/performance tells returns apart into the stored factors, and lists those 
   const picked = await ask('details=true&factors=market');
   const names = picked.models[0].details.style.factors.map(({ factor }: any) => factor);
   assert.deepEqual(names, ['market']);
+  const stray = [{ factor: 'stray', date: dates[9] ?? '', value: 0.01 }];
+  // Of days between model-days, which would cost the others the return over them.
+  const weekends = dates.map((date) => ({ factor: 'daily', date: addDays(date, 1), value: 0.01 }));
+  const more = [...stray, ...weekends];
+  database.transaction(() => storeFactors(database, more, { source: 'g.csv', recordedAt: 't' }));
+  const [after] = (await ask('details=true&by=entry')).models;
+  assert.deepEqual(after.details.style, { ...style, left_out_factors: ['daily', 'stray'] });
+  const { unavailable, left_out_factors: none_left } = (await ask('details=true&factors=stray'))
+    .models[0].details.style;
+  const few = 'Needs 60 days with a return and every factor; it has 1';
+  assert.deepEqual([unavailable, none_left], [few, []]);
   const { status, body } = await service.get('/performance?factors=carry');
   assert.equal(status, 422);
-  assert.equal(body.detail, 'factors: "carry" is not stored; market, momentum');
+  assert.equal(body.detail, 'factors: "carry" is not stored; daily, market, momentum, stray');
   const csv = await fetch(`${service.url}/performance?table=style&format=csv`);
   const lines = (await csv.text()).replace('\ufeff', '').split('\r\n');
   assert.equal(lines[0], 'model,factor,beta,standard_error,p_value,contribution,days');

@@ -16,7 +16,7 @@ function series(count: number) {
     const dailyReturn = 0.0001 + market + 0.5 * momentum + 0.0005 + 0.001 * normal();
     returns.push({ date, startDate: index === 0 ? null : addDays(date, -1), dailyReturn });
   }
-  return { factors: { names: ['market', 'momentum'], days }, returns };
+  return { factors: { names: ['market', 'momentum'], leftOut: [], days }, returns };
 }
 
 test('contributions add up to the sum of the returns above the risk-free one', () => {

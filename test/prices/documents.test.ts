@@ -8,6 +8,7 @@ import { digestOf, listDocuments, readDocument } from '../../src/database/docume
 import { createDocumentStore } from '../../src/database/store-documents.ts';
 import type { ImportOptions } from '../../src/prices/store-staged.ts';
 import { documentsIn, importRows, linesOf, row } from '../support/document-files.ts';
+import { inLongForm } from '../support/long.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { importBesideServer } from '../support/imports.ts';
 import { rowsAsText } from '../support/tables.ts';
@@ -132,6 +133,40 @@ test('a date is out when it is over, an instant on the first morning whose open 
       stored === '' ? [`${index + 1}: ${DATE}: ${written}`] : [],
     ),
   );
+});
+
+test('a date that is full says so, and nothing more of it is stored', async () => {
+  const { database } = await importRows([row({ id: 'first' })]);
+  const sql = 'UPDATE documents SET version = version + 999998';
+  for (const one of ['PRAGMA foreign_keys = OFF', sql]) database.statement(one).all();
+  assert.equal((await importRows([row({ id: 'last' })], database)).new, 1);
+  const full = 'there are 1,000,000 documents of 2025-01-02, as many as can be stored';
+  const message = `Cannot import documents: ${full}`;
+  await assert.rejects(importRows([row({ id: 'one more' })], database), { message });
+  assert.equal((await importRows([row({ published_at: '2025-01-03' })], database)).new, 1);
+});
+
+test(
+  'a file with more documents of one date than can be stored is refused before its first row',
+  inLongForm,
+  async () => {
+    const database = openDatabase(':memory:');
+    const rows = Array.from({ length: 1_000_002 }, (_, id) => row({ id }));
+    const message =
+      'Cannot import documents: it has 1,000,002 documents of 2025-01-02 without a time, and at most 1,000,000 of one date can be stored';
+    await assert.rejects(importRows(gzipSync(linesOf(rows)), database), { message });
+    assert.deepEqual(rowsAsText(database, 'SELECT * FROM document_imports'), []);
+  },
+);
+
+test('lists have each document once, the newest first, also beside those from before 1970', async () => {
+  const days = ['1900-01-01', '1915-01-01', '1969-07-20', '1970-01-01', '1999-01-01', '2025-01-06'];
+  const { database } = await importRows(days.map((id) => row({ id, published_at: id })));
+  for (const limit of [1, 3, 20]) {
+    const found = listDocuments(onMorning(database, LATE), { limit }).map(({ id }) => id);
+    assert.deepEqual(found, days.toReversed().slice(0, limit));
+  }
+  assert.deepEqual(visibleIds(database, '1969-07-21'), days.slice(0, 3).reverse());
 });
 
 const csv = (separator: string, end = '\n') =>

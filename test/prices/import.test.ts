@@ -8,6 +8,7 @@ import { addDays } from '../../src/basics/calendar.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { storeBars } from '../../src/database/prices.ts';
 import { importFile } from '../../src/prices/import.ts';
+import { writeInTurns } from '../../src/prices/store-staged.ts';
 import { importBesideServer, importText, storedIn, TODAY } from '../support/imports.ts';
 import { clockFrom } from '../support/service.ts';
 import { storePrices } from '../support/prices.ts';
@@ -226,6 +227,15 @@ test('a server that waits for the write lock of an import gets it after one tran
   const rows = Array.from({ length: 1_000 }, (_, number) => `S${number},2025-01-02,10,11,9,10,1`);
   writeFileSync(path, [HEADER, ...rows].join('\n'));
   await importBesideServer((database, time) => importFile(database, path, { ...OPTIONS, time }));
+});
+
+test('an import never sleeps for less than no time, which Node warns of', async () => {
+  let nowMs = 0;
+  const now = () => (nowMs += 11); // a slow machine: two looks take longer than the pause
+  const slept: number[] = [];
+  const sleep = async (ms: number) => void (slept.push(ms), (nowMs += ms));
+  await writeInTurns(openDatabase(':memory:'), [null].values(), { now, sleep });
+  assert.ok(slept.length > 0 && slept.every((ms) => ms > 0), slept.join());
 });
 
 test('a file that is not read to its end is closed', { skip: noProc }, async () => {

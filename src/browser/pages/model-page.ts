@@ -144,6 +144,9 @@ function styleView(style: Style | null | undefined): HTMLElement | null {
   return section(
     'Style',
     h('p', styleInWords(style)),
+    ...(style.left_out_factors.length === 0
+      ? []
+      : [h('p.quiet', `Left out for lack of days: ${style.left_out_factors.join(', ')}.`)]),
     table({
       caption: 'Where the return came from',
       rows,

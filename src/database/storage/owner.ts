@@ -63,13 +63,37 @@ export function claimOwnership(
   path: string,
   { startedAt, purpose = 'start' }: { startedAt: string; purpose?: string },
 ) {
+  const busy = (owner: string) => `the database ${path} is in use by ${owner}`;
+  return claim(path, { startedAt, purpose, lock: 'lock', busy });
+}
+
+/**
+ * Makes this process the only one that imports documents into a database until `release` is called,
+ * or throws a `ServiceError` that names the other one. What lies there from an import without a
+ * number was then left by one that has ended.
+ */
+export function claimDocuments(path: string, startedAt: string) {
+  const busy = (owner: string) =>
+    `another import of documents into ${path} is running, in ${owner}; run this one when that has ended`;
+  return claim(path, { startedAt, purpose: 'import documents', lock: 'documents.lock', busy });
+}
+
+interface Claim {
+  startedAt: string;
+  purpose: string;
+  /** The suffix of the lock file. */
+  lock: string;
+  /** What is wrong when another process has it. */
+  busy: (owner: string) => string;
+}
+
+function claim(path: string, { startedAt, purpose, lock: suffix, busy }: Claim) {
   try {
-    const file = lockFile(path);
+    const file = lockFile(path).replace(/lock$/, suffix);
     const lock = inFolder(path, () => tryLock(file));
     if (lock === null && !canLock(dirname(file)))
       throw new Error(`${path} cannot be used: ${NO_LOCKS}`);
-    if (lock === null)
-      throw new Error(`the database ${path} is in use by ${ownerIn(noteBeside(file))}`);
+    if (lock === null) throw new Error(busy(ownerIn(noteBeside(file))));
     leaveNote(noteBeside(file), { pid: process.pid, started_at: startedAt });
     return { release: () => lock.close() };
   } catch (error) {

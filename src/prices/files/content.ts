@@ -111,7 +111,9 @@ async function* withTellingBytes(pieces: AsyncGenerator<Piece>): AsyncGenerator<
 
 async function* readPlain(path: string): AsyncGenerator<Piece> {
   let bytesRead = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: READ_BYTES })) {
+  // From a place, because on some systems all descriptors of standard input's copy share one.
+  const from = statSync(path).isFile() ? { start: 0 } : {};
+  for await (const chunk of createReadStream(path, { ...from, highWaterMark: READ_BYTES })) {
     const bytes: Buffer = chunk;
     bytesRead += bytes.length;
     yield { bytes, bytesRead };

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import {
+  type CalendarDate,
   dateOf,
   inNewYork,
   instantInNewYork,
@@ -146,6 +147,13 @@ function publicationOf(value: string) {
   const date = isInstant ? inNewYork(outAt).date : text;
   const publishedAt = isInstant ? timestamp(outAt) : text;
   return isCalendarDate(date) && date < '2200' ? { publishedAt, date, outAt } : null;
+}
+
+/** The date of a row whose document has no time; null of any other. */
+export function dateAlone(row: unknown): CalendarDate | null {
+  const { published_at: published } = fieldsOf(asObject(row) ?? {});
+  const found = publicationOf(plainText(published) ?? '');
+  return found?.publishedAt === found?.date ? (found?.date ?? null) : null;
 }
 
 /** The document that a row is, or why it is none. */

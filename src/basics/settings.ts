@@ -45,9 +45,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
   const runtimePath = env.RUNTIME_CONFIG_PATH ?? RUNTIME_CONFIGURATION_PATH;
   return {
     deploymentMode: env.DEPLOYMENT_MODE,
-    /**
-     * Whether the DEV database is kept at the next start; null in PROD, where it has no meaning.
-     */
+    /** Whether the DEV database is kept at the next start; null in PROD. */
     preserveDevData: isDev ? env.PRESERVE_DEV_DATA : null,
     /** The one address to listen on; null means all interfaces. */
     apiHost: env.API_HOST,
@@ -73,9 +71,9 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     autoDownloadPriceData: env.AUTO_DOWNLOAD_PRICE_DATA,
     /** The configuration file, chosen once; its content is read at every trigger. */
     configurationPath: existsSync(runtimePath) ? runtimePath : DEFAULT_CONFIGURATION_PATH,
-    /** Where a merged configuration is written; it is read from there if it exists at the start. */
+    /** Where a merged configuration is written, and read from if it exists at the start. */
     runtimeConfigurationPath: runtimePath,
-    /** What a person should know of that path; empty for one that they chose. */
+    /** What to say of that path; empty for one that a person chose. */
     runtimePathNote: env.RUNTIME_CONFIG_PATH === null ? SHARED : '',
     databasePath: isDev ? 'data/jobs_dev.db' : 'data/jobs.db',
     /** The folder of files beside the database: the owner lock, backups. */

@@ -2,7 +2,12 @@ import { statSync } from 'node:fs';
 import { dateOf, type CalendarDate } from '../basics/calendar.ts';
 import { type Meaning, meaningOf } from '../database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
-import { type ContradictedSplit, contradictedSplits } from '../database/splits-and-dividends.ts';
+import {
+  type ContradictedSplit,
+  contradictedSplits,
+  type DoubtedDividend,
+  doubtedDividends,
+} from '../database/splits-and-dividends.ts';
 import {
   createStaging,
   type StagedRow,
@@ -15,7 +20,7 @@ import { invalidFile } from './files/content.ts';
 import type { Defect, Table } from './files/row.ts';
 import { meaningOfFile, nightsIn, problemOf, type Taken } from './files/meaning.ts';
 import { type Doubts, type ImportOptions, type Stored, storeStaged } from './store-staged.ts';
-import { type LineBatch, readLines, takeHeader } from './files/lines.ts';
+import { type LineBatch, readLines, takeHeader, withLines } from './files/lines.ts';
 import { readCsv } from './files/csv.ts';
 import { readJson } from './files/json.ts';
 
@@ -30,6 +35,8 @@ export interface ImportSummary extends Stored {
   taken: Taken | null;
   /** The splits that the stored prices of the file's symbols contradict. */
   contradicted: ContradictedSplit[];
+  /** Their dividends that may be another's amount, or no dividend. */
+  doubted: DoubtedDividend[];
   /** How many rows were refused, by reason. */
   refused: Map<string, number>;
 }
@@ -60,7 +67,8 @@ async function importTable(
       options,
     });
     const contradicted = contradictedSplits(database, stored.symbols);
-    return { format, taken, ...stored, contradicted, refused };
+    const doubted = doubtedDividends(database, stored.symbols);
+    return { format, taken, ...stored, contradicted, doubted, refused };
   } finally {
     staging.close();
   }
@@ -225,15 +233,20 @@ export async function readFile<Result>(
   }
 }
 
+/** The most lines that say what the columns of a CSV file are. */
+const HEADER_LINES = 3;
+
 async function detect(
   batches: AsyncGenerator<LineBatch>,
   first: LineBatch,
   { path, today }: { path: string; today: CalendarDate },
 ): Promise<Table> {
   const start = first.lines.find((text) => text.trim() !== '')?.trimStart()[0];
-  return start === '{'
-    ? readJson(batches, first, today)
-    : readCsv(batches, takeHeader(first), { path, today });
+  if (start === '{' || start === '[') return readJson(batches, first, today);
+  return readCsv(batches, takeHeader(await withLines(first, batches, HEADER_LINES)), {
+    path,
+    today,
+  });
 }
 
 async function* track(path: string, { onProgress }: ImportOptions): AsyncGenerator<LineBatch> {

@@ -27,7 +27,7 @@ test('a report that finds no free thread in time is a 503 that says when to try 
   await endThreads(t);
   const service = await startTestService(t, { httpLimits: { maxReportWaitMs: 0 } });
   const answers = await Promise.all(
-    Array.from({ length: 12 }, (_, index) => service.get(`/holdings?model=m${index}`)),
+    Array.from({ length: 12 }, (_, index) => service.get(`/search?q=m${index}`)),
   );
   const refused = answers.filter(({ status }) => status === 503);
   assert.ok(refused.length > 0);
@@ -63,7 +63,7 @@ test('a report whose client leaves is given up, and the next one is made', async
 });
 
 test('reports wait for a thread in order, also behind one whose thread was ended', async (t) => {
-  const paths = Array.from({ length: 8 }, (_, index) => `/holdings?model=m${index}`);
+  const paths = Array.from({ length: 8 }, (_, index) => `/search?q=m${index}`);
   const service = await startTestService(t);
   const answers = await Promise.all(paths.map((path) => service.get(path)));
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));

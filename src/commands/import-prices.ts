@@ -120,22 +120,7 @@ export function describeRefused({ refused }: Pick<ImportSummary, 'refused'>): st
 
 function describeRows(summary: ImportSummary): string[] {
   const rows = summary.taken === null ? describeActions(summary) : describePrices(summary);
-  return [
-    ...rows,
-    ...contradictionsInWords(summary.contradicted).map((words) => `  ${words}`),
-    ...describeDoubted(summary.doubted),
-  ];
-}
-
-function describeDoubted(doubted: ImportSummary['doubted']): string[] {
-  if (doubted.length === 0) return [];
-  const named = doubted.map(
-    ({ symbol, exDate, cash, close }) => `${symbol} ${exDate} (${cash} after a close of ${close})`,
-  );
-  return [
-    `  warning: ${counted(doubted.length, 'dividend')} of more than a quarter of the close before: ` +
-      `${list(named, { most: MAX_NAMED_SYMBOLS })}; a wrong unit, or the end of a company?`,
-  ];
+  return rows.concat(contradictionsInWords(summary.contradicted).map((words) => `  ${words}`));
 }
 
 /** What a file of dividends, of splits or of both had. */

@@ -76,32 +76,6 @@ export function storeDividends(
   return changed;
 }
 
-/** A dividend above this share of the close before it is doubted. */
-const MOST_OF_CLOSE = 0.25;
-
-const DOUBTED = query(
-  `SELECT ex_date, cash_e6 / 1e6, coalesce(close, 0) FROM dividends JOIN price_data USING (symbol)
-   WHERE symbol = ?1 AND date = (SELECT max(date) FROM price_data
-     WHERE symbol = ?1 AND date < ex_date AND close IS NOT NULL)
-     AND cash_e6 / 1e6 > ${MOST_OF_CLOSE} * close ORDER BY ex_date`,
-  [text, real, real],
-);
-
-/** A dividend that is much beside the last close before it; both in dollars per share. */
-export interface DoubtedDividend {
-  symbol: string;
-  exDate: CalendarDate;
-  cash: number;
-  close: number;
-}
-
-/** The stored dividends of some symbols above a quarter of the close before their ex-date. */
-export function doubtedDividends(reader: Reader, symbols: readonly string[]): DoubtedDividend[] {
-  return symbols.flatMap((symbol) =>
-    DOUBTED.all(reader, symbol).map(([exDate, cash, close]) => ({ symbol, exDate, cash, close })),
-  );
-}
-
 const EX_DATES = query(
   'SELECT ex_date FROM dividends WHERE symbol = ?1 AND ex_date BETWEEN ?2 AND ?3',
   [text],

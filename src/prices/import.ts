@@ -2,12 +2,7 @@ import { statSync } from 'node:fs';
 import { dateOf, type CalendarDate } from '../basics/calendar.ts';
 import { type Meaning, meaningOf } from '../database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
-import {
-  type ContradictedSplit,
-  contradictedSplits,
-  type DoubtedDividend,
-  doubtedDividends,
-} from '../database/splits-and-dividends.ts';
+import { type ContradictedSplit, contradictedSplits } from '../database/splits-and-dividends.ts';
 import {
   createStaging,
   type StagedRow,
@@ -20,7 +15,7 @@ import { invalidFile } from './files/content.ts';
 import type { Defect, Table } from './files/row.ts';
 import { meaningOfFile, nightsIn, problemOf, type Taken } from './files/meaning.ts';
 import { type Doubts, type ImportOptions, type Stored, storeStaged } from './store-staged.ts';
-import { type LineBatch, readLines, takeHeader, withLines } from './files/lines.ts';
+import { type LineBatch, readLines, takeHeader } from './files/lines.ts';
 import { readCsv } from './files/csv.ts';
 import { readJson } from './files/json.ts';
 
@@ -35,8 +30,6 @@ export interface ImportSummary extends Stored {
   taken: Taken | null;
   /** The splits that the stored prices of the file's symbols contradict. */
   contradicted: ContradictedSplit[];
-  /** Their dividends that may be another's amount, or no dividend. */
-  doubted: DoubtedDividend[];
   /** How many rows were refused, by reason. */
   refused: Map<string, number>;
 }
@@ -67,8 +60,7 @@ async function importTable(
       options,
     });
     const contradicted = contradictedSplits(database, stored.symbols);
-    const doubted = doubtedDividends(database, stored.symbols);
-    return { format, taken, ...stored, contradicted, doubted, refused };
+    return { format, taken, ...stored, contradicted, refused };
   } finally {
     staging.close();
   }
@@ -233,20 +225,15 @@ export async function readFile<Result>(
   }
 }
 
-/** The most lines that say what the columns of a CSV file are. */
-const HEADER_LINES = 3;
-
 async function detect(
   batches: AsyncGenerator<LineBatch>,
   first: LineBatch,
   { path, today }: { path: string; today: CalendarDate },
 ): Promise<Table> {
   const start = first.lines.find((text) => text.trim() !== '')?.trimStart()[0];
-  if (start === '{' || start === '[') return readJson(batches, first, today);
-  return readCsv(batches, takeHeader(await withLines(first, batches, HEADER_LINES)), {
-    path,
-    today,
-  });
+  return start === '{'
+    ? readJson(batches, first, today)
+    : readCsv(batches, takeHeader(first), { path, today });
 }
 
 async function* track(path: string, { onProgress }: ImportOptions): AsyncGenerator<LineBatch> {

@@ -35,7 +35,6 @@ const MORE_ROWS = [
   `INSERT INTO price_data (symbol, date, open, close) VALUES ('X', '2025-01-08', 10, 10)`,
   `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('X', '2025-01-08', 2, 1)`,
   `INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`,
-  `INSERT INTO dividends (symbol, ex_date, cash_e6, basis, source) VALUES ('m', '2025-01-08', 9000000, 'as_paid', 'csv')`,
   `INSERT INTO factors VALUES ('size', '2025-01-07', 0.01, 'f.csv', 't')`,
   `INSERT INTO session_prices (session_id, symbol, date, held_since) VALUES (1, 'm', '2025-01-07', '2025-01-06')`,
   `INSERT INTO stock_splits (symbol, date, numerator, denominator, source) VALUES ('m', '2025-01-06', 2, 1, 'csv')`,

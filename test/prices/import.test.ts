@@ -47,8 +47,6 @@ const unreadable = tableOf<[name: string, text: string, message: string]>(`
   JSON of something else                 | {"a": 1}                             | ${NO_SERIES}
   the provider's rate limit              | {"Note": "Thank you"}                | …message instead of prices: Thank you
   the provider's error                   | {"Error Message": "Invalid"}         | …message instead of prices: Invalid
-  a list of JSON records                 | [{"date":"2025-09-02","open":1,"close":1}] | it is a list of JSON records; write them as CSV (pandas: to_csv(index=False))
-  NaN in a list                          | [{"open":NaN}]                       | it begins as JSON and is not: NaN on line 1; JSON has null for what is unknown
   half a JSON document                   | ${series('x').slice(0, -1)}          | it begins as JSON and is not: …JSON…
   NaN in a JSON document                 | ${series('x').replaceAll(',', ',⏎').replace('{}', 'NaN')} | it begins as JSON and is not: NaN on line 2; JSON has null for what is unknown
 `);
@@ -258,25 +256,3 @@ function linkOf(path: string): string | null {
     return null; // closed since its folder was listed
   }
 }
-
-test('a database that is open is not read as a file', async () => {
-  const path = join(temporaryFolder(), 'prices.db');
-  const database = openDatabase(path);
-  const message = `Cannot import ${path}: it is a database`;
-  await assert.rejects(importFile(database, path, OPTIONS), { code: 'invalid_file', message });
-  database.close();
-});
-
-test('a dividend of more than a quarter of the close before it is a warning, where that is known', async () => {
-  const database = openDatabase(':memory:');
-  const prices =
-    'symbol,date,open,close\nA,2025-09-01,100,100\nA,2025-09-03,100,\nA,2025-09-05,1,1\n';
-  await importText(prices, { database });
-  const paid =
-    'symbol,ex_date,amount\nA,2025-08-01,90\nA,2025-09-02,25\nA,2025-09-04,25.5\nB,2025-09-04,90\n';
-  const { summary } = await importText(paid, { database });
-  assert.match(
-    describeImport('a.csv', summary),
-    /warning: 1 dividend of more than a quarter of the close before: A 2025-09-04 \(25\.5 after a close of 100\);/,
-  );
-});

@@ -1,5 +1,4 @@
 import type { CalendarDate } from '../../basics/calendar.ts';
-import { takePanels } from './yfinance.ts';
 import { invalidFile } from './content.ts';
 import { type Field, type RawRow, refuse, type Row, rowReader, type Table } from './row.ts';
 import {
@@ -105,8 +104,6 @@ export function readCsv(
   header: Header,
   { path, today }: { path: string; today: CalendarDate },
 ): Table {
-  const table = takePanels(header);
-  if (table !== null) return readPanels(batches, table, { path, today });
   const layout = readLayout(header, path);
   const { format, source, hasPrices, columns } = layout;
   const mayHideSymbol = hasPrices && columns.symbol === -1 && hasUnknownColumns(header);
@@ -117,37 +114,6 @@ export function readCsv(
     header: { columns: spelled(header), mayHideSymbol },
     rows: rowsOf(batches, header.rest, { layout, today }),
   };
-}
-
-/** As `readCsv`, of a table with the columns of several symbols. */
-function readPanels(
-  batches: AsyncIterator<LineBatch>,
-  { panels, header }: NonNullable<ReturnType<typeof takePanels>>,
-  { path, today }: { path: string; today: CalendarDate },
-): Table {
-  const layouts = panels.map(({ symbol, names }) => ({
-    ...readLayout({ ...header, names }, path),
-    symbol,
-  }));
-  const { source = null } = layouts[0] ?? {};
-  const read = rowReader({ hasPrices: true, today });
-  const width = header.names.length;
-  const rows = async function* () {
-    for await (const batch of startingWith(header.rest, batches))
-      yield rowsOfCells(batch, header.separator, (cells, line, text): Row[] =>
-        cells.length === width
-          ? layouts.flatMap((layout) => readPanel(cells, layout, (raw) => read(raw, line)))
-          : [{ line, symbol: null, date: null, ...refuse(`not ${width} columns`, text) }],
-      ).flat();
-  };
-  return { format: 'yfinance CSV', source, hasPrices: true, rows: rows() };
-}
-
-/** The row of one symbol; none on a date on which it has no value. */
-function readPanel(cells: readonly string[], layout: Layout, read: (raw: RawRow) => Row): Row[] {
-  const { date: _, ...own } = layout.columns;
-  const hasValue = Object.values(own).some((at) => at > 0 && cells[at]?.trim());
-  return hasValue ? [read(rawRow(cells, layout))] : [];
 }
 
 function readLayout(header: Header, path: string) {

@@ -65,10 +65,6 @@ export async function readJson(
 
 /** Reads one document of a provider. Throws a `ServiceError` when it is none that is known. */
 function readDocument(value: unknown): Document {
-  if (Array.isArray(value))
-    throw invalidFile(
-      'it is a list of JSON records; write them as CSV (pandas: to_csv(index=False))',
-    );
   const document = asObject(value) ?? {};
   return readSplits(document) ?? readDividends(document) ?? readDailySeries(document);
 }

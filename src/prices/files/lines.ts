@@ -26,25 +26,6 @@ export async function* startingWith(
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
 
-/** The first batch with at least so many lines, as far as there are any. */
-export async function withLines(
-  first: LineBatch,
-  rest: AsyncIterator<LineBatch>,
-  least: number,
-): Promise<LineBatch> {
-  let batch = first;
-  while (batch.lines.length < least) {
-    const next = await rest.next();
-    if (next.done === true) break;
-    batch = {
-      ...next.value,
-      firstLine: first.firstLine,
-      lines: batch.lines.concat(next.value.lines),
-    };
-  }
-  return batch;
-}
-
 /**
  * Reads a text file, compressed or not, in batches of whole lines, in memory that does not grow
  * with the file. The text is UTF-8, or UTF-16 where a byte order mark says so.
@@ -126,15 +107,12 @@ export function takeHeader(first: LineBatch): Header {
   const index = first.lines.findIndex((line) => line.trim() !== '');
   const line = (first.lines[index] ?? '').trim();
   const separator = SEPARATORS.find((candidate) => line.includes(candidate)) ?? ',';
-  const names = namesOf(line, separator);
+  const names = splitRow(line, separator).map((name) =>
+    name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''),
+  );
   const lines = first.lines.slice(index + 1);
   const rest = { ...first, firstLine: first.firstLine + index + 1, lines };
   return { line, names, separator, rest };
-}
-
-/** The cells of a header as names of columns: see `Header`. */
-export function namesOf(line: string, separator: string): string[] {
-  return splitRow(line, separator).map((name) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''));
 }
 
 /** The cells of each row of a batch that is not blank, with the number of its line. */

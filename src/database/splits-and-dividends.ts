@@ -131,8 +131,9 @@ export const dividendCoverage = dividendSpans.between;
 /** A longer time between two closes says little about a split between them. */
 export const MAX_NIGHT_DAYS = 14;
 const CLOSE_BEFORE = query(
-  `SELECT date AS closeDate, close FROM price_data WHERE symbol = ?1 AND date < ?2 AND close IS NOT NULL
-     AND date >= date(?2, '-${MAX_NIGHT_DAYS} days') ORDER BY date DESC LIMIT 1`,
+  `SELECT date AS closeDate, coalesce(close, 0) AS close FROM price_data
+   WHERE symbol = ?1 AND date < ?2 AND date >= date(?2, '-${MAX_NIGHT_DAYS} days') AND price_data.close IS NOT NULL
+   ORDER BY date DESC LIMIT 1`,
   { closeDate: text, close: real },
 );
 

@@ -1,11 +1,13 @@
 import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { meanings } from '../database/schema/price-conditions.ts';
-import { type CommandDatabase, openDatabase } from '../database/database.ts';
+import { type CommandDatabase, type Database, openDatabase } from '../database/database.ts';
+import { dividendsWithCloses } from '../database/splits-and-dividends.ts';
 import { messageOf } from '../basics/domain.ts';
 import { contradictionsInWords, nightInWords, type Taken } from '../prices/files/meaning.ts';
 import { importFile, type ImportSummary } from '../prices/import.ts';
 import type { ImportOptions } from '../prices/store-staged.ts';
+import { cashPerShareAbout } from '../trading/morning.ts';
 import { linesOf, list } from '../basics/sentences.ts';
 import { readSettings } from '../basics/settings.ts';
 import { forTerminal } from '../basics/text.ts';
@@ -17,6 +19,8 @@ const IMPORT_CACHE_MB = 32;
 /** Refused rows of a file that are printed for each reason; the others are only counted. */
 const MAX_PRINTED_ROWS = 20;
 
+/** Dividends of which a summary warns. */
+const MAX_NAMED_DIVIDENDS = 10;
 /** Symbols that a summary names. */
 const MAX_NAMED_SYMBOLS = 10;
 
@@ -33,7 +37,8 @@ export async function importPrices(
     const summary = await withProgress(path, (watched) =>
       importFile(database, path, { ...watched, as: said }),
     );
-    process.stdout.write(describeImport(path, summary));
+    const large = largeDividendsInWords(database, summary.symbols);
+    process.stdout.write(describeImport(path, summary) + large.join(''));
     return summary.symbols.length > 0;
   });
 }
@@ -97,6 +102,23 @@ export async function withProgress<Summary>(
   } finally {
     line.end();
   }
+}
+
+/** Above this share of the close before it, a dividend may be something else. */
+const MAX_SHARE_OF_CLOSE = 0.25;
+
+function largeDividendsInWords(database: Database, symbols: readonly string[]): string[] {
+  const large = dividendsWithCloses(database, symbols).flatMap((dividend) => {
+    const { symbol, exDate, closeDate, close } = dividend;
+    const cash = cashPerShareAbout(dividend) / 1_000_000;
+    return cash > MAX_SHARE_OF_CLOSE * close
+      ? `  warning: the dividend of ${symbol} on ${exDate}, ${cash} per share, is above 25 % of its close of ${close}` +
+          ` on ${closeDate}; if it is wrong, import its row again with the right amount, or 0\n`
+      : [];
+  });
+  const others = large.length - MAX_NAMED_DIVIDENDS;
+  const more = others > 0 ? [`  and ${counted(others, 'more such dividend')}\n`] : [];
+  return [...large.slice(0, MAX_NAMED_DIVIDENDS), ...more];
 }
 
 /** What was imported, as lines for the terminal. */

@@ -11,7 +11,14 @@ import type { Database, Reader } from './database.ts';
 import { integer, oneOf, query, real, type RowOf, text } from './rows.ts';
 import { type Coverage, dividendSpans, splitSpans, type Stamp } from './prices.ts';
 import { type Split, SPLIT_COLUMNS } from './market.ts';
-import { barsAt, dividendsAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
+import {
+  barsAt,
+  dividendsAt,
+  nextWrite,
+  type PricesAt,
+  pricesNow,
+  splitsAt,
+} from './price-writes.ts';
 
 /**
  * What a source means by its amounts: cash per share as it was paid then, or divided by all later
@@ -123,6 +130,22 @@ export const dividendCoverage = dividendSpans.between;
 
 /** A longer time between two closes says little about a split between them. */
 export const MAX_NIGHT_DAYS = 14;
+const CLOSE_BEFORE = query(
+  `SELECT date AS closeDate, coalesce(close, 0) AS close FROM price_data
+   WHERE symbol = ?1 AND date < ?2 AND date >= date(?2, '-${MAX_NIGHT_DAYS} days') AND price_data.close IS NOT NULL
+   ORDER BY date DESC LIMIT 1`,
+  { closeDate: text, close: real },
+);
+
+/** All dividends of some symbols, each with the close before its ex-date, where that is known. */
+export function dividendsWithCloses(reader: Reader, symbols: readonly string[]) {
+  const always = { after: '', upTo: '9999-12-31' };
+  return dividendsBetween(pricesNow(reader), symbols, always).flatMap((dividend) => {
+    const before = CLOSE_BEFORE.get(reader, dividend.symbol, dividend.exDate);
+    return before === undefined ? [] : [{ ...dividend, ...before }];
+  });
+}
+
 /** The closes around each split, but for prices that are raw because they were requested so. */
 const NIGHTS = query(
   `SELECT split.symbol, split.date, numerator, denominator, before.date AS previousDate, coalesce(before.close, 0) AS previousClose,

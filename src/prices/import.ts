@@ -18,6 +18,7 @@ import { type Doubts, type ImportOptions, type Stored, storeStaged } from './sto
 import { type LineBatch, readLines, takeHeader } from './files/lines.ts';
 import { readCsv } from './files/csv.ts';
 import { readJson } from './files/json.ts';
+import { withLongRows } from './files/wide.ts';
 
 /**
  * Imports the rows of a file of prices, dividends or splits: reads all of them, refuses those that
@@ -231,9 +232,9 @@ async function detect(
   { path, today }: { path: string; today: CalendarDate },
 ): Promise<Table> {
   const start = first.lines.find((text) => text.trim() !== '')?.trimStart()[0];
-  return start === '{'
-    ? readJson(batches, first, today)
-    : readCsv(batches, takeHeader(first), { path, today });
+  if (start === '{' || start === '[') return readJson(batches, first, today);
+  const [rows, header] = await withLongRows(batches, first);
+  return readCsv(rows, takeHeader(header), { path, today });
 }
 
 async function* track(path: string, { onProgress }: ImportOptions): AsyncGenerator<LineBatch> {

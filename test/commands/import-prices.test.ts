@@ -163,3 +163,26 @@ test('names on the command line, in settings and of a health report cannot contr
   }
   assert.match(progressBar(1, 2, EVIL), /50 % x\ufffd2J\ufffd$/);
 });
+
+test('a dividend above a quarter of the close before its ex-date is a warning, in the shares of its prices', async () => {
+  const bars = (symbol: string) => `${symbol},2024-05-09,100,100\n${symbol},2024-05-10,100,100\n`;
+  const names = ['A', 'B', 'C', 'D', ...Array.from({ length: 11 }, (_, index) => `M${index}`)];
+  const cwd = installProgram();
+  await importing(cwd, { 'prices.csv': BARS + names.map(bars).join('') }, '--as', 'split-adjusted');
+  const rows = ['A,2024-05-10,25.01', 'B,2024-05-10,25', 'C,2024-05-10,200', 'D,2024-07-10,90'];
+  const splits = 'symbol,date,numerator,denominator\nC,2024-06-10,10,1\n';
+  await importing(cwd, { 'splits.csv': splits });
+  const amounts = (all: string[]) => ['symbol,ex_date,amount', ...all, ''].join('\n');
+  const warned = (stdout: string) => stdout.split('\n').filter((line) => /warning|more/.test(line));
+  const first = await importing(cwd, { 'dividends.csv': amounts(rows) });
+  assert.deepEqual(warned(first.stdout), [
+    '  warning: the dividend of A on 2024-05-10, 25.01 per share, is above 25 % of its close of 100 on 2024-05-09; if it is wrong, import its row again with the right amount, or 0',
+  ]);
+  const again = await importing(cwd, { 'prices.csv': BARS + bars('A') }, '--as', 'split-adjusted');
+  assert.equal(warned(again.stdout).length, 1, 'also where the prices come later');
+  const mended = await importing(cwd, { 'dividends.csv': amounts(['A,2024-05-10,0']) });
+  assert.deepEqual(warned(mended.stdout), []);
+  const many = names.slice(4).map((name) => `${name},2024-05-10,30`);
+  const { stdout } = await importing(cwd, { 'dividends.csv': amounts(many) });
+  assert.deepEqual(warned(stdout).slice(10), ['  and 1 more such dividend']);
+});

@@ -47,6 +47,9 @@ const unreadable = tableOf<[name: string, text: string, message: string]>(`
   JSON of something else                 | {"a": 1}                             | ${NO_SERIES}
   the provider's rate limit              | {"Note": "Thank you"}                | …message instead of prices: Thank you
   the provider's error                   | {"Error Message": "Invalid"}         | …message instead of prices: Invalid
+  a list on one line                     | [{"date":"2025-09-02","open":1,"close":1}] | it is a JSON list, which is not read: write it as CSV with a header
+  a list with a mark over two lines      | \ufeff[⏎{"date":"2025-09-02"}]        | it is a JSON list, which is not read: …
+  a list with NaN on one line            | \ufeff[{"date":"2025-09-02","open":NaN}] | it begins as JSON and is not: NaN on line 1; JSON has null for what is unknown
   half a JSON document                   | ${series('x').slice(0, -1)}          | it begins as JSON and is not: …JSON…
   NaN in a JSON document                 | ${series('x').replaceAll(',', ',⏎').replace('{}', 'NaN')} | it begins as JSON and is not: NaN on line 2; JSON has null for what is unknown
 `);

@@ -65,6 +65,8 @@ export async function readJson(
 
 /** Reads one document of a provider. Throws a `ServiceError` when it is none that is known. */
 function readDocument(value: unknown): Document {
+  if (Array.isArray(value))
+    throw invalidFile('it is a JSON list, which is not read: write it as CSV with a header');
   const document = asObject(value) ?? {};
   return readSplits(document) ?? readDividends(document) ?? readDailySeries(document);
 }

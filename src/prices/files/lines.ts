@@ -102,11 +102,15 @@ export interface Header {
   rest: LineBatch;
 }
 
+export function separatorOf(line: string): string {
+  return SEPARATORS.find((candidate) => line.includes(candidate)) ?? ',';
+}
+
 /** Takes the first line that is not blank as the header. */
 export function takeHeader(first: LineBatch): Header {
   const index = first.lines.findIndex((line) => line.trim() !== '');
   const line = (first.lines[index] ?? '').trim();
-  const separator = SEPARATORS.find((candidate) => line.includes(candidate)) ?? ',';
+  const separator = separatorOf(line);
   const names = splitRow(line, separator).map((name) =>
     name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''),
   );

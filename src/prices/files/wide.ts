@@ -1,0 +1,61 @@
+import { type LineBatch, separatorOf, splitRow, startingWith } from './lines.ts';
+
+/**
+ * Tables as yfinance makes them, with a column for each symbol and field: two lines name both, in
+ * either order, and a third the column of dates, unless that is named in the first. They are read
+ * as tables with a row for each symbol and date.
+ */
+
+const HEADER_LINES = 3;
+const DATES = /^date(time)?$/i;
+
+/** A table as it is, or with a row for each symbol and date, at the line where it is from. */
+export async function withLongRows(
+  batches: AsyncGenerator<LineBatch>,
+  start: LineBatch,
+): Promise<[batches: AsyncGenerator<LineBatch>, first: LineBatch]> {
+  let first = start;
+  while (first.lines.length < HEADER_LINES) {
+    const { value, done } = await batches.next();
+    if (done === true) break;
+    first = { ...value, firstLine: first.firstLine, lines: [...first.lines, ...value.lines] };
+  }
+  const separator = separatorOf(first.lines[0] ?? '');
+  const cellsOf = (line: string | undefined = '') => splitRow(line.replace(/\r$/, ''), separator);
+  const [one, two, three] = [0, 1, 2].map((index) => cellsOf(first.lines[index])) as Header;
+  const hasThree = DATES.test(three[0] ?? '') && three.slice(1).every((cell) => cell === '');
+  const hasTwo = DATES.test(one[0] ?? '') && two[0] === '';
+  const [fields, symbols] = isOfFields(one) ? [one, two] : [two, one];
+  const names = [...new Set(fields.slice(1))];
+  const own = [...new Set(symbols.slice(1))];
+  const isGrid = isOfFields(fields) && names.length * own.length === fields.length - 1;
+  if (!isGrid || one.length !== two.length || !(hasThree || hasTwo)) return [batches, first];
+  const places = own.map((symbol) => {
+    const placeOf = (name: string) =>
+      fields.findIndex((field, place) => field === name && symbols[place] === symbol);
+    return { symbol, columns: names.map(placeOf) };
+  });
+  const head = hasThree ? HEADER_LINES : HEADER_LINES - 1;
+  const rest = { ...first, firstLine: first.firstLine + head, lines: first.lines.slice(head) };
+  async function* long(): AsyncGenerator<LineBatch> {
+    for await (const { lines, ...batch } of startingWith(rest, batches))
+      for (const [index, line] of lines.entries()) {
+        const at = { ...batch, firstLine: batch.firstLine + index };
+        const cells = cellsOf(line);
+        if (cells.length !== fields.length) yield { ...at, lines: [line] };
+        else
+          for (const { symbol, columns } of places) {
+            const row = columns.map((column) => cells[column] ?? '');
+            if (row.some((cell) => cell !== ''))
+              yield { ...at, lines: [[symbol, cells[0], ...row].join(separator)] };
+          }
+      }
+  }
+  return [long(), { ...rest, lines: [['Symbol', 'Date', ...names].join(separator)] }];
+}
+
+type Header = [one: string[], two: string[], three: string[]];
+
+function isOfFields(cells: readonly string[]): boolean {
+  return ['open', 'close'].every((name) => cells.some((cell) => cell.toLowerCase() === name));
+}

@@ -56,8 +56,7 @@ const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
  * one.
  */
 export function readTrustedFile(path: string, maxBytes: number): Buffer {
-  // To close a database that SQLite has open would drop the locks that this process has on it.
-  if (/-(wal|shm)$/.test(path) || existsSync(`${path}-wal`)) throw new Error('it is a database');
+  refuseOpenDatabase(path);
   const file = openSync(path, FLAGS);
   try {
     const opened = fstatSync(file, { bigint: true });
@@ -70,6 +69,14 @@ export function readTrustedFile(path: string, maxBytes: number): Buffer {
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * Throws for a file that SQLite may have open. To open and close it by other means would drop the
+ * locks that this process has on it.
+ */
+export function refuseOpenDatabase(path: string): void {
+  if (/-(wal|shm)$/.test(path) || existsSync(`${path}-wal`)) throw new Error('it is a database');
 }
 
 /** The bytes of a file that a person names on the command line: such a file, or a stream. */

@@ -259,3 +259,11 @@ function linkOf(path: string): string | null {
     return null; // closed since its folder was listed
   }
 }
+
+test('a database that is open is not read as a file', async () => {
+  const path = join(temporaryFolder(), 'prices.db');
+  const database = openDatabase(path);
+  const message = `Cannot import ${path}: it is a database`;
+  await assert.rejects(importFile(database, path, OPTIONS), { code: 'invalid_file', message });
+  database.close();
+});

@@ -2,6 +2,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
 import type { Gunzip, ZstdDecompress } from 'node:zlib';
 import { codeOf, messageOf, ServiceError } from '../../basics/domain.ts';
+import { refuseOpenDatabase } from '../../basics/trusted-file.ts';
 
 /**
  * The content of a file, decompressed where its first bytes say that it is compressed, whatever its
@@ -56,6 +57,7 @@ const ARCHIVES = [
  */
 export async function* readContent(path: string): AsyncGenerator<Piece> {
   let compression: Compression | undefined;
+  refuseOpenDatabase(path);
   for await (const piece of withTellingBytes(readPlain(path))) {
     if (isStart(piece)) {
       compression = formatOf(piece.bytes, COMPRESSIONS);

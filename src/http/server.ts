@@ -152,7 +152,7 @@ async function send(
   const { context, limits } = site;
   const request = response.req;
   if ('send' in route) return route.send(request, response);
-  if (context.agentDays?.has(tokenIn(request.headers.authorization) ?? ''))
+  if (route.isOfDay && context.agentDays?.has(tokenIn(request.headers.authorization) ?? ''))
     response.on('finish', () => request.socket.setTimeout(limits.agentKeepAliveMs));
   const json = route.body && (await readJsonBody(request, limits));
   await serve(site, response, route, checkInput(route, request, { params, query, json }));

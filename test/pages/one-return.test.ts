@@ -87,7 +87,7 @@ test('of the tabs of an entry the one that is shown is the current one; of a run
   await page.route('**/models', async (route) => {
     const body = await (await route.fetch()).json();
     const alpha = body.models.find((model: any) => model.signature === 'alpha');
-    body.models.push({ ...alpha, signature: 'alpha#3', completed_model_days: 0 });
+    body.models.push({ ...alpha, signature: 'alpha#3', completed_model_days: 0, last_job: null });
     await route.fulfill({ json: body });
   });
   const current: [query: string, tabs: string[]][] = [

@@ -116,9 +116,10 @@ export async function listen(
     );
   } catch (error) {
     database.close();
+    const names = apiHost === null ? 'API_PORT' : 'API_HOST or API_PORT';
     throw new ServiceError(
       'cannot_start',
-      `Cannot listen on port ${port}: ${messageOf(error)}; set API_PORT or API_HOST to use another`,
+      `Cannot listen on port ${port}: ${messageOf(error)}; set ${names} to use another`,
       {
         cause: error,
       },

@@ -116,6 +116,6 @@ test('a port that is taken is refused with the name of its setting', async (t) =
   const cwd = installProgram();
   const { code, stderr } = await runProgram([], { cwd, env: { API_PORT: port } });
   assert.equal(code, 1);
-  const reason = `^Cannot listen on port ${port}: .*EADDRINUSE.*; set API_PORT or API_HOST to use another$`;
+  const reason = `^Cannot listen on port ${port}: .*EADDRINUSE.*; set API_PORT to use another$`;
   assert.match(stderr, new RegExp(reason, 'm'));
 });

@@ -4,13 +4,18 @@
  * that finds no difference is an error, so that the list never outlives its reasons.
  */
 export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] = [
-  { where: /\/documents|import-documents|\$ --help/, why: 'documents are imported and shown' },
-  { where: /openapi\.json/, why: 'documents, and universes as of a date' },
-  { where: /package\.db/, part: /all \d+ tables/g, why: 'documents have four tables' },
-  { where: /GET \/jobs\?limit=200 \(2\)/, why: 'a sweep asks for an id of a document too' },
   {
-    where: /\/simulate\/status|GET \/reasoning/,
-    part: /"(list|read)_documents?",?|\\n\\nDocuments published before this morning[^\\]*/g,
-    why: 'a job with documents offers them',
+    where: /\/simulate\/status|GET \/jobs|jobs\.json/,
+    part: /,\s*"cancelled": ?\d+/g,
+    why: 'progress counts what a cancellation left',
   },
+  { where: /model=unknown/, why: 'a model that no job has run is refused' },
+  {
+    where: /performance/,
+    part: /\s*"left_out_factors": ?\[\],/g,
+    why: 'style names the factors that it leaves out',
+  },
+  { where: /openapi\.json/, why: 'both, and the statuses of /day' },
+  { where: /prod: \$ serve/, why: 'a start in PROD says that any client may do everything' },
+  { where: /\$ (import-factors|trigger)/, why: 'units, --remove, the id of the job' },
 ];

@@ -53,7 +53,7 @@ test('a job runs every model on every date, skips the holiday and says so, and g
   const status = await service.waitForJob(body.job_id);
   const seen = rowsAsText(service.database, 'SELECT status FROM seen');
   assert.deepEqual(seen, ['downloading_data', 'running', 'completed']);
-  assert.deepEqual(Object.values(status.progress), [8, 8, 0, 0, 2]);
+  assert.deepEqual(Object.values(status.progress), [8, 8, 0, 0, 2, 0]);
   assert.deepEqual(status.warnings, ['Skipped 1 date without price data: 2025-11-12']);
   const days = ['10 completed', '11 completed', '12 skipped No price data', '13 completed'];
   assert.deepEqual(
@@ -97,7 +97,7 @@ test('a repeated job runs nothing again and is completed', async (t) => {
   const again = await service.runJob(request);
   assert.equal(again.status, 'completed');
   assert.deepEqual(again.warnings, ['Skipped 4 model-days already completed']);
-  assert.deepEqual(Object.values(again.progress), [4, 4, 0, 0, 4]);
+  assert.deepEqual(Object.values(again.progress), [4, 4, 0, 0, 4, 0]);
   assert.deepEqual(sessions.get(), before);
   assert.equal((await service.get(`/results?job_id=${first.job_id}`)).body.count, 4);
   assert.equal((await service.get(`/results?job_id=${again.job_id}`)).body.count, 0);
@@ -115,7 +115,7 @@ test('a failed day leaves its log but no position, and the next day continues fr
   const status = await service.runJob(UNTIL_THURSDAY);
   assert.equal(status.status, 'partial');
   assert.equal(detailsOf(status)[2], '2025-11-11 model-a failed The provider is down');
-  assert.deepEqual(Object.values(status.progress), [8, 7, 1, 0, 2]);
+  assert.deepEqual(Object.values(status.progress), [8, 7, 1, 0, 2, 0]);
   assert.deepEqual(
     ledgerOf(service.database, 'model-a'),
     ledger(`

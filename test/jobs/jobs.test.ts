@@ -53,7 +53,7 @@ for (const replace_existing of [false, true])
     const second = await startTestService(t, { configuration, agent, folder: first.folder });
     const { status, warnings, progress } = await second.waitForJob(body.job_id);
     assert.deepEqual([status, warnings], ['completed', null]);
-    assert.deepEqual(Object.values(progress), [8, 8, 0, 0, 0]);
+    assert.deepEqual(Object.values(progress), [8, 8, 0, 0, 0, 0]);
     const expected = ledger(`
       2025-11-10 buy AAPL 1 100 => 9900 10001 1 AAPL:1
       2025-11-11 buy AAPL 1 102 => 9798 10004 3 AAPL:2

@@ -88,7 +88,7 @@ test('a name in .env that only resembles a setting is a warning with the right n
 });
 
 test('a placeholder for a key counts as absent, with a warning; an access token is taken as it is', () => {
-  for (const placeholder of ['your_openai_key_here', 'your-key-here # where', 'sk-your-key-here']) {
+  for (const placeholder of ['your_openai_key_here', 'your-key-here # where', 'YOUR_KEY']) {
     const environment = {
       ...{ OPENAI_API_KEY: placeholder, JINA_API_KEY: ` ${placeholder}`, MY_KEY: placeholder },
       ...{ API_TOKEN: 'your_token', MASSIVE_API_KEY: 'yours', ...nowhere },

@@ -135,7 +135,7 @@ const dollars = upTo(Infinity);
 const MAX_TOKEN_PRICE = 1_000_000;
 const tokenPrice = upTo(MAX_TOKEN_PRICE);
 /** The words by which published configurations and `.env` files say that a URL or key is not set. */
-const PLACEHOLDER = /^\s*(Optional:|(sk-)?your[_-])/i;
+const PLACEHOLDER = /^\s*(Optional:|your[_-])/i;
 
 export function isPlaceholder(value: unknown): boolean {
   return typeof value === 'string' && PLACEHOLDER.test(value);

@@ -138,9 +138,9 @@ export const commands: Record<string, Command> = {
   trigger: command({
     summary: 'Creates a job on a running service and prints its id.',
     details: [
-      'Sends API_TOKEN if it is set. Exit code 0 if the job was created (with --watch: completed, and',
-      'no prices are missing), otherwise 1. With --end last-session, for schedulers (docs/live.md),',
-      'also 0 if nothing is left to do, or (with --watch) if the prices are not out yet.',
+      'Sends API_TOKEN if it is set. Exit code 0 if the job was created (with --watch: completed with',
+      'all prices), otherwise 1. With --end last-session, for schedulers (docs/live.md), also 0 if',
+      'nothing is left to do, or (with --watch) if the prices are not out yet.',
     ],
     options: {
       start: { value: 'DATE', text: 'YYYY-MM-DD. Default: after the last completed day of each.' },

@@ -214,6 +214,7 @@ const CLAUDE = '"basemodel":"anthropic/c"';
 const refusals = tableOf<[entry: string, more: string, error: string]>(`
                                              |                                      | has no key: set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY
   "openai_api_key_env":"MY_KEY"              | ${SERVICE}                           | has no key: the variable MY_KEY, which its entry names, is not set
+  "openai_api_key_env":"MY_KEY"              | "environment":{"MY_KEY":"your_key_here"} | has no key: the variable MY_KEY, which its entry names, is not set
   "openai_api_key":"secret\\nX-Evil: 1"      |                                      | has a key that cannot be sent: it contains blanks or characters beyond ASCII
   ${CUT}                                     | "later":null                         | ${LOST}
   ${CUT}                                     | "later":{${OWN}},"settings":{"openaiApiBase":"http://service/v1?api-version=1&sig=2"} | ${LOST}

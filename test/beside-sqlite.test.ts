@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import {
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { routes } from '../src/http/routes.ts';
@@ -104,6 +112,30 @@ test(
     await runProgram(['backup', 'copy.db'], { cwd, env: DEV });
     await ask(`${server.url}/simulate/trigger`, { ...DAY, replace_existing: true });
     assertLocked(server, file, 'a backup and a trigger');
+  },
+);
+
+test(
+  'a prompt that leads to the database or its lock is refused, and drops no lock',
+  onProc,
+  async (t) => {
+    const { cwd, server, file } = await serveOneDay(t);
+    const lock = join(cwd, 'data/dev_agent_data/owner.lock');
+    symlinkSync(file, join(cwd, 'configs/linked.md'));
+    const held = [file, lock].map((one) => locks(Number(server.process.pid), one));
+    for (const prompt_file of [
+      'linked.md',
+      '../data/dev_agent_data/owner.lock',
+      `../${FILE}-wal`,
+    ]) {
+      const models = [{ signature: 'model-a', enabled: true, prompt_file }];
+      writeFileSync(join(cwd, 'configs/default_config.json'), JSON.stringify({ models }));
+      const { detail } = await ask(`${server.url}/simulate/trigger`, DAY);
+      assert.match(detail, /it is a database/, prompt_file);
+      const now = [file, lock].map((one) => locks(Number(server.process.pid), one));
+      assert.deepEqual(now, held, prompt_file);
+    }
+    assert.ok(held.every((count) => count > 0));
   },
 );
 

@@ -177,9 +177,13 @@ test('paths through links, dots and loops lead where the system takes them', () 
     assert.equal(readTrustedFile(way, 4).toString(), 'text', way);
   assert.throws(() => readTrustedFile(path, 3), /larger than 3 bytes/);
   writeFileSync(`${path}-wal`, '');
-  for (const name of [path, `${path}-wal`])
-    assert.throws(() => readTrustedFile(name, 4), /^Error: it is a database$/);
-  rmSync(`${path}-wal`);
+  const link = join(folder, 'link-to-database');
+  symlinkSync(path, link);
+  const lock = join(folder, 'owner.lock');
+  writeFileSync(lock, '');
+  for (const name of [path, `${path}-wal`, link, lock])
+    assert.throws(() => readTrustedFile(name, 4), /^Error: it is a database$/, name);
+  for (const name of [`${path}-wal`, link, lock]) rmSync(name);
   symlinkSync('loop', join(folder, 'loop'));
   assert.throws(() => readTrustedFile(join(folder, 'loop'), 4), { code: 'ELOOP' });
   renameSync(path, join(folder, 'gone'));

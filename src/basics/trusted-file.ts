@@ -8,6 +8,7 @@ import {
   openSync,
   readlinkSync,
   readSync,
+  realpathSync,
   statSync,
 } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
@@ -72,11 +73,22 @@ export function readTrustedFile(path: string, maxBytes: number): Buffer {
 }
 
 /**
- * Throws for a file that SQLite may have open. To open and close it by other means would drop the
- * locks that this process has on it.
+ * Throws for a file that SQLite may have open, wherever links lead to it: a database, its log, a
+ * lock. To open and close it by other means would drop the locks that this process has on it.
  */
 export function refuseOpenDatabase(path: string): void {
-  if (/-(wal|shm)$/.test(path) || existsSync(`${path}-wal`)) throw new Error('it is a database');
+  const file = withoutLinks(path);
+  if (/(-wal|-shm|\.lock)$/.test(file) || existsSync(`${file}-wal`))
+    throw new Error('it is a database');
+}
+
+/** A pipe, or a file without a name, has no other path. */
+function withoutLinks(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
 }
 
 /** The bytes of a file that a person names on the command line: such a file, or a stream. */

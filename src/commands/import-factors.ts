@@ -65,8 +65,9 @@ export async function readFactors(path: string, unit: FactorUnit): Promise<Facto
       const date = dashedDate(day);
       const refuse = (reason: string) => file.refused.push({ line: firstLine + index, reason });
       if (!isCalendarDate(date)) {
-        if (cells.length > 0 && cells.every(isNumber))
-          refuse(`not a date YYYYMMDD or YYYY-MM-DD: "${day}"`);
+        const isHeader = !hasRows && /^(date.*)?$/i.test(day);
+        const isRow = /^\d/.test(day) || (!isHeader && cells.every(isNumber));
+        if (isRow && cells.length > 0) refuse(`not a date YYYYMMDD or YYYY-MM-DD: "${day}"`);
         else if (!hasRows && cells.some((cell) => cell !== '')) header = cells;
         continue;
       }

@@ -95,6 +95,12 @@ const FRACTIONS = '  warning: all its returns are below 0.2 %, so they may be fr
 /** A file, its exit code, what is printed of it (⏎ ends a line), and what is refused. */
 const odd: [text: string, code: number, prints: string, refuses: string][] = [
   [
+    'date,1,2\n2025/01/02,n/a,0.1\n2025-01-03,0.7,0.2\n2025/01/06,,0.1\n',
+    0,
+    '…2 factors, 1, 2, on 1 date, …',
+    '2: refused, not a date YYYYMMDD or YYYY-MM-DD: "2025/01/02"',
+  ],
+  [
     'date,a\n1800-01-01,0.1\n2025-01-02,0.3\n',
     0,
     '…1 factor, a, on 1 date…',

@@ -50,6 +50,7 @@ const unreadable = tableOf<[name: string, text: string, message: string]>(`
   a list on one line                     | [{"date":"2025-09-02","open":1,"close":1}] | it is a JSON list, which is not read: write it as CSV with a header
   a list with a mark over two lines      | \ufeff[⏎{"date":"2025-09-02"}]        | it is a JSON list, which is not read: …
   a list with NaN on one line            | \ufeff[{"date":"2025-09-02","open":NaN}] | it begins as JSON and is not: NaN on line 1; JSON has null for what is unknown
+  one symbol twice in a table of several | Price,Open,Close,Open⏎Ticker,A,A,A⏎Date,,,⏎2025-09-02,1,1,1⏎ | its header has two columns for A Open
   half a JSON document                   | ${series('x').slice(0, -1)}          | it begins as JSON and is not: …JSON…
   NaN in a JSON document                 | ${series('x').replaceAll(',', ',⏎').replace('{}', 'NaN')} | it begins as JSON and is not: NaN on line 2; JSON has null for what is unknown
 `);

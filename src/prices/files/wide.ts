@@ -1,3 +1,4 @@
+import { invalidFile } from './content.ts';
 import { type LineBatch, separatorOf, splitRow, startingWith } from './lines.ts';
 
 /**
@@ -28,8 +29,11 @@ export async function withLongRows(
   const [fields, symbols] = isOfFields(one) ? [one, two] : [two, one];
   const names = [...new Set(fields.slice(1))];
   const own = [...new Set(symbols.slice(1))];
-  const isGrid = isOfFields(fields) && names.length * own.length === fields.length - 1;
-  if (!isGrid || one.length !== two.length || !(hasThree || hasTwo)) return [batches, first];
+  const isWide = isOfFields(fields) && one.length === two.length && (hasThree || hasTwo);
+  if (!isWide || own.includes('')) return [batches, first];
+  const columnsOf = Map.groupBy(fields.keys(), (at) => `${symbols[at]} ${fields[at]}`);
+  const [twice] = [...columnsOf].find(([, columns]) => columns.length > 1) ?? [];
+  if (twice !== undefined) throw invalidFile(`its header has two columns for ${twice}`);
   const places = own.map((symbol) => {
     const placeOf = (name: string) =>
       fields.findIndex((field, place) => field === name && symbols[place] === symbol);

@@ -87,6 +87,12 @@ test('a name in .env that only resembles a setting is a warning with the right n
     );
 });
 
+test('a name that a launcher gets is read, not ignored', () => {
+  const environment = { MODEL_DAY_COMMAND_ENV: 'SLURM_CONF, GROQ_API_KEY' };
+  assert.deepEqual(warningsOf(environment, { names: ['GROQ_API_KEY'], others: [] }), []);
+  assert.equal(warningsOf({}, { names: ['GROQ_API_KEY'], others: [] }).length, 1);
+});
+
 test('a placeholder for a key counts as absent, with a warning; an access token is taken as it is', () => {
   for (const placeholder of ['your_openai_key_here', 'your-key-here # where', 'YOUR_KEY']) {
     const environment = {
@@ -111,7 +117,16 @@ const keys = [
 ];
 const unreadable: [variable: string, ...values: string[]][] = [
   ['DEPLOYMENT_MODE', 'dev', 'TEST'],
-  ['API_HOST', 'http://localhost', '127.0.0.1:8080', '[::1]', 'a b', '*'],
+  [
+    'API_HOST',
+    'http://localhost',
+    '127.0.0.1:8080',
+    '[::1]',
+    'a b',
+    '*',
+    'fe80::1%lo',
+    '256.1.1.1',
+  ],
   ['API_PORT', '80a', '70000', '-1'],
   ['MAX_SIMULATION_DAYS', '0', '1.5'],
   ['MAX_PARALLEL_MODELS', '0', '2001'],
@@ -182,10 +197,14 @@ test('a service is reached on its own machine at the address that it listens on'
     ['10.0.0.7', false, 'http://10.0.0.7:80'],
     ['::1', false, 'http://[::1]:80'],
     ['localhost', false, 'http://localhost:80'],
+    ['0', true, 'http://127.0.0.1:80'],
+    ['::0', true, 'http://127.0.0.1:80'],
+    ['127.1', false, 'http://127.0.0.1:80'],
   ];
+  const spelled: Record<string, string> = { '0': '0.0.0.0', '::0': '::', '127.1': '127.0.0.1' };
   for (const [apiHost, isAll, url] of urls) {
     const settings = readSettings({ API_HOST: apiHost ?? '', API_PORT: '80', ...nowhere });
-    assert.equal(settings.apiHost, apiHost);
+    assert.equal(settings.apiHost, spelled[apiHost ?? ''] ?? apiHost);
     assert.deepEqual([listensOnAll(settings), ownUrl(settings)], [isAll, url]);
   }
 });

@@ -119,8 +119,8 @@ export function listensOnAll({ apiHost }: Pick<Settings, 'apiHost'>): boolean {
 
 /** The URL of the service on its own machine. */
 export function ownUrl(settings: Pick<Settings, 'apiHost' | 'apiPort'>): string {
-  const host = listensOnAll(settings) ? '127.0.0.1' : settings.apiHost;
-  return `http://${host?.includes(':') ? `[${host}]` : host}:${settings.apiPort}`;
+  const host = listensOnAll(settings) ? null : settings.apiHost;
+  return `${urlOf(host ?? '127.0.0.1')}:${settings.apiPort}`;
 }
 
 function checked(environment: NodeJS.ProcessEnv) {
@@ -155,7 +155,9 @@ export function warningsOf(
   { names, others }: Record<'names' | 'others', readonly string[]>,
 ): string[] {
   const settings = Object.keys(environmentSchema.entries);
-  const read = [...settings, ...others];
+  // What a launcher gets is read too.
+  const passed = environment['MODEL_DAY_COMMAND_ENV']?.split(/[\s,]+/) ?? [];
+  const read = [...settings, ...others, ...passed];
   const misspelt = names.flatMap((name) => {
     const meant = read.includes(name) || name === NAME_OF_FAMILY ? '' : hint(name, settings);
     return meant === '' ? [] : name + meant;
@@ -261,12 +263,16 @@ const variableNames = v.pipe(
 
 const isHostName = (text: string) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(text);
 
+/** The host of a URL: `0` is `0.0.0.0`, and `::0` is `::`. */
+const urlOf = (host: string) => `http://${isIP(host) === 6 ? `[${host}]` : host}`;
+
 const address = v.pipe(
   v.string(),
   v.check(
-    (text) => isIP(text) !== 0 || isHostName(text),
+    (text) => (isIP(text) !== 0 || isHostName(text)) && URL.canParse(urlOf(text)),
     expected('an IP address or a host name, without a scheme or a port'),
   ),
+  v.transform((text) => new URL(urlOf(text)).hostname.replace(/^\[|\]$/g, '')),
 );
 
 const hostNames = v.pipe(

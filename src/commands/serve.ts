@@ -11,7 +11,13 @@ import { removeAbandonedPartials } from '../database/storage/new-file.ts';
 import { readAccessTokens } from '../http/access.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { type Service, startService } from '../service.ts';
-import { listensOnAll, readSettings, type Settings, warningsOf } from '../basics/settings.ts';
+import {
+  listensOnAll,
+  ownUrl,
+  readSettings,
+  type Settings,
+  warningsOf,
+} from '../basics/settings.ts';
 import { refusalOfForeign } from '../basics/trusted-file.ts';
 import { VERSION } from '../basics/version.ts';
 import { forTerminal } from '../basics/text.ts';
@@ -211,8 +217,9 @@ export async function view(path: string): Promise<void> {
   stopOnSignal(stop, log);
   const facts = { version: VERSION, port, mode, view: path, accessTokens: accessTokens.length };
   log.info('listening', facts);
-  process.stdout.write(
-    `${forTerminal(path)}, ${MODES[mode]}: http://localhost:${port}/ (Ctrl-C ends it)\n`,
-  );
+  const url = listensOnAll(settings)
+    ? `http://localhost:${port}`
+    : ownUrl({ ...settings, apiPort: port });
+  process.stdout.write(`${forTerminal(path)}, ${MODES[mode]}: ${url}/ (Ctrl-C ends it)\n`);
   keepMemoryFlat();
 }

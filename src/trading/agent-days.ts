@@ -1,6 +1,6 @@
 import { ServiceError } from '../basics/domain.ts';
 import { sha256 } from '../basics/hash.ts';
-import type { Json } from '../basics/json.ts';
+import { isWithin, type Json } from '../basics/json.ts';
 import { secretHider } from '../basics/secrets.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import type { Answer, ToolDescription } from '../wire/protocol.ts';
@@ -38,6 +38,10 @@ interface DayOptions {
   over: AbortController;
 }
 
+/** Of lists and objects in arguments: JSON that is nested deeper may be read, but not written. */
+const MAX_LEVELS = 64;
+const TOO_DEEP = `The arguments are nested more than ${MAX_LEVELS} deep.`;
+
 /** `url`: where agents reach this service, with or without a slash at its end. */
 export function createAgentDays(url: () => string) {
   const days = new Map<string, AgentDay & { isDecided: boolean }>();
@@ -60,6 +64,7 @@ export function createAgentDays(url: () => string) {
             calls += 1;
             const error = `This is call ${calls}, and the limit is ${maxToolCalls} a day.`;
             if (calls > maxToolCalls) return JSON.stringify({ error });
+            if (!isWithin(args, MAX_LEVELS)) return JSON.stringify({ error: TOO_DEEP });
             const said = { name: hide(name), arguments: hide(JSON.stringify(args)) };
             const content = await session.call({ id: `call-${calls}`, ...said });
             if (content === null) throw ended(null);

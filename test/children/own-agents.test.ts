@@ -129,6 +129,23 @@ test('PUBLIC_URL is where agents reach the service, without a slash at its end',
   assert.equal(requests[0]?.body.day.url, 'https://service.test/base');
 });
 
+test('arguments that are nested too deep are refused, and the day continues', async (t) => {
+  const deep = JSON.parse('['.repeat(8_000) + ']'.repeat(8_000));
+  let answers: { status: number; body: any }[] = [];
+  const { ledger } = await run(t, async ({ body }) => {
+    // JSON.stringify cannot write what JSON.parse reads.
+    const nested = `{"symbol":${'['.repeat(8_000)}${']'.repeat(8_000)},"amount":1}`;
+    const { url, token } = body.day;
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const refused = await fetch(`${url}/day/tools/buy`, { method: 'POST', headers, body: nested });
+    answers = [{ status: refused.status, body: await refused.json() }];
+    return DECISION;
+  });
+  assert.throws(() => JSON.stringify(deep), RangeError);
+  const refusal = { error: 'The arguments are nested more than 64 deep.' };
+  assert.deepEqual([answers, ledger], [[{ status: 200, body: refusal }], BOUGHT]);
+});
+
 test('calls side by side run one after another: no dollar is spent twice', async (t) => {
   const buy = { symbol: 'AAPL', amount: 1 };
   let answers: { status: number; body: any }[] = [];

@@ -99,12 +99,7 @@ export function prepareReports(request: ReportRequest) {
   const incomparable = compareModels(periods, { configurations, initialCash });
   return {
     periods,
-    factors: request.withDetails
-      ? readFactors(database, request.factors, {
-          span: spanOf(days),
-          dates: new Set(days.map(({ date }) => date)),
-        })
-      : null,
+    factors: request.withDetails ? readFactors(database, request.factors, spanOf(days)) : null,
     benchmark,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
     incomparable,

@@ -35,33 +35,27 @@ export function checkFactors(reader: Reader, picked: readonly string[] | undefin
   throw invalidFilter('factors', `${JSON.stringify(unknown)} is not stored; ${words}`);
 }
 
+/** The picked factors, or all that are stored; null without any. Their days are by date, in order. */
+export function readFactors(reader: Reader, picked: readonly string[] | undefined, span: DateSpan) {
+  const wanted = picked ?? factorNames(reader);
+  if (wanted.length === 0) return null;
+  const days = new Map<CalendarDate, Map<string, number>>();
+  for (const { factor, date, value } of factorsBetween(reader, span))
+    if (factor === RISK_FREE || wanted.includes(factor))
+      days.set(date, (days.get(date) ?? new Map<string, number>()).set(factor, value));
+  return { wanted, isPicked: picked !== undefined, days };
+}
+
 /** A factor with fewer of the days would cost the others those that it lacks. */
 const LEAST_COVERAGE = 0.95;
 
-/**
- * Those that are picked, or those stored that have enough of the dates of the one with the most;
- * null without any. Their days are by date, in order, then by factor.
- */
-export function readFactors(
-  reader: Reader,
-  picked: readonly string[] | undefined,
-  { span, dates }: { span: DateSpan; dates: ReadonlySet<CalendarDate> },
-) {
-  const wanted = picked ?? factorNames(reader);
-  if (wanted.length === 0) return null;
-  const returns = factorsBetween(reader, span);
-  const counted = Map.groupBy(
-    returns.filter(({ date }) => dates.has(date)),
-    ({ factor }) => factor,
+/** The picked factors, or those that have enough of the returns' dates: of the one with the most. */
+function namesFor(returns: readonly DayReturn[], { wanted, isPicked, days }: Factors): string[] {
+  const counts = wanted.map(
+    (name) => returns.filter(({ date }) => days.get(date)?.has(name)).length,
   );
-  const countOf = (name: string) => counted.get(name)?.length ?? 0;
-  const least = LEAST_COVERAGE * Math.max(...wanted.map(countOf));
-  const names = picked ?? wanted.filter((name) => countOf(name) >= least);
-  const days = new Map<CalendarDate, Map<string, number>>();
-  for (const { factor, date, value } of returns)
-    if (factor === RISK_FREE || names.includes(factor))
-      days.set(date, (days.get(date) ?? new Map<string, number>()).set(factor, value));
-  return { names, leftOut: wanted.filter((name) => !names.includes(name)), days };
+  const least = LEAST_COVERAGE * Math.max(...counts);
+  return wanted.filter((_name, index) => isPicked || Number(counts[index]) >= least);
 }
 
 const NOTHING = {
@@ -77,12 +71,13 @@ const NOTHING = {
  * Ordinary least squares of the returns above the risk-free one on the factors, with the errors of
  * `fitPlane`. `riskFree` is per day, for days of which the factors' file has none.
  */
-export function reportStyle(
-  returns: readonly DayReturn[],
-  { names, leftOut, days }: Factors,
-  riskFree: number,
-) {
-  const dates = [...days.keys()];
+export function reportStyle(returns: readonly DayReturn[], factors: Factors, riskFree: number) {
+  const { wanted, days } = factors;
+  const names = namesFor(returns, factors);
+  const counted = [...names, RISK_FREE];
+  const dates = [...days].flatMap(([date, day]) =>
+    counted.some((one) => day.has(one)) ? date : [],
+  );
   const rows = returns.map((day) => ({
     ...day,
     row: rowOf(day, { names, days, dates, riskFree }),
@@ -91,7 +86,7 @@ export function reportStyle(
   const left = rows.filter(({ row }) => row === null).map(({ date }) => date);
   const counts = {
     days: used.length,
-    left_out_factors: leftOut,
+    left_out_factors: wanted.filter((name) => !names.includes(name)),
     left_out_days: { count: left.length, first: left[0] ?? null, last: left.at(-1) ?? null },
   };
   const needed = Math.max(DAYS_NEEDED, DAYS_PER_FACTOR * (names.length + 1));
@@ -146,7 +141,7 @@ function rowOf(
     days,
     dates,
     riskFree,
-  }: Omit<Factors, 'leftOut'> & { dates: readonly CalendarDate[]; riskFree: number },
+  }: Pick<Factors, 'days'> & { names: string[]; dates: readonly CalendarDate[]; riskFree: number },
 ) {
   if (!days.has(date)) return null;
   const own = startDate === null ? [date] : dates.filter((one) => one > startDate && one <= date);

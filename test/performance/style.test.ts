@@ -16,7 +16,7 @@ function series(count: number) {
     const dailyReturn = 0.0001 + market + 0.5 * momentum + 0.0005 + 0.001 * normal();
     returns.push({ date, startDate: index === 0 ? null : addDays(date, -1), dailyReturn });
   }
-  return { factors: { names: ['market', 'momentum'], leftOut: [], days }, returns };
+  return { factors: { wanted: ['market', 'momentum'], isPicked: true, days }, returns };
 }
 
 test('contributions add up to the sum of the returns above the risk-free one', () => {
@@ -58,7 +58,7 @@ test('a day without a risk-free return uses the rate of the service', () => {
 test('too few days, and factors that do not vary or repeat each other, are reasons', () => {
   const { factors, returns } = series(70);
   const whyOf = (own: DayReturn[], names: string[]) =>
-    reportStyle(own, { ...factors, names }, 0).unavailable;
+    reportStyle(own, { ...factors, wanted: names }, 0).unavailable;
   const few = 'Needs 60 days with a return and every factor; it has 59';
   assert.equal(whyOf(returns.slice(0, 59), ['market']), few);
   for (const day of factors.days.values()) {
@@ -73,4 +73,17 @@ test('too few days, and factors that do not vary or repeat each other, are reaso
   assert.match(String(whyOf(returns, many)), /^Needs 80 days/);
   const { alpha, factors: none, r_squared } = reportStyle(returns.slice(0, 9), factors, 0);
   assert.deepEqual([alpha, none, r_squared], [null, [], null]);
+});
+
+test('unless factors are picked, each record leaves out those that lack too many of its own days', () => {
+  const { factors, returns } = series(200);
+  const all = { ...factors, isPicked: false };
+  for (const { date } of returns.slice(-9)) factors.days.get(date)?.delete('momentum');
+  const leftOut = (own: DayReturn[], some = all) => {
+    const { left_out_factors, days } = reportStyle(own, some, 0);
+    return [left_out_factors, days];
+  };
+  assert.deepEqual(leftOut(returns), [[], 191], '9 of 200 days are not too many');
+  assert.deepEqual(leftOut(returns.slice(-100)), [['momentum'], 100], '9 of 100 are');
+  assert.deepEqual(leftOut(returns.slice(-100), factors), [[], 91]);
 });

@@ -256,6 +256,35 @@ test('the log is removed in mid-job: the job waits, and a restart completes it',
   assert.equal((await ask(`${again.url}/audit`)).status, 'sound');
 });
 
+test('a stop writes no removed log over what another program has written since', {
+  skip: noProc || (!isThere('sqlite3') && 'there is no sqlite3 here'),
+}, async (t) => {
+  const { cwd, server, file } = await serveOneDay(t);
+  // Moves the log so that only the first pages of what follows are in it.
+  shell(file, 'PRAGMA wal_checkpoint(TRUNCATE)');
+  const { job_id: jobId } = await ask(`${server.url}/simulate/trigger`, {
+    start_date: '2025-11-13',
+    end_date: '2025-11-13',
+  });
+  await waitForJob(server.url, jobId);
+  shell(file, 'PRAGMA wal_checkpoint');
+  for (const suffix of ['-wal', '-shm']) rmSync(file + suffix);
+  shell(file, 'CREATE TABLE note (text); INSERT INTO note VALUES (randomblob(100000))');
+  server.process.kill('SIGTERM');
+  assert.equal((await server.ended).code, 0);
+  const found = shell(
+    file,
+    'PRAGMA integrity_check; SELECT length(text) FROM note; DROP TABLE note',
+  );
+  assert.equal(found.trim(), 'ok\n100000');
+  const again = await startServer(t, { cwd, env: DEV });
+  const { count, status } = {
+    ...(await ask(`${again.url}/results`)),
+    ...(await ask(`${again.url}/audit`)),
+  };
+  assert.deepEqual([count > 0, status], [true, 'sound']);
+});
+
 const REFUSED = 'its file system refuses locks; use a folder on a local disk';
 const lacking: [what: string, message: RegExp][] = [
   ['locks', new RegExp(`^Cannot start: ${FILE} cannot be used: ${REFUSED}$`, 'm')],

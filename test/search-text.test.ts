@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { excerptOf, phrasesOf, wordsOf } from '../src/database/search-text.ts';
+import { excerptAround, excerptOf, phrasesOf, wordsOf } from '../src/database/search-text.ts';
 import { anyTextUpTo } from './support/any-text.ts';
 
 /** The words of a text, and its excerpts. */
@@ -46,6 +46,25 @@ for (const [what, given, search, expected] of excerpts) {
     for (const [start, length] of found?.matches.toReversed() ?? [])
       characters.splice(start, length, '[', ...characters.slice(start, start + length), ']');
     assert.equal(found === null ? null : characters.join(''), expected);
+  });
+}
+
+const long = 'zz — at; '.repeat(7_000);
+const around: [what: string, text: string, search: string, excerpt: string][] = [
+  ['the first match', 'no cash', 'cash', 'no cash'],
+  ['no match', 'no cash', 'king', 'no cash'],
+  ['a search without words', 'no cash', '—', 'no cash'],
+  ['a match at the far end', `${long}brk-b`, 'BRK-B', 'zz — at; brk-b'],
+  ['no part of a word', `${long}cat-k ${long}at-k.`, 'at-k', 'zz — at; at-k.'],
+  ['a phrase across two pieces', `${long}${'-'.repeat(480)}at${'-'.repeat(20)}k`, 'at-k', '-k'],
+  ['scripts without spaces', `${'市場很平靜，'.repeat(9_000)}市馬`, '市馬', '平靜，市馬'],
+  ['a long word', `${long}${'x'.repeat(90)}`, 'x'.repeat(70), `zz — at; ${'x'.repeat(90)}`],
+  ['what folds', `${long}ﬁn Zoë ½`, '½', 'ﬁn Zoë ½'],
+];
+for (const [what, text, search, end] of around) {
+  test(`excerpt around: ${what}`, () => {
+    const excerpt = excerptAround(text, phrasesOf(search), 200);
+    assert.ok(excerpt.endsWith(end) && [...excerpt].length <= 200, excerpt);
   });
 }
 

@@ -28,7 +28,9 @@ export function isHttpUrl(text: string): boolean {
 
 /** Whether a host, as a URL has it, is this machine itself, where no proxy could reach it. */
 export function isLoopback(host: string): boolean {
-  return /^((.+\.)?localhost|127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]+\])$/.test(host);
+  return /^((.+\.)?localhost|0\.0\.0\.0|127(\.\d+){3}|\[::1?\]|\[::ffff:7f[\da-f]{2}:[\da-f]+\])$/.test(
+    host,
+  );
 }
 
 /** Whether an `Authorization` header can carry a key or token: visible ASCII characters only. */

@@ -12,7 +12,13 @@ import {
   storageFaultOf,
   wordsOf,
 } from './storage/faults.ts';
-import { assertUsable, makeFolder, realPathOf, watchFiles } from './storage/files.ts';
+import {
+  assertUsable,
+  makeFolder,
+  realPathOf,
+  watchFiles,
+  wasWrittenAfter,
+} from './storage/files.ts';
 import { checkOwnership, createSchema, isForeign, SCHEMA_VERSION } from './schema/schema.ts';
 import { type Database, prepareOnce, type Reader } from './moment.ts';
 
@@ -133,6 +139,7 @@ function wrap(connection: DatabaseSync, path: string): CommandDatabase {
   const whatIsLost = path === IN_MEMORY ? () => null : watchFiles(path);
   const isFull = () => path !== IN_MEMORY && !hasRoom(path);
   let fault: string | null = null;
+  let committedAtMs = Date.now();
   const noting = <Result>(work: () => Result): Result => {
     try {
       return work();
@@ -149,6 +156,7 @@ function wrap(connection: DatabaseSync, path: string): CommandDatabase {
       if (!begin(connection)) return null;
       const result = finish(connection, work);
       fault = null;
+      committedAtMs = Date.now();
       return { result };
     });
   const transaction = <Result>(work: () => Result): Result =>
@@ -185,19 +193,26 @@ function wrap(connection: DatabaseSync, path: string): CommandDatabase {
     write,
     probe,
     storageFault: () => (fault === null && whatIsLost() === null && !isFull() ? null : probe()),
-    read(work) {
-      connection.exec('BEGIN; PRAGMA query_only = ON');
-      try {
-        return work(database);
-      } finally {
-        if (connection.isTransaction) connection.exec('ROLLBACK');
-        connection.exec('PRAGMA query_only = OFF');
-      }
-    },
+    read: (work) => reading(connection, () => work(database)),
     address: () => (path !== IN_MEMORY && whatIsLost() === null ? { path, shown: null } : null),
-    close: () => connection.close(),
+    close() {
+      // Closing would write a log that was removed over what another program has written since.
+      if (path === IN_MEMORY || whatIsLost() === null || !wasWrittenAfter(path, committedAtMs))
+        connection.close();
+    },
   };
   return database;
+}
+
+/** In one transaction that sees one moment of the database, and cannot write. */
+function reading<Result>(connection: DatabaseSync, work: () => Result): Result {
+  connection.exec('BEGIN; PRAGMA query_only = ON');
+  try {
+    return work();
+  } finally {
+    if (connection.isTransaction) connection.exec('ROLLBACK');
+    connection.exec('PRAGMA query_only = OFF');
+  }
 }
 
 /**

@@ -30,8 +30,11 @@ export function wordsOf(text: string): string[] {
 }
 
 function* placesIn(text: string): Generator<Place> {
-  for (const { 0: found, index: start } of text.matchAll(wordPattern()))
-    for (const word of foldedWords(found)) yield { word, start, end: start + found.length };
+  for (const { 0: found, index: start } of text.matchAll(wordPattern())) {
+    const end = start + found.length;
+    if (FOLDED.test(found)) yield { word: found.slice(0, MAX_WORD_LENGTH), start, end };
+    else for (const word of foldedWords(found)) yield { word, start, end };
+  }
 }
 
 const fold = (text: string) => text.toLowerCase().normalize('NFKD').replace(ACCENTS, '');
@@ -40,7 +43,6 @@ const FOLDED = /^[a-z0-9\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]*$/
 
 /** Without capitals, accents and forms; a character such as ½ becomes two words. */
 function foldedWords(found: string): string[] {
-  if (FOLDED.test(found)) return [found.slice(0, MAX_WORD_LENGTH)];
   return (fold(found).normalize('NFC').match(wordPattern()) ?? []).map((word) =>
     word.slice(0, MAX_WORD_LENGTH).toWellFormed(),
   );
@@ -110,29 +112,42 @@ function matchesIn(text: string, phrases: readonly Phrase[]): Match[] {
   );
 }
 
+/** Part of a text that ends between two words. */
+const PIECE = /[^]{1,2048}[\p{L}\p{N}\p{M}]*/gu;
+
 /**
- * So many Unicode characters around the first place where a phrase is, or of the beginning. Reads no
- * further than that.
+ * So many Unicode characters around the first place where a phrase is, or of the beginning. Only
+ * around what looks like a phrase are words made, which takes ten times as long as to look.
  */
 export function excerptAround(text: string, phrases: readonly Phrase[], length: number): string {
-  const most = Math.max(...phrases.map((words) => words.length));
-  const last: Place[] = [];
-  let start = 0;
-  // Texts without a phrase mostly end here, in a tenth of the time.
-  const folded = fold(text);
-  const mayHaveOne = phrases.some(([first = '']) => folded.includes(fold(first)));
-  for (const place of mayHaveOne ? placesIn(text) : []) {
-    last.push(place);
-    if (last.length > most) last.shift();
-    const found = phrases.find((words) =>
-      words.every((word, index) => last.at(index - words.length)?.word === word),
-    );
-    if (found === undefined) continue;
-    start = (last.at(-found.length)?.start ?? 0) - LEAD_LENGTH;
+  const looksLike = new RegExp(phrases.map(spelling).join('|') || '$^', 'u');
+  const starts = Array.from(text.matchAll(PIECE), ({ index }) => index);
+  let first = 0;
+  for (const [place, start] of starts.entries()) {
+    // With the next piece, into which a phrase may reach.
+    const part = text.slice(start, starts[place + 2]);
+    const [match] = looksLike.test(fold(part)) ? matchesIn(part, phrases) : [];
+    if (match === undefined) continue;
+    first = start + match.start;
     break;
   }
-  const from = edge(text, Math.max(0, Math.min(start, text.length - length)));
+  const from = edge(text, Math.max(0, Math.min(first - LEAD_LENGTH, text.length - length)));
   return [...text.slice(from, from + 2 * length)].slice(0, length).join('');
+}
+
+/**
+ * A pattern that finds a phrase in folded text, and may find a part of a longer word. It does not
+ * find a phrase right behind a sign that folds into letters, such as ™.
+ */
+function spelling(phrase: Phrase): string {
+  const words = phrase.map((word) => {
+    const start = /^[a-z0-9]/.test(word) ? '(?<![a-z0-9])' : '';
+    // What follows the beginning of a long word is unknown.
+    return word.length < MAX_WORD_LENGTH
+      ? start + fold(word)
+      : `${start}${fold(word.slice(0, -2))}[\\p{L}\\p{N}\\p{M}]*`;
+  });
+  return words.join('[^\\p{L}\\p{N}]*');
 }
 
 /** The first match from which on most different phrases fit into one excerpt. */

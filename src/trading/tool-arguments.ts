@@ -90,7 +90,7 @@ export const fraction = v.pipe(
 );
 /** How far arithmetic of callers may take weights from 0, and their sum from 1. */
 const NEAR_ZERO = 1e-9;
-const NEAR_ONE = 1 + 1e-6;
+const NEAR_ONE = 1 + 1e-6 + NEAR_ZERO;
 const weight = v.pipe(
   v.number(fractionMessage),
   v.transform((share) => (share < 0 && share > -NEAR_ZERO ? 0 : share)),

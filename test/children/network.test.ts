@@ -116,6 +116,7 @@ const past = tableOf<[name: string, variables: string, host: string, outcome: st
   none for this machine, whatever NO_PROXY is | HTTP_PROXY=http://PROXY NO_PROXY=example.org | 127.0.0.1 | Done.
   nor for it by another name                  | http_proxy=http://PROXY                      | localhost | Done.
   nor for it in IPv6                          | HTTP_PROXY=http://PROXY                      | [::ffff:127.0.0.1] | Done.
+  nor for it as any address                   | HTTP_PROXY=http://PROXY                      | 0.0.0.0 | Done.
   HTTPS_PROXY does not apply to http://       | HTTPS_PROXY=http://PROXY                     | ${PROVIDER} | …could not be reached: …
   NO_PROXY goes past it                       | HTTP_PROXY=http://PROXY NO_PROXY=example.org,${PROVIDER} | ${PROVIDER} | …could not be reached: …
 `);

@@ -121,6 +121,15 @@ export function watchFiles(path: string): () => string | null {
   };
 }
 
+/** Whether the database or a log beside it has been written later than a time, in milliseconds. */
+export function wasWrittenAfter(path: string, timeMs: number): boolean {
+  const file = realPathOf(path);
+  return [file, `${file}-wal`].some((place) => {
+    const found = statSync(place, { throwIfNoEntry: false });
+    return found !== undefined && found.size > 0 && found.mtimeMs > timeMs;
+  });
+}
+
 /**
  * Works in a new folder among the system's temporary files, which is removed at the end, also when
  * the process ends before.

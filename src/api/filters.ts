@@ -14,10 +14,9 @@ import {
   wordFilter,
 } from './schemas.ts';
 import type { FeedFilters } from '../database/records/decisions.ts';
-import { namedModels, newestRun } from '../database/records/models.ts';
-import { selectModels, unknownModel } from '../experiments/selection.ts';
-import { narrowToShared } from '../experiments/shared-days.ts';
-import { cleanDays } from '../performance/choice.ts';
+import { knownRuns } from '../database/records/models.ts';
+import { countedDays } from '../experiments/counted-days.ts';
+import { unknownModel } from '../experiments/selection.ts';
 import { UNIVERSE } from '../performance/choose-benchmark.ts';
 
 /** A range of dates, both ends included; either end may be omitted. */
@@ -65,8 +64,7 @@ export function checkJob(database: Database, { jobId }: JobWindow): void {
  */
 export function checkNames(database: Database, { jobId, model }: SessionFilters): void {
   checkJob(database, { jobId });
-  if (model !== undefined && newestRun(database, model) === undefined)
-    runsOf(database, [model], 'model');
+  if (model !== undefined) runsOf(database, [model], 'model');
 }
 
 /**
@@ -96,11 +94,12 @@ export function feedFilters(database: Database, query: DaysQuery): FeedFilters {
 
 /** The named runs, and all runs of the named entries. */
 function runsOf(database: Database, names: readonly string[], parameter = 'models'): string[] {
-  const namesOf = (run: string) => [run, newestRun(database, run)?.family ?? run];
-  const runs = [...namedModels(database)].map((run) => ({ run, own: namesOf(run) }));
+  const runs = knownRuns(database).map(({ model, family }) => ({ model, own: [model, family] }));
   const unknown = names.find((name) => !runs.some(({ own }) => own.includes(name)));
   if (unknown !== undefined) throw unknownModel(parameter, unknown);
-  return runs.filter(({ own }) => own.some((name) => names.includes(name))).map(({ run }) => run);
+  return runs
+    .filter(({ own }) => own.some((name) => names.includes(name)))
+    .map(({ model }) => model);
 }
 
 /** What models are compared with, in a query. */
@@ -136,31 +135,17 @@ export const choiceEntries = {
 };
 
 /**
- * The choice as of now, and all runs of the named models. Throws a `ServiceError`
- * (`invalid_filter`) for names in `models` that are unknown, repeated or too many.
+ * The days that count. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
+ * unknown, repeated or too many.
  */
-export function readChoice(
+export function readCounted(
   database: Database,
   query: v.InferOutput<v.ObjectSchema<typeof choiceEntries, undefined>>,
 ) {
-  const { model, by, common: isCommon } = query;
-  const isClean = query.days === 'clean';
+  const { model, models, by, days, common } = query;
   const { model: _, ...window } = filtersOf(query);
-  const names = model === undefined ? query.models?.split(',') : [model];
+  const names = model === undefined ? models?.split(',') : [model];
   // By entry, the name of an entry means all its runs.
-  const isOneRun = model !== undefined && by === 'run';
-  const runs = names && (isOneRun ? names : runsOfSelected(database, names, window));
-  const choice = { database, filters: window, models: runs };
-  if (by === 'run' && !isCommon) {
-    const all = { choice, cleanAfter: null, withoutCleanDays: [], common: null };
-    return { ...(isClean ? cleanDays(choice) : all), named: runs };
-  }
-  const models = by === 'run' ? runs : names;
-  return { ...narrowToShared(choice, { models, by, isClean, isCommon }), named: runs };
-}
-
-/** All runs of the named models, by name. */
-function runsOfSelected(database: Database, names: readonly string[], window: JobWindow): string[] {
-  const { models } = selectModels(database, { models: names }, window);
-  return [...new Set(models.flatMap(({ runs }) => runs))].sort();
+  const areRuns = model !== undefined && by === 'run';
+  return { window, ...countedDays(database, { window, names, areRuns, by, days, common }) };
 }

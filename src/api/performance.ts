@@ -3,7 +3,7 @@ import type { Cell } from '../basics/csv.ts';
 import { factorNames } from '../database/factors.ts';
 import { type Change, changesOf } from '../database/records/results.ts';
 import { reported, toDollars } from '../basics/money.ts';
-import { daysOf, modelsOf, modelsWithoutCompletedDays } from '../performance/choice.ts';
+import { failedDays, withoutCompletedDays } from '../experiments/counted-days.ts';
 import { checkBenchmark } from '../performance/choose-benchmark.ts';
 import type { IncomparableModel } from '../performance/comparability.ts';
 import {
@@ -27,7 +27,7 @@ import {
   type ResponseBody,
   type Table,
 } from './handler.ts';
-import { benchmarkEntry, checkNames, choiceEntries, filtersOf, readChoice } from './filters.ts';
+import { benchmarkEntry, checkNames, choiceEntries, filtersOf, readCounted } from './filters.ts';
 import { flagFilter, wordFilter } from './schemas.ts';
 
 const curveColumns = [
@@ -109,22 +109,24 @@ export function performance(context: Context, { query, format }: Input<Query>): 
 
 /** The reports of the chosen models, each made as it is read, and what they are made of. */
 function prepare({ database, settings }: Context, query: Query, { withDetails = false } = {}) {
-  const narrowed = readChoice(database, query);
+  const counted = readCounted(database, query);
   const request: ReportRequest = {
-    ...narrowed.choice,
+    database,
+    runs: counted.runs.filter(({ days }) => days.length > 0),
+    failed: failedDays(database, counted.window, counted),
     wanted: query.benchmark,
     riskFree: dailyRate(settings.riskFreeRate),
     withDetails,
     factors: query.factors,
   };
   const basis = prepareReports(request);
-  const reports = basis.periods.values().map((period) => modelReport(request, basis, period));
-  return { narrowed, request, basis, reports };
+  const reports = request.runs.values().map((run) => modelReport(request, basis, run));
+  return { counted, request, basis, reports };
 }
 
 function* inJson(context: Context, query: Query): Generator<string> {
   const { settings } = context;
-  const { narrowed, request, basis, reports } = prepare(context, query, {
+  const { counted, request, basis, reports } = prepare(context, query, {
     withDetails: query.details,
   });
   const all: IncomparableModel[] = [];
@@ -138,10 +140,10 @@ function* inJson(context: Context, query: Query): Generator<string> {
     return JSON.stringify(report);
   });
   yield* listBody('models', items, () => ({
-    clean_after: narrowed.cleanAfter,
-    without_clean_days: narrowed.withoutCleanDays,
-    common: narrowed.common,
-    without_completed_days: modelsWithoutCompletedDays(request, basis.failed, narrowed.named),
+    clean_after: counted.cleanAfter,
+    without_clean_days: counted.withoutCleanDays,
+    common: counted.common,
+    without_completed_days: withoutCompletedDays(request.failed, counted),
     incomparable: all,
     families: reportFamilies(runs, {
       withCurves,
@@ -220,9 +222,8 @@ function* styleRows(context: Context, query: Query): Generator<Cell[]> {
  * and action.
  */
 function* tradeRows({ database }: Context, query: Query): Generator<Cell[]> {
-  const { choice } = readChoice(database, query);
-  for (const model of modelsOf(choice)) {
-    for (const change of changesOf(database, daysOf(choice, model))) {
+  for (const { days } of readCounted(database, query).runs) {
+    for (const change of changesOf(database, days)) {
       if (change.side !== 'split' || query.table === 'actions') yield tradeRow(change);
     }
   }

@@ -33,7 +33,7 @@ import {
 } from './schemas.ts';
 import type { Cell } from '../basics/csv.ts';
 import { type Closing, closingsOf } from '../database/records/holdings.ts';
-import { chosenDays } from '../database/records/performance.ts';
+import { activeDays } from '../database/records/performance.ts';
 import { collectHeldSymbols, reportClosing } from '../performance/details.ts';
 
 export const resultsQuery = v.object({
@@ -156,7 +156,7 @@ export function holdings(
 ): ResponseBody {
   const { model, ...window } = filtersOf(query);
   checkNames(database, { model, ...window });
-  const days = chosenDays(database, query.model, window);
+  const days = activeDays(database, [query.model], window).get(query.model) ?? [];
   const closings = closingsOf(
     database,
     days.map(({ sessionId }) => sessionId),

@@ -62,7 +62,7 @@ export function ranInWords({ progress, completed_at: end }: JobCourse): string {
 /** The model-days of a run, in order. */
 export interface RunDays {
   run: string;
-  days: readonly { date: string; isStale: boolean }[];
+  days: readonly { date: string; isStale: boolean | null }[];
 }
 
 /** Runs that a command names. */

@@ -22,7 +22,7 @@ import { addDays, type CalendarDate, type DateSpan, EARLIEST_DATE } from '../bas
 import { createUniforms } from '../statistics/random.ts';
 import { dividendCoverage, dividendsBetween } from '../database/splits-and-dividends.ts';
 import type { Reader } from '../database/database.ts';
-import { paysNothing } from '../database/records/holdings.ts';
+import { payingNothing } from '../database/records/holdings.ts';
 import { gapsBetween } from '../prices/needs.ts';
 import { MAX_CASH } from '../prices/amounts.ts';
 import { cashPerShare } from '../trading/morning.ts';
@@ -229,7 +229,7 @@ function knownSpan(
   symbol: string,
   { from, to }: DateSpan,
 ): [start: CalendarDate, end: CalendarDate] | null {
-  if (paysNothing(reader, symbol)) return [from, to];
+  if (payingNothing(reader, [symbol]).has(symbol)) return [from, to];
   const spans = dividendCoverage(reader, [symbol], { from, to }).map(({ startDate, endDate }) => ({
     startDate: startDate > from ? startDate : from,
     endDate: endDate < to ? endDate : to,

@@ -225,13 +225,14 @@ export function storedSplits(reader: Reader, symbol: string): Split[] {
 }
 
 const STORED_DIVIDENDS = query(
-  'SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends WHERE symbol = ? ORDER BY ex_date',
+  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends
+   WHERE symbol IN (SELECT value FROM json_each(?)) ORDER BY symbol, ex_date`,
   DIVIDEND_COLUMNS,
 );
 
-/** The stored dividends of a symbol, whatever its series. */
-export function dividendsOf(reader: Reader, symbol: string) {
-  return STORED_DIVIDENDS.all(reader, symbol);
+/** The stored dividends of some symbols, whatever their series, by symbol and ex-date. */
+export function dividendsOf(reader: Reader, symbols: readonly string[]) {
+  return STORED_DIVIDENDS.all(reader, symbols);
 }
 
 const UPSERT_SPLIT = `
@@ -310,25 +311,22 @@ function upsert(database: Database, splits: readonly Split[], stamp: Stamp): voi
 /** Raw prices that open this far below or above the previous close look like a split. */
 const JUMP_RATIO = 0.3;
 
-/** Of the bar before a bar. */
-const previous = (value: string) =>
-  `(SELECT ${value} FROM price_data AS past WHERE past.symbol = own.symbol AND past.date < own.date ORDER BY date DESC LIMIT 1)`;
-const CLOSE = previous('coalesce(close, open)');
-
 /**
  * Every bar is compared with the one before it, and only of a jump more is looked up. From a
  * provider a night is known when every day since the last bar is; what a file says of one date
  * holds for the night before it.
  */
 const JUMPS = query(
-  `WITH nights AS MATERIALIZED (
-     SELECT symbol, date, open, source IN (${adjustedSourcesInSql}) AS adjusted,
-       ${previous('date')} AS previous_date, ${CLOSE} AS previous_close
-     FROM price_data AS own
-     WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3 AND abs(open / ${CLOSE} - 1) > ${JUMP_RATIO}
-   )
+  `WITH bars AS (
+     SELECT symbol, date, open, source, lag(date) OVER before AS previous_date, lag(coalesce(close, open)) OVER before AS previous_close
+     FROM json_each(?1) AS chosen CROSS JOIN price_data ON symbol = chosen.value AND date <= ?3 AND date >=
+       coalesce((SELECT max(date) FROM price_data AS past WHERE past.symbol = chosen.value AND past.date <= ?2), '')
+     WINDOW before AS (PARTITION BY symbol ORDER BY date)),
+   nights AS MATERIALIZED (
+     SELECT * FROM bars
+     WHERE date > ?2 AND source NOT IN (${adjustedSourcesInSql}) AND abs(open / previous_close - 1) > ${JUMP_RATIO})
    SELECT symbol, date, previous_close AS previousClose, open FROM nights
-   WHERE NOT adjusted AND NOT EXISTS (SELECT 1 FROM dividends
+   WHERE NOT EXISTS (SELECT 1 FROM dividends
        WHERE dividends.symbol = nights.symbol AND ex_date > previous_date AND ex_date <= nights.date
          AND abs((open + cash_e6 / 1e6) / previous_close - 1) <= ${JUMP_RATIO})
      AND NOT EXISTS (SELECT 1 FROM stock_splits

@@ -2,65 +2,19 @@ import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
-import { suspectedSplits } from '../database/records/holdings.ts';
-import { firstTriedDate, marketDates } from '../database/records/performance.ts';
-import {
-  daysAfter,
-  daysOf,
-  earliestOf,
-  type Family,
-  latestOf,
-  readFamilies,
-  whyUnusable,
-} from './family.ts';
+import { createSplitSearch, heldSymbols } from '../database/records/holdings.ts';
+import { runsInWindow } from '../database/records/performance.ts';
+import { cleaner, comparedModel } from './counted-days.ts';
+import { daysOf, earliestOf, type Family, latestOf, readFamilies } from './family.ts';
 import type { BenchmarkReturn } from '../comparison/answer.ts';
 import { compareModels } from '../comparison/comparison.ts';
 import { type Looks, MIN_CONFIDENCE_DAILY } from '../comparison/looks.ts';
 import { type Cutoff, MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
-import { type ComparedModel, type Day, whyWithoutFigures } from '../comparison/participants.ts';
+import type { ComparedModel, Day } from '../comparison/participants.ts';
 import { invalidFilter } from '../basics/domain.ts';
-import { chooseBenchmark, reportBenchmark } from '../performance/choose-benchmark.ts';
+import { chooseBenchmark, reportBenchmark, spanOf } from '../performance/choose-benchmark.ts';
+import { numberDates, type Numbering, type Numberings } from './numbering.ts';
 import { selectModels, type WantedModels } from './selection.ts';
-
-/**
- * The number of each date in a family's own market: 1 for the first date in the window that the
- * family tried, up to 0 for those before it at whose close a day in the window started.
- */
-type Numbering = ReadonlyMap<CalendarDate, number>;
-
-/**
- * Numbers the dates on which the universe of a family has prices, and its model-days, from the
- * family's first one in the window, be it completed or failed. So a failed model-day leaves a gap,
- * and the days of two markets that began on different dates meet.
- */
-function numberDates(database: Database, family: Family, window: JobWindow): Numbering {
-  const [earliest, latest] = [earliestOf(daysOf(family)), latestOf(daysOf(family))];
-  if (earliest === undefined || latest === undefined) return new Map();
-  let first = earliest.date;
-  for (const { run } of family.runs) {
-    const tried = firstTriedDate(database, run, window);
-    if (tried !== null && tried < first) first = tried;
-  }
-  const own = [...daysOf(family).flatMap(({ date, startDate }) => [date, startDate ?? date])];
-  const dates = marketDates(database, latest.asked.universe, {
-    startDate: [first, ...own].sort()[0],
-    endDate: latest.date,
-  });
-  for (const date of own) dates.add(date);
-  const ordered = [...dates].sort();
-  const before = ordered.filter((date) => date < first).length;
-  return new Map(ordered.map((date, index) => [date, index + 1 - before]));
-}
-
-/** The last number in a market up to a date; 0 before its first one. */
-function numberUpTo(numbering: Numbering = new Map(), date: CalendarDate): number {
-  return [...numbering].findLast(([own]) => own <= date)?.[1] ?? 0;
-}
-
-/** The last date in a market up to a number; null before its first one. */
-function dateUpTo(numbering: Numbering = new Map(), number: number): CalendarDate | null {
-  return [...numbering].findLast(([, own]) => own <= number)?.[0] ?? null;
-}
 
 /** Which models to compare over which of their days. */
 interface ExperimentRequest extends WantedModels {
@@ -87,22 +41,24 @@ export type Experiment = ReturnType<typeof runExperiment>;
 export function runExperiment(database: Database, request: ExperimentRequest) {
   const { window, against = null, confidence, looks } = request;
   const { startDate, endDate } = window;
-  const { models, leftOut, trials } = selectModels(database, request, window);
+  const runs = runsInWindow(database, window);
+  const { models, leftOut, trials } = selectModels(runs, request);
   checkRequest(request, models.length);
   const all = readFamilies(database, models, window);
   const numberings: Numberings | null =
     request.align === 'number'
       ? new Map(all.map((own) => [own.model, numberDates(database, own, window)]))
       : null;
-  const { cleanAfter, clean } = cleaner(all, request.days === 'clean', numberings);
+  const isClean = request.days === 'clean';
+  const { cleanAfter, clean } = cleaner(all, { isClean, areCompared: true, numberings });
   const compared: ComparedModel[] = [];
   const suspected = new Map<string, string[]>();
-  const splits = Map.groupBy(suspectedSplits(database), ({ sessionId }) => sessionId);
+  const days = [...all.values().flatMap(daysOf)];
+  const findSplits = createSplitSearch(database, heldSymbols(database), spanOf(days));
   for (const family of all) {
     const numbers = numberings?.get(family.model);
     const own = clean(family);
-    const jumps = [...daysOf(own)].flatMap(({ sessionId }) => splits.get(sessionId) ?? []);
-    const named = jumps.map(({ jump }) => `${jump.symbol} on ${jump.date}`);
+    const named = findSplits([...daysOf(own)]).map(({ jump }) => `${jump.symbol} on ${jump.date}`);
     if (named.length > 0) suspected.set(family.model, named);
     compared.push(comparedModel(own, (date) => numbers?.get(date) ?? date));
   }
@@ -127,8 +83,8 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
      * The window; where the request leaves an end open, the first or last model-day of those
      * compared; null without any.
      */
-    startDate: startDate ?? earliestOf(all.values().flatMap(daysOf))?.date ?? null,
-    endDate: endDate ?? latestOf(all.values().flatMap(daysOf))?.date ?? null,
+    startDate: startDate ?? earliestOf(days)?.date ?? null,
+    endDate: endDate ?? latestOf(days)?.date ?? null,
     /** The latest knowledge cutoff, where only clean days are compared and there is one. */
     cleanAfter,
     /** Entries with too few model-days. */
@@ -167,70 +123,6 @@ function checkRequest({ curves, looks, confidence }: ExperimentRequest, models: 
   const least = `expected at least ${MIN_CONFIDENCE_DAILY} with looks=daily, not ${confidence}`;
   if (looks !== 'once' && confidence < MIN_CONFIDENCE_DAILY)
     throw invalidFilter('confidence', least);
-}
-
-/**
- * The latest cutoff of the models that have figures over their own clean days: the others must not
- * cost these any days.
- */
-function latestCutoff(families: readonly Family[]): CalendarDate | null {
-  let latest: CalendarDate | null = null;
-  for (const family of families) {
-    const { knowledgeCutoff } = family;
-    if (knowledgeCutoff === null || (latest !== null && knowledgeCutoff <= latest)) continue;
-    const clean = comparedModel(daysAfter(family, knowledgeCutoff));
-    if (whyWithoutFigures(clean) === null) latest = knowledgeCutoff;
-  }
-  return latest;
-}
-
-/**
- * The latest cutoff, and what keeps the clean days of a family; of all days it keeps all. By
- * number, the dates of a model without a cutoff say nothing, as in a control market: its clean days
- * are those that meet clean ones. Only a model without figures has a later cutoff than the latest;
- * its reason is about its own clean days.
- */
-export function cleaner(
-  families: readonly Family[],
-  isClean: boolean,
-  numberings: Numberings | null = null,
-) {
-  if (!isClean) return { cleanAfter: null, clean: (family: Family) => family };
-  const after = latestCutoff(families);
-  const latest =
-    after === null ? [] : families.filter(({ knowledgeCutoff }) => knowledgeCutoff === after);
-  const numbers = latest.map(({ model }) => numberUpTo(numberings?.get(model), after ?? ''));
-  const last = Math.max(0, ...numbers);
-  const clean = (family: Family): Family => {
-    const { model, knowledgeCutoff } = family;
-    if (numberings !== null && knowledgeCutoff === null)
-      return daysAfter(family, dateUpTo(numberings.get(model), last));
-    return daysAfter(daysAfter(family, after), knowledgeCutoff);
-  };
-  return { cleanAfter: after, clean };
-}
-
-/** By model. */
-type Numberings = ReadonlyMap<string, Numbering>;
-
-/** A family as it is compared: by date, or by the number of one. */
-export function comparedModel(
-  family: Family,
-  dayOf: (date: CalendarDate) => Day = (date) => date,
-): ComparedModel {
-  return {
-    model: family.model,
-    isDeterministic: family.isDeterministic,
-    unusable: whyUnusable(family),
-    runs: family.runs.map(({ run, days }) => ({
-      run,
-      returns: days.flatMap(({ date, dailyReturn, startDate }) =>
-        dailyReturn === null
-          ? []
-          : [[dayOf(date), dailyReturn, startDate === null ? null : dayOf(startDate)] as const],
-      ),
-    })),
-  };
 }
 
 /**

@@ -2,7 +2,12 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import { baselineOf } from '../basics/configuration-schema.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
-import { type DayOfRun, daysOfRun, storedRequests } from '../database/records/performance.ts';
+import { storedConfigurations } from '../database/records/models.ts';
+import {
+  activeDaysWithReturns,
+  type DayWithReturn,
+  storedEntries,
+} from '../database/records/performance.ts';
 import { askedHash, decodeEntry } from '../basics/entry.ts';
 import { isDeterministic } from '../basics/runs.ts';
 import type { JobWindow } from '../database/session-filters.ts';
@@ -11,23 +16,6 @@ import type { ChosenModel } from './selection.ts';
 
 /** What a run was asked in a job, as far as it is stored. */
 type Asked = ReturnType<typeof readAsked>;
-
-/** What a run was asked in some jobs, by job. */
-type AskedReader = (run: string, jobIds: Iterable<string>) => ReadonlyMap<string, Asked>;
-
-/** Reads each combination of entry and terms once. */
-function createAskedReader(database: Database): AskedReader {
-  const known = new Map<string, Asked>();
-  return (run, jobIds) =>
-    new Map(
-      storedRequests(database, run, jobIds).map(([jobId, entry, agentConfig]) => {
-        const key = `${entry} ${agentConfig}`;
-        const asked = known.get(key) ?? readAsked(entry, agentConfig);
-        known.set(key, asked);
-        return [jobId, asked];
-      }),
-    );
-}
 
 function readAsked(storedEntry: string, agentConfig: string) {
   const entry = decodeEntry(storedEntry);
@@ -48,12 +36,12 @@ function readAsked(storedEntry: string, agentConfig: string) {
 }
 
 /** A model-day with what its run was asked. */
-interface AskedDay extends DayOfRun {
+export interface AskedDay extends DayWithReturn {
   asked: Asked;
 }
 
 /** A model with the days of its runs in the window. */
-export type Family = ReturnType<typeof readFamily>;
+export type Family = ReturnType<typeof familyOf>;
 
 /** Reads the days of the models' runs in the window. */
 export function readFamilies(
@@ -61,33 +49,43 @@ export function readFamilies(
   models: readonly ChosenModel[],
   window: JobWindow,
 ): Family[] {
-  const options = { window, readAsked: createAskedReader(database) };
-  return models.map((chosen) => readFamily(database, chosen, options));
-}
-
-function readFamily(
-  database: Database,
-  { model, runs }: ChosenModel,
-  { window, readAsked }: { window: JobWindow; readAsked: AskedReader },
-) {
-  const read = runs.map((run) => {
-    const days = daysOfRun(database, run, window);
-    const asked = readAsked(run, new Set(days.map(({ jobId }) => jobId)));
-    const known = days.flatMap((day): AskedDay[] => {
-      const own = asked.get(day.jobId);
+  const runs = models.flatMap((chosen) => chosen.runs);
+  const days = activeDaysWithReturns(database, runs, window);
+  const jobIds = new Set([...days.values()].flatMap((own) => own.map(({ jobId }) => jobId)));
+  const configurations = storedConfigurations(database, jobIds);
+  // Each combination of entry and terms is read once.
+  const known = new Map<string, Asked>();
+  const asked = new Map<string, Asked>();
+  for (const [jobId, run, entry] of storedEntries(database, { runs, jobIds })) {
+    const configuration = configurations.get(jobId) ?? '{}';
+    const key = `${entry} ${configuration}`;
+    const own = known.get(key) ?? readAsked(entry, configuration);
+    known.set(key, own);
+    asked.set(`${jobId} ${run}`, own);
+  }
+  const askedDays = (run: string): AskedDay[] =>
+    (days.get(run) ?? []).flatMap((day) => {
+      const own = asked.get(`${day.jobId} ${run}`);
       return own === undefined ? [] : [Object.assign(day, { asked: own })];
     });
-    return { run, days: known };
-  });
-  const days = [...daysOf({ runs: read })];
+  return models.map(({ model, runs: own }) =>
+    familyOf(
+      model,
+      own.map((run) => ({ run, days: askedDays(run) })),
+    ),
+  );
+}
+
+function familyOf(model: string, runs: readonly { run: string; days: readonly AskedDay[] }[]) {
+  const days = [...daysOf({ runs })];
   const withCutoff = latestOf(days.filter(({ asked }) => asked.knowledgeCutoff !== null));
   return {
     model,
     /** At least one, each with its days by date. */
-    runs: read,
+    runs,
     knowledgeCutoff: withCutoff?.asked.knowledgeCutoff ?? null,
     isAgent: days.some(({ asked }) => asked.isAgent),
-    isDeterministic: read.length > 0 && days.every(({ asked }) => asked.isDeterministic),
+    isDeterministic: runs.length > 0 && days.every(({ asked }) => asked.isDeterministic),
   };
 }
 

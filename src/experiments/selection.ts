@@ -1,7 +1,5 @@
 import { MIN_DAYS } from '../comparison/participants.ts';
-import type { JobWindow } from '../database/session-filters.ts';
-import type { Database } from '../database/database.ts';
-import { type RunInWindow, runsInWindow } from '../database/records/performance.ts';
+import type { RunInWindow } from '../database/records/performance.ts';
 import { invalidFilter, type ServiceError } from '../basics/domain.ts';
 import { MAX_COMPARED } from '../basics/runs.ts';
 import { medianOf } from '../statistics/moments.ts';
@@ -31,15 +29,12 @@ export interface WantedModels {
  * and for too many models.
  */
 export function selectModels(
-  database: Database,
+  runs: readonly RunInWindow[],
   { models, against, most = MAX_COMPARED, by = 'entry' }: WantedModels,
-  window: JobWindow,
 ) {
   if (models !== undefined && new Set(models).size < models.length)
     throw invalidFilter('models', 'a name is repeated; name each model once');
-  const families = Map.groupBy(runsInWindow(database, window), ({ run, family }) =>
-    by === 'run' ? run : family,
-  );
+  const families = Map.groupBy(runs, ({ model, family }) => (by === 'run' ? model : family));
   const present = [...families]
     .filter(([, runs]) => modelDaysOf(runs) > 0)
     .map(([family]) => family);
@@ -92,9 +87,9 @@ function runsOf(name: string, families: Families, parameter: keyof WantedModels)
   const family = families.get(name);
   if (family !== undefined) {
     const present = family.filter(({ modelDays }) => modelDays > 0);
-    return (present.length > 0 ? present : family.slice(0, 1)).map(({ run }) => run);
+    return (present.length > 0 ? present : family.slice(0, 1)).map(({ model }) => model);
   }
-  if (families.values().some((runs) => runs.some(({ run }) => run === name))) return [name];
+  if (families.values().some((runs) => runs.some(({ model }) => model === name))) return [name];
   throw unknownModel(parameter, name);
 }
 

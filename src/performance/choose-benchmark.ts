@@ -5,7 +5,7 @@ import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
 import { dividendsBetween } from '../database/splits-and-dividends.ts';
 import { splitsBetween } from '../database/market.ts';
-import { barsBetween, type ChosenDay, priceSpan } from '../database/records/performance.ts';
+import { barsBetween, type ActiveDay, priceSpan } from '../database/records/performance.ts';
 import { newestConfiguration } from '../database/records/models.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { cashPerShareAbout } from '../trading/morning.ts';
@@ -57,7 +57,7 @@ export function checkBenchmark(database: Database, wanted: string | undefined): 
 export function chooseBenchmark(
   database: Database,
   wanted: string | undefined,
-  days: readonly ChosenDay[],
+  days: readonly ActiveDay[],
 ) {
   checkBenchmark(database, wanted);
   const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
@@ -87,7 +87,7 @@ export function chooseBenchmark(
 
 /** Levels with and without dividends; where the model-days are all of one kind, the same twice. */
 function bothLevels(
-  days: readonly ChosenDay[],
+  days: readonly ActiveDay[],
   levelsOf: (paysDividends: boolean) => Levels,
 ): BothLevels {
   const isOneKind = new Set(days.map(({ paysDividends }) => paysDividends)).size < 2;
@@ -98,7 +98,7 @@ function bothLevels(
 /** The levels of single symbols over the days, each read once. */
 export function createLevelReader(
   database: Database,
-  days: readonly ChosenDay[],
+  days: readonly ActiveDay[],
 ): (symbol: string) => BothLevels {
   const span = spanOf(days);
   const known = new Map<string, BothLevels>();
@@ -114,7 +114,7 @@ export function createLevelReader(
 }
 
 /** From the earliest start of the days to the last of them. */
-export function spanOf(days: readonly ChosenDay[]): DateSpan {
+export function spanOf(days: readonly ActiveDay[]): DateSpan {
   return {
     from: firstDateOf(days.map(startOf)),
     to: days.reduce((latest, { date }) => (date > latest ? date : latest), ''),
@@ -129,7 +129,7 @@ function firstDateOf(days: readonly { date: CalendarDate }[]): CalendarDate {
  * The universe of the newest job that ran a model-day of the first date, so that later jobs do not
  * change the benchmark.
  */
-function universeOfDays(database: Database, days: readonly ChosenDay[]): Universe {
+function universeOfDays(database: Database, days: readonly ActiveDay[]): Universe {
   const first = firstDateOf(days);
   const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
   const configuration = newestConfiguration(database, sessions);
@@ -139,7 +139,7 @@ function universeOfDays(database: Database, days: readonly ChosenDay[]): Univers
 }
 
 /** Whether QQQ has a level at the earliest start of the first date. */
-function reachesStart(database: Database, days: readonly ChosenDay[]): boolean {
+function reachesStart(database: Database, days: readonly ActiveDay[]): boolean {
   const date = firstDateOf(days);
   const starts = days.filter((day) => day.date === date).map(startOf);
   const [start] = starts.sort((one, other) => (one.date < other.date ? -1 : 1));
@@ -173,7 +173,7 @@ function levelsOfSymbol(
  */
 export function reportBenchmark(
   benchmark: Benchmark,
-  days: readonly ChosenDay[],
+  days: readonly ActiveDay[],
   riskFree: number,
 ) {
   const { name, symbols, levels } = benchmark;

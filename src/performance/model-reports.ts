@@ -1,14 +1,16 @@
+import assert from 'node:assert/strict';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { hasTradingCosts, parseAgentConfigurations } from '../basics/configuration.ts';
-import { suspectedSplits, type SuspectedSplit } from '../database/records/holdings.ts';
 import {
-  initialCashOf,
-  isOfAgent,
-  newestRun,
-  storedConfigurations,
-} from '../database/records/models.ts';
+  createSplitSearch,
+  heldSymbols,
+  type SuspectedSplit,
+} from '../database/records/holdings.ts';
+import { agentsAmong, initialCashOf, storedConfigurations } from '../database/records/models.ts';
+import { markStale, usageTotals } from '../database/records/performance.ts';
 import { universeOn } from '../basics/members.ts';
-import { toDollars } from '../basics/money.ts';
+import { type Money, toDollars } from '../basics/money.ts';
+import { closingPrice } from '../trading/market.ts';
 import { chooseBenchmark, createLevelReader, reportBenchmark, spanOf } from './choose-benchmark.ts';
 import { type Market, reportSelection } from './permutation.ts';
 import {
@@ -17,14 +19,13 @@ import {
   staleness,
   type Incomparability,
 } from './comparability.ts';
-import { type Choice, readChosenDays } from './choice.ts';
-import { createUnknownSearch, readRecord, type ModelRecord } from './record.ts';
+import { type CountedRun, createUnknownSearch, readRecord, type ModelRecord } from './record.ts';
 import { reportModel } from './report.ts';
 import { readFactors, type DayReturn, type Style } from './style.ts';
 import { holdsPart, outsideOf } from '../basics/domain.ts';
 import { pricesNow } from '../database/price-writes.ts';
 import { count } from '../basics/sentences.ts';
-import type { Reader } from '../database/database.ts';
+import type { Database, Reader } from '../database/database.ts';
 import { quotesOn } from '../database/market.ts';
 import { jumpsInWords } from '../prices/warnings.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
@@ -72,7 +73,12 @@ function ownMarks({ ledger, refusals: { tries } }: ModelRecord, terms: Terms) {
   return marks;
 }
 
-export interface ReportRequest extends Choice {
+export interface ReportRequest {
+  database: Database;
+  /** By name, each with at least one day. */
+  runs: readonly CountedRun[];
+  /** By model: model-days that have failed and were not completed. */
+  failed: ReadonlyMap<string, number>;
   /** The name of a benchmark; undefined for the default. */
   wanted: string | undefined;
   /** Per day. */
@@ -86,31 +92,35 @@ export interface ReportRequest extends Choice {
 /** What the figures of all models share. */
 type Basis = ReturnType<typeof prepareReports>;
 
-export function prepareReports(request: ReportRequest) {
-  const { database, wanted, riskFree } = request;
-  const { periods, days, failed } = readChosenDays(request);
+export function prepareReports({ database, wanted, riskFree, ...request }: ReportRequest) {
+  const { runs } = request;
+  const all = runs.flatMap((run) => run.days);
+  const held = heldSymbols(database);
+  const periods = runs.map(periodOf);
+  // One per date, start and job: all that the benchmark needs.
+  const days = [
+    ...new Map(all.map((day) => [`${day.date} ${day.startDate} ${day.jobId}`, day])).values(),
+  ];
   const benchmark = chooseBenchmark(database, wanted, days);
   const stored = storedConfigurations(database, new Set(days.map(({ jobId }) => jobId)));
   const configurations = parseAgentConfigurations(stored);
   const initialCash = initialCashOf(
     database,
-    periods.map(({ model }) => model),
+    runs.map(({ model }) => model),
   );
-  const incomparable = compareModels(periods, { configurations, initialCash });
   return {
-    periods,
     factors: request.withDetails ? readFactors(database, request.factors, spanOf(days)) : null,
     benchmark,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
-    incomparable,
+    incomparable: compareModels(periods, { configurations, initialCash }),
     configurations,
-    /** By model: model-days that have failed and were not completed. */
-    failed,
     /** By model: what its first completed day started with; null when that is not stored. */
     initialCash,
-    findUnknown: createUnknownSearch(database),
-    /** By session. */
-    suspected: Map.groupBy(suspectedSplits(database), ({ sessionId }) => sessionId),
+    agents: agentsAmong(database, periods),
+    findUnknown: createUnknownSearch(database, held),
+    usage: usageTotals(database, all),
+    markOn: createMarkReader(database),
+    findSplits: createSplitSearch(database, held, spanOf(days)),
     market: {
       universeOf: (jobId) => configurations.get(jobId)?.stock_symbols ?? [],
       levelsOf: createLevelReader(database, days),
@@ -123,30 +133,46 @@ export function prepareReports(request: ReportRequest) {
   };
 }
 
+/** Reads the value of a share at the close of a date once. */
+function createMarkReader(database: Database) {
+  const known = new Map<string, Money | null>();
+  return (date: CalendarDate, symbol: string): Money | null => {
+    const key = `${date} ${symbol}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const mark = closingPrice(pricesNow(database), date, symbol)?.price ?? null;
+    known.set(key, mark);
+    return mark;
+  };
+}
+
+function periodOf({ model, days }: CountedRun): ModelPeriod {
+  const [first, last] = [days[0], days.at(-1)];
+  assert(first !== undefined && last !== undefined, 'a run that is reported has a day');
+  const jobIds = new Set(days.map(({ jobId }) => jobId));
+  return { model, start: first.date, end: last.date, days: days.length, jobIds };
+}
+
 /**
  * The figures of one model, and why they are not comparable with others. Keeps none of its ledger
  * in memory.
  */
-export function modelReport(request: ReportRequest, basis: Basis, period: ModelPeriod) {
-  const { model } = period;
+export function modelReport(request: ReportRequest, basis: Basis, run: CountedRun) {
+  const { model, family, knowledgeCutoff, basemodel } = run;
   const { database, riskFree, withDetails } = request;
-  const { factors, findUnknown, market } = basis;
-  const newest = newestRun(database, model);
-  const { family = model, knowledgeCutoff = null, basemodel = null } = newest ?? {};
-  const record = readRecord(request, period, {
+  const { factors, findUnknown, usage, markOn } = basis;
+  markStale(database, run.days);
+  const record = readRecord(database, run, {
     benchmark: basis.benchmark.levels,
-    riskFree,
-    factors,
-    withDetails,
-    findUnknown,
+    ...{ riskFree, factors, withDetails, findUnknown, usage, markOn },
   });
   const figures = reportModel(record);
   const details = figures.details && {
     ...figures.details,
-    selection: reportSelection(database, { model, days: record.days, market }),
+    selection: reportSelection(database, { model, days: run.days, market: basis.market }),
   };
   const days = figures.curve.map(({ date, stale }) => ({ date, isStale: stale }));
-  const suspected = record.days.flatMap(({ sessionId }) => basis.suspected.get(sessionId) ?? []);
+  const suspected = basis.findSplits(run.days);
   const known = figures.curve.filter(
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
   );
@@ -156,10 +182,10 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
     family,
     knowledge_cutoff: knowledgeCutoff,
     days_before_cutoff: known.length,
-    outside: outsideOf(isOfAgent(database, period)),
-    failed_model_days: basis.failed.get(model) ?? 0,
+    outside: outsideOf(basis.agents.has(model)),
+    failed_model_days: request.failed.get(model) ?? 0,
     initial_cash: cash === null ? null : toDollars(cash),
-    no_trading_costs: [...period.jobIds].every(basis.hasNoCosts),
+    no_trading_costs: run.days.every(({ jobId }) => basis.hasNoCosts(jobId)),
     ...figures,
     suspected_split: suspected.map(({ date, jump: { symbol } }) => ({ date, symbol })),
     details,
@@ -171,7 +197,7 @@ export function modelReport(request: ReportRequest, basis: Basis, period: ModelP
         basemodel,
         trades: figures.trading.trades,
         held: figures.open_positions.map(({ symbol }) => symbol),
-        configuration: basis.configurations.get(record.days.at(-1)?.jobId ?? ''),
+        configuration: basis.configurations.get(run.days.at(-1)?.jobId ?? ''),
         suspected,
       }),
     ],

@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts';
 import { closingsOf } from '../database/records/holdings.ts';
-import type { ChosenDay } from '../database/records/performance.ts';
+import type { ActiveDay } from '../database/records/performance.ts';
 import { at, medianOf } from '../statistics/moments.ts';
 import { createUniforms } from '../statistics/random.ts';
 import { benchmarkReturns, type BothLevels } from './benchmark.ts';
@@ -141,7 +141,7 @@ export interface Market {
  */
 function readWeights(
   database: Database,
-  all: readonly ChosenDay[],
+  all: readonly ActiveDay[],
   market: Market,
 ): HeldWeights | { reason: string } {
   const days = all.filter(({ startedFrom }) => startedFrom !== null);
@@ -196,7 +196,7 @@ const FIGURES = ['return', 'percentile', 'p_value', 'median', 'interval_90'] as 
 /** Named as in the response. The same model over the same days draws the same names. */
 export function reportSelection(
   database: Database,
-  { model, days, market }: { model: string; days: readonly ChosenDay[]; market: Market },
+  { model, days, market }: { model: string; days: readonly ActiveDay[]; market: Market },
 ) {
   const held = readWeights(database, days, market);
   if ('reason' in held)

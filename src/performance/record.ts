@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import {
   addDays,
   type CalendarDate,
@@ -5,33 +6,25 @@ import {
   isWeekday,
   type DateSpan,
 } from '../basics/calendar.ts';
-import { pricesNow } from '../database/price-writes.ts';
+import type { Money } from '../basics/money.ts';
 import type { Database } from '../database/database.ts';
 import { dividendCoverage, dividendsOf } from '../database/splits-and-dividends.ts';
 import type { Coverage } from '../database/prices.ts';
-import {
-  type HeldSymbol,
-  heldSymbols,
-  heldUncovered,
-  paysNothing,
-} from '../database/records/holdings.ts';
+import { type HeldSymbol, heldUncovered, payingNothing } from '../database/records/holdings.ts';
 import {
   barsBetween,
-  type ChosenDay,
+  type ActiveDay,
   type LedgerDay,
   ledgerDays,
   refusedCalls,
-  usageTotals,
+  type UsageTotals,
 } from '../database/records/performance.ts';
+import type { Run } from '../database/records/models.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
 import { type LoggedCall, ordersIn } from '../database/decisions.ts';
-import { staleAmong } from '../database/stale.ts';
 import { TOOLS_OF_DECISIONS } from '../trading/decision.ts';
-import { closingPrice } from '../trading/market.ts';
 import { toolArguments, wasMalformed } from '../trading/tool-arguments.ts';
 import type { BothLevels } from './benchmark.ts';
-import { type Choice, daysOf } from './choice.ts';
-import type { ModelPeriod } from './comparability.ts';
 import type { Factors } from './style.ts';
 import { readValueGains } from './details.ts';
 
@@ -49,25 +42,15 @@ interface Gap {
 }
 
 /**
- * Those of some sessions that held a symbol over a morning for which its dividends are neither
- * stored nor covered.
+ * Finds those of some model-days that held a symbol over a morning for which its dividends are
+ * neither stored nor covered; never those that pay no dividends. What is known of each symbol is
+ * read once, for all calls: mostly that is everything, and no session has to be looked at.
  */
-type UnknownSearch = (sessions: readonly ChosenDay[]) => ChosenDay[];
-
-/**
- * Reads what is known of each symbol once, for all calls: mostly that is everything, and no session
- * has to be looked at. Sessions that pay no dividends are never found.
- */
-export function createUnknownSearch(database: Database): UnknownSearch {
-  const gaps = new Map(
-    heldSymbols(database)
-      .map((held) => readGap(database, held))
-      .filter((gap) => gap !== null)
-      .map((gap) => [gap.symbol, gap]),
-  );
-  return (sessions) => {
+export function createUnknownSearch(database: Database, held: readonly HeldSymbol[]) {
+  const gaps = new Map(readGaps(database, held).map((gap) => [gap.symbol, gap]));
+  return (days: readonly ActiveDay[]): ActiveDay[] => {
     if (gaps.size === 0) return [];
-    const paying = sessions.filter(({ paysDividends }) => paysDividends);
+    const paying = days.filter(({ paysDividends }) => paysDividends);
     const found = new Set<number>();
     for (const [id, symbol, since, date] of heldUncovered(database, paying, gaps.keys())) {
       const gap = gaps.get(symbol);
@@ -78,18 +61,23 @@ export function createUnknownSearch(database: Database): UnknownSearch {
 }
 
 /**
- * Null for a symbol whose dividends are all known, because they are stored, covered or contained in
- * its prices.
+ * What is known of the dividends of some symbols, but of those of which all are, because they are
+ * stored, covered or contained in their prices.
  */
-function readGap(database: Database, { symbol, since, lastDate }: HeldSymbol): Gap | null {
-  const known = {
-    symbol,
-    spans: dividendCoverage(database, [symbol], EVER),
-    exDates: new Set(dividendsOf(database, symbol).map(({ exDate }) => exDate)),
-  };
-  return isUnknown(known, { after: since, upTo: lastDate }) && !paysNothing(database, symbol)
-    ? known
-    : null;
+function readGaps(database: Database, held: readonly HeldSymbol[]): Gap[] {
+  const symbols = held.map(({ symbol }) => symbol);
+  const spans = Map.groupBy(dividendCoverage(database, symbols, EVER), ({ symbol }) => symbol);
+  const stored = Map.groupBy(dividendsOf(database, symbols), ({ symbol }) => symbol);
+  const gaps = held.flatMap(({ symbol, since, lastDate }) => {
+    const exDates = new Set(stored.get(symbol)?.map(({ exDate }) => exDate));
+    const gap = { symbol, spans: spans.get(symbol) ?? [], exDates };
+    return isUnknown(gap, { after: since, upTo: lastDate }) ? [gap] : [];
+  });
+  const free = payingNothing(
+    database,
+    gaps.map(({ symbol }) => symbol),
+  );
+  return gaps.filter(({ symbol }) => !free.has(symbol));
 }
 
 /**
@@ -103,12 +91,13 @@ export function daysWithUnknown(
   { from, to }: DateSpan,
 ): Set<CalendarDate> {
   const found = new Set<CalendarDate>();
-  for (const symbol of symbols) {
-    const gap = readGap(database, { symbol, since: addDays(from, -MAX_STILL_DAYS), lastDate: to });
-    const bars = gap === null ? [] : barsBetween(database, symbol, { from, to });
+  const since = addDays(from, -MAX_STILL_DAYS);
+  const held = symbols.map((symbol) => ({ symbol, since, lastDate: to }));
+  for (const gap of readGaps(database, held)) {
+    const bars = barsBetween(database, gap.symbol, { from, to });
     for (const [index, { date }] of bars.entries()) {
       const after = bars[index - 1]?.date;
-      if (gap === null || after === undefined || !isUnknown(gap, { after, upTo: date })) continue;
+      if (after === undefined || !isUnknown(gap, { after, upTo: date })) continue;
       if (date <= addDays(after, MAX_STILL_DAYS)) found.add(date);
     }
   }
@@ -128,6 +117,11 @@ function isUnknown(
       date = span.endDate < upTo ? span.endDate : upTo;
   }
   return false;
+}
+
+/** A run with its model-days that count, by date. */
+export interface CountedRun extends Run {
+  days: readonly ActiveDay[];
 }
 
 /** What the figures of one model are computed from. */
@@ -157,17 +151,19 @@ interface RecordOptions {
   /** Null without any. */
   factors: Factors | null;
   withDetails: boolean;
-  findUnknown: UnknownSearch;
+  findUnknown: ReturnType<typeof createUnknownSearch>;
+  /** By model. */
+  usage: ReadonlyMap<string, UsageTotals>;
+  /** The value of a share at the close of a date; null when no price of the symbol is stored. */
+  markOn(date: CalendarDate, symbol: string): Money | null;
 }
 
 /** The record of one model, with its days and those that they depend on in memory. */
 export function readRecord(
-  choice: Choice,
-  { model, end }: ModelPeriod,
-  { withDetails, findUnknown, ...shared }: RecordOptions,
+  database: Database,
+  { model, days }: CountedRun,
+  { withDetails, findUnknown, usage, markOn, ...shared }: RecordOptions,
 ) {
-  const { database } = choice;
-  const days = daysOf(choice, model);
   const chosen = new Map(days.map(({ sessionId, startDate }) => [sessionId, startDate]));
   const sessionIds = [...chosen.keys()];
   const ledger: readonly LedgerDay[] = ledgerDays(database, sessionIds);
@@ -183,19 +179,17 @@ export function readRecord(
      * initial cash.
      */
     chosen,
-    /** The same in brief, in order. */
-    days,
-    staleDates: datesOf(staleAmong(database, days)),
+    staleDates: datesOf(days.filter(({ isStale }) => isStale)),
     /**
      * Of the model-days that pay no dividends, and of those that pay them but lie in an unknown
      * span of what they held.
      */
     unpaidDates: datesOf(days.filter(({ paysDividends }) => !paysDividends)),
     unknownDates: datesOf(findUnknown(days)),
-    usage: usageTotals(database, sessionIds),
+    usage: usage.get(model) ?? assert.fail('a model-day has a row of its job'),
     refusals: countRefusals(refusedCalls(database, sessionIds)),
-    /** The value of a share at the last day's close; null when no price of the symbol is stored. */
-    markOf: (symbol: string) => closingPrice(pricesNow(database), end, symbol)?.price ?? null,
+    /** The value of a share at the last day's close, as `markOn` has it. */
+    markOf: (symbol: string) => markOn(days.at(-1)?.date ?? '', symbol),
     /** What the details of each symbol need; null unless they are wanted. */
     gains: withDetails ? readValueGains(database, ledger, chosen) : null,
   };

@@ -112,7 +112,7 @@ function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>)
     const theirs = [
       ...there.flatMap(barFacts),
       ...storedSplits(yours, symbol).map(splitFact),
-      ...dividendsOf(yours, symbol).map((dividend) => dividendFact(dividend, splits)),
+      ...dividendsOf(yours, [symbol]).map((dividend) => dividendFact(dividend, splits)),
     ];
     const ours = [
       ...here.flatMap(barFacts),

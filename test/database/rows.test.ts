@@ -31,7 +31,7 @@ const MORE_ROWS = [
     VALUES (1, 90, 'tool', '{}', 'write_note', '{}', 't'), (1, 91, 'tool', '{"error":""}', 'buy', '{}', 't')`,
   `INSERT INTO tool_usage VALUES (1, 'refused', 1, 1, 0)`,
   `INSERT INTO price_data (symbol, date, open, close) VALUES ('X', '2025-01-06', 100, 100), ('X', '2025-01-07', 10, 10)`,
-  `INSERT INTO price_data (symbol, date, open, close, source) VALUES ('m', '2025-01-06', 1, 1, 'massive'), ('m', '2025-01-07', 1, 1, 'disguise')`,
+  `INSERT INTO price_data (symbol, date, open, close, source) VALUES ('m', '2025-01-06', 1, 1, 'massive'), ('m', '2025-01-07', 1, 1, 'disguise'), ('j', '2025-01-07', 1, 1, 'synthetic')`,
   `INSERT INTO price_data (symbol, date, open, close) VALUES ('X', '2025-01-08', 10, 10)`,
   `INSERT INTO stock_splits (symbol, date, numerator, denominator) VALUES ('X', '2025-01-08', 2, 1)`,
   `INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`,
@@ -52,6 +52,7 @@ const MORE_ROWS = [
   'PRAGMA foreign_keys = OFF',
   `INSERT INTO holdings (session_id, symbol, quantity) VALUES (99, 'X', 1)`,
   `INSERT INTO job_details (job_id, date, model, status, error, completed_at) VALUES ('k', '2025-01-07', 'X', 'skipped', 'Cancelled', 't')`,
+  `UPDATE simulation_runs SET entry = json_set(entry, '$.kind', 'agent') WHERE job_id = 'j'`,
   `UPDATE job_details SET cost_usd = 1 WHERE date = '2025-01-07'`,
   `INSERT INTO job_details (job_id, date, model, status, error, completed_at, cost_usd) VALUES ('k', '2025-01-08', 'X', 'skipped', 'Cancelled', 't', 1)`,
 ];

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import type * as v from 'valibot';
 import { performanceResponse } from '../../src/api/performance-response.ts';
+import { weekdays } from '../../src/basics/calendar.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { within } from '../support/near.ts';
+import { insertReturns } from '../support/returns.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
 
@@ -69,7 +71,6 @@ type Choice = Pick<
   v.InferOutput<typeof performanceResponse>,
   'clean_after' | 'common' | 'without_clean_days'
 >;
-const NEVER = { model: 'unclean', reason: 'None of its model-days is after the knowledge cutoff' };
 const NOT_YET = {
   model: 'fails',
   reason: 'Its last model-day, 2025-11-11, is not after its knowledge cutoff, 2025-11-11',
@@ -109,15 +110,15 @@ const choices: [query: string, days: Record<string, number>, choice: Partial<Cho
     { clean_after: null, without_clean_days: [NOT_YET] }, // the cutoff of a model without clean days does not count
   ],
   [
-    '?days=clean&common=true&models=all,fails,twice', // too few clean days for the cutoff to count
+    '?days=clean&common=true&models=all,fails,twice',
     { all: 2, fails: 2, twice: 2, 'twice#2': 2 },
-    { common: commonOf('14 17', 2, lacks('fails', 10, 11, 12, 13)) },
+    { clean_after: '2025-11-11', common: commonOf('14 17', 2, lacks('fails', 12, 13)) },
   ],
   [
     '?days=clean&common=true&models=all,unclean',
     {},
     {
-      without_clean_days: [NEVER],
+      without_clean_days: [UNCLEAN],
       common: commonOf('', 0, lacks('unclean', 10, 11, 12, 13, 14, 17)),
     },
   ],
@@ -216,4 +217,40 @@ test('failed model-days count within the filters until one is completed', async 
     .statement(`UPDATE job_details SET status = 'skipped' WHERE job_id = ? AND status = 'failed'`)
     .run(job);
   await check(ofJob, 0); // a skipped day has not failed
+});
+
+test('clean days follow one rule, whatever else a query asks for', async (t) => {
+  const forged = await startTestService(t, { isForged: true });
+  const dates = weekdays('2025-06-02', '2025-06-27');
+  const returns = dates.map((_, day) => (day % 5) / 100 - 0.01);
+  const run = (knowledge_cutoff: string) => ({ returns, entry: { knowledge_cutoff } });
+  insertReturns(forged.database, {
+    dates,
+    runs: { alpha: run('2025-06-04'), beta: run('2025-06-13') },
+  });
+  // Of the failures only the later one is after the cutoffs.
+  const failures = { alpha: { returns: [null, null] }, beta: { returns: [null, null] } };
+  insertReturns(forged.database, { dates: ['2025-05-30', '2025-06-30'], runs: failures });
+  forged.database
+    .statement(`UPDATE jobs SET status = 'partial' WHERE start_date = '2025-05-30'`)
+    .run();
+  for (const query of ['', '&by=entry', '&common=true', '&by=entry&common=true']) {
+    const { models, clean_after } = await validBody(
+      forged,
+      `/performance?days=clean${query}`,
+      performanceResponse,
+    );
+    const found = models.map((one) => [one.model, one.model_days, one.failed_model_days]);
+    assert.deepEqual(
+      [clean_after, found],
+      [
+        '2025-06-13',
+        [
+          ['alpha', 10, 1],
+          ['beta', 10, 1],
+        ],
+      ],
+      query,
+    );
+  }
 });

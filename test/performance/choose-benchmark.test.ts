@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { pricesNow } from '../../src/database/price-writes.ts';
 import { dividendsBetween } from '../../src/database/splits-and-dividends.ts';
-import type { ChosenDay } from '../../src/database/records/performance.ts';
+import type { ActiveDay } from '../../src/database/records/performance.ts';
 import type { PriceSource } from '../../src/database/prices.ts';
 import {
   benchmarkCurve,
@@ -48,8 +48,9 @@ const day = (
   date: string,
   startDate: string | null,
   paysDividends = true,
-): ChosenDay => ({
+): ActiveDay => ({
   ...{ sessionId: 1, jobId: 'job-1', model, date, startDate, startedFrom: null, paysDividends },
+  isStale: null,
 });
 
 /** Model-days as `MODEL DATE START`, by days of November 2025; `-` starts at its own open. */

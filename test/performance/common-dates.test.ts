@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { performanceResponse } from '../../src/api/performance-response.ts';
 import { weekdays } from '../../src/basics/calendar.ts';
 import type { ComparedModel } from '../../src/comparison/participants.ts';
-import { dailyReturns } from '../../src/database/records/performance.ts';
-import { sharedDays } from '../../src/experiments/shared-days.ts';
+import { activeDaysWithReturns } from '../../src/database/records/performance.ts';
+import { sharedDays } from '../../src/experiments/counted-days.ts';
 import { insertReturns } from '../support/returns.ts';
 import { startTestService } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';
@@ -86,5 +86,8 @@ test('by run a late run costs no other a day, by entry its entry is left out; a 
        VALUES (?, 9, 'no_trade', 0, 150, 50)`,
     )
     .run(Number(second?.['id']));
-  assert.equal(dailyReturns(service.database, 'other', {})[1]?.dailyReturn, 0.5);
+  assert.equal(
+    activeDaysWithReturns(service.database, ['other'], {}).get('other')?.[1]?.dailyReturn,
+    0.5,
+  );
 });

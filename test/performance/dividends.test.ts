@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addDays, type CalendarDate, weekdays } from '../../src/basics/calendar.ts';
 import type { Database } from '../../src/database/database.ts';
+import { activeDays } from '../../src/database/records/performance.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { modelReport, prepareReports } from '../../src/performance/model-reports.ts';
 import { type Books, createBooks, type Order } from '../support/books.ts';
@@ -9,18 +10,16 @@ import { runs } from '../support/long.ts';
 
 /** The figures of model-a beside a benchmark, as GET /performance has them. */
 function reportOf(database: Database, wanted = 'AAPL') {
+  const runs = [...activeDays(database, ['model-a'], {})].map(([model, days]) => ({
+    ...{ model, family: model, knowledgeCutoff: null, basemodel: null, days },
+  }));
   const request = {
-    database,
-    filters: {},
-    models: ['model-a'],
-    wanted,
-    riskFree: 0,
-    withDetails: false,
+    ...{ database, runs, failed: new Map(), wanted, riskFree: 0, withDetails: false },
   };
   const basis = prepareReports(request);
-  const [period] = basis.periods;
-  assert.ok(period !== undefined);
-  return { report: modelReport(request, basis, period), benchmark: basis.benchmarkReport };
+  const [run] = runs;
+  assert.ok(run !== undefined);
+  return { report: modelReport(request, basis, run), benchmark: basis.benchmarkReport };
 }
 
 const units = (dollars: number | null) => Math.round((dollars ?? NaN) * 10_000);

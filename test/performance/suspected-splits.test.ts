@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { CommandDatabase } from '../../src/database/database.ts';
-import { suspectedSplits } from '../../src/database/records/holdings.ts';
+import { activeDays } from '../../src/database/records/performance.ts';
+import { createSplitSearch, heldSymbols } from '../../src/database/records/holdings.ts';
 import { importFile } from '../../src/prices/import.ts';
 import { jumpWarnings } from '../../src/prices/warnings.ts';
 import { auditOf, type Books, createBooks, replayOf } from '../support/books.ts';
@@ -40,9 +41,13 @@ async function booksOf(
 }
 
 const suspected = ({ database }: Books) =>
-  suspectedSplits(database).map(
-    ({ model, date, jump }) => `${model} ${date} ${jump.symbol} ${jump.date} ${jump.open}`,
-  );
+  [...activeDays(database, ['model-a'], {})]
+    .flatMap(([model, days]) =>
+      createSplitSearch(database, heldSymbols(database), { from: '', to: '~' })(days).map(
+        (one) => ({ ...one, model }),
+      ),
+    )
+    .map(({ model, date, jump }) => `${model} ${date} ${jump.symbol} ${jump.date} ${jump.open}`);
 
 const FOUND = ['model-a 2025-01-06 ORLY 2025-01-06 90'];
 const SPAN = `INSERT INTO stock_split_spans VALUES ('ORLY', 'massive', ?, '2025-01-10', 't')`;

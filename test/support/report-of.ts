@@ -18,7 +18,6 @@ export function reportOf(ledger: readonly LedgerDay[], differences: Partial<Mode
   const record: ModelRecord = {
     ledger,
     chosen: new Map(starts),
-    days: [],
     staleDates: new Set(),
     unpaidDates: new Set(),
     unknownDates: new Set(),

@@ -1,9 +1,11 @@
-import type { CalendarDate } from '../../basics/calendar.ts';
+import type { CalendarDate, DateSpan } from '../../basics/calendar.ts';
 import type { Money } from '../../basics/money.ts';
 import type { Database, Reader } from '../database.ts';
-import { amount, flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
+import { amount, integer, orNull, query, type RowOf, text } from '../rows.ts';
 import { idsOf } from '../session-filters.ts';
 import { type Jump, unexplainedJumps } from '../splits-and-dividends.ts';
+import type { ActiveDay } from './performance.ts';
+import { at } from '../../statistics/moments.ts';
 import { hasBarsOf, sourcesWithDividendsInSql } from '../schema/price-conditions.ts';
 
 /** What was held of one symbol at a close. */
@@ -50,15 +52,16 @@ export function* closingsOf(reader: Reader, sessionIds: readonly number[]): Gene
   if (closing !== undefined) yield closing;
 }
 
-/** A symbol that committed sessions held in their mornings. */
-export type HeldSymbol = RowOf<typeof NEXT_SYMBOL>;
-
 /** Two look-ups per symbol, however many sessions held it. */
-const NEXT_SYMBOL = query(
-  `SELECT symbol, coalesce(held_since, '') AS since,
-     (SELECT coalesce(max(date), '') FROM session_prices AS later WHERE later.symbol = first.symbol) AS lastDate
-   FROM session_prices AS first INDEXED BY session_prices_by_holding
-   WHERE symbol > ? AND held_since IS NOT NULL ORDER BY symbol, held_since LIMIT 1`,
+const HELD_SYMBOLS = query(
+  `WITH RECURSIVE held (symbol) AS (
+     SELECT min(symbol) FROM session_prices INDEXED BY session_prices_by_holding WHERE held_since IS NOT NULL
+     UNION ALL SELECT (SELECT min(symbol) FROM session_prices INDEXED BY session_prices_by_holding
+       WHERE held_since IS NOT NULL AND symbol > held.symbol) FROM held WHERE held.symbol IS NOT NULL)
+   SELECT symbol,
+     (SELECT coalesce(min(held_since), '') FROM session_prices AS own WHERE own.symbol = held.symbol AND held_since IS NOT NULL) AS since,
+     (SELECT coalesce(max(date), '') FROM session_prices AS own WHERE own.symbol = held.symbol) AS lastDate
+   FROM held WHERE symbol IS NOT NULL ORDER BY symbol`,
   {
     symbol: text,
     since: text, // the earliest date since whose close one of them held it
@@ -66,59 +69,55 @@ const NEXT_SYMBOL = query(
   },
 );
 
+/** A symbol that committed sessions held in their mornings. */
+export type HeldSymbol = RowOf<typeof HELD_SYMBOLS>;
+
 /** Every symbol that a committed session held in its morning, by name. */
-export function* heldSymbols(database: Reader): Generator<HeldSymbol> {
-  for (
-    let held = NEXT_SYMBOL.get(database, '');
-    held !== undefined;
-    held = NEXT_SYMBOL.get(database, held.symbol)
-  )
-    yield held;
+export function heldSymbols(reader: Reader): HeldSymbol[] {
+  return HELD_SYMBOLS.all(reader);
 }
 
-/**
- * The closes from which sessions held a symbol, each with the last date up to which one did: two
- * look-ups per close, however many sessions began with it.
- */
-const MORNINGS = query(
-  `WITH RECURSIVE morning (held_since) AS (
-     SELECT min(held_since) FROM session_prices WHERE symbol = ?1 AND held_since IS NOT NULL
-     UNION ALL SELECT (SELECT min(held_since) FROM session_prices WHERE symbol = ?1 AND held_since > morning.held_since)
-     FROM morning WHERE morning.held_since IS NOT NULL)
-   SELECT coalesce(held_since, ''), coalesce(
-     (SELECT max(date) FROM session_prices WHERE symbol = ?1 AND held_since = morning.held_since), '')
-   FROM morning WHERE held_since IS NOT NULL`,
-  [text, text],
-);
 const HOLDERS = query(
-  `SELECT session_id AS sessionId, model, own.date FROM session_prices AS used
-     CROSS JOIN trading_sessions AS own USING (session_id)
-   WHERE used.symbol = ? AND used.held_since = ? AND used.date >= ? AND status = 'active' ORDER BY session_id`,
-  { sessionId: integer, model: text, date: text },
+  `SELECT chosen.value FROM json_each(?1) AS chosen CROSS JOIN session_prices AS used ON used.session_id = chosen.value
+   WHERE used.symbol = ?2 AND held_since IS NOT NULL`,
+  [integer],
 );
 
 /** A model-day that held a symbol over an unexplained jump. */
-export interface SuspectedSplit extends RowOf<typeof HOLDERS> {
+export interface SuspectedSplit {
+  sessionId: number;
+  date: CalendarDate;
   jump: Jump;
 }
 
 /**
- * The active model-days whose figures may contain a split that the prices do not know, by symbol
- * and date of the jump. A split or dividend that explains it settles it, and so does a provider, or
- * a line of a file, that says that there was no split.
+ * Finds those of some model-days whose figures may contain a split that the prices do not know, by
+ * symbol. A split or dividend that explains a jump settles it, and so does a provider, or a line of
+ * a file, that says that there was no split. The jumps are read once, for all calls.
  */
-export function suspectedSplits(reader: Reader): SuspectedSplit[] {
-  const suspected: SuspectedSplit[] = [];
-  for (const { symbol, since, lastDate } of heldSymbols(reader)) {
-    const jumps = [...unexplainedJumps(reader, [symbol], { from: since, to: lastDate })];
-    const mornings = jumps.length === 0 ? [] : MORNINGS.all(reader, symbol);
-    for (const jump of jumps)
-      for (const [from, to] of mornings)
-        if (from < jump.date && jump.date <= to)
-          for (const held of HOLDERS.all(reader, symbol, from, jump.date))
-            suspected.push({ ...held, jump });
-  }
-  return suspected;
+export function createSplitSearch(reader: Reader, held: readonly HeldSymbol[], span: DateSpan) {
+  const symbols = held.map(({ symbol }) => symbol);
+  const found = Map.groupBy(unexplainedJumps(reader, symbols, span), ({ symbol }) => symbol);
+  return (days: readonly ActiveDay[]): SuspectedSplit[] => {
+    if (found.size === 0) return [];
+    const dates = days.flatMap(({ date, startDate }) => [startDate ?? date, date]).sort();
+    return [...found].flatMap(([symbol, jumps]) => {
+      // By date, how many of the jumps are not after it.
+      const upTo = new Map<string, number>();
+      let passed = 0;
+      for (const date of dates) {
+        while (passed < jumps.length && at(jumps, passed).date <= date) passed += 1;
+        upTo.set(date, passed);
+      }
+      const over = days.flatMap(({ sessionId, date, startDate }) =>
+        jumps
+          .slice(upTo.get(startDate ?? date), upTo.get(date))
+          .map((jump): SuspectedSplit => ({ sessionId, date, jump })),
+      );
+      const holders = new Set(HOLDERS.all(reader, idsOf(over), symbol).flat());
+      return over.filter(({ sessionId }) => holders.has(sessionId));
+    });
+  };
 }
 
 /**
@@ -147,12 +146,15 @@ export function heldUncovered(
   return HELD.iterate(database, idsOf(sessions), [...symbols]);
 }
 
-const PAYS_NOTHING = query(`SELECT ${hasBarsOf(sourcesWithDividendsInSql, '?1')}`, [flag]);
+const PAYING_NOTHING = query(
+  `SELECT value FROM json_each(?) AS chosen WHERE ${hasBarsOf(sourcesWithDividendsInSql, 'chosen.value')}`,
+  [text],
+);
 
 /**
- * Whether nothing is ever paid on a symbol, because its prices contain its dividends or are made
- * up.
+ * The symbols on which nothing is ever paid, because their prices contain their dividends or are
+ * made up.
  */
-export function paysNothing(reader: Reader, symbol: string): boolean {
-  return PAYS_NOTHING.one(reader, symbol)[0] === 1;
+export function payingNothing(reader: Reader, symbols: readonly string[]): Set<string> {
+  return new Set(PAYING_NOTHING.all(reader, symbols).flat());
 }

@@ -1,5 +1,5 @@
 import type { Database, Reader } from '../database.ts';
-import { amount, distinct, integer, oneOf, orNull, query, text } from '../rows.ts';
+import { amount, distinct, integer, oneOf, orNull, query, type RowOf, text } from '../rows.ts';
 import { jobStatuses } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
 
@@ -7,42 +7,54 @@ import type { Money } from '../../basics/money.ts';
  * SQL: a model's newest run; that of a discarded job is superseded, and counts where there is no
  * other.
  */
-const NEWEST_RUN =
-  '(SELECT run_id FROM simulation_runs WHERE model = ?1 ORDER BY status, run_id DESC LIMIT 1)';
+const newestRunOf = (model: string) =>
+  `(SELECT run_id FROM simulation_runs WHERE model = ${model} ORDER BY status, run_id DESC LIMIT 1)`;
 
-const NEWEST = query(
-  `SELECT family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
+/** Every model that a job has named: two look-ups each, however many jobs named it. */
+const RUNS = query(
+  `WITH RECURSIVE named (model) AS (
+     SELECT min(model) FROM simulation_runs
+     UNION ALL SELECT (SELECT min(model) FROM simulation_runs AS next WHERE next.model > named.model)
+     FROM named WHERE named.model IS NOT NULL)
+   SELECT own.model, family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
      json_extract(entry, '$.basemodel') AS basemodel
-   FROM simulation_runs WHERE run_id = ${NEWEST_RUN}`,
-  { family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text) },
+   FROM named CROSS JOIN simulation_runs AS own ON run_id = ${newestRunOf('named.model')}
+   ORDER BY own.model`,
+  { model: text, family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text) },
 );
+
+/** A model of a job: one run of an entry. */
+export type Run = RowOf<typeof RUNS>;
 
 /**
- * The family of a model, and its knowledge cutoff and basemodel as its newest job has them;
- * undefined when no job has named it.
+ * Every run that a job has named, by name: its family, and its knowledge cutoff and basemodel as
+ * its newest job has them.
  */
-export function newestRun(reader: Reader, model: string) {
-  return NEWEST.get(reader, model);
+export function knownRuns(reader: Reader): Run[] {
+  return RUNS.all(reader);
 }
 
-const KINDS = query(
-  `SELECT DISTINCT json_extract(entry, '$.kind') AS kind
-   FROM json_each(?) AS chosen CROSS JOIN simulation_runs ON job_id = chosen.value AND model = ?`,
-  [orNull(text)],
+const AGENTS = query(
+  `SELECT model, job_id AS jobId FROM json_each(?) AS chosen CROSS JOIN simulation_runs ON job_id = chosen.value
+   WHERE json_extract(entry, '$.kind') = 'agent'`,
+  { model: text, jobId: text },
 );
 
-/** Whether a run was an agent in any of these jobs, whatever its entry is now. */
-export function isOfAgent(
+/** The runs that were an agent in any of their jobs, whatever their entry is now. */
+export function agentsAmong(
   reader: Reader,
-  { model, jobIds }: { model: string; jobIds: Iterable<string> },
-): boolean {
-  return KINDS.all(reader, [...jobIds], model).some(([kind]) => kind === 'agent');
+  runs: readonly { model: string; jobIds: ReadonlySet<string> }[],
+): Set<string> {
+  const jobs = new Map(runs.map(({ model, jobIds }) => [model, jobIds]));
+  const all = new Set(runs.flatMap(({ jobIds }) => [...jobIds]));
+  const agents = AGENTS.all(reader, [...all]).filter((one) => jobs.get(one.model)?.has(one.jobId));
+  return new Set(agents.map(({ model }) => model));
 }
 
 const LAST_RUN = query(
   `SELECT model, family, entry, job_id AS jobId, jobs.status AS jobStatus,
      jobs.created_at AS jobCreatedAt
-   FROM simulation_runs JOIN jobs USING (job_id) WHERE run_id = ${NEWEST_RUN}`,
+   FROM simulation_runs JOIN jobs USING (job_id) WHERE run_id = ${newestRunOf('?1')}`,
   {
     model: text,
     family: text,
@@ -98,7 +110,7 @@ export const namedModels = distinct('model', 'simulation_runs');
 
 const FIRST_RUN = query(
   `SELECT (SELECT min(run_id) FROM simulation_runs WHERE model = ?1), family
-   FROM simulation_runs WHERE run_id = ${NEWEST_RUN}`,
+   FROM simulation_runs WHERE run_id = ${newestRunOf('?1')}`,
   [integer, text],
 );
 

@@ -1,14 +1,7 @@
 import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '../../basics/calendar.ts';
 import { type ActionType, actionTypes } from '../../basics/domain.ts';
 import type { Money } from '../../basics/money.ts';
-import {
-  boundsOf,
-  type JobWindow,
-  modelsWithSessions,
-  countActiveDays,
-  idsOf,
-  type Window,
-} from '../session-filters.ts';
+import { boundsOf, idsOf, type JobWindow, type Window } from '../session-filters.ts';
 import type { Database, Reader } from '../database.ts';
 import { type OpeningLot, openingLots } from '../active-days.ts';
 import {
@@ -26,56 +19,87 @@ import {
 import type { LoggedCall } from '../decisions.ts';
 import { sumOf } from '../usage.ts';
 import { staleAmong } from '../stale.ts';
-import { modelsOfJob } from '../jobs.ts';
-import { namedModels, newestRun } from './models.ts';
+import { knownRuns, type Run } from './models.ts';
 
-/** An active model-day, with the date and the session that it started from. */
-export type ChosenDay = ReturnType<typeof dayOf>;
-
-/** Without returns no position is looked up. */
+/** Without returns no position is looked up. By model in the order of an index. */
 const daysWith = <const Columns extends readonly Column<unknown>[]>(
   more: string,
   columns: Columns,
 ) =>
   query(
-    `SELECT session_id, job_id, date, start_date, started_from_session_id, pays_dividends ${more}
-     FROM daily_returns WHERE model = ? AND date BETWEEN ? AND ? AND job_id = coalesce(?, job_id) ORDER BY date`,
-    [integer, text, text, orNull(text), orNull(integer), flag, ...columns],
+    `SELECT model, session_id, job_id, date, start_date, started_from_session_id, pays_dividends ${more}
+     FROM json_each(?1) AS chosen CROSS JOIN daily_returns ON model = chosen.value
+     WHERE date BETWEEN ?2 AND ?3 AND (?4 IS NULL OR job_id = ?4)`,
+    [text, integer, text, text, orNull(text), orNull(integer), flag, ...columns],
   );
 const DAYS = daysWith('', []);
 const RETURNS = daysWith(', daily_return', [orNull(real)]);
 
-const dayOf = (
-  model: string,
-  [sessionId, jobId, date, startDate, startedFrom, pays]:
-    | RowOf<typeof DAYS>
-    | RowOf<typeof RETURNS>,
-) => ({
-  sessionId,
-  jobId,
-  model,
-  date,
+/** An active model-day, with the date and the session that it started from. */
+export interface ActiveDay {
+  sessionId: number;
+  jobId: string;
+  model: string;
+  date: CalendarDate;
   /** This and the next are null for the initial cash. */
-  startDate,
-  startedFrom,
-  paysDividends: pays === 1,
-});
-
-/** The active model-days of a model in a window, by date. */
-export function chosenDays(reader: Reader, model: string, window: JobWindow): ChosenDay[] {
-  const days = DAYS.all(reader, model, ...boundsOf(window), window.jobId ?? null);
-  return days.map((day) => dayOf(model, day));
+  startDate: CalendarDate | null;
+  startedFrom: number | null;
+  paysDividends: boolean;
+  /** Null until `markStale` has found out. */
+  isStale: boolean | null;
 }
 
-/** With the return of each as a fraction; null for one that started from a value of 0. */
-export function dailyReturns(reader: Reader, model: string, window: JobWindow) {
-  const days = RETURNS.all(reader, model, ...boundsOf(window), window.jobId ?? null);
-  return days.map((day) => ({ ...dayOf(model, day), dailyReturn: day[6] }));
+/** One with its return as a fraction; null where it started from a value of 0. */
+export interface DayWithReturn extends ActiveDay {
+  dailyReturn: number | null;
+  /** The models that answered, in their providers' names: none where no provider said. */
+  servedBy: readonly string[];
 }
 
-/** The models of which model-days may match the filters, by name. */
-export function modelsIn(reader: Reader, { jobId }: JobWindow): Iterable<string> {
-  return jobId === undefined ? modelsWithSessions(reader) : modelsOfJob(reader, jobId);
+/** The active model-days of some runs in a window, by run and date; of runs that have any. */
+export function activeDays(
+  reader: Reader,
+  runs: readonly string[],
+  { jobId, ...window }: JobWindow,
+): Map<string, ActiveDay[]> {
+  return byRun(DAYS.all(reader, runs, ...boundsOf(window), jobId ?? null).map(dayOf));
+}
+
+/** The same with their returns, and which are stale. */
+export function activeDaysWithReturns(
+  reader: Reader,
+  runs: readonly string[],
+  { jobId, ...window }: JobWindow,
+): Map<string, DayWithReturn[]> {
+  const all = RETURNS.all(reader, runs, ...boundsOf(window), jobId ?? null).map((row) =>
+    Object.assign(dayOf(row), { dailyReturn: row[7], servedBy: new Array<string>() }),
+  );
+  markStale(reader, all);
+  const bySession = new Map(all.map((day) => [day.sessionId, day]));
+  for (const [sessionId, model] of SERVED.iterate(reader, [...bySession.keys()]))
+    bySession.get(sessionId)?.servedBy.push(model);
+  return byRun(all);
+}
+
+function dayOf([model, sessionId, jobId, date, startDate, startedFrom, pays]:
+  | RowOf<typeof DAYS>
+  | RowOf<typeof RETURNS>): ActiveDay {
+  const paysDividends = pays === 1;
+  return { sessionId, jobId, model, date, startDate, startedFrom, paysDividends, isStale: null };
+}
+
+function byRun<Day extends ActiveDay>(all: readonly Day[]): Map<string, Day[]> {
+  const runs = Map.groupBy(all, ({ model }) => model);
+  for (const days of runs.values()) days.sort((one, other) => (one.date < other.date ? -1 : 1));
+  return runs;
+}
+
+/** Finds out which of some days are stale, unless that is known. */
+export function markStale(reader: Reader, days: readonly ActiveDay[]): void {
+  const unknown = days.filter(({ isStale }) => isStale === null);
+  if (unknown.length === 0) return;
+  const stale = new Set(staleAmong(reader, unknown).map(({ model, date }) => `${date} ${model}`));
+  for (const day of unknown) day.isStale = stale.has(`${day.date} ${day.model}`);
 }
 
 const LEDGER = query(
@@ -167,12 +191,13 @@ function addRow(
 }
 
 const USAGE = query(
-  `SELECT total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')},
+  `SELECT trading_sessions.model, total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')},
      ${sumOf('completion_tokens')}, ${sumOf('cached_tokens')}, ${sumOf('reasoning_tokens')},
      count(*) - count(cost_usd) AS model_days_without_cost, ${sumOf('cost_usd')}
    FROM json_each(?) AS chosen JOIN trading_sessions ON session_id = chosen.value
-     JOIN job_details USING (job_id, date, model)`,
+     JOIN job_details USING (job_id, date, model) GROUP BY trading_sessions.model`,
   {
+    model: text,
     steps: real,
     requests: real,
     prompt_tokens: orNull(real),
@@ -184,14 +209,16 @@ const USAGE = query(
   },
 );
 
-/**
- * What some model-days used, over all attempts of their jobs, named as in the response; null where
- * it is unknown for all of them.
- */
-export type UsageTotals = RowOf<typeof USAGE>;
+/** Named as in the response; null where it is unknown for all of the model-days. */
+export type UsageTotals = Omit<RowOf<typeof USAGE>, 'model'>;
 
-export function usageTotals(database: Database, sessionIds: readonly number[]): UsageTotals {
-  return USAGE.one(database, sessionIds);
+/** By model, what some model-days used, over all attempts of their jobs. */
+export function usageTotals(
+  reader: Reader,
+  days: readonly { sessionId: number }[],
+): Map<string, UsageTotals> {
+  const rows = USAGE.all(reader, idsOf(days));
+  return new Map(rows.map(({ model, ...used }) => [model, used]));
 }
 
 /** Only sessions that refused something, or rebalanced, have their logs read. */
@@ -239,31 +266,38 @@ export function barsBetween(database: Database, symbol: string, { from, to }: Da
   return BARS.all(database, symbol, from, to);
 }
 
-/** A run, the family it belongs to, and how many active model-days it has in the window. */
-export type RunInWindow = ReturnType<typeof runsInWindow>[number];
+const COUNTS = query(
+  `SELECT value, (SELECT count(*) FROM trading_sessions
+     WHERE model = value AND status = 'active' AND date BETWEEN ?2 AND ?3 AND (?4 IS NULL OR job_id = ?4))
+   FROM json_each(?1)`,
+  [text, integer],
+);
 
-/** Every run that a job has named, by name. */
-export function runsInWindow(database: Database, window: JobWindow) {
-  return Array.from(namedModels(database), (run) => ({
-    run,
-    family: newestRun(database, run)?.family ?? run,
-    modelDays: countActiveDays(database, run, window),
-  }));
+/** A run, and how many active model-days it has in a window. */
+export interface RunInWindow extends Run {
+  modelDays: number;
 }
 
-const ASKED = query(
-  `SELECT job_id, entry, agent_config FROM json_each(?) AS chosen
-     CROSS JOIN simulation_runs ON job_id = chosen.value AND model = ? JOIN jobs USING (job_id)`,
+/** Every run that a job has named, by name. */
+export function runsInWindow(reader: Reader, { jobId, ...window }: JobWindow): RunInWindow[] {
+  const runs = knownRuns(reader);
+  const names = runs.map(({ model }) => model);
+  const counts = COUNTS.all(reader, names, ...boundsOf(window), jobId ?? null);
+  return runs.map((run, place) => ({ ...run, modelDays: counts[place]?.[1] ?? 0 }));
+}
+
+const ENTRIES = query(
+  `SELECT job_id, model, entry FROM json_each(?1) AS chosen CROSS JOIN simulation_runs ON job_id = chosen.value
+   WHERE model IN (SELECT value FROM json_each(?2))`,
   [text, text, text],
 );
 
-/** What a run was asked in some jobs, as stored: its entry and the job's agent configuration. */
-export function storedRequests(
-  database: Database,
-  run: string,
-  jobIds: Iterable<string>,
-): [jobId: string, entry: string, agentConfig: string][] {
-  return ASKED.all(database, [...jobIds], run);
+/** The entries of some runs in some jobs, as stored. */
+export function storedEntries(
+  reader: Reader,
+  { runs, jobIds }: { runs: readonly string[]; jobIds: Iterable<string> },
+): IterableIterator<[jobId: string, run: string, entry: string]> {
+  return ENTRIES.iterate(reader, [...jobIds], runs);
 }
 
 const SERVED = query(
@@ -271,23 +305,6 @@ const SERVED = query(
    WHERE served_model IS NOT NULL ORDER BY session_id, served_model`,
   [integer, text],
 );
-
-/** An active model-day of a run. */
-export type DayOfRun = ReturnType<typeof daysOfRun>[number];
-
-/**
- * The active model-days of a run, by date; with the models that answered, in their providers'
- * names: none where no provider said.
- */
-export function daysOfRun(database: Database, run: string, window: JobWindow) {
-  const days = dailyReturns(database, run, window);
-  const stale = new Set(staleAmong(database, days).map(({ date }) => date));
-  const served = Map.groupBy(SERVED.all(database, idsOf(days)), ([sessionId]) => sessionId);
-  return days.map((day) => {
-    const servedBy = (served.get(day.sessionId) ?? []).map(([, model]) => model);
-    return Object.assign(day, { isStale: stale.has(day.date), servedBy });
-  });
-}
 
 const FIRST_TRIED = query(
   `SELECT min((

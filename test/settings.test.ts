@@ -105,7 +105,7 @@ test('a placeholder for a key counts as absent, with a warning; an access token 
       [null, null, 'yours', 'your_token'],
     );
     assert.deepEqual(warningsOf(environment, { names: [], others: ['MY_KEY'] }), [
-      'Placeholders count as absent: OPENAI_API_KEY, JINA_API_KEY, MY_KEY',
+      'Placeholders are not used as keys; enter the key, or leave the value empty: OPENAI_API_KEY, JINA_API_KEY, MY_KEY',
     ]);
   }
 });
@@ -186,7 +186,7 @@ test('the merged configuration takes precedence if it exists at the start', () =
   assert.equal(path(), merged);
   const { runtimeConfigurationPath, runtimePathNote } = readSettings({});
   assert.equal(runtimeConfigurationPath, '/tmp/runtime_config.json');
-  assert.match(runtimePathNote, /every start in any folder/);
+  assert.match(runtimePathNote, /^\. The service reads this file whichever folder/);
 });
 
 test('a service is reached on its own machine at the address that it listens on', () => {

@@ -33,7 +33,9 @@ export function isAccessToken(text: string): boolean {
 export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
 const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
 /** What is said of a configuration at that path, where no variable names it. */
-const SHARED = ', which every start in any folder uses: remove it, or set RUNTIME_CONFIG_PATH';
+const SHARED =
+  '. The service reads this file whichever folder it starts in;' +
+  ' to prevent that, delete the file or set RUNTIME_CONFIG_PATH to another path';
 
 /**
  * Reads the settings from environment variables. Throws a `ServiceError` (`cannot_start`) that
@@ -165,7 +167,8 @@ export function warningsOf(
   const placeholders = read.filter((name) => isKeyPlaceholder(name, environment[name]));
   return linesOf([
     misspelt.length > 0 && `Unknown names in .env are ignored: ${misspelt.join(', ')}`,
-    placeholders.length > 0 && `Placeholders count as absent: ${placeholders.join(', ')}`,
+    placeholders.length > 0 &&
+      `Placeholders are not used as keys; enter the key, or leave the value empty: ${placeholders.join(', ')}`,
   ]);
 }
 

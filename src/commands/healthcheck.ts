@@ -9,8 +9,8 @@ import { isExecutable, readAsset } from '../basics/program.ts';
 const LIMITS = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
 
 /**
- * The command `healthcheck`, for containers without a shell: 0 when the service on API_PORT is
- * healthy, otherwise 1.
+ * The command `healthcheck`, for containers without a shell: 0 when the service at API_HOST and
+ * API_PORT is healthy, otherwise 1.
  */
 export async function healthcheck(): Promise<number> {
   const response = await httpRequest(`${ownUrl(readSettings(process.env))}/health`, {

@@ -38,6 +38,7 @@ const MISSING = new Set([-99.99, -999]);
 const MAX_NAME_LENGTH = 50;
 
 export const units = { percent: 100, fraction: 1 } as const;
+const unitWords = { percent: 'percentages', fraction: 'fractions' } as const;
 type FactorUnit = keyof typeof units;
 
 interface FactorRow {
@@ -169,7 +170,13 @@ export async function importFactors(
 
 function removeOne(database: CommandDatabase, name: string): boolean {
   const removed = database.transaction(() => removeFactor(database, name));
-  if (removed === 0) throw new Error(`it is not stored; ${list(factorNames(database))}`);
+  const names = factorNames(database);
+  if (removed === 0)
+    throw new Error(
+      names.length === 0
+        ? 'no factor is stored'
+        : `it is not stored; stored factors: ${list(names)}`,
+    );
   process.stdout.write(`${forTerminal(name)}: ${counted(removed, 'return')} removed\n`);
   return true;
 }
@@ -199,24 +206,26 @@ async function importOne(
   return returns.length > 0;
 }
 
-/** What the returns were taken for, with the largest of them, and whether that may be wrong. */
+/** What the returns were read as, with the largest of a factor, and whether that may be wrong. */
 function describeUnit(returns: readonly FactorReturn[], unit: FactorUnit): string[] {
   const percentOf = ({ value }: FactorReturn) => Number((100 * value).toPrecision(6));
-  const largest = returns.reduce(
+  const own = returns.filter((one) => one.factor !== RISK_FREE);
+  const rated = own.length > 0 ? own : returns;
+  const largest = rated.reduce(
     (most, one) => (Math.abs(one.value) > Math.abs(most?.value ?? 0) ? one : most),
-    returns[0],
+    rated[0],
   );
   if (largest === undefined) return [];
   const { factor, date } = largest;
   const other = unit === 'percent' ? 'fraction' : 'percent';
-  const own = returns.filter((one) => one.factor !== RISK_FREE);
   const isDoubtful =
     unit === 'percent' &&
     new Set(own.map((one) => one.date)).size >= DAYS_TO_TELL &&
-    own.every((one) => Math.abs(percentOf(one)) < FEW_PERCENT);
+    Math.abs(percentOf(largest)) < FEW_PERCENT;
   return linesOf([
-    `  its returns are taken as ${unit}: the largest, of ${forTerminal(factor)} on ${date}, is ${percentOf(largest)} %;` +
-      ` otherwise import it with --unit ${other}`,
-    isDoubtful && `  warning: all its returns are below ${FEW_PERCENT} %, so they may be fractions`,
+    `  its returns are read as ${unitWords[unit]}: the largest, up or down, is ${percentOf(largest)} %` +
+      ` (${forTerminal(factor)} on ${date}); if they are ${unitWords[other]}, import the file again with --unit ${other}`,
+    isDoubtful &&
+      `  warning: no return of a factor reaches ${FEW_PERCENT} %, so they may be fractions`,
   ]);
 }

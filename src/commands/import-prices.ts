@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { meanings } from '../database/schema/price-conditions.ts';
-import { type CommandDatabase, type Database, openDatabase } from '../database/database.ts';
-import { dividendsWithCloses } from '../database/splits-and-dividends.ts';
+import { type CommandDatabase, openDatabase } from '../database/database.ts';
+import { lastWrite } from '../database/price-writes.ts';
+import { dividendsSince } from '../database/splits-and-dividends.ts';
 import { messageOf } from '../basics/domain.ts';
 import { contradictionsInWords, nightInWords, type Taken } from '../prices/files/meaning.ts';
 import { importFile, type ImportSummary } from '../prices/import.ts';
@@ -34,10 +35,12 @@ export async function importPrices(
 ): Promise<number> {
   const said = oneOf('--as', meanings, as);
   return importEach(paths, async (database, path) => {
+    const before = lastWrite(database);
     const summary = await withProgress(path, (watched) =>
       importFile(database, path, { ...watched, as: said }),
     );
-    const large = largeDividendsInWords(database, summary.symbols);
+    const dividends = dividendsSince(database, summary.symbols, before);
+    const large = largeDividendsInWords(dividends);
     process.stdout.write(describeImport(path, summary) + large.join(''));
     return summary.symbols.length > 0;
   });
@@ -107,8 +110,8 @@ export async function withProgress<Summary>(
 /** Above this share of the close before it, a dividend may be something else. */
 const MAX_SHARE_OF_CLOSE = 0.25;
 
-function largeDividendsInWords(database: Database, symbols: readonly string[]): string[] {
-  const large = dividendsWithCloses(database, symbols).flatMap((dividend) => {
+function largeDividendsInWords(dividends: ReturnType<typeof dividendsSince>): string[] {
+  const large = dividends.flatMap((dividend) => {
     const { symbol, exDate, closeDate, close } = dividend;
     const cash = cashPerShareAbout(dividend) / 1_000_000;
     return cash > MAX_SHARE_OF_CLOSE * close

@@ -26,7 +26,7 @@ export interface Command {
 
 const url = {
   value: 'URL',
-  text: 'Where the service is. Default: API_URL, or this machine on API_PORT.',
+  text: 'The service. Default: API_URL, or this machine at API_HOST and API_PORT.',
 };
 const jobOption = { value: 'JOB-ID', text: 'Only this job.' };
 const as = {
@@ -44,7 +44,7 @@ const perhapsFile = { ...oneFile, least: 0 };
 export const commands: Record<string, Command> = {
   serve: command({
     summary: 'Serves the interface and the pages until SIGTERM or Ctrl-C (default).',
-    details: ['Listens on API_PORT. A second signal ends it immediately.'],
+    details: ['Listens on API_HOST and API_PORT. A second signal ends it immediately.'],
     options: { 'merge-config': { text: 'Run merge-config first, as the container does.' } },
     example: 'serve',
     run: async ({ values, names }) => {
@@ -209,8 +209,8 @@ export const commands: Record<string, Command> = {
   view: command({
     summary: 'Serves the pages of a database file; runs no jobs, changes nothing.',
     details: [
-      'Listens on API_PORT. FILE is a package of backup --job, a backup, or the database of a service,',
-      'which may be running: new results appear. Ends with SIGTERM or Ctrl-C.',
+      'Listens on API_HOST and API_PORT. FILE is a package of backup --job, a backup, or the database',
+      'of a service, which may be running: new results appear. Ends with SIGTERM or Ctrl-C.',
     ],
     options: {},
     positionals: oneFile,
@@ -268,7 +268,7 @@ export const commands: Record<string, Command> = {
     run: async ({ rest }) => mergeInto(rest[0]),
   }),
   healthcheck: command({
-    summary: 'Exits with 0 if the service on API_PORT is healthy, otherwise with 1.',
+    summary: 'Exits with 0 if the service at API_HOST and API_PORT is healthy, else with 1.',
     details: ['For containers without a shell.'],
     options: {},
     example: 'healthcheck',

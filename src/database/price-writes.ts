@@ -29,6 +29,11 @@ export function nextWrite(database: Database): number {
 
 const TABLES = [bars, splits, dividends];
 
+/** The number of the last write. */
+export function lastWrite(reader: Reader): number {
+  return LAST.one(reader)[0];
+}
+
 const UNNUMBERED = query(
   TABLES.map(({ name }) => `SELECT 1 FROM ${name} WHERE written IS NULL`).join(' UNION ALL '),
   [integer],
@@ -44,7 +49,7 @@ export function numberedWrite(database: Database): number {
     for (const { name } of TABLES)
       database.statement(`UPDATE ${name} SET written = ? WHERE written IS NULL`).run(number);
   }
-  return LAST.one(database)[0];
+  return lastWrite(database);
 }
 
 const MORNING = query(

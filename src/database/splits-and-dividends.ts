@@ -133,15 +133,19 @@ export const MAX_NIGHT_DAYS = 14;
 const CLOSE_BEFORE = query(
   `SELECT date AS closeDate, coalesce(close, 0) AS close FROM price_data
    WHERE symbol = ?1 AND date < ?2 AND date >= date(?2, '-${MAX_NIGHT_DAYS} days') AND price_data.close IS NOT NULL
+     AND EXISTS (SELECT 1 FROM dividends WHERE symbol = ?1 AND ex_date = ?2 AND written > ?3)
    ORDER BY date DESC LIMIT 1`,
   { closeDate: text, close: real },
 );
 
-/** All dividends of some symbols, each with the close before its ex-date, where that is known. */
-export function dividendsWithCloses(reader: Reader, symbols: readonly string[]) {
+/**
+ * The dividends of some symbols that are new or were changed since a write, each with the close
+ * before its ex-date; without those of which it is not known.
+ */
+export function dividendsSince(reader: Reader, symbols: readonly string[], write: number) {
   const always = { after: '', upTo: '9999-12-31' };
   return dividendsBetween(pricesNow(reader), symbols, always).flatMap((dividend) => {
-    const before = CLOSE_BEFORE.get(reader, dividend.symbol, dividend.exDate);
+    const before = CLOSE_BEFORE.get(reader, dividend.symbol, dividend.exDate, write);
     return before === undefined ? [] : [{ ...dividend, ...before }];
   });
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { type CalendarDate, timestamp } from '../basics/calendar.ts';
 import type { CommandDatabase } from '../database/database.ts';
 import { mergeWords } from '../database/document-words.ts';
-import { VERSIONS_PER_SECOND } from '../database/documents.ts';
+import { digestOf, VERSIONS_PER_SECOND } from '../database/documents.ts';
 import { createDocumentStore } from '../database/store-documents.ts';
 import { invalidFile } from './files/content.ts';
 import { dateAlone, documentOf, readRows } from './files/documents.ts';
@@ -51,20 +51,33 @@ export async function importDocuments(
   });
 }
 
-/** Throws a `ServiceError` for a file with more documents of one date than can be stored. */
-function checkDates(path: string, options: ImportOptions): Promise<void> {
+/**
+ * Throws a `ServiceError` for a file with more documents of one date than can be stored. A date with
+ * no more rows has no more documents: only of others are they told apart, in another pass.
+ */
+async function checkDates(path: string, options: ImportOptions): Promise<void> {
   const counts = new Map<CalendarDate | null, number>();
-  return readFile(path, options, async (batches, first) => {
-    for await (const rows of readRows(batches, first))
-      for (const { row } of rows) {
-        const date = dateAlone(row);
-        counts.set(date, (counts.get(date) ?? 0) + 1);
-      }
-    for (const [date, count] of counts)
-      if (date !== null && count > VERSIONS_PER_SECOND)
-        throw invalidFile(
-          `it has ${count.toLocaleString('en')} documents of ${date} without a time, and at most` +
-            ` ${VERSIONS_PER_SECOND.toLocaleString('en')} of one date can be stored`,
-        );
+  const ids = new Map<CalendarDate | null, Set<string>>();
+  const pass = (take: (date: CalendarDate | null, row: unknown) => void) =>
+    readFile(path, options, async (batches, first) => {
+      for await (const rows of readRows(batches, first))
+        for (const { row } of rows) take(dateAlone(row), row);
+    });
+  await pass((date) => {
+    const count = (counts.get(date) ?? 0) + 1;
+    counts.set(date, count);
+    if (date !== null && count > VERSIONS_PER_SECOND) ids.set(date, new Set());
+  });
+  if (ids.size === 0) return;
+  await pass((date, row) => {
+    const own = ids.get(date);
+    const { document } = documentOf(row);
+    if (own === undefined || document === null) return;
+    own.add(document.id ?? digestOf(document));
+    if (own.size > VERSIONS_PER_SECOND)
+      throw invalidFile(
+        `it has more than ${VERSIONS_PER_SECOND.toLocaleString('en')} documents of ${date} without a time,` +
+          ' the most that can be stored of one date',
+      );
   });
 }

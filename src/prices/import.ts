@@ -203,8 +203,8 @@ export async function importFile(
 }
 
 /**
- * Reads a file by its lines: the first batch, without a byte order mark, and all after it. Throws a
- * `ServiceError` that names the file.
+ * Reads a file by its lines: the first batch, without a byte order mark and blank lines at its start,
+ * and all after it. Throws a `ServiceError` that names the file.
  */
 export async function readFile<Result>(
   path: string,
@@ -215,8 +215,13 @@ export async function readFile<Result>(
   try {
     const { value: first, done } = await batches.next();
     if (done === true) throw invalidFile('it is empty');
-    const [line = '', ...others] = first.lines;
-    return await read(batches, { ...first, lines: [line.replace(/^\ufeff/, ''), ...others] });
+    const blank = Math.max(
+      0,
+      first.lines.findIndex((text) => text.trim() !== ''),
+    ); // so is a mark
+    const [line = '', ...others] = first.lines.slice(blank);
+    const lines = [line.replace(/^\ufeff/, ''), ...others];
+    return await read(batches, { ...first, firstLine: first.firstLine + blank, lines });
   } catch (error) {
     const { verb = 'import', name = path } = options;
     const message = `Cannot ${verb} ${name}: ${messageOf(error)}`;
@@ -231,7 +236,7 @@ async function detect(
   first: LineBatch,
   { path, today }: { path: string; today: CalendarDate },
 ): Promise<Table> {
-  const start = first.lines.find((text) => text.trim() !== '')?.trimStart()[0];
+  const start = first.lines[0]?.trimStart()[0];
   if (start === '{' || start === '[') return readJson(batches, first, today);
   const [rows, header] = await withLongRows(batches, first);
   return readCsv(rows, takeHeader(header), { path, today });

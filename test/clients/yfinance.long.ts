@@ -30,7 +30,7 @@ test('what yfinance downloads is imported as pandas writes it, by column and by 
   copyFileSync(SCRIPT, join(folder, 'download.py'));
   run(python, ['download.py'], { cwd: folder });
   const files = readdirSync(folder).filter((name) => name.endsWith('.csv'));
-  assert.equal(files.length, 16);
+  assert.equal(files.length, 24);
   for (const name of files) {
     const cwd = installProgram();
     const { code, stderr } = await runProgram(['import-prices', join(folder, name)], { cwd });

@@ -36,9 +36,9 @@ test('import-factors reads the files of the data library, and says what it repla
   assert.equal(
     first.stdout,
     'five.CSV: 6 factors, market, size, value, profitability, investment, risk_free, on 3 dates, 2025-09-02 to 2025-09-04; 17 returns new, 0 replaced\n' +
-      '  its returns are taken as percent: the largest, of market on 2025-09-03, is 0.79 %; otherwise import it with --unit fraction\n' +
+      '  its returns are read as percentages: the largest, up or down, is 0.79 % (market on 2025-09-03); if they are fractions, import the file again with --unit fraction\n' +
       'mom.CSV: 1 factor, momentum, on 1 date, 2025-09-02 to 2025-09-02; 1 return new, 0 replaced\n' +
-      '  its returns are taken as percent: the largest, of momentum on 2025-09-02, is 0.43 %; otherwise import it with --unit fraction\n',
+      '  its returns are read as percentages: the largest, up or down, is 0.43 % (momentum on 2025-09-02); if they are fractions, import the file again with --unit fraction\n',
   );
   assert.equal(
     first.stderr,
@@ -50,7 +50,7 @@ test('import-factors reads the files of the data library, and says what it repla
   assert.equal(
     again.stdout,
     'own.csv: 2 factors, market, carry, on 2 dates, 2025-09-02 to 2025-09-03; 2 returns new, 1 replaced\n' +
-      '  its returns are taken as fraction: the largest, of market on 2025-09-03, is 0.8 %; otherwise import it with --unit percent\n',
+      '  its returns are read as fractions: the largest, up or down, is 0.8 % (market on 2025-09-03); if they are percentages, import the file again with --unit percent\n',
   );
   assert.match((await run('five.CSV')).stdout, /0 returns new, 1 replaced/);
   assert.match((await run('five.CSV')).stdout, /0 returns new, 0 replaced/);
@@ -91,7 +91,7 @@ test('a file that has no factors is refused with what is wrong', async () => {
 const days = weekdays('2025-01-06', '2025-02-03').slice(0, 20);
 const daily = (value: (index: number) => string, head = 'date,a') =>
   [head, ...days.map((day, index) => `${day},${value(index)}`), ''].join('\n');
-const FRACTIONS = '  warning: all its returns are below 0.2 %, so they may be fractions\n';
+const FRACTIONS = '  warning: no return of a factor reaches 0.2 %, so they may be fractions\n';
 /** A file, its exit code, what is printed of it (⏎ ends a line), and what is refused. */
 const odd: [text: string, code: number, prints: string, refuses: string][] = [
   [
@@ -131,14 +131,10 @@ const odd: [text: string, code: number, prints: string, refuses: string][] = [
     '…on 0 dates; 0 returns new, 0 replaced\n',
     '2: refused, a is not a plausible daily return in percent: "x"',
   ],
-  [daily((index) => `${index % 2 ? -0.0019 : 0.001}`), 0, `…is -0.0019 %;…\n${FRACTIONS}`, ''],
-  [
-    daily((index) => `${index % 2 ? -0.0019 : 0.2}`),
-    0,
-    '…is 0.2 %; otherwise import it with --unit fraction\n',
-    '',
-  ],
-  [daily(() => '0.02', ',RF'), 0, '…is 0.02 %; otherwise import it with --unit fraction\n', ''],
+  [daily((index) => `${index % 2 ? -0.0019 : 0.001}`), 0, `…is -0.0019 % (…\n${FRACTIONS}`, ''],
+  [daily(() => '0.1,0.5', 'date,a,RF'), 0, `…is 0.1 % (a on 2025-01-06);…\n${FRACTIONS}`, ''],
+  [daily((index) => `${index % 2 ? -0.0019 : 0.2}`), 0, '…is 0.2 % (…with --unit fraction\n', ''],
+  [daily(() => '0.02', ',RF'), 0, '…is 0.02 % (risk_free on …with --unit fraction\n', ''],
 ];
 for (const [index, [text, code, prints, refuses]] of odd.entries())
   test(`odd file ${index + 1} of factors says what it is`, async () => {
@@ -158,8 +154,15 @@ test('a factor can be removed, with or without a file after it', async () => {
   const removed = await run('--remove', 'a');
   assert.deepEqual([removed.code, removed.stdout], [0, 'a: 2 returns removed\n']);
   const again = await run('--remove', 'a', 'own.csv');
-  assert.deepEqual([again.code, again.stderr], [1, 'Cannot remove a: it is not stored; b\n']);
+  assert.deepEqual(
+    [again.code, again.stderr],
+    [1, 'Cannot remove a: it is not stored; stored factors: b\n'],
+  );
   assert.match(again.stdout, /2 returns new, 0 replaced/);
+  await run('--remove', 'a');
+  await run('--remove', 'b');
+  const last = await run('--remove', 'b');
+  assert.deepEqual([last.code, last.stderr], [1, 'Cannot remove b: no factor is stored\n']);
   const none = await run();
   assert.equal(none.code, 2);
   assert.match(none.stderr, /FILE is missing/);

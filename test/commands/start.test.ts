@@ -97,12 +97,13 @@ test('a configuration that every folder shares, misspelt names and placeholders 
   const before = `mount --bind . /mnt && mount -t tmpfs tmpfs /tmp && cd /mnt && ${merge}`;
   const { waitFor } = startOnDisk(t, ['serve'], { cwd, env: { API_PORT: '0' }, kb: 64, before });
   const shared = '/tmp/runtime_config.json';
-  const note = 'which every start in any folder uses: remove it, or set RUNTIME_CONFIG_PATH';
-  await waitFor(new RegExp(`copied .* to ${shared}, ${note}\n`));
+  const note =
+    '. The service reads this file whichever folder it starts in; to prevent that, delete the file or set RUNTIME_CONFIG_PATH to another path';
+  await waitFor(new RegExp(`copied .* to ${shared}${RegExp.escape(note)}\n`));
   const said = [
-    `The configuration is ${shared}, ${note}`,
+    `The configuration is ${shared}${note}`,
     'Unknown names in .env are ignored: DEPLOYMENT_MOD (did you mean "DEPLOYMENT_MODE"?), api_port (did you mean "API_PORT"?)',
-    'Placeholders count as absent: OPENAI_API_KEY_2',
+    'Placeholders are not used as keys; enter the key, or leave the value empty: OPENAI_API_KEY_2',
   ];
   await waitFor(/"listening"/);
   for (const sentence of said)

@@ -39,6 +39,7 @@ const MORE_ROWS = [
   `INSERT INTO session_prices (session_id, symbol, date, held_since) VALUES (1, 'm', '2025-01-07', '2025-01-06')`,
   `INSERT INTO stock_splits (symbol, date, numerator, denominator, source) VALUES ('m', '2025-01-06', 2, 1, 'csv')`,
   `INSERT INTO stock_split_spans VALUES ('m', 'csv', '2025-01-06', '2025-01-07', 't')`,
+  `INSERT INTO dividends (symbol, ex_date, cash_e6, written) VALUES ('m', '2025-01-07', 1, 9)`,
   `INSERT INTO trading_sessions (session_id, job_id, date, model, status, error, initial_cash_e4, started_at, completed_at)
     VALUES (90, 'k', '2025-01-07', 'm', 'failed', 'e', 5, 't', 't')`,
   `INSERT INTO trading_sessions (job_id, date, model, status, error, started_from_session_id, started_at, completed_at)

@@ -153,9 +153,14 @@ test(
     const database = openDatabase(':memory:');
     const rows = Array.from({ length: 1_000_002 }, (_, id) => row({ id }));
     const message =
-      'Cannot import documents: it has 1,000,002 documents of 2025-01-02 without a time, and at most 1,000,000 of one date can be stored';
+      'Cannot import documents: it has more than 1,000,000 documents of 2025-01-02 without a time, the most that can be stored of one date';
     await assert.rejects(importRows(gzipSync(linesOf(rows)), database), { message });
     assert.deepEqual(rowsAsText(database, 'SELECT * FROM document_imports'), []);
+    const repeated = rows.map((_, index) => row({ id: index % 2 }));
+    let now = 0;
+    const time = { now: () => now, sleep: async (ms: number) => void (now += ms) };
+    const imported = await importRows(gzipSync(linesOf(repeated)), database, { time });
+    assert.deepEqual([imported.new, imported.known], [2, 1_000_000], 'repeats are one document');
   },
 );
 

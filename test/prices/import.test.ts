@@ -53,6 +53,7 @@ const unreadable = tableOf<[name: string, text: string, message: string]>(`
   one symbol twice in a table of several | Price,Open,Close,Open⏎Ticker,A,A,A⏎Date,,,⏎2025-09-02,1,1,1⏎ | its header has two columns for A Open
   half a JSON document                   | ${series('x').slice(0, -1)}          | it begins as JSON and is not: …JSON…
   NaN in a JSON document                 | ${series('x').replaceAll(',', ',⏎').replace('{}', 'NaN')} | it begins as JSON and is not: NaN on line 2; JSON has null for what is unknown
+  NaN in a JSON document after a blank line | ⏎${series('x').replaceAll(',', ',⏎').replace('{}', 'NaN')} | it begins as JSON and is not: NaN on line 3; JSON has null for what is unknown
 `);
 for (const [name, text, message] of unreadable) {
   test(`${name} changes nothing and says why`, async () => {

@@ -42,7 +42,7 @@ import { refuse } from './row.ts';
  * a `ServiceError` for a file in no known format.
  */
 export async function* readRows(batches: AsyncGenerator<LineBatch>, first: LineBatch) {
-  const start = first.lines.find((text) => /\S/.test(text)) ?? '';
+  const [start = ''] = first.lines;
   if (!/^\s*[[{]/.test(start)) yield* rowsOfCsv(batches, first);
   else if (tryParse(start) === undefined)
     yield rowsIn(parseDocument(await wholeText(batches, first)), 1);

@@ -46,7 +46,7 @@ export async function readJson(
   first: LineBatch,
   today: CalendarDate,
 ): Promise<Table> {
-  const onFirstLine = tryParse(first.lines.find((line) => line.trim() !== '') ?? '');
+  const onFirstLine = tryParse(first.lines[0] ?? '');
   const isOneDocument = onFirstLine === undefined;
   const document = readDocument(
     isOneDocument ? parseDocument(await wholeText(batches, first)) : onFirstLine,
@@ -200,7 +200,7 @@ export async function wholeText(
   batches: AsyncIterator<LineBatch>,
   first: LineBatch,
 ): Promise<string> {
-  let text = '';
+  let text = '\n'.repeat(first.firstLine - 1);
   for await (const { lines } of startingWith(first, batches)) {
     text += `${lines.join('\n')}\n`;
     if (text.length > MAX_DOCUMENT_LENGTH)

@@ -106,16 +106,15 @@ export function separatorOf(line: string): string {
   return SEPARATORS.find((candidate) => line.includes(candidate)) ?? ',';
 }
 
-/** Takes the first line that is not blank as the header. */
+/** Takes the first line as the header. */
 export function takeHeader(first: LineBatch): Header {
-  const index = first.lines.findIndex((line) => line.trim() !== '');
-  const line = (first.lines[index] ?? '').trim();
+  const [start = '', ...lines] = first.lines;
+  const line = start.trim();
   const separator = separatorOf(line);
   const names = splitRow(line, separator).map((name) =>
     name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''),
   );
-  const lines = first.lines.slice(index + 1);
-  const rest = { ...first, firstLine: first.firstLine + index + 1, lines };
+  const rest = { ...first, firstLine: first.firstLine + 1, lines };
   return { line, names, separator, rest };
 }
 

@@ -3,12 +3,14 @@ import { type LineBatch, separatorOf, splitRow, startingWith } from './lines.ts'
 
 /**
  * Tables as yfinance makes them, with a column for each symbol and field: two lines name both, in
- * either order, and a third the column of dates, unless that is named in the first. They are read
- * as tables with a row for each symbol and date.
+ * either order, and a third the column of dates, unless that is named in the first, perhaps after a
+ * column that numbers the rows. They are read as tables with a row for each symbol and date.
  */
 
 const HEADER_LINES = 3;
 const DATES = /^date(time)?$/i;
+/** Above the numbers of the rows, beside the dates. */
+const CORNER = /^(price|ticker)?$/i;
 
 /** A table as it is, or with a row for each symbol and date, at the line where it is from. */
 export async function withLongRows(
@@ -22,7 +24,10 @@ export async function withLongRows(
     first = { ...value, firstLine: first.firstLine, lines: [...first.lines, ...value.lines] };
   }
   const separator = separatorOf(first.lines[0] ?? '');
-  const cellsOf = (line: string | undefined = '') => splitRow(line.replace(/\r$/, ''), separator);
+  const wholeOf = (line = '') => splitRow(line.replace(/\r$/, ''), separator);
+  const [[, name = ''], [corner = '', blank]] = [wholeOf(first.lines[0]), wholeOf(first.lines[1])];
+  const isNumbered = DATES.test(name) && CORNER.test(corner) && blank === '';
+  const cellsOf = (line?: string) => wholeOf(line).slice(isNumbered ? 1 : 0);
   const [one, two, three] = [0, 1, 2].map((index) => cellsOf(first.lines[index])) as Header;
   const hasThree = DATES.test(three[0] ?? '') && three.slice(1).every((cell) => cell === '');
   const hasTwo = DATES.test(one[0] ?? '') && two[0] === '';
@@ -46,7 +51,7 @@ export async function withLongRows(
       for (const [index, line] of lines.entries()) {
         const at = { ...batch, firstLine: batch.firstLine + index };
         const cells = cellsOf(line);
-        if (cells.length !== fields.length) yield { ...at, lines: [line] };
+        if (cells.length !== fields.length) yield { ...at, lines: [cells.join(separator)] };
         else
           for (const { symbol, columns } of places) {
             const row = columns.map((column) => cells[column] ?? '');

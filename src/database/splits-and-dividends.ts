@@ -133,14 +133,14 @@ export const MAX_NIGHT_DAYS = 14;
 const CLOSE_BEFORE = query(
   `SELECT date AS closeDate, coalesce(close, 0) AS close FROM price_data
    WHERE symbol = ?1 AND date < ?2 AND date >= date(?2, '-${MAX_NIGHT_DAYS} days') AND price_data.close IS NOT NULL
-     AND EXISTS (SELECT 1 FROM dividends WHERE symbol = ?1 AND ex_date = ?2 AND written > ?3)
+     AND (price_data.written > ?3 OR EXISTS (SELECT 1 FROM dividends WHERE symbol = ?1 AND ex_date = ?2 AND dividends.written > ?3))
    ORDER BY date DESC LIMIT 1`,
   { closeDate: text, close: real },
 );
 
 /**
- * The dividends of some symbols that are new or were changed since a write, each with the close
- * before its ex-date; without those of which it is not known.
+ * The dividends of some symbols that are new or were changed since a write, or whose close before
+ * the ex-date is or was, each with that close; without those of which it is not known.
  */
 export function dividendsSince(reader: Reader, symbols: readonly string[], write: number) {
   const always = { after: '', upTo: '9999-12-31' };

@@ -189,6 +189,15 @@ test('a dividend above a quarter of the close before its ex-date is a warning, i
   assert.match(String(warned(higher)), /the dividend of A on 2024-05-10, 26 per share/);
   const mended = await importing(cwd, { 'dividends.csv': amounts(['A,2024-05-10,0']) });
   assert.deepEqual(warned(mended.stdout), []);
+  await importing(cwd, { 'dividends.csv': amounts(['LATE,2024-05-10,30']) });
+  const { stdout: late } = await importing(cwd, {
+    'prices.csv': `symbol,date,open,close\n${bars('LATE')}`,
+  });
+  assert.match(
+    String(warned(late)),
+    /the dividend of LATE on 2024-05-10/,
+    'also when its prices come later',
+  );
   const many = names.slice(4).map((name) => `${name},2024-05-10,30`);
   const { stdout } = await importing(cwd, { 'dividends.csv': amounts(many) });
   assert.deepEqual(warned(stdout).slice(10), ['  and 1 more such dividend']);

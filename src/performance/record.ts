@@ -5,6 +5,7 @@ import {
   isWeekday,
   type DateSpan,
 } from '../basics/calendar.ts';
+import { asObject, objectsIn, tryParse } from '../basics/json.ts';
 import { pricesNow } from '../database/price-writes.ts';
 import type { Database } from '../database/database.ts';
 import { dividendCoverage, dividendsOf } from '../database/splits-and-dividends.ts';
@@ -20,11 +21,11 @@ import {
   type ChosenDay,
   type LedgerDay,
   ledgerDays,
+  type LoggedCall,
   refusedCalls,
   usageTotals,
 } from '../database/records/performance.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
-import { type LoggedCall, ordersIn } from '../database/decisions.ts';
 import { staleAmong } from '../database/stale.ts';
 import { TOOLS_OF_DECISIONS } from '../trading/decision.ts';
 import { closingPrice } from '../trading/market.ts';
@@ -141,7 +142,9 @@ function countRefusals(calls: Iterable<LoggedCall>) {
   const refusals = { orders: 0, malformed: 0, tries: 0 };
   for (const call of calls) {
     const isOrder = TOOLS_OF_DECISIONS.some((tool) => tool === call.tool);
-    const refused = ordersIn(call).filter(({ result }) => 'error' in result).length;
+    const result = asObject(tryParse(call.content)) ?? {};
+    const orders = 'error' in result ? [result] : objectsIn(result['orders']);
+    const refused = orders.filter((order) => 'error' in order).length;
     if (wasMalformed(call)) refusals.malformed += 1;
     else if (isOrder) refusals.orders += refused;
     if (isOrder || !(call.tool in toolArguments)) refusals.tries += refused;

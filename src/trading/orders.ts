@@ -1,6 +1,6 @@
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { type Money, money, toDollars } from '../basics/money.ts';
-import { bySide } from '../database/decisions.ts';
+import type { Side } from '../database/decisions.ts';
 import { percentOf } from '../basics/sentences.ts';
 import type { Market } from './market.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type TradingCosts,
   tradingCostsOf,
 } from './portfolio.ts';
-import type { OrderTerms, Placed, Reply, Side, TradingDay } from './trading-day.ts';
+import type { OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
 
 export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
   return {
@@ -64,7 +64,8 @@ export function takeOrder(
   if (refusal !== undefined) return { refusal };
   if (isOpenHidden)
     return {
-      placed: { orders: [{ side, symbol, amount }], expected: after },
+      orders: [{ side, symbol, amount }],
+      portfolio: after,
       result: {
         placed: side,
         symbol,
@@ -74,8 +75,9 @@ export function takeOrder(
       },
     };
   const commission = commissionOn(money(amount * order.price), costs);
+  const action = { actionType: side, symbol, amount, price: order.price, cash: after.cash };
   return {
-    actions: [{ actionType: side, symbol, amount, price: order.price, cash: after.cash }],
+    orders: [{ side, symbol, amount, action }],
     portfolio: after,
     result: {
       executed: side,
@@ -167,37 +169,41 @@ function atMost(shares: bigint): string {
 
 /**
  * Fills orders at the open: all sales in the order in which they were placed, then all purchases. A
- * purchase that cash does not cover fills for as many shares as it pays.
+ * purchase that cash does not cover fills for as many shares as it pays. Of each order the trade,
+ * if any, and what did not fill.
  */
-export function fillOrders(
+export function fillOrders<Waiting extends Placed>(
   start: Portfolio,
-  placed: readonly Placed[],
+  placed: readonly Waiting[],
   { market, costs }: { market: Market; costs: TradingCosts },
 ) {
-  const actions: Action[] = [];
-  const unfilled: Unfilled[] = [];
   let portfolio = start;
-  for (const { side, symbol, amount } of bySide(placed)) {
+  const fill = (waiting: Waiting): { action?: Action; unfilled?: Unfilled } => {
+    const { side, symbol, amount } = waiting;
     const { open } = market.quote(symbol);
     if (open === null) {
       const reason = `it has no price on ${market.date}`;
-      unfilled.push({ side, symbol, amount, filled: 0, price: null, reason });
-      continue;
+      return { unfilled: { side, symbol, amount, filled: 0, price: null, reason } };
     }
     const price = fillPrice(open, side, costs);
     const most = side === 'sell' ? amount : affordable(portfolio.cash, price, costs);
     const shares = Math.min(amount, most);
     const order = { symbol, amount: shares, price, costs };
     const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, order);
-    if (after !== undefined) {
-      portfolio = after;
-      actions.push({ actionType: side, symbol, amount: shares, price, cash: portfolio.cash });
-    }
+    portfolio = after ?? portfolio;
     const filled = after === undefined ? 0 : shares;
-    const told = { price: toDollars(price), reason: 'not enough cash' };
-    if (filled < amount) unfilled.push({ side, symbol, amount, filled, ...told });
-  }
-  return { actions, unfilled, portfolio };
+    const told = { filled, price: toDollars(price), reason: 'not enough cash' };
+    return {
+      ...(after && {
+        action: { actionType: side, symbol, amount: shares, price, cash: after.cash },
+      }),
+      ...(filled < amount && { unfilled: { side, symbol, amount, ...told } }),
+    };
+  };
+  const isSale = ({ side }: Waiting) => side === 'sell';
+  const [sales, purchases] = [placed.filter(isSale), placed.filter((one) => !isSale(one))];
+  const fills = [...sales, ...purchases].map((order) => ({ order, ...fill(order) }));
+  return { fills, portfolio };
 }
 
 /** `Bought 10 of 12 AAPL at 231.02: not enough cash`. */

@@ -2,18 +2,19 @@ import { WORDING } from '../agent/prompt.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import type { Entry } from '../basics/entry.ts';
 import { membersOn } from '../basics/members.ts';
+import { cutWords, type Decision, NO_TRADE } from '../database/decisions.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
-import type { ToolCall } from '../wire/protocol.ts';
+import type { ToolCall, ToolMessage } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
 import { deciderOf } from './decision.ts';
 import { type Counted, openDocuments } from './documents.ts';
 import type { NewsSearch } from './news.ts';
 import { fillOrders, orderTermsOf, unfilledInWords } from './orders.ts';
 import { fromDollars, toDollars } from '../basics/money.ts';
-import { type Action, assertSound, type Portfolio } from './portfolio.ts';
+import { type Action, assertSound, NO_COSTS, type Portfolio } from './portfolio.ts';
 import type { Start } from './start.ts';
-import { runTool, type ToolResult } from './tools.ts';
-import type { OrderTerms, Placed, TradingDay } from './trading-day.ts';
+import { inWords, isFromOutside, refusedOrders, runTool } from './tools.ts';
+import type { Order, OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 export const MAX_TOOL_NAME_LENGTH = 100;
@@ -25,6 +26,8 @@ export const MAX_TOOL_NAME_LENGTH = 100;
 export interface Play extends TradingDay {
   /** The ledger so far. */
   readonly actions: Action[];
+  /** What became of the orders so far; not of those that wait. */
+  readonly decisions: Decision[];
   /** By the name of the tool. */
   readonly toolUsage: Map<string, ToolUsageRow>;
   /** How sure its decision is, 0 to 1; null where it does not say. */
@@ -33,7 +36,7 @@ export interface Play extends TradingDay {
   ownNote: string | null;
   /** With the opens of the session date, at which orders fill. */
   readonly exchange: Market;
-  readonly placed: Placed[];
+  readonly placed: (Placed & Pick<Decision, 'message_index'>)[];
   portfolio: Portfolio;
   expected: Portfolio;
   refused: number;
@@ -76,7 +79,7 @@ export function beginPlay(terms: Terms, start: Start): Play {
   const held = startPortfolio.holdings.keys();
   const before = startDate === null ? [] : membersOn(members, startDate);
   const actions: Action[] = [...morning.actions];
-  const placed: Placed[] = [];
+  const placed: Play['placed'] = [];
   const play: Play = {
     wording: WORDING,
     ...terms,
@@ -85,6 +88,7 @@ export function beginPlay(terms: Terms, start: Start): Play {
     documents: documents && openDocuments(documents, { market, universe, held, offered }),
     confidence: null,
     actions,
+    decisions: [],
     placed,
     portfolio: morning.portfolio,
     expected: morning.portfolio,
@@ -110,6 +114,7 @@ export function beginPlay(terms: Terms, start: Start): Play {
 export interface DayEnd {
   actions: readonly Action[];
   portfolio: Portfolio;
+  decisions: readonly Decision[];
   /** What did not fill, a sentence each. */
   unfilled: string[];
   /** The last message of its conversation: what became of the orders; null with a shown open. */
@@ -119,57 +124,92 @@ export interface DayEnd {
 /** Fills the orders that wait, and changes nothing: a commit that is repeated has the same end. */
 export function endOfDay({
   actions: before,
-  portfolio,
+  decisions: taken,
+  portfolio: start,
   placed,
-  exchange,
-  costs,
+  exchange: market,
+  costs = NO_COSTS,
   isOpenHidden,
 }: Play): DayEnd {
-  if (!isOpenHidden || costs === undefined)
-    return { actions: before, portfolio, unfilled: [], fills: null };
-  const filled = fillOrders(portfolio, placed, { market: exchange, costs });
-  const { actions, unfilled } = filled;
-  assertSound(filled.portfolio);
-  const fills = actions.map(({ actionType: side, symbol, amount, price }) => {
+  const { fills: filled, portfolio } = fillOrders(start, placed, { market, costs });
+  assertSound(portfolio);
+  const actions = [...before];
+  const decisions = [...taken];
+  for (const { order, action, unfilled } of filled) {
+    const { message_index, ...wanted } = order;
+    const enter = (one: Order) => decisions.push(enteredIn(actions, one, message_index));
+    if (action) enter({ ...wanted, action });
+    if (unfilled) enter({ ...wanted, refusal: unfilledInWords(unfilled) });
+  }
+  if (decisions.every(({ action_id: action }) => action === null)) decisions.push(NO_TRADE);
+  const fills = actions.slice(before.length).map(({ actionType: side, symbol, amount, price }) => {
     return { side, symbol, amount, price: toDollars(price) };
   });
+  const unfilled = filled.flatMap((one) => one.unfilled ?? []);
   return {
-    actions: [...before, ...actions],
-    portfolio: filled.portfolio,
+    actions,
+    portfolio,
+    decisions,
     unfilled: unfilled.map(unfilledInWords),
-    fills: JSON.stringify({ fills, unfilled }),
+    fills: isOpenHidden ? JSON.stringify({ fills, unfilled }) : null,
   };
 }
 
+/** An order that was executed or refused as a decision; its trade is entered in the ledger. */
+function enteredIn(
+  ledger: Action[],
+  { side, symbol, amount, action, refusal }: Order,
+  message_index: number | null,
+): Decision {
+  const own = action
+    ? { action_id: ledger.push(action), amount: null }
+    : { action_id: null, amount };
+  return { message_index, side, symbol, ...own, detail: refusal ? cutWords(refusal) : null };
+}
+
 /**
- * Runs one tool call, enters its action in the ledger and counts it. `recorded` is the result it
- * returned before.
+ * Runs one tool call, and enters what it did in the day. Returns the message with its result;
+ * `index` is that of this message in the log, `recorded` what it said before.
  */
 export async function callTool(
   play: Play,
   call: ToolCall,
-  recorded?: string,
-): Promise<Pick<ToolResult, 'content' | 'isMalformed'>> {
+  { index, recorded }: { index: number; recorded?: string | undefined },
+): Promise<ToolMessage> {
   const startedAt = performance.now();
-  const result = await runTool(play, call, recorded);
-  const { content, isRefused, isMalformed, actions, portfolio, note, placed, refused = 0 } = result;
-  play.refused += refused;
+  const isKnown = recorded !== undefined && isFromOutside(play, call);
+  const reply = isKnown ? readReply(recorded) : await runTool(play, call);
+  const { refusal, isMalformed, portfolio, note } = reply;
+  const { orders = refusal === undefined ? [] : refusedOrders(call, refusal) } = reply;
+  for (const order of orders)
+    if (order.action || order.refusal !== undefined)
+      play.decisions.push(enteredIn(play.actions, order, index));
+    else play.placed.push({ ...order, message_index: index });
+  if (refusal === undefined)
+    play.refused += orders.filter((order) => order.refusal !== undefined).length;
   if (portfolio !== undefined) {
     assertSound(portfolio);
-    play.actions.push(...actions);
-    play.portfolio = play.expected = portfolio;
-  }
-  if (placed !== undefined) {
-    play.placed.push(...placed.orders);
-    play.expected = placed.expected;
+    play.expected = portfolio;
+    if (!play.isOpenHidden) play.portfolio = portfolio;
   }
   if (note !== undefined) play.ownNote = note === '' ? null : note;
   // Half a character would be stored as another one, which could make two names the same.
   const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
   const usage = play.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
   usage.calls += 1;
-  usage.refused += isRefused ? 1 : 0;
+  usage.refused += refusal === undefined ? 0 : 1;
   usage.durationMs += performance.now() - startedAt;
   play.toolUsage.set(toolName, usage);
-  return { content, ...(isMalformed && { isMalformed }) };
+  return {
+    role: 'tool',
+    id: call.id,
+    content: inWords(reply),
+    ...(isMalformed && { isMalformed }),
+  };
+}
+
+/** A result as a tool from outside gave it. */
+function readReply(content: string): Reply {
+  const result = JSON.parse(content);
+  return 'error' in result ? { refusal: result.error } : { result };
 }

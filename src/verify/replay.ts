@@ -176,8 +176,8 @@ async function answerAgain({ conversation, steps, play, comparison }: Answering)
     for (const call of answer.toolCalls) {
       const stored = results[next];
       next += 1;
-      const { messageIndex: index = -1, content: recorded } = stored ?? {};
-      const made = resultMessage(call, await callTool(play, call, { index, recorded }));
+      const at = { index: stored?.messageIndex ?? 0, recorded: stored?.content };
+      const made = resultMessage(call, await callTool(play, call, at));
       fromOutside += isFromOutside(play, call) ? 1 : 0;
       const what = `step ${index + 1}, ${call.name}`;
       comparison.compare(what, {

@@ -27,9 +27,9 @@ import {
 } from '../database/records/performance.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
 import { staleAmong } from '../database/stale.ts';
-import { TOOLS_OF_DECISIONS } from '../trading/decision.ts';
 import { closingPrice } from '../trading/market.ts';
 import { toolArguments, wasMalformed } from '../trading/tool-arguments.ts';
+import { orderTools } from '../trading/tools.ts';
 import type { BothLevels } from './benchmark.ts';
 import { type Choice, daysOf } from './choice.ts';
 import type { ModelPeriod } from './comparability.ts';
@@ -141,7 +141,7 @@ export type ModelRecord = ReturnType<typeof readRecord>;
 function countRefusals(calls: Iterable<LoggedCall>) {
   const refusals = { orders: 0, malformed: 0, tries: 0 };
   for (const call of calls) {
-    const isOrder = TOOLS_OF_DECISIONS.some((tool) => tool === call.tool);
+    const isOrder = orderTools.includes(call.tool);
     const result = asObject(tryParse(call.content)) ?? {};
     const orders = 'error' in result ? [result] : objectsIn(result['orders']);
     const refused = orders.filter((order) => 'error' in order).length;

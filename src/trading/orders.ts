@@ -177,32 +177,28 @@ export function fillOrders<Waiting extends Placed>(
   placed: readonly Waiting[],
   { market, costs }: { market: Market; costs: TradingCosts },
 ) {
+  const salesFirst = placed.toSorted(
+    (one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'),
+  );
   let portfolio = start;
-  const fill = (waiting: Waiting): { action?: Action; unfilled?: Unfilled } => {
-    const { side, symbol, amount } = waiting;
+  const fills = salesFirst.map((order) => {
+    const { side, symbol, amount } = order;
     const { open } = market.quote(symbol);
-    if (open === null) {
-      const reason = `it has no price on ${market.date}`;
-      return { unfilled: { side, symbol, amount, filled: 0, price: null, reason } };
+    const price = open && fillPrice(open, side, costs);
+    let action: Action | null = null;
+    if (price !== null) {
+      const most = side === 'sell' ? amount : affordable(portfolio.cash, price, costs);
+      const shares = Math.min(amount, most);
+      const fill = { symbol, amount: shares, price };
+      const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, { ...fill, costs });
+      portfolio = after ?? portfolio;
+      action = after ? { actionType: side, ...fill, cash: after.cash } : null;
     }
-    const price = fillPrice(open, side, costs);
-    const most = side === 'sell' ? amount : affordable(portfolio.cash, price, costs);
-    const shares = Math.min(amount, most);
-    const order = { symbol, amount: shares, price, costs };
-    const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, order);
-    portfolio = after ?? portfolio;
-    const filled = after === undefined ? 0 : shares;
-    const told = { filled, price: toDollars(price), reason: 'not enough cash' };
-    return {
-      ...(after && {
-        action: { actionType: side, symbol, amount: shares, price, cash: after.cash },
-      }),
-      ...(filled < amount && { unfilled: { side, symbol, amount, ...told } }),
-    };
-  };
-  const isSale = ({ side }: Waiting) => side === 'sell';
-  const [sales, purchases] = [placed.filter(isSale), placed.filter((one) => !isSale(one))];
-  const fills = [...sales, ...purchases].map((order) => ({ order, ...fill(order) }));
+    const filled = action?.amount ?? 0;
+    const reason = price === null ? `it has no price on ${market.date}` : 'not enough cash';
+    const told = { side, symbol, amount, filled, price: price && toDollars(price), reason };
+    return { order, action, unfilled: filled < amount ? told : null };
+  });
   return { fills, portfolio };
 }
 

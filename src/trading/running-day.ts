@@ -36,7 +36,7 @@ export interface Play extends TradingDay {
   ownNote: string | null;
   /** With the opens of the session date, at which orders fill. */
   readonly exchange: Market;
-  readonly placed: (Placed & Pick<Decision, 'message_index'>)[];
+  readonly placed: (Placed & { message_index: number })[];
   portfolio: Portfolio;
   expected: Portfolio;
   refused: number;
@@ -79,6 +79,7 @@ export function beginPlay(terms: Terms, start: Start): Play {
   const held = startPortfolio.holdings.keys();
   const before = startDate === null ? [] : membersOn(members, startDate);
   const actions: Action[] = [...morning.actions];
+  const decisions: Decision[] = [];
   const placed: Play['placed'] = [];
   const play: Play = {
     wording: WORDING,
@@ -88,14 +89,13 @@ export function beginPlay(terms: Terms, start: Start): Play {
     documents: documents && openDocuments(documents, { market, universe, held, offered }),
     confidence: null,
     actions,
-    decisions: [],
+    decisions,
     placed,
     portfolio: morning.portfolio,
     expected: morning.portfolio,
     refused: 0,
     get orders() {
-      const executed = actions.filter(({ actionType: type }) => type === 'buy' || type === 'sell');
-      return executed.length + placed.length;
+      return decisions.filter(isTrade).length + placed.length;
     },
     unfilled: start.startUnfilled,
     left: before.filter((symbol) => !universe.has(symbol)),
@@ -109,6 +109,8 @@ export function beginPlay(terms: Terms, start: Start): Play {
   assertSound(play.portfolio);
   return play;
 }
+
+const isTrade = ({ action_id: action }: Decision) => action !== null;
 
 /** What a day ends with. */
 export interface DayEnd {
@@ -133,15 +135,13 @@ export function endOfDay({
 }: Play): DayEnd {
   const { fills: filled, portfolio } = fillOrders(start, placed, { market, costs });
   assertSound(portfolio);
-  const actions = [...before];
-  const decisions = [...taken];
+  const end = { actions: [...before], decisions: [...taken], placed: [] };
   for (const { order, action, unfilled } of filled) {
-    const { message_index, ...wanted } = order;
-    const enter = (one: Order) => decisions.push(enteredIn(actions, one, message_index));
-    if (action) enter({ ...wanted, action });
-    if (unfilled) enter({ ...wanted, refusal: unfilledInWords(unfilled) });
+    if (action) enter(end, { ...order, action }, order.message_index);
+    if (unfilled) enter(end, { ...order, refusal: unfilledInWords(unfilled) }, order.message_index);
   }
-  if (decisions.every(({ action_id: action }) => action === null)) decisions.push(NO_TRADE);
+  const { actions, decisions } = end;
+  if (!decisions.some(isTrade)) decisions.push(NO_TRADE);
   const fills = actions.slice(before.length).map(({ actionType: side, symbol, amount, price }) => {
     return { side, symbol, amount, price: toDollars(price) };
   });
@@ -155,16 +155,17 @@ export function endOfDay({
   };
 }
 
-/** An order that was executed or refused as a decision; its trade is entered in the ledger. */
-function enteredIn(
-  ledger: Action[],
-  { side, symbol, amount, action, refusal }: Order,
-  message_index: number | null,
-): Decision {
-  const own = action
-    ? { action_id: ledger.push(action), amount: null }
-    : { action_id: null, amount };
-  return { message_index, side, symbol, ...own, detail: refusal ? cutWords(refusal) : null };
+/** Enters an order in the day: its trade in the ledger too. */
+function enter(
+  { actions, decisions, placed }: Pick<Play, 'actions' | 'decisions' | 'placed'>,
+  order: Order,
+  message_index: number,
+): void {
+  const { side, symbol, amount, action, refusal } = order;
+  const own = { ...NO_TRADE, message_index, side, symbol };
+  if (action) decisions.push({ ...own, action_id: actions.push(action) });
+  else if (refusal === undefined) placed.push({ ...order, message_index });
+  else decisions.push({ ...own, amount, detail: cutWords(refusal) });
 }
 
 /**
@@ -181,10 +182,7 @@ export async function callTool(
   const reply = isKnown ? readReply(recorded) : await runTool(play, call);
   const { refusal, isMalformed, portfolio, note } = reply;
   const { orders = refusal === undefined ? [] : refusedOrders(call, refusal) } = reply;
-  for (const order of orders)
-    if (order.action || order.refusal !== undefined)
-      play.decisions.push(enteredIn(play.actions, order, index));
-    else play.placed.push({ ...order, message_index: index });
+  for (const order of orders) enter(play, order, index);
   if (refusal === undefined)
     play.refused += orders.filter((order) => order.refusal !== undefined).length;
   if (portfolio !== undefined) {
@@ -200,12 +198,7 @@ export async function callTool(
   usage.refused += refusal === undefined ? 0 : 1;
   usage.durationMs += performance.now() - startedAt;
   play.toolUsage.set(toolName, usage);
-  return {
-    role: 'tool',
-    id: call.id,
-    content: inWords(reply),
-    ...(isMalformed && { isMalformed }),
-  };
+  return { role: 'tool', id: call.id, content: inWords(reply), isMalformed };
 }
 
 /** A result as a tool from outside gave it. */

@@ -240,11 +240,7 @@ async function takeAnswer(
   const decided = decidedBy(state.play.decider, said, state.steps === 1);
   const { again, end: outcome = null } = decided ?? {};
   const answer = recorded === undefined && decided ? { ...said, toolCalls: decided.calls } : said;
-  await log(
-    state,
-    answerMessages(answer),
-    recorded === undefined ? usageOf(state, answer.usage, 1) : undefined,
-  );
+  await log(state, answerMessages(answer), usageOf(state, answer.usage, 1));
   const results: ToolMessage[] = [];
   const messages: LogMessage[] = [];
   for (const [index, call] of answer.toolCalls.entries()) {
@@ -276,8 +272,8 @@ async function takeAnswer(
 }
 
 /**
- * Appends to the reasoning log what an earlier process has not logged. Nothing is logged after the
- * end, but the cost of an answer is still counted.
+ * Appends to the reasoning log, and counts, what an earlier process has not. Nothing is logged
+ * after the end, but the cost of an answer is still counted.
  */
 async function log(state: State, messages: readonly LogMessage[], usage?: Usage): Promise<void> {
   const { database, clock, sessionId, modelDay } = state;

@@ -140,6 +140,9 @@ const tools: readonly Tool[] = [
   }),
 ];
 
+/** The names of the tools that take orders, which carry out decisions too. */
+export const orderTools = tools.flatMap(({ name, side }) => (side === undefined ? [] : [name]));
+
 /** What a day in one answer is asked for; some dialects send it as a tool. */
 export const DECISION: ToolDescription = {
   name: 'trading_decision',

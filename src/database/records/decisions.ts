@@ -1,7 +1,7 @@
 import { boundsOf, NONE_COUNTS, type Window } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
 import { cutWords, decisionKinds, sides, wordsBefore, wordsOf } from '../decisions.ts';
-import { flag, integer, oneOf, orNull, query, real, type RowOf, text } from '../rows.ts';
+import { integer, oneOf, orNull, query, real, type RowOf, text } from '../rows.ts';
 
 /** Which model-days a feed covers; an absent filter matches everything. */
 export interface FeedFilters extends Window {
@@ -112,10 +112,7 @@ const MOST_SORTED = 2_000;
 function indexed(index: string, isChosen: string) {
   const own = `decisions AS made INDEXED BY ${index}`;
   return {
-    isFew: query(
-      `SELECT count(*) < ${MOST_SORTED} FROM (SELECT 1 FROM ${own} WHERE ${isChosen} LIMIT ${MOST_SORTED})`,
-      [flag],
-    ),
+    many: query(`SELECT 1 FROM ${own} WHERE ${isChosen} LIMIT 1 OFFSET ${MOST_SORTED}`, [integer]),
     sorted: feed(ofSessions(`${own} CROSS JOIN trading_sessions AS own`, isChosen)),
     bySession: feed(ofSessions(`${SESSIONS} ${own}`, isChosen)),
   };
@@ -137,8 +134,7 @@ export function decisions(
 ): Decision[] {
   const [start, end] = boundsOf(window);
   const own = symbol !== undefined ? OF_SYMBOL : kind === 'refusal' ? REFUSALS : null;
-  const isFew = own?.isFew.one(reader, symbol ?? null)[0];
-  const chosen = own === null ? ALL : isFew ? own.sorted : own.bySession;
+  const chosen = own?.[own.many.has(reader, symbol ?? null) ? 'bySession' : 'sorted'] ?? ALL;
   const { date, model, jobId: job, place } = after ?? { date: '', model: '', jobId: '', place: 0 };
   const found = chosen.all(
     reader,

@@ -6,6 +6,7 @@ import {
   isWeekday,
   type DateSpan,
 } from '../basics/calendar.ts';
+import { asObject, objectsIn, tryParse } from '../basics/json.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database } from '../database/database.ts';
 import { dividendCoverage, dividendsOf } from '../database/splits-and-dividends.ts';
@@ -16,14 +17,14 @@ import {
   type ActiveDay,
   type LedgerDay,
   ledgerDays,
+  type LoggedCall,
   refusedCalls,
   type UsageTotals,
 } from '../database/records/performance.ts';
 import type { Run } from '../database/records/models.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
-import { type LoggedCall, ordersIn } from '../database/decisions.ts';
-import { TOOLS_OF_DECISIONS } from '../trading/decision.ts';
 import { toolArguments, wasMalformed } from '../trading/tool-arguments.ts';
+import { orderTools } from '../trading/tools.ts';
 import type { BothLevels } from './benchmark.ts';
 import type { Factors } from './style.ts';
 import { readValueGains } from './details.ts';
@@ -134,8 +135,10 @@ export type ModelRecord = ReturnType<typeof readRecord>;
 function countRefusals(calls: Iterable<LoggedCall>) {
   const refusals = { orders: 0, malformed: 0, tries: 0 };
   for (const call of calls) {
-    const isOrder = TOOLS_OF_DECISIONS.some((tool) => tool === call.tool);
-    const refused = ordersIn(call).filter(({ result }) => 'error' in result).length;
+    const isOrder = orderTools.includes(call.tool);
+    const result = asObject(tryParse(call.content)) ?? {};
+    const orders = 'error' in result ? [result] : objectsIn(result['orders']);
+    const refused = orders.filter((order) => 'error' in order).length;
     if (wasMalformed(call)) refusals.malformed += 1;
     else if (isOrder) refusals.orders += refused;
     if (isOrder || !(call.tool in toolArguments)) refusals.tries += refused;

@@ -1,6 +1,6 @@
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { type Money, money, toDollars } from '../basics/money.ts';
-import { bySide } from '../database/decisions.ts';
+import type { Side } from '../database/decisions.ts';
 import { percentOf } from '../basics/sentences.ts';
 import type { Market } from './market.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type TradingCosts,
   tradingCostsOf,
 } from './portfolio.ts';
-import type { OrderTerms, Placed, Reply, Side, TradingDay } from './trading-day.ts';
+import type { OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
 
 export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
   return {
@@ -64,7 +64,8 @@ export function takeOrder(
   if (refusal !== undefined) return { refusal };
   if (isOpenHidden)
     return {
-      placed: { orders: [{ side, symbol, amount }], expected: after },
+      orders: [{ side, symbol, amount }],
+      portfolio: after,
       result: {
         placed: side,
         symbol,
@@ -74,8 +75,9 @@ export function takeOrder(
       },
     };
   const commission = commissionOn(money(amount * order.price), costs);
+  const action = { actionType: side, symbol, amount, price: order.price, cash: after.cash };
   return {
-    actions: [{ actionType: side, symbol, amount, price: order.price, cash: after.cash }],
+    orders: [{ side, symbol, amount, action }],
     portfolio: after,
     result: {
       executed: side,
@@ -167,37 +169,37 @@ function atMost(shares: bigint): string {
 
 /**
  * Fills orders at the open: all sales in the order in which they were placed, then all purchases. A
- * purchase that cash does not cover fills for as many shares as it pays.
+ * purchase that cash does not cover fills for as many shares as it pays. Of each order the trade,
+ * if any, and what did not fill.
  */
-export function fillOrders(
+export function fillOrders<Waiting extends Placed>(
   start: Portfolio,
-  placed: readonly Placed[],
+  placed: readonly Waiting[],
   { market, costs }: { market: Market; costs: TradingCosts },
 ) {
-  const actions: Action[] = [];
-  const unfilled: Unfilled[] = [];
+  const salesFirst = placed.toSorted(
+    (one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'),
+  );
   let portfolio = start;
-  for (const { side, symbol, amount } of bySide(placed)) {
+  const fills = salesFirst.map((order) => {
+    const { side, symbol, amount } = order;
     const { open } = market.quote(symbol);
-    if (open === null) {
-      const reason = `it has no price on ${market.date}`;
-      unfilled.push({ side, symbol, amount, filled: 0, price: null, reason });
-      continue;
+    const price = open && fillPrice(open, side, costs);
+    let action: Action | null = null;
+    if (price !== null) {
+      const most = side === 'sell' ? amount : affordable(portfolio.cash, price, costs);
+      const shares = Math.min(amount, most);
+      const fill = { symbol, amount: shares, price };
+      const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, { ...fill, costs });
+      portfolio = after ?? portfolio;
+      action = after ? { actionType: side, ...fill, cash: after.cash } : null;
     }
-    const price = fillPrice(open, side, costs);
-    const most = side === 'sell' ? amount : affordable(portfolio.cash, price, costs);
-    const shares = Math.min(amount, most);
-    const order = { symbol, amount: shares, price, costs };
-    const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, order);
-    if (after !== undefined) {
-      portfolio = after;
-      actions.push({ actionType: side, symbol, amount: shares, price, cash: portfolio.cash });
-    }
-    const filled = after === undefined ? 0 : shares;
-    const told = { price: toDollars(price), reason: 'not enough cash' };
-    if (filled < amount) unfilled.push({ side, symbol, amount, filled, ...told });
-  }
-  return { actions, unfilled, portfolio };
+    const filled = action?.amount ?? 0;
+    const reason = price === null ? `it has no price on ${market.date}` : 'not enough cash';
+    const told = { side, symbol, amount, filled, price: price && toDollars(price), reason };
+    return { order, action, unfilled: filled < amount ? told : null };
+  });
+  return { fills, portfolio };
 }
 
 /** `Bought 10 of 12 AAPL at 231.02: not enough cash`. */

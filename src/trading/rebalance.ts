@@ -1,5 +1,7 @@
 import { normaliseSymbol } from '../basics/domain.ts';
+import type { Json } from '../basics/json.ts';
 import { toDollars } from '../basics/money.ts';
+import type { Side } from '../database/decisions.ts';
 import {
   decidingPrice,
   exactValueOf,
@@ -8,16 +10,9 @@ import {
   takeOrder,
   tooMany,
 } from './orders.ts';
-import { type Action, affordable, fillPrice, NO_COSTS, quantityOf } from './portfolio.ts';
+import { affordable, fillPrice, NO_COSTS, quantityOf } from './portfolio.ts';
 import { shown, type ToolArguments } from './tool-arguments.ts';
-import {
-  isKnown,
-  ownSpelling,
-  type Placed,
-  type Reply,
-  type Side,
-  type TradingDay,
-} from './trading-day.ts';
+import { isKnown, type Order, ownSpelling, type Reply, type TradingDay } from './trading-day.ts';
 
 /**
  * What is to be traded of a symbol: shares, and their value at the price at which the model
@@ -67,45 +62,38 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
     const shares = day.universe.has(symbol) ? Math.min(Number(amount), most ?? 0) : Number(amount);
     if (shares > 0) run.trade('buy', symbol, shares);
   }
-  const { orders, actions, placed } = run;
-  const cash = toDollars(run.portfolio().cash);
-  const refused = orders.length - actions.length - placed.length;
-  return isOpenHidden
-    ? {
-        result: { orders, cash_left: cash },
-        placed: { orders: placed, expected: run.portfolio() },
-        refused,
-      }
-    : { result: { orders, cash }, actions, portfolio: run.portfolio(), refused };
+  const portfolio = run.portfolio();
+  const cash = { [isOpenHidden ? 'cash_left' : 'cash']: toDollars(portfolio.cash) };
+  return { result: { orders: run.told, ...cash }, orders: run.orders, portfolio };
 }
 
 /** Runs orders one after another on a copy of the day: each sees what the ones before it left. */
 function createRun(start: TradingDay) {
   let day: TradingDay = { ...start };
-  const orders: Record<string, unknown>[] = [];
-  const actions: Action[] = [];
-  const placed: Placed[] = [];
+  const orders: Order[] = [];
+  /** The orders as the model reads them. */
+  const told: Json[] = [];
   return {
     orders,
-    actions,
-    placed,
+    told,
     portfolio: () => day.expected ?? day.portfolio,
-    refuse: (error: string, symbol: string) => void orders.push({ error, symbol }),
+    refuse(refusal: string, symbol: string): void {
+      orders.push({ side: null, symbol, amount: null, refusal });
+      told.push({ error: refusal, symbol });
+    },
     trade(side: Side, symbol: string, amount: number): void {
-      const reply = takeOrder(day, side, { symbol, amount });
-      if (reply.refusal !== undefined)
-        return void orders.push({ error: reply.refusal, side, symbol, amount });
-      orders.push(reply.result);
-      actions.push(...(reply.actions ?? []));
-      placed.push(...(reply.placed?.orders ?? []));
-      const { portfolio = day.portfolio } = reply;
-      day = {
-        ...day,
-        portfolio,
-        expected: reply.placed?.expected ?? portfolio,
-        placed: [...(start.placed ?? []), ...placed],
-        orders: (day.orders ?? 0) + 1,
-      };
+      const { refusal, result, ...taken } = takeOrder(day, side, { symbol, amount });
+      if (refusal !== undefined) {
+        orders.push({ side, symbol, amount, refusal });
+        return void told.push({ error: refusal, side, symbol, amount });
+      }
+      const { orders: own = [], portfolio: expected = day.portfolio } = taken;
+      orders.push(...own);
+      told.push(result);
+      const { placed = [], orders: before = 0 } = day;
+      day = { ...day, expected, orders: before + 1 };
+      if (day.isOpenHidden) day = { ...day, placed: [...placed, { side, symbol, amount }] };
+      else day = { ...day, portfolio: expected };
     },
   };
 }

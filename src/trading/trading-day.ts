@@ -1,6 +1,8 @@
 import type { Wording } from '../agent/prompt.ts';
+import type { Json } from '../basics/json.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import type { Limits, Member } from '../basics/configuration-schema.ts';
+import type { Decision, Side } from '../database/decisions.ts';
 import type { Brief, OneAnswer } from '../wire/protocol.ts';
 import type { Decider } from './decision.ts';
 import { type Documents, newestTitles } from './documents.ts';
@@ -18,14 +20,17 @@ import {
   valueOf,
 } from './portfolio.ts';
 
-export type Side = 'buy' | 'sell';
-
 /** An order that waits for the open. */
 export interface Placed {
   side: Side;
   symbol: string;
   amount: number;
 }
+
+/** What became of an order: it was executed or refused, or it waits. */
+export type Order =
+  | (Placed & { action?: Action; refusal?: never })
+  | (Pick<Decision, 'side' | 'symbol' | 'amount'> & { refusal: string; action?: never });
 
 /**
  * How the orders of a day are taken: executed at the open that the model sees, or, where that is
@@ -80,30 +85,26 @@ export interface TradingDay extends Partial<OrderTerms> {
 }
 
 /**
- * What a tool replies. Executed orders come with their actions, a written note with its text; a
- * refusal changed nothing, and says whether no tool takes the call as it is.
+ * The result of a call: what it did, which is not yet done to the day. A refusal changed nothing,
+ * and says whether no tool takes the call as it is.
  */
 export type Reply =
   | {
-      result: Record<string, unknown>;
-      /** Executed orders, and the portfolio after them. */
-      actions?: readonly Action[];
+      result: Json;
+      orders?: readonly Order[];
+      /** After its orders; with a hidden open, as if they filled at previous closes. */
       portfolio?: Portfolio;
       note?: string;
-      placed?: { orders: readonly Placed[]; expected: Portfolio };
-      /** How many of its orders were refused. */
-      refused?: number;
       refusal?: never;
+      isMalformed?: never;
     }
   | {
       refusal: string;
       isMalformed?: true;
       result?: never;
-      actions?: never;
+      orders?: never;
       portfolio?: never;
       note?: never;
-      placed?: never;
-      refused?: never;
     };
 
 /**

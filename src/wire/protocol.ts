@@ -169,7 +169,8 @@ export interface Start {
  * What a tool returned; malformed is a call that named no tool, or whose arguments the tool does
  * not take.
  */
-interface ToolResult {
+export interface ToolMessage {
+  role: 'tool';
   id: string;
   content: string;
   isMalformed?: boolean | undefined;
@@ -177,7 +178,7 @@ interface ToolResult {
 
 export interface ToolResults {
   type: 'tool_results';
-  results: ToolResult[];
+  results: ToolMessage[];
   /** To an answer that is to be a decision: what the model reads before its second chance. */
   again?: string;
   /** How the decision has ended the day. */
@@ -212,7 +213,7 @@ export interface PastMessage {
   message:
     | { role: 'user'; content: string }
     | ({ role: 'assistant' } & Pick<Answer, 'content' | 'toolCalls' | 'note' | 'carried'>)
-    | ({ role: 'tool' } & ToolResult);
+    | ToolMessage;
 }
 
 const tokenCount = v.nullable(

@@ -373,6 +373,7 @@ test('a commit whose positions do not add up is stopped by an assertion', async 
   const price = { price: money(100), date: '2025-01-03' };
   const prices = [{ symbol: 'AAPL', heldSince: null, open: price, close: price }];
   const end = {
+    decisions: [],
     evidence: { prices, splits: [], dividends: [] },
     toolUsage: [],
     summary: '',

@@ -7,7 +7,7 @@ import { pricesNow } from '../../src/database/price-writes.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import type { Answer, Brief } from '../../src/wire/protocol.ts';
 import { openMarket } from '../../src/trading/market.ts';
-import { DECISION, runTool, toolDescriptions } from '../../src/trading/tools.ts';
+import { DECISION, inWords, runTool, toolDescriptions } from '../../src/trading/tools.ts';
 import { type Decider, decide } from '../../src/trading/decision.ts';
 import type { TradingDay } from '../../src/trading/trading-day.ts';
 import type { Documents } from '../../src/trading/documents.ts';
@@ -190,8 +190,9 @@ async function sample(wording: Wording): Promise<string> {
   for (const day of days)
     for (const [name, args] of calls) {
       const text = typeof args === 'string' ? args : JSON.stringify(args);
-      const { content, actions } = await runTool(day, { id: '1', name, arguments: text });
-      replies.push({ name, args, content, cash: actions.at(-1)?.cash });
+      const reply = await runTool(day, { id: '1', name, arguments: text });
+      const cash = reply.orders?.findLast(({ action }) => action)?.action?.cash;
+      replies.push({ name, args, content: inWords(reply), cash });
     }
   const tools = [...days.map(toolDescriptions), DECISION];
   return JSON.stringify(

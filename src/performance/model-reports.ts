@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
-import { hasTradingCosts, parseAgentConfigurations } from '../basics/configuration.ts';
+import { hasCosts, rulesOf } from '../basics/market-rules.ts';
+import { parseAgentConfigurations } from '../basics/configuration.ts';
 import {
   createSplitSearch,
   heldSymbols,
@@ -128,7 +129,7 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Repor
     /** Whether a job's orders cost nothing beside their price. */
     hasNoCosts: (jobId: string) => {
       const configuration = configurations.get(jobId);
-      return configuration !== undefined && !hasTradingCosts(configuration);
+      return configuration !== undefined && !hasCosts(rulesOf(configuration));
     },
   };
 }

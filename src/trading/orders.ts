@@ -1,6 +1,16 @@
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { type Money, money, toDollars } from '../basics/money.ts';
 import type { Side } from '../database/decisions.ts';
+import {
+  type Board,
+  boardOf,
+  isWhole,
+  lotsInWords,
+  type MarketRules,
+  rulesOf,
+  US_RULES,
+  wholeLots,
+} from '../basics/market-rules.ts';
 import { percentOf } from '../basics/sentences.ts';
 import type { Market } from './market.ts';
 import {
@@ -9,18 +19,15 @@ import {
   buy,
   commissionOn,
   fillPrice,
-  NO_COSTS,
   type Portfolio,
   quantityOf,
   sell,
-  type TradingCosts,
-  tradingCostsOf,
 } from './portfolio.ts';
 import type { OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
 
 export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
   return {
-    costs: tradingCostsOf(terms),
+    rules: rulesOf(terms),
     isOpenHidden: terms.open === 'hidden',
     limits: terms.limits,
     members: terms.members,
@@ -40,7 +47,8 @@ export function takeOrder(
   side: Side,
   { symbol, amount }: { symbol: string; amount: number },
 ): Reply {
-  const { universe, portfolio, costs = NO_COSTS, isOpenHidden = false } = day;
+  const { universe, portfolio, rules = US_RULES, isOpenHidden = false } = day;
+  const { costs } = rules;
   const { placed = [], expected: before = portfolio } = day;
   if (side === 'buy' && !universe.has(symbol))
     return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
@@ -48,6 +56,9 @@ export function takeOrder(
   if (side === 'sell' && held === 0) return { refusal: `Cannot sell ${symbol}: none is held.` };
   const price = decidingPrice(day, symbol);
   if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${lackOfPrice(day)}` };
+  const board = boardOf(rules, symbol);
+  if (!isWhole(board, { side, amount, held }))
+    return { refusal: `Cannot ${side} ${amount} ${symbol}: ${whichLots(board, side, amount)}.` };
   const leaving = placed
     .filter((order) => order.side === 'sell' && order.symbol === symbol)
     .reduce((sum, order) => sum + order.amount, 0);
@@ -130,7 +141,7 @@ export function tooMany(orders: number, most: number): string {
 
 /** Why an order is beyond the limits of its day, with the most that can be bought; null within. */
 function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): string | null {
-  const { limits, costs = NO_COSTS, market, orders = 0 } = day;
+  const { limits, rules = US_RULES, market, orders = 0 } = day;
   const { side, symbol, amount, decidingPrice } = wanted;
   const { max_orders: maxOrders, max_weight: maxWeight, min_cash: minCash } = limits ?? {};
   const mostOrders = Math.min(maxOrders ?? MOST_ORDERS, MOST_ORDERS);
@@ -140,11 +151,12 @@ function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): strin
   const value = exactValueOf(before, market);
   const held = BigInt(quantityOf(before, symbol));
   const most = [
-    BigInt(affordable(before.cash, wanted.price, costs)),
+    BigInt(affordable(before.cash, wanted.price, rules.costs)),
     ...(maxWeight == null ? [] : [(partsOf(maxWeight) * value) / (PARTS * price) - held]),
     ...(minCash == null ? [] : [(cash * PARTS - partsOf(minCash) * value) / (PARTS * price)]),
   ].reduce((least, one) => (one < least ? one : least));
-  const refuse = (words: string) => `Cannot buy ${amount} ${symbol}: ${words}; ${atMost(most)}.`;
+  const whole = wholeLots(boardOf(rules, symbol), Number(most));
+  const refuse = (words: string) => `Cannot buy ${amount} ${symbol}: ${words}; ${atMost(whole)}.`;
   const cost = BigInt(amount) * price;
   const weight = held * price + cost;
   if (maxWeight != null && weight * PARTS > partsOf(maxWeight) * value) {
@@ -162,9 +174,17 @@ function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): strin
   return null;
 }
 
-function atMost(shares: bigint): string {
-  if (shares <= 0n) return 'none can be bought';
-  return `at most ${shares} share${shares === 1n ? '' : 's'} can be bought`;
+function atMost(shares: number): string {
+  if (shares <= 0) return 'none can be bought';
+  return `at most ${shares} share${shares === 1 ? '' : 's'} can be bought`;
+}
+
+/** Which amounts can be ordered instead. */
+function whichLots(board: Board, side: Side, amount: number): string {
+  if (side === 'sell') return `a sale is of ${board.step} shares or a multiple, or of all`;
+  const below = wholeLots(board, amount);
+  const above = below === 0 ? board.minimum : below + board.step;
+  return `a purchase is of ${lotsInWords(board)}; ${below === 0 ? '' : `${below} or `}${above} can be bought`;
 }
 
 /**
@@ -175,11 +195,12 @@ function atMost(shares: bigint): string {
 export function fillOrders<Waiting extends Placed>(
   start: Portfolio,
   placed: readonly Waiting[],
-  { market, costs }: { market: Market; costs: TradingCosts },
+  { market, rules }: { market: Market; rules: MarketRules },
 ) {
   const salesFirst = placed.toSorted(
     (one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'),
   );
+  const { costs } = rules;
   let portfolio = start;
   const fills = salesFirst.map((order) => {
     const { side, symbol, amount } = order;
@@ -187,8 +208,9 @@ export function fillOrders<Waiting extends Placed>(
     const price = open && fillPrice(open, side, costs);
     let action: Action | null = null;
     if (price !== null) {
-      const most = side === 'sell' ? amount : affordable(portfolio.cash, price, costs);
-      const shares = Math.min(amount, most);
+      const most = affordable(portfolio.cash, price, costs);
+      const lots = wholeLots(boardOf(rules, symbol), Math.min(amount, most));
+      const shares = side === 'sell' ? amount : lots;
       const fill = { symbol, amount: shares, price };
       const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, { ...fill, costs });
       portfolio = after ?? portfolio;

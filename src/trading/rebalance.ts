@@ -1,5 +1,6 @@
 import { normaliseSymbol } from '../basics/domain.ts';
 import type { Json } from '../basics/json.ts';
+import { boardOf, US_RULES, wholeLots } from '../basics/market-rules.ts';
 import { toDollars } from '../basics/money.ts';
 import type { Side } from '../database/decisions.ts';
 import {
@@ -10,7 +11,7 @@ import {
   takeOrder,
   tooMany,
 } from './orders.ts';
-import { affordable, fillPrice, NO_COSTS, quantityOf } from './portfolio.ts';
+import { affordable, fillPrice, quantityOf } from './portfolio.ts';
 import { shown, type ToolArguments } from './tool-arguments.ts';
 import { isKnown, type Order, ownSpelling, type Reply, type TradingDay } from './trading-day.ts';
 
@@ -47,7 +48,8 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
     if (weights.has(symbol)) return { refusal: `Cannot rebalance: ${symbol} is named twice.` };
     weights.set(symbol, partOf(weight));
   }
-  const { costs = NO_COSTS, isOpenHidden = false } = day;
+  const { rules = US_RULES, isOpenHidden = false } = day;
+  const { costs } = rules;
   const run = createRun(day);
   const wishes = wishesOf(day, weights, { ...args, refuse: run.refuse });
   for (const { symbol, amount } of wishes.filter(({ side }) => side === 'sell'))
@@ -57,9 +59,10 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
     Number(other.value - one.value),
   )) {
     const price = decidingPrice(day, symbol);
-    const most = price && affordable(run.portfolio().cash, fillPrice(price, 'buy', costs), costs);
+    const paid = price && affordable(run.portfolio().cash, fillPrice(price, 'buy', costs), costs);
+    const most = wholeLots(boardOf(rules, symbol), Math.min(Number(amount), paid ?? 0));
     // Of what cannot be bought, the wish to hold more is refused, whatever the cash.
-    const shares = day.universe.has(symbol) ? Math.min(Number(amount), most ?? 0) : Number(amount);
+    const shares = day.universe.has(symbol) ? most : Number(amount);
     if (shares > 0) run.trade('buy', symbol, shares);
   }
   const portfolio = run.portfolio();
@@ -129,8 +132,10 @@ function wishesOf(
     }
     const lack = (part * value) / (whole * BigInt(price)) - held;
     if (lack === 0n) return [];
-    const amount = lack < 0n ? -lack : lack;
-    return [{ symbol, side: lack < 0n ? 'sell' : 'buy', amount, value: amount * BigInt(price) }];
+    const side = lack < 0n ? 'sell' : 'buy';
+    const step = BigInt(boardOf(day.rules ?? US_RULES, symbol).step);
+    const amount = lack > 0n ? lack : part === 0n ? held : -lack - (-lack % step);
+    return amount === 0n ? [] : [{ symbol, side, amount, value: amount * BigInt(price) }];
   });
 }
 

@@ -1,6 +1,7 @@
 import { WORDING } from '../agent/prompt.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import type { Entry } from '../basics/entry.ts';
+import { US_RULES } from '../basics/market-rules.ts';
 import { membersOn } from '../basics/members.ts';
 import { cutWords, type Decision, NO_TRADE } from '../database/decisions.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
@@ -11,7 +12,7 @@ import { type Counted, openDocuments } from './documents.ts';
 import type { NewsSearch } from './news.ts';
 import { fillOrders, orderTermsOf, unfilledInWords } from './orders.ts';
 import { fromDollars, toDollars } from '../basics/money.ts';
-import { type Action, assertSound, NO_COSTS, type Portfolio } from './portfolio.ts';
+import { type Action, assertSound, type Portfolio } from './portfolio.ts';
 import type { Start } from './start.ts';
 import { inWords, isFromOutside, refusedOrders, runTool } from './tools.ts';
 import type { Order, OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
@@ -75,7 +76,7 @@ export function knownMarket({
 /** A day in the morning: splits applied, dividends paid, nothing called yet. */
 export function beginPlay(terms: Terms, start: Start): Play {
   const { startDate, startPortfolio, morning } = start;
-  const { market, universe, offered, hasNotes, members = [], documents = null } = terms;
+  const { market, universe, offered, hasNotes, rules, members = [], documents = null } = terms;
   const held = startPortfolio.holdings.keys();
   const before = startDate === null ? [] : membersOn(members, startDate);
   const actions: Action[] = [...morning.actions];
@@ -86,7 +87,7 @@ export function beginPlay(terms: Terms, start: Start): Play {
     ...terms,
     market: knownMarket(terms),
     exchange: market,
-    documents: documents && openDocuments(documents, { market, universe, held, offered }),
+    documents: documents && openDocuments(documents, { market, universe, held, offered, rules }),
     confidence: null,
     actions,
     decisions,
@@ -130,10 +131,10 @@ export function endOfDay({
   portfolio: start,
   placed,
   exchange: market,
-  costs = NO_COSTS,
+  rules = US_RULES,
   isOpenHidden,
 }: Play): DayEnd {
-  const { fills: filled, portfolio } = fillOrders(start, placed, { market, costs });
+  const { fills: filled, portfolio } = fillOrders(start, placed, { market, rules });
   assertSound(portfolio);
   const end = { actions: [...before], decisions: [...taken], placed: [] };
   for (const { order, action, unfilled } of filled) {

@@ -2,6 +2,7 @@ import type { Wording } from '../agent/prompt.ts';
 import type { Json } from '../basics/json.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import type { Limits, Member } from '../basics/configuration-schema.ts';
+import { type MarketRules, US_RULES } from '../basics/market-rules.ts';
 import type { Decision, Side } from '../database/decisions.ts';
 import type { Brief, OneAnswer } from '../wire/protocol.ts';
 import type { Decider } from './decision.ts';
@@ -9,16 +10,7 @@ import { type Documents, newestTitles } from './documents.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import type { ReceivedDividend } from './morning.ts';
-import {
-  type Action,
-  describeCosts,
-  markOf,
-  NO_COSTS,
-  type Portfolio,
-  quantityOf,
-  type TradingCosts,
-  valueOf,
-} from './portfolio.ts';
+import { type Action, markOf, type Portfolio, quantityOf, valueOf } from './portfolio.ts';
 
 /** An order that waits for the open. */
 export interface Placed {
@@ -37,7 +29,7 @@ export type Order =
  * hidden, placed by the previous close and filled at the open when the day ends.
  */
 export interface OrderTerms {
-  readonly costs: TradingCosts;
+  readonly rules: MarketRules;
   /** Whether nothing of the session date is known to the model. */
   readonly isOpenHidden?: boolean;
   /** Null without limits. */
@@ -48,7 +40,7 @@ export interface OrderTerms {
 
 /**
  * What the tools of one model-day see. The portfolio is current: each call sees the result of the
- * one before. There are no costs when they are left out.
+ * one before. Without rules they are those of the American exchanges, without costs.
  */
 export interface TradingDay extends Partial<OrderTerms> {
   readonly market: Market;
@@ -111,7 +103,7 @@ export type Reply =
  * What the model reads in the morning: the same cash, holdings and opens that its tools will use.
  */
 export function briefOf(day: TradingDay): Brief {
-  const { market, universe, portfolio, received = [], costs = NO_COSTS, note } = day;
+  const { market, universe, portfolio, received = [], rules = US_RULES, note } = day;
   const { isOpenHidden, limits, unfilled = [], left = [], documents, decider } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
@@ -123,7 +115,7 @@ export function briefOf(day: TradingDay): Brief {
     ...describePortfolio(day),
     ...(received.length > 0 && { dividends: received.map(describeDividend) }),
     quotes,
-    costs: describeCosts(costs),
+    rules,
     ...(note !== undefined && { note }),
     ...(isOpenHidden && { isOpenHidden }),
     ...(limits && { limits }),

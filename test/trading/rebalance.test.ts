@@ -6,7 +6,8 @@ import { serialize } from 'node:v8';
 import fc from 'fast-check';
 import { type Money, money } from '../../src/basics/money.ts';
 import type { Market } from '../../src/trading/market.ts';
-import { tradingCostsOf } from '../../src/trading/portfolio.ts';
+import { type TradingCosts, US_RULES } from '../../src/basics/market-rules.ts';
+import { withCosts } from '../support/market-rules.ts';
 import { positionsOf } from '../../src/trading/commit.ts';
 import { beginPlay, callTool } from '../../src/trading/running-day.ts';
 import { startFrom } from '../../src/trading/start.ts';
@@ -17,7 +18,6 @@ import { tableOf } from '../support/text-table.ts';
 
 const DATE = '2025-01-06';
 const DOLLAR = 10_000;
-const NO_COSTS = { commission_per_trade: 0, commission_bps: 0, slippage_bps: 0 };
 
 interface Held {
   cash: number;
@@ -25,12 +25,12 @@ interface Held {
   /** In units of money; null where a symbol has no price today, and 7 dollars is its last close. */
   opens: Record<string, number | null>;
   universe?: string[];
-  costs?: typeof NO_COSTS;
+  costs?: Partial<TradingCosts>;
   limits?: NonNullable<TradingDay['limits']>;
   isOpenHidden?: boolean;
 }
 
-function dayOf({ cash, holdings = {}, opens, universe, costs = NO_COSTS, ...more }: Held) {
+function dayOf({ cash, holdings = {}, opens, universe, costs, ...more }: Held) {
   const openOf = (symbol: string) => opens[symbol] ?? null;
   const market = {
     date: DATE,
@@ -44,7 +44,7 @@ function dayOf({ cash, holdings = {}, opens, universe, costs = NO_COSTS, ...more
     market,
     universe: new Set(universe ?? Object.keys(opens)),
     portfolio: { cash: money(cash), holdings: new Map(Object.entries(holdings)) },
-    costs: tradingCostsOf(costs),
+    rules: withCosts(costs),
     ...more,
   };
   return day;
@@ -115,7 +115,7 @@ for (const [what, held, more, args, told] of cases)
       ([symbol, dollars]) => [symbol, dollars && dollars * DOLLAR],
     );
     const day = { cash: cash * DOLLAR, holdings, opens: Object.fromEntries(inUnits), ...others };
-    const costs = { ...NO_COSTS, commission_per_trade: fee };
+    const costs = { commissionPerTrade: fee };
     const found = await rebalanced({ ...day, costs }, JSON.parse(args));
     assert.equal(found.told.join(', '), told);
   });
@@ -140,7 +140,7 @@ function playOf(symbols: readonly string[], limits: TradingDay['limits'] = null)
   const opens = Object.fromEntries(symbols.map((symbol) => [symbol, 10 * DOLLAR]));
   const day = dayOf({ cash: 100_000 * DOLLAR, opens });
   const start = startFrom(null, { ...day, initialCash: day.portfolio.cash, paysDividends: true });
-  const play = beginPlay({ ...day, costs: tradingCostsOf(NO_COSTS), news: null, limits }, start);
+  const play = beginPlay({ ...day, rules: US_RULES, news: null, limits }, start);
   const rebalance = async (weights: object): Promise<any> => {
     const args = JSON.stringify({ weights, sell_rest: true });
     return JSON.parse(

@@ -69,9 +69,6 @@ export function wordsBefore(sessionId: string, end: string): string {
       AND role = 'assistant' AND ${wordsOf('said')} <> '' ORDER BY message_index DESC LIMIT 1)`;
 }
 
-const INSERT = `INSERT INTO decisions (session_id, place, ${NAMES.join(', ')})
-  VALUES (?, ?, ${NAMES.map(() => '?').join(', ')})`;
-
 /** As they are stored: the last first. */
 export function asStored(decisions: readonly Decision[]): SQLInputValue[][] {
   return decisions.map((one) => NAMES.map((name) => one[name])).reverse();
@@ -83,7 +80,7 @@ export function storeDecisions(
   sessionId: number,
   decisions: readonly Decision[],
 ): void {
-  const insert = database.statement(INSERT);
+  const insert = database.statement('INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
   for (const [index, values] of asStored(decisions).entries())
     insert.run(sessionId, index + 1, ...values);
 }

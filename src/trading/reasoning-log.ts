@@ -94,8 +94,8 @@ export function stepsIn(log: readonly StoredMessage[]) {
       );
     return {
       answer,
-      /** The results of its tool calls; null when the process ended before they were logged. */
-      results: isCut ? null : results,
+      /** The results of its tool calls; none when the process ended before they were logged. */
+      results,
       /** Whether its model was given a second chance. */
       hasSecond: followedBy.some(({ role }) => role === 'user'),
     };

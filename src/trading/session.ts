@@ -246,7 +246,7 @@ async function takeAnswer(
   for (const [index, call] of answer.toolCalls.entries()) {
     if (index > 0) await nextRound(); // other requests are answered between calls
     if (state.hasEnded) break; // while a slow tool was running
-    const before = recorded?.results?.[index];
+    const before = recorded?.results[index];
     const at = { index: state.messageCount + index, recorded: before };
     const result = await callTool(state.play, call, at);
     if (before !== undefined && result.content !== before)

@@ -269,7 +269,7 @@ test('a page takes time for its own decisions, however many there are', () => {
 });
 
 test('many decisions of a symbol, and many refusals, are found session by session', (t) => {
-  const [many, few] = [2_100, 20];
+  const [many, few] = [5_200, 20];
   const database = feedOf(t, ...DATES.map((date) => ({ date, jobId: 'k' })));
   const decide = (session: number, symbol: string, detail: string | null) => {
     const order = { ...NO_TRADE, message_index: 0, symbol, detail };

@@ -181,6 +181,7 @@ export const accepted = tableOf<[name: string, sql: string]>(`
   warnings of any kind                                           | UPDATE jobs SET warnings = '{not json', error = 'e'
   another run                                                    | ${RUN} ('k', 'm', 0, '2025-01-06', 't', '{}', 'm')
   a trade, a refusal of anything, a quiet day                    | ${DECISION} (1, 1, 2, 1, 'AAPL', NULL, NULL), (1, 2, 4, NULL, NULL, -0.5, 'e'), (1, 3, NULL, NULL, NULL, NULL, NULL)
+  a decision of another message                                  | UPDATE decisions SET message_index = 3 WHERE place = 1
   a run that is superseded                                       | UPDATE simulation_runs SET status = 'superseded' WHERE job_id = 'k'
   another model-day                                              | INSERT INTO job_details (job_id, date, model) VALUES ('k', '2025-01-07', 'm')
   a model-day that takes 12.345 seconds                          | UPDATE job_details SET status = 'completed', started_at = '2025-01-06T23:59:59.900Z', completed_at = '2025-01-07T00:00:12.245Z' WHERE job_id = 'k'

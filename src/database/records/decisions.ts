@@ -37,9 +37,9 @@ export function placeOf(reader: Reader, id: string): Place | undefined {
   return PLACE.get(reader, id);
 }
 
-const IN_WINDOW = `own.date >= max(?6, coalesce((SELECT start_date FROM jobs WHERE job_id = ?8), ''))
-  AND own.date <= min(?7, coalesce((SELECT end_date FROM jobs WHERE job_id = ?8), ?7))
-  AND (?9 IS NULL OR own.model IN (SELECT value FROM json_each(?9)))`;
+const IN_WINDOW = `own.date >= max(?5, coalesce((SELECT start_date FROM jobs WHERE job_id = ?7), ''))
+  AND own.date <= min(?6, coalesce((SELECT end_date FROM jobs WHERE job_id = ?7), ?6))
+  AND (?8 IS NULL OR own.model IN (SELECT value FROM json_each(?8)))`;
 
 /**
  * The decisions of active sessions. A model-day whose session was replaced since its last page was
@@ -50,9 +50,9 @@ const ofSessions = (from: string, isChosen: string) => `
     message_index, action_id, symbol, side, amount, detail, place AS turn
   FROM ${from}
   WHERE ${isChosen} AND made.session_id = own.session_id AND ${IN_WINDOW} AND own.status = 'active'
-    AND (?8 IS NULL OR job_id = ?8)
-    AND (own.date <> ?2 OR own.model > ?3 OR own.model = ?3 AND job_id = ?4 AND place > ?5)
-    AND ?10 IS NOT 'failure' AND (?10 IS NULL OR kind = ?10) AND (?1 IS NULL OR symbol = ?1)`;
+    AND (?7 IS NULL OR job_id = ?7)
+    AND (own.date <> ?1 OR own.model > ?2 OR own.model = ?2 AND job_id = ?3 AND place > ?4)
+    AND ?9 IS NOT 'failure' AND (?9 IS NULL OR kind = ?9) AND (?10 IS NULL OR symbol = ?10)`;
 
 /** A failure counts until a job completes its model-day, and not if its job is discarded. */
 const FAILURES = `
@@ -61,9 +61,9 @@ const FAILURES = `
   FROM job_details AS own INDEXED BY failed_model_days
     LEFT JOIN trading_sessions AS failed ON failed.session_id = (SELECT max(session_id) FROM trading_sessions AS last
       WHERE last.job_id = own.job_id AND last.date = own.date AND last.model = own.model AND last.status = 'failed')
-  WHERE own.status = 'failed' AND ${IN_WINDOW} AND (?8 IS NULL OR own.job_id = ?8)
-    AND (own.date <> ?2 OR own.model > ?3 OR own.model = ?3 AND (own.job_id, 1) > (?4, ?5))
-    AND (?10 IS NULL OR ?10 = 'failure') AND ?1 IS NULL AND ${NONE_COUNTS}`;
+  WHERE own.status = 'failed' AND ${IN_WINDOW} AND (?7 IS NULL OR own.job_id = ?7)
+    AND (own.date <> ?1 OR own.model > ?2 OR own.model = ?2 AND (own.job_id, 1) > (?3, ?4))
+    AND (?9 IS NULL OR ?9 = 'failure') AND ?10 IS NULL AND ${NONE_COUNTS}`;
 
 const COLUMNS = {
   id: text,
@@ -106,19 +106,25 @@ const SESSIONS = 'trading_sessions AS own INDEXED BY sessions_in_answer_order CR
 const ALL = feed(`${ofSessions(`${SESSIONS} decisions AS made`, 'true')} UNION ALL ${FAILURES}`);
 
 /** Up to how many decisions are all looked at and sorted for a page: a few milliseconds. */
-const MOST_SORTED = 2_000;
+const MOST_SORTED = 5_000;
 
 /** Decisions of which there is an index: so few that they are sorted, or session by session. */
-function indexed(index: string, isChosen: string) {
+function indexed(index: string, isChosen: (symbol: string) => string) {
   const own = `decisions AS made INDEXED BY ${index}`;
   return {
-    many: query(`SELECT 1 FROM ${own} WHERE ${isChosen} LIMIT 1 OFFSET ${MOST_SORTED}`, [integer]),
-    sorted: feed(ofSessions(`${own} CROSS JOIN trading_sessions AS own`, isChosen)),
-    bySession: feed(ofSessions(`${SESSIONS} ${own}`, isChosen)),
+    count: query(
+      `SELECT count(*) FROM (SELECT 1 FROM ${own} WHERE ${isChosen('?1')} LIMIT ${MOST_SORTED})`,
+      [integer],
+    ),
+    sorted: feed(ofSessions(`${own} CROSS JOIN trading_sessions AS own`, isChosen('?10'))),
+    bySession: feed(ofSessions(`${SESSIONS} ${own}`, isChosen('?10'))),
   };
 }
-const REFUSALS = indexed('refused_decisions', '?1 IS NULL AND detail IS NOT NULL');
-const OF_SYMBOL = indexed('decisions_by_symbol', 'symbol = ?1');
+const REFUSALS = indexed(
+  'refused_decisions',
+  (symbol) => `${symbol} IS NULL AND detail IS NOT NULL`,
+);
+const OF_SYMBOL = indexed('decisions_by_symbol', (symbol) => `symbol = ${symbol}`);
 
 /** What a model did on a model-day, and why. */
 export type Decision = RowOf<typeof ALL>;
@@ -134,11 +140,11 @@ export function decisions(
 ): Decision[] {
   const [start, end] = boundsOf(window);
   const own = symbol !== undefined ? OF_SYMBOL : kind === 'refusal' ? REFUSALS : null;
-  const chosen = own?.[own.many.has(reader, symbol ?? null) ? 'bySession' : 'sorted'] ?? ALL;
+  const [count = 0] = own?.count.one(reader, symbol ?? null) ?? [];
+  const chosen = own?.[count < MOST_SORTED ? 'sorted' : 'bySession'] ?? ALL;
   const { date, model, jobId: job, place } = after ?? { date: '', model: '', jobId: '', place: 0 };
   const found = chosen.all(
     reader,
-    symbol ?? null,
     date,
     model,
     job,
@@ -148,6 +154,7 @@ export function decisions(
     jobId ?? null,
     models ?? null,
     kind ?? null,
+    symbol ?? null,
     limit,
   );
   const cut = (words: string | null) => words && cutWords(words);

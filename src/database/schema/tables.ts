@@ -260,9 +260,8 @@ CREATE TABLE decisions (
   kind TEXT GENERATED ALWAYS AS
     (CASE WHEN message_index IS NULL THEN 'no_trade' WHEN detail IS NULL THEN 'trade' ELSE 'refusal' END) VIRTUAL,
   PRIMARY KEY (session_id, place),
-  CHECK (CASE WHEN message_index IS NULL
-    THEN action_id IS NULL AND side IS NULL AND symbol IS NULL AND amount IS NULL AND detail IS NULL
-    ELSE (detail IS NULL) = (action_id IS NOT NULL) AND (detail IS NOT NULL OR (symbol IS NOT NULL AND amount IS NULL)) END)
+  CHECK (CASE kind WHEN 'no_trade' THEN coalesce(action_id, side, symbol, amount, detail) IS NULL
+    WHEN 'trade' THEN action_id IS NOT NULL AND symbol IS NOT NULL AND amount IS NULL ELSE action_id IS NULL END)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX refused_decisions ON decisions (session_id) WHERE detail IS NOT NULL;
 CREATE INDEX decisions_by_symbol ON decisions (symbol, session_id) WHERE symbol IS NOT NULL;

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 
 /**
- * How a market trades, as data: what its models are told, and what their orders, the baselines and
- * the figures keep to. Resolved once per job, stored with its terms, and sent to its children.
+ * How a market trades, as data: what its models read, and what their orders, the baselines and the
+ * figures keep to. Resolved once per job, stored with its terms, and sent to its children.
  */
 
 /** The lots of some symbols: the least of a purchase, and the steps from there. */
 const boardSchema = v.object({
-  /** A symbol, or a pattern in which `*` stands for any characters. */
+  /** A symbol, or a pattern with `*` for any characters. */
   symbols: v.string(),
   minimum: v.number(),
   step: v.number(),

@@ -222,12 +222,13 @@ export function usageTotals(
 
 /** Only sessions that refused something have their logs read. */
 const REFUSALS = query(
-  `SELECT coalesce(tool_name, '') AS tool, coalesce(tool_input, '') AS input, content FROM json_each(?) AS chosen
+  `SELECT model, coalesce(tool_name, '') AS tool, coalesce(tool_input, '') AS input, content FROM json_each(?) AS chosen
+     CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
      CROSS JOIN reasoning_logs AS log ON log.session_id = chosen.value
    WHERE role = 'tool' AND (content LIKE '{"error":%' OR content LIKE '{"orders":%{"error":%')
      AND (EXISTS (SELECT 1 FROM tool_usage WHERE tool_usage.session_id = chosen.value AND refused > 0)
        OR EXISTS (SELECT 1 FROM decisions WHERE decisions.session_id = chosen.value AND detail IS NOT NULL))`,
-  { tool: text, input: text, content: text },
+  { model: text, tool: text, input: text, content: text },
 );
 
 /** A call with its result, as the log has both. */
@@ -235,10 +236,10 @@ export type LoggedCall = RowOf<typeof REFUSALS>;
 
 /** Tool calls that were refused, or of whose orders one was. */
 export function refusedCalls(
-  database: Reader,
-  sessionIds: readonly number[],
+  reader: Reader,
+  days: readonly { sessionId: number }[],
 ): IterableIterator<LoggedCall> {
-  return REFUSALS.iterate(database, sessionIds);
+  return REFUSALS.iterate(reader, idsOf(days));
 }
 
 const SPAN = query(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { US } from '../src/basics/market-rules.ts';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -14,6 +15,7 @@ import { like, tableOf } from './support/text-table.ts';
 import { temporaryFolder } from './support/folder.ts';
 
 const DEFAULTS = {
+  market: US,
   ...{ max_steps: 30, max_retries: 3, base_delay: 1, initial_cash: 10_000, dividends: true },
   ...{ commission_per_trade: 0, commission_bps: 0, slippage_bps: 0 },
   ...{ max_cost_usd: null, stock_symbols: nasdaq100, open: 'shown', limits: null },

@@ -80,8 +80,7 @@ async function converse(
       toolCalls.some(({ id }, at) => id !== results[at]?.id)
     )
       throw new Error('the tool results do not match the tool calls');
-    const replies = results.map((result) => ({ role: 'tool', ...result }) as const);
-    conversation.push(...replies);
+    conversation.push(...results);
     if (again !== undefined) conversation.push({ role: 'user', content: again });
   }
   return { status: 'finished', summary: wordsOf().stepLimit(start.maxSteps) };

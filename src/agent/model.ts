@@ -1,4 +1,4 @@
-import type { Answer, Carried, ToolCall } from '../wire/protocol.ts';
+import type { Answer, Carried, ToolCall, ToolMessage } from '../wire/protocol.ts';
 
 /** The conversation as the child keeps it. */
 export type ChatMessage =
@@ -9,7 +9,7 @@ export type ChatMessage =
       toolCalls: readonly ToolCall[];
       carried?: Carried | null | undefined;
     }
-  | { role: 'tool'; id: string; content: string; isMalformed?: boolean | undefined };
+  | ToolMessage;
 
 /** What a model says next. */
 export type ModelAnswer = Omit<Answer, 'type'>;

@@ -1,3 +1,4 @@
+import { boardOf, hasCosts, lotsInWords, type MarketRules } from '../basics/market-rules.ts';
 import { limitsInWords, linesOf } from '../basics/sentences.ts';
 import type { AgentDay, Brief, OneAnswer } from '../wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
@@ -7,7 +8,7 @@ const ONE_ANSWER = `- There are no tools, and this is the only question of the d
   or {"weights": {"AAPL": 0.4}, "reason": "..."}: shares of the portfolio's value; what is not named is sold, the rest stays cash.
   "reason" is a short summary of what you do and why; "confidence", from 0 to 1, may be left out.`;
 
-function systemPrompt({ isOpenHidden, limits, decision }: Brief): string {
+function systemPrompt({ isOpenHidden, limits, decision, rules, quotes }: Brief): string {
   const isOneAnswer = decision?.by === 'one_answer';
   const fills = isOpenHidden
     ? '. They fill at the next open, which is not known yet: all sales first, then all purchases.'
@@ -23,6 +24,7 @@ function systemPrompt({ isOpenHidden, limits, decision }: Brief): string {
       ? '- Orders run one after another, in their order; each sees the cash and the holdings that the one before it left.'
       : `- Use the tools to look things up and to trade. Several calls in one message run one after another, in their
   order; each sees the cash and the holdings that the one before it left.`,
+    ...lotsLines(rules, quotes),
     limits !== undefined && `- Limits on orders: ${limitsInWords(limits)}.`,
     '- A refused order says why and changes nothing.',
     "- Nothing after this morning is known. Do not guess today's close.",
@@ -138,7 +140,7 @@ function morningReport({
   holdings,
   dividends = [],
   quotes,
-  costs,
+  rules,
   note,
   isOpenHidden,
   unfilled = [],
@@ -169,22 +171,30 @@ function morningReport({
     unfilled.length > 0 && `\nOrders that did not fill:\n${unfilled.join('\n')}`,
     left.length > 0 &&
       `\nNo longer in the universe, so they cannot be bought any more: ${left.join(', ')}`,
-    costs !== null && `\n${costsLine(costs)}`,
+    hasCosts(rules) && `\n${costsLine(rules)}`,
     documents.length > 0 && `\n${documentsLine(documents)}`,
     note !== undefined && (note === null ? '\nYour note: none' : `\nYour note:\n${note}`),
     '',
-    `Prices in dollars (symbol, ${columns}; - means no price):`,
+    `Prices in ${rules.currency === 'USD' ? 'dollars' : rules.currency} (symbol, ${columns}; - means no price):`,
     ...prices,
   ]).join('\n');
 }
 
-function costsLine({
-  commissionPerTrade,
-  commissionBps,
-  slippageBps,
-}: NonNullable<Brief['costs']>): string {
+/** The lots of the symbols, where they are not single shares: a line for all with the same. */
+function lotsLines(rules: MarketRules, quotes: Brief['quotes']): string[] {
+  const byLots = Map.groupBy(quotes, ({ symbol }) => lotsInWords(boardOf(rules, symbol)));
+  return [...byLots].flatMap(([lots, own]) => {
+    const whose =
+      own.length === quotes.length ? '' : `of ${own.map((one) => one.symbol).join(', ')} `;
+    return lots === null ? [] : [`- Purchases ${whose}are for ${lots}.`];
+  });
+}
+
+function costsLine({ currency, costs }: MarketRules): string {
+  const { commissionPerTrade, commissionBps, slippageBps } = costs;
+  const sign = currency === 'USD' ? '$' : `${currency} `;
   const commission = linesOf([
-    commissionPerTrade > 0 && `$${commissionPerTrade}`,
+    commissionPerTrade > 0 && `${sign}${commissionPerTrade}`,
     commissionBps > 0 && `${commissionBps} basis points of its value`,
   ]);
   return linesOf([

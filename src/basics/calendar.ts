@@ -129,10 +129,10 @@ const NEW_YORK = 'America/New_York';
 const CLOSING_TIME = '16:00';
 
 /**
- * Created at its first use: the first Intl format of a process takes 15 ms, which would delay the
- * service's start.
+ * By time zone. Created at their first use: the first Intl format of a process takes 15 ms, which
+ * would delay the service's start.
  */
-let format: Intl.DateTimeFormat | undefined;
+const formats = new Map<string, Intl.DateTimeFormat>();
 
 /**
  * The last date whose trading is over in New York, which may be a weekend: today once the exchanges
@@ -145,24 +145,39 @@ export function closedThrough(now: Date): CalendarDate {
 
 /** An instant by the clocks of New York: its date, and its time as `16:00`. */
 export function inNewYork(instant: Date): { date: CalendarDate; time: string } {
-  format ??= new Intl.DateTimeFormat('sv-SE', {
-    timeZone: NEW_YORK,
-    dateStyle: 'short',
-    timeStyle: 'short',
-  });
+  return shownIn(NEW_YORK, instant);
+}
+
+function shownIn(timeZone: string, instant: Date): { date: CalendarDate; time: string } {
+  const format =
+    formats.get(timeZone) ??
+    new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  formats.set(timeZone, format);
   const [date = '', time = ''] = format.format(instant).split(' '); // Swedes write 2025-11-10 16:00
   return { date, time };
 }
 
+/** As below, for New York. */
+export function instantInNewYork(date: CalendarDate, time: string): Date {
+  return instantIn(NEW_YORK, date, time);
+}
+
 /**
- * When the clocks of New York show a time (`09:30` or `09:30:00`) of a date: the later instant where
+ * When the clocks of a place show a time (`09:30` or `09:30:00`) of a date: the later instant where
  * they show it twice or never.
  */
-export function instantInNewYork(date: CalendarDate, time: string): Date {
-  const inWinter = new Date(`${date}T${time}-05:00`);
-  const inSummer = new Date(`${date}T${time}-04:00`);
-  const isShown = (instant: Date) => inNewYork(instant).time === time.slice(0, 5);
-  return isShown(inSummer) && !isShown(inWinter) ? inSummer : inWinter;
+export function instantIn(timeZone: string, date: CalendarDate, time: string): Date {
+  const asUtc = Date.parse(`${date}T${time}Z`);
+  const minute = asUtc - (asUtc % 60_000);
+  // The clocks of a day before and after, between which they may be changed.
+  const offsets = [-DAY_MS, DAY_MS].map((away) => {
+    const { date: own, time: shown } = shownIn(timeZone, new Date(minute + away));
+    return Date.parse(`${own}T${shown}Z`) - (minute + away);
+  });
+  const [early = NaN, late = NaN] = offsets.map((offset) => asUtc - offset).sort((a, b) => a - b);
+  const isShown = (instant: number) =>
+    shownIn(timeZone, new Date(instant)).time === time.slice(0, 5);
+  return new Date(isShown(early) && !isShown(late) ? early : late);
 }
 
 /** The last weekday that is over in New York. */

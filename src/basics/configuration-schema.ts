@@ -11,6 +11,7 @@ import {
 import { HTTP_URL, isHttpUrl } from './http-values.ts';
 import { asObject } from './json.ts';
 import { recordOf } from './records.ts';
+import { marketSchema, US } from './market-rules.ts';
 import { fits, unprintableIn } from './text.ts';
 import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
 
@@ -269,10 +270,11 @@ const agentConfigSchema = v.object({
   limits: v.nullish(limitsSchema, null),
 });
 
-/** As stored with a job: with the members of its universe. */
+/** As stored with a job: with the members of its universe, and the rules of its market. */
 export const storedConfigSchema = v.object({
   ...agentConfigSchema.entries,
   members: v.optional(v.array(memberSchema)),
+  market: v.optional(marketSchema, US),
 });
 
 export const configurationSchema = v.object({
@@ -290,6 +292,7 @@ export const configurationSchema = v.object({
         ),
         ['initial_cash'],
       ),
+      v.transform((terms) => ({ ...terms, market: US })),
     ),
     {},
   ),

@@ -266,11 +266,6 @@ function unreadable(path: string, cause: unknown): ServiceError {
   return new ServiceError('broken_configuration', message, { cause });
 }
 
-/** Whether an order costs anything beside its price. */
-export function hasTradingCosts(terms: AgentConfiguration): boolean {
-  return terms.commission_per_trade + terms.commission_bps + terms.slippage_bps > 0;
-}
-
 /**
  * How the models of a job trade that picks a universe by name: with its symbols. Null picks the
  * default one, that of `agent_config` or of the program. The symbols are always named, because a

@@ -110,6 +110,7 @@ const TERMS = [
   'dividends',
   'open',
   'limits',
+  'market',
 ] as const;
 type Terms = Pick<AgentConfiguration, 'stock_symbols' | 'members' | (typeof TERMS)[number]>;
 

@@ -16,7 +16,6 @@ import { ledgerDays } from '../database/records/performance.ts';
 import { initialCashOf } from '../database/records/models.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { ServiceError } from '../basics/domain.ts';
-import { DEFAULT_SYMBOL } from '../performance/choose-benchmark.ts';
 import { tradingOf } from '../performance/trading.ts';
 import { didYouMean } from '../basics/sentences.ts';
 import { timestamp } from '../basics/calendar.ts';
@@ -65,9 +64,11 @@ function refusal(jobId: string, why: string): ServiceError {
 
 function rowsOf(reader: Reader, jobId: string, riskFreeRate: number): JobRows {
   const openings = outsideStarts(reader, jobId).map((start) => openingOf(reader, start));
-  const universe = parseAgentConfiguration(loadJob(reader, jobId).agentConfig).stock_symbols;
+  const { stock_symbols: universe, market } = parseAgentConfiguration(
+    loadJob(reader, jobId).agentConfig,
+  );
   // With the default benchmark, so that the figures are those of the service.
-  const symbols = new Set([...universe, ...symbolsOfJob(reader, jobId), DEFAULT_SYMBOL]);
+  const symbols = new Set([...universe, ...symbolsOfJob(reader, jobId), market.benchmark]);
   const rate = riskFreeRateOf(reader) ?? riskFreeRate;
   return { jobId, openings, symbols: [...symbols].sort(), riskFreeRate: rate };
 }

@@ -1,4 +1,5 @@
-import { addDays, type CalendarDate, instantInNewYork } from '../basics/calendar.ts';
+import { addDays, type CalendarDate, instantIn } from '../basics/calendar.ts';
+import { type MarketRules, US } from '../basics/market-rules.ts';
 import { sha256 } from '../basics/hash.ts';
 import type { Reader } from './database.ts';
 import { blockOf, expressionFor, type Wanted } from './document-words.ts';
@@ -21,7 +22,6 @@ export function digestOf(content: DocumentContent): string {
 
 /** So many are out at one second; those that have only a date, at the end of that. */
 export const VERSIONS_PER_SECOND = 1_000_000;
-const OPENING_TIME = '09:30';
 
 /** The first version that an instant is not before. */
 export function versionAt(instant: Date): number {
@@ -41,14 +41,16 @@ export interface Morning {
   write: number | null;
   /** Documents of any of these symbols, and those of none; null for all. */
   symbols: readonly string[] | null;
+  /** Whose open ends the morning. */
+  rules?: Pick<MarketRules, 'opens' | 'time_zone'>;
   /** A session that is played again: what it was shown, and nothing else. */
   session?: number | undefined;
 }
 type OfSymbols = Morning & { symbols: readonly string[] };
 
 /** The first parameters of the queries below. */
-function parametersOf({ date, write, session }: Morning) {
-  const opening = versionAt(instantInNewYork(date, OPENING_TIME));
+function parametersOf({ date, write, session, rules = US }: Morning) {
+  const opening = versionAt(instantIn(rules.time_zone, date, rules.opens));
   return [opening, write ?? Number.MAX_SAFE_INTEGER, session ?? null] as const;
 }
 

@@ -3,7 +3,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { MessageRole } from '../basics/domain.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database } from './database.ts';
-import { storeDecisions } from './decisions.ts';
+import { type Decision, storeDecisions } from './decisions.ts';
 import { storeShown } from './documents.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
 import { indexMessages, newestRow } from './log-words.ts';
@@ -124,6 +124,7 @@ export function appendMessages(
 /** What is committed at the end of a completed model-day. */
 interface Commit {
   positions: readonly LedgerRecord[];
+  decisions: readonly Decision[];
   /** With the closing marks of everything that the positions hold. */
   evidence: Evidence;
   toolUsage: readonly ToolUsageRow[];
@@ -158,6 +159,7 @@ export function commitSession(
   session: ModelDay & { sessionId: number; steps: number; totalMessages: number },
   {
     positions,
+    decisions,
     evidence,
     toolUsage,
     summary,
@@ -204,7 +206,7 @@ export function commitSession(
       .run(sessionId, toolName, calls, refused, durationMs);
   }
   endModelDay(database, { jobId, date, model }, { status: 'completed', error: null, completedAt });
-  storeDecisions(database, sessionId);
+  storeDecisions(database, sessionId, decisions);
 }
 
 const HELD_BEFORE = query(

@@ -19,9 +19,8 @@ import type { Json } from '../basics/json.ts';
 import { bodyFields, makers, wayOf, describeUnknownMaker } from '../basics/makers.ts';
 import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
-import { TOOLS_OF_DECISIONS } from '../trading/decision.ts';
 import { LIST } from '../trading/documents.ts';
-import { toolNamesOf } from '../trading/tools.ts';
+import { orderTools, toolNamesOf } from '../trading/tools.ts';
 import { unescape } from 'node:querystring';
 import type { Addition, Start } from '../wire/protocol.ts';
 
@@ -110,7 +109,7 @@ export function resolveEntry(
         hasNotes: notes,
         hasDocuments: hasDocuments && documents === true,
       },
-      isOneAnswer ? [...TOOLS_OF_DECISIONS, LIST] : entry.tools,
+      isOneAnswer ? [...orderTools, LIST] : entry.tools,
     ),
     decision: isOneAnswer ? 'one_answer' : 'tools',
     agent:

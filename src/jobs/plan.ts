@@ -59,8 +59,8 @@ export function planJob(context: WorkerContext, request: JobRequest) {
     models: expandModels(request.models, configuration),
     terms,
   });
-  const { stock_symbols: symbols } = planned.agentConfig;
-  const morning = { reader: database, date: request.endDate, write: null, symbols };
+  const { stock_symbols: symbols, market: rules } = planned.agentConfig;
+  const morning = { reader: database, date: request.endDate, write: null, symbols, rules };
   const hasAny = listDocuments(morning, { limit: 1 }).length > 0;
   const isControl = hasAny && symbols.some((one) => sourceOfSeries(database, one) === 'disguise');
   const hasDocuments = hasAny && !isControl;

@@ -180,13 +180,17 @@ async function runDate(
 
 /** The documents of a morning, which all models of the job share; none where no model reads them. */
 async function countedDocuments(
-  { entries }: ActiveJob,
+  { entries, job: { agentConfig } }: ActiveJob,
   { prices, date }: Market,
   universe: ReadonlySet<string>,
 ): Promise<DocumentCount[]> {
   if (!entries.values().some(({ tools }) => readsDocuments(tools))) return [];
   let counts: DocumentCount[] = [];
-  for (counts of countDocuments({ ...prices, date, symbols: null }, universe)) await nextRound();
+  for (counts of countDocuments(
+    { ...prices, date, symbols: null, rules: agentConfig.market },
+    universe,
+  ))
+    await nextRound();
   return counts;
 }
 

@@ -1,6 +1,8 @@
 import { addDays, type CalendarDate, type DateSpan } from '../basics/calendar.ts';
 import type { Universe } from '../basics/members.ts';
 import { pricesNow } from '../database/price-writes.ts';
+import type { AgentConfiguration } from '../basics/configuration-schema.ts';
+import { US } from '../basics/market-rules.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
 import { dividendsBetween } from '../database/splits-and-dividends.ts';
@@ -30,8 +32,6 @@ import { seriesOf } from './risk-and-return.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
-/** The default benchmark if its prices are stored: a fund that follows the NASDAQ-100. */
-export const DEFAULT_SYMBOL = 'QQQ';
 /** Cash per share comes in 1/1,000,000 dollar. */
 const MILLIONTHS = 1_000_000;
 /** After every date. */
@@ -50,9 +50,9 @@ export function checkBenchmark(database: Database, wanted: string | undefined): 
 }
 
 /**
- * The benchmark of some model-days: the requested one, otherwise QQQ if its prices reach the first
- * start, otherwise the universe, so that no later day changes what the models are compared with;
- * one symbol per step. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
+ * The benchmark of some model-days: the requested one, otherwise that of the market if its prices
+ * reach the first start, otherwise the universe, so that no later day changes what the models are
+ * compared with; one symbol per step. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
  */
 export function chooseBenchmark(
   database: Database,
@@ -60,10 +60,12 @@ export function chooseBenchmark(
   days: readonly ActiveDay[],
 ) {
   checkBenchmark(database, wanted);
-  const name = wanted ?? (reachesStart(database, days) ? DEFAULT_SYMBOL : UNIVERSE);
+  const terms = wanted === undefined || wanted === UNIVERSE ? termsOf(database, days) : null;
+  const usual = terms?.market.benchmark ?? US.benchmark;
+  const name = wanted ?? (reachesStart(database, days, usual) ? usual : UNIVERSE);
   const span = spanOf(days);
   const { stock_symbols: fixed, members }: Universe =
-    name === UNIVERSE ? universeOfDays(database, days) : { stock_symbols: [name] };
+    name === UNIVERSE ? (terms ?? { stock_symbols: [] }) : { stock_symbols: [name] };
   const during = members?.filter(({ from, to }) => from <= span.to && span.from <= to);
   const symbols = during ? [...new Set(during.map(({ symbol }) => symbol))] : fixed;
   const levels = bothLevels(days, (paysDividends) => {
@@ -126,26 +128,24 @@ function firstDateOf(days: readonly { date: CalendarDate }[]): CalendarDate {
 }
 
 /**
- * The universe of the newest job that ran a model-day of the first date, so that later jobs do not
- * change the benchmark.
+ * The terms of the newest job that ran a model-day of the first date, so that later jobs do not
+ * change the benchmark; null without days.
  */
-function universeOfDays(database: Database, days: readonly ActiveDay[]): Universe {
+function termsOf(database: Database, days: readonly ActiveDay[]): AgentConfiguration | null {
   const first = firstDateOf(days);
   const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
   const configuration = newestConfiguration(database, sessions);
-  return configuration === undefined
-    ? { stock_symbols: [] }
-    : parseAgentConfiguration(configuration);
+  return configuration === undefined ? null : parseAgentConfiguration(configuration);
 }
 
-/** Whether QQQ has a level at the earliest start of the first date. */
-function reachesStart(database: Database, days: readonly ActiveDay[]): boolean {
+/** Whether a symbol has a level at the earliest start of the first date. */
+function reachesStart(database: Database, days: readonly ActiveDay[], symbol: string): boolean {
   const date = firstDateOf(days);
   const starts = days.filter((day) => day.date === date).map(startOf);
   const [start] = starts.sort((one, other) => (one.date < other.date ? -1 : 1));
   if (start === undefined) return false;
   const span = { from: start.date, to: start.date, paysDividends: false };
-  return levelAt(levelsOfSymbol(database, DEFAULT_SYMBOL, span), start) !== null;
+  return levelAt(levelsOfSymbol(database, symbol, span), start) !== null;
 }
 
 function levelsOfSymbol(

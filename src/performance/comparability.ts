@@ -1,5 +1,6 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
+import { rulesOf } from '../basics/market-rules.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import { count, limitsInWords, list, type RunDays, staleRemedy } from '../basics/sentences.ts';
 
@@ -127,17 +128,13 @@ function termsOf(
 }
 
 function costsOf(configuration: AgentConfiguration): Term {
-  const {
-    commission_per_trade: perTrade,
-    commission_bps: commission,
-    slippage_bps: slippage,
-  } = configuration;
+  const { commissionPerTrade: perTrade, commissionBps, slippageBps } = rulesOf(configuration).costs;
   const parts = [
     ...(perTrade > 0 ? [`${count(perTrade, 'dollar')} per trade`] : []),
-    ...(commission > 0 ? [`commission of ${commission} basis points`] : []),
-    ...(slippage > 0 ? [`slippage of ${slippage} basis points`] : []),
+    ...(commissionBps > 0 ? [`commission of ${commissionBps} basis points`] : []),
+    ...(slippageBps > 0 ? [`slippage of ${slippageBps} basis points`] : []),
   ];
-  return [`${perTrade} ${commission} ${slippage}`, parts.join(', ') || 'none'];
+  return [`${perTrade} ${commissionBps} ${slippageBps}`, parts.join(', ') || 'none'];
 }
 
 /**

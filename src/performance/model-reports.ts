@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
-import { hasTradingCosts, parseAgentConfigurations } from '../basics/configuration.ts';
+import { hasCosts, rulesOf } from '../basics/market-rules.ts';
+import { parseAgentConfigurations } from '../basics/configuration.ts';
 import {
   createSplitSearch,
   heldSymbols,
@@ -19,7 +20,13 @@ import {
   staleness,
   type Incomparability,
 } from './comparability.ts';
-import { type CountedRun, createUnknownSearch, readRecord, type ModelRecord } from './record.ts';
+import {
+  countRefusals,
+  type CountedRun,
+  createUnknownSearch,
+  readRecord,
+  type ModelRecord,
+} from './record.ts';
 import { reportModel } from './report.ts';
 import { readFactors, type DayReturn, type Style } from './style.ts';
 import { holdsPart, outsideOf } from '../basics/domain.ts';
@@ -119,6 +126,7 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Repor
     agents: agentsAmong(database, periods),
     findUnknown: createUnknownSearch(database, held),
     usage: usageTotals(database, all),
+    refusals: countRefusals(database, all),
     markOn: createMarkReader(database),
     findSplits: createSplitSearch(database, held, spanOf(days)),
     market: {
@@ -128,7 +136,7 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Repor
     /** Whether a job's orders cost nothing beside their price. */
     hasNoCosts: (jobId: string) => {
       const configuration = configurations.get(jobId);
-      return configuration !== undefined && !hasTradingCosts(configuration);
+      return configuration !== undefined && !hasCosts(rulesOf(configuration));
     },
   };
 }
@@ -160,11 +168,11 @@ function periodOf({ model, days }: CountedRun): ModelPeriod {
 export function modelReport(request: ReportRequest, basis: Basis, run: CountedRun) {
   const { model, family, knowledgeCutoff, basemodel } = run;
   const { database, riskFree, withDetails } = request;
-  const { factors, findUnknown, usage, markOn } = basis;
+  const { factors, findUnknown, usage, refusals, markOn } = basis;
   markStale(database, run.days);
   const record = readRecord(database, run, {
     benchmark: basis.benchmark.levels,
-    ...{ riskFree, factors, withDetails, findUnknown, usage, markOn },
+    ...{ riskFree, factors, withDetails, findUnknown, usage, refusals, markOn },
   });
   const figures = reportModel(record);
   const details = figures.details && {

@@ -6,6 +6,7 @@ import {
   isWeekday,
   type DateSpan,
 } from '../basics/calendar.ts';
+import { asObject, objectsIn, tryParse } from '../basics/json.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database } from '../database/database.ts';
 import { dividendCoverage, dividendsOf } from '../database/splits-and-dividends.ts';
@@ -21,9 +22,8 @@ import {
 } from '../database/records/performance.ts';
 import type { Run } from '../database/records/models.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
-import { type LoggedCall, ordersIn } from '../database/decisions.ts';
-import { TOOLS_OF_DECISIONS } from '../trading/decision.ts';
 import { toolArguments, wasMalformed } from '../trading/tool-arguments.ts';
+import { orderTools } from '../trading/tools.ts';
 import type { BothLevels } from './benchmark.ts';
 import type { Factors } from './style.ts';
 import { readValueGains } from './details.ts';
@@ -131,16 +131,23 @@ export type ModelRecord = ReturnType<typeof readRecord>;
  * Refused calls: orders that were understood, calls that were not, and of both those that meant to
  * trade: orders, and calls of tools that do not exist.
  */
-function countRefusals(calls: Iterable<LoggedCall>) {
-  const refusals = { orders: 0, malformed: 0, tries: 0 };
-  for (const call of calls) {
-    const isOrder = TOOLS_OF_DECISIONS.some((tool) => tool === call.tool);
-    const refused = ordersIn(call).filter(({ result }) => 'error' in result).length;
-    if (wasMalformed(call)) refusals.malformed += 1;
-    else if (isOrder) refusals.orders += refused;
-    if (isOrder || !(call.tool in toolArguments)) refusals.tries += refused;
+const NO_REFUSALS = { orders: 0, malformed: 0, tries: 0 };
+
+/** Those of some model-days, by model. */
+export function countRefusals(database: Database, days: readonly ActiveDay[]) {
+  const byModel = new Map<string, typeof NO_REFUSALS>();
+  for (const call of refusedCalls(database, days)) {
+    const counts = byModel.get(call.model) ?? { ...NO_REFUSALS };
+    byModel.set(call.model, counts);
+    const isOrder = orderTools.includes(call.tool);
+    const result = asObject(tryParse(call.content)) ?? {};
+    const orders = 'error' in result ? [result] : objectsIn(result['orders']);
+    const refused = orders.filter((order) => 'error' in order).length;
+    if (wasMalformed(call)) counts.malformed += 1;
+    else if (isOrder) counts.orders += refused;
+    if (isOrder || !(call.tool in toolArguments)) counts.tries += refused;
   }
-  return refusals;
+  return byModel;
 }
 
 /** What the records of all models share, and which of their parts are wanted. */
@@ -154,6 +161,7 @@ interface RecordOptions {
   findUnknown: ReturnType<typeof createUnknownSearch>;
   /** By model. */
   usage: ReadonlyMap<string, UsageTotals>;
+  refusals: ReturnType<typeof countRefusals>;
   /** The value of a share at the close of a date; null when no price of the symbol is stored. */
   markOn(date: CalendarDate, symbol: string): Money | null;
 }
@@ -162,7 +170,7 @@ interface RecordOptions {
 export function readRecord(
   database: Database,
   { model, days }: CountedRun,
-  { withDetails, findUnknown, usage, markOn, ...shared }: RecordOptions,
+  { withDetails, findUnknown, usage, refusals, markOn, ...shared }: RecordOptions,
 ) {
   const chosen = new Map(days.map(({ sessionId, startDate }) => [sessionId, startDate]));
   const sessionIds = [...chosen.keys()];
@@ -187,7 +195,7 @@ export function readRecord(
     unpaidDates: datesOf(days.filter(({ paysDividends }) => !paysDividends)),
     unknownDates: datesOf(findUnknown(days)),
     usage: usage.get(model) ?? assert.fail('a model-day has a row of its job'),
-    refusals: countRefusals(refusedCalls(database, sessionIds)),
+    refusals: refusals.get(model) ?? NO_REFUSALS,
     /** The value of a share at the last day's close, as `markOn` has it. */
     markOf: (symbol: string) => markOn(days.at(-1)?.date ?? '', symbol),
     /** What the details of each symbol need; null unless they are wanted. */

@@ -10,9 +10,6 @@ import { fraction, orderEntries, shown, weightsSchema } from './tool-arguments.t
  * carried out by calls of tools.
  */
 
-/** The tools that carry out decisions. */
-export const TOOLS_OF_DECISIONS = ['buy', 'sell', 'rebalance'] as const;
-
 const MAX_ORDERS = 1_000;
 const MAX_REASON_LENGTH = 20_000;
 

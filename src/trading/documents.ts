@@ -6,6 +6,7 @@ import {
   type Morning,
   type StoredDocument,
 } from '../database/documents.ts';
+import type { MarketRules } from '../basics/market-rules.ts';
 import type { Market } from './market.ts';
 import { MAX_LISTED } from './tool-arguments.ts';
 
@@ -33,6 +34,7 @@ interface Reader {
   universe: ReadonlySet<string>;
   held: Iterable<string>;
   offered?: readonly string[] | undefined;
+  rules: MarketRules;
 }
 
 /** Whether something is offered that reads documents. */
@@ -43,11 +45,11 @@ export function readsDocuments(offered: readonly string[] | undefined): boolean 
 /** Null without any that it may read. */
 export function openDocuments(
   { counts: known, session }: Counted,
-  { market: { prices, date }, universe, held, offered }: Reader,
+  { market: { prices, date }, universe, held, offered, rules }: Reader,
 ): Documents | null {
   if (!readsDocuments(offered)) return null;
   const outside = [...held].filter((symbol) => !universe.has(symbol));
-  const morning = { ...prices, date, symbols: [...universe, ...outside], session };
+  const morning = { ...prices, date, symbols: [...universe, ...outside], rules, session };
   const counts =
     outside.length === 0 || session !== undefined
       ? known

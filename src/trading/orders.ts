@@ -1,6 +1,16 @@
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { type Money, money, toDollars } from '../basics/money.ts';
-import { bySide } from '../database/decisions.ts';
+import type { Side } from '../database/decisions.ts';
+import {
+  type Board,
+  boardOf,
+  isWhole,
+  lotsInWords,
+  type MarketRules,
+  rulesOf,
+  US_RULES,
+  wholeLots,
+} from '../basics/market-rules.ts';
 import { percentOf } from '../basics/sentences.ts';
 import type { Market } from './market.ts';
 import {
@@ -9,18 +19,15 @@ import {
   buy,
   commissionOn,
   fillPrice,
-  NO_COSTS,
   type Portfolio,
   quantityOf,
   sell,
-  type TradingCosts,
-  tradingCostsOf,
 } from './portfolio.ts';
-import type { OrderTerms, Placed, Reply, Side, TradingDay } from './trading-day.ts';
+import type { OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
 
 export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
   return {
-    costs: tradingCostsOf(terms),
+    rules: rulesOf(terms),
     isOpenHidden: terms.open === 'hidden',
     limits: terms.limits,
     members: terms.members,
@@ -40,7 +47,8 @@ export function takeOrder(
   side: Side,
   { symbol, amount }: { symbol: string; amount: number },
 ): Reply {
-  const { universe, portfolio, costs = NO_COSTS, isOpenHidden = false } = day;
+  const { universe, portfolio, rules = US_RULES, isOpenHidden = false } = day;
+  const { costs } = rules;
   const { placed = [], expected: before = portfolio } = day;
   if (side === 'buy' && !universe.has(symbol))
     return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
@@ -48,6 +56,9 @@ export function takeOrder(
   if (side === 'sell' && held === 0) return { refusal: `Cannot sell ${symbol}: none is held.` };
   const price = decidingPrice(day, symbol);
   if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${lackOfPrice(day)}` };
+  const board = boardOf(rules, symbol);
+  if (!isWhole(board, { side, amount, held }))
+    return { refusal: `Cannot ${side} ${amount} ${symbol}: ${whichLots(board, side, amount)}.` };
   const leaving = placed
     .filter((order) => order.side === 'sell' && order.symbol === symbol)
     .reduce((sum, order) => sum + order.amount, 0);
@@ -64,7 +75,8 @@ export function takeOrder(
   if (refusal !== undefined) return { refusal };
   if (isOpenHidden)
     return {
-      placed: { orders: [{ side, symbol, amount }], expected: after },
+      orders: [{ side, symbol, amount }],
+      portfolio: after,
       result: {
         placed: side,
         symbol,
@@ -74,8 +86,9 @@ export function takeOrder(
       },
     };
   const commission = commissionOn(money(amount * order.price), costs);
+  const action = { actionType: side, symbol, amount, price: order.price, cash: after.cash };
   return {
-    actions: [{ actionType: side, symbol, amount, price: order.price, cash: after.cash }],
+    orders: [{ side, symbol, amount, action }],
     portfolio: after,
     result: {
       executed: side,
@@ -128,7 +141,7 @@ export function tooMany(orders: number, most: number): string {
 
 /** Why an order is beyond the limits of its day, with the most that can be bought; null within. */
 function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): string | null {
-  const { limits, costs = NO_COSTS, market, orders = 0 } = day;
+  const { limits, rules = US_RULES, market, orders = 0 } = day;
   const { side, symbol, amount, decidingPrice } = wanted;
   const { max_orders: maxOrders, max_weight: maxWeight, min_cash: minCash } = limits ?? {};
   const mostOrders = Math.min(maxOrders ?? MOST_ORDERS, MOST_ORDERS);
@@ -138,11 +151,12 @@ function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): strin
   const value = exactValueOf(before, market);
   const held = BigInt(quantityOf(before, symbol));
   const most = [
-    BigInt(affordable(before.cash, wanted.price, costs)),
+    BigInt(affordable(before.cash, wanted.price, rules.costs)),
     ...(maxWeight == null ? [] : [(partsOf(maxWeight) * value) / (PARTS * price) - held]),
     ...(minCash == null ? [] : [(cash * PARTS - partsOf(minCash) * value) / (PARTS * price)]),
   ].reduce((least, one) => (one < least ? one : least));
-  const refuse = (words: string) => `Cannot buy ${amount} ${symbol}: ${words}; ${atMost(most)}.`;
+  const whole = wholeLots(boardOf(rules, symbol), Number(most));
+  const refuse = (words: string) => `Cannot buy ${amount} ${symbol}: ${words}; ${atMost(whole)}.`;
   const cost = BigInt(amount) * price;
   const weight = held * price + cost;
   if (maxWeight != null && weight * PARTS > partsOf(maxWeight) * value) {
@@ -160,44 +174,54 @@ function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): strin
   return null;
 }
 
-function atMost(shares: bigint): string {
-  if (shares <= 0n) return 'none can be bought';
-  return `at most ${shares} share${shares === 1n ? '' : 's'} can be bought`;
+function atMost(shares: number): string {
+  if (shares <= 0) return 'none can be bought';
+  return `at most ${shares} share${shares === 1 ? '' : 's'} can be bought`;
+}
+
+/** Which amounts can be ordered instead. */
+function whichLots(board: Board, side: Side, amount: number): string {
+  if (side === 'sell') return `a sale is of ${board.step} shares or a multiple, or of all`;
+  const below = wholeLots(board, amount);
+  const above = below === 0 ? board.minimum : below + board.step;
+  return `a purchase is of ${lotsInWords(board)}; ${below === 0 ? '' : `${below} or `}${above} can be bought`;
 }
 
 /**
  * Fills orders at the open: all sales in the order in which they were placed, then all purchases. A
- * purchase that cash does not cover fills for as many shares as it pays.
+ * purchase that cash does not cover fills for as many shares as it pays. Of each order the trade,
+ * if any, and what did not fill.
  */
-export function fillOrders(
+export function fillOrders<Waiting extends Placed>(
   start: Portfolio,
-  placed: readonly Placed[],
-  { market, costs }: { market: Market; costs: TradingCosts },
+  placed: readonly Waiting[],
+  { market, rules }: { market: Market; rules: MarketRules },
 ) {
-  const actions: Action[] = [];
-  const unfilled: Unfilled[] = [];
+  const salesFirst = placed.toSorted(
+    (one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'),
+  );
+  const { costs } = rules;
   let portfolio = start;
-  for (const { side, symbol, amount } of bySide(placed)) {
+  const fills = salesFirst.map((order) => {
+    const { side, symbol, amount } = order;
     const { open } = market.quote(symbol);
-    if (open === null) {
-      const reason = `it has no price on ${market.date}`;
-      unfilled.push({ side, symbol, amount, filled: 0, price: null, reason });
-      continue;
+    const price = open && fillPrice(open, side, costs);
+    let action: Action | null = null;
+    if (price !== null) {
+      const most = affordable(portfolio.cash, price, costs);
+      const lots = wholeLots(boardOf(rules, symbol), Math.min(amount, most));
+      const shares = side === 'sell' ? amount : lots;
+      const fill = { symbol, amount: shares, price };
+      const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, { ...fill, costs });
+      portfolio = after ?? portfolio;
+      action = after ? { actionType: side, ...fill, cash: after.cash } : null;
     }
-    const price = fillPrice(open, side, costs);
-    const most = side === 'sell' ? amount : affordable(portfolio.cash, price, costs);
-    const shares = Math.min(amount, most);
-    const order = { symbol, amount: shares, price, costs };
-    const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, order);
-    if (after !== undefined) {
-      portfolio = after;
-      actions.push({ actionType: side, symbol, amount: shares, price, cash: portfolio.cash });
-    }
-    const filled = after === undefined ? 0 : shares;
-    const told = { price: toDollars(price), reason: 'not enough cash' };
-    if (filled < amount) unfilled.push({ side, symbol, amount, filled, ...told });
-  }
-  return { actions, unfilled, portfolio };
+    const filled = action?.amount ?? 0;
+    const reason = price === null ? `it has no price on ${market.date}` : 'not enough cash';
+    const told = { side, symbol, amount, filled, price: price && toDollars(price), reason };
+    return { order, action, unfilled: filled < amount ? told : null };
+  });
+  return { fills, portfolio };
 }
 
 /** `Bought 10 of 12 AAPL at 231.02: not enough cash`. */

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
-import type { AgentConfiguration } from '../basics/configuration-schema.ts';
+import { NO_COSTS, type TradingCosts } from '../basics/market-rules.ts';
 import type { ActionType } from '../basics/domain.ts';
 import type { Split } from '../database/market.ts';
-import {
-  formatDollars,
-  fromDollars,
-  type Money,
-  money,
-  toDollars,
-  TooLarge,
-} from '../basics/money.ts';
+import { formatDollars, fromDollars, type Money, money, TooLarge } from '../basics/money.ts';
 
 /** Cash and whole shares. Never negative; holdings of zero are not listed. Immutable. */
 export interface Portfolio {
@@ -193,38 +186,9 @@ function withQuantity(
   return changed;
 }
 
-/** What an order costs beside its shares at the open. One basis point is 1/10000. */
-export type TradingCosts = typeof NO_COSTS;
-
-export const NO_COSTS = {
-  commissionPerTrade: money(0),
-  commissionBps: 0,
-  /** How much worse than the open an order fills. */
-  slippageBps: 0,
-};
-
 /** Basis points have at most four decimals. */
 const PARTS_PER_BASIS_POINT = 10_000n;
 const BASIS_POINTS = 10_000n;
-
-/** The costs in a configuration, in dollars and basis points. */
-export function tradingCostsOf({
-  commission_per_trade,
-  commission_bps: commissionBps,
-  slippage_bps: slippageBps,
-}: Pick<
-  AgentConfiguration,
-  'commission_per_trade' | 'commission_bps' | 'slippage_bps'
->): TradingCosts {
-  return { commissionPerTrade: fromDollars(commission_per_trade), commissionBps, slippageBps };
-}
-
-/** For the model, in dollars and basis points; null when there are none. */
-export function describeCosts(costs: TradingCosts) {
-  const { commissionPerTrade, commissionBps, slippageBps } = costs;
-  if (commissionPerTrade === 0 && commissionBps === 0 && slippageBps === 0) return null;
-  return { ...costs, commissionPerTrade: toDollars(commissionPerTrade) };
-}
 
 /**
  * The price at which an order fills: the open with slippage, rounded to 1/10000 dollar against the
@@ -242,7 +206,7 @@ export function commissionOn(
   traded: Money,
   { commissionPerTrade, commissionBps }: TradingCosts,
 ): Money {
-  return money(commissionPerTrade + shareRoundedUp(traded, commissionBps));
+  return money(fromDollars(commissionPerTrade) + shareRoundedUp(traded, commissionBps));
 }
 
 /** In whole numbers, because floating-point numbers would round. */

@@ -2,7 +2,13 @@ import * as v from 'valibot';
 import type { StoredMessage } from '../database/replay.ts';
 import type { LogMessage } from '../database/sessions.ts';
 import { tryParse } from '../basics/json.ts';
-import { type Answer, carriedSchema, type ToolCall, toolCallSchema } from '../wire/protocol.ts';
+import {
+  type Answer,
+  carriedSchema,
+  type ToolCall,
+  toolCallSchema,
+  type ToolMessage,
+} from '../wire/protocol.ts';
 
 /**
  * How the steps of a session are written to its reasoning log, and read back when the session is
@@ -52,7 +58,7 @@ export function answerMessages({
 }
 
 /** What a tool call returned, as a message of the log. */
-export function resultMessage(call: ToolCall, content: string): LogMessage {
+export function resultMessage(call: ToolCall, { content }: ToolMessage): LogMessage {
   return { role: 'tool', content, toolName: call.name, toolInput: asJson(call.arguments) };
 }
 
@@ -88,8 +94,8 @@ export function stepsIn(log: readonly StoredMessage[]) {
       );
     return {
       answer,
-      /** The results of its tool calls; null when the process ended before they were logged. */
-      results: isCut ? null : results,
+      /** The results of its tool calls; none when the process ended before they were logged. */
+      results,
       /** Whether its model was given a second chance. */
       hasSecond: followedBy.some(({ role }) => role === 'user'),
     };

@@ -1,5 +1,8 @@
 import { normaliseSymbol } from '../basics/domain.ts';
+import type { Json } from '../basics/json.ts';
+import { boardOf, US_RULES, wholeLots } from '../basics/market-rules.ts';
 import { toDollars } from '../basics/money.ts';
+import type { Side } from '../database/decisions.ts';
 import {
   decidingPrice,
   exactValueOf,
@@ -8,16 +11,9 @@ import {
   takeOrder,
   tooMany,
 } from './orders.ts';
-import { type Action, affordable, fillPrice, NO_COSTS, quantityOf } from './portfolio.ts';
+import { affordable, fillPrice, quantityOf } from './portfolio.ts';
 import { shown, type ToolArguments } from './tool-arguments.ts';
-import {
-  isKnown,
-  ownSpelling,
-  type Placed,
-  type Reply,
-  type Side,
-  type TradingDay,
-} from './trading-day.ts';
+import { isKnown, type Order, ownSpelling, type Reply, type TradingDay } from './trading-day.ts';
 
 /**
  * What is to be traded of a symbol: shares, and their value at the price at which the model
@@ -52,7 +48,8 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
     if (weights.has(symbol)) return { refusal: `Cannot rebalance: ${symbol} is named twice.` };
     weights.set(symbol, partOf(weight));
   }
-  const { costs = NO_COSTS, isOpenHidden = false } = day;
+  const { rules = US_RULES, isOpenHidden = false } = day;
+  const { costs } = rules;
   const run = createRun(day);
   const wishes = wishesOf(day, weights, { ...args, refuse: run.refuse });
   for (const { symbol, amount } of wishes.filter(({ side }) => side === 'sell'))
@@ -62,50 +59,44 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
     Number(other.value - one.value),
   )) {
     const price = decidingPrice(day, symbol);
-    const most = price && affordable(run.portfolio().cash, fillPrice(price, 'buy', costs), costs);
+    const paid = price && affordable(run.portfolio().cash, fillPrice(price, 'buy', costs), costs);
+    const most = wholeLots(boardOf(rules, symbol), Math.min(Number(amount), paid ?? 0));
     // Of what cannot be bought, the wish to hold more is refused, whatever the cash.
-    const shares = day.universe.has(symbol) ? Math.min(Number(amount), most ?? 0) : Number(amount);
+    const shares = day.universe.has(symbol) ? most : Number(amount);
     if (shares > 0) run.trade('buy', symbol, shares);
   }
-  const { orders, actions, placed } = run;
-  const cash = toDollars(run.portfolio().cash);
-  const refused = orders.length - actions.length - placed.length;
-  return isOpenHidden
-    ? {
-        result: { orders, cash_left: cash },
-        placed: { orders: placed, expected: run.portfolio() },
-        refused,
-      }
-    : { result: { orders, cash }, actions, portfolio: run.portfolio(), refused };
+  const portfolio = run.portfolio();
+  const cash = { [isOpenHidden ? 'cash_left' : 'cash']: toDollars(portfolio.cash) };
+  return { result: { orders: run.told, ...cash }, orders: run.orders, portfolio };
 }
 
 /** Runs orders one after another on a copy of the day: each sees what the ones before it left. */
 function createRun(start: TradingDay) {
   let day: TradingDay = { ...start };
-  const orders: Record<string, unknown>[] = [];
-  const actions: Action[] = [];
-  const placed: Placed[] = [];
+  const orders: Order[] = [];
+  /** The orders as the model reads them. */
+  const told: Json[] = [];
   return {
     orders,
-    actions,
-    placed,
+    told,
     portfolio: () => day.expected ?? day.portfolio,
-    refuse: (error: string, symbol: string) => void orders.push({ error, symbol }),
+    refuse(refusal: string, symbol: string): void {
+      orders.push({ side: null, symbol, amount: null, refusal });
+      told.push({ error: refusal, symbol });
+    },
     trade(side: Side, symbol: string, amount: number): void {
-      const reply = takeOrder(day, side, { symbol, amount });
-      if (reply.refusal !== undefined)
-        return void orders.push({ error: reply.refusal, side, symbol, amount });
-      orders.push(reply.result);
-      actions.push(...(reply.actions ?? []));
-      placed.push(...(reply.placed?.orders ?? []));
-      const { portfolio = day.portfolio } = reply;
-      day = {
-        ...day,
-        portfolio,
-        expected: reply.placed?.expected ?? portfolio,
-        placed: [...(start.placed ?? []), ...placed],
-        orders: (day.orders ?? 0) + 1,
-      };
+      const { refusal, result, ...taken } = takeOrder(day, side, { symbol, amount });
+      if (refusal !== undefined) {
+        orders.push({ side, symbol, amount, refusal });
+        return void told.push({ error: refusal, side, symbol, amount });
+      }
+      const { orders: own = [], portfolio: expected = day.portfolio } = taken;
+      orders.push(...own);
+      told.push(result);
+      const { placed = [], orders: before = 0 } = day;
+      day = { ...day, expected, orders: before + 1 };
+      if (day.isOpenHidden) day = { ...day, placed: [...placed, { side, symbol, amount }] };
+      else day = { ...day, portfolio: expected };
     },
   };
 }
@@ -141,8 +132,10 @@ function wishesOf(
     }
     const lack = (part * value) / (whole * BigInt(price)) - held;
     if (lack === 0n) return [];
-    const amount = lack < 0n ? -lack : lack;
-    return [{ symbol, side: lack < 0n ? 'sell' : 'buy', amount, value: amount * BigInt(price) }];
+    const side = lack < 0n ? 'sell' : 'buy';
+    const step = BigInt(boardOf(day.rules ?? US_RULES, symbol).step);
+    const amount = lack > 0n ? lack : part === 0n ? held : -lack - (-lack % step);
+    return amount === 0n ? [] : [{ symbol, side, amount, value: amount * BigInt(price) }];
   });
 }
 

@@ -1,9 +1,11 @@
 import { WORDING } from '../agent/prompt.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import type { Entry } from '../basics/entry.ts';
+import { US_RULES } from '../basics/market-rules.ts';
 import { membersOn } from '../basics/members.ts';
+import { cutWords, type Decision, NO_TRADE } from '../database/decisions.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
-import type { ToolCall } from '../wire/protocol.ts';
+import type { ToolCall, ToolMessage } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
 import { deciderOf } from './decision.ts';
 import { type Counted, openDocuments } from './documents.ts';
@@ -12,8 +14,8 @@ import { fillOrders, orderTermsOf, unfilledInWords } from './orders.ts';
 import { fromDollars, toDollars } from '../basics/money.ts';
 import { type Action, assertSound, type Portfolio } from './portfolio.ts';
 import type { Start } from './start.ts';
-import { runTool, type ToolResult } from './tools.ts';
-import type { OrderTerms, Placed, TradingDay } from './trading-day.ts';
+import { inWords, isFromOutside, refusedOrders, runTool } from './tools.ts';
+import type { Order, OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 export const MAX_TOOL_NAME_LENGTH = 100;
@@ -25,6 +27,8 @@ export const MAX_TOOL_NAME_LENGTH = 100;
 export interface Play extends TradingDay {
   /** The ledger so far. */
   readonly actions: Action[];
+  /** What became of the orders so far; not of those that wait. */
+  readonly decisions: Decision[];
   /** By the name of the tool. */
   readonly toolUsage: Map<string, ToolUsageRow>;
   /** How sure its decision is, 0 to 1; null where it does not say. */
@@ -33,7 +37,7 @@ export interface Play extends TradingDay {
   ownNote: string | null;
   /** With the opens of the session date, at which orders fill. */
   readonly exchange: Market;
-  readonly placed: Placed[];
+  readonly placed: (Placed & { message_index: number })[];
   portfolio: Portfolio;
   expected: Portfolio;
   refused: number;
@@ -72,26 +76,27 @@ export function knownMarket({
 /** A day in the morning: splits applied, dividends paid, nothing called yet. */
 export function beginPlay(terms: Terms, start: Start): Play {
   const { startDate, startPortfolio, morning } = start;
-  const { market, universe, offered, hasNotes, members = [], documents = null } = terms;
+  const { market, universe, offered, hasNotes, rules, members = [], documents = null } = terms;
   const held = startPortfolio.holdings.keys();
   const before = startDate === null ? [] : membersOn(members, startDate);
   const actions: Action[] = [...morning.actions];
-  const placed: Placed[] = [];
+  const decisions: Decision[] = [];
+  const placed: Play['placed'] = [];
   const play: Play = {
     wording: WORDING,
     ...terms,
     market: knownMarket(terms),
     exchange: market,
-    documents: documents && openDocuments(documents, { market, universe, held, offered }),
+    documents: documents && openDocuments(documents, { market, universe, held, offered, rules }),
     confidence: null,
     actions,
+    decisions,
     placed,
     portfolio: morning.portfolio,
     expected: morning.portfolio,
     refused: 0,
     get orders() {
-      const executed = actions.filter(({ actionType: type }) => type === 'buy' || type === 'sell');
-      return executed.length + placed.length;
+      return decisions.filter(isTrade).length + placed.length;
     },
     unfilled: start.startUnfilled,
     left: before.filter((symbol) => !universe.has(symbol)),
@@ -106,10 +111,13 @@ export function beginPlay(terms: Terms, start: Start): Play {
   return play;
 }
 
+const isTrade = ({ action_id: action }: Decision) => action !== null;
+
 /** What a day ends with. */
 export interface DayEnd {
   actions: readonly Action[];
   portfolio: Portfolio;
+  decisions: readonly Decision[];
   /** What did not fill, a sentence each. */
   unfilled: string[];
   /** The last message of its conversation: what became of the orders; null with a shown open. */
@@ -119,57 +127,83 @@ export interface DayEnd {
 /** Fills the orders that wait, and changes nothing: a commit that is repeated has the same end. */
 export function endOfDay({
   actions: before,
-  portfolio,
+  decisions: taken,
+  portfolio: start,
   placed,
-  exchange,
-  costs,
+  exchange: market,
+  rules = US_RULES,
   isOpenHidden,
 }: Play): DayEnd {
-  if (!isOpenHidden || costs === undefined)
-    return { actions: before, portfolio, unfilled: [], fills: null };
-  const filled = fillOrders(portfolio, placed, { market: exchange, costs });
-  const { actions, unfilled } = filled;
-  assertSound(filled.portfolio);
-  const fills = actions.map(({ actionType: side, symbol, amount, price }) => {
+  const { fills: filled, portfolio } = fillOrders(start, placed, { market, rules });
+  assertSound(portfolio);
+  const end = { actions: [...before], decisions: [...taken], placed: [] };
+  for (const { order, action, unfilled } of filled) {
+    if (action) enter(end, { ...order, action }, order.message_index);
+    if (unfilled) enter(end, { ...order, refusal: unfilledInWords(unfilled) }, order.message_index);
+  }
+  const { actions, decisions } = end;
+  if (!decisions.some(isTrade)) decisions.push(NO_TRADE);
+  const fills = actions.slice(before.length).map(({ actionType: side, symbol, amount, price }) => {
     return { side, symbol, amount, price: toDollars(price) };
   });
+  const unfilled = filled.flatMap((one) => one.unfilled ?? []);
   return {
-    actions: [...before, ...actions],
-    portfolio: filled.portfolio,
+    actions,
+    portfolio,
+    decisions,
     unfilled: unfilled.map(unfilledInWords),
-    fills: JSON.stringify({ fills, unfilled }),
+    fills: isOpenHidden ? JSON.stringify({ fills, unfilled }) : null,
   };
 }
 
+/** Enters an order in the day: its trade in the ledger too. */
+function enter(
+  { actions, decisions, placed }: Pick<Play, 'actions' | 'decisions' | 'placed'>,
+  order: Order,
+  message_index: number,
+): void {
+  const { side, symbol, amount, action, refusal } = order;
+  const own = { ...NO_TRADE, message_index, side, symbol };
+  if (action) decisions.push({ ...own, action_id: actions.push(action) });
+  else if (refusal === undefined) placed.push({ ...order, message_index });
+  else decisions.push({ ...own, amount, detail: cutWords(refusal) });
+}
+
 /**
- * Runs one tool call, enters its action in the ledger and counts it. `recorded` is the result it
- * returned before.
+ * Runs one tool call, and enters what it did in the day. Returns the message with its result;
+ * `index` is that of this message in the log, `recorded` what it said before.
  */
 export async function callTool(
   play: Play,
   call: ToolCall,
-  recorded?: string,
-): Promise<Pick<ToolResult, 'content' | 'isMalformed'>> {
+  { index, recorded }: { index: number; recorded?: string | undefined },
+): Promise<ToolMessage> {
   const startedAt = performance.now();
-  const result = await runTool(play, call, recorded);
-  const { content, isRefused, isMalformed, actions, portfolio, note, placed, refused = 0 } = result;
-  play.refused += refused;
+  const isKnown = recorded !== undefined && isFromOutside(play, call);
+  const reply = isKnown ? readReply(recorded) : await runTool(play, call);
+  const { refusal, isMalformed, portfolio, note } = reply;
+  const { orders = refusal === undefined ? [] : refusedOrders(call, refusal) } = reply;
+  for (const order of orders) enter(play, order, index);
+  if (refusal === undefined)
+    play.refused += orders.filter((order) => order.refusal !== undefined).length;
   if (portfolio !== undefined) {
     assertSound(portfolio);
-    play.actions.push(...actions);
-    play.portfolio = play.expected = portfolio;
-  }
-  if (placed !== undefined) {
-    play.placed.push(...placed.orders);
-    play.expected = placed.expected;
+    play.expected = portfolio;
+    if (!play.isOpenHidden) play.portfolio = portfolio;
   }
   if (note !== undefined) play.ownNote = note === '' ? null : note;
   // Half a character would be stored as another one, which could make two names the same.
   const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
   const usage = play.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
   usage.calls += 1;
-  usage.refused += isRefused ? 1 : 0;
+  usage.refused += refusal === undefined ? 0 : 1;
   usage.durationMs += performance.now() - startedAt;
   play.toolUsage.set(toolName, usage);
-  return { content, ...(isMalformed && { isMalformed }) };
+  return { role: 'tool', id: call.id, content: inWords(reply), isMalformed };
+}
+
+/** A result as a tool from outside gave it. */
+function readReply(content: string): Reply {
+  const result = JSON.parse(content);
+  return 'error' in result ? { refusal: result.error } : { result };
 }

@@ -18,6 +18,7 @@ import type {
   PastMessage,
   TokenUsage,
   ToolCall,
+  ToolMessage,
   ToolResults,
 } from '../wire/protocol.ts';
 import { cutText } from '../basics/text.ts';
@@ -192,7 +193,7 @@ function begin(context: SessionContext, modelDay: ModelDay, options: SessionOpti
     modelDay,
     play: beginPlay(options, beginning),
     steps: 0,
-    messageCount: beginning.log.length,
+    messageCount: firstMessagesIn(beginning.log).length,
     hasEnded: false,
     decided: null,
     prompted: Promise.withResolvers(),
@@ -204,8 +205,7 @@ async function replay(state: State): Promise<PastMessage['message'][]> {
   for (const step of stepsIn(state.log)) {
     const { content, toolCalls, note, carried } = step.answer;
     const { results, again } = await takeAnswer(state, step.answer, step);
-    const heard = results.map((result) => ({ role: 'tool', ...result }) as const);
-    past.push({ role: 'assistant', content, toolCalls, note, carried }, ...heard);
+    past.push({ role: 'assistant', content, toolCalls, note, carried }, ...results);
     if (again !== undefined) past.push({ role: 'user', content: again });
   }
   return past;
@@ -240,28 +240,24 @@ async function takeAnswer(
   const decided = decidedBy(state.play.decider, said, state.steps === 1);
   const { again, end: outcome = null } = decided ?? {};
   const answer = recorded === undefined && decided ? { ...said, toolCalls: decided.calls } : said;
-  if (recorded === undefined)
-    await log(state, answerMessages(answer), usageOf(state, answer.usage, 1));
-  const returned: { call: ToolCall; content: string; isMalformed?: true }[] = [];
+  await log(state, answerMessages(answer), usageOf(state, answer.usage, 1));
+  const results: ToolMessage[] = [];
+  const messages: LogMessage[] = [];
   for (const [index, call] of answer.toolCalls.entries()) {
     if (index > 0) await nextRound(); // other requests are answered between calls
     if (state.hasEnded) break; // while a slow tool was running
-    const before = recorded?.results?.[index];
-    const result = await callTool(state.play, call, before);
+    const before = recorded?.results[index];
+    const at = { index: state.messageCount + index, recorded: before };
+    const result = await callTool(state.play, call, at);
     if (before !== undefined && result.content !== before)
       throw new LogMismatch(
         `${cutText(call.name, MAX_TOOL_NAME_LENGTH)} in step ${state.steps} does not return what it did`,
       );
-    returned.push({ call, ...result });
+    results.push(result);
+    messages.push(resultMessage(call, result));
   }
-  const isLogged = recorded !== undefined && recorded.results !== null;
-  if (!isLogged && returned.length > 0 && !state.hasEnded)
-    await log(
-      state,
-      returned.map(({ call, content }) => resultMessage(call, content)),
-    );
-  if (again !== undefined && !recorded?.hasSecond)
-    await log(state, [{ role: 'user', content: again }]);
+  if (again !== undefined) messages.push({ role: 'user', content: again });
+  if (messages.length > 0 && !state.hasEnded) await log(state, messages);
   if (decided !== null) {
     state.play.confidence = decided.confidence;
     state.decided = outcome;
@@ -269,18 +265,19 @@ async function takeAnswer(
   return {
     type: 'tool_results',
     // The calls that carry out a decision are not those of its child.
-    results: decided ? [] : returned.map(({ call: { id }, ...result }) => ({ id, ...result })),
+    results: decided ? [] : results,
     ...(again !== undefined && { again }),
     ...(outcome !== null && { end: outcome }),
   };
 }
 
 /**
- * Appends to the reasoning log. Nothing is logged after the end, but the cost of an answer is still
- * counted.
+ * Appends to the reasoning log, and counts, what an earlier process has not. Nothing is logged
+ * after the end, but the cost of an answer is still counted.
  */
 async function log(state: State, messages: readonly LogMessage[], usage?: Usage): Promise<void> {
   const { database, clock, sessionId, modelDay } = state;
+  if (state.messageCount < state.log.length) return void (state.messageCount += messages.length);
   const logged = await database.write(() => {
     if (usage !== undefined) addUsage(database, modelDay, usage);
     if (state.hasEnded) return 0;
@@ -324,7 +321,7 @@ function writeEnd(state: State, outcome: Outcome): void {
     return endModelDay(database, modelDay, { ...outcome, completedAt });
   const commitWrite = numberedWrite(database);
   const atCommit = { reader: database, write: commitWrite };
-  const { actions, portfolio, unfilled, fills } = endOfDay(play);
+  const { actions, portfolio, decisions, unfilled, fills } = endOfDay(play);
   const messages: LogMessage[] =
     fills === null ? [] : [{ role: 'tool', toolName: FILLS, content: fills }];
   appendMessages(database, sessionId, { firstIndex, messages, timestamp: completedAt });
@@ -336,6 +333,7 @@ function writeEnd(state: State, outcome: Outcome): void {
     { ...modelDay, sessionId, steps, totalMessages },
     {
       positions,
+      decisions,
       evidence,
       toolUsage: [...play.toolUsage.values()],
       summary: outcome.summary,

@@ -4,7 +4,7 @@ import { normaliseSymbol, type toolNames } from '../basics/domain.ts';
 import { repeatedName, tryParse } from '../basics/json.ts';
 import { recordOf } from '../basics/records.ts';
 import { cleanText, fits } from '../basics/text.ts';
-import type { LoggedCall } from '../database/decisions.ts';
+import type { LoggedCall } from '../database/records/performance.ts';
 
 /** What a model may pass to a tool, and the sentences it reads when it passes anything else. */
 

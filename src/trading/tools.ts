@@ -3,8 +3,9 @@ import * as v from 'valibot';
 import { WORDING, type Wording } from '../agent/prompt.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Bar } from '../database/prices.ts';
-import { messageOf } from '../basics/domain.ts';
-import { repeatedName, tryParse } from '../basics/json.ts';
+import { messageOf, normaliseSymbol } from '../basics/domain.ts';
+import { asObject, type Json, repeatedName, tryParse } from '../basics/json.ts';
+import type { Side } from '../database/decisions.ts';
 import type { ToolCall, ToolDescription } from '../wire/protocol.ts';
 import {
   describeIssue,
@@ -18,11 +19,11 @@ import { calculate } from './calculate.ts';
 import { listDocuments, readDocument } from './document-tools.ts';
 import { takeOrder } from './orders.ts';
 import { rebalance } from './rebalance.ts';
-import type { Action, Portfolio } from './portfolio.ts';
 import { toolParameters } from './tool-parameters.ts';
 import {
   describePortfolio,
   isKnown,
+  type Order,
   ownSpelling,
   type Reply,
   type TradingDay,
@@ -39,6 +40,8 @@ interface Row<Arguments> {
    * the first result.
    */
   isFromOutside?: true;
+  /** The side of its orders, null where they have both; undefined of a tool that takes none. */
+  side?: Side | null;
   run(day: TradingDay, args: Arguments): Reply | Promise<Reply>;
 }
 
@@ -52,28 +55,6 @@ interface Extras {
 /** Runs the tool with checked arguments. */
 type Tool = ToolDescription & Row<unknown>;
 
-/** The result of one call. */
-export interface ToolResult {
-  /** As the model reads it. */
-  content: string;
-  isRefused: boolean;
-  /**
-   * Whether it is refused because no tool takes the call as it is: another name, or other
-   * arguments.
-   */
-  isMalformed?: true;
-  /** What to enter in the day's ledger. */
-  actions: readonly Action[];
-  /** After them; undefined without any. */
-  portfolio?: Portfolio | undefined;
-  /** The note that replaces the one before; undefined when the call wrote none. */
-  note?: string | undefined;
-  /** Orders that wait for the open, and the portfolio that is expected with them. */
-  placed?: Reply['placed'];
-  /** How many of a call's orders were refused. */
-  refused?: number | undefined;
-}
-
 /**
  * The tools, as the model reads them and as the parent runs them. To add a tool, add a row here,
  * and its arguments.
@@ -84,12 +65,14 @@ const tools: readonly Tool[] = [
       "Buy whole shares at today's opening price. Refused when there is not enough cash.",
     hidden:
       'Place an order to buy whole shares at the next open. Refused when there is not enough cash at the previous close.',
+    side: 'buy',
     run: (day, args) => takeOrder(day, 'buy', args),
   }),
   tool('sell', {
     description:
       "Sell whole shares that are held, at today's opening price. The proceeds can be used immediately.",
     hidden: 'Place an order to sell whole shares that are held, at the next open.',
+    side: 'sell',
     run: (day, args) => takeOrder(day, 'sell', args),
   }),
   tool('rebalance', {
@@ -97,6 +80,7 @@ const tools: readonly Tool[] = [
       "Trade to target shares of the portfolio's value at today's open: sells first, then buys, in whole shares; the rest stays cash.",
     hidden:
       "Place orders to reach target shares of the portfolio's value at previous closes: sells first, then buys, in whole shares.",
+    side: null,
     run: rebalance,
   }),
   tool('get_price', {
@@ -156,6 +140,9 @@ const tools: readonly Tool[] = [
   }),
 ];
 
+/** The names of the tools that take orders, which carry out decisions too. */
+export const orderTools = tools.flatMap(({ name, side }) => (side === undefined ? [] : [name]));
+
 /** What a day in one answer is asked for; some dialects send it as a tool. */
 export const DECISION: ToolDescription = {
   name: 'trading_decision',
@@ -206,30 +193,37 @@ export function isFromOutside(day: TradingDay, { name: called }: ToolCall): bool
   return toolsOfDay(day).some((tool) => tool.name === called && tool.isFromOutside);
 }
 
-/**
- * Runs one call of the model on the day, without changing the day: an executed order is in the
- * result. An error in the call is reported to the model. `recorded` is the result that the call
- * returned before, when a session is resumed.
- */
-export async function runTool(
-  day: TradingDay,
-  call: ToolCall,
-  recorded?: string,
-): Promise<ToolResult> {
-  if (recorded !== undefined && isFromOutside(day, call))
-    return { content: recorded, isRefused: 'error' in JSON.parse(recorded), actions: [] };
-  const { result, refusal, actions = [], ...others } = await replyTo(day, call);
-  const content = JSON.stringify(result ?? { error: refusal });
-  return { content, isRefused: refusal !== undefined, actions, ...others };
+/** A result as the model reads it. */
+export function inWords({ result, refusal }: Reply): string {
+  return JSON.stringify(result ?? { error: refusal });
 }
 
-function portfolioReport(day: TradingDay): Record<string, unknown> {
+/**
+ * What a refused call wanted to order, as far as it can be read; empty for a call of a tool that
+ * takes no orders, whether the day offers it or not.
+ */
+export function refusedOrders({ name, arguments: args }: ToolCall, refusal: string): Order[] {
+  const side = tools.find((tool) => tool.name === name)?.side;
+  const { symbol, amount } = asObject(tryParse(args)) ?? {};
+  const wanted = {
+    symbol: typeof symbol === 'string' ? normaliseSymbol(symbol) : null,
+    amount: Number.isFinite(amount) ? Number(amount) : null,
+  };
+  return side === undefined ? [] : [{ side, ...wanted, refusal }];
+}
+
+function portfolioReport(day: TradingDay): Json {
   const { cash, holdings, portfolioValue } = describePortfolio(day);
-  const { isOpenHidden, placed = [] } = day;
+  const { isOpenHidden } = day;
+  const placed = day.placed?.map(({ side, symbol, amount }) => ({ side, symbol, amount })) ?? [];
   return { cash, holdings, portfolio_value: portfolioValue, ...(isOpenHidden && { placed }) };
 }
 
-function replyTo(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
+/**
+ * Runs one call of the model on the day, without changing the day. An error in the call is a
+ * refusal, which the model reads.
+ */
+export function runTool(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
   const offered = toolsOfDay(day);
   const tool = offered.find(({ name }) => name === call.name);
   if (tool === undefined) {
@@ -263,7 +257,7 @@ function unknownSymbol(symbol: string): Reply {
 }
 
 /** A bar without its symbol and its unknown fields. */
-function knownFields({ symbol: _symbol, ...bar }: Bar): Record<string, unknown> {
+function knownFields({ symbol: _symbol, ...bar }: Bar): Json {
   return Object.fromEntries(Object.entries(bar).filter(([, value]) => value !== null));
 }
 

@@ -1,24 +1,16 @@
 import type { Wording } from '../agent/prompt.ts';
+import type { Json } from '../basics/json.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import type { Limits, Member } from '../basics/configuration-schema.ts';
+import { type MarketRules, US_RULES } from '../basics/market-rules.ts';
+import type { Decision, Side } from '../database/decisions.ts';
 import type { Brief, OneAnswer } from '../wire/protocol.ts';
 import type { Decider } from './decision.ts';
 import { type Documents, newestTitles } from './documents.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import type { ReceivedDividend } from './morning.ts';
-import {
-  type Action,
-  describeCosts,
-  markOf,
-  NO_COSTS,
-  type Portfolio,
-  quantityOf,
-  type TradingCosts,
-  valueOf,
-} from './portfolio.ts';
-
-export type Side = 'buy' | 'sell';
+import { type Action, markOf, type Portfolio, quantityOf, valueOf } from './portfolio.ts';
 
 /** An order that waits for the open. */
 export interface Placed {
@@ -27,12 +19,17 @@ export interface Placed {
   amount: number;
 }
 
+/** What became of an order: it was executed or refused, or it waits. */
+export type Order =
+  | (Placed & { action?: Action; refusal?: never })
+  | (Pick<Decision, 'side' | 'symbol' | 'amount'> & { refusal: string; action?: never });
+
 /**
  * How the orders of a day are taken: executed at the open that the model sees, or, where that is
  * hidden, placed by the previous close and filled at the open when the day ends.
  */
 export interface OrderTerms {
-  readonly costs: TradingCosts;
+  readonly rules: MarketRules;
   /** Whether nothing of the session date is known to the model. */
   readonly isOpenHidden?: boolean;
   /** Null without limits. */
@@ -43,7 +40,7 @@ export interface OrderTerms {
 
 /**
  * What the tools of one model-day see. The portfolio is current: each call sees the result of the
- * one before. There are no costs when they are left out.
+ * one before. Without rules they are those of the American exchanges, without costs.
  */
 export interface TradingDay extends Partial<OrderTerms> {
   readonly market: Market;
@@ -80,37 +77,33 @@ export interface TradingDay extends Partial<OrderTerms> {
 }
 
 /**
- * What a tool replies. Executed orders come with their actions, a written note with its text; a
- * refusal changed nothing, and says whether no tool takes the call as it is.
+ * The result of a call: what it did, which is not yet done to the day. A refusal changed nothing,
+ * and says whether no tool takes the call as it is.
  */
 export type Reply =
   | {
-      result: Record<string, unknown>;
-      /** Executed orders, and the portfolio after them. */
-      actions?: readonly Action[];
+      result: Json;
+      orders?: readonly Order[];
+      /** After its orders; with a hidden open, as if they filled at previous closes. */
       portfolio?: Portfolio;
       note?: string;
-      placed?: { orders: readonly Placed[]; expected: Portfolio };
-      /** How many of its orders were refused. */
-      refused?: number;
       refusal?: never;
+      isMalformed?: never;
     }
   | {
       refusal: string;
       isMalformed?: true;
       result?: never;
-      actions?: never;
+      orders?: never;
       portfolio?: never;
       note?: never;
-      placed?: never;
-      refused?: never;
     };
 
 /**
  * What the model reads in the morning: the same cash, holdings and opens that its tools will use.
  */
 export function briefOf(day: TradingDay): Brief {
-  const { market, universe, portfolio, received = [], costs = NO_COSTS, note } = day;
+  const { market, universe, portfolio, received = [], rules = US_RULES, note } = day;
   const { isOpenHidden, limits, unfilled = [], left = [], documents, decider } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
@@ -122,7 +115,7 @@ export function briefOf(day: TradingDay): Brief {
     ...describePortfolio(day),
     ...(received.length > 0 && { dividends: received.map(describeDividend) }),
     quotes,
-    costs: describeCosts(costs),
+    rules,
     ...(note !== undefined && { note }),
     ...(isOpenHidden && { isOpenHidden }),
     ...(limits && { limits }),

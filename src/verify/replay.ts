@@ -31,7 +31,7 @@ import {
   type TermsReader,
 } from './record.ts';
 import { wordsOf } from '../agent/prompt.ts';
-import { decisionsOf, storedDecisions } from '../database/decisions.ts';
+import { asStored, storedDecisions } from '../database/decisions.ts';
 import { marksIn } from '../database/evidence.ts';
 import type { Brief } from '../wire/protocol.ts';
 import { gatherEvidence, positionsOf } from '../trading/commit.ts';
@@ -118,7 +118,7 @@ async function replayModelDay(
       comparison.compare('decisions', {
         kind: 'answers',
         stored: { rows: JSON.stringify(storedDecisions(reader, sessionId)) },
-        replayed: { rows: JSON.stringify(decisionsOf(reader, sessionId)) },
+        replayed: { rows: JSON.stringify(asStored(end.decisions)) },
       });
     }
   } catch (error) {
@@ -176,9 +176,9 @@ async function answerAgain({ conversation, steps, play, comparison }: Answering)
     for (const call of answer.toolCalls) {
       const stored = results[next];
       next += 1;
-      const { content } = await callTool(play, call, stored?.content);
+      const at = { index: stored?.messageIndex ?? 0, recorded: stored?.content };
+      const made = resultMessage(call, await callTool(play, call, at));
       fromOutside += isFromOutside(play, call) ? 1 : 0;
-      const made = resultMessage(call, content);
       const what = `step ${index + 1}, ${call.name}`;
       comparison.compare(what, {
         kind: 'words',

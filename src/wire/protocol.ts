@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { MarketRules } from '../basics/market-rules.ts';
 import type { Limits } from '../basics/configuration-schema.ts';
 import type { BaselineStrategy, EntryApi } from '../basics/domain.ts';
 import { tryParse } from '../basics/json.ts';
@@ -11,7 +12,7 @@ import { recordOf } from '../basics/records.ts';
  * `tool_results` for each answer that calls tools, that is to be a decision or that its provider
  * paused, before it asks again, and ends with one `outcome`. The parent checks every line of a
  * child, which may have gone wrong; the child trusts its parent, which is of the same build.
- * Amounts of money are dollars.
+ * Amounts of money are in the market's currency; what models cost is in dollars.
  */
 
 /** A longer line ends the model-day, so that an endless one cannot fill memory. */
@@ -66,8 +67,7 @@ export interface Brief {
     | undefined;
   /** Each symbol on this morning; null where unknown. */
   quotes: { symbol: string; previousClose: number | null; open: number | null }[];
-  /** Trading costs; null when there are none. */
-  costs: { commissionPerTrade: number; commissionBps: number; slippageBps: number } | null;
+  rules: MarketRules;
   /**
    * The model's note from an earlier day; null without one, left out when it may not keep notes.
    */
@@ -169,7 +169,8 @@ export interface Start {
  * What a tool returned; malformed is a call that named no tool, or whose arguments the tool does
  * not take.
  */
-interface ToolResult {
+export interface ToolMessage {
+  role: 'tool';
   id: string;
   content: string;
   isMalformed?: boolean | undefined;
@@ -177,7 +178,7 @@ interface ToolResult {
 
 export interface ToolResults {
   type: 'tool_results';
-  results: ToolResult[];
+  results: ToolMessage[];
   /** To an answer that is to be a decision: what the model reads before its second chance. */
   again?: string;
   /** How the decision has ended the day. */
@@ -212,7 +213,7 @@ export interface PastMessage {
   message:
     | { role: 'user'; content: string }
     | ({ role: 'assistant' } & Pick<Answer, 'content' | 'toolCalls' | 'note' | 'carried'>)
-    | ({ role: 'tool' } & ToolResult);
+    | ToolMessage;
 }
 
 const tokenCount = v.nullable(

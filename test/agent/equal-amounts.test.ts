@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Stock, equalAmounts } from '../../src/agent/players/equal-amounts.ts';
+import { boardOf, isWhole, US } from '../../src/basics/market-rules.ts';
 import { tableOf } from '../support/text-table.ts';
+
+const ONE = boardOf(US, 'AAPL');
 
 /** Stocks `SYMBOL price held`, an asterisk after the symbols that are wanted. */
 function readStocks(text: string): { stocks: Stock[]; wanted: Set<string> } {
@@ -14,7 +17,7 @@ function readStocks(text: string): { stocks: Stock[]; wanted: Set<string> } {
       const [name = '', price, held] = line.split(' ');
       const symbol = name.replace('*', '');
       if (name !== symbol) wanted.add(symbol);
-      return { symbol, price: Number(price), held: Number(held) };
+      return { symbol, price: Number(price), held: Number(held), board: ONE };
     });
   return { stocks, wanted };
 }
@@ -49,35 +52,56 @@ const anyStocks = fc.uniqueArray(
     price: fc.integer({ min: 1, max: 10_000_000 }),
     held: fc.integer({ min: 0, max: 1_000 }),
     isWanted: fc.boolean(),
+    board: fc.constant(ONE),
   }),
   { selector: ({ symbol }) => symbol, maxLength: 12 },
 );
 
+const boards = [
+  ONE,
+  { symbols: '*', minimum: 100, step: 100 },
+  { symbols: '*', minimum: 200, step: 1 },
+];
+const anyLots = anyStocks.map((stocks) =>
+  stocks.map((stock, place) => ({ ...stock, board: boards[place % 3] ?? ONE })),
+);
+
 test('equal amounts: no order exceeds the cash or the holding, the order of stocks does not matter, and repeated it sells nothing that is wanted', () => {
   fc.assert(
-    fc.property(anyStocks, fc.integer({ min: 0, max: 1_000_000_000 }), (stocks, cash) => {
-      const wanted = new Set(stocks.filter(({ isWanted }) => isWanted).map(({ symbol }) => symbol));
-      const orders = equalAmounts(stocks, { cash, wanted });
-      const stockOf = new Map(stocks.map((stock) => [stock.symbol, { ...stock }]));
-      let left = cash;
-      for (const { side, symbol, amount } of orders) {
-        const stock = stockOf.get(symbol) as (typeof stocks)[number];
-        const { price, held, isWanted } = stock;
-        assert.ok(Number.isSafeInteger(amount) && amount >= 1);
-        assert.ok(side === 'sell' ? amount <= held : isWanted);
-        const bought = side === 'sell' ? -amount : amount;
-        left -= bought * price;
-        stock.held += bought;
-        assert.ok(left >= 0, 'in their order, each with what the one before left');
-      }
-      assert.equal(new Set(orders.map(({ symbol }) => symbol)).size, orders.length);
-      const sorted = (list: typeof orders) => list.map((order) => JSON.stringify(order)).sort();
-      assert.deepEqual(sorted(equalAmounts(stocks.toReversed(), { cash, wanted })), sorted(orders));
-      const again = equalAmounts([...stockOf.values()], { cash: left, wanted });
-      assert.deepEqual(
-        again.filter(({ side }) => side === 'sell'),
-        [],
-      );
-    }),
+    fc.property(
+      fc.oneof(anyStocks, anyLots),
+      fc.integer({ min: 0, max: 1_000_000_000 }),
+      (stocks, cash) => {
+        const wanted = new Set(
+          stocks.filter(({ isWanted }) => isWanted).map(({ symbol }) => symbol),
+        );
+        const orders = equalAmounts(stocks, { cash, wanted });
+        const stockOf = new Map(stocks.map((stock) => [stock.symbol, { ...stock }]));
+        let left = cash;
+        for (const { side, symbol, amount } of orders) {
+          const stock = stockOf.get(symbol) as (typeof stocks)[number];
+          const { price, held, isWanted, board } = stock;
+          assert.ok(isWhole(board, { side, amount, held }));
+          assert.ok(Number.isSafeInteger(amount) && amount >= 1);
+          assert.ok(side === 'sell' ? amount <= held : isWanted);
+          const bought = side === 'sell' ? -amount : amount;
+          left -= bought * price;
+          stock.held += bought;
+          assert.ok(left >= 0, 'in their order, each with what the one before left');
+        }
+        assert.equal(new Set(orders.map(({ symbol }) => symbol)).size, orders.length);
+        const sorted = (list: typeof orders) => list.map((order) => JSON.stringify(order)).sort();
+        assert.deepEqual(
+          sorted(equalAmounts(stocks.toReversed(), { cash, wanted })),
+          sorted(orders),
+        );
+        if (stocks.some(({ board }) => board !== ONE)) return; // lots are left over
+        const again = equalAmounts([...stockOf.values()], { cash: left, wanted });
+        assert.deepEqual(
+          again.filter(({ side }) => side === 'sell'),
+          [],
+        );
+      },
+    ),
   );
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { decisionKinds, storeDecisions } from '../../src/database/decisions.ts';
+import { decisionKinds, NO_TRADE, storeDecisions } from '../../src/database/decisions.ts';
 import { endModelDays } from '../../src/database/model-days.ts';
 import { type Decision, decisions, placeOf } from '../../src/database/records/decisions.ts';
 import { queries } from '../../src/database/rows.ts';
@@ -67,25 +67,23 @@ function insertSession(
   const state = { ...session, cash_e4: 5, portfolio_value_e4: 5, daily_profit_e4: 0 };
   for (const symbol of new Set([...bought, ...held]))
     insert('session_prices', { ...session, symbol, date });
-  const log = (index: number, symbol: string, result: object) => {
-    // As models write it: in lower case, and with characters that JSON may escape.
-    const input = JSON.stringify({ symbol: symbol.toLowerCase(), amount: 1 });
-    insert('reasoning_logs', {
-      ...{ ...session, message_index: index, role: 'tool', content: JSON.stringify(result) },
-      ...{ tool_name: 'buy', timestamp: 'logged', tool_input: input.replace('nvda', 'n\\u0076da') },
-    });
+  const order = (symbol: string, message_index: number) => {
+    const message = { message_index, role: 'tool', content: '', tool_name: 'buy' };
+    insert('reasoning_logs', { ...session, ...message, timestamp: 'logged' });
+    return { ...NO_TRADE, message_index, side: 'buy' as const, symbol };
   };
-  refused.forEach((symbol, index) => log(index, symbol, { error: 'no' }));
-  const usage = { tool_name: 'buy', calls: 2, refused: refused.length, duration_ms: 1 };
-  if (refused.length > 0) insert('tool_usage', { ...session, ...usage });
+  const refusals = refused.map((symbol, index) => {
+    return { ...order(symbol, index), amount: 1, detail: 'no' };
+  });
   if (status === 'failed') return;
-  bought.forEach((symbol, index) => {
-    log(refused.length + index, symbol, { executed: 'buy', symbol, amount: 1 });
+  const trades = bought.map((symbol, index) => {
     const trade = { action_type: 'buy', symbol, amount: 1, price_e4: 1 };
     insert('positions', { ...state, action_id: index + 1, ...trade });
+    return { ...order(symbol, refused.length + index), action_id: index + 1 };
   });
   if (bought.length === 0) insert('positions', { ...state, action_id: 1, action_type: 'no_trade' });
-  storeDecisions(database, session.session_id);
+  const none = bought.length === 0 ? [NO_TRADE] : [];
+  storeDecisions(database, session.session_id, [...refusals, ...trades, ...none]);
 }
 
 /** All pages of the feed, with so many decisions on each. */
@@ -243,26 +241,50 @@ for (const [what, fail] of failing) {
   });
 }
 
+const BY_DATE = 'SEARCH own USING INDEX sessions_in_answer_order (date>? AND date<?)';
+const OF_A_DATE = 'USE TEMP B-TREE FOR LAST 2 TERMS OF ORDER BY';
+const SORTED = ['SEARCH own USING INTEGER PRIMARY KEY (rowid=?)', 'USE TEMP B-TREE FOR ORDER BY'];
+/** How each feed finds its page, and what it sorts. */
+const plans = [
+  [
+    ...[BY_DATE, 'SEARCH made USING PRIMARY KEY (session_id=?)', OF_A_DATE],
+    'SEARCH own USING INDEX failed_model_days (date>? AND date<?)',
+  ],
+  ['SCAN made USING INDEX refused_decisions', ...SORTED],
+  [BY_DATE, 'SEARCH made USING INDEX refused_decisions (session_id=?)', OF_A_DATE],
+  ['SEARCH made USING INDEX decisions_by_symbol (symbol=?)', ...SORTED],
+  [BY_DATE, 'SEARCH made USING INDEX decisions_by_symbol (symbol=? AND session_id=?)', OF_A_DATE],
+];
 test('a page takes time for its own decisions, however many there are', () => {
   const database = openDatabase(':memory:');
-  for (const query of queries.filter(({ sql }) => sql.includes('FROM decisions AS own'))) {
-    const plan = database.statement(`EXPLAIN QUERY PLAN ${query.sql}`).all();
-    const steps = plan.map(({ detail }) => String(detail));
-    const ownSteps = steps.filter((step) => step.startsWith('SEARCH own'));
-    assert.equal(ownSteps.length, query.sql.includes('UNION ALL') ? 2 : 1);
-    assert.equal(
-      steps.find((step) => step.startsWith('SEARCH')),
-      ownSteps[0],
-    );
-    for (const step of ownSteps)
-      assert.match(
-        step,
-        /^SEARCH own USING (PRIMARY KEY|INDEX \w*(decisions|failed)\w*) \(.*date>\? AND date<\?\)/,
-      );
-    assert.deepEqual(
-      steps.filter((step) => /^SCAN (?!json_each|\(subquery)|TEMP B-TREE/.test(step)),
-      [],
-    );
-  }
+  const found = queries
+    .filter(({ sql }) => sql.includes(' AS turn'))
+    .map(({ sql }) => {
+      const plan = database.statement(`EXPLAIN QUERY PLAN ${sql}`).all();
+      const steps = plan.map(({ detail }) => String(detail));
+      return steps.filter((step) => /^(SEARCH|SCAN) (own|made) |TEMP B-TREE/.test(step));
+    });
+  assert.deepEqual(found, plans);
   database.close();
+});
+
+test('many decisions of a symbol, and many refusals, are found session by session', (t) => {
+  const [many, few] = [5_200, 20];
+  const database = feedOf(t, ...DATES.map((date) => ({ date, jobId: 'k' })));
+  const decide = (session: number, symbol: string, detail: string | null) => {
+    const order = { ...NO_TRADE, message_index: 0, symbol, detail };
+    return { ...order, action_id: detail === null ? session : null };
+  };
+  for (const [index, session] of [1, 2, 3, 4].entries()) {
+    database.statement('DELETE FROM decisions WHERE session_id = ?').run(session);
+    const own = Array.from({ length: many / 4 }, () => decide(session, 'AAPL', 'no'));
+    const rare = Array.from({ length: index * few }, () => decide(session, 'MSFT', null));
+    storeDecisions(database, session, [...own, ...rare]);
+  }
+  const all = pagesOf(database, {}, 1_000);
+  for (const filters of [{ symbol: 'AAPL' }, { kind: 'refusal' }, { symbol: 'MSFT' }] as const) {
+    const wanted = all.filter((one) => isWanted(filters, one));
+    assert.ok(wanted.length > few);
+    assert.deepEqual(pagesOf(database, filters, 150), wanted);
+  }
 });

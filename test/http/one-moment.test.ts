@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
 import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
+import { NO_TRADE } from '../../src/database/decisions.ts';
 import {
   appendMessages,
   commitSession,
@@ -99,6 +100,7 @@ function complete(database: Database, modelDay: ModelDay): void {
   const position = { actionId: 1, actionType: 'no_trade' as const, holdings: new Map(), ...none };
   commitSession(database, session, {
     positions: [{ ...position, cash, portfolioValue: cash }],
+    decisions: [NO_TRADE],
     evidence: { prices: [], splits: [], dividends: [] },
     ...{ toolUsage: [], summary: 'done', note: null, confidence: null, unfilled: [] },
     ...{ wording: 1, commitWrite: 1 },

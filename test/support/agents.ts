@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { US_RULES } from '../../src/basics/market-rules.ts';
 import type { Endpoint, Start } from '../../src/wire/protocol.ts';
 import { agentHere, inProcesses, type TestAgent } from './agent-here.ts';
 
@@ -19,7 +20,7 @@ export const simulatedStart: Omit<Start, 'pastMessages'> = {
     portfolioValue: 10_000,
     holdings: [],
     quotes: [],
-    costs: null,
+    rules: US_RULES,
   },
   tools: [],
 };

@@ -64,7 +64,7 @@ export async function runThrough(command: readonly string[], options: LauncherOp
         message.type === 'answer' && message.toolCalls.length > 0
           ? {
               type: 'tool_results',
-              results: message.toolCalls.map(({ id }) => ({ id, content: '{}' })),
+              results: message.toolCalls.map(({ id }) => ({ role: 'tool', id, content: '{}' })),
             }
           : null,
       onStderr: (tail) => (stderr = tail),

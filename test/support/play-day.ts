@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { US_RULES } from '../../src/basics/market-rules.ts';
 import type { ChatMessage, Model } from '../../src/agent/model.ts';
 import { firstMessages } from '../../src/agent/prompt.ts';
 import { type Brief, MAX_TOOL_CALLS } from '../../src/wire/protocol.ts';
@@ -14,7 +15,7 @@ export function briefOf(day: LedgerDay): Brief {
     const { open, previousClose } = day.market.quote(symbol);
     return { symbol, open: dollars(open), previousClose: dollars(previousClose) };
   });
-  return { date: day.market.date, ...describePortfolio(day), quotes, costs: null };
+  return { date: day.market.date, ...describePortfolio(day), quotes, rules: US_RULES };
 }
 
 /**

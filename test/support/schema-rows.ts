@@ -26,7 +26,7 @@ const KNOWN_DIVIDEND = `INSERT INTO session_dividends VALUES`;
 const DOCUMENT = `INSERT INTO documents VALUES`;
 const OF_DOCUMENT = `'T', '[]', NULL, NULL, '${'0'.repeat(64)}'`;
 
-const DECISION = `INSERT INTO decisions (date, model, place, session_id, message_index, action_id, symbol, amount, detail) VALUES`;
+const DECISION = `INSERT INTO decisions (session_id, place, message_index, action_id, symbol, amount, detail) VALUES`;
 
 /** One running model-day of one job, one active session. */
 export const SEED: readonly string[] = [
@@ -88,13 +88,14 @@ export const forbidden = tableOf<[name: string, sql: string]>(`
   a number of documents that is not JSON                         | UPDATE trading_sessions SET documents = '['
   a job of an unknown mode                                       | UPDATE jobs SET deployment_mode = 'TEST'
   a session that failed without a reason                         | UPDATE trading_sessions SET status = 'failed', error = NULL
-  a decision of an unknown session                               | ${DECISION} ('2025-01-06', 'm', 9, 99, NULL, NULL, NULL, NULL, NULL)
+  a decision of an unknown session                               | ${DECISION} (99, 9, NULL, NULL, NULL, NULL, NULL)
   a decision that loses its session                              | UPDATE decisions SET session_id = 99
-  a second decision in the same place                            | ${DECISION} ('2025-01-06', 'm', 1, 1, NULL, NULL, NULL, NULL, NULL)
-  a decided trade without an action                              | ${DECISION} ('2025-01-06', 'm', 9, 1, 2, NULL, 'AAPL', NULL, NULL)
-  a refusal without its sentence                                 | ${DECISION} ('2025-01-06', 'm', 9, 1, 2, 1, 'AAPL', 1, NULL)
-  a quiet day of no session                                      | ${DECISION} ('2025-01-06', 'm', 9, NULL, NULL, NULL, NULL, NULL, NULL)
-  a quiet day that orders                                        | ${DECISION} ('2025-01-06', 'm', 9, 1, NULL, NULL, 'AAPL', NULL, NULL)
+  a second decision in the same place                            | ${DECISION} (1, 1, NULL, NULL, NULL, NULL, NULL)
+  a decided trade without an action                              | ${DECISION} (1, 9, 2, NULL, 'AAPL', NULL, NULL)
+  a refusal without its sentence                                 | ${DECISION} (1, 9, 2, 1, 'AAPL', 1, NULL)
+  a refusal that traded                                          | ${DECISION} (1, 9, 2, 1, 'AAPL', 1, 'e')
+  a quiet day of no session                                      | ${DECISION} (NULL, 9, NULL, NULL, NULL, NULL, NULL)
+  a quiet day that orders                                        | ${DECISION} (1, 9, NULL, NULL, 'AAPL', NULL, NULL)
   negative cash                                                  | ${POSITION} (1, 9, 'buy', 'AAPL', 1, 1, -1, 5, 0)
   an action out of nowhere                                       | ${POSITION} (99, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0)
   the same action twice                                          | ${POSITION} (1, 1, 'buy', 'AAPL', 1, 1, 1, 5, 0)
@@ -179,8 +180,8 @@ export const accepted = tableOf<[name: string, sql: string]>(`
   a finished job                                                 | ${FINISHED_JOB} ('k', 'partial', '2025-01-06', '2025-01-07', '["2025-01-06"]', 1, '{}', 'PROD', 't', 't')
   warnings of any kind                                           | UPDATE jobs SET warnings = '{not json', error = 'e'
   another run                                                    | ${RUN} ('k', 'm', 0, '2025-01-06', 't', '{}', 'm')
-  a trade, a refusal of anything, a quiet day                    | ${DECISION} ('2025-01-06', 'm', 1, 1, 2, 1, 'AAPL', NULL, NULL), ('2025-01-06', 'm', 2, 1, 4, NULL, NULL, -0.5, 'e'), ('2025-01-06', 'm', 3, 1, NULL, NULL, NULL, NULL, NULL)
-  a decision with words before it                                | UPDATE decisions SET words_index = 0 WHERE place = 1
+  a trade, a refusal of anything, a quiet day                    | ${DECISION} (1, 1, 2, 1, 'AAPL', NULL, NULL), (1, 2, 4, NULL, NULL, -0.5, 'e'), (1, 3, NULL, NULL, NULL, NULL, NULL)
+  a decision of another message                                  | UPDATE decisions SET message_index = 3 WHERE place = 1
   a run that is superseded                                       | UPDATE simulation_runs SET status = 'superseded' WHERE job_id = 'k'
   another model-day                                              | INSERT INTO job_details (job_id, date, model) VALUES ('k', '2025-01-07', 'm')
   a model-day that takes 12.345 seconds                          | UPDATE job_details SET status = 'completed', started_at = '2025-01-06T23:59:59.900Z', completed_at = '2025-01-07T00:00:12.245Z' WHERE job_id = 'k'

@@ -1,5 +1,6 @@
 import { createRandom, pick, type Random } from '../../src/agent/players/simulated-model.ts';
 import { addDays, weekdays } from '../../src/basics/calendar.ts';
+import { type Decision, NO_TRADE } from '../../src/database/decisions.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { storeDividends } from '../../src/database/splits-and-dividends.ts';
 import { numberedWrite } from '../../src/database/price-writes.ts';
@@ -205,10 +206,24 @@ function runDay(database: Database, account: Account, day: Day): void {
     return calls === 0 ? [] : [{ toolName, calls, refused, durationMs: 1 }];
   });
   commitSession(database, session, {
+    decisions: decisionsOf(actions, isRefused ? messages.at(-2)?.content : undefined),
     ...{ positions, evidence, toolUsage, summary, note: null, confidence: null, unfilled: [] },
     ...{ wording: 1, commitWrite: write, completedAt },
   });
   account.last = { sessionId, date, value: positions.at(-1)?.portfolioValue ?? 0 };
+}
+
+/** Where `conversation` has the results: trades, then perhaps a refusal. */
+function decisionsOf(actions: readonly Action[], refusal: string | undefined): Decision[] {
+  const trades = actions.map(({ type, symbol }, index): Decision => {
+    const side = type === 'sell' ? type : 'buy';
+    return { ...NO_TRADE, message_index: 3 + index, action_id: index + 1, side, symbol };
+  });
+  const { error: detail } = JSON.parse(refusal ?? '{}');
+  const refused = { ...NO_TRADE, message_index: 3 + actions.length, side: 'buy' as const };
+  const refusals =
+    refusal === undefined ? [] : [{ ...refused, symbol: 'NVDA', amount: 90_000, detail }];
+  return [...trades, ...refusals, ...(trades.length === 0 ? [NO_TRADE] : [])];
 }
 
 const FAILURE = 'The endpoint answered 503 to the last of 4 requests: overloaded';

@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../src/wire/protocol.ts';
 import type { Action, Portfolio } from '../../src/trading/portfolio.ts';
-import { runTool, type ToolResult } from '../../src/trading/tools.ts';
+import { inWords, runTool } from '../../src/trading/tools.ts';
 import type { TradingDay } from '../../src/trading/trading-day.ts';
 
 /** A day with a ledger, without a session or a database of sessions. */
@@ -10,9 +10,9 @@ export interface LedgerDay extends TradingDay {
 }
 
 /** Runs a tool call and enters what it did in the day's ledger. */
-export async function callTool(day: LedgerDay, call: ToolCall): Promise<ToolResult> {
-  const result = await runTool(day, call);
-  day.actions.push(...result.actions);
-  day.portfolio = result.portfolio ?? day.portfolio;
-  return result;
+export async function callTool(day: LedgerDay, call: ToolCall) {
+  const reply = await runTool(day, call);
+  day.actions.push(...(reply.orders ?? []).flatMap(({ action }) => action ?? []));
+  day.portfolio = reply.portfolio ?? day.portfolio;
+  return { reply, content: inWords(reply) };
 }

@@ -62,7 +62,8 @@ function fillsIn({ database }: Books, date: string): string[] {
 const decisionsIn = ({ database }: Books) =>
   rowsAsText(
     database,
-    `SELECT date, place, coalesce(kind, '-'), coalesce(own.symbol, '-'), coalesce(detail, '-') FROM decisions AS own ORDER BY date, place DESC`,
+    `SELECT date, place, coalesce(kind, '-'), coalesce(own.symbol, '-'), coalesce(detail, '-')
+     FROM decisions AS own JOIN trading_sessions USING (session_id) ORDER BY date, place DESC`,
   );
 
 test('BRK-B is BRK.B where that is the symbol, in an order and in what becomes of it', async () => {

@@ -6,7 +6,8 @@ import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { fromDollars, type Money, money } from '../../src/basics/money.ts';
 import type { Market } from '../../src/trading/market.ts';
 import { takeOrder } from '../../src/trading/orders.ts';
-import { NO_COSTS, tradingCostsOf } from '../../src/trading/portfolio.ts';
+import type { TradingCosts } from '../../src/basics/market-rules.ts';
+import { withCosts } from '../support/market-rules.ts';
 import type { TradingDay } from '../../src/trading/trading-day.ts';
 import { callIn, createBooks, setBars } from '../support/books.ts';
 import { runs } from '../support/long.ts';
@@ -19,11 +20,11 @@ function dayOf(
   {
     opens,
     limits,
-    costs = NO_COSTS,
+    costs = {},
   }: {
     opens: Record<string, number>;
     limits: Limits;
-    costs?: TradingDay['costs'];
+    costs?: Partial<TradingCosts>;
   },
 ): TradingDay {
   const openOf = (symbol: string): Money => money(opens[symbol] ?? 1);
@@ -33,12 +34,18 @@ function dayOf(
     mark: openOf,
   } as unknown as Market;
   const portfolio = { cash: money(cash), holdings: new Map(Object.entries(holdings)) };
-  return { market, universe: new Set(Object.keys(opens)), portfolio, limits, costs };
+  return {
+    market,
+    universe: new Set(Object.keys(opens)),
+    portfolio,
+    limits,
+    rules: withCosts(costs),
+  };
 }
 
 const DOLLARS = fromDollars(1);
 const AAPL = { AAPL: 100 * DOLLARS };
-const fees = tradingCostsOf({ commission_per_trade: 5, commission_bps: 0, slippage_bps: 0 });
+const fees = { commissionPerTrade: 5 };
 /** Orders for AAPL at 100 dollars with 10,000 dollars in cash, and why they are refused. */
 const orders = tableOf<[limits: string, amount: string, refusal: string]>(`
   {"max_weight":0.25}  | 25  |

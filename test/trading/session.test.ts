@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { US_RULES } from '../../src/basics/market-rules.ts';
 import { test } from 'node:test';
 import type { CommandDatabase } from '../../src/database/database.ts';
 import { endModelDays } from '../../src/database/model-days.ts';
@@ -206,7 +207,7 @@ test('the brief shows the portfolio as of the last close, and prices as of this 
   );
   const holdings = [{ symbol: 'AAPL', quantity: 10, price: 102 }];
   const morning = { date: '2025-01-06', cash: 9000, portfolioValue: 10_020, holdings };
-  assert.deepEqual(rest, { ...morning, note: null, costs: null });
+  assert.deepEqual(rest, { ...morning, note: null, rules: US_RULES });
 });
 
 test('a session that fails, by itself or because its job is cancelled, says how many steps and messages it had', async () => {
@@ -373,6 +374,7 @@ test('a commit whose positions do not add up is stopped by an assertion', async 
   const price = { price: money(100), date: '2025-01-03' };
   const prices = [{ symbol: 'AAPL', heldSince: null, open: price, close: price }];
   const end = {
+    decisions: [],
     evidence: { prices, splits: [], dividends: [] },
     toolUsage: [],
     summary: '',

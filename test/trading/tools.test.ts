@@ -171,7 +171,7 @@ test('search_news: its results, and how many had no date; a failed search is a r
     arguments: '{"query":"down"}',
   });
   assert.deepEqual(JSON.parse(failed.content), { error: 'The news search failed: so it goes.' });
-  assert.equal(failed.isRefused, true);
+  assert.equal(failed.reply.refusal !== undefined, true);
   assert.deepEqual(asked, ['Apple sales', 'x'.repeat(400), 'down']);
 });
 

@@ -3,20 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { firstMessages } from '../../src/agent/prompt.ts';
 import { fromDollars, money, toDollars } from '../../src/basics/money.ts';
-import {
-  buy,
-  commissionOn,
-  describeCosts,
-  fillPrice,
-  type Portfolio,
-  sell,
-  tradingCostsOf,
-} from '../../src/trading/portfolio.ts';
+import { buy, commissionOn, fillPrice, type Portfolio, sell } from '../../src/trading/portfolio.ts';
+import { US_RULES } from '../../src/basics/market-rules.ts';
+import { withCosts } from '../support/market-rules.ts';
 import { runs } from '../support/long.ts';
 import { tableOf } from '../support/text-table.ts';
 
-const costs = (commission_per_trade: number, commission_bps: number, slippage_bps: number) =>
-  tradingCostsOf({ commission_per_trade, commission_bps, slippage_bps });
+const costs = (commissionPerTrade: number, commissionBps: number, slippageBps: number) => ({
+  ...{ commissionPerTrade, commissionBps, slippageBps },
+});
 
 /** Slippage in basis points, the open, and at which price a purchase and a sale fill. */
 const fills: [bps: number, open: number, buys: number, sells: number][] = [
@@ -83,7 +78,7 @@ test('a refused purchase names the most shares that cash and commission allow', 
         const order = {
           symbol: 'AAPL',
           price,
-          costs: { commissionPerTrade: money(perTrade), commissionBps: bps, slippageBps: 0 },
+          costs: { commissionPerTrade: perTrade / 10_000, commissionBps: bps, slippageBps: 0 },
         };
         const refusal = buy(portfolio, { ...order, amount: 1_000_000 }).refusal ?? '';
         const most = Number(/enough for (\d+)$/.exec(refusal)?.[1]);
@@ -106,12 +101,13 @@ const told = tableOf<[perTrade: string, bps: string, slippage: string, words: st
   0 | 0 | 3   | Orders fill 3 basis points worse than the open.
 `);
 test('the prompt mentions the trading costs that there are', () => {
-  assert.equal(describeCosts(costs(0, 0, 0)), null);
   const portfolio = { cash: 9000.5, portfolioValue: 10_020.5, holdings: [] };
   const brief = { date: '2025-01-07', ...portfolio, quotes: [] };
+  const [, without] = firstMessages({ ...brief, rules: US_RULES });
+  assert.ok(without?.content.includes('Trading costs') === false);
   for (const [perTrade, bps, slippage, words] of told) {
-    const own = describeCosts(costs(Number(perTrade), Number(bps), Number(slippage)));
-    const [, user] = firstMessages({ ...brief, costs: own });
+    const own = costs(Number(perTrade), Number(bps), Number(slippage));
+    const [, user] = firstMessages({ ...brief, rules: withCosts(own) });
     assert.ok(user?.content.includes(`\nTrading costs: ${words}\n`), words);
   }
 });

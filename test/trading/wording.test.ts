@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { US_RULES } from '../../src/basics/market-rules.ts';
+import { withCosts } from '../support/market-rules.ts';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { WORDING, type Wording, wordingOf, wordsOf } from '../../src/agent/prompt.ts';
@@ -7,7 +9,7 @@ import { pricesNow } from '../../src/database/price-writes.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import type { Answer, Brief } from '../../src/wire/protocol.ts';
 import { openMarket } from '../../src/trading/market.ts';
-import { DECISION, runTool, toolDescriptions } from '../../src/trading/tools.ts';
+import { DECISION, inWords, runTool, toolDescriptions } from '../../src/trading/tools.ts';
 import { type Decider, decide } from '../../src/trading/decision.ts';
 import type { TradingDay } from '../../src/trading/trading-day.ts';
 import type { Documents } from '../../src/trading/documents.ts';
@@ -33,7 +35,7 @@ const brief: Brief = {
   portfolioValue: 10_020.5,
   holdings: [],
   quotes: [{ symbol: 'AAPL', previousClose: null, open: 1.5 }],
-  costs: null,
+  rules: US_RULES,
 };
 const briefs: [Brief, prompt: string | null][] = [
   [brief, null],
@@ -43,7 +45,7 @@ const briefs: [Brief, prompt: string | null][] = [
       ...brief,
       note: 'Sell AAPL\nsoon',
       dividends: [{ symbol: 'AAPL', exDate: '2025-01-06', shares: 4, cashPerShare: 0.25, cash: 1 }],
-      costs: { commissionPerTrade: 1, commissionBps: 2.5, slippageBps: 3 },
+      rules: withCosts({ commissionPerTrade: 1, commissionBps: 2.5, slippageBps: 3 }),
     },
     null,
   ],
@@ -190,8 +192,9 @@ async function sample(wording: Wording): Promise<string> {
   for (const day of days)
     for (const [name, args] of calls) {
       const text = typeof args === 'string' ? args : JSON.stringify(args);
-      const { content, actions } = await runTool(day, { id: '1', name, arguments: text });
-      replies.push({ name, args, content, cash: actions.at(-1)?.cash });
+      const reply = await runTool(day, { id: '1', name, arguments: text });
+      const cash = reply.orders?.findLast(({ action }) => action)?.action?.cash;
+      replies.push({ name, args, content: inWords(reply), cash });
     }
   const tools = [...days.map(toolDescriptions), DECISION];
   return JSON.stringify(
@@ -220,7 +223,7 @@ function dayOf(
     'AAPL 2025-01-06 96 98\nAAPL 2025-01-07 100 777\nAAPL 2025-01-08 888 999\nGONE 2025-01-06 50 51\nTINY 2025-01-07 0.5 0.5',
   );
   const universe = new Set(['AAPL', 'MSFT', 'NONE', 'TINY']);
-  const costs = { commissionPerTrade: fromDollars(2), commissionBps: 0, slippageBps: 10 };
+  const rules = withCosts({ commissionPerTrade: 2, slippageBps: 10 });
   const portfolio = {
     cash: fromDollars(cash),
     holdings: new Map([
@@ -232,7 +235,7 @@ function dayOf(
   return {
     market: openMarket(pricesNow(database), '2025-01-07', [...universe]),
     universe,
-    costs,
+    rules,
     portfolio,
     wording,
     ...extras,

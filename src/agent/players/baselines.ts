@@ -1,5 +1,6 @@
 import { type BaselineStrategy, holdsPart } from '../../basics/domain.ts';
 import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '../../wire/protocol.ts';
+import { boardOf, wholeLots } from '../../basics/market-rules.ts';
 import type { Model, ModelAnswer } from '../model.ts';
 import { equalAmounts, type Order, type Stock } from './equal-amounts.ts';
 import {
@@ -134,12 +135,14 @@ function* randomTrades(brief: Brief, signature: string): Play {
   const missing = RANDOM_STOCKS - (brief.holdings.length - sold.length);
   const cash = sold.reduce((sum, { price, held }) => sum + price * held, units(brief.cash));
   const amount = cash / missing;
-  const others = stocks.filter(({ price, held }) => held === 0 && price <= amount);
+  const others = stocks.filter(
+    ({ price, held, board }) => held === 0 && price * board.minimum <= amount,
+  );
   const drawn = missing > 0 ? sample(random, others, missing) : [];
   const orders: Order[] = [
     ...sold.map(({ symbol, held }): Order => ({ side: 'sell', symbol, amount: held })),
-    ...drawn.map(({ symbol, price }): Order => {
-      return { side: 'buy', symbol, amount: Math.floor(amount / price) };
+    ...drawn.map(({ symbol, price, board }): Order => {
+      return { side: 'buy', symbol, amount: wholeLots(board, Math.floor(amount / price)) };
     }),
   ];
   return yield* trade(brief, orders, 'I trade what the dice say.');
@@ -174,7 +177,8 @@ function secondTry(brief: Brief, orders: readonly Order[], replies: readonly Too
     if (order.side === 'sell' || price === undefined || replies[index]?.error === undefined)
       return [];
     const allowed = ALLOWED.exec(replies[index].error)?.[1] ?? (brief.limits ? 0 : Infinity);
-    const amount = Math.min(order.amount - 1, Math.floor(cash / price), Number(allowed));
+    const most = Math.min(order.amount - 1, Math.floor(cash / price), Number(allowed));
+    const amount = wholeLots(boardOf(brief.rules, order.symbol), most);
     if (amount < 1) return [];
     cash -= amount * price;
     return [{ ...order, amount }];
@@ -192,7 +196,14 @@ function orderCall({ side, symbol, amount }: Order): ToolCall {
 function stocksOf(brief: Brief): Stock[] {
   const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
   return pricesIn(brief).flatMap(({ symbol, price }) =>
-    price === null ? [] : [{ symbol, price: units(price), held: held.get(symbol) ?? 0 }],
+    price === null
+      ? []
+      : [
+          {
+            ...{ symbol, price: units(price), held: held.get(symbol) ?? 0 },
+            board: boardOf(brief.rules, symbol),
+          },
+        ],
   );
 }
 

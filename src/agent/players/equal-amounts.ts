@@ -1,5 +1,7 @@
+import { type Board, wholeLots } from '../../basics/market-rules.ts';
+
 /**
- * The orders that bring a portfolio to equal amounts in whole shares. Money here is an integer
+ * The orders that bring a portfolio to equal amounts in whole lots. Money here is an integer
  * count of some unit, so nothing is rounded.
  */
 
@@ -9,6 +11,7 @@ export interface Stock {
   price: number;
   /** Shares held. */
   held: number;
+  board: Board;
 }
 
 export interface Order {
@@ -36,22 +39,25 @@ export function equalAmounts(
   const pool = stocks.reduce((sum, { price, held }) => sum + price * held, cash);
   const { amount, members } = shareOut(pool, chosen);
   let available = cash;
-  const sales = stocks.flatMap(({ symbol, price, held }): Order[] => {
+  const sales = stocks.flatMap(({ symbol, price, held, board }): Order[] => {
     const surplus = held - (wanted.has(symbol) ? Math.ceil(amount / price) : 0);
-    if (surplus <= 0) return [];
-    available += surplus * price;
-    return [{ side: 'sell', symbol, amount: surplus }];
+    const sold = wanted.has(symbol) ? surplus - (surplus % board.step) : surplus;
+    if (sold <= 0) return [];
+    available += sold * price;
+    return [{ side: 'sell', symbol, amount: sold }];
   });
   return [...sales, ...buyUpTo(amount, members, available)];
 }
 
 /**
- * The largest number of the cheapest stocks for which an equal part buys at least one share of
- * each, and that part.
+ * The largest number of the cheapest stocks for which an equal part buys the least that can be
+ * bought of each, and that part.
  */
 function shareOut(pool: number, stocks: readonly Stock[]): { amount: number; members: Stock[] } {
   const cheapestFirst = [...stocks].sort(byPrice);
-  const firstTooDear = cheapestFirst.findIndex(({ price }, index) => price * (index + 1) > pool);
+  const firstTooDear = cheapestFirst.findIndex(
+    ({ price, board }, index) => price * board.minimum * (index + 1) > pool,
+  );
   const members = firstTooDear === -1 ? cheapestFirst : cheapestFirst.slice(0, firstTooDear);
   return { amount: members.length === 0 ? 0 : pool / members.length, members };
 }
@@ -64,12 +70,16 @@ function buyUpTo(amount: number, stocks: readonly Stock[], cash: number): Order[
     grown.toSorted((one, other) => below(other) - below(one) || byPrice(one, other));
   let left = cash;
   const add = (stock: Grown, wish: number) => {
-    const affordable = Math.max(0, Math.min(wish, Math.floor(left / stock.price)));
-    stock.shares += affordable;
-    left -= affordable * stock.price;
+    const bought = stock.shares - stock.held;
+    const most = Math.min(wish, Math.floor(left / stock.price));
+    const more = Math.max(0, wholeLots(stock.board, bought + most) - bought);
+    stock.shares += more;
+    left -= more * stock.price;
   };
   for (const stock of furthestFirst()) add(stock, Math.floor(below(stock) / stock.price));
-  for (const stock of furthestFirst()) if (below(stock) > 0) add(stock, 1);
+  for (const stock of furthestFirst())
+    if (below(stock) > 0)
+      add(stock, stock.shares > stock.held ? stock.board.step : stock.board.minimum);
   return grown
     .map(({ symbol, held, shares }) => ({ side: 'buy', symbol, amount: shares - held }) as const)
     .filter((order) => order.amount > 0)
@@ -77,5 +87,8 @@ function buyUpTo(amount: number, stocks: readonly Stock[], cash: number): Order[
 }
 
 function byPrice(one: Stock, other: Stock): number {
-  return one.price - other.price || (one.symbol < other.symbol ? -1 : 1);
+  return (
+    one.price * one.board.minimum - other.price * other.board.minimum ||
+    (one.symbol < other.symbol ? -1 : 1)
+  );
 }

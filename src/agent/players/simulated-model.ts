@@ -1,3 +1,4 @@
+import { boardOf, wholeLots } from '../../basics/market-rules.ts';
 import type { Brief, ToolCall } from '../../wire/protocol.ts';
 import type { ChatMessage, Model, ModelAnswer } from '../model.ts';
 import { hashText } from '../../basics/hash.ts';
@@ -174,14 +175,18 @@ function order(
   const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
   const sales = ranked.flatMap(({ symbol, move }) => {
     const quantity = held.get(symbol);
-    return quantity !== undefined && liked(move) < 0
-      ? [call('sell', { symbol, amount: Math.ceil(quantity / 2) })]
-      : [];
+    if (quantity === undefined || liked(move) >= 0) return [];
+    const { step } = boardOf(brief.rules, symbol);
+    const half = Math.ceil(quantity / 2 / step) * step;
+    return [call('sell', { symbol, amount: Math.min(quantity, half) })];
   });
   const wanted = ranked.filter(({ move }) => liked(move) > 0).slice(0, 2);
   const budget = (brief.cash * temperament.spending) / Math.max(1, wanted.length);
   const purchases = wanted
-    .map(({ symbol, price }) => ({ symbol, amount: Math.floor(budget / price) }))
+    .map(({ symbol, price }) => ({
+      symbol,
+      amount: wholeLots(boardOf(brief.rules, symbol), Math.floor(budget / price)),
+    }))
     .filter(({ amount }) => amount >= 1)
     .map((args) => call('buy', args));
   const calls = [...sales, ...purchases, ...mistakes(brief, random)];

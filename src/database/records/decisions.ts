@@ -16,13 +16,12 @@ interface DecisionFilters extends FeedFilters {
 }
 
 /** Of an order: its message, which may be that of several, and its place. */
-const ID = `own.session_id || coalesce(':' || own.message_index || ':' || own.place, '')`;
+const ID = `own.session_id || coalesce(':' || message_index || ':' || place, '')`;
 const FAILURE_ID = `'failure:' || own.date || ':' || own.job_id || ':' || own.model`;
 
 /** The id of a session is before its first decision. */
 const PLACE = query(
-  `SELECT own.date, own.model, job_id AS jobId, own.place
-   FROM trading_sessions JOIN decisions AS own USING (date, model, session_id)
+  `SELECT date, model, job_id AS jobId, place FROM trading_sessions AS own JOIN decisions USING (session_id)
    WHERE session_id = CAST(?1 AS INTEGER) AND ${ID} = ?1
    UNION ALL SELECT date, model, job_id, 0 FROM trading_sessions WHERE session_id = ?1 AND status <> 'opening'
    UNION ALL SELECT date, model, job_id, 1 FROM job_details AS own
@@ -46,33 +45,22 @@ const IN_WINDOW = `own.date >= max(?5, coalesce((SELECT start_date FROM jobs WHE
  * The decisions of active sessions. A model-day whose session was replaced since its last page was
  * read is not begun again.
  */
-const ofSessions = (isChosen: string, index = '') => `
-  SELECT ${ID} AS id, own.kind, own.model AS model, own.date AS date, active.job_id, own.session_id,
-    coalesce(result.timestamp, active.completed_at, '') AS timestamp, own.symbol, own.side,
-    coalesce(own.amount, trade.amount) AS amount, price_e4 / 10000.0 AS price, nullif(${wordsOf('words')}, '') AS reason,
-    own.detail, coalesce(own.message_index, own.words_index) AS message_index, own.place AS turn
-  FROM decisions AS own ${index}
-    CROSS JOIN trading_sessions AS active ON active.session_id = own.session_id
-    LEFT JOIN positions AS trade
-      ON own.kind = 'trade' AND trade.session_id = own.session_id AND trade.action_id = own.action_id
-    LEFT JOIN reasoning_logs AS result
-      ON result.session_id = own.session_id AND result.message_index = own.message_index
-    LEFT JOIN reasoning_logs AS words
-      ON words.session_id = own.session_id AND words.message_index = own.words_index
-  WHERE ${isChosen} AND ${IN_WINDOW} AND active.status = 'active' AND (?7 IS NULL OR active.job_id = ?7)
-    AND (own.date <> ?1 OR own.model > ?2 OR own.model = ?2 AND active.job_id = ?3 AND own.place > ?4)
-    AND ?9 IS NOT 'failure' AND (?9 IS NULL OR own.kind = ?9) AND (?10 IS NULL OR own.symbol = ?10)`;
+const ofSessions = (from: string, isChosen: string) => `
+  SELECT ${ID} AS id, kind, own.model AS model, own.date AS date, job_id, own.session_id, completed_at, total_messages,
+    message_index, action_id, symbol, side, amount, detail, place AS turn
+  FROM ${from}
+  WHERE ${isChosen} AND made.session_id = own.session_id AND ${IN_WINDOW} AND own.status = 'active'
+    AND (?7 IS NULL OR job_id = ?7)
+    AND (own.date <> ?1 OR own.model > ?2 OR own.model = ?2 AND job_id = ?3 AND place > ?4)
+    AND ?9 IS NOT 'failure' AND (?9 IS NULL OR kind = ?9) AND (?10 IS NULL OR symbol = ?10)`;
 
 /** A failure counts until a job completes its model-day, and not if its job is discarded. */
 const FAILURES = `
-  SELECT ${FAILURE_ID}, 'failure', own.model, own.date, own.job_id, failed.session_id,
-    coalesce(own.completed_at, ''), NULL, NULL, NULL, NULL, nullif(${wordsOf('words')}, ''),
-    own.error, words.message_index, own.job_id
+  SELECT ${FAILURE_ID}, 'failure', own.model, own.date, own.job_id, session_id, own.completed_at, total_messages,
+    NULL, NULL, NULL, NULL, NULL, own.error, own.job_id
   FROM job_details AS own INDEXED BY failed_model_days
     LEFT JOIN trading_sessions AS failed ON failed.session_id = (SELECT max(session_id) FROM trading_sessions AS last
       WHERE last.job_id = own.job_id AND last.date = own.date AND last.model = own.model AND last.status = 'failed')
-    LEFT JOIN reasoning_logs AS words
-      ON words.session_id = failed.session_id AND words.message_index = ${wordsBefore('failed.session_id')}
   WHERE own.status = 'failed' AND ${IN_WINDOW} AND (?7 IS NULL OR own.job_id = ?7)
     AND (own.date <> ?1 OR own.model > ?2 OR own.model = ?2 AND (own.job_id, 1) > (?3, ?4))
     AND (?9 IS NULL OR ?9 = 'failure') AND ?10 IS NULL AND ${NONE_COUNTS}`;
@@ -95,18 +83,48 @@ const COLUMNS = {
 };
 
 /**
- * Those after a place, in the order of an index. Of a model-day there are decisions of its active
- * session, by their place, or else failures, by their job.
+ * Those after a place. Of a model-day there are decisions of its active session, by their place, or
+ * else failures, by their job. What they say beside is read for those of the page only.
  */
 const feed = (rows: string) =>
   query(
-    `SELECT ${Object.keys(COLUMNS).join(', ')}
-     FROM (${rows} ORDER BY date DESC, model, turn LIMIT CAST(?11 AS INTEGER))`,
+    `SELECT id, kind, model, date, job_id, one.session_id, coalesce(result.timestamp, completed_at, '') AS timestamp,
+       one.symbol, side, coalesce(one.amount, trade.amount) AS amount, price_e4 / 10000.0 AS price,
+       nullif(${wordsOf('words')}, '') AS reason, detail, coalesce(one.message_index, words.message_index) AS message_index
+     FROM (${rows} ORDER BY date DESC, model, turn LIMIT CAST(?11 AS INTEGER)) AS one
+       LEFT JOIN positions AS trade
+         ON trade.session_id = one.session_id AND trade.action_id = one.action_id
+       LEFT JOIN reasoning_logs AS result
+         ON result.session_id = one.session_id AND result.message_index = one.message_index
+       LEFT JOIN reasoning_logs AS words ON words.session_id = one.session_id
+         AND words.message_index = ${wordsBefore('one.session_id', 'coalesce(one.message_index, total_messages)')}`,
     COLUMNS,
   );
-const ALL = feed(`${ofSessions('true')} UNION ALL ${FAILURES}`);
-const REFUSALS = feed(ofSessions('own.detail IS NOT NULL', 'INDEXED BY refused_decisions'));
-const OF_SYMBOL = feed(ofSessions('own.symbol = ?10', 'INDEXED BY decisions_by_symbol'));
+
+/** Newest date first; those of a date are sorted. */
+const SESSIONS = 'trading_sessions AS own INDEXED BY sessions_in_answer_order CROSS JOIN';
+const ALL = feed(`${ofSessions(`${SESSIONS} decisions AS made`, 'true')} UNION ALL ${FAILURES}`);
+
+/** Up to how many decisions are all looked at and sorted for a page: a few milliseconds. */
+const MOST_SORTED = 5_000;
+
+/** Decisions of which there is an index: so few that they are sorted, or session by session. */
+function indexed(index: string, isChosen: (symbol: string) => string) {
+  const own = `decisions AS made INDEXED BY ${index}`;
+  return {
+    count: query(
+      `SELECT count(*) FROM (SELECT 1 FROM ${own} WHERE ${isChosen('?1')} LIMIT ${MOST_SORTED})`,
+      [integer],
+    ),
+    sorted: feed(ofSessions(`${own} CROSS JOIN trading_sessions AS own`, isChosen('?10'))),
+    bySession: feed(ofSessions(`${SESSIONS} ${own}`, isChosen('?10'))),
+  };
+}
+const REFUSALS = indexed(
+  'refused_decisions',
+  (symbol) => `${symbol} IS NULL AND detail IS NOT NULL`,
+);
+const OF_SYMBOL = indexed('decisions_by_symbol', (symbol) => `symbol = ${symbol}`);
 
 /** What a model did on a model-day, and why. */
 export type Decision = RowOf<typeof ALL>;
@@ -121,7 +139,9 @@ export function decisions(
   { after, limit }: { after: Place | null; limit: number },
 ): Decision[] {
   const [start, end] = boundsOf(window);
-  const chosen = symbol !== undefined ? OF_SYMBOL : kind === 'refusal' ? REFUSALS : ALL;
+  const own = symbol !== undefined ? OF_SYMBOL : kind === 'refusal' ? REFUSALS : null;
+  const [count = 0] = own?.count.one(reader, symbol ?? null) ?? [];
+  const chosen = own?.[count < MOST_SORTED ? 'sorted' : 'bySession'] ?? ALL;
   const { date, model, jobId: job, place } = after ?? { date: '', model: '', jobId: '', place: 0 };
   const found = chosen.all(
     reader,

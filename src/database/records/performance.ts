@@ -16,7 +16,6 @@ import {
   type RowOf,
   text,
 } from '../rows.ts';
-import type { LoggedCall } from '../decisions.ts';
 import { sumOf } from '../usage.ts';
 import { staleAmong } from '../stale.ts';
 import { knownRuns, type Run } from './models.ts';
@@ -221,22 +220,26 @@ export function usageTotals(
   return new Map(rows.map(({ model, ...used }) => [model, used]));
 }
 
-/** Only sessions that refused something, or rebalanced, have their logs read. */
+/** Only sessions that refused something have their logs read. */
 const REFUSALS = query(
-  `SELECT coalesce(tool_name, '') AS tool, coalesce(tool_input, '') AS input, content FROM json_each(?) AS chosen
+  `SELECT model, coalesce(tool_name, '') AS tool, coalesce(tool_input, '') AS input, content FROM json_each(?) AS chosen
+     CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
      CROSS JOIN reasoning_logs AS log ON log.session_id = chosen.value
-   WHERE role = 'tool' AND (content LIKE '{"error":%' OR tool_name = 'rebalance' AND content LIKE '%{"error":%')
-     AND EXISTS (SELECT 1 FROM tool_usage
-       WHERE tool_usage.session_id = chosen.value AND (refused > 0 OR tool_name = 'rebalance'))`,
-  { tool: text, input: text, content: text },
+   WHERE role = 'tool' AND (content LIKE '{"error":%' OR content LIKE '{"orders":%{"error":%')
+     AND (EXISTS (SELECT 1 FROM tool_usage WHERE tool_usage.session_id = chosen.value AND refused > 0)
+       OR EXISTS (SELECT 1 FROM decisions WHERE decisions.session_id = chosen.value AND detail IS NOT NULL))`,
+  { model: text, tool: text, input: text, content: text },
 );
+
+/** A call with its result, as the log has both. */
+export type LoggedCall = RowOf<typeof REFUSALS>;
 
 /** Tool calls that were refused, or of whose orders one was. */
 export function refusedCalls(
-  database: Reader,
-  sessionIds: readonly number[],
+  reader: Reader,
+  days: readonly { sessionId: number }[],
 ): IterableIterator<LoggedCall> {
-  return REFUSALS.iterate(database, sessionIds);
+  return REFUSALS.iterate(reader, idsOf(days));
 }
 
 const SPAN = query(

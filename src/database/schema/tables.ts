@@ -247,28 +247,24 @@ CREATE TABLE tool_usage (
 ) STRICT, WITHOUT ROWID;
 
 -- What a model did on a model-day that it completed; of several decisions the last has place 1. Its session, its trade and the messages
--- say the rest; date and model are the session's, for the order of the feed.
+-- say the rest.
 CREATE TABLE decisions (
-  date TEXT NOT NULL,
-  model TEXT NOT NULL,
-  place INTEGER NOT NULL CHECK (place >= 1),
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  place INTEGER NOT NULL CHECK (place >= 1),
   message_index INTEGER, -- of an order: its result
-  words_index INTEGER, -- of the message with the model's words before it
-  action_id INTEGER, -- of an order: the trade, or the next one after a refusal
+  action_id INTEGER, -- of an executed order: the trade
   side TEXT CHECK (side IN ('buy', 'sell')), -- of an order; null where a refused call names none
   symbol TEXT,
   amount REAL, -- of a refused order, which may ask for anything
   detail TEXT, -- why an order was refused
   kind TEXT GENERATED ALWAYS AS
     (CASE WHEN message_index IS NULL THEN 'no_trade' WHEN detail IS NULL THEN 'trade' ELSE 'refusal' END) VIRTUAL,
-  PRIMARY KEY (date DESC, model, place, session_id),
-  CHECK (CASE WHEN message_index IS NULL
-    THEN action_id IS NULL AND side IS NULL AND symbol IS NULL AND amount IS NULL AND detail IS NULL
-    ELSE detail IS NOT NULL OR (action_id IS NOT NULL AND symbol IS NOT NULL AND amount IS NULL) END)
+  PRIMARY KEY (session_id, place),
+  CHECK (CASE kind WHEN 'no_trade' THEN coalesce(action_id, side, symbol, amount, detail) IS NULL
+    WHEN 'trade' THEN action_id IS NOT NULL AND symbol IS NOT NULL AND amount IS NULL ELSE action_id IS NULL END)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX refused_decisions ON decisions (date DESC, model) WHERE detail IS NOT NULL;
-CREATE INDEX decisions_by_symbol ON decisions (symbol, date DESC, model) WHERE symbol IS NOT NULL;
+CREATE INDEX refused_decisions ON decisions (session_id) WHERE detail IS NOT NULL;
+CREATE INDEX decisions_by_symbol ON decisions (symbol, session_id) WHERE symbol IS NOT NULL;
 
 -- A model-day that has ended, in any status, has no session that is still running.
 CREATE TRIGGER model_day_ended AFTER UPDATE OF completed_at ON job_details

@@ -1,0 +1,6 @@
+import { type MarketRules, type TradingCosts, US_RULES } from '../../src/basics/market-rules.ts';
+
+/** The rules of the American exchanges, with some costs. */
+export function withCosts(costs: Partial<TradingCosts> = {}): MarketRules {
+  return { ...US_RULES, costs: { ...US_RULES.costs, ...costs } };
+}

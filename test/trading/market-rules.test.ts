@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { firstMessages } from '../../src/agent/prompt.ts';
+import { instantIn } from '../../src/basics/calendar.ts';
+import { type MarketRules, US, US_RULES } from '../../src/basics/market-rules.ts';
+import { type Money, money } from '../../src/basics/money.ts';
+import type { Market } from '../../src/trading/market.ts';
+import { takeOrder } from '../../src/trading/orders.ts';
+import { rebalance } from '../../src/trading/rebalance.ts';
+import type { TradingDay } from '../../src/trading/trading-day.ts';
+import { tableOf } from '../support/text-table.ts';
+
+/** Lots of 100, but of some symbols 200 or more in steps of one share. */
+const LOTS: MarketRules = {
+  ...US_RULES,
+  ...{ currency: 'CNY', opens: '09:30', time_zone: 'Asia/Shanghai' },
+  boards: [
+    { symbols: '688*.SH', minimum: 200, step: 1 },
+    { symbols: '*', minimum: 100, step: 100 },
+  ],
+};
+
+/** A day on which every share costs one unit of the currency. */
+function dayOf(cash: number, holdings: Record<string, number>): TradingDay {
+  const quote = () => ({ open: money(10_000), previousDate: null, previousClose: null });
+  const market = { date: '2025-01-06', quote, mark: () => money(10_000) } as unknown as Market;
+  const universe = new Set(['600519.SH', '688981.SH']);
+  const portfolio = {
+    cash: money(cash * 10_000) as Money,
+    holdings: new Map(Object.entries(holdings)),
+  };
+  return { market, universe, portfolio, rules: LOTS };
+}
+
+/** An order, what is held of it, and why it is refused; nothing where it is taken. */
+const orders = tableOf<[order: string, held: string, refusal: string]>(`
+  buy 100 600519.SH  | 0   |
+  buy 150 600519.SH  | 0   | a purchase is of 100 shares or more, in steps of 100; 100 or 200 can be bought.
+  buy 99 600519.SH   | 0   | a purchase is of 100 shares or more, in steps of 100; 100 can be bought.
+  buy 201 688981.SH  | 0   |
+  buy 100 688981.SH  | 0   | a purchase is of 200 shares or more, in steps of 1; 200 can be bought.
+  sell 100 600519.SH | 130 |
+  sell 130 600519.SH | 130 |
+  sell 30 600519.SH  | 130 |
+  sell 50 600519.SH  | 130 | a sale is of 100 shares or a multiple, or of all
+`);
+test('orders keep to the lots of their board; odd ones leave in one order', () => {
+  for (const [order, held, refusal] of orders) {
+    const [side = '', amount = '', symbol = ''] = order.split(' ');
+    const day = dayOf(1_000, held === '0' ? {} : { [symbol]: Number(held) });
+    const taken = takeOrder(day, side as 'buy', { symbol, amount: Number(amount) });
+    assert.equal(
+      taken.refusal?.split(': ')[1]?.replace(/\.$/, ''),
+      refusal.replace(/\.$/, '') || undefined,
+      order,
+    );
+  }
+});
+
+test('rebalance rounds its orders down to lots, and sells all of what is to go', () => {
+  const told = (day: TradingDay, weights: Record<string, number>, sell_rest = false) =>
+    (rebalance(day, { weights, sell_rest }).orders ?? []).map(
+      ({ side, symbol, amount }) => `${side} ${amount} ${symbol}`,
+    );
+  assert.deepEqual(told(dayOf(1_000, {}), { '600519.SH': 0.55, '688981.SH': 0.4 }), [
+    'buy 500 600519.SH',
+    'buy 400 688981.SH',
+  ]);
+  assert.deepEqual(told(dayOf(1_000, {}), { '688981.SH': 0.15 }), []);
+  assert.deepEqual(told(dayOf(0, { '600519.SH': 430 }), { '600519.SH': 0.5 }), [
+    'sell 200 600519.SH',
+  ]);
+  assert.deepEqual(told(dayOf(0, { '600519.SH': 430 }), {}, true), ['sell 430 600519.SH']);
+});
+
+test('the prompt says the currency and the lots, where they are not dollars and single shares', () => {
+  const quotes = ['600519.SH', '688981.SH'].map((symbol) => ({
+    symbol,
+    previousClose: 1,
+    open: 1,
+  }));
+  const brief = { date: '2025-01-06', cash: 1, portfolioValue: 1, holdings: [], quotes };
+  const told = (rules: MarketRules) =>
+    firstMessages({
+      ...brief,
+      rules: { ...rules, costs: { ...rules.costs, commissionPerTrade: 5 } },
+    })
+      .map(({ content }) => content)
+      .join('\n')
+      .split('\n')
+      .filter((line) => /Purchases|Prices in|costs/.test(line));
+  assert.deepEqual(told(LOTS), [
+    '- Purchases of 600519.SH are for 100 shares or more, in steps of 100.',
+    '- Purchases of 688981.SH are for 200 shares or more, in steps of 1.',
+    'Trading costs: each order pays CNY 5.',
+    'Prices in CNY (symbol, previous close, open today; - means no price):',
+  ]);
+  assert.deepEqual(told(US_RULES), [
+    'Trading costs: each order pays $5.',
+    'Prices in dollars (symbol, previous close, open today; - means no price):',
+  ]);
+});
+
+/** A date, and when its session opens in UTC; in New York also on the days on which clocks change. */
+const openings = tableOf<[zone: string, date: string, at: string]>(`
+  America/New_York | 2025-03-07 | 2025-03-07T14:30:00.000Z
+  America/New_York | 2025-03-10 | 2025-03-10T13:30:00.000Z
+  America/New_York | 2025-11-03 | 2025-11-03T14:30:00.000Z
+  Asia/Shanghai    | 2025-03-10 | 2025-03-10T01:30:00.000Z
+  Asia/Kolkata     | 2025-03-10 | 2025-03-10T04:00:00.000Z
+`);
+test('a session opens by the clocks of its place', () => {
+  for (const [zone, date, at] of openings)
+    assert.equal(instantIn(zone, date, US.opens).toISOString(), at);
+  // Shown never, and twice: the later instant.
+  const shown = (date: string, time: string) =>
+    instantIn('America/New_York', date, time).toISOString();
+  assert.equal(shown('2025-03-09', '02:30'), '2025-03-09T07:30:00.000Z');
+  assert.equal(shown('2025-11-02', '01:30'), '2025-11-02T06:30:00.000Z');
+});

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  linkSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -122,9 +123,13 @@ test(
     const { cwd, server, file } = await serveOneDay(t);
     const lock = join(cwd, 'data/dev_agent_data/owner.lock');
     symlinkSync(file, join(cwd, 'configs/linked.md'));
+    linkSync(file, join(cwd, 'configs/database.md'));
+    linkSync(lock, join(cwd, 'configs/lock.md'));
     const held = [file, lock].map((one) => locks(Number(server.process.pid), one));
     for (const prompt_file of [
       'linked.md',
+      'database.md',
+      'lock.md',
       '../data/dev_agent_data/owner.lock',
       `../${FILE}-wal`,
     ]) {

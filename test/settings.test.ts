@@ -98,13 +98,14 @@ test('a placeholder for a key counts as absent, with a warning; an access token 
     const environment = {
       ...{ OPENAI_API_KEY: placeholder, JINA_API_KEY: ` ${placeholder}`, MY_KEY: placeholder },
       ...{ API_TOKEN: 'your_token', MASSIVE_API_KEY: 'yours', ...nowhere },
+      ...{ MODEL_DAY_COMMAND_ENV: 'TOLD_KEY,MY_KEY', TOLD_KEY: placeholder },
     };
     const settings = readSettings(environment);
     assert.deepEqual(
       [settings.openaiApiKey, settings.jinaApiKey, settings.massiveApiKey, settings.apiToken],
       [null, null, 'yours', 'your_token'],
     );
-    assert.deepEqual(warningsOf(environment, { names: [], others: ['MY_KEY'] }), [
+    assert.deepEqual(warningsOf(environment, { names: [], others: ['JINA_API_KEY', 'MY_KEY'] }), [
       'Placeholders are not used as keys; enter the key, or leave the value empty: OPENAI_API_KEY, JINA_API_KEY, MY_KEY',
     ]);
   }
@@ -194,6 +195,7 @@ test('a service is reached on its own machine at the address that it listens on'
     [null, true, 'http://127.0.0.1:80'],
     ['0.0.0.0', true, 'http://127.0.0.1:80'],
     ['::', true, 'http://127.0.0.1:80'],
+    ['::ffff:0.0.0.0', true, 'http://127.0.0.1:80'],
     ['10.0.0.7', false, 'http://10.0.0.7:80'],
     ['::1', false, 'http://[::1]:80'],
     ['localhost', false, 'http://localhost:80'],
@@ -201,7 +203,10 @@ test('a service is reached on its own machine at the address that it listens on'
     ['::0', true, 'http://127.0.0.1:80'],
     ['127.1', false, 'http://127.0.0.1:80'],
   ];
-  const spelled: Record<string, string> = { '0': '0.0.0.0', '::0': '::', '127.1': '127.0.0.1' };
+  const spelled: Record<string, string> = {
+    ...{ '0': '0.0.0.0', '::0': '::', '127.1': '127.0.0.1' },
+    '::ffff:0.0.0.0': '::ffff:0:0',
+  };
   for (const [apiHost, isAll, url] of urls) {
     const settings = readSettings({ API_HOST: apiHost ?? '', API_PORT: '80', ...nowhere });
     assert.equal(settings.apiHost, spelled[apiHost ?? ''] ?? apiHost);

@@ -3,8 +3,11 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  closeSync,
   lchownSync,
+  linkSync,
   mkdirSync,
+  openSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -188,6 +191,16 @@ test('paths through links, dots and loops lead where the system takes them', () 
   assert.throws(() => readTrustedFile(join(folder, 'loop'), 4), { code: 'ELOOP' });
   renameSync(path, join(folder, 'gone'));
   assert.throws(() => readTrustedFile(path, 4), { code: 'ENOENT' });
+});
+
+test('a file with two names is read, unless this process has it open', () => {
+  const folder = temporaryFolder();
+  const [path, name] = [inside(join(folder, 'deep')), join(folder, 'name')];
+  linkSync(path, name);
+  assert.equal(readTrustedFile(name, 4).toString(), 'text');
+  const open = openSync(path, 'r');
+  assert.throws(() => readTrustedFile(name, 4), /^Error: it is a database$/);
+  closeSync(open);
 });
 
 test('an error that names no file of a stranger is an ordinary one', () => {

@@ -112,7 +112,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
 }
 
 /** The addresses that mean all interfaces. */
-const ALL_INTERFACES = [null, '0.0.0.0', '::'];
+const ALL_INTERFACES = [null, '0.0.0.0', '::', '::ffff:0:0'];
 
 /** Whether other machines may reach the service, as far as it is concerned. */
 export function listensOnAll({ apiHost }: Pick<Settings, 'apiHost'>): boolean {
@@ -157,11 +157,12 @@ export function warningsOf(
   { names, others }: Record<'names' | 'others', readonly string[]>,
 ): string[] {
   const settings = Object.keys(environmentSchema.entries);
-  // What a launcher gets is read too.
+  // A launcher reads these.
   const passed = environment['MODEL_DAY_COMMAND_ENV']?.split(/[\s,]+/) ?? [];
-  const read = [...settings, ...others, ...passed];
+  const read = [...new Set([...settings, ...others])];
   const misspelt = names.flatMap((name) => {
-    const meant = read.includes(name) || name === NAME_OF_FAMILY ? '' : hint(name, settings);
+    const isKnown = [...read, ...passed, NAME_OF_FAMILY].includes(name);
+    const meant = isKnown ? '' : hint(name, settings);
     return meant === '' ? [] : name + meant;
   });
   const placeholders = read.filter((name) => isKeyPlaceholder(name, environment[name]));

@@ -6,6 +6,7 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
   readlinkSync,
   readSync,
   realpathSync,
@@ -73,12 +74,12 @@ export function readTrustedFile(path: string, maxBytes: number): Buffer {
 }
 
 /**
- * Throws for a file that SQLite may have open, wherever links lead to it: a database, its log, a
+ * Throws for a file that SQLite may have open, whatever links lead to it: a database, its log, a
  * lock. To open and close it by other means would drop the locks that this process has on it.
  */
 export function refuseOpenDatabase(path: string): void {
   const file = withoutLinks(path);
-  if (/(-wal|-shm|\.lock)$/.test(file) || existsSync(`${file}-wal`))
+  if (/(-wal|-shm|\.lock)$/.test(file) || existsSync(`${file}-wal`) || isOpenByAnotherName(file))
     throw new Error('it is a database');
 }
 
@@ -89,6 +90,18 @@ function withoutLinks(path: string): string {
   } catch {
     return path;
   }
+}
+
+const STANDARD_ERROR = 2;
+
+/** Whether a file has several names and is open here, but not as a standard stream. */
+function isOpenByAnotherName(path: string): boolean {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined || found.nlink === 1n) return false;
+  return readdirSync('/dev/fd').some((name) => {
+    const open = statSync(`/dev/fd/${name}`, { bigint: true, throwIfNoEntry: false });
+    return Number(name) > STANDARD_ERROR && open?.ino === found.ino && open.dev === found.dev;
+  });
 }
 
 /** The bytes of a file that a person names on the command line: such a file, or a stream. */

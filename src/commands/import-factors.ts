@@ -36,6 +36,8 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 /** How the library writes a missing value. */
 const MISSING = new Set([-99.99, -999]);
 const MAX_NAME_LENGTH = 50;
+/** Above the dates: no later line is the header. */
+const DATES = /^(date(time)?|day|time(stamp)?)?$/i;
 
 export const units = { percent: 100, fraction: 1 } as const;
 const unitWords = { percent: 'percentages', fraction: 'fractions' } as const;
@@ -59,27 +61,32 @@ export async function readFactors(path: string, unit: FactorUnit): Promise<Facto
   const file: FactorFile = { factors: [], returns: [], refused: [] };
   const rows: FactorRow[] = [];
   let header: string[] = [];
-  let hasRows = false;
+  let isSettled = false;
   for await (const { firstLine, lines } of readLines(path))
     for (const [index, text] of lines.entries()) {
       const [day = '', ...cells] = text.split(',').map((cell) => cell.trim());
       const date = dashedDate(day);
       const refuse = (reason: string) => file.refused.push({ line: firstLine + index, reason });
       if (!isCalendarDate(date)) {
-        const isHeader = !hasRows && /^(date.*)?$/i.test(day);
-        const isRow = /^\d/.test(day) || (!isHeader && cells.every(isNumber));
-        if (isRow && cells.length > 0) refuse(`not a date YYYYMMDD or YYYY-MM-DD: "${day}"`);
-        else if (!hasRows && cells.some((cell) => cell !== '')) header = cells;
+        const isNamed = DATES.test(day);
+        const isNumbered = cells.some(isNumber) && !(isNamed && header.length === 0);
+        const isRow = isNumbered || (/^\d/.test(day) && cells.length > 0);
+        if (isRow) refuse(`not a date YYYYMMDD or YYYY-MM-DD: "${day}"`);
+        else if (!isSettled && cells.some((cell) => cell !== '')) {
+          header = cells;
+          isSettled = isNamed;
+          file.refused = []; // what lies above is prose
+        }
         continue;
       }
-      if (!hasRows) file.factors = namesIn(header, cells.length);
-      hasRows = true;
+      isSettled = true;
+      if (file.factors.length === 0) file.factors = namesIn(header, cells.length);
       const returns = returnsIn(cells, { date, unit, factors: file.factors });
       if (typeof returns === 'string') refuse(returns);
       else rows.push({ line: firstLine + index, date, returns });
     }
   const wanted = 'a header, and rows of a date YYYYMMDD or YYYY-MM-DD and daily returns';
-  if (!hasRows) throw invalidFile(`it has no table of factors: ${wanted}`);
+  if (file.factors.length === 0) throw invalidFile(`it has no table of factors: ${wanted}`);
   keepAgreeing(rows, file);
   return file;
 }

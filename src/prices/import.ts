@@ -194,7 +194,7 @@ export async function importFile(
 ): Promise<ImportSummary> {
   const today = dateOf(options.clock());
   return readFile(path, options, async (batches, first) => {
-    const table = await detect(batches, first, { path, today });
+    const table = await detect(batches, first, { ...options, path, today });
     const summary = await importTable(database, table, { ...options, today });
     if (summary.symbols.length === 0 && summary.refused.size === 0)
       throw invalidFile('it has no rows');
@@ -234,11 +234,11 @@ export async function readFile<Result>(
 async function detect(
   batches: AsyncGenerator<LineBatch>,
   first: LineBatch,
-  { path, today }: { path: string; today: CalendarDate },
+  { path, today, onRefused }: Options & { path: string },
 ): Promise<Table> {
   const start = first.lines[0]?.trimStart()[0];
   if (start === '{' || start === '[') return readJson(batches, first, today);
-  const [rows, header] = await withLongRows(batches, first);
+  const [rows, header] = await withLongRows(batches, first, onRefused);
   return readCsv(rows, takeHeader(header), { path, today });
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
 import { normaliseSymbol, type toolNames } from '../basics/domain.ts';
-import { repeatedName, tryParse } from '../basics/json.ts';
+import { isWithin, repeatedName, tryParse } from '../basics/json.ts';
 import { recordOf } from '../basics/records.ts';
 import { cleanText, fits } from '../basics/text.ts';
 import type { LoggedCall } from '../database/records/performance.ts';
@@ -188,6 +188,7 @@ export function describeIssue(tool: string, issue: v.BaseIssue<unknown>): string
 
 /** A value of the model's as part of a sentence: bounded, and with control characters escaped. */
 export function shown(value: unknown): string {
+  if (!isWithin(value, MAX_SHOWN_LENGTH)) return 'deeply nested JSON'; // it may be too deep to write
   const text = JSON.stringify(value) ?? String(value);
   return text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}…`;
 }

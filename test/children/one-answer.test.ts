@@ -171,6 +171,11 @@ const answers: [what: string, text: string, problem: string | null, by?: Decider
     'weights must add up…1.25.',
   ],
   ['too sure', '{"orders":[],"reason":"","confidence":70}', 'confidence must be…, got 70.'],
+  [
+    'absurdly nested',
+    `{"orders":[],"reason":"","confidence":${'['.repeat(8_000)}${']'.repeat(8_000)}}`,
+    'confidence must be…, got deeply nested JSON.',
+  ],
   ['done, as agents say it', '{"done":true,"reason":""}', 'There is no field "done".'],
   ['done, by an agent', '{"done":true,"reason":""}', null, AGENT],
   ['neither, by an agent', '{"reason":""}', 'It must have exactly one…', AGENT],

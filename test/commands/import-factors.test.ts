@@ -92,6 +92,8 @@ const days = weekdays('2025-01-06', '2025-02-03').slice(0, 20);
 const daily = (value: (index: number) => string, head = 'date,a') =>
   [head, ...days.map((day, index) => `${day},${value(index)}`), ''].join('\n');
 const FRACTIONS = '  warning: no return of a factor reaches 0.2 %, so they may be fractions\n';
+/** Nothing is refused. */
+const NONE = 'none';
 /** A file, its exit code, what is printed of it (⏎ ends a line), and what is refused. */
 const odd: [text: string, code: number, prints: string, refuses: string][] = [
   [
@@ -113,6 +115,30 @@ const odd: [text: string, code: number, prints: string, refuses: string][] = [
     '3: refused, not a date YYYYMMDD or YYYY-MM-DD: "2025-13-01"',
   ],
   ['soon,0.1\n2025-01-02,0.1\n', 1, '', ''],
+  [
+    'date,a,b\n,0.1,0.2\n2025-01-03,0.7,0.2\n',
+    0,
+    '…2 factors, a, b, on 1 date…',
+    '2: refused, not a date YYYYMMDD or YYYY-MM-DD: ""',
+  ],
+  [
+    'caldt,a\nDate?,0.5\n2025-01-03,0.7\n',
+    0,
+    '…1 factor, a, on 1 date…',
+    '2: refused, not a date YYYYMMDD or YYYY-MM-DD: "Date?"',
+  ],
+  [
+    'date,a,b\nThu 2025-01-02,n/a,0.1\n2025-01-03,0.7,0.2\n',
+    0,
+    '…2 factors, a, b, on 1 date…',
+    '2: refused, not a date YYYYMMDD or YYYY-MM-DD: "Thu 2025-01-02"',
+  ],
+  ['date,a\nsoon,n/a\n2025-01-03,0.7\n', 0, '…1 factor, a, on 1 date…', NONE],
+  ['Day,1,2\n2025-01-03,0.7,0.2\n', 0, '…2 factors, 1, 2, on 1 date…', NONE],
+  ['Prices, daily\n\ntimestamp,a\n2025-01-03,0.7\n', 0, '…1 factor, a, on 1 date…', NONE],
+  ['timestamp,1,2\n2025-01-03,0.7,0.2\n', 0, '…2 factors, 1, 2, on 1 date…', NONE],
+  ['A, b\n5 factors, daily returns\n,a\n2025-01-03,0.7\n', 0, '…1 factor, a, on…', NONE],
+  ['2025-01-03\n', 1, '', ''],
   [
     'date,a\n2025-01-02,0.1\n2025-01-03,1\n2025-01-02,0.2\n2025-01-03,1.0\n',
     0,
@@ -143,7 +169,8 @@ for (const [index, [text, code, prints, refuses]] of odd.entries())
     const done = await runInProcess(['import-factors', 'odd.csv'], { cwd });
     assert.equal(done.code, code);
     assert.match(done.stdout, like(prints));
-    if (refuses !== '') assert.match(done.stderr, like(`odd.csv:${refuses}\n…`));
+    if (refuses === NONE) assert.equal(done.stderr, '');
+    else if (refuses !== '') assert.match(done.stderr, like(`odd.csv:${refuses}\n…`));
   });
 
 test('a factor can be removed, with or without a file after it', async () => {

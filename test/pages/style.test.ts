@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { detailsOf } from '../../src/browser/pages/leaderboard.ts';
 import { styleInWords } from '../../src/browser/pages/model-page.ts';
 import { storeFactors } from '../../src/database/factors.ts';
 import { createNormals } from '../../src/statistics/random.ts';
@@ -63,4 +64,32 @@ test('/performance tells returns apart into the stored factors, and lists those 
   assert.equal(lines[0], 'model,factor,beta,standard_error,p_value,contribution,days');
   const first = lines.slice(1, 4).map((line) => line.split(',', 2).join(' '));
   assert.deepEqual(first, ['alpha market', 'alpha momentum', 'alpha alpha']);
+});
+
+test('the leaderboard leaves out an alpha over other factors than most have', () => {
+  const styled = (model: string, names: string[], alpha: number | null): any => {
+    const factors = names.map((factor) => ({ factor }));
+    return { model, details: { style: { factors, alpha, unavailable: alpha && null } } };
+  };
+  const details = detailsOf([
+    styled('late', ['market'], 0.3),
+    styled('a', ['market', 'size'], 0.1),
+    styled('b', ['market', 'size'], 0.2),
+    styled('short', [], null),
+    styled('shorter', [], null),
+    styled('shortest', [], null),
+    { model: 'bare', details: null } as any,
+  ]);
+  assert.deepEqual(
+    [...details].map(([model, own]) => [model, own?.style?.alpha, own?.style?.unavailable]),
+    [
+      ['late', null, 'It is over market, and those of others are over market, size'],
+      ['a', 0.1, null],
+      ['b', 0.2, null],
+      ['short', null, null],
+      ['shorter', null, null],
+      ['shortest', null, null],
+      ['bare', undefined, undefined],
+    ],
+  );
 });

@@ -66,6 +66,8 @@ for (const [tool, args, answer] of answers) {
 }
 
 const order = (symbol: unknown, amount: unknown, more = {}) => ({ symbol, amount, ...more });
+/** JSON that can be read, but not written again. */
+const DEEP = '['.repeat(8_000) + ']'.repeat(8_000);
 const refusals: [tool: string, args: unknown, error: RegExp][] = [
   ['buy', order('AAPL', 101), /Cannot buy 101 AAPL at 100\.00: cash is 10,000\.00, enough for 100/],
   ['buy', order('AAPL', -50), /buy: amount must be a whole number .* got -50/],
@@ -102,11 +104,12 @@ const refusals: [tool: string, args: unknown, error: RegExp][] = [
   ['buy', '{"symbol":"AAPL","amount":1,"amount":10}', /^buy: "amount" is named twice\.$/],
   ['buy', '{"symbol":"AAPL","amount":1,"constructor":1}', /buy takes no argument "constructor"/],
   ['buy', '[1]', /buy: symbol is missing|must be an object/],
+  ['buy', `{"symbol":"AAPL","amount":${DEEP}}`, /whole number .*, got deeply nested JSON\.$/],
   ['buy', '"AAPL"', /The arguments of buy must be an object/],
   ['constructor', {}, /There is no tool named "constructor"/],
 ];
 for (const [tool, args, error] of refusals) {
-  test(`${tool} refuses ${JSON.stringify(args)}, and nothing changes`, async () => {
+  test(`${tool} refuses ${JSON.stringify(args).slice(0, 80)}, and nothing changes`, async () => {
     const day = openDay({ holdings: { MSFT: 5, GONE: 1 } });
     const before = day.portfolio;
     assert.match((await call(day, tool, args)).error, error);

@@ -35,7 +35,7 @@ interface Row {
  * with what its ranking covers.
  */
 function leaderboard(performance: Performance, choice: HTMLElement) {
-  const details = new Map<string, ModelReport['details']>();
+  let details = detailsOf([]);
   let newest = performance;
   const rowsNow = () => rowsOf(newest, details);
   const board = liveTable<Row>({
@@ -67,7 +67,7 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
     },
     /** Shows what only the details of the models have. */
     complete({ models: known }: Performance) {
-      for (const { model, details: own } of known) details.set(model, own);
+      details = detailsOf(known);
       board.update(rowsNow());
     },
   };
@@ -108,7 +108,23 @@ function figureOf({ entry, benchmark }: Row, figure: Figure): number | null {
   return entry === null ? numberIn(asObject(benchmark)?.[figure.name]) : entryFigure(figure, entry);
 }
 
-function rowsOf(performance: Performance, details: ReadonlyMap<string, ModelReport['details']>) {
+/** What is known of each model; without an alpha over other factors than most have: it says less. */
+export function detailsOf(models: readonly ModelReport[]) {
+  const factorsOf = ({ details }: ModelReport) =>
+    (details?.style?.factors ?? []).map(({ factor }) => factor).join(', ');
+  const groups = [...Map.groupBy(models, factorsOf)].filter(([factors]) => factors !== '');
+  const [[usual] = ['']] = groups.sort(([, one], [, other]) => other.length - one.length);
+  const known = models.map((report): [string, ModelReport['details']] => {
+    const { model, details } = report;
+    const own = factorsOf(report);
+    if (!details?.style || own === '' || own === usual) return [model, details];
+    const unavailable = `It is over ${own}, and those of others are over ${usual}`;
+    return [model, { ...details, style: { ...details.style, alpha: null, unavailable } }];
+  });
+  return new Map(known);
+}
+
+function rowsOf(performance: Performance, details: ReturnType<typeof detailsOf>) {
   const { benchmark } = performance;
   const rows = entriesOf(performance).map((entry): Row => {
     const runs = entry.runs.map((run) => ({ ...run, details: details.get(run.model) ?? null }));

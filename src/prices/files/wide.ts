@@ -1,5 +1,6 @@
 import { invalidFile } from './content.ts';
 import { type LineBatch, separatorOf, splitRow, startingWith } from './lines.ts';
+import type { Defect } from './row.ts';
 
 /**
  * Tables as yfinance makes them, with a column for each symbol and field: two lines name both, in
@@ -11,11 +12,17 @@ const HEADER_LINES = 3;
 const DATES = /^date(time)?$/i;
 /** Above the numbers of the rows, beside the dates. */
 const CORNER = /^(price|ticker)?$/i;
+/** With adjusted prices, only symbols that failed have one, an empty one. */
+const ADJUSTED = /^adj/i;
 
-/** A table as it is, or with a row for each symbol and date, at the line where it is from. */
+/**
+ * A table as it is, or with a row for each symbol and date, at the line where it is from; symbols
+ * without any are refused at its end.
+ */
 export async function withLongRows(
   batches: AsyncGenerator<LineBatch>,
   start: LineBatch,
+  onRefused?: (line: number, defect: Defect) => void,
 ): Promise<[batches: AsyncGenerator<LineBatch>, first: LineBatch]> {
   let first = start;
   while (first.lines.length < HEADER_LINES) {
@@ -32,18 +39,23 @@ export async function withLongRows(
   const hasThree = DATES.test(three[0] ?? '') && three.slice(1).every((cell) => cell === '');
   const hasTwo = DATES.test(one[0] ?? '') && two[0] === '';
   const [fields, symbols] = isOfFields(one) ? [one, two] : [two, one];
-  const names = [...new Set(fields.slice(1))];
-  const own = [...new Set(symbols.slice(1))];
+  const placesOf = Map.groupBy(fields.keys().drop(1), (place) => symbols[place] ?? '');
+  const isWhole = ([symbol, places]: [string, number[]]) =>
+    Number.isNaN(Number(symbol)) && isOfFields(places.map((place) => fields[place] ?? ''));
   const isWide = isOfFields(fields) && one.length === two.length && (hasThree || hasTwo);
-  if (!isWide || own.includes('')) return [batches, first];
+  // Else it may be a first row without a date.
+  if (!isWide || ![...placesOf].every(isWhole)) return [batches, first];
   const columnsOf = Map.groupBy(fields.keys(), (at) => `${symbols[at]} ${fields[at]}`);
   const [twice] = [...columnsOf].find(([, columns]) => columns.length > 1) ?? [];
   if (twice !== undefined) throw invalidFile(`its header has two columns for ${twice}`);
-  const places = own.map((symbol) => {
-    const placeOf = (name: string) =>
-      fields.findIndex((field, place) => field === name && symbols[place] === symbol);
-    return { symbol, columns: names.map(placeOf) };
+  const names = [...Map.groupBy(fields.slice(1), (field) => field)].flatMap(([name, all]) =>
+    ADJUSTED.test(name) && all.length < placesOf.size ? [] : name,
+  );
+  const rows = [...placesOf].map(([symbol, places]) => {
+    const columns = names.map((name) => places.find((place) => fields[place] === name) ?? -1);
+    return { symbol, columns };
   });
+  const unseen = new Set(placesOf.keys());
   const head = hasThree ? HEADER_LINES : HEADER_LINES - 1;
   const rest = { ...first, firstLine: first.firstLine + head, lines: first.lines.slice(head) };
   async function* long(): AsyncGenerator<LineBatch> {
@@ -53,12 +65,15 @@ export async function withLongRows(
         const cells = cellsOf(line);
         if (cells.length !== fields.length) yield { ...at, lines: [cells.join(separator)] };
         else
-          for (const { symbol, columns } of places) {
+          for (const { symbol, columns } of rows) {
             const row = columns.map((column) => cells[column] ?? '');
-            if (row.some((cell) => cell !== ''))
-              yield { ...at, lines: [[symbol, cells[0], ...row].join(separator)] };
+            if (row.every((cell) => cell === '')) continue;
+            unseen.delete(symbol);
+            yield { ...at, lines: [[symbol, cells[0], ...row].join(separator)] };
           }
       }
+    for (const value of unseen)
+      onRefused?.(first.firstLine, { reason: 'a symbol without a price', value });
   }
   return [long(), { ...rest, lines: [['Symbol', 'Date', ...names].join(separator)] }];
 }

@@ -67,7 +67,7 @@ export function planJob(context: WorkerContext, request: JobRequest) {
   const sources = { settings, configuration, agentConfig: terms, environment, isKey, hasDocuments };
   const resolved = runs.map((run) => {
     const entry = resolveEntry(run, sources);
-    const model = resolveModel(entry, sources, { cacheKey: '', leftOut: [] });
+    const model = resolveModel(entry, sources);
     return { ...run, entry, problem: 'error' in model ? model.error : null };
   });
   return {

@@ -132,6 +132,8 @@ interface Commit {
   note: string | null;
   /** How sure its decision is, 0 to 1; null where it does not say. */
   confidence: number | null;
+  /** Whether none of its answers was a decision. */
+  isUnread: boolean;
   /** What of its orders did not fill, a sentence each. */
   unfilled: readonly string[];
   /** What it could read, and the versions that it was shown. */
@@ -163,6 +165,7 @@ export function commitSession(
     summary,
     note,
     confidence,
+    isUnread,
     unfilled,
     documents,
     wording,
@@ -177,7 +180,7 @@ export function commitSession(
   const { changes } = database
     .statement(
       `UPDATE trading_sessions
-       SET status = 'active', session_summary = ?, note = ?, confidence = ?, unfilled = ?, steps = ?, total_messages = ?, wording = ?,
+       SET status = 'active', session_summary = ?, note = ?, confidence = ?, unread = ?, unfilled = ?, steps = ?, total_messages = ?, wording = ?,
          documents = ?, commit_write = ?, completed_at = ?
        WHERE session_id = ? AND status = 'running'`,
     )
@@ -185,6 +188,7 @@ export function commitSession(
       summary,
       note,
       confidence,
+      Number(isUnread),
       unfilledOf(unfilled),
       steps,
       totalMessages,

@@ -252,12 +252,6 @@ function runsOf(name: string, entries: ReadonlyMap<string, ModelConfiguration>):
   );
 }
 
-/**
- * The beginning of the refusal when resume mode has nothing left to do; the command line knows it
- * by these words.
- */
-export const NOTHING_TO_RESUME = 'Nothing to resume up to';
-
 interface RangeFacts {
   /** The date through which a model is simulated; null when it has no completed day. */
   simulatedThrough: (model: string) => CalendarDate | null;
@@ -287,8 +281,9 @@ export function resolveRange<Model extends Pick<ModelRun, 'model'>>(
   const [earliest] = runs.map((run) => run.startDate).sort();
   assert(earliest, 'a job has at least one model');
   if (startDate === null && earliest > endDate)
-    refuse(
-      `${NOTHING_TO_RESUME} ${endDate}: every model has already run through ${addDays(earliest, -1)}`,
+    throw new ServiceError(
+      'nothing_to_resume',
+      `Nothing to resume up to ${endDate}: every model has already run through ${addDays(earliest, -1)}`,
     );
   checkRange(earliest, endDate, facts);
   const dates = weekdays(earliest, endDate);

@@ -264,6 +264,7 @@ async function takeAnswer(
     await log(state, [{ role: 'user', content: again }]);
   if (decided !== null) {
     state.play.confidence = decided.confidence;
+    state.play.isUnread = decided.isUnread ?? false;
     state.decided = outcome;
   }
   return {
@@ -341,6 +342,7 @@ function writeEnd(state: State, outcome: Outcome): void {
       summary: outcome.summary,
       note: play.ownNote,
       confidence: play.confidence,
+      isUnread: play.isUnread,
       documents: play.documents,
       unfilled,
       wording: WORDING,

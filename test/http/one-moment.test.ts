@@ -100,7 +100,14 @@ function complete(database: Database, modelDay: ModelDay): void {
   commitSession(database, session, {
     positions: [{ ...position, cash, portfolioValue: cash }],
     evidence: { prices: [], splits: [], dividends: [] },
-    ...{ toolUsage: [], summary: 'done', note: null, confidence: null, unfilled: [] },
+    ...{
+      toolUsage: [],
+      summary: 'done',
+      note: null,
+      confidence: null,
+      isUnread: false,
+      unfilled: [],
+    },
     ...{ wording: 1, commitWrite: 1 },
     completedAt: at(6),
   });

@@ -205,7 +205,16 @@ function runDay(database: Database, account: Account, day: Day): void {
     return calls === 0 ? [] : [{ toolName, calls, refused, durationMs: 1 }];
   });
   commitSession(database, session, {
-    ...{ positions, evidence, toolUsage, summary, note: null, confidence: null, unfilled: [] },
+    ...{
+      positions,
+      evidence,
+      toolUsage,
+      summary,
+      note: null,
+      confidence: null,
+      isUnread: false,
+      unfilled: [],
+    },
     ...{ wording: 1, commitWrite: write, completedAt },
   });
   account.last = { sessionId, date, value: positions.at(-1)?.portfolioValue ?? 0 };

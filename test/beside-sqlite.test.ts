@@ -250,7 +250,7 @@ test('the log is removed in mid-job: the job waits, and a restart completes it',
   assert.equal((await ask(`${server.url}/health`)).status, 'unhealthy');
   const { count } = await ask(`${server.url}/results`);
   assert.ok(count >= 2, 'what was committed can be read');
-  const { detail } = await ask(`${server.url}/simulate/trigger`, DAY);
+  const { detail } = await ask(`${server.url}/simulate/cancel/${jobId}`, {});
   assert.match(detail, new RegExp(`Cannot use the database: ${why}`));
   server.process.kill('SIGTERM');
   await server.ended;

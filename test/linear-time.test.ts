@@ -103,7 +103,7 @@ const readers: Record<string, (text: string) => unknown> = {
   unprintableIn,
   'a text with a secret': secretHider(['%25%25%2525&amp;', '\\"\\"aa\\\\u0000', 'aaaaaaaaaa"']),
   isReadable,
-  readWarnings,
+  'warnings of a job': (text) => readWarnings({ warnings: text, warningCodes: text }),
   'a log line as JSON': (text) => logTo(true).info(text, { text }),
   'a log line as text': (text) => logTo(false).info(text, { text }),
   'a signature': (text) => v.safeParse(signatureSchema, text),

@@ -30,6 +30,8 @@ import {
   named,
   progressSchema,
   textFilter,
+  warningEntries,
+  warningFields,
 } from './schemas.ts';
 import assert from 'node:assert/strict';
 import { count } from '../basics/sentences.ts';
@@ -59,7 +61,7 @@ export const jobsResponse = namedResponse('JobsResponse', {
       most_frequent_error: v.nullable(
         named('FrequentError', { reason: v.string(), model_days: countSchema }),
       ),
-      warnings: v.nullable(v.array(v.string())),
+      ...warningEntries,
     }),
   ),
   count: countSchema,
@@ -88,8 +90,8 @@ export function jobs(
       const next = nextJob(database, { status, before: place });
       hasMore = next !== undefined;
       if (next === undefined || count === limit) return;
-      const { json, warnings } = listedJob(database, next.jobId);
-      yield appendMembers(json, { warnings: readWarnings(warnings) });
+      const listed = listedJob(database, next.jobId);
+      yield appendMembers(listed.json, warningFields(readWarnings(listed)));
       [last, place] = [next.jobId, next];
     }
   };

@@ -2,11 +2,14 @@ import * as v from 'valibot';
 import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '../basics/calendar.ts';
 import {
   actionTypes,
+  asWarning,
   deploymentModes,
   jobStatuses,
   messageRoles,
   normaliseSymbol,
   SYMBOL_TEXT,
+  type Warning,
+  warningCodes,
 } from '../basics/domain.ts';
 import { flag } from '../basics/http-values.ts';
 import { recordOf } from '../basics/records.ts';
@@ -115,6 +118,24 @@ export const usageEntries = {
   reasoning_tokens: v.nullable(countSchema),
 };
 
+/** What a client should know of a job. */
+export const warningEntries = {
+  warnings: v.nullable(v.array(v.string())),
+  /** Of each warning, for programs; null for one that they need not tell apart. */
+  warning_codes: v.nullable(
+    v.array(v.nullable(v.pipe(v.picklist(warningCodes), v.title('WarningCode')))),
+  ),
+};
+
+/** Warnings as the fields of a response. */
+export function warningFields(warnings: readonly (string | Warning)[] | null) {
+  const all = warnings?.map(asWarning);
+  return {
+    warnings: all?.map(({ message }) => message) ?? null,
+    warning_codes: all?.map(({ code }) => code) ?? null,
+  };
+}
+
 /** An action of a position. */
 export const actionEntries = {
   action_id: integer,
@@ -141,7 +162,11 @@ export function namedResponse<const Entries extends v.ObjectEntries>(
   return named(name, { ...entries, ...deploymentEntries });
 }
 
-export const errorSchema = namedResponse('ErrorResponse', { detail: v.string() });
+export const errorSchema = namedResponse('ErrorResponse', {
+  detail: v.string(),
+  /** For programs: only where there is nothing left to do. */
+  code: v.optional(v.literal('nothing_to_resume')),
+});
 export const bareErrorSchema = named('BareErrorResponse', { detail: v.string() });
 
 /** A boolean in a query; false if absent. */

@@ -18,6 +18,8 @@ import {
   progressSchema,
   timestampText,
   usageEntries,
+  warningEntries,
+  warningFields,
 } from './schemas.ts';
 
 /** On which terms all models of a job trade. */
@@ -71,7 +73,7 @@ export const statusResponse = namedResponse('JobStatusResponse', {
       cost_usd: figure,
     }),
   ),
-  warnings: v.nullable(v.array(v.string())),
+  ...warningEntries,
 });
 
 /** The progress of a job, with its model-days. */
@@ -85,7 +87,7 @@ export function* status({ database, settings }: Context, { params }: Input): Gen
     // The schema picks its fields, in its order.
     terms: v.parse(termsSchema, { ...configuration, symbols: configuration.stock_symbols }),
     replace_existing: job.replaceExisting === 1,
-    warnings: readWarnings(job.warnings),
+    ...warningFields(readWarnings(job)),
     ...deploymentFields(settings),
   };
   yield `${job.json.slice(0, -1)},"entries":${entriesOf(database, jobId)}`;

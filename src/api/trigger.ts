@@ -11,6 +11,8 @@ import {
   integer,
   invalidDate,
   named,
+  warningEntries,
+  warningFields,
 } from './schemas.ts';
 
 /** The length of an `Idempotency-Key`; UUIDs and hashes are far shorter. */
@@ -90,7 +92,7 @@ export const triggerResponse = named('TriggerResponse', {
   total_model_days: integer,
   message: v.string(),
   ...deploymentEntries,
-  warnings: v.nullable(v.array(v.string())),
+  ...warningEntries,
 });
 
 /**
@@ -119,6 +121,6 @@ export async function trigger(
     total_model_days: job.totalModelDays,
     message: job.message,
     ...deploymentFields(settings),
-    warnings: job.warnings.length === 0 ? null : job.warnings,
+    ...warningFields(job.warnings.length === 0 ? null : job.warnings),
   });
 }

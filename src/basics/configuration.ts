@@ -102,21 +102,36 @@ let last: { bytes: Buffer; openaiApiBase: string | null; written: Configuration 
 /**
  * Reads the server's configuration file, and checks it unless it still is as it was read last.
  * Throws a `ServiceError` (`broken_configuration`) that names the file and the path of each wrong
- * value in it. The prompt of each entry with a `prompt_file` is that file's text. `openaiApiBase`
- * is where entries without a URL are asked, if not at their makers. Callers share the result, which
- * is frozen.
+ * value in it. `openaiApiBase` is where entries without a URL are asked, if not at their makers.
+ * Callers share the result, which is frozen and has no text of a `prompt_file`.
  */
-export function readConfiguration(
-  path: string,
-  openaiApiBase: string | null = null,
-): Configuration {
+export function readWritten(path: string, openaiApiBase: string | null): Configuration {
   const bytes = readBytes(path);
   if (last?.openaiApiBase !== openaiApiBase || !last.bytes.equals(bytes)) {
     const written = parseConfiguration(parseJson(bytes, path), path, openaiApiBase);
     last = { bytes, openaiApiBase, written: freeze(written) };
   }
-  const { written } = last;
-  const prompts = readPrompts(written, path);
+  return last.written;
+}
+
+/** The same with the prompt of each entry that has a `prompt_file`: that file's text. */
+export function readConfiguration(
+  path: string,
+  openaiApiBase: string | null = null,
+): Configuration {
+  return withPrompts(readWritten(path, openaiApiBase), path);
+}
+
+/** What `path` has, with the text of each prompt's file, read once however many entries name it. */
+export function withPrompts(written: Configuration, path: string): Configuration {
+  const prompts = new Map<string, string>();
+  for (const [index, { prompt_file: file }] of written.models.entries()) {
+    if (!file || prompts.has(file)) continue;
+    const read = readPromptFile(resolve(dirname(path), file));
+    if ('problem' in read)
+      throw unusable(path, `models[${index}].prompt_file: ${read.problem}`, read.cause);
+    prompts.set(file, read.prompt);
+  }
   const models = written.models.map((entry) => {
     const prompt = prompts.get(entry.prompt_file || '');
     return prompt === undefined ? entry : { ...entry, prompt };
@@ -148,19 +163,6 @@ function placeholdersIn(content: unknown): string[] {
       .filter((field) => isPlaceholder(asObject(entry)?.[field]))
       .map((field) => `models[${index}].${field}`),
   );
-}
-
-/** The text of each prompt's file, read once however many entries name it. */
-function readPrompts({ models }: Configuration, path: string): Map<string, string> {
-  const prompts = new Map<string, string>();
-  for (const [index, { prompt_file: file }] of models.entries()) {
-    if (!file || prompts.has(file)) continue;
-    const read = readPromptFile(resolve(dirname(path), file));
-    if ('problem' in read)
-      throw unusable(path, `models[${index}].prompt_file: ${read.problem}`, read.cause);
-    prompts.set(file, read.prompt);
-  }
-  return prompts;
 }
 
 /** The same value, in which nothing can be changed at any depth. */

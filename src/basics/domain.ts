@@ -29,6 +29,21 @@ export const skipReasons = {
   cancelled: 'Cancelled',
 } as const;
 
+/** What programs tell warnings apart by. */
+export const warningCodes = ['not_out_yet', 'possible_split', 'unread'] as const;
+
+/** A sentence, and for programs its code, if it has one, and what else it is `about`. */
+export interface Warning {
+  message: string;
+  code: (typeof warningCodes)[number] | null;
+  about?: readonly string[];
+}
+
+/** The sentence alone is a warning without a code. */
+export function asWarning(warning: string | Warning): Warning {
+  return typeof warning === 'string' ? { message: warning, code: null } : warning;
+}
+
 /** In DEV models are simulated, and nothing is paid for. */
 export const deploymentModes = ['DEV', 'PROD'] as const;
 export type DeploymentMode = (typeof deploymentModes)[number];
@@ -107,6 +122,7 @@ export interface Listed<Item> {
 /** What happened, as far as callers distinguish it; src/http/errors.ts maps it to a status. */
 export type ErrorCode =
   | 'invalid_dates'
+  | 'nothing_to_resume'
   | 'invalid_filter'
   | 'no_models'
   | 'invalid_models'

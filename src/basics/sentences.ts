@@ -9,8 +9,8 @@ export function count(number: number, noun: string): string {
 /**
  * The lines that there are: a condition that does not hold leaves `false` in the place of its line.
  */
-export function linesOf(lines: readonly (string | false)[]): string[] {
-  return lines.filter((line) => line !== false);
+export function linesOf<Line = string>(lines: readonly (Line | false)[]): Line[] {
+  return lines.flatMap((line) => (line === false ? [] : [line]));
 }
 
 /**

@@ -243,60 +243,42 @@ export function launch(
   start: Omit<Start, 'pastMessages'>,
   options: LaunchOptions,
 ): Promise<ProcessOutcome> {
-  // The start of a process blocks for some milliseconds; requests come between any two.
-  return inShortTurn(() => run(start, options));
-}
-
-/**
- * Listens to the child in the turn in which it is started: a start error is an event of the next.
- */
-async function run(
-  start: Omit<Start, 'pastMessages'>,
-  options: LaunchOptions,
-): Promise<ProcessOutcome> {
-  const started = startUnlessStopped(start, options);
-  if ('status' in started) return started;
-  const { timeoutMs, leftMs = timeoutMs, signal, onMessage, past = [] } = options;
-  const { memoryMb, quietMs = QUIET_MS } = options;
-  const { child, launcher } = started;
-  const hide = secretHider(secretsOf(start.model)); // the model's key, which no error repeats
-  const channel = openChannel(child, {
-    onMessage,
-    ...(launcher && { describeForeign: (line) => describeForeign(launcher.name, hide(line)) }),
-    onSettled: (how) => watched.end(how),
+  const { program, startChild, timeoutMs, leftMs = timeoutMs, signal, onMessage } = options;
+  const { memoryMb, quietMs = QUIET_MS, past = [] } = options;
+  // The start of a process blocks for some milliseconds; requests come between any two. The child
+  // is listened to in the same turn: a start error is an event of the next, or is thrown.
+  return inShortTurn(async () => {
+    // A job may be stopped while its children wait for their turn.
+    if (signal.aborted) return { status: 'failed', error: String(signal.reason) };
+    let started: Started;
+    try {
+      started = startChild(program, { network: networkOf(start.model), heapMb: memoryMb / 2 });
+    } catch (error) {
+      if (!(error instanceof Error && 'syscall' in error)) throw error;
+      return outcomeOfStart(error);
+    }
+    const { child, launcher } = started;
+    const hide = secretHider(secretsOf(start.model)); // the model's key, which no error repeats
+    const channel = openChannel(child, {
+      onMessage,
+      ...(launcher && { describeForeign: (line) => describeForeign(launcher.name, hide(line)) }),
+      onSettled: (how) => watched.end(how),
+    });
+    const stderr = readStderr(child, channel.fail, hide);
+    const watched = watchChild(started, { channel, stderr, memoryMb, quietMs });
+    const tooLong = () =>
+      `The model-day took longer than ${count(timeoutMs / 1000, 'second')}${watched.said()}`;
+    const timer = setTimeout(() => channel.fail(tooLong()), leftMs);
+    const abort = () => channel.fail(String(signal.reason));
+    signal.addEventListener('abort', abort, { once: true });
+    channel.send({ ...start, pastMessages: past.length });
+    for (const message of past) channel.send({ type: 'past_message', message });
+    await watched.ended;
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+    if (stderr() !== '') options.onStderr?.(stderr());
+    return channel.outcome;
   });
-  const stderr = readStderr(child, channel.fail, hide);
-  const watched = watchChild(started, { channel, stderr, memoryMb, quietMs });
-  const tooLong = () =>
-    `The model-day took longer than ${count(timeoutMs / 1000, 'second')}${watched.said()}`;
-  const timer = setTimeout(() => channel.fail(tooLong()), leftMs);
-  const abort = () => channel.fail(String(signal.reason));
-  signal.addEventListener('abort', abort, { once: true });
-  if (signal.aborted) abort();
-  channel.send({ ...start, pastMessages: past.length });
-  for (const message of past) channel.send({ type: 'past_message', message });
-  await watched.ended;
-  clearTimeout(timer);
-  signal.removeEventListener('abort', abort);
-  if (stderr() !== '') options.onStderr?.(stderr());
-  return channel.outcome;
-}
-
-/**
- * A job may be stopped while its children wait for their turn to start. Some start errors are
- * thrown here, others are events of the child.
- */
-function startUnlessStopped(
-  { model }: Pick<Start, 'model'>,
-  { program, startChild, memoryMb, signal }: LaunchOptions,
-): Started | ProcessOutcome {
-  if (signal.aborted) return { status: 'failed', error: String(signal.reason) };
-  try {
-    return startChild(program, { network: networkOf(model), heapMb: memoryMb / 2 });
-  } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
-    return outcomeOfStart(error);
-  }
 }
 
 /** A process could not be started on this machine. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ServiceError } from '../basics/domain.ts';
 import { type HttpRequest, httpRequest } from '../basics/http-client.ts';
-import { asObject, asText, tryParse } from '../basics/json.ts';
+import { asObject, asText, type Json, tryParse } from '../basics/json.ts';
 import { cleanText, forTerminal, quote } from '../basics/text.ts';
 import { type CalendarDate, lastWeekdayClosed, weekdaysBefore } from '../basics/calendar.ts';
 import { HTTP_URL, isHttpUrl } from '../basics/http-values.ts';
@@ -26,15 +26,15 @@ export class Unavailable extends ServiceError {
   }
 }
 
-/** Thrown for a response that refuses the request. `detail` is the service's own words. */
+/** Thrown for a response that refuses the request; `body` is what it says. */
 export class Refused extends ServiceError {
   readonly status: number;
-  readonly detail: string;
+  readonly body: Json;
 
-  constructor(message: string, { status, detail }: { status: number; detail: string }) {
+  constructor(message: string, { status, body }: { status: number; body: Json }) {
     super('service_unavailable', message);
     this.status = status;
-    this.detail = detail;
+    this.body = body;
   }
 }
 
@@ -61,7 +61,7 @@ export function createClient(baseUrl: string, token: string | null) {
     const body = tryParse(text);
     const plainPath = path.replace(/\?.*/, '');
     if (status < 200 || status >= 300)
-      throw refusal(`${method} ${plainPath}`, status, asText(asObject(body)?.['detail']) ?? text);
+      throw refusal(`${method} ${plainPath}`, { status, text, body: asObject(body) ?? {} });
     const result = v.safeParse(schema, body);
     if (result.success) return result.output;
     const wrong = `${v.getDotPath(result.issues[0]) ?? 'it'} is not as expected`;
@@ -84,13 +84,16 @@ export function createClient(baseUrl: string, token: string | null) {
 }
 
 /** With the words of the response, or with whatever a proxy sent instead. */
-function refusal(what: string, status: number, detail: string): ServiceError {
-  const words = quote(detail, MAX_QUOTED_LENGTH);
+function refusal(
+  what: string,
+  { status, text, body }: { status: number; text: string; body: Json },
+): ServiceError {
+  const words = quote(asText(body['detail']) ?? text, MAX_QUOTED_LENGTH);
   const note = status < 400 ? ' (a redirect, which is not followed)' : '';
   const message = `${what}: ${`${status} ${words}`.trim()}${note}`;
   return PASSING_STATUSES.has(status)
     ? new Unavailable(message)
-    : new Refused(message, { status, detail });
+    : new Refused(message, { status, body });
 }
 
 /** What the client commands share. */

@@ -2,7 +2,7 @@ import { type CalendarDate, weekdays } from '../basics/calendar.ts';
 import { readConfiguration } from '../basics/configuration.ts';
 import { openDatabase } from '../database/database.ts';
 import { symbolsWithoutBars } from '../database/market.ts';
-import { normaliseSymbol, ServiceError } from '../basics/domain.ts';
+import { asWarning, normaliseSymbol, ServiceError } from '../basics/domain.ts';
 import { silentLog } from '../basics/log.ts';
 import { supplyDividends } from '../prices/download-dividends.ts';
 import { hasPriceProvider, NO_PRICE_PROVIDER } from '../prices/providers.ts';
@@ -112,7 +112,7 @@ async function dividendsByCommand(
     wanted === 0
       ? 'Nothing to download: every dividend is known.'
       : `Downloaded the dividends of ${downloaded.length} of ${count(wanted, 'symbol')}.`,
-    ...warnings,
+    ...warnings.map((one) => asWarning(one).message),
     `Dividends of ${symbols.length - missing.length} of ${count(symbols.length, 'symbol')} known from ${from} to ${to}` +
       (missing.length > 0 ? `; still unknown on some of these dates: ${list(missing)}` : ''),
     '',
@@ -160,7 +160,7 @@ function describe(
       ({ downloaded, wanted, unit }) =>
         `Downloaded ${downloaded.length} of ${count(wanted, unit)}.`,
     ),
-    ...warnings,
+    ...warnings.map((one) => asWarning(one).message),
     `${known} of ${count(dates.length, 'weekday')} known for all ${count(symbols.length, 'symbol')}` +
       (missing.size > 0
         ? `; still missing on some of the others: ${list([...missing].sort())}`

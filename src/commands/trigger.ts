@@ -1,10 +1,7 @@
 import type { Status, TriggerResponse } from '../api/responses.ts';
 import { ServiceError, skipReasons } from '../basics/domain.ts';
-import { NOT_OUT_YET } from '../prices/warnings.ts';
 import { triggerResponse } from '../api/trigger.ts';
-import { NOTHING_TO_RESUME } from '../jobs/plan.ts';
 import { cleanText } from '../basics/text.ts';
-import { NO_DATES } from '../jobs/warnings.ts';
 import { checkDates } from './arguments.ts';
 import {
   type Client,
@@ -153,7 +150,8 @@ async function watchJob(
 ): Promise<number> {
   const status = await followJob(client, jobId, { isNew });
   const { late, isLacking } = isNew ? await unpriced(client, status) : { late: [] };
-  if (isLive && status.error === NO_DATES && late.length > 0 && !isLacking) {
+  const isIdle = status.status === 'failed' && status.progress.failed === 0;
+  if (isLive && isIdle && late.length > 0 && !isLacking) {
     const warnings = status.warnings?.map(cleanText) ?? [];
     const nothing = `Nothing to do yet: ${late.join(', ')} had no trading, or the prices are late. A later run tries again.`;
     process.stdout.write(`${[nothing, ...warnings].join('\n')}\n`);
@@ -169,9 +167,9 @@ async function watchJob(
  */
 async function unpriced(
   client: Client,
-  { details, warnings, terms }: Status,
+  { details, warnings, warning_codes: codes, terms }: Status,
 ): Promise<{ late: string[]; isLacking?: boolean }> {
-  const notOut = warnings?.find((warning) => warning.startsWith(NOT_OUT_YET)) ?? '';
+  const notOut = warnings?.[codes?.indexOf('not_out_yet') ?? -1] ?? '';
   const skipped = details.filter((day) => day.error === skipReasons.noPriceData);
   const dates = [...new Set(skipped.map(({ date }) => date))];
   const late = dates.filter((date) => notOut.includes(date));
@@ -241,12 +239,9 @@ async function createJob(
   try {
     return await client.post('/simulate/trigger', request, triggerResponse);
   } catch (error) {
-    const isDone =
-      error instanceof Refused &&
-      error.status === 400 &&
-      error.detail.startsWith(NOTHING_TO_RESUME);
+    const isDone = error instanceof Refused && error.body['code'] === 'nothing_to_resume';
     if (!mayHaveNothingToDo || !isDone) throw error;
-    say(error.detail);
+    say(String(error.body['detail']));
     return null;
   }
 }

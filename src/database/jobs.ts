@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
-import { type DeploymentMode, type JobStatus, jobStatuses } from '../basics/domain.ts';
-import { tryParse } from '../basics/json.ts';
+import {
+  asWarning,
+  type DeploymentMode,
+  type JobStatus,
+  jobStatuses,
+  type Warning,
+} from '../basics/domain.ts';
+import { asArray, asObject, tryParse } from '../basics/json.ts';
 import type { Database, Reader } from './database.ts';
 import { addModelDays, datesOfJob } from './model-days.ts';
 import { flag, oneOf, orNull, query, type RowOf, text } from './rows.ts';
@@ -34,7 +40,7 @@ export interface NewJob {
   /** The mode of the service that creates it. */
   deploymentMode: DeploymentMode;
   createdAt: string;
-  warnings: readonly string[];
+  warnings: readonly (string | Warning)[];
 }
 
 /** Inserts a job with its runs and all its model-days, within the caller's transaction. */
@@ -42,8 +48,8 @@ export function insertJob(database: Database, job: NewJob): void {
   database
     .statement(
       `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, universe,
-         deployment_mode, created_at, warnings)
-       VALUES (?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         deployment_mode, created_at)
+       VALUES (?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
       job.jobId,
@@ -55,7 +61,6 @@ export function insertJob(database: Database, job: NewJob): void {
       job.universe ?? null,
       job.deploymentMode,
       job.createdAt,
-      job.warnings.length === 0 ? null : JSON.stringify(job.warnings),
     );
   const insertRun = database.statement(
     `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
@@ -65,6 +70,7 @@ export function insertJob(database: Database, job: NewJob): void {
     insertRun.run(job.jobId, model, index, startDate, job.createdAt, entry, family),
   );
   addModelDays(database, job.jobId);
+  addWarnings(database, job.jobId, job.warnings);
 }
 
 const MODES = query(
@@ -130,16 +136,30 @@ export function lastStartOf(database: Database, jobId: string): string {
   return LAST_START.one(database, jobId)[0];
 }
 
-const WARNINGS = query('SELECT warnings FROM jobs WHERE job_id = ?', [orNull(text)]);
+/** Warnings as they are stored. */
+export interface StoredWarnings {
+  warnings: string | null;
+  warningCodes: string;
+}
 
-/** Adds sentences to a job's warnings, each only once. */
-export function addWarnings(database: Database, jobId: string, warnings: readonly string[]): void {
-  if (warnings.length === 0) return;
-  const stored = readWarnings(WARNINGS.one(database, jobId)[0]) ?? [];
-  const all = [...new Set([...stored, ...warnings])];
+const WARNINGS = query(
+  'SELECT warnings, warning_codes AS warningCodes FROM jobs WHERE job_id = ?',
+  { warnings: orNull(text), warningCodes: text },
+);
+
+/** Adds to a job's warnings, each sentence only once. */
+export function addWarnings(
+  database: Database,
+  jobId: string,
+  added: readonly (string | Warning)[],
+): void {
+  if (added.length === 0) return;
+  const stored = readWarnings(WARNINGS.one(database, jobId)) ?? [];
+  const all = new Map([...stored, ...added.map(asWarning)].map((one) => [one.message, one]));
+  const codes = [...all.values()].map(({ code, about }) => code && { code, about });
   database
-    .statement('UPDATE jobs SET warnings = ? WHERE job_id = ?')
-    .run(JSON.stringify(all), jobId);
+    .statement('UPDATE jobs SET warnings = ?, warning_codes = ? WHERE job_id = ?')
+    .run(JSON.stringify([...all.keys()]), JSON.stringify(codes), jobId);
 }
 
 /** Ends an unfinished job within the caller's transaction. */
@@ -190,27 +210,22 @@ export function statusOfJob(reader: Reader, jobId: string): JobStatus | null {
 /**
  * The stored warnings; null when there are none or the stored text is not a JSON array of strings.
  */
-export function readWarnings(stored: unknown): string[] | null {
-  const warnings = typeof stored === 'string' ? tryParse(stored) : null;
-  return Array.isArray(warnings) && warnings.every((warning) => typeof warning === 'string')
-    ? warnings
-    : null;
+export function readWarnings({ warnings, warningCodes }: StoredWarnings): Warning[] | null {
+  const messages = asArray(tryParse(warnings ?? ''));
+  if (!messages?.every((message) => typeof message === 'string')) return null;
+  const codes = asArray(tryParse(warningCodes)) ?? [];
+  return messages.map((message, index) => ({ code: null, ...asObject(codes[index]), message }));
 }
 
-const WARNINGS_WITH = query(
-  `SELECT DISTINCT warnings FROM jobs WHERE instr(warnings, ?) > 0 AND status <> 'discarded'`,
-  [orNull(text)],
+const WARNED_OF = query(
+  `SELECT about.value FROM jobs, json_each(warning_codes) AS warning, json_each(warning.value, '$.about') AS about
+   WHERE status <> 'discarded' AND json_extract(warning.value, '$.code') = ?`,
+  [text],
 );
 
-/**
- * The warnings that contain these words, which must not need escaping in JSON, of all jobs but the
- * discarded ones.
- */
-export function warningsWith(database: Database, words: string): string[] {
-  const stored = WARNINGS_WITH.all(database, words).flatMap(
-    ([warnings]) => readWarnings(warnings) ?? [],
-  );
-  return stored.filter((warning) => warning.includes(words));
+/** What the warnings with a code are about, of all jobs but the discarded ones. */
+export function warnedOf(database: Database, code: Warning['code']): Set<string> {
+  return new Set(WARNED_OF.all(database, code).flat());
 }
 
 const REMEMBERED = query(

@@ -168,15 +168,15 @@ export function noteLife(database: Database, jobId: string, counts: boolean): vo
     .run(Number(counts), jobId);
 }
 
-const WITH_SUMMARY = query(
+const UNREAD = query(
   `SELECT family, count(*) AS days
    FROM trading_sessions AS own JOIN simulation_runs USING (job_id, model)
-   WHERE job_id = ? AND own.status = 'active' AND session_summary GLOB ? || '*'
+   WHERE job_id = ? AND own.status = 'active' AND unread
    GROUP BY family ORDER BY family`,
   { family: text, days: integer },
 );
 
-/** How many active days of a job have a summary that begins in one way, by entry. */
-export function daysWithSummary(database: Database, jobId: string, beginning: string) {
-  return WITH_SUMMARY.all(database, jobId, beginning);
+/** On how many active days of a job no answer was a decision, by entry. */
+export function unreadDays(database: Database, jobId: string) {
+  return UNREAD.all(database, jobId);
 }

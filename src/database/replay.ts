@@ -41,7 +41,7 @@ export const datesOfSessions = distinct(
 const SESSIONS = query(
   `SELECT own.session_id AS sessionId, own.date, own.model, own.status, own.morning_write AS morningWrite, own.commit_write AS commitWrite,
      own.initial_cash_e4 AS initialCash, own.pays_dividends AS paysDividends,
-     own.started_from_session_id AS startedFrom, own.session_summary AS summary, own.note, own.confidence, own.unfilled,
+     own.started_from_session_id AS startedFrom, own.session_summary AS summary, own.note, own.confidence, own.unread, own.unfilled,
      own.documents, own.steps, own.total_messages AS totalMessages, own.wording, agent_config AS agentConfig, entry,
      past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus
    FROM trading_sessions AS own
@@ -64,6 +64,7 @@ const SESSIONS = query(
     summary: orNull(text),
     note: orNull(text),
     confidence: orNull(real),
+    unread: flag,
     unfilled: orNull(text),
     documents: orNull(text),
     steps: integer,

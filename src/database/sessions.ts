@@ -133,6 +133,8 @@ interface Commit {
   note: string | null;
   /** How sure its decision is, 0 to 1; null where it does not say. */
   confidence: number | null;
+  /** Whether none of its answers was a decision. */
+  isUnread: boolean;
   /** What of its orders did not fill, a sentence each. */
   unfilled: readonly string[];
   /** What it could read, and the versions that it was shown. */
@@ -165,6 +167,7 @@ export function commitSession(
     summary,
     note,
     confidence,
+    isUnread,
     unfilled,
     documents,
     wording,
@@ -179,7 +182,7 @@ export function commitSession(
   const { changes } = database
     .statement(
       `UPDATE trading_sessions
-       SET status = 'active', session_summary = ?, note = ?, confidence = ?, unfilled = ?, steps = ?, total_messages = ?, wording = ?,
+       SET status = 'active', session_summary = ?, note = ?, confidence = ?, unread = ?, unfilled = ?, steps = ?, total_messages = ?, wording = ?,
          documents = ?, commit_write = ?, completed_at = ?
        WHERE session_id = ? AND status = 'running'`,
     )
@@ -187,6 +190,7 @@ export function commitSession(
       summary,
       note,
       confidence,
+      Number(isUnread),
       unfilledOf(unfilled),
       steps,
       totalMessages,

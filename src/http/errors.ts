@@ -27,6 +27,7 @@ export class HttpError extends Error {
 /** The statuses of the domain's errors. All others are the server's own: a 500. */
 const statuses: Partial<Record<ErrorCode, number>> = {
   invalid_dates: 400,
+  nothing_to_resume: 400,
   no_models: 400,
   invalid_models: 400,
   unknown_universe: 400,
@@ -51,6 +52,12 @@ export function httpErrorOf(error: unknown): HttpError | null {
   if (error instanceof HttpError) return error;
   if (!(error instanceof ServiceError) || error.code === 'storage_fault') return null;
   return new HttpError(statuses[error.code] ?? 500, error.message);
+}
+
+/** The code of an error that a program need not take for one: there is nothing left to do. */
+export function codeOfRefusal(error: unknown): ErrorCode | undefined {
+  const isDone = error instanceof ServiceError && error.code === 'nothing_to_resume';
+  return isDone ? error.code : undefined;
 }
 
 /**

@@ -59,6 +59,7 @@ const written: Record<string, Example> = {
       message: 'Simulation job created for 20 dates, 2 models',
       ...deployment,
       warnings: null,
+      warning_codes: null,
     },
   },
   'POST /simulate/cancel/{job_id}': {

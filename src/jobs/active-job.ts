@@ -1,17 +1,19 @@
 import type { Clock } from '../basics/calendar.ts';
 import type { Places, WorkerLimits } from '../children/places.ts';
 import type { StartChild } from '../children/process.ts';
-import type { Configuration } from '../basics/configuration-schema.ts';
+import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
 import { addLeftOut, addWarnings, loadJob } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import type { Entry } from '../basics/entry.ts';
 import type { Log } from '../basics/log.ts';
-import type { RefusedAdditions } from '../wire/protocol.ts';
+import type { RefusedAdditions, Start } from '../wire/protocol.ts';
 import { list } from '../basics/sentences.ts';
 import type { Settings } from '../basics/settings.ts';
 import type { AgentDays } from '../trading/agent-days.ts';
+import type { Counted } from '../trading/documents.ts';
+import type { Market } from '../trading/market.ts';
 import { noteLife } from '../database/model-days.ts';
 import { messageOf } from '../basics/domain.ts';
 import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
@@ -83,6 +85,7 @@ export interface WorkerContext {
   limits: WorkerLimits;
 }
 
+/** The terms and runs of a job as they are stored. */
 export type Job = ReturnType<typeof openJob>;
 
 export function openJob(database: Database, jobId: string) {
@@ -91,15 +94,11 @@ export function openJob(database: Database, jobId: string) {
 }
 
 /** The job being worked on, and everything that all its model-days share. */
-export interface ActiveJob {
-  job: Job;
-  /** What ran, by the name of the run; a run without one cannot be run. */
-  entries: ReadonlyMap<string, Entry>;
-  /**
-   * The server's configuration as it is now, for keys and what was cut from URLs; null when its
-   * file is missing or broken.
-   */
-  configuration: Configuration | null;
+export interface ActiveJob extends WorkerContext {
+  jobId: string;
+  agentConfig: AgentConfiguration;
+  /** What each run asks and of whom, by its name, resolved once; `error`: why it cannot be asked. */
+  runs: ReadonlyMap<string, { entry: Entry; model: Start['model'] | { error: string } }>;
   /** Aborted when the job is stopped. */
   signal: AbortSignal;
   lifetime: Lifetime;
@@ -113,6 +112,26 @@ export interface ActiveJob {
   cannotStart: string | null;
 }
 
+/** What all model-days of a date share. */
+export interface Morning {
+  market: Market;
+  /** What may be bought on its date. */
+  universe: ReadonlySet<string>;
+  /** Those of its universe, as of its morning. */
+  documents: Counted;
+  /** What each family has cost on the dates before. */
+  spentBefore: Map<string, number>;
+}
+
+/** One model-day that is run, and all that it needs: made once. */
+export interface DayContext extends Morning {
+  job: ActiveJob;
+  modelDay: ModelDay;
+  /** What is asked, and of whom. */
+  entry: Entry;
+  model: Start['model'];
+}
+
 /** Whether nothing more of a job is to be started. */
 export function isStopped({ signal, cannotStart }: ActiveJob): boolean {
   return signal.aborted || cannotStart !== null;
@@ -124,20 +143,15 @@ export function isStopped({ signal, cannotStart }: ActiveJob): boolean {
  * entry.
  */
 export async function noteRefused(
-  { database }: WorkerContext,
-  { job, entries, signal }: ActiveJob,
-  modelDay: ModelDay,
+  { job, modelDay, entry }: DayContext,
   { additions: refused, reason }: RefusedAdditions,
 ): Promise<void> {
-  const family = entries.get(modelDay.model)?.signature;
-  const warning = `'${family}' is asked without ${list(refused)}, which the service adds and the provider refuses: it ${reason}`;
-  await database.write(
-    () => {
-      addLeftOut(database, modelDay, refused);
-      addWarnings(database, job.jobId, [warning]);
-    },
-    { signal },
-  );
+  const { database } = job;
+  const warning = `'${entry.signature}' is asked without ${list(refused)}, which the service adds and the provider refuses: it ${reason}`;
+  await database.write(() => {
+    addLeftOut(database, modelDay, refused);
+    addWarnings(database, job.jobId, [warning]);
+  }, job);
 }
 
 /**

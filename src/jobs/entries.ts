@@ -22,7 +22,7 @@ import type { Settings } from '../basics/settings.ts';
 import { LIST } from '../trading/documents.ts';
 import { orderTools, toolNamesOf } from '../trading/tools.ts';
 import { unescape } from 'node:querystring';
-import type { Addition, Start } from '../wire/protocol.ts';
+import type { Start } from '../wire/protocol.ts';
 
 const NOWHERE = {
   url: null,
@@ -186,23 +186,11 @@ interface EndpointSources {
 
 type Missing = { error: string };
 
-/** What one model-day adds to what its entry asks. */
-interface OfModelDay {
-  /** Names the model-day to its provider, for a cache that it shares with nothing else. */
-  cacheKey: string;
-  /** What the provider has refused of what the service adds. */
-  leftOut: readonly Addition[];
-}
-
 /**
- * The source of a run's answers, according to what was stored with it. An error names what is
- * missing.
+ * The source of a run's answers, according to what was stored with it; its model-days have cache
+ * keys of their own. An error names what is missing.
  */
-export function resolveModel(
-  entry: Entry,
-  sources: EndpointSources,
-  { cacheKey, leftOut }: OfModelDay,
-): Start['model'] | Missing {
+export function resolveModel(entry: Entry, sources: EndpointSources): Start['model'] | Missing {
   const { kind, signature } = entry;
   if (kind === 'baseline') {
     const strategy = baselineOf(entry);
@@ -235,8 +223,8 @@ export function resolveModel(
     parameters: body.fields,
     secrets: [...body.secrets, ...secretsIn(url)],
     stream: entry.stream !== true ? 'off' : entry.stream_is_set ? 'set' : 'added',
-    cacheKey: makers.some((maker) => maker.url === url) ? cacheKey : null,
-    leftOut: [...leftOut],
+    cacheKey: makers.some((maker) => maker.url === url) ? signature : null,
+    leftOut: [],
     requestTimeoutMs: settings.modelRequestTimeoutMs,
     maxRetries: agentConfig.max_retries,
     baseDelayMs: agentConfig.base_delay * 1000,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { timestamp } from '../basics/calendar.ts';
-import type { Lost } from '../children/channel.ts';
+import type { Lost, ProcessOutcome } from '../children/channel.ts';
 import { launch } from '../children/launch.ts';
 import { handleMessages } from '../children/child-messages.ts';
-import { createTries, shortageWarning, type Tries } from '../children/places.ts';
+import { createTries, shortageWarning } from '../children/places.ts';
 import { childNiceness } from '../children/process.ts';
 import { addWarnings, leftOutOf } from '../database/jobs.ts';
 import { endModelDay, type ModelDay } from '../database/sessions.ts';
@@ -16,22 +16,21 @@ import { firstMessages } from '../agent/prompt.ts';
 import { asObject, tryParse } from '../basics/json.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { TooLarge } from '../basics/money.ts';
-import { additions, secretsOf, type Start } from '../wire/protocol.ts';
-import type { Counted } from '../trading/documents.ts';
-import type { Market } from '../trading/market.ts';
+import { additions, type PastMessage, secretsOf, type Start } from '../wire/protocol.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
 import { dayTermsOf } from '../trading/running-day.ts';
 import { LogMismatch } from '../trading/reasoning-log.ts';
 import { openSession, type Session } from '../trading/session.ts';
 import {
   type ActiveJob,
+  type DayContext,
   isStopped,
   keyRefusalOf,
+  type Morning,
   noteKeyRefusal,
   noteRefused,
   type WorkerContext,
 } from './active-job.ts';
-import { resolveModel } from './entries.ts';
 import type { Database } from '../database/database.ts';
 import { costOnDate, hasUnknownCost } from '../database/usage.ts';
 
@@ -50,7 +49,7 @@ const PER_DOLLAR = 1e9;
 export function isOverCostLimit(
   database: Database,
   { signature: family, max_cost_usd: limit }: Pick<Entry, 'signature' | 'max_cost_usd'>,
-  { modelDay, spentBefore }: Pick<Next, 'modelDay' | 'spentBefore'>,
+  { modelDay, spentBefore }: Pick<DayContext, 'modelDay' | 'spentBefore'>,
 ): boolean {
   const { jobId, date } = modelDay;
   if (limit === null) return false;
@@ -64,10 +63,9 @@ function mayHaveCost({ kind, price_per_million_tokens: prices }: Entry): boolean
 }
 
 /** A sentence for each limit that cannot be enforced because its model's tokens have no price. */
-export function costWarnings({ entries }: Pick<ActiveJob, 'entries'>): string[] {
-  const unpriced = [...entries.values()].filter(
-    (entry) => entry.max_cost_usd !== null && !mayHaveCost(entry),
-  );
+export function costWarnings({ runs }: Pick<ActiveJob, 'runs'>): string[] {
+  const entries = [...runs.values()].map(({ entry }) => entry);
+  const unpriced = entries.filter((entry) => entry.max_cost_usd !== null && !mayHaveCost(entry));
   const families = new Set(unpriced.map(({ signature }) => signature));
   return [...families].map(
     (family) =>
@@ -76,31 +74,16 @@ export function costWarnings({ entries }: Pick<ActiveJob, 'entries'>): string[] 
 }
 
 /** Warns of an unenforceable limit as soon as the first model-day shows it. */
-async function warnOfUnknownCost(
-  { database }: WorkerContext,
-  { job, entries, signal }: ActiveJob,
-  modelDay: ModelDay,
-): Promise<void> {
-  const entry = entries.get(modelDay.model);
-  if (entry === undefined || entry.max_cost_usd === null || !mayHaveCost(entry)) return;
+async function warnOfUnknownCost(job: ActiveJob, modelDay: ModelDay, entry: Entry): Promise<void> {
+  const { database } = job;
+  if (entry.max_cost_usd === null || !mayHaveCost(entry)) return;
   if (!hasUnknownCost(database, modelDay)) return;
   const lack =
     entry.kind === 'agent'
       ? 'its agent does not report what it costs'
       : 'its provider does not report how many tokens it uses';
   const warning = `The cost limit of '${entry.signature}' cannot be enforced: ${lack}`;
-  await database.write(() => addWarnings(database, job.jobId, [warning]), { signal });
-}
-
-interface Next {
-  modelDay: ModelDay;
-  market: Market;
-  /** Those of its universe, as of its morning. */
-  documents: Counted;
-  /** What may be bought on its date. */
-  universe: ReadonlySet<string>;
-  /** What each family has cost on the dates before. */
-  spentBefore: Map<string, number>;
+  await database.write(() => addWarnings(database, job.jobId, [warning]), job);
 }
 
 /**
@@ -110,182 +93,172 @@ interface Next {
  * is, to be resumed where its reasoning log ends.
  */
 export async function runModelDay(
-  context: WorkerContext,
-  activeJob: ActiveJob,
-  next: Next,
+  job: ActiveJob,
+  morning: Morning,
+  modelDay: ModelDay,
 ): Promise<void> {
-  const { database, clock } = context;
-  const { modelDay } = next;
+  const { database, clock } = job;
+  const { entry, model } = job.runs.get(modelDay.model) ?? assert.fail('a run has an entry');
   let error: string | null;
   try {
-    error = await runToEnd(context, activeJob, next);
+    error =
+      refusalOf(job, entry, { ...morning, modelDay }) ??
+      ('error' in model
+        ? model.error
+        : await runToEnd({
+            ...morning,
+            job,
+            modelDay,
+            entry,
+            model: modelOn(job, modelDay, model),
+          }));
   } catch (thrown) {
-    if (activeJob.signal.aborted || storageFaultOf(thrown) !== null) throw thrown;
-    error = reasonOf(context, modelDay, thrown);
+    if (job.signal.aborted || storageFaultOf(thrown) !== null) throw thrown;
+    error = reasonOf(job, modelDay, thrown);
   }
   if (error !== null) {
     const end = { status: 'failed', error, completedAt: timestamp(clock()) } as const;
-    await database.write(() => endModelDay(database, modelDay, end), activeJob);
+    await database.write(() => endModelDay(database, modelDay, end), job);
   }
-  await warnOfUnknownCost(context, activeJob, modelDay);
+  await warnOfUnknownCost(job, modelDay, entry);
 }
 
-/** What a run asks, and the source of its answers; an error when it cannot run. */
-function resolve(
-  context: WorkerContext,
-  activeJob: ActiveJob,
-  next: Next,
-): { entry: Entry; model: Start['model'] } | { error: string } {
-  const { modelDay } = next;
-  const { jobId, model: name, date } = modelDay;
-  const entry = activeJob.entries.get(name);
-  assert(entry, 'each run of a job has an entry');
-  const refusal = keyRefusalOf(activeJob, name);
-  if (refusal !== null) return { error: refusal };
-  if (isOverCostLimit(context.database, entry, next)) return { error: 'Cost limit reached' };
-  if (entry.tools.includes('search_news') && context.settings.jinaApiKey === null)
-    return {
-      error: `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set`,
-    };
-  const sources = { ...context, ...activeJob, agentConfig: activeJob.job.agentConfig };
-  const cacheKey = sha256(JSON.stringify([jobId, date, name])).toString('hex');
-  const refused = leftOutOf(context.database, modelDay);
-  const leftOut = additions.filter((one) => refused.includes(one));
-  const model = resolveModel(entry, sources, { cacheKey, leftOut });
-  return 'error' in model ? model : { entry, model };
+/** Why a model-day is not run; null when it is. */
+function refusalOf(
+  job: ActiveJob,
+  entry: Entry,
+  day: Pick<DayContext, 'modelDay' | 'spentBefore'>,
+): string | null {
+  const { model: name } = day.modelDay;
+  const refusal = keyRefusalOf(job, name);
+  if (refusal !== null) return refusal;
+  if (isOverCostLimit(job.database, entry, day)) return 'Cost limit reached';
+  return entry.tools.includes('search_news') && job.settings.jinaApiKey === null
+    ? `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set`
+    : null;
+}
+
+/** With the cache of the model-day, which it shares with nothing else. */
+function modelOn(
+  { database }: ActiveJob,
+  { jobId, model: run, date }: ModelDay,
+  model: Start['model'],
+): Start['model'] {
+  if (model.kind !== 'provider') return model;
+  const refused = leftOutOf(database, { jobId, model: run });
+  return {
+    ...model,
+    cacheKey: model.cacheKey && sha256(JSON.stringify([jobId, date, run])).toString('hex'),
+    leftOut: additions.filter((one) => refused.includes(one)),
+  };
 }
 
 /**
  * Attempts a model-day until it has ended or the job is stopped, each time in a place among the
- * children that run side by side. Resolves to why it fails; null when its session has ended it.
+ * children that run side by side; after a session that was set aside again, with an empty log. Resolves to why it fails; null when its session has ended it.
  */
-async function runToEnd(
-  context: WorkerContext,
-  activeJob: ActiveJob,
-  next: Next,
-): Promise<string | null> {
-  const { database, log, limits, settings } = context;
-  const { places, signal, job } = activeJob;
-  const { modelDay } = next;
-  const resolved = resolve(context, activeJob, next);
-  if ('error' in resolved) return resolved.error;
-  const tries = createTries(settings.modelDayTimeoutMs, limits);
+async function runToEnd(day: DayContext): Promise<string | null> {
+  const { job, modelDay } = day;
+  const { database, log, places } = job;
+  const tries = createTries(job.settings.modelDayTimeoutMs, job.limits);
   for (;;) {
     const leave = await places.join();
-    let lost: Lost | null = null;
+    let lost: Lost | 'again' | null = 'again';
     try {
-      if (!isStopped(activeJob))
-        lost = await attempt(context, activeJob, { ...next, ...resolved, tries });
+      while (lost === 'again' && !isStopped(job)) lost = await attempt(day, tries.begin());
     } finally {
-      leave(lost !== null);
+      leave(typeof lost === 'object' && lost !== null);
     }
-    if (lost === null) return null;
+    if (lost === 'again' || lost === null) return null;
     const { hasSpoken, error: reason } = lost;
     const fields = { ...modelDay, hasSpoken, reason, sideBySide: places.size };
     log.warning('the machine ended a model process', fields);
     const error = tries.lose(lost);
     if (error !== null) return error;
     const warning = shortageWarning(lost);
-    await database.write(() => addWarnings(database, job.jobId, [warning]), activeJob);
-    await tries.pause(signal);
+    await database.write(() => addWarnings(database, job.jobId, [warning]), job);
+    await tries.pause(job.signal);
   }
-}
-
-/** The model-day to attempt, and its model. */
-interface Attempted extends Next {
-  model: Start['model'];
-  /** What ran. */
-  entry: Entry;
-  tries: Tries;
-}
-
-/**
- * One attempt; a reasoning log that no longer matches is set aside, and the model-day starts over.
- * Returns the loss when the machine ended the child, otherwise null.
- */
-async function attempt(
-  context: WorkerContext,
-  activeJob: ActiveJob,
-  attempted: Attempted,
-): Promise<Lost | null> {
-  const { modelDay, market, universe, documents, entry, tries } = attempted;
-  const { job, signal } = activeJob;
-  const leftMs = tries.begin();
-  const over = new AbortController();
-  signal.addEventListener('abort', () => over.abort(signal.reason), {
-    signal: over.signal,
-  });
-  const options = {
-    ...dayTermsOf(job.agentConfig, entry, modelDay.model),
-    market,
-    universe,
-    tokenPrices: entry.price_per_million_tokens,
-    documents,
-    news: entry.tools.includes('search_news') ? newsFor(context, modelDay, over.signal) : null,
-    signal,
-  };
-  const session = await openSession(context, modelDay, options);
-  try {
-    return await trade(context, activeJob, { ...attempted, session, leftMs, over });
-  } catch (error) {
-    over.abort(error);
-    if (!(error instanceof LogMismatch)) throw error;
-    await session.setAside(error);
-    context.log.warning('session set aside', { ...modelDay, reason: error.message });
-  } finally {
-    session.leave(); // also when the job was stopped: nothing more is written for it
-    over.abort();
-  }
-  return attempt(context, activeJob, attempted); // in a new session, whose log is empty
 }
 
 /** An attempt whose session is open. */
-interface RunningDay {
+interface Attempt {
   session: Session;
+  /** The conversation of an earlier process. */
+  past: PastMessage['message'][];
   leftMs: number;
   /** Aborted when the attempt is over, by what ends it. */
   over: AbortController;
 }
 
 /**
- * Runs the child of a session and ends the session with its outcome. Returns the loss when the
- * machine ended the child, otherwise null.
+ * Opens a session, runs its child and ends the session with its outcome. Returns the loss when the
+ * machine ended the child; `again` when the reasoning log no longer matches, and is set aside.
  */
-async function trade(
-  context: WorkerContext,
-  activeJob: ActiveJob,
-  running: Attempted & RunningDay,
-): Promise<Lost | null> {
-  const { session, model, entry, leftMs, over } = running;
-  const { job, signal, lifetime, places } = activeJob;
-  const { modelDay, brief, tools } = session;
-  const { settings, log } = context;
-  const past = await session.resume();
-  if (entry.agent !== null && past.length > 0)
-    throw new LogMismatch('the day of an agent begins again from its opening');
-  if (session.decided !== null) {
-    await session.end(session.decided);
+async function attempt(day: DayContext, leftMs: number): Promise<Lost | 'again' | null> {
+  const { job, modelDay, market, universe, documents, entry } = day;
+  const { signal, log } = job;
+  const over = new AbortController();
+  signal.addEventListener('abort', () => over.abort(signal.reason), { signal: over.signal });
+  const session = await openSession(job, modelDay, {
+    ...dayTermsOf(job.agentConfig, entry, modelDay.model),
+    market,
+    universe,
+    documents,
+    tokenPrices: entry.price_per_million_tokens,
+    news: entry.tools.includes('search_news') ? newsFor(day, over.signal) : null,
+    signal,
+  });
+  try {
+    const past = await session.resume();
+    if (entry.agent !== null && past.length > 0)
+      throw new LogMismatch('the day of an agent begins again from its opening');
+    const outcome = session.decided ?? (await runChild(day, { session, past, leftMs, over }));
+    if (signal.aborted) return null;
+    over.signal.throwIfAborted();
+    if (outcome.status === 'lost') return outcome;
+    noteKeyRefusal(job, modelDay.model, outcome);
+    const isStarted = outcome.status !== 'cannot_start';
+    if (!isStarted) job.cannotStart ??= outcome.error; // which ends the job
+    await session.end(isStarted ? outcome : { status: 'failed', error: outcome.error });
     return null;
+  } catch (error) {
+    over.abort(error);
+    if (!(error instanceof LogMismatch)) throw error;
+    await session.setAside(error);
+    log.warning('session set aside', { ...modelDay, reason: error.message });
+    return 'again';
+  } finally {
+    session.leave(); // also when the job was stopped: nothing more is written for it
+    over.abort();
   }
-  const agent = openAgentDay(context, running);
+}
+
+/** Runs the child of a session, and resolves to its outcome. */
+async function runChild(day: DayContext, opened: Attempt): Promise<ProcessOutcome> {
+  const { job, modelDay, entry } = day;
+  const { session, past, leftMs, over } = opened;
+  const { settings, log, lifetime, places } = job;
+  const { brief, tools } = session;
+  const agent = openAgentDay(day, opened);
+  const { model = day.model } = agent ?? {};
   const maxSteps = brief.decision === undefined ? job.agentConfig.max_steps : ANSWERS_OF_DECISION;
   const start = {
     type: 'start',
     signature: modelDay.model,
     family: entry.signature,
-    model: agent === null ? model : withDay(model, modelDay, agent.access),
+    model,
     maxSteps,
     prompt: entry.prompt,
     brief,
     tools: agent === null ? tools : [], // it reaches them over HTTP
   } as const;
-  const maxFailures = model.kind === 'provider' ? model.maxRetries + 1 + additions.length : 0;
-  const niceness = childNiceness(Math.min(places.size, job.runs.length));
+  const niceness = childNiceness(Math.min(places.size, job.runs.size));
   const childEnded = lifetime.childStarted();
-  const outcome = await launch(start, {
+  return launch(start, {
     past,
-    program: context.agentProgram,
-    startChild: (program, rights) => context.startChild(program, { ...rights, niceness }, modelDay),
+    program: job.agentProgram,
+    startChild: (program, rights) => job.startChild(program, { ...rights, niceness }, modelDay),
     timeoutMs: settings.modelDayTimeoutMs,
     leftMs,
     memoryMb: settings.modelDayMemoryMb,
@@ -294,53 +267,43 @@ async function trade(
       answer: agent?.answer,
       log,
       maxSteps: agent === null ? maxSteps : Infinity,
-      maxFailures,
-      onRefused: (refused) => noteRefused(context, activeJob, modelDay, refused),
+      maxFailures: model.kind === 'provider' ? model.maxRetries + 1 + additions.length : 0,
+      onRefused: (refused) => noteRefused(day, refused),
     }),
     onStderr: (tail) => log.warning('model process wrote to stderr', { ...modelDay, tail }),
   }).finally(childEnded);
-  if (signal.aborted) return null;
-  over.signal.throwIfAborted();
-  if (outcome.status === 'lost') return outcome;
-  noteKeyRefusal(activeJob, modelDay.model, outcome);
-  const isStarted = outcome.status !== 'cannot_start';
-  if (!isStarted) activeJob.cannotStart ??= outcome.error; // which ends the job
-  await session.end(isStarted ? outcome : { status: 'failed', error: outcome.error });
-  return null;
 }
 
 /** A model that is asked once has a second chance. */
 const ANSWERS_OF_DECISION = 2;
 
-/** Opens the tools of a session to its agent, until the day is over; null without an agent. */
+/**
+ * Opens the tools of a session to its agent until the day is over, and adds to its request how it
+ * reaches them; null without an agent.
+ */
 function openAgentDay(
-  { agentDays, clock }: WorkerContext,
-  { session, entry, model, leftMs, over }: Attempted & RunningDay,
+  { job, modelDay: { jobId, model: run, date }, entry, model }: DayContext,
+  { session, leftMs, over }: Attempt,
 ) {
   const { brief } = session;
   if (brief.decision?.by !== 'agent') return null;
+  assert(model.kind === 'provider', 'an agent has an endpoint');
   const [message] = firstMessages(brief, entry.prompt);
-  return agentDays.open(session, {
+  const { access, answer } = job.agentDays.open(session, {
     body: asObject(tryParse(message?.content ?? '')) ?? {},
     maxToolCalls: brief.decision.maxToolCalls,
-    expiresAt: new Date(clock().getTime() + leftMs),
+    expiresAt: new Date(job.clock().getTime() + leftMs),
     secrets: secretsOf(model),
     over,
   });
-}
-
-/** An agent's endpoint with what this model-day adds to the request. */
-function withDay(
-  model: Start['model'],
-  { jobId, model: run, date }: ModelDay,
-  access: { token: string },
-): Start['model'] {
-  assert(model.kind === 'provider', 'an agent has an endpoint');
   return {
-    ...model,
-    parameters: { day: access },
-    idempotencyKey: visibleAscii(`${jobId}:${run}:${date}`),
-    secrets: [...(model.secrets ?? []), access.token],
+    answer,
+    model: {
+      ...model,
+      parameters: { day: access },
+      idempotencyKey: visibleAscii(`${jobId}:${run}:${date}`),
+      secrets: [...(model.secrets ?? []), access.token],
+    },
   };
 }
 
@@ -356,11 +319,8 @@ function reasonOf({ log }: WorkerContext, modelDay: ModelDay, thrown: unknown): 
  * The news as of a model-day's morning, or null without a key. The key stays in this process; no
  * child gets it.
  */
-function newsFor(
-  { settings, log, limits }: WorkerContext,
-  modelDay: ModelDay,
-  signal: AbortSignal,
-): NewsSearch | null {
+function newsFor({ job, modelDay }: DayContext, signal: AbortSignal): NewsSearch | null {
+  const { settings, log, limits } = job;
   const { jinaApiKey: apiKey, jinaBaseUrl: baseUrl } = settings;
   if (apiKey === null) return null;
   const onFailure = (reason: string) => log.warning('news search failed', { ...modelDay, reason });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { addDays, type CalendarDate, countDays, dateOf, weekdays } from '../basics/calendar.ts';
 import {
   type AgentConfiguration,
@@ -8,11 +9,14 @@ import {
 } from '../basics/configuration-schema.ts';
 import {
   agentConfigurationFor,
-  readConfiguration,
+  readWritten,
   warnOfContent,
+  withPrompts,
 } from '../basics/configuration.ts';
+import type { Database } from '../database/database.ts';
 import { listDocuments } from '../database/documents.ts';
 import { sourceOfSeries } from '../database/prices.ts';
+import { unfinishedJobId } from '../database/jobs.ts';
 import { activeSpans, laterDays } from '../database/active-days.ts';
 import { ServiceError } from '../basics/domain.ts';
 import { encodeEntry, type Entry } from '../basics/entry.ts';
@@ -46,69 +50,70 @@ const NO_DOCUMENTS =
   'No documents are offered: the universe is a control market, and texts would name its companies';
 
 /**
- * What a trigger's rules make of it by the configuration as it is now: the job runs from that,
- * whatever becomes of the file. Throws a `ServiceError` when they refuse the job.
+ * What a trigger's rules, in their order, make of it by the configuration as it is now: the job
+ * runs from that, whatever becomes of the files. Reads them and the prices, so no transaction waits
+ * for it; `isCurrent` then says whether the completed days are still those that it rests on. Throws
+ * a `ServiceError` when a rule refuses the job.
  */
 export function planJob(context: WorkerContext, request: JobRequest) {
-  const { database, settings, log, environment } = context;
-  const configuration = readConfiguration(settings.configurationPath, settings.openaiApiBase);
-  warnOfContent(configuration, log);
-  const isKey = knownKeys(configuration, settings, environment);
-  const terms = agentConfigurationFor(configuration, request.universe, settings.configurationPath);
-  const { runs, warnings, ...planned } = planDays(context, request, {
-    models: expandModels(request.models, configuration),
-    terms,
-  });
-  const { stock_symbols: symbols, market: rules } = planned.agentConfig;
-  const morning = { reader: database, date: request.endDate, write: null, symbols, rules };
+  const { database, settings, log, environment, clock } = context;
+  const { configurationPath: path, maxSimulationDays } = settings;
+  const { endDate, universe } = request;
+  const written = readWritten(path, settings.openaiApiBase);
+  warnOfContent(written, log);
+  const models = expandModels(request.models, written);
+  const names = new Set(models.flatMap(({ model, family }) => [model, family]));
+  const readSpans = () => activeSpans(database, [...names]);
+  const spans = readSpans();
+  const simulatedThrough = (model: string) => spans.get(model)?.lastDate ?? null;
+  const { runs, ...range } = resolveRange(
+    { ...request, models },
+    { simulatedThrough, today: dateOf(clock()), maxSimulationDays },
+  );
+  refuseSecond(database);
+  const configuration = withPrompts(written, path);
+  const agentConfig = termsOn(agentConfigurationFor(written, universe, path), range.dates);
+  const { stock_symbols: symbols, market: rules } = agentConfig;
+  const morning = { reader: database, date: endDate, write: null, symbols, rules };
   const hasAny = listDocuments(morning, { limit: 1 }).length > 0;
   const isControl = hasAny && symbols.some((one) => sourceOfSeries(database, one) === 'disguise');
+  const isKey = knownKeys(configuration, settings, environment);
   const hasDocuments = hasAny && !isControl;
-  const sources = { settings, configuration, agentConfig: terms, environment, isKey, hasDocuments };
+  const sources = { settings, configuration, agentConfig, environment, isKey, hasDocuments };
   const resolved = runs.map((run) => {
     const entry = resolveEntry(run, sources);
-    const model = resolveModel(entry, sources, { cacheKey: '', leftOut: [] });
+    const model = resolveModel(entry, sources);
     return { ...run, entry, problem: 'error' in model ? model.error : null };
   });
+  const ahead = runs.filter(({ model }) => (simulatedThrough(model) ?? '') > range.startDate);
   return {
-    ...planned,
+    ...range,
+    agentConfig,
     runs: resolved.map((run) => ({ ...run, entry: encodeEntry(run.entry) })),
     warnings: [
       ...configuration.unknownKeys,
       ...warnOfProblems(resolved, configuration),
       ...(isControl ? [NO_DOCUMENTS] : []),
-      ...warnings,
+      ...(request.startDate === null
+        ? warnOfNewRuns(models, endDate, (model) => spans.get(model)?.firstDate ?? null)
+        : warnOfLaterDays(
+            context,
+            ahead.map(({ model }) => model),
+            { ...request, dates: range.dates, universe: symbols },
+          )),
     ],
+    isCurrent: () => isDeepStrictEqual(readSpans(), spans),
   };
 }
 
-/**
- * The dates, starts and terms of a job, with warnings of the completed days that its models have.
- */
-function planDays(
-  context: WorkerContext,
-  request: JobRequest,
-  { models, terms }: { models: readonly ModelRun[]; terms: AgentConfiguration },
-) {
-  const { database, settings, clock } = context;
-  const { startDate, endDate } = request;
-  const names = models.map(({ model }) => model);
-  const families = models.map(({ family }) => family);
-  const spans = activeSpans(database, [...new Set([...names, ...families])]);
-  const simulatedThrough = (model: string) => spans.get(model)?.lastDate ?? null;
-  const simulatedFrom = (model: string) => spans.get(model)?.firstDate ?? null;
-  const range = resolveRange(
-    { startDate, endDate, models },
-    { simulatedThrough, today: dateOf(clock()), maxSimulationDays: settings.maxSimulationDays },
-  );
-  const agentConfig = termsOn(terms, range.dates);
-  const { stock_symbols: universe } = agentConfig;
-  const ahead = names.filter((model) => (simulatedThrough(model) ?? '') > range.startDate);
-  const warnings =
-    startDate === null
-      ? warnOfNewRuns(models, endDate, simulatedFrom)
-      : warnOfLaterDays(context, ahead, { ...request, dates: range.dates, universe });
-  return { ...range, agentConfig, warnings };
+/** Rule 5 of the trigger: throws a `ServiceError` while a job is unfinished. */
+export function refuseSecond(database: Database): void {
+  const other = unfinishedJobId(database);
+  if (other !== null)
+    throw new ServiceError(
+      'another_job_unfinished',
+      `Another simulation job is already running or pending: ${other}`,
+    );
 }
 
 /** With members, the symbols of a job are those that are members on one of its dates. */
@@ -247,12 +252,6 @@ function runsOf(name: string, entries: ReadonlyMap<string, ModelConfiguration>):
   );
 }
 
-/**
- * The beginning of the refusal when resume mode has nothing left to do; the command line knows it
- * by these words.
- */
-export const NOTHING_TO_RESUME = 'Nothing to resume up to';
-
 interface RangeFacts {
   /** The date through which a model is simulated; null when it has no completed day. */
   simulatedThrough: (model: string) => CalendarDate | null;
@@ -282,8 +281,9 @@ export function resolveRange<Model extends Pick<ModelRun, 'model'>>(
   const [earliest] = runs.map((run) => run.startDate).sort();
   assert(earliest, 'a job has at least one model');
   if (startDate === null && earliest > endDate)
-    refuse(
-      `${NOTHING_TO_RESUME} ${endDate}: every model has already run through ${addDays(earliest, -1)}`,
+    throw new ServiceError(
+      'nothing_to_resume',
+      `Nothing to resume up to ${endDate}: every model has already run through ${addDays(earliest, -1)}`,
     );
   checkRange(earliest, endDate, facts);
   const dates = weekdays(earliest, endDate);

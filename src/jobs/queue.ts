@@ -13,7 +13,7 @@ import { ServiceError } from '../basics/domain.ts';
 import { logUnexpected } from '../basics/log.ts';
 import type { WorkerContext } from './active-job.ts';
 import { cancelJob } from './cancel.ts';
-import { type JobRequest, planJob } from './plan.ts';
+import { type JobRequest, planJob, refuseSecond } from './plan.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { noteRestart } from '../database/model-days.ts';
@@ -118,13 +118,17 @@ export function createJobs(context: WorkerContext) {
      * when the job must not be created.
      */
     async submit(request: JobRequest, idempotencyKey?: string) {
-      const find = () => {
-        const job = submittedBefore(database, idempotencyKey, request);
-        return job && { job, isNew: false };
-      };
-      const make = () => ({ job: create(context, request, idempotencyKey), isNew: true });
-      // What was answered before is read without the write lock.
-      const { job, isNew } = find() ?? (await database.write(() => find() ?? make()));
+      const find = () => submittedBefore(database, idempotencyKey, request);
+      // What was answered before, and what a job is to be, is read without the write lock. Where
+      // days have been completed or withdrawn until that is there, the job is planned again.
+      let made = find();
+      while (made === null) {
+        const plan = planJob(context, request);
+        made = await database.write(
+          () => find() ?? create(context, request, { plan, idempotencyKey }),
+        );
+      }
+      const { job, isNew } = made;
       if (isNew) {
         log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
         setImmediate(start, job.jobId);
@@ -161,21 +165,32 @@ export function createJobs(context: WorkerContext) {
 }
 
 /** The created job as the response to a trigger shows it. */
-type SubmittedJob = ReturnType<typeof create>;
+interface SubmittedJob {
+  jobId: string;
+  totalModelDays: number;
+  message: string;
+  warnings: string[];
+}
+
+interface Submitted {
+  job: SubmittedJob;
+  isNew: boolean;
+}
 
 /**
- * The trigger's rules in order; within the caller's transaction, so that no other job is created
- * meanwhile.
+ * Creates the planned job, within the caller's transaction, so that no other job is created
+ * meanwhile; null for a plan that no longer holds. Throws a `ServiceError` while there is another.
  */
-function create(context: WorkerContext, request: JobRequest, idempotencyKey: string | undefined) {
-  const { database, clock, settings } = context;
-  const plan = planJob(context, request);
-  const other = unfinishedJobId(database);
-  if (other !== null)
-    throw new ServiceError(
-      'another_job_unfinished',
-      `Another simulation job is already running or pending: ${other}`,
-    );
+function create(
+  { database, clock, settings }: WorkerContext,
+  request: JobRequest,
+  {
+    plan,
+    idempotencyKey,
+  }: { plan: ReturnType<typeof planJob>; idempotencyKey?: string | undefined },
+): Submitted | null {
+  refuseSecond(database);
+  if (!plan.isCurrent()) return null;
   const jobId = crypto.randomUUID();
   insertJob(database, {
     ...request,
@@ -196,7 +211,7 @@ function create(context: WorkerContext, request: JobRequest, idempotencyKey: str
     const [requestHash, answer] = [hashOf(request), JSON.stringify(job)];
     rememberTrigger(database, idempotencyKey, { jobId, requestHash, answer });
   }
-  return job;
+  return { job, isNew: true };
 }
 
 /**
@@ -207,11 +222,12 @@ function submittedBefore(
   database: Database,
   key: string | undefined,
   request: JobRequest,
-): SubmittedJob | null {
+): Submitted | null {
   if (key === undefined) return null;
   const earlier = triggerOfKey(database, key);
   if (earlier === undefined) return null;
-  if (earlier.requestHash === hashOf(request)) return JSON.parse(earlier.answer);
+  if (earlier.requestHash === hashOf(request))
+    return { job: JSON.parse(earlier.answer), isNew: false };
   throw new ServiceError(
     'key_reused',
     `Idempotency-Key: this key belongs to another request, which created job ${earlier.jobId}; a new request needs a new key`,

@@ -17,7 +17,7 @@ import { costsBefore } from '../database/usage.ts';
 import { morningWrite } from '../database/price-writes.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf } from '../basics/domain.ts';
-import { decodeEntry, type Entry } from '../basics/entry.ts';
+import { decodeEntry } from '../basics/entry.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { makers } from '../basics/makers.ts';
 import { universeOn } from '../basics/members.ts';
@@ -34,6 +34,7 @@ import {
   type WorkerContext,
   watchLifetime,
 } from './active-job.ts';
+import { resolveModel } from './entries.ts';
 import { costWarnings, runModelDay } from './model-day.ts';
 import { NO_DATES, skipWarnings, warnOfDays } from './warnings.ts';
 
@@ -92,30 +93,28 @@ async function work(
   const { database, clock, settings } = context;
   const { jobId } = job;
   const { stock_symbols: universe, members } = job.agentConfig;
-  const models = job.runs.map(({ model }) => model);
-  const configuration = configurationNow(context);
   const startedAt = timestamp(clock());
   await database.write(
     () => setJobStatus(database, jobId, { status: 'downloading_data', at: startedAt }),
     { signal },
   );
   const dates = datesToRun(database, jobId);
+  const models = job.runs.map(({ model }) => model);
   const prices = await supplyPrices(context, { dates, universe, members, models, signal });
   if (signal.aborted) return null;
   const priced = datesThatAre('available', prices.dates);
   const isLost = priced.length === 0 && datesThatAre('missing', prices.dates).length > 0;
-  const entries = new Map(job.runs.map(({ model, entry }) => [model, decodeEntry(entry)]));
-  logForeignHosts(context, entries);
   const activeJob: ActiveJob = {
-    job,
-    entries,
-    configuration,
+    ...context,
+    ...job,
+    runs: resolveRuns(context, job),
     signal,
     lifetime,
     places: createPlaces(mostSideBySide(settings)),
     keyRefusals: new Map(),
     cannotStart: null,
   };
+  logForeignHosts(activeJob);
   const ofCosts = settings.deploymentMode === 'PROD' && !isLost ? costWarnings(activeJob) : []; // DEV costs nothing
   const at = timestamp(clock());
   await database.write(
@@ -132,7 +131,7 @@ async function work(
     return reason === null ? NO_DATES : `${NO_DATES}: ${reason}; import-prices reads price files`;
   }
   for (const date of priced) {
-    await runDate(context, activeJob, date);
+    await runDate(activeJob, date);
     if (isStopped(activeJob)) break;
   }
   return activeJob.cannotStart;
@@ -146,45 +145,40 @@ function datesThatAre(availability: Availability, dates: readonly DatePrices[]):
  * Runs all models of one date side by side, at most as many as there are places; resolves when
  * the last has ended.
  */
-async function runDate(
-  context: WorkerContext,
-  activeJob: ActiveJob,
-  date: CalendarDate,
-): Promise<void> {
-  const { database } = context;
-  const { jobId, agentConfig } = activeJob.job;
+async function runDate(job: ActiveJob, date: CalendarDate): Promise<void> {
+  const { database, jobId, agentConfig } = job;
   const prices = {
     reader: database,
     write: await database.write(() => morningWrite(database, { jobId, date })),
   };
   const universe = universeOn(agentConfig, date);
   const market = openMarket(prices, date, [...universe]);
-  const documents = { counts: await countedDocuments(activeJob, market, universe) };
+  const documents = { counts: await countedDocuments(job, market, universe) };
   const spentBefore = costsBefore(database, jobId, date);
+  const morning = { market, universe, documents, spentBefore };
   const queue = pendingModelDays(database, jobId, date);
   const workOff = async () => {
-    while (!isStopped(activeJob)) {
+    while (!isStopped(job)) {
       const modelDay = queue.shift();
       if (modelDay === undefined) return;
       // One that fails at once, as without a key, waits for nothing: a thousand of them must not
       // end in one turn.
-      const next = { modelDay, market, universe, documents, spentBefore };
-      await inShortTurn(() => runModelDay(context, activeJob, next));
+      await inShortTurn(() => runModelDay(job, morning, modelDay));
     }
   };
   // An error here is not a model's fault. Model-days that already run may end before it is thrown.
-  const ends = await Promise.allSettled(Array.from({ length: activeJob.places.most }, workOff));
+  const ends = await Promise.allSettled(Array.from({ length: job.places.most }, workOff));
   const broken = ends.find((end) => end.status === 'rejected');
   if (broken !== undefined) throw broken.reason;
 }
 
 /** The documents of a morning, which all models of the job share; none where no model reads them. */
 async function countedDocuments(
-  { entries, job: { agentConfig } }: ActiveJob,
+  { runs, agentConfig }: ActiveJob,
   { prices, date }: Market,
   universe: ReadonlySet<string>,
 ): Promise<DocumentCount[]> {
-  if (!entries.values().some(({ tools }) => readsDocuments(tools))) return [];
+  if (!runs.values().some(({ entry }) => readsDocuments(entry.tools))) return [];
   let counts: DocumentCount[] = [];
   for (counts of countDocuments(
     { ...prices, date, symbols: null, rules: agentConfig.market },
@@ -192,6 +186,17 @@ async function countedDocuments(
   ))
     await nextRound();
   return counts;
+}
+
+/** What each run of a job asks, and of whom, with the keys of now. */
+function resolveRuns(context: WorkerContext, { runs, agentConfig }: Job): ActiveJob['runs'] {
+  const configuration = configurationNow(context);
+  const resolved = runs.map(({ model: name, entry: stored }) => {
+    const entry = decodeEntry(stored);
+    const model = resolveModel(entry, { ...context, configuration, agentConfig });
+    return [name, { entry, model }] as const;
+  });
+  return new Map(resolved);
 }
 
 /** Null for a missing or broken file: what needs a key from it then fails with the reason. */
@@ -208,15 +213,14 @@ function configurationNow({ settings, log }: WorkerContext): Configuration | nul
  * OPENAI_API_KEY goes to another host only where the operator named that host; the log says so,
  * once for each entry.
  */
-function logForeignHosts(
-  { log, settings }: WorkerContext,
-  entries: ReadonlyMap<string, Entry>,
-): void {
+function logForeignHosts({ log, settings, runs }: ActiveJob): void {
   if (settings.openaiApiKey === null) return;
   const hosts = new Map<string, string>();
-  for (const { signature, url, key_source: source } of entries.values())
+  for (const { entry } of runs.values()) {
+    const { signature, url, key_source: source } = entry;
     if (source === 'service' && url !== null && url !== makers[0].url)
       hosts.set(signature, new URL(url).host);
+  }
   for (const [entry, host] of hosts)
     log.info('OPENAI_API_KEY is sent to another host, which the configuration names', {
       entry,

@@ -1,7 +1,6 @@
 import type { Database } from '../database/database.ts';
 import { addWarnings, modelsOfJob } from '../database/jobs.ts';
-import { daysWithSummary, type SkippedOnDate } from '../database/model-days.ts';
-import { UNREAD } from '../trading/decision.ts';
+import { type SkippedOnDate, unreadDays } from '../database/model-days.ts';
 import { staleModelDays } from '../database/stale.ts';
 import { skipReasons } from '../basics/domain.ts';
 import { count, linesOf, list } from '../basics/sentences.ts';
@@ -34,10 +33,10 @@ const MAX_NAMED = 20;
  * its models, within the transaction that ends or discards it.
  */
 export function warnOfDays(database: Database, jobId: string): void {
-  for (const { family, days } of daysWithSummary(database, jobId, UNREAD))
-    addWarnings(database, jobId, [
-      `'${family}' gave no answer that could be read on ${count(days, 'model-day')}`,
-    ]);
+  for (const { family, days } of unreadDays(database, jobId)) {
+    const message = `'${family}' gave no answer that could be read on ${count(days, 'model-day')}`;
+    addWarnings(database, jobId, [{ code: 'unread', message }]);
+  }
   const models = modelsOfJob(database, jobId).sort();
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED });
   if (total === 0) return;

@@ -19,6 +19,7 @@ import {
   type SymbolProvider,
 } from './provider.ts';
 import { connectProviders } from './providers.ts';
+import type { Warning } from '../basics/domain.ts';
 import { downloadWarnings, waitWarnings } from './warnings.ts';
 
 /** The dividends of symbols one by one, from a provider that answers a symbol per request. */
@@ -30,7 +31,7 @@ interface DividendRequest extends ActionQuery, Pick<DownloadContext, 'signal' | 
 
 interface DividendSupply {
   report: DownloadReport;
-  warnings: string[];
+  warnings: (string | Warning)[];
   /** The symbols whose dividends are still unknown on some of the dates. */
   missing: string[];
 }

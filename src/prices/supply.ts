@@ -2,6 +2,7 @@ import { addDays, type CalendarDate } from '../basics/calendar.ts';
 import { symbolsWithAdjustedPrices } from '../database/prices.ts';
 import { heldBefore } from '../database/active-days.ts';
 import type { Jump } from '../database/splits-and-dividends.ts';
+import type { Warning } from '../basics/domain.ts';
 import type { Log } from '../basics/log.ts';
 import type { Settings } from '../basics/settings.ts';
 import {
@@ -40,7 +41,7 @@ import {
 
 export interface PriceSupply {
   dates: DatePrices[];
-  warnings: string[];
+  warnings: (string | Warning)[];
   /** One for each provider that was needed. */
   reports: DownloadReport[];
 }
@@ -60,7 +61,7 @@ export async function supplyPrices(
   const held = heldBefore(database, request.models, firstDate);
   const outside = held.symbols.filter((symbol) => !request.universe.includes(symbol));
   const symbols = [...request.universe, ...outside];
-  const warnings: string[] = [];
+  const warnings: PriceSupply['warnings'] = [];
   const reason = reasonForNoDownload(settings);
   if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, request));
   else if (reason !== null && symbolNeeds(context, request, outside).length > 0)

@@ -1,6 +1,7 @@
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
-import { warningsWith } from '../database/jobs.ts';
+import { warnedOf } from '../database/jobs.ts';
+import type { Warning } from '../basics/domain.ts';
 import type { Jump, ContradictedSplit } from '../database/splits-and-dividends.ts';
 import { count, linesOf, list } from '../basics/sentences.ts';
 import type { DatePrices } from './needs.ts';
@@ -14,12 +15,6 @@ const WHEN_TO_TRY_AGAIN: Partial<Record<Problem, string>> = {
   daily_quota: "try again tomorrow, when the provider's daily quota is reset",
   short_limit: 'try again in a few minutes',
 };
-
-/**
- * The beginning of the warning about dates that may still be published; the command line knows it
- * by these words.
- */
-export const NOT_OUT_YET = 'The price provider does not have all prices yet of';
 
 /** Splits and dividends, and symbols with implausible bars, that one warning names. */
 const MAX_NAMED_ACTIONS = 5;
@@ -56,7 +51,7 @@ export function waitWarnings(waitedMs: number): string[] {
 export function downloadWarnings(
   report: DownloadReport,
   dates: readonly DatePrices[] | null,
-): string[] {
+): (string | Warning)[] {
   return [
     ...stopWarnings(report, dates),
     ...reachWarnings(report, dates ?? []),
@@ -65,13 +60,13 @@ export function downloadWarnings(
 }
 
 /** What the provider or the customer's plan does not have. */
-function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): string[] {
+function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): (string | Warning)[] {
   const { isFullRefused, beyond, withoutActions, unpublished, history, unknown, unit } = report;
   const left = leftOut(dates).filter((date) => beyond.dates.includes(date));
   const pending = leftOut(dates).filter((date) => unpublished.includes(date));
   const [lacks, where] =
     unit === 'symbol' ? ['does not know', ''] : ['has no prices of', ' on these dates'];
-  return linesOf([
+  return linesOf<string | Warning>([
     isFullRefused &&
       'The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices',
     left.length > 0 &&
@@ -80,8 +75,10 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): st
       ([kind, message]) =>
         `The price provider's plan does not include ${kind}, so none are known (${message})`,
     ),
-    pending.length > 0 &&
-      `${NOT_OUT_YET} ${count(pending.length, 'date')}, and is asked again: ${list(pending)}`,
+    pending.length > 0 && {
+      code: 'not_out_yet',
+      message: `The price provider does not have all prices yet of ${count(pending.length, 'date')}, and is asked again: ${list(pending)}`,
+    },
     history !== null && historyWarning(history),
     unknown.length > 0 &&
       `The price provider ${lacks} ${count(unknown.length, 'symbol')}${where}: ${list(unknown)}`,
@@ -167,20 +164,20 @@ export function contradictionWarnings(contradicted: readonly ContradictedSplit[]
   return sentences;
 }
 
-/**
- * The beginning of the warning about jumps; the warnings of earlier jobs are found by these words.
- */
-const POSSIBLE_SPLIT = 'Possible split';
-
 /** Jumps that are named in one sentence; the rest are only counted. */
 const MAX_NAMED_JUMPS = 10;
 
 /** Jumps of raw prices that no provider has explained. */
-export function jumpWarnings(jumps: readonly Jump[]): string[] {
+export function jumpWarnings(jumps: readonly Jump[]): Warning[] {
   if (jumps.length === 0) return [];
-  return [
-    `${POSSIBLE_SPLIT}${jumps.length === 1 ? '' : 's'}, not confirmed by a provider: ${jumpsInWords(jumps)}`,
-  ];
+  const splits = jumps.length === 1 ? 'split' : 'splits';
+  const message = `Possible ${splits}, not confirmed by a provider: ${jumpsInWords(jumps)}`;
+  const about = jumps.slice(0, MAX_NAMED_JUMPS).map(keyOf);
+  return [{ code: 'possible_split', message, about }];
+}
+
+function keyOf({ symbol, date, previousClose, open }: Jump): string {
+  return [symbol, date, previousClose, open].join(' ');
 }
 
 /** Some jumps by name, and how to settle them, as commands. */
@@ -207,9 +204,6 @@ export function jumpsToWarnOf(
   jumps: readonly Jump[],
   firstDate: CalendarDate,
 ): Jump[] {
-  const said = jumps.length > 0 ? warningsWith(database, POSSIBLE_SPLIT) : [];
-  return jumps.filter(
-    (jump) =>
-      jump.date >= firstDate || !said.some((warning) => warning.includes(` ${nameOf(jump)}`)),
-  );
+  const said = warnedOf(database, 'possible_split');
+  return jumps.filter((jump) => jump.date >= firstDate || !said.has(keyOf(jump)));
 }

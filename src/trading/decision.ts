@@ -114,13 +114,12 @@ function inWords(issues: readonly v.BaseIssue<unknown>[]): string {
   return [...new Set(sentences)].join(' ');
 }
 
-/** The beginning of the summary of a day whose model gave no decision. */
-export const UNREAD = 'No answer could be read';
-
 /** What becomes of an answer that is to be a decision. */
 export interface Decided {
   calls: ToolCall[];
   confidence: number | null;
+  /** Whether the day ends although no answer was a decision. */
+  isUnread?: true;
   /** What the model reads before its second chance. */
   again?: string;
   /** How the day ends. */
@@ -161,5 +160,6 @@ export function decide(
       ...nothing,
       again: `That is not a decision. ${problem} Answer once more, with the JSON object and nothing else.`,
     };
-  return { ...nothing, end: { status: 'finished', summary: `${UNREAD}: ${problem}` } };
+  const summary = `No answer could be read: ${problem}`;
+  return { ...nothing, isUnread: true, end: { status: 'finished', summary } };
 }

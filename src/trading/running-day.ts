@@ -33,6 +33,8 @@ export interface Play extends TradingDay {
   readonly toolUsage: Map<string, ToolUsageRow>;
   /** How sure its decision is, 0 to 1; null where it does not say. */
   confidence: number | null;
+  /** Whether it has ended although no answer was a decision. */
+  isUnread: boolean;
   /** The note as it is now, whether the model may read it or not. */
   ownNote: string | null;
   /** With the opens of the session date, at which orders fill. */
@@ -89,6 +91,7 @@ export function beginPlay(terms: Terms, start: Start): Play {
     exchange: market,
     documents: documents && openDocuments(documents, { market, universe, held, offered, rules }),
     confidence: null,
+    isUnread: false,
     actions,
     decisions,
     placed,

@@ -260,6 +260,7 @@ async function takeAnswer(
   if (messages.length > 0 && !state.hasEnded) await log(state, messages);
   if (decided !== null) {
     state.play.confidence = decided.confidence;
+    state.play.isUnread = decided.isUnread ?? false;
     state.decided = outcome;
   }
   return {
@@ -339,6 +340,7 @@ function writeEnd(state: State, outcome: Outcome): void {
       summary: outcome.summary,
       note: play.ownNote,
       confidence: play.confidence,
+      isUnread: play.isUnread,
       documents: play.documents,
       unfilled,
       wording: WORDING,

@@ -39,22 +39,15 @@ function resolve(sources: Sources) {
   const { entry = {}, settings, environment = {}, agentConfig, later = entry } = sources;
   const stored = decodeEntry(encodeEntry(entryWith(sources)));
   assert.ok(stored !== null);
-  return resolveModel(
-    stored,
-    {
-      settings: { ...readSettings({}), ...settings },
-      configuration: later && configured(later),
-      agentConfig: configured(entry, agentConfig).agent_config,
-      environment,
-    },
-    OF_MODEL_DAY,
-  );
+  return resolveModel(stored, {
+    settings: { ...readSettings({}), ...settings },
+    configuration: later && configured(later),
+    agentConfig: configured(entry, agentConfig).agent_config,
+    environment,
+  });
 }
 const endpointOf = (sources: Sources) => resolve(sources) as Endpoint;
 const errorOf = (sources: Sources) => (resolve(sources) as { error: string }).error;
-
-/** What one model-day adds. */
-const OF_MODEL_DAY = { cacheKey: 'of-the-day', leftOut: [] };
 
 const own = { openai_base_url: 'http://own/v1', openai_api_key: 'own-key' };
 const service = { openaiApiBase: 'http://service/v1', openaiApiKey: 'service-key' };
@@ -305,7 +298,7 @@ for (const [, basemodel, host, api, model, variable = ''] of MAKERS.matchAll(way
     const found = endpointOf({ entry: { basemodel }, settings, environment: canaries });
     assert.deepEqual(
       [found.baseUrl, found.api, found.parameters, found.stream, found.apiKey, found.cacheKey],
-      [host, api, { model }, 'added', canaries[variable], 'of-the-day'],
+      [host, api, { model }, 'added', canaries[variable], 'model-a'],
     );
   });
 
@@ -325,7 +318,7 @@ for (const [entry, base, api, stream] of others) {
     const settings = { openaiApiKey: 'k', ...(base !== '' && { openaiApiBase: base }) };
     const found = endpointOf({ entry: JSON.parse(`{${entry}}`), settings, environment: canaries });
     const isOwn = entry.startsWith(BASE);
-    const asked = isOwn ? ['http://own/v1', null] : ['https://api.openai.com/v1', 'of-the-day'];
+    const asked = isOwn ? ['http://own/v1', null] : ['https://api.openai.com/v1', 'model-a'];
     assert.deepEqual(
       [found.baseUrl, found.cacheKey, found.api, found.stream, found.apiKey],
       [...asked, api, stream, 'k'],

@@ -216,6 +216,7 @@ test('two answers that cannot be read: the day ends without a trade, and the job
   assert.deepEqual(ledger, IDLE);
   assert.equal(session.session_summary, `No answer could be read: ${NO_OBJECT}`);
   assert.deepEqual(job.warnings, ["'m' gave no answer that could be read on 1 model-day"]);
+  assert.deepEqual(job.warning_codes, ['unread']);
 });
 
 test('an audit finds an answer that is not the one whose orders ran', async (t) => {

@@ -49,6 +49,8 @@ const MORE_ROWS = [
   `INSERT INTO log_words (rowid, words) VALUES (1, 'm')`,
   `INSERT INTO document_words (rowid, words) VALUES (1, 'm')`,
   `INSERT INTO opening_lots VALUES (1, 'X', 1, '2025-01-06', 1, 1)`,
+  `UPDATE trading_sessions SET unread = 1 WHERE status = 'active'`,
+  `UPDATE jobs SET warning_codes = '[{"code":"m","about":["m"]}]' WHERE job_id = 'j'`,
   'CREATE TABLE m (a INTEGER PRIMARY KEY)', // for queries of the schema
   'PRAGMA foreign_keys = OFF',
   `INSERT INTO holdings (session_id, symbol, quantity) VALUES (99, 'X', 1)`,

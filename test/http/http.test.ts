@@ -63,6 +63,7 @@ test('the status, field by field', async () => {
     terms: USUAL_TERMS,
     replace_existing: false,
     warnings: null,
+    warning_codes: null,
     ...DEPLOYMENT,
   });
   assert.deepEqual(

@@ -114,6 +114,7 @@ test('a job of the list, and on which terms it ran', async () => {
       completed_at: '2025-10-01T08:00:01.500Z',
       usage: { cost_usd: 1.75, model_days_without_cost: 0 },
       ...{ most_frequent_error: null, warnings: ['Skipped 2 dates'] },
+      warning_codes: [null],
     },
   ]);
   const first = (await service.get('/simulate/status/job-0')).body;

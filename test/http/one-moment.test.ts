@@ -102,7 +102,14 @@ function complete(database: Database, modelDay: ModelDay): void {
     positions: [{ ...position, cash, portfolioValue: cash }],
     decisions: [NO_TRADE],
     evidence: { prices: [], splits: [], dividends: [] },
-    ...{ toolUsage: [], summary: 'done', note: null, confidence: null, unfilled: [] },
+    ...{
+      toolUsage: [],
+      summary: 'done',
+      note: null,
+      confidence: null,
+      isUnread: false,
+      unfilled: [],
+    },
     ...{ wording: 1, commitWrite: 1 },
     completedAt: at(6),
   });

@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { silentLog } from '../../src/basics/log.ts';
 import { packageJob } from '../../src/commands/backup.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { warningsWith } from '../../src/database/jobs.ts';
 import { firstTriedDate } from '../../src/database/records/performance.ts';
+import { addWarnings, warnedOf } from '../../src/database/jobs.ts';
 import { discardJob } from '../../src/jobs/cancel.ts';
 import { isSound } from '../../src/verify/audit.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
@@ -128,10 +128,19 @@ test('an early trigger is undone; what rests on a discarded job is stale; resume
   };
   const resumed = await resume();
   assert.deepEqual(resumed.dates, [LAST]);
+  const about = ['A 2025-01-06 10 1'];
+  await service.database.write(() =>
+    addWarnings(service.database, later, [{ code: 'possible_split', message: 'Split', about }]),
+  );
+  const told = () => [...warnedOf(service.database, 'possible_split')];
+  assert.deepEqual(told(), about);
   await discard(service, later);
+  assert.deepEqual(told(), [], 'as if there were none');
   const { warnings } = (await service.get(`/simulate/status/${later}`)).body;
-  assert.deepEqual(warningsWith(service.database, 'stale'), [], 'as if there were none');
-  assert.match(String(warnings), new RegExp(`^1 stale model-day, .*: model-a ${LAST}; trigger `));
+  assert.match(
+    String(warnings),
+    new RegExp(`^Split,1 stale model-day, .*: model-a ${LAST}; trigger `),
+  );
   const report = await auditScripts(service);
   assert.deepEqual(
     [isSound(report), report.modelDays, report.superseded],

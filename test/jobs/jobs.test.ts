@@ -146,7 +146,17 @@ test('an empty start date means resume mode, as null and none do; a job keeps th
   assert.equal(first, '2025-11-10 no_trade => 500 500 0');
 });
 
-test('warnings that cannot be read are null', () => {
-  const stored = ['["careful"]', '{not json', '{"a":1}', '[1]', '', null];
-  assert.deepEqual(stored.map(readWarnings), [['careful'], null, null, null, null, null]);
+test('warnings that cannot be read are null, and a warning has no code where it cannot', () => {
+  const messages = ['{not json', '{"a":1}', '[1]', '', null];
+  const read = messages.map((warnings) => readWarnings({ warnings, warningCodes: '[null]' }));
+  assert.deepEqual(read, [null, null, null, null, null]);
+  const codes = ['[null,{"code":"unread"}]', '[]', '{not json', '[1,{"code":"unread"}]'];
+  const warnings = '["careful","more so"]';
+  const codesOf = (warningCodes: string) =>
+    readWarnings({ warnings, warningCodes })?.map(({ code }) => code);
+  const [coded, none] = [
+    [null, 'unread'],
+    [null, null],
+  ];
+  assert.deepEqual(codes.map(codesOf), [coded, none, none, coded]);
 });

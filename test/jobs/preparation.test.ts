@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
+import fs, { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
 import { loadJob, rememberTrigger, unfinishedJobId } from '../../src/database/jobs.ts';
@@ -57,13 +59,78 @@ test('a job resumes after the days that its models have when it is created, not 
   assert.equal(totalModelDays, 8);
 });
 
-test('rules refuse a job in its transaction, once it is known that its Idempotency-Key has not created it meanwhile', async (t) => {
-  const done = { ...RESUMING, endDate: '2023-10-04' };
-  const other = start(t);
-  await assert.rejects(other.jobs.submit(done, 'key'), {
-    code: 'invalid_dates',
-    message: /^Nothing to resume up to 2023-10-04/,
+test('no writer waits for prompts, members and prices: a trigger reads them before its transaction', async (t) => {
+  let isWriting = false;
+  const read = new Set<string>();
+  const note = (what: string) => {
+    assert.ok(!isWriting, `${what} is read within the transaction`);
+    read.add(what);
+  };
+  const { jobs, context, database } = start(t);
+  const folder = dirname(context.settings.configurationPath);
+  writeFileSync(join(folder, 'p.txt'), 'Be bold.');
+  writeFileSync(join(folder, 'm.csv'), 'symbol,from,to\nAAPL,2020-01-01,\n');
+  const models = modelNames(2).map((signature) => {
+    return { signature, enabled: true, prompt_file: 'p.txt' };
   });
+  const universes = { dated: { members: 'm.csv' } };
+  writeFileSync(context.settings.configurationPath, JSON.stringify({ models, universes }));
+  const { openSync } = fs;
+  t.mock.method(fs, 'openSync', (...[path, ...more]: Parameters<typeof openSync>) => {
+    if (/[pm]\.\w+$/.test(String(path))) note(basename(String(path)));
+    return openSync(path, ...more);
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  const { write, statement } = database;
+  Object.assign(context.database, {
+    statement(...[sql, ...more]: Parameters<typeof statement>) {
+      if (sql.includes('price_data')) note('prices');
+      return statement(sql, ...more);
+    },
+    write: (work: () => unknown) =>
+      write(() => {
+        isWriting = true;
+        try {
+          return work();
+        } finally {
+          isWriting = false;
+        }
+      }),
+  });
+  await jobs.submit({ ...RESUMING, startDate: '2023-10-03', universe: 'dated' });
+  assert.deepEqual([...read], ['p.txt', 'm.csv', 'prices']);
+});
+
+test('the rules of a trigger refuse in their order, and an unfinished job before files are read', async (t) => {
+  const { jobs, context } = start(t);
+  const { configurationPath: path } = context.settings;
+  const written = readFileSync(path, 'utf8');
+  const missing = written.replace('"enabled"', '"prompt_file":"missing.txt","enabled"');
+  const future = { ...RESUMING, endDate: '2099-01-01' };
+  const codeOf = async (text: string | null, request: Parameters<typeof jobs.submit>[0]) => {
+    rmSync(path, { force: true });
+    if (text !== null) writeFileSync(path, text);
+    const refused = jobs.submit(request).then(() => null);
+    return refused.catch(({ code }) => code);
+  };
+  const codes = async () => [
+    await codeOf(null, future),
+    await codeOf(written.replaceAll('"enabled":true', '"enabled":false'), future),
+    await codeOf(written, future),
+    await codeOf(missing, RESUMING),
+    await codeOf(written, { ...RESUMING, universe: 'unknown' }),
+    await codeOf(written, RESUMING),
+  ];
+  const first = ['broken_configuration', 'no_models', 'invalid_dates'];
+  assert.deepEqual(await codes(), [...first, 'broken_configuration', 'unknown_universe', null]);
+  assert.deepEqual(await codes(), [...first, ...Array(3).fill('another_job_unfinished')]);
+});
+
+test('a job that its Idempotency-Key has created meanwhile is not created again', async (t) => {
   const job = { jobId: 'meanwhile', totalModelDays: 2, message: '', warnings: [] };
   const create = (database: CommandDatabase) => {
     if (unfinishedJobId(database) !== null) return;
@@ -71,9 +138,9 @@ test('rules refuse a job in its transaction, once it is known that its Idempoten
     const day = { startDate: date, endDate: date, dates: [date], runs: [], createdAt: `${date}T` };
     const others = { replaceExisting: false, agentConfig: {}, warnings: [] };
     insertTestJob(database, { ...day, ...others, jobId: 'meanwhile' });
-    const [requestHash, answer] = [hashOf(done), JSON.stringify(job)];
+    const [requestHash, answer] = [hashOf(RESUMING), JSON.stringify(job)];
     rememberTrigger(database, 'key', { jobId: 'meanwhile', requestHash, answer });
   };
   const { jobs } = start(t, create);
-  assert.deepEqual(await jobs.submit(done, 'key'), job);
+  assert.deepEqual(await jobs.submit(RESUMING, 'key'), job);
 });

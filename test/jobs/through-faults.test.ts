@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { openDatabase } from '../../src/database/database.ts';
-import { readWarnings } from '../../src/database/jobs.ts';
+import { jobStatus } from '../../src/database/records/status.ts';
 import { runThroughFaults } from '../../src/jobs/queue.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
@@ -115,14 +115,13 @@ test('of many stale model-days the first 20 are named, by model and date, and th
     insertTestJob(database, { ...JOB, jobId: 'next', runs });
   });
   await endJob(context, 'next', { error: 'Given up' });
-  const { warnings } =
-    database.statement(`SELECT warnings FROM jobs WHERE job_id = 'next'`).get() ?? {};
+  const { warnings } = jobStatus(database, 'next') ?? {};
   const stale = staleNow(database);
   assert.ok(stale.length > 20 && stale[19]?.startsWith('model-b'), String(stale));
   const named = `${stale.slice(0, 20).join(', ')} and ${stale.length - 20} more`;
   const sentence = `${stale.length} stale model-days, whose start, prices, splits or dividends have changed since: ${named}`;
   const last = recordDates(12).at(-1);
-  assert.deepEqual(readWarnings(warnings), [
+  assert.deepEqual(JSON.parse(warnings ?? ''), [
     `${sentence}; trigger --start ${FIRST_DATE} --end ${last} --models model-a,model-b,model-c --replace runs them again`,
   ]);
 });

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { weekdays, weekdaysBefore } from '../../src/basics/calendar.ts';
 import type { Database } from '../../src/database/database.ts';
 import { findJumps } from '../../src/prices/corporate-actions.ts';
+import { asWarning, type Warning } from '../../src/basics/domain.ts';
 import { jumpWarnings } from '../../src/prices/warnings.ts';
 import type { Settings } from '../../src/basics/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';
@@ -290,7 +291,7 @@ test('until the provider has answered, the job warns of a possible split', async
     splits: `A ${SPLIT_DAY} 15`,
     fault: (request) => (request.endsWith('splits') ? faults.dailyQuota(KEY) : undefined),
   });
-  const warningsOf = async (settings = {}) => (await supply({ universe: 'A', settings })).warnings;
+  const warningsOf = async (settings = {}) => (await supply({ universe: 'A', settings })).coded;
   assert.deepEqual(await warningsOf(), [possibleSplit('A')]);
   assert.deepEqual(await warningsOf({ alphaVantageApiKey: null }), [possibleSplit('A')]);
   server.set({ fault: () => undefined });
@@ -303,10 +304,10 @@ test('one job warns of a possible split before its dates; every job warns of one
   storePrices(database, `${RAW}\n${RAW.replaceAll(/\bA\b/g, 'BA')}`);
   const settings = { alphaVantageApiKey: null };
   const warningsOf = async (universe: string, dates = weekdays('2025-11-24', '2025-11-26')) => {
-    const { warnings } = await supply({ universe, dates, settings });
-    return warnings.filter((warning) => warning.startsWith('Possible'));
+    const { coded } = await supply({ universe, dates, settings });
+    return coded.filter((one) => asWarning(one).code === 'possible_split');
   };
-  const endWith = (warnings: readonly string[]) => {
+  const endWith = (warnings: readonly (string | Warning)[]) => {
     const [date = ''] = WEEK;
     insertTestJob(database, {
       ...{ jobId: crypto.randomUUID(), startDate: date, endDate: date, dates: [date], runs: [] },

@@ -72,6 +72,7 @@ export function jobStatusAnswer(
     replace_existing: false,
     details,
     warnings: null,
+    warning_codes: null,
     deployment_mode: 'DEV',
     is_dev_mode: true,
     preserve_dev_data: false,

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { readWarnings } from '../../src/database/jobs.ts';
 import { type Log, silentLog } from '../../src/basics/log.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
 import { type WorkerLimits, workerLimits } from '../../src/children/places.ts';
@@ -93,14 +92,12 @@ export function prepare(
 /** The status of the job and of its first model-day. */
 export function statusOf(database: Database) {
   const { status, details } = storedStatus(database, 'job');
-  const warnings = readWarnings(
-    database.statement('SELECT warnings FROM jobs').get()?.['warnings'],
-  );
+  const { warnings } = database.statement('SELECT warnings FROM jobs').get() ?? {};
   return {
     status,
     error: details[0].error,
     steps: details[0].steps,
     modelDay: details[0].status,
-    warnings,
+    warnings: warnings && JSON.parse(String(warnings)),
   };
 }

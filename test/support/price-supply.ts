@@ -1,4 +1,5 @@
 import type { TestContext } from 'node:test';
+import { asWarning } from '../../src/basics/domain.ts';
 import { weekdays } from '../../src/basics/calendar.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import { readSettings, type Settings } from '../../src/basics/settings.ts';
@@ -61,7 +62,9 @@ export function startSupply(t: TestContext, found: Settings) {
     const signal = new AbortController().signal;
     const asked = { dates, universe: universe.split(' '), models: [], signal, ...rest };
     const supplied = await supplyPrices(context, asked);
-    return { ...supplied, marks: marksOf(supplied) };
+    const coded = supplied.warnings;
+    const warnings = coded.map((one) => asWarning(one).message);
+    return { ...supplied, coded, warnings, marks: marksOf(supplied) };
   };
   return { database: memory, supply, time, rows: (sql: string) => rowsAsText(memory, sql) };
 }

@@ -207,7 +207,16 @@ function runDay(database: Database, account: Account, day: Day): void {
   });
   commitSession(database, session, {
     decisions: decisionsOf(actions, isRefused ? messages.at(-2)?.content : undefined),
-    ...{ positions, evidence, toolUsage, summary, note: null, confidence: null, unfilled: [] },
+    ...{
+      positions,
+      evidence,
+      toolUsage,
+      summary,
+      note: null,
+      confidence: null,
+      isUnread: false,
+      unfilled: [],
+    },
     ...{ wording: 1, commitWrite: write, completedAt },
   });
   account.last = { sessionId, date, value: positions.at(-1)?.portfolioValue ?? 0 };

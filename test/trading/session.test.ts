@@ -380,6 +380,7 @@ test('a commit whose positions do not add up is stopped by an assertion', async 
     summary: '',
     note: null,
     confidence: null,
+    isUnread: false,
     unfilled: [],
     wording: 1,
     commitWrite: 0,

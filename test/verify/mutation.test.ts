@@ -99,7 +99,7 @@ const exempt = tableOf<[places: string, why: string]>(`
   positions: position_id                                            | only the order of positions counts
   reasoning_logs: tool_calls                                        | the id of a call
   simulation_runs: run_id                                           | only the order of runs counts
-  jobs: status completed_at idle_restarts progress_mark life_counts | the course of a job after a model-day was committed
+  jobs: status completed_at idle_restarts progress_mark life_counts warning_codes | the course of a job after a model-day was committed
   reasoning_logs: log_id                                            | only the index of words names a message by it
   simulation_runs: left_out                                         | what a provider refused counts while the job runs
   simulation_runs,job_details: status                               | the same; the check compares the latter with the sessions, in a process of its own

@@ -112,11 +112,13 @@ export function* modelDaysOf(reader: Reader, jobId: string): Generator<string> {
   for (const [json] of MODEL_DAYS.iterate(reader, jobId)) yield json;
 }
 
+const WARNINGS = { warnings: orNull(text), warningCodes: text };
+
 const STATUS = query(
-  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ...COURSE])} AS json, warnings,
+  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ...COURSE])} AS json, warnings, warning_codes AS warningCodes,
      agent_config AS agentConfig, replace_existing AS replaceExisting
    FROM jobs, ${SUMS} WHERE job_id = ?1`,
-  { json: text, warnings: orNull(text), agentConfig: text, replaceExisting: flag },
+  { json: text, ...WARNINGS, agentConfig: text, replaceExisting: flag },
 );
 
 /**
@@ -169,9 +171,9 @@ const LISTED = query(
     'universe',
     ...COURSE,
     MOST_FREQUENT_ERROR,
-  ])} AS json, warnings
+  ])} AS json, warnings, warning_codes AS warningCodes
    FROM jobs, ${SUMS} WHERE job_id = ?1`,
-  { json: text, warnings: orNull(text) },
+  { json: text, ...WARNINGS },
 );
 
 /** A job of the list as JSON text, and its warnings separately, as stored. */

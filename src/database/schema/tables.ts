@@ -75,6 +75,7 @@ CREATE TABLE jobs (
   completed_at TEXT,
   error TEXT,
   warnings TEXT, -- no JSON constraint: the interface says what an unreadable value means
+  warning_codes TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(warning_codes)), -- of each warning its code and what it is about, or null
   idle_restarts INTEGER NOT NULL DEFAULT 0 CHECK (idle_restarts >= 0), -- in a row, without progress
   progress_mark INTEGER NOT NULL DEFAULT 0, -- messages logged and model-days ended at the last restart
   life_counts INTEGER NOT NULL DEFAULT 0 CHECK (life_counts IN (0, 1)), -- whether an exit now would count as an idle restart
@@ -143,6 +144,7 @@ CREATE TABLE trading_sessions (
   initial_cash_e4 INTEGER CHECK (initial_cash_e4 >= 0),
   session_summary TEXT,
   confidence REAL CHECK (confidence BETWEEN 0 AND 1), -- of a decision, where it says so
+  unread INTEGER NOT NULL DEFAULT 0 CHECK (unread IN (0, 1)), -- whether none of its answers was a decision
   error TEXT,
   steps INTEGER NOT NULL DEFAULT 0 CHECK (steps >= 0),
   total_messages INTEGER NOT NULL DEFAULT 0 CHECK (total_messages >= 0),

@@ -5,17 +5,9 @@
  */
 export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] = [
   {
-    where: /\/simulate\/status|GET \/jobs|jobs\.json/,
-    part: /,\s*"cancelled": ?\d+/g,
-    why: 'progress counts what a cancellation left',
+    where: /\/?simulate\/(status|trigger)|GET \/jobs|jobs\.json/,
+    part: /,\s*"warning_codes": ?(null|\[[^\]]*\])/g,
+    why: 'move 6: codes beside the sentences',
   },
-  { where: /model=unknown/, why: 'a model that no job has run is refused' },
-  {
-    where: /performance/,
-    part: /\s*"left_out_factors": ?\[\],/g,
-    why: 'style names the factors that it leaves out',
-  },
-  { where: /openapi\.json/, why: 'both, and the statuses of /day' },
-  { where: /prod: \$ serve/, why: 'a start in PROD says that any client may do everything' },
-  { where: /\$ (import-factors|trigger)/, why: 'units, --remove, the id of the job' },
+  { where: /openapi\.json/, why: 'move 6: warning_codes, and the code of an error' },
 ];

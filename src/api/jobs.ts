@@ -35,7 +35,7 @@ import {
 } from './schemas.ts';
 import assert from 'node:assert/strict';
 import { count } from '../basics/sentences.ts';
-import { discardJob } from '../jobs/cancel.ts';
+import { discardJob } from '../jobs/queue.ts';
 import { checkJob } from './filters.ts';
 
 const DEFAULT_JOBS = 50;

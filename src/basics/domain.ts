@@ -39,7 +39,7 @@ export interface Warning {
   about?: readonly string[];
 }
 
-/** The sentence alone is a warning without a code. */
+/** A mere sentence is a warning without a code. */
 export function asWarning(warning: string | Warning): Warning {
   return typeof warning === 'string' ? { message: warning, code: null } : warning;
 }

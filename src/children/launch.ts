@@ -18,7 +18,6 @@ import {
   boundOutput,
   endLauncher,
   endProcess,
-  type Launcher,
   readStderr,
 } from './process.ts';
 import type { ChildProcess } from 'node:child_process';
@@ -52,69 +51,36 @@ interface WatchOptions {
 
 /** Watches a child until its end, and settles the outcome if the child has not. */
 function watchChild({ child, launcher }: Started, options: WatchOptions): WatchedChild {
-  const { channel } = options;
+  const { channel, stderr } = options;
+  const givenUp = Promise.withResolvers<void>();
   child.on('error', (error) => {
     const isOfLauncher = launcher !== null && !isShortage(error);
     channel.end(isOfLauncher ? outcomeOfError(launcher.name, error) : outcomeOfStart(error));
   });
-  return launcher === null
-    ? watchProcess(child, options)
-    : watchLauncher(child, { ...launcher, ...options });
-}
-
-function watchProcess(child: ChildProcess, options: WatchOptions): WatchedChild {
-  const { channel } = options;
-  const endWatch = watchStatus(child, options);
-  const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
-    const how = killedBy ?? `exit code ${code}`;
-    // When memory is short, the kernel kills; any other end of a child that has sent a message is
-    // its own fault.
-    if (!channel.hasSpoken() || killedBy === 'SIGKILL') channel.lose(`it ended by itself (${how})`);
-    else channel.fail(`The model process ended without an outcome (${how})`);
-  };
-  return {
-    end: (signal) => endProcess(child, signal),
-    said: () => '',
-    ended: endOf(child, channel, conclude).finally(endWatch),
-  };
-}
-
-function watchLauncher(
-  child: ChildProcess,
-  { name, times, channel, stderr }: Launcher & WatchOptions,
-): WatchedChild {
-  const givenUp = Promise.withResolvers<void>();
-  boundOutput(child, times);
-  const conclude = (code: number | null, killedBy: NodeJS.Signals | null) => {
-    const end = { name, stderr: stderr(), code, killedBy };
-    // Exit code 0 without an outcome is a failure too: srun ends with it after a node has failed.
-    if (!channel.hasSpoken()) channel.end(outcomeWithoutStart(end));
-    else if (killedBy === 'SIGKILL') channel.lose(`it ended by itself (${describeEnd(end)})`);
-    else channel.fail(`The model process ended without an outcome (${describeEnd(end)})`);
-  };
-  return {
-    end: () => endLauncher(child, times, givenUp.resolve),
-    said: () => describeSaid({ name, stderr: stderr() }),
-    ended: Promise.race([endOf(child, channel, conclude), givenUp.promise]),
-  };
-}
-
-/**
- * Resolves when the process has exited and its lines have been handled; `conclude` then settles the
- * outcome if nothing has.
- */
-function endOf(
-  child: ChildProcess,
-  channel: Channel,
-  conclude: (code: number | null, killedBy: NodeJS.Signals | null) => void,
-): Promise<void> {
-  return new Promise((resolve) => {
+  const endWatch = launcher === null ? watchStatus(child, options) : boundOutput(child, launcher);
+  const closed = new Promise<void>((resolve) => {
     child.on('close', async (code, killedBy) => {
       await channel.heard(); // its outcome may wait in line behind a write to the database
-      conclude(code, killedBy);
+      const end = { ...launcher, stderr: stderr(), code, killedBy };
+      // Exit code 0 without an outcome is a failure too: srun ends with it after a node has failed.
+      if (launcher !== null && !channel.hasSpoken()) channel.end(outcomeWithoutStart(end));
+      // When memory is short, the kernel kills; any other end of a child that has sent a message is
+      // its own fault.
+      else if (!channel.hasSpoken() || killedBy === 'SIGKILL')
+        channel.lose(`it ended by itself (${describeEnd(end)})`);
+      else channel.fail(`The model process ended without an outcome (${describeEnd(end)})`);
+      endWatch();
       resolve();
     });
   });
+  return {
+    end: (signal) =>
+      launcher === null
+        ? endProcess(child, signal)
+        : endLauncher(child, launcher.times, givenUp.resolve),
+    said: () => (launcher === null ? '' : describeSaid({ ...launcher, stderr: stderr() })),
+    ended: Promise.race([closed, givenUp.promise]),
+  };
 }
 
 /**

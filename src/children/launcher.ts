@@ -158,7 +158,8 @@ const ADVICE =
 
 /** How a launcher ended. */
 interface LauncherEnd {
-  name: string;
+  /** Left out of a child that this process started itself; nothing of its stderr is then said. */
+  name?: string;
   /** The end of what it wrote there. */
   stderr: string;
   code: number | null;
@@ -167,7 +168,8 @@ interface LauncherEnd {
 
 /** `srun: exit code 137; srun: error: Node failure on w2`. */
 export function describeEnd({ name, stderr, code, killedBy }: LauncherEnd): string {
-  return [`${name}: ${killedBy ?? `exit code ${code}`}`, ...endOf(stderr)].join('; ');
+  const how = killedBy ?? `exit code ${code}`;
+  return name === undefined ? how : [`${name}: ${how}`, ...endOf(stderr)].join('; ');
 }
 
 /**

@@ -250,13 +250,14 @@ export function endLauncher(
 
 /**
  * Bounds the time from a launcher's exit to the end of its output, whose last lines may be the
- * outcome.
+ * outcome. The function returned ends the watch.
  */
-export function boundOutput(child: ChildProcess, { drainMs }: LauncherTimes): void {
+export function boundOutput(child: ChildProcess, { times }: Launcher): () => void {
+  let timer: NodeJS.Timeout | undefined;
   child.once('exit', () => {
-    const timer = setTimeout(() => closeOutput(child), drainMs);
-    child.once('close', () => clearTimeout(timer));
+    timer = setTimeout(() => closeOutput(child), times.drainMs);
   });
+  return () => clearTimeout(timer);
 }
 
 function closeOutput({ stdout, stderr }: ChildProcess): void {

@@ -182,8 +182,8 @@ export function commitSession(
   const { changes } = database
     .statement(
       `UPDATE trading_sessions
-       SET status = 'active', session_summary = ?, note = ?, confidence = ?, unread = ?, unfilled = ?, steps = ?, total_messages = ?, wording = ?,
-         documents = ?, commit_write = ?, completed_at = ?
+       SET status = 'active', session_summary = ?, note = ?, confidence = ?, unread = ?, unfilled = ?, steps = ?,
+         total_messages = ?, wording = ?, documents = ?, commit_write = ?, completed_at = ?
        WHERE session_id = ? AND status = 'running'`,
     )
     .run(

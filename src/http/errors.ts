@@ -54,12 +54,6 @@ export function httpErrorOf(error: unknown): HttpError | null {
   return new HttpError(statuses[error.code] ?? 500, error.message);
 }
 
-/** The code of an error that a program need not take for one: there is nothing left to do. */
-export function codeOfRefusal(error: unknown): ErrorCode | undefined {
-  const isDone = error instanceof ServiceError && error.code === 'nothing_to_resume';
-  return isDone ? error.code : undefined;
-}
-
 /**
  * The response to a bug or a fault, with the reference that finds it in the log; of a bug it says
  * nothing else.

@@ -10,6 +10,7 @@ import {
   type LateBody,
   piecesOf,
 } from '../api/handler.ts';
+import { codeOf } from '../basics/domain.ts';
 import { logUnexpected } from '../basics/log.ts';
 import { printableJson } from '../basics/text.ts';
 import {
@@ -32,7 +33,7 @@ import {
 } from './request.ts';
 import { type Connections, watchConnections } from './connections.ts';
 import { cutOff, JSON_TYPE, sendText, sendLate, typeOf } from './response.ts';
-import { codeOfRefusal, HttpError, httpErrorOf, loggedError } from './errors.ts';
+import { HttpError, httpErrorOf, loggedError } from './errors.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
 import { type BuiltPages, createPages, type PageRoute, type Pages } from './pages.ts';
@@ -282,7 +283,9 @@ function fail(site: Site, response: ServerResponse, { error, match, target }: Fa
   const { status, message: detail, headers } = refusal;
   if (refusal.closesConnection) response.shouldKeepAlive = false;
   const fields = match?.route.bareErrors ? {} : deploymentFields(context.settings);
-  const text = printableJson({ detail, code: codeOfRefusal(error), ...fields });
+  // What a program need not take for an error: there is nothing left to do.
+  const code = codeOf(error) === 'nothing_to_resume' && { code: 'nothing_to_resume' };
+  const text = printableJson({ detail, ...code, ...fields });
   const isMissing = status === 405 || (status === 404 && match === null);
   if (isMissing && isFromBrowser(site, request)) site.sendMissing?.(request, response, refusal);
   else sendText(response, status, { type: JSON_TYPE, text, headers });

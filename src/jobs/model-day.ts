@@ -155,7 +155,8 @@ function modelOn(
 
 /**
  * Attempts a model-day until it has ended or the job is stopped, each time in a place among the
- * children that run side by side; after a session that was set aside again, with an empty log. Resolves to why it fails; null when its session has ended it.
+ * children that run side by side; after a session that was set aside again, with an empty log.
+ * Resolves to why it fails; null when its session has ended it.
  */
 async function runToEnd(day: DayContext): Promise<string | null> {
   const { job, modelDay } = day;

@@ -7,18 +7,20 @@ import {
   triggerOfKey,
   unfinishedJobId,
   addWarnings,
+  endJob as endStoredJob,
+  statusOfJob,
+  discard,
 } from '../database/jobs.ts';
 import { sha256 } from '../basics/hash.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { ServiceError, skipReasons } from '../basics/domain.ts';
 import { logUnexpected } from '../basics/log.ts';
 import type { WorkerContext } from './active-job.ts';
-import { cancelJob } from './cancel.ts';
 import { type JobRequest, planJob, refuseSecond } from './plan.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { noteRestart } from '../database/model-days.ts';
+import { endModelDays, noteRestart } from '../database/model-days.ts';
 import { count } from '../basics/sentences.ts';
-import { endJob, runJob } from './run.ts';
+import { endJob, runJob, warnOfDays } from './run.ts';
 
 /** How often to retry while the database cannot be written. */
 const RETRY_MS = 1_000;
@@ -87,6 +89,58 @@ async function resume(
   return fault === null ? reason : `${reason}: ${fault}`;
 }
 
+/**
+ * Cancels a job in one transaction; completed model-days are kept. Resolves to how many were not
+ * run; null for a job that was already cancelled. Rejects with a `ServiceError` for an unknown job
+ * or one that has ended.
+ */
+export function cancelJob(
+  { database, clock }: WorkerContext,
+  jobId: string,
+): Promise<number | null> {
+  return database.write(() => {
+    const status = statusOfJob(database, jobId);
+    if (status === null) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
+    if (status === 'cancelled') return null;
+    if (unfinishedJobId(database) !== jobId)
+      throw new ServiceError('job_conflict', `Job ${jobId} cannot be cancelled: it is ${status}`);
+    const at = timestamp(clock());
+    const notRun = endModelDays(database, jobId, {
+      status: 'skipped',
+      error: skipReasons.cancelled,
+      at,
+    });
+    endStoredJob(database, jobId, { status: 'cancelled', error: null, at });
+    warnOfDays(database, jobId);
+    return notRun;
+  });
+}
+
+/**
+ * Discards a job in one transaction, and names what is stale then in its warnings. Resolves to null
+ * for a job that was already discarded. Rejects with a `ServiceError` while any job is unfinished:
+ * what that one skips, and where its model-days start, rests on what there is.
+ */
+export async function discardJob(
+  { database, log }: Pick<WorkerContext, 'database' | 'log'>,
+  jobId: string,
+) {
+  const discarded = await database.write(() => {
+    if (statusOfJob(database, jobId) === 'discarded') return null;
+    const unfinished = unfinishedJobId(database);
+    if (unfinished !== null)
+      throw new ServiceError(
+        'job_conflict',
+        `Cannot discard job ${jobId}: job ${unfinished} has not ended; cancel it, or wait for its end`,
+      );
+    const changed = discard(database, jobId);
+    warnOfDays(database, jobId);
+    return changed;
+  });
+  if (discarded !== null) log.info('job discarded', { jobId, ...discarded });
+  return discarded;
+}
+
 /** The jobs of the service: one at a time, run in the background. */
 export type Jobs = ReturnType<typeof createJobs>;
 
@@ -118,17 +172,7 @@ export function createJobs(context: WorkerContext) {
      * when the job must not be created.
      */
     async submit(request: JobRequest, idempotencyKey?: string) {
-      const find = () => submittedBefore(database, idempotencyKey, request);
-      // What was answered before, and what a job is to be, is read without the write lock. Where
-      // days have been completed or withdrawn until that is there, the job is planned again.
-      let made = find();
-      while (made === null) {
-        const plan = planJob(context, request);
-        made = await database.write(
-          () => find() ?? create(context, request, { plan, idempotencyKey }),
-        );
-      }
-      const { job, isNew } = made;
+      const { job, isNew } = await submit(context, request, idempotencyKey);
       if (isNew) {
         log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
         setImmediate(start, job.jobId);
@@ -175,6 +219,26 @@ interface SubmittedJob {
 interface Submitted {
   job: SubmittedJob;
   isNew: boolean;
+}
+
+/**
+ * What was answered before, and what a job is to be, is read without the write lock. Where days
+ * have been completed or withdrawn until that is there, the job is planned again.
+ */
+async function submit(
+  context: WorkerContext,
+  request: JobRequest,
+  idempotencyKey: string | undefined,
+): Promise<Submitted> {
+  const { database } = context;
+  const find = () => submittedBefore(database, idempotencyKey, request);
+  let made = find();
+  while (made === null) {
+    const plan = planJob(context, request);
+    const make = () => create(context, request, { plan, idempotencyKey });
+    made = await database.write(() => find() ?? make());
+  }
+  return made;
 }
 
 /**

@@ -5,4 +5,10 @@
  */
 export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] = [
   { where: /days=clean/, why: 'move 1: one rule of clean days' },
+  {
+    where: /\/?simulate\/(status|trigger)|GET \/jobs|jobs\.json/,
+    part: /,\s*"warning_codes": ?(null|\[[^\]]*\])/g,
+    why: 'move 6: codes beside the sentences',
+  },
+  { where: /openapi\.json/, why: 'move 6: warning_codes, and the code of an error' },
 ];

@@ -8,7 +8,7 @@ import { packageJob } from '../../src/commands/backup.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { firstTriedDate } from '../../src/database/records/performance.ts';
 import { addWarnings, warnedOf } from '../../src/database/jobs.ts';
-import { discardJob } from '../../src/jobs/cancel.ts';
+import { discardJob } from '../../src/jobs/queue.ts';
 import { isSound } from '../../src/verify/audit.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { type RequestHere, runJobHere } from '../support/job-here.ts';

@@ -6,9 +6,9 @@ import { type Database, openDatabase } from '../../src/database/database.ts';
 import { finalStatus, noteRestart } from '../../src/database/model-days.ts';
 import { statusOfJob, unfinishedJobId } from '../../src/database/jobs.ts';
 import { diskIsFull } from '../../src/database/storage/faults.ts';
-import { cancelJob } from '../../src/jobs/cancel.ts';
+import { cancelJob } from '../../src/jobs/queue.ts';
 import { createJobs, runThroughFaults } from '../../src/jobs/queue.ts';
-import { NO_DATES } from '../../src/jobs/warnings.ts';
+import { NO_DATES } from '../../src/jobs/run.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { tableOf } from '../support/text-table.ts';
 import { until } from '../support/until.ts';
@@ -152,7 +152,7 @@ test('a cancellation that a storage fault prevents is an error, and the job cont
 function killWhile(path: string, work: string): void {
   const program = `
     import { openDatabase } from './src/database/database.ts';
-    import { cancelJob } from './src/jobs/cancel.ts';
+    import { cancelJob } from './src/jobs/queue.ts';
     import { endJob } from './src/jobs/run.ts';
     import { insertTestJob } from './test/support/jobs.ts';
     const own = openDatabase(process.argv[1]);

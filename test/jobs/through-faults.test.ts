@@ -8,7 +8,7 @@ import { jobStatus } from '../../src/database/records/status.ts';
 import { runThroughFaults } from '../../src/jobs/queue.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { cancelJob } from '../../src/jobs/cancel.ts';
+import { cancelJob } from '../../src/jobs/queue.ts';
 import { endJob } from '../../src/jobs/run.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';

@@ -115,8 +115,8 @@ export function* modelDaysOf(reader: Reader, jobId: string): Generator<string> {
 const WARNINGS = { warnings: orNull(text), warningCodes: text };
 
 const STATUS = query(
-  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ...COURSE])} AS json, warnings, warning_codes AS warningCodes,
-     agent_config AS agentConfig, replace_existing AS replaceExisting
+  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ...COURSE])} AS json,
+     warnings, warning_codes AS warningCodes, agent_config AS agentConfig, replace_existing AS replaceExisting
    FROM jobs, ${SUMS} WHERE job_id = ?1`,
   { json: text, ...WARNINGS, agentConfig: text, replaceExisting: flag },
 );

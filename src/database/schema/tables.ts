@@ -75,7 +75,7 @@ CREATE TABLE jobs (
   completed_at TEXT,
   error TEXT,
   warnings TEXT, -- no JSON constraint: the interface says what an unreadable value means
-  warning_codes TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(warning_codes)), -- of each warning its code and what it is about, or null
+  warning_codes TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(warning_codes)), -- of each its code and what it is about, or null
   idle_restarts INTEGER NOT NULL DEFAULT 0 CHECK (idle_restarts >= 0), -- in a row, without progress
   progress_mark INTEGER NOT NULL DEFAULT 0, -- messages logged and model-days ended at the last restart
   life_counts INTEGER NOT NULL DEFAULT 0 CHECK (life_counts IN (0, 1)), -- whether an exit now would count as an idle restart

@@ -5,6 +5,7 @@
  */
 export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] = [
   { where: /days=clean/, why: 'move 1: one rule of clean days' },
+  { where: /--help|import-factors/, why: 'words of the issue before' },
   {
     where: /\/?simulate\/(status|trigger)|GET \/jobs|jobs\.json/,
     part: /,\s*"warning_codes": ?(null|\[[^\]]*\])/g,

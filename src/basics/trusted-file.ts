@@ -94,10 +94,10 @@ function withoutLinks(path: string): string {
 
 const STANDARD_ERROR = 2;
 
-/** Whether a file has several names and is open here, but not as a standard stream. */
+/** Whether a file has several names and is open here, but not as a standard stream. A file without a name is a copy. */
 function isOpenByAnotherName(path: string): boolean {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (found === undefined || found.nlink === 1n) return false;
+  if (found === undefined || found.nlink <= 1n) return false;
   return readdirSync('/dev/fd').some((name) => {
     const open = statSync(`/dev/fd/${name}`, { bigint: true, throwIfNoEntry: false });
     return Number(name) > STANDARD_ERROR && open?.ino === found.ino && open.dev === found.dev;

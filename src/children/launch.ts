@@ -30,15 +30,6 @@ import { spread } from '../basics/event-loop.ts';
  * time, and its errors name it.
  */
 
-/** How a started child is watched and ended. */
-interface WatchedChild {
-  end(signal: NodeJS.Signals): void;
-  /** What a launcher has said so far, to be added to a reason; else empty. */
-  said(): string;
-  /** Resolves when the process has exited, or cannot be ended, with its outcome settled. */
-  ended: Promise<void>;
-}
-
 interface WatchOptions {
   channel: Channel;
   /** The end of what was written to stderr so far. */
@@ -50,7 +41,7 @@ interface WatchOptions {
 }
 
 /** Watches a child until its end, and settles the outcome if the child has not. */
-function watchChild({ child, launcher }: Started, options: WatchOptions): WatchedChild {
+function watchChild({ child, launcher }: Started, options: WatchOptions) {
   const { channel, stderr } = options;
   const givenUp = Promise.withResolvers<void>();
   child.on('error', (error) => {
@@ -74,11 +65,13 @@ function watchChild({ child, launcher }: Started, options: WatchOptions): Watche
     });
   });
   return {
-    end: (signal) =>
+    end: (signal: NodeJS.Signals) =>
       launcher === null
         ? endProcess(child, signal)
         : endLauncher(child, launcher.times, givenUp.resolve),
+    /** What a launcher has said so far, to be added to a reason; else empty. */
     said: () => (launcher === null ? '' : describeSaid({ ...launcher, stderr: stderr() })),
+    /** Resolves when the process has exited, or cannot be ended, with its outcome settled. */
     ended: Promise.race([closed, givenUp.promise]),
   };
 }

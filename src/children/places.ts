@@ -75,8 +75,6 @@ export function createPlaces(most: number) {
 /**
  * The tries of one model-day within its time limit, in which waiting for a place is not counted.
  */
-export type Tries = ReturnType<typeof createTries>;
-
 export function createTries(
   limitMs: number,
   { maxResumptions, restartPauseMs }: Pick<WorkerLimits, 'maxResumptions' | 'restartPauseMs'>,

@@ -19,7 +19,7 @@ const KILL_AFTER_MS = 1_000;
  */
 const CHILD_V8_THREADS = 1;
 /** Of a child among few: the service takes precedence, and so do other programs. */
-export const CHILD_NICENESS = 10;
+const CHILD_NICENESS = 10;
 /**
  * Of children when there may be many. Beside other programs that keep all processors busy, it
  * leaves them next to no processor time.
@@ -190,7 +190,7 @@ export function readStderr(
  * A launcher: the command of MODEL_DAY_COMMAND, which runs a model-day somewhere else and carries
  * its stdin and stdout.
  */
-export interface Launcher {
+interface Launcher {
   /** What errors call it: its program without the folder. */
   name: string;
   times: LauncherTimes;

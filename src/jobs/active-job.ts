@@ -18,9 +18,6 @@ import { noteLife } from '../database/model-days.ts';
 import { messageOf } from '../basics/domain.ts';
 import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
 
-/** The lifetime of this process, as it matters to a job. */
-type Lifetime = ReturnType<typeof watchLifetime>;
-
 /**
  * Keeps a mark in the database that says whether this process, if it ended now without progress,
  * would count as an idle restart: it has run for `lifeCountsAfterMs`, or a child of the job has
@@ -86,28 +83,34 @@ export interface WorkerContext {
 }
 
 /** The terms and runs of a job as they are stored. */
-export type Job = ReturnType<typeof openJob>;
-
 export function openJob(database: Database, jobId: string) {
   const stored = loadJob(database, jobId);
   return { ...stored, agentConfig: parseAgentConfiguration(stored.agentConfig) };
+}
+
+/** What a run asks, and of whom: resolved once for all its model-days. */
+export interface ActiveRun {
+  entry: Entry;
+  /** `error`: why it cannot be asked. */
+  model: Start['model'] | { error: string };
+  /**
+   * The errors of its last model-days in this job, in the provider's words, if that refused the key
+   * (401 or 403). Kept in memory: a job that continues after a restart asks again, and so does the
+   * next job.
+   */
+  keyRefusals: string[];
 }
 
 /** The job being worked on, and everything that all its model-days share. */
 export interface ActiveJob extends WorkerContext {
   jobId: string;
   agentConfig: AgentConfiguration;
-  /** What each run asks and of whom, by its name, resolved once; `error`: why it cannot be asked. */
-  runs: ReadonlyMap<string, { entry: Entry; model: Start['model'] | { error: string } }>;
+  /** By name. */
+  runs: ReadonlyMap<string, ActiveRun>;
   /** Aborted when the job is stopped. */
   signal: AbortSignal;
-  lifetime: Lifetime;
+  lifetime: ReturnType<typeof watchLifetime>;
   places: Places;
-  /**
-   * The runs whose last model-days in this job ended because the provider refused the key, with the
-   * errors of these in its words.
-   */
-  keyRefusals: Map<string, string[]>;
   /** Why no child can be started, once one could not: the job then ends. */
   cannotStart: string | null;
 }
@@ -124,11 +127,9 @@ export interface Morning {
 }
 
 /** One model-day that is run, and all that it needs: made once. */
-export interface DayContext extends Morning {
+export interface DayContext extends Morning, ActiveRun {
   job: ActiveJob;
   modelDay: ModelDay;
-  /** What is asked, and of whom. */
-  entry: Entry;
   model: Start['model'];
 }
 
@@ -152,34 +153,4 @@ export async function noteRefused(
     addLeftOut(database, modelDay, refused);
     addWarnings(database, job.jobId, [warning]);
   }, job);
-}
-
-/**
- * So many model-days of a run in a row with a refused key are enough: it will be refused on the
- * next one too.
- */
-const MAX_IN_A_ROW = 2;
-
-/**
- * Counts a model-day whose provider refused the key (401 or 403); any other end starts the count
- * again.
- */
-export function noteKeyRefusal(
-  { keyRefusals }: ActiveJob,
-  run: string,
-  outcome: { status: string; isKeyRefused?: true | undefined; error?: string },
-): void {
-  const { isKeyRefused, error = '' } = outcome;
-  if (isKeyRefused) keyRefusals.set(run, [...(keyRefusals.get(run) ?? []), error]);
-  else keyRefusals.delete(run);
-}
-
-/**
- * Why a run is not asked any more in this job; null while it is. The count is kept in memory: a job
- * that continues after a restart asks again, and so does the next job.
- */
-export function keyRefusalOf({ keyRefusals }: ActiveJob, run: string): string | null {
-  const errors = keyRefusals.get(run) ?? [];
-  if (errors.length < MAX_IN_A_ROW) return null;
-  return `Not run: the provider refused the key on the previous ${MAX_IN_A_ROW} model-days. ${errors.at(-1)}`;
 }

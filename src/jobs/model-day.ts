@@ -23,11 +23,10 @@ import { LogMismatch } from '../trading/reasoning-log.ts';
 import { openSession, type Session } from '../trading/session.ts';
 import {
   type ActiveJob,
+  type ActiveRun,
   type DayContext,
   isStopped,
-  keyRefusalOf,
   type Morning,
-  noteKeyRefusal,
   noteRefused,
   type WorkerContext,
 } from './active-job.ts';
@@ -98,18 +97,19 @@ export async function runModelDay(
   modelDay: ModelDay,
 ): Promise<void> {
   const { database, clock } = job;
-  const { entry, model } = job.runs.get(modelDay.model) ?? assert.fail('a run has an entry');
+  const run = job.runs.get(modelDay.model) ?? assert.fail('a job has a run of each model-day');
+  const { entry, model } = run;
   let error: string | null;
   try {
     error =
-      refusalOf(job, entry, { ...morning, modelDay }) ??
+      refusalOf(job, run, { ...morning, modelDay }) ??
       ('error' in model
         ? model.error
         : await runToEnd({
             ...morning,
+            ...run,
             job,
             modelDay,
-            entry,
             model: modelOn(job, modelDay, model),
           }));
   } catch (thrown) {
@@ -123,15 +123,18 @@ export async function runModelDay(
   await warnOfUnknownCost(job, modelDay, entry);
 }
 
+/** After so many model-days of a run in a row the key will be refused on the next one too. */
+const MAX_KEY_REFUSALS = 2;
+
 /** Why a model-day is not run; null when it is. */
 function refusalOf(
   job: ActiveJob,
-  entry: Entry,
+  { entry, keyRefusals }: ActiveRun,
   day: Pick<DayContext, 'modelDay' | 'spentBefore'>,
 ): string | null {
   const { model: name } = day.modelDay;
-  const refusal = keyRefusalOf(job, name);
-  if (refusal !== null) return refusal;
+  if (keyRefusals.length >= MAX_KEY_REFUSALS)
+    return `Not run: the provider refused the key on the previous ${MAX_KEY_REFUSALS} model-days. ${keyRefusals.at(-1)}`;
   if (isOverCostLimit(job.database, entry, day)) return 'Cost limit reached';
   return entry.tools.includes('search_news') && job.settings.jinaApiKey === null
     ? `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set`
@@ -197,7 +200,7 @@ interface Attempt {
  * machine ended the child; `again` when the reasoning log no longer matches, and is set aside.
  */
 async function attempt(day: DayContext, leftMs: number): Promise<Lost | 'again' | null> {
-  const { job, modelDay, market, universe, documents, entry } = day;
+  const { job, modelDay, market, universe, documents, entry, keyRefusals } = day;
   const { signal, log } = job;
   const over = new AbortController();
   signal.addEventListener('abort', () => over.abort(signal.reason), { signal: over.signal });
@@ -218,7 +221,8 @@ async function attempt(day: DayContext, leftMs: number): Promise<Lost | 'again' 
     if (signal.aborted) return null;
     over.signal.throwIfAborted();
     if (outcome.status === 'lost') return outcome;
-    noteKeyRefusal(job, modelDay.model, outcome);
+    if (outcome.status === 'failed' && outcome.isKeyRefused) keyRefusals.push(outcome.error);
+    else keyRefusals.length = 0;
     const isStarted = outcome.status !== 'cannot_start';
     if (!isStarted) job.cannotStart ??= outcome.error; // which ends the job
     await session.end(isStarted ? outcome : { status: 'failed', error: outcome.error });

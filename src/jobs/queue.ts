@@ -208,18 +208,8 @@ export function createJobs(context: WorkerContext) {
   };
 }
 
-/** The created job as the response to a trigger shows it. */
-interface SubmittedJob {
-  jobId: string;
-  totalModelDays: number;
-  message: string;
-  warnings: string[];
-}
-
-interface Submitted {
-  job: SubmittedJob;
-  isNew: boolean;
-}
+/** The created job as the response to a trigger shows it, and whether this trigger created it. */
+type Submitted = NonNullable<ReturnType<typeof create>>;
 
 /**
  * What was answered before, and what a job is to be, is read without the write lock. Where days
@@ -252,7 +242,7 @@ function create(
     plan,
     idempotencyKey,
   }: { plan: ReturnType<typeof planJob>; idempotencyKey?: string | undefined },
-): Submitted | null {
+) {
   refuseSecond(database);
   if (!plan.isCurrent()) return null;
   const jobId = crypto.randomUUID();

@@ -39,7 +39,6 @@ import { inShortTurn } from '../children/turns.ts';
 import {
   type ActiveJob,
   isStopped,
-  type Job,
   openJob,
   type WorkerContext,
   watchLifetime,
@@ -60,7 +59,7 @@ export async function runJob(
   let error: string | null = null;
   const lifetime = watchLifetime(context, jobId, { signal });
   try {
-    error = await work(context, openJob(context.database, jobId), { signal, lifetime });
+    error = await work(open(context, jobId, { signal, lifetime }));
   } catch (thrown) {
     if (signal.aborted) return;
     if (storageFaultOf(thrown) !== null) throw thrown;
@@ -93,57 +92,64 @@ export async function endJob(
   log.info('job ended', { jobId, status, ...(error !== null && { error }) });
 }
 
-/** Resolves to the job-level error, or null. */
-async function work(
+/** A job with the configuration and the keys of now. */
+function open(
   context: WorkerContext,
-  job: Job,
+  jobId: string,
   { signal, lifetime }: Pick<ActiveJob, 'signal' | 'lifetime'>,
-): Promise<string | null> {
-  const { database, clock, settings } = context;
-  const { jobId } = job;
-  const { stock_symbols: universe, members } = job.agentConfig;
+): ActiveJob {
+  const { runs, agentConfig } = openJob(context.database, jobId);
+  const sources = { ...context, configuration: configurationNow(context), agentConfig };
+  const resolved = runs.map(({ model: name, entry: stored }) => {
+    const entry = decodeEntry(stored);
+    const run = { entry, model: resolveModel(entry, sources), keyRefusals: [] };
+    return [name, run] as const;
+  });
+  return {
+    ...context,
+    jobId,
+    agentConfig,
+    runs: new Map(resolved),
+    signal,
+    lifetime,
+    places: createPlaces(mostSideBySide(context.settings)),
+    cannotStart: null,
+  };
+}
+
+/** Resolves to the job-level error, or null. */
+async function work(job: ActiveJob): Promise<string | null> {
+  const { database, clock, settings, jobId, agentConfig, signal } = job;
+  const { stock_symbols: universe, members } = agentConfig;
   const startedAt = timestamp(clock());
   await database.write(
     () => setJobStatus(database, jobId, { status: 'downloading_data', at: startedAt }),
-    { signal },
+    job,
   );
   const dates = datesToRun(database, jobId);
-  const models = job.runs.map(({ model }) => model);
-  const prices = await supplyPrices(context, { dates, universe, members, models, signal });
+  const models = [...job.runs.keys()];
+  const prices = await supplyPrices(job, { dates, universe, members, models, signal });
   if (signal.aborted) return null;
   const priced = datesThatAre('available', prices.dates);
   const isLost = priced.length === 0 && datesThatAre('missing', prices.dates).length > 0;
-  const activeJob: ActiveJob = {
-    ...context,
-    ...job,
-    runs: resolveRuns(context, job),
-    signal,
-    lifetime,
-    places: createPlaces(mostSideBySide(settings)),
-    keyRefusals: new Map(),
-    cannotStart: null,
-  };
-  logForeignHosts(activeJob);
-  const ofCosts = settings.deploymentMode === 'PROD' && !isLost ? costWarnings(activeJob) : []; // DEV costs nothing
+  logForeignHosts(job);
+  const ofCosts = settings.deploymentMode === 'PROD' && !isLost ? costWarnings(job) : []; // DEV costs nothing
   const at = timestamp(clock());
-  await database.write(
-    () => {
-      skipModelDays(database, jobId, { priced, at });
-      const ofSkips = skipWarnings(skippedModelDays(database, jobId));
-      addWarnings(database, jobId, [...prices.warnings, ...ofSkips, ...ofCosts]);
-      if (!isLost) setJobStatus(database, jobId, { status: 'running', at });
-    },
-    { signal },
-  );
+  await database.write(() => {
+    skipModelDays(database, jobId, { priced, at });
+    const ofSkips = skipWarnings(skippedModelDays(database, jobId));
+    addWarnings(database, jobId, [...prices.warnings, ...ofSkips, ...ofCosts]);
+    if (!isLost) setJobStatus(database, jobId, { status: 'running', at });
+  }, job);
   if (isLost) {
     const reason = reasonForNoDownload(settings);
     return reason === null ? NO_DATES : `${NO_DATES}: ${reason}; import-prices reads price files`;
   }
   for (const date of priced) {
-    await runDate(activeJob, date);
-    if (isStopped(activeJob)) break;
+    await runDate(job, date);
+    if (isStopped(job)) break;
   }
-  return activeJob.cannotStart;
+  return job.cannotStart;
 }
 
 function datesThatAre(availability: Availability, dates: readonly DatePrices[]): CalendarDate[] {
@@ -197,17 +203,6 @@ async function countedDocuments(
   return counts;
 }
 
-/** What each run of a job asks, and of whom, with the keys of now. */
-function resolveRuns(context: WorkerContext, { runs, agentConfig }: Job): ActiveJob['runs'] {
-  const configuration = configurationNow(context);
-  const resolved = runs.map(({ model: name, entry: stored }) => {
-    const entry = decodeEntry(stored);
-    const model = resolveModel(entry, { ...context, configuration, agentConfig });
-    return [name, { entry, model }] as const;
-  });
-  return new Map(resolved);
-}
-
 /** Null for a missing or broken file: what needs a key from it then fails with the reason. */
 function configurationNow({ settings, log }: WorkerContext): Configuration | null {
   try {
@@ -241,7 +236,7 @@ function logForeignHosts({ log, settings, runs }: ActiveJob): void {
 export const NO_DATES = 'No trading dates available after price data preparation';
 
 /** What was skipped of a job, as sentences with counts. */
-export function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
+function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
   const countOf = (reason: string) =>
     skipped.reduce((sum, one) => (one.reason === reason ? sum + one.modelDays : sum), 0);
   const completed = countOf(skipReasons.alreadyCompleted);
@@ -269,7 +264,7 @@ export function warnOfDays(database: Database, jobId: string): void {
     const message = `'${family}' gave no answer that could be read on ${count(days, 'model-day')}`;
     addWarnings(database, jobId, [{ code: 'unread', message }]);
   }
-  const models = modelsOfJob(database, jobId).sort();
+  const models = modelsOfJob(database, jobId);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED });
   if (total === 0) return;
   const named = list(

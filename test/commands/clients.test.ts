@@ -181,6 +181,7 @@ test('a service that restarts right after it has created a job is waited for', a
   const created = {
     ...{ job_id: id, status: 'pending', total_model_days: 1, message: 'created' },
     ...{ deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false, warnings: null },
+    warning_codes: null,
   };
   const starting = { status: 503, body: { detail: 'starting' } };
   const last = { body: jobStatusAnswer(oneDay) };

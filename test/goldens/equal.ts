@@ -15,6 +15,7 @@ const made: readonly [pattern: RegExp, to: string][] = [
   [/("total_duration_seconds": ?|"\w*[sS]econds": ?|"\w*[mM]s": ?)\d+(\.\d+)?/g, '$1<duration>'],
   [/(127\.0\.0\.1|localhost):\d+/g, '$1:<port>'],
   [/"port":\d+/g, '"port":<port>'],
+  [/\breaches port \d+/g, 'reaches port <port>'],
   [/\bafter \d+(\.\d+)? s\b/g, 'after <duration>'],
   // The size of a database depends on its schema and on how SQLite fills its pages, and neither is
   // a promise.

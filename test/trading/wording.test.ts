@@ -171,7 +171,13 @@ async function sample(wording: Wording): Promise<string> {
   const words = wordsOf(wording);
   const openings = briefs.map(([day, prompt]) => words.firstMessages(day, prompt));
   const decisions = DECIDERS.flatMap((decider) =>
-    answers.flatMap((answer) => [decide(decider, answer, true), decide(decider, answer, false)]),
+    answers.flatMap((answer) =>
+      // What the service stores of it, no model reads.
+      [true, false].map((isFirst) => ({
+        ...decide(decider, answer, isFirst),
+        isUnread: undefined,
+      })),
+    ),
   );
   const summaries = [
     words.summary({ content: 'Done.', note: null }),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
 import { areFew } from '../../src/api/results.ts';
 import { addDays } from '../../src/basics/calendar.ts';
@@ -52,6 +53,19 @@ test('a thread that is killed or takes too much memory costs its own report only
   assert.equal(refused.status, 503);
   assert.match(refused.body.detail, /^Cannot make this report: it needs more than 1 MB of memory/);
   assert.equal((await ask(3)).status, 200);
+});
+
+test('a reader thread gets no key and no token', async (t) => {
+  const secret = (name: string) => [name, `secret-${name}`];
+  const names = ['openaiApiKey', 'massiveApiKey', 'alphaVantageApiKey', 'jinaApiKey', 'apiToken'];
+  const settings = { ...Object.fromEntries(names.map(secret)), apiTokensFile: null };
+  const service = await startTestService(t, { settings });
+  const { mock } = t.mock.method(Worker.prototype, 'postMessage');
+  const headers = { authorization: 'Bearer secret-apiToken' };
+  const { status } = await fetch(`${service.url}/performance`, { headers });
+  const sent = JSON.stringify(mock.calls.map(({ arguments: [message] }) => message));
+  assert.deepEqual([status, sent.includes('riskFreeRate')], [200, true]);
+  assert.doesNotMatch(sent, /secret/);
 });
 
 test('a report whose client leaves is given up, and the next one is made', async (t) => {

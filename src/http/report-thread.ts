@@ -4,9 +4,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Transferable } from 'node:worker_threads';
+import { receiveMessageOnPort, type Transferable } from 'node:worker_threads';
 import { momentAt } from '../database/view.ts';
-import type { Address } from '../database/moment.ts';
+import type { Address, Reader } from '../database/moment.ts';
 import { hasRoom, storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { startingThread } from '../basics/program.ts';
@@ -23,12 +23,19 @@ const ROOM_LEFT_BYTES = 256 * 2 ** 20;
 
 type Send = (delivery: Delivery, moved?: Transferable[]) => void;
 
+/** Ends a report whose client has left: nothing else is sent to a thread that makes one. */
+function throwIfUnwanted(): void {
+  if (receiveMessageOnPort(startingThread()) !== undefined)
+    throw new Error('the report is not wanted any more');
+}
+
 /** What a reader thread does: makes the reports that it is sent, one after the other. */
 export function makeReports(): void {
   const port = startingThread();
   const send: Send = (delivery, moved = []) => port.postMessage(delivery, moved);
-  port.on('message', (request: ReportRequest) => {
-    makeReport(request, send).catch((error) => send({ failure: failureOf(error) }));
+  port.on('message', (request: ReportRequest | null) => {
+    if (request !== null)
+      makeReport(request, send).catch((error) => send({ failure: failureOf(error) }));
   });
 }
 
@@ -45,8 +52,12 @@ async function makeReport(request: ReportRequest, send: Send): Promise<void> {
   const route = routes.find((one) => one.path === path);
   assert(route !== undefined, 'a report is the response of a route');
   const moment = momentAt(address);
+  const statement: Reader['statement'] = (sql, rows) => {
+    throwIfUnwanted();
+    return moment.statement(sql, rows);
+  };
   const context = {
-    database: moment,
+    database: { ...moment, statement },
     settings,
     viewedFile,
     jobs: null,
@@ -71,6 +82,7 @@ async function deliver(body: ResponseBody, address: Address, send: Send): Promis
   let text = '';
   let place: { folder: string; descriptor: number } | undefined;
   const write = async (isLast: boolean) => {
+    throwIfUnwanted();
     const bytes = Buffer.from(text);
     text = '';
     try {

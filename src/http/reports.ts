@@ -25,7 +25,9 @@ const MOST_THREADS = 2;
  * whole process. So `maxReportHeapMb`, which is checked from outside, is far below.
  */
 const HARD_HEAP_MB = 8 * 1024;
-/** A report whose client has left may be finished within this time; then its thread is ended. */
+/**
+ * A report whose client has left ends between two statements; after this long its thread is ended.
+ */
 const LEAVING_MS = 1_000;
 /** How much of a file is read at a time. */
 const READ_BYTES = 128 * 1024;
@@ -294,6 +296,7 @@ function stop(task: Task): void {
   const thread = threads.values().find((one) => one.task === task);
   if (thread === undefined) return;
   if (reason !== LEFT) return end(thread);
+  thread.worker.postMessage(null);
   setTimeout(() => thread.task === task && end(thread), LEAVING_MS).unref();
 }
 

@@ -4,7 +4,7 @@ import { type Database, openDatabase } from './database/database.ts';
 import { riskFreeRateOf, storeRiskFreeRate } from './database/state.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
 import { messageOf, ServiceError } from './basics/domain.ts';
-import { ownUrl, type ServedSettings } from './basics/settings.ts';
+import { ownUrl, type Settings } from './basics/settings.ts';
 import type { AccessToken } from './http/access.ts';
 import { interfaceDescription } from './http/interface-description.ts';
 import type { HttpLimits } from './http/limits.ts';
@@ -106,7 +106,7 @@ async function rememberSettings(
  */
 export async function listen(
   server: Server,
-  { apiHost, apiPort: port }: Pick<ServedSettings, 'apiHost' | 'apiPort'>,
+  { apiHost, apiPort: port }: Pick<Settings, 'apiHost' | 'apiPort'>,
   database: Database,
 ): Promise<number> {
   const place = { port, host: apiHost ?? undefined };

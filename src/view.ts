@@ -40,11 +40,10 @@ export async function startView({
     () => riskFreeRateOf(database) ?? settings.riskFreeRate,
     settings.riskFreeRate,
   );
-  const served: ServedSettings = {
+  const served = {
     ...settings,
-    databasePath: path,
     preserveDevData: null,
-    get deploymentMode() {
+    get deploymentMode(): ServedSettings['deploymentMode'] {
       return mode();
     },
     get riskFreeRate() {

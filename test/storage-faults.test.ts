@@ -21,7 +21,6 @@ import { runIn } from './support/tables.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
 const DAYS = { start_date: '2025-11-12', end_date: '2025-11-14', models: ['model-a', 'model-b'] };
-const ONE_DAY = { ...DAYS, start_date: DAYS.end_date };
 /**
  * So many days that the job still runs when its disk is full, even if this process is late to fill
  * it.
@@ -83,7 +82,7 @@ test('a disk that is full: the job waits, and nothing is lost', onDisk, async (t
 });
 
 test('a trigger on a full disk says so, and works when there is room again', onDisk, async (t) => {
-  const program = await serveOnDisk(t);
+  const program = await serveOnDisk(t, { ...DEV, TMPDIR: 'data' });
   const { url } = program;
   await program.fill();
   assert.equal((await ask(`${url}/health`)).status, 'unhealthy', 'before anything was written');
@@ -92,9 +91,13 @@ test('a trigger on a full disk says so, and works when there is room again', onD
   assert.equal((await ask(`${url}/health`)).database, 'disconnected');
   await program.free();
   assert.equal((await ask(`${url}/health`)).database, 'connected');
-  const { job_id } = await ask(`${url}/simulate/trigger`, ONE_DAY);
+  const days = { ...DAYS, start_date: '2025-11-05' };
+  const { job_id } = await ask(`${url}/simulate/trigger`, days);
   const { status } = await untilAnswer(`${url}/simulate/status/${job_id}`, ENDED);
   assert.equal(status, 'completed');
+  const refused = await ask(`${url}/reasoning?include_full_conversation=true`);
+  assert.match(refused.detail, /Cannot write a long response .*: the disk of data is almost full/);
+  assert.equal((await ask(`${url}/health`)).status, 'healthy');
 });
 
 test('a disk that refuses to write: the job waits too', { skip: noLimits }, async (t) => {

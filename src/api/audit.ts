@@ -72,7 +72,7 @@ export function audit(
   const end = new AbortController();
   const text = before.then(() => run(context, { jobId, model }, end.signal));
   before = text.catch(() => {});
-  return lateText(text, () => end.abort());
+  return lateText(text, end);
 }
 
 async function run(

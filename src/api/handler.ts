@@ -55,7 +55,7 @@ export type Handled = ResponseBody | LateBody | Promise<ResponseBody>;
 
 /** Whether it is a body, made in one go. */
 export function isMade(handled: Handled): handled is ResponseBody {
-  return typeof handled === 'string' || !(handled instanceof Promise || 'stop' in handled);
+  return typeof handled === 'string' || !(handled instanceof Promise || 'made' in handled);
 }
 
 /** The pieces of a body; of a table, also the name of its file. */
@@ -66,35 +66,30 @@ export function piecesOf(body: ResponseBody) {
     : { pieces: body, fileName: null };
 }
 
-export type OnWaiting = (bytes: number, isRead: boolean) => void;
-
-/** A part of a body that is made elsewhere. */
-export interface Chunk {
-  /** UTF-8. */
-  bytes: Uint8Array<ArrayBuffer>;
+/** A body that is made elsewhere, or its beginning: bytes are UTF-8. */
+export interface Made {
+  bytes: Uint8Array | AsyncIterable<Uint8Array>;
   /** Of a table. */
   fileName: string | null;
-  isLast: boolean;
 }
 
 /** A response that is made elsewhere. */
 export interface LateBody {
-  /** The first comes when the response is made, or its beginning if it is long. */
-  chunks: AsyncIterable<Chunk> | Iterable<Chunk | Promise<Chunk>>;
-  /** Nothing is sent before the first chunk of a table; before that of JSON: white space. */
+  /** Resolves when the response is made, or its beginning if it is long. */
+  made: Promise<Made>;
+  /** Nothing is sent before the beginning of a table; before that of JSON: white space. */
   isTable: boolean;
-  /**
-   * Called with how many bytes more, or fewer, wait for the client, and whether it has read these.
-   */
-  onWaiting?: OnWaiting;
-  /** Called when the response is over, or its client has left. */
-  stop(): void;
+  /** Aborted by `LEFT` when the response is over, by an error when it cannot be finished. */
+  end: AbortController;
 }
 
+/** Why a response ends that its client has read, or does not want. */
+export const LEFT = new Error('the client has left');
+
 /** A JSON text that is made elsewhere. */
-export function lateText(text: Promise<string>, stop: () => void): LateBody {
-  const chunk = text.then((json) => ({ bytes: Buffer.from(json), fileName: null, isLast: true }));
-  return { chunks: [chunk], isTable: false, stop };
+export function lateText(text: Promise<string>, end: AbortController): LateBody {
+  const made = text.then((json) => ({ bytes: Buffer.from(json), fileName: null }));
+  return { made, isTable: false, end };
 }
 
 /** The fields that most responses have. */

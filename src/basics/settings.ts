@@ -17,12 +17,16 @@ import { hint, linesOf } from './sentences.ts';
 export type Settings = ReturnType<typeof readSettings>;
 
 /**
- * The settings as requests are answered with: a view has the mode of the file that it shows, if
- * that is known.
+ * The settings that requests are answered with, and that go to reader threads: no key and no token.
+ * A view has the mode of the file that it shows, if that is known.
  */
-export type ServedSettings = Omit<Settings, 'deploymentMode'> & {
+export interface ServedSettings
+  extends Pick<
+    Settings,
+    'preserveDevData' | 'riskFreeRate' | 'configurationPath' | 'openaiApiBase'
+  > {
   deploymentMode: DeploymentMode | 'UNKNOWN';
-};
+}
 
 const MAX_TOKEN_LENGTH = 1_000;
 

@@ -45,9 +45,11 @@ export const httpLimits = {
    */
   maxReportHeapMb: 1_024,
   reportCheckMs: 250,
-  /** How much of one report, and of all, may wait for clients; with more, its thread waits too. */
-  maxWaitingKb: 64 * 1024,
-  maxAllWaitingKb: 128 * 1024,
+  /**
+   * How much the files of all long reports may take; one that needs more is a 503, or is cut off
+   * once it has begun. While they take half of it, each client must have read as much as above.
+   */
+  maxReportFilesMb: 8 * 1024,
   /** How often the timeouts of headers and requests are checked. */
   checkIntervalMs: 1_000,
   /** Further connections are closed at once. */

@@ -1,38 +1,41 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { open, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { receiveMessageOnPort, type Transferable } from 'node:worker_threads';
 import { momentAt } from '../database/view.ts';
-import type { Reader } from '../database/moment.ts';
-import { storageFaultOf } from '../database/storage/faults.ts';
+import type { Address, Reader } from '../database/moment.ts';
+import { hasRoom, storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { startingThread } from '../basics/program.ts';
 import { isMade, piecesOf, type ResponseBody } from '../api/handler.ts';
 import { silentLog, stackTraceOf } from '../basics/log.ts';
-import {
-  type Delivery,
-  type Failure,
-  IS_UNWANTED,
-  MOST_WAITING,
-  type Order,
-  TAKEN,
-} from './reports.ts';
+import type { Delivery, Failure, ReportRequest } from './reports.ts';
+import { MAX_WHOLE_BYTES } from './response.ts';
 import { routes } from './routes.ts';
 
-/** Characters of a report that go to the serving thread at a time. */
-const CHUNK_LENGTH = 128 * 1024;
+/** The folder of the files of long reports, beside the database. */
+const FOLDER = 'reports';
+/** What a report leaves of a disk, so that the database can still be written. */
+const ROOM_LEFT_BYTES = 256 * 2 ** 20;
 
-/** How often a thread that waits looks again, should it miss a notification. */
-const LOOK_AGAIN_MS = 100;
+type Send = (delivery: Delivery, moved?: Transferable[]) => void;
+
+/** Ends a report whose client has left: nothing else is sent to a thread that makes one. */
+function throwIfUnwanted(): void {
+  if (receiveMessageOnPort(startingThread()) !== undefined)
+    throw new Error('the report is not wanted any more');
+}
 
 /** What a reader thread does: makes the reports that it is sent, one after the other. */
 export function makeReports(): void {
   const port = startingThread();
-  const send = (delivery: Delivery) =>
-    port.postMessage(delivery, 'bytes' in delivery ? [delivery.bytes.buffer] : []);
-  port.on('message', (order: Order) => {
-    try {
-      makeReport(order, send);
-    } catch (error) {
-      send({ failure: failureOf(error) });
-    }
+  const send: Send = (delivery, moved = []) => port.postMessage(delivery, moved);
+  port.on('message', (request: ReportRequest | null) => {
+    if (request !== null)
+      makeReport(request, send).catch((error) => send({ failure: failureOf(error) }));
   });
 }
 
@@ -44,13 +47,13 @@ function failureOf(error: unknown): Failure {
 }
 
 /** Sends the response of the route's handler, at one moment of the database. */
-function makeReport(order: Order, send: (delivery: Delivery) => void): void {
-  const { path, input, settings, viewedFile, database: address } = order.request;
+async function makeReport(request: ReportRequest, send: Send): Promise<void> {
+  const { path, input, settings, viewedFile, database: address } = request;
   const route = routes.find((one) => one.path === path);
   assert(route !== undefined, 'a report is the response of a route');
   const moment = momentAt(address);
   const statement: Reader['statement'] = (sql, rows) => {
-    throwIfUnwanted(order);
+    throwIfUnwanted();
     return moment.statement(sql, rows);
   };
   const context = {
@@ -67,44 +70,58 @@ function makeReport(order: Order, send: (delivery: Delivery) => void): void {
   try {
     const body = route.handle(context, input);
     assert(isMade(body), 'a report is made in one go');
-    sendChunks(body, order, send);
+    await deliver(body, address, send);
   } finally {
     moment.close();
   }
 }
 
-function sendChunks(body: ResponseBody, order: Order, send: (delivery: Delivery) => void): void {
+/** Sends a short report as it is, and writes a long one to a file. */
+async function deliver(body: ResponseBody, address: Address, send: Send): Promise<void> {
   const { pieces, fileName } = piecesOf(body);
-  const encoder = new TextEncoder();
-  let sentBytes = 0;
   let text = '';
-  const sendText = (isLast: boolean) => {
-    waitForRoom(order, sentBytes);
-    const bytes = encoder.encode(text);
-    sentBytes += bytes.length;
-    send({ bytes, fileName, isLast });
+  let place: { folder: string; descriptor: number } | undefined;
+  const write = async (isLast: boolean) => {
+    throwIfUnwanted();
+    const bytes = Buffer.from(text);
     text = '';
+    try {
+      place ??= await openFile(address, send);
+      assert(hasRoom(place.folder, ROOM_LEFT_BYTES), `the disk of ${place.folder} is almost full`);
+      writeFileSync(place.descriptor, bytes);
+    } catch (cause) {
+      const message = `Cannot write a long response to a file: ${messageOf(cause)}`;
+      throw new ServiceError('storage_fault', message, { cause });
+    }
+    send({ written: bytes.length, fileName, isLast });
   };
   for (const piece of pieces) {
     text += piece;
-    if (text.length >= CHUNK_LENGTH) sendText(false);
+    if (text.length > MAX_WHOLE_BYTES) await write(false);
   }
-  sendText(true);
+  if (place === undefined) send({ bytes: new TextEncoder().encode(text), fileName });
+  else await write(true);
 }
 
-/** Waits while as much of the report as is allowed waits for its client. */
-function waitForRoom(order: Order, sentBytes: number): void {
-  const { flow } = order;
-  for (;;) {
-    throwIfUnwanted(order);
-    const taken = Atomics.load(flow, TAKEN);
-    const waiting = (sentBytes - taken) | 0;
-    if (waiting <= 0 || waiting < Atomics.load(flow, MOST_WAITING)) return;
-    Atomics.wait(flow, TAKEN, taken, LOOK_AGAIN_MS);
-  }
+/** Opens a file beside the database of a service, or among the system's temporary files. */
+async function openFile({ path, shown }: Address, send: Send) {
+  const folder = join(dirname(path), FOLDER);
+  if (shown === null)
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      if (hasRoom(folder, ROOM_LEFT_BYTES)) return await openIn(folder, send);
+    } catch {
+      // That folder cannot be written.
+    }
+  return openIn(tmpdir(), send);
 }
 
-/** Ends a report whose client has left. */
-function throwIfUnwanted({ flow }: Order): void {
-  if (Atomics.load(flow, IS_UNWANTED) !== 0) throw new Error('the report is not wanted any more');
+/** The file loses its name at once, so that nothing of it stays behind, however this ends. */
+async function openIn(folder: string, send: Send) {
+  const path = join(folder, `tss-report-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600);
+  const { fd: descriptor } = file;
+  send({ file }, [file]);
+  await unlink(path);
+  return { folder, descriptor };
 }

@@ -1,8 +1,10 @@
+import assert from 'node:assert/strict';
+import type { FileHandle } from 'node:fs/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Address } from '../database/moment.ts';
 import { type ErrorCode, ServiceError } from '../basics/domain.ts';
 import { startThread } from '../basics/program.ts';
-import type { Chunk, Input, LateBody } from '../api/handler.ts';
+import { type Input, LEFT, type LateBody, type Made } from '../api/handler.ts';
 import type { ServedSettings } from '../basics/settings.ts';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
@@ -10,8 +12,8 @@ import type { HttpLimits } from './limits.ts';
 /**
  * Reports: the responses of reader threads. Each is made by the handler of its route, as one plain
  * computation over one read transaction, while this thread serves the others. A thread makes its
- * report ahead of the client, as far as the limits of what may wait allow. A report whose thread
- * fails costs that response only.
+ * report as fast as it can, a long one into a file, from which it is sent meanwhile. A report whose
+ * thread fails costs that response only.
  */
 
 /**
@@ -27,6 +29,8 @@ const HARD_HEAP_MB = 8 * 1024;
  * A report whose client has left ends between two statements; after this long its thread is ended.
  */
 const LEAVING_MS = 1_000;
+/** How much of a file is read at a time. */
+const READ_BYTES = 128 * 1024;
 /** Reports that are kept while nothing in the database changes, and how long each may be. */
 const MOST_KEPT = 12;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
@@ -41,22 +45,18 @@ export interface ReportRequest {
   database: Address;
 }
 
-/** What a reader thread is sent. */
-export interface Order {
-  request: ReportRequest;
-  /** At the places below; the thread is notified at TAKEN. */
-  flow: Int32Array<SharedArrayBuffer>;
+/** What a thread sends back: a whole report, or a file and whenever it has written more to it. */
+export type Delivery =
+  | { bytes: Uint8Array<ArrayBuffer>; fileName: string | null }
+  | { file: FileHandle }
+  | Growth
+  | { failure: Failure };
+
+interface Growth {
+  written: number;
+  fileName: string | null;
+  isLast: boolean;
 }
-
-/** How many bytes of a report no longer wait for its client, modulo 2^32. */
-export const TAKEN = 0;
-/** While so many bytes wait for the client, the thread waits too. */
-export const MOST_WAITING = 1;
-/** Not 0 once the report is no longer wanted. */
-export const IS_UNWANTED = 2;
-
-/** What it sends back. */
-export type Delivery = Chunk | { failure: Failure };
 
 /** Why there is no report, or no rest of it. */
 export interface Failure {
@@ -77,26 +77,26 @@ export interface Reports {
 
 /** A report that is being made, or sent. */
 interface Task {
-  order: Order;
+  request: ReportRequest;
   limits: HttpLimits;
-  /** Those that have not been taken yet. */
-  chunks: Chunk[];
-  /** All of them, unless they are too long to be kept. */
-  made: Chunk[];
-  /** How many bytes have been made, how many wait for the client, and how many it has read. */
-  bytes: number;
-  waiting: number;
-  read: number;
   startedAt: number;
-  isLeft: boolean;
-  /** Takes all chunks of a report that is short enough to be kept. */
-  onMade(chunks: readonly Chunk[]): void;
-  /** Undefined while it is being made. */
-  outcome?: { error?: unknown };
-  /** Called when a chunk or the outcome has come. */
+  /** Whether a thread makes it, or may still write to its file. */
+  isMaking: boolean;
+  begun: PromiseWithResolvers<Made>;
+  end: AbortController;
+  /** Of a long report, with how many bytes of it have been written and read. */
+  file: FileHandle | null;
+  written: number;
+  read: number;
+  /** Called when more is written, or no more will be. */
   wake(): void;
+  /** Takes a whole report that is short enough to be kept. */
+  onMade(made: KeptReport): void;
   timer: NodeJS.Timeout;
 }
+
+/** A whole report. */
+type KeptReport = Made & { bytes: Uint8Array };
 
 interface Thread {
   worker: Worker;
@@ -106,86 +106,62 @@ interface Thread {
 /** Of this process, whatever number of servers it has. */
 const threads = new Set<Thread>();
 const queue: Task[] = [];
-/** Bytes of all reports that wait for their clients. */
-let allWaiting = 0;
+/** Bytes in the files of all reports. */
+let filed = 0;
 
 export function createReports(limits: HttpLimits): Reports {
-  const kept = new Map<string, { version: string; chunks: readonly Chunk[] }>();
+  const kept = new Map<string, KeptReport & { version: string }>();
   return {
     make(request, version) {
-      const key = JSON.stringify(request);
-      const isTable = request.input.format === 'csv';
+      const { query, format } = request.input;
+      const key = JSON.stringify([request.path, query, format]);
+      const isTable = format === 'csv';
       const known = kept.get(key);
-      if (known?.version === version) return { chunks: known.chunks, isTable, stop() {} };
-      const task = enter(request, limits);
-      task.onMade = (chunks) => {
+      if (known?.version === version)
+        return { made: Promise.resolve(known), isTable, end: new AbortController() };
+      const task = enter(request, limits, (made) => {
         if (version === null) return;
         kept.delete(key);
-        kept.set(key, { version, chunks });
+        kept.set(key, { version, ...made });
         const [oldest = ''] = kept.keys();
         if (kept.size > MOST_KEPT) kept.delete(oldest); // the one that was made longest ago
-      };
-      return {
-        chunks: chunksOf(task),
-        isTable,
-        onWaiting(bytes, isRead) {
-          if (isRead) task.read -= bytes;
-          addWaiting(task, bytes);
-        },
-        stop: () => leave(task),
-      };
+      });
+      return { made: task.begun.promise, isTable, end: task.end };
     },
   };
 }
 
-/** The chunks as they come. */
-async function* chunksOf(task: Task): AsyncGenerator<Chunk, void, void> {
+/** A long report, as its thread writes it. */
+async function* readFile(task: Task, file: FileHandle): AsyncGenerator<Uint8Array, void, void> {
   for (;;) {
-    const chunk = task.chunks.shift();
-    if (chunk !== undefined) {
-      addWaiting(task, -chunk.bytes.length); // from here on it is counted by what sends it
-      yield chunk;
-    } else if (task.outcome === undefined)
-      await new Promise<void>((resolve) => (task.wake = resolve));
-    else break;
+    task.end.signal.throwIfAborted();
+    const length = Math.min(READ_BYTES, task.written - task.read);
+    if (length > 0) {
+      const { buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, task.read);
+      task.read += length;
+      yield buffer;
+    } else if (!task.isMaking) return;
+    else await new Promise<void>((resolve) => (task.wake = resolve));
   }
-  if (task.outcome.error !== undefined) throw task.outcome.error;
 }
 
-/** Counts what waits for the client, and tells the threads. */
-function addWaiting(task: Task, bytes: number): void {
-  if (task.isLeft) return;
-  task.waiting += bytes;
-  allWaiting += bytes;
-  for (const { task: one } of threads) if (one !== null) tellFlow(one);
-}
-
-/** However much waits of other reports, so much of each may. */
-const ALWAYS_WAITING_KB = 1_024;
-
-function tellFlow({ order: { flow }, limits, bytes, waiting }: Task): void {
-  const left = 1024 * limits.maxAllWaitingKb - (allWaiting - waiting);
-  const most = Math.min(1024 * limits.maxWaitingKb, Math.max(1024 * ALWAYS_WAITING_KB, left));
-  Atomics.store(flow, MOST_WAITING, most);
-  Atomics.store(flow, TAKEN, (bytes - waiting) | 0);
-  Atomics.notify(flow, TAKEN);
-}
-
-function enter(request: ReportRequest, limits: HttpLimits): Task {
+function enter(request: ReportRequest, limits: HttpLimits, onMade: Task['onMade']): Task {
+  const end = new AbortController();
   const task: Task = {
-    order: { request, flow: new Int32Array(new SharedArrayBuffer(12)) },
+    request,
     limits,
-    chunks: [],
-    made: [],
-    bytes: 0,
-    waiting: 0,
-    read: 0,
     startedAt: 0,
-    isLeft: false,
-    onMade() {},
+    isMaking: false,
+    begun: Promise.withResolvers(),
+    end,
+    file: null,
+    written: 0,
+    read: 0,
     wake() {},
-    timer: setTimeout(() => finish(task, TOO_BUSY), limits.maxReportWaitMs),
+    onMade,
+    timer: setTimeout(() => end.abort(TOO_BUSY), limits.maxReportWaitMs),
   };
+  end.signal.addEventListener('abort', () => stop(task));
   queue.push(task);
   beginNext();
   return task;
@@ -200,11 +176,11 @@ function beginNext(): void {
     if (task === undefined) return;
     const thread = free ?? startReader();
     thread.task = task;
+    task.isMaking = true;
     task.startedAt = performance.now();
     clearTimeout(task.timer);
-    task.timer = setTimeout(() => checkPace(thread, task), task.limits.maxReportMs);
-    tellFlow(task);
-    thread.worker.postMessage(task.order);
+    task.timer = setTimeout(() => checkPace(task), task.limits.maxReportMs);
+    thread.worker.postMessage(task.request);
     watchMemory(thread, task);
   }
 }
@@ -214,8 +190,12 @@ function startReader(): Thread {
   const thread: Thread = { worker, task: null };
   threads.add(thread);
   worker.on('message', (delivery: Delivery) => take(thread, delivery));
-  worker.on('error', (error) => end(thread, error));
-  worker.on('exit', () => end(thread, new Error('A reader thread has ended')));
+  worker.on('error', (error) => thread.task?.end.abort(error));
+  worker.on('exit', () => {
+    threads.delete(thread);
+    thread.task?.end.abort(new Error('A reader thread has ended'));
+    release(thread); // no sooner: until now it could write to the file
+  });
   worker.unref(); // after the listeners: each of them would keep the process
   return thread;
 }
@@ -223,13 +203,14 @@ function startReader(): Thread {
 /** How often it is checked whether the client of a long report reads fast enough. */
 const PACE_CHECKED_EVERY_MS = 1_000;
 
-/** Ends a thread whose report is not made, or not read, fast enough. */
-function checkPace(thread: Thread, task: Task): void {
-  const { maxReportMs, minReadKbPerSecond } = task.limits;
+/** Ends a report that holds what others need, and is not made, or not read, fast enough. */
+function checkPace(task: Task): void {
+  const { maxReportMs, minReadKbPerSecond, maxReportFilesMb } = task.limits;
   const wantedBytes = (performance.now() - task.startedAt) * 1.024 * minReadKbPerSecond;
-  if (task.read < wantedBytes)
-    return end(thread, cannotMake(`takes longer than ${maxReportMs / 1_000} seconds`));
-  task.timer = setTimeout(() => checkPace(thread, task), PACE_CHECKED_EVERY_MS);
+  const isHolding = task.isMaking || filed > (maxReportFilesMb * 2 ** 20) / 2;
+  if (isHolding && task.read < wantedBytes)
+    return task.end.abort(cannotMake(`takes longer than ${maxReportMs / 1_000} seconds`));
+  task.timer = setTimeout(() => checkPace(task), PACE_CHECKED_EVERY_MS);
 }
 
 /** Ends a thread whose report holds too much memory. */
@@ -240,31 +221,44 @@ function watchMemory(thread: Thread, task: Task): void {
     // Rejects when the thread has just ended.
     const heap = await thread.worker.getHeapStatistics().catch(() => null);
     if (thread.task !== task || heap === null || heap.used_heap_size <= limitMb * 2 ** 20) return;
-    end(thread, cannotMake(`needs more than ${limitMb} MB of memory`));
+    task.end.abort(cannotMake(`needs more than ${limitMb} MB of memory`));
   }, reportCheckMs);
 }
 
 function take(thread: Thread, delivery: Delivery): void {
   const { task } = thread;
   if (task === null) return;
-  if ('failure' in delivery) return free(thread, task, errorOf(delivery.failure));
-  if (!task.isLeft) {
-    task.chunks.push(delivery);
-    task.bytes += delivery.bytes.length;
-    addWaiting(task, delivery.bytes.length);
-    if (task.bytes <= MAX_KEPT_BYTES) task.made.push(delivery);
-    else task.made.length = 0;
-    if (delivery.isLast && task.bytes <= MAX_KEPT_BYTES) task.onMade(task.made);
-    task.wake();
+  if ('file' in delivery) task.file = delivery.file;
+  else if ('written' in delivery) grow(thread, task, delivery);
+  else {
+    release(thread);
+    if ('failure' in delivery) task.end.abort(errorOf(delivery.failure));
+    else {
+      task.onMade(delivery);
+      task.begun.resolve(delivery);
+    }
   }
-  if (delivery.isLast) free(thread, task);
+  beginNext();
 }
 
-/** The thread has made its report. */
-function free(thread: Thread, task: Task, error?: Error): void {
-  thread.task = null;
-  finish(task, error);
-  beginNext();
+/** More of a long report is in its file. */
+function grow(thread: Thread, task: Task, { written, fileName, isLast }: Growth): void {
+  const { file, limits } = task;
+  assert(file !== null, 'a report that grows has a file');
+  filed += written;
+  task.written += written;
+  if (filed > limits.maxReportFilesMb * 2 ** 20)
+    return task.end.abort(
+      cannotMake(`needs more than is left of ${limits.maxReportFilesMb} MB for files`),
+    );
+  if (task.written === written) task.begun.resolve({ bytes: readFile(task, file), fileName });
+  if (isLast && task.written <= MAX_KEPT_BYTES && !task.end.signal.aborted)
+    file.read(Buffer.alloc(task.written), { position: 0 }).then(
+      ({ buffer }) => task.onMade({ bytes: buffer, fileName }),
+      () => {}, // it is not kept
+    );
+  if (isLast) release(thread);
+  task.wake();
 }
 
 function errorOf({ code, message, stack }: Failure): Error {
@@ -272,37 +266,45 @@ function errorOf({ code, message, stack }: Failure): Error {
   return Object.assign(new Error(message), { stack });
 }
 
-function finish(task: Task, error?: unknown): void {
+/** The thread makes its report no longer. */
+function release(thread: Thread): void {
+  const { task } = thread;
+  thread.task = null;
+  if (task === null) return;
+  task.isMaking = false;
+  closeFile(task);
+}
+
+/** Closes a file that is neither written nor read any more. */
+function closeFile(task: Task): void {
+  if (task.isMaking || !task.end.signal.aborted) return;
+  filed -= task.written;
+  task.written = 0;
+  task.file?.close().catch(() => {});
+  task.file = null;
+}
+
+/** The response is over, its client has left, or it cannot be made. */
+function stop(task: Task): void {
+  const { reason } = task.end.signal;
   clearTimeout(task.timer);
   const place = queue.indexOf(task);
   if (place >= 0) queue.splice(place, 1);
-  task.outcome ??= { error };
+  task.begun.reject(reason);
   task.wake();
-}
-
-/** Ends a thread, and with it the report that it makes. The next report starts another. */
-function end(thread: Thread, error: unknown): void {
-  if (!threads.delete(thread)) return;
-  void thread.worker.terminate();
-  const { task } = thread;
-  thread.task = null;
-  if (task !== null) finish(task, error);
-  beginNext();
-}
-
-/** The response is over, or its client has left. */
-function leave(task: Task): void {
-  addWaiting(task, -task.waiting);
-  task.isLeft = true;
-  task.chunks.length = 0;
-  Atomics.store(task.order.flow, IS_UNWANTED, 1);
-  Atomics.notify(task.order.flow, TAKEN);
-  finish(task, new Error('its client has left'));
+  closeFile(task);
   const thread = threads.values().find((one) => one.task === task);
   if (thread === undefined) return;
-  task.timer = setTimeout(() => {
-    if (thread.task === task) end(thread, undefined);
-  }, LEAVING_MS);
+  if (reason !== LEFT) return end(thread);
+  thread.worker.postMessage(null);
+  setTimeout(() => thread.task === task && end(thread), LEAVING_MS).unref();
+}
+
+/** The next report starts another thread. */
+function end(thread: Thread): void {
+  threads.delete(thread);
+  void thread.worker.terminate();
+  beginNext();
 }
 
 const TOO_BUSY = new HttpError(

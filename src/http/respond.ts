@@ -27,7 +27,6 @@ export function respondFrom(
     const mode = modeOfJobs(moment);
     const served = {
       ...settings,
-      databasePath: path,
       preserveDevData: null,
       deploymentMode: mode,
       riskFreeRate: riskFreeRateOf(moment) ?? settings.riskFreeRate,

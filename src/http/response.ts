@@ -1,6 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { OnWaiting, LateBody } from '../api/handler.ts';
+import { pipeline } from 'node:stream/promises';
+import { LEFT, type LateBody, type Made } from '../api/handler.ts';
 import { chooseCoding, type Coding } from './negotiate.ts';
 
 /**
@@ -64,75 +65,11 @@ export function codingHeaders(coding: Coding | null): string[] {
   return coding === null ? [] : ['Content-Encoding', coding];
 }
 
-/** What a long response is written to: what its client has not read yet waits here. */
-interface Outlet {
-  write(chunk: Uint8Array): void;
-  /** Sends what the compressor still holds. */
-  flush(): void;
-  /** Resolves when all has been handed to Node, or the client has left. */
-  end(): Promise<void>;
-}
-
 /**
  * Written last. A compressor that is ended while it has writes to process ends what it makes twice:
  * Node finishes it with the last of these, and again at its end. For zstd that is a second frame.
  */
 const NOTHING = Buffer.alloc(0);
-
-/**
- * The head must have been written. A compressor ends with its response, also when the client
- * leaves. Node is handed no more than it asks for; otherwise nothing would show how much the
- * client has read.
- */
-export function openOutlet(
-  response: ServerResponse,
-  coding: ApiCoding | null,
-  onWaiting: OnWaiting,
-): Outlet {
-  const waiting: Uint8Array[] = [];
-  let isLast = false;
-  const handOver = () => {
-    while (!response.writableNeedDrain && !response.closed) {
-      const chunk = waiting.shift();
-      if (chunk === undefined) break;
-      response.write(chunk, () => onWaiting(-chunk.length, true));
-    }
-    if (isLast && waiting.length === 0) response.end();
-  };
-  const add = (chunk: Uint8Array) => {
-    onWaiting(chunk.length, false);
-    waiting.push(chunk);
-    handOver();
-  };
-  const finish = () => {
-    isLast = true;
-    handOver();
-  };
-  response.on('drain', handOver);
-  const ended = new Promise<void>((resolve) => {
-    if (response.closed) resolve();
-    response.once('prefinish', resolve).once('close', resolve);
-  });
-  if (coding === null) return { write: add, flush() {}, end: () => (finish(), ended) };
-  const compressor = compressors[coding].stream();
-  if (response.closed) compressor.destroy();
-  else response.once('close', () => compressor.destroy());
-  compressor
-    .once('error', () => cutOff(response))
-    .on('data', add)
-    .once('end', finish);
-  return {
-    write(chunk) {
-      onWaiting(chunk.length, false);
-      compressor.write(chunk, () => onWaiting(-chunk.length, false));
-    },
-    flush: () => void (response.closed || compressor.flush()),
-    end() {
-      compressor.write(NOTHING, () => compressor.end());
-      return ended;
-    },
-  };
-}
 
 export const JSON_TYPE = ['Content-Type', 'application/json'];
 /**
@@ -199,54 +136,59 @@ const SPACE = Buffer.from(' ');
 /**
  * Sends a response that is made elsewhere. At the first heartbeat its status becomes 200: leading
  * white space, which JSON allows, shows the client and any proxy that the response is being made.
- * An earlier error can still become an error response; a later one cuts the connection. When the
- * response is over, or the client has left, `stop` is called. One whose client reads nothing of
+ * An earlier error can still become an error response; a later one cuts the connection. One whose client reads nothing of
  * what waits is cut off when the connection times out.
  */
 export async function sendLate(
   response: ServerResponse,
-  body: LateBody,
+  { made, isTable, end }: LateBody,
   { headers, heartbeatMs }: { headers: readonly string[]; heartbeatMs: number },
 ): Promise<void> {
-  const { stop, isTable, onWaiting = () => {} } = body;
-  response.once('close', stop);
+  response.once('close', () => end.abort(LEFT));
   // One that is still being made, or whose last piece is still in its compressor, does not stall.
   response.on('timeout', () => {
     if (response.writableNeedDrain || response.writableEnded) cutOff(response);
   });
-  const isHead = response.req.method === 'HEAD'; // without a body, so nothing to compress
-  let outlet: Outlet | undefined;
-  const open = (type: readonly string[]) => {
+  try {
+    const first = await (isTable ? made : madeWithin(made, heartbeatMs));
+    if (response.closed) return end.abort(LEFT);
+    const type = typeOf(first?.fileName ?? null);
+    if (first?.bytes instanceof Uint8Array && first.bytes.length <= MAX_WHOLE_BYTES)
+      return sendText(response, 200, { type, text: first.bytes, headers });
     const coding = codingFor(response);
     const all = [...type, ...SAFETY_HEADERS, ...headers, ...codingHeaders(coding)];
     response.writeHead(200, all);
-    return openOutlet(response, isHead ? null : coding, onWaiting);
-  };
-  const beat = setInterval(() => {
-    if (response.closed || isTable) return;
-    outlet ??= open(JSON_TYPE);
-    outlet.write(SPACE);
-    outlet.flush();
-  }, heartbeatMs);
-  try {
-    for await (const { bytes, fileName, isLast } of body.chunks) {
-      clearInterval(beat);
-      if (response.closed) return;
-      const type = typeOf(fileName);
-      if (outlet === undefined && isLast && bytes.length <= MAX_WHOLE_BYTES)
-        return sendText(response, 200, { type, text: bytes, headers });
-      outlet ??= open(type);
-      outlet.write(bytes);
-    }
-    await outlet?.end();
+    if (response.req.method === 'HEAD') return void response.end();
+    end.signal.addEventListener('abort', () => cutOff(response));
+    const compressor = coding && compressors[coding].stream();
+    const pieces = async function* () {
+      try {
+        let now = first;
+        for (; now === null; now = await madeWithin(made, heartbeatMs)) {
+          yield SPACE;
+          compressor?.flush();
+        }
+        if (now.bytes instanceof Uint8Array) yield now.bytes;
+        else yield* now.bytes;
+        if (compressor !== null) await new Promise((resolve) => compressor.write(NOTHING, resolve));
+      } catch (error) {
+        end.abort(error); // a reset: `pipeline` would end the connection in order
+        throw error;
+      }
+    };
+    await (compressor === null
+      ? pipeline(pieces, response)
+      : pipeline(pieces, compressor, response));
   } catch (error) {
-    if (response.closed) return;
-    response.off('close', stop);
-    stop();
-    throw error;
-  } finally {
-    clearInterval(beat);
+    end.abort(response.closed ? LEFT : error);
+    if (end.signal.reason !== LEFT) throw end.signal.reason;
   }
+}
+/** What was made; null when it has not been made after this time. */
+async function madeWithin(made: Promise<Made>, timeMs: number): Promise<Made | null> {
+  const late = Promise.withResolvers<null>();
+  const timer = setTimeout(late.resolve, timeMs, null);
+  return Promise.race([made, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /** The header of JSON, or of a table with this name. */

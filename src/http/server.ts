@@ -12,6 +12,7 @@ import {
 } from '../api/handler.ts';
 import { codeOf } from '../basics/domain.ts';
 import { logUnexpected } from '../basics/log.ts';
+import type { Settings } from '../basics/settings.ts';
 import { printableJson } from '../basics/text.ts';
 import {
   type AccessRules,
@@ -69,7 +70,7 @@ interface Site {
 
 /** Builds the HTTP server; it is not listening yet. */
 export function createHttpServer(
-  context: Context,
+  context: Context & { settings: Pick<Settings, 'allowedHosts'> },
   { accessTokens, pages, limits = httpLimits }: HttpOptions,
 ) {
   const server = createServer({
@@ -196,11 +197,19 @@ function sendHandled(
 
 /** The response in a reader thread; null where there is no file that it could open. */
 function reportFor({ context, reports }: Site, route: Route, input: Input): LateBody | null {
-  const { database, settings, viewedFile } = context;
+  const { database, viewedFile } = context;
   const address = database.address();
   if (address === null) return null;
-  const { path } = route;
-  const request = { path, input, settings: { ...settings }, viewedFile, database: address };
+  const { deploymentMode, preserveDevData, riskFreeRate, configurationPath, openaiApiBase } =
+    context.settings; // no others: the service's have its keys
+  const settings = {
+    deploymentMode,
+    preserveDevData,
+    riskFreeRate,
+    configurationPath,
+    openaiApiBase,
+  };
+  const request = { path: route.path, input, settings, viewedFile, database: address };
   return reports.make(request, route.isKept ? contentVersion(database) : null);
 }
 

@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
-import type { Chunk, LateBody } from '../../src/api/handler.ts';
+import type { LateBody } from '../../src/api/handler.ts';
 import { MAX_WHOLE_BYTES, sendLate } from '../../src/http/response.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { canInstall, run } from '../support/foreign-tools.ts';
@@ -52,18 +52,21 @@ const paths = SIZES.flatMap((size) => {
   return Array.from({ length: times }, (_none, index) => `/${size}/${index}`);
 });
 
-function* chunksOf(bytes: Buffer): Generator<Chunk, void, void> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-    const piece = Uint8Array.from(bytes.subarray(at, at + PIECE_BYTES));
-    yield { bytes: piece, fileName: null, isLast: at + PIECE_BYTES >= bytes.length };
-  }
+async function* piecesOf(bytes: Buffer): AsyncGenerator<Uint8Array, void, void> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
 let port: number;
 before(async (t) => {
   const server = createServer((request, response) => {
     const bytes = TEXT.subarray(0, Number(request.url?.split('/')[1]));
-    const body: LateBody = { chunks: chunksOf(bytes), isTable: false, stop() {} };
+    const isShort = bytes.length <= MAX_WHOLE_BYTES;
+    const made = { bytes: isShort ? bytes : piecesOf(bytes), fileName: null };
+    const body: LateBody = {
+      made: Promise.resolve(made),
+      isTable: false,
+      end: new AbortController(),
+    };
     void sendLate(response, body, { headers: [], heartbeatMs: 10_000 });
   });
   await listenHere(t as TestContext, server);

@@ -7,16 +7,15 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import zlib, { createGunzip, createZstdDecompress, type Gzip } from 'node:zlib';
-import { type Chunk, type LateBody, lateText } from '../../src/api/handler.ts';
+import { type LateBody, lateText } from '../../src/api/handler.ts';
 import { httpRequest } from '../../src/basics/http-client.ts';
 import {
   type ApiCoding,
   MIN_COMPRESSED_BYTES,
-  openOutlet,
   MAX_WHOLE_BYTES,
   sendLate,
 } from '../../src/http/response.ts';
@@ -48,17 +47,13 @@ async function serve(t: TestContext, answer: Answer, compressors: Gzip[] = []): 
   return server;
 }
 
-/** A body of these pieces, each a chunk. */
+/** A long body of these pieces. */
 function lateOf(pieces: Iterable<string>, fileName: string | null = null): LateBody {
-  const source = pieces[Symbol.iterator]();
-  async function* chunks(): AsyncGenerator<Chunk, void, void> {
-    for (let next = source.next(); next.done !== true; ) {
-      const bytes = Buffer.from(next.value);
-      next = source.next();
-      yield { bytes, fileName, isLast: next.done === true };
-    }
+  async function* bytes(): AsyncGenerator<Uint8Array, void, void> {
+    for (const piece of pieces) yield Buffer.from(piece);
   }
-  return { chunks: chunks(), isTable: fileName !== null, stop: () => void source.return?.() };
+  const made = Promise.resolve({ bytes: bytes(), fileName });
+  return { made, isTable: fileName !== null, end: new AbortController() };
 }
 
 function portOf(server: Server): number {
@@ -85,7 +80,7 @@ const words = (length: number) => 'naïve 😀 words '.repeat(Math.ceil(length /
 function* pieces(): Generator<string> {
   for (let index = 0; index < 3_000; index += 1) yield `${index} ${words(90)}\n`;
 }
-const lateWords = (text: Promise<string>) => lateText(text, () => {});
+const lateWords = (text: Promise<string>) => lateText(text, new AbortController());
 const wordsNow = (length: number) => lateWords(Promise.resolve(words(length)));
 const bodies: [name: string, make: () => LateBody, isSmall?: true][] = [
   ['a small text', () => wordsNow(MIN_COMPRESSED_BYTES / 4), true],
@@ -149,7 +144,11 @@ test('a compressed stream ends once: zstd of a single frame, gzip of a single me
   let make = () => lateOf([]);
   const server = await serve(t, async (response) => sendLate(response, make(), options));
   const long = words(MAX_WHOLE_BYTES);
-  const lists = [1, 2, 3, 5, 8].map((count) => Array.from({ length: count }, () => long + long));
+  const lists = [1, 2, 3, 5, 8].map((count) => [
+    ...Array.from({ length: count }, () => long + long),
+    words(3_000),
+    words(count),
+  ]);
   for (let round = 0; round < runs(4, 100); round += 1)
     for (const list of lists) {
       for (const coding of CODINGS) {
@@ -182,44 +181,31 @@ test('the white space before a late response reaches the client at once', async 
   }
 });
 
-test('a client that left before its response begins leaves no compressor', async (t) => {
+test('a client that leaves, before its response begins or while it is sent, leaves no compressor', async (t) => {
   const created: Gzip[] = [];
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const server = await serve(
-    t,
-    async (response) => {
-      await new Promise((left) => response.once('close', left));
-      await openOutlet(response, 'gzip', () => {}).end();
-      resolve();
-    },
-    created,
-  );
-  const socket = connect(portOf(server), '127.0.0.1');
-  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n', () => socket.destroy());
-  await promise;
-  assert.ok(created.length === 1 && created[0]?.closed);
-});
-
-test('a client that leaves while its response ends leaves no compressor', async (t) => {
-  const created: Gzip[] = [];
-  const ended = Promise.withResolvers<void>();
-  const server = await serve(
-    t,
-    async (response) => {
-      response.writeHead(200);
-      for (const coding of CODINGS) {
-        const outlet = openOutlet(response, coding, () => {});
-        for (let count = 0; count < 8; count += 1) outlet.write(Buffer.alloc(MAX_WHOLE_BYTES));
-        void outlet.end().then(ended.resolve);
-      }
-      response.req.socket.destroy();
-    },
-    created,
-  );
-  connect(portOf(server), '127.0.0.1').write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  await ended.promise;
-  await until('all compressors to be closed', () => created.every(({ closed }) => closed));
-  assert.equal(created.length, 2);
+  let stopped = 0;
+  let leave: (response: ServerResponse) => unknown = () => {};
+  const sent = async (response: ServerResponse) => {
+    await leave(response);
+    const body = lateOf(pieces());
+    body.end.signal.addEventListener('abort', () => (stopped += 1));
+    await sendLate(response, body, options);
+  };
+  const server = await serve(t, sent, created);
+  const headers = 'GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ';
+  for (const coding of CODINGS) {
+    leave = (response) => new Promise((left) => response.once('close', left));
+    connect(portOf(server), '127.0.0.1', function (this: Socket) {
+      this.write(`${headers}${coding}\r\n\r\n`, () => this.destroy());
+    });
+    await until('the response to be given up', () => stopped === 1);
+    assert.equal(created.length, 0);
+    leave = ({ req }) => void setImmediate(() => req.socket.destroy());
+    connect(portOf(server), '127.0.0.1').write(`${headers}${coding}\r\n\r\n`);
+    await until('the next to be given up', () => stopped === 2);
+    await until('its compressor to be closed', () => created.pop()?.closed);
+    stopped = 0;
+  }
 });
 
 test('the service compresses what is not small, and programs that do not ask get it plain', async (t) => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
 import { areFew } from '../../src/api/results.ts';
 import { addDays } from '../../src/basics/calendar.ts';
@@ -11,8 +13,9 @@ import { noProc } from '../support/processes.ts';
 import { type TestService, startTestService } from '../support/service.ts';
 import { endThreads, insertSymbols, watchThreads } from '../support/threads.ts';
 import { until } from '../support/until.ts';
+import { startTestView } from '../support/view.ts';
 import type { HttpLimits } from '../../src/http/limits.ts';
-import { openWire, readAnswers, type Wire } from '../support/wire.ts';
+import { openWire, readAnswers, send, type Wire } from '../support/wire.ts';
 import { inLongForm } from '../support/long.ts';
 
 /** Reports are made in reader threads, and a thread that ends costs its own report only. */
@@ -52,6 +55,19 @@ test('a thread that is killed or takes too much memory costs its own report only
   assert.equal(refused.status, 503);
   assert.match(refused.body.detail, /^Cannot make this report: it needs more than 1 MB of memory/);
   assert.equal((await ask(3)).status, 200);
+});
+
+test('a reader thread gets no key and no token', async (t) => {
+  const secret = (name: string) => [name, `secret-${name}`];
+  const names = ['openaiApiKey', 'massiveApiKey', 'alphaVantageApiKey', 'jinaApiKey', 'apiToken'];
+  const settings = { ...Object.fromEntries(names.map(secret)), apiTokensFile: null };
+  const service = await startTestService(t, { settings });
+  const { mock } = t.mock.method(Worker.prototype, 'postMessage');
+  const headers = { authorization: 'Bearer secret-apiToken' };
+  const { status } = await fetch(`${service.url}/performance`, { headers });
+  const sent = JSON.stringify(mock.calls.map(({ arguments: [message] }) => message));
+  assert.deepEqual([status, sent.includes('riskFreeRate')], [200, true]);
+  assert.doesNotMatch(sent, /secret/);
 });
 
 test('a report whose client leaves is given up, and the next one is made', async (t) => {
@@ -102,27 +118,32 @@ test('the status of a job is a report from 2,001 model-days on', inLongForm, asy
   }
 });
 
-test('no report leaves another file open', { skip: noProc }, async (t) => {
-  const service = await serviceWithJob(t);
-  const openFiles = () =>
-    readdirSync('/proc/self/fd').filter((descriptor) => {
+/** The files of a folder that this process has open. */
+function openFiles(folder: string): string[] {
+  return readdirSync('/proc/self/fd')
+    .map((descriptor) => `/proc/self/fd/${descriptor}`)
+    .filter((link) => {
       try {
-        return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(service.folder);
+        return readlinkSync(link).startsWith(folder);
       } catch {
         return false; // that of the folder itself
       }
-    }).length;
+    });
+}
+
+test('no report leaves another file open', { skip: noProc }, async (t) => {
+  const service = await serviceWithJob(t);
   // Each thread opens the file once.
   const first = ['', '?by=entry', '?details=true', '?common=true'];
   await Promise.all(first.map((query) => service.get(`/performance${query}`)));
   // Takes what SQLite kept of those that closed at the same time.
   await service.get('/performance?days=clean');
-  const before = openFiles();
+  const before = openFiles(service.folder).length;
   for (const by of ['run', 'entry', 'run&days=all']) {
     for (const model of ['a', 'b']) await service.get(`/performance?models=${model}&by=${by}`);
     await service.get(`/performance?details=true&by=${by}`);
   }
-  const more = openFiles() - before;
+  const more = openFiles(service.folder).length - before;
   assert.ok(more <= 1, `${more}`); // SQLite may keep one for the next connection to the same file
 });
 
@@ -147,11 +168,45 @@ test('a report is kept while nothing in the database changes', async (t) => {
   assert.equal(workers.length, 1);
 });
 
-test('a long report is made no faster than clients read, and arrives whole', async (t) => {
-  const service = await startTestService(t, { httpLimits: { maxWaitingKb: 0 } });
+test('a long report arrives whole, and is kept if it is not too long', async (t) => {
+  const service = await startTestService(t);
   insertSymbols(service.database);
-  const { body } = await service.get('/prices/coverage');
-  assert.deepEqual([body.symbols.length, body.count], [10_000, 10_000]);
+  const view = await startTestView(t, service.settings.databasePath);
+  assert.equal((await view.get('/prices/coverage')).body.count, 10_000);
+  const files = () => readdirSync(service.folder).includes('reports');
+  assert.equal(files(), false, 'a view writes nothing beside the file');
+  const first = await service.get('/prices/coverage');
+  assert.equal(files(), true);
+  assert.deepEqual([first.body.symbols.length, first.body.count], [10_000, 10_000]);
+  await endThreads(t);
+  const workers = watchThreads(t);
+  assert.deepEqual((await service.get('/prices/coverage')).body, first.body);
+  assert.equal(workers.length, 0);
+});
+
+test('a long report that finds no room for its file is refused, others are made', async (t) => {
+  const full = await serviceWithConversations(t, { maxReportFilesMb: 0 });
+  const refused = await full.get(CONVERSATIONS);
+  assert.deepEqual([refused.status, (await full.get('/results')).status], [503, 200]);
+  assert.match(refused.body.detail, /^Cannot make this report: it needs more than is left of 0 MB/);
+  // A folder that cannot be written, and no other.
+  const service = await serviceWithConversations(t, {});
+  writeFileSync(join(service.folder, 'reports'), '');
+  const { TMPDIR } = process.env;
+  for (const [folder, status] of [
+    [TMPDIR, 200],
+    ['/dev/null', 500],
+  ] as const) {
+    await endThreads(t);
+    Object.assign(process.env, folder && { TMPDIR: folder });
+    const answer = await service.get(CONVERSATIONS);
+    assert.equal(answer.status, status);
+    if (status === 500) assert.match(answer.body.detail, /Cannot write a long response to a file/);
+    assert.equal((await service.get('/results')).status, 200);
+  }
+  if (TMPDIR === undefined) delete process.env['TMPDIR'];
+  else process.env['TMPDIR'] = TMPDIR;
+  await endThreads(t);
 });
 
 /** A client that sends a request and reads no more than the beginning of its response. */
@@ -189,6 +244,12 @@ test('a report is made ahead of a client that does not read, of one moment, and 
   const expected = await (await fetch(service.url + CONVERSATIONS)).text();
   const wires = [];
   for (let count = 0; count < 3; count += 1) wires.push(await openSlowly(service, CONVERSATIONS));
+  const folder = join(service.folder, 'reports');
+  assert.deepEqual(readdirSync(folder), [], 'what a killed process would leave');
+  if (!noProc) {
+    const modes = openFiles(folder).map((file) => statSync(file).mode & 0o777);
+    assert.deepEqual(modes, [0o600, 0o600, 0o600]);
+  }
   await until('a report behind them', async () => (await service.get('/results')).status === 200);
   await until('the log to be free', () => isFree(service));
   service.database.statement(`UPDATE reasoning_logs SET content = 'later'`).run();
@@ -196,48 +257,32 @@ test('a report is made ahead of a client that does not read, of one moment, and 
     socket.resume();
     assert.ok(readAnswers(await ended)[0]?.body === expected, 'as it was when it began');
   }
+  if (!noProc) await until('the files to be closed', () => openFiles(folder).length === 0);
 });
 
-test('a client that reads too slowly of a report that waits for it is cut off, and others get theirs', async (t) => {
-  const limits = { maxWaitingKb: 1, maxReportMs: 500, minReadKbPerSecond: 1_000_000 };
+test('a client that reads too slowly is cut off when others need the room of its report', async (t) => {
+  const limits = { maxReportFilesMb: 30, maxReportMs: 2_000, minReadKbPerSecond: 20_000 };
   const service = await serviceWithConversations(t, limits);
-  const other = await startTestService(t);
-  const paths = ['/results', '/reasoning'];
-  await Promise.all(paths.map((path) => other.get(path))); // starts both threads
-  const wires = [];
-  for (let count = 0; count < 2; count += 1) wires.push(await openSlowly(service, CONVERSATIONS));
-  assert.equal((await other.get('/results')).status, 200);
-  for (const { socket, ended } of wires) {
-    socket.resume();
-    assert.ok((await ended).length < 20_000_000);
-  }
-  assert.ok(isFree(service));
+  await service.get('/results'); // starts a thread
+  const wire = await openSlowly(service, CONVERSATIONS);
+  const request = `GET ${CONVERSATIONS} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
+  const isWhole = async () => (await send(service.url, request)).length > 20_000_000;
+  assert.equal(await isWhole(), false, 'there is no room for both');
+  await until('the room to be free', isWhole);
+  wire.socket.resume();
+  assert.ok((await wire.ended).length < 20_000_000);
 });
 
 test('a client that reads fast enough keeps its report for longer', inLongForm, async (t) => {
-  const limits = { maxWaitingKb: 1, maxReportMs: 500, minReadKbPerSecond: 1 };
+  const limits = { maxReportFilesMb: 30, maxReportMs: 500, minReadKbPerSecond: 1 };
   const service = await serviceWithConversations(t, limits);
-  await (await startTestService(t)).get('/results'); // starts a thread
+  await service.get('/results'); // starts a thread
   const wire = await openSlowly(service, CONVERSATIONS);
-  const later = performance.now() + 1_000;
+  const later = performance.now() + 2_000;
   await until('more than the time for a report', () => performance.now() > later);
   wire.socket.resume();
   assert.equal(JSON.parse(readAnswers(await wire.ended)[0]?.body ?? '').sessions.length > 0, true);
 });
-
-test(
-  'what may wait of all reports is limited, but a little of each may always',
-  inLongForm,
-  async (t) => {
-    const service = await serviceWithConversations(t, { maxAllWaitingKb: 0 });
-    const wire = await openSlowly(service, CONVERSATIONS);
-    const { body } = await service.get('/results');
-    assert.ok(body.count > 0);
-    const others = await (await fetch(service.url + CONVERSATIONS)).text();
-    wire.socket.resume();
-    assert.ok(readAnswers(await wire.ended)[0]?.body === others);
-  },
-);
 
 test('the results of one model on one date are made in the serving thread, up to 100 positions and holdings', async (t) => {
   const isForged = true;

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { type Chunk, type LateBody, lateText, type OnWaiting } from '../../src/api/handler.ts';
+import { lateText } from '../../src/api/handler.ts';
 import { sendLate } from '../../src/http/response.ts';
 import { inShortTurn, SLICE_MS } from '../../src/children/turns.ts';
 import { listenHere } from '../support/loopback.ts';
@@ -39,37 +39,12 @@ function open(t: TestContext, server: Server): Socket {
   return socket;
 }
 
-const CHUNK = Buffer.alloc(64 * 1024, 'x');
-
-/** A body of 400 chunks. */
-async function* manyChunks(): AsyncGenerator<Chunk, void, void> {
-  for (let left = 400; left > 0; left -= 1)
-    yield { bytes: CHUNK, fileName: null, isLast: left === 1 };
-}
-
-for (const coding of ['identity', 'gzip'])
-  test(`what waits for a client is counted until it has read it: ${coding}`, async (t) => {
-    let [waiting, read] = [0, 0];
-    const onWaiting: OnWaiting = (bytes, isRead) => {
-      waiting += bytes;
-      if (isRead) read -= bytes;
-    };
-    const body: LateBody = { chunks: manyChunks(), isTable: false, onWaiting, stop() {} };
-    const server = await serve(t, (response) =>
-      sendLate(response, body, { heartbeatMs: NEVER_MS, headers: [] }),
-    );
-    const response = await fetch(urlOf(server), { headers: { 'accept-encoding': coding } });
-    assert.ok((await response.text()).length > 100 * CHUNK.length);
-    await until('all to be read', () => waiting === 0);
-    assert.ok(read > 20_000, `${read}`);
-  });
-
 test('a late response sends white space meanwhile, and no timeout cuts it while its client reads', async (t) => {
   const heartbeatMs = HEARTBEAT_MS;
   const { promise, resolve } = Promise.withResolvers<string>();
   t.after(() => resolve('')); // a response that is cut is still being made
   let socket: Socket | undefined;
-  const late = lateText(promise, () => {});
+  const late = lateText(promise, new AbortController());
   const server = await serve(t, (response) => {
     ({ socket } = response.req);
     return sendLate(response, late, { heartbeatMs, headers: [] });
@@ -95,7 +70,7 @@ test('no timeout cuts a response while it is compressed', async (t) => {
       timeouts += 1;
       socket.emit('timeout');
     });
-    const late = lateText(Promise.resolve(text), () => {});
+    const late = lateText(Promise.resolve(text), new AbortController());
     await sendLate(response, late, { heartbeatMs: NEVER_MS, headers: [] });
   });
   assert.equal(await (await fetch(urlOf(server))).text(), text);
@@ -106,11 +81,11 @@ test('a response whose client does not read it is cut by a timeout', async (t) =
   let response: ServerResponse | undefined;
   const server = await serve(t, (opened) => {
     response = opened;
-    const late = lateText(Promise.resolve('x'.repeat(UNREAD_LENGTH)), () => {});
+    const late = lateText(Promise.resolve('x'.repeat(UNREAD_LENGTH)), new AbortController());
     return sendLate(opened, late, { heartbeatMs: NEVER_MS, headers: [] });
   });
   open(t, server).pause();
-  await until('the response to wait', () => response?.writableEnded);
+  await until('the response to wait', () => response?.writableNeedDrain);
   response?.req.socket.emit('timeout');
   await until('the response to be given up', () => response?.closed);
 });
@@ -120,7 +95,7 @@ test('a late response that is made in time is an ordinary one; one that fails in
   const texts = [async () => '{}', () => Promise.reject(new Error('no database'))];
   const seen: string[] = [];
   const server = await serve(t, async (response) => {
-    const late = lateText((texts.shift() as () => Promise<string>)(), () => {});
+    const late = lateText((texts.shift() as () => Promise<string>)(), new AbortController());
     await sendLate(response, late, { heartbeatMs, headers: [] }).catch((error) => {
       seen.push(`${error.message} ${response.headersSent}`);
       response.end();
@@ -132,21 +107,34 @@ test('a late response that is made in time is an ordinary one; one that fails in
   assert.deepEqual(seen, ['no database false']);
 });
 
+test('a late response that fails after white space is reset, and its error is known', async (t) => {
+  const { promise, reject } = Promise.withResolvers<string>();
+  const failed = Promise.withResolvers<string>();
+  const late = lateText(promise, new AbortController());
+  const server = await serve(t, (response) =>
+    sendLate(response, late, { heartbeatMs: HEARTBEAT_MS, headers: [] }).catch((error) =>
+      failed.resolve(error.message),
+    ),
+  );
+  const socket = open(t, server);
+  const code = new Promise((resolve) => socket.once('error', (error: any) => resolve(error.code)));
+  await new Promise((resolve) => socket.once('data', resolve));
+  reject(new Error('no database'));
+  assert.deepEqual([await failed.promise, await code], ['no database', 'ECONNRESET']);
+});
+
 test('a client that leaves stops the making of its late response', async (t) => {
   const heartbeatMs = HEARTBEAT_MS;
-  let isStopped = false;
   const { promise, reject } = Promise.withResolvers<string>();
-  const stop = () => {
-    isStopped = true;
-    reject(new Error('stopped'));
-  };
+  const end = new AbortController();
+  end.signal.addEventListener('abort', () => reject(end.signal.reason));
   const server = await serve(t, (response) =>
-    sendLate(response, lateText(promise, stop), { heartbeatMs, headers: [] }),
+    sendLate(response, lateText(promise, end), { heartbeatMs, headers: [] }),
   );
   const socket = open(t, server);
   await new Promise((resolve) => socket.once('data', resolve));
   socket.destroy();
-  await until('the response to be stopped', () => isStopped);
+  await until('the response to be stopped', () => end.signal.aborted);
 });
 
 test('short work of many begins in order, one after another, and the event loop runs after each slice', async () => {

@@ -168,9 +168,8 @@ test('an audit ends with its signal: nothing is left running once it rejects', {
 });
 
 /** What is made elsewhere, as a whole. */
-async function textOf({ chunks }: LateBody): Promise<string> {
-  const [chunk] = await Array.fromAsync(chunks);
-  return String(chunk?.bytes);
+async function textOf({ made }: LateBody): Promise<string> {
+  return String((await made).bytes);
 }
 
 test('audits run one after another; one whose client leaves ends, and the others come to their end', async (t) => {
@@ -184,7 +183,7 @@ test('audits run one after another; one whose client leaves ends, and the others
   const [first, second, third] = [ask(), ask(), ask()].map((body, index) => {
     const text = textOf(body).finally(() => order.push(index));
     if (index !== 1) return text;
-    body.stop();
+    body.end.abort(new DOMException('left', 'AbortError'));
     return assert.rejects(text, { name: 'AbortError' });
   });
   const [one, other] = await Promise.all([first, third, second]);

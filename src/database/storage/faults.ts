@@ -105,11 +105,11 @@ export function remoteFileSystem(path: string): string | null {
  */
 const MIN_ROOM_BYTES = 1 << 20;
 
-/** Whether the disk of this file has room for a commit. */
-export function hasRoom(path: string): boolean {
+/** Whether the disk of this file or folder has room: for a commit, or for so many bytes. */
+export function hasRoom(path: string, wantedBytes = MIN_ROOM_BYTES): boolean {
   const { blocks, bavail, bsize } = statfsSync(path);
   // A file system without a size of its own, as a tmpfs may be, reports 0 for both.
-  return blocks === 0 || bavail * bsize >= MIN_ROOM_BYTES;
+  return blocks === 0 || bavail * bsize >= wantedBytes;
 }
 
 /** Throws because the disk has no room. */

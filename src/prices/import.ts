@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { dateOf, type CalendarDate } from '../basics/calendar.ts';
 import { type Meaning, meaningOf } from '../database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
@@ -9,13 +8,12 @@ import {
   type StagedSymbol,
   type Staging,
 } from '../database/staging.ts';
-import { messageOf, ServiceError } from '../basics/domain.ts';
 import { MAX_CASH } from './amounts.ts';
 import { invalidFile } from './files/content.ts';
-import type { Defect, Table } from './files/row.ts';
+import { checkRow, dayIn, type Defect, type Table } from './files/row.ts';
 import { meaningOfFile, nightsIn, problemOf, type Taken } from './files/meaning.ts';
 import { type Doubts, type ImportOptions, type Stored, storeStaged } from './store-staged.ts';
-import { type LineBatch, readLines, takeHeader } from './files/lines.ts';
+import { type Lines, readFirst, readLines } from './files/lines.ts';
 import { readCsv } from './files/csv.ts';
 import { readJson } from './files/json.ts';
 import { withLongRows } from './files/wide.ts';
@@ -48,7 +46,7 @@ async function importTable(
   const staging = createStaging(database);
   try {
     const { refused, refuse } = countRefused(options);
-    const doubts = await stageRows(table, staging, refuse);
+    const doubts = await stageRows(table, staging, { refuse, today: options.today });
     if (refuseConflicts(table, staging, refuse)) doubts.ofAll = true;
     const { taken, symbols } = hasPrices
       ? refuseSymbols(database, staging, { said: options.as ?? null, source, refuse })
@@ -83,20 +81,21 @@ export function countRefused({ onRefused }: ImportOptions) {
 async function stageRows(
   { hasPrices, rows: batches }: Table,
   staging: Staging,
-  refuse: Refuse,
+  { refuse, today }: { refuse: Refuse; today: CalendarDate },
 ): Promise<Doubts> {
   const doubts: Doubts = { ofAll: false, ofSymbols: new Set(), onDates: new Map() };
   const days = new Map<string, StagedRow>();
   for await (const rows of batches)
     for (const row of rows) {
-      if (row.defect === undefined && hasPrices) {
-        staging.add(row);
+      const { bar, defect } = checkRow(row, { hasPrices, today });
+      if (bar !== undefined && hasPrices) {
+        staging.add(bar);
         continue;
       }
-      const defect = row.defect ?? addUp(days, row);
-      if (defect === null) continue;
-      refuse(row.line, defect);
-      const { symbol, date } = row;
+      const refused = defect ?? addUp(days, bar);
+      if (refused === null) continue;
+      refuse(row.line ?? 1, refused);
+      const { symbol, date } = dayIn(row);
       if (hasPrices || symbol === null) doubts.ofAll = true;
       else if (date === null) doubts.ofSymbols.add(symbol);
       else doubts.onDates.set(symbol, (doubts.onDates.get(symbol) ?? new Set()).add(date));
@@ -192,60 +191,16 @@ export async function importFile(
   path: string,
   options: ImportOptions,
 ): Promise<ImportSummary> {
+  await using source = readLines(path, options.onProgress); // closes the file, read to its end or not
+  const table = await detect(await readFirst(source), path);
   const today = dateOf(options.clock());
-  return readFile(path, options, async (batches, first) => {
-    const table = await detect(batches, first, { path, today });
-    const summary = await importTable(database, table, { ...options, today });
-    if (summary.symbols.length === 0 && summary.refused.size === 0)
-      throw invalidFile('it has no rows');
-    return summary;
-  });
+  const summary = await importTable(database, table, { ...options, today });
+  if (summary.symbols.length === 0 && summary.refused.size === 0)
+    throw invalidFile('it has no rows');
+  return summary;
 }
 
-/**
- * Reads a file by its lines: the first batch, without a byte order mark and blank lines at its start,
- * and all after it. Throws a `ServiceError` that names the file.
- */
-export async function readFile<Result>(
-  path: string,
-  options: ImportOptions,
-  read: (batches: AsyncGenerator<LineBatch>, first: LineBatch) => Promise<Result>,
-): Promise<Result> {
-  const batches = track(path, options);
-  try {
-    const { value: first, done } = await batches.next();
-    if (done === true) throw invalidFile('it is empty');
-    const blank = Math.max(
-      0,
-      first.lines.findIndex((text) => text.trim() !== ''),
-    ); // so is a mark
-    const [line = '', ...others] = first.lines.slice(blank);
-    const lines = [line.replace(/^\ufeff/, ''), ...others];
-    return await read(batches, { ...first, firstLine: first.firstLine + blank, lines });
-  } catch (error) {
-    const { verb = 'import', name = path } = options;
-    const message = `Cannot ${verb} ${name}: ${messageOf(error)}`;
-    throw new ServiceError('invalid_file', message, { cause: error });
-  } finally {
-    await batches.return(undefined); // closes a file that was not read to its end
-  }
-}
-
-async function detect(
-  batches: AsyncGenerator<LineBatch>,
-  first: LineBatch,
-  { path, today }: { path: string; today: CalendarDate },
-): Promise<Table> {
-  const start = first.lines[0]?.trimStart()[0];
-  if (start === '{' || start === '[') return readJson(batches, first, today);
-  const [rows, header] = await withLongRows(batches, first);
-  return readCsv(rows, takeHeader(header), { path, today });
-}
-
-async function* track(path: string, { onProgress }: ImportOptions): AsyncGenerator<LineBatch> {
-  const { size: totalBytes } = statSync(path);
-  for await (const batch of readLines(path)) {
-    onProgress?.({ bytesRead: batch.bytesRead, totalBytes });
-    yield batch;
-  }
+async function detect(lines: Lines, path: string): Promise<Table> {
+  const start = lines.first.lines[0]?.trimStart()[0];
+  return start === '{' || start === '[' ? readJson(lines) : readCsv(withLongRows(lines), path);
 }

@@ -59,10 +59,6 @@ function runFor(work: Iterator<unknown>, time: Time): boolean {
 }
 
 export interface ImportOptions {
-  /** What is done with the file, for errors; default: `import`. */
-  verb?: string;
-  /** What the file is called in errors; default: its path. */
-  name?: string;
   clock: Clock;
   /** What a person says that the prices are. */
   as?: Meaning | undefined;

@@ -1,11 +1,10 @@
-import type { CalendarDate } from '../../basics/calendar.ts';
 import type { PriceSource } from '../../database/prices.ts';
 import { messageOf } from '../../basics/domain.ts';
 import { asArray, asObject, type Json, plainText, tryParse } from '../../basics/json.ts';
 import { fractionOf } from '../amounts.ts';
 import { invalidFile } from './content.ts';
-import { type RawRow, refuse, type Row, rowReader, type RowReader, type Table } from './row.ts';
-import { type LineBatch, MAX_DOCUMENT_LENGTH, startingWith } from './lines.ts';
+import { refuse, type Row, type Table } from './row.ts';
+import { type Lines, MAX_DOCUMENT_LENGTH } from './lines.ts';
 
 /**
  * Alpha Vantage's daily series, one document per symbol, and the AI-Trader family's variant of it,
@@ -18,7 +17,7 @@ const OTHER_FORMAT = 'not of the same format as the first line';
 const SERIES = 'Time Series (Daily)';
 /** Where the provider puts its errors, with status 200. */
 const PROVIDER_MESSAGES = ['Error Message', 'Note', 'Information'];
-const FIELD_NAMES = new Map<string, keyof RawRow>([
+const FIELD_NAMES = new Map<string, Exclude<keyof Row, 'line' | 'defect'>>([
   ['open', 'open'],
   ['buy price', 'open'],
   ['high', 'high'],
@@ -34,32 +33,24 @@ interface Document {
   kind: string;
   source: PriceSource;
   hasPrices: boolean;
-  rows: RawRow[];
+  rows: Row[];
 }
 
 /**
  * Reads a JSON file: one document over all its lines, or one per line. Throws when it begins with
  * neither.
  */
-export async function readJson(
-  batches: AsyncIterator<LineBatch>,
-  first: LineBatch,
-  today: CalendarDate,
-): Promise<Table> {
-  const onFirstLine = tryParse(first.lines[0] ?? '');
+export async function readJson(lines: Lines): Promise<Table> {
+  const onFirstLine = tryParse(lines.first.lines[0] ?? '');
   const isOneDocument = onFirstLine === undefined;
-  const document = readDocument(
-    isOneDocument ? parseDocument(await wholeText(batches, first)) : onFirstLine,
+  const { kind, source, hasPrices, rows } = readDocument(
+    isOneDocument ? parseDocument(await wholeText(lines)) : onFirstLine,
   );
-  const { kind, source, hasPrices } = document;
-  const read = rowReader({ hasPrices, today });
   return {
     format: isOneDocument || !hasPrices ? kind : `${kind} lines`,
     source,
     hasPrices,
-    rows: isOneDocument
-      ? [document.rows.map((row) => read(row, 1))]
-      : rowsOfLines(batches, first, { kind, read }),
+    rows: isOneDocument ? [rows] : rowsOfLines(lines, kind),
   };
 }
 
@@ -129,7 +120,7 @@ export function readDailySeries(document: Json): Document {
     source: isMerged ? 'ai-trader' : 'alpha-vantage',
     hasPrices: true,
     rows: Object.entries(days).map(([date, fields]) => {
-      const row: RawRow = { symbol, date };
+      const row: Row = { symbol, date };
       for (const [name, value] of Object.entries(asObject(fields) ?? {})) {
         const field = FIELD_NAMES.get(name.replace(/^\d+\. /, ''));
         if (field !== undefined) row[field] = plainText(value);
@@ -139,20 +130,11 @@ export function readDailySeries(document: Json): Document {
   };
 }
 
-async function* rowsOfLines(
-  batches: AsyncIterator<LineBatch>,
-  first: LineBatch,
-  { kind, read }: { kind: string; read: RowReader },
-): AsyncGenerator<Row[]> {
-  for await (const batch of startingWith(first, batches))
-    for (const [index, text] of batch.lines.entries()) {
-      if (text.trim() === '') continue;
-      const line = batch.firstLine + index;
-      const { rows, defect } = rowsOfLine(text, kind);
-      yield defect === undefined
-        ? rows.map((row) => read(row, line))
-        : [{ line, defect, symbol: null, date: null }];
-    }
+async function* rowsOfLines({ batches }: Lines, kind: string): AsyncGenerator<Row[]> {
+  for await (const { lines, firstLine } of batches)
+    for (const [index, text] of lines.entries())
+      if (text.trim() !== '')
+        yield rowsOfLine(text, kind).map((row) => ({ ...row, line: firstLine + index }));
 }
 
 /** Looks behind only where it has found a word. */
@@ -167,20 +149,17 @@ function noNumberIn(text: string): { word: string; line: number } | null {
   return found && { word: found[0], line: text.slice(0, found.index).split('\n').length };
 }
 
-function rowsOfLine(
-  text: string,
-  kind: string,
-): { rows: RawRow[]; defect?: never } | (ReturnType<typeof refuse> & { rows?: never }) {
+function rowsOfLine(text: string, kind: string): Row[] {
   const value = tryParse(text);
   if (value === undefined) {
     const found = noNumberIn(text);
-    return refuse(found ? `not JSON (${found.word}; ${NULL_FOR_UNKNOWN})` : 'not JSON', text);
+    return [refuse(found ? `not JSON (${found.word}; ${NULL_FOR_UNKNOWN})` : 'not JSON', text)];
   }
   try {
     const document = readDocument(value);
-    return document.kind === kind ? document : refuse(OTHER_FORMAT, text);
+    return document.kind === kind ? document.rows : [refuse(OTHER_FORMAT, text)];
   } catch (error) {
-    return refuse(OTHER_FORMAT, messageOf(error));
+    return [refuse(OTHER_FORMAT, messageOf(error))];
   }
 }
 
@@ -196,12 +175,9 @@ export function parseDocument(text: string): unknown {
   }
 }
 
-export async function wholeText(
-  batches: AsyncIterator<LineBatch>,
-  first: LineBatch,
-): Promise<string> {
+export async function wholeText({ first, batches }: Lines): Promise<string> {
   let text = '\n'.repeat(first.firstLine - 1);
-  for await (const { lines } of startingWith(first, batches)) {
+  for await (const { lines } of batches) {
     text += `${lines.join('\n')}\n`;
     if (text.length > MAX_DOCUMENT_LENGTH)
       throw invalidFile(`its one JSON document is longer than ${MAX_DOCUMENT_LENGTH} characters`);

@@ -1,5 +1,12 @@
 import { invalidFile } from './content.ts';
-import { type LineBatch, separatorOf, splitRow, startingWith } from './lines.ts';
+import {
+  HEADER_LINES,
+  type LineBatch,
+  type Lines,
+  separatorOf,
+  splitRow,
+  takeLines,
+} from './lines.ts';
 
 /**
  * Tables as yfinance makes them, with a column for each symbol and field: two lines name both, in
@@ -7,22 +14,13 @@ import { type LineBatch, separatorOf, splitRow, startingWith } from './lines.ts'
  * column that numbers the rows. They are read as tables with a row for each symbol and date.
  */
 
-const HEADER_LINES = 3;
 const DATES = /^date(time)?$/i;
 /** Above the numbers of the rows, beside the dates. */
 const CORNER = /^(price|ticker)?$/i;
 
 /** A table as it is, or with a row for each symbol and date, at the line where it is from. */
-export async function withLongRows(
-  batches: AsyncGenerator<LineBatch>,
-  start: LineBatch,
-): Promise<[batches: AsyncGenerator<LineBatch>, first: LineBatch]> {
-  let first = start;
-  while (first.lines.length < HEADER_LINES) {
-    const { value, done } = await batches.next();
-    if (done === true) break;
-    first = { ...value, firstLine: first.firstLine, lines: [...first.lines, ...value.lines] };
-  }
+export function withLongRows(lines: Lines): Lines {
+  const { first, batches } = lines;
   const separator = separatorOf(first.lines[0] ?? '');
   const wholeOf = (line = '') => splitRow(line.replace(/\r$/, ''), separator);
   const [[, name = ''], [corner = '', blank]] = [wholeOf(first.lines[0]), wholeOf(first.lines[1])];
@@ -35,7 +33,7 @@ export async function withLongRows(
   const names = [...new Set(fields.slice(1))];
   const own = [...new Set(symbols.slice(1))];
   const isWide = isOfFields(fields) && one.length === two.length && (hasThree || hasTwo);
-  if (!isWide || own.includes('')) return [batches, first];
+  if (!isWide || own.includes('')) return lines;
   const columnsOf = Map.groupBy(fields.keys(), (at) => `${symbols[at]} ${fields[at]}`);
   const [twice] = [...columnsOf].find(([, columns]) => columns.length > 1) ?? [];
   if (twice !== undefined) throw invalidFile(`its header has two columns for ${twice}`);
@@ -44,23 +42,23 @@ export async function withLongRows(
       fields.findIndex((field, place) => field === name && symbols[place] === symbol);
     return { symbol, columns: names.map(placeOf) };
   });
-  const head = hasThree ? HEADER_LINES : HEADER_LINES - 1;
-  const rest = { ...first, firstLine: first.firstLine + head, lines: first.lines.slice(head) };
+  takeLines(first, hasThree ? HEADER_LINES : HEADER_LINES - 1);
   async function* long(): AsyncGenerator<LineBatch> {
-    for await (const { lines, ...batch } of startingWith(rest, batches))
-      for (const [index, line] of lines.entries()) {
-        const at = { ...batch, firstLine: batch.firstLine + index };
+    for await (const batch of batches)
+      for (const [index, line] of batch.lines.entries()) {
+        const firstLine = batch.firstLine + index;
         const cells = cellsOf(line);
-        if (cells.length !== fields.length) yield { ...at, lines: [cells.join(separator)] };
+        if (cells.length !== fields.length) yield { firstLine, lines: [cells.join(separator)] };
         else
           for (const { symbol, columns } of places) {
             const row = columns.map((column) => cells[column] ?? '');
             if (row.some((cell) => cell !== ''))
-              yield { ...at, lines: [[symbol, cells[0], ...row].join(separator)] };
+              yield { firstLine, lines: [[symbol, cells[0], ...row].join(separator)] };
           }
       }
   }
-  return [long(), { ...rest, lines: [['Symbol', 'Date', ...names].join(separator)] }];
+  const header = ['Symbol', 'Date', ...names].join(separator);
+  return { first: { ...first, lines: [header] }, batches: long() };
 }
 
 type Header = [one: string[], two: string[], three: string[]];

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { asObject } from '../basics/json.ts';
 import { ownNode } from '../basics/own-node.ts';
 import { integer, orNull, query, type RowOf, text } from './rows.ts';
-import type { Snapshot } from './moment.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** The first rows of one query, or none and why it could not be read to the end. */
 export interface Result<Row> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { momentAt } from '../database/view.ts';
-import type { Reader } from '../database/moment.ts';
+import { momentAt } from '../database/snapshot.ts';
+import type { Reader } from '../database/database.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf, ServiceError } from '../basics/domain.ts';
 import { startingThread } from '../basics/program.ts';

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import type { Address } from '../database/moment.ts';
+import type { Address } from '../database/database.ts';
 import { type ErrorCode, ServiceError } from '../basics/domain.ts';
 import { startThread } from '../basics/program.ts';
 import type { Chunk, Input, LateBody } from '../api/handler.ts';

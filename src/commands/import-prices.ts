@@ -93,7 +93,7 @@ export async function withProgress<Summary>(
     return await work({
       clock: () => new Date(),
       onStored: (stored, rows) => line.draw(stored, rows, `${basename(path)}, storing`),
-      onProgress: ({ bytesRead, totalBytes }) => line.draw(bytesRead, totalBytes, basename(path)),
+      onProgress: (bytesRead, totalBytes) => line.draw(bytesRead, totalBytes, basename(path)),
       onRefused: (number, { reason, value }) => {
         const before = printed.get(reason) ?? 0;
         if (before > MAX_PRINTED_ROWS) return;

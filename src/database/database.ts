@@ -47,8 +47,8 @@ export interface Reader {
    * see `query` in rows.ts.
    */
   statement(sql: string, rows?: 'objects' | 'arrays'): StatementSync;
-  /** Of a view: how often it has opened its file again, because that changed. */
-  reopened?(): number;
+  /** Of a view: how often it has opened its file, again because that changed. */
+  opened?(): number;
   close(): void;
 }
 

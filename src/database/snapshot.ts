@@ -3,33 +3,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { existsSync, statSync } from 'node:fs';
 import { messageOf, ServiceError } from '../basics/domain.ts';
-import {
-  type Address,
-  BUSY_TIMEOUT_MS,
-  type Database,
-  prepareOnce,
-  type Reader,
-} from './database.ts';
-
+import { type Address, BUSY_TIMEOUT_MS, type Database, prepareOnce } from './database.ts';
 import { checkOwnership, isEmpty } from './schema/schema.ts';
 import { assertUsable, realPathOf } from './storage/files.ts';
 
-/** A database that is read as it is at one moment. */
-export interface Snapshot extends Reader {
-  /** The file as a URL with SQLite's parameters, for further connections like this one. */
-  url: string;
-  /** Throws when the file is read as one that never changes, and has changed. */
-  assertSame(): void;
-}
-
-/** How a file is opened for reading, as parameters of its URL. */
-type Access =
-  /** A program has it open with a log beside it; the index of that log is only read. */
-  | 'readonly_shm=1'
-  /** Nothing is written beside it: the file is read as one that never changes. */
-  | 'immutable=1'
-  /** What a program has left beside it is not whole; SQLite may create the index of its log. */
-  | '';
+/** A program has it open with a log beside it; the index of that log is only read. */
+const BESIDE_PROGRAM = '?readonly_shm=1';
+/** Nothing is written beside it: the file is read as one that never changes. */
+const UNCHANGING = '?immutable=1';
 
 /**
  * Opens a file for reading. Leaves no trace, not even the empty side files that SQLite creates for
@@ -39,14 +20,14 @@ type Access =
  * or not a database of this version. With `isOneState`, all statements see the state that the first
  * of them saw.
  */
-export function openForReading({ path, shown }: Address, { isOneState }: { isOneState: boolean }) {
+export function openForReading({ path, shown }: Address, { isOneState = true } = {}) {
   let connection: DatabaseSync | undefined;
   try {
     const file = realPathOf(path);
     const { ino, state } = stateOf(path, file);
     if (shown !== null && ino !== shown) throw changedWhileRead(path);
     const access = accessTo(file, { isView: shown !== null });
-    const url = `${pathToFileURL(file).href}${access === '' ? '' : `?${access}`}`;
+    const url = `${pathToFileURL(file).href}${access}`;
     const opened = new DatabaseSync(new URL(url), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     connection = opened;
     if (isOneState) opened.exec('BEGIN'); // the state of the first read is kept until the end of the transaction
@@ -56,23 +37,28 @@ export function openForReading({ path, shown }: Address, { isOneState }: { isOne
     const isCurrent = () => stateOf(path, file).state === state;
     return {
       path,
+      shown,
+      /** The file as a URL with SQLite's parameters, for further connections like this one. */
       url,
       /** Whether it is read beside a program that has it open with a log. */
-      hasLog: access === 'readonly_shm=1',
+      hasLog: access === BESIDE_PROGRAM,
       statement: prepareOnce(opened),
-      isOpen: () => opened.isOpen,
       /** Whether it would be opened in the same way again. */
       isCurrent,
+      /** Throws when the file is read as one that never changes, and has changed. */
       assertSame() {
-        if (access === 'immutable=1' && !isCurrent()) throw changedWhileRead(path);
+        if (access === UNCHANGING && !isCurrent()) throw changedWhileRead(path);
       },
-      close: () => void (opened.isOpen && opened.close()),
+      close: () => opened.close(),
     };
   } catch (error) {
     connection?.close();
     throw unreadable(path, error);
   }
 }
+
+/** A database that is read as it is at one moment. */
+export type Snapshot = ReturnType<typeof openForReading>;
 
 /**
  * Inspects a file itself before SQLite opens it, unless that was done to the same file; returns its
@@ -103,15 +89,17 @@ function changedWhileRead(path: string): ServiceError {
   return new ServiceError('storage_fault', `The file ${path} changed while it was read; try again`);
 }
 
-function accessTo(file: string, { isView }: { isView: boolean }): Access {
-  if (hasLog(file)) return 'readonly_shm=1';
+/** How a file is opened for reading, as parameters of its URL. */
+function accessTo(file: string, { isView }: { isView: boolean }): string {
+  if (hasLog(file)) return BESIDE_PROGRAM;
   const isThere = (side: string) =>
     (statSync(file + side, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isView && isThere('-wal'))
     throw new Error(
       'its log (-wal) lies beside it without the index (-shm); start the service on it once, or copy it with backup',
     );
-  return isThere('-wal') || isThere('-journal') ? '' : 'immutable=1';
+  // What a program has left beside it is not whole; SQLite may create the index of its log.
+  return isThere('-wal') || isThere('-journal') ? '' : UNCHANGING;
 }
 
 /**
@@ -142,7 +130,7 @@ export function addressOfFile(path: string): Address {
  * opened as one that never changes must not change while it is read.
  */
 export function momentAt(address: Address): Database {
-  const { path, statement, assertSame, close } = openForReading(address, { isOneState: true });
+  const { path, statement, assertSame, close } = openForReading(address);
   const nothing = () => assert.fail('a response only reads');
   return {
     path,
@@ -169,7 +157,7 @@ export async function withSnapshot<Result>(
   work: (snapshot: Snapshot) => Result | Promise<Result>,
 ): Promise<Result> {
   const address = typeof database === 'string' ? addressOfFile(database) : database;
-  const snapshot = openForReading(address, { isOneState: true });
+  const snapshot = openForReading(address);
   try {
     return await work(snapshot);
   } finally {

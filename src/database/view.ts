@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Address, Database } from './database.ts';
-import { inspectFile, momentAt, openForReading } from './snapshot.ts';
+import type { Database } from './database.ts';
+import { inspectFile, momentAt, openForReading, type Snapshot } from './snapshot.ts';
 
 /**
  * A connection that nothing uses for this long is closed: SQLite removes a log only when its last
@@ -15,34 +15,35 @@ const IDLE_MS = 2_000;
  * statements throw it when the file is lost later.
  */
 export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number } = {}): Database {
-  let shown = inspectFile(path);
-  const openNow = () => openForReading({ path, shown }, { isOneState: false });
-  let open = openNow();
+  let shown: string | undefined;
+  let open: Snapshot | undefined;
   let isUsed = true;
-  let reopened = 0;
+  let opened = 0;
   const current = () => {
     isUsed = true;
-    if (open.isCurrent() && open.isOpen()) return open;
+    if (open?.isCurrent()) return open;
     shown = inspectFile(path, shown);
-    const next = openNow();
-    open.close();
+    const next = openForReading({ path, shown }, { isOneState: false });
+    open?.close();
     open = next;
-    reopened += 1;
+    opened += 1;
     return open;
   };
+  current();
   const closeWhenIdle = () => {
-    if (!isUsed && open.hasLog) open.close();
+    if (!isUsed && open?.hasLog) {
+      open.close();
+      open = undefined;
+    }
     isUsed = false;
   };
   const timer = setInterval(closeWhenIdle, idleMs).unref();
-  const address = (): Address => {
-    current(); // if the file was replaced, this process inspects it before its threads open it
-    return { path, shown };
-  };
+  // If the file was replaced, this process inspects it before its threads open it.
+  const address = () => ({ path, shown: current().shown });
   return {
     path,
     statement: (sql, rows) => current().statement(sql, rows),
-    reopened: () => reopened,
+    opened: () => opened,
     write: () => assert.fail('a view writes nothing'),
     probe: () => null,
     storageFault: () => null,
@@ -57,7 +58,7 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
     address,
     close() {
       clearInterval(timer);
-      open.close();
+      open?.close();
     },
   };
 }

@@ -6,7 +6,6 @@ import { digestOf, VERSIONS_PER_SECOND } from '../database/documents.ts';
 import { createDocumentStore } from '../database/store-documents.ts';
 import { invalidFile } from './files/content.ts';
 import { dateAlone, documentOf, readRows } from './files/documents.ts';
-import { readFirst, readLines } from './files/lines.ts';
 import { countRefused } from './import.ts';
 import { type ImportOptions, writeInTurns } from './store-staged.ts';
 
@@ -26,13 +25,10 @@ export async function importDocuments(
 ) {
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   if (isFile) await checkDates(path, options);
-  const onStored: ImportOptions['onProgress'] = ({ bytesRead, totalBytes }) =>
-    options.onStored?.(bytesRead, totalBytes);
-  await using source = readLines(path, isFile ? onStored : options.onProgress);
   const { refused, refuse } = countRefused(options);
   const summary = { new: 0, known: 0, refused };
   const store = createDocumentStore(database, timestamp(options.clock()));
-  for await (const rows of readRows(await readFirst(source))) {
+  for await (const rows of readRows(path, isFile ? options.onStored : options.onProgress)) {
     const work = rows.values().map(({ line, row }) => {
       const { document, defect } = documentOf(row);
       if (defect !== null) return refuse(line, defect);
@@ -56,26 +52,25 @@ export async function importDocuments(
 async function checkDates(path: string, { onProgress }: ImportOptions): Promise<void> {
   const counts = new Map<CalendarDate | null, number>();
   const ids = new Map<CalendarDate | null, Set<string>>();
-  const pass = async (take: (date: CalendarDate | null, row: unknown) => void) => {
-    await using source = readLines(path, onProgress);
-    for await (const rows of readRows(await readFirst(source)))
-      for (const { row } of rows) take(dateAlone(row), row);
-  };
-  await pass((date) => {
-    const count = (counts.get(date) ?? 0) + 1;
-    counts.set(date, count);
-    if (date !== null && count > VERSIONS_PER_SECOND) ids.set(date, new Set());
-  });
+  for await (const rows of readRows(path, onProgress))
+    for (const { row } of rows) {
+      const date = dateAlone(row);
+      const count = (counts.get(date) ?? 0) + 1;
+      counts.set(date, count);
+      if (date !== null && count > VERSIONS_PER_SECOND) ids.set(date, new Set());
+    }
   if (ids.size === 0) return;
-  await pass((date, row) => {
-    const own = ids.get(date);
-    const { document } = documentOf(row);
-    if (own === undefined || document === null) return;
-    own.add(document.id ?? digestOf(document));
-    if (own.size > VERSIONS_PER_SECOND)
-      throw invalidFile(
-        `it has more than ${VERSIONS_PER_SECOND.toLocaleString('en')} documents of ${date} without a time,` +
-          ' the most that can be stored of one date',
-      );
-  });
+  for await (const rows of readRows(path, onProgress))
+    for (const { row } of rows) {
+      const date = dateAlone(row);
+      const own = ids.get(date);
+      const { document } = documentOf(row);
+      if (own === undefined || document === null) continue;
+      own.add(document.id ?? digestOf(document));
+      if (own.size > VERSIONS_PER_SECOND)
+        throw invalidFile(
+          `it has more than ${VERSIONS_PER_SECOND.toLocaleString('en')} documents of ${date} without a time,` +
+            ' the most that can be stored of one date',
+        );
+    }
 }

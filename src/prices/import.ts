@@ -1,7 +1,7 @@
 import { dateOf, type CalendarDate } from '../basics/calendar.ts';
 import { type Meaning, meaningOf } from '../database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
-import { type ContradictedSplit, contradictedSplits } from '../database/splits-and-dividends.ts';
+import { contradictedSplits } from '../database/splits-and-dividends.ts';
 import {
   createStaging,
   type StagedRow,
@@ -12,8 +12,8 @@ import { MAX_CASH } from './amounts.ts';
 import { invalidFile } from './files/content.ts';
 import { checkRow, dayIn, type Defect, type Table } from './files/row.ts';
 import { meaningOfFile, nightsIn, problemOf, type Taken } from './files/meaning.ts';
-import { type Doubts, type ImportOptions, type Stored, storeStaged } from './store-staged.ts';
-import { type Lines, readFirst, readLines } from './files/lines.ts';
+import { type Doubts, type ImportOptions, storeStaged } from './store-staged.ts';
+import { readFirst, readLines } from './files/lines.ts';
 import { readCsv } from './files/csv.ts';
 import { readJson } from './files/json.ts';
 import { withLongRows } from './files/wide.ts';
@@ -23,47 +23,7 @@ import { withLongRows } from './files/wide.ts';
  * contradict each other, and stores the others.
  */
 
-export interface ImportSummary extends Stored {
-  format: string;
-  /** What the prices were taken for; null of a file without prices. */
-  taken: Taken | null;
-  /** The splits that the stored prices of the file's symbols contradict. */
-  contradicted: ContradictedSplit[];
-  /** How many rows were refused, by reason. */
-  refused: Map<string, number>;
-}
-
-type Options = ImportOptions & { today: CalendarDate };
-
-async function importTable(
-  database: CommandDatabase,
-  table: Table,
-  options: Options,
-): Promise<ImportSummary> {
-  const { hasPrices, source, format } = table;
-  if (source === 'disguise' && (options.as ?? 'split-adjusted') !== meaningOf(source))
-    throw invalidFile(`the prices of a control market are ${meaningOf(source)}`);
-  const staging = createStaging(database);
-  try {
-    const { refused, refuse } = countRefused(options);
-    const doubts = await stageRows(table, staging, { refuse, today: options.today });
-    if (refuseConflicts(table, staging, refuse)) doubts.ofAll = true;
-    const { taken, symbols } = hasPrices
-      ? refuseSymbols(database, staging, { said: options.as ?? null, source, refuse })
-      : { taken: null, symbols: staging.symbols() };
-    const stored = await storeStaged(database, staging, {
-      symbols,
-      source: taken?.source ?? source ?? 'csv',
-      hasPrices,
-      doubts,
-      options,
-    });
-    const contradicted = contradictedSplits(database, stored.symbols);
-    return { format, taken, ...stored, contradicted, refused };
-  } finally {
-    staging.close();
-  }
-}
+export type ImportSummary = Awaited<ReturnType<typeof importFile>>;
 
 type Refuse = (line: number, defect: Defect, rows?: number) => void;
 
@@ -148,15 +108,13 @@ function refuseConflicts({ header }: Table, staging: Staging, refuse: Refuse): b
         : `on lines ${Math.min(line, otherLine)} and ${Math.max(line, otherLine)}`;
     refuse(line, { reason, value: `${symbol} ${date} ${lines}` });
   }
-  const isAny = conflicting.size > 0;
-  if (header?.mayHideSymbol !== true) return isAny;
   const doubted = `the symbol is the file's name, and other rows contradict that${columns}`;
-  for (const { symbol, firstLine, rows } of staging.symbols()) {
-    if (!conflicting.has(symbol)) continue;
-    refuse(firstLine, { reason: doubted, value: symbol }, rows);
-    staging.remove(symbol);
-  }
-  return isAny;
+  for (const { symbol, firstLine, rows } of header?.mayHideSymbol ? staging.symbols() : [])
+    if (conflicting.has(symbol)) {
+      refuse(firstLine, { reason: doubted, value: symbol }, rows);
+      staging.remove(symbol);
+    }
+  return conflicting.size > 0;
 }
 
 /**
@@ -186,21 +144,45 @@ function refuseSymbols(
  * `ServiceError` and changes nothing. Afterwards, every symbol is covered from its first to its
  * last complete bar, or ex-date.
  */
-export async function importFile(
-  database: CommandDatabase,
-  path: string,
-  options: ImportOptions,
-): Promise<ImportSummary> {
+export async function importFile(database: CommandDatabase, path: string, options: ImportOptions) {
   await using source = readLines(path, options.onProgress); // closes the file, read to its end or not
-  const table = await detect(await readFirst(source), path);
-  const today = dateOf(options.clock());
-  const summary = await importTable(database, table, { ...options, today });
-  if (summary.symbols.length === 0 && summary.refused.size === 0)
-    throw invalidFile('it has no rows');
-  return summary;
-}
-
-async function detect(lines: Lines, path: string): Promise<Table> {
-  const start = lines.first.lines[0]?.trimStart()[0];
-  return start === '{' || start === '[' ? readJson(lines) : readCsv(withLongRows(lines), path);
+  const lines = await readFirst(source);
+  const isJson = /^\s*[[{]/.test(lines.first.lines[0] ?? '');
+  const table = isJson ? await readJson(lines) : readCsv(withLongRows(lines), path);
+  const { hasPrices, format } = table;
+  const { clock, as: said = null } = options;
+  const today = dateOf(clock());
+  if (table.source === 'disguise' && (said ?? 'split-adjusted') !== meaningOf(table.source))
+    throw invalidFile(`the prices of a control market are ${meaningOf(table.source)}`);
+  const { refused, refuse } = countRefused(options);
+  const staging = createStaging(database);
+  try {
+    const doubts = await stageRows(table, staging, { refuse, today });
+    if (refuseConflicts(table, staging, refuse)) doubts.ofAll = true;
+    const { taken, symbols } = hasPrices
+      ? refuseSymbols(database, staging, { said, source: table.source, refuse })
+      : { taken: null, symbols: staging.symbols() };
+    const stored = await storeStaged(database, staging, {
+      ...options,
+      today,
+      symbols,
+      source: taken?.source ?? table.source ?? 'csv',
+      hasPrices,
+      doubts,
+    });
+    if (stored.symbols.length === 0 && refused.size === 0) throw invalidFile('it has no rows');
+    const contradicted = contradictedSplits(database, stored.symbols);
+    return {
+      format,
+      /** What the prices were taken for; null of a file without prices. */
+      taken,
+      ...stored,
+      /** The splits that the stored prices of the file's symbols contradict. */
+      contradicted,
+      /** How many rows were refused, by reason. */
+      refused,
+    };
+  } finally {
+    staging.close();
+  }
 }

@@ -33,11 +33,10 @@ export async function audit(
   database: string | Address,
   { readLedger = auditLedger, ...options }: AuditOptions = {},
 ): Promise<AuditReport> {
-  const isReadOnly = typeof database === 'object' && database.shown !== null;
   return withSnapshot(database, async (snapshot) => {
     options.signal?.throwIfAborted();
     const [{ damage, misfits }, report] = await together(options.signal, (signal) => [
-      examineDatabase(snapshot, signal, { isReadOnly }),
+      examineDatabase(snapshot, signal),
       readLedger(snapshot, { ...options, signal }),
     ]);
     report.damage.unshift(...damage);

@@ -297,7 +297,7 @@ for (const [name, content, message] of unreadable)
 test('a quoted cell without an end is not read to the end of a large file', async () => {
   const large = `${HEADER}\nnews,2025-01-02,C,"D\n${`${'x'.repeat(10_000)}\n`.repeat(3_600)}`;
   let share = 0;
-  const onProgress: ImportOptions['onProgress'] = ({ bytesRead, totalBytes }) =>
+  const onProgress: ImportOptions['onProgress'] = (bytesRead, totalBytes) =>
     void (share = bytesRead / totalBytes);
   await assert.rejects(importRows(large, openDatabase(':memory:'), { onProgress }), /has no end/);
   assert.ok(share > 0.9 && share < 1, `${share}`);
@@ -372,7 +372,7 @@ const PARTS = 'SELECT count(DISTINCT segid) FROM document_words_idx';
 test('progress is reported in bytes, and a server beside it writes after each transaction and sees nothing', async () => {
   const rows = Array.from({ length: 2_000 }, (_, id) => row({ id, text: `${id} `.repeat(30) }));
   const told: number[] = [];
-  const onProgress: ImportOptions['onProgress'] = ({ bytesRead, totalBytes }) =>
+  const onProgress: ImportOptions['onProgress'] = (bytesRead, totalBytes) =>
     void told.push(bytesRead / totalBytes);
   await importBesideServer(
     async (database, time) => {

@@ -27,6 +27,9 @@ import {
   type Lines,
   cellsIn,
   MAX_DOCUMENT_LENGTH,
+  type Progress,
+  readFirst,
+  readLines,
   splitRow,
   takeHeader,
 } from './lines.ts';
@@ -41,7 +44,9 @@ import { refuse } from './row.ts';
  * Reads the rows of a file in batches, each with its line; its text, where it cannot be read. Throws
  * a `ServiceError` for a file in no known format.
  */
-export async function* readRows(text: Lines) {
+export async function* readRows(path: string, onProgress?: Progress) {
+  await using source = readLines(path, onProgress); // closes the file, read to its end or not
+  const text = await readFirst(source);
   const [start = ''] = text.first.lines;
   if (!/^\s*[[{]/.test(start)) yield* rowsOfCsv(text);
   else if (tryParse(start) === undefined) yield rowsIn(parseDocument(await wholeText(text)), 1);

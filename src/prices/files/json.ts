@@ -1,9 +1,8 @@
-import type { PriceSource } from '../../database/prices.ts';
 import { messageOf } from '../../basics/domain.ts';
 import { asArray, asObject, type Json, plainText, tryParse } from '../../basics/json.ts';
 import { fractionOf } from '../amounts.ts';
 import { invalidFile } from './content.ts';
-import { refuse, type Row, type Table } from './row.ts';
+import { type Field, refuse, type Row, type Table } from './row.ts';
 import { type Lines, MAX_DOCUMENT_LENGTH } from './lines.ts';
 
 /**
@@ -17,7 +16,7 @@ const OTHER_FORMAT = 'not of the same format as the first line';
 const SERIES = 'Time Series (Daily)';
 /** Where the provider puts its errors, with status 200. */
 const PROVIDER_MESSAGES = ['Error Message', 'Note', 'Information'];
-const FIELD_NAMES = new Map<string, Exclude<keyof Row, 'line' | 'defect'>>([
+const FIELD_NAMES = new Map<string, Field>([
   ['open', 'open'],
   ['buy price', 'open'],
   ['high', 'high'],
@@ -27,14 +26,8 @@ const FIELD_NAMES = new Map<string, Exclude<keyof Row, 'line' | 'defect'>>([
   ['volume', 'volume'],
 ]);
 
-/** What a document has. */
-interface Document {
-  /** Of documents in lines, all are of one kind. */
-  kind: string;
-  source: PriceSource;
-  hasPrices: boolean;
-  rows: Row[];
-}
+/** Of documents in lines, all are of one format. */
+type Document = Omit<Table, 'rows'> & { rows: Row[] };
 
 /**
  * Reads a JSON file: one document over all its lines, or one per line. Throws when it begins with
@@ -43,15 +36,13 @@ interface Document {
 export async function readJson(lines: Lines): Promise<Table> {
   const onFirstLine = tryParse(lines.first.lines[0] ?? '');
   const isOneDocument = onFirstLine === undefined;
-  const { kind, source, hasPrices, rows } = readDocument(
+  const document = readDocument(
     isOneDocument ? parseDocument(await wholeText(lines)) : onFirstLine,
   );
-  return {
-    format: isOneDocument || !hasPrices ? kind : `${kind} lines`,
-    source,
-    hasPrices,
-    rows: isOneDocument ? [rows] : rowsOfLines(lines, kind),
-  };
+  if (isOneDocument) return { ...document, rows: [document.rows] };
+  const { format, hasPrices } = document;
+  const rows = rowsOfLines(lines, format);
+  return { ...document, format: hasPrices ? `${format} lines` : format, rows };
 }
 
 /** Reads one document of a provider. Throws a `ServiceError` when it is none that is known. */
@@ -75,8 +66,8 @@ function readSplits({ symbol, data, results }: Json): Document | null {
       const date = plainText(effective_date);
       return { symbol, date, numerator: `${numerator}`, denominator: `${denominator}` };
     });
-    const kind = 'Alpha Vantage JSON of splits';
-    return { kind, source: 'alpha-vantage', hasPrices: false, rows };
+    const format = 'Alpha Vantage JSON of splits';
+    return { format, source: 'alpha-vantage', hasPrices: false, rows };
   }
   if (!entries.some((entry) => 'execution_date' in entry && 'split_to' in entry)) return null;
   const rows = entries.map(({ ticker, execution_date, split_to, split_from }) => ({
@@ -85,7 +76,7 @@ function readSplits({ symbol, data, results }: Json): Document | null {
     numerator: plainText(split_to),
     denominator: plainText(split_from),
   }));
-  return { kind: 'Massive JSON of splits', source: 'massive', hasPrices: false, rows };
+  return { format: 'Massive JSON of splits', source: 'massive', hasPrices: false, rows };
 }
 
 /** Alpha Vantage's dividends of one symbol, newest first; an unknown value is the text "None". */
@@ -96,8 +87,8 @@ export function readDividends({ symbol, data }: Json): Document | null {
     const { ex_dividend_date, amount } = asObject(entry) ?? {};
     return { symbol, date: plainText(ex_dividend_date), dividend: plainText(amount) };
   });
-  const kind = 'Alpha Vantage JSON of dividends';
-  return { kind, source: 'alpha-vantage', hasPrices: false, rows };
+  const format = 'Alpha Vantage JSON of dividends';
+  return { format, source: 'alpha-vantage', hasPrices: false, rows };
 }
 
 /** Reads the prices of one symbol. Throws a `ServiceError` where there is no daily series. */
@@ -116,7 +107,7 @@ export function readDailySeries(document: Json): Document {
   const [newest] = Object.values(days);
   const isMerged = '1. buy price' in (asObject(newest) ?? {});
   return {
-    kind: isMerged ? 'AI-Trader merged JSON' : 'Alpha Vantage JSON',
+    format: isMerged ? 'AI-Trader merged JSON' : 'Alpha Vantage JSON',
     source: isMerged ? 'ai-trader' : 'alpha-vantage',
     hasPrices: true,
     rows: Object.entries(days).map(([date, fields]) => {
@@ -130,11 +121,11 @@ export function readDailySeries(document: Json): Document {
   };
 }
 
-async function* rowsOfLines({ batches }: Lines, kind: string): AsyncGenerator<Row[]> {
+async function* rowsOfLines({ batches }: Lines, format: string): AsyncGenerator<Row[]> {
   for await (const { lines, firstLine } of batches)
     for (const [index, text] of lines.entries())
       if (text.trim() !== '')
-        yield rowsOfLine(text, kind).map((row) => ({ ...row, line: firstLine + index }));
+        yield rowsOfLine(text, format).map((row) => ({ ...row, line: firstLine + index }));
 }
 
 /** Looks behind only where it has found a word. */
@@ -149,7 +140,7 @@ function noNumberIn(text: string): { word: string; line: number } | null {
   return found && { word: found[0], line: text.slice(0, found.index).split('\n').length };
 }
 
-function rowsOfLine(text: string, kind: string): Row[] {
+function rowsOfLine(text: string, format: string): Row[] {
   const value = tryParse(text);
   if (value === undefined) {
     const found = noNumberIn(text);
@@ -157,7 +148,7 @@ function rowsOfLine(text: string, kind: string): Row[] {
   }
   try {
     const document = readDocument(value);
-    return document.kind === kind ? document.rows : [refuse(OTHER_FORMAT, text)];
+    return document.format === format ? document.rows : [refuse(OTHER_FORMAT, text)];
   } catch (error) {
     return [refuse(OTHER_FORMAT, messageOf(error))];
   }

@@ -16,6 +16,9 @@ export interface LineBatch {
   lines: string[];
 }
 
+/** Receives how much of something is done. */
+export type Progress = (done: number, total: number) => void;
+
 /** The lines of a text, of which the first tell its format. */
 export interface Lines {
   /** At least `HEADER_LINES`, where there are so many. What takes some removes them from it. */
@@ -60,12 +63,10 @@ export function takeLines(batch: LineBatch, count: number): string[] {
 
 /**
  * Reads a text file, compressed or not, in batches of whole lines, in memory that does not grow
- * with the file. The text is UTF-8, or UTF-16 where a byte order mark says so.
+ * with the file, and tells how many bytes of the file it has read. The text is UTF-8, or UTF-16
+ * where a byte order mark says so.
  */
-export async function* readLines(
-  path: string,
-  onProgress?: (progress: { bytesRead: number; totalBytes: number }) => void,
-): AsyncGenerator<LineBatch> {
+export async function* readLines(path: string, onProgress?: Progress): AsyncGenerator<LineBatch> {
   const { size: totalBytes } = statSync(path);
   let decode: ((bytes: Buffer) => string) | undefined;
   let lineEnd: string | undefined;
@@ -89,8 +90,8 @@ export async function* readLines(
       throw invalidFile(
         `line ${firstLine + lines.length} is longer than ${MAX_DOCUMENT_LENGTH} characters`,
       );
-    onProgress?.({ bytesRead, totalBytes });
-    const count = lines.length; // whoever gets them may take some
+    onProgress?.(bytesRead, totalBytes);
+    const count = lines.length; // what gets them may take some
     if (count > 0) yield { firstLine, lines };
     firstLine += count;
   }
@@ -125,29 +126,29 @@ const SEPARATORS = [',', ';', '\t'];
 const STOOQ_NAME = /_us_d$/i;
 const COMPRESSED_NAME = /\.(gz|gzip|zst|zstd)$/i;
 
-export interface Header {
-  /** As the file spells it. */
-  line: string;
-  /**
-   * Its columns without capitals, blanks and signs: `adjclose` for `Adj Close`, `Adj_Close` and
-   * `AdjClose`.
-   */
-  names: string[];
-  separator: string;
-}
+export type Header = ReturnType<typeof takeHeader>;
 
 export function separatorOf(line: string): string {
   return SEPARATORS.find((candidate) => line.includes(candidate)) ?? ',';
 }
 
 /** Takes the first line as the header. */
-export function takeHeader({ first }: Lines): Header {
+export function takeHeader({ first }: Lines) {
   const line = takeLines(first, 1).join().trim();
   const separator = separatorOf(line);
   const names = splitRow(line, separator).map((name) =>
     name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''),
   );
-  return { line, names, separator };
+  return {
+    /** As the file spells it. */
+    line,
+    /**
+     * Its columns without capitals, blanks and signs: `adjclose` for `Adj Close`, `Adj_Close` and
+     * `AdjClose`.
+     */
+    names,
+    separator,
+  };
 }
 
 /** The cells of each row of a batch that is not blank, with its text and the number of its line. */

@@ -67,7 +67,7 @@ export interface Table {
 /** Checks a row. Prices are not of the future; dividends may have been announced. */
 export function checkRow(
   row: Row,
-  { hasPrices, today }: Pick<Table, 'hasPrices'> & { today: CalendarDate },
+  { hasPrices, today }: { hasPrices: boolean; today: CalendarDate },
 ): Checked<StagedRow> {
   if (row.defect !== undefined) return { defect: row.defect };
   const { bar, defect } = hasPrices ? checkBar(row, today) : checkDay(row);
@@ -95,19 +95,16 @@ type Checked<Value> = { bar: Value; defect?: never } | { defect: Defect; bar?: n
 export function checkBar(row: Row, today: CalendarDate): Checked<Bar> {
   const day = checkDay(row);
   if (day.defect !== undefined) return day;
-  const { symbol, date } = day.bar;
+  const { date } = day.bar;
   if (date > today) return refuse('a date in the future', date);
-  const open = readAmount('open', row.open);
-  if (typeof open === 'object') return open ?? refuse('no open', date);
-  const high = readAmount('high', row.high);
-  if (isDefect(high)) return high;
-  const low = readAmount('low', row.low);
-  if (isDefect(low)) return low;
-  const close = readAmount('close', row.close);
-  if (isDefect(close)) return close;
-  const volume = readAmount('volume', row.volume);
-  if (isDefect(volume)) return volume;
-  const bar: Bar = { symbol, date, open, high, low, close, volume };
+  const bar: Bar = { ...day.bar, open: 0 };
+  for (const field of ['open', 'high', 'low', 'close', 'volume'] as const) {
+    const amount = readAmount(field, row[field]);
+    if (typeof amount === 'object' && amount !== null) return amount;
+    if (field !== 'open') bar[field] = amount;
+    else if (amount === null) return refuse('no open', date);
+    else bar.open = amount;
+  }
   if (bar.high !== null && bar.low !== null && bar.high < bar.low)
     return refuse('high is below low', `${bar.high} < ${bar.low}`);
   for (const field of ['open', 'close'] as const) {
@@ -206,10 +203,6 @@ function readAmount(
     : number;
 }
 
-function isDefect(amount: number | null | { defect: Defect }): amount is { defect: Defect } {
-  return typeof amount === 'object' && amount !== null;
-}
-
 /**
  * Dollars rounded to 1/10000, the service's unit, unless they are less than it; null unless above 0
  * and plausible.
@@ -235,15 +228,12 @@ const VOLUME_UNITS = new Map([
 ]);
 
 function readVolume(text: string): number | null {
-  if (NUMBER.test(text)) return plausibleVolume(Number(text));
   const unit = VOLUME_UNITS.get(text.slice(-1).toUpperCase());
-  const amount = text.slice(0, -1).trimEnd();
-  return unit !== undefined && NUMBER.test(amount)
-    ? plausibleVolume(Math.round(Number(amount) * unit))
-    : null;
+  const amount = unit === undefined ? text : text.slice(0, -1).trimEnd();
+  if (!NUMBER.test(amount)) return null;
+  const shares = unit === undefined ? Number(amount) : Math.round(Number(amount) * unit);
+  return shares <= MAX_VOLUME ? shares : null;
 }
-
-const plausibleVolume = (shares: number) => (shares <= MAX_VOLUME ? shares : null);
 
 /** A defect in a sentence about something else. */
 export function inWords({ reason, value }: Defect): string {

@@ -26,7 +26,11 @@ export function withLongRows(lines: Lines): Lines {
   const [[, name = ''], [corner = '', blank]] = [wholeOf(first.lines[0]), wholeOf(first.lines[1])];
   const isNumbered = DATES.test(name) && CORNER.test(corner) && blank === '';
   const cellsOf = (line?: string) => wholeOf(line).slice(isNumbered ? 1 : 0);
-  const [one, two, three] = [0, 1, 2].map((index) => cellsOf(first.lines[index])) as Header;
+  const [one, two, three] = [0, 1, 2].map((index) => cellsOf(first.lines[index])) as [
+    one: string[],
+    two: string[],
+    three: string[],
+  ];
   const hasThree = DATES.test(three[0] ?? '') && three.slice(1).every((cell) => cell === '');
   const hasTwo = DATES.test(one[0] ?? '') && two[0] === '';
   const [fields, symbols] = isOfFields(one) ? [one, two] : [two, one];
@@ -60,8 +64,6 @@ export function withLongRows(lines: Lines): Lines {
   const header = ['Symbol', 'Date', ...names].join(separator);
   return { first: { ...first, lines: [header] }, batches: long() };
 }
-
-type Header = [one: string[], two: string[], three: string[]];
 
 function isOfFields(cells: readonly string[]): boolean {
   return ['open', 'close'].every((name) => cells.some((cell) => cell.toLowerCase() === name));

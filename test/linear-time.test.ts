@@ -24,7 +24,7 @@ import {
   validateQuery,
 } from '../src/http/request.ts';
 import { createLog } from '../src/basics/log.ts';
-import { rowReader, type RowReader } from '../src/prices/files/row.ts';
+import { checkRow, type Row } from '../src/prices/files/row.ts';
 import { readLines, takeHeader } from '../src/prices/files/lines.ts';
 import { importFile } from '../src/prices/import.ts';
 import { decodeLine } from '../src/wire/protocol.ts';
@@ -89,9 +89,8 @@ const router = createRouter(routes);
 const bodyOf = (message: unknown) => ({ choices: [{ message, finish_reason: 'stop' }] });
 const callOf = (fields: object) =>
   bodyOf({ tool_calls: [{ id: 'x', function: { name: 'buy', arguments: '{}', ...fields } }] });
-const [readPrices, readActions] = [true, false].map((hasPrices) =>
-  rowReader({ hasPrices, today: '2025-01-01' }),
-) as [RowReader, RowReader];
+const readPrices = (row: Row) => checkRow(row, { hasPrices: true, today: '2025-01-01' });
+const readActions = (row: Row) => checkRow(row, { hasPrices: false, today: '2025-01-01' });
 const readers: Record<string, (text: string) => unknown> = {
   isCalendarDate,
   normaliseSymbol,
@@ -144,12 +143,15 @@ const readers: Record<string, (text: string) => unknown> = {
   'a decision whose fence stays open': (text) =>
     readDecision(`\`\`\`${text.repeat(8)}`, 'one_answer'),
   'a line of a child': decodeLine,
-  'a row of prices': (text) => readPrices({ symbol: text, date: text }, 1),
+  'a row of prices': (text) => readPrices({ symbol: text, date: text }),
   'a row of a good symbol': (text) =>
-    readPrices({ ...GOOD_ROW, volume: text, dividend: text, numerator: text }, 1),
+    readPrices({ ...GOOD_ROW, volume: text, dividend: text, numerator: text }),
   'a row without prices': (text) =>
-    readActions({ symbol: 'A', date: text, dividend: text, currency: text }, 1),
-  'the header of a file': (text) => takeHeader({ firstLine: 1, lines: [text], bytesRead: 0 }),
+    readActions({ symbol: 'A', date: text, dividend: text, currency: text }),
+  'the header of a file': (text) => {
+    const first = { firstLine: 1, lines: [text] };
+    return takeHeader({ first, batches: (async function* () {})() });
+  },
 };
 const GOOD_ROW = { symbol: 'A', date: '2024-01-02', open: '1' };
 const SETTINGS = [

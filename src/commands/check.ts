@@ -12,6 +12,7 @@ import { forTerminal } from '../basics/text.ts';
 import { type Meaning, meanings } from '../database/schema/price-conditions.ts';
 import { oneOf, WrongUsage, ownDatabase } from './arguments.ts';
 import { importFile } from '../prices/import.ts';
+import type { ImportOptions } from '../prices/store-staged.ts';
 import { describeRefused, withProgress } from './import-prices.ts';
 
 /** What the replay of a ledger says besides its findings, as lines for the terminal. */
@@ -69,9 +70,8 @@ async function compareWith(
   const { bars, splits, dividends, differences } = await comparePrices(path, async (yours) => {
     const untold = new Set<string>();
     for (const name of names) {
-      const summary = await withProgress(name, (watched) =>
-        importFile(yours, name, { ...watched, as, verb: 'compare' }),
-      );
+      const compare = (watched: ImportOptions) => importFile(yours, name, { ...watched, as });
+      const summary = await withProgress(name, compare, 'compare');
       const lines = [`${forTerminal(name)}: ${summary.format}`, ...describeRefused(summary)];
       process.stdout.write(`${lines.join('\n')}\n`);
       if (summary.taken?.by === 'default') for (const symbol of summary.symbols) untold.add(symbol);

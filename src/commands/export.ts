@@ -12,7 +12,7 @@ import {
   messagesOf,
 } from '../database/records/reasoning.ts';
 import { assertFreeName, beginPartial, giveName } from '../database/storage/new-file.ts';
-import { addressOfFile, momentAt } from '../database/view.ts';
+import { addressOfFile, momentAt } from '../database/snapshot.ts';
 import type { ToolCall } from '../wire/protocol.ts';
 import { checkDates, WrongUsage, ownDatabase } from './arguments.ts';
 import { counted, writeStoppably } from './terminal.ts';

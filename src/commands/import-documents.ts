@@ -25,9 +25,7 @@ export async function importDocuments(paths: readonly string[]): Promise<number>
 
 async function importOne(database: CommandDatabase, name: string): Promise<boolean> {
   const path = name === '-' ? await copyInput() : name;
-  const summary = await withProgress(name, (watched) =>
-    importFile(database, path, { ...watched, name }),
-  );
+  const summary = await withProgress(name, (watched) => importFile(database, path, watched));
   const stored = summary.new + summary.known;
   const what = `imported ${counted(stored, 'document')} (${number(summary.new)} new)`;
   const lines = [`${forTerminal(name)}: ${what}`, ...describeRefused(summary), ''];

@@ -4,7 +4,7 @@ import { meanings } from '../database/schema/price-conditions.ts';
 import { type CommandDatabase, openDatabase } from '../database/database.ts';
 import { lastWrite } from '../database/price-writes.ts';
 import { dividendsSince } from '../database/splits-and-dividends.ts';
-import { messageOf } from '../basics/domain.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
 import { contradictionsInWords, nightInWords, type Taken } from '../prices/files/meaning.ts';
 import { importFile, type ImportSummary } from '../prices/import.ts';
 import type { ImportOptions } from '../prices/store-staged.ts';
@@ -77,10 +77,14 @@ export async function importEach(
   return filesImported === paths.length ? 0 : NOT_ALL_IMPORTED;
 }
 
-/** Does the work of an import, and prints the progress and the first rows that are refused. */
+/**
+ * Does the work of an import, and prints the progress and the first rows that are refused. Throws a
+ * `ServiceError` that names the file.
+ */
 export async function withProgress<Summary>(
   path: string,
   work: (watched: ImportOptions) => Promise<Summary>,
+  verb = 'import',
 ): Promise<Summary> {
   const line = createProgressLine(process.stderr);
   const printed = new Map<string, number>();
@@ -89,7 +93,7 @@ export async function withProgress<Summary>(
     return await work({
       clock: () => new Date(),
       onStored: (stored, rows) => line.draw(stored, rows, `${basename(path)}, storing`),
-      onProgress: ({ bytesRead, totalBytes }) => line.draw(bytesRead, totalBytes, basename(path)),
+      onProgress: (bytesRead, totalBytes) => line.draw(bytesRead, totalBytes, basename(path)),
       onRefused: (number, { reason, value }) => {
         const before = printed.get(reason) ?? 0;
         if (before > MAX_PRINTED_ROWS) return;
@@ -101,6 +105,10 @@ export async function withProgress<Summary>(
             : `${name}:${number}: refused, ${forTerminal(reason)}: ${forTerminal(JSON.stringify(value))}\n`,
         );
       },
+    });
+  } catch (error) {
+    throw new ServiceError('invalid_file', `Cannot ${verb} ${path}: ${messageOf(error)}`, {
+      cause: error,
     });
   } finally {
     line.end();

@@ -217,7 +217,7 @@ export async function restoreDatabase(path: string, file: string, watched: Watch
  */
 function damageOf(path: string, signal: AbortSignal): Promise<string[]> {
   return withSnapshot(path, async (snapshot) => {
-    const { damage } = await examineDatabase(snapshot, signal, { isReadOnly: false });
+    const { damage } = await examineDatabase(snapshot, signal);
     return [...damage, ...checkManifest(snapshot)];
   });
 }

@@ -1,6 +1,6 @@
 import { existsSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cannot, messageOf, ServiceError } from '../basics/domain.ts';
 import {
@@ -20,9 +20,6 @@ import {
   wasWrittenAfter,
 } from './storage/files.ts';
 import { checkOwnership, createSchema, isForeign, SCHEMA_VERSION } from './schema/schema.ts';
-import { type Database, prepareOnce, type Reader } from './moment.ts';
-
-export { type Database, type Reader, prepareOnce };
 
 /**
  * How long a write waits for another process's write lock. Importers hold it for a tenth of a
@@ -41,6 +38,58 @@ const SERVING_LOG_MB = 1;
 const PAGES_PER_MB = 256;
 /** SQLite's name for a database without a file. */
 const IN_MEMORY = ':memory:';
+
+/** A connection to read from. All SQL is in this folder; other folders call its functions. */
+export interface Reader {
+  readonly path: string;
+  /**
+   * Returns the same prepared statement every time for the same text and row type. To read rows,
+   * see `query` in rows.ts.
+   */
+  statement(sql: string, rows?: 'objects' | 'arrays'): StatementSync;
+  /** Of a view: how often it has opened its file, again because that changed. */
+  opened?(): number;
+  close(): void;
+}
+
+/** Where another thread finds a database; only data. */
+export interface Address {
+  path: string;
+  /**
+   * Of a file that a view shows: its number (inode) when that process inspected it, before its first
+   * connection. From then on only SQLite may open the file there (`inspectFile`). Otherwise null.
+   */
+  shown: string | null;
+}
+
+/** A connection that reads and writes: the service's, or a command's. */
+export interface Database extends Reader {
+  /**
+   * Runs the work in one `BEGIN IMMEDIATE` transaction, which is rolled back if it throws. While
+   * another program holds the write lock, it retries for up to `BUSY_TIMEOUT_MS` without blocking
+   * the event loop; state may change meanwhile, so the work itself must check what it relies on.
+   * Rejects with a `ServiceError` (`storage_fault`) when the lock stays taken, or when the files at
+   * the path are no longer those that were opened; with the signal's reason once that is aborted.
+   */
+  write<Result>(
+    work: () => Result,
+    options?: { signal?: AbortSignal | undefined },
+  ): Promise<Result>;
+  /**
+   * Tries to write and, if the disk was full, checks that it has room again; a connection opened
+   * with `isServing` does not wait for locks. Returns why it cannot write, in words, or null.
+   */
+  probe(): string | null;
+  /** As `probe`, but only tries after a transaction that the storage made fail. */
+  storageFault(): string | null;
+  /**
+   * Runs the work, which makes a response, on one state of the database: that of its first
+   * statement, whatever other programs commit meanwhile. SQLite refuses what it would write.
+   */
+  read<Result>(work: (moment: Database) => Result): Result;
+  /** Null for one that has no file in its place. */
+  address(): Address | null;
+}
 
 /**
  * The connection of a command, which serves no requests and so may block while it waits for the
@@ -202,6 +251,22 @@ function wrap(connection: DatabaseSync, path: string): CommandDatabase {
     },
   };
   return database;
+}
+
+/** `Reader.statement` of a connection. */
+export function prepareOnce(connection: DatabaseSync): Reader['statement'] {
+  const prepared = {
+    objects: new Map<string, StatementSync>(),
+    arrays: new Map<string, StatementSync>(),
+  };
+  return (sql, rows = 'objects') => {
+    const found = prepared[rows].get(sql);
+    if (found !== undefined) return found;
+    const statement = connection.prepare(sql);
+    statement.setReturnArrays(rows === 'arrays');
+    prepared[rows].set(sql, statement);
+    return statement;
+  };
 }
 
 /** In one transaction that sees one moment of the database, and cannot write. */

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { asObject } from '../basics/json.ts';
 import { ownNode } from '../basics/own-node.ts';
 import { integer, orNull, query, type RowOf, text } from './rows.ts';
-import type { Snapshot } from './moment.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** The first rows of one query, or none and why it could not be read to the end. */
 export interface Result<Row> {
@@ -34,15 +34,13 @@ const PROGRAM = `
   try {
     require('node:os').setPriority(niceness);
   } catch {}
-  const openForReading = () => new DatabaseSync(new URL(url), { readOnly: true, timeout });
   const open = () => {
-    if (path === null) return openForReading();
     try {
-      const database = new DatabaseSync(path, { timeout });
+      const database = new DatabaseSync(path, { timeout }); // throws for null
       database.exec('PRAGMA query_only = ON; SELECT 1 FROM sqlite_schema');
       return database;
     } catch {
-      return openForReading();
+      return new DatabaseSync(new URL(url), { readOnly: true, timeout });
     }
   };
   const database = open();
@@ -144,11 +142,10 @@ const MISFITS = query(
  * separate process begins to, which the signal ends.
  */
 export async function examineDatabase(
-  { path, url }: Pick<Snapshot, 'path' | 'url'>,
+  { path, shown, url }: Pick<Snapshot, 'path' | 'shown' | 'url'>,
   signal: AbortSignal,
-  { isReadOnly }: { isReadOnly: boolean },
 ) {
-  const source = { path: isReadOnly ? null : path, url };
+  const source = { path: shown === null ? path : null, url };
   const queries = [BEGIN, INTEGRITY, REFERENCES, MISFITS] as const;
   const results = await queryApart(source, queries, signal);
   const [, integrity, references, misfits] = results;

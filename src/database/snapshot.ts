@@ -1,23 +1,16 @@
+import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { existsSync, statSync } from 'node:fs';
-import { ServiceError } from '../basics/domain.ts';
-import { BUSY_TIMEOUT_MS, prepareOnce } from './database.ts';
+import { messageOf, ServiceError } from '../basics/domain.ts';
+import { type Address, BUSY_TIMEOUT_MS, type Database, prepareOnce } from './database.ts';
 import { checkOwnership, isEmpty } from './schema/schema.ts';
-import { type Inspected, type Snapshot, unreadable } from './moment.ts';
-import { assertUsable, isWrittenWithLog, realPathOf } from './storage/files.ts';
+import { assertUsable, realPathOf } from './storage/files.ts';
 
-/** How a file is opened for reading, as parameters of its URL. */
-type Access =
-  /** A program has it open with a log beside it; the index of that log is only read. */
-  | 'readonly_shm=1'
-  /**
-   * Nothing has it open, and with a log SQLite would create files beside it: the file is read as
-   * one that never changes.
-   */
-  | 'immutable=1'
-  /** In the usual way: it is read without a log, or SQLite may create the index of its log. */
-  | '';
+/** A program has it open with a log beside it; the index of that log is only read. */
+const BESIDE_PROGRAM = '?readonly_shm=1';
+/** Nothing is written beside it: the file is read as one that never changes. */
+const UNCHANGING = '?immutable=1';
 
 /**
  * Opens a file for reading. Leaves no trace, not even the empty side files that SQLite creates for
@@ -27,21 +20,14 @@ type Access =
  * or not a database of this version. With `isOneState`, all statements see the state that the first
  * of them saw.
  */
-export function openForReading(
-  path: string,
-  {
-    isOneState,
-    isView,
-    inspected = inspectFile(path),
-  }: { isOneState: boolean; isView: boolean; inspected?: Inspected },
-) {
+export function openForReading({ path, shown }: Address, { isOneState = true } = {}) {
   let connection: DatabaseSync | undefined;
   try {
     const file = realPathOf(path);
     const { ino, state } = stateOf(path, file);
-    if (ino !== inspected.ino) throw changedWhileRead(path);
-    const access = accessTo(file, { isView, isWithoutLog: state === inspected.withoutLog });
-    const url = `${pathToFileURL(file).href}${access === '' ? '' : `?${access}`}`;
+    if (shown !== null && ino !== shown) throw changedWhileRead(path);
+    const access = accessTo(file, { isView: shown !== null });
+    const url = `${pathToFileURL(file).href}${access}`;
     const opened = new DatabaseSync(new URL(url), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     connection = opened;
     if (isOneState) opened.exec('BEGIN'); // the state of the first read is kept until the end of the transaction
@@ -51,17 +37,19 @@ export function openForReading(
     const isCurrent = () => stateOf(path, file).state === state;
     return {
       path,
+      shown,
+      /** The file as a URL with SQLite's parameters, for further connections like this one. */
       url,
       /** Whether it is read beside a program that has it open with a log. */
-      hasLog: access === 'readonly_shm=1',
+      hasLog: access === BESIDE_PROGRAM,
       statement: prepareOnce(opened),
-      isOpen: () => opened.isOpen,
       /** Whether it would be opened in the same way again. */
       isCurrent,
+      /** Throws when the file is read as one that never changes, and has changed. */
       assertSame() {
-        if (access === 'immutable=1' && !isCurrent()) throw changedWhileRead(path);
+        if (access === UNCHANGING && !isCurrent()) throw changedWhileRead(path);
       },
-      close: () => void (opened.isOpen && opened.close()),
+      close: () => opened.close(),
     };
   } catch (error) {
     connection?.close();
@@ -69,38 +57,49 @@ export function openForReading(
   }
 }
 
+/** A database that is read as it is at one moment. */
+export type Snapshot = ReturnType<typeof openForReading>;
+
 /**
- * Reads of a file itself how it is written; what was read before is still true of the same file.
- * For a process that has no connection to it: see `Inspected`. Throws as `openForReading` does.
+ * Inspects a file itself before SQLite opens it, unless that was done to the same file; returns its
+ * number. For a process that has no connection to it: when a process closes any other descriptor of
+ * a file, it loses all its locks on that file, SQLite's too
+ * (https://sqlite.org/howtocorrupt.html, 2.2). Throws as `openForReading` does.
  */
-export function inspectFile(path: string, before?: Inspected): Inspected {
+export function inspectFile(path: string, before?: string): string {
   try {
-    const file = realPathOf(path);
-    const { ino, state } = stateOf(path, file);
-    if (before?.ino === ino) return before;
-    assertUsable(path);
-    return { ino, withoutLog: isWrittenWithLog(file) ? null : state };
+    const { ino } = stateOf(path, realPathOf(path));
+    if (ino !== before) assertUsable(path);
+    return ino;
   } catch (error) {
     throw unreadable(path, error);
   }
+}
+
+/** The error for a database that cannot be read. */
+function unreadable(path: string, error: unknown): ServiceError {
+  const message =
+    error instanceof ServiceError
+      ? error.message
+      : `Cannot read the database ${path}: ${messageOf(error)}`;
+  return new ServiceError('storage_fault', message, { cause: error });
 }
 
 function changedWhileRead(path: string): ServiceError {
   return new ServiceError('storage_fault', `The file ${path} changed while it was read; try again`);
 }
 
-/** A file that has changed since it was inspected may be written with a log by now. */
-function accessTo(
-  file: string,
-  { isView, isWithoutLog }: { isView: boolean; isWithoutLog: boolean },
-): Access {
-  if (hasLog(file)) return 'readonly_shm=1';
-  const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
-  if (log === undefined || log.size === 0) return isWithoutLog ? '' : 'immutable=1';
-  if (!isView) return '';
-  throw new Error(
-    'its log (-wal) lies beside it without the index (-shm); start the service on it once, or copy it with backup',
-  );
+/** How a file is opened for reading, as parameters of its URL. */
+function accessTo(file: string, { isView }: { isView: boolean }): string {
+  if (hasLog(file)) return BESIDE_PROGRAM;
+  const isThere = (side: string) =>
+    (statSync(file + side, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  if (isView && isThere('-wal'))
+    throw new Error(
+      'its log (-wal) lies beside it without the index (-shm); start the service on it once, or copy it with backup',
+    );
+  // What a program has left beside it is not whole; SQLite may create the index of its log.
+  return isThere('-wal') || isThere('-journal') ? '' : UNCHANGING;
 }
 
 /**
@@ -120,23 +119,45 @@ function hasLog(file: string): boolean {
   return existsSync(`${file}-shm`) && existsSync(`${file}-wal`);
 }
 
-/**
- * Works on a snapshot of a database while others may write; throws as `openForReading` does, and
- * when a program opens a file meanwhile that none had open. For a process that has no connection to
- * the file: see `Inspected`.
- */
-export async function withSnapshot<Result>(
-  path: string,
-  work: (snapshot: Snapshot) => Result | Promise<Result>,
-): Promise<Result> {
-  return closing(openForReading(path, { isOneState: true, isView: false }), work);
+/** The address of a file that this process neither shows nor has open. Throws as `inspectFile`. */
+export function addressOfFile(path: string): Address {
+  inspectFile(path);
+  return { path, shown: null };
 }
 
-/** Works on a snapshot, and closes it. */
-export async function closing<Result>(
-  snapshot: Snapshot,
+/**
+ * The database at an address as it is at the first statement, until it is closed. A file that was
+ * opened as one that never changes must not change while it is read.
+ */
+export function momentAt(address: Address): Database {
+  const { path, statement, assertSame, close } = openForReading(address);
+  const nothing = () => assert.fail('a response only reads');
+  return {
+    path,
+    statement(sql, rows) {
+      assertSame();
+      return statement(sql, rows);
+    },
+    close,
+    write: nothing,
+    probe: nothing,
+    storageFault: nothing,
+    read: nothing,
+    address: nothing,
+  };
+}
+
+/**
+ * Works on a snapshot of a database while others may write; throws as `openForReading` does, and
+ * when a program opens a file meanwhile that none had open. A process that has no connection to the
+ * file gives its path.
+ */
+export async function withSnapshot<Result>(
+  database: string | Address,
   work: (snapshot: Snapshot) => Result | Promise<Result>,
 ): Promise<Result> {
+  const address = typeof database === 'string' ? addressOfFile(database) : database;
+  const snapshot = openForReading(address);
   try {
     return await work(snapshot);
   } finally {

@@ -23,7 +23,7 @@ const OWN_CHANGES = query('SELECT total_changes()', [integer]);
  * A text that changes whenever anything in the database does, through this connection or any other.
  */
 export function contentVersion(database: Reader): string {
-  return `${OTHERS_CHANGES.one(database)} ${OWN_CHANGES.one(database)} ${database.reopened?.() ?? 0}`;
+  return `${OTHERS_CHANGES.one(database)} ${OWN_CHANGES.one(database)} ${database.opened?.() ?? 0}`;
 }
 
 const RISK_FREE_RATE = query('SELECT risk_free_rate FROM figure_settings', [real]);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Database } from './database.ts';
-import { type Address, momentOf, openServed, type Snapshot } from './moment.ts';
-import { closing, inspectFile, openForReading } from './snapshot.ts';
+import { inspectFile, momentAt, openForReading, type Snapshot } from './snapshot.ts';
 
 /**
  * A connection that nothing uses for this long is closed: SQLite removes a log only when its last
@@ -16,34 +15,35 @@ const IDLE_MS = 2_000;
  * statements throw it when the file is lost later.
  */
 export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number } = {}): Database {
-  let inspected = inspectFile(path);
-  const openNow = () => openForReading(path, { isOneState: false, isView: true, inspected });
-  let open = openNow();
+  let shown: string | undefined;
+  let open: Snapshot | undefined;
   let isUsed = true;
-  let reopened = 0;
+  let opened = 0;
   const current = () => {
     isUsed = true;
-    if (open.isCurrent() && open.isOpen()) return open;
-    inspected = inspectFile(path, inspected);
-    const next = openNow();
-    open.close();
+    if (open?.isCurrent()) return open;
+    shown = inspectFile(path, shown);
+    const next = openForReading({ path, shown }, { isOneState: false });
+    open?.close();
     open = next;
-    reopened += 1;
+    opened += 1;
     return open;
   };
+  current();
   const closeWhenIdle = () => {
-    if (!isUsed && open.hasLog) open.close();
+    if (!isUsed && open?.hasLog) {
+      open.close();
+      open = undefined;
+    }
     isUsed = false;
   };
   const timer = setInterval(closeWhenIdle, idleMs).unref();
-  const address = (): Address => {
-    current(); // if the file was replaced, this process inspects it before its threads open it
-    return { path, shown: inspected };
-  };
+  // If the file was replaced, this process inspects it before its threads open it.
+  const address = () => ({ path, shown: current().shown });
   return {
     path,
     statement: (sql, rows) => current().statement(sql, rows),
-    reopened: () => reopened,
+    opened: () => opened,
     write: () => assert.fail('a view writes nothing'),
     probe: () => null,
     storageFault: () => null,
@@ -58,42 +58,7 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
     address,
     close() {
       clearInterval(timer);
-      open.close();
+      open?.close();
     },
   };
-}
-
-/** The address of a file that this process neither shows nor has open. */
-export function addressOfFile(path: string): Address {
-  return { path, shown: inspectFile(path) };
-}
-
-/**
- * The database at an address as it is at the first statement, until it is closed. A file that was
- * opened as one that never changes must not change while it is read.
- */
-export function momentAt(address: Address): Database {
-  const { path, statement, assertSame, close } = openAt(address);
-  return momentOf(
-    path,
-    (sql, rows) => {
-      assertSame();
-      return statement(sql, rows);
-    },
-    close,
-  );
-}
-
-/** Works on a snapshot of the database at an address; throws as `openForReading` does. */
-export async function withMoment<Result>(
-  address: Address,
-  work: (snapshot: Snapshot) => Result | Promise<Result>,
-): Promise<Result> {
-  return closing(openAt(address), work);
-}
-
-function openAt({ path, shown }: Address): Snapshot {
-  return shown === null
-    ? openServed(path)
-    : openForReading(path, { isOneState: true, isView: true, inspected: shown });
 }

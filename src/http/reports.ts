@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { FileHandle } from 'node:fs/promises';
 import type { Worker } from 'node:worker_threads';
-import type { Address } from '../database/moment.ts';
+import type { Address } from '../database/database.ts';
 import { type ErrorCode, ServiceError } from '../basics/domain.ts';
 import { startThread } from '../basics/program.ts';
 import { type Input, LEFT, type LateBody, type Made } from '../api/handler.ts';

@@ -5,7 +5,7 @@ import { silentLog } from '../basics/log.ts';
 import type { Settings } from '../basics/settings.ts';
 import { modeOfJobs } from '../database/jobs.ts';
 import { riskFreeRateOf } from '../database/state.ts';
-import { addressOfFile, momentAt } from '../database/view.ts';
+import { addressOfFile, momentAt } from '../database/snapshot.ts';
 import { httpErrorOf } from './errors.ts';
 import { validateQuery } from './request.ts';
 import { routes } from './routes.ts';

@@ -19,7 +19,7 @@ import {
   whatIsUnknown,
 } from './provider.ts';
 import { fractionOf } from './amounts.ts';
-import { checkBar, inWords, rowReader } from './files/row.ts';
+import { checkBar, checkRow, dayIn, inWords } from './files/row.ts';
 import { readDailySeries, readDividends as readDividendRows } from './files/json.ts';
 
 /**
@@ -142,16 +142,17 @@ function readDividends(
 ): DividendHistory {
   const document = readDividendRows({ ...asObject(body), symbol });
   if (document === null) throw new Error('the response has no "data" with dividends');
-  const read = rowReader({ hasPrices: false, today });
-  const rows = document.rows.filter(({ date }) => !isTooEarly(date)).map((row) => read(row, 1));
-  const unreadable = rows.flatMap(({ date, defect }) => {
-    if (defect === undefined) return [];
-    if (date === null) throw new Error(`a dividend that cannot be read: ${inWords(defect)}`);
-    return [{ exDate: date, reason: `${whatIsUnknown('dividend', date)}: ${defect.reason}` }];
-  });
-  const dividends = rows.flatMap((row) =>
-    row.defect === undefined ? { symbol, exDate: row.date, cash: row.dividend ?? 0 } : [],
-  );
+  const dividends: DividendHistory['dividends'] = [];
+  const unreadable: DividendHistory['unreadable'] = [];
+  for (const row of document.rows) {
+    if (isTooEarly(row.date)) continue;
+    const { bar, defect } = checkRow(row, { hasPrices: false, today });
+    const { date: exDate } = dayIn(row);
+    if (bar !== undefined) dividends.push({ symbol, exDate: bar.date, cash: bar.dividend ?? 0 });
+    else if (exDate === null) throw new Error(`a dividend that cannot be read: ${inWords(defect)}`);
+    else
+      unreadable.push({ exDate, reason: `${whatIsUnknown('dividend', exDate)}: ${defect.reason}` });
+  }
   const from = dividends.reduce(
     (first, { exDate }) => (exDate < first ? exDate : first),
     DIVIDENDS_SINCE,

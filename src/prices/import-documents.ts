@@ -6,7 +6,7 @@ import { digestOf, VERSIONS_PER_SECOND } from '../database/documents.ts';
 import { createDocumentStore } from '../database/store-documents.ts';
 import { invalidFile } from './files/content.ts';
 import { dateAlone, documentOf, readRows } from './files/documents.ts';
-import { countRefused, readFile } from './import.ts';
+import { countRefused } from './import.ts';
 import { type ImportOptions, writeInTurns } from './store-staged.ts';
 
 /** After fewer new documents the index is left as it is. */
@@ -25,59 +25,52 @@ export async function importDocuments(
 ) {
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   if (isFile) await checkDates(path, options);
-  const onStored: ImportOptions['onProgress'] = ({ bytesRead, totalBytes }) =>
-    options.onStored?.(bytesRead, totalBytes);
-  const watched = isFile ? { ...options, onProgress: onStored } : options;
-  return readFile(path, watched, async (batches, first) => {
-    const { refused, refuse } = countRefused(options);
-    const summary = { new: 0, known: 0, refused };
-    const store = createDocumentStore(database, timestamp(options.clock()));
-    for await (const rows of readRows(batches, first)) {
-      const work = rows.values().map(({ line, row }) => {
-        const { document, defect } = documentOf(row);
-        if (defect !== null) return refuse(line, defect);
-        const stored = store.add(document);
-        if (typeof stored === 'string') return (summary[stored] += 1);
-        const reason = 'this version is stored with another content';
-        const value = `${document.id}: stored ${stored.stored}, here ${stored.digest}`;
-        return refuse(line, { reason, value });
-      });
-      if (rows.length > 0) await writeInTurns(database, work, options.time);
-    }
-    if (summary.new >= MERGED_FROM)
-      await writeInTurns(database, mergeWords(database), options.time);
-    database.transaction(() => store.finish());
-    return summary;
-  });
+  const { refused, refuse } = countRefused(options);
+  const summary = { new: 0, known: 0, refused };
+  const store = createDocumentStore(database, timestamp(options.clock()));
+  for await (const rows of readRows(path, isFile ? options.onStored : options.onProgress)) {
+    const work = rows.values().map(({ line, row }) => {
+      const { document, defect } = documentOf(row);
+      if (defect !== null) return refuse(line, defect);
+      const stored = store.add(document);
+      if (typeof stored === 'string') return (summary[stored] += 1);
+      const reason = 'this version is stored with another content';
+      const value = `${document.id}: stored ${stored.stored}, here ${stored.digest}`;
+      return refuse(line, { reason, value });
+    });
+    if (rows.length > 0) await writeInTurns(database, work, options.time);
+  }
+  if (summary.new >= MERGED_FROM) await writeInTurns(database, mergeWords(database), options.time);
+  database.transaction(() => store.finish());
+  return summary;
 }
 
 /**
  * Throws a `ServiceError` for a file with more documents of one date than can be stored. A date with
  * no more rows has no more documents: only of others are they told apart, in another pass.
  */
-async function checkDates(path: string, options: ImportOptions): Promise<void> {
+async function checkDates(path: string, { onProgress }: ImportOptions): Promise<void> {
   const counts = new Map<CalendarDate | null, number>();
   const ids = new Map<CalendarDate | null, Set<string>>();
-  const pass = (take: (date: CalendarDate | null, row: unknown) => void) =>
-    readFile(path, options, async (batches, first) => {
-      for await (const rows of readRows(batches, first))
-        for (const { row } of rows) take(dateAlone(row), row);
-    });
-  await pass((date) => {
-    const count = (counts.get(date) ?? 0) + 1;
-    counts.set(date, count);
-    if (date !== null && count > VERSIONS_PER_SECOND) ids.set(date, new Set());
-  });
+  for await (const rows of readRows(path, onProgress))
+    for (const { row } of rows) {
+      const date = dateAlone(row);
+      const count = (counts.get(date) ?? 0) + 1;
+      counts.set(date, count);
+      if (date !== null && count > VERSIONS_PER_SECOND) ids.set(date, new Set());
+    }
   if (ids.size === 0) return;
-  await pass((date, row) => {
-    const own = ids.get(date);
-    const { document } = documentOf(row);
-    if (own === undefined || document === null) return;
-    own.add(document.id ?? digestOf(document));
-    if (own.size > VERSIONS_PER_SECOND)
-      throw invalidFile(
-        `it has more than ${VERSIONS_PER_SECOND.toLocaleString('en')} documents of ${date} without a time,` +
-          ' the most that can be stored of one date',
-      );
-  });
+  for await (const rows of readRows(path, onProgress))
+    for (const { row } of rows) {
+      const date = dateAlone(row);
+      const own = ids.get(date);
+      const { document } = documentOf(row);
+      if (own === undefined || document === null) continue;
+      own.add(document.id ?? digestOf(document));
+      if (own.size > VERSIONS_PER_SECOND)
+        throw invalidFile(
+          `it has more than ${VERSIONS_PER_SECOND.toLocaleString('en')} documents of ${date} without a time,` +
+            ' the most that can be stored of one date',
+        );
+    }
 }

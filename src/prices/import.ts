@@ -1,21 +1,19 @@
-import { statSync } from 'node:fs';
 import { dateOf, type CalendarDate } from '../basics/calendar.ts';
 import { type Meaning, meaningOf } from '../database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '../database/database.ts';
-import { type ContradictedSplit, contradictedSplits } from '../database/splits-and-dividends.ts';
+import { contradictedSplits } from '../database/splits-and-dividends.ts';
 import {
   createStaging,
   type StagedRow,
   type StagedSymbol,
   type Staging,
 } from '../database/staging.ts';
-import { messageOf, ServiceError } from '../basics/domain.ts';
 import { MAX_CASH } from './amounts.ts';
 import { invalidFile } from './files/content.ts';
-import type { Defect, Table } from './files/row.ts';
+import { checkRow, dayIn, type Defect, type Table } from './files/row.ts';
 import { meaningOfFile, nightsIn, problemOf, type Taken } from './files/meaning.ts';
-import { type Doubts, type ImportOptions, type Stored, storeStaged } from './store-staged.ts';
-import { type LineBatch, readLines, takeHeader } from './files/lines.ts';
+import { type Doubts, type ImportOptions, storeStaged } from './store-staged.ts';
+import { readFirst, readLines } from './files/lines.ts';
 import { readCsv } from './files/csv.ts';
 import { readJson } from './files/json.ts';
 import { withLongRows } from './files/wide.ts';
@@ -25,47 +23,7 @@ import { withLongRows } from './files/wide.ts';
  * contradict each other, and stores the others.
  */
 
-export interface ImportSummary extends Stored {
-  format: string;
-  /** What the prices were taken for; null of a file without prices. */
-  taken: Taken | null;
-  /** The splits that the stored prices of the file's symbols contradict. */
-  contradicted: ContradictedSplit[];
-  /** How many rows were refused, by reason. */
-  refused: Map<string, number>;
-}
-
-type Options = ImportOptions & { today: CalendarDate };
-
-async function importTable(
-  database: CommandDatabase,
-  table: Table,
-  options: Options,
-): Promise<ImportSummary> {
-  const { hasPrices, source, format } = table;
-  if (source === 'disguise' && (options.as ?? 'split-adjusted') !== meaningOf(source))
-    throw invalidFile(`the prices of a control market are ${meaningOf(source)}`);
-  const staging = createStaging(database);
-  try {
-    const { refused, refuse } = countRefused(options);
-    const doubts = await stageRows(table, staging, refuse);
-    if (refuseConflicts(table, staging, refuse)) doubts.ofAll = true;
-    const { taken, symbols } = hasPrices
-      ? refuseSymbols(database, staging, { said: options.as ?? null, source, refuse })
-      : { taken: null, symbols: staging.symbols() };
-    const stored = await storeStaged(database, staging, {
-      symbols,
-      source: taken?.source ?? source ?? 'csv',
-      hasPrices,
-      doubts,
-      options,
-    });
-    const contradicted = contradictedSplits(database, stored.symbols);
-    return { format, taken, ...stored, contradicted, refused };
-  } finally {
-    staging.close();
-  }
-}
+export type ImportSummary = Awaited<ReturnType<typeof importFile>>;
 
 type Refuse = (line: number, defect: Defect, rows?: number) => void;
 
@@ -83,20 +41,21 @@ export function countRefused({ onRefused }: ImportOptions) {
 async function stageRows(
   { hasPrices, rows: batches }: Table,
   staging: Staging,
-  refuse: Refuse,
+  { refuse, today }: { refuse: Refuse; today: CalendarDate },
 ): Promise<Doubts> {
   const doubts: Doubts = { ofAll: false, ofSymbols: new Set(), onDates: new Map() };
   const days = new Map<string, StagedRow>();
   for await (const rows of batches)
     for (const row of rows) {
-      if (row.defect === undefined && hasPrices) {
-        staging.add(row);
+      const { bar, defect } = checkRow(row, { hasPrices, today });
+      if (bar !== undefined && hasPrices) {
+        staging.add(bar);
         continue;
       }
-      const defect = row.defect ?? addUp(days, row);
-      if (defect === null) continue;
-      refuse(row.line, defect);
-      const { symbol, date } = row;
+      const refused = defect ?? addUp(days, bar);
+      if (refused === null) continue;
+      refuse(row.line ?? 1, refused);
+      const { symbol, date } = dayIn(row);
       if (hasPrices || symbol === null) doubts.ofAll = true;
       else if (date === null) doubts.ofSymbols.add(symbol);
       else doubts.onDates.set(symbol, (doubts.onDates.get(symbol) ?? new Set()).add(date));
@@ -149,15 +108,13 @@ function refuseConflicts({ header }: Table, staging: Staging, refuse: Refuse): b
         : `on lines ${Math.min(line, otherLine)} and ${Math.max(line, otherLine)}`;
     refuse(line, { reason, value: `${symbol} ${date} ${lines}` });
   }
-  const isAny = conflicting.size > 0;
-  if (header?.mayHideSymbol !== true) return isAny;
   const doubted = `the symbol is the file's name, and other rows contradict that${columns}`;
-  for (const { symbol, firstLine, rows } of staging.symbols()) {
-    if (!conflicting.has(symbol)) continue;
-    refuse(firstLine, { reason: doubted, value: symbol }, rows);
-    staging.remove(symbol);
-  }
-  return isAny;
+  for (const { symbol, firstLine, rows } of header?.mayHideSymbol ? staging.symbols() : [])
+    if (conflicting.has(symbol)) {
+      refuse(firstLine, { reason: doubted, value: symbol }, rows);
+      staging.remove(symbol);
+    }
+  return conflicting.size > 0;
 }
 
 /**
@@ -187,65 +144,47 @@ function refuseSymbols(
  * `ServiceError` and changes nothing. Afterwards, every symbol is covered from its first to its
  * last complete bar, or ex-date.
  */
-export async function importFile(
-  database: CommandDatabase,
-  path: string,
-  options: ImportOptions,
-): Promise<ImportSummary> {
-  const today = dateOf(options.clock());
-  return readFile(path, options, async (batches, first) => {
-    const table = await detect(batches, first, { ...options, path, today });
-    const summary = await importTable(database, table, { ...options, today });
-    if (summary.symbols.length === 0 && summary.refused.size === 0)
-      throw invalidFile('it has no rows');
-    return summary;
-  });
-}
-
-/**
- * Reads a file by its lines: the first batch, without a byte order mark and blank lines at its start,
- * and all after it. Throws a `ServiceError` that names the file.
- */
-export async function readFile<Result>(
-  path: string,
-  options: ImportOptions,
-  read: (batches: AsyncGenerator<LineBatch>, first: LineBatch) => Promise<Result>,
-): Promise<Result> {
-  const batches = track(path, options);
+export async function importFile(database: CommandDatabase, path: string, options: ImportOptions) {
+  await using source = readLines(path, options.onProgress); // closes the file, read to its end or not
+  const lines = await readFirst(source);
+  const isJson = /^\s*[[{]/.test(lines.first.lines[0] ?? '');
+  const table = isJson
+    ? await readJson(lines)
+    : readCsv(withLongRows(lines, options.onRefused), path);
+  const { hasPrices, format } = table;
+  const { clock, as: said = null } = options;
+  const today = dateOf(clock());
+  if (table.source === 'disguise' && (said ?? 'split-adjusted') !== meaningOf(table.source))
+    throw invalidFile(`the prices of a control market are ${meaningOf(table.source)}`);
+  const { refused, refuse } = countRefused(options);
+  const staging = createStaging(database);
   try {
-    const { value: first, done } = await batches.next();
-    if (done === true) throw invalidFile('it is empty');
-    const blank = Math.max(
-      0,
-      first.lines.findIndex((text) => text.trim() !== ''),
-    ); // so is a mark
-    const [line = '', ...others] = first.lines.slice(blank);
-    const lines = [line.replace(/^\ufeff/, ''), ...others];
-    return await read(batches, { ...first, firstLine: first.firstLine + blank, lines });
-  } catch (error) {
-    const { verb = 'import', name = path } = options;
-    const message = `Cannot ${verb} ${name}: ${messageOf(error)}`;
-    throw new ServiceError('invalid_file', message, { cause: error });
+    const doubts = await stageRows(table, staging, { refuse, today });
+    if (refuseConflicts(table, staging, refuse)) doubts.ofAll = true;
+    const { taken, symbols } = hasPrices
+      ? refuseSymbols(database, staging, { said, source: table.source, refuse })
+      : { taken: null, symbols: staging.symbols() };
+    const stored = await storeStaged(database, staging, {
+      ...options,
+      today,
+      symbols,
+      source: taken?.source ?? table.source ?? 'csv',
+      hasPrices,
+      doubts,
+    });
+    if (stored.symbols.length === 0 && refused.size === 0) throw invalidFile('it has no rows');
+    const contradicted = contradictedSplits(database, stored.symbols);
+    return {
+      format,
+      /** What the prices were taken for; null of a file without prices. */
+      taken,
+      ...stored,
+      /** The splits that the stored prices of the file's symbols contradict. */
+      contradicted,
+      /** How many rows were refused, by reason. */
+      refused,
+    };
   } finally {
-    await batches.return(undefined); // closes a file that was not read to its end
-  }
-}
-
-async function detect(
-  batches: AsyncGenerator<LineBatch>,
-  first: LineBatch,
-  { path, today, onRefused }: Options & { path: string },
-): Promise<Table> {
-  const start = first.lines[0]?.trimStart()[0];
-  if (start === '{' || start === '[') return readJson(batches, first, today);
-  const [rows, header] = await withLongRows(batches, first, onRefused);
-  return readCsv(rows, takeHeader(header), { path, today });
-}
-
-async function* track(path: string, { onProgress }: ImportOptions): AsyncGenerator<LineBatch> {
-  const { size: totalBytes } = statSync(path);
-  for await (const batch of readLines(path)) {
-    onProgress?.({ bytesRead: batch.bytesRead, totalBytes });
-    yield batch;
+    staging.close();
   }
 }

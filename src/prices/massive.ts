@@ -75,9 +75,8 @@ function readMarketDay(
     const named = wanted.get(ticker);
     if (named === undefined) others += 1;
     for (const symbol of named ?? []) {
-      const prices = { open: plainText(o), high: plainText(h), low: plainText(l) };
-      const rest = { close: plainText(c), volume: plainText(v) };
-      const { bar, defect } = checkBar({ symbol, date, ...prices, ...rest }, today);
+      const [open, high, low, close, volume] = [o, h, l, c, v].map(plainText);
+      const { bar, defect } = checkBar({ symbol, date, open, high, low, close, volume }, today);
       if (defect !== undefined) refused.set(symbol, { symbol, reason: inWords(defect) });
       else if (!bars.has(symbol)) bars.set(symbol, bar);
     }

@@ -2,6 +2,7 @@ import { type CommandDatabase, type Database, MAX_PAUSE_MS } from '../database/d
 import { type EventLoop, eventLoop } from '../basics/event-loop.ts';
 import { addDays, type CalendarDate, type Clock, timestamp } from '../basics/calendar.ts';
 import { type Meaning, meaningOf } from '../database/schema/price-conditions.ts';
+import type { Progress } from './files/lines.ts';
 import type { Defect } from './files/row.ts';
 import { storeDividends, storeSplitSpans } from '../database/splits-and-dividends.ts';
 import {
@@ -59,16 +60,13 @@ function runFor(work: Iterator<unknown>, time: Time): boolean {
 }
 
 export interface ImportOptions {
-  /** What is done with the file, for errors; default: `import`. */
-  verb?: string;
-  /** What the file is called in errors; default: its path. */
-  name?: string;
   clock: Clock;
   /** What a person says that the prices are. */
   as?: Meaning | undefined;
-  onProgress?: (progress: { bytesRead: number; totalBytes: number }) => void;
+  /** Receives bytes of the file while it is read. */
+  onProgress?: Progress;
   /** Called while the rows of a file of prices are stored, after all of them have been read. */
-  onStored?: (stored: number, rows: number) => void;
+  onStored?: Progress;
   onRefused?: (line: number, defect: Defect) => void;
   /** When it writes; by default, the machine's time. */
   time?: Time;
@@ -76,8 +74,6 @@ export interface ImportOptions {
 
 /** The source of splits and dividends beside prices. */
 const ACTIONS_SOURCE = 'csv';
-
-export type Stored = ReturnType<typeof nothingStored>;
 
 function nothingStored(symbols: readonly StagedSymbol[], staging: Staging) {
   const dates = symbols.flatMap(({ firstDate, lastDate }) => [firstDate, lastDate]).sort();
@@ -113,27 +109,30 @@ export interface Doubts {
   onDates: Map<string, Set<CalendarDate>>;
 }
 
-interface StoreOptions {
+interface StoreOptions extends ImportOptions {
+  today: CalendarDate;
   /** Those whose rows are stored. */
   symbols: readonly StagedSymbol[];
   source: PriceSource;
   hasPrices: boolean;
   doubts: Doubts;
-  options: ImportOptions & { today: CalendarDate };
 }
 
 export async function storeStaged(
   database: CommandDatabase,
   staging: Staging,
   options: StoreOptions,
-): Promise<Stored> {
+) {
   const progress = nothingStored(options.symbols, staging);
-  const work = storeSymbols(database, staging, { ...options, progress });
-  await writeInTurns(database, work, options.options.time);
+  await writeInTurns(
+    database,
+    storeSymbols(database, staging, { ...options, progress }),
+    options.time,
+  );
   return progress;
 }
 
-type SymbolOptions = StoreOptions & { progress: Stored };
+type SymbolOptions = StoreOptions & { progress: ReturnType<typeof nothingStored> };
 
 function* storeSymbols(
   database: Database,
@@ -149,7 +148,7 @@ function* storeSymbols(
       if (dropSyntheticPrices(database, symbol)) progress.syntheticReplaced += 1;
       progress.changed += storeStagedBars(database, symbol, options);
       progress.bars += rows;
-      options.options.onStored?.(progress.bars, total);
+      options.onStored?.(progress.bars, total);
       yield null;
     }
     storeTold(database, staging, { facts, ...options });
@@ -161,11 +160,19 @@ function* storeSymbols(
 function storeTold(
   database: Database,
   staging: Staging,
-  { facts, source, hasPrices, doubts, options, progress }: SymbolOptions & { facts: StagedSymbol },
+  {
+    facts,
+    source,
+    hasPrices,
+    doubts,
+    clock,
+    today,
+    progress,
+  }: SymbolOptions & { facts: StagedSymbol },
 ): void {
   const { symbol, firstDate, lastDate } = facts;
-  const recordedAt = timestamp(options.clock());
-  const yesterday = addDays(options.today, -1);
+  const recordedAt = timestamp(clock());
+  const yesterday = addDays(today, -1);
   const spanOf = (startDate: CalendarDate | null, last: CalendarDate | null) => {
     if (startDate === null || last === null || startDate > yesterday) return [];
     return [{ symbol, startDate, endDate: last < yesterday ? last : yesterday }];

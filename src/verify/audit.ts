@@ -2,9 +2,8 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import { examineDatabase } from '../database/integrity.ts';
 import { checkManifest } from '../database/manifest.ts';
 import { modelsWithSessions } from '../database/session-filters.ts';
-import type { Address, Reader, Snapshot } from '../database/moment.ts';
+import type { Address, Reader } from '../database/database.ts';
 import { withSnapshot } from '../database/snapshot.ts';
-import { withMoment } from '../database/view.ts';
 import { staleModelDays } from '../database/stale.ts';
 import {
   addTo,
@@ -34,11 +33,10 @@ export async function audit(
   database: string | Address,
   { readLedger = auditLedger, ...options }: AuditOptions = {},
 ): Promise<AuditReport> {
-  const isReadOnly = typeof database === 'object' && database.shown !== null;
-  const verify = async (snapshot: Snapshot) => {
+  return withSnapshot(database, async (snapshot) => {
     options.signal?.throwIfAborted();
     const [{ damage, misfits }, report] = await together(options.signal, (signal) => [
-      examineDatabase(snapshot, signal, { isReadOnly }),
+      examineDatabase(snapshot, signal),
       readLedger(snapshot, { ...options, signal }),
     ]);
     report.damage.unshift(...damage);
@@ -47,10 +45,7 @@ export async function audit(
       if ((jobId ?? ownJob) === ownJob && (model ?? modelDay.model) === modelDay.model)
         addTo(report.problems, { ...modelDay, sentences: [problem] });
     return report;
-  };
-  return typeof database === 'string'
-    ? withSnapshot(database, verify)
-    : withMoment(database, verify);
+  });
 }
 
 /**
@@ -142,7 +137,7 @@ export async function auditHere(): Promise<void> {
   const { audit }: Order = workerData;
   const { address, filters } = audit;
   const onProgress = (done: number, total: number) => send({ done, total });
-  const report = await withMoment(address, (reader) =>
+  const report = await withSnapshot(address, (reader) =>
     auditLedger(reader, { filters, onProgress }),
   );
   send({ report });

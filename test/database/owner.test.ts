@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -10,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openDatabase, removeDatabase } from '../../src/database/database.ts';
 import { claimOwnership } from '../../src/database/storage/owner.ts';
@@ -17,7 +19,7 @@ import { withSnapshot } from '../../src/database/snapshot.ts';
 import { makeFormer } from '../support/former.ts';
 import { descriptorsOf, noProc } from '../support/processes.ts';
 import { tableOf } from '../support/text-table.ts';
-import { temporaryFolder } from '../support/folder.ts';
+import { contentOf, temporaryFolder } from '../support/folder.ts';
 
 const STARTED_AT = '2025-01-06T10:00:00.000Z';
 
@@ -150,6 +152,23 @@ test('the target of a link is read with the log beside it', async () => {
   );
   assert.equal(count, 1);
   database.close();
+});
+
+test('a file that a writer without a log left half written is refused, not read as it is', async () => {
+  const folder = temporaryFolder();
+  const [path, half] = [join(folder, 'copy.db'), join(folder, 'half.db')];
+  openDatabase(path).close();
+  const writer = new DatabaseSync(path);
+  writer.exec('PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; CREATE TABLE more (x); BEGIN');
+  for (let row = 0; row < 50; row += 1) writer.exec('INSERT INTO more VALUES (randomblob(4000))');
+  for (const side of ['', '-journal']) copyFileSync(path + side, half + side);
+  writer.close();
+  const before = contentOf(folder);
+  await assert.rejects(
+    withSnapshot(half, () => {}),
+    { code: 'storage_fault', message: /half\.db: / },
+  );
+  assert.deepEqual(contentOf(folder), before);
 });
 
 test('a file that no program had open is not read on once one has changed it', async () => {

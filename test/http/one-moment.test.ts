@@ -18,7 +18,7 @@ import { httpErrorOf } from '../../src/http/errors.ts';
 import { validateQuery } from '../../src/http/request.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { routes } from '../../src/http/routes.ts';
-import { momentAt } from '../../src/database/view.ts';
+import { momentAt } from '../../src/database/snapshot.ts';
 import { silentLog } from '../../src/basics/log.ts';
 import { money } from '../../src/basics/money.ts';
 import { readSettings } from '../../src/basics/settings.ts';

@@ -141,8 +141,7 @@ test('a date that is full says so, and nothing more of it is stored', async () =
   for (const one of ['PRAGMA foreign_keys = OFF', sql]) database.statement(one).all();
   assert.equal((await importRows([row({ id: 'last' })], database)).new, 1);
   const full = 'there are 1,000,000 documents of 2025-01-02, as many as can be stored';
-  const message = `Cannot import documents: ${full}`;
-  await assert.rejects(importRows([row({ id: 'one more' })], database), { message });
+  await assert.rejects(importRows([row({ id: 'one more' })], database), { message: full });
   assert.equal((await importRows([row({ published_at: '2025-01-03' })], database)).new, 1);
 });
 
@@ -153,7 +152,7 @@ test(
     const database = openDatabase(':memory:');
     const rows = Array.from({ length: 1_000_002 }, (_, id) => row({ id }));
     const message =
-      'Cannot import documents: it has more than 1,000,000 documents of 2025-01-02 without a time, the most that can be stored of one date';
+      'it has more than 1,000,000 documents of 2025-01-02 without a time, the most that can be stored of one date';
     await assert.rejects(importRows(gzipSync(linesOf(rows)), database), { message });
     assert.deepEqual(rowsAsText(database, 'SELECT * FROM document_imports'), []);
     const repeated = rows.map((_, index) => row({ id: index % 2 }));
@@ -290,7 +289,7 @@ const unreadable: [name: string, content: string | Buffer, message: string][] = 
 for (const [name, content, message] of unreadable)
   test(`${name} changes nothing that can be seen and says why`, async () => {
     const database = openDatabase(':memory:');
-    const expected = { code: 'invalid_file', message: like(`Cannot import documents: ${message}`) };
+    const expected = { code: 'invalid_file', message: like(message) };
     await assert.rejects(importRows(content, database), expected);
     assert.deepEqual(visibleIds(database), []);
   });
@@ -298,7 +297,7 @@ for (const [name, content, message] of unreadable)
 test('a quoted cell without an end is not read to the end of a large file', async () => {
   const large = `${HEADER}\nnews,2025-01-02,C,"D\n${`${'x'.repeat(10_000)}\n`.repeat(3_600)}`;
   let share = 0;
-  const onProgress: ImportOptions['onProgress'] = ({ bytesRead, totalBytes }) =>
+  const onProgress: ImportOptions['onProgress'] = (bytesRead, totalBytes) =>
     void (share = bytesRead / totalBytes);
   await assert.rejects(importRows(large, openDatabase(':memory:'), { onProgress }), /has no end/);
   assert.ok(share > 0.9 && share < 1, `${share}`);
@@ -373,7 +372,7 @@ const PARTS = 'SELECT count(DISTINCT segid) FROM document_words_idx';
 test('progress is reported in bytes, and a server beside it writes after each transaction and sees nothing', async () => {
   const rows = Array.from({ length: 2_000 }, (_, id) => row({ id, text: `${id} `.repeat(30) }));
   const told: number[] = [];
-  const onProgress: ImportOptions['onProgress'] = ({ bytesRead, totalBytes }) =>
+  const onProgress: ImportOptions['onProgress'] = (bytesRead, totalBytes) =>
     void told.push(bytesRead / totalBytes);
   await importBesideServer(
     async (database, time) => {

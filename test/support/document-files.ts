@@ -26,7 +26,6 @@ export async function importRows(
   writeFileSync(path, isContent ? content : linesOf(content));
   const refused: string[] = [];
   const summary = await importDocuments(database, path, {
-    name: 'documents',
     clock: clockFrom(TODAY),
     onRefused: (line, { reason, value }) => refused.push(`${line}: ${reason}: ${value}`),
     ...options,

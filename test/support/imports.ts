@@ -45,7 +45,7 @@ export async function importText(
     clock: clockFrom(TODAY),
     as,
     onRefused: (line, { reason, value }) => refused.push(`${line}: ${reason}: ${value}`),
-    onProgress: (progress) => (bytesRead = progress.bytesRead),
+    onProgress: (read) => (bytesRead = read),
   });
   return { database, summary, refused, stored: storedIn(database), bytesRead };
 }

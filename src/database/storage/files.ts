@@ -72,7 +72,7 @@ export function assertUsable(path: string): void {
  * Whether a database is written with a log beside it. A service's file says so before there is a
  * log; a backup says that it has none.
  */
-export function isWrittenWithLog(file: string): boolean {
+function isWrittenWithLog(file: string): boolean {
   const versions = Buffer.alloc(WITHOUT_LOG.length);
   const descriptor = openSync(file, 'r');
   try {

@@ -56,17 +56,14 @@ const ARCHIVES = [
  * first piece.
  */
 export async function* readContent(path: string): AsyncGenerator<Piece> {
-  let compression: Compression | undefined;
   refuseOpenDatabase(path);
-  for await (const piece of withTellingBytes(readPlain(path))) {
-    if (isStart(piece)) {
-      compression = formatOf(piece.bytes, COMPRESSIONS);
-      if (compression !== undefined) break;
-      refuseArchive(piece.bytes);
-    }
-    yield piece;
+  await using plain = withTellingBytes(readPlain(path));
+  const { value: start } = await plain.next();
+  const compression = start && formatOf(start.bytes, COMPRESSIONS);
+  if (compression === undefined) {
+    if (start) yield refuseArchive(start);
+    return yield* plain;
   }
-  if (compression === undefined) return;
   if (!statSync(path).isFile())
     throw invalidFile(
       `it is compressed by ${compression.name} and not a regular file: decompress it first`,
@@ -81,11 +78,6 @@ export async function* readContent(path: string): AsyncGenerator<Piece> {
   }
 }
 
-/** Whether these are the first bytes of a file that is not compressed. */
-function isStart({ bytes, bytesRead }: Piece): boolean {
-  return bytesRead === bytes.length;
-}
-
 function formatOf<Format extends { magic: RegExp }>(
   bytes: Buffer,
   formats: readonly Format[],
@@ -94,10 +86,11 @@ function formatOf<Format extends { magic: RegExp }>(
   return formats.find(({ magic }) => magic.test(start));
 }
 
-function refuseArchive(bytes: Buffer): void {
-  const archive = formatOf(bytes, ARCHIVES);
+function refuseArchive(start: Piece): Piece {
+  const archive = formatOf(start.bytes, ARCHIVES);
   if (archive !== undefined)
     throw invalidFile(`it is ${archive.name}: extract it first, or compress it by gzip or zstd`);
+  return start;
 }
 
 /** Joins the first pieces until they tell the format; a pipe may deliver single bytes. */

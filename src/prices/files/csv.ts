@@ -1,15 +1,14 @@
-import type { CalendarDate } from '../../basics/calendar.ts';
 import { invalidFile } from './content.ts';
-import { type Field, type RawRow, refuse, type Row, rowReader, type Table } from './row.ts';
+import { type Field, refuse, type Row, type Table } from './row.ts';
 import {
+  cellsIn,
   dashedDate,
   type Header,
   isNamedByStooq,
-  type LineBatch,
-  rowsOfCells,
+  type Lines,
   splitRow,
-  startingWith,
   symbolFromName,
+  takeHeader,
 } from './lines.ts';
 
 /**
@@ -99,12 +98,9 @@ type Layout = ReturnType<typeof readLayout>;
  * Reads a CSV file. Throws a `ServiceError` when its first line is not a header of daily prices, of
  * dividends or of splits.
  */
-export function readCsv(
-  batches: AsyncIterator<LineBatch>,
-  header: Header,
-  { path, today }: { path: string; today: CalendarDate },
-): Table {
-  const layout = readLayout(header, path);
+export function readCsv(lines: Lines, path: string): Table {
+  const header = takeHeader(lines);
+  const layout = readLayout(header, lines, path);
   const { format, source, hasPrices, columns } = layout;
   const mayHideSymbol = hasPrices && columns.symbol === -1 && hasUnknownColumns(header);
   return {
@@ -112,16 +108,16 @@ export function readCsv(
     source,
     hasPrices,
     header: { columns: spelled(header), mayHideSymbol },
-    rows: rowsOf(batches, header.rest, { layout, today }),
+    rows: rowsOf(lines, layout),
   };
 }
 
-function readLayout(header: Header, path: string) {
-  const { names, separator, rest } = header;
+function readLayout(header: Header, { first }: Lines, path: string) {
+  const { names, separator } = header;
   const columns = columnsOf(header);
   const hasPrices = columns.open !== -1;
   const sourceColumn = names.indexOf('source');
-  const firstRow = rest.lines.find((text) => text.trim() !== '') ?? '';
+  const firstRow = first.lines.find((text) => text.trim() !== '') ?? '';
   const isControl = isDisguised(splitRow(firstRow.trim(), separator)[sourceColumn]);
   const kind: Kind = !hasPrices
     ? kindWithoutPrices(columns)
@@ -236,33 +232,33 @@ function dayOfNanoseconds(text: string | undefined): string | undefined {
     : undefined;
 }
 
-async function* rowsOf(
-  batches: AsyncIterator<LineBatch>,
-  first: LineBatch,
-  { layout, today }: { layout: Layout; today: CalendarDate },
-): AsyncGenerator<Iterable<Row>> {
-  const { separator, width, hasPrices, source, sourceColumn } = layout;
-  const read = rowReader({ hasPrices, today });
-  const unread = { symbol: null, date: null };
-  for await (const batch of startingWith(first, batches))
-    yield rowsOfCells(batch, separator, (cells, line, text): Row => {
-      if (cells.length !== width)
-        return { line, ...unread, ...refuse(`not ${width} columns`, text) };
-      if (isDisguised(cells[sourceColumn]) !== (source === DISGUISE)) {
-        const reason = 'bars of a control market and others in one file';
-        return { line, ...unread, ...refuse(reason, cells[sourceColumn] ?? '') };
-      }
-      return read(rawRow(cells, layout), line);
-    });
+async function* rowsOf({ batches }: Lines, layout: Layout): AsyncGenerator<Row[]> {
+  const { separator, width, source, sourceColumn } = layout;
+  for await (const batch of batches) {
+    const rows: Row[] = [];
+    for (const { cells, line, text } of cellsIn(batch, separator)) {
+      const origin = cells[sourceColumn];
+      if (cells.length !== width) rows.push({ line, ...refuse(`not ${width} columns`, text) });
+      else if (isDisguised(origin) !== (source === DISGUISE))
+        rows.push({
+          line,
+          ...refuse('bars of a control market and others in one file', origin ?? ''),
+        });
+      else rows.push(rowOf(cells, line, layout));
+    }
+    yield rows;
+  }
 }
 
-function rawRow(
+function rowOf(
   cells: readonly string[],
+  line: number,
   { columns, hasActions, source, symbol: fileName, dateOf }: Layout,
-): RawRow {
+): Row {
   const symbol = columns.symbol === -1 ? fileName : cells[columns.symbol];
   const volume = cells[columns.volume];
-  const row: RawRow = {
+  const row: Row = {
+    line,
     symbol: source === 'stooq' ? symbol?.replace(/\.US$/i, '') : symbol,
     date: dateOf(cells[columns.date]),
     open: cells[columns.open],
@@ -271,10 +267,10 @@ function rawRow(
     close: cells[columns.close],
     volume: source === 'tushare' ? sharesOf(volume) : volume,
   };
-  return hasActions ? { ...row, ...rawActions(cells, columns) } : row;
+  return hasActions ? { ...row, ...actionsOf(cells, columns) } : row;
 }
 
-function rawActions(cells: readonly string[], columns: Columns): RawRow {
+function actionsOf(cells: readonly string[], columns: Columns): Row {
   const dividend = cells[columns.dividend];
   const currency = cells[columns.currency];
   const factor = cells[columns.factor]?.trim();

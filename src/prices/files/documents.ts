@@ -24,10 +24,13 @@ import { parseDocument, wholeText } from './json.ts';
 import {
   dashedDate,
   type LineBatch,
+  type Lines,
+  cellsIn,
   MAX_DOCUMENT_LENGTH,
-  rowsOfCells,
+  type Progress,
+  readFirst,
+  readLines,
   splitRow,
-  startingWith,
   takeHeader,
 } from './lines.ts';
 import { refuse } from './row.ts';
@@ -41,13 +44,14 @@ import { refuse } from './row.ts';
  * Reads the rows of a file in batches, each with its line; its text, where it cannot be read. Throws
  * a `ServiceError` for a file in no known format.
  */
-export async function* readRows(batches: AsyncGenerator<LineBatch>, first: LineBatch) {
-  const [start = ''] = first.lines;
-  if (!/^\s*[[{]/.test(start)) yield* rowsOfCsv(batches, first);
-  else if (tryParse(start) === undefined)
-    yield rowsIn(parseDocument(await wholeText(batches, first)), 1);
+export async function* readRows(path: string, onProgress?: Progress) {
+  await using source = readLines(path, onProgress); // closes the file, read to its end or not
+  const text = await readFirst(source);
+  const [start = ''] = text.first.lines;
+  if (!/^\s*[[{]/.test(start)) yield* rowsOfCsv(text);
+  else if (tryParse(start) === undefined) yield rowsIn(parseDocument(await wholeText(text)), 1);
   else
-    for await (const { lines, firstLine } of startingWith(first, batches))
+    for await (const { lines, firstLine } of text.batches)
       yield lines.flatMap((text, index) =>
         /\S/.test(text) ? rowsIn(tryParse(text) ?? text, firstLine + index) : [],
       );
@@ -60,13 +64,13 @@ function rowsIn(value: unknown, line: number) {
   return rows.map((row) => ({ line, row }));
 }
 
-async function* rowsOfCsv(batches: AsyncGenerator<LineBatch>, first: LineBatch) {
-  const { line: header, separator, rest } = takeHeader(first);
+async function* rowsOfCsv(text: Lines) {
+  const { line: header, separator } = takeHeader(text);
   const names = splitRow(header, separator).map((name) => name.trim().toLowerCase());
   if (!names.includes('text'))
     throw invalidFile(`it is neither JSON nor CSV with a column text: ${quote(header)}`);
-  for await (const batch of withWholeCells(startingWith(rest, batches)))
-    yield rowsOfCells(batch, separator, (cells, end, text) => {
+  for await (const batch of withWholeCells(text.batches))
+    yield Array.from(cellsIn(batch, separator), ({ cells, line: end, text }) => {
       const row = Object.fromEntries(names.map((name, column) => [name, cells[column]]));
       const line = end - text.split('\n').length + 1;
       return { line, row: cells.length === names.length ? row : text };
@@ -74,7 +78,7 @@ async function* rowsOfCsv(batches: AsyncGenerator<LineBatch>, first: LineBatch) 
 }
 
 /** Joins the lines of a quoted cell in the place of its last one; the others become blank. */
-async function* withWholeCells(batches: AsyncGenerator<LineBatch>): AsyncGenerator<LineBatch> {
+async function* withWholeCells(batches: AsyncIterable<LineBatch>): AsyncGenerator<LineBatch> {
   let open = '';
   const join = (text: string) => {
     const isOpen = (text.split('"').length % 2 === 0) === (open === '');

@@ -1,11 +1,9 @@
-import type { CalendarDate } from '../../basics/calendar.ts';
-import type { PriceSource } from '../../database/prices.ts';
 import { messageOf } from '../../basics/domain.ts';
 import { asArray, asObject, type Json, plainText, tryParse } from '../../basics/json.ts';
 import { fractionOf } from '../amounts.ts';
 import { invalidFile } from './content.ts';
-import { type RawRow, refuse, type Row, rowReader, type RowReader, type Table } from './row.ts';
-import { type LineBatch, MAX_DOCUMENT_LENGTH, startingWith } from './lines.ts';
+import { type Field, refuse, type Row, type Table } from './row.ts';
+import { type Lines, MAX_DOCUMENT_LENGTH } from './lines.ts';
 
 /**
  * Alpha Vantage's daily series, one document per symbol, and the AI-Trader family's variant of it,
@@ -18,7 +16,7 @@ const OTHER_FORMAT = 'not of the same format as the first line';
 const SERIES = 'Time Series (Daily)';
 /** Where the provider puts its errors, with status 200. */
 const PROVIDER_MESSAGES = ['Error Message', 'Note', 'Information'];
-const FIELD_NAMES = new Map<string, keyof RawRow>([
+const FIELD_NAMES = new Map<string, Field>([
   ['open', 'open'],
   ['buy price', 'open'],
   ['high', 'high'],
@@ -28,39 +26,23 @@ const FIELD_NAMES = new Map<string, keyof RawRow>([
   ['volume', 'volume'],
 ]);
 
-/** What a document has. */
-interface Document {
-  /** Of documents in lines, all are of one kind. */
-  kind: string;
-  source: PriceSource;
-  hasPrices: boolean;
-  rows: RawRow[];
-}
+/** Of documents in lines, all are of one format. */
+type Document = Omit<Table, 'rows'> & { rows: Row[] };
 
 /**
  * Reads a JSON file: one document over all its lines, or one per line. Throws when it begins with
  * neither.
  */
-export async function readJson(
-  batches: AsyncIterator<LineBatch>,
-  first: LineBatch,
-  today: CalendarDate,
-): Promise<Table> {
-  const onFirstLine = tryParse(first.lines[0] ?? '');
+export async function readJson(lines: Lines): Promise<Table> {
+  const onFirstLine = tryParse(lines.first.lines[0] ?? '');
   const isOneDocument = onFirstLine === undefined;
   const document = readDocument(
-    isOneDocument ? parseDocument(await wholeText(batches, first)) : onFirstLine,
+    isOneDocument ? parseDocument(await wholeText(lines)) : onFirstLine,
   );
-  const { kind, source, hasPrices } = document;
-  const read = rowReader({ hasPrices, today });
-  return {
-    format: isOneDocument || !hasPrices ? kind : `${kind} lines`,
-    source,
-    hasPrices,
-    rows: isOneDocument
-      ? [document.rows.map((row) => read(row, 1))]
-      : rowsOfLines(batches, first, { kind, read }),
-  };
+  if (isOneDocument) return { ...document, rows: [document.rows] };
+  const { format, hasPrices } = document;
+  const rows = rowsOfLines(lines, format);
+  return { ...document, format: hasPrices ? `${format} lines` : format, rows };
 }
 
 /** Reads one document of a provider. Throws a `ServiceError` when it is none that is known. */
@@ -84,8 +66,8 @@ function readSplits({ symbol, data, results }: Json): Document | null {
       const date = plainText(effective_date);
       return { symbol, date, numerator: `${numerator}`, denominator: `${denominator}` };
     });
-    const kind = 'Alpha Vantage JSON of splits';
-    return { kind, source: 'alpha-vantage', hasPrices: false, rows };
+    const format = 'Alpha Vantage JSON of splits';
+    return { format, source: 'alpha-vantage', hasPrices: false, rows };
   }
   if (!entries.some((entry) => 'execution_date' in entry && 'split_to' in entry)) return null;
   const rows = entries.map(({ ticker, execution_date, split_to, split_from }) => ({
@@ -94,7 +76,7 @@ function readSplits({ symbol, data, results }: Json): Document | null {
     numerator: plainText(split_to),
     denominator: plainText(split_from),
   }));
-  return { kind: 'Massive JSON of splits', source: 'massive', hasPrices: false, rows };
+  return { format: 'Massive JSON of splits', source: 'massive', hasPrices: false, rows };
 }
 
 /** Alpha Vantage's dividends of one symbol, newest first; an unknown value is the text "None". */
@@ -105,8 +87,8 @@ export function readDividends({ symbol, data }: Json): Document | null {
     const { ex_dividend_date, amount } = asObject(entry) ?? {};
     return { symbol, date: plainText(ex_dividend_date), dividend: plainText(amount) };
   });
-  const kind = 'Alpha Vantage JSON of dividends';
-  return { kind, source: 'alpha-vantage', hasPrices: false, rows };
+  const format = 'Alpha Vantage JSON of dividends';
+  return { format, source: 'alpha-vantage', hasPrices: false, rows };
 }
 
 /** Reads the prices of one symbol. Throws a `ServiceError` where there is no daily series. */
@@ -125,11 +107,11 @@ export function readDailySeries(document: Json): Document {
   const [newest] = Object.values(days);
   const isMerged = '1. buy price' in (asObject(newest) ?? {});
   return {
-    kind: isMerged ? 'AI-Trader merged JSON' : 'Alpha Vantage JSON',
+    format: isMerged ? 'AI-Trader merged JSON' : 'Alpha Vantage JSON',
     source: isMerged ? 'ai-trader' : 'alpha-vantage',
     hasPrices: true,
     rows: Object.entries(days).map(([date, fields]) => {
-      const row: RawRow = { symbol, date };
+      const row: Row = { symbol, date };
       for (const [name, value] of Object.entries(asObject(fields) ?? {})) {
         const field = FIELD_NAMES.get(name.replace(/^\d+\. /, ''));
         if (field !== undefined) row[field] = plainText(value);
@@ -139,20 +121,11 @@ export function readDailySeries(document: Json): Document {
   };
 }
 
-async function* rowsOfLines(
-  batches: AsyncIterator<LineBatch>,
-  first: LineBatch,
-  { kind, read }: { kind: string; read: RowReader },
-): AsyncGenerator<Row[]> {
-  for await (const batch of startingWith(first, batches))
-    for (const [index, text] of batch.lines.entries()) {
-      if (text.trim() === '') continue;
-      const line = batch.firstLine + index;
-      const { rows, defect } = rowsOfLine(text, kind);
-      yield defect === undefined
-        ? rows.map((row) => read(row, line))
-        : [{ line, defect, symbol: null, date: null }];
-    }
+async function* rowsOfLines({ batches }: Lines, format: string): AsyncGenerator<Row[]> {
+  for await (const { lines, firstLine } of batches)
+    for (const [index, text] of lines.entries())
+      if (text.trim() !== '')
+        yield rowsOfLine(text, format).map((row) => ({ ...row, line: firstLine + index }));
 }
 
 /** Looks behind only where it has found a word. */
@@ -167,20 +140,17 @@ function noNumberIn(text: string): { word: string; line: number } | null {
   return found && { word: found[0], line: text.slice(0, found.index).split('\n').length };
 }
 
-function rowsOfLine(
-  text: string,
-  kind: string,
-): { rows: RawRow[]; defect?: never } | (ReturnType<typeof refuse> & { rows?: never }) {
+function rowsOfLine(text: string, format: string): Row[] {
   const value = tryParse(text);
   if (value === undefined) {
     const found = noNumberIn(text);
-    return refuse(found ? `not JSON (${found.word}; ${NULL_FOR_UNKNOWN})` : 'not JSON', text);
+    return [refuse(found ? `not JSON (${found.word}; ${NULL_FOR_UNKNOWN})` : 'not JSON', text)];
   }
   try {
     const document = readDocument(value);
-    return document.kind === kind ? document : refuse(OTHER_FORMAT, text);
+    return document.format === format ? document.rows : [refuse(OTHER_FORMAT, text)];
   } catch (error) {
-    return refuse(OTHER_FORMAT, messageOf(error));
+    return [refuse(OTHER_FORMAT, messageOf(error))];
   }
 }
 
@@ -196,12 +166,9 @@ export function parseDocument(text: string): unknown {
   }
 }
 
-export async function wholeText(
-  batches: AsyncIterator<LineBatch>,
-  first: LineBatch,
-): Promise<string> {
+export async function wholeText({ first, batches }: Lines): Promise<string> {
   let text = '\n'.repeat(first.firstLine - 1);
-  for await (const { lines } of startingWith(first, batches)) {
+  for await (const { lines } of batches) {
     text += `${lines.join('\n')}\n`;
     if (text.length > MAX_DOCUMENT_LENGTH)
       throw invalidFile(`its one JSON document is longer than ${MAX_DOCUMENT_LENGTH} characters`);

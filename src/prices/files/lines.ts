@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { basename, extname } from 'node:path';
 import { invalidFile, readContent } from './content.ts';
@@ -13,34 +14,68 @@ export interface LineBatch {
   /** The number of the first line, counted from 1. */
   firstLine: number;
   lines: string[];
-  /** Bytes of the file read so far. */
-  bytesRead: number;
 }
 
-/** Returns a batch that was already taken, and all after it. */
-export async function* startingWith(
-  first: LineBatch,
-  rest: AsyncIterator<LineBatch>,
-): AsyncGenerator<LineBatch> {
-  yield first;
-  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+/** Receives how much of something is done. */
+export type Progress = (done: number, total: number) => void;
+
+/** The lines of a text, of which the first tell its format. */
+export interface Lines {
+  /** At least `HEADER_LINES`, where there are so many. What takes some removes them from it. */
+  first: LineBatch;
+  /** All that have not been taken, beginning with `first`. */
+  batches: AsyncIterable<LineBatch>;
+}
+
+/** A table's columns are named in so many lines at most. */
+export const HEADER_LINES = 3;
+
+/**
+ * Reads the first lines, without a byte order mark and blank lines at their start. Throws a
+ * `ServiceError` where there are none.
+ */
+export async function readFirst(source: AsyncGenerator<LineBatch>): Promise<Lines> {
+  const { value: first, done } = await source.next();
+  if (done === true) throw invalidFile('it is empty');
+  const blank = Math.max(
+    0,
+    first.lines.findIndex((text) => text.trim() !== ''),
+  ); // so is a mark
+  takeLines(first, blank);
+  first.lines[0] = first.lines[0]?.replace(/^\ufeff/, '') ?? '';
+  while (first.lines.length < HEADER_LINES) {
+    const { value, done } = await source.next();
+    if (done === true) break;
+    first.lines.push(...value.lines);
+  }
+  async function* batches(): AsyncGenerator<LineBatch> {
+    yield first;
+    yield* source;
+  }
+  return { first, batches: batches() };
+}
+
+/** Removes lines from the start of a batch. */
+export function takeLines(batch: LineBatch, count: number): string[] {
+  batch.firstLine += count;
+  return batch.lines.splice(0, count);
 }
 
 /**
  * Reads a text file, compressed or not, in batches of whole lines, in memory that does not grow
- * with the file. The text is UTF-8, or UTF-16 where a byte order mark says so.
+ * with the file, and tells how many bytes of the file it has read. The text is UTF-8, or UTF-16
+ * where a byte order mark says so.
  */
-export async function* readLines(path: string): AsyncGenerator<LineBatch> {
+export async function* readLines(path: string, onProgress?: Progress): AsyncGenerator<LineBatch> {
+  const { size: totalBytes } = statSync(path);
   let decode: ((bytes: Buffer) => string) | undefined;
   let lineEnd: string | undefined;
   let unfinished: string[] = []; // the pieces of a line, joined once, however many there are
   let unfinishedLength = 0;
   let firstLine = 1;
-  let bytesRead = 0;
-  for await (const piece of readContent(path)) {
-    bytesRead = piece.bytesRead;
-    decode ??= createDecoder(piece.bytes);
-    const text = decode(piece.bytes);
+  for await (const { bytes, bytesRead } of readContent(path)) {
+    decode ??= createDecoder(bytes);
+    const text = decode(bytes);
     lineEnd ??= lineEndOf(text);
     const lines = text.split(lineEnd);
     const rest = lines.pop() ?? '';
@@ -55,10 +90,12 @@ export async function* readLines(path: string): AsyncGenerator<LineBatch> {
       throw invalidFile(
         `line ${firstLine + lines.length} is longer than ${MAX_DOCUMENT_LENGTH} characters`,
       );
-    if (lines.length > 0) yield { firstLine, lines, bytesRead };
-    firstLine += lines.length;
+    onProgress?.(bytesRead, totalBytes);
+    const count = lines.length; // what gets them may take some
+    if (count > 0) yield { firstLine, lines };
+    firstLine += count;
   }
-  if (unfinishedLength > 0) yield { firstLine, lines: [unfinished.join('')], bytesRead };
+  if (unfinishedLength > 0) yield { firstLine, lines: [unfinished.join('')] };
 }
 
 /**
@@ -89,49 +126,39 @@ const SEPARATORS = [',', ';', '\t'];
 const STOOQ_NAME = /_us_d$/i;
 const COMPRESSED_NAME = /\.(gz|gzip|zst|zstd)$/i;
 
-export interface Header {
-  /** As the file spells it. */
-  line: string;
-  /**
-   * Its columns without capitals, blanks and signs: `adjclose` for `Adj Close`, `Adj_Close` and
-   * `AdjClose`.
-   */
-  names: string[];
-  separator: string;
-  /** The lines after it, as far as they were read with it. */
-  rest: LineBatch;
-}
+export type Header = ReturnType<typeof takeHeader>;
 
 export function separatorOf(line: string): string {
   return SEPARATORS.find((candidate) => line.includes(candidate)) ?? ',';
 }
 
 /** Takes the first line as the header. */
-export function takeHeader(first: LineBatch): Header {
-  const [start = '', ...lines] = first.lines;
-  const line = start.trim();
+export function takeHeader({ first }: Lines) {
+  const line = takeLines(first, 1).join().trim();
   const separator = separatorOf(line);
   const names = splitRow(line, separator).map((name) =>
     name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''),
   );
-  const rest = { ...first, firstLine: first.firstLine + 1, lines };
-  return { line, names, separator, rest };
+  return {
+    /** As the file spells it. */
+    line,
+    /**
+     * Its columns without capitals, blanks and signs: `adjclose` for `Adj Close`, `Adj_Close` and
+     * `AdjClose`.
+     */
+    names,
+    separator,
+  };
 }
 
-/** The cells of each row of a batch that is not blank, with the number of its line. */
-export function rowsOfCells<Row>(
-  { lines, firstLine }: LineBatch,
-  separator: string,
-  read: (cells: string[], line: number, text: string) => Row,
-): Row[] {
-  const rows: Row[] = [];
+/** The cells of each row of a batch that is not blank, with its text and the number of its line. */
+export function* cellsIn({ lines, firstLine }: LineBatch, separator: string) {
   let line = firstLine;
   for (const text of lines) {
     const row = text.endsWith('\r') ? text.slice(0, -1) : text;
-    if (row !== '') rows.push(read(splitRow(row, separator), line, text));
+    if (row !== '') yield { cells: splitRow(row, separator), line, text };
     line += 1;
   }
-  return rows;
 }
 
 /** The cells of one row; quoted ones may contain the separator and doubled quotes. */

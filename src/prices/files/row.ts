@@ -33,25 +33,19 @@ const NUMBER = /^\d+(\.\d*)?([eE][+-]?\d+)?$|^\.\d+$/;
  */
 export type Field = Exclude<keyof StagedRow, 'line'> | 'currency';
 
-/** An unchecked row of a file: its fields as text, undefined where the file has none. */
-export type RawRow = { [Name in Field]?: string | undefined };
-
 /** Why a row is refused: the kind of problem, for counting, and the value that shows it. */
 export interface Defect {
   reason: string;
   value: string;
 }
 
-/** Why a row is refused, with its symbol and its date where these can be read. */
-interface RefusedRow {
-  line: number;
-  defect: Defect;
-  symbol: string | null;
-  date: CalendarDate | null;
+/** A row as it is in a file: its fields as text, undefined where the file has none. */
+export interface Row extends Partial<Record<Field, string | undefined>> {
+  /** That of one document over many lines is the first. */
+  line?: number;
+  /** Why its fields cannot be read at all. */
+  defect?: Defect;
 }
-
-/** One row of a file, at its line. */
-export type Row = (StagedRow & { defect?: never }) | RefusedRow;
 
 /**
  * A file in a known format: its name, and its rows one by one. Without prices it is a table of
@@ -70,37 +64,24 @@ export interface Table {
   rows: Iterable<Iterable<Row>> | AsyncIterable<Iterable<Row>>;
 }
 
-/** Checks an unchecked row of a table. */
-export type RowReader = (raw: RawRow, line: number) => Row;
-
-/**
- * How the rows of a table are read. Prices are not of the future; dividends may have been
- * announced.
- */
-export function rowReader({
-  hasPrices,
-  today,
-}: Pick<Table, 'hasPrices'> & { today: CalendarDate }): RowReader {
-  const lastExDate = addDays(today, MAX_DAYS_AHEAD);
-  return (raw, line) => {
-    const { bar, defect } = hasPrices ? checkBar(raw, today) : checkDay(raw);
-    if (defect !== undefined) return refusedRow(raw, { line, defect });
-    const { symbol, date, open, high, low, close, volume } = bar;
-    const told = readActions(raw, hasPrices);
-    if ('defect' in told) return refusedRow(raw, { line, defect: told.defect });
-    const { dividend, numerator, denominator } = told;
-    if (dividend !== null && date > lastExDate)
-      return refusedRow(raw, { line, ...refuse('an ex-date more than a year ahead', date) });
-    const prices = { open, high, low, close, volume };
-    return { symbol, date, line, ...prices, dividend, numerator, denominator };
-  };
+/** Checks a row. Prices are not of the future; dividends may have been announced. */
+export function checkRow(
+  row: Row,
+  { hasPrices, today }: { hasPrices: boolean; today: CalendarDate },
+): Checked<StagedRow> {
+  if (row.defect !== undefined) return { defect: row.defect };
+  const { bar, defect } = hasPrices ? checkBar(row, today) : checkDay(row);
+  if (defect !== undefined) return { defect };
+  const told = readActions(row, hasPrices);
+  if ('defect' in told) return told;
+  if (told.dividend !== null && bar.date > addDays(today, MAX_DAYS_AHEAD))
+    return refuse('an ex-date more than a year ahead', bar.date);
+  return { bar: { ...bar, ...told, line: row.line ?? 1 } };
 }
 
-function refusedRow(
-  { symbol, date: text }: RawRow,
-  { line, defect }: { line: number; defect: Defect },
-): RefusedRow {
-  return { line, defect, symbol: normaliseSymbol(symbol ?? ''), date: dateIn(dayOf(text)) };
+/** The symbol and the date of a row; null where they cannot be read. */
+export function dayIn({ symbol, date }: Row) {
+  return { symbol: normaliseSymbol(symbol ?? ''), date: dateIn(dayOf(date)) };
 }
 
 /** A date of the calendar, however early; null for anything else. */
@@ -111,22 +92,19 @@ export function dateIn(value: unknown): CalendarDate | null {
 type Checked<Value> = { bar: Value; defect?: never } | { defect: Defect; bar?: never };
 
 /** Checks the bar of a row. Dates after `today` are refused. */
-export function checkBar(raw: RawRow, today: CalendarDate): Checked<Bar> {
-  const day = checkDay(raw);
+export function checkBar(row: Row, today: CalendarDate): Checked<Bar> {
+  const day = checkDay(row);
   if (day.defect !== undefined) return day;
-  const { symbol, date } = day.bar;
+  const { date } = day.bar;
   if (date > today) return refuse('a date in the future', date);
-  const open = readAmount('open', raw.open);
-  if (typeof open === 'object') return open ?? refuse('no open', date);
-  const high = readAmount('high', raw.high);
-  if (isDefect(high)) return high;
-  const low = readAmount('low', raw.low);
-  if (isDefect(low)) return low;
-  const close = readAmount('close', raw.close);
-  if (isDefect(close)) return close;
-  const volume = readAmount('volume', raw.volume);
-  if (isDefect(volume)) return volume;
-  const bar: Bar = { symbol, date, open, high, low, close, volume };
+  const bar: Bar = { ...day.bar, open: 0 };
+  for (const field of ['open', 'high', 'low', 'close', 'volume'] as const) {
+    const amount = readAmount(field, row[field]);
+    if (typeof amount === 'object' && amount !== null) return amount;
+    if (field !== 'open') bar[field] = amount;
+    else if (amount === null) return refuse('no open', date);
+    else bar.open = amount;
+  }
   if (bar.high !== null && bar.low !== null && bar.high < bar.low)
     return refuse('high is below low', `${bar.high} < ${bar.low}`);
   for (const field of ['open', 'close'] as const) {
@@ -141,10 +119,10 @@ export function checkBar(raw: RawRow, today: CalendarDate): Checked<Bar> {
 }
 
 /** Checks the symbol and the date of a row. */
-function checkDay(raw: RawRow): Checked<Omit<Bar, 'open'> & { open: number | null }> {
-  const symbol = normaliseSymbol(raw.symbol ?? '');
-  if (symbol === null) return refuse('not a ticker symbol', raw.symbol);
-  const date = dayOf(raw.date);
+function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }> {
+  const symbol = normaliseSymbol(row.symbol ?? '');
+  if (symbol === null) return refuse('not a ticker symbol', row.symbol);
+  const date = dayOf(row.date);
   if (isCalendarDate(date))
     return { bar: { symbol, date, open: null, high: null, low: null, close: null, volume: null } };
   if (isTooEarly(date)) return refuse(`a date before ${EARLIEST_DATE}`, date);
@@ -160,14 +138,14 @@ type Told = Pick<StagedRow, 'dividend' | 'numerator' | 'denominator'>;
 const NOTHING_TOLD: Told = { dividend: null, numerator: null, denominator: null };
 
 /** The dividend and the split of a row; one without prices has at least one of them. */
-function readActions(raw: RawRow, hasPrices: boolean): Told | { defect: Defect } {
-  const cash = raw.dividend?.trim() ?? '';
-  const shares = raw.numerator?.trim() ?? '';
+function readActions(row: Row, hasPrices: boolean): Told | { defect: Defect } {
+  const cash = row.dividend?.trim() ?? '';
+  const shares = row.numerator?.trim() ?? '';
   if (isAbsent(cash) && isAbsent(shares))
-    return hasPrices ? NOTHING_TOLD : refuse('no dividend and no split', raw.date);
-  const paid = isAbsent(cash) ? { dividend: null } : readCash(cash, raw.currency?.trim());
+    return hasPrices ? NOTHING_TOLD : refuse('no dividend and no split', row.date);
+  const paid = isAbsent(cash) ? { dividend: null } : readCash(cash, row.currency?.trim());
   if ('defect' in paid || isAbsent(shares)) return { ...NOTHING_TOLD, ...paid };
-  const old = raw.denominator?.trim() ?? '';
+  const old = row.denominator?.trim() ?? '';
   const isNone = Number(shares) === 1 && Number(old) === 1;
   const ratio = isNone ? { numerator: 1, denominator: 1 } : ratioOf(shares, old);
   return ratio === null
@@ -225,10 +203,6 @@ function readAmount(
     : number;
 }
 
-function isDefect(amount: number | null | { defect: Defect }): amount is { defect: Defect } {
-  return typeof amount === 'object' && amount !== null;
-}
-
 /**
  * Dollars rounded to 1/10000, the service's unit, unless they are less than it; null unless above 0
  * and plausible.
@@ -254,15 +228,12 @@ const VOLUME_UNITS = new Map([
 ]);
 
 function readVolume(text: string): number | null {
-  if (NUMBER.test(text)) return plausibleVolume(Number(text));
   const unit = VOLUME_UNITS.get(text.slice(-1).toUpperCase());
-  const amount = text.slice(0, -1).trimEnd();
-  return unit !== undefined && NUMBER.test(amount)
-    ? plausibleVolume(Math.round(Number(amount) * unit))
-    : null;
+  const amount = unit === undefined ? text : text.slice(0, -1).trimEnd();
+  if (!NUMBER.test(amount)) return null;
+  const shares = unit === undefined ? Number(amount) : Math.round(Number(amount) * unit);
+  return shares <= MAX_VOLUME ? shares : null;
 }
-
-const plausibleVolume = (shares: number) => (shares <= MAX_VOLUME ? shares : null);
 
 /** A defect in a sentence about something else. */
 export function inWords({ reason, value }: Defect): string {

@@ -1,5 +1,12 @@
 import { invalidFile } from './content.ts';
-import { type LineBatch, separatorOf, splitRow, startingWith } from './lines.ts';
+import {
+  HEADER_LINES,
+  type LineBatch,
+  type Lines,
+  separatorOf,
+  splitRow,
+  takeLines,
+} from './lines.ts';
 import type { Defect } from './row.ts';
 
 /**
@@ -8,7 +15,6 @@ import type { Defect } from './row.ts';
  * column that numbers the rows. They are read as tables with a row for each symbol and date.
  */
 
-const HEADER_LINES = 3;
 const DATES = /^date(time)?$/i;
 /** Above the numbers of the rows, beside the dates. */
 const CORNER = /^(price|ticker)?$/i;
@@ -19,23 +25,21 @@ const ADJUSTED = /^adj/i;
  * A table as it is, or with a row for each symbol and date, at the line where it is from; symbols
  * without any are refused at its end.
  */
-export async function withLongRows(
-  batches: AsyncGenerator<LineBatch>,
-  start: LineBatch,
+export function withLongRows(
+  lines: Lines,
   onRefused?: (line: number, defect: Defect) => void,
-): Promise<[batches: AsyncGenerator<LineBatch>, first: LineBatch]> {
-  let first = start;
-  while (first.lines.length < HEADER_LINES) {
-    const { value, done } = await batches.next();
-    if (done === true) break;
-    first = { ...value, firstLine: first.firstLine, lines: [...first.lines, ...value.lines] };
-  }
+): Lines {
+  const { first, batches } = lines;
   const separator = separatorOf(first.lines[0] ?? '');
   const wholeOf = (line = '') => splitRow(line.replace(/\r$/, ''), separator);
   const [[, name = ''], [corner = '', blank]] = [wholeOf(first.lines[0]), wholeOf(first.lines[1])];
   const isNumbered = DATES.test(name) && CORNER.test(corner) && blank === '';
   const cellsOf = (line?: string) => wholeOf(line).slice(isNumbered ? 1 : 0);
-  const [one, two, three] = [0, 1, 2].map((index) => cellsOf(first.lines[index])) as Header;
+  const [one, two, three] = [0, 1, 2].map((index) => cellsOf(first.lines[index])) as [
+    one: string[],
+    two: string[],
+    three: string[],
+  ];
   const hasThree = DATES.test(three[0] ?? '') && three.slice(1).every((cell) => cell === '');
   const hasTwo = DATES.test(one[0] ?? '') && two[0] === '';
   const [fields, symbols] = isOfFields(one) ? [one, two] : [two, one];
@@ -44,7 +48,7 @@ export async function withLongRows(
     Number.isNaN(Number(symbol)) && isOfFields(places.map((place) => fields[place] ?? ''));
   const isWide = isOfFields(fields) && one.length === two.length && (hasThree || hasTwo);
   // Else it may be a first row without a date.
-  if (!isWide || ![...placesOf].every(isWhole)) return [batches, first];
+  if (!isWide || ![...placesOf].every(isWhole)) return lines;
   const columnsOf = Map.groupBy(fields.keys(), (at) => `${symbols[at]} ${fields[at]}`);
   const [twice] = [...columnsOf].find(([, columns]) => columns.length > 1) ?? [];
   if (twice !== undefined) throw invalidFile(`its header has two columns for ${twice}`);
@@ -56,29 +60,28 @@ export async function withLongRows(
     return { symbol, columns };
   });
   const unseen = new Set(placesOf.keys());
-  const head = hasThree ? HEADER_LINES : HEADER_LINES - 1;
-  const rest = { ...first, firstLine: first.firstLine + head, lines: first.lines.slice(head) };
+  const { firstLine: headerLine } = first;
+  takeLines(first, hasThree ? HEADER_LINES : HEADER_LINES - 1);
   async function* long(): AsyncGenerator<LineBatch> {
-    for await (const { lines, ...batch } of startingWith(rest, batches))
-      for (const [index, line] of lines.entries()) {
-        const at = { ...batch, firstLine: batch.firstLine + index };
+    for await (const batch of batches)
+      for (const [index, line] of batch.lines.entries()) {
+        const firstLine = batch.firstLine + index;
         const cells = cellsOf(line);
-        if (cells.length !== fields.length) yield { ...at, lines: [cells.join(separator)] };
+        if (cells.length !== fields.length) yield { firstLine, lines: [cells.join(separator)] };
         else
           for (const { symbol, columns } of rows) {
             const row = columns.map((column) => cells[column] ?? '');
             if (row.every((cell) => cell === '')) continue;
             unseen.delete(symbol);
-            yield { ...at, lines: [[symbol, cells[0], ...row].join(separator)] };
+            yield { firstLine, lines: [[symbol, cells[0], ...row].join(separator)] };
           }
       }
     for (const value of unseen)
-      onRefused?.(first.firstLine, { reason: 'a symbol without a price', value });
+      onRefused?.(headerLine, { reason: 'a symbol without a price', value });
   }
-  return [long(), { ...rest, lines: [['Symbol', 'Date', ...names].join(separator)] }];
+  const header = ['Symbol', 'Date', ...names].join(separator);
+  return { first: { ...first, lines: [header] }, batches: long() };
 }
-
-type Header = [one: string[], two: string[], three: string[]];
 
 function isOfFields(cells: readonly string[]): boolean {
   return ['open', 'close'].every((name) => cells.some((cell) => cell.toLowerCase() === name));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { readdirSync } from 'node:fs';
 import { before, test, type TestContext } from 'node:test';
 import { unprintableIn } from '../../src/basics/text.ts';

@@ -223,6 +223,7 @@ function* styleRows(context: Context, query: Query): Generator<Cell[]> {
  */
 function* tradeRows({ database }: Context, query: Query): Generator<Cell[]> {
   for (const { days } of readCounted(database, query).runs) {
+    if (days.length === 0) continue;
     for (const change of changesOf(database, days)) {
       if (change.side !== 'split' || query.table === 'actions') yield tradeRow(change);
     }

@@ -69,12 +69,16 @@ export function countedDays(database: Database, query: DaysQuery) {
   const isClean = query.days === 'clean';
   const all = runsInWindow(database, window);
   const { compared, others, named } = chooseModels(all, query);
-  const counted = new Map<string, Omit<CountedRun, keyof RunInWindow>>();
+  const counted = new Map<string, Pick<CountedRun, 'days' | 'completed'>>();
+  const cutoffs = new Map<string, CalendarDate | null>();
   const result = (told: Omit<ReturnType<typeof narrow>, 'clean' | 'dates'>) => ({
-    /** Every run that was read, by name; some without a day that counts. */
-    runs: all.flatMap((run): CountedRun[] => {
-      const own = counted.get(run.model);
-      return own === undefined ? [] : [{ ...run, ...own }];
+    /** All, by name; only those that the request means have days. */
+    runs: all.map((run): CountedRun => {
+      const { days, completed } = counted.get(run.model) ?? { days: [], completed: [] };
+      const cutoff = cutoffs.get(run.model) ?? run.knowledgeCutoff ?? '';
+      const latest = told.cleanAfter ?? '';
+      const after = !isClean ? '' : cutoff > latest ? cutoff : latest;
+      return { ...run, days, completed, after };
     }),
     /** The runs of the named models; undefined without names. */
     named,
@@ -85,7 +89,7 @@ export function countedDays(database: Database, query: DaysQuery) {
     const found = activeDays(database, runs, window);
     for (const run of runs) {
       const days = found.get(run) ?? [];
-      counted.set(run, { days, completed: days, after: '' });
+      counted.set(run, { days, completed: days });
     }
     return result({ cleanAfter: null, withoutCleanDays: [], common: null });
   }
@@ -94,15 +98,12 @@ export function countedDays(database: Database, query: DaysQuery) {
   for (const family of families) {
     const own = new Map(clean(family).runs.map(({ run, days }) => [run, days]));
     const counts = dates?.get(family.model);
-    const cutoff = isClean ? (family.knowledgeCutoff ?? '') : '';
-    const latest = told.cleanAfter ?? '';
     for (const { run, days: completed } of family.runs) {
-      const days = own.get(run) ?? [];
-      counted.set(run, {
-        days: dates === null ? days : days.filter(({ date }) => counts?.has(date)),
-        completed,
-        after: cutoff > latest ? cutoff : latest,
-      });
+      // A run that is named beside its entry has the days that count for both.
+      const before = counted.get(run)?.days ?? own.get(run) ?? [];
+      const days = before.filter(({ date }) => dates === null || counts?.has(date));
+      counted.set(run, { days, completed });
+      cutoffs.set(run, family.knowledgeCutoff);
     }
   }
   return result(told);
@@ -189,12 +190,12 @@ function withoutDays(
 export function failedDays(
   database: Database,
   window: JobWindow,
-  { runs, cleanAfter }: Pick<ReturnType<typeof countedDays>, 'runs' | 'cleanAfter'>,
+  { runs }: Pick<ReturnType<typeof countedDays>, 'runs'>,
 ): Map<string, number> {
   const known = new Map(runs.map((run) => [run.model, run]));
   return new Map(
     Array.from(failedModelDays(database, window), ([model, failed]) => {
-      const { completed = [], after = cleanAfter ?? '' } = known.get(model) ?? {};
+      const { completed = [], after = '' } = known.get(model) ?? {};
       for (const { date } of completed) failed.delete(date);
       return [model, [...failed].filter((date) => date > after).length];
     }),

@@ -49,7 +49,7 @@ export function readFamilies(
   models: readonly ChosenModel[],
   window: JobWindow,
 ): Family[] {
-  const runs = models.flatMap((chosen) => chosen.runs);
+  const runs = [...new Set(models.flatMap((chosen) => chosen.runs))];
   const days = activeDaysWithReturns(database, runs, window);
   const jobIds = new Set([...days.values()].flatMap((own) => own.map(({ jobId }) => jobId)));
   const configurations = storedConfigurations(database, jobIds);

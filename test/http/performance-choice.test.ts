@@ -223,23 +223,27 @@ test('clean days follow one rule, whatever else a query asks for', async (t) => 
   const forged = await startTestService(t, { isForged: true });
   const dates = weekdays('2025-06-02', '2025-06-27');
   const returns = dates.map((_, day) => (day % 5) / 100 - 0.01);
-  const run = (knowledge_cutoff: string) => ({ returns, entry: { knowledge_cutoff } });
+  const run = (knowledge_cutoff: string, own: (number | null)[] = returns) => {
+    return { returns: own, entry: { knowledge_cutoff } };
+  };
   insertReturns(forged.database, {
     dates,
     runs: { alpha: run('2025-06-04'), beta: run('2025-06-13') },
   });
   // Of the failures only the later one is after the cutoffs.
-  const failures = { alpha: { returns: [null, null] }, beta: { returns: [null, null] } };
+  const failed = { returns: [null, null] };
+  const failures = { alpha: failed, beta: failed, gamma: run('2025-06-30', failed.returns) };
   insertReturns(forged.database, { dates: ['2025-05-30', '2025-06-30'], runs: failures });
   forged.database
     .statement(`UPDATE jobs SET status = 'partial' WHERE start_date = '2025-05-30'`)
     .run();
+  // Those of a model without any completed day are not after its own.
   for (const query of ['', '&by=entry', '&common=true', '&by=entry&common=true']) {
-    const { models, clean_after } = await validBody(
-      forged,
-      `/performance?days=clean${query}`,
-      performanceResponse,
-    );
+    const {
+      models,
+      clean_after,
+      without_completed_days: never,
+    } = await validBody(forged, `/performance?days=clean${query}`, performanceResponse);
     const found = models.map((one) => [one.model, one.model_days, one.failed_model_days]);
     assert.deepEqual(
       [clean_after, found],
@@ -251,6 +255,33 @@ test('clean days follow one rule, whatever else a query asks for', async (t) => 
         ],
       ],
       query,
+    );
+    assert.deepEqual(never, [], query);
+  }
+});
+
+test('a run that is named beside its entry counts once, on the days of the entry', async (t) => {
+  const forged = await startTestService(t, { isForged: true });
+  const dates = weekdays('2025-06-02', '2025-06-27');
+  const returns = dates.map((_, day) => (day % 5) / 100 - 0.01);
+  const later = returns.map((own, day) => (day < 5 ? null : own));
+  insertReturns(forged.database, {
+    dates,
+    runs: { one: { returns: later }, 'one#2': { returns, family: 'one' } },
+  });
+  for (const models of ['one', 'one,one%232', 'one%232,one']) {
+    const path = `/performance?by=entry&models=${models}`;
+    const { models: found } = await validBody(forged, path, performanceResponse);
+    const told = found.map((own) => [own.model, own.model_days, own.usage.model_days_without_cost]);
+    // The first return of the later run starts from its initial cash.
+    const days = 14;
+    assert.deepEqual(
+      told,
+      [
+        ['one', days, days],
+        ['one#2', days, days],
+      ],
+      models,
     );
   }
 });

@@ -78,7 +78,6 @@ const refusals = tableOf<[status: string, request: string, detail: string]>(Stri
   422 | GET /decisions?limit=201      | limit: expected a whole number from 1 to 200
   422 | GET /decisions?before=99999   | before: expected the id of a decision
   422 | GET /decisions?before=nonsense | before: expected the id of a decision
-  422 | GET /decisions?before=1.0      | before: expected the id of a decision
   422 | GET /decisions?models=model-x | models: no job has run model-x; GET /models…
   422 | GET /decisions?model=model-x | model: no job has run model-x; GET /models lists the models
   422 | GET /decisions?models=alpha&model=alpha | models: cannot be combined with model…

@@ -23,8 +23,7 @@ const FAILURE_ID = `'failure:' || own.date || ':' || own.job_id || ':' || own.mo
 const PLACE = query(
   `SELECT date, model, job_id AS jobId, place FROM trading_sessions AS own JOIN decisions USING (session_id)
    WHERE session_id = CAST(?1 AS INTEGER) AND ${ID} = ?1
-   UNION ALL SELECT date, model, job_id, 0 FROM trading_sessions
-     WHERE session_id = ?1 AND ?1 NOT GLOB '*[^0-9]*' AND status <> 'opening'
+   UNION ALL SELECT date, model, job_id, 0 FROM trading_sessions WHERE session_id = ?1 AND status <> 'opening'
    UNION ALL SELECT date, model, job_id, 1 FROM job_details AS own
      WHERE status = 'failed' AND date = substr(?1, ${'failure:'.length + 1}, 10) AND ${FAILURE_ID} = ?1`,
   { date: text, model: text, jobId: text, place: integer },

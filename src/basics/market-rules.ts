@@ -40,13 +40,15 @@ export interface MarketRules extends Market {
   costs: TradingCosts;
 }
 
+const ONE_SHARE: Board = { symbols: '*', minimum: 1, step: 1 };
+
 /** The American exchanges. */
 export const US: Market = {
   currency: 'USD',
   opens: '09:30',
   time_zone: 'America/New_York',
   benchmark: 'QQQ',
-  boards: [{ symbols: '*', minimum: 1, step: 1 }],
+  boards: [ONE_SHARE],
 };
 export const NO_COSTS: TradingCosts = { commissionPerTrade: 0, commissionBps: 0, slippageBps: 0 };
 export const US_RULES: MarketRules = { ...US, costs: NO_COSTS };
@@ -67,8 +69,6 @@ export function rulesOf({
 export function hasCosts({ costs }: MarketRules): boolean {
   return Object.values(costs).some((cost) => cost > 0);
 }
-
-const ONE_SHARE: Board = { symbols: '*', minimum: 1, step: 1 };
 
 export function boardOf({ boards }: Pick<Market, 'boards'>, symbol: string): Board {
   const matches = ({ symbols }: Board) => {

@@ -19,6 +19,7 @@ import {
   runsInWindow,
 } from '../database/records/performance.ts';
 import type { JobWindow } from '../database/session-filters.ts';
+import type { CountedRun } from '../performance/record.ts';
 import { at } from '../statistics/moments.ts';
 import { daysAfter, daysOf, type Family, latestOf, readFamilies, whyUnusable } from './family.ts';
 import { dateUpTo, type Numberings, numberUpTo } from './numbering.ts';
@@ -41,11 +42,9 @@ export interface DaysQuery {
   common: boolean;
 }
 
-/** A run with its model-days in a window. */
-export interface CountedRun extends RunInWindow {
-  /** Those that count, by date. */
-  days: readonly ActiveDay[];
-  /** All. */
+/** A run with those of its model-days in a window that count. */
+interface RunOfWindow extends CountedRun, RunInWindow {
+  /** All of them. */
   completed: readonly ActiveDay[];
   /** Only later days can count; '' for all. */
   after: CalendarDate | '';
@@ -69,11 +68,11 @@ export function countedDays(database: Database, query: DaysQuery) {
   const isClean = query.days === 'clean';
   const all = runsInWindow(database, window);
   const { compared, others, named } = chooseModels(all, query);
-  const counted = new Map<string, Pick<CountedRun, 'days' | 'completed'>>();
+  const counted = new Map<string, Pick<RunOfWindow, 'days' | 'completed'>>();
   const cutoffs = new Map<string, CalendarDate | null>();
   const result = (told: Omit<ReturnType<typeof narrow>, 'clean' | 'dates'>) => ({
     /** All, by name; only those that the request means have days. */
-    runs: all.map((run): CountedRun => {
+    runs: all.map((run): RunOfWindow => {
       const { days, completed } = counted.get(run.model) ?? { days: [], completed: [] };
       const cutoff = cutoffs.get(run.model) ?? run.knowledgeCutoff ?? '';
       const latest = told.cleanAfter ?? '';

@@ -136,8 +136,8 @@ const SPACE = Buffer.from(' ');
 /**
  * Sends a response that is made elsewhere. At the first heartbeat its status becomes 200: leading
  * white space, which JSON allows, shows the client and any proxy that the response is being made.
- * An earlier error can still become an error response; a later one cuts the connection. One whose client reads nothing of
- * what waits is cut off when the connection times out.
+ * An earlier error can still become an error response; a later one cuts the connection. One whose
+ * client reads nothing of what waits is cut off when the connection times out.
  */
 export async function sendLate(
   response: ServerResponse,

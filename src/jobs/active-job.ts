@@ -116,7 +116,7 @@ export interface ActiveJob extends WorkerContext {
 }
 
 /** What all model-days of a date share. */
-export interface Morning {
+export interface DateContext {
   market: Market;
   /** What may be bought on its date. */
   universe: ReadonlySet<string>;
@@ -127,7 +127,7 @@ export interface Morning {
 }
 
 /** One model-day that is run, and all that it needs: made once. */
-export interface DayContext extends Morning, ActiveRun {
+export interface DayContext extends DateContext, ActiveRun {
   job: ActiveJob;
   modelDay: ModelDay;
   model: Start['model'];

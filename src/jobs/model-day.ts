@@ -26,7 +26,7 @@ import {
   type ActiveRun,
   type DayContext,
   isStopped,
-  type Morning,
+  type DateContext,
   noteRefused,
   type WorkerContext,
 } from './active-job.ts';
@@ -93,7 +93,7 @@ async function warnOfUnknownCost(job: ActiveJob, modelDay: ModelDay, entry: Entr
  */
 export async function runModelDay(
   job: ActiveJob,
-  morning: Morning,
+  morning: DateContext,
   modelDay: ModelDay,
 ): Promise<void> {
   const { database, clock } = job;

@@ -23,6 +23,7 @@ const LOTS: MarketRules = {
 /** A day on which every share costs one unit of the currency. */
 function dayOf(cash: number, holdings: Record<string, number>): TradingDay {
   const quote = () => ({ open: money(10_000), previousDate: null, previousClose: null });
+  // Only what orders read of a market.
   const market = { date: '2025-01-06', quote, mark: () => money(10_000) } as unknown as Market;
   const universe = new Set(['600519.SH', '688981.SH']);
   const portfolio = {

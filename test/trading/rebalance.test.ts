@@ -92,7 +92,7 @@ const cases = tableOf<[what: string, held: string, more: string, args: string, t
   a symbol with the name of cash           | CASH 1000      | {"opens":{"CASH":10}} | {"weights":{"CASH":0.5}} | buy 50 CASH
   a sum that is rounded is divided by itself, exactly | CASH 30000 | {"opens":{"A":1,"B":1,"C":1}} | {"weights":{"A":0.33333334,"B":0.33333334,"C":0.33333334}} | buy 10000 A, buy 10000 B, buy 10000 C
   with the cash in it                      | CASH 3000002   | {"opens":{"A":1}} | {"weights":{"A":0.6000004,"CASH":0.4000002}} | buy 1800001 A
-  a sum at the very limit                  | CASH 1000000   | {"opens":{"AAPL":1}} | {"weights":{"AAPL":0.300001,"CASH":0.7}} | buy 300000 AAPL
+  a sum at the very limit                  | CASH 1000000   | {"opens":{"AAPL":1,"BOND":1}} | {"weights":{"AAPL":0.2,"BOND":0.500001,"CASH":0.3}} | buy 500000 BOND, buy 199999 AAPL
   one weight slightly above 1              | CASH 1000      |          | {"weights":{"AAPL":1.0000001}} | buy 10 AAPL
   a sum above 1 by more                    | CASH 1         |          | {"weights":{"AAPL":0.5,"BOND":0.50001}} | rebalance: weights must add up to at most 1, and add up to 1.00001.
   a weight that is 0 but for rounding      | CASH 1000, BOND 1 |       | {"weights":{"AAPL":0.5,"BOND":-1e-17}} | sell 1 BOND, buy 5 AAPL

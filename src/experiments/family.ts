@@ -36,7 +36,7 @@ function readAsked(storedEntry: string, agentConfig: string) {
 }
 
 /** A model-day with what its run was asked. */
-export interface AskedDay extends DayWithReturn {
+interface AskedDay extends DayWithReturn {
   asked: Asked;
 }
 

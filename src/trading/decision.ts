@@ -142,13 +142,13 @@ export function decidedBy(
  */
 export function decide(
   { by }: Decider,
-  { content, isCut }: Pick<Answer, 'content' | 'isCut'>,
+  { content, fault }: Pick<Answer, 'content' | 'fault'>,
   isFirst: boolean,
 ): Decided {
   const nothing = { calls: [], confidence: null };
   const failed = (error: string): Decided => ({ ...nothing, end: { status: 'failed', error } });
-  if (isCut) return failed('Its answer was cut off, and half a decision is none');
-  const read = readDecision(content, by);
+  if (fault === 'cut_off') return failed('Its answer was cut off, and half a decision is none');
+  const read = fault === 'refused' ? { problem: 'It is a refusal.' } : readDecision(content, by);
   const { problem } = read;
   if (problem === undefined) {
     const { calls, reason: summary, confidence } = read;

@@ -232,7 +232,7 @@ const usageSchema = v.object({
   cacheWriteTokens: tokenCount,
   /** Part of the completion's. */
   reasoningTokens: tokenCount,
-  /** In dollars, where an agent says what it has cost. */
+  /** In dollars, where a provider or an agent says what it has cost. */
   costUsd: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_COST_OF_ANSWER))),
 });
 
@@ -253,6 +253,13 @@ export const servedSchema = v.pipe(
   v.title('Served'),
 );
 
+/**
+ * What is wrong with an answer: the provider cut it off, the model or the provider refused, or its
+ * calls are written as text.
+ */
+export const answerFaults = ['cut_off', 'refused', 'written_call'] as const;
+export type AnswerFault = (typeof answerFaults)[number];
+
 const answerSchema = v.object({
   type: v.literal('answer'),
   content: v.string(),
@@ -264,8 +271,7 @@ const answerSchema = v.object({
   note: v.nullable(v.string()),
   carried: v.nullish(carriedSchema),
   served: v.nullish(servedSchema),
-  /** Whether the provider cut it off. */
-  isCut: v.optional(v.boolean()),
+  fault: v.nullish(v.picklist(answerFaults)),
 });
 
 const reason = v.pipe(v.string(), v.maxLength(MAX_REASON_LENGTH));

@@ -118,9 +118,9 @@ test('responses: [DONE] ends a stream too; one without any item broke off', () =
   assert.equal(assembled('responses', [created, '[DONE]']).hasEnded, false);
 });
 
-test('responses: what was cancelled is not an answer', () => {
-  const body = { status: 'cancelled', output: [] };
-  assert.throws(() => dialects.responses.read(body, 1), /^Error: its status is cancelled$/);
+test('responses: what has failed is not an answer', () => {
+  const body = { status: 'failed', output: [] };
+  assert.throws(() => dialects.responses.read(body, 1), /^Error: its status is failed$/);
 });
 
 test('responses: without items an answer is empty if it is complete, and otherwise none', () => {
@@ -174,6 +174,7 @@ const many = (count: number, make: (index: number) => object) =>
 const large = 'x'.repeat(512 * 1024);
 const inChat = (delta: object) => ({ choices: [{ index: 0, delta }] });
 const inCall = (call: object) => inChat({ tool_calls: [call] });
+const named = (index: number) => ({ index, function: { name: 'x' } });
 const thought = (piece: object) => inChat({ reasoning_details: [piece] });
 const block = (index: number, content_block: object) => ({
   ...{ type: 'content_block_start', index, content_block },
@@ -193,11 +194,11 @@ const bounds: [api: ApiDialect, error: string, events: object[]][] = [
   ['messages', 'larger than 1048576 bytes', [first, ...many(2, () => piece({ text: large }))]],
   ['messages', 'larger than 1048576 bytes', many(2, (index) => block(index, { text: large }))],
   ['chat', 'more than 1000 pieces of thoughts', many(1_001, (index) => thought({ index }))],
-  ['chat', 'more than 128 tool calls', many(MAX_TOOL_CALLS + 1, (index) => inCall({ index }))],
+  ['chat', 'more than 128 tool calls', many(MAX_TOOL_CALLS + 1, (index) => inCall(named(index)))],
   ['messages', 'more than 1000 blocks', many(1_001, (index) => block(index, {}))],
   ['chat', 'not text', [inChat({ content: NO_TEXT })]],
   ['chat', 'not text', [inChat({ content: 'a' }), inChat({ content: 1 })]],
-  ['chat', 'not text', [NO_TEXT, '{'].map((text) => inCall({ function: { arguments: text } }))],
+  ['chat', 'not text', ['{', 1].map((text) => inCall({ function: { arguments: text } }))],
   ['chat', 'not text', [thought({ text: 'a' }), thought({ text: 1 })]],
   ['responses', 'type is not text', [{ type: NO_TEXT }]],
   ['messages', 'type is not text', [{ type: NO_TEXT }]],

@@ -29,7 +29,7 @@ const THOUGHT = 'AAPL looks cheap.';
 const rows = tableOf<[string, string, string, string, string, string]>(`
   openai-tool-call              |             | call_9Xv2 ${BUY}          |            | 1486 651 1408 512 |
   openai-text                   | I hold.     |                           |            | 1600 20 0 0       |
-  openai-refusal                | I'm sorry, I can't give financial advice. |   |      | 900 12 0 0        |
+  openai-refusal                | I'm sorry, I can't give financial advice. |   |      | 900 12 0 0        | The model refused to answer.
   openai-length                 |             |                           |            | 900 1024 0 1024   | The provider cut this answer off at its token limit.
   azure-content-filter          |             |                           |            | 900 0 - -         | The provider held back this answer (content filter).
   function-call                 |             | c00000384 ${BUY}          |            | 300 20 - -        |
@@ -54,7 +54,6 @@ const rows = tableOf<[string, string, string, string, string, string]>(`
   thoughts-without-opening-tag  | I hold.     |                           | Let me think. | 300 20 - -     |
   mistral-thinking              | Buying.     | D681PevKs ${BUY}          | ${THOUGHT} | 300 50 - -        |
   deepseek-reasoner             |             | call_00_kw66 ${BUY}       | ${THOUGHT} | 300 60 256 40     |
-  deepseek-interrupted          | I wou       |                           |            | 300 3 192 -       | …for lack of resources…
   openrouter                    |             | toolu_01Gk ${BUY}         | ${THOUGHT} | 300 60 0 22       |
   gemini                        |             | function-call-1 ${PRICE} & function-call-2 ${BUY} | | 758 967 - - |
   xai                           | I hold.     |                           |            | 300 350 152 300   |
@@ -149,9 +148,11 @@ test('thoughts that were cut off are thoughts, and a tag in the middle of a text
 });
 
 test('without a message the error says what is missing', () => {
-  const bodies = ['error-no-choices', 'error-no-message', 'error-minimax-base-resp'].map(fixture);
+  const bodies = ['error-no-choices', 'error-minimax-base-resp'].map(fixture);
   for (const body of [...bodies, {}])
     assert.throws(() => readCompletion(body, 1), /^Error: it has no choices\[0\]\.message$/);
+  const without = fixture('error-no-message');
+  assert.throws(() => readCompletion(without, 1), /^Error: sent an answer without a message$/);
 });
 
 test('more tool calls than the protocol takes are refused by number', () => {

@@ -94,7 +94,7 @@ const briefs: [Brief, prompt: string | null][] = [
 ];
 
 /** Answers that are to be decisions, the first of their day. */
-const answers: Pick<Answer, 'content' | 'isCut'>[] = [
+const answers: Pick<Answer, 'content' | 'fault'>[] = [
   { content: '{"orders":[{"side":"buy","symbol":"AAPL","amount":1}],"reason":"Cheap."}' },
   { content: '{"weights":{"AAPL":0.5},"reason":"Half.","confidence":1}' },
   { content: '{"done":true,"reason":"Done."}' },
@@ -102,7 +102,7 @@ const answers: Pick<Answer, 'content' | 'isCut'>[] = [
   { content: '[]' },
   { content: '{"orders":[{"side":"short","symbol":"AAPL","amount":0.5}],"confidence":2,"date":1}' },
   { content: '{"reason":""}' },
-  { content: '{}', isCut: true },
+  { content: '{}', fault: 'cut_off' },
 ];
 const DECIDERS: readonly Decider[] = [
   { by: 'one_answer' },

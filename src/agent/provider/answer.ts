@@ -1,5 +1,7 @@
-import { asObject, asText, type Json, tryParse } from '../../basics/json.ts';
+import { asObject, asText, isWithin, type Json, tryParse } from '../../basics/json.ts';
 import {
+  type AnswerFault,
+  MAX_COST_OF_ANSWER,
   MAX_SERVED_LENGTH,
   MAX_TOKENS_OF_ANSWER,
   MAX_TOOL_CALLS,
@@ -7,11 +9,11 @@ import {
   type TokenUsage,
   type ToolCall,
 } from '../../wire/protocol.ts';
-import { cutText } from '../../basics/text.ts';
+import { cutText, quote } from '../../basics/text.ts';
 import type { ModelAnswer } from '../model.ts';
 
 /** What a dialect finds in the body of a response. */
-interface FoundAnswer extends Omit<ModelAnswer, 'usage' | 'note' | 'served'> {
+interface FoundAnswer extends Omit<ModelAnswer, 'usage' | 'note' | 'served' | 'fault'> {
   /** Why the answer ended, in the provider's word. */
   finishReason: unknown;
   /** In the provider's words, why the model refused. */
@@ -19,8 +21,14 @@ interface FoundAnswer extends Omit<ModelAnswer, 'usage' | 'note' | 'served'> {
 }
 
 /**
+ * Thrown for what is no answer, but a failed try: it may pass. `message` continues "The model
+ * provider".
+ */
+export class NoAnswer extends Error {}
+
+/**
  * The answer in a body: what its dialect found, with the tokens, notes and the served model, which
- * every dialect reports alike.
+ * every dialect reports alike. Throws a `NoAnswer` when it did not end well.
  */
 export function answerOf(
   body: Json,
@@ -29,13 +37,18 @@ export function answerOf(
   const { usage, note } = readUsage(body['usage']);
   const reason = finishReason ?? '';
   if (typeof reason !== 'string') throw new Error('its finish reason is not text');
-  const notes = [...notesOn(found, reason), refusal, note].filter((one) => one !== null);
+  const end = endOf(reason, found.content);
+  const isWritten = end.fault === null && found.toolCalls.length === 0 && writesCall(found);
+  const fault = isWritten ? 'written_call' : end.fault;
+  const notes = [end.words, isWritten && WRITTEN, isAnnounced(reason, found) && ANNOUNCED, refusal];
+  const said = notes.filter((one) => typeof one === 'string');
+  if (said.length === 0 && isNothing(found)) said.push(SILENT);
   return {
     ...found,
     usage,
-    note: notes.join(' ') || null,
+    note: [...said, ...(note === null ? [] : [note])].join(' ') || null,
     served: readServed(body),
-    ...(cutOffReasons.has(reason) && { isCut: true }),
+    ...(fault !== null && { fault }),
   };
 }
 
@@ -48,55 +61,92 @@ export function errorOf(body: Json, name?: string): unknown {
   return body['error'] ?? (isError ? body : undefined);
 }
 
-const CUT_OFF = 'The provider cut this answer off at its token limit.';
+/**
+ * How answers end, by finish reasons in lower case, with a sentence for readers of the log; any
+ * other reason is that of a failed try. One table for all dialects, because gateways pass on the
+ * words of whatever maker is behind them.
+ */
+const ENDS: readonly { fault: AnswerFault | null; words: string | null; reasons: string[] }[] = [
+  {
+    fault: null,
+    words: null,
+    reasons: [
+      ...['', 'stop', 'tool_calls', 'function_call', 'eos', 'eos_token', 'end'], // Chat Completions
+      ...['end_turn', 'tool_use', 'stop_sequence', 'pause_turn', 'completed'], // Messages, Responses
+    ],
+  },
+  {
+    fault: 'cut_off',
+    words: 'The provider cut this answer off at its token limit.',
+    reasons: ['length', 'max_tokens', 'max_output_tokens', 'model_length', 'incomplete'],
+  },
+  {
+    fault: 'cut_off',
+    words: "The provider cut this answer off at the end of the model's context window.",
+    reasons: ['model_context_window_exceeded'],
+  },
+  { fault: 'refused', words: 'The model refused to answer.', reasons: ['refusal'] },
+  {
+    fault: 'refused',
+    words: 'The provider held back this answer (content filter).',
+    reasons: ['content_filter', 'safety', 'recitation', 'prohibited_content'],
+  },
+];
 
-/** Finish reasons of answers that were cut off or blocked. */
-const cutOffReasons: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    length: CUT_OFF,
-    max_tokens: CUT_OFF,
-    max_output_tokens: CUT_OFF,
-    model_context_window_exceeded:
-      "The provider cut this answer off at the end of the model's context window.",
-    refusal: 'The model refused to answer.',
-    content_filter: 'The provider held back this answer (content filter).',
-    insufficient_system_resource: 'The provider cut this answer off for lack of resources.',
-  }),
-);
+function endOf(reason: string, content: string) {
+  const end = ENDS.find(({ reasons }) => reasons.includes(reason.toLowerCase()));
+  if (end !== undefined) return end;
+  const words = content.trim() === '' ? '' : `: ${quote(content)}`;
+  throw new NoAnswer(`ended its answer with the reason ${quote(JSON.stringify(reason))}${words}`);
+}
+
+const ANNOUNCED = 'The provider announced tool calls and sent none.';
+
+function isAnnounced(reason: string, { toolCalls }: Pick<ModelAnswer, 'toolCalls'>): boolean {
+  return toolCalls.length === 0 && /^(tool_calls|tool_use|function_call)$/i.test(reason);
+}
+
+const SILENT = 'The model ended the day without a word.';
+
+/** Whether an answer has neither words nor calls; thoughts are nothing, but for calls in them. */
+export function isNothing({
+  content,
+  toolCalls,
+  carried,
+  fault,
+}: Pick<ModelAnswer, 'content' | 'toolCalls' | 'carried' | 'fault'>): boolean {
+  const isKnown = fault === 'refused' || fault === 'written_call' || carried?.isPaused === true;
+  return content.trim() === '' && toolCalls.length === 0 && !isKnown;
+}
+
+const WRITTEN =
+  'This answer seems to contain tool calls written as text. They were not executed: only real tool calls are.';
 
 /**
- * How models write a tool call into their text instead of making it, one form for each family of
- * chat templates.
+ * How models write a tool call into their text or thoughts instead of making it, one form for each
+ * family of chat templates.
  */
-const writtenCall = new RegExp(
+const inTemplate = new RegExp(
   [
     String.raw`<tool_call|<function_call|<function=|<invoke\b|<\|tool_call|<\|python_tag\|>|\[TOOL_CALLS?\]|` +
       '```tool_code',
-    '<｜tool▁call|<｜DSML｜', // DeepSeek's own bars and blanks
+    '<[|｜]tool▁call|<｜DSML｜', // DeepSeek's own bars and blanks
     String.raw`\bto=functions\.`,
-    String.raw`"tool_calls"\s{0,9}:`,
-    String.raw`"(?:name|tool|tool_name|function|action)"\s{0,9}:\s{0,9}"(?:buy|sell)"`,
-    String.raw`\b(?:buy|sell)\(\s{0,9}(?:symbol\s{0,9}=\s{0,9})?["']`,
   ].join('|'),
 );
 
-/** Sentences for readers of the log about an answer that is incomplete or malformed. */
-function notesOn(
-  { content, toolCalls, carried }: Pick<ModelAnswer, 'content' | 'toolCalls' | 'carried'>,
-  reason: string,
-): string[] {
-  const cutOff = cutOffReasons.get(reason);
-  const notes = cutOff === undefined ? [] : [cutOff];
-  if (toolCalls.length > 0) return notes;
-  if (/^(tool_calls|function_call)$/.test(reason))
-    notes.push('The provider announced tool calls and sent none.');
-  if (content.trim() === '' && notes.length === 0 && carried?.isPaused !== true)
-    notes.push('The model ended the day without a word.');
-  if (writtenCall.test(content))
-    notes.push(
-      'This answer seems to contain tool calls written as text. They were not executed: only real tool calls are.',
-    );
-  return notes;
+/** Forms that only an answer has: thoughts may quote them. */
+const inWords = new RegExp(
+  [
+    String.raw`"tool_calls"\s{0,9}:`,
+    String.raw`"(?:name|tool|tool_name|function|action)"\s{0,9}:\s{0,9}"(?:buy|sell|rebalance)"`,
+    String.raw`\b(?:buy|sell)\(\s{0,9}(?:symbol\s{0,9}=\s{0,9})?["']|\brebalance\(\s{0,9}(?:weights\s{0,9}=\s{0,9})?\{`,
+    String.raw`<(?:buy|sell|rebalance)>\s{0,9}<`,
+  ].join('|'),
+);
+
+function writesCall({ content, reasoning }: Pick<ModelAnswer, 'content' | 'reasoning'>): boolean {
+  return inTemplate.test(content) || inWords.test(content) || inTemplate.test(reasoning ?? '');
 }
 
 /**
@@ -115,14 +165,14 @@ function readServed(body: Json): Served | null {
 }
 
 /**
- * The tokens of one answer, wherever this provider reports them; null when it reports none. An
- * impossible count is unknown, and `note` says so for the log. The prompt's tokens
+ * The tokens of one answer, wherever this provider reports them, and its cost in dollars, which
+ * OpenRouter and others report as `cost`; null when it reports none. An impossible count is unknown, and `note` says so for the log. The prompt's tokens
  * include those that were read from a cache or written to one, which Anthropic counts beside them.
  */
 export function readUsage(value: unknown): { usage: TokenUsage | null; note: string | null } {
   const usage = asObject(value);
   if (usage === undefined) return { usage: null, note: null };
-  const { prompt_tokens, completion_tokens, total_tokens: total } = usage;
+  const { prompt_tokens, completion_tokens, total_tokens: total, cost } = usage;
   const { cache_read_input_tokens: readBeside, cache_creation_input_tokens: writtenBeside } = usage;
   const inPrompt =
     asObject(usage['prompt_tokens_details']) ?? asObject(usage['input_tokens_details']);
@@ -153,9 +203,15 @@ export function readUsage(value: unknown): { usage: TokenUsage | null; note: str
       cachedTokens: asCount(cached),
       cacheWriteTokens: asCount(written),
       reasoningTokens: asCount(reasoning),
+      ...(isCost(cost) && { costUsd: cost }),
     },
     note: noteOnCounts({ prompt, completion, cached, written, reasoning, total }),
   };
+}
+
+/** Whether a value is what an answer may have cost, in dollars. */
+export function isCost(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= MAX_COST_OF_ANSWER;
 }
 
 function asCount(value: unknown): number | null {
@@ -209,15 +265,41 @@ function uniqueId(
   return id;
 }
 
-/** Arguments as JSON text, even if they came as an object, in a code block, or encoded twice. */
-function readArguments(value: unknown): string {
+/** No arguments nest as deep as this; what does cannot be written as text. */
+const MAX_ARGUMENT_DEPTH = 100;
+
+/**
+ * Arguments as JSON text, even if they came as an object, in a code block, encoded twice, sent
+ * twice, or behind an empty object with which their stream began.
+ */
+export function readArguments(value: unknown): string {
   if (value === undefined || value === null) return '{}';
-  if (typeof value !== 'string') return JSON.stringify(value);
+  if (typeof value !== 'string')
+    return isWithin(value, MAX_ARGUMENT_DEPTH) ? JSON.stringify(value) : '"deeply nested JSON"';
   const text = unfence(value);
   const decoded = tryParse(text);
+  if (decoded === null) return '{}';
+  if (decoded === undefined)
+    return [text.replace(/^\{\s*\}?\s*(?=\{)/, ''), halfOf(text)].find(isObject) ?? text;
   if (typeof decoded !== 'string') return text;
   const inner = unfence(decoded);
-  return asObject(tryParse(inner)) === undefined ? text : inner;
+  return isObject(inner) ? inner : text;
+}
+
+/** Whether a text is a whole JSON object. */
+function isObject(text: string): boolean {
+  return text.trimEnd().endsWith('}') && asObject(tryParse(text)) !== undefined;
+}
+
+/** The first half of a text that is the same twice, otherwise nothing. */
+function halfOf(text: string): string {
+  const half = text.slice(0, text.length / 2);
+  return half + half === text ? half : '';
+}
+
+/** Whether the arguments of a call that come in pieces are all there. */
+export function areWhole(text: string): boolean {
+  return text.trimEnd().endsWith('}') && isObject(readArguments(text));
 }
 
 function unfence(text: string): string {

@@ -51,13 +51,15 @@ export function createProviderModel(
   return async (conversation) => {
     assertGoesOnHere(conversation, madeBy);
     const step = conversation.filter(({ role }) => role === 'assistant').length + 1;
+    // One answer a day that is none has its second chance.
+    const mayBeEmpty = isOneAnswer || conversation.some(({ role }) => role === 'tool');
     for (let tries = 1; ; ) {
       const added: Addition[] = []; // what the entry did not ask for
       const adds = (addition: Addition) => !leftOut.has(addition) && added.push(addition) > 0;
       const isStreamed = stream === 'set' || (stream === 'added' && adds('stream'));
       const body = dialect.body({ conversation, ...asked, parameters, isStreamed, cacheKey, adds });
-      const request = { dialect, body: JSON.stringify(body), isStreamed };
-      const verdict = classify(await sendRequest(endpoint, request), { step, dialect });
+      const request = { dialect, body: wellFormed(JSON.stringify(body)), isStreamed };
+      const verdict = classify(await sendRequest(endpoint, request), { step, dialect, mayBeEmpty });
       if ('answer' in verdict) {
         const { carried, ...answer } = verdict.answer;
         return { ...answer, carried: carried && { madeBy, ...carried } };
@@ -82,6 +84,15 @@ export function createProviderModel(
       await sleep(waitMs);
     }
   };
+}
+
+/** Half a character in JSON, also where a string of it is JSON again. */
+const HALF =
+  /(?<=\\u)(?:d[89ab][\da-f]{2}(?!\\{1,2}ud[c-f][\da-f]{2})|(?<!\\ud[89ab][\da-f]{2}\\{1,2}u)d[c-f][\da-f]{2})/gi;
+
+/** JSON without halves of characters, which providers refuse: U+FFFD stands in their place. */
+function wellFormed(json: string): string {
+  return json.replace(HALF, 'fffd');
 }
 
 /** Who can read what goes back with an answer: dialect, URL without its secrets, and model. */

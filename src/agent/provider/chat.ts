@@ -1,7 +1,22 @@
-import { asArray, asObject, asText, type Json, tryParse, objectsIn } from '../../basics/json.ts';
+import {
+  asArray,
+  asObject,
+  asText,
+  type Json,
+  objectsIn,
+  plainText,
+  tryParse,
+} from '../../basics/json.ts';
 import { type Carried, MAX_TOOL_CALLS } from '../../wire/protocol.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { answerOf, readToolCalls, type SentCall } from './answer.ts';
+import {
+  answerOf,
+  areWhole,
+  NoAnswer,
+  readArguments,
+  readToolCalls,
+  type SentCall,
+} from './answer.ts';
 import { type Dialect, type Assembler, createGrowth, normalised } from './dialect.ts';
 
 /** Fields of the response itself; what comes last counts. */
@@ -26,6 +41,7 @@ function assembleCompletion(): Assembler {
   const calls = createCalls();
   const grow = createGrowth();
   let finishReason: unknown = null;
+  let hasMessage = false;
   const takeDelta = (delta: Json) => {
     for (const field of TEXTS) message[field] = joined(message[field], delta[field]);
     for (const field of LISTS)
@@ -42,6 +58,7 @@ function assembleCompletion(): Assembler {
       const delta = asObject(choice?.['delta']) ?? asObject(choice?.['message']); // some send the last piece whole
       grow(delta);
       if (delta !== undefined) takeDelta(delta);
+      hasMessage ||= delta !== undefined;
       if (choice?.['error'] != null) response['error'] = choice['error'];
       const reason = choice?.['finish_reason'] ?? null;
       finishReason = reason ?? finishReason;
@@ -54,7 +71,12 @@ function assembleCompletion(): Assembler {
     body() {
       const list = calls.list();
       const whole = { ...message, ...(list.length > 0 && { tool_calls: list }) };
-      return { ...response, choices: [{ index: 0, message: whole, finish_reason: finishReason }] };
+      const choice = {
+        index: 0,
+        ...(hasMessage && { message: whole }),
+        finish_reason: finishReason,
+      };
+      return { ...response, choices: [choice] };
     },
   };
 }
@@ -112,39 +134,68 @@ interface Call extends Json {
   function: Json;
 }
 
-/** Tool calls whose arguments come in pieces, each with the call's `index`. */
+/**
+ * Tool calls whose arguments come in pieces. An index or, where there is none, its place says to
+ * which call a piece belongs; but some servers give parallel calls one index, others count on with
+ * every piece, and others repeat the id or the name, or invent an id, with every piece.
+ */
 function createCalls() {
   const calls: Call[] = [];
-  const byIndex = new Map<unknown, Call>();
-  const begin = (index: unknown): Call => {
+  const byIndex = new Map<string, Call>();
+  const begin = (): Call => {
     if (calls.length === MAX_TOOL_CALLS) throw new Error(`more than ${MAX_TOOL_CALLS} tool calls`);
     const call: Call = { type: 'function', function: {} };
     calls.push(call);
-    byIndex.set(index, call);
     return call;
   };
   return {
     take(piece: Json): void {
       const named = asObject(piece['function']) ?? {};
-      const { index, extra_content: extra } = piece;
-      const [id, name, text] = [asText(piece['id']), asText(named['name']), named['arguments']];
-      const known = index === undefined ? calls.at(-1) : byIndex.get(index);
-      // Gemini gives parallel calls one index, and others none; each has a name, and an id if any
-      // has.
-      const hasOtherId = known?.['id'] !== undefined && id !== undefined && id !== known['id'];
-      const isNext =
-        name !== undefined &&
-        (hasOtherId || (index === undefined && known?.function['name'] !== undefined));
-      const call = known === undefined || isNext ? begin(index) : known;
+      const { extra_content: extra } = piece;
+      const index = piece['index'] == null ? undefined : plainText(piece['index']);
+      const [id, name] = [asText(piece['id']), asText(named['name'])];
+      const text = asObject(named['arguments']) ? piecesOf(named['arguments']) : named['arguments'];
+      const known = index === undefined ? undefined : byIndex.get(index);
+      const isOther = index !== undefined && known === undefined && name !== undefined;
+      const last = known ?? calls.at(-1);
+      const isNext = last === undefined || isOther || begins({ id, name, text, index }, last);
+      const call = isNext ? begin() : last;
+      if (index !== undefined) byIndex.set(index, call);
       if (id !== undefined) call['id'] ??= id;
-      if (name !== undefined) call.function['name'] ??= name;
+      const before = asText(call.function['name']) ?? '';
+      if (name !== undefined && name !== before) call.function['name'] = before + name;
       if (extra != null) call['extra_content'] = extra;
-      if (text != null)
-        call.function['arguments'] =
-          typeof text === 'string' ? joined(call.function['arguments'], text) : text;
+      if (text != null) call.function['arguments'] = joined(call.function['arguments'], text);
     },
     list: () => calls,
   };
+}
+
+/** Arguments that came as an object; an empty one announces those that come in pieces. */
+function piecesOf(value: unknown): string {
+  const text = readArguments(value);
+  return text === '{}' ? '' : text;
+}
+
+interface CallPiece {
+  id: string | undefined;
+  name: string | undefined;
+  text: unknown;
+  index: string | undefined;
+}
+
+/** Whether a piece begins another call than the one to which its index, or its place, points. */
+function begins({ id, name, text, index }: CallPiece, call: Call): boolean {
+  if (name === undefined) return false;
+  const { name: before, arguments: given } = call.function;
+  const isOtherId = id !== undefined && id !== (call['id'] ?? id);
+  const isOtherName = before !== undefined && name !== before;
+  if (areWhole(asText(given) ?? '')) {
+    const isRepeated = id === undefined && (text == null || text === '' || text === given);
+    return isOtherId || isOtherName || (id === undefined && !(isRepeated && index !== undefined));
+  }
+  const isPieceOfName = index !== undefined && !isOtherId && asText(given) === undefined;
+  return isOtherName && !isPieceOfName;
 }
 
 /** Chat Completions, as OpenAI began it and nearly every other server speaks it. */
@@ -237,15 +288,18 @@ const CARRIED_OF_CALL = ['extra_content'];
 export function readCompletion(body: Json, step: number): ModelAnswer {
   const choice = asObject(asArray(body['choices'])?.[0]);
   const message = asObject(choice?.['message']);
+  if (message === undefined && choice !== undefined)
+    throw new NoAnswer('sent an answer without a message');
   if (message === undefined) throw new Error('it has no choices[0].message');
   const calls = callsOf(message);
   const { content, thoughts } = splitThoughts(readContent(message));
+  const hasRefused = asText(message['refusal']) !== undefined && content === message['refusal'];
   return answerOf(body, {
     content,
     toolCalls: readToolCalls(calls.map(sentCall), step),
     reasoning: readReasoning(message) ?? thoughts,
     carried: readCarried(message, calls),
-    finishReason: choice?.['finish_reason'],
+    finishReason: hasRefused ? 'refusal' : choice?.['finish_reason'],
   });
 }
 

@@ -109,7 +109,8 @@ function withMarkOnLastUser(history: readonly WireMessage[]): WireMessage[] {
 
 /** Reads the body of a response. Throws an `Error` that says what is missing when it is not one. */
 function readMessage(body: Json, step: number): ModelAnswer {
-  if (asArray(body['content']) === undefined) throw new Error('it has no content');
+  if (asArray(body['content']) === undefined && body['stop_reason'] == null)
+    throw new Error('it has no content');
   const blocks = objectsIn(body['content']);
   const uses = blocks.filter(({ type }) => type === 'tool_use');
   const toolCalls = readToolCalls(
@@ -118,7 +119,8 @@ function readMessage(body: Json, step: number): ModelAnswer {
   );
   uses.forEach((use, index) => {
     use['id'] = toolCalls[index]?.id; // the same unless it was missing or twice the same
-    if (asObject(use['input']) === undefined) use['input'] = {}; // it was cut off, and would be refused
+    // What was cut off would be refused.
+    use['input'] = asObject(tryParse(toolCalls[index]?.arguments ?? '')) ?? {};
   });
   const isPaused = body['stop_reason'] === 'pause_turn';
   return answerOf(body, {
@@ -159,7 +161,8 @@ const PIECE = /^(text|thinking|signature)_delta$/;
 /** The stream of a message: its head, its blocks piece by piece, why it stopped, and its end. */
 function assembleMessage(): Assembler {
   let message: Json = {};
-  const blocks = new Map<number, Json>();
+  const blocks: { index: number; block: Json }[] = [];
+  const blockAt = (index: number) => blocks.findLast((one) => Object.is(one.index, index));
   /** The JSON of what a tool is called with, as far as it has come. */
   const inputs = new Map<Json, string>();
   const grow = createGrowth();
@@ -186,11 +189,13 @@ function assembleMessage(): Assembler {
       if (type === 'message_start') message = { ...asObject(event['message']) };
       else if (type === 'content_block_start') {
         grow(event['content_block']);
-        if (blocks.size === MAX_BLOCKS) throw new Error(`more than ${MAX_BLOCKS} blocks`);
-        blocks.set(index, { ...asObject(event['content_block']) });
+        if (blocks.length === MAX_BLOCKS) throw new Error(`more than ${MAX_BLOCKS} blocks`);
+        const block = { ...asObject(event['content_block']) };
+        const isRepeated = block['id'] != null && blockAt(index)?.block['id'] === block['id'];
+        if (!isRepeated) blocks.push({ index, block });
       } else if (type === 'content_block_delta') {
         grow(event['delta']);
-        takeDelta(blocks.get(index), asObject(event['delta']) ?? {});
+        takeDelta(blockAt(index)?.block, asObject(event['delta']) ?? {});
       } else if (type === 'message_delta') {
         Object.assign(message, asObject(event['delta']));
         takeUsage(event['usage']);
@@ -198,11 +203,11 @@ function assembleMessage(): Assembler {
       isComplete = type === 'message_stop';
       return isComplete;
     },
-    isComplete: () => isComplete,
+    isComplete: (isDone) => isComplete || (isDone && message['stop_reason'] != null),
     body() {
-      const content = [...blocks]
-        .sort(([one], [other]) => one - other)
-        .map(([, block]) => {
+      const content = blocks
+        .toSorted((one, other) => one.index - other.index)
+        .map(({ block }) => {
           const input = inputs.get(block);
           return input === undefined || input === ''
             ? block

@@ -1,7 +1,7 @@
 import { asObject, asText, repeatedName, tryParse } from '../../basics/json.ts';
 import { cutText } from '../../basics/text.ts';
-import { MAX_COST_OF_ANSWER, MAX_SERVED_LENGTH } from '../../wire/protocol.ts';
-import { readUsage } from './answer.ts';
+import { MAX_SERVED_LENGTH } from '../../wire/protocol.ts';
+import { isCost, readUsage } from './answer.ts';
 import { type Dialect, normalised } from './dialect.ts';
 
 /**
@@ -17,14 +17,13 @@ export const agent: Dialect = {
   read({ usage: reported, ...decision }, _step, headers = {}, text = '') {
     const { usage, note } = readUsage(reported);
     const cost = asObject(reported)?.['cost_usd'];
-    const isCost = typeof cost === 'number' && cost >= 0 && cost <= MAX_COST_OF_ANSWER;
     const version = asText(headers['agent-version']);
     return {
       // A key that stands twice is refused where decisions are read.
       content: repeatedName(text) === undefined ? normalised(decision) : text,
       toolCalls: [],
       reasoning: null,
-      usage: usage && { ...usage, ...(isCost && { costUsd: cost }) },
+      usage: usage && { ...usage, ...(isCost(cost) && { costUsd: cost }) },
       note,
       served: version === undefined ? null : { model: cutText(version, MAX_SERVED_LENGTH) },
     };

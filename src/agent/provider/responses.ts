@@ -107,10 +107,10 @@ function canGoBack(item: Json): boolean {
 
 /** Reads the body of a response. Throws an `Error` that says what is missing when it is not one. */
 function readResponse(body: Json, step: number): ModelAnswer {
-  if (asArray(body['output']) === undefined) throw new Error('it has no output');
-  const output = objectsIn(body['output']);
   const { status } = body;
-  if (status === 'failed' || status === 'cancelled') throw new Error(`its status is ${status}`);
+  if (asArray(body['output']) === undefined && status == null) throw new Error('it has no output');
+  if (status === 'failed') throw new Error('its status is failed');
+  const output = objectsIn(body['output']);
   const calls = output.filter(({ type }) => type === 'function_call');
   const toolCalls = readToolCalls(
     calls.map(({ call_id, id, name, arguments: text }) => ({
@@ -124,15 +124,21 @@ function readResponse(body: Json, step: number): ModelAnswer {
   const parts = output.filter(({ type }) => type === 'message').flatMap(contentOf);
   const refusal = textsOf(parts, 'refusal');
   const content = textsOf(parts, 'text') + refusal;
-  const reason = asObject(body['incomplete_details'])?.['reason'];
   return answerOf(body, {
     content,
     toolCalls,
     reasoning: readReasoning(output),
     carried: output.length === 0 ? null : { message: { output }, calls: [] },
-    finishReason:
-      status === 'incomplete' ? (reason ?? 'incomplete') : refusal === '' ? 'stop' : 'refusal',
+    finishReason: endIn(body, { calls, refusal }),
   });
+}
+
+/** Why a response ended: what its details say, its status, or that of one of its calls. */
+function endIn(body: Json, { calls, refusal }: { calls: Json[]; refusal: string }): unknown {
+  const { status = 'completed', incomplete_details: details } = body;
+  if (status === 'incomplete') return asObject(details)?.['reason'] ?? status;
+  if (refusal !== '') return 'refusal';
+  return calls.find((call) => call['status'] === 'incomplete')?.['status'] ?? status;
 }
 
 function contentOf(item: Json): Json[] {
@@ -159,34 +165,75 @@ function readReasoning(output: readonly Json[]): string | null {
 
 const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed'];
 
+/** An item of the output, at its place. */
+interface Placed {
+  index: number;
+  item: Json;
+}
+
+/** Whether both are one item: two calls may have one index. */
+function isSame(one: Placed, other: Placed): boolean {
+  const key = ['id', 'call_id'].find((name) => one.item[name] != null && other.item[name] != null);
+  return key === undefined
+    ? one.index === other.index && one.item['type'] === other.item['type']
+    : one.item[key] === other.item[key];
+}
+
+/** The items with a later form of one of them, which may lack the arguments that came before. */
+function put(items: Placed[], { index, item }: Placed): void {
+  const known = items.find((one) => isSame(one, { index, item }));
+  if (known === undefined) return void items.push({ index, item });
+  const given = known.item['arguments'];
+  const lacksThem = given != null && (item['arguments'] ?? '') === '';
+  known.item = lacksThem ? { ...item, arguments: given } : item;
+}
+
 /**
- * The stream of a response: its items one by one, and at its end the whole of it, which some
- * servers send without the items.
+ * The stream of a response: its items one by one, some with arguments in pieces, and at its end the
+ * whole of it, which some servers send without some of the items.
  */
 function assembleResponse(): Assembler {
   let response: Json = {};
-  const items = new Map<number, Json>();
+  const items: Placed[] = [];
   let isComplete = false;
+  let hasItem = false;
   const grow = createGrowth();
+  const takeArguments = (event: Json, index: number) => {
+    const item = { type: 'function_call', id: event['item_id'] };
+    const known = items.find((one) => isSame(one, { index, item }))?.item;
+    if (known === undefined) return;
+    const whole = event['arguments'];
+    known['arguments'] = whole ?? textIn(known, 'arguments') + textIn(event, 'delta');
+  };
   return {
     take(event, name) {
       const type = textIn(event, 'type') || name;
-      if (type === 'response.output_item.done') {
-        const [index, item] = [event['output_index'], asObject(event['item'])];
+      const place = event['output_index'];
+      const index = typeof place === 'number' ? place : items.length;
+      const item = asObject(event['item']);
+      const isItem = type === 'response.output_item.done';
+      if (item !== undefined && (isItem || item['type'] === 'function_call')) {
         grow(item);
-        if (item !== undefined) items.set(typeof index === 'number' ? index : items.size, item);
+        put(items, { index, item: { ...item } });
+        hasItem ||= isItem;
+      }
+      if (type.startsWith('response.function_call_arguments.')) {
+        grow([event['delta'], event['arguments']]);
+        takeArguments(event, index);
       }
       const whole = asObject(event['response']);
       if (whole !== undefined) response = whole;
       isComplete = LAST_EVENTS.includes(type);
       return isComplete;
     },
-    isComplete: (isDone) => isComplete || (isDone && items.size > 0), // without any it broke off
+    isComplete: (isDone) => isComplete || (isDone && hasItem), // without any it broke off
     body() {
-      const output = asArray(response['output']) ?? [];
-      const collected = [...items].sort(([one], [other]) => one - other).map(([, item]) => item);
-      const hasNone = output.length === 0 && (collected.length > 0 || isComplete);
-      return hasNone ? { ...response, output: collected } : response;
+      const all = items.map((one) => ({ ...one }));
+      const output = objectsIn(response['output']);
+      output.forEach((item, index) => put(all, { index, item }));
+      if (all.length === 0 && !isComplete) return response;
+      const sorted = all.toSorted((one, other) => one.index - other.index);
+      return { ...response, output: sorted.map(({ item }) => item) };
     },
   };
 }

@@ -96,16 +96,23 @@ async function readStream(
   return readBody(response, assembler);
 }
 
-/** Reads a body, as events if it says that it has any. */
+/** Types of content under which servers send whole responses as well as streams. */
+export const MAY_STREAM = /^\s*(?:text\/event-stream|application\/json)\b/i;
+
+/**
+ * Reads a body, as events if it has any: under the two types of content that have either, its first
+ * character decides.
+ */
 export async function readBody(
   { status, headers, body, close }: HttpStream,
   assembler: Assembler,
 ): Promise<ReadResponse | FailedResponse> {
-  const isStream = /^\s*text\/event-stream/i.test(headers['content-type'] ?? '');
   let end: End = false;
   try {
-    if (!isStream) return { status, headers, text: await textOf(body, MAX_RESPONSE_BYTES) };
-    end = await takeEvents({ body, close }, assembler);
+    const peeked = await peek(body);
+    const isStream = MAY_STREAM.test(headers['content-type'] ?? '') && peeked.isStream;
+    if (!isStream) return { status, headers, text: await textOf(peeked.body, MAX_RESPONSE_BYTES) };
+    end = await takeEvents({ ...peeked, close }, assembler);
     if (end !== true && typeof end !== 'object' && !assembler.isComplete(end === 'done'))
       throw new HttpFault('broken_off', 'before its end');
   } catch (error) {
@@ -116,6 +123,33 @@ export async function readBody(
   }
   const whole = { ...assembler.body(), ...(typeof end === 'object' && end) };
   return { status, headers, text: '', body: whole };
+}
+
+/** Whether a body is neither JSON nor a page, and the body with what was read to find out. */
+async function peek(body: AsyncIterable<Buffer>) {
+  const chunks = upTo(body, MAX_STREAM_BYTES);
+  const read: Buffer[] = [];
+  let first = '';
+  while (first === '') {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    read.push(value);
+    first = withoutMark(value.toString()).trimStart().slice(0, 1);
+  }
+  async function* whole() {
+    try {
+      yield* read;
+      yield* chunks;
+    } finally {
+      await chunks.return(null); // also of a body that is left in what was read
+    }
+  }
+  return { isStream: !['{', '[', '<'].includes(first), body: whole() };
+}
+
+/** A text without the mark of its coding. */
+function withoutMark(text: string): string {
+  return text.replace(/^\ufeff/, '');
 }
 
 /** What an event says of the end of its stream: that it is the last one, or an error. */
@@ -137,7 +171,7 @@ async function takeEvents(
     waiting = setTimeout(close, FINISH_WAIT_MS);
   }, MAX_RESPONSE_BYTES);
   try {
-    for await (const chunk of upTo(body, MAX_STREAM_BYTES)) {
+    for await (const chunk of body) {
       takeBytes(chunk);
       if (isOver()) break;
     }
@@ -159,9 +193,13 @@ function taken({ name, data }: StreamEvent, assembler: Assembler): End {
   }
 }
 
+/** What some servers send behind a whole response, as if it were a stream. */
+const DONE = /\s*data:\s*\[DONE\]\s*$/;
+
 /** The response with its JSON, unless that is more than any answer. */
 function readOnce(response: ReadResponse): ReadResponse | FailedResponse {
-  const body = response.body ?? tryParse(response.text.replace(/^\ufeff/, '')); // a mark of its coding
+  const text = withoutMark(response.text);
+  const body = response.body ?? tryParse(text) ?? tryParse(text.replace(DONE, ''));
   try {
     createGrowth()(body);
     return { ...response, body };

@@ -5,9 +5,9 @@ import { asArray, asObject, asText, errorAt, type Json, plainText } from '../../
 import type { TokenUsage } from '../../wire/protocol.ts';
 import { quote } from '../../basics/text.ts';
 import type { ModelAnswer } from '../model.ts';
-import { errorOf, readUsage } from './answer.ts';
+import { errorOf, isNothing, NoAnswer, readUsage } from './answer.ts';
 import type { Dialect } from './dialect.ts';
-import type { FailedResponse, ReadResponse } from './transport.ts';
+import { type FailedResponse, MAY_STREAM, type ReadResponse } from './transport.ts';
 
 const MAX_READ_OF_PAGE = 4_000;
 const PASSING_STATUSES = new Set([408, 409, 429]);
@@ -42,10 +42,18 @@ const PASSING_FAILURES: readonly string[] = ['connection', 'timeout', 'broken_of
 /** What most refusals have in common. */
 const REFUSAL = { passes: false, status: 0, error: null, usage: null };
 
-/** Classifies the result of one request. `step` is counted from 1. */
+interface Asked {
+  /** Counted from 1. */
+  step: number;
+  dialect: Pick<Dialect, 'read'>;
+  /** Whether an answer may be empty: it ends a day on which tools were called. */
+  mayBeEmpty: boolean;
+}
+
+/** Classifies the result of one request. */
 export function classify(
   result: ReadResponse | FailedResponse,
-  { step, dialect }: { step: number; dialect: Pick<Dialect, 'read'> },
+  { step, dialect, mayBeEmpty }: Asked,
 ): Verdict {
   if (result.failure !== undefined) return classifyFailure(result);
   const { body } = result;
@@ -61,10 +69,16 @@ export function classify(
   const { usage } = readUsage(asObject(body)?.['usage']);
   if (!isGood || error !== undefined)
     return classifyError(result, { status, error, words: quote(errorWords(error, body)), usage });
+  const words = quote(result.text || JSON.stringify(body));
   try {
-    return { answer: dialect.read(asObject(body) ?? {}, step, result.headers, result.text) };
+    const answer = dialect.read(asObject(body) ?? {}, step, result.headers, result.text);
+    if (mayBeEmpty || !isNothing(answer)) return { answer };
+    const why = answer.fault === 'cut_off' ? answer.note : words;
+    const reason = `sent an answer without words or calls: ${why}`;
+    return { ...REFUSAL, reason, passes: true, status, words, usage };
   } catch (problem) {
-    const words = quote(result.text || JSON.stringify(body));
+    if (problem instanceof NoAnswer)
+      return { ...REFUSAL, reason: problem.message, passes: true, status, words, usage };
     const reason = `sent an unreadable response: ${messageOf(problem)}: ${words}`;
     return { ...REFUSAL, reason, status, words, usage };
   }
@@ -77,6 +91,9 @@ function classifyFailure({ failure, message: words, soFar }: FailedResponse): Re
 }
 
 const NO_CONTENT = 204;
+/** How an event of a stream begins. */
+const IS_STREAM = /^\ufeff?\s*(?:data|event|id|retry)?:/;
+const IS_PAGE = /^\ufeff?\s*</;
 /** What Python writes of such numbers, and JSON does not have. */
 const NO_NUMBER = /^-?(?:NaN|Infinity)\b/;
 
@@ -90,7 +107,13 @@ function classifyForeign(response: HttpResponse): Refusal {
   const [number] = NO_NUMBER.exec(text.slice(errorAt(text))) ?? [];
   if (number !== undefined)
     return { ...foreign, reason: `sent ${number}, which JSON does not have: ${foreign.words}` };
-  const isCut = text.trim() === '' || /json/i.test(headers['content-type'] ?? '');
+  const type = headers['content-type'] ?? 'no content type';
+  if (IS_STREAM.test(text)) {
+    const why = MAY_STREAM.test(type) ? 'was not asked for' : `comes with ${quote(type)}`;
+    return { ...foreign, reason: `sent a stream that ${why}: ${foreign.words}` };
+  }
+  const isJson = /json/i.test(type) && !IS_PAGE.test(text);
+  const isCut = text.trim() === '' || isJson;
   const words = isCut ? quote(text) || 'nothing' : foreignWords(response);
   const reason = isCut ? `sent JSON that is cut off: ${words}` : `returned ${status}: ${words}`;
   return { ...foreign, reason, passes: isCut, words };
@@ -117,8 +140,7 @@ function classifyError(
 function errorIn(body: unknown): unknown {
   const whole = asObject(asArray(body)?.[0]) ?? asObject(body) ?? {};
   const choice = asObject(asArray(whole['choices'])?.[0]) ?? {};
-  const isEnd = choice['finish_reason'] === 'error';
-  return errorOf(whole) ?? choice['error'] ?? (isEnd ? 'its finish_reason is error' : undefined);
+  return errorOf(whole) ?? choice['error'] ?? undefined;
 }
 
 /** HTTP's status for what providers call an error, in a stream or behind a gateway. */

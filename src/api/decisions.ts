@@ -30,7 +30,7 @@ export const decisionsQuery = v.object({
     v.pipe(
       v.picklist(decisionKinds, `expected one of ${decisionKinds.join(', ')}`),
       v.description(
-        'Executed orders, refused orders, failed model-days, or model-days without a trade.',
+        'Executed orders, refused orders, malformed calls, failed model-days, or model-days without a trade.',
       ),
     ),
   ),
@@ -59,9 +59,9 @@ export const decisionsResponse = namedResponse('DecisionsResponse', {
        * nothing.
        */
       reason: v.nullable(v.string()),
-      /** Why an order was refused, or a model-day failed. */
+      /** Why an order was refused or a model-day failed, or what is wrong with a call. */
       detail: v.nullable(v.string()),
-      /** Of the order's result, or of a model-day's last words. */
+      /** Of the result of the order or call, or of a model-day's last words. */
       message_index: v.nullable(integer),
     }),
   ),

@@ -11,10 +11,10 @@ import { integer, oneOf, orNull, query, real, type RowOfShape, text } from './ro
  */
 
 /**
- * What a decision can be: an executed order, a refused one, a model-day that failed, and one
- * without a trade.
+ * What a decision can be: an executed order, a refused one, a call that no tool takes as it is, a
+ * model-day that failed, and one without a trade.
  */
-export const decisionKinds = ['trade', 'refusal', 'failure', 'no_trade'] as const;
+export const decisionKinds = ['trade', 'refusal', 'malformed', 'failure', 'no_trade'] as const;
 export const sides = ['buy', 'sell'] as const;
 export type Side = (typeof sides)[number];
 
@@ -25,10 +25,11 @@ const COLUMNS = {
   symbol: orNull(text),
   amount: orNull(real),
   detail: orNull(text),
+  tool: orNull(text),
 };
 const NAMES = Object.keys(COLUMNS) as (keyof Decision)[];
 
-/** An order, or a day without a trade. */
+/** An order, a malformed call, or a day without a trade. */
 export type Decision = Readonly<RowOfShape<typeof COLUMNS>>;
 
 /** A day without a trade. */
@@ -39,6 +40,7 @@ export const NO_TRADE: Decision = {
   symbol: null,
   amount: null,
   detail: null,
+  tool: null,
 };
 
 /** How much of a model's words, of a refusal or of an error a decision repeats. */
@@ -80,7 +82,7 @@ export function storeDecisions(
   sessionId: number,
   decisions: readonly Decision[],
 ): void {
-  const insert = database.statement('INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+  const insert = database.statement('INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
   for (const [index, values] of asStored(decisions).entries())
     insert.run(sessionId, index + 1, ...values);
 }

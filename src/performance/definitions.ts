@@ -45,7 +45,7 @@ export const definitions = {
   exposure: 'Mean share of the closing value that is in holdings',
   turnover: 'The lesser of purchases and sales over the mean closing value, for the whole curve',
   trades: 'Orders executed; splits and refused orders do not count',
-  refused_orders: 'Orders refused for lack of cash, of shares or of a price, or for their symbol',
+  refused_orders: 'Orders that were refused, and those of a hidden open that did not fill in full',
   malformed_calls: 'Calls that named no tool, or had arguments that the tool does not take',
   commission: 'What orders cost on top of shares times price',
   realised_profit: 'Profit on shares sold, and on fractions of shares that splits paid in cash',

@@ -6,7 +6,6 @@ import {
   isWeekday,
   type DateSpan,
 } from '../basics/calendar.ts';
-import { asObject, objectsIn, tryParse } from '../basics/json.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database } from '../database/database.ts';
 import { dividendCoverage, dividendsOf } from '../database/splits-and-dividends.ts';
@@ -17,12 +16,12 @@ import {
   type ActiveDay,
   type LedgerDay,
   ledgerDays,
-  refusedCalls,
+  refusalTotals,
   type UsageTotals,
 } from '../database/records/performance.ts';
 import type { Run } from '../database/records/models.ts';
 import { MAX_STILL_DAYS } from './figure.ts';
-import { toolArguments, wasMalformed } from '../trading/tool-arguments.ts';
+import { toolArguments } from '../trading/tool-arguments.ts';
 import { orderTools } from '../trading/tools.ts';
 import type { BothLevels } from './benchmark.ts';
 import type { Factors } from './style.ts';
@@ -127,27 +126,12 @@ export interface CountedRun extends Run {
 /** What the figures of one model are computed from. */
 export type ModelRecord = ReturnType<typeof readRecord>;
 
-/**
- * Refused calls: orders that were understood, calls that were not, and of both those that meant to
- * trade: orders, and calls of tools that do not exist.
- */
 const NO_REFUSALS = { orders: 0, malformed: 0, tries: 0 };
 
-/** Those of some model-days, by model. */
+/** What was refused on some model-days, by model. */
 export function countRefusals(database: Database, days: readonly ActiveDay[]) {
-  const byModel = new Map<string, typeof NO_REFUSALS>();
-  for (const call of refusedCalls(database, days)) {
-    const counts = byModel.get(call.model) ?? { ...NO_REFUSALS };
-    byModel.set(call.model, counts);
-    const isOrder = orderTools.includes(call.tool);
-    const result = asObject(tryParse(call.content)) ?? {};
-    const orders = 'error' in result ? [result] : objectsIn(result['orders']);
-    const refused = orders.filter((order) => 'error' in order).length;
-    if (wasMalformed(call)) counts.malformed += 1;
-    else if (isOrder) counts.orders += refused;
-    if (isOrder || !(call.tool in toolArguments)) counts.tries += refused;
-  }
-  return byModel;
+  const onlyRead = Object.keys(toolArguments).filter((name) => !orderTools.includes(name));
+  return refusalTotals(database, days, onlyRead);
 }
 
 /** What the records of all models share, and which of their parts are wanted. */

@@ -9,13 +9,13 @@ import type { ToolCall, ToolMessage } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
 import { deciderOf } from './decision.ts';
 import { type Counted, openDocuments } from './documents.ts';
-import type { NewsSearch } from './news.ts';
+import type { NewsResult, NewsSearch } from './news.ts';
 import { fillOrders, orderTermsOf, unfilledInWords } from './orders.ts';
 import { fromDollars, toDollars } from '../basics/money.ts';
 import { type Action, assertSound, type Portfolio } from './portfolio.ts';
 import type { Start } from './start.ts';
 import { inWords, isFromOutside, refusedOrders, runTool } from './tools.ts';
-import type { Order, OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
+import type { Order, OrderTerms, Placed, TradingDay } from './trading-day.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 export const MAX_TOOL_NAME_LENGTH = 100;
@@ -182,21 +182,25 @@ export async function callTool(
   { index, recorded }: { index: number; recorded?: string | undefined },
 ): Promise<ToolMessage> {
   const startedAt = performance.now();
+  // Half a character would be stored as another one, which could make two names the same.
+  const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
   const isKnown = recorded !== undefined && isFromOutside(play, call);
-  const reply = isKnown ? readReply(recorded) : await runTool(play, call);
-  const { refusal, isMalformed, portfolio, note } = reply;
-  const { orders = refusal === undefined ? [] : refusedOrders(call, refusal) } = reply;
+  const day = isKnown ? { ...play, news: async () => readNews(recorded) } : play;
+  const reply = await runTool(day, call);
+  const { refusal, isMalformed, orders = [], portfolio, note } = reply;
+  if (isMalformed) {
+    const detail = cutWords(refusal);
+    play.decisions.push({ ...NO_TRADE, message_index: index, tool: toolName, detail });
+  } else if (refusal !== undefined)
+    for (const order of refusedOrders(call, refusal)) enter(play, order, index);
   for (const order of orders) enter(play, order, index);
-  if (refusal === undefined)
-    play.refused += orders.filter((order) => order.refusal !== undefined).length;
+  play.refused += orders.filter((order) => order.refusal !== undefined).length;
   if (portfolio !== undefined) {
     assertSound(portfolio);
     play.expected = portfolio;
     if (!play.isOpenHidden) play.portfolio = portfolio;
   }
   if (note !== undefined) play.ownNote = note === '' ? null : note;
-  // Half a character would be stored as another one, which could make two names the same.
-  const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
   const usage = play.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
   usage.calls += 1;
   usage.refused += refusal === undefined ? 0 : 1;
@@ -205,8 +209,8 @@ export async function callTool(
   return { role: 'tool', id: call.id, content: inWords(reply), isMalformed };
 }
 
-/** A result as a tool from outside gave it. */
-function readReply(content: string): Reply {
+/** A result of a news search as the record has it. */
+function readNews(content: string): NewsResult {
   const result = JSON.parse(content);
-  return 'error' in result ? { refusal: result.error } : { result };
+  return 'error' in result ? { refusal: result.error } : result;
 }

@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
 import { normaliseSymbol, type toolNames } from '../basics/domain.ts';
-import { isWithin, repeatedName, tryParse } from '../basics/json.ts';
+import { isWithin } from '../basics/json.ts';
 import { recordOf } from '../basics/records.ts';
 import { cleanText, fits } from '../basics/text.ts';
-import type { LoggedCall } from '../database/records/performance.ts';
 
 /** What a model may pass to a tool, and the sentences it reads when it passes anything else. */
 
@@ -162,19 +161,6 @@ export const toolArguments = {
 
 export type ToolName = (typeof toolNames)[number];
 export type ToolArguments<Name extends ToolName> = v.InferOutput<(typeof toolArguments)[Name]>;
-
-/** The beginning of what a model reads that calls a tool of another name. */
-export const NO_TOOL = 'There is no tool named';
-
-/**
- * Whether a refused call, as the reasoning log has it, names no tool of its day, or has arguments
- * that the tool does not take.
- */
-export function wasMalformed({ tool, input, content }: LoggedCall): boolean {
-  const own = Object.entries(toolArguments).find(([name]) => name === tool)?.[1];
-  const isRead = own !== undefined && !content.includes(NO_TOOL) && v.is(own, tryParse(input));
-  return !isRead || repeatedName(input) !== undefined;
-}
 
 /** One error in the arguments of a tool, as a sentence. */
 export function describeIssue(tool: string, issue: v.BaseIssue<unknown>): string {

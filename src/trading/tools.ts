@@ -9,7 +9,6 @@ import type { Side } from '../database/decisions.ts';
 import type { ToolCall, ToolDescription } from '../wire/protocol.ts';
 import {
   describeIssue,
-  NO_TOOL,
   shown,
   type ToolArguments,
   toolArguments,
@@ -200,7 +199,7 @@ export function inWords({ result, refusal }: Reply): string {
 
 /**
  * What a refused call wanted to order, as far as it can be read; empty for a call of a tool that
- * takes no orders, whether the day offers it or not.
+ * takes no orders.
  */
 export function refusedOrders({ name, arguments: args }: ToolCall, refusal: string): Order[] {
   const side = tools.find((tool) => tool.name === name)?.side;
@@ -229,7 +228,7 @@ export function runTool(day: TradingDay, call: ToolCall): Reply | Promise<Reply>
   if (tool === undefined) {
     const names = offered.map(({ name }) => name).join(', ');
     return {
-      refusal: `${NO_TOOL} ${shown(call.name)}. The tools are ${names}.`,
+      refusal: `There is no tool named ${shown(call.name)}. The tools are ${names}.`,
       isMalformed: true,
     };
   }

@@ -69,7 +69,9 @@ const together: Record<string, (known: Known) => readonly string[]> = {
     `start_date=${first}&end_date=${last}&include_full_conversation=false`,
   ],
   '/decisions': ({ first, last, models: [one] }) => [
-    ...['trade', 'refusal', 'failure', 'no_trade'].map((kind) => `kind=${kind}&limit=200`),
+    ...['trade', 'refusal', 'malformed', 'failure', 'no_trade'].map(
+      (kind) => `kind=${kind}&limit=200`,
+    ),
     `models=${one}&model=x`,
     `start_date=${first}&end_date=${last}&symbol=AAPL&kind=trade`,
   ],

@@ -93,7 +93,7 @@ const ALL = tableOf<[what: string, order: string, reason: string, detail: string
   ${WED} model-a no_trade | - - - -         | 1 Done.                        | null
   ${WED} model-b failure  | - - - -         | 1 Before it breaks.            | The endpoint answered 501
   ${TUE} model-a no_trade | - - - -         | 3 Done.                        | null
-  ${TUE} model-a refusal  | sell - MSFT -   | 2 I sell what I lack.          | sell: amount…
+  ${TUE} model-a malformed | - - - -        | 2 I sell what I lack.          | sell: amount…
   ${TUE} model-b trade    | buy 6 AAPL 100  | 2 Für München: sechs Anteile.  | null
   ${MON} model-a trade    | buy 2 MSFT 200  | 6 Now the rest into Microsoft. | null
   ${MON} model-a refusal  | buy 500 MSFT -  | 4 Now the rest into Microsoft. | Cannot buy 500 MSFT…
@@ -117,9 +117,12 @@ test('each decision of the active sessions once, newest first, with the words be
 const filters: [query: string, places: number[]][] = [
   ['model=model-b', [1, 4, 8]],
   ['models=model-b,model-a', [0, 1, 2, 3, 4, 5, 6, 7, 8]],
-  ['symbol=msft', [3, 5, 6]],
+  ['symbol=msft', [5, 6]],
   ['symbol=AAPL&kind=trade', [4, 7]],
-  ['symbol=MSFT&kind=refusal', [3, 6]],
+  ['symbol=MSFT&kind=refusal', [6]],
+  ['symbol=MSFT&kind=malformed', []],
+  ['kind=refusal', [6]],
+  ['kind=malformed', [3]],
   ['symbol=MSFT&kind=failure', []],
   ['symbol=NVDA', []],
   ['kind=trade', [4, 5, 7]],

@@ -287,6 +287,44 @@ test('a model whose every order was refused is marked, one that only looked and 
   assert.deepEqual((await ask('?start_date=2025-11-11', own)).incomparable, [], 'no try that day');
 });
 
+test('the counts are those of the decisions: an order that fills in part is a trade and a refusal', async (t) => {
+  const tried: Script = {
+    'model-a 2025-11-12': [
+      [
+        ['buy', { symbol: 'AAPL', amount: 90 }], // 81 at the open of 110 + 11 %
+        ['buy', { symbol: 'AAPL', amount: 'ten' }],
+        ['buy', { symbol: 'MSFT', amount: 900 }],
+        ['get_price', {}],
+        ['place_order', { symbol: 'AAPL', amount: 1 }],
+      ],
+    ],
+    'model-b 2025-11-12': [[['rebalance', { weights: { AAPL: 0.5, MSFT: 0.5 } }]]],
+  };
+  const hidden = { agent_config: { ...configuration.agent_config, open: 'hidden' } };
+  const prices = PRICES.replace('AAPL 2025-11-12 110', 'AAPL 2025-11-12 122');
+  const own = await startTestService(t, { configuration: { ...configuration, ...hidden }, prices });
+  const day = { start_date: '2025-11-12', end_date: '2025-11-12', models: MODELS };
+  await runJobHere(own, tried, day);
+  const { models } = await ask('', own);
+  for (const { model, trading } of models) {
+    const countOf = async (kind: string) =>
+      (await own.get(`/decisions?kind=${kind}&models=${model}`)).body.count;
+    const kinds = ['trade', 'refusal', 'malformed'];
+    const { trades, refused_orders: refused, malformed_calls: malformed } = trading;
+    assert.deepEqual([trades, refused, malformed], await Promise.all(kinds.map(countOf)));
+    assert.deepEqual([trades, refused, malformed], model === 'model-a' ? [1, 2, 3] : [2, 1, 0]);
+  }
+  const { decisions } = (await own.get('/decisions?kind=malformed')).body;
+  assert.deepEqual(
+    decisions.map(({ side, symbol, detail }: any) => [side, symbol, detail.slice(0, 30)]),
+    [
+      [null, null, 'There is no tool named "place_'],
+      [null, null, 'get_price: symbol is missing.'],
+      [null, null, 'buy: amount must be a whole nu'],
+    ],
+  );
+});
+
 test('what a rebalance refuses counts as what buy and sell refuse', async (t) => {
   const prices = PRICES.replace('MSFT 2025-11-10 200 200', '');
   const tried: Script = {

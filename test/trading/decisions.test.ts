@@ -37,12 +37,13 @@ const DECISIONS = `SELECT kind, message_index, action_id, side, symbol, amount, 
 
 const cases = tableOf<[open: string, calls: string, decisions: string]>(`
   shown  | get_price {"symbol":"AAPL"}                          | no_trade - - - - - -
+  shown  | get_price {"symbol":"TSLA"}, get_price {}            | malformed 4 - - - - get_price: symbol is missi…, no_trade - - - - - -
   shown  | buy {"symbol":"aapl","amount":"2"}                   | trade 3 1 buy AAPL - -
   shown  | buy {"symbol":"aapl","amount":"200"}                 | refusal 3 - buy AAPL - Cannot buy 200 AAPL at 100…, no_trade - - - - - -
-  shown  | sell {"symbol":"msft","amount":1e300}                | refusal 3 - sell MSFT 1e+300 sell: amount must be a who…, no_trade - - - - - -
-  shown  | sell {"symbol":"a b","amount":1,"amount":2}          | refusal 3 - sell - 2 sell: "amount" is named tw…, no_trade - - - - - -
-  shown  | buy no json                                          | refusal 3 - buy - - The arguments of buy are n…, no_trade - - - - - -
-  shown  | sell, rebalance [], Buy {}                           | refusal 3 - sell - - sell: symbol is missing. s…, refusal 4 - - - - rebalance: weights is miss…, no_trade - - - - - -
+  shown  | sell {"symbol":"msft","amount":1e300}                | malformed 3 - - - - sell: amount must be a who…, no_trade - - - - - -
+  shown  | sell {"symbol":"a b","amount":1,"amount":2}          | malformed 3 - - - - sell: "amount" is named tw…, no_trade - - - - - -
+  shown  | buy no json                                          | malformed 3 - - - - The arguments of buy are n…, no_trade - - - - - -
+  shown  | sell, rebalance [], Buy {}                           | malformed 3 - - - - sell: symbol is missing. s…, malformed 4 - - - - rebalance: weights is miss…, malformed 5 - - - - There is no tool named "Bu…, no_trade - - - - - -
   shown  | buy {"symbol":"AAPL","amount":1}, get_portfolio {}, sell {"symbol":"AAPL","amount":9}, sell {"symbol":"AAPL","amount":1} | trade 3 1 buy AAPL - -, refusal 5 - sell AAPL 9 Cannot sell 9 AAPL: 1 are …, trade 6 2 sell AAPL - -
   shown  | rebalance {"weights":{"MSFT":0.5,"AAPL":0.2,"ORLY":0.1}} | refusal 3 - - ORLY - Cannot trade ORLY: it has …, trade 3 1 buy MSFT - -, trade 3 2 buy AAPL - -
   shown  | rebalance {"weights":{"NONE":0.5}}                   | refusal 3 - - - - Cannot rebalance: "NONE" i…, no_trade - - - - - -
@@ -67,6 +68,21 @@ test('a refusal is cut, also in the middle of a character, and replays', async (
   await complete(session);
   const details = rowsAsText(database, 'SELECT detail FROM decisions WHERE detail IS NOT NULL');
   assert.match(String(details[1]), /x\ufffd…/);
+  assert.deepEqual((await replayOf(database)).problems, []);
+});
+
+test('a malformed search of news is one in the replay too, whose results come from the record', async () => {
+  const news = async () => ({ refusal: 'The news search failed' });
+  const books = createBooks(':memory:', { news });
+  const { database, complete } = books;
+  setBars(books, PRICES);
+  const session = await books.open('2025-01-06', 'model-a');
+  await run(session, ['search_news {"query":"AAPL"}', 'search_news {}']);
+  await complete(session);
+  const stored = 'SELECT kind, tool, detail FROM decisions WHERE detail IS NOT NULL';
+  assert.deepEqual(rowsAsText(database, stored), [
+    'malformed search_news search_news: query is missing.',
+  ]);
   assert.deepEqual((await replayOf(database)).problems, []);
 });
 

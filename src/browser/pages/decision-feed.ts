@@ -46,7 +46,9 @@ export function decisionCard(lastFirst: readonly Decision[]): HTMLElement {
       ...outcome(all),
       h('span.when.quiet', localTime(last.timestamp)),
     ),
-    ...others.map(({ detail }) => detail !== null && h('p.detail', detail)),
+    ...[...new Set(others.map(({ detail }) => detail))].map(
+      (detail) => detail !== null && h('p.detail', detail),
+    ),
     ...[...said].map((reason) => reason !== null && h('p.reason', reason)),
     listed.length > 0 && ordersOf(listed, reasons.size > 1),
   );
@@ -64,7 +66,7 @@ function withReasons(decisions: readonly Decision[]): Decision[] {
   });
 }
 
-/** "Bought 52 symbols", "Sold 10 AAPL at 231.20", "2 orders refused". */
+/** "Bought 52 symbols", "Sold 10 AAPL at 231.20", "2 orders refused", "1 malformed call". */
 function outcome(all: readonly Decision[]): HTMLElement[] {
   const part = (
     kind: Decision['kind'],
@@ -78,6 +80,7 @@ function outcome(all: readonly Decision[]): HTMLElement[] {
     part('trade', (own) => `Bought ${traded(own)}`, 'buy'),
     part('trade', (own) => `Sold ${traded(own)}`, 'sell'),
     part('refusal', refused),
+    part('malformed', (own) => counted(own.length, 'malformed call')),
     part('failure', () => 'Failed'),
     part('no_trade', () => 'No trade'),
   ].flat();
@@ -321,6 +324,7 @@ const MESSAGES_PER_PAGE = 20;
 const kindWords: Record<Decision['kind'], string> = {
   trade: 'Trades',
   refusal: 'Refused orders',
+  malformed: 'Malformed calls',
   failure: 'Failed model-days',
   no_trade: 'Days without a trade',
 };

@@ -86,13 +86,8 @@ export function briefFigures(conventions: Conventions): Figure[] {
     ['max_drawdown', { label: 'Drawdown' }],
     ['percentile', { label: 'Skill in picking', meaning: conventions.definitions['selection'] }],
     ['trades'],
-    [
-      'refused_orders',
-      {
-        label: 'Refused',
-        read: ({ trading }) => trading.refused_orders + trading.malformed_calls,
-      },
-    ],
+    ['refused_orders', { label: 'Refused' }],
+    ['malformed_calls', { label: 'Malformed' }],
     ['cost_usd', { label: 'Cost' }],
   ];
   return figures.map(([name, more]) => figureNamed(conventions, name, more));

@@ -139,7 +139,8 @@ export function decisions(
   { after, limit }: { after: Place | null; limit: number },
 ): Decision[] {
   const [start, end] = boundsOf(window);
-  const own = symbol !== undefined ? OF_SYMBOL : kind === 'refusal' ? REFUSALS : null;
+  const isRefused = kind === 'refusal' || kind === 'malformed';
+  const own = symbol !== undefined ? OF_SYMBOL : isRefused ? REFUSALS : null;
   const [count = 0] = own?.count.one(reader, symbol ?? null) ?? [];
   const chosen = own?.[count < MOST_SORTED ? 'sorted' : 'bySession'] ?? ALL;
   const { date, model, jobId: job, place } = after ?? { date: '', model: '', jobId: '', place: 0 };

@@ -220,26 +220,26 @@ export function usageTotals(
   return new Map(rows.map(({ model, ...used }) => [model, used]));
 }
 
-/** Only sessions that refused something have their logs read. */
 const REFUSALS = query(
-  `SELECT model, coalesce(tool_name, '') AS tool, coalesce(tool_input, '') AS input, content FROM json_each(?) AS chosen
-     CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
-     CROSS JOIN reasoning_logs AS log ON log.session_id = chosen.value
-   WHERE role = 'tool' AND (content LIKE '{"error":%' OR content LIKE '{"orders":%{"error":%')
-     AND (EXISTS (SELECT 1 FROM tool_usage WHERE tool_usage.session_id = chosen.value AND refused > 0)
-       OR EXISTS (SELECT 1 FROM decisions WHERE decisions.session_id = chosen.value AND detail IS NOT NULL))`,
-  { model: text, tool: text, input: text, content: text },
+  `SELECT model, count(*) FILTER (WHERE kind = 'refusal') AS orders, count(*) FILTER (WHERE kind = 'malformed') AS malformed,
+     count(*) FILTER (WHERE tool IS NULL OR tool NOT IN (SELECT value FROM json_each(?2))) AS tries
+   FROM json_each(?1) AS chosen CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
+     CROSS JOIN decisions INDEXED BY refused_decisions ON decisions.session_id = chosen.value AND detail IS NOT NULL
+   GROUP BY model`,
+  { model: text, orders: integer, malformed: integer, tries: integer },
 );
 
-/** A call with its result, as the log has both. */
-export type LoggedCall = RowOf<typeof REFUSALS>;
-
-/** Tool calls that were refused, or of whose orders one was. */
-export function refusedCalls(
+/**
+ * By model, the refused orders of some model-days, the malformed calls, and of both those that
+ * meant to trade: all but calls of the tools that only read.
+ */
+export function refusalTotals(
   reader: Reader,
   days: readonly { sessionId: number }[],
-): IterableIterator<LoggedCall> {
-  return REFUSALS.iterate(reader, idsOf(days));
+  onlyRead: readonly string[],
+): Map<string, Omit<RowOf<typeof REFUSALS>, 'model'>> {
+  const rows = REFUSALS.all(reader, idsOf(days), onlyRead);
+  return new Map(rows.map(({ model, ...totals }) => [model, totals]));
 }
 
 const SPAN = query(

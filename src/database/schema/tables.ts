@@ -249,21 +249,24 @@ CREATE TABLE tool_usage (
 ) STRICT, WITHOUT ROWID;
 
 -- What a model did on a model-day that it completed; of several decisions the last has place 1. Its session, its trade and the messages
--- say the rest.
+-- say the rest. Refused orders and malformed calls are counted from here, and nowhere else.
 CREATE TABLE decisions (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   place INTEGER NOT NULL CHECK (place >= 1),
-  message_index INTEGER, -- of an order: its result
+  message_index INTEGER, -- of an order or a malformed call: its result
   action_id INTEGER, -- of an executed order: the trade
   side TEXT CHECK (side IN ('buy', 'sell')), -- of an order; null where a refused call names none
   symbol TEXT,
   amount REAL, -- of a refused order, which may ask for anything
-  detail TEXT, -- why an order was refused
+  detail TEXT, -- why an order was refused, or what is wrong with a call
+  tool TEXT, -- of a malformed call: the name that it called
   kind TEXT GENERATED ALWAYS AS
-    (CASE WHEN message_index IS NULL THEN 'no_trade' WHEN detail IS NULL THEN 'trade' ELSE 'refusal' END) VIRTUAL,
+    (CASE WHEN message_index IS NULL THEN 'no_trade' WHEN detail IS NULL THEN 'trade'
+      WHEN tool IS NULL THEN 'refusal' ELSE 'malformed' END) VIRTUAL,
   PRIMARY KEY (session_id, place),
-  CHECK (CASE kind WHEN 'no_trade' THEN coalesce(action_id, side, symbol, amount, detail) IS NULL
-    WHEN 'trade' THEN action_id IS NOT NULL AND symbol IS NOT NULL AND amount IS NULL ELSE action_id IS NULL END)
+  CHECK (CASE kind WHEN 'no_trade' THEN coalesce(action_id, side, symbol, amount, detail, tool) IS NULL
+    WHEN 'trade' THEN action_id IS NOT NULL AND symbol IS NOT NULL AND coalesce(amount, tool) IS NULL
+    WHEN 'malformed' THEN coalesce(action_id, side, symbol, amount) IS NULL ELSE action_id IS NULL END)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX refused_decisions ON decisions (session_id) WHERE detail IS NOT NULL;
 CREATE INDEX decisions_by_symbol ON decisions (symbol, session_id) WHERE symbol IS NOT NULL;

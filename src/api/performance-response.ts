@@ -161,6 +161,7 @@ const trading = named('TradingFigures', {
   trades: count,
   refused_orders: count,
   malformed_calls: count,
+  refused_answers: count,
   bought: v.number(),
   sold: v.number(),
   commission: v.number(),
@@ -394,7 +395,6 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
     survivorship: v.string(),
     adjusted_prices: v.string(),
     definitions: namedRecord('Definitions', v.string()),
-    /** The figures of each unit. */
     units: namedRecord('Units', v.array(v.string())),
   }),
 });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isCalendarDate } from '../basics/calendar.ts';
 import { sessionPieces, searchLogs } from '../database/records/reasoning.ts';
-import { invalidFilter, ServiceError } from '../basics/domain.ts';
+import { answerFaults, invalidFilter, ServiceError } from '../basics/domain.ts';
 import { servedSchema } from '../wire/protocol.ts';
 import { dateRangeEntries, filtersOf, feedEntries, feedFilters } from './filters.ts';
 import {
@@ -114,6 +114,8 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
              * it said nothing.
              */
             served: v.nullable(servedSchema),
+            /** Of an answer that was cut off, was refused, or has calls written as text. */
+            fault: v.nullable(v.picklist(answerFaults)),
           }),
         ),
       ),

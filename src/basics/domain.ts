@@ -30,7 +30,13 @@ export const skipReasons = {
 } as const;
 
 /** What programs tell warnings apart by. */
-export const warningCodes = ['not_out_yet', 'possible_split', 'unread'] as const;
+export const warningCodes = [
+  'not_out_yet',
+  'possible_split',
+  'unread',
+  'refused_answers',
+  'written_calls',
+] as const;
 
 /** A sentence, and for programs its code, if it has one, and what else it is `about`. */
 export interface Warning {
@@ -43,6 +49,13 @@ export interface Warning {
 export function asWarning(warning: string | Warning): Warning {
   return typeof warning === 'string' ? { message: warning, code: null } : warning;
 }
+
+/**
+ * What is wrong with an answer: the provider cut it off, the model or the provider refused, or its
+ * calls are written as text.
+ */
+export const answerFaults = ['cut_off', 'refused', 'written_call'] as const;
+export type AnswerFault = (typeof answerFaults)[number];
 
 /** In DEV models are simulated, and nothing is paid for. */
 export const deploymentModes = ['DEV', 'PROD'] as const;

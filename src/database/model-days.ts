@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../basics/calendar.ts';
-import { type JobStatus, jobStatuses, skipReasons } from '../basics/domain.ts';
+import { type AnswerFault, type JobStatus, jobStatuses, skipReasons } from '../basics/domain.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, oneOf, query, type RowOf, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
@@ -168,15 +168,20 @@ export function noteLife(database: Database, jobId: string, counts: boolean): vo
     .run(Number(counts), jobId);
 }
 
-const UNREAD = query(
-  `SELECT family, count(*) AS days
+const answersWith = (fault: AnswerFault) =>
+  `sum((SELECT count(*) FROM reasoning_logs AS log WHERE log.session_id = own.session_id AND fault = '${fault}'))`;
+const FAULTY = query(
+  `SELECT family, sum(unread) AS unread, ${answersWith('refused')} AS refused, ${answersWith('written_call')} AS written
    FROM trading_sessions AS own JOIN simulation_runs USING (job_id, model)
-   WHERE job_id = ? AND own.status = 'active' AND unread
-   GROUP BY family ORDER BY family`,
-  { family: text, days: integer },
+   WHERE job_id = ? AND own.status = 'active'
+   GROUP BY family HAVING unread + refused + written > 0 ORDER BY family`,
+  { family: text, unread: integer, refused: integer, written: integer },
 );
 
-/** On how many active days of a job no answer was a decision, by entry. */
-export function unreadDays(database: Database, jobId: string) {
-  return UNREAD.all(database, jobId);
+/**
+ * By entry, on how many active days of a job no answer was a decision, and how many answers were
+ * refused or have orders written as text; only those with any.
+ */
+export function faultyAnswers(database: Database, jobId: string) {
+  return FAULTY.all(database, jobId);
 }

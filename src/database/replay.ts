@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../basics/calendar.ts';
-import { actionTypes, messageRoles } from '../basics/domain.ts';
+import { actionTypes, answerFaults, messageRoles } from '../basics/domain.ts';
 import { holdingsOf } from './active-days.ts';
 import type { Reader } from './database.ts';
 import {
@@ -132,7 +132,7 @@ export function ledgerRecords(reader: Reader, sessionId: number): LedgerRecord[]
 
 const MESSAGES = query(
   `SELECT message_index AS messageIndex, role, content, tool_name AS toolName, tool_input AS toolInput, tool_calls AS toolCalls,
-     carried, timestamp FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
+     carried, fault, timestamp FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
   {
     messageIndex: integer,
     role: oneOf(messageRoles),
@@ -143,6 +143,7 @@ const MESSAGES = query(
     toolCalls: orNull(text),
     /** The fields its provider wants sent back with it, as JSON. */
     carried: orNull(text),
+    fault: orNull(oneOf(answerFaults)),
     timestamp: text,
   },
 );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
-import type { MessageRole } from '../basics/domain.ts';
+import type { AnswerFault, MessageRole } from '../basics/domain.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database } from './database.ts';
 import { type Decision, storeDecisions } from './decisions.ts';
@@ -31,6 +31,8 @@ export interface LogMessage {
    */
   carried?: string;
   served?: string;
+  /** Of an assistant's message: what is wrong with it. */
+  fault?: AnswerFault;
 }
 
 export interface ToolUsageRow {
@@ -97,8 +99,8 @@ export function appendMessages(
 ): void {
   const insert = database.statement(
     `INSERT INTO reasoning_logs
-       (session_id, message_index, role, content, summary, tool_name, tool_input, tool_calls, carried, timestamp, served)
-     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
+       (session_id, message_index, role, content, summary, tool_name, tool_input, tool_calls, carried, timestamp, served, fault)
+     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12
      WHERE ?2 = 0 OR EXISTS (SELECT 1 FROM reasoning_logs WHERE session_id = ?1 AND message_index = ?2 - 1)`,
   );
   const before = newestRow(database);
@@ -115,6 +117,7 @@ export function appendMessages(
       message.carried ?? null,
       timestamp,
       message.served ?? null,
+      message.fault ?? null,
     );
     assert.equal(changes, 1, 'messages continue where the reasoning log ends');
   });

@@ -11,7 +11,7 @@ import {
   skipModelDays,
   type SkippedOnDate,
   skippedModelDays,
-  unreadDays,
+  faultyAnswers,
 } from '../database/model-days.ts';
 import {
   addWarnings,
@@ -23,7 +23,7 @@ import { countDocuments, type DocumentCount } from '../database/documents.ts';
 import { costsBefore } from '../database/usage.ts';
 import { morningWrite } from '../database/price-writes.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { messageOf, skipReasons } from '../basics/domain.ts';
+import { messageOf, skipReasons, type Warning } from '../basics/domain.ts';
 import { count, linesOf, list } from '../basics/sentences.ts';
 import { staleModelDays } from '../database/stale.ts';
 import type { Database } from '../database/database.ts';
@@ -255,15 +255,37 @@ function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
 /** Stale model-days named in a job's warning. */
 const MAX_NAMED = 20;
 
+/** What is wrong with the answers of an entry, with what to do. */
+function warningsOf({
+  family,
+  unread,
+  refused,
+  written,
+}: ReturnType<typeof faultyAnswers>[number]): Warning[] {
+  const rows: [number, Warning['code'], string][] = [
+    [unread, 'unread', `gave no answer that could be read on ${count(unread, 'model-day')}`],
+    [
+      refused,
+      'refused_answers',
+      `refused to answer, or was held back by its provider, ${count(refused, 'time')}; nothing in those answers was executed`,
+    ],
+    [
+      written,
+      'written_calls',
+      `wrote orders as text in ${count(written, 'answer')}, which is never executed: for a local server, set its tool-call parser`,
+    ],
+  ];
+  return rows.flatMap(([times, code, message]) =>
+    times === 0 ? [] : [{ code, message: `'${family}' ${message}` }],
+  );
+}
+
 /**
- * Warns of the days of a job without an answer that could be read, and of the stale model-days of
+ * Warns of the answers of a job that decided nothing, and of the stale model-days of
  * its models, within the transaction that ends or discards it.
  */
 export function warnOfDays(database: Database, jobId: string): void {
-  for (const { family, days } of unreadDays(database, jobId)) {
-    const message = `'${family}' gave no answer that could be read on ${count(days, 'model-day')}`;
-    addWarnings(database, jobId, [{ code: 'unread', message }]);
-  }
+  addWarnings(database, jobId, faultyAnswers(database, jobId).flatMap(warningsOf));
   const models = modelsOfJob(database, jobId);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED });
   if (total === 0) return;

@@ -46,7 +46,9 @@ export const definitions = {
   turnover: 'The lesser of purchases and sales over the mean closing value, for the whole curve',
   trades: 'Orders executed; splits and refused orders do not count',
   refused_orders: 'Orders that were refused, and those of a hidden open that did not fill in full',
-  malformed_calls: 'Calls that named no tool, or had arguments that the tool does not take',
+  malformed_calls:
+    'Calls of no tool, with arguments that it does not take, as text, or in an answer that was cut off or refused',
+  refused_answers: 'Answers in which the model refused, or that its provider held back',
   commission: 'What orders cost on top of shares times price',
   realised_profit: 'Profit on shares sold, and on fractions of shares that splits paid in cash',
   dividends: 'Cash received; profit is realised profit, unrealised profit and dividends',
@@ -154,6 +156,7 @@ const units = {
     'trades',
     'refused_orders',
     'malformed_calls',
+    'refused_answers',
     'count',
     'requests',
     'prompt_tokens',

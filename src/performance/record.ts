@@ -17,6 +17,7 @@ import {
   type LedgerDay,
   ledgerDays,
   refusalTotals,
+  refusedAnswers,
   type UsageTotals,
 } from '../database/records/performance.ts';
 import type { Run } from '../database/records/models.ts';
@@ -128,10 +129,16 @@ export type ModelRecord = ReturnType<typeof readRecord>;
 
 const NO_REFUSALS = { orders: 0, malformed: 0, tries: 0 };
 
-/** What was refused on some model-days, by model. */
+/** What was refused on some model-days, by model; and answers that were refusals. */
 export function countRefusals(database: Database, days: readonly ActiveDay[]) {
   const onlyRead = Object.keys(toolArguments).filter((name) => !orderTools.includes(name));
-  return refusalTotals(database, days, onlyRead);
+  const totals = refusalTotals(database, days, onlyRead);
+  const answers = refusedAnswers(database, days);
+  return (model: string) => ({
+    ...NO_REFUSALS,
+    ...totals.get(model),
+    answers: answers.get(model) ?? 0,
+  });
 }
 
 /** What the records of all models share, and which of their parts are wanted. */
@@ -179,7 +186,7 @@ export function readRecord(
     unpaidDates: datesOf(days.filter(({ paysDividends }) => !paysDividends)),
     unknownDates: datesOf(findUnknown(days)),
     usage: usage.get(model) ?? assert.fail('a model-day has a row of its job'),
-    refusals: refusals.get(model) ?? NO_REFUSALS,
+    refusals: refusals(model),
     /** The value of a share at the last day's close, as `markOn` has it. */
     markOf: (symbol: string) => markOn(days.at(-1)?.date ?? '', symbol),
     /** What the details of each symbol need; null unless they are wanted. */

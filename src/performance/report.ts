@@ -102,6 +102,7 @@ function reportTrading(
       trades,
       refused_orders: refusals.orders,
       malformed_calls: refusals.malformed,
+      refused_answers: refusals.answers,
       bought: toDollars(bought),
       sold: toDollars(sold),
       commission: toDollars(commission),

@@ -45,6 +45,7 @@ export function answerMessages({
   note,
   carried,
   served,
+  fault,
 }: Answer): LogMessage[] {
   const message: LogMessage = {
     role: 'assistant',
@@ -53,6 +54,7 @@ export function answerMessages({
     ...(toolCalls.length > 0 && { toolCalls: JSON.stringify(toolCalls) }),
     ...(carried && { carried: JSON.stringify(carried) }),
     ...(served && { served: JSON.stringify(served) }),
+    ...(fault && { fault }),
   };
   return note === null ? [message] : [message, { role: 'system', content: note }];
 }
@@ -82,6 +84,7 @@ export function stepsIn(log: readonly StoredMessage[]) {
       toolCalls: readStored(v.array(toolCallSchema), said.toolCalls, 'tool calls') ?? [],
       note: followedBy.find(({ role }) => role === 'system')?.content ?? null,
       carried: readStored(carriedSchema, said.carried, 'fields to be sent back to the provider'),
+      fault: said.fault,
       reasoning: null,
       usage: null,
     };
@@ -94,6 +97,8 @@ export function stepsIn(log: readonly StoredMessage[]) {
       );
     return {
       answer,
+      /** The place of its message. */
+      index: said.messageIndex,
       /** The results of its tool calls; none when the process ended before they were logged. */
       results,
       /** Whether its model was given a second chance. */

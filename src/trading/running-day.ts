@@ -5,7 +5,7 @@ import { US_RULES } from '../basics/market-rules.ts';
 import { membersOn } from '../basics/members.ts';
 import { cutWords, type Decision, NO_TRADE } from '../database/decisions.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
-import type { ToolCall, ToolMessage } from '../wire/protocol.ts';
+import type { Answer, ToolCall, ToolMessage } from '../wire/protocol.ts';
 import { beforeOpen, type Market } from './market.ts';
 import { deciderOf } from './decision.ts';
 import { type Counted, openDocuments } from './documents.ts';
@@ -15,7 +15,7 @@ import { fromDollars, toDollars } from '../basics/money.ts';
 import { type Action, assertSound, type Portfolio } from './portfolio.ts';
 import type { Start } from './start.ts';
 import { inWords, isFromOutside, refusedOrders, runTool } from './tools.ts';
-import type { Order, OrderTerms, Placed, TradingDay } from './trading-day.ts';
+import type { Order, OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 export const MAX_TOOL_NAME_LENGTH = 100;
@@ -172,21 +172,52 @@ function enter(
   else decisions.push({ ...own, amount, detail: cutWords(refusal) });
 }
 
+/** Why the calls of an answer with a fault are not executed, as its model reads it. */
+const NOT_EXECUTED = {
+  cut_off:
+    'Not executed: your answer was cut off before its end, and half of an answer decides nothing. Answer more briefly.',
+  refused: 'Not executed: your answer counts as a refusal.',
+};
+
 /**
- * Runs one tool call, and enters what it did in the day. Returns the message with its result;
- * `index` is that of this message in the log, `recorded` what it said before.
+ * Enters an answer in the day: one with orders written as text is a malformed call. `index` is that
+ * of its message in the log; the note on it follows.
+ */
+export function enterAnswer(
+  { decisions }: Pick<Play, 'decisions'>,
+  { fault }: Pick<Answer, 'fault'>,
+  index: number,
+): void {
+  if (fault !== 'written_call') return;
+  const detail = 'Orders written as text are not executed: only tool calls are.';
+  decisions.push({ ...NO_TRADE, message_index: index + 1, tool: '', detail });
+}
+
+interface CallPlace {
+  /** That of the message with its result in the log. */
+  index: number;
+  /** What that message said before. */
+  recorded?: string | undefined;
+  /** Of the answer that it is in. */
+  fault?: Answer['fault'];
+}
+
+/**
+ * Runs one tool call, and enters what it did in the day. Returns the message with its result.
  */
 export async function callTool(
   play: Play,
   call: ToolCall,
-  { index, recorded }: { index: number; recorded?: string | undefined },
+  { index, recorded, fault }: CallPlace,
 ): Promise<ToolMessage> {
   const startedAt = performance.now();
   // Half a character would be stored as another one, which could make two names the same.
   const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
   const isKnown = recorded !== undefined && isFromOutside(play, call);
   const day = isKnown ? { ...play, news: async () => readNews(recorded) } : play;
-  const reply = await runTool(day, call);
+  const notRun = fault === 'cut_off' || fault === 'refused' ? NOT_EXECUTED[fault] : undefined;
+  const reply: Reply =
+    notRun === undefined ? await runTool(day, call) : { refusal: notRun, isMalformed: true };
   const { refusal, isMalformed, orders = [], portfolio, note } = reply;
   if (isMalformed) {
     const detail = cutWords(refusal);

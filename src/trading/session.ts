@@ -30,6 +30,7 @@ import {
   beginPlay,
   callTool,
   endOfDay,
+  enterAnswer,
   knownMarket,
   MAX_TOOL_NAME_LENGTH,
   type Play,
@@ -240,6 +241,7 @@ async function takeAnswer(
   const decided = decidedBy(state.play.decider, said, state.steps === 1);
   const { again, end: outcome = null } = decided ?? {};
   const answer = recorded === undefined && decided ? { ...said, toolCalls: decided.calls } : said;
+  enterAnswer(state.play, answer, state.messageCount);
   await log(state, answerMessages(answer), usageOf(state, answer.usage, 1));
   const results: ToolMessage[] = [];
   const messages: LogMessage[] = [];
@@ -247,7 +249,8 @@ async function takeAnswer(
     if (index > 0) await nextRound(); // other requests are answered between calls
     if (state.hasEnded) break; // while a slow tool was running
     const before = recorded?.results[index];
-    const at = { index: state.messageCount + index, recorded: before };
+    const { fault } = answer;
+    const at = { index: state.messageCount + index, recorded: before, fault };
     const result = await callTool(state.play, call, at);
     if (before !== undefined && result.content !== before)
       throw new LogMismatch(

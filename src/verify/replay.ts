@@ -41,6 +41,7 @@ import {
   callTool,
   dayTermsOf,
   endOfDay,
+  enterAnswer,
   knownMarket,
   type Play,
 } from '../trading/running-day.ts';
@@ -165,7 +166,8 @@ async function answerAgain({ conversation, steps, play, comparison }: Answering)
   let next = 0;
   let fromOutside = 0;
   let decided: Decided | null = null;
-  for (const [index, { answer }] of steps.entries()) {
+  for (const [index, { answer, index: place }] of steps.entries()) {
+    enterAnswer(play, answer, place);
     decided = decidedBy(play.decider, answer, index === 0);
     if (decided !== null)
       comparison.compare(`step ${index + 1}`, {
@@ -176,7 +178,8 @@ async function answerAgain({ conversation, steps, play, comparison }: Answering)
     for (const call of answer.toolCalls) {
       const stored = results[next];
       next += 1;
-      const at = { index: stored?.messageIndex ?? 0, recorded: stored?.content };
+      const { fault } = answer;
+      const at = { index: stored?.messageIndex ?? 0, recorded: stored?.content, fault };
       const made = resultMessage(call, await callTool(play, call, at));
       fromOutside += isFromOutside(play, call) ? 1 : 0;
       const what = `step ${index + 1}, ${call.name}`;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { MarketRules } from '../basics/market-rules.ts';
 import type { Limits } from '../basics/configuration-schema.ts';
-import type { BaselineStrategy, EntryApi } from '../basics/domain.ts';
+import { answerFaults, type BaselineStrategy, type EntryApi } from '../basics/domain.ts';
 import { tryParse } from '../basics/json.ts';
 import { recordOf } from '../basics/records.ts';
 
@@ -252,13 +252,6 @@ export const servedSchema = v.pipe(
   }),
   v.title('Served'),
 );
-
-/**
- * What is wrong with an answer: the provider cut it off, the model or the provider refused, or its
- * calls are written as text.
- */
-export const answerFaults = ['cut_off', 'refused', 'written_call'] as const;
-export type AnswerFault = (typeof answerFaults)[number];
 
 const answerSchema = v.object({
   type: v.literal('answer'),

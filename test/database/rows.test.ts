@@ -45,7 +45,7 @@ const MORE_ROWS = [
   `INSERT INTO trading_sessions (job_id, date, model, status, error, started_from_session_id, started_at, completed_at)
     VALUES ('k', '2025-01-07', 'm', 'failed', 'e', 1, 't', 't')`,
   `UPDATE reasoning_logs SET role = 'assistant' WHERE session_id = 1 AND message_index = 0`,
-  `UPDATE reasoning_logs SET served = '{"model": "m"}' WHERE session_id = 1 AND message_index = 0`,
+  `UPDATE reasoning_logs SET served = '{"model": "m"}', fault = 'refused' WHERE session_id = 1 AND message_index = 0`,
   `INSERT INTO log_words (rowid, words) VALUES (1, 'm')`,
   `INSERT INTO document_words (rowid, words) VALUES (1, 'm')`,
   `INSERT INTO opening_lots VALUES (1, 'X', 1, '2025-01-06', 1, 1)`,

@@ -22,7 +22,7 @@ export function reportOf(ledger: readonly LedgerDay[], differences: Partial<Mode
     unpaidDates: new Set(),
     unknownDates: new Set(),
     usage: NO_USAGE,
-    refusals: { orders: 0, malformed: 0, tries: 0 },
+    refusals: { orders: 0, malformed: 0, tries: 0, answers: 0 },
     benchmark: { withDividends: [], ofPrices: [] },
     markOf: () => null,
     riskFree: 0,

@@ -1,6 +1,6 @@
+import type { AnswerFault } from '../../basics/domain.ts';
 import { asObject, asText, isWithin, type Json, tryParse } from '../../basics/json.ts';
 import {
-  type AnswerFault,
   MAX_COST_OF_ANSWER,
   MAX_SERVED_LENGTH,
   MAX_TOKENS_OF_ANSWER,
@@ -21,8 +21,8 @@ interface FoundAnswer extends Omit<ModelAnswer, 'usage' | 'note' | 'served' | 'f
 }
 
 /**
- * Thrown for what is no answer, but a failed try: it may pass. `message` continues "The model
- * provider".
+ * Thrown where a response has nothing of an answer: a failed try, which may pass. `message`
+ * continues "The model provider".
  */
 export class NoAnswer extends Error {}
 
@@ -128,8 +128,8 @@ const WRITTEN =
  */
 const inTemplate = new RegExp(
   [
-    String.raw`<tool_call|<function_call|<function=|<invoke\b|<\|tool_call|<\|python_tag\|>|\[TOOL_CALLS?\]|` +
-      '```tool_code',
+    String.raw`<tool_call|<function_call|<function=|<invoke\b|<\|tool_call|<\|python_tag\|>`,
+    String.raw`\[TOOL_CALLS?\]|` + '```tool_code',
     '<[|｜]tool▁call|<｜DSML｜', // DeepSeek's own bars and blanks
     String.raw`\bto=functions\.`,
   ].join('|'),
@@ -140,7 +140,8 @@ const inWords = new RegExp(
   [
     String.raw`"tool_calls"\s{0,9}:`,
     String.raw`"(?:name|tool|tool_name|function|action)"\s{0,9}:\s{0,9}"(?:buy|sell|rebalance)"`,
-    String.raw`\b(?:buy|sell)\(\s{0,9}(?:symbol\s{0,9}=\s{0,9})?["']|\brebalance\(\s{0,9}(?:weights\s{0,9}=\s{0,9})?\{`,
+    String.raw`\b(?:buy|sell)\(\s{0,9}(?:symbol\s{0,9}=\s{0,9})?["']`,
+    String.raw`\brebalance\(\s{0,9}(?:weights\s{0,9}=\s{0,9})?\{`,
     String.raw`<(?:buy|sell|rebalance)>\s{0,9}<`,
   ].join('|'),
 );

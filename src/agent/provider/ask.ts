@@ -90,7 +90,7 @@ export function createProviderModel(
 const HALF =
   /(?<=\\u)(?:d[89ab][\da-f]{2}(?!\\{1,2}ud[c-f][\da-f]{2})|(?<!\\ud[89ab][\da-f]{2}\\{1,2}u)d[c-f][\da-f]{2})/gi;
 
-/** JSON without halves of characters, which providers refuse: U+FFFD stands in their place. */
+/** JSON with U+FFFD for halves of characters, which providers refuse. */
 function wellFormed(json: string): string {
   return json.replace(HALF, 'fffd');
 }

@@ -242,6 +242,21 @@ export function refusalTotals(
   return new Map(rows.map(({ model, ...totals }) => [model, totals]));
 }
 
+const REFUSED_ANSWERS = query(
+  `SELECT model, count(*) FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
+     CROSS JOIN reasoning_logs AS log ON log.session_id = chosen.value AND fault = 'refused'
+   GROUP BY model`,
+  [text, integer],
+);
+
+/** By model, in how many answers of some model-days it refused, or was held back. */
+export function refusedAnswers(
+  reader: Reader,
+  days: readonly { sessionId: number }[],
+): Map<string, number> {
+  return new Map(REFUSED_ANSWERS.all(reader, idsOf(days)));
+}
+
 const SPAN = query(
   `SELECT min(date), max(date) FROM price_data WHERE symbol = ? AND date >= '${EARLIEST_DATE}'`,
   [orNull(text), orNull(text)],

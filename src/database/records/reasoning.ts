@@ -88,6 +88,7 @@ const MESSAGE = jsonObject([
   'tool_input',
   'timestamp',
   'json(served) AS served',
+  'fault',
 ]);
 const MESSAGES = query(
   `SELECT ${MESSAGE} FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,

@@ -230,6 +230,8 @@ CREATE TABLE reasoning_logs (
     CHECK (carried IS NULL OR (role = 'assistant' AND json_valid(carried))),
   served TEXT -- of an assistant's message: what its provider said of itself
     CHECK (served IS NULL OR (role = 'assistant' AND json_valid(served))),
+  fault TEXT -- of an assistant's message: it was cut off, refused, or writes calls as text
+    CHECK (fault IS NULL OR (role = 'assistant' AND fault IN ('cut_off', 'refused', 'written_call'))),
   served_model TEXT GENERATED ALWAYS AS
     (CASE WHEN json_valid(served) THEN json_extract(served, '$.model') END) VIRTUAL, -- that answered, in its provider's name
   UNIQUE (session_id, message_index),
@@ -238,6 +240,8 @@ CREATE TABLE reasoning_logs (
 ) STRICT;
 
 CREATE INDEX served_models ON reasoning_logs (session_id, served_model) WHERE served_model IS NOT NULL;
+
+CREATE INDEX faulty_answers ON reasoning_logs (session_id, fault) WHERE fault IS NOT NULL;
 
 CREATE TABLE tool_usage (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,

@@ -10,6 +10,7 @@ import { realAgentHere } from '../support/agent-here.ts';
 import type { Step } from '../support/dialect-servers.ts';
 import { canInstall, run } from '../support/foreign-tools.ts';
 import { ledgerOf } from '../support/ledger.ts';
+import { calls } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';
 import { until } from '../support/until.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -50,6 +51,58 @@ const DAYS_MS = 180_000;
 /** Each of the two steps of the installation and the start may take its longest. */
 const TEST_MS = 2 * INSTALL_MS + START_MS + DAYS_MS;
 
+const [BOUGHT] = (calls(order('AAPL', 3)).body as any).choices[0].message.tool_calls;
+/**
+ * First answers of models behind the proxy, by their name. For ends that OpenAI does not know the
+ * proxy has words of its own, so those do not pass.
+ */
+const FAULTY: Record<string, { message: object; finish_reason: string }> = {
+  cut: {
+    message: { content: null, tool_calls: [{ ...BOUGHT, index: 0 }] },
+    finish_reason: 'length',
+  },
+  filtered: { message: { content: 'I will not.' }, finish_reason: 'content_filter' },
+  empty: { message: { content: '' }, finish_reason: 'stop' },
+  written: {
+    message: { content: '<function=buy><parameter=symbol>AAPL</parameter></function>' },
+    finish_reason: 'stop',
+  },
+};
+/** What becomes of them: that of the day, malformed calls, refused answers. */
+const fates: Record<string, [status: string, malformed: number, refused: number]> = {
+  cut: ['completed', 1, 0],
+  filtered: ['completed', 0, 1],
+  empty: ['failed', 0, 0],
+  written: ['completed', 1, 0],
+};
+
+/** The failures of a provider behind the proxy are what they are, in each dialect. */
+async function assertFailuresPass(t: TestContext, proxy: string): Promise<void> {
+  for (const api of apiDialects) {
+    const openai_base_url = api === 'messages' ? proxy : `${proxy}/v1`;
+    const models = Object.keys(FAULTY).map((name) => {
+      const provider = { basemodel: name, openai_base_url, openai_api_key: KEY };
+      return { signature: name, ...provider, api, stream: false };
+    });
+    const agentConfig = { max_retries: 0 };
+    const service = await startProdService(t, {
+      agent: await realAgentHere(),
+      models,
+      agentConfig,
+    });
+    const { details } = await service.runJob(DAY);
+    const performance = (await service.get('/performance')).body;
+    const found = details.map(({ model, status, error }: any) => {
+      const trading = performance.models.find((one: any) => one.model === model)?.trading;
+      if (error) t.diagnostic(`${api} ${model}: ${error}`);
+      return [model, [status, trading?.malformed_calls ?? 0, trading?.refused_answers ?? 0]];
+    });
+    assert.deepEqual(Object.fromEntries(found), fates, api);
+    for (const name of Object.keys(FAULTY).filter((one) => one !== 'empty'))
+      assert.deepEqual(ledgerOf(service.database, name), ['2025-10-15 no_trade => 10000 10000 0']);
+  }
+}
+
 /** The command of the proxy; null, with the test skipped, where it cannot be installed. */
 function proxyIn(t: TestContext, folder: string): string | null {
   const known = process.env['LITELLM'];
@@ -71,15 +124,19 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts the proxy with the scripted model in it, and ends it after the test. */
+/** Starts the proxy with the scripted models in it, and ends it after the test. */
 async function startProxy(t: TestContext, command: string, folder: string): Promise<string> {
   copyFileSync(HANDLER, join(folder, 'handler.py'));
   writeFileSync(join(folder, 'steps.json'), JSON.stringify(STEPS));
+  writeFileSync(join(folder, 'faulty.json'), JSON.stringify(FAULTY));
   const port = await freePort();
   writeFileSync(
     join(folder, 'config.yaml'),
     JSON.stringify({
-      model_list: [{ model_name: 'scripted', litellm_params: { model: 'handmade/scripted' } }],
+      model_list: ['scripted', ...Object.keys(FAULTY)].map((name) => ({
+        model_name: name,
+        litellm_params: { model: `handmade/${name}` },
+      })),
       litellm_settings: {
         custom_provider_map: [{ provider: 'handmade', custom_handler: 'handler.scripted' }],
       },
@@ -122,6 +179,7 @@ test('the same day through six ways of LiteLLM: the same positions, conversation
   const command = proxyIn(t, folder);
   if (command === null) return;
   const proxy = await startProxy(t, command, folder);
+  await assertFailuresPass(t, proxy);
   const runDay = async (api: ApiDialect, stream: boolean) => {
     const openai_base_url = api === 'messages' ? proxy : `${proxy}/v1`;
     const provider = { basemodel: 'scripted', openai_base_url, openai_api_key: KEY };

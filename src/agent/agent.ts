@@ -86,14 +86,10 @@ async function converse(
   return { status: 'finished', summary: wordsOf().stepLimit(start.maxSteps) };
 }
 
-/**
- * An answer as the text of a decision, which some dialects send as the arguments of a call. Written
- * orders are what is asked for.
- */
-function asDecision({ carried: _carried, fault, ...answer }: ModelAnswer): ModelAnswer {
+/** An answer as the text of a decision, which some dialects send as the arguments of a call. */
+function asDecision({ carried: _carried, ...answer }: ModelAnswer): ModelAnswer {
   const [call] = answer.toolCalls;
-  const own = fault === 'written_call' ? {} : { fault };
-  return { ...answer, ...own, content: call?.arguments ?? answer.content, toolCalls: [] };
+  return { ...answer, content: call?.arguments ?? answer.content, toolCalls: [] };
 }
 
 function finished(answer: { content: string; note: string | null }): Outcome {

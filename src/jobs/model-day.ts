@@ -56,32 +56,18 @@ export function isOverCostLimit(
   return Math.round(cost * PER_DOLLAR) / PER_DOLLAR >= limit;
 }
 
-/** Whether its answers may have a cost: agents report theirs, tokens need a price. */
-function mayHaveCost({ kind, price_per_million_tokens: prices }: Entry): boolean {
-  return kind === 'agent' || prices !== null;
-}
-
-/** A sentence for each limit that cannot be enforced because its model's tokens have no price. */
-export function costWarnings({ runs }: Pick<ActiveJob, 'runs'>): string[] {
-  const entries = [...runs.values()].map(({ entry }) => entry);
-  const unpriced = entries.filter((entry) => entry.max_cost_usd !== null && !mayHaveCost(entry));
-  const families = new Set(unpriced.map(({ signature }) => signature));
-  return [...families].map(
-    (family) =>
-      `The cost limit of '${family}' cannot be enforced: its entry has no price_per_million_tokens`,
-  );
-}
-
 /** Warns of an unenforceable limit as soon as the first model-day shows it. */
 async function warnOfUnknownCost(job: ActiveJob, modelDay: ModelDay, entry: Entry): Promise<void> {
-  const { database } = job;
-  if (entry.max_cost_usd === null || !mayHaveCost(entry)) return;
+  const { database, settings } = job;
+  const { signature, max_cost_usd: limit, kind, price_per_million_tokens: prices } = entry;
+  if (limit === null || settings.deploymentMode === 'DEV') return; // DEV costs nothing
   if (!hasUnknownCost(database, modelDay)) return;
-  const lack =
-    entry.kind === 'agent'
-      ? 'its agent does not report what it costs'
+  const ofProvider =
+    prices === null
+      ? 'its provider does not report what it costs, and its entry has no price_per_million_tokens'
       : 'its provider does not report how many tokens it uses';
-  const warning = `The cost limit of '${entry.signature}' cannot be enforced: ${lack}`;
+  const lack = kind === 'agent' ? 'its agent does not report what it costs' : ofProvider;
+  const warning = `The cost limit of '${signature}' cannot be enforced: ${lack}`;
   await database.write(() => addWarnings(database, job.jobId, [warning]), job);
 }
 

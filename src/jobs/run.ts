@@ -44,7 +44,7 @@ import {
   watchLifetime,
 } from './active-job.ts';
 import { resolveModel } from './entries.ts';
-import { costWarnings, runModelDay } from './model-day.ts';
+import { runModelDay } from './model-day.ts';
 
 /**
  * Works a job through its five steps: missing prices, downloads, plan, status and warnings,
@@ -133,12 +133,11 @@ async function work(job: ActiveJob): Promise<string | null> {
   const priced = datesThatAre('available', prices.dates);
   const isLost = priced.length === 0 && datesThatAre('missing', prices.dates).length > 0;
   logForeignHosts(job);
-  const ofCosts = settings.deploymentMode === 'PROD' && !isLost ? costWarnings(job) : []; // DEV costs nothing
   const at = timestamp(clock());
   await database.write(() => {
     skipModelDays(database, jobId, { priced, at });
     const ofSkips = skipWarnings(skippedModelDays(database, jobId));
-    addWarnings(database, jobId, [...prices.warnings, ...ofSkips, ...ofCosts]);
+    addWarnings(database, jobId, [...prices.warnings, ...ofSkips]);
     if (!isLost) setJobStatus(database, jobId, { status: 'running', at });
   }, job);
   if (isLost) {

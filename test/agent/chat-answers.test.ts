@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readCompletion } from '../../src/agent/provider/chat.ts';
+import { markWritten } from '../../src/agent/provider/written-calls.ts';
 import { decodeLine, MAX_TOOL_CALLS } from '../../src/wire/protocol.ts';
 import { like, tableOf } from '../support/text-table.ts';
 
@@ -118,8 +119,8 @@ for (const [family, content] of Object.entries(
   fixture('written-tool-calls') as Record<string, string>,
 )) {
   test(`a tool call that ${family} writes as text is not executed, and the log says so`, () => {
-    const { toolCalls, note } = readCompletion(saying(content), 1);
-    assert.deepEqual(toolCalls, []);
+    const { toolCalls, note, fault } = markWritten(readCompletion(saying(content), 1), []);
+    assert.deepEqual([toolCalls, fault], [[], 'written_call']);
     const words = /seems to contain tool calls written as text\. They were not executed/;
     assert.match(note ?? '', words);
   });
@@ -148,11 +149,10 @@ test('thoughts that were cut off are thoughts, and a tag in the middle of a text
 });
 
 test('without a message the error says what is missing', () => {
-  const bodies = ['error-no-choices', 'error-minimax-base-resp'].map(fixture);
-  for (const body of [...bodies, {}])
+  for (const body of [fixture('error-minimax-base-resp'), {}])
     assert.throws(() => readCompletion(body, 1), /^Error: it has no choices\[0\]\.message$/);
-  const without = fixture('error-no-message');
-  assert.throws(() => readCompletion(without, 1), /^Error: sent an answer without a message$/);
+  for (const body of ['error-no-choices', 'error-no-message'].map(fixture))
+    assert.throws(() => readCompletion(body, 1), /^Error: sent an answer without a message$/);
 });
 
 test('more tool calls than the protocol takes are refused by number', () => {

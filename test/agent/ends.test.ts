@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ApiDialect, apiDialects } from '../../src/basics/domain.ts';
 import type { Json } from '../../src/basics/json.ts';
+import type { ChatMessage } from '../../src/agent/model.ts';
 import { askOnce, endpointOf, opening } from '../support/ask-provider.ts';
 import { type Reply, startModelServer, type StreamedReply } from '../support/model-server.ts';
 import { tableOf } from '../support/text-table.ts';
@@ -160,20 +161,16 @@ async function fateOf(t: Test, api: ApiDialect, reply: Reply, conversation = ope
   return 'failed';
 }
 
-const afterCall = [
+const afterCall = (name: string): ChatMessage[] => [
   ...opening,
-  {
-    role: 'assistant',
-    content: '',
-    toolCalls: [{ id: 'c1', name: 'get_portfolio', arguments: '{}' }],
-  },
+  { role: 'assistant', content: '', toolCalls: [{ id: 'c1', name, arguments: '{}' }] },
   { role: 'tool', id: 'c1', content: '{}' },
-] as const;
+];
 for (const api of apiDialects)
   test(`${api}: after a tool call, an empty answer ends the day`, async (t) => {
     const body = bodies[api]({ reason: api === 'responses' ? 'completed' : 'stop' });
     for (const reply of [{ body }, streamOf(api, body)])
-      assert.equal(await fateOf(t, api, reply, [...afterCall]), 'whole');
+      assert.equal(await fateOf(t, api, reply, afterCall('get_portfolio')), 'whole');
   });
 
 /** Streams without an answer, and words for them: chat sends all of them. */
@@ -211,6 +208,17 @@ const written = tableOf<[text: string, fault: string]>(`
   <function=buy> <parameter=symbol> AAPL </parameter> </function>                      | written_call
   <¦tool▁calls▁begin¦>                                                                 | written_call
   [TOOL_CALLS] [{"name": "buy"}]                                                       | written_call
+  {"action":"BUY","symbol":"AAPL"}                                                     | written_call
+  {'name': 'buy', 'arguments': {'symbol': 'AAPL'}}                                     | written_call
+  buy({"symbol":"AAPL","amount":2})                                                    | written_call
+  I call functions.buy({"symbol":"AAPL"})                                              | written_call
+  <start_function_call>call:buy{symbol:AAPL}                                           | written_call
+  <function name="buy">                                                                | written_call
+  <xai:function_call name="buy">                                                       | written_call
+  <longcat_tool_call>buy                                                               | written_call
+  <tool_code>print(default_api.buy())</tool_code>                                      | written_call
+  {"tool_calls": []}                                                                   | whole
+  The function buy('AAPL') is available, but I hold.                                   | whole
   I buy nothing: a buy (or a sell) would cost more than it brings.                     | whole
   The tools buy and sell were not needed; rebalance neither.                           | whole
 `).map(([text, fault]) => [text.replaceAll('¦', '|'), fault] as const);
@@ -223,8 +231,13 @@ for (const api of apiDialects)
     assert.equal(await fateOf(t, api, { body: bodies[api]({ thought, reason }) }), 'written_call');
     const quoted = { thought: 'Should I call {"name": "buy"}? No.', text: 'I hold.', reason };
     assert.equal(await fateOf(t, api, { body: bodies[api](quoted) }), 'whole');
+    const spoken = { thought: 'I must use the <tool_call> format. No.', text: 'I hold.', reason };
+    assert.equal(await fateOf(t, api, { body: bodies[api](spoken) }), 'whole');
     const call = { text: written[0]?.[0] ?? '', call: BUY, reason };
     assert.equal(await fateOf(t, api, { body: bodies[api](call) }), 'whole'); // a real one is made
+    const summary = bodies[api]({ text: written[0]?.[0] ?? '', reason });
+    assert.equal(await fateOf(t, api, { body: summary }, afterCall('buy')), 'whole');
+    assert.equal(await fateOf(t, api, { body: summary }, afterCall('get_price')), 'written_call');
   });
 
 /** JSON and streams under each other's type of content, or under another one. */
@@ -242,6 +255,13 @@ const typed = tableOf<[api: 'whole' | 'streamed', type: string, body: string, fa
   streamed | text/event-stream        | page    | returned 200: text/event-stream instead of JSON: Blocked
   streamed | application/json         | page    | returned 200: application/json instead of JSON: Blocked
   streamed | text/event-stream        | {"choices":[NaN]} | sent NaN, which JSON does not have: {"choices":[NaN]}
+  streamed | 401 application/json     | Unauthorized | returned 401: application/json instead of JSON: Unauthorized
+  streamed | 401 text/event-stream    | data: {"detail":"no such key"} | returned 401: no such key
+  streamed | 404 application/json     | "Not here" | returned 404: Not here
+  streamed | 204 application/json     |         | returned 204, which has no answer
+  streamed | 200 application/json     | "overloaded" | sent an unreadable response: it has no choices[0].message: "overloaded"
+  streamed | 200 application/json     | NaN     | sent NaN, which JSON does not have: NaN
+  whole    | 200 application/json     | mark, {"choices":NaN} | sent NaN, which JSON does not have: {"choices":NaN}
   streamed | 401 text/event-stream    | {"error":{"message":"no such key"}} | returned 401: no such key
   streamed | 400 text/event-stream    | {"error":{"message":"too long","code":400}} | returned 400: too long
 `);
@@ -282,25 +302,37 @@ test('stream_options that are refused under the type of a stream are left out', 
   assert.equal(answer?.content, 'I hold.');
 });
 
-const HALF = 'half \ud83d of a sign, a whole 📈, and \ude00 alone';
-const MENDED = 'half \ufffd of a sign, a whole 📈, and \ufffd alone';
+const HALF = 'half \ud83d of a sign, a whole 📈, and \ude00 alone; \ud83d\\ude00 \\ud83d\ude00';
+const MENDED = 'half \ufffd of a sign, a whole 📈, and \ufffd alone; \ufffd\\ude00 \\ud83d\ufffd';
 for (const api of apiDialects)
   test(`${api}: half a character never goes back`, async (t) => {
-    const server = await startModelServer(t, [
-      { body: bodies[api]({ text: 'Done.', reason: api === 'responses' ? 'completed' : 'stop' }) },
-    ]);
-    const why = String.raw`{"symbol":"AAPL","why":"\ud83d","and":"\ud83d\ude00"}`;
-    const toolCalls = [{ id: 'c1', name: 'buy', arguments: why }];
-    await askOnce(endpointOf(server.baseUrl, { api }), [
+    const reason = api === 'responses' ? 'completed' : 'stop';
+    const call = String.raw`{"symbol":"AAPL","why":"\ud83d","and":"\ud83d\uDE00 \\ud83d"}`;
+    const mended = String.raw`{"symbol":"AAPL","why":"\ufffd","and":"\ud83d\uDE00 \\ud83d"}`;
+    const bodiesInTurn = [
+      { text: HALF, call, reason },
+      { text: 'Done.', reason },
+    ].map(bodies[api]);
+    const server = await startModelServer(
+      t,
+      bodiesInTurn.map((body) => ({ body })),
+    );
+    const first: ChatMessage[] = [
       { role: 'system', content: HALF },
       { role: 'user', content: HALF },
-      { role: 'assistant', content: HALF, toolCalls },
+    ];
+    const { answer } = await askOnce(endpointOf(server.baseUrl, { api }), first);
+    assert.ok(answer !== null);
+    assert.equal(answer.toolCalls[0]?.arguments, mended);
+    await askOnce(endpointOf(server.baseUrl, { api }), [
+      ...first,
+      { role: 'assistant', ...answer },
       { role: 'tool', id: 'c1', content: HALF },
     ]);
-    const sent = JSON.stringify(server.requests[0]?.body);
-    assert.equal(sent.split(MENDED).length - 1, 4, sent);
-    assert.doesNotMatch(sent, /\\ud83d(?!\\+ude00)|(?<!ud83d\\+)\\ude00/i);
-    assert.match(sent, /\\ufffd|\ufffd"/);
+    const [, { body: sent } = {}] = server.requests;
+    assert.equal(JSON.stringify(sent).split(JSON.stringify(MENDED).slice(1, -1)).length - 1, 4);
+    assert.equal(JSON.stringify(sent), JSON.stringify(sent).toWellFormed());
+    assert.doesNotMatch(JSON.stringify(sent), /(?<!\\)\\ud83d(?!\\ud)/);
   });
 
 test('the cost that a provider reports is the cost', async (t) => {

@@ -51,13 +51,22 @@ const pieces = tableOf<[what: string, pieces: string, calls: string]>(`
   two with one index, in pieces             | 0 a buy '', 0 - - AAPL, 0 b buy '', 0 - - MSFT     | ${BOTH}
   two without index and id                  | - - buy AAPL, - - buy MSFT                         | ${BOTH}
   two without index                         | - a buy AA, - - - BB, - - - CC, - b buy MSFT       | ${BOTH}
+  an index and id that repeat the name      | 0 a buy AA, 1 a buy BB, 2 a buy CC                 | ${BOUGHT}
+  a name that grows                         | 0 a b '', 0 a buy '', 0 - - AAPL                   | ${BOUGHT}
+  blanks with the name at the end           | 0 a buy AAPL, 0 - buy BLANK                        | ${BOUGHT}
+  the whole call again, with its id         | 0 a buy AAPL, 0 b buy MSFT, 0 a buy AAPL           | ${BOTH}
+  two without index, encoded twice          | - a buy TWICE, - b buy MSFT                        | ${BOTH}
+  two heads without index, then their arguments | - a buy '', - b buy '', - a - AAPL, - b - MSFT | ${BOTH}
+  two heads without anything                | 0 a get_portfolio '', 0 b get_portfolio ''         | get_portfolio {} & get_portfolio {}
+  two tools, and arguments that come twice  | 0 a buy '', 0 b sell '', 0 - - AAPL, 0 - - AAPL    | buy {} & sell ${BUY}${BUY}
+  a head without a name                     | 0 a buy AAPL, 1 b - -, 1 - buy -, 1 - - MSFT       | ${BOTH}
   two with one index, without ids           | 0 - buy AAPL, 0 - buy MSFT                         | ${BOTH}
-  two tools with one index                  | 0 a get_portfolio '', 0 b buy AAPL                 | get_portfolio  & ${BOUGHT}
-  two tools without index                   | - - get_portfolio '', - - buy AAPL                 | get_portfolio  & ${BOUGHT}
+  two tools with one index                  | 0 a get_portfolio '', 0 b buy AAPL                 | get_portfolio {} & ${BOUGHT}
+  two tools without index                   | - - get_portfolio '', - - buy AAPL                 | get_portfolio {} & ${BOUGHT}
 `);
 const TEXTS: Record<string, unknown> = {
   ...{ AA: '{"symbol":', BB: '"AAPL",', CC: '"amount":2}', AAPL: BUY, MSFT },
-  ...{ OBJECT: {}, "''": '' },
+  ...{ OBJECT: {}, "''": '', BLANK: '\n', TWICE: JSON.stringify(BUY) },
 };
 const INDEXES: Record<string, unknown> = { null: null, TEXT: '0' };
 
@@ -90,6 +99,7 @@ const begun = (index: number, id: string, input: object = {}) => ({
 const input = (index: number, partial_json: string) => ({
   ...{ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json } },
 });
+const blockEnd = (index: number) => ({ type: 'content_block_stop', index });
 const messagesEnd = [
   { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
   { type: 'message_stop' },
@@ -104,6 +114,7 @@ const args = (item_id: string, type: string, text: object) => ({
 const responsesEnd = (...output: object[]) => ({
   ...{ type: 'response.completed', response: { status: 'completed', output } },
 });
+const NAMELESS = { type: 'function_call', name: 'buy', arguments: '' };
 const reasoning = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'e' };
 const reasoned = { type: 'response.output_item.done', output_index: 0, item: reasoning };
 
@@ -123,6 +134,30 @@ const streams: [api: ApiDialect, what: string, events: object[], calls: string][
     BOUGHT,
   ],
   [
+    ...(['messages', 'the whole message twice'] as const),
+    [
+      ...[{ type: 'message_start' }, begun(0, 'a'), input(0, BUY), blockEnd(0)],
+      ...[{ type: 'message_start' }, begun(0, 'b'), input(0, BUY), blockEnd(0), ...messagesEnd],
+    ],
+    BOUGHT,
+  ],
+  [
+    ...(['messages', 'a block twice, with one id'] as const),
+    [begun(0, 'a'), input(0, BUY), blockEnd(0), begun(0, 'a'), input(0, BUY), ...messagesEnd],
+    BOUGHT,
+  ],
+  [
+    ...(['messages', 'two blocks with one index and one id'] as const),
+    [begun(0, 'a'), input(0, BUY), blockEnd(0), begun(0, 'a'), input(0, MSFT), ...messagesEnd],
+    BOTH,
+  ],
+  [
+    'messages',
+    'a block begun twice, with two ids',
+    [begun(0, 'a'), begun(0, 'b'), input(0, BUY), ...messagesEnd],
+    BOUGHT,
+  ],
+  [
     'messages',
     'a block begun twice',
     [begun(0, 'a'), begun(0, 'a'), input(0, BUY), ...messagesEnd],
@@ -139,6 +174,72 @@ const streams: [api: ApiDialect, what: string, events: object[], calls: string][
     ...(['responses', 'two items with one index'] as const),
     [added(0, 'a', BUY, 'done'), added(0, 'b', MSFT, 'done'), responsesEnd()],
     BOTH,
+  ],
+  ...[
+    { id: 'z', call_id: 'c-z', index: 0 }, // the last event has ids of its own
+    { id: 'z', call_id: 'c-a', index: 0 },
+    { id: '', call_id: '', index: 0 },
+  ].map(({ id, call_id }): (typeof streams)[number] => {
+    const item = { ...added(0, 'a', BUY).item, id, call_id };
+    const events = [
+      added(0, 'a', ''),
+      args('a', 'done', { arguments: BUY }),
+      added(0, 'a', BUY, 'done'),
+    ];
+    return [
+      'responses',
+      `at the end the ids ${id}, ${call_id}`,
+      [...events, responsesEnd(item)],
+      BOUGHT,
+    ];
+  }),
+  ...[
+    ['', 'c1', 'c2'],
+    ['f', 'c1', 'c2'],
+    ['f', '', ''],
+  ].map(([id = '', one = '', other = '']): (typeof streams)[number] => {
+    const item = (index: number, text: string, call_id: string) => ({
+      ...added(index, id, text, 'done'),
+      item: { ...added(index, id, text).item, id, call_id },
+    });
+    const events = [item(0, BUY, one), item(1, MSFT, other), responsesEnd()];
+    return ['responses', `two items with the ids "${id}", "${one}" and "${other}"`, events, BOTH];
+  }),
+  [
+    ...(['responses', 'another id with every event'] as const),
+    [
+      { ...added(0, 'a', ''), item: { ...added(0, 'a', '').item, call_id: 'c' } },
+      { ...added(0, 'b', BUY, 'done'), item: { ...added(0, 'b', BUY).item, call_id: 'c' } },
+      responsesEnd({ ...added(0, 'd', BUY).item, call_id: 'c' }),
+    ],
+    BOUGHT,
+  ],
+  [
+    ...(['responses', 'neither ids nor places'] as const),
+    [
+      { type: 'response.output_item.added', item: NAMELESS },
+      { type: 'response.output_item.done', item: { ...NAMELESS, arguments: BUY } },
+      responsesEnd({ ...NAMELESS, arguments: BUY }),
+    ],
+    BOUGHT,
+  ],
+  [
+    ...(['responses', 'another place at the end'] as const),
+    [
+      reasoned,
+      { ...added(2, 'a', BUY, 'done'), item: { ...NAMELESS, arguments: BUY } },
+      responsesEnd(reasoning, { ...NAMELESS, arguments: BUY }),
+    ],
+    BOUGHT,
+  ],
+  [
+    ...(['responses', 'an empty object first'] as const),
+    [
+      { ...added(0, 'a', ''), item: { ...added(0, 'a', '').item, arguments: {} } },
+      args('', 'delta', { delta: BUY }),
+      responsesEnd(),
+    ],
+    BOUGHT,
   ],
   [
     ...(['responses', 'an item that the last event lacks'] as const),
@@ -187,7 +288,6 @@ const texts = tableOf<[sent: string, read: string]>(`
   "{}"                 | {}
   "{}{\\"a\\":1}"      | {"a":1}
   "{{\\"a\\":1}"       | {"a":1}
-  "{\\"a\\":1}{\\"a\\":1}" | {"a":1}
   "{\\"a\\":1}{\\"a\\":2}" | {"a":1}{"a":2}
   "\\"{}\\""           | {}
 `);
@@ -197,6 +297,23 @@ for (const [sent, read] of texts)
     const choices = [{ message: { tool_calls: [call] }, finish_reason: 'tool_calls' }];
     assert.equal(dialects.chat.read({ choices }, 1).toolCalls[0]?.arguments, read);
   });
+
+test('chat: a whole message after its pieces replaces them', () => {
+  const call = (id: string, text: string) => ({ id, function: { name: 'buy', arguments: text } });
+  const content = 'I buy.';
+  const [one, other] = [call('a', BUY), call('b', MSFT)];
+  for (const last of [
+    [one, other],
+    [call('x', BUY), call('y', MSFT)],
+  ]) {
+    const chunks = [
+      { delta: { content, tool_calls: [{ index: 0, ...one }] } },
+      { delta: { tool_calls: [{ index: 1, ...other }] } },
+      { message: { content, tool_calls: last }, finish_reason: 'tool_calls' },
+    ].map((choice) => ({ choices: [{ index: 0, ...choice }] }));
+    assert.equal(callsIn('chat', chunks), BOTH);
+  }
+});
 
 test('arguments that nest too deep are malformed, and no error', () => {
   let deep: unknown = {};

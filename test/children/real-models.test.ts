@@ -94,9 +94,9 @@ test('a model over its cost limit runs no further model-days of the job, and oth
   for (const [model, days] of expected) assert.deepEqual(daysOf(status, model), days, model);
   assert.equal(status.status, 'partial');
   assert.deepEqual(
-    status.warnings.filter((warning: string) => /cost/i.test(warning)),
+    status.warnings.filter((warning: string) => /cost/i.test(warning)).sort(), // the days run side by side
     [
-      "The cost limit of 'unpriced' cannot be enforced: its entry has no price_per_million_tokens",
+      "The cost limit of 'unpriced' cannot be enforced: its provider does not report what it costs, and its entry has no price_per_million_tokens",
       "The cost limit of 'unreported' cannot be enforced: its provider does not report how many tokens it uses",
     ],
   );

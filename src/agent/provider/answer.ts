@@ -1,5 +1,5 @@
 import type { AnswerFault } from '../../basics/domain.ts';
-import { asObject, asText, isWithin, type Json, tryParse } from '../../basics/json.ts';
+import { asObject, asText, isWithin, type Json, plainText, tryParse } from '../../basics/json.ts';
 import {
   MAX_COST_OF_ANSWER,
   MAX_SERVED_LENGTH,
@@ -35,12 +35,9 @@ export function answerOf(
   { finishReason, refusal = null, ...found }: FoundAnswer,
 ): ModelAnswer {
   const { usage, note } = readUsage(body['usage']);
-  const reason = finishReason ?? '';
-  if (typeof reason !== 'string') throw new Error('its finish reason is not text');
-  const end = endOf(reason, found.content);
-  const isWritten = end.fault === null && found.toolCalls.length === 0 && writesCall(found);
-  const fault = isWritten ? 'written_call' : end.fault;
-  const notes = [end.words, isWritten && WRITTEN, isAnnounced(reason, found) && ANNOUNCED, refusal];
+  const reason = plainText(finishReason) ?? '';
+  const { fault, words } = endOf(reason, found.content);
+  const notes = [words, isAnnounced(reason, found) && ANNOUNCED, refusal];
   const said = notes.filter((one) => typeof one === 'string');
   if (said.length === 0 && isNothing(found)) said.push(SILENT);
   return {
@@ -97,7 +94,7 @@ function endOf(reason: string, content: string) {
   const end = ENDS.find(({ reasons }) => reasons.includes(reason.toLowerCase()));
   if (end !== undefined) return end;
   const words = content.trim() === '' ? '' : `: ${quote(content)}`;
-  throw new NoAnswer(`ended its answer with the reason ${quote(JSON.stringify(reason))}${words}`);
+  throw new NoAnswer(`ended its answer with the reason "${quote(reason)}"${words}`);
 }
 
 const ANNOUNCED = 'The provider announced tool calls and sent none.';
@@ -119,37 +116,6 @@ export function isNothing({
   return content.trim() === '' && toolCalls.length === 0 && !isKnown;
 }
 
-const WRITTEN =
-  'This answer seems to contain tool calls written as text. They were not executed: only real tool calls are.';
-
-/**
- * How models write a tool call into their text or thoughts instead of making it, one form for each
- * family of chat templates.
- */
-const inTemplate = new RegExp(
-  [
-    String.raw`<tool_call|<function_call|<function=|<invoke\b|<\|tool_call|<\|python_tag\|>`,
-    String.raw`\[TOOL_CALLS?\]|` + '```tool_code',
-    '<[|｜]tool▁call|<｜DSML｜', // DeepSeek's own bars and blanks
-    String.raw`\bto=functions\.`,
-  ].join('|'),
-);
-
-/** Forms that only an answer has: thoughts may quote them. */
-const inWords = new RegExp(
-  [
-    String.raw`"tool_calls"\s{0,9}:`,
-    String.raw`"(?:name|tool|tool_name|function|action)"\s{0,9}:\s{0,9}"(?:buy|sell|rebalance)"`,
-    String.raw`\b(?:buy|sell)\(\s{0,9}(?:symbol\s{0,9}=\s{0,9})?["']`,
-    String.raw`\brebalance\(\s{0,9}(?:weights\s{0,9}=\s{0,9})?\{`,
-    String.raw`<(?:buy|sell|rebalance)>\s{0,9}<`,
-  ].join('|'),
-);
-
-function writesCall({ content, reasoning }: Pick<ModelAnswer, 'content' | 'reasoning'>): boolean {
-  return inTemplate.test(content) || inWords.test(content) || inTemplate.test(reasoning ?? '');
-}
-
 /**
  * What a provider says of itself in a response: the model that served it, which an alias does not
  * tell; null where it says nothing.
@@ -167,14 +133,18 @@ function readServed(body: Json): Served | null {
 
 /**
  * The tokens of one answer, wherever this provider reports them, and its cost in dollars, which
- * OpenRouter and others report as `cost`; null when it reports none. An impossible count is
+ * OpenRouter and others report as `cost`, agents in another field; null when it reports none. An impossible count is
  * unknown, and `note` says so for the log. The prompt's tokens include those that were read from a
  * cache or written to one, which Anthropic counts beside them.
  */
-export function readUsage(value: unknown): { usage: TokenUsage | null; note: string | null } {
+export function readUsage(
+  value: unknown,
+  costField = 'cost',
+): { usage: TokenUsage | null; note: string | null } {
   const usage = asObject(value);
   if (usage === undefined) return { usage: null, note: null };
-  const { prompt_tokens, completion_tokens, total_tokens: total, cost } = usage;
+  const { prompt_tokens, completion_tokens, total_tokens: total } = usage;
+  const cost = usage[costField];
   const { cache_read_input_tokens: readBeside, cache_creation_input_tokens: writtenBeside } = usage;
   const inPrompt =
     asObject(usage['prompt_tokens_details']) ?? asObject(usage['input_tokens_details']);
@@ -212,7 +182,7 @@ export function readUsage(value: unknown): { usage: TokenUsage | null; note: str
 }
 
 /** Whether a value is what an answer may have cost, in dollars. */
-export function isCost(value: unknown): value is number {
+function isCost(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= MAX_COST_OF_ANSWER;
 }
 
@@ -271,37 +241,43 @@ function uniqueId(
 const MAX_ARGUMENT_DEPTH = 100;
 
 /**
- * Arguments as JSON text, even if they came as an object, in a code block, encoded twice, sent
- * twice, or behind an empty object with which their stream began.
+ * Arguments as JSON text, even if they came as an object, in a code block, encoded twice, or behind
+ * an empty object with which their stream began.
  */
 export function readArguments(value: unknown): string {
   if (value === undefined || value === null) return '{}';
   if (typeof value !== 'string')
     return isWithin(value, MAX_ARGUMENT_DEPTH) ? JSON.stringify(value) : '"deeply nested JSON"';
-  const text = unfence(value);
+  const text = wellFormed(unfence(value));
   const decoded = tryParse(text);
   if (decoded === null) return '{}';
-  if (decoded === undefined)
-    return [text.replace(/^\{\s*\}?\s*(?=\{)/, ''), halfOf(text)].find(isObject) ?? text;
+  if (decoded === undefined) return isObject(afterFirst(text)) ? afterFirst(text) : text;
   if (typeof decoded !== 'string') return text;
   const inner = unfence(decoded);
   return isObject(inner) ? inner : text;
 }
 
-/** Whether a text is a whole JSON object. */
 function isObject(text: string): boolean {
-  return text.trimEnd().endsWith('}') && asObject(tryParse(text)) !== undefined;
+  return asObject(tryParse(text)) !== undefined;
 }
 
-/** The first half of a text that is the same twice, otherwise nothing. */
-function halfOf(text: string): string {
-  const half = text.slice(0, text.length / 2);
-  return half + half === text ? half : '';
+/** What follows an empty object, or a bracket, before an object; otherwise nothing. */
+function afterFirst(text: string): string {
+  if (!text.startsWith('{')) return '';
+  const rest = text.slice(1).trimStart();
+  const inner = rest.startsWith('}') ? rest.slice(1).trimStart() : rest;
+  return inner.startsWith('{') ? inner : '';
 }
 
-/** Whether the arguments of a call that come in pieces are all there. */
-export function areWhole(text: string): boolean {
-  return text.trimEnd().endsWith('}') && isObject(readArguments(text));
+/** Half a character in JSON: what it is written with has as many backslashes as its other half. */
+const HALF =
+  /(?<!\\)(?<marks>\\+)u(?:[dD][89abAB][\da-fA-F]{2}(?<other>\k<marks>u[dD][c-fC-F][\da-fA-F]{2})?|[dD][c-fC-F][\da-fA-F]{2})/g;
+
+/** JSON with U+FFFD for halves of characters, which providers refuse. */
+export function wellFormed(json: string): string {
+  return json.replace(HALF, (found, marks: string, other: string | undefined) =>
+    other === undefined && marks.length % 2 === 1 ? `${marks}ufffd` : found,
+  );
 }
 
 function unfence(text: string): string {

@@ -6,10 +6,12 @@ import { type ChatMessage, KeyRefused, type Model } from '../model.ts';
 import { chat } from './chat.ts';
 import type { Dialect } from './dialect.ts';
 import { messages } from './messages.ts';
+import { wellFormed } from './answer.ts';
 import { agent } from './own-agent.ts';
 import { responses } from './responses.ts';
 import { sendRequest } from './transport.ts';
 import { classify, type Refusal, waitAfter } from './verdict.ts';
+import { markWritten } from './written-calls.ts';
 
 /** The statuses of a provider that refuses the key. */
 const KEY_REFUSED: readonly number[] = [401, 403];
@@ -47,19 +49,31 @@ export function createProviderModel(
   const dialect = dialects[api];
   const leftOut = new Set<Addition>(endpoint.leftOut);
   const madeBy = makerOf(endpoint);
-  const asked = isOneAnswer ? { tools: [], format: tools[0] ?? null } : { tools };
+  const wanted = isOneAnswer ? { tools: [], format: tools[0] ?? null } : { tools };
   return async (conversation) => {
     assertGoesOnHere(conversation, madeBy);
     const step = conversation.filter(({ role }) => role === 'assistant').length + 1;
     // One answer a day that is none has its second chance.
     const mayBeEmpty = isOneAnswer || conversation.some(({ role }) => role === 'tool');
+    const read: Dialect['read'] = (...response) => {
+      const answer = dialect.read(...response);
+      return isOneAnswer ? answer : markWritten(answer, conversation); // there, text is wanted
+    };
     for (let tries = 1; ; ) {
       const added: Addition[] = []; // what the entry did not ask for
       const adds = (addition: Addition) => !leftOut.has(addition) && added.push(addition) > 0;
       const isStreamed = stream === 'set' || (stream === 'added' && adds('stream'));
-      const body = dialect.body({ conversation, ...asked, parameters, isStreamed, cacheKey, adds });
+      const body = dialect.body({
+        conversation,
+        ...wanted,
+        parameters,
+        isStreamed,
+        cacheKey,
+        adds,
+      });
       const request = { dialect, body: wellFormed(JSON.stringify(body)), isStreamed };
-      const verdict = classify(await sendRequest(endpoint, request), { step, dialect, mayBeEmpty });
+      const asked = { step, read, mayBeEmpty };
+      const verdict = classify(await sendRequest(endpoint, request), asked);
       if ('answer' in verdict) {
         const { carried, ...answer } = verdict.answer;
         return { ...answer, carried: carried && { madeBy, ...carried } };
@@ -84,15 +98,6 @@ export function createProviderModel(
       await sleep(waitMs);
     }
   };
-}
-
-/** Half a character in JSON, also where a string of it is JSON again. */
-const HALF =
-  /(?<=\\u)(?:d[89ab][\da-f]{2}(?!\\{1,2}ud[c-f][\da-f]{2})|(?<!\\ud[89ab][\da-f]{2}\\{1,2}u)d[c-f][\da-f]{2})/gi;
-
-/** JSON with U+FFFD for halves of characters, which providers refuse. */
-function wellFormed(json: string): string {
-  return json.replace(HALF, 'fffd');
 }
 
 /** Who can read what goes back with an answer: dialect, URL without its secrets, and model. */

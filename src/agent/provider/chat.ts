@@ -1,22 +1,8 @@
-import {
-  asArray,
-  asObject,
-  asText,
-  type Json,
-  objectsIn,
-  plainText,
-  tryParse,
-} from '../../basics/json.ts';
-import { type Carried, MAX_TOOL_CALLS } from '../../wire/protocol.ts';
+import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '../../basics/json.ts';
+import type { Carried } from '../../wire/protocol.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import {
-  answerOf,
-  areWhole,
-  NoAnswer,
-  readArguments,
-  readToolCalls,
-  type SentCall,
-} from './answer.ts';
+import { answerOf, NoAnswer, readToolCalls, type SentCall } from './answer.ts';
+import { createCalls } from './call-pieces.ts';
 import { type Dialect, type Assembler, createGrowth, normalised } from './dialect.ts';
 
 /** Fields of the response itself; what comes last counts. */
@@ -42,22 +28,29 @@ function assembleCompletion(): Assembler {
   const grow = createGrowth();
   let finishReason: unknown = null;
   let hasMessage = false;
-  const takeDelta = (delta: Json) => {
-    for (const field of TEXTS) message[field] = joined(message[field], delta[field]);
+  const takeDelta = (delta: Json, isWhole: boolean) => {
+    for (const field of TEXTS) {
+      const [before, text] = [asText(message[field]) ?? '', asText(delta[field])];
+      const repeats = isWhole && text?.startsWith(before);
+      message[field] = repeats ? text : joined(message[field], delta[field]);
+    }
     for (const field of LISTS)
       if (delta[field] != null)
         message[field] = withPieces(objectsIn(message[field]), objectsIn(delta[field]));
     if (asObject(delta['function_call']))
       calls.take({ index: 0, function: delta['function_call'] });
-    for (const call of objectsIn(delta['tool_calls'])) calls.take(call);
+    const sent = objectsIn(delta['tool_calls']);
+    if (isWhole) calls.takeMessage(sent);
+    else sent.forEach(calls.take);
   };
   return {
     take(chunk) {
       for (const field of OF_RESPONSE) if (chunk[field] != null) response[field] = chunk[field];
-      const choice = asObject(asArray(chunk['choices'])?.[0]);
-      const delta = asObject(choice?.['delta']) ?? asObject(choice?.['message']); // some send the last piece whole
+      const choice = objectsIn(chunk['choices']).find(({ index = 0 }) => index === 0);
+      const piece = asObject(choice?.['delta']);
+      const delta = piece ?? asObject(choice?.['message']); // some send the last piece, or all, whole
       grow(delta);
-      if (delta !== undefined) takeDelta(delta);
+      if (delta !== undefined) takeDelta(delta, piece === undefined);
       hasMessage ||= delta !== undefined;
       if (choice?.['error'] != null) response['error'] = choice['error'];
       const reason = choice?.['finish_reason'] ?? null;
@@ -128,74 +121,6 @@ function merge(item: Json, piece: Json): void {
   for (const [field, value] of Object.entries(piece))
     if (value != null)
       item[field] = TEXTS_OF_ITEM.includes(field) ? joined(item[field], value) : value;
-}
-
-interface Call extends Json {
-  function: Json;
-}
-
-/**
- * Tool calls whose arguments come in pieces. An index or, where there is none, its place says to
- * which call a piece belongs; but some servers give parallel calls one index, others count on with
- * every piece, and others repeat the id or the name, or invent an id, with every piece.
- */
-function createCalls() {
-  const calls: Call[] = [];
-  const byIndex = new Map<string, Call>();
-  const begin = (): Call => {
-    if (calls.length === MAX_TOOL_CALLS) throw new Error(`more than ${MAX_TOOL_CALLS} tool calls`);
-    const call: Call = { type: 'function', function: {} };
-    calls.push(call);
-    return call;
-  };
-  return {
-    take(piece: Json): void {
-      const named = asObject(piece['function']) ?? {};
-      const { extra_content: extra } = piece;
-      const index = piece['index'] == null ? undefined : plainText(piece['index']);
-      const [id, name] = [asText(piece['id']), asText(named['name'])];
-      const text = asObject(named['arguments']) ? piecesOf(named['arguments']) : named['arguments'];
-      const known = index === undefined ? undefined : byIndex.get(index);
-      const isOther = index !== undefined && known === undefined && name !== undefined;
-      const last = known ?? calls.at(-1);
-      const isNext = last === undefined || isOther || begins({ id, name, text, index }, last);
-      const call = isNext ? begin() : last;
-      if (index !== undefined) byIndex.set(index, call);
-      if (id !== undefined) call['id'] ??= id;
-      const before = asText(call.function['name']) ?? '';
-      if (name !== undefined && name !== before) call.function['name'] = before + name;
-      if (extra != null) call['extra_content'] = extra;
-      if (text != null) call.function['arguments'] = joined(call.function['arguments'], text);
-    },
-    list: () => calls,
-  };
-}
-
-/** Arguments that came as an object; an empty one announces those that come in pieces. */
-function piecesOf(value: unknown): string {
-  const text = readArguments(value);
-  return text === '{}' ? '' : text;
-}
-
-interface CallPiece {
-  id: string | undefined;
-  name: string | undefined;
-  text: unknown;
-  index: string | undefined;
-}
-
-/** Whether a piece begins another call than the one to which its index, or its place, points. */
-function begins({ id, name, text, index }: CallPiece, call: Call): boolean {
-  if (name === undefined) return false;
-  const { name: before, arguments: given } = call.function;
-  const isOtherId = id !== undefined && id !== (call['id'] ?? id);
-  const isOtherName = before !== undefined && name !== before;
-  if (areWhole(asText(given) ?? '')) {
-    const isRepeated = id === undefined && (text == null || text === '' || text === given);
-    return isOtherId || isOtherName || (id === undefined && !(isRepeated && index !== undefined));
-  }
-  const isPieceOfName = index !== undefined && !isOtherId && asText(given) === undefined;
-  return isOtherName && !isPieceOfName;
 }
 
 /** Chat Completions, as OpenAI began it and nearly every other server speaks it. */
@@ -288,7 +213,7 @@ const CARRIED_OF_CALL = ['extra_content'];
 export function readCompletion(body: Json, step: number): ModelAnswer {
   const choice = asObject(asArray(body['choices'])?.[0]);
   const message = asObject(choice?.['message']);
-  if (message === undefined && choice !== undefined)
+  if (message === undefined && asArray(body['choices']) !== undefined)
     throw new NoAnswer('sent an answer without a message');
   if (message === undefined) throw new Error('it has no choices[0].message');
   const calls = callsOf(message);

@@ -1,7 +1,14 @@
 import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '../../basics/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 import { answerOf, readToolCalls } from './answer.ts';
-import { type Assembler, type Dialect, type Question, createGrowth, textIn } from './dialect.ts';
+import {
+  type Assembler,
+  type Dialect,
+  type Question,
+  createGrowth,
+  normalised,
+  textIn,
+} from './dialect.ts';
 
 const VERSION = '2023-06-01';
 /**
@@ -122,7 +129,7 @@ function readMessage(body: Json, step: number): ModelAnswer {
     // What was cut off would be refused.
     use['input'] = asObject(tryParse(toolCalls[index]?.arguments ?? '')) ?? {};
   });
-  const isPaused = body['stop_reason'] === 'pause_turn';
+  const isPaused = endsWith(body, 'pause_turn');
   return answerOf(body, {
     content: textsOf(blocks, 'text'),
     toolCalls,
@@ -136,6 +143,10 @@ function readMessage(body: Json, step: number): ModelAnswer {
   });
 }
 
+function endsWith(body: Json, reason: string): boolean {
+  return asText(body['stop_reason'])?.toLowerCase() === reason;
+}
+
 function textsOf(blocks: readonly Json[], type: 'text' | 'thinking'): string {
   const texts = blocks.flatMap((block) =>
     block['type'] === type ? (asText(block[type]) ?? []) : [],
@@ -147,7 +158,7 @@ function textsOf(blocks: readonly Json[], type: 'text' | 'thinking'): string {
 function refusalIn(body: Json): string | null {
   const { category, explanation } = asObject(body['stop_details']) ?? {};
   const words = [category, explanation].flatMap((text) => asText(text) ?? []);
-  return body['stop_reason'] === 'refusal' && words.length > 0
+  return endsWith(body, 'refusal') && words.length > 0
     ? `The provider says: ${words.join(': ').replace(/\.$/, '')}.`
     : null;
 }
@@ -158,13 +169,21 @@ const MAX_BLOCKS = 1_000;
 /** The kinds of delta that are a piece of a text, which the block has under the same name. */
 const PIECE = /^(text|thinking|signature)_delta$/;
 
-/** The stream of a message: its head, its blocks piece by piece, why it stopped, and its end. */
+/** A block of a stream, with the JSON of what a tool is called with as far as it has come. */
+interface Growing {
+  index: number;
+  block: Json;
+  input: string;
+  hasStopped: boolean;
+}
+
+/**
+ * The stream of a message: its head, its blocks piece by piece, why it stopped, and its end. Two
+ * blocks may have one index.
+ */
 function assembleMessage(): Assembler {
   let message: Json = {};
-  const blocks: { index: number; block: Json }[] = [];
-  const blockAt = (index: number) => blocks.findLast((one) => Object.is(one.index, index));
-  /** The JSON of what a tool is called with, as far as it has come. */
-  const inputs = new Map<Json, string>();
+  let blocks: Growing[] = [];
   const grow = createGrowth();
   let isComplete = false;
   const takeUsage = (usage: unknown) => {
@@ -172,11 +191,17 @@ function assembleMessage(): Assembler {
     if (known.length > 0)
       message['usage'] = { ...asObject(message['usage']), ...Object.fromEntries(known) };
   };
-  const takeDelta = (block: Json | undefined, delta: Json) => {
+  const begin = (index: number, block: Json, last: Growing | undefined) => {
+    if (blocks.length === MAX_BLOCKS) throw new Error(`more than ${MAX_BLOCKS} blocks`);
+    const isAgain = last?.input === '' && !last.hasStopped && last.block['type'] === block['type'];
+    if (isAgain) last.block = block;
+    else blocks.push({ index, block, input: '', hasStopped: false });
+  };
+  const takeDelta = (growing: Growing | undefined, delta: Json) => {
     const type = textIn(delta, 'type');
-    if (block === undefined) throw new Error('a piece of a block that has not begun');
-    if (type === 'input_json_delta')
-      inputs.set(block, (inputs.get(block) ?? '') + textIn(delta, 'partial_json'));
+    if (growing === undefined) throw new Error('a piece of a block that has not begun');
+    const { block } = growing;
+    if (type === 'input_json_delta') growing.input += textIn(delta, 'partial_json');
     const [, field] = PIECE.exec(type) ?? [];
     if (field !== undefined) block[field] = textIn(block, field) + textIn(delta, field);
     if (type === 'citations_delta')
@@ -186,17 +211,18 @@ function assembleMessage(): Assembler {
     take(event, name) {
       const type = textIn(event, 'type') || name;
       const index = typeof event['index'] === 'number' ? event['index'] : NaN;
-      if (type === 'message_start') message = { ...asObject(event['message']) };
-      else if (type === 'content_block_start') {
+      const known = blocks.findLast((one) => Object.is(one.index, index));
+      if (type === 'message_start') {
+        message = { ...asObject(event['message']) };
+        blocks = []; // it begins anew
+      } else if (type === 'content_block_start') {
         grow(event['content_block']);
-        if (blocks.length === MAX_BLOCKS) throw new Error(`more than ${MAX_BLOCKS} blocks`);
-        const block = { ...asObject(event['content_block']) };
-        const isRepeated = block['id'] != null && blockAt(index)?.block['id'] === block['id'];
-        if (!isRepeated) blocks.push({ index, block });
+        begin(index, { ...asObject(event['content_block']) }, known);
       } else if (type === 'content_block_delta') {
         grow(event['delta']);
-        takeDelta(blockAt(index)?.block, asObject(event['delta']) ?? {});
-      } else if (type === 'message_delta') {
+        takeDelta(known, asObject(event['delta']) ?? {});
+      } else if (type === 'content_block_stop' && known !== undefined) known.hasStopped = true;
+      else if (type === 'message_delta') {
         Object.assign(message, asObject(event['delta']));
         takeUsage(event['usage']);
       }
@@ -205,15 +231,23 @@ function assembleMessage(): Assembler {
     },
     isComplete: (isDone) => isComplete || (isDone && message['stop_reason'] != null),
     body() {
-      const content = blocks
+      const content = onceEach(blocks)
         .toSorted((one, other) => one.index - other.index)
-        .map(({ block }) => {
-          const input = inputs.get(block);
-          return input === undefined || input === ''
-            ? block
-            : { ...block, input: asObject(tryParse(input)) ?? input };
-        });
+        .map(({ block, input }) =>
+          input === '' ? block : { ...block, input: asObject(tryParse(input)) ?? input },
+        );
       return Object.keys(message).length === 0 ? {} : { ...message, content };
     },
   };
+}
+
+/** The blocks without calls that were sent twice: with one id and one input. */
+function onceEach(blocks: readonly Growing[]): Growing[] {
+  const seen = new Set<string>();
+  return blocks.filter(({ block, input }) => {
+    const key = normalised([block['id'], block['input'], input]);
+    const isRepeated = block['id'] != null && seen.has(key);
+    seen.add(key);
+    return !isRepeated;
+  });
 }

@@ -1,7 +1,7 @@
 import { asObject, asText, repeatedName, tryParse } from '../../basics/json.ts';
 import { cutText } from '../../basics/text.ts';
 import { MAX_SERVED_LENGTH } from '../../wire/protocol.ts';
-import { isCost, readUsage } from './answer.ts';
+import { readUsage } from './answer.ts';
 import { type Dialect, normalised } from './dialect.ts';
 
 /**
@@ -15,15 +15,14 @@ export const agent: Dialect = {
     return { ...day, ...parameters };
   },
   read({ usage: reported, ...decision }, _step, headers = {}, text = '') {
-    const { usage, note } = readUsage(reported);
-    const cost = asObject(reported)?.['cost_usd'];
+    const { usage, note } = readUsage(reported, 'cost_usd');
     const version = asText(headers['agent-version']);
     return {
       // A key that stands twice is refused where decisions are read.
       content: repeatedName(text) === undefined ? normalised(decision) : text,
       toolCalls: [],
       reasoning: null,
-      usage: usage && { ...usage, ...(isCost(cost) && { costUsd: cost }) },
+      usage,
       note,
       served: version === undefined ? null : { model: cutText(version, MAX_SERVED_LENGTH) },
     };

@@ -1,7 +1,7 @@
 import { asArray, asObject, asText, type Json, objectsIn } from '../../basics/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { answerOf, readToolCalls } from './answer.ts';
-import { type Assembler, type Dialect, createGrowth, textIn } from './dialect.ts';
+import { answerOf, readArguments, readToolCalls } from './answer.ts';
+import { type Assembler, type Dialect, createGrowth, normalised, textIn } from './dialect.ts';
 
 /**
  * Responses: OpenAI's own dialect, and the Open Responses specification, which gateways and local
@@ -120,7 +120,10 @@ function readResponse(body: Json, step: number): ModelAnswer {
     })),
     step,
   );
-  calls.forEach((call, index) => (call['call_id'] = toolCalls[index]?.id)); // the same unless it was missing or twice the same
+  calls.forEach((call, index) => {
+    call['call_id'] = toolCalls[index]?.id; // the same unless it was missing or twice the same
+    call['arguments'] = toolCalls[index]?.arguments; // as they are executed
+  });
   const parts = output.filter(({ type }) => type === 'message').flatMap(contentOf);
   const refusal = textsOf(parts, 'refusal');
   const content = textsOf(parts, 'text') + refusal;
@@ -165,27 +168,58 @@ function readReasoning(output: readonly Json[]): string | null {
 
 const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed'];
 
-/** An item of the output, at its place. */
-interface Placed {
-  index: number;
+/** More of them in one response are a mistake. */
+const MAX_ITEMS = 1_000;
+
+/** An item of the output as its events have it so far. */
+interface Growing {
+  index: number | undefined;
   item: Json;
+  isDone: boolean;
 }
 
-/** Whether both are one item: two calls may have one index. */
-function isSame(one: Placed, other: Placed): boolean {
-  const key = ['id', 'call_id'].find((name) => one.item[name] != null && other.item[name] != null);
-  return key === undefined
-    ? one.index === other.index && one.item['type'] === other.item['type']
-    : one.item[key] === other.item[key];
+/**
+ * Whether an event is about an item: the id of the call says it; without one the id of the item,
+ * which some servers invent anew for each event; without one its place.
+ */
+function isAbout({ index, item }: Growing, event: Pick<Growing, 'index' | 'item'>): boolean {
+  for (const key of ['call_id', 'id']) {
+    const [own, other] = [asText(item[key]), asText(event.item[key])];
+    if (own !== undefined && other !== undefined && (own === other || key === 'call_id'))
+      return own === other;
+  }
+  return index === event.index && item['type'] === event.item['type'];
 }
 
-/** The items with a later form of one of them, which may lack the arguments that came before. */
-function put(items: Placed[], { index, item }: Placed): void {
-  const known = items.find((one) => isSame(one, { index, item }));
-  if (known === undefined) return void items.push({ index, item });
-  const given = known.item['arguments'];
-  const lacksThem = given != null && (item['arguments'] ?? '') === '';
-  known.item = lacksThem ? { ...item, arguments: given } : item;
+/** Arguments as text; an empty object announces those that come in pieces. */
+function argumentsIn({ arguments: value }: Json): string {
+  const text = asObject(value) === undefined ? value : readArguments(value);
+  return text === '{}' || typeof text !== 'string' ? '' : text;
+}
+
+/** An item as a later event has it, which may lack the arguments that came before. */
+function updated(before: Json, item: Json): Json {
+  const given = argumentsIn(before);
+  return given !== '' && argumentsIn(item) === '' ? { ...item, arguments: given } : item;
+}
+
+/**
+ * The items of a stream: of each kind those of its events or those of its last one, whichever are
+ * more, because some servers leave out items there, and others in between.
+ */
+function itemsOf(collected: readonly Growing[], output: readonly Json[]): Json[] {
+  const own = collected.map(({ index = 0, item }) => ({ index, item }));
+  const last = output.map((item, index) => ({ index, item }));
+  const ofKind = (type: unknown) => (one: { item: Json }) => one.item['type'] === type;
+  const kinds = new Set([...own, ...last].map(({ item }) => item['type']));
+  const chosen = [...kinds].flatMap((type) => {
+    const [before, after] = [own.filter(ofKind(type)), last.filter(ofKind(type))];
+    if (before.length > after.length) return before;
+    return after.map(({ index, item }, place) => {
+      return { index, item: updated(before[place]?.item ?? {}, item) };
+    });
+  });
+  return chosen.toSorted((one, other) => one.index - other.index).map(({ item }) => item);
 }
 
 /**
@@ -194,46 +228,50 @@ function put(items: Placed[], { index, item }: Placed): void {
  */
 function assembleResponse(): Assembler {
   let response: Json = {};
-  const items: Placed[] = [];
+  const items: Growing[] = [];
   let isComplete = false;
-  let hasItem = false;
   const grow = createGrowth();
-  const takeArguments = (event: Json, index: number) => {
-    const item = { type: 'function_call', id: event['item_id'] };
-    const known = items.find((one) => isSame(one, { index, item }))?.item;
+  const takeItem = (index: number | undefined, item: Json, isDone: boolean) => {
+    grow(item);
+    const known = items.find((one) => !one.isDone && isAbout(one, { index, item }));
+    const isRepeated = items.some((one) => {
+      return one.isDone && one.index === index && normalised(one.item) === normalised(item);
+    });
+    if (known !== undefined) Object.assign(known, { item: updated(known.item, item), isDone });
+    else if (!isRepeated && items.push({ index, item: { ...item }, isDone }) > MAX_ITEMS)
+      throw new Error(`more than ${MAX_ITEMS} items`);
+  };
+  const takeArguments = (index: number | undefined, event: Json) => {
+    grow([event['delta'], event['arguments']]);
+    const id = asText(event['item_id']);
+    const open = items.filter(({ isDone }) => !isDone);
+    const known =
+      open.find(({ item }) => id !== undefined && [item['id'], item['call_id']].includes(id)) ??
+      open.findLast((one) => one.index === index);
     if (known === undefined) return;
-    const whole = event['arguments'];
-    known['arguments'] = whole ?? textIn(known, 'arguments') + textIn(event, 'delta');
+    const whole = asText(event['arguments']);
+    known.item['arguments'] = whole ?? argumentsIn(known.item) + textIn(event, 'delta');
   };
   return {
     take(event, name) {
       const type = textIn(event, 'type') || name;
       const place = event['output_index'];
-      const index = typeof place === 'number' ? place : items.length;
+      const index = typeof place === 'number' ? place : undefined;
       const item = asObject(event['item']);
-      const isItem = type === 'response.output_item.done';
-      if (item !== undefined && (isItem || item['type'] === 'function_call')) {
-        grow(item);
-        put(items, { index, item: { ...item } });
-        hasItem ||= isItem;
-      }
-      if (type.startsWith('response.function_call_arguments.')) {
-        grow([event['delta'], event['arguments']]);
-        takeArguments(event, index);
-      }
+      const isDone = type === 'response.output_item.done';
+      if (item !== undefined && (isDone || item['type'] === 'function_call'))
+        takeItem(index, item, isDone);
+      if (type.startsWith('response.function_call_arguments.')) takeArguments(index, event);
       const whole = asObject(event['response']);
       if (whole !== undefined) response = whole;
       isComplete = LAST_EVENTS.includes(type);
       return isComplete;
     },
-    isComplete: (isDone) => isComplete || (isDone && hasItem), // without any it broke off
+    // Without any item that is done it broke off.
+    isComplete: (hasEnded) => isComplete || (hasEnded && items.some(({ isDone }) => isDone)),
     body() {
-      const all = items.map((one) => ({ ...one }));
-      const output = objectsIn(response['output']);
-      output.forEach((item, index) => put(all, { index, item }));
-      if (all.length === 0 && !isComplete) return response;
-      const sorted = all.toSorted((one, other) => one.index - other.index);
-      return { ...response, output: sorted.map(({ item }) => item) };
+      const output = itemsOf(items, objectsIn(response['output']));
+      return output.length === 0 && !isComplete ? response : { ...response, output };
     },
   };
 }

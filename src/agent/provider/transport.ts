@@ -98,10 +98,21 @@ async function readStream(
 
 /** Types of content under which servers send whole responses as well as streams. */
 export const MAY_STREAM = /^\s*(?:text\/event-stream|application\/json)\b/i;
+/** How a stream of events begins, and what its first event carries. */
+const BEGINNINGS = ['data:', 'event:', 'id:', 'retry:', ':'];
+const OK = 200;
+const FIRST_DATA = /^data: ?(.*)$/m;
+/** So much of a body is enough to know it for a stream. */
+const ENOUGH = Math.max(...BEGINNINGS.map(({ length }) => length));
+
+/** Whether a body begins as a stream of events does, as far as it goes. */
+export function isStreamLike(text: string): boolean {
+  return BEGINNINGS.some((start) => text.startsWith(start) || start.startsWith(text));
+}
 
 /**
- * Reads a body, as events if it has any: under the two types of content that have either, its first
- * character decides.
+ * Reads a body, as events if it has any: under the two types of content that have either, its
+ * beginning decides. An error in a stream is its first event.
  */
 export async function readBody(
   { status, headers, body, close }: HttpStream,
@@ -111,7 +122,10 @@ export async function readBody(
   try {
     const peeked = await peek(body);
     const isStream = MAY_STREAM.test(headers['content-type'] ?? '') && peeked.isStream;
-    if (!isStream) return { status, headers, text: await textOf(peeked.body, MAX_RESPONSE_BYTES) };
+    if (!isStream || status !== OK) {
+      const text = await textOf(peeked.body, MAX_RESPONSE_BYTES);
+      return { status, headers, text: isStream ? (FIRST_DATA.exec(text)?.[1] ?? text) : text };
+    }
     end = await takeEvents({ ...peeked, close }, assembler);
     if (end !== true && typeof end !== 'object' && !assembler.isComplete(end === 'done'))
       throw new HttpFault('broken_off', 'before its end');
@@ -125,16 +139,17 @@ export async function readBody(
   return { status, headers, text: '', body: whole };
 }
 
-/** Whether a body is neither JSON nor a page, and the body with what was read to find out. */
+/** Whether a body begins as a stream, and the body with what was read to find out. */
 async function peek(body: AsyncIterable<Buffer>) {
   const chunks = upTo(body, MAX_STREAM_BYTES);
+  const decoder = new TextDecoder(); // it takes out the mark of the coding
   const read: Buffer[] = [];
-  let first = '';
-  while (first === '') {
+  let head = '';
+  while (head.length < ENOUGH && !head.includes('\n')) {
     const { value, done } = await chunks.next();
     if (done) break;
     read.push(value);
-    first = withoutMark(value.toString()).trimStart().slice(0, 1);
+    head = (head + decoder.decode(value, { stream: true })).trimStart();
   }
   async function* whole() {
     try {
@@ -144,12 +159,7 @@ async function peek(body: AsyncIterable<Buffer>) {
       await chunks.return(null); // also of a body that is left in what was read
     }
   }
-  return { isStream: !['{', '[', '<'].includes(first), body: whole() };
-}
-
-/** A text without the mark of its coding. */
-function withoutMark(text: string): string {
-  return text.replace(/^\ufeff/, '');
+  return { isStream: isStreamLike(head), body: whole() };
 }
 
 /** What an event says of the end of its stream: that it is the last one, or an error. */
@@ -193,17 +203,21 @@ function taken({ name, data }: StreamEvent, assembler: Assembler): End {
   }
 }
 
-/** What some servers send behind a whole response, as if it were a stream. */
-const DONE = /\s*data:\s*\[DONE\]\s*$/;
-
 /** The response with its JSON, unless that is more than any answer. */
 function readOnce(response: ReadResponse): ReadResponse | FailedResponse {
-  const text = withoutMark(response.text);
-  const body = response.body ?? tryParse(text) ?? tryParse(text.replace(DONE, ''));
+  const text = response.text.replace(/^\ufeff/, ''); // a mark of its coding
+  const body = response.body ?? tryParse(text) ?? tryParse(withoutDone(text));
   try {
     createGrowth()(body);
-    return { ...response, body };
+    return { ...response, text, body };
   } catch (error) {
     return failureOf(error);
   }
+}
+
+/** A text without the end of a stream, which some servers send behind a whole response. */
+function withoutDone(text: string): string {
+  const from = text.lastIndexOf('data:');
+  const isDone = from > 0 && text.slice(from).replace(/\s/g, '') === 'data:[DONE]';
+  return isDone ? text.slice(0, from) : '';
 }

@@ -7,7 +7,7 @@ import { quote } from '../../basics/text.ts';
 import type { ModelAnswer } from '../model.ts';
 import { errorOf, isNothing, NoAnswer, readUsage } from './answer.ts';
 import type { Dialect } from './dialect.ts';
-import { type FailedResponse, MAY_STREAM, type ReadResponse } from './transport.ts';
+import { type FailedResponse, isStreamLike, MAY_STREAM, type ReadResponse } from './transport.ts';
 
 const MAX_READ_OF_PAGE = 4_000;
 const PASSING_STATUSES = new Set([408, 409, 429]);
@@ -45,7 +45,7 @@ const REFUSAL = { passes: false, status: 0, error: null, usage: null };
 interface Asked {
   /** Counted from 1. */
   step: number;
-  dialect: Pick<Dialect, 'read'>;
+  read: Dialect['read'];
   /** Whether an answer may be empty: it ends a day on which tools were called. */
   mayBeEmpty: boolean;
 }
@@ -53,7 +53,7 @@ interface Asked {
 /** Classifies the result of one request. */
 export function classify(
   result: ReadResponse | FailedResponse,
-  { step, dialect, mayBeEmpty }: Asked,
+  { step, read, mayBeEmpty }: Asked,
 ): Verdict {
   if (result.failure !== undefined) return classifyFailure(result);
   const { body } = result;
@@ -67,11 +67,15 @@ export function classify(
   // streams have no other.
   const status = isGood ? (statusIn(error) ?? result.status) : result.status;
   const { usage } = readUsage(asObject(body)?.['usage']);
-  if (!isGood || error !== undefined)
-    return classifyError(result, { status, error, words: quote(errorWords(error, body)), usage });
+  if (!isGood || error !== undefined) {
+    const found = { status, error, words: quote(errorWords(error, body)), usage };
+    const refusal = classifyError(result, found);
+    const isFinal = asObject(body)?.['status'] === 'failed'; // of Responses: its maker gave up
+    return isFinal ? { ...refusal, passes: false } : refusal;
+  }
   const words = quote(result.text || JSON.stringify(body));
   try {
-    const answer = dialect.read(asObject(body) ?? {}, step, result.headers, result.text);
+    const answer = read(asObject(body) ?? {}, step, result.headers, result.text);
     if (mayBeEmpty || !isNothing(answer)) return { answer };
     const why = answer.fault === 'cut_off' ? answer.note : words;
     const reason = `sent an answer without words or calls: ${why}`;
@@ -91,9 +95,7 @@ function classifyFailure({ failure, message: words, soFar }: FailedResponse): Re
 }
 
 const NO_CONTENT = 204;
-/** How an event of a stream begins. */
-const IS_STREAM = /^\ufeff?\s*(?:data|event|id|retry)?:/;
-const IS_PAGE = /^\ufeff?\s*</;
+const IS_PAGE = /^\s*</;
 /** What Python writes of such numbers, and JSON does not have. */
 const NO_NUMBER = /^-?(?:NaN|Infinity)\b/;
 
@@ -108,7 +110,7 @@ function classifyForeign(response: HttpResponse): Refusal {
   if (number !== undefined)
     return { ...foreign, reason: `sent ${number}, which JSON does not have: ${foreign.words}` };
   const type = headers['content-type'] ?? 'no content type';
-  if (IS_STREAM.test(text)) {
+  if (text.trim() !== '' && isStreamLike(text.trimStart())) {
     const why = MAY_STREAM.test(type) ? 'was not asked for' : `comes with ${quote(type)}`;
     return { ...foreign, reason: `sent a stream that ${why}: ${foreign.words}` };
   }

@@ -90,11 +90,6 @@ export const baselineStrategies = [
 ] as const;
 export type BaselineStrategy = (typeof baselineStrategies)[number];
 
-/** That equal amounts of some symbols, in whole shares, are not of all of them. */
-export function holdsPart(held: number, all: number): string {
-  return `holds ${held} of ${all} symbols: a share of the others costs more than its part`;
-}
-
 /** The ways in which a model is asked over HTTP: Chat Completions, Responses, Messages. */
 export const apiDialects = ['chat', 'responses', 'messages'] as const;
 export type ApiDialect = (typeof apiDialects)[number];

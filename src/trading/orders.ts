@@ -140,7 +140,7 @@ export function tooMany(orders: number, most: number): string {
 }
 
 /**
- * How many shares of a symbol can be bought: by the largest weight alone, and by all limits and the
+ * How many shares of a symbol can be bought: by only the largest weight, and by all limits and the
  * cash. Below 0 where a limit is passed already.
  */
 export function roomIn(

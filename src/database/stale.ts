@@ -36,7 +36,8 @@ const STARTS_OTHERWISE = `own.started_from_session_id IS NOT ${START_NOW} AND NO
     WHERE was.session_id = own.started_from_session_id AND ${closeOf('was')} = ${closeOf('now')})`;
 
 /** SQL: the active sessions of a job that would start otherwise now. */
-export const CHANGED_STARTS = `SELECT session_id FROM trading_sessions AS own WHERE job_id = ? AND status = 'active' AND ${STARTS_OTHERWISE}`;
+export const CHANGED_STARTS = `SELECT session_id FROM trading_sessions AS own
+  WHERE job_id = ? AND status = 'active' AND ${STARTS_OTHERWISE}`;
 
 /**
  * What a session knew, beside what is stored now: the day it started from, the bars of its date

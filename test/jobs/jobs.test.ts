@@ -14,7 +14,8 @@ const PRICES = `
   AAPL 2025-11-11 102 103
   AAPL 2025-11-12 104 105
   AAPL 2025-11-13 106 107`;
-const configuration = { ...twoModels, agent_config: { stock_symbols: ['AAPL'] } };
+const agent_config = { stock_symbols: ['AAPL'], dividends: false };
+const configuration = { ...twoModels, agent_config };
 const DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-13' };
 const slowBuyer = scriptedAgent({

@@ -29,7 +29,7 @@ function serviceWith(
     configuration: {
       models: models.map((model) => ({ ...endpoint, ...model })),
       universes: { apple: ['AAPL'], index: { members: 'members.csv' } },
-      agent_config: { stock_symbols: ['AAPL', 'MSFT'], dividends: false },
+      agent_config: { stock_symbols: ['AAPL', 'MSFT'] },
     },
     settings: { deploymentMode: 'PROD', preserveDevData: null },
     agent: scriptedAgent(script),

@@ -14,8 +14,7 @@ const PRICES = `
   AAPL 2025-11-11 102 103
   AAPL 2025-11-12 104 105
   AAPL 2025-11-13 106 107`;
-const agent_config = { stock_symbols: ['AAPL'], dividends: false };
-const configuration = { ...twoModels, agent_config };
+const configuration = { ...twoModels, agent_config: { stock_symbols: ['AAPL'] } };
 const DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
 const WEEK = { start_date: '2025-11-10', end_date: '2025-11-13' };
 const slowBuyer = scriptedAgent({

@@ -133,8 +133,9 @@ function warnOfDividends(
   ).map(({ symbol }) => symbol);
   if (unknown.length === 0) return [];
   const message =
-    `The dividends of ${unknown.length} of ${count(symbols.length, 'symbol')} are not known on these dates, so none of them are paid ` +
-    `and the figures are marked: ${list(unknown, { most: 5 })}. import-prices reads a file of dividends, download-prices --dividends downloads them`;
+    `The dividends of ${unknown.length} of ${count(symbols.length, 'symbol')} are not known on these dates, ` +
+    `so none of them are paid and the figures are marked: ${list(unknown, { most: 5 })}. ` +
+    'import-prices reads a file of dividends, download-prices --dividends downloads them';
   return [{ code: 'unknown_dividends', message }];
 }
 

@@ -13,9 +13,10 @@ function systemPrompt({ isOpenHidden, limits, decision, rules, quotes }: Brief):
   const fills = isOpenHidden
     ? '. They fill at the next open, which is not known yet: all sales first, then all purchases.'
     : " and fill at today's opening price.";
+  const [the, prices] = isOpenHidden ? ['previous', 'closes'] : ['prices of the', 'morning'];
   return linesOf([
-    'You are a stock trader with a simulated account. Each trading day you get the portfolio and the prices of the',
-    'morning and decide what to buy and sell, so that the account grows over the weeks.',
+    `You are a stock trader with a simulated account. Each trading day you get the portfolio and the ${the}`,
+    `${prices} and decide what to buy and sell, so that the account grows over the weeks.`,
     '',
     'Rules:',
     `- Orders are for whole shares${fills} There is no borrowing and no short selling.`,

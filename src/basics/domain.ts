@@ -36,6 +36,7 @@ export const warningCodes = [
   'unread',
   'refused_answers',
   'written_calls',
+  'unknown_dividends',
 ] as const;
 
 /** A sentence, and for programs its code, if it has one, and what else it is `about`. */
@@ -102,11 +103,6 @@ export const baselineStrategies = [
   'cash',
 ] as const;
 export type BaselineStrategy = (typeof baselineStrategies)[number];
-
-/** That equal amounts of some symbols, in whole shares, are not of all of them. */
-export function holdsPart(held: number, all: number): string {
-  return `holds ${held} of ${all} symbols: a share of the others costs more than its part`;
-}
 
 /** The ways in which a model is asked over HTTP: Chat Completions, Responses, Messages. */
 export const apiDialects = ['chat', 'responses', 'messages'] as const;

@@ -23,14 +23,15 @@ export function percentOf(share: number, other = ''): string {
   }
 }
 
+type Limits =
+  | Partial<Record<'max_weight' | 'max_orders' | 'min_cash', number | null | undefined>>
+  | null
+  | undefined;
+
 /**
  * The limits of orders, `at most 25 % in one symbol, at most 5 orders a day`; `none` without any.
  */
-export function limitsInWords(
-  limits: Partial<
-    Record<'max_weight' | 'max_orders' | 'min_cash', number | null | undefined>
-  > | null,
-): string {
+export function limitsInWords(limits: Limits): string {
   const { max_weight: weight, max_orders: orders, min_cash: cash } = limits ?? {};
   const words = linesOf([
     weight != null && `at most ${percentOf(weight)} of the portfolio in one symbol`,
@@ -38,6 +39,26 @@ export function limitsInWords(
     orders != null && `at most ${count(orders, 'order')} a day`,
   ]);
   return words.join(', ') || 'none';
+}
+
+/**
+ * Of a baseline that would hold every symbol: that it holds so many of them, and what keeps it from
+ * the others. `orders` are those of its last day, `least` is what the cheapest of the others costs,
+ * as a share of the portfolio.
+ */
+export function holdsPart(
+  held: number,
+  all: number,
+  { limits, orders, least }: { limits: Limits; orders: number; least: number },
+): string {
+  const { max_orders: most, max_weight: weight, min_cash: cash } = limits ?? {};
+  const own = linesOf([
+    most != null && orders >= most && `max_orders is ${most}`,
+    weight != null && least > weight && `max_weight is ${weight}`,
+    cash != null && `min_cash is ${cash}`,
+  ]);
+  const tooDear = 'a share of the others costs more than its part';
+  return `holds ${held} of ${all} symbols: ${(least * all <= 1 && own[0]) || tooDear}`;
 }
 
 /** A job by what became of its model-days; the skipped ones are among the completed. */

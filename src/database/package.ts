@@ -9,7 +9,7 @@ import type { Opening } from './active-days.ts';
 import { indexDocumentsAnew } from './document-words.ts';
 import { indexAnew } from './log-words.ts';
 import { createSchema } from './schema/schema.ts';
-import { changedStarts } from './stale.ts';
+import { CHANGED_STARTS } from './stale.ts';
 
 const NEWEST = query('SELECT job_id FROM jobs ORDER BY created_at DESC LIMIT 1000', [text]);
 
@@ -154,7 +154,7 @@ export async function keepJob(
     connection.exec(`BEGIN; ${OWN_TABLES}`);
     nameOwn(reader, rows);
     const dropped = dropForeign(connection);
-    const starts = `INSERT OR IGNORE INTO changed_starts ${changedStarts('trading_sessions')}`;
+    const starts = `INSERT OR IGNORE INTO changed_starts ${CHANGED_STARTS}`;
     reader.statement(starts).run(rows.jobId);
     for (const [table, kept] of Object.entries(KEPT)) {
       connection.exec(`DELETE FROM ${table} WHERE (${kept}) IS NOT TRUE`);

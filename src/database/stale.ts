@@ -17,20 +17,27 @@ import { query, type RowOf, text } from './rows.ts';
  */
 const IS_CONVERTED = `(dividends.basis = 'split_adjusted') <> ${hasBarsOf(adjustedSourcesInSql, 'dividends.symbol')}`;
 
-/**
- * SQL: whether a session, `own`, would start from another day now, because that is the latest one
- * of its model before it.
- */
-const hasAnotherStart = (sessions: string) => `own.started_from_session_id IS NOT (
-    SELECT session_id FROM ${sessions} AS earlier
+/** SQL: what a day that starts from a session takes over from it. */
+const closeOf = (
+  session: string,
+) => `(SELECT json_array(${session}.date, ${session}.note, ${session}.unfilled, cash_e4, portfolio_value_e4,
+      (SELECT group_concat(symbol || ' ' || quantity ORDER BY symbol) FROM holdings WHERE holdings.session_id = ${session}.session_id))
+    FROM positions WHERE positions.session_id = ${session}.session_id ORDER BY action_id DESC LIMIT 1)`;
+const START_NOW = `(SELECT session_id FROM trading_sessions AS earlier
     WHERE earlier.model = own.model AND earlier.date < own.date AND earlier.status IN ('active', 'opening')
     ORDER BY earlier.date DESC, earlier.session_id DESC LIMIT 1)`;
 
 /**
- * SQL: the active sessions of a job, in some table of sessions, that would start from another day.
+ * SQL: whether a session, `own`, would start otherwise now: from the latest day of its model before
+ * it, where that is another one that did not close as the one that it started from.
  */
-export const changedStarts = (sessions: string) =>
-  `SELECT session_id FROM ${sessions} AS own WHERE job_id = ? AND status = 'active' AND ${hasAnotherStart(sessions)}`;
+const STARTS_OTHERWISE = `own.started_from_session_id IS NOT ${START_NOW} AND NOT EXISTS (
+    SELECT 1 FROM trading_sessions AS was CROSS JOIN trading_sessions AS now ON now.session_id = ${START_NOW}
+    WHERE was.session_id = own.started_from_session_id AND ${closeOf('was')} = ${closeOf('now')})`;
+
+/** SQL: the active sessions of a job that would start otherwise now. */
+export const CHANGED_STARTS = `SELECT session_id FROM trading_sessions AS own
+  WHERE job_id = ? AND status = 'active' AND ${STARTS_OTHERWISE}`;
 
 /**
  * What a session knew, beside what is stored now: the day it started from, the bars of its date
@@ -50,7 +57,7 @@ const STALE = query(
      SELECT session_id, model, date, started_from_session_id, pays_dividends
      FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON session_id = chosen.value WHERE status = 'active')
    SELECT model, date FROM own
-   WHERE session_id IN (SELECT session_id FROM changed_starts) OR ${hasAnotherStart('trading_sessions')}
+   WHERE session_id IN (SELECT session_id FROM changed_starts) OR ${STARTS_OTHERWISE}
    UNION
    SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
      CROSS JOIN price_data AS bar ON bar.symbol = used.symbol AND bar.date = own.date

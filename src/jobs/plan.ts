@@ -18,12 +18,15 @@ import { listDocuments } from '../database/documents.ts';
 import { sourceOfSeries } from '../database/prices.ts';
 import { unfinishedJobId } from '../database/jobs.ts';
 import { activeSpans, laterDays } from '../database/active-days.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { ServiceError, type Warning } from '../basics/domain.ts';
 import { encodeEntry, type Entry } from '../basics/entry.ts';
 import { universeOn } from '../basics/members.ts';
 import { MAX_RUNS, repeatIn, runNames } from '../basics/runs.ts';
 import { count, hint, list } from '../basics/sentences.ts';
+import { readGaps } from '../performance/record.ts';
 import { examine } from '../prices/needs.ts';
+import { connectProviders } from '../prices/providers.ts';
+import { reasonForNoDownload } from '../prices/supply.ts';
 import type { WorkerContext } from './active-job.ts';
 import { resolveModel, knownKeys, resolveEntry } from './entries.ts';
 
@@ -94,6 +97,10 @@ export function planJob(context: WorkerContext, request: JobRequest) {
       ...configuration.unknownKeys,
       ...warnOfProblems(resolved, configuration),
       ...(isControl ? [NO_DOCUMENTS] : []),
+      ...warnOfDividends(context, agentConfig, {
+        since: request.startDate ?? addDays(range.startDate, -1),
+        lastDate: range.dates.at(-1) ?? endDate,
+      }),
       ...(request.startDate === null
         ? warnOfNewRuns(models, endDate, (model) => spans.get(model)?.firstDate ?? null)
         : warnOfLaterDays(
@@ -104,6 +111,32 @@ export function planJob(context: WorkerContext, request: JobRequest) {
     ],
     isCurrent: () => isDeepStrictEqual(readSpans(), spans),
   };
+}
+
+/**
+ * That dividends of what it may hold are not known between two dates, unless the job's own download
+ * brings them. A day's are known on the day after.
+ */
+function warnOfDividends(
+  { database, settings, clock }: WorkerContext,
+  { stock_symbols: symbols, dividends: areWanted }: AgentConfiguration,
+  { since, lastDate: end }: { since: CalendarDate; lastDate: CalendarDate },
+): Warning[] {
+  const isByDate = connectProviders(settings, clock).some(({ provider }) => provider.by === 'date');
+  if (!areWanted || (isByDate && reasonForNoDownload(settings) === null)) return [];
+  const yesterday = addDays(dateOf(clock()), -1);
+  const lastDate = end < yesterday ? end : yesterday;
+  const priced = symbols.filter((symbol) => sourceOfSeries(database, symbol) !== null);
+  const unknown = readGaps(
+    database,
+    priced.map((symbol) => ({ symbol, since, lastDate })),
+  ).map(({ symbol }) => symbol);
+  if (unknown.length === 0) return [];
+  const message =
+    `The dividends of ${unknown.length} of ${count(symbols.length, 'symbol')} are not known on these dates, ` +
+    `so none of them are paid and the figures are marked: ${list(unknown, { most: 5 })}. ` +
+    'import-prices reads a file of dividends, download-prices --dividends downloads them';
+  return [{ code: 'unknown_dividends', message }];
 }
 
 /** Rule 5 of the trigger: throws a `ServiceError` while a job is unfinished. */

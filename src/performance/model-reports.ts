@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
-import { hasCosts, rulesOf } from '../basics/market-rules.ts';
+import { boardOf, hasCosts, rulesOf } from '../basics/market-rules.ts';
 import { parseAgentConfigurations } from '../basics/configuration.ts';
 import {
   createSplitSearch,
@@ -29,9 +29,9 @@ import {
 } from './record.ts';
 import { reportModel } from './report.ts';
 import { readFactors, type DayReturn, type Style } from './style.ts';
-import { holdsPart, outsideOf } from '../basics/domain.ts';
+import { outsideOf } from '../basics/domain.ts';
 import { pricesNow } from '../database/price-writes.ts';
-import { count } from '../basics/sentences.ts';
+import { count, holdsPart } from '../basics/sentences.ts';
 import type { Database, Reader } from '../database/database.ts';
 import { quotesOn } from '../database/market.ts';
 import { jumpsInWords } from '../prices/warnings.ts';
@@ -74,9 +74,18 @@ function ownMarks({ ledger, refusals: { tries } }: ModelRecord, terms: Terms) {
   const universe = [...universeOn(configuration, last.date)];
   const quotes = quotesOn(pricesNow(database), last.date, universe);
   const priced = quotes.filter(({ open }) => open !== null);
-  const held = priced.filter(({ symbol }) => terms.held.includes(symbol));
-  if (held.length < priced.length)
-    mark('part_of_universe', `It ${holdsPart(held.length, priced.length)}`);
+  const lacking = priced.filter(({ symbol }) => !terms.held.includes(symbol));
+  if (lacking.length > 0) {
+    const rules = rulesOf(configuration);
+    const costs = lacking.map(({ symbol, open }) => Number(open) * boardOf(rules, symbol).minimum);
+    const part = holdsPart(priced.length - lacking.length, priced.length, {
+      limits: configuration.limits,
+      orders: last.actions.filter(({ actionType: type }) => type === 'buy' || type === 'sell')
+        .length,
+      least: Math.min(...costs) / toDollars(last.value),
+    });
+    mark('part_of_universe', `It ${part}`);
+  }
   return marks;
 }
 

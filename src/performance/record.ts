@@ -64,7 +64,7 @@ export function createUnknownSearch(database: Database, held: readonly HeldSymbo
  * What is known of the dividends of some symbols, but of those of which all are, because they are
  * stored, covered or contained in their prices.
  */
-function readGaps(database: Database, held: readonly HeldSymbol[]): Gap[] {
+export function readGaps(database: Database, held: readonly HeldSymbol[]): Gap[] {
   const symbols = held.map(({ symbol }) => symbol);
   const spans = Map.groupBy(dividendCoverage(database, symbols, EVER), ({ symbol }) => symbol);
   const stored = Map.groupBy(dividendsOf(database, symbols), ({ symbol }) => symbol);

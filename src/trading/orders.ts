@@ -139,6 +139,26 @@ export function tooMany(orders: number, most: number): string {
   return `This is order ${orders + 1}, and the limit is ${most} a day.`;
 }
 
+/**
+ * How many shares of a symbol can be bought: by only the largest weight, and by all limits and the
+ * cash. Below 0 where a limit is passed already.
+ */
+export function roomIn(
+  { limits, market, rules = US_RULES }: TradingDay,
+  before: Portfolio,
+  { symbol, decidingPrice, price }: Omit<Wanted, 'side' | 'amount'>,
+): { byWeight: number; most: number } {
+  const { max_weight: weight, min_cash: least } = limits ?? {};
+  const paid = affordable(before.cash, price, rules.costs);
+  if (weight == null && least == null) return { byWeight: Infinity, most: paid };
+  const value = exactValueOf(before, market);
+  const shares = (parts: bigint) => Number(parts / (PARTS * BigInt(decidingPrice)));
+  const held = quantityOf(before, symbol);
+  const byWeight = weight == null ? Infinity : shares(partsOf(weight) * value) - held;
+  const byCash = shares(PARTS * BigInt(before.cash) - partsOf(least ?? 0) * value);
+  return { byWeight, most: Math.min(paid, byWeight, byCash) };
+}
+
 /** Why an order is beyond the limits of its day, with the most that can be bought; null within. */
 function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): string | null {
   const { limits, rules = US_RULES, market, orders = 0 } = day;
@@ -150,12 +170,7 @@ function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): strin
   const [price, cash] = [BigInt(decidingPrice), BigInt(before.cash)];
   const value = exactValueOf(before, market);
   const held = BigInt(quantityOf(before, symbol));
-  const most = [
-    BigInt(affordable(before.cash, wanted.price, rules.costs)),
-    ...(maxWeight == null ? [] : [(partsOf(maxWeight) * value) / (PARTS * price) - held]),
-    ...(minCash == null ? [] : [(cash * PARTS - partsOf(minCash) * value) / (PARTS * price)]),
-  ].reduce((least, one) => (one < least ? one : least));
-  const whole = wholeLots(boardOf(rules, symbol), Number(most));
+  const whole = wholeLots(boardOf(rules, symbol), roomIn(day, before, wanted).most);
   const refuse = (words: string) => `Cannot buy ${amount} ${symbol}: ${words}; ${atMost(whole)}.`;
   const cost = BigInt(amount) * price;
   const weight = held * price + cost;

@@ -1,28 +1,28 @@
 import { normaliseSymbol } from '../basics/domain.ts';
 import type { Json } from '../basics/json.ts';
+import { limitsInWords } from '../basics/sentences.ts';
 import { boardOf, US_RULES, wholeLots } from '../basics/market-rules.ts';
-import { toDollars } from '../basics/money.ts';
+import { type Money, toDollars } from '../basics/money.ts';
 import type { Side } from '../database/decisions.ts';
 import {
   decidingPrice,
   exactValueOf,
   lackOfPrice,
   MOST_ORDERS,
+  roomIn,
   takeOrder,
   tooMany,
 } from './orders.ts';
-import { affordable, fillPrice, quantityOf } from './portfolio.ts';
+import { fillPrice, quantityOf } from './portfolio.ts';
 import { shown, type ToolArguments } from './tool-arguments.ts';
 import { isKnown, type Order, ownSpelling, type Reply, type TradingDay } from './trading-day.ts';
 
-/**
- * What is to be traded of a symbol: shares, and their value at the price at which the model
- * decides.
- */
+/** What is to be traded of a symbol: shares, and their value at the price that decides. */
 interface Wish {
   symbol: string;
   side: Side;
   amount: bigint;
+  price: Money;
   value: bigint;
 }
 
@@ -31,9 +31,10 @@ const CASH = 'CASH';
 
 /**
  * Trades to target shares of the portfolio's value: what exceeds its target is sold, in the order
- * of the symbols, then what lacks most dollars is bought first, as far as the cash pays. What is
- * not named is sold only with `sell_rest`. Each order is taken as `buy` and `sell` take it; a
- * refused one is listed among them.
+ * of the symbols, then what lacks most dollars is bought first, as far as the cash pays and the
+ * limits allow; where the largest weight allows less, it says so. What is not named is sold only
+ * with `sell_rest`. Each order is taken as `buy` and `sell` take it; a refused one is listed among
+ * them.
  */
 export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Reply {
   const { orders: taken = 0, refused: refusedBefore = 0 } = day;
@@ -55,19 +56,25 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
   for (const { symbol, amount } of wishes.filter(({ side }) => side === 'sell'))
     run.trade('sell', symbol, Number(amount));
   const purchases = wishes.filter(({ side }) => side === 'buy');
-  for (const { symbol, amount } of purchases.sort((one, other) =>
+  const cut: string[] = [];
+  for (const { symbol, amount, price } of purchases.sort((one, other) =>
     Number(other.value - one.value),
   )) {
-    const price = decidingPrice(day, symbol);
-    const paid = price && affordable(run.portfolio().cash, fillPrice(price, 'buy', costs), costs);
-    const most = wholeLots(boardOf(rules, symbol), Math.min(Number(amount), paid ?? 0));
+    const decided = { symbol, decidingPrice: price, price: fillPrice(price, 'buy', costs) };
+    const { byWeight, most } = roomIn(day, run.portfolio(), decided);
+    const isMember = day.universe.has(symbol);
+    if (isMember && byWeight < amount) cut.push(symbol);
     // Of what cannot be bought, the wish to hold more is refused, whatever the cash.
-    const shares = day.universe.has(symbol) ? most : Number(amount);
+    const shares = isMember
+      ? wholeLots(boardOf(rules, symbol), Math.min(Number(amount), most))
+      : Number(amount);
     if (shares > 0) run.trade('buy', symbol, shares);
   }
   const portfolio = run.portfolio();
   const cash = { [isOpenHidden ? 'cash_left' : 'cash']: toDollars(portfolio.cash) };
-  return { result: { orders: run.told, ...cash }, orders: run.orders, portfolio };
+  const most = limitsInWords({ max_weight: day.limits?.max_weight });
+  const words = cut.length > 0 && { cut: `${cut.join(', ')}: ${most}` };
+  return { result: { orders: run.told, ...words, ...cash }, orders: run.orders, portfolio };
 }
 
 /** Runs orders one after another on a copy of the day: each sees what the ones before it left. */
@@ -135,7 +142,7 @@ function wishesOf(
     const side = lack < 0n ? 'sell' : 'buy';
     const step = BigInt(boardOf(day.rules ?? US_RULES, symbol).step);
     const amount = lack > 0n ? lack : part === 0n ? held : -lack - (-lack % step);
-    return amount === 0n ? [] : [{ symbol, side, amount, value: amount * BigInt(price) }];
+    return amount === 0n ? [] : [{ symbol, side, amount, price, value: amount * BigInt(price) }];
   });
 }
 

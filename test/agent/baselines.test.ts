@@ -6,10 +6,12 @@ import { addDays, weekdays } from '../../src/basics/calendar.ts';
 import { type CommandDatabase as Database, openDatabase } from '../../src/database/database.ts';
 import { pricesNow } from '../../src/database/price-writes.ts';
 import { storeBars } from '../../src/database/prices.ts';
+import type { Limits } from '../../src/basics/configuration-schema.ts';
 import { baselineStrategies, type BaselineStrategy } from '../../src/basics/domain.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import { syntheticBars } from '../../src/prices/synthetic.ts';
 import { openMarket } from '../../src/trading/market.ts';
+import { knownMarket } from '../../src/trading/running-day.ts';
 import { describePortfolio } from '../../src/trading/trading-day.ts';
 import { briefOf, playDay } from '../support/play-day.ts';
 import { readPrices } from '../support/prices.ts';
@@ -18,16 +20,23 @@ import { tableOf } from '../support/text-table.ts';
 import type { LedgerDay } from '../support/trading-day.ts';
 
 /** A morning as the parent has it, with this cash and these holdings (`A:3 B:1`). */
-function morning(prices: string | Database, date: string, { cash = 10_000, held = '' } = {}) {
+function morning(
+  prices: string | Database,
+  date: string,
+  { cash = 10_000, held = '', limits = null as Limits | null, isOpenHidden = false } = {},
+) {
   const database = typeof prices === 'string' ? openDatabase(':memory:') : prices;
   if (typeof prices === 'string') storeBars(database, readPrices(prices), { source: 'csv' });
   const universe = new Set(
     rowsAsText(database, 'SELECT DISTINCT symbol FROM price_data ORDER BY symbol'),
   );
   const holdings = held.split(' ').filter(Boolean);
+  const market = openMarket(pricesNow(database), date, [...universe]);
   const day: LedgerDay = {
-    market: openMarket(pricesNow(database), date, [...universe]),
+    market: knownMarket({ market, isOpenHidden }),
+    isOpenHidden,
     universe,
+    limits,
     actions: [],
     portfolio: {
       cash: fromDollars(cash),
@@ -204,4 +213,80 @@ test('a purchase refused for lack of cash is retried once with less', async () =
   assert.equal(refusalsIn(conversation).length, 1);
   assert.deepEqual(ordersOf(day), ['buy A 5', 'buy B 9']);
   assert.match(String(conversation.at(-1)?.content), /Bought 2, sold 0, 1 orders refused\.$/);
+});
+
+/** Plays days one after another, each from what the one before it left; the days as they ended. */
+async function playDays(
+  strategy: BaselineStrategy,
+  dates: readonly string[],
+  { isOpenHidden = false, ...limits }: Limits & { isOpenHidden?: boolean },
+) {
+  const days: LedgerDay[] = [];
+  const summaries: string[] = [];
+  for (const date of dates) {
+    const day = morning(database, date, { cash: 1_000_000, limits, isOpenHidden });
+    day.portfolio = days.at(-1)?.portfolio ?? day.portfolio;
+    const conversation = await play(strategy, day);
+    if (strategy === 'buy-and-hold') assert.deepEqual(refusalsIn(conversation), [], date);
+    days.push(day);
+    summaries.push(String(conversation.at(-1)?.content));
+  }
+  return { days, summaries };
+}
+
+test('with few orders a day, buy-and-hold buys on until it holds all, in equal amounts, then holds', async () => {
+  const dates = DAYS.slice(-15);
+  const { days, summaries } = await playDays('buy-and-hold', dates, { max_orders: 8 });
+  const held = days.map(({ portfolio }) => portfolio.holdings.size);
+  assert.deepEqual(held.slice(0, 14), [8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 101, 101]);
+  const [first, , , , , , , , , , , , last, rest] = summaries;
+  assert.match(first ?? '', / It holds 8 of 101 symbols: max_orders is 8\.$/);
+  assert.match(last ?? '', /Bought 5, sold 0, 0 orders refused\.$/);
+  assert.equal(rest, 'I hold what I have.');
+  const { cash, portfolioValue, holdings } = describePortfolio(days.at(-1) as LedgerDay);
+  assert.ok(cash / portfolioValue < 0.02, `${cash} of ${portfolioValue}`);
+  const weights = holdings.map(({ quantity, price }) => (101 * quantity * price) / portfolioValue);
+  assert.ok(Math.min(...weights) > 0.6 && Math.max(...weights) < 1.6, `${weights}`);
+});
+
+test('equal-weight and momentum continue after the first session of a week, and rest once they hold what they mean to', async () => {
+  const dates = DAYS.slice(-25);
+  const weekly = await playDays('equal-weight', dates, { max_orders: 30 });
+  const held = weekly.days.map(({ portfolio }) => portfolio.holdings.size);
+  assert.deepEqual(held.slice(0, 4), [30, 60, 90, 101]);
+  const isFirst = (index: number) => new Date(dates[index] ?? '').getUTCDay() === 1;
+  for (const [index, { actions }] of weekly.days.entries())
+    if (index > 3) assert.equal(actions.length > 0, isFirst(index), dates[index]);
+  // In the last session of each week it holds what it would without the limit.
+  for (const isOpenHidden of [false, true]) {
+    const few = await playDays('momentum', dates, { max_orders: 4, isOpenHidden });
+    const all = await playDays('momentum', dates, { isOpenHidden });
+    const namesOf = ({ days }: typeof few, index: number) =>
+      [...(days[index]?.portfolio.holdings.keys() ?? [])].sort();
+    const fridays = dates.flatMap((_, index) => (isFirst(index + 1) && index > 4 ? index : []));
+    assert.equal(fridays.length, 4);
+    for (const index of fridays)
+      assert.deepEqual(namesOf(few, index), namesOf(all, index), `${dates[index]} ${isOpenHidden}`);
+    const orders = few.days.map(({ actions }) => actions.length);
+    assert.ok(Math.max(...orders) <= 4 && orders.includes(0), `${orders}`);
+  }
+});
+
+test('baselines keep within the least cash and the largest weight, and name the limit', async () => {
+  const date = DAYS.at(-1) as string;
+  for (const strategy of ['buy-and-hold', 'equal-weight', 'momentum', 'random'] as const) {
+    const limits = { min_cash: 0.3, max_weight: 0.005 };
+    const day = morning(database, date, { cash: 1_000_000, limits });
+    await play(strategy, day);
+    const { cash, portfolioValue } = describePortfolio(day);
+    assert.ok(cash >= 0.3 * portfolioValue, strategy);
+    assert.ok(day.actions.length > 0, strategy);
+  }
+  const limited = (limits: Limits) => morning(PRICES, '2025-11-10', { cash: 300, limits });
+  const says = async (limits: Limits) =>
+    String((await play('buy-and-hold', limited(limits))).at(-1)?.content);
+  const part = (why: string) => new RegExp(`It holds 1 of 2 symbols: ${why}\\.$`);
+  assert.match(await says({ max_weight: 0.3 }), part('max_weight is 0.3'));
+  assert.match(await says({ min_cash: 0.5 }), part('min_cash is 0.5'));
+  assert.match(await says({ max_orders: 1 }), part('max_orders is 1'));
 });

@@ -87,18 +87,27 @@ test('baselines trade by their rules in PROD, without a key and at no cost', asy
   );
 });
 
-test('a baseline that holds a part of its universe is marked', async (t) => {
-  const agent_config = { ...configuration.agent_config, initial_cash: 300 };
-  const service = await serve(t, { configuration: { ...configuration, agent_config } });
-  await service.runJob(THURSDAY);
-  const { body } = await service.get('/performance');
-  const reason = 'It holds 1 of 2 symbols: a share of the others costs more than its part';
-  assert.deepEqual(
-    body.incomparable,
-    ['our-buy-and-hold', 'our-equal-weight'].map((model) => ({
-      ...{ model, kind: 'part_of_universe', reason },
-    })),
-  );
+const parts: [terms: object, why: string][] = [
+  [{ initial_cash: 300 }, 'a share of the others costs more than its part'],
+  [{ limits: { max_orders: 1 } }, 'max_orders is 1'],
+  [{ initial_cash: 600, limits: { max_weight: 0.3 } }, 'max_weight is 0.3'],
+];
+test('a baseline that holds a part of its universe is marked, with what keeps it from the rest', async (t) => {
+  for (const [terms, why] of parts) {
+    const agent_config = { ...configuration.agent_config, ...terms };
+    const service = await serve(t, { configuration: { ...configuration, agent_config } });
+    await service.runJob(THURSDAY);
+    const { incomparable } = (await service.get('/performance')).body;
+    const { sessions } = (await service.get('/reasoning')).body;
+    const models = ['our-buy-and-hold', 'our-equal-weight'];
+    const part = `holds 1 of 2 symbols: ${why}`;
+    assert.deepEqual(
+      incomparable,
+      models.map((model) => ({ model, kind: 'part_of_universe', reason: `It ${part}` })),
+    );
+    for (const { model, session_summary: said } of sessions)
+      if (models.includes(model)) assert.ok(said.endsWith(`It ${part}.`), said);
+  }
 });
 
 const logOf = ({ database }: TestService) =>

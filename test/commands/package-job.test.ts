@@ -8,7 +8,7 @@ import { activeSpans, latestActiveDayBefore } from '../../src/database/active-da
 import { openDatabase } from '../../src/database/database.ts';
 import { digestTable, listedTables } from '../../src/database/manifest.ts';
 import { knownTables } from '../../src/database/package.ts';
-import { changedStarts } from '../../src/database/stale.ts';
+import { CHANGED_STARTS } from '../../src/database/stale.ts';
 import { integer, query, text } from '../../src/database/rows.ts';
 import { withSnapshot } from '../../src/database/snapshot.ts';
 import { packageJob } from '../../src/commands/backup.ts';
@@ -256,7 +256,7 @@ test('openings count nowhere, and chains continue from them', async (t) => {
   const held = latestActiveDayBefore(continued, 'model-a', '2025-01-06')?.holdings;
   const holdings = held?.map(({ symbol, quantity }) => `${symbol} ${quantity}`);
   assert.deepEqual(holdings, ['AAPL 10', 'MSFT 5']);
-  assert.deepEqual(continued.statement(changedStarts('trading_sessions')).all('job-2'), []);
+  assert.deepEqual(continued.statement(CHANGED_STARTS).all('job-2'), []);
   continued.close();
 });
 

@@ -24,6 +24,11 @@ test('staleness is looked up from session to session: no table is read as a whol
   const allowed = [
     ...own,
     'SEARCH earlier USING INDEX sessions_by_model (model=? AND date<?)',
+    // Of a day that started from another session: whether both closed the same.
+    'SEARCH was USING INTEGER PRIMARY KEY',
+    'SEARCH now USING INTEGER PRIMARY KEY',
+    'SEARCH positions USING INDEX sqlite_autoindex_positions_1 (session_id=?)',
+    bySession('holdings'),
     bySession('used'),
     'SEARCH bar USING PRIMARY KEY (symbol=? AND date=?)',
     'SEARCH split USING PRIMARY KEY (symbol=? AND date>? AND date<?)',

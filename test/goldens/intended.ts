@@ -3,4 +3,27 @@
  * commands may differ, for its reason; with a `part`, only in what that finds in the answer. A row
  * that finds no difference is an error, so that the list never outlives its reasons.
  */
-export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] = [];
+export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] = [
+  {
+    where: /\/decisions\b|data\/decisions/,
+    why: 'a malformed call is a decision of its own kind, without side, symbol and amount (54, 2.6)',
+  },
+  {
+    where: /openapi\.json/,
+    why: 'the kind malformed and the code unknown_dividends (54, 2.6 and 2.17)',
+  },
+  {
+    where: /(\/|data\/)(performance|comparison)\b/,
+    why:
+      'what refused_orders counts (54, 2.6); a replacement that closes as before makes no day stale, ' +
+      'so more model-days have figures (54, 2.17)',
+  },
+  {
+    where: /\/audit\b|\$ check/,
+    why: 'a replacement that closes as before makes no day stale (54, 2.17)',
+  },
+  {
+    where: /\/simulate\/|data\/simulate|\/jobs\b|data\/jobs|\$ (trigger|watch|status|live)/,
+    why: 'a warning of unknown dividends; fewer stale days in the warnings (54, 2.17)',
+  },
+];

@@ -62,8 +62,11 @@ test('the status, field by field', async () => {
     usage: { cost_usd: null, model_days_without_cost: 4 },
     terms: USUAL_TERMS,
     replace_existing: false,
-    warnings: null,
-    warning_codes: null,
+    warnings: [
+      'The dividends of 2 of 2 symbols are not known on these dates, so none of them are paid and the figures are ' +
+        'marked: AAPL, MSFT. import-prices reads a file of dividends, download-prices --dividends downloads them',
+    ],
+    warning_codes: ['unknown_dividends'],
     ...DEPLOYMENT,
   });
   assert.deepEqual(

@@ -222,6 +222,8 @@ test('after a replacement in the middle the next day is stale: flagged, with its
   const job = running.database.statement('SELECT job_id FROM jobs').get()?.['job_id'];
   const middle = { start_date: '2025-11-11', end_date: '2025-11-11', replace_existing: true };
   const replaced = { 'model-a 2025-11-11': sale(40) };
+  await runJobHere(running, own, { ...middle, models: one });
+  assert.deepEqual((await ask('', running)).incomparable, [], 'it closed as before');
   await runJobHere(running, replaced, { ...middle, models: one });
   const { models, incomparable } = await ask('', running);
   const [{ curve, stale_model_days, total_return, round_trips, open_positions }] = models;

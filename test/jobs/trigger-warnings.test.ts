@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scriptedAgent } from '../support/agents.ts';
 import { startProdService } from '../support/prod.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, twoModels } from '../support/service.ts';
 import { tableOf } from '../support/text-table.ts';
 
 /** Monday to Monday, with a holiday on Wednesday and nothing known before or after. */
@@ -17,6 +17,7 @@ const [STALE, REMEDY] = [
 
 test('a trigger says beforehand which completed model-days its days come before', async (t) => {
   const service = await startTestService(t, {
+    configuration: { ...twoModels, agent_config: { dividends: false } },
     prices: PRICES,
     settings: { alphaVantageApiKey: 'set', autoDownloadPriceData: false },
     agent: scriptedAgent({ 'model-b 2025-11-11': [[['fail', 'at once']]] }),
@@ -46,6 +47,43 @@ test('a trigger says beforehand which completed model-days its days come before'
 });
 
 const ONE_DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
+
+test('a trigger says whose dividends are not known between its dates, and how to bring them in', async (t) => {
+  const terms = tableOf<[known: string, dates: string, more: string, unknown: string]>(`
+    -           | 10 14 | {}                   | 2 of 2 symbols: AAPL, MSFT
+    -           | 10 10 | {}                   |
+    -           | 10 14 | {"dividends":false}  |
+    AAPL 11 14  | 10 14 | {}                   | 1 of 2 symbols: MSFT
+    AAPL 11 13  | 10 14 | {}                   | 2 of 2 symbols: AAPL, MSFT
+  `);
+  for (const [known, dates, more, unknown] of terms) {
+    const agent_config = { stock_symbols: ['AAPL', 'MSFT'], ...JSON.parse(more) };
+    const service = await startTestService(t, {
+      configuration: { ...twoModels, agent_config },
+      prices: PRICES,
+      settings: { autoDownloadPriceData: false },
+      agent: scriptedAgent({}),
+    });
+    const [symbol = '', since, until] = known.split(' ');
+    if (since !== undefined)
+      service.database
+        .statement(
+          `INSERT INTO dividend_coverage (symbol, source, start_date, end_date) VALUES (?, 'csv', ?, ?)`,
+        )
+        .run(symbol, `2025-11-${since}`, `2025-11-${until}`);
+    const [from, to] = dates.split(' ');
+    const range = { start_date: `2025-11-${from}`, end_date: `2025-11-${to}` };
+    const { body } = await service.post('/simulate/trigger', range);
+    const [message = ''] = body.warnings ?? [];
+    assert.equal(message !== '', unknown !== '', JSON.stringify(body.warnings));
+    if (unknown === '') continue;
+    const [count = '', names = ''] = unknown.split(': ');
+    assert.ok(message.startsWith(`The dividends of ${count} are not known`), message);
+    assert.ok(message.includes(`: ${names}. import-prices reads a file of dividends`), message);
+    assert.deepEqual(body.warning_codes, ['unknown_dividends']);
+    await service.waitForJob(body.job_id);
+  }
+});
 
 test('a trigger names what is missing to ask a model, once for all its runs, and the name that was probably meant', async (t) => {
   const service = await startProdService(t, {

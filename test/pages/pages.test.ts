@@ -57,7 +57,7 @@ test('every page says DEV, has no broken value, runs nothing that a model wrote,
   for (const [name, path] of Object.entries(pages)) {
     await reader.open(path);
     await page.locator('.dev').waitFor();
-    if (name === 'compare') await page.locator('main .side .act.refusal').waitFor();
+    if (name === 'compare') await page.locator('main .side .act.malformed').waitFor();
     const text = await page.locator('body').innerText();
     assert.match(text, words[name] ?? /./, name);
     assert.doesNotMatch(text, /undefined|NaN|\[object|Invalid Date/, name);

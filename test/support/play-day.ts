@@ -15,7 +15,15 @@ export function briefOf(day: LedgerDay): Brief {
     const { open, previousClose } = day.market.quote(symbol);
     return { symbol, open: dollars(open), previousClose: dollars(previousClose) };
   });
-  return { date: day.market.date, ...describePortfolio(day), quotes, rules: US_RULES };
+  const { isOpenHidden, limits } = day;
+  return {
+    date: day.market.date,
+    ...describePortfolio(day),
+    quotes,
+    rules: US_RULES,
+    ...(isOpenHidden && { isOpenHidden }),
+    ...(limits && { limits }),
+  };
 }
 
 /**

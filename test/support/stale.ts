@@ -22,7 +22,16 @@ const STALE = `
     WINDOW days AS (PARTITION BY model ORDER BY date)
   )
   SELECT model, date FROM active
-  WHERE started_from_session_id IS NOT previous_session_id
+  WHERE (started_from_session_id IS NOT previous_session_id AND NOT ( -- one that closed otherwise
+      EXISTS (SELECT 1 FROM trading_sessions AS was, trading_sessions AS now
+        WHERE was.session_id = active.started_from_session_id AND now.session_id = active.previous_session_id
+          AND (was.date, coalesce(was.note, ''), coalesce(was.unfilled, '')) = (now.date, coalesce(now.note, ''), coalesce(now.unfilled, '')))
+      AND (SELECT cash_e4 || ' ' || portfolio_value_e4 FROM (SELECT cash_e4, portfolio_value_e4, max(action_id) FROM positions WHERE session_id = active.started_from_session_id))
+        = (SELECT cash_e4 || ' ' || portfolio_value_e4 FROM (SELECT cash_e4, portfolio_value_e4, max(action_id) FROM positions WHERE session_id = active.previous_session_id))
+      AND NOT EXISTS (SELECT symbol, quantity FROM holdings WHERE session_id = active.started_from_session_id
+        EXCEPT SELECT symbol, quantity FROM holdings WHERE session_id = active.previous_session_id)
+      AND NOT EXISTS (SELECT symbol, quantity FROM holdings WHERE session_id = active.previous_session_id
+        EXCEPT SELECT symbol, quantity FROM holdings WHERE session_id = active.started_from_session_id)))
     OR EXISTS ( -- a split of something it held in the morning is another now than when it started, or gone
       SELECT 1 FROM holdings JOIN (
         SELECT symbol, date FROM stock_splits UNION SELECT symbol, date FROM stock_split_revisions) AS told ON told.symbol = holdings.symbol

@@ -11,7 +11,8 @@ export interface LedgerDay extends TradingDay {
 
 /** Runs a tool call and enters what it did in the day's ledger. */
 export async function callTool(day: LedgerDay, call: ToolCall) {
-  const reply = await runTool(day, call);
+  const orders = day.actions.filter(({ actionType }) => /buy|sell/.test(actionType)).length;
+  const reply = await runTool({ ...day, orders }, call);
   day.actions.push(...(reply.orders ?? []).flatMap(({ action }) => action ?? []));
   day.portfolio = reply.portfolio ?? day.portfolio;
   return { reply, content: inWords(reply) };

@@ -62,8 +62,6 @@ async function rebalanced(held: Held, args: unknown) {
   return { reply, actions, rest, told: error === undefined ? told : [error] };
 }
 
-const LIMITED =
-  'Cannot buy 7 AAPL: it would be 70 % of the portfolio, and the limit is 50 %; at most 5 shares can be bought.';
 /** AAPL costs 100 dollars and BOND 30; what is held is in dollars and shares, where it is not 0. */
 const cases = tableOf<[what: string, held: string, more: string, args: string, told: string]>(`
   a weight is the decimal as written       | CASH 10000     | {"opens":{"AAPL":1}} | {"weights":{"AAPL":0.29}} | buy 2900 AAPL
@@ -100,7 +98,12 @@ const cases = tableOf<[what: string, held: string, more: string, args: string, t
   the other spelling of a class of shares  | CASH 100, BRK.B 1 | {"opens":{"BRK.B":10,"BF-B":10}} | {"weights":{"brk-b":0,"BF.B":0.5}} | sell 1 BRK.B, buy 5 BF-B
   both spellings                           | CASH 1         | {"opens":{"BRK.B":1}} | {"weights":{"BRK-B":0.2,"BRK.B":0.2}} | Cannot rebalance: BRK.B is named twice.
   two symbols that are spelled so          | CASH 10        | {"opens":{"BRK.B":1,"BRK-B":1}} | {"weights":{"BRK-B":0.2,"BRK.B":0.3}} | buy 3 BRK.B, buy 2 BRK-B
-  a limit refuses one order, and the rest trades | CASH 1000 | {"limits":{"max_weight":0.5}} | {"weights":{"AAPL":0.7,"BOND":0.3}} | ${LIMITED}, buy 10 BOND
+  a share above the largest weight is cut to it, and the rest trades | CASH 1000 | {"limits":{"max_weight":0.5}} | {"weights":{"AAPL":0.7,"BOND":0.3}} | buy 5 AAPL, buy 10 BOND, cut AAPL: at most 50 % of the portfolio in one symbol
+  after the sales too, with costs          | CASH 100, BOND 30 | {"limits":{"max_weight":0.5},"fee":1} | {"weights":{"AAPL":0.7,"BOND":0.3}} | sell 20 BOND, buy 4 AAPL, cut AAPL: at most 50 % of the portfolio in one symbol
+  exactly the largest weight is not cut    | CASH 1000      | {"limits":{"max_weight":0.5}} | {"weights":{"AAPL":0.5}} | buy 5 AAPL
+  what has grown past it is kept           | CASH 400, AAPL 6 | {"limits":{"max_weight":0.5}} | {"weights":{"AAPL":0.8}} | cut AAPL: at most 50 % of the portfolio in one symbol
+  the least cash is kept back              | CASH 1000      | {"limits":{"min_cash":0.2}} | {"weights":{"AAPL":0.6,"BOND":0.4}} | buy 6 AAPL, buy 6 BOND
+  an order beyond their number is refused  | CASH 1000      | {"limits":{"max_orders":1}} | {"weights":{"AAPL":0.5,"BOND":0.3}} | buy 5 AAPL, This is order 2, and the limit is 1 a day.
   with a hidden open, orders are placed    | BOND 10        | {"isOpenHidden":true} | {"weights":{"AAPL":0.5},"sell_rest":true} | placed sell 10 BOND, placed buy 1 AAPL
 `);
 for (const [what, held, more, args, told] of cases)
@@ -117,7 +120,8 @@ for (const [what, held, more, args, told] of cases)
     const day = { cash: cash * DOLLAR, holdings, opens: Object.fromEntries(inUnits), ...others };
     const costs = { commissionPerTrade: fee };
     const found = await rebalanced({ ...day, costs }, JSON.parse(args));
-    assert.equal(found.told.join(', '), told);
+    const { cut } = found.rest;
+    assert.equal([...found.told, ...(cut ? [`cut ${cut}`] : [])].join(', '), told);
   });
 
 test('the result of a rebalance is that of its orders', async () => {

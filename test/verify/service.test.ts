@@ -37,7 +37,8 @@ test('GET /audit reports whether the books add up, what does not, and stale days
   assert.deepEqual(sound.counts, counts);
 
   const day = { ...DAYS, end_date: DAYS.start_date, replace_existing: true };
-  const { job_id: second } = await runJobHere(service, script, day);
+  const other: Script = { '*': [[['buy', { symbol: 'AAPL', amount: 2 }]]] };
+  const { job_id: second } = await runJobHere(service, other, day);
   for (const sql of [
     'UPDATE positions SET cash_e4 = cash_e4 - 1 WHERE position_id = 2',
     `UPDATE job_details SET status = 'failed', error = 'x' WHERE job_id = '${second}'`,

@@ -1,8 +1,9 @@
-import { type BaselineStrategy, holdsPart } from '../../basics/domain.ts';
+import type { BaselineStrategy } from '../../basics/domain.ts';
 import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '../../wire/protocol.ts';
-import { boardOf, wholeLots } from '../../basics/market-rules.ts';
+import { wholeLots } from '../../basics/market-rules.ts';
 import type { Model, ModelAnswer } from '../model.ts';
-import { equalAmounts, type Order, type Stock } from './equal-amounts.ts';
+import { leastOf, type Order, type Stock } from './equal-amounts.ts';
+import { planOf, type Play, spendable, type Step, stocksOf, trade, units } from './place-orders.ts';
 import {
   call,
   createRandom,
@@ -17,11 +18,6 @@ import {
  * The baselines: rules that anyone can follow, for comparison with the models. A rule's orders
  * depend only on the signature, the date, the portfolio and the prices.
  */
-
-/** A part of a day as a conversation: yields words and tool calls, and receives their results. */
-type Step<Result> = Generator<{ words: string; calls: ToolCall[] }, Result, ToolReply[]>;
-/** The whole of it returns its summary. */
-type Play = Step<string>;
 
 /**
  * Momentum: the return over this many bars, about three months (Jegadeesh and Titman 1993), or as
@@ -40,19 +36,13 @@ const LEAST_PRICED_SHARE = 0.5;
  * without trading.
  */
 const SYMBOLS_ASKED = 3;
+/** Sessions before today that reach into the week before. */
+const SESSIONS_OF_WEEK = 7;
 /** Random: how many stocks it holds, and the chance that it sells each one on a day. */
 const RANDOM_STOCKS = 5;
 const RANDOM_SALE_CHANCE = 0.2;
-/**
- * A refused purchase is retried with this fraction of the available cash, to leave room for trading
- * costs.
- */
-const SECOND_TRY_SHARE = 0.98;
-/** How many shares a limit allows, in the sentence of its refusal. */
-const ALLOWED = /at most (\d+) shares? can be bought/;
 const NOT_TODAY = 'I trade in the first session of a week, and hold what I have until then.';
 const NOTHING_TO_RANK_BY = 'There are no earlier prices to rank by.';
-const UNITS_PER_DOLLAR = 10_000;
 const DAY_MS = 86_400_000;
 
 const strategies: Record<BaselineStrategy, (brief: Brief, signature: string) => Play> = {
@@ -60,68 +50,97 @@ const strategies: Record<BaselineStrategy, (brief: Brief, signature: string) => 
   'equal-weight': equalWeight,
   momentum,
   random: randomTrades,
-  cash: (brief) => trade(brief, [], 'I hold cash.'),
+  cash: (brief) => trade(brief, [], { words: 'I hold cash.' }),
 };
 
 /**
- * When it holds nothing, it buys equal amounts of every stock with a price, and never trades again.
+ * When it holds nothing, it buys equal amounts of every stock with a price, over several days where
+ * it may place few orders a day, and never trades again.
  */
 function* buyAndHold(brief: Brief): Play {
-  if (brief.holdings.length > 0) return 'I hold what I have.';
+  const lacking = lackingIn(brief);
+  if (lacking === null) return 'I hold what I have.';
   const words = 'I buy equal amounts of all stocks with a price, and hold them from now on.';
-  return waitingFor(brief) ?? (yield* tradeAll(brief, words));
+  return yield* tradeAll(brief, lacking, words);
 }
 
 /**
  * Restores equal amounts of every stock with a price in the first session of each week, and when it
- * holds nothing.
+ * holds nothing. Where it may place few orders a day, it buys what it lacks on the days after.
  */
 function* equalWeight(brief: Brief): Play {
-  if (brief.holdings.length > 0 && !isFirstOfWeek(brief, yield* previousSession(brief)))
-    return NOT_TODAY;
+  const isFirst = brief.holdings.length === 0 || isFirstOfWeek(brief, yield* pastSessions(brief));
+  const traded = isFirst ? stocksOf(brief) : lackingIn(brief);
+  if (traded === null) return NOT_TODAY;
   const words = 'I rebalance all stocks with a price to equal amounts.';
-  return waitingFor(brief) ?? (yield* tradeAll(brief, words));
+  return yield* tradeAll(brief, traded, words);
+}
+
+function* tradeAll(brief: Brief, stocks: readonly Stock[], words: string): Play {
+  const orders = planOf(brief, stocks, stocks);
+  return waitingFor(brief) ?? (yield* trade(brief, orders, { words, isOfAll: true }));
 }
 
 /**
- * Moves into equal amounts of every stock with a price, and says when it cannot hold all of them.
+ * What it does not hold of all that it would: everything when it holds nothing; null where it is
+ * not the number of orders that keeps it from more. Then most of their part would still be cash.
  */
-function* tradeAll(brief: Brief, words: string): Play {
+function lackingIn(brief: Brief): Stock[] | null {
+  const { cash, portfolioValue, holdings, limits } = brief;
   const stocks = stocksOf(brief);
-  const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(stocks) });
-  const summary = yield* trade(brief, orders, words);
-  const bought = new Set(orders.filter(({ side }) => side === 'buy').map(({ symbol }) => symbol));
-  const kept = stocks.filter(({ symbol, held }) => held > 0 || bought.has(symbol)).length;
-  return kept === stocks.length ? summary : `${summary} It ${holdsPart(kept, stocks.length)}.`;
+  if (holdings.length === 0) return stocks;
+  const lacking = stocks.filter(({ held }) => held === 0);
+  const free = spendable(brief);
+  const part = (free + units(portfolioValue - cash)) / stocks.length;
+  const isHalted = limits?.max_orders != null && lacking.length > 0;
+  return isHalted && free >= (part * lacking.length) / 2 ? lacking : null;
 }
 
 /**
  * In the first session of each week, and when it holds nothing, it ranks every stock with a price
  * by its return from the close of `MOMENTUM_BARS` bars ago to today's open, and moves into the best
- * tenth in equal amounts.
+ * tenth in equal amounts. Where it may place few orders a day, it continues in the rest of the week
+ * by the ranking of its first session.
  */
 function* momentum(brief: Brief): Play {
-  const previous = yield* previousSession(brief);
-  if (brief.holdings.length > 0 && !isFirstOfWeek(brief, previous)) return NOT_TODAY;
+  const { date, holdings, isOpenHidden, limits } = brief;
+  const isLimited = limits?.max_orders != null;
+  const previous = yield* pastSessions(brief, isLimited ? SESSIONS_OF_WEEK : 1);
+  if (holdings.length > 0 && !isLimited && !isFirstOfWeek(brief, previous)) return NOT_TODAY;
   const waiting = waitingFor(brief);
   if (waiting !== null) return waiting;
   if (previous === null) return NOTHING_TO_RANK_BY;
+  const { symbol, dates } = previous;
+  const week = dates.filter((day) => isLimited && weekOf(day) === weekOf(date));
   const [history] = yield {
     words: `Which session was ${MOMENTUM_BARS} bars ago?`,
-    calls: [call('get_price_history', { symbol: previous.symbol, days: MOMENTUM_BARS + 1 })],
+    calls: [call('get_price_history', { symbol, days: MOMENTUM_BARS + 1 + week.length })],
   };
   const from = history?.bars?.[0]?.date ?? previous.date;
   const stocks = stocksOf(brief);
+  const pricesOn = (day: string) =>
+    stocks.map((own) => call('get_price', { symbol: own.symbol, date: day }));
   const past = yield {
     words: `What has risen most since the close of ${from}?`,
-    calls: stocks.map(({ symbol }) => call('get_price', { symbol, date: from })),
+    calls: pricesOn(from),
   };
-  const winners = bestOf(stocks, past);
+  // What decided in the first session of the week: its open, or where that was hidden the close before.
+  const first = week.length > 0 && dates.at(isOpenHidden ? -week.length - 1 : -week.length);
+  const then = first ? yield { words: `And until ${first}?`, calls: pricesOn(first) } : null;
+  const winners = bestOf(stocks, past, (stock, index) => {
+    const { open, close } = then?.[index] ?? {};
+    return then === null ? stock.price : units((isOpenHidden ? close : open) ?? 0);
+  });
   if (winners.length === 0) return NOTHING_TO_RANK_BY;
-  const orders = equalAmounts(stocks, { cash: units(brief.cash), wanted: namesOf(winners) });
-  const names = winners.map(({ symbol }) => symbol).join(', ');
+  const held = new Map(holdings.map((own) => [own.symbol, own.quantity]));
+  const isLater = held.size > 0 && week.length > 0;
+  const orders = planOf(brief, stocks, winners).filter((order) => {
+    const ended = order.side === 'sell' ? order.amount : undefined;
+    return !isLater || ended === held.get(order.symbol); // it ends a holding, or begins one
+  });
+  const names = winners.map((own) => own.symbol).join(', ');
   const words = `I hold the stocks that have risen most since ${from}: ${names}.`;
-  return yield* trade(brief, orders, words);
+  return yield* trade(brief, orders, { words });
 }
 
 /**
@@ -133,11 +152,9 @@ function* randomTrades(brief: Brief, signature: string): Play {
   const stocks = stocksOf(brief);
   const sold = stocks.filter(({ held }) => held > 0).filter(() => random() < RANDOM_SALE_CHANCE);
   const missing = RANDOM_STOCKS - (brief.holdings.length - sold.length);
-  const cash = sold.reduce((sum, { price, held }) => sum + price * held, units(brief.cash));
+  const cash = sold.reduce((sum, { price, held }) => sum + price * held, spendable(brief));
   const amount = cash / missing;
-  const others = stocks.filter(
-    ({ price, held, board }) => held === 0 && price * board.minimum <= amount,
-  );
+  const others = stocks.filter((stock) => stock.held === 0 && leastOf(stock) <= amount);
   const drawn = missing > 0 ? sample(random, others, missing) : [];
   const orders: Order[] = [
     ...sold.map(({ symbol, held }): Order => ({ side: 'sell', symbol, amount: held })),
@@ -145,73 +162,17 @@ function* randomTrades(brief: Brief, signature: string): Play {
       return { side: 'buy', symbol, amount: wholeLots(board, Math.floor(amount / price)) };
     }),
   ];
-  return yield* trade(brief, orders, 'I trade what the dice say.');
+  return yield* trade(brief, orders, { words: 'I trade what the dice say.' });
 }
 
 /**
- * Places the orders, retries with less those that were refused for lack of cash, and returns a
- * summary.
+ * The date of the last session before today, a symbol that traded in it, and the dates of the last
+ * sessions of that, so many where it has them; null when nothing has an earlier price.
  */
-function* trade(brief: Brief, orders: readonly Order[], words: string): Play {
-  if (orders.length === 0) return `${words} There is nothing to trade today.`;
-  const replies = yield { words, calls: orders.map(orderCall) };
-  const smaller = secondTry(brief, orders, replies);
-  const again = 'I retry the refused purchases with less.';
-  if (smaller.length > 0) replies.push(...(yield { words: again, calls: smaller.map(orderCall) }));
-  const executed = (side: string) =>
-    replies.filter((reply) => (reply.executed ?? reply.placed) === side).length;
-  const refused = orders.length + smaller.length - executed('buy') - executed('sell');
-  return `${words} Bought ${executed('buy')}, sold ${executed('sell')}, ${refused} orders refused.`;
-}
-
-/**
- * The refused purchases, reduced to what the available cash allows; without those that it does not
- * allow at all.
- */
-function secondTry(brief: Brief, orders: readonly Order[], replies: readonly ToolReply[]): Order[] {
-  const prices = new Map(stocksOf(brief).map(({ symbol, price }) => [symbol, price]));
-  const last = replies.findLast(({ cash, cash_left }) => (cash ?? cash_left) !== undefined);
-  let cash = units(last?.cash ?? last?.cash_left ?? brief.cash) * SECOND_TRY_SHARE;
-  return orders.flatMap((order, index) => {
-    const price = prices.get(order.symbol);
-    if (order.side === 'sell' || price === undefined || replies[index]?.error === undefined)
-      return [];
-    const allowed = ALLOWED.exec(replies[index].error)?.[1] ?? (brief.limits ? 0 : Infinity);
-    const most = Math.min(order.amount - 1, Math.floor(cash / price), Number(allowed));
-    const amount = wholeLots(boardOf(brief.rules, order.symbol), most);
-    if (amount < 1) return [];
-    cash -= amount * price;
-    return [{ ...order, amount }];
-  });
-}
-
-function orderCall({ side, symbol, amount }: Order): ToolCall {
-  return call(side, { symbol, amount });
-}
-
-/**
- * Every stock with a price today, and how much of it is held. Holdings outside the universe can be
- * sold, but not bought.
- */
-function stocksOf(brief: Brief): Stock[] {
-  const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
-  return pricesIn(brief).flatMap(({ symbol, price }) =>
-    price === null
-      ? []
-      : [
-          {
-            ...{ symbol, price: units(price), held: held.get(symbol) ?? 0 },
-            board: boardOf(brief.rules, symbol),
-          },
-        ],
-  );
-}
-
-/**
- * The date of the last session before today, and a symbol that traded in it; null when nothing has
- * an earlier price.
- */
-function* previousSession(brief: Brief): Step<{ symbol: string; date: string } | null> {
+function* pastSessions(
+  brief: Brief,
+  most = 1,
+): Step<{ symbol: string; date: string; dates: string[] } | null> {
   const { date, quotes } = brief;
   const known = pricesIn(brief).filter(
     ({ price }, index) => price !== null && quotes[index]?.previousClose != null,
@@ -220,11 +181,13 @@ function* previousSession(brief: Brief): Step<{ symbol: string; date: string } |
   if (asked.length === 0) return null;
   const replies = yield {
     words: 'When was the last session?',
-    calls: asked.map((symbol) => call('get_price_history', { symbol, days: 2 })),
+    calls: asked.map((symbol) => call('get_price_history', { symbol, days: most + 1 })),
   };
-  const sessions = replies.flatMap(({ symbol = '', bars = [] }) =>
-    bars.filter((bar) => bar.date < date).map((bar) => ({ symbol, date: bar.date })),
-  );
+  const sessions = replies.flatMap(({ symbol = '', bars = [] }) => {
+    const dates = bars.map((bar) => bar.date).filter((day) => day < date);
+    const last = dates.at(-1);
+    return last === undefined ? [] : [{ symbol, date: last, dates }];
+  });
   return sessions.sort((one, other) => other.date.localeCompare(one.date))[0] ?? null;
 }
 
@@ -251,28 +214,24 @@ function waitingFor(brief: Brief): string | null {
 }
 
 /**
- * The best tenth, at least one, of the stocks with a known price at that time; ties are broken by
- * name.
+ * The best tenth, at least one, of the stocks with a price and a known close at the time before;
+ * ties are broken by name.
  */
-function bestOf(stocks: readonly Stock[], past: readonly ToolReply[]): Stock[] {
+function bestOf(
+  stocks: readonly Stock[],
+  past: readonly ToolReply[],
+  priceOf: (stock: Stock, index: number) => number,
+): Stock[] {
   const ranked = stocks
     .flatMap((stock, index) => {
+      const price = priceOf(stock, index);
       const close = past[index]?.close;
-      return close === undefined ? [] : [{ stock, growth: stock.price / units(close) }];
+      return close === undefined || price === 0 ? [] : [{ stock, growth: price / units(close) }];
     })
     .sort(
       (one, other) => other.growth - one.growth || (one.stock.symbol < other.stock.symbol ? -1 : 1),
     );
   return ranked.slice(0, Math.ceil(ranked.length * WINNERS_SHARE)).map(({ stock }) => stock);
-}
-
-function namesOf(stocks: readonly Stock[]): Set<string> {
-  return new Set(stocks.map(({ symbol }) => symbol));
-}
-
-/** Dollars in 1/10000. */
-function units(dollars: number): number {
-  return Math.round(dollars * UNITS_PER_DOLLAR);
 }
 
 /** No provider is involved, so there are no tokens to count or pay for. */

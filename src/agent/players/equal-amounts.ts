@@ -56,7 +56,7 @@ export function equalAmounts(
 function shareOut(pool: number, stocks: readonly Stock[]): { amount: number; members: Stock[] } {
   const cheapestFirst = [...stocks].sort(byPrice);
   const firstTooDear = cheapestFirst.findIndex(
-    ({ price, board }, index) => price * board.minimum * (index + 1) > pool,
+    (stock, index) => leastOf(stock) * (index + 1) > pool,
   );
   const members = firstTooDear === -1 ? cheapestFirst : cheapestFirst.slice(0, firstTooDear);
   return { amount: members.length === 0 ? 0 : pool / members.length, members };
@@ -87,8 +87,10 @@ function buyUpTo(amount: number, stocks: readonly Stock[], cash: number): Order[
 }
 
 function byPrice(one: Stock, other: Stock): number {
-  return (
-    one.price * one.board.minimum - other.price * other.board.minimum ||
-    (one.symbol < other.symbol ? -1 : 1)
-  );
+  return leastOf(one) - leastOf(other) || (one.symbol < other.symbol ? -1 : 1);
+}
+
+/** What the least that can be bought of a stock costs. */
+export function leastOf({ price, board }: Stock): number {
+  return price * board.minimum;
 }

@@ -17,6 +17,7 @@ export interface ToolReply {
   /** After an order; with those that wait for the open. */
   cash?: number;
   cash_left?: number;
+  open?: number;
   close?: number;
   bars?: { date: string; open: number; close?: number }[];
 }

@@ -71,7 +71,7 @@ export function activeDaysWithReturns(
   { jobId, ...window }: JobWindow,
 ): Map<string, DayWithReturn[]> {
   const all = RETURNS.all(reader, runs, ...boundsOf(window), jobId ?? null).map((row) =>
-    Object.assign(dayOf(row), { dailyReturn: row[7], servedBy: new Array<string>() }),
+    Object.assign(dayOf(row), { dailyReturn: row[7], servedBy: [] as string[] }),
   );
   markStale(reader, all);
   const bySession = new Map(all.map((day) => [day.sessionId, day]));

@@ -1,0 +1,138 @@
+import { boardOf, wholeLots } from '../../basics/market-rules.ts';
+import { holdsPart } from '../../basics/sentences.ts';
+import type { Brief, ToolCall } from '../../wire/protocol.ts';
+import { equalAmounts, leastOf, type Order, type Stock } from './equal-amounts.ts';
+import { call, pricesIn, type ToolReply } from './simulated-model.ts';
+
+/** How a baseline makes its orders and places them, within the limits of its day. */
+
+/** A part of a day as a conversation: yields words and tool calls, and receives their results. */
+export type Step<Result> = Generator<{ words: string; calls: ToolCall[] }, Result, ToolReply[]>;
+/** The whole of it returns its summary. */
+export type Play = Step<string>;
+
+/**
+ * A refused purchase is retried with this fraction of the available cash, to leave room for trading
+ * costs.
+ */
+const SECOND_TRY_SHARE = 0.98;
+/** How many shares a limit allows, in the sentence of its refusal. */
+const ALLOWED = /(?:at most (\d+) shares?|none) can be bought/;
+const UNITS_PER_DOLLAR = 10_000;
+
+/**
+ * Places the orders that may be placed today, and retries with less those that were refused for
+ * lack of cash. Returns a summary; `isOfAll` where it would hold every stock with a price.
+ */
+export function* trade(
+  brief: Brief,
+  wanted: readonly Order[],
+  { words, isOfAll = false }: { words: string; isOfAll?: boolean },
+): Play {
+  const most = brief.limits?.max_orders ?? Infinity;
+  const orders = firstOf(brief, wanted, most);
+  const replies = orders.length === 0 ? [] : yield { words, calls: orders.map(orderCall) };
+  const left = most - replies.filter(({ error }) => error === undefined).length;
+  const smaller = secondTry(brief, orders, replies).slice(0, left);
+  const again = 'I retry the refused purchases with less.';
+  if (smaller.length > 0) replies.push(...(yield { words: again, calls: smaller.map(orderCall) }));
+  const executed = (side: string) =>
+    replies.flatMap((one) => ((one.executed ?? one.placed) === side ? one.symbol : []));
+  const [bought, sold] = [executed('buy'), executed('sell')];
+  const taken = bought.length + sold.length;
+  const refused = orders.length + smaller.length - taken;
+  const did =
+    orders.length === 0
+      ? 'There is nothing to trade today.'
+      : `Bought ${bought.length}, sold ${sold.length}, ${refused} orders refused.`;
+  const all = isOfAll ? stocksOf(brief) : [];
+  const lacking = all.filter(({ symbol, held }) => held === 0 && !bought.includes(symbol));
+  if (lacking.length === 0) return `${words} ${did}`;
+  const least = Math.min(...lacking.map(leastOf)) / units(brief.portfolioValue);
+  const own = { limits: brief.limits, orders: taken, least };
+  return `${words} ${did} It ${holdsPart(all.length - lacking.length, all.length, own)}.`;
+}
+
+/** As many orders as may be placed: the largest, of purchases as far as there is cash. */
+function firstOf(brief: Brief, orders: readonly Order[], most: number): readonly Order[] {
+  if (orders.length <= most) return orders;
+  const stocks = bySymbol(brief);
+  const valueOf = ({ side, symbol, amount }: Order) =>
+    Math.min(
+      amount * (stocks.get(symbol)?.price ?? 0),
+      side === 'sell' ? Infinity : spendable(brief),
+    );
+  const first = orders.toSorted((one, other) => valueOf(other) - valueOf(one)).slice(0, most);
+  return orders.filter((order) => first.includes(order));
+}
+
+/**
+ * The orders after which the portfolio is in equal amounts of the wanted ones of some stocks,
+ * without what the limits allow no share of.
+ */
+export function planOf(brief: Brief, stocks: readonly Stock[], wanted: readonly Stock[]): Order[] {
+  const most = (brief.limits?.max_weight ?? Infinity) * units(brief.portfolioValue);
+  const allowed = wanted.filter((stock) => stock.held > 0 || !(leastOf(stock) > most));
+  return equalAmounts(stocks, {
+    cash: spendable(brief),
+    wanted: new Set(allowed.map(({ symbol }) => symbol)),
+  });
+}
+
+/** The cash above the least that must be left. */
+export function spendable({ cash, portfolioValue, limits }: Brief): number {
+  return units(cash) - Math.ceil((limits?.min_cash ?? 0) * units(portfolioValue));
+}
+
+/**
+ * The refused purchases, reduced to what the available cash allows; without those that it does not
+ * allow at all.
+ */
+function secondTry(brief: Brief, orders: readonly Order[], replies: readonly ToolReply[]): Order[] {
+  const stocks = bySymbol(brief);
+  const last = replies.findLast(({ cash, cash_left }) => (cash ?? cash_left) !== undefined);
+  let cash = units(last?.cash ?? last?.cash_left ?? brief.cash) * SECOND_TRY_SHARE;
+  return orders.flatMap((order, index) => {
+    const price = stocks.get(order.symbol)?.price;
+    if (order.side === 'sell' || price === undefined || replies[index]?.error === undefined)
+      return [];
+    const [limit, shares = 0] = ALLOWED.exec(replies[index].error) ?? [];
+    const allowed = limit === undefined ? Infinity : Number(shares);
+    const most = Math.min(order.amount - 1, Math.floor(cash / price), allowed);
+    const amount = wholeLots(boardOf(brief.rules, order.symbol), most);
+    if (amount < 1) return [];
+    cash -= amount * price;
+    return [{ ...order, amount }];
+  });
+}
+
+function orderCall({ side, symbol, amount }: Order): ToolCall {
+  return call(side, { symbol, amount });
+}
+
+/**
+ * Every stock with a price today, and how much of it is held. Holdings outside the universe can be
+ * sold, but not bought.
+ */
+export function stocksOf(brief: Brief): Stock[] {
+  const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+  return pricesIn(brief).flatMap(({ symbol, price }) =>
+    price === null
+      ? []
+      : [
+          {
+            ...{ symbol, price: units(price), held: held.get(symbol) ?? 0 },
+            board: boardOf(brief.rules, symbol),
+          },
+        ],
+  );
+}
+
+function bySymbol(brief: Brief): Map<string, Stock> {
+  return new Map(stocksOf(brief).map((stock) => [stock.symbol, stock]));
+}
+
+/** Dollars in 1/10000. */
+export function units(dollars: number): number {
+  return Math.round(dollars * UNITS_PER_DOLLAR);
+}

@@ -351,7 +351,12 @@ function writeModelDay(
     session.previous_date = there(session.previous_date);
     session.next_date = there(session.next_date);
     if (!publication.withConversations)
-      Object.assign(session, { conversation: null, session_summary: null, note: null });
+      Object.assign(session, {
+        conversation: null,
+        session_summary: null,
+        note: null,
+        documents: null,
+      });
   }
   if (isPart(publication))
     for (const one of [...results.results, ...(reasoning.sessions ?? [])]) one.job_id = '';

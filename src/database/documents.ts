@@ -270,7 +270,8 @@ export function storeShown(database: Reader, sessionId: number, versions: Iterab
 export const SHOWN_IN_SESSION = `
   (SELECT json_group_array(json_object('id', document_id, 'title', title, 'version', published_at, 'latest_version', (
      SELECT published_at FROM documents AS doc JOIN document_imports USING (import_id)
-     WHERE doc.document_id = shown.document_id AND written IS NOT NULL ORDER BY version / ${VERSIONS_PER_SECOND} DESC, published_at DESC LIMIT 1))
+     WHERE doc.document_id = shown.document_id AND written IS NOT NULL
+     ORDER BY version / ${VERSIONS_PER_SECOND} DESC, published_at DESC LIMIT 1))
      ORDER BY version DESC) FROM document_sessions JOIN documents AS shown USING (version) WHERE session_id = own.session_id)`;
 
 const SHOWN = query(

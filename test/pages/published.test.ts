@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
   existsSync,
@@ -248,6 +249,32 @@ test('a folder with what publish did not write is refused, and stays as it is', 
     assert.equal(contentOf(folder), before, name);
     rmSync(join(folder, name), { force: true });
   }
+});
+
+test('of two runs into one folder the second is refused; a killed one hinders none', async (t) => {
+  const { folder, again } = await publishedFrom(t, { models: ['alpha'], days: 2 });
+  const file = join(folder, 'published.lock');
+  assert.ok(!existsSync(file));
+  let seconds = 0;
+  const onProgress = () => {
+    const other = again({ title: 'Another' });
+    const refusal = { code: 'cannot_start', message: /another run has locked published\.lock/ };
+    void assert.rejects(other, refusal).then(() => (seconds += 1));
+  };
+  await again({}, { signal: new AbortController().signal, onProgress });
+  assert.ok(seconds > 0 && !existsSync(file));
+  assert.doesNotMatch(contentOf(folder), /Another/);
+  const holds = `new (require('node:sqlite').DatabaseSync)(${JSON.stringify(file)}).exec('BEGIN IMMEDIATE'); console.log('held'); setInterval(() => {}, 1000)`;
+  const other = spawn(process.execPath, ['-e', holds], { stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(other.stdout, 'data');
+  await assert.rejects(again(), /another run has locked/);
+  other.kill('SIGKILL');
+  await once(other, 'close');
+  assert.ok(existsSync(file));
+  assert.equal((await again()).removed, 0);
+  assert.ok(!existsSync(file));
+  execFileSync('mkfifo', [file]);
+  await assert.rejects(again(), /or it cannot be locked/);
 });
 
 test('only names of the manifest are its own, however short or like them, and they are regular files', async (t) => {

@@ -213,7 +213,7 @@ export async function trigger({
   const session = isLive ? await findLastSession(client) : null;
   if (session !== null) say(describeSession(session));
   const signatures = models?.split(',').map((signature) => signature.trim()) ?? null;
-  await refuseUnlisted(client, signatures ?? []);
+  if (signatures !== null) await refuseUnlisted(client, signatures);
   const request = {
     start_date: start ?? null,
     end_date: session?.date ?? end,
@@ -234,13 +234,13 @@ export async function trigger({
 
 /** Throws a `ServiceError` for a model that the service does not know, and would not simulate. */
 async function refuseUnlisted(client: Client, names: readonly string[]): Promise<void> {
-  if (names.length === 0) return;
   const known = await client.get('/models', modelsResponse);
+  if (known.is_dev_mode || known.configuration_error !== null) return;
   const listed = known.models.flatMap((own) => (own.configured ? own.signature : []));
   const unlisted = names.find((name) => !listed.includes(name));
-  if (unlisted === undefined || known.is_dev_mode || known.configuration_error !== null) return;
-  const problem = `Model '${unlisted}' is not in the server configuration`;
-  throw new ServiceError('cannot_start', problem + hint(unlisted, listed));
+  if (unlisted === undefined) return;
+  const words = `Model '${unlisted}' is not in the server configuration${hint(unlisted, listed)}`;
+  throw new ServiceError('cannot_start', words);
 }
 
 /** Null when there is nothing left to do, which is then said. */

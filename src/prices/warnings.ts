@@ -202,13 +202,14 @@ function nameOf({ symbol, date, previousClose, open }: Jump): string {
 /** A job's warning as it is now: without the remedy, where what it is about is settled. */
 export function withoutSettled(reader: Reader, warning: Warning): Warning {
   const { code, about = [] } = warning;
-  const nights = about.map((key) => key.split(' '));
-  const isLeft = ([symbol = '', date = '']: string[]) =>
-    [...unexplainedJumps(reader, [symbol], { from: addDays(date, -1), to: date })].length > 0;
+  const isLeft = (key: string) => {
+    const [symbol = '', to = ''] = key.split(' ');
+    return [...unexplainedJumps(reader, [symbol], { from: addDays(to, -1), to })].length > 0;
+  };
   // Of more jumps it has only counted some.
-  if (code !== 'possible_split' || about.length === MAX_NAMED_JUMPS || nights.some(isLeft))
+  if (code !== 'possible_split' || about.length === MAX_NAMED_JUMPS || about.some(isLeft))
     return warning;
-  const names = nights.map(([symbol, date]) => `${symbol} on ${date}`);
+  const names = about.map((key) => key.split(' ', 2).join(' on '));
   return { code: null, message: `Possible splits, settled since: ${list(names)}` };
 }
 

@@ -53,16 +53,14 @@ function lockFolder(folder: string): () => void {
   } catch {
     // As of a read-only disk.
   }
-  throw cannot(
-    `publish to ${folder}`,
-    `another run has locked ${LOCK} there, or it cannot be locked`,
-  );
+  const why = `another run has locked ${LOCK} there, or it cannot be locked`;
+  throw cannot(`publish to ${folder}`, why);
 }
 
 /**
- * Opens a folder that gets the files of a site and keeps those that have not changed. Throws a `ServiceError` (`cannot_start`) for one with files that no run of this
- * program has put there, links and FIFOs among them. A run that was killed leaves a folder that the
- * next one completes.
+ * Opens a folder that gets the files of a site and keeps those that have not changed. Throws a
+ * `ServiceError` (`cannot_start`) for one with files that no run of this program has put there,
+ * links and FIFOs among them. A run that was killed leaves a folder that the next one completes.
  */
 function openPublishedFolder(folder: string) {
   const manifest = join(folder, MANIFEST);

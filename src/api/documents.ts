@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { ServiceError } from '../basics/domain.ts';
-import { documentCoverage, readDocument } from '../database/documents.ts';
+import { invalidFilter, ServiceError } from '../basics/domain.ts';
+import { documentCoverage, documentVersion, readDocument } from '../database/documents.ts';
 import { type Context, jsonBody, type Input } from './handler.ts';
 import { countSchema, dateText, namedResponse, named } from './schemas.ts';
 
@@ -24,7 +24,10 @@ export function coverage({ database, settings }: Context): string {
 }
 
 export const documentQuery = v.object({
-  as_of: v.pipe(dateText, v.description('The date of the morning.')),
+  as_of: v.optional(v.pipe(dateText, v.description('The date of the morning.'))),
+  version: v.optional(
+    v.pipe(v.string(), v.description('In place of as_of: the published_at of the version.')),
+  ),
 });
 
 export const documentResponse = namedResponse('DocumentResponse', {
@@ -44,17 +47,24 @@ export const documentResponse = namedResponse('DocumentResponse', {
   text: v.string(),
 });
 
-/** A document in the version of a morning. */
+/** A document in one version, or in that of a morning. */
 export function document(
   { database: reader, settings }: Context,
-  { params: { id = '' }, query: { as_of: date } }: Input<{ as_of: string }>,
+  {
+    params: { id = '' },
+    query: { as_of: date, version },
+  }: Input<v.InferOutput<typeof documentQuery>>,
 ): string {
-  const found = readDocument({ reader, date, write: null, symbols: null }, id);
-  if (found === undefined)
-    throw new ServiceError(
-      'document_not_found',
-      `There is no document ${id} on the morning of ${date}`,
-    );
+  if ((date === undefined) === (version === undefined))
+    throw invalidFilter('as_of', 'expected either as_of or version');
+  const found =
+    date === undefined
+      ? documentVersion(reader, id, version ?? '')
+      : readDocument({ reader, date, write: null, symbols: null }, id);
+  if (found === undefined) {
+    const when = date === undefined ? `published at ${version}` : `on the morning of ${date}`;
+    throw new ServiceError('document_not_found', `There is no document ${id} ${when}`);
+  }
   const { version: _, publishedAt: published_at, symbols, ...own } = found;
   return jsonBody(settings, { ...own, published_at, symbols: JSON.parse(symbols) });
 }

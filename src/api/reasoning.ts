@@ -46,7 +46,7 @@ export const reasoningQuery = v.object({
   model: modelFilter,
   ...dateRangeEntries,
   include_full_conversation: flagFilter(
-    'Whether each session comes with its conversation, opening portfolio and usage; else these are null.',
+    'Whether each session comes with its conversation, opening portfolio, usage and documents; else these are null.',
   ),
 });
 
@@ -91,6 +91,18 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
           ...usageEntries,
           cost_usd: figure,
         }),
+      ),
+      /** What a completed session listed or read, the newest first. */
+      documents: v.nullable(
+        v.array(
+          named('ShownDocument', {
+            id: v.string(),
+            title: v.string(),
+            /** Its `published_at`, and that of the newest version that is stored now. */
+            version: v.string(),
+            latest_version: v.string(),
+          }),
+        ),
       ),
       positions: v.array(
         named('PositionSummary', {

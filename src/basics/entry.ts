@@ -77,6 +77,8 @@ export const entrySchema = v.pipe(
     max_cost_usd: v.nullable(dollars),
     /** The names of the tools it is offered. */
     tools: v.array(v.string()),
+    /** False where it may read no documents, even if there are some. */
+    documents: v.optional(v.boolean()),
     /** Whether each day is one answer instead of calls of tools. */
     decision: v.picklist(['tools', 'one_answer']),
     /** What an agent may do on a day; null for others. */

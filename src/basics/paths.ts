@@ -58,9 +58,9 @@ export function jobPath(jobId: string): string {
   return `/jobs/${encodeURIComponent(jobId)}`;
 }
 
-/** A document as of a morning, for both: the page, and what it asks for. */
-export function documentPath(id: string, date: string) {
-  return `/documents/${encodeURIComponent(id)}?as_of=${encodeURIComponent(date)}` as const;
+/** A version of a document. */
+export function documentPath(id: string, version: string): string {
+  return `/documents/${encodeURIComponent(id)}?version=${encodeURIComponent(version)}`;
 }
 
 /**

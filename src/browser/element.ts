@@ -14,7 +14,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 /**
  * Builds an element: its tag and classes (`p.notice.bad`), optional attributes, and children. Text
- * children become printable text, never markup.
+ * children become printable text, never markup. A link to a page that is not there is text.
  */
 export function h<Selector extends Tag | `${Tag}.${string}`>(
   selector: Selector,
@@ -22,11 +22,12 @@ export function h<Selector extends Tag | `${Tag}.${string}`>(
   ...others: readonly Child[]
 ): HTMLElementTagNameMap[TagOf<Selector>] {
   const [tag, ...classes] = selector.split('.');
-  const element = document.createElement(tag as TagOf<Selector>);
+  const hasNone = typeof first !== 'object' || first === null || first instanceof Node;
+  const attributes = hasNone ? {} : first;
+  const isDead = tag === 'a' && hrefOf(String(attributes['href'])) === null;
+  const element = document.createElement((isDead ? 'span' : tag) as TagOf<Selector>);
   if (classes.length > 0) element.className = classes.join(' ');
-  return typeof first !== 'object' || first === null || first instanceof Node
-    ? fill(element, {}, [first, ...others])
-    : fill(element, first, others);
+  return fill(element, attributes, hasNone ? [first, ...others] : others);
 }
 
 /** Builds an element of a drawing. */

@@ -1,5 +1,6 @@
 import type { Status, TriggerResponse } from '../api/responses.ts';
 import { ServiceError, skipReasons } from '../basics/domain.ts';
+import { modelsResponse } from '../api/models.ts';
 import { triggerResponse } from '../api/trigger.ts';
 import { cleanText } from '../basics/text.ts';
 import { checkDates } from './arguments.ts';
@@ -17,7 +18,7 @@ import {
 } from './client.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { statusResponse } from '../api/status.ts';
-import { duration, linesOf, ranInWords } from '../basics/sentences.ts';
+import { duration, hint, linesOf, ranInWords } from '../basics/sentences.ts';
 import { createProgressLine } from './terminal.ts';
 
 /** Creates a job on a running service, and follows one to its end. */
@@ -212,6 +213,7 @@ export async function trigger({
   const session = isLive ? await findLastSession(client) : null;
   if (session !== null) say(describeSession(session));
   const signatures = models?.split(',').map((signature) => signature.trim()) ?? null;
+  if (signatures !== null) await refuseUnlisted(client, signatures);
   const request = {
     start_date: start ?? null,
     end_date: session?.date ?? end,
@@ -228,6 +230,17 @@ export async function trigger({
   }
   process.stdout.write(`${job.job_id}\n`);
   return 0;
+}
+
+/** Throws a `ServiceError` for a model that the service does not know, and would not simulate. */
+async function refuseUnlisted(client: Client, names: readonly string[]): Promise<void> {
+  const known = await client.get('/models', modelsResponse);
+  if (known.is_dev_mode || known.configuration_error !== null) return;
+  const listed = known.models.flatMap((own) => (own.configured ? own.signature : []));
+  const unlisted = names.find((name) => !listed.includes(name));
+  if (unlisted === undefined) return;
+  const words = `Model '${unlisted}' is not in the server configuration${hint(unlisted, listed)}`;
+  throw new ServiceError('cannot_start', words);
 }
 
 /** Null when there is nothing left to do, which is then said. */

@@ -1,9 +1,10 @@
 import { addDays, type CalendarDate, instantIn } from '../basics/calendar.ts';
 import { type MarketRules, US } from '../basics/market-rules.ts';
-import { sha256 } from '../basics/hash.ts';
+import { hashOn, sha256 } from '../basics/hash.ts';
 import type { Reader } from './database.ts';
 import { blockOf, expressionFor, type Wanted } from './document-words.ts';
 import { integer, orNull, query, type RowOf, text } from './rows.ts';
+import { idsOf } from './session-filters.ts';
 
 /**
  * Documents as of a morning: what was published before its open and imported before its first
@@ -144,16 +145,26 @@ export interface DocumentCount {
   documents: number;
 }
 
-/** Counts the documents of a universe by kind, the most frequent first, so far after each step. */
+/** The documents of a universe on a morning. */
+export interface CountedDocuments {
+  /** By kind, the most frequent first. */
+  counts: readonly DocumentCount[];
+  /** Of their versions: that of other documents is another. */
+  hash: number;
+}
+
+/** Counts the documents of a universe, so far after each step. */
 export function* countDocuments(
   morning: Morning,
   universe: ReadonlySet<string>,
-): Generator<DocumentCount[], void> {
-  let counts: DocumentCount[] = [];
+): Generator<CountedDocuments, void> {
+  let { counts, hash }: CountedDocuments = { counts: [], hash: 0 };
   for (let last = -Infinity; ; ) {
     const rows = NEXT.all(morning.reader, ...parametersOf(morning), last);
-    counts = withCounted(counts, rows, (names) => isOf(universe, names));
-    yield counts;
+    const own = rows.filter(([, , symbols]) => isOf(universe, symbols));
+    counts = withCounted(counts, own);
+    for (const [version] of own) hash = hashOn(hash, version);
+    yield { counts, hash };
     if (rows.length < COUNTED_AT_ONCE) return;
     last = rows.at(-1)?.[0] ?? last;
   }
@@ -170,25 +181,48 @@ export function countOutside(
     return OF_SYMBOL.all(morning.reader, ...parametersOf(morning), wanted);
   });
   const once = new Map(rows.map((row) => [row[0], row]));
-  return withCounted(counts, once.values(), (names) => !isOf(universe, names));
+  return withCounted(
+    counts,
+    once.values().filter(([, , symbols]) => !isOf(universe, symbols)),
+  );
 }
 
-/** Whether models with these symbols may read a document of some, or of none. */
-function isOf(symbols: ReadonlySet<string>, names: readonly string[]): boolean {
-  return names.length === 0 || names.some((name) => symbols.has(name));
+/** Whether models of a universe may read a document of some symbols (as JSON), or of none. */
+function isOf(universe: ReadonlySet<string>, symbols: string): boolean {
+  const names: string[] = JSON.parse(symbols);
+  return names.length === 0 || names.some((name) => universe.has(name));
 }
 
 function withCounted(
   before: readonly DocumentCount[],
   rows: Iterable<RowOf<typeof NEXT>>,
-  isWanted: (names: readonly string[]) => boolean,
 ): DocumentCount[] {
   const counts = new Map(before.map(({ kind, documents }) => [kind, documents]));
-  for (const [, kind, symbols] of rows)
-    if (isWanted(JSON.parse(symbols))) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const [, kind] of rows) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   return [...counts]
     .map(([kind, documents]) => ({ kind, documents }))
     .sort((one, other) => other.documents - one.documents || (one.kind < other.kind ? -1 : 1));
+}
+
+const READABLE = query(
+  `SELECT date, model, coalesce(json_extract(documents, '$.hash'), 0) AS hash
+   FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON session_id = chosen.value CROSS JOIN simulation_runs USING (job_id, model)
+   WHERE EXISTS (SELECT 1 FROM document_imports) AND json_extract(entry, '$.documents') IS NULL
+     AND json_extract(entry, '$.kind') <> 'baseline'`,
+  { date: text, model: text, hash: integer },
+);
+
+/** A hash of what a model might read on a date; 0 for nothing. */
+export type ReadableDocuments = RowOf<typeof READABLE>;
+
+/** What models that may read might read, on the dates of several jobs: those of one job share it. */
+export function readableDocuments(
+  reader: Reader,
+  days: readonly { sessionId: number; date: CalendarDate; jobId: string }[],
+): ReadableDocuments[] {
+  const dates = [...Map.groupBy(days, ({ date }) => date).values()];
+  const mixed = dates.filter((own) => own.some(({ jobId }) => jobId !== own[0]?.jobId));
+  return READABLE.all(reader, idsOf(mixed.flat()));
 }
 
 const READ = query(
@@ -200,6 +234,17 @@ const READ = query(
 /** A document in the version of a morning; undefined for none, and for one that is not out yet. */
 export function readDocument(morning: Morning, id: string): StoredDocument | undefined {
   return READ.get(morning.reader, ...parametersOf(morning), id, morning.symbols);
+}
+
+const VERSION = query(
+  `${SELECTED}, text ${DOCUMENTS} JOIN document_imports USING (import_id)
+   WHERE document_id = ? AND published_at = ? AND written IS NOT NULL`,
+  SHAPE,
+);
+
+/** A document in the version that was published at that time. */
+export function documentVersion(reader: Reader, id: string, version: string) {
+  return VERSION.get(reader, id, version);
 }
 
 const COVERAGE = query(
@@ -220,6 +265,14 @@ export function storeShown(database: Reader, sessionId: number, versions: Iterab
   const insert = database.statement('INSERT INTO document_sessions VALUES (?, ?)');
   for (const version of versions) insert.run(sessionId, version);
 }
+
+/** SQL: what the session of `own` was shown, the newest first, and the newest version of each. */
+export const SHOWN_IN_SESSION = `
+  (SELECT json_group_array(json_object('id', document_id, 'title', title, 'version', published_at, 'latest_version', (
+     SELECT published_at FROM documents AS doc JOIN document_imports USING (import_id)
+     WHERE doc.document_id = shown.document_id AND written IS NOT NULL
+     ORDER BY version / ${VERSIONS_PER_SECOND} DESC, published_at DESC LIMIT 1))
+     ORDER BY version DESC) FROM document_sessions JOIN documents AS shown USING (version) WHERE session_id = own.session_id)`;
 
 const SHOWN = query(
   `${SELECTED}, text ${DOCUMENTS} JOIN document_sessions USING (version) WHERE session_id = ? ORDER BY version`,

@@ -4,7 +4,7 @@ import type { AnswerFault, MessageRole } from '../basics/domain.ts';
 import type { Money } from '../basics/money.ts';
 import type { Database } from './database.ts';
 import { type Decision, storeDecisions } from './decisions.ts';
-import { storeShown } from './documents.ts';
+import { type CountedDocuments, storeShown } from './documents.ts';
 import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
 import { indexMessages, newestRow } from './log-words.ts';
 import { conversationOf, type LedgerRecord, POSITION_FIELDS } from './replay.ts';
@@ -141,7 +141,7 @@ interface Commit {
   /** What of its orders did not fill, a sentence each. */
   unfilled: readonly string[];
   /** What it could read, and the versions that it was shown. */
-  documents?: { counts: readonly object[]; shown: ReadonlyMap<number, object> } | null | undefined;
+  documents?: (CountedDocuments & { shown: ReadonlyMap<number, object> }) | null | undefined;
   /** The version of the wording that the model read. */
   wording: number;
   /** As of which write of prices its closing marks are. */
@@ -198,7 +198,7 @@ export function commitSession(
       steps,
       totalMessages,
       wording,
-      documents ? JSON.stringify(documents.counts) : null,
+      documents ? JSON.stringify({ counts: documents.counts, hash: documents.hash }) : null,
       commitWrite,
       completedAt,
       sessionId,

@@ -283,10 +283,10 @@ export const routes: readonly Route[] = [
     method: 'GET',
     path: '/documents/{id}',
     tag: 'data',
-    summary: 'A document as it was on a morning.',
+    summary: 'A document in one version, or as it was on a morning.',
     query: documentQuery,
     response: documentResponse,
-    errors: { 404: 'There was no such document that morning.' },
+    errors: { 404: 'There is no such document.' },
     handle: document,
   },
   {

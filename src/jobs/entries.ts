@@ -19,7 +19,7 @@ import type { Json } from '../basics/json.ts';
 import { bodyFields, makers, wayOf, describeUnknownMaker } from '../basics/makers.ts';
 import { MIN_SECRET_LENGTH } from '../basics/secrets.ts';
 import type { Settings } from '../basics/settings.ts';
-import { LIST } from '../trading/documents.ts';
+import { LIST, readsDocuments } from '../trading/documents.ts';
 import { orderTools, toolNamesOf } from '../trading/tools.ts';
 import { unescape } from 'node:querystring';
 import type { Start } from '../wire/protocol.ts';
@@ -88,6 +88,14 @@ export function resolveEntry(
   const kind = kindOf(found, settings);
   const { notes = false, documents = true, decision } = entry;
   const isOneAnswer = kind === 'provider' && decision === 'one_answer';
+  const tools = toolNamesOf(
+    {
+      hasNews: settings.jinaApiKey !== null,
+      hasNotes: notes,
+      hasDocuments: documents === true,
+    },
+    isOneAnswer ? [...orderTools, LIST] : entry.tools,
+  );
   return {
     signature: family,
     run,
@@ -103,14 +111,8 @@ export function resolveEntry(
     price_per_million_tokens:
       kind === 'baseline' ? { input: 0, output: 0 } : (entry.price_per_million_tokens ?? null),
     max_cost_usd: entry.max_cost_usd ?? configuration.agent_config.max_cost_usd,
-    tools: toolNamesOf(
-      {
-        hasNews: settings.jinaApiKey !== null,
-        hasNotes: notes,
-        hasDocuments: hasDocuments && documents === true,
-      },
-      isOneAnswer ? [...orderTools, LIST] : entry.tools,
-    ),
+    tools: tools.filter((tool) => hasDocuments || !readsDocuments([tool])),
+    ...(!readsDocuments(tools) && { documents: false }),
     decision: isOneAnswer ? 'one_answer' : 'tools',
     agent:
       found !== undefined && kind === 'agent'

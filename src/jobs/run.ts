@@ -19,7 +19,7 @@ import {
   modelsOfJob,
   setJobStatus,
 } from '../database/jobs.ts';
-import { countDocuments, type DocumentCount } from '../database/documents.ts';
+import { type CountedDocuments, countDocuments } from '../database/documents.ts';
 import { costsBefore } from '../database/usage.ts';
 import { morningWrite } from '../database/price-writes.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
@@ -167,7 +167,7 @@ async function runDate(job: ActiveJob, date: CalendarDate): Promise<void> {
   };
   const universe = universeOn(agentConfig, date);
   const market = openMarket(prices, date, [...universe]);
-  const documents = { counts: await countedDocuments(job, market, universe) };
+  const documents = await countedDocuments(job, market, universe);
   const spentBefore = costsBefore(database, jobId, date);
   const morning = { market, universe, documents, spentBefore };
   const queue = pendingModelDays(database, jobId, date);
@@ -191,15 +191,15 @@ async function countedDocuments(
   { runs, agentConfig }: ActiveJob,
   { prices, date }: Market,
   universe: ReadonlySet<string>,
-): Promise<DocumentCount[]> {
-  if (!runs.values().some(({ entry }) => readsDocuments(entry.tools))) return [];
-  let counts: DocumentCount[] = [];
-  for (counts of countDocuments(
+): Promise<CountedDocuments> {
+  let documents: CountedDocuments = { counts: [], hash: 0 };
+  if (!runs.values().some(({ entry }) => readsDocuments(entry.tools))) return documents;
+  for (documents of countDocuments(
     { ...prices, date, symbols: null, rules: agentConfig.market },
     universe,
   ))
     await nextRound();
-  return counts;
+  return documents;
 }
 
 /** Null for a missing or broken file: what needs a key from it then fails with the reason. */

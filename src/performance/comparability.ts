@@ -2,6 +2,7 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
 import { rulesOf } from '../basics/market-rules.ts';
 import { type Money, toDollars } from '../basics/money.ts';
+import type { ReadableDocuments } from '../database/documents.ts';
 import { count, limitsInWords, list, type RunDays, staleRemedy } from '../basics/sentences.ts';
 
 /**
@@ -21,6 +22,7 @@ export const incomparabilityKinds = [
   'dividends',
   'open',
   'limits',
+  'documents',
 ] as const;
 
 /** A respect in which a model is not comparable, and a sentence that explains it. */
@@ -35,6 +37,7 @@ interface TradingTerms {
   configurations: ReadonlyMap<string, AgentConfiguration>;
   /** By model; null when none of its days leads back to any. */
   initialCash: ReadonlyMap<string, Money | null>;
+  documents: readonly ReadableDocuments[];
 }
 
 /** The days of a model that its figures cover. */
@@ -71,6 +74,7 @@ export function compareModels(
   const findings = [
     ...comparePeriods(all),
     ...respects.flatMap((respect) => compareTerms(respect, all)),
+    ...compareDocuments(terms.documents),
   ];
   const found = new Map<string, Incomparability[]>();
   for (const { model, kind, reason } of findings)
@@ -188,6 +192,18 @@ function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): I
     return [
       { model, kind, reason: `Its ${nouns[kind]} ${verb} of ${namesOf(usual)}${difference}` },
     ];
+  });
+}
+
+/** Compares with what most could read, date by date. */
+function compareDocuments(documents: readonly ReadableDocuments[]): IncomparableModel[] {
+  const others = [...Map.groupBy(documents, ({ date }) => date).values()].flatMap((all) => {
+    const [usual] = mostCommon(all, ({ hash }) => `${hash}`);
+    return all.filter(({ hash }) => hash !== usual?.hash);
+  });
+  return [...Map.groupBy(others, ({ model }) => model)].map(([model, days]) => {
+    const dates = `${count(days.length, 'date')}, such as ${days[0]?.date}`;
+    return { model, kind: 'documents', reason: `Others could read other documents on ${dates}` };
   });
 }
 

@@ -33,6 +33,7 @@ import { outsideOf } from '../basics/domain.ts';
 import { pricesNow } from '../database/price-writes.ts';
 import { count, holdsPart } from '../basics/sentences.ts';
 import type { Database, Reader } from '../database/database.ts';
+import { readableDocuments } from '../database/documents.ts';
 import { quotesOn } from '../database/market.ts';
 import { jumpsInWords } from '../prices/warnings.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
@@ -128,7 +129,11 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Repor
     factors: request.withDetails ? readFactors(database, request.factors, spanOf(days)) : null,
     benchmark,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
-    incomparable: compareModels(periods, { configurations, initialCash }),
+    incomparable: compareModels(periods, {
+      configurations,
+      initialCash,
+      documents: readableDocuments(database, all),
+    }),
     configurations,
     /** By model: what its first completed day started with; null when that is not stored. */
     initialCash,

@@ -1,8 +1,12 @@
-import type { CalendarDate } from '../basics/calendar.ts';
-import type { Database } from '../database/database.ts';
+import { addDays, type CalendarDate } from '../basics/calendar.ts';
+import type { Database, Reader } from '../database/database.ts';
 import { warnedOf } from '../database/jobs.ts';
 import type { Warning } from '../basics/domain.ts';
-import type { Jump, ContradictedSplit } from '../database/splits-and-dividends.ts';
+import {
+  type ContradictedSplit,
+  type Jump,
+  unexplainedJumps,
+} from '../database/splits-and-dividends.ts';
 import { count, linesOf, list } from '../basics/sentences.ts';
 import type { DatePrices } from './needs.ts';
 import { contradictionsInWords } from './files/meaning.ts';
@@ -193,6 +197,20 @@ export function jumpsInWords(jumps: readonly Jump[]): string {
 
 function nameOf({ symbol, date, previousClose, open }: Jump): string {
   return `${symbol} on ${date} (${previousClose} to ${open})`;
+}
+
+/** A job's warning as it is now: without the remedy, where what it is about is settled. */
+export function withoutSettled(reader: Reader, warning: Warning): Warning {
+  const { code, about = [] } = warning;
+  const isLeft = (key: string) => {
+    const [symbol = '', to = ''] = key.split(' ');
+    return [...unexplainedJumps(reader, [symbol], { from: addDays(to, -1), to })].length > 0;
+  };
+  // Of more jumps it has only counted some.
+  if (code !== 'possible_split' || about.length === MAX_NAMED_JUMPS || about.some(isLeft))
+    return warning;
+  const names = about.map((key) => key.split(' ', 2).join(' on '));
+  return { code: null, message: `Possible splits, settled since: ${list(names)}` };
 }
 
 /**

@@ -7,7 +7,7 @@ import type {
   Results,
   Status,
 } from '../api/responses.ts';
-import { ServiceError } from '../basics/domain.ts';
+import { cannot, ServiceError } from '../basics/domain.ts';
 import { publishedFile } from '../basics/published.ts';
 import type { Settings } from '../basics/settings.ts';
 import type { BuiltPages } from '../http/pages.ts';
@@ -17,27 +17,50 @@ import {
   appendFileSync,
   type Dirent,
   existsSync,
+  lstatSync,
   readdirSync,
   readFileSync,
   rmdirSync,
+  rmSync,
   unlinkSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { Watched } from '../database/backup.ts';
 import { makeFolder } from '../database/storage/files.ts';
 import { replaceFile } from '../database/storage/new-file.ts';
+import { tryLock } from '../database/storage/owner.ts';
 
 /** Names the files of the folder that are ours, a line for each; it grows before they do. */
 const MANIFEST = 'published.txt';
+/** Of the run that writes; one that was killed leaves the file, and no lock. */
+const LOCK = 'published.lock';
 /** What a repository or its pages keep in the folder of a site. */
-const OF_OTHERS = ['.git', 'CNAME'];
+const OF_OTHERS = ['.git', 'CNAME', LOCK, `${LOCK}-journal`];
 const PARTIAL = '.partial';
 
 /**
- * Opens a folder that gets the files of a site and keeps those that have not changed; it is made if
- * it does not exist. Throws a `ServiceError` (`cannot_start`) for one with files that no run of this
- * program has put there, links and FIFOs among them. A run that was killed leaves a folder that the
- * next one completes.
+ * Makes this run the only one that publishes into a folder, which is made if it does not exist;
+ * returns what ends that. Throws a `ServiceError` (`cannot_start`).
+ */
+function lockFolder(folder: string): () => void {
+  makeFolder(folder);
+  const file = join(folder, LOCK);
+  // A FIFO would be waited for.
+  const isFree = lstatSync(file, { throwIfNoEntry: false })?.isFile() !== false;
+  try {
+    const lock = isFree ? tryLock(file) : null;
+    if (lock !== null) return () => (rmSync(file), lock.close());
+  } catch {
+    // As of a read-only disk.
+  }
+  const why = `another run has locked ${LOCK} there, or it cannot be locked`;
+  throw cannot(`publish to ${folder}`, why);
+}
+
+/**
+ * Opens a folder that gets the files of a site and keeps those that have not changed. Throws a
+ * `ServiceError` (`cannot_start`) for one with files that no run of this program has put there,
+ * links and FIFOs among them. A run that was killed leaves a folder that the next one completes.
  */
 function openPublishedFolder(folder: string) {
   const manifest = join(folder, MANIFEST);
@@ -62,7 +85,6 @@ function openPublishedFolder(folder: string) {
     replaceFile(path, content, { unfinished: path + PARTIAL });
   const list = (paths: ReadonlySet<string>) =>
     replace(manifest, `${[...paths].sort().join('\n')}\n`);
-  makeFolder(folder);
   list(own); // a new file: whatever shares the old one stays as it is, and no line is half a line
   const now = new Set([MANIFEST]);
   return {
@@ -128,9 +150,11 @@ export async function publish(
 ) {
   const { title: name } = publication;
   const { respond, mode, close } = respondFrom(path, { name, settings, clock: () => new Date() });
+  let release: (() => void) | undefined;
   try {
     checkChoice(respond, publication);
     const site = await siteOf(respond, publication, { pages, isDev: mode === 'DEV' });
+    release = lockFolder(folder);
     const target = openPublishedFolder(folder); // from here on nothing that was asked for is wrong
     const { gzipSync } = process.getBuiltinModule('node:zlib');
     const write: Write = (url, text) => target.write(publishedFile(url).path, gzipSync(text));
@@ -157,6 +181,7 @@ export async function publish(
     for (const [name, content] of site) target.write(name, content);
     return target.finish();
   } finally {
+    release?.();
     close();
   }
 }
@@ -351,7 +376,12 @@ function writeModelDay(
     session.previous_date = there(session.previous_date);
     session.next_date = there(session.next_date);
     if (!publication.withConversations)
-      Object.assign(session, { conversation: null, session_summary: null, note: null });
+      Object.assign(session, {
+        conversation: null,
+        session_summary: null,
+        note: null,
+        documents: null,
+      });
   }
   if (isPart(publication))
     for (const one of [...results.results, ...(reasoning.sessions ?? [])]) one.job_id = '';

@@ -1,6 +1,6 @@
 import {
+  type CountedDocuments,
   countOutside,
-  type DocumentCount,
   listDocuments,
   type ListFilter,
   type Morning,
@@ -17,13 +17,11 @@ export const LIST = 'list_documents';
 const TOOLS = [LIST, 'read_document'];
 
 /** Documents that are counted: those of a universe; or of a session that is played again. */
-export interface Counted {
-  counts: readonly DocumentCount[];
+export interface Counted extends CountedDocuments {
   session?: number;
 }
 
-export interface Documents {
-  readonly counts: readonly DocumentCount[];
+export interface Documents extends Readonly<CountedDocuments> {
   /** What was listed or read, by version. */
   readonly shown: Map<number, { id: string; digest: string }>;
   readonly morning: Morning & { symbols: readonly string[] };
@@ -44,7 +42,7 @@ export function readsDocuments(offered: readonly string[] | undefined): boolean 
 
 /** Null without any that it may read. */
 export function openDocuments(
-  { counts: known, session }: Counted,
+  { counts: known, hash, session }: Counted,
   { market: { prices, date }, universe, held, offered, rules }: Reader,
 ): Documents | null {
   if (!readsDocuments(offered)) return null;
@@ -54,7 +52,7 @@ export function openDocuments(
     outside.length === 0 || session !== undefined
       ? known
       : countOutside(morning, { universe, outside }, known);
-  return counts.length === 0 ? null : { counts, shown: new Map(), morning };
+  return counts.length === 0 ? null : { counts, hash, shown: new Map(), morning };
 }
 
 /** The documents of a list, which count as shown. */

@@ -138,7 +138,7 @@ function begin(
     market,
     universe,
     wording,
-    documents: documents === null ? null : { counts: JSON.parse(documents), session: sessionId },
+    documents: documents === null ? null : { ...JSON.parse(documents), session: sessionId },
     news: entry.tools.includes('search_news') ? notSearched : null,
   };
   const start = startFrom(past, { ...own, market: knownMarket(own) });

@@ -82,10 +82,10 @@ async function withPackage(t: TestContext): Promise<string> {
 }
 
 const noFolders: [folder: string, why: string][] = [
-  ['file', "ENOTDIR: not a directory, scandir 'file'"],
+  ['file', "ENOTDIR: not a directory, lstat 'file/published.lock'"],
   ['file/site', "ENOTDIR: not a directory, mkdir 'file/site'"],
   ['nowhere', "EEXIST: file already exists, mkdir 'nowhere'"],
-  ['/dev/null', "ENOTDIR: not a directory, scandir '/dev/null'"],
+  ['/dev/null', "ENOTDIR: not a directory, lstat '/dev/null/published.lock'"],
 ];
 
 test('what is not a folder is refused in a sentence, and stays as it is', async (t) => {

@@ -10,7 +10,7 @@ export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] 
   },
   {
     where: /openapi\.json/,
-    why: 'the kind malformed and the code unknown_dividends (54, 2.6 and 2.17)',
+    why: '54: kinds, codes, documents of a session, schemas of tools',
   },
   {
     where: /(\/|data\/)(performance|comparison)\b/,
@@ -25,5 +25,15 @@ export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] 
   {
     where: /\/simulate\/|data\/simulate|\/jobs\b|data\/jobs|\$ (trigger|watch|status|live)/,
     why: 'a warning of unknown dividends; fewer stale days in the warnings (54, 2.17)',
+  },
+  {
+    where: /\/reasoning|model-days\//,
+    part: /"documents":(null|\[[^\]]*\]),/g,
+    why: '54, 2.5: which versions a session was shown',
+  },
+  {
+    where: /\/documents\//,
+    part: /as_of is required and cannot be null or empty|expected either as_of or version/g,
+    why: '54, 2.5: a version, or the morning',
   },
 ];

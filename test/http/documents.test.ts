@@ -54,9 +54,16 @@ const mornings = tableOf<[path: string, expected: string]>(`
   n?as_of=2025-01-06          | 404 There is no document n on the morning of 2025-01-06
   n?as_of=2025-01-07          | A title
   %3Cb%3E?as_of=2025-01-07    | 404 There is no document <b> on the morning of 2025-01-07
-  n                           | 422 as_of: as_of is required and cannot be null or empty
+  n                           | 422 as_of: expected either as_of or version
+  n?as_of=2025-01-07&version= | A title
+  n?as_of=2025-01-07&version=2025-01-07T02:00:00.000Z | 422 as_of: expected either as_of or version
+  n?version=2025-01-07T02:00:00.000Z     | A title
+  n?version=2025-01-07                   | 404 There is no document n published at 2025-01-07
+  ${ID}?version=2025-01-02               | First
+  ${ID}?version=2025-01-06T14:29:59.000Z | Later
+  ${ID}?version=2025-01-06T14:30:00.000Z | At the open
   n?as_of=2025-13-01          | 422 as_of: Invalid date format: 2025-13-01. Expected YYYY-MM-DD
-  n?as_of=2025-01-07&date=x   | 422 date: is not a query parameter of this path; there are as_of
+  n?as_of=2025-01-07&date=x   | 422 date: is not a query parameter of this path; there are as_of, version
   coverage?as_of=2025-01-07   | 422 as_of: is not a query parameter of this path; there are none
   a/b?as_of=2025-01-07        | 404 There is no /documents/a/b; GET /openapi.json lists all paths`);
 test('a document is that of a morning, or missing in words', async () => {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import { performanceResponse } from '../../src/api/performance-response.ts';
+import { addWarnings } from '../../src/database/jobs.ts';
+import { storeSplits } from '../../src/database/splits-and-dividends.ts';
+import { jumpWarnings } from '../../src/prices/warnings.ts';
 import type { Script } from '../support/agents.ts';
 import { type RequestHere, runJobHere } from '../support/job-here.ts';
 import { startTestService, type TestService, twoModels } from '../support/service.ts';
@@ -374,4 +377,16 @@ test('a fall that no split explains marks the model that held the symbol, with w
   const words = 'Left out until possible splits are settled: model-a (AAPL on 2025-11-12).';
   assert.deepEqual(await leftOut(''), [['model-a'], words], 'no leader');
   assert.deepEqual(await leftOut('?end_date=2025-11-11'), [[], undefined]);
+  const [{ job_id: job }] = (await own.get('/jobs')).body.jobs;
+  const jump = { symbol: 'AAPL', date: '2025-11-12', previousClose: 110, open: 55 };
+  own.database.transaction(() => addWarnings(own.database, job, jumpWarnings([jump])));
+  const said = async () => {
+    const { warnings, warning_codes: codes } = (await own.get(`/simulate/status/${job}`)).body;
+    return [...codes, ...warnings].join();
+  };
+  assert.match(await said(), /^possible_split,.*To settle this/);
+  const splits = [{ symbol: 'AAPL', date: '2025-11-12', numerator: 2, denominator: 1 }];
+  const stamp = { source: 'csv', recordedAt: '2025-11-13T00:00:00.000Z' } as const;
+  storeSplits(own.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, stamp);
+  assert.match(await said(), /^,Possible splits, settled since: AAPL on 2025-11-12$/);
 });

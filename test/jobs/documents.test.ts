@@ -90,6 +90,36 @@ test('documents are offered to those who may read them, from the morning on whic
   assert.deepEqual(counted, expected, 'two models on two mornings');
 });
 
+test('models are not comparable that could read different documents on a date, whatever they read', async (t) => {
+  const names = ['before', 'blind', 'early', 'late'];
+  const models = names.map((signature) => ({ signature, documents: signature !== 'blind' }));
+  models.push({ signature: 'base', basemodel: 'baseline/buy-and-hold' } as any); // any: no need of documents
+  const service = await serviceWith(t, models, {});
+  const run = (...models: string[]) => service.runJob({ ...RANGE, models });
+  const marks = async () => {
+    const { incomparable } = (await service.get('/performance')).body;
+    return incomparable.flatMap(({ model, kind, reason }: any) =>
+      kind === 'documents' ? `${model}: ${reason}` : [],
+    );
+  };
+  await run('before', 'base');
+  await run('blind');
+  assert.deepEqual(await marks(), []);
+  storeDocuments(service.database, [{ id: 'a', symbols: ['AAPL'] }]);
+  await run('early');
+  const on = (dates: string) => `Others could read other documents on ${dates}`;
+  const all = on('3 dates, such as 2025-01-06');
+  assert.deepEqual(await marks(), [`early: ${all}`], 'of two the first is the measure');
+  // Neither of another symbol nor too late for some dates.
+  storeDocuments(service.database, [
+    { id: 'b', symbols: ['XYZ'] },
+    { id: 'a', symbols: ['AAPL'], published_at: '2025-01-07', text: 'Another version.' },
+  ]);
+  await run('late');
+  const [most, last] = [on('2 dates, such as 2025-01-06'), on('1 date, such as 2025-01-08')];
+  assert.deepEqual(await marks(), [`before: ${most}`, `early: ${last}`, `late: ${last}`]);
+});
+
 test("documents of symbols that are members on none of a job's dates are not offered", async (t) => {
   const service = await serviceWith(t, [{ signature: 'reads' }]);
   const rows = ['symbol,from,to', 'AAPL,2020-01-01,', 'MSFT,2020-01-01,2020-12-31'];

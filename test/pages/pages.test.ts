@@ -280,7 +280,7 @@ test('what does not exist is explained in a sentence', async (t) => {
     ['/model-days/model-a/2020-01-01', /Model model-a has no session on Wed 1 Jan 2020/],
     ['/model-days/model-a/yesterday', /Invalid date format: yesterday/],
     ['/jobs/no-such-job', /There is no job no-such-job/],
-    ['/documents/one?as_of=2025-01-02', /^There was no such document that morning\.$/],
+    ['/documents/one?as_of=2025-01-02', /^There is no such document\.$/],
     ['/documents/one?as_of=x', /^as_of: Invalid date format: x\. Expected YYYY-MM-DD$/],
   ];
   for (const [path, words] of missing) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
   existsSync,
@@ -95,8 +96,23 @@ function contentOf(folder: string): string {
     .join('\n');
 }
 
+/** What has no target in a folder, of all that the page refers to: files, and places on it. */
+async function deadOn(page: Page, folder: string): Promise<string[]> {
+  const targets: string[] = await page.evaluate(
+    `[...document.querySelectorAll('a, [href], [src]')].map((one) => one.getAttribute('href') ?? one.getAttribute('src') ?? one.outerHTML)`,
+  );
+  const ids: string[] = await page.evaluate(
+    `[...document.querySelectorAll('[id]')].map(({ id }) => id)`,
+  );
+  return targets.filter((target) => {
+    if (target.startsWith('#/')) return false; // a page, which is opened
+    if (target.startsWith('#')) return !ids.includes(target.slice(1));
+    return /^[a-z]*:|^\//i.test(target) || !existsSync(join(folder, target));
+  });
+}
+
 /** Follows all links from the first page; returns the addresses that were opened. */
-async function follow({ page, open }: Visit): Promise<Set<string>> {
+async function follow({ page, open }: Visit, folder: string): Promise<Set<string>> {
   const seen = new Set(['#/']);
   const opened = new Set<string>();
   for (const link of seen) {
@@ -108,6 +124,7 @@ async function follow({ page, open }: Visit): Promise<Set<string>> {
     assert.doesNotMatch(await page.locator('h1').innerText(), /not found/i, link);
     assert.equal(await page.getByRole('button', { name: /^(Discard|Cancel) job$/ }).count(), 0);
     assert.equal(await page.getByText('Its failed model-days').count(), 0);
+    assert.deepEqual(await deadOn(page, folder), [], link);
     const notices = (await page.locator('main .notice').allInnerTexts()).join();
     assert.doesNotMatch(notices, /not responding|no session|no job|status \d/, link);
     const links: string[] = await page.evaluate(
@@ -155,7 +172,7 @@ test('a folder has what was asked for and nothing else; no link in it is dead, a
       assert.ok(!content.includes(text), `${JSON.stringify(own)} lacks ${text}`);
     if (linked === '' || reader === null) continue;
     await reader.page.goto('about:blank');
-    const opened = await follow(reader);
+    const opened = await follow(reader, folder);
     for (const page of wordsOf(linked)) assert.ok(opened.has(page), page);
   }
 });
@@ -172,6 +189,19 @@ const filesOfUrls = tableOf<[url: string, file: string, part: string]>(`
   /decisions?before=2025-10-01&limit=50                        | data/decisions,before=2025-10-01.json.gz                                 |
   /decisions?model=a&start_date=2025-10-01&end_date=2025-10-01 | data/decisions,before=2025-10-01.json.gz                                 |
   /models?x=😀                                                 | data/models,x=~1f600~.json.gz                                            |`);
+
+test('what the files of a folder refer to is in it', async (t) => {
+  const { folder } = await publishedFrom(t, { models: ['alpha'], days: 2 });
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const named = [
+    ...read('index.html').matchAll(/ (?:href|src)="([^"#]*)"|og:image" content="([^"]*)"/g),
+  ];
+  named.push(...read('app.css').matchAll(/url\(['"]?([^'")]*)/g));
+  named.push(...read('preview.svg').matchAll(/ (?:href|src)="([^"]*)"/g));
+  const files = named.map(([, file, image]) => file ?? image ?? '');
+  assert.ok(files.length >= 4, files.join());
+  for (const file of files) assert.ok(existsSync(join(folder, file)), file);
+});
 
 test('the file of a request has a name for every file system, and no two share one', () => {
   for (const [url, file, part] of filesOfUrls) {
@@ -219,6 +249,32 @@ test('a folder with what publish did not write is refused, and stays as it is', 
     assert.equal(contentOf(folder), before, name);
     rmSync(join(folder, name), { force: true });
   }
+});
+
+test('of two runs into one folder the second is refused; a killed one hinders none', async (t) => {
+  const { folder, again } = await publishedFrom(t, { models: ['alpha'], days: 2 });
+  const file = join(folder, 'published.lock');
+  assert.ok(!existsSync(file));
+  let seconds = 0;
+  const onProgress = () => {
+    const other = again({ title: 'Another' });
+    const refusal = { code: 'cannot_start', message: /another run has locked published\.lock/ };
+    void assert.rejects(other, refusal).then(() => (seconds += 1));
+  };
+  await again({}, { signal: new AbortController().signal, onProgress });
+  assert.ok(seconds > 0 && !existsSync(file));
+  assert.doesNotMatch(contentOf(folder), /Another/);
+  const holds = `new (require('node:sqlite').DatabaseSync)(${JSON.stringify(file)}).exec('BEGIN IMMEDIATE'); console.log('held'); setInterval(() => {}, 1000)`;
+  const other = spawn(process.execPath, ['-e', holds], { stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(other.stdout, 'data');
+  await assert.rejects(again(), /another run has locked/);
+  other.kill('SIGKILL');
+  await once(other, 'close');
+  assert.ok(existsSync(file));
+  assert.equal((await again()).removed, 0);
+  assert.ok(!existsSync(file));
+  execFileSync('mkfifo', [file]);
+  await assert.rejects(again(), /or it cannot be locked/);
 });
 
 test('only names of the manifest are its own, however short or like them, and they are regular files', async (t) => {

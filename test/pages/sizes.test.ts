@@ -108,6 +108,23 @@ test('a table is saved as CSV with all rows as shown, a plot as an SVG of what i
   assert.ok((colours['255,255,255,255'] ?? 0) > 100_000, 'on the ground of the page');
 });
 
+test('the total of a year is in view and whole, however long the returns of its months are', async (t) => {
+  for (const width of [1440, 390]) {
+    const { page, open } = await visit(t, service.url, { viewport: { width, height: 900 } });
+    await open(`/models/${encodeURIComponent(LONG_NAMES[1] as string)}`);
+    const place = (await page.locator('.months .scroll').boundingBox()) ?? assert.fail();
+    for (const words of ['+1.13', '−12.34', '+123.45']) {
+      await page.evaluate(
+        `for (const one of document.querySelectorAll('.months td span')) one.textContent = '${words}'`,
+      );
+      const total = page.locator('.months .total').first();
+      assert.ok(await total.evaluate((own) => own.scrollWidth <= own.clientWidth), words);
+      const { x, width: own } = (await total.boundingBox()) ?? assert.fail();
+      assert.ok(x >= place.x && x + own <= place.x + place.width + 1, `${words} at ${width}`);
+    }
+  }
+});
+
 test("a model's page: a phone shows the months that have a return, and paper says of how many rows a table is", async (t) => {
   const { page, open } = await visit(t, service.url, { viewport: { width: 360, height: 900 } });
   await open(`/models/${encodeURIComponent(LONG_NAMES[1] as string)}`);

@@ -45,7 +45,7 @@ function compare(table: string): string[] {
   const initialCash = new Map(
     rows.map(([model = '', , , , cash = '10000']) => [model, money(Number(cash) * 10_000)]),
   );
-  const found = compareModels(periods, { configurations, initialCash });
+  const found = compareModels(periods, { configurations, initialCash, documents: [] });
   return [...found].flatMap(([model, list]) =>
     list.map(({ kind, reason }) => `${model} ${kind}: ${reason}`),
   );
@@ -115,7 +115,7 @@ test('what makes models incomparable: a missing day inside the same period', () 
     days,
   }));
   const [[model, list] = assert.fail(), ...others] = compareModels(periods, {
-    ...{ configurations, initialCash: new Map() },
+    ...{ configurations, initialCash: new Map(), documents: [] },
   });
   const reason = 'It has 2 model-days in its period; b has 3';
   assert.deepEqual([model, list, others], ['a', [{ kind: 'missing_days', reason }], []]);
@@ -144,7 +144,11 @@ test('the symbols of a configuration are read once, however many models traded t
   };
   const period = { start: '2025-06-02', end: '2025-06-04', days: 3, jobIds: new Set(['job']) };
   const periods = ['a', 'b', 'c'].map((model) => ({ ...period, model }));
-  const basis = { configurations: new Map([['job', counted]]), initialCash: new Map() };
+  const basis = {
+    configurations: new Map([['job', counted]]),
+    initialCash: new Map(),
+    documents: [],
+  };
   assert.deepEqual([...compareModels(periods, basis)], []);
   assert.equal(reads, 1);
 });

@@ -6,7 +6,7 @@ import type { CommandDatabase } from '../../src/database/database.ts';
 import { activeDays } from '../../src/database/records/performance.ts';
 import { createSplitSearch, heldSymbols } from '../../src/database/records/holdings.ts';
 import { importFile } from '../../src/prices/import.ts';
-import { jumpWarnings } from '../../src/prices/warnings.ts';
+import { jumpWarnings, withoutSettled } from '../../src/prices/warnings.ts';
 import { auditOf, type Books, createBooks, replayOf } from '../support/books.ts';
 import { readPrices } from '../support/prices.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -133,6 +133,24 @@ test('1:1 takes back a split that was stored: the day that applied it is stale, 
   assert.deepEqual(suspected(books), []);
   const { stale, problems } = await auditOf(books.database);
   assert.deepEqual([stale, problems], [['model-a 2025-01-06'], []]);
+});
+
+test('the warning of a job says how to settle jumps until they are settled, by whatever does it', async () => {
+  const books = await booksOf();
+  const orly = { symbol: 'ORLY', date: '2025-01-06', previousClose: 1348, open: 90 };
+  const gone = { symbol: 'MSFT', date: '2025-01-06', previousClose: 200, open: 99 }; // of earlier prices
+  const many = Array.from({ length: 11 }, () => orly);
+  const all = [[orly], [orly, gone], [gone], many].flatMap(jumpWarnings);
+  all.push({ code: 'unread', message: 'Documents' });
+  const said = () => all.map((warning) => withoutSettled(books.database, warning));
+  const settled = (...symbols: string[]) => {
+    const names = symbols.map((symbol) => `${symbol} on 2025-01-06`);
+    return { code: null, message: `Possible splits, settled since: ${names.join(', ')}` };
+  };
+  const [one, two, , ...rest] = all;
+  assert.deepEqual(said(), [one, two, settled('MSFT'), ...rest]);
+  await importSplits(books, 'ORLY,2025-01-06,15,1');
+  assert.deepEqual(said(), [settled('ORLY'), settled('ORLY', 'MSFT'), settled('MSFT'), ...rest]);
 });
 
 test('a warning of jumps says what settles them', () => {

@@ -83,7 +83,7 @@ export function callIn(session: Session, name: string, args: object) {
 /** The documents of a morning, as a job counts them. */
 function countedOn({ prices, date }: Market) {
   const steps = [...countDocuments({ ...prices, date, symbols: null }, new Set(SYMBOLS))];
-  return { counts: steps.at(-1) ?? [] };
+  return steps.at(-1) ?? { counts: [], hash: 0 };
 }
 
 /** Books in a database of their own at a path, or in one that is given, which is emptied. */

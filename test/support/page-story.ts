@@ -65,7 +65,7 @@ before(async (t) => {
     failedDay: `/model-days/${hostile}/${secondDate}`,
     job: `/jobs/${jobId}`,
     data: '/data',
-    document: documentPath(DOCUMENT.id, firstDate),
+    document: documentPath(DOCUMENT.id, DOCUMENT.published_at),
     API: '/api',
   };
 });

@@ -215,7 +215,7 @@ function library(): Documents {
   const text = 'AAPL rises.';
   storeDocuments(reader, [{ id: 'a', title: 'A title', text, symbols: ['AAPL'], source: 'Here' }]);
   const morning = { reader, date: '2025-01-07', write: null, symbols: ['AAPL'] };
-  return { counts: [], shown: new Map(), morning };
+  return { counts: [], hash: 0, shown: new Map(), morning };
 }
 
 function dayOf(

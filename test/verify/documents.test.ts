@@ -99,7 +99,7 @@ const changes: [what: string, sql: string, words: RegExp][] = [
   ],
   [
     'a number of documents',
-    `UPDATE trading_sessions SET documents = '[{"kind":"news","documents":1}]'`,
+    `UPDATE trading_sessions SET documents = json_set(documents, '$.counts', json('[{"kind":"news","documents":1}]'))`,
     /before this morning: 33/,
   ],
   [

@@ -1,4 +1,3 @@
-import { objectsIn, tryParse } from '../../basics/json.ts';
 import { documentPath } from '../../basics/paths.ts';
 import { here } from '../address.ts';
 import { get, unlessMissing } from '../api.ts';
@@ -42,12 +41,14 @@ export const showData: Page = async (host, _params, signal) => {
   host.append(h('div.stack', section('Prices', prices), section('Documents', documents)));
 };
 
-/** A document as models could read it on a morning. */
+/** A document in one version, or as models could read it on a morning. */
 export const showDocument: Page = async (host, { id = '' }, signal) => {
-  const date = here().searchParams.get('as_of') ?? '';
-  host.append(heading(`Document as of ${longDate(date)}`));
-  const found = await get(documentPath(id, date), '', signal).catch(unlessMissing);
-  if (found === null) return host.append(...missing('There was no such document that morning.'));
+  const { searchParams } = here();
+  const date = searchParams.get('as_of');
+  host.append(heading(date === null ? 'Document' : `Document as of ${longDate(date)}`));
+  const path = `/documents/${encodeURIComponent(id)}?${searchParams}` as const;
+  const found = await get(path, '', signal).catch(unlessMissing);
+  if (found === null) return host.append(...missing('There is no such document.'));
   const about = definitions('entry', [
     ['Id', id],
     ['Kind', found.kind],
@@ -59,14 +60,15 @@ export const showDocument: Page = async (host, { id = '' }, signal) => {
   host.append(h('div.stack', about, section(found.title, text(found.text))));
 };
 
-/** The documents that a session listed or read, with links to what they say. */
-export function documentsShown({ conversation, date }: Session): HTMLElement | false {
-  // Of the results of tools, only theirs have ids.
-  const results = conversation?.map(({ role, content }) => role === 'tool' && tryParse(content));
-  const rows = objectsIn(results).flatMap((row) => [row, ...objectsIn(row['documents'])]);
-  const items = new Map(
-    rows.map(({ id, title }) => [id, h('li', link(documentPath(`${id}`, date), `${title}`))]),
-  );
-  items.delete(undefined); // for a list itself, and for a refusal
-  return items.size > 0 && section('Documents', h('ul.documents', ...items.values()));
+/** The documents that a session listed or read, with links to those versions. */
+export function documentsShown({ documents }: Session): HTMLElement | false {
+  const items = (documents ?? []).map(({ id, title, version, latest_version: latest }) => {
+    const later = link(documentPath(id, latest), `later version of ${latest}`);
+    return h(
+      'li',
+      link(documentPath(id, version), title),
+      latest !== version && h('span', ' (', later, ')'),
+    );
+  });
+  return items.length > 0 && section('Documents', h('ul.documents', ...items));
 }

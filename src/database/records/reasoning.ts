@@ -1,5 +1,6 @@
 import { IS_SHOWN, overSessions, type SessionFilters, boundsOf } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
+import { SHOWN_IN_SESSION } from '../documents.ts';
 import { integer, query, text, oneOf, orNull, real, type RowOf } from '../rows.ts';
 import { jsonObject, USAGE_COLUMNS } from './status.ts';
 import { holdingsJson } from './results.ts';
@@ -76,8 +77,12 @@ const sessionsWith = (more: readonly string[]) =>
       [integer, text, text],
     ),
   );
-const SESSIONS = sessionsWith(['NULL AS opening', 'NULL AS usage']);
-const WHOLE_SESSIONS = sessionsWith([`${OPENING} AS opening`, `${USAGE} AS usage`]);
+const SESSIONS = sessionsWith(['NULL AS opening', 'NULL AS usage', 'NULL AS documents']);
+const WHOLE_SESSIONS = sessionsWith([
+  `${OPENING} AS opening`,
+  `${USAGE} AS usage`,
+  `${SHOWN_IN_SESSION} AS documents`,
+]);
 
 const MESSAGE = jsonObject([
   'message_index',

@@ -152,7 +152,7 @@ CREATE TABLE trading_sessions (
   completed_at TEXT,
   note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
   unfilled TEXT CHECK (unfilled IS NULL OR json_valid(unfilled)), -- what did not fill at a hidden open: sentences
-  documents TEXT CHECK (documents IS NULL OR json_valid(documents)), -- how many of each kind its prompt says, if any
+  documents TEXT CHECK (documents IS NULL OR json_valid(documents)), -- counts of what it might read, and a hash of the versions
   morning_write INTEGER NOT NULL DEFAULT 0, -- the last number of price_writes in its morning: it reads prices as they were then
   commit_write INTEGER NOT NULL DEFAULT 0, -- and at its commit, as of which its closing marks are; 0 until then
   pays_dividends INTEGER NOT NULL DEFAULT 0 CHECK (pays_dividends IN (0, 1)), -- whether it was paid dividends of what it held

@@ -2,12 +2,14 @@ import * as v from 'valibot';
 import { ServiceError } from '../basics/domain.ts';
 import type { Json } from '../basics/json.ts';
 import type { AgentDay } from '../trading/agent-days.ts';
+import { MAX_REASON_LENGTH, tradingDecision } from '../trading/decision.ts';
+import { weightsSchema } from '../trading/tool-arguments.ts';
 import type { Context, Input, ResponseBody } from './handler.ts';
 import { dateText, figure, named, namedRecord, timestampText } from './schemas.ts';
 
 /** The tools of a model-day over HTTP, for the agent that trades on it. */
 
-const limit = v.nullish(v.number());
+const optional = v.nullish(v.number());
 
 /** What the agent was sent: docs/agents.md has its fields. */
 export const dayResponse = named('AgentDay', {
@@ -25,15 +27,49 @@ export const dayResponse = named('AgentDay', {
   }),
   prices: namedRecord('AgentPrices', named('AgentPrice', { previous_close: figure, open: figure })),
   limits: named('AgentDayLimits', {
-    max_weight: limit,
-    min_cash: limit,
-    max_orders: limit,
+    max_weight: optional,
+    min_cash: optional,
+    max_orders: optional,
     max_tool_calls: v.number(),
     seconds: v.number(),
   }),
   universe: v.array(v.string()),
   day: named('DayAccess', { url: v.string(), token: v.string(), expires_at: timestampText }),
 });
+
+const ofAnyAnswer = {
+  reason: v.pipe(tradingDecision.entries.reason, v.metadata({ maxLength: MAX_REASON_LENGTH })),
+  usage: v.nullish(
+    named('AgentUsage', {
+      prompt_tokens: optional,
+      completion_tokens: optional,
+      cached_tokens: optional,
+      reasoning_tokens: optional,
+      cost_usd: optional,
+    }),
+  ),
+};
+/** What an agent answers, with names and bounds that models do not read. */
+export const agentAnswer = v.union([
+  v.pipe(
+    v.strictObject({
+      ...tradingDecision.entries,
+      weights: v.nullish(v.pipe(weightsSchema, v.title('TargetWeights'))),
+      ...ofAnyAnswer,
+    }),
+    v.title('TradingDecision'),
+    v.description('Of `orders` and `weights` it has exactly one; the weights add up to at most 1.'),
+  ),
+  v.pipe(
+    v.strictObject({
+      done: v.pipe(v.boolean(), v.metadata({ const: true })),
+      ...ofAnyAnswer,
+    }),
+    v.title('DayDone'),
+    v.description('The day was traded through its tools.'),
+  ),
+]);
+
 export const toolsResponse = named('DayTools', {
   tools: v.array(
     named('DayTool', {

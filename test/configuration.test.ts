@@ -369,9 +369,9 @@ const elsewhere = {
 const belongs = [
   `models['a'].open (\`open\` belongs to ${OF_JOB})`,
   "models['a'].input (`input` belongs to `models[].price_per_million_tokens`)",
-  'agent_config.repeats (`repeats` belongs to an entry of `models`)',
-  'agent_config.universes (`universes` belongs to the top of the file)',
-  `max_cost_usd (\`max_cost_usd\` belongs to an entry of \`models\`, or to ${OF_JOB})`,
+  'agent_config.repeats (`repeats` belongs to `models[]`)',
+  'agent_config.universes (`universes` belongs to the top level)',
+  `max_cost_usd (\`max_cost_usd\` belongs to \`models[]\` or \`agent_config\`)`,
 ];
 const strange = ['\u001b[2J'.repeat(100), ...Array.from({ length: 20 }, (_, n) => `zzzzz${n}`)];
 const keys: [name: string, content: object, keys: string | RegExp | null][] = [

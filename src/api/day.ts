@@ -4,6 +4,7 @@ import type { Json } from '../basics/json.ts';
 import type { AgentDay } from '../trading/agent-days.ts';
 import { MAX_REASON_LENGTH, tradingDecision } from '../trading/decision.ts';
 import { weightsSchema } from '../trading/tool-arguments.ts';
+import { toolRefusal, toolResults } from '../trading/tool-results.ts';
 import type { Context, Input, ResponseBody } from './handler.ts';
 import { dateText, figure, named, namedRecord, timestampText } from './schemas.ts';
 
@@ -81,8 +82,9 @@ export const toolsResponse = named('DayTools', {
 });
 /** The arguments of a tool, which the tool itself checks. */
 export const toolRequest = namedRecord('ToolArguments', v.unknown());
-/** What a model would read; a refusal is its `error`. */
-export const toolResponse = namedRecord('ToolResult', v.unknown());
+const { buy, sell: _asBuy, ...others } = toolResults;
+/** What a model would read. */
+export const toolResponse = v.union([...buy.options, ...Object.values(others), toolRefusal]);
 
 export function day(context: Context, { token }: Input): ResponseBody {
   return JSON.stringify(dayOf(context, token).body());

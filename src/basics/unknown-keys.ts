@@ -70,7 +70,7 @@ interface UnknownKey {
 
 /**
  * A warning of the keys in a configuration that no program reads, each with its place and what was
- * probably meant; none without any. A limit among them is a problem: whoever sets one relies on it.
+ * probably meant; none without any. A limit among them is a problem: who sets one relies on it.
  */
 export function lookForUnknownKeys(content: unknown): { warnings: string[]; problems: string[] } {
   const unknown = [...unknownKeys(content)];
@@ -120,15 +120,13 @@ function isLimit({ key, block }: UnknownKey): boolean {
   return block === '.agent_config' && nearestName(key, keysOf(block)) === 'limits';
 }
 
-/** ` (...)` with where a key belongs or what was probably meant; empty where nobody can tell. */
+/** ` (...)` with where a key belongs or what was probably meant; empty where neither is known. */
 function adviceOn({ key, block }: UnknownKey): string {
-  const homes = homesOf(key).map((home) => {
-    if (home === '') return 'the top of the file';
-    if (home === '.models[]') return 'an entry of `models`';
-    const isOfJob = home.startsWith('.agent_config');
-    return `\`${home.slice(1)}\`${isOfJob ? ' and holds for the whole job' : ''}`;
-  });
-  if (homes.length > 0) return ` (\`${key}\` belongs to ${homes.join(', or to ')})`;
+  const homes = homesOf(key);
+  const places = homes.map((home) => (home === '' ? 'the top level' : `\`${home.slice(1)}\``));
+  const ofJob = homes.every((home) => home.startsWith('.agent_config'));
+  const rest = ofJob ? ' and holds for the whole job' : '';
+  if (homes.length > 0) return ` (\`${key}\` belongs to ${places.join(' or ')}${rest})`;
   const otherwise = block === LIMITS ? ` (the limits are ${list(keysOf(block))})` : '';
   return hint(key, keysOf(block)) || otherwise;
 }

@@ -30,7 +30,7 @@ export const skipReasons = {
 } as const;
 
 /** What programs tell warnings apart by. */
-export const warningCodes = ['not_out_yet', 'possible_split', 'unread'] as const;
+export const warningCodes = ['mixed_prices', 'not_out_yet', 'possible_split', 'unread'] as const;
 
 /** A sentence, and for programs its code, if it has one, and what else it is `about`. */
 export interface Warning {

@@ -15,7 +15,7 @@ import {
 } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
 import { listDocuments } from '../database/documents.ts';
-import { sourceOfSeries } from '../database/prices.ts';
+import { sourceOfSeries, symbolsWithRealPrices } from '../database/prices.ts';
 import { unfinishedJobId } from '../database/jobs.ts';
 import { activeSpans, laterDays } from '../database/active-days.ts';
 import { ServiceError } from '../basics/domain.ts';
@@ -24,6 +24,8 @@ import { universeOn } from '../basics/members.ts';
 import { MAX_RUNS, repeatIn, runNames } from '../basics/runs.ts';
 import { count, hint, list } from '../basics/sentences.ts';
 import { examine } from '../prices/needs.ts';
+import { usesSyntheticPrices } from '../prices/providers.ts';
+import { mixWarnings } from '../prices/warnings.ts';
 import type { WorkerContext } from './active-job.ts';
 import { resolveModel, knownKeys, resolveEntry } from './entries.ts';
 
@@ -94,6 +96,9 @@ export function planJob(context: WorkerContext, request: JobRequest) {
       ...configuration.unknownKeys,
       ...warnOfProblems(resolved, configuration),
       ...(isControl ? [NO_DOCUMENTS] : []),
+      ...(usesSyntheticPrices(settings)
+        ? mixWarnings(symbolsWithRealPrices(database, symbols), symbols)
+        : []),
       ...(request.startDate === null
         ? warnOfNewRuns(models, endDate, (model) => spans.get(model)?.firstDate ?? null)
         : warnOfLaterDays(

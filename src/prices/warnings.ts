@@ -37,6 +37,17 @@ export function gapWarnings(
       ];
 }
 
+/** Of a universe in which some symbols have real prices and the others made-up ones. */
+export function mixWarnings(real: ReadonlySet<string>, universe: readonly string[]): Warning[] {
+  const synthetic = universe.length - real.size;
+  if (real.size === 0 || synthetic === 0) return [];
+  const known = `${real.size} real ones (${list([...real].sort())})`;
+  const message =
+    `${synthetic} of ${universe.length} symbols have synthetic prices and ${known}, and models trade both; ` +
+    'to keep to real ones, cancel the job, name only these in stock_symbols or the universe, and start it again';
+  return [{ code: 'mixed_prices', message }];
+}
+
 /** The wait at the limits of all providers. */
 export function waitWarnings(waitedMs: number): string[] {
   return waitedMs > 0

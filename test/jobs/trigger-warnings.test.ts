@@ -45,6 +45,34 @@ test('a trigger says beforehand which completed model-days its days come before'
   }
 });
 
+test('a trigger says how many symbols have real prices where the others are made up', async (t) => {
+  const universes = {
+    own: ['AAPL', 'MSFT'],
+    none: ['ORLY'],
+    both: ['MSFT', 'ORLY', 'AAPL', 'TSLA'],
+  };
+  const models = [{ signature: 'model-a', enabled: true }];
+  const service = await startTestService(t, {
+    prices: PRICES,
+    configuration: { models, universes },
+    agent: scriptedAgent({}),
+  });
+  const mixed =
+    '2 of 4 symbols have synthetic prices and 2 real ones (AAPL, MSFT), and models trade both; ' +
+    'to keep to real ones, cancel the job, name only these in stock_symbols or the universe, and start it again';
+  for (const [universe, warnings, codes] of [
+    ['own', null, null],
+    ['none', null, null],
+    ['both', [mixed], ['mixed_prices']],
+  ]) {
+    const request = { ...ONE_DAY, universe, replace_existing: true };
+    const { body } = await service.post('/simulate/trigger', request);
+    assert.deepEqual([body.warnings, body.warning_codes], [warnings, codes], `${universe}`);
+    const job = await service.waitForJob(body.job_id);
+    assert.equal(job.warning_codes?.includes('mixed_prices') ?? false, warnings !== null);
+  }
+});
+
 const ONE_DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
 
 test('a trigger names what is missing to ask a model, once for all its runs, and the name that was probably meant', async (t) => {

@@ -76,7 +76,14 @@ const brokenUniverses: [universes: unknown, problem: string][] = [
   [{ control: [] }, '.control: must be >=1…'],
   [{ control: ['AAPL', 'a b'] }, '.control[1]: is not a ticker symbol'],
   [{ control: 'members.csv' }, '.control: expected Array, got string'],
-  [{ control: { members: 'a', more: 1 } }, '.control.more: expected never…'],
+  [
+    { control: { members: 'a', more: 1 } },
+    '.control.more: is not a key of a universe, which has only "members"',
+  ],
+  [
+    { control: { member: 'a' } },
+    '.control.members: is missing; universes.control.member: is not a key…',
+  ],
   [{ ' ': ['AAPL'] }, '. : must not be empty'],
   [tooMany, ': must not name more than 200…'],
 ];

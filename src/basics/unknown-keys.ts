@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { configurationSchema, signatureSchema } from './configuration-schema.ts';
 import { asArray, asObject } from './json.ts';
 import { hint, list, nearestName } from './sentences.ts';
+import { insideOf, type Shape } from './shape.ts';
 import { quote } from './text.ts';
 
 /**
@@ -31,15 +32,6 @@ const COMMENT = /^([_$]|comment$)/;
 /** Keys that the warning names: each of thousands of entries may have one. */
 const MAX_NAMED = 10;
 
-/** The parts of a Valibot schema that lead to the keys below it. */
-interface Shape {
-  kind: string;
-  entries?: Readonly<Record<string, Shape>>;
-  item?: Shape;
-  wrapped?: Shape;
-  pipe?: readonly Shape[];
-}
-
 /** The blocks that this program reads, by their place, with their keys. */
 const ownKeys: ReadonlyMap<string, readonly string[]> = new Map(blocksIn(configurationSchema, ''));
 const LIMITS = '.agent_config.limits';
@@ -53,12 +45,6 @@ function* blocksIn(
   if (keys.length > 0) yield [block, keys];
   if (item) yield* blocksIn(item, `${block}[]`);
   for (const key of keys) yield* blocksIn(entries[key], `${block}.${key}`);
-}
-
-/** The schema of an object or a list, without those around it that wrap or check it. */
-function insideOf(shape: Shape | undefined): Shape | undefined {
-  if (shape?.entries || shape?.item) return shape;
-  return shape?.wrapped ? insideOf(shape.wrapped) : shape?.pipe?.find(({ entries }) => entries);
 }
 
 interface UnknownKey {

@@ -10,7 +10,7 @@ import { dateText, figure, named, namedRecord, timestampText } from './schemas.t
 
 /** The tools of a model-day over HTTP, for the agent that trades on it. */
 
-const optional = v.nullish(v.number());
+const limit = v.nullish(v.number());
 
 /** What the agent was sent: docs/agents.md has its fields. */
 export const dayResponse = named('AgentDay', {
@@ -28,9 +28,9 @@ export const dayResponse = named('AgentDay', {
   }),
   prices: namedRecord('AgentPrices', named('AgentPrice', { previous_close: figure, open: figure })),
   limits: named('AgentDayLimits', {
-    max_weight: optional,
-    min_cash: optional,
-    max_orders: optional,
+    max_weight: limit,
+    min_cash: limit,
+    max_orders: limit,
     max_tool_calls: v.number(),
     seconds: v.number(),
   }),
@@ -40,15 +40,7 @@ export const dayResponse = named('AgentDay', {
 
 const ofAnyAnswer = {
   reason: v.pipe(tradingDecision.entries.reason, v.metadata({ maxLength: MAX_REASON_LENGTH })),
-  usage: v.nullish(
-    named('AgentUsage', {
-      prompt_tokens: optional,
-      completion_tokens: optional,
-      cached_tokens: optional,
-      reasoning_tokens: optional,
-      cost_usd: optional,
-    }),
-  ),
+  usage: v.nullish(namedRecord('AgentUsage', v.nullish(v.number()))),
 };
 /** What an agent answers, with names and bounds that models do not read. */
 export const agentAnswer = v.union([

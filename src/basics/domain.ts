@@ -162,17 +162,9 @@ export function invalidFilter(name: string, problem: string): ServiceError {
   return new ServiceError('invalid_filter', `${name}: ${problem}`);
 }
 
-/** What the system says of a path, which callers name. */
-const ABOUT_PATHS = new Map<unknown, string>([
-  ['ENOENT', 'there is no such file or folder'],
-  ['EACCES', 'this user has no permission'],
-  ['EISDIR', 'it is a folder'],
-]);
-
-/** What was thrown, as one line of text. */
+/** What was thrown, as one line of text. Of a file that is missing callers name the path. */
 export function messageOf(thrown: unknown): string {
-  const words = ABOUT_PATHS.get(codeOf(thrown));
-  if (words !== undefined) return words;
+  if (codeOf(thrown) === 'ENOENT') return 'there is no such file or folder';
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 

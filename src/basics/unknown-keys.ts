@@ -49,9 +49,10 @@ function* blocksIn(
 
 interface UnknownKey {
   key: string;
-  /** Where it is, for a reader, and as a name of a block. */
-  place: string;
+  /** The name of the block that it is in. */
   block: string;
+  /** Where it is, for a reader. */
+  place: string;
 }
 
 /**
@@ -60,14 +61,11 @@ interface UnknownKey {
  */
 export function lookForUnknownKeys(content: unknown): { warnings: string[]; problems: string[] } {
   const unknown = [...unknownKeys(content)];
-  const named = unknown.slice(0, MAX_NAMED).map((one) => placeOf(one) + adviceOn(one));
-  const keys = list(named, { total: unknown.length });
-  return {
-    warnings: named.length === 0 ? [] : [`Unknown keys in the configuration are ignored: ${keys}`],
-    problems: unknown
-      .filter(isLimit)
-      .map((one) => `${placeOf(one)}: sets no limit${adviceOn(one)}`),
-  };
+  const say = (words: string) => (one: UnknownKey) => one.place + words + adviceOn(one);
+  const keys = list(unknown.slice(0, MAX_NAMED).map(say('')), { total: unknown.length });
+  const warning = `Unknown keys in the configuration are ignored: ${keys}`;
+  const problems = unknown.filter(isLimit).map(say(': sets no limit'));
+  return { warnings: unknown.length === 0 ? [] : [warning], problems };
 }
 
 function* unknownKeys(value: unknown, place = '', block = ''): Generator<UnknownKey> {
@@ -77,7 +75,7 @@ function* unknownKeys(value: unknown, place = '', block = ''): Generator<Unknown
   if (known.length === 0) return;
   for (const [key, part] of Object.entries(asObject(value) ?? {}))
     if (known.includes(key)) yield* unknownKeys(part, `${place}.${key}`, `${block}.${key}`);
-    else if (!COMMENT.test(key)) yield { key, place, block };
+    else if (!COMMENT.test(key)) yield { key, block, place: `${place}.${quote(key)}`.slice(1) };
 }
 
 /** Which one of a list: an entry by its signature, anything else by its index. */
@@ -89,10 +87,6 @@ export function which(index: number, one: unknown): string {
 /** The keys that some program reads in a block. */
 function keysOf(block: string): string[] {
   return [...(ownKeys.get(block) ?? []), ...(familyKeys[block]?.split(/\s+/) ?? [])];
-}
-
-function placeOf({ place, key }: UnknownKey): string {
-  return `${place}.${quote(key)}`.slice(1);
 }
 
 /** The blocks in which this program reads a key. */

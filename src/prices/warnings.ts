@@ -41,10 +41,9 @@ export function gapWarnings(
 export function mixWarnings(real: ReadonlySet<string>, universe: readonly string[]): Warning[] {
   const synthetic = universe.length - real.size;
   if (real.size === 0 || synthetic === 0) return [];
-  const known = `${real.size} real ones (${list([...real].sort())})`;
   const message =
-    `${synthetic} of ${universe.length} symbols have synthetic prices and ${known}, and models trade both; ` +
-    'to keep to real ones, cancel the job, name only these in stock_symbols or the universe, and start it again';
+    `${synthetic} of ${universe.length} symbols have synthetic prices and ${real.size} real ones (${list([...real].sort())}); ` +
+    'to trade only real ones, cancel the job and name only these in stock_symbols or the universe';
   return [{ code: 'mixed_prices', message }];
 }
 

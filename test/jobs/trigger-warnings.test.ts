@@ -58,8 +58,8 @@ test('a trigger says how many symbols have real prices where the others are made
     agent: scriptedAgent({}),
   });
   const mixed =
-    '2 of 4 symbols have synthetic prices and 2 real ones (AAPL, MSFT), and models trade both; ' +
-    'to keep to real ones, cancel the job, name only these in stock_symbols or the universe, and start it again';
+    '2 of 4 symbols have synthetic prices and 2 real ones (AAPL, MSFT); ' +
+    'to trade only real ones, cancel the job and name only these in stock_symbols or the universe';
   for (const [universe, warnings, codes] of [
     ['own', null, null],
     ['none', null, null],

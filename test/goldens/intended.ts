@@ -6,7 +6,7 @@
 export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] = [
   { where: /openapi\.json/, why: '54, 2.13, 2.15 and 2.18: tables, replies, decisions' },
   {
-    where: /(GET|HEAD) \/(jobs|decisions)(\?|$)/,
+    where: /(GET|HEAD) \/(jobs|decisions)(\?| |$)/,
     part: /(?<=^vary: Accept-Encoding)(, Accept)?$/m,
     why: '54, 2.13: they answer in CSV too',
   },

@@ -13,5 +13,10 @@ export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] 
   { where: /\/(jobs|decisions)\?.*(format=|nonsense|text\/csv)/, why: '54, 2.13: CSV of them' },
   { where: /table=(trades|actions).*csv/, why: '54, 2.13: the column entry' },
   { where: /table=(figures|nonsense)/, why: '54, 2.13: the table of figures' },
+  {
+    where: /import-prices .*missing\.csv/,
+    part: /(?<=Cannot import missing\.csv: ).*/,
+    why: '54, 2.14: a sentence instead of ENOENT',
+  },
   { where: /by=entry.*format=csv/, why: '54, 2.13: the curves of entries' },
 ];

@@ -76,7 +76,14 @@ const brokenUniverses: [universes: unknown, problem: string][] = [
   [{ control: [] }, '.control: must be >=1…'],
   [{ control: ['AAPL', 'a b'] }, '.control[1]: is not a ticker symbol'],
   [{ control: 'members.csv' }, '.control: expected Array, got string'],
-  [{ control: { members: 'a', more: 1 } }, '.control.more: expected never…'],
+  [
+    { control: { members: 'a', more: 1 } },
+    '.control.more: is not a key of a universe, which has only "members"',
+  ],
+  [
+    { control: { member: 'a' } },
+    '.control.members: is missing; universes.control.member: is not a key…',
+  ],
   [{ ' ': ['AAPL'] }, '. : must not be empty'],
   [tooMany, ': must not name more than 200…'],
 ];
@@ -136,7 +143,7 @@ test('a prompt comes from the entry or from a file beside the configuration; one
   const refused = { absent: 'there is no file', long: tooLong, huge: tooLong, latin: foreign };
   for (const [name, problem] of Object.entries(refused))
     assert.throws(() => read({ prompt_file: `prompts/${name}.txt` }), {
-      message: like(`…config.json: models[1].prompt_file: …${problem}…`),
+      message: like(`…config.json: models['b'].prompt_file: …${problem}…`),
     });
 });
 
@@ -264,8 +271,14 @@ const wrong = tableOf<[content: string, problem: string]>(`
   {"models":[],"agent_config":{"initial_cash":-1}}          | agent_config.initial_cash: must be >0…
   {"models":[],"agent_config":{"stock_symbols":["../etc"]}} | agent_config.stock_symbols[0]: is not a ticker…`);
 test('an error names the path in the file', () => {
-  for (const [entry = '', problem] of wrongEntries)
-    wrong.push([`{"models":[{"signature":"a","repeats":2},${entry}]}`, `models[1]${problem}`]);
+  for (const [entry = '', problem = ''] of wrongEntries) {
+    const { signature } = JSON.parse(entry);
+    const which = !signature || problem.startsWith('.signature: must not') ? 1 : `'${signature}'`;
+    wrong.push([
+      `{"models":[{"signature":"a","repeats":2},${entry}]}`,
+      `models[${which}]${problem}`,
+    ]);
+  }
   for (const [content, problem] of wrong)
     assert.throws(
       () => parseConfiguration(JSON.parse(content), 'configs/x.json'),
@@ -301,11 +314,10 @@ test('a URL or key that says it is optional, or whose it is to be, counts as abs
     for (const _ of ['first', 'second']) warnOfContent(readConfiguration(path), log);
     return said;
   };
-  const fieldsOf = (index: number) =>
-    `models[${index}].openai_base_url, models[${index}].openai_api_key`;
-  assert.deepEqual(warnTwice(), [fieldsOf(1)], 'said once');
+  const fields = "models['b'].openai_base_url, models['b'].openai_api_key";
+  assert.deepEqual(warnTwice(), [fields], 'said once');
   write([{ signature: 'b', ...placeholders }]);
-  assert.deepEqual(warnTwice(), [fieldsOf(0)], 'and again for other content');
+  assert.deepEqual(warnTwice(), [fields], 'and again for other content');
   writeFileSync(path, JSON.stringify({ models: [], modles: [] }));
   const unknown = 'Unknown keys in the configuration are ignored: modles (did you mean "models"?)';
   assert.deepEqual(warnTwice(), [unknown]);
@@ -346,20 +358,34 @@ const typingErrors = {
 };
 const found = `
   agent_cfg (did you mean "agent_config"?)
-  models[0].base_model (did you mean "basemodel"?)
-  models[0].temprature (did you mean "temperature"?)
-  models[1].price_per_million_tokens.cached (did you mean "cached_input"?)
+  models['a'].base_model (did you mean "basemodel"?)
+  models['a'].temprature (did you mean "temperature"?)
+  models['b'].price_per_million_tokens.cached (did you mean "cached_input"?)
   agent_config.max_cost (did you mean "max_cost_usd"?)
   agent_config.maxSteps (did you mean "max_steps"?)
   agent_config.constructor
   agent_config.qqqqq
   date_range.init (did you mean "init_date"?)`;
 const models = [{ signature: 'a', _why: {}, extra_body: { x: 1 } }];
+const OF_JOB = '`agent_config` and holds for the whole job';
+const elsewhere = {
+  models: [{ signature: 'a', open: 'hidden', input: 1 }],
+  agent_config: { repeats: 2, universes: {} },
+  max_cost_usd: 3,
+};
+const belongs = [
+  `models['a'].open (\`open\` belongs to ${OF_JOB})`,
+  "models['a'].input (`input` belongs to `models[].price_per_million_tokens`)",
+  'agent_config.repeats (`repeats` belongs to `models[]`)',
+  'agent_config.universes (`universes` belongs to the top level)',
+  `max_cost_usd (\`max_cost_usd\` belongs to \`models[]\` or \`agent_config\`)`,
+];
 const strange = ['\u001b[2J'.repeat(100), ...Array.from({ length: 20 }, (_, n) => `zzzzz${n}`)];
 const keys: [name: string, content: object, keys: string | RegExp | null][] = [
   ['a configuration of the family', ofFamily, null],
   ['comments', { $schema: 'x', _note: '', models, agent_config: { $x: 1 } }, null],
   ['keys that are anything', { universes: { tech: ['A'] }, models }, null],
+  ['keys of another block', elsewhere, belongs.join(', ')],
   ['no object', { models: [], agent_cfg: null }, 'agent_cfg (did you mean "agent_config"?)'],
   ['typing errors at every level', typingErrors, found.trim().split(/\n */).join(', ')],
   [
@@ -378,6 +404,26 @@ for (const [name, content, words] of keys)
     if (typeof words === 'string') assert.equal(warning.slice(start.length), words);
     else assert.match(warning.slice(start.length), words);
   });
+
+/** Where a limit is set that is not in force, and what is said of it. */
+const idleLimits = tableOf<[content: string, problem: string]>(`
+  {"agent_config":{"limits":{"max_wieght":0.1}}} | agent_config.limits.max_wieght: sets no limit (did you mean "max_weight"?)
+  {"agent_config":{"limits":{"maxWeight":null}}} | agent_config.limits.maxWeight: sets no limit (did you mean "max_weight"?)
+  {"agent_config":{"limits":{"stop_loss":0.1}}}  | agent_config.limits.stop_loss: sets no limit (the limits are max_weight, max_orders, min_cash)
+  {"agent_config":{"limit":{"max_orders":1}}}    | agent_config.limit: sets no limit (did you mean "limits"?)
+  {"agent_config":{"max_orders":1}}              | agent_config.max_orders: sets no limit (\`max_orders\` belongs to \`agent_config.limits\` and holds for the whole job)
+  {"limits":{"max_orders":1}}                    | limits: sets no limit (\`limits\` belongs to \`agent_config\` and holds for the whole job)
+  {"models":[{"signature":"a","min_cash":0.1}]}  | models['a'].min_cash: sets no limit (\`min_cash\` belongs to \`agent_config.limits\` and holds for the whole job)
+`);
+test('a limit that would not be in force is an error, not a warning', () => {
+  for (const [content, problem] of idleLimits)
+    assert.throws(() => parseConfiguration({ models: [], ...JSON.parse(content) }, 'file'), {
+      code: 'broken_configuration',
+      message: `Cannot use the server configuration file: ${problem}`,
+    });
+  const commented = { models: [], agent_config: { limits: { _why: 'caution', max_orders: 2 } } };
+  assert.equal(parseConfiguration(commented, 'file').agent_config.limits?.max_orders, 2);
+});
 
 test('a job that was stored with less cash than is allowed now can still be read', () => {
   assert.equal(parseAgentConfiguration('{"initial_cash":0.00001}').initial_cash, 0.00001);

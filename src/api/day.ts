@@ -2,6 +2,9 @@ import * as v from 'valibot';
 import { ServiceError } from '../basics/domain.ts';
 import type { Json } from '../basics/json.ts';
 import type { AgentDay } from '../trading/agent-days.ts';
+import { MAX_REASON_LENGTH, tradingDecision } from '../trading/decision.ts';
+import { weightsSchema } from '../trading/tool-arguments.ts';
+import { toolRefusal, toolResults } from '../trading/tool-results.ts';
 import type { Context, Input, ResponseBody } from './handler.ts';
 import { dateText, figure, named, namedRecord, timestampText } from './schemas.ts';
 
@@ -34,6 +37,32 @@ export const dayResponse = named('AgentDay', {
   universe: v.array(v.string()),
   day: named('DayAccess', { url: v.string(), token: v.string(), expires_at: timestampText }),
 });
+
+const ofAnyAnswer = {
+  reason: v.pipe(tradingDecision.entries.reason, v.metadata({ maxLength: MAX_REASON_LENGTH })),
+  usage: v.nullish(namedRecord('AgentUsage', v.nullish(v.number()))),
+};
+/** What an agent answers, with names and bounds that models do not read. */
+export const agentAnswer = v.union([
+  v.pipe(
+    v.strictObject({
+      ...tradingDecision.entries,
+      weights: v.nullish(v.pipe(weightsSchema, v.title('TargetWeights'))),
+      ...ofAnyAnswer,
+    }),
+    v.title('TradingDecision'),
+    v.description('Of `orders` and `weights` it has exactly one; the weights add up to at most 1.'),
+  ),
+  v.pipe(
+    v.strictObject({
+      done: v.pipe(v.boolean(), v.metadata({ const: true })),
+      ...ofAnyAnswer,
+    }),
+    v.title('DayDone'),
+    v.description('The day was traded through its tools.'),
+  ),
+]);
+
 export const toolsResponse = named('DayTools', {
   tools: v.array(
     named('DayTool', {
@@ -45,8 +74,9 @@ export const toolsResponse = named('DayTools', {
 });
 /** The arguments of a tool, which the tool itself checks. */
 export const toolRequest = namedRecord('ToolArguments', v.unknown());
-/** What a model would read; a refusal is its `error`. */
-export const toolResponse = namedRecord('ToolResult', v.unknown());
+const { buy, sell: _asBuy, ...others } = toolResults;
+/** What a model would read. */
+export const toolResponse = v.union([...buy.options, ...Object.values(others), toolRefusal]);
 
 export function day(context: Context, { token }: Input): ResponseBody {
   return JSON.stringify(dayOf(context, token).body());

@@ -3,7 +3,15 @@ import { decisionKinds, sides } from '../database/decisions.ts';
 import { decisions as decisionsOf, placeOf } from '../database/records/decisions.ts';
 import { invalidFilter } from '../basics/domain.ts';
 import { feedEntries, feedFilters } from './filters.ts';
-import { type Context, jsonBody, type Input, type ResponseBody } from './handler.ts';
+import {
+  columnsOf,
+  type Context,
+  formatQuery,
+  jsonBody,
+  type Input,
+  type ResponseBody,
+  tableOf,
+} from './handler.ts';
 import {
   countSchema,
   dateText,
@@ -36,35 +44,36 @@ export const decisionsQuery = v.object({
   ),
   limit: limitFilter(MAX_DECISIONS, DEFAULT_DECISIONS),
   before: textFilter('The id of a decision: those that come after it in the list.'),
+  ...formatQuery,
+});
+
+const decision = named('Decision', {
+  id: v.string(),
+  kind: v.pipe(v.picklist(decisionKinds), v.title('DecisionKind')),
+  model: v.string(),
+  date: dateText,
+  job_id: v.string(),
+  /** Null for a model-day that failed before its session began. */
+  session_id: v.nullable(integer),
+  timestamp: timestampText,
+  symbol: v.nullable(v.string()),
+  side: v.nullable(v.picklist(sides)),
+  /** As ordered; a refused order may ask for anything. */
+  amount: figure,
+  price: figure,
+  /**
+   * The model's own words before it, cut where they are long; its thoughts where it said
+   * nothing.
+   */
+  reason: v.nullable(v.string()),
+  /** Why an order was refused or a model-day failed, or what is wrong with a call. */
+  detail: v.nullable(v.string()),
+  /** Of the result of the order or call, or of a model-day's last words. */
+  message_index: v.nullable(integer),
 });
 
 export const decisionsResponse = namedResponse('DecisionsResponse', {
-  decisions: v.array(
-    named('Decision', {
-      id: v.string(),
-      kind: v.pipe(v.picklist(decisionKinds), v.title('DecisionKind')),
-      model: v.string(),
-      date: dateText,
-      job_id: v.string(),
-      /** Null for a model-day that failed before its session began. */
-      session_id: v.nullable(integer),
-      timestamp: timestampText,
-      symbol: v.nullable(v.string()),
-      side: v.nullable(v.picklist(sides)),
-      /** As ordered; a refused order may ask for anything. */
-      amount: figure,
-      price: figure,
-      /**
-       * The model's own words before it, cut where they are long; its thoughts where it said
-       * nothing.
-       */
-      reason: v.nullable(v.string()),
-      /** Why an order was refused or a model-day failed, or what is wrong with a call. */
-      detail: v.nullable(v.string()),
-      /** Of the result of the order or call, or of a model-day's last words. */
-      message_index: v.nullable(integer),
-    }),
-  ),
+  decisions: v.array(decision),
   count: countSchema,
   /** The `before` of the next page; null on the last page. */
   next_before: v.nullable(v.string()),
@@ -73,7 +82,7 @@ export const decisionsResponse = namedResponse('DecisionsResponse', {
 /** A page of what the models decided, newest first. */
 export function decisions(
   { database, settings }: Context,
-  { query }: Input<v.InferOutput<typeof decisionsQuery>>,
+  { query, format }: Input<v.InferOutput<typeof decisionsQuery>>,
 ): ResponseBody {
   const { symbol, kind, limit, before } = query;
   const filters = { ...feedFilters(database, query), symbol, kind };
@@ -81,6 +90,7 @@ export function decisions(
   if (place === undefined) throw invalidFilter('before', 'expected the id of a decision');
   const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });
   const page = found.slice(0, limit);
+  if (format === 'csv') return tableOf('decisions.csv', columnsOf(decision), page);
   return jsonBody(settings, {
     decisions: page,
     count: page.length,

@@ -6,6 +6,8 @@ import type { Log } from '../basics/log.ts';
 import type { AgentDays } from '../trading/agent-days.ts';
 import type { ServedSettings } from '../basics/settings.ts';
 import { type Cell, csvLine } from '../basics/csv.ts';
+import { asObject } from '../basics/json.ts';
+import { insideOf, type Shape } from '../basics/shape.ts';
 
 /** What every handler works with. */
 export interface Context {
@@ -157,6 +159,37 @@ export function csvTable(
   rows: Iterable<readonly Cell[]>,
 ): Table {
   return { fileName, lines: csvLines(columns, rows) };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The same of objects, whose other fields are left out. */
+export function tableOf(fileName: string, columns: readonly string[], rows: Iterable<Row>): Table {
+  const cells = Iterator.from(rows).map((row) =>
+    columns.map((name) => (row[name] ?? null) as Cell),
+  );
+  return csvTable(fileName, columns, cells);
+}
+
+/**
+ * The columns of objects in a response: a field within another is `usage_cost_usd`. Lists of
+ * objects, and fields whose names are data, have none.
+ */
+export function columnsOf(schema: Shape, name = ''): string[] {
+  const { entries, item } = insideOf(schema) ?? {};
+  const inside = name && `${name}_`;
+  if (entries) return Object.entries(entries).flatMap(([own, one]) => columnsOf(one, inside + own));
+  return schema.type === 'record' || insideOf(item)?.entries ? [] : [name];
+}
+
+/** An object with the fields of those inside it, by the names of their columns; a list is text. */
+export function flat(object: object, before = ''): Row {
+  const fields = Object.entries(object).map(([name, value]) =>
+    asObject(value)
+      ? flat(value, `${before}${name}_`)
+      : { [before + name]: Array.isArray(value) ? value.join('; ') : value },
+  );
+  return Object.assign({}, ...fields);
 }
 
 function* csvLines(columns: readonly string[], rows: Iterable<readonly Cell[]>): Generator<string> {

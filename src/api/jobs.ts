@@ -13,12 +13,16 @@ import {
 import { invalidFilter } from '../basics/domain.ts';
 import {
   appendMembers,
+  columnsOf,
   type Context,
   deploymentFields,
+  flat,
+  formatQuery,
   jsonBody,
   type Input,
   listBody,
   type ResponseBody,
+  tableOf,
 } from './handler.ts';
 import {
   countSchema,
@@ -46,24 +50,25 @@ export const jobsQuery = v.object({
   status: v.optional(jobStatus),
   limit: limitFilter(MAX_JOBS, DEFAULT_JOBS, 'jobs'),
   before: textFilter('A job_id or a timestamp: the jobs that were created before that one.'),
+  ...formatQuery,
+});
+
+const job = named('Job', {
+  job_id: v.string(),
+  status: jobStatus,
+  progress: progressSchema,
+  start_date: dateText,
+  end_date: dateText,
+  ...jobCourseEntries,
+  /** What most of its failed model-days failed with; null when none has failed. */
+  most_frequent_error: v.nullable(
+    named('FrequentError', { reason: v.string(), model_days: countSchema }),
+  ),
+  ...warningEntries,
 });
 
 export const jobsResponse = namedResponse('JobsResponse', {
-  jobs: v.array(
-    named('Job', {
-      job_id: v.string(),
-      status: jobStatus,
-      progress: progressSchema,
-      start_date: dateText,
-      end_date: dateText,
-      ...jobCourseEntries,
-      /** What most of its failed model-days failed with; null when none has failed. */
-      most_frequent_error: v.nullable(
-        named('FrequentError', { reason: v.string(), model_days: countSchema }),
-      ),
-      ...warningEntries,
-    }),
-  ),
+  jobs: v.array(job),
   count: countSchema,
   /** The `before` of the next page; null on the last page. */
   next_before: v.nullable(v.string()),
@@ -80,7 +85,7 @@ export function areSmall({ database }: Context): boolean {
 /** A page of the jobs, newest first. */
 export function jobs(
   { database, settings }: Context,
-  { query: { status, limit, before } }: Input<v.InferOutput<typeof jobsQuery>>,
+  { query: { status, limit, before }, format }: Input<v.InferOutput<typeof jobsQuery>>,
 ): ResponseBody {
   let place = before === undefined ? null : placeOf(database, before);
   let last: string | null = null;
@@ -95,6 +100,12 @@ export function jobs(
       [last, place] = [next.jobId, next];
     }
   };
+  if (format === 'csv')
+    return tableOf(
+      'jobs.csv',
+      columnsOf(job),
+      items().map((json) => flat(JSON.parse(json))),
+    );
   return listBody('jobs', items(), () => ({
     next_before: hasMore ? last : null,
     ...deploymentFields(settings),

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import type { Cell } from '../basics/csv.ts';
 import { factorNames } from '../database/factors.ts';
 import { type Change, changesOf } from '../database/records/results.ts';
 import { reported, toDollars } from '../basics/money.ts';
 import { failedDays, withoutCompletedDays } from '../experiments/counted-days.ts';
+import { readFamilies } from '../experiments/family.ts';
+import { ownInterval } from '../experiments/own-interval.ts';
 import { checkBenchmark } from '../performance/choose-benchmark.ts';
 import type { IncomparableModel } from '../performance/comparability.ts';
 import {
@@ -13,58 +14,42 @@ import {
   prepareReports,
   type ReportRequest,
 } from '../performance/model-reports.ts';
-import { dailyRate } from '../performance/figure.ts';
+import { dailyRate, rounded } from '../performance/figure.ts';
 import { reportConventions } from '../performance/definitions.ts';
-import { checkFactors, reportStyle } from '../performance/style.ts';
+import { checkFactors, type DayReturn, reportStyle } from '../performance/style.ts';
 import { commissionOf } from '../performance/trading.ts';
+import { mean } from '../statistics/moments.ts';
 import {
+  columnsOf,
   type Context,
   csvTable,
   deploymentFields,
+  flat,
   formatQuery,
   type Input,
   listBody,
   type ResponseBody,
   type Table,
+  tableOf,
 } from './handler.ts';
 import { benchmarkEntry, checkNames, choiceEntries, filtersOf, readCounted } from './filters.ts';
+import { performanceResponse } from './performance-response.ts';
 import { flagFilter, wordFilter } from './schemas.ts';
 
-const curveColumns = [
-  'model',
-  'date',
-  'value',
-  'daily_return',
-  'stale',
-  'benchmark_value',
-  'family',
-  'before_cutoff',
-  'dividends',
-  'dividend_status',
-  'growth',
-  'drawdown',
-];
-const tradeColumns = [
-  'model',
-  'date',
-  'side',
-  'symbol',
-  'amount',
-  'price',
-  'commission',
-  'cash',
-  'cash_change',
-];
-
-const styleColumns = [
-  'model',
-  'factor',
-  'beta',
-  'standard_error',
-  'p_value',
-  'contribution',
-  'days',
-];
+const figures = columnsOf(performanceResponse.entries.models.item)
+  .filter((name) => !name.startsWith('details_'))
+  .concat('runs', 'interval_low', 'interval_high', 'incomparable');
+const trades = 'model date side symbol amount price commission cash cash_change entry'.split(' ');
+const columns = {
+  curve:
+    'model date value daily_return stale benchmark_value family before_cutoff dividends dividend_status growth drawdown'.split(
+      ' ',
+    ),
+  trades,
+  actions: trades,
+  style: 'model factor beta standard_error p_value contribution days'.split(' '),
+  figures,
+};
 
 export const performanceQuery = v.object({
   ...choiceEntries,
@@ -83,9 +68,10 @@ export const performanceQuery = v.object({
   ),
   ...formatQuery,
   table: wordFilter(
-    ['curve', 'returns', 'trades', 'actions', 'style'],
+    ['curve', 'returns', 'trades', 'actions', 'style', 'figures'],
     'Which of the tables, as CSV: the curve; daily returns, a row for each date and a column for each model, with the ' +
-      'benchmark last; the orders and dividends; these with the splits; or the factors of each return.',
+      'benchmark last; the orders and dividends; these with the splits; the factors of each return; or the figures. ' +
+      'With by=entry, all but the orders are of entries, of the mean of their runs.',
   ),
 });
 
@@ -99,12 +85,16 @@ export function performance(context: Context, { query, format }: Input<Query>): 
   checkBenchmark(context.database, query.benchmark);
   checkFactors(context.database, query.factors);
   if (format !== 'csv') return inJson(context, query);
-  if (query.table === 'returns') return returnsTable(context, query);
-  if (query.table === 'style')
-    return csvTable('style.csv', styleColumns, styleRows(context, query));
-  if (query.table !== 'curve')
-    return csvTable(`${query.table}.csv`, tradeColumns, tradeRows(context, query));
-  return csvTable('curve.csv', curveColumns, curveRows(context, query));
+  const { table } = query;
+  if (table === 'returns') return returnsTable(context, query);
+  const rows = {
+    curve: curveRows,
+    trades: tradeRows,
+    actions: tradeRows,
+    style: styleRows,
+    figures: figureRows,
+  };
+  return tableOf(`${table}.csv`, columns[table], rows[table](context, query));
 }
 
 /** The reports of the chosen models, each made as it is read, and what they are made of. */
@@ -124,19 +114,34 @@ function prepare({ database, settings }: Context, query: Query, { withDetails = 
   return { counted, request, basis, reports };
 }
 
+type Made = ReturnType<typeof prepare>;
+
+/** What entries are made of; a curve only where they have one. */
+function runOf(
+  { model, family, model_days, total_return, curve: own }: ReturnType<typeof modelReport>,
+  { by }: Query,
+): RunOfFamily {
+  const curve = by === 'run' ? [] : own.map(({ date, growth }) => ({ date, growth }));
+  return { model, family, model_days, total_return, curve };
+}
+
+function familiesOf({ basis, request }: Made, runs: readonly RunOfFamily[], { by }: Query) {
+  const withCurves = by === 'entry';
+  const styleOf = (returns: DayReturn[]) =>
+    basis.factors && reportStyle(returns, basis.factors, request.riskFree);
+  const withStyle = withCurves && request.withDetails;
+  return reportFamilies(runs, { withCurves, ...(withStyle && { styleOf }) });
+}
+
 function* inJson(context: Context, query: Query): Generator<string> {
   const { settings } = context;
-  const { counted, request, basis, reports } = prepare(context, query, {
-    withDetails: query.details,
-  });
+  const made = prepare(context, query, { withDetails: query.details });
+  const { counted, request, basis, reports } = made;
   const all: IncomparableModel[] = [];
   const runs: RunOfFamily[] = [];
-  const withCurves = query.by === 'entry';
   const items = reports.map((report) => {
     all.push(...report.incomparable.map((one) => ({ model: report.model, ...one })));
-    const { model, family, model_days, total_return } = report;
-    const curve = withCurves ? report.curve.map(({ date, growth }) => ({ date, growth })) : [];
-    runs.push({ model, family, model_days, total_return, curve });
+    runs.push(runOf(report, query));
     return JSON.stringify(report);
   });
   yield* listBody('models', items, () => ({
@@ -145,18 +150,25 @@ function* inJson(context: Context, query: Query): Generator<string> {
     common: counted.common,
     without_completed_days: withoutCompletedDays(request.failed, counted),
     incomparable: all,
-    families: reportFamilies(runs, {
-      withCurves,
-      ...(withCurves &&
-        query.details && {
-          styleOf: (returns) =>
-            basis.factors && reportStyle(returns, basis.factors, request.riskFree),
-        }),
-    }),
+    families: familiesOf(made, runs, query),
     benchmark: basis.benchmarkReport,
     conventions: reportConventions(settings.riskFreeRate, factorNames(context.database)),
     ...deploymentFields(settings),
   }));
+}
+
+/** Each run, or with `by=entry` the mean run of each entry, as the tables need it. */
+function* measured(made: Made, query: Query) {
+  if (query.by === 'run') return yield* made.reports;
+  const runs = [...made.reports.map((report) => runOf(report, query))];
+  for (const { family, curve, details = null } of familiesOf(made, runs, query)) {
+    const days = curve ?? runs.find((run) => run.family === family)?.curve ?? [];
+    const dayOf = ({ date, growth }: { date: string; growth: number }, place: number) => {
+      const daily_return = rounded(growth / (days[place - 1]?.growth ?? 1) - 1);
+      return { date, daily_return, growth };
+    };
+    yield { model: family, family, knowledge_cutoff: null, curve: days.map(dayOf), details };
+  }
 }
 
 /**
@@ -164,14 +176,14 @@ function* inJson(context: Context, query: Query): Generator<string> {
  * benchmark in the last column.
  */
 function returnsTable(context: Context, query: Query): Table {
-  const { basis, reports } = prepare(context, query);
+  const made = prepare(context, query);
   type Day = { date: string; daily_return: number | null };
   const column = (name: string, curve: readonly Day[]) => {
     return { name, returns: new Map(curve.map((day) => [day.date, day.daily_return])) };
   };
-  const models = [...reports.map(({ model, curve }) => column(model, curve))];
+  const models = [...measured(made, query).map(({ model, curve }) => column(model, curve))];
   const dates = [...new Set(models.flatMap(({ returns }) => [...returns.keys()]))].sort();
-  const { name, curve } = basis.benchmarkReport;
+  const { name, curve } = made.basis.benchmarkReport;
   const all = [...models, column(`${name} (benchmark)`, curve)];
   return csvTable(
     'returns.csv',
@@ -180,70 +192,93 @@ function returnsTable(context: Context, query: Query): Table {
   );
 }
 
-/** A row per model-day, with the value of one dollar in the benchmark. */
-function* curveRows(context: Context, query: Query): Generator<Cell[]> {
-  const { basis, reports } = prepare(context, query);
-  const values = new Map(basis.benchmarkReport.curve.map(({ date, value }) => [date, value]));
-  for (const { model, family, knowledge_cutoff: cutoff, curve } of reports) {
-    for (const { date, value, ...day } of curve) {
-      yield [
-        model,
-        date,
-        value,
-        day.daily_return,
-        day.stale,
-        values.get(date) ?? null,
-        family,
-        cutoff !== null && date <= cutoff,
-        day.dividends,
-        day.dividend_status,
-        day.growth,
-        day.drawdown,
-      ];
+/** A row per day, with the value of one dollar in the benchmark. */
+function* curveRows(context: Context, query: Query) {
+  const made = prepare(context, query);
+  const { curve: passive } = made.basis.benchmarkReport;
+  const values = new Map(passive.map(({ date, value }) => [date, value]));
+  for (const { model, family, knowledge_cutoff: cutoff, curve } of measured(made, query))
+    for (const day of curve) {
+      const before_cutoff = cutoff !== null && day.date <= cutoff;
+      yield { ...day, model, family, before_cutoff, benchmark_value: values.get(day.date) };
     }
-  }
 }
 
 /** A row per factor of each model, and one for the rest, with its yearly alpha. */
-function* styleRows(context: Context, query: Query): Generator<Cell[]> {
-  const { reports } = prepare(context, query, { withDetails: true });
-  for (const { model, details } of reports) {
-    const style = details?.style;
-    if (!style) continue;
-    for (const { factor, beta, standard_error, p_value, contribution } of style.factors)
-      yield [model, factor, beta, standard_error, p_value, contribution, style.days];
-    const { alpha, alpha_standard_error, alpha_p_value, alpha_contribution, days } = style;
-    yield [model, 'alpha', alpha, alpha_standard_error, alpha_p_value, alpha_contribution, days];
+function* styleRows(context: Context, query: Query) {
+  const made = prepare(context, query, { withDetails: true });
+  for (const { model, details } of measured(made, query)) {
+    if (!details?.style) continue;
+    const { factors, days, ...rest } = details.style;
+    for (const factor of factors) yield { ...factor, model, days };
+    const [beta, contribution] = [rest.alpha, rest.alpha_contribution];
+    const [standard_error, p_value] = [rest.alpha_standard_error, rest.alpha_p_value];
+    yield { factor: 'alpha', beta, standard_error, p_value, contribution, model, days };
   }
+}
+
+/** A row per model with its figures and the interval of its return; by entry the means of runs. */
+function* figureRows(context: Context, query: Query) {
+  const { counted, reports } = prepare(context, query);
+  const rows = [
+    ...reports.map(({ curve: _curve, incomparable, ...report }) => ({
+      ...flat(report),
+      run: report.model,
+      entry: report[query.by === 'run' ? 'model' : 'family'],
+      incomparable: incomparable.map(({ kind }) => kind),
+    })),
+  ];
+  const ids = new Set(counted.runs.flatMap(({ days }) => days.map((day) => day.sessionId)));
+  for (const [model, own] of Map.groupBy(rows, ({ entry }) => entry)) {
+    const chosen = [{ model, runs: own.map(({ run }) => run) }];
+    const [family] = readFamilies(context.database, chosen, counted.window);
+    const interval = family && ownInterval(family, ids);
+    yield {
+      ...Object.fromEntries(figures.map((name) => [name, meanOf(name, own)])),
+      model,
+      runs: own.length,
+      interval_low: interval?.low,
+      interval_high: interval?.high,
+      incomparable: [...new Set(own.flatMap((row) => row.incomparable))].join('; '),
+    };
+  }
+}
+
+/** What all rows have; of figures the mean, of the total return that of the logarithms. */
+function meanOf(name: string, rows: readonly Readonly<Record<string, unknown>>[]): unknown {
+  const cells = rows.map((row) => row[name]);
+  const numbers = cells.filter((cell) => typeof cell === 'number');
+  if (numbers.length < cells.length)
+    return cells.every((cell) => cell === cells[0]) ? cells[0] : null;
+  if (name !== 'total_return') return rounded(mean(numbers));
+  return rounded(Math.exp(mean(numbers.map(Math.log1p))) - 1);
 }
 
 /**
  * A row per executed order and per dividend, with `table=actions` also per split, by model, date
  * and action.
  */
-function* tradeRows({ database }: Context, query: Query): Generator<Cell[]> {
-  for (const { days } of readCounted(database, query).runs) {
+function* tradeRows({ database }: Context, query: Query) {
+  for (const { days, family: entry } of readCounted(database, query).runs) {
     if (days.length === 0) continue;
     for (const change of changesOf(database, days)) {
-      if (change.side !== 'split' || query.table === 'actions') yield tradeRow(change);
+      if (change.side !== 'split' || query.table === 'actions') yield { ...tradeOf(change), entry };
     }
   }
 }
 
-function tradeRow({ model, date, symbol, amount, cashBefore, cash, ...action }: Change): Cell[] {
+function tradeOf({ cashBefore, cash, ...action }: Change) {
   const change = reported(cash - cashBefore);
-  const { side, price } = action;
+  const { side, amount, price } = action;
   const isOrder = side === 'buy' || side === 'sell';
   const commission = isOrder
     ? commissionOf({ side, traded: reported(amount * action.price), change })
     : reported(0);
-  return [
-    model,
-    date,
-    side,
-    symbol,
-    amount,
-    price === null ? null : toDollars(price),
-    ...[commission, cash, change].map(toDollars),
-  ];
+  return {
+    ...action,
+    price: price === null ? null : toDollars(price),
+    commission: toDollars(commission),
+    cash: toDollars(cash),
+    cash_change: toDollars(change),
+  };
 }

@@ -14,6 +14,7 @@ import {
   listBody,
   type ResponseBody,
   deploymentFields,
+  tableOf,
 } from './handler.ts';
 import { dateRangeEntries, filtersOf, checkNames } from './filters.ts';
 import {
@@ -31,7 +32,6 @@ import {
   NAME_OF_MODEL,
   textFilter,
 } from './schemas.ts';
-import type { Cell } from '../basics/csv.ts';
 import { type Closing, closingsOf } from '../database/records/holdings.ts';
 import { activeDays } from '../database/records/performance.ts';
 import { collectHeldSymbols, reportClosing } from '../performance/details.ts';
@@ -137,17 +137,9 @@ export const holdingsResponse = namedResponse('HoldingsResponse', {
   ),
 });
 
-const columns = [
-  'date',
-  'cash',
-  'portfolio_value',
-  'cash_weight',
-  'symbol',
-  'quantity',
-  'price',
-  'value',
-  'weight',
-];
+const columns = 'date cash portfolio_value cash_weight symbol quantity price value weight'.split(
+  ' ',
+);
 
 /** What a model held at the close of each of its model-days, as the ledger values it. */
 export function holdings(
@@ -161,7 +153,7 @@ export function holdings(
     database,
     days.map(({ sessionId }) => sessionId),
   );
-  if (format === 'csv') return csvTable('holdings.csv', columns, closings.flatMap(rowsOfDay));
+  if (format === 'csv') return tableOf('holdings.csv', columns, closings.flatMap(rowsOfDay));
   const symbols = collectHeldSymbols();
   const items = closings.map((closing) => {
     const day = reportClosing(closing);
@@ -175,9 +167,7 @@ export function holdings(
 }
 
 /** A row per holding; a day without any has one row without a symbol. */
-function rowsOfDay(closing: Closing): Cell[][] {
-  const { date, cash, value, cash_weight: cashWeight, holdings: held } = reportClosing(closing);
-  const day = [date, cash, value, cashWeight];
-  if (held.length === 0) return [[...day, null, null, null, null, null]];
-  return held.map((one) => [...day, one.symbol, one.quantity, one.price, one.value, one.weight]);
+function rowsOfDay(closing: Closing) {
+  const { holdings: held, value: portfolio_value, ...day } = reportClosing(closing);
+  return (held.length === 0 ? [{}] : held).map((one) => ({ ...day, portfolio_value, ...one }));
 }

@@ -106,7 +106,10 @@ export const memberSchema = v.pipe(
 );
 export type Member = v.InferOutput<typeof memberSchema>;
 
-const memberFileSchema = v.strictObject({ members: v.string() });
+const memberFileSchema = v.strictObject(
+  { members: v.string() },
+  'is not a key of a universe, which has only "members"',
+);
 
 /**
  * Universes by name, of which a trigger picks one: symbols, or the file with its members, relative

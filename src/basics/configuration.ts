@@ -20,76 +20,8 @@ import { askingProblems } from './makers.ts';
 import { readMembers } from './members.ts';
 import { isDeterministic, repeatIn, runName } from './runs.ts';
 import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
-import { list, hint } from './sentences.ts';
-import { quote } from './text.ts';
-
-/**
- * What other programs of the AI-Trader family read and this one does not, by place: from their
- * public configurations, and from what their sources ask of one. Inside a block that has no line
- * here, any key may be theirs.
- */
-const familyKeys: Readonly<Record<string, string>> = {
-  '': `agent_type alpaca_config challenge_config cost_tracking crypto_config date_range description
-    environment fusion_config instance live_config live_loop_config log_config market max_symbols mt4_mt5_config
-    performance_monitoring provider risk_management schedule strategy_config top_by_24h_value trading_pairs universe
-    use_today`,
-  '.models[]': `alpaca_api_key alpaca_secret_key anthropic_api_key api_provider lookback_period
-    max_position_pct model momentum_threshold priority stop_loss_pct strategy theme top_n_stocks use_risk_management`,
-  '.agent_config': `disabled_tools max_stock_weight memory_lookback_days min_cash_ratio recursion_limit
-    trading_interval verbose`,
-  '.date_range': 'end_date init_date',
-  '.log_config': 'log_level log_path max_log_size_mb rotate_logs save_intermediate_steps',
-};
-
-/** People's comments. */
-const COMMENT = /^([_$]|comment$)/;
-/** Keys that the warning names: each of thousands of entries may have one. */
-const MAX_NAMED = 10;
-
-/** The parts of a Valibot schema that lead to the keys below it. */
-interface Shape {
-  kind: string;
-  entries?: Readonly<Record<string, Shape>>;
-  item?: Shape;
-  wrapped?: Shape;
-  pipe?: readonly Shape[];
-}
-
-/**
- * A warning of the keys in a configuration's file that no program reads, each with its place and
- * the known key that it resembles; none when there are none.
- */
-function warnOfUnknownKeys(content: unknown): string[] {
-  const unknown = [...unknownKeys(content, '', configurationSchema)];
-  const named = unknown
-    .slice(0, MAX_NAMED)
-    .map(({ path, key, known }) => `${path}.${quote(key)}${hint(key, known)}`.slice(1));
-  if (named.length === 0) return [];
-  const keys = list(named, { total: unknown.length });
-  return [`Unknown keys in the configuration are ignored: ${keys}`];
-}
-
-function* unknownKeys(
-  value: unknown,
-  path: string,
-  shape: Shape | undefined,
-): Generator<{ path: string; key: string; known: readonly string[] }> {
-  const { entries = {}, item } = insideOf(shape) ?? {};
-  for (const [index, part] of asArray(value)?.entries() ?? [])
-    yield* unknownKeys(part, `${path}[${index}]`, item);
-  const ofFamily = familyKeys[path.replace(/\[\d+\]/g, '[]')];
-  const known = [...Object.keys(entries), ...(ofFamily?.split(/\s+/) ?? [])];
-  if (known.length === 0) return;
-  for (const [key, part] of Object.entries(asObject(value) ?? {}))
-    if (known.includes(key)) yield* unknownKeys(part, `${path}.${key}`, entries[key]);
-    else if (!COMMENT.test(key)) yield { path, key, known };
-}
-
-/** The schema of an object or a list, without those around it that wrap or check it. */
-function insideOf(shape: Shape | undefined): Shape | undefined {
-  if (shape?.entries || shape?.item) return shape;
-  return shape?.wrapped ? insideOf(shape.wrapped) : shape?.pipe?.find(({ entries }) => entries);
-}
+import { list } from './sentences.ts';
+import { lookForUnknownKeys, which } from './unknown-keys.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
 
@@ -125,11 +57,11 @@ export function readConfiguration(
 /** What `path` has, with the text of each prompt's file, read once however many entries name it. */
 export function withPrompts(written: Configuration, path: string): Configuration {
   const prompts = new Map<string, string>();
-  for (const [index, { prompt_file: file }] of written.models.entries()) {
+  for (const { signature, prompt_file: file } of written.models) {
     if (!file || prompts.has(file)) continue;
     const read = readPromptFile(resolve(dirname(path), file));
     if ('problem' in read)
-      throw unusable(path, `models[${index}].prompt_file: ${read.problem}`, read.cause);
+      throw unusable(path, `models['${signature}'].prompt_file: ${read.problem}`, read.cause);
     prompts.set(file, read.prompt);
   }
   const models = written.models.map((entry) => {
@@ -161,7 +93,7 @@ function placeholdersIn(content: unknown): string[] {
   return entries.flatMap((entry, index) =>
     ['openai_base_url', 'openai_api_key']
       .filter((field) => isPlaceholder(asObject(entry)?.[field]))
-      .map((field) => `models[${index}].${field}`),
+      .map((field) => `models${which(index, entry)}.${field}`),
   );
 }
 
@@ -184,12 +116,13 @@ export function parseConfiguration(
       source,
       result.issues.map((issue) => `${pathOf(issue)}: ${describe(issue)}`).join('; '),
     );
-  const problems = [...entryProblems(result.output.models, openaiApiBase)];
+  const { warnings, problems: idleLimits } = lookForUnknownKeys(value);
+  const problems = [...entryProblems(result.output.models, openaiApiBase), ...idleLimits];
   if (problems.length > 0) throw unusable(source, problems.join('; '));
   return {
     ...result.output,
     placeholders: placeholdersIn(value),
-    unknownKeys: warnOfUnknownKeys(value),
+    unknownKeys: warnings,
   };
 }
 
@@ -203,9 +136,9 @@ function* entryProblems(
     if (repeats.has(signature)) yield `models: lists the signature '${signature}' twice`;
     repeats.set(signature, own);
   }
-  for (const [index, entry] of models.entries()) {
+  for (const entry of models) {
     const { signature, repeats: own } = entry;
-    const [at, basemodel] = [`models[${index}]`, basemodelOf(entry)];
+    const [at, basemodel] = [`models['${signature}']`, basemodelOf(entry)];
     const baseline = baselineOf(entry);
     const { family = '', run = 0 } = repeatIn(signature) ?? {};
     if (entry.prompt && entry.prompt_file) yield `${at}: has both prompt and prompt_file; keep one`;
@@ -323,10 +256,12 @@ export function parseAgentConfigurations(
 
 type Issue = v.BaseIssue<unknown>;
 
-/** `models[2].signature`, the path by which a reader finds it in the file. */
+/** `models['gpt-5'].seed`, the path by which a reader finds it in the file. */
 function pathOf(issue: Issue): string {
   const keys =
-    issue.path?.map(({ key }) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)) ?? [];
+    issue.path?.map(({ key, value }) =>
+      typeof key === 'number' ? which(key, value) : `.${String(key)}`,
+    ) ?? [];
   return keys.join('').replace(/^\./, '') || 'the file';
 }
 

@@ -31,6 +31,7 @@ export const skipReasons = {
 
 /** What programs tell warnings apart by. */
 export const warningCodes = [
+  'mixed_prices',
   'not_out_yet',
   'possible_split',
   'unread',
@@ -171,8 +172,9 @@ export function invalidFilter(name: string, problem: string): ServiceError {
   return new ServiceError('invalid_filter', `${name}: ${problem}`);
 }
 
-/** What was thrown, as one line of text. */
+/** What was thrown, as one line of text. Of a file that is missing callers name the path. */
 export function messageOf(thrown: unknown): string {
+  if (codeOf(thrown) === 'ENOENT') return 'there is no such file or folder';
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 

@@ -7,9 +7,8 @@ import {
 } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { bareErrorSchema, errorSchema } from '../api/schemas.ts';
-import { dayResponse } from '../api/day.ts';
+import { agentAnswer, dayResponse } from '../api/day.ts';
 import { VERSION } from '../basics/version.ts';
-import { tradingDecision } from '../trading/decision.ts';
 import { type Example, makeExamples } from './examples.ts';
 import type { Route, Tag } from './routes.ts';
 
@@ -128,7 +127,7 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
   const bodies = routes.flatMap(({ body, response }) =>
     [body, response].filter((schema) => schema !== undefined),
   );
-  const names = namedSchemas([...bodies, errorSchema, bareErrorSchema, tradingDecision]);
+  const names = namedSchemas([...bodies, errorSchema, bareErrorSchema, agentAnswer]);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [route, example] of makeExamples(routes)) {
     const operation = describeRoute(route, names, example);
@@ -207,7 +206,7 @@ function describeAgent(names: Names) {
     operationId: 'postAgentDay',
     tags: ['agents'],
     requestBody: { required: true, content: jsonContent(dayResponse, names) },
-    responses: { 200: { description, content: jsonContent(tradingDecision, names) } },
+    responses: { 200: { description, content: jsonContent(agentAnswer, names) } },
   };
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
 import { listDocuments } from '../database/documents.ts';
-import { sourceOfSeries } from '../database/prices.ts';
+import { sourceOfSeries, symbolsWithRealPrices } from '../database/prices.ts';
 import { unfinishedJobId } from '../database/jobs.ts';
 import { activeSpans, laterDays } from '../database/active-days.ts';
 import { ServiceError, type Warning } from '../basics/domain.ts';
@@ -25,8 +25,9 @@ import { MAX_RUNS, repeatIn, runNames } from '../basics/runs.ts';
 import { count, hint, list } from '../basics/sentences.ts';
 import { readGaps } from '../performance/record.ts';
 import { examine } from '../prices/needs.ts';
-import { connectProviders } from '../prices/providers.ts';
+import { connectProviders, usesSyntheticPrices } from '../prices/providers.ts';
 import { reasonForNoDownload } from '../prices/supply.ts';
+import { mixWarnings } from '../prices/warnings.ts';
 import type { WorkerContext } from './active-job.ts';
 import { resolveModel, knownKeys, resolveEntry } from './entries.ts';
 
@@ -101,6 +102,9 @@ export function planJob(context: WorkerContext, request: JobRequest) {
         since: request.startDate ?? addDays(range.startDate, -1),
         lastDate: range.dates.at(-1) ?? endDate,
       }),
+      ...(usesSyntheticPrices(settings)
+        ? mixWarnings(symbolsWithRealPrices(database, symbols), symbols)
+        : []),
       ...(request.startDate === null
         ? warnOfNewRuns(models, endDate, (model) => spans.get(model)?.firstDate ?? null)
         : warnOfLaterDays(

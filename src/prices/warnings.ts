@@ -41,6 +41,16 @@ export function gapWarnings(
       ];
 }
 
+/** Of a universe in which some symbols have real prices and the others made-up ones. */
+export function mixWarnings(real: ReadonlySet<string>, universe: readonly string[]): Warning[] {
+  const synthetic = universe.length - real.size;
+  if (real.size === 0 || synthetic === 0) return [];
+  const message =
+    `${synthetic} of ${universe.length} symbols have synthetic prices and ${real.size} real ones (${list([...real].sort())}); ` +
+    'to trade only real ones, cancel the job and name only these in stock_symbols or the universe';
+  return [{ code: 'mixed_prices', message }];
+}
+
 /** The wait at the limits of all providers. */
 export function waitWarnings(waitedMs: number): string[] {
   return waitedMs > 0

@@ -11,7 +11,7 @@ import { fraction, orderEntries, shown, weightsSchema } from './tool-arguments.t
  */
 
 const MAX_ORDERS = 1_000;
-const MAX_REASON_LENGTH = 20_000;
+export const MAX_REASON_LENGTH = 20_000;
 
 const side = v.picklist(['buy', 'sell'], 'must be buy or sell');
 const reasonMessage = `must be text of at most ${MAX_REASON_LENGTH} characters`;

@@ -3,6 +3,7 @@ import { readDocument as findDocument } from '../database/documents.ts';
 import { excerptAround, phrasesOf } from '../database/search-text.ts';
 import { findShown } from './documents.ts';
 import { MAX_LISTED, shown, type ToolArguments } from './tool-arguments.ts';
+import type { ToolResult } from './tool-results.ts';
 import type { Reply, TradingDay } from './trading-day.ts';
 
 /** The tools that read documents. */
@@ -15,7 +16,7 @@ const PART_LENGTH = 20_000;
 export function listDocuments(
   { documents }: TradingDay,
   { query, limit, ...filter }: ToolArguments<'list_documents'>,
-): Reply {
+): Reply<ToolResult<'list_documents'>> {
   assert(documents, 'a day without documents does not offer the tools');
   const phrases = phrasesOf(query ?? '');
   const hasNoWord = phrases.length === 0 && (query ?? '').trim() !== '';
@@ -39,7 +40,7 @@ export function listDocuments(
 export function readDocument(
   { documents }: TradingDay,
   { id, offset }: ToolArguments<'read_document'>,
-): Reply {
+): Reply<ToolResult<'read_document'>> {
   assert(documents, 'a day without documents does not offer the tools');
   const found = findDocument(documents.morning, id);
   if (found === undefined) return { refusal: `There is no document ${shown(id)} to read today.` };

@@ -23,6 +23,7 @@ import {
   quantityOf,
   sell,
 } from './portfolio.ts';
+import type { ToolResult } from './tool-results.ts';
 import type { OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
 
 export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
@@ -46,7 +47,7 @@ export function takeOrder(
   day: TradingDay,
   side: Side,
   { symbol, amount }: { symbol: string; amount: number },
-): Reply {
+): Reply<ToolResult<Side>> {
   const { universe, portfolio, rules = US_RULES, isOpenHidden = false } = day;
   const { costs } = rules;
   const { placed = [], expected: before = portfolio } = day;

@@ -1,5 +1,4 @@
 import { normaliseSymbol } from '../basics/domain.ts';
-import type { Json } from '../basics/json.ts';
 import { limitsInWords } from '../basics/sentences.ts';
 import { boardOf, US_RULES, wholeLots } from '../basics/market-rules.ts';
 import { type Money, toDollars } from '../basics/money.ts';
@@ -15,6 +14,7 @@ import {
 } from './orders.ts';
 import { fillPrice, quantityOf } from './portfolio.ts';
 import { shown, type ToolArguments } from './tool-arguments.ts';
+import type { ToolResult } from './tool-results.ts';
 import { isKnown, type Order, ownSpelling, type Reply, type TradingDay } from './trading-day.ts';
 
 /** What is to be traded of a symbol: shares, and their value at the price that decides. */
@@ -26,6 +26,8 @@ interface Wish {
   value: bigint;
 }
 
+type Rebalanced = ToolResult<'rebalance'>;
+
 /** The name under which a weight is cash, unless the day has such a symbol. */
 const CASH = 'CASH';
 
@@ -36,7 +38,7 @@ const CASH = 'CASH';
  * with `sell_rest`. Each order is taken as `buy` and `sell` take it; a refused one is listed among
  * them.
  */
-export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Reply {
+export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Reply<Rebalanced> {
   const { orders: taken = 0, refused: refusedBefore = 0 } = day;
   if (taken + refusedBefore >= MOST_ORDERS) return { refusal: tooMany(MOST_ORDERS, MOST_ORDERS) };
   const weights = new Map<string, bigint>();
@@ -82,7 +84,7 @@ function createRun(start: TradingDay) {
   let day: TradingDay = { ...start };
   const orders: Order[] = [];
   /** The orders as the model reads them. */
-  const told: Json[] = [];
+  const told: Rebalanced['orders'] = [];
   return {
     orders,
     told,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from '../basics/calendar.ts';
-import { normaliseSymbol, type toolNames } from '../basics/domain.ts';
+import { normaliseSymbol, SYMBOL_TEXT, type toolNames } from '../basics/domain.ts';
 import { isWithin } from '../basics/json.ts';
 import { recordOf } from '../basics/records.ts';
 import { cleanText, fits } from '../basics/text.ts';
@@ -17,25 +17,33 @@ export const MAX_LISTED = 20;
 const MAX_ID_LENGTH = 500;
 const MAX_OFFSET = 1_048_576;
 
+// What stands before a transformation describes what callers may send (`TradingDecision` of the
+// interface description), what stands after the last schema describes what models should.
 const symbolMessage = 'must be a ticker symbol';
+const symbolDescription = v.description<string, string>('Ticker symbol, for example AAPL');
 const symbol = v.pipe(
   v.string(symbolMessage),
+  v.regex(SYMBOL_TEXT, symbolMessage),
+  symbolDescription,
   v.transform(normaliseSymbol),
   v.string(symbolMessage),
-  v.description('Ticker symbol, for example AAPL'),
+  symbolDescription,
 );
 
 /** A whole number; also as text, because models write numbers that way. */
 function wholeNumber(most: number, description: string, least = 1) {
   const message = (issue: v.BaseIssue<unknown>) =>
     `must be a whole number from ${least} to ${most}, got ${shown(issue.input)}`;
-  return v.pipe(
-    v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,16}$/), v.transform(Number))], message),
+  const whole = v.pipe(
     v.number(),
     v.integer(message),
     v.minValue(least, message),
     v.maxValue(most, message),
     v.description(description),
+  );
+  return v.pipe(
+    v.union([whole, v.pipe(v.string(), v.regex(/^\d{1,16}$/), v.transform(Number))], message),
+    whole,
   );
 }
 
@@ -92,6 +100,7 @@ const NEAR_ZERO = 1e-9;
 const NEAR_ONE = 1 + 1e-6 + NEAR_ZERO;
 const weight = v.pipe(
   v.number(fractionMessage),
+  v.metadata({ exclusiveMinimum: -NEAR_ZERO, maximum: NEAR_ONE }),
   v.transform((share) => (share < 0 && share > -NEAR_ZERO ? 0 : share)),
   v.transform((share) => (share > 1 && share <= NEAR_ONE ? 1 : share)),
   fraction,
@@ -101,7 +110,6 @@ const weightsMessage = 'must be an object with a share of the portfolio for each
  * Target shares of the portfolio's value. A sum slightly above 1 is divided by itself.
  */
 export const weightsSchema = v.pipe(
-  v.unknown(),
   recordOf(weight, { message: weightsMessage }),
   v.check(
     (weights) => sumOf(weights) <= NEAR_ONE,

@@ -19,6 +19,7 @@ import { listDocuments, readDocument } from './document-tools.ts';
 import { takeOrder } from './orders.ts';
 import { rebalance } from './rebalance.ts';
 import { toolParameters } from './tool-parameters.ts';
+import type { ToolResult } from './tool-results.ts';
 import {
   describePortfolio,
   isKnown,
@@ -28,7 +29,7 @@ import {
   type TradingDay,
 } from './trading-day.ts';
 
-interface Row<Arguments> {
+interface Row<Arguments, Result = Json> {
   description: string;
   /** The description where the open is hidden, if it is another. */
   hidden?: string;
@@ -41,7 +42,7 @@ interface Row<Arguments> {
   isFromOutside?: true;
   /** The side of its orders, null where they have both; undefined of a tool that takes none. */
   side?: Side | null;
-  run(day: TradingDay, args: Arguments): Reply | Promise<Reply>;
+  run(day: TradingDay, args: Arguments): Reply<Result> | Promise<Reply<Result>>;
 }
 
 /** What some days have and others do not. */
@@ -211,7 +212,7 @@ export function refusedOrders({ name, arguments: args }: ToolCall, refusal: stri
   return side === undefined ? [] : [{ side, ...wanted, refusal }];
 }
 
-function portfolioReport(day: TradingDay): Json {
+function portfolioReport(day: TradingDay): ToolResult<'get_portfolio'> {
   const { cash, holdings, portfolioValue } = describePortfolio(day);
   const { isOpenHidden } = day;
   const placed = day.placed?.map(({ side, symbol, amount }) => ({ side, symbol, amount })) ?? [];
@@ -241,7 +242,11 @@ export function runTool(day: TradingDay, call: ToolCall): Reply | Promise<Reply>
   return tool.run(day, input);
 }
 
-function getPrice(day: TradingDay, symbol: string, date: CalendarDate): Reply {
+function getPrice(
+  day: TradingDay,
+  symbol: string,
+  date: CalendarDate,
+): Reply<ToolResult<'get_price'>> {
   const today = day.market.date;
   if (date > today) return { refusal: `No prices are known after today, ${today}.` };
   if (day.isOpenHidden && date === today) return { refusal: "Today's open is not known yet." };
@@ -251,16 +256,19 @@ function getPrice(day: TradingDay, symbol: string, date: CalendarDate): Reply {
   return { result: { symbol, ...knownFields(bar) } };
 }
 
-function unknownSymbol(symbol: string): Reply {
+function unknownSymbol(symbol: string): { refusal: string } {
   return { refusal: `${symbol} is not among the symbols that can be traded.` };
 }
 
 /** A bar without its symbol and its unknown fields. */
-function knownFields({ symbol: _symbol, ...bar }: Bar): Json {
-  return Object.fromEntries(Object.entries(bar).filter(([, value]) => value !== null));
+function knownFields({ symbol: _symbol, date, open, ...more }: Bar) {
+  const known: Partial<Record<keyof typeof more, number>> = Object.fromEntries(
+    Object.entries(more).filter(([, value]) => value !== null),
+  );
+  return { date, open, ...known };
 }
 
-function evaluate(expression: string): Reply {
+function evaluate(expression: string): Reply<ToolResult<'calculate'>> {
   try {
     return { result: { result: calculate(expression) } };
   } catch (error) {
@@ -268,7 +276,10 @@ function evaluate(expression: string): Reply {
   }
 }
 
-async function searchNews({ news }: TradingDay, query: string): Promise<Reply> {
+async function searchNews(
+  { news }: TradingDay,
+  query: string,
+): Promise<Reply<ToolResult<'search_news'>>> {
   assert(news, 'a day without news does not offer the tool');
   const found = await news(query);
   return found.refusal === undefined ? { result: { ...found } } : found;
@@ -281,7 +292,10 @@ function inOwnSpelling<Arguments extends object>(day: TradingDay, args: Argument
 }
 
 /** A row of the table, which accepts only what the tool's own schema does. */
-function tool<Name extends ToolName>(name: Name, row: Row<ToolArguments<Name>>): Tool {
+function tool<Name extends ToolName>(
+  name: Name,
+  row: Row<ToolArguments<Name>, ToolResult<Name>>,
+): Tool {
   return {
     ...row,
     name,

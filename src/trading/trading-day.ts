@@ -80,9 +80,9 @@ export interface TradingDay extends Partial<OrderTerms> {
  * The result of a call: what it did, which is not yet done to the day. A refusal changed nothing,
  * and says whether no tool takes the call as it is.
  */
-export type Reply =
+export type Reply<Result = Json> =
   | {
-      result: Json;
+      result: Result;
       orders?: readonly Order[];
       /** After its orders; with a hidden open, as if they filled at previous closes. */
       portfolio?: Portfolio;

@@ -366,7 +366,7 @@ for (const [entry, error] of refusedEntries) {
   test(`${entry} is refused when the configuration is read`, () => {
     const models = [{ signature: 'model-a', ...JSON.parse(`{${entry}}`) }];
     assert.throws(() => parseConfiguration({ models }, 'test'), {
-      message: like(`…: models[0].${error}`),
+      message: like(`…: models['model-a'].${error}`),
     });
   });
 }

@@ -41,7 +41,7 @@ Stored in data/jobs.db, the database of PROD mode.
     `good.jsonl: further rows refused for this reason are only counted: ${kind}`,
     'good.jsonl:26: refused, title is not 1 to 500 characters: "{\\"kind\\":\\"news\\",\\"title\\":\\"\\",\\"text\\":\\"A text.\\",\\"published_at\\":\\"2"',
     `bad\ufffd.jsonl:1: refused, ${kind}: "\ufffd"`,
-    "Cannot import missing.jsonl: ENOENT: no such file or directory, stat 'missing.jsonl'",
+    'Cannot import missing.jsonl: there is no such file or folder',
   ]);
   const again = await run('good.jsonl');
   assert.equal(again.code, 0);

@@ -117,7 +117,12 @@ const cases: [name: string, files: string[], ...differences: string[]][] = [
 ];
 
 const refusals: [name: string, args: string[], code: number, message: RegExp][] = [
-  ['no file', ['--prices', 'none.csv'], 1, /^Cannot compare none\.csv: ENOENT/m],
+  [
+    'no file',
+    ['--prices', 'none.csv'],
+    1,
+    /^Cannot compare none\.csv: there is no such file or folder/m,
+  ],
   ['a file that is none', ['--prices', 'words.txt'], 1, /Cannot compare words\.txt: /],
   ['a word for the prices', ['--as', 'real', '--prices', 'own-0.csv'], 2, /--as is one of raw/],
   ['a word without prices', ['--as', 'raw'], 2, /--as says what the files of --prices are/],

@@ -36,4 +36,18 @@ export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] 
     part: /as_of is required and cannot be null or empty|expected either as_of or version/g,
     why: '54, 2.5: a version, or the morning',
   },
+  {
+    where: /(GET|HEAD) \/(jobs|decisions)(\?| |$)/,
+    part: /(?<=^vary: Accept-Encoding)(, Accept)?$/m,
+    why: '54, 2.13: they answer in CSV too',
+  },
+  { where: /\/(jobs|decisions)\?.*(format=|nonsense|text\/csv)/, why: '54, 2.13: CSV of them' },
+  { where: /table=(trades|actions).*csv/, why: '54, 2.13: the column entry' },
+  { where: /table=(figures|nonsense)/, why: '54, 2.13: the table of figures' },
+  {
+    where: /import-prices .*missing\.csv/,
+    part: /(?<=Cannot import missing\.csv: ).*/,
+    why: '54, 2.14: a sentence instead of ENOENT',
+  },
+  { where: /by=entry.*format=csv/, why: '54, 2.13: the curves of entries' },
 ];

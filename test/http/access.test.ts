@@ -72,7 +72,8 @@ test('a missing tokens file prevents the start', () => {
   const settings = { apiToken: 'SECRET', apiTokensFile: '/nonexistent/tokens' };
   assert.throws(() => readAccessTokens(settings), {
     code: 'cannot_start',
-    message: /^Cannot use the access tokens of \/nonexistent\/tokens \(API_TOKENS_FILE\): ENOENT/,
+    message:
+      /^Cannot use the access tokens of \/nonexistent\/tokens \(API_TOKENS_FILE\): there is no such file or folder/,
   });
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
+import { csvRows } from '../../src/basics/csv.ts';
 import { actionTypes } from '../../src/basics/domain.ts';
 import { resultColumns } from '../../src/database/records/results.ts';
 import type { Script } from '../support/agents.ts';
@@ -52,6 +53,37 @@ test('results as CSV: a header line, a line per record, holdings in one column, 
     'ID,JOB,2025-11-10,model-a,2,buy,AAPL,30,100.5,6585,9964.5,-35.5,-0.355,TIME,AAPL:30 MSFT:2',
     '',
   ]);
+});
+
+test('jobs and decisions as CSV: the fields of the JSON, those inside others too, and lists in one cell', async () => {
+  const table = async (path: string) => csvRows((await ask(`${path}format=csv`)).text);
+  const { decisions } = (await service.get('/decisions')).body;
+  const cells = (row: object) =>
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [name, String(value ?? '')]));
+  const found = await table('/decisions?');
+  assert.deepEqual(
+    found.map((row) => ({ ...row, model: row['model']?.replace(/^'/, '') })),
+    decisions.map(cells),
+  );
+  const paged = await table(`/decisions?limit=1&before=${decisions[0].id}&`);
+  assert.deepEqual(paged, found.slice(1, 2));
+  const [job] = (await service.get('/jobs')).body.jobs;
+  const [row = {}, ...others] = await table('/jobs?');
+  assert.deepEqual(others, []);
+  const { progress, usage, models, most_frequent_error, warnings, warning_codes, ...plain } = job;
+  assert.deepEqual([most_frequent_error, warnings, warning_codes], [null, null, null]);
+  assert.deepEqual(row, {
+    ...cells(plain),
+    ...Object.fromEntries(
+      Object.entries(cells(progress)).map(([name, one]) => [`progress_${name}`, one]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(cells(usage)).map(([name, one]) => [`usage_${name}`, one]),
+    ),
+    models: models.join('; '),
+    ...{ most_frequent_error_reason: '', most_frequent_error_model_days: '' },
+    ...{ warnings: '', warning_codes: '' },
+  });
 });
 
 const rows: [path: string, accept: string, type: string, lines: number][] = [

@@ -9,6 +9,7 @@ import { resultColumns } from '../../src/database/records/results.ts';
 import { type Example, makeExamples } from '../../src/http/examples.ts';
 import { routes } from '../../src/http/routes.ts';
 import { validateBody, validateHeaders, validateQuery } from '../../src/http/request.ts';
+import { readDecision } from '../../src/trading/decision.ts';
 import { description, document, fits, type Json } from '../support/json-schema.ts';
 import { runs } from '../support/long.ts';
 import { type Operation, operations, perhapsFitting } from '../support/requests.ts';
@@ -246,6 +247,64 @@ for (const { method, path, parameters, body } of operations) {
       fc.assert(property, { numRuns: RUNS });
     });
 }
+
+/** What no schema says of a decision: which fields go together, a sum, the size of digits in a text. */
+const BEYOND_SCHEMAS =
+  /exactly one of orders and weights|must add up to at most 1|amount must be a whole number .* got \d+\.$/;
+
+test('an answer of an agent is read if and only if the description allows it', () => {
+  const [decision, done] =
+    description['webhooks'].agentDay.post.responses[200].content['application/json'].schema.anyOf;
+  const bodies = [decision, done].map(({ properties: { usage: _usage, ...properties } }) => {
+    const fields = Object.entries<Json>(properties).map(([name, schema]) => [
+      name,
+      perhapsFitting(schema),
+    ]);
+    return fc.record(Object.fromEntries(fields), { requiredKeys: [] });
+  });
+  const orders = fc.array(perhapsFitting(decision.properties.orders.anyOf[0].items));
+  const withOrders = fc.record({ orders, reason: fc.constant('') });
+  let read = 0;
+  const property = fc.property(fc.oneof(...bodies, withOrders, fc.jsonValue()), (value) => {
+    const sent = JSON.stringify(value);
+    const { problem } = readDecision(sent, 'agent');
+    read += problem === undefined ? 1 : 0;
+    const isAllowed = [decision, done].some((schema) => fits(schema, JSON.parse(sent)));
+    if (isAllowed && problem !== undefined) assert.match(problem, BEYOND_SCHEMAS);
+    else assert.equal(problem === undefined, isAllowed, `${sent} ${problem}`);
+  });
+  fc.assert(property, { numRuns: RUNS });
+  assert.ok(read > 0);
+});
+
+const order = { side: 'buy', symbol: 'AAPL', amount: 1 };
+/** The other side of each bound. */
+const beyondBounds: [name: string, inside: Json, outside: Json][] = [
+  ['orders', { orders: Array(1_000).fill(order) }, { orders: Array(1_001).fill(order) }],
+  ['side', { orders: [order] }, { orders: [{ ...order, side: 'hold' }] }],
+  ['symbol', { orders: [{ ...order, symbol: ' brk-b' }] }, { orders: [{ ...order, symbol: '' }] }],
+  ['amount', { orders: [order] }, { orders: [{ ...order, amount: 0 }] }],
+  ['part', { orders: [{ ...order, amount: '2' }] }, { orders: [{ ...order, amount: 0.5 }] }],
+  ['weight', { weights: { A: 1.000001 } }, { weights: { A: 1.1 } }],
+  ['below', { weights: { A: -1e-10, B: 1 } }, { weights: { A: -0.1 } }],
+  ['kind', { weights: {} }, { weights: ['A'] }],
+  ['reason', { reason: '\u{1f600}'.repeat(20_000) }, { reason: 'x'.repeat(20_001) }],
+  ['confidence', { confidence: 1 }, { confidence: 1.01 }],
+];
+test('the description of a decision has the bounds that are checked', () => {
+  const schema = description['components'].schemas.TradingDecision;
+  for (const [name, inside, outside] of beyondBounds)
+    for (const [change, isFitting] of [[inside, true] as const, [outside, false] as const]) {
+      const orders = 'weights' in change ? {} : { orders: [] };
+      const answer = { reason: '', ...orders, ...change };
+      const { problem } = readDecision(JSON.stringify(answer), 'agent');
+      assert.deepEqual(
+        [fits(schema, answer), problem === undefined],
+        [isFitting, isFitting],
+        `${name}: ${problem}`,
+      );
+    }
+});
 
 const limits: [name: string, body: Json][] = [
   ['200 characters', { models: ['x'.repeat(200)] }],

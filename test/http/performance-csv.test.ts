@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
+import { weekdays } from '../../src/basics/calendar.ts';
+import { csvRows } from '../../src/basics/csv.ts';
+import { storeFactors } from '../../src/database/factors.ts';
+import { createNormals } from '../../src/statistics/random.ts';
+import { storePrices } from '../support/prices.ts';
+import { insertReturns } from '../support/returns.ts';
 import { storeDividends, storeSplits } from '../../src/database/splits-and-dividends.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
@@ -41,10 +47,10 @@ before(async (t) => {
 const CURVE =
   'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth,drawdown';
 const TRADES = [
-  'model,date,side,symbol,amount,price,commission,cash,cash_change',
-  'model-a,2025-11-10,buy,AAPL,10,100,1,8999,-1001',
-  'model-a,2025-11-11,dividend,AAPL,10,0.5124,0,9004.1235,5.1235',
-  'model-a,2025-11-11,sell,AAPL,4,120,1,9483.1235,479',
+  'model,date,side,symbol,amount,price,commission,cash,cash_change,entry',
+  'model-a,2025-11-10,buy,AAPL,10,100,1,8999,-1001,model-a',
+  'model-a,2025-11-11,dividend,AAPL,10,0.5124,0,9004.1235,5.1235,model-a',
+  'model-a,2025-11-11,sell,AAPL,4,120,1,9483.1235,479,model-a',
 ];
 const tables: [query: string, fileName: string, lines: string[]][] = [
   [
@@ -90,9 +96,9 @@ test('the table of actions has splits too, with the shares that they added; the 
   const days = { start_date: '2025-11-11', end_date: '2025-11-12', models: ['model-b'] };
   await runJobHere(service, script, days);
   const [bought, split, sold] = [
-    'model-b,2025-11-11,buy,AAPL,10,120,1,8799,-1201',
-    'model-b,2025-11-12,split,AAPL,20,42,0,8799,0',
-    'model-b,2025-11-12,sell,AAPL,4,42,1,8966,167',
+    'model-b,2025-11-11,buy,AAPL,10,120,1,8799,-1201,model-b',
+    'model-b,2025-11-12,split,AAPL,20,42,0,8799,0,model-b',
+    'model-b,2025-11-12,sell,AAPL,4,42,1,8966,167,model-b',
   ];
   const tables = { actions: [bought, split, sold], trades: [bought, sold] };
   for (const [table, lines] of Object.entries(tables)) {
@@ -124,4 +130,91 @@ test('returns have a column for each model, empty where it has none, under names
     lines.some((line) => line.includes(',,')),
     'a model lacks a day',
   );
+});
+
+/** Two entries, of which one has two runs, with factors that explain a part of them. */
+async function startWithEntries(t: TestContext) {
+  const own = await startTestService(t);
+  const dates = weekdays('2025-01-06', '2025-05-30').slice(0, 80);
+  const normal = createNormals('figures');
+  const factors = dates.map((date) => ({ factor: 'market', date, value: 0.01 * normal() }));
+  const returnsOf = (share: number) => factors.map(({ value }) => share * value + 0.001 * normal());
+  insertReturns(own.database, {
+    dates,
+    runs: {
+      alpha: { returns: returnsOf(1), family: 'alpha' },
+      beta: { returns: returnsOf(0.5), family: 'beta' },
+      'beta#2': { returns: returnsOf(1.5), family: 'beta' },
+    },
+  });
+  const bars = dates.map((date, day) => `QQQ ${date} 100 ${100 + (day % 7)}`);
+  storePrices(own.database, bars.join('\n'));
+  const stamp = { source: 'f.csv', recordedAt: 't' };
+  own.database.transaction(() => storeFactors(own.database, factors, stamp));
+  const ask = async (query: string) => (await own.get(query)).body;
+  const table = async (query: string) =>
+    csvRows(await (await fetch(`${own.url}/performance?format=csv&${query}`)).text());
+  return { ask, table };
+}
+
+test('the tables of entries have the mean of their runs, as the JSON has it', async (t) => {
+  const { ask, table } = await startWithEntries(t);
+  const { families, models } = await ask('/performance?by=entry&details=true');
+  const [alpha, beta] = families;
+  const curve = await table('by=entry&table=curve');
+  const growths = (model: string) =>
+    curve.filter((row) => row['model'] === model).map((row) => Number(row['growth']));
+  const growthOf = (days: any[]) => days.map(({ growth }) => growth);
+  assert.deepEqual(growths('beta'), growthOf(beta.curve));
+  assert.deepEqual(growths('alpha'), growthOf(models[0].curve));
+  assert.deepEqual([curve.length, curve[0]?.['value'], curve[0]?.['family']], [160, '', 'alpha']);
+
+  const returns = await table('by=entry&table=returns');
+  assert.deepEqual(Object.keys(returns[0] ?? {}).slice(0, 3), ['date', 'alpha', 'beta']);
+  const linked = returns.reduce((all, row) => all * (1 + Number(row['beta'])), 1);
+  assert.ok(Math.abs(linked - 1 - beta.mean_total_return) < 1e-8);
+
+  const style = await table('by=entry&table=style');
+  const named = style.map((row) => `${row['model']} ${row['factor']}`);
+  assert.deepEqual(named, ['alpha market', 'alpha alpha', 'beta market', 'beta alpha']);
+  assert.equal(Number(style[2]?.['beta']), beta.details.style.factors[0].beta);
+  assert.equal(Number(style[0]?.['beta']), alpha.details.style.factors[0].beta);
+});
+
+test('the table of figures has a row per run or entry, with the interval of its return', async (t) => {
+  const { ask, table } = await startWithEntries(t);
+  const { families, models } = await ask('/performance?by=entry');
+  const runs = await table('table=figures');
+  const number = (row: any, name: string) => (row[name] === '' ? NaN : Number(row[name]));
+  for (const [place, model] of models.entries()) {
+    const row: any = runs[place];
+    assert.deepEqual([row.model, row.family, row.runs], [model.model, model.family, '1']);
+    const found = [
+      ...['total_return', 'sharpe_ratio', 'max_drawdown_depth', 'relative_beta'],
+      ...['relative_alpha', 'trading_commission', 'trading_turnover', 'usage_steps'],
+    ].map((name) => number(row, name));
+    const { max_drawdown, relative, trading, usage } = model;
+    assert.deepEqual(found, [
+      ...[model.total_return, model.sharpe_ratio, max_drawdown.depth, relative.beta],
+      ...[relative.alpha, trading.commission, trading.turnover, usage.steps],
+    ]);
+    assert.deepEqual([row.usage_cost_usd, row.start_date], ['', model.start_date]);
+  }
+  const entries = await table('by=entry&table=figures');
+  const own = entries.map(({ model, runs: count }) => `${model} ${count}`);
+  assert.deepEqual(own, ['alpha 1', 'beta 2']);
+  assert.equal(number(entries[1], 'total_return'), families[1].mean_total_return);
+  const sharpe = (models[1].sharpe_ratio + models[2].sharpe_ratio) / 2;
+  assert.ok(Math.abs(number(entries[1], 'sharpe_ratio') - sharpe) < 1e-9);
+  for (const [row, query] of [
+    [entries[1], 'models=beta'],
+    [runs[2], 'models=beta%232'],
+    [entries[0], 'models=alpha'],
+  ] as const) {
+    const { interval } = (await ask(`/comparison?${query}`)).models[0];
+    assert.ok(Math.abs(number(row, 'interval_low') - interval.low) < 1e-12, query);
+    assert.ok(Math.abs(number(row, 'interval_high') - interval.high) < 1e-12, query);
+  }
+  const few = await table('table=figures&start_date=2025-04-15');
+  assert.deepEqual([few[0]?.['interval_low'], few[0]?.['sharpe_ratio']], ['', '']);
 });

@@ -112,7 +112,7 @@ const refusals = tableOf<[status: string, request: string, detail: string]>(Stri
   422 | GET /performance?days=some&format=csv&table=trades | days: expected all or clean
   422 | GET /performance?common=maybe | common: expected true or false
   422 | GET /performance?details=maybe | details: expected true or false
-  422 | GET /performance?format=csv&table=holdings | table: expected curve, returns, trades, actions or style
+  422 | GET /performance?format=csv&table=holdings | table: expected curve, returns, trades, actions, style or figures
   422 | GET /comparison?models=alpha,stranger | models: no job has run stranger; GET /models lists the models
   422 | GET /comparison?models=alpha,,beta | models: expected names separated by commas
   422 | GET /comparison?against=delta | against: no job has run delta; GET /models lists the models

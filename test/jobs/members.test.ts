@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { packageJob } from '../../src/commands/backup.ts';
@@ -173,4 +173,6 @@ test('a date without members and a broken file are refused at the trigger', asyn
   assert.equal(await ask(), `400 ${most}`);
   service.write(' '.repeat(256 * 1024 + 1));
   assert.equal(await ask(), `${broken}it is larger than 262144 bytes`);
+  rmSync(join(service.folder, 'members.csv'));
+  assert.equal(await ask(), `${broken}there is no such file or folder`);
 });

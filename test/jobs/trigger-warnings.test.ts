@@ -46,6 +46,34 @@ test('a trigger says beforehand which completed model-days its days come before'
   }
 });
 
+test('a trigger says how many symbols have real prices where the others are made up', async (t) => {
+  const universes = {
+    own: ['AAPL', 'MSFT'],
+    none: ['ORLY'],
+    both: ['MSFT', 'ORLY', 'AAPL', 'TSLA'],
+  };
+  const models = [{ signature: 'model-a', enabled: true }];
+  const service = await startTestService(t, {
+    prices: PRICES,
+    configuration: { models, universes },
+    agent: scriptedAgent({}),
+  });
+  const mixed =
+    '2 of 4 symbols have synthetic prices and 2 real ones (AAPL, MSFT); ' +
+    'to trade only real ones, cancel the job and name only these in stock_symbols or the universe';
+  for (const [universe, warnings, codes] of [
+    ['own', null, null],
+    ['none', null, null],
+    ['both', [mixed], ['mixed_prices']],
+  ]) {
+    const request = { ...ONE_DAY, universe, replace_existing: true };
+    const { body } = await service.post('/simulate/trigger', request);
+    assert.deepEqual([body.warnings, body.warning_codes], [warnings, codes], `${universe}`);
+    const job = await service.waitForJob(body.job_id);
+    assert.equal(job.warning_codes?.includes('mixed_prices') ?? false, warnings !== null);
+  }
+});
+
 const ONE_DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
 
 test('a trigger says whose dividends are not known between its dates, and how to bring them in', async (t) => {

@@ -37,7 +37,7 @@ function at(document: Json, reference: string): Json {
 const KNOWN = new Set(
   (
     'type format description const enum anyOf properties required additionalProperties propertyNames items minLength ' +
-    'maxLength maxItems pattern minimum maximum default'
+    'maxLength maxItems pattern minimum maximum exclusiveMinimum default'
   ).split(' '),
 );
 
@@ -55,7 +55,11 @@ export function fits(schema: Json, value: unknown): boolean {
   if (schema['type'] !== undefined && !isOfType(schema['type'], value)) return false;
   if (typeof value === 'string') return fitsText(schema, value);
   if (typeof value === 'number')
-    return value >= (schema['minimum'] ?? -Infinity) && value <= (schema['maximum'] ?? Infinity);
+    return (
+      value >= (schema['minimum'] ?? -Infinity) &&
+      value <= (schema['maximum'] ?? Infinity) &&
+      value > (schema['exclusiveMinimum'] ?? -Infinity)
+    );
   if (Array.isArray(value))
     return (
       value.length <= (schema['maxItems'] ?? Infinity) &&

@@ -78,6 +78,10 @@ export function fitting(schema: Json): fc.Arbitrary<unknown> {
     case 'array':
       return fc.array(fitting(schema['items'] ?? {}), { maxLength: 3 });
     case 'object':
+      if (schema['properties'] === undefined)
+        return fc.dictionary(anyText, fitting(schema['additionalProperties'] ?? {}), {
+          maxKeys: 3,
+        });
       return fc.record(mapValues(schema['properties'] ?? {}, fitting), {
         requiredKeys: schema['required'] ?? [],
       });
@@ -95,6 +99,8 @@ export function fitting(schema: Json): fc.Arbitrary<unknown> {
         .filter((text) => fits(schema, text));
     case 'integer':
       return fc.integer({ min: schema['minimum'], max: schema['maximum'] });
+    case 'number':
+      return fc.double({ min: schema['minimum'] ?? 0, max: schema['maximum'], noNaN: true });
     default:
       return fc.jsonValue();
   }

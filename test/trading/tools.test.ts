@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import * as v from 'valibot';
+import { toolResponse } from '../../src/api/day.ts';
 import { openDatabase } from '../../src/database/database.ts';
 import { pricesNow } from '../../src/database/price-writes.ts';
 import { fromDollars } from '../../src/basics/money.ts';
 import { openMarket } from '../../src/trading/market.ts';
 import type { NewsSearch } from '../../src/trading/news.ts';
+import type { ToolName } from '../../src/trading/tool-arguments.ts';
+import { toolRefusal, toolResults } from '../../src/trading/tool-results.ts';
+import { storeDocuments } from '../support/documents.ts';
+import { withCosts } from '../support/market-rules.ts';
 import { storePrices } from '../support/prices.ts';
 import { tableOf } from '../support/text-table.ts';
 import { callTool, type LedgerDay } from '../support/trading-day.ts';
@@ -176,6 +183,49 @@ test('search_news: its results, and how many had no date; a failed search is a r
   assert.deepEqual(JSON.parse(failed.content), { error: 'The news search failed: so it goes.' });
   assert.equal(failed.reply.refusal !== undefined, true);
   assert.deepEqual(asked, ['Apple sales', 'x'.repeat(400), 'down']);
+});
+
+/** A call for each kind of reply, on a day with everything; with the open shown, then hidden. */
+const repliesOf = tableOf<[tool: string, args: string]>(`
+  buy               | {"symbol":"AAPL","amount":3}
+  buy               | {"symbol":"AAPL","amount":3000}
+  sell              | {"symbol":"MSFT","amount":1}
+  rebalance         | {"weights":{"AAPL":0.5,"NONE":0.2,"MSFT":0}}
+  rebalance         | {"weights":{"X":1}}
+  get_price         | {"symbol":"AAPL"}
+  get_price         | {"symbol":"AAPL","date":"2025-01-06"}
+  get_price_history | {"symbol":"AAPL","days":3}
+  get_portfolio     | {}
+  calculate         | {"expression":"1/3"}
+  search_news       | {"query":"Apple"}
+  list_documents    | {}
+  read_document     | {"id":"a"}
+  write_note        | {"text":"x"}
+`);
+test('a reply has the fields that are described, and no others', async () => {
+  const reader = openDatabase(':memory:');
+  storeDocuments(reader, [{ id: 'a', symbols: ['AAPL'] }]);
+  const morning = { reader, date: DATE, write: null, symbols: ['AAPL'] };
+  const documents = { counts: [], hash: 0, shown: new Map(), morning };
+  const rules = withCosts({ commissionPerTrade: 1 });
+  const seen = new Set<string | undefined>();
+  for (const isOpenHidden of [false, true])
+    for (const [tool, args] of repliesOf) {
+      const { news } = openDayWithNews().day;
+      const day = openDay({ holdings: { MSFT: 5 } });
+      const reply = await call(
+        { ...day, news, documents, note: null, isOpenHidden, rules },
+        tool,
+        args,
+      );
+      const kinds = toolResponse.options.filter((kind) => v.is(kind, reply));
+      const kind = kinds.find((one) => isDeepStrictEqual(v.parse(one, reply), reply));
+      assert.ok(kind, `${tool}: ${JSON.stringify(reply)}`);
+      const own = toolResults[tool as ToolName] as v.GenericSchema;
+      assert.ok(kind === toolRefusal || v.is(own, reply), `${tool}: ${JSON.stringify(reply)}`);
+      seen.add(v.getTitle(kind));
+    }
+  assert.deepEqual([...seen].sort(), toolResponse.options.map((kind) => v.getTitle(kind)).sort());
 });
 
 const badQueries: [args: unknown, error: RegExp][] = [

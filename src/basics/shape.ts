@@ -1,0 +1,15 @@
+/** The parts of a Valibot schema that lead to those inside it. */
+export interface Shape {
+  type: string;
+  entries?: Readonly<Record<string, Shape>>;
+  item?: Shape;
+  wrapped?: Shape;
+  pipe?: readonly object[];
+}
+
+/** The schema of an object or a list, without those around it that wrap or check it. */
+export function insideOf(shape: Shape | undefined): Shape | undefined {
+  if (shape?.entries || shape?.item) return shape;
+  if (shape?.wrapped) return insideOf(shape.wrapped);
+  return shape?.pipe?.find((one): one is Shape => 'entries' in one);
+}

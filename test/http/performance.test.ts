@@ -101,7 +101,14 @@ test('a model, figure by figure', async () => {
   assert.equal(unavailable.annualised_return, 'Needs 252 days with a return, has 3');
   assert.equal(unavailable.sharpe_ratio, 'Needs 20 days with a return, has 3');
   assert.deepEqual(trading, {
-    ...{ trades: 2, refused_orders: 1, malformed_calls: 0, bought: 4_000, sold: 1_200 },
+    ...{
+      trades: 2,
+      refused_orders: 1,
+      malformed_calls: 0,
+      refused_answers: 0,
+      bought: 4_000,
+      sold: 1_200,
+    },
     ...{ commission: 0, realised_profit: 200, unrealised_profit: 960 },
     exposure: 0.3640671157, // the mean of 4,400 of 10,400, 3,300 of 10,500 and 3,960 of 11,160
     turnover: 0.1122894573, // 1,200 over the mean of 10,400, 10,500 and 11,160

@@ -139,7 +139,9 @@ test('an early trigger is undone; what rests on a discarded job is stale; resume
   const { warnings } = (await service.get(`/simulate/status/${later}`)).body;
   assert.match(
     String(warnings),
-    new RegExp(`^Split,1 stale model-day, .*: model-a ${LAST}; trigger `),
+    new RegExp(
+      `^Possible splits, settled since: A on 2025-01-06,1 stale model-day, .*: model-a ${LAST}; trigger `,
+    ),
   );
   const report = await auditScripts(service);
   assert.deepEqual(

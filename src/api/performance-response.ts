@@ -218,10 +218,10 @@ const usage = named('Usage', {
 });
 
 /** A respect in which a model is not comparable with the others, for machines and for people. */
-const incomparability = {
+export const incomparability = named('Incomparability', {
   kind: v.pipe(v.picklist(incomparabilityKinds), v.title('IncomparabilityKind')),
   reason: v.string(),
-};
+});
 
 const leftOutModel = named('LeftOutModel', { model: v.string(), reason: v.string() });
 
@@ -257,7 +257,7 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
        */
       suspected_split: v.array(named('SuspectedSplit', { date: dateText, symbol: v.string() })),
       /** Empty for a model that is comparable with most of the others. */
-      incomparable: v.array(named('Incomparability', incomparability)),
+      incomparable: v.array(incomparability),
       /** With which its first completed day of all started; null when that is not stored. */
       initial_cash: v.nullable(v.pipe(v.number(), v.minValue(0))),
       /** Whether orders cost nothing on top of their price in all its jobs. */
@@ -319,7 +319,9 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
     }),
   ),
   /** Shared by all models. */
-  incomparable: v.array(named('IncomparableModel', { model: v.string(), ...incomparability })),
+  incomparable: v.array(
+    named('IncomparableModel', { model: v.string(), ...incomparability.entries }),
+  ),
   /** Entries of which several runs match, with the spread of their returns; with `by=entry` all. */
   families: v.array(
     named('Family', {

@@ -1,4 +1,5 @@
 import type { CalendarDate } from '../basics/calendar.ts';
+import type { Incomparability } from '../performance/comparability.ts';
 import { type Figure, reportFigures } from '../performance/figure.ts';
 import { at, centralMoment, cholesky, dot, mean, sampleVariance } from '../statistics/moments.ts';
 import { answerOf, type BenchmarkReturn, NOTHING_TO_COMPARE } from './answer.ts';
@@ -179,6 +180,10 @@ export interface ComparisonInput extends Omit<Period, 'days'> {
   trials: number;
   /** By model, the unknown splits that its return may contain, such as `ORLY on 2025-06-10`. */
   suspected: ReadonlyMap<string, readonly string[]>;
+  /** By model, in which respects it traded on other terms than most. */
+  incomparable: ReadonlyMap<string, Incomparability[]>;
+  /** By entry, why the answer leaves it out, beside what the returns say. */
+  leftOut: ReadonlyMap<string, string>;
   benchmarkOver: (days: readonly Day[]) => BenchmarkReturn;
   cutoffOf: (model: string, days: readonly Day[]) => Cutoff;
 }
@@ -248,10 +253,11 @@ export function compareModels(input: ComparisonInput) {
       days,
       benchmark: input.benchmarkOver(days),
       suspected,
+      leftOut: new Map([...input.leftOut, ...withoutFigures(participants, records)]),
     }),
     /** By probability of being best, then by return, then by name; those without figures last. */
     models: ordered.map(({ record, ...one }) =>
-      reportModel(record, { ...one, cutoff: input.cutoffOf(record.model, days) }, period),
+      reportModel(record, { ...one, ...aboutModel(record, input, days) }, period),
     ),
     /** In the order of their models. */
     pairs,
@@ -260,6 +266,26 @@ export function compareModels(input: ComparisonInput) {
     boundary:
       looks === 'once' || period.days === 0 ? null : boundaryOf(period.days, 1 - confidence),
   };
+}
+
+/** What is said of a model beside its figures. */
+function aboutModel(
+  { model }: TrackRecord,
+  { cutoffOf, incomparable }: ComparisonInput,
+  days: readonly Day[],
+) {
+  return { cutoff: cutoffOf(model, days), incomparable: incomparable.get(model) ?? [] };
+}
+
+/** By model without figures, why; where none has any, too few days are no reason of this one. */
+function* withoutFigures(
+  { reasons }: ReturnType<typeof findParticipants>,
+  records: readonly TrackRecord[],
+): Generator<[string, string]> {
+  for (const { model, unusable } of records) {
+    const reason = reasons.size < records.length ? reasons.get(model) : unusable;
+    if (reason != null) yield [model, reason];
+  }
 }
 
 function byChance(one: Candidate, other: Candidate): number {

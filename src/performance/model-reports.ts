@@ -154,7 +154,14 @@ function createMarkReader(database: Database) {
   };
 }
 
-function periodOf({ model, days }: CountedRun): ModelPeriod {
+/** The days of a run that has some, as they are compared with those of others. */
+export function periodOf({
+  model,
+  days,
+}: {
+  model: string;
+  days: readonly { date: CalendarDate; jobId: string }[];
+}): ModelPeriod {
   const [first, last] = [days[0], days.at(-1)];
   assert(first !== undefined && last !== undefined, 'a run that is reported has a day');
   const jobIds = new Set(days.map(({ jobId }) => jobId));

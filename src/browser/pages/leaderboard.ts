@@ -1,6 +1,6 @@
 import { asObject } from '../../basics/json.ts';
 import { getComparison } from '../api.ts';
-import { BENCHMARK_LOOK, lookOf, swatch, OUTSIDE } from '../look.ts';
+import { BENCHMARK_LOOK, incomparableMark, lookOf, swatch, OUTSIDE } from '../look.ts';
 import { h, type Live, newId, replace, svg } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
 import { byName, change, count, counted, fromTo, inLines, longDate, money } from '../format.ts';
@@ -274,13 +274,10 @@ type Marked = Pick<
 /** The marks of the runs in a row, what makes them incomparable first; each respect once. */
 export function marksOf(runs: readonly Marked[]): RowMark[] {
   const respects = new Map(
-    runs.flatMap((own) => own.incomparable.map(({ kind, reason }) => [kind, reason] as const)),
+    runs.flatMap(({ incomparable: all }) => all.map((own) => [own.kind, own] as const)),
   );
   const marks: RowMark[] = runs.some(({ outside }) => outside.length > 0) ? [OUTSIDE] : [];
-  if (respects.size > 0) {
-    const kinds = [...respects.keys()].join(', ').replaceAll('_', ' ');
-    marks.push({ words: `not comparable: ${kinds}`, reason: [...respects.values()].join('. ') });
-  }
+  if (respects.size > 0) marks.push(incomparableMark([...respects.values()]));
   const failed = runs.reduce((days, own) => days + own.failed_model_days, 0);
   if (failed > 0) {
     const reason = `${counted(failed, 'model-day')} failed and ${failed === 1 ? 'has' : 'have'} not been completed since`;

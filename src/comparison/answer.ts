@@ -1,8 +1,9 @@
 import { count, list } from '../basics/sentences.ts';
 import { type Figure, TOO_LARGE, TRADING_DAYS_PER_YEAR } from '../performance/figure.ts';
 import { reportWithInterval, toDigits, type Interval, type Missing } from './difference.ts';
-import { type Day, MIN_DAYS } from './participants.ts';
-import type { Period } from './looks.ts';
+import type { Day } from './participants.ts';
+import { MIN_DAYS, type Period } from './looks.ts';
+import { noLead } from './planning.ts';
 
 /** What a comparison says in words. */
 
@@ -131,7 +132,11 @@ function whatItTakes(
   { points, isShown, least, days }: Lead,
   { smallestDifference, daysNeeded }: Demands,
 ): string {
-  if (isShown || typeof smallestDifference !== 'number' || typeof points !== 'number') return '';
+  if (isShown || typeof points !== 'number') return '';
+  if (typeof smallestDifference !== 'number') {
+    const { reason } = smallestDifference;
+    return reason === noLead(days) ? `${reason}.` : '';
+  }
   const needed = inPoints(smallestDifference * (1 + least));
   const demand = `Only a lead of ${needed} or more would be likely to show in ${count(days, 'day')}`;
   if (points === 0) return `${demand}.`;

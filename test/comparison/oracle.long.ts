@@ -14,6 +14,9 @@ import { within } from '../support/near.ts';
 const skip = withoutPackages('numpy', 'scipy', 'statsmodels');
 const SCRIPT = new URL('../oracles/comparison.py', import.meta.url).pathname;
 const TRIALS = 7;
+/** The oracle has exact quantiles in place of nodes. */
+const planned = ['smallestDifference', 'daysNeeded'];
+const assertPlanned = within({ relative: 0.03 });
 
 /** Returns of ten runs of four models, some of them missing, with days that depend on each other. */
 function randomFile(seed: string, count: number): StockFile {
@@ -50,7 +53,8 @@ function assertFigures(
   const flat: Record<string, unknown> = { ...rest, ...interval };
   for (const [name, value] of Object.entries(wanted)) {
     if (name === 'probabilityBest' || typeof value === 'string') continue;
-    if (typeof value === 'number') assertNear(flat[name], value, `${what} ${name}`);
+    const near = planned.includes(name) ? assertPlanned : assertNear;
+    if (typeof value === 'number') near(flat[name], value, `${what} ${name}`);
     if (value === null) assert.equal(typeof flat[name], 'object', `${what} ${name}`);
   }
 }

@@ -78,6 +78,11 @@ const table: [name: string, change: Partial<Facts>, sentence: string][] = [
     `${AHEAD} (99.9 % interval −4.79 to +7.04 points, whichever day you look). This could be chance. ${NEEDED}`,
   ],
   [
+    'runs that are too few for any lead',
+    { smallestDifference: { reason: 'No lead would show in 20 days; more runs would' } },
+    `${AHEAD} ${RANGE}. This could be chance. No lead would show in 20 days; more runs would.`,
+  ],
+  [
     'figures that are too large are left out',
     { interval: { reason: 'too large' }, smallestDifference: { reason: 'too large' } },
     `${AHEAD}. This could be chance.`,

@@ -58,7 +58,7 @@ def measure(series, models):
     parts = [np.var([np.mean(logs[run]) for run in runs[model]], ddof=1) / len(runs[model]) if len(runs[model]) > 1 else 0 for model in models]
     total = of_days + sum(parts)
     terms = sum(part**2 / (len(runs[model]) - 1) for part, model in zip(parts, models) if part > 0)
-    return {"mean": float(np.mean(series)), "days": of_days, "total": total, "runs": sum(parts), "nu": total**2 / (of_days**2 / nu_days + terms)}
+    return {"mean": float(np.mean(series)), "days": of_days, "total": total, "runs": sum(parts), "parts": [(part, len(runs[model])) for part, model in zip(parts, models) if part > 0], "nu": total**2 / (of_days**2 / nu_days + terms)}
 
 
 def interval(m, quantile):
@@ -79,14 +79,47 @@ def p_daily(m):
     return float(optimize.brentq(lambda alpha: boundary(alpha) - reached, 1e-150, lowest, xtol=1e-160, rtol=1e-14))
 
 
-def detection(looks):
-    return 2.8016 if looks == "once" else boundary(ALPHA) + 0.8416
+def lag_weights(days):
+    lags = math.floor(4 * (days / 100) ** (2 / 9))
+    return 1 - np.arange(1, lags + 1) / (lags + 1)
+
+
+DRAWS = stats.norm.cdf(np.array(np.meshgrid(*[stats.norm.ppf((np.arange(50) + 0.5) / 50)] * 3)).reshape(3, -1))
+
+
+def detection(days, m, looks):
+    """How many true standard errors show at this level with 80 % power, over exact quantiles of the parts of the variance."""
+    least = max(days, 20)
+    w = lag_weights(least)
+    k = np.arange(1, len(w) + 1)
+    bias = 1 - 2 * np.sum(w * (least - k)) / (least * (least - 1))
+    parts = [(m["days"] * D / days, least / (1 + 2 * np.sum(w**2)) - 1, bias), *((part, runs - 1, 1) for part, runs in m["parts"])]
+    total = sum(part for part, _, _ in parts)
+    if total**2 / sum(part**2 / nu for part, nu, _ in parts) < 3:
+        return math.inf
+    drawn = [part * b * stats.chi2.ppf(draw, nu) / nu for (part, nu, b), draw in zip(parts, DRAWS)]
+    estimate = sum(drawn)
+    nus = estimate**2 / sum(own**2 / nu for own, (_, nu, _) in zip(drawn, parts))
+    reach = stats.t.isf(ALPHA / 2 if looks == "once" else stats.norm.sf(boundary(ALPHA)), nus) * np.sqrt(estimate / total)
+    return optimize.brentq(lambda errors: np.mean(stats.norm.cdf(errors - reach)) - 0.8, 0, 1e4)
+
+
+def smallest(m, looks):
+    z = detection(D, m, looks)
+    return math.expm1(D * z * math.sqrt(m["total"])) if z < math.inf else None
 
 
 def needed(m, looks):
-    z = detection(looks)
-    left = m["mean"] ** 2 - z**2 * m["runs"]
-    return math.ceil(z**2 * D * m["days"] / left) if left > 0 else None
+    days, z = D, stats.t.isf(ALPHA / 2 if looks == "once" else stats.norm.sf(boundary(ALPHA)), 1e9) + 0.8416
+    for _ in range(20):
+        left = m["mean"] ** 2 - z**2 * m["runs"]
+        if not left > 0:
+            return None
+        last, days = days, math.ceil(z**2 * D * m["days"] / left)
+        if days == last:
+            break
+        z = detection(days, m, looks)
+    return days
 
 
 def sharpe(series):
@@ -150,7 +183,7 @@ def report(looks):
                 "degreesOfFreedom": m["nu"],
                 "pValue": float(p_values[looks][index]),
                 "pValueHolm": float(holm[index]),
-                "smallestDifference": math.expm1(D * detection(looks) * math.sqrt(m["total"])),
+                "smallestDifference": smallest(m, looks),
                 "daysNeeded": needed(m, looks),
                 "varianceShareOfRuns": m["runs"] / m["total"],
             }

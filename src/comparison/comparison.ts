@@ -225,7 +225,7 @@ export function compareModels(input: ComparisonInput) {
       const probabilityBest = chances[place] ?? NOTHING_TO_COMPARE;
       return { record, series: series[place] ?? { reason }, probabilityBest };
     })
-    .sort(byChance);
+    .sort(byReturn);
   const chosen = choosePairs(ordered, input.against).map(
     ([one, other]): ChosenPair => ({
       model: one.record.model,
@@ -255,7 +255,7 @@ export function compareModels(input: ComparisonInput) {
       suspected,
       leftOut: new Map([...input.leftOut, ...withoutFigures(participants, records)]),
     }),
-    /** By probability of being best, then by return, then by name; those without figures last. */
+    /** By return, then by name; those without figures last. */
     models: ordered.map(({ record, ...one }) =>
       reportModel(record, { ...one, ...aboutModel(record, input, days) }, period),
     ),
@@ -288,12 +288,10 @@ function* withoutFigures(
   }
 }
 
-function byChance(one: Candidate, other: Candidate): number {
-  const [isMissing, isOtherMissing] = ['reason' in one.series, 'reason' in other.series];
-  if (isMissing || isOtherMissing) return Number(isMissing) - Number(isOtherMissing);
-  const meanOf = ({ series }: Candidate) => ('reason' in series ? NaN : series.mean);
-  const chanceOf = ({ probabilityBest: own }: Candidate) => (typeof own === 'number' ? own : 0);
-  return chanceOf(other) - chanceOf(one) || meanOf(other) - meanOf(one);
+function byReturn({ series: one }: Candidate, { series: other }: Candidate): number {
+  if ('reason' in one || 'reason' in other)
+    return Number('reason' in one) - Number('reason' in other);
+  return other.mean - one.mean;
 }
 
 /**

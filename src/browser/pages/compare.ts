@@ -24,7 +24,7 @@ import {
   performanceRequest,
   requestOf,
 } from './compare-options.ts';
-import { BEST, forest } from './forest.ts';
+import { forest } from './forest.ts';
 import { fitsSideBySide, pairName, sideBySide } from './side-by-side.ts';
 
 /**
@@ -80,7 +80,8 @@ async function load(choice: Choice, signal: AbortSignal) {
         getComparison(requestOf(choice, { curves: true }), signal).catch(() => comparison)
       : comparison,
   ]);
-  return { parts: await views(complete, performance, signal), isNothing };
+  const pairs = complete.pairs.map(aheadFirst);
+  return { parts: await views({ ...complete, pairs }, performance, signal), isNothing };
 }
 
 function nothing(choice: Choice): HTMLElement[] {
@@ -95,7 +96,7 @@ const DAYS_NEEDED = 20;
 const AT_20_DAYS =
   `Once the models have ${DAYS_NEEDED} days in common, this page also shows the interval of each return, the probability of being ` +
   'best and, for each pair, whether its difference could be chance.';
-const OF_INTERVALS = `The intervals hold however often you look. Sorted by the ${BEST.toLowerCase()}.`;
+const OF_INTERVALS = 'The intervals hold however often you look. Sorted by return.';
 
 /** The answer, then the returns; of models that cannot be compared yet those that there are. */
 async function views(
@@ -172,7 +173,7 @@ function differences({ models, pairs }: Comparison): HTMLElement | null {
       columns: [
         nameColumn('Pair', pairName),
         textColumn('Difference', 'sentence', { look: () => 'reason' }),
-        textColumn('Verdict', ({ shown }) => (shown ? 'more than chance' : 'could be chance'), {
+        textColumn('Verdict', verdictOf, {
           look: ({ shown }) => (shown ? 'gain' : ''),
         }),
         numberColumn('p after Holm', 'p_value_holm', pValue, {
@@ -185,6 +186,25 @@ function differences({ models, pairs }: Comparison): HTMLElement | null {
       ],
     }),
   );
+}
+
+function verdictOf({ difference, shown }: ComparedPair): string {
+  if (difference === null) return 'no figures';
+  return shown ? 'more than chance' : 'could be chance';
+}
+
+/** A pair with the model that is ahead first, as its sentence names both. */
+export function aheadFirst(pair: ComparedPair): ComparedPair {
+  const { model, against, difference, curve } = pair;
+  if (difference === null || difference >= 0) return pair;
+  const opposite = (own: number | null) => own && 1 / (1 + own) - 1;
+  return {
+    ...pair,
+    model: against,
+    against: model,
+    difference: opposite(difference),
+    curve: curve?.map((point) => ({ ...point, difference: opposite(point.difference) })),
+  };
 }
 
 /** The models that have figures, in their order. */

@@ -84,21 +84,6 @@ const modelDetails = named('ModelDetails', {
   ),
   /** Bin i counts the daily returns from edge i up to, but without, edge i + 1. */
   histogram: named('Histogram', { edges: v.array(v.number()), counts: v.array(count) }),
-  /** Whether the return came from the names: the same weights with other names, drawn at random. */
-  selection: named('Selection', {
-    /** Names that are exchanged, and days that started from a close. */
-    symbols: count,
-    days: count,
-    /** Of the names that the model held, from close to close. */
-    return: figure,
-    /** The share of the draws with a lower return. */
-    percentile: figure,
-    p_value: figure,
-    /** The middle draw, and those between which nine of ten lie. */
-    median: figure,
-    interval_90: v.nullable(named('DrawInterval', { low: v.number(), high: v.number() })),
-    unavailable,
-  }),
   /** Where the return came from: factors, and what is left; null without stored factors. */
   style: v.nullable(style),
   /** The total return if every order had cost so much more. */

@@ -12,8 +12,7 @@ import { markStale, usageTotals } from '../database/records/performance.ts';
 import { universeOn } from '../basics/members.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import { closingPrice } from '../trading/market.ts';
-import { chooseBenchmark, createLevelReader, reportBenchmark, spanOf } from './choose-benchmark.ts';
-import { type Market, reportSelection } from './permutation.ts';
+import { chooseBenchmark, reportBenchmark, spanOf } from './choose-benchmark.ts';
 import {
   compareModels,
   type ModelPeriod,
@@ -129,10 +128,6 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Repor
     refusals: countRefusals(database, all),
     markOn: createMarkReader(database),
     findSplits: createSplitSearch(database, held, spanOf(days)),
-    market: {
-      universeOf: (jobId) => configurations.get(jobId)?.stock_symbols ?? [],
-      levelsOf: createLevelReader(database, days),
-    } satisfies Market,
     /** Whether a job's orders cost nothing beside their price. */
     hasNoCosts: (jobId: string) => {
       const configuration = configurations.get(jobId);
@@ -182,10 +177,6 @@ export function modelReport(request: ReportRequest, basis: Basis, run: CountedRu
     ...{ riskFree, factors, withDetails, findUnknown, usage, refusals, markOn },
   });
   const figures = reportModel(record);
-  const details = figures.details && {
-    ...figures.details,
-    selection: reportSelection(database, { model, days: run.days, market: basis.market }),
-  };
   const days = figures.curve.map(({ date, stale }) => ({ date, isStale: stale }));
   const suspected = basis.findSplits(run.days);
   const known = figures.curve.filter(
@@ -203,7 +194,6 @@ export function modelReport(request: ReportRequest, basis: Basis, run: CountedRu
     no_trading_costs: run.days.every(({ jobId }) => basis.hasNoCosts(jobId)),
     ...figures,
     suspected_split: suspected.map(({ date, jump: { symbol } }) => ({ date, symbol })),
-    details,
     incomparable: [
       ...(basis.incomparable.get(model) ?? []),
       ...staleness([{ run: model, days }]),

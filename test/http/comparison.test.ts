@@ -540,7 +540,7 @@ test('before any entry has twenty days, all are compared, however many runs each
   assert.deepEqual([models.map(({ model }: any) => model), left_out_models], [['a', 'b'], []]);
 });
 
-test('the sentence compares only what trades in one market, and names whoever it leaves out', async () => {
+test('the sentence compares only what trades in one market, and names each model that it leaves out', async () => {
   const { answer, models, pairs } = await ask('start_date=2022-03-07&end_date=2022-04-29');
   assert.deepEqual([answer.leader, answer.against], ['free', 'like-it']);
   assert.deepEqual(answer.left_out.sort(), ['abroad', 'early-riser']);

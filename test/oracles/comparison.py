@@ -79,21 +79,13 @@ def p_daily(m):
     return float(optimize.brentq(lambda alpha: boundary(alpha) - reached, 1e-150, lowest, xtol=1e-160, rtol=1e-14))
 
 
-def lag_weights(days):
-    lags = math.floor(4 * (days / 100) ** (2 / 9))
-    return 1 - np.arange(1, lags + 1) / (lags + 1)
+DRAWS = stats.norm.cdf(np.array(np.meshgrid(*[stats.norm.ppf((np.arange(25) + 0.5) / 25)] * 3)).reshape(3, -1))
 
 
-DRAWS = stats.norm.cdf(np.array(np.meshgrid(*[stats.norm.ppf((np.arange(50) + 0.5) / 50)] * 3)).reshape(3, -1))
-
-
-def detection(days, m, looks):
+def detection(m, looks):
     """How many true standard errors show at this level with 80 % power, over exact quantiles of the parts of the variance."""
-    least = max(days, 20)
-    w = lag_weights(least)
-    k = np.arange(1, len(w) + 1)
-    bias = 1 - 2 * np.sum(w * (least - k)) / (least * (least - 1))
-    parts = [(m["days"] * D / days, least / (1 + 2 * np.sum(w**2)) - 1, bias), *((part, runs - 1, 1) for part, runs in m["parts"])]
+    bias = 1 - 2 * np.sum(weights * (D - np.arange(1, L + 1))) / (D * (D - 1))
+    parts = [(m["days"], nu_days, bias), *((part, runs - 1, 1) for part, runs in m["parts"])]
     total = sum(part for part, _, _ in parts)
     if total**2 / sum(part**2 / nu for part, nu, _ in parts) < 3:
         return math.inf
@@ -105,21 +97,8 @@ def detection(days, m, looks):
 
 
 def smallest(m, looks):
-    z = detection(D, m, looks)
+    z = detection(m, looks)
     return math.expm1(D * z * math.sqrt(m["total"])) if z < math.inf else None
-
-
-def needed(m, looks):
-    days, z = D, stats.t.isf(ALPHA / 2 if looks == "once" else stats.norm.sf(boundary(ALPHA)), 1e9) + 0.8416
-    for _ in range(20):
-        left = m["mean"] ** 2 - z**2 * m["runs"]
-        if not left > 0:
-            return None
-        last, days = days, math.ceil(z**2 * D * m["days"] / left)
-        if days == last:
-            break
-        z = detection(days, m, looks)
-    return days
 
 
 def sharpe(series):
@@ -184,7 +163,6 @@ def report(looks):
                 "pValue": float(p_values[looks][index]),
                 "pValueHolm": float(holm[index]),
                 "smallestDifference": smallest(m, looks),
-                "daysNeeded": needed(m, looks),
                 "varianceShareOfRuns": m["runs"] / m["total"],
             }
             for index, ((one, other), m) in enumerate(differences.items())
@@ -207,33 +185,12 @@ def line(x, y):
     }
 
 
-def selection():
-    """Weights in four of the ten stocks that change in the middle, against 200,000 other choices."""
-    stocks = np.array([[file["returns"][run][day] for day in days] for run in file["returns"]])
-    weights = np.zeros_like(stocks)
-    weights[0, :60], weights[0, 60:], weights[2, :], weights[5, 20:] = 0.4, 0.1, 0.3, 0.25
-    rng = np.random.default_rng(2)
-    own = float(np.prod(1 + np.sum(weights * stocks, axis=0)) - 1)
-    totals = np.array(
-        [np.prod(1 + np.sum(weights * stocks[rng.permutation(len(stocks))], axis=0)) - 1 for _ in range(200_000)]
-    )
-    return {
-        "returns": stocks.tolist(),
-        "weights": weights.tolist(),
-        "own": own,
-        "percentile": float(np.mean(totals < own) + np.mean(totals == own) / 2),
-        "median": float(np.median(totals)),
-        "interval90": [float(value) for value in np.quantile(totals, [0.05, 0.95])],
-    }
-
-
 json.dump(
     {
         "days": D,
         "once": report("once"),
         "daily": report("daily"),
         "covariance": covariance,
-        "selection": selection(),
         "series": {model: [float(value) for value in mean_run[model]] for model in names},
         "lines": [line(x, y) for x, y in pairs],
         "leader": {

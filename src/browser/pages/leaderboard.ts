@@ -12,6 +12,8 @@ import { fold, reasonList, link } from '../ui.ts';
 import { usualStart, type Curves, equityCurves } from './equity-curves.ts';
 import {
   type Figure,
+  type Style,
+  bandOf,
   briefFigures,
   figureNamed,
   numberIn,
@@ -27,6 +29,8 @@ const VALUE = 'What the initial cash grew to over these days, at the last close'
 interface Row {
   name: string;
   entry: EntryReport | null;
+  /** Of its mean run, once it is known. */
+  style: Style | null;
   benchmark: Performance['benchmark'];
 }
 
@@ -66,8 +70,8 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
       board.update(rowsNow());
     },
     /** Shows what only the details of the models have. */
-    complete({ models: known }: Performance) {
-      details = detailsOf(known);
+    complete({ families }: Performance) {
+      details = detailsOf(families.map(({ family: model, details }) => ({ model, details })));
       board.update(rowsNow());
     },
   };
@@ -83,17 +87,11 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
       reason: ({ entry }) => entry?.runs.map(figure.reason).find((words) => words !== undefined),
     });
   const total = figureNamed(conventions, 'total_return');
-  const alpha = figureNamed(conventions, 'alpha', {
-    label: 'Alpha after style',
-    meaning: conventions.definitions['style'],
-    read: ({ details }) => details?.style?.alpha ?? null,
-    reason: ({ details }) => details?.style?.unavailable ?? undefined,
-  });
   const figures = briefFigures(conventions);
-  if (conventions.factors.length > 0) figures.push(alpha);
   // In common days all have as many, which the words above the table say.
   if (common === null) figures.push(figureNamed(conventions, 'model_days', { label: 'Days' }));
   const columns = figures.map(column);
+  if (conventions.factors.length > 0) columns.push(alphaColumn(conventions));
   // Beside the return.
   if (families.some(({ runs }) => runs.length > 1)) columns.splice(1, 0, runsColumn(newest));
   return [
@@ -103,23 +101,44 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
   ];
 }
 
+/** What style leaves of the return, and its error. */
+function alphaColumn({ definitions }: Performance['conventions']): Column<Row> {
+  const left = ({ style }: Row) => style?.alpha_contribution ?? null;
+  const column = numberColumn<Row>('Alpha after style', left, change, {
+    isToned: true,
+    meaning: `${definitions['style']}; with its 95 % interval`,
+    reason: ({ style }) => style?.unavailable ?? undefined,
+  });
+  const cell = (row: Row) =>
+    row.style === null || left(row) === null
+      ? column.cell(row)
+      : h('span', change(left(row)), h('small.quiet', ` ${bandOf(row.style)}`));
+  return { ...column, cell };
+}
+
 /** Of the benchmark what it has under that name. */
 function figureOf({ entry, benchmark }: Row, figure: Figure): number | null {
   return entry === null ? numberIn(asObject(benchmark)?.[figure.name]) : entryFigure(figure, entry);
 }
 
+interface Styled {
+  model: string;
+  details?: { style: Style | null } | null | undefined;
+}
+
 /** What is known of each model; without an alpha over other factors than most have: it says less. */
-export function detailsOf(models: readonly ModelReport[]) {
-  const factorsOf = ({ details }: ModelReport) =>
+export function detailsOf(models: readonly Styled[]) {
+  const factorsOf = ({ details }: Styled) =>
     (details?.style?.factors ?? []).map(({ factor }) => factor).join(', ');
   const groups = [...Map.groupBy(models, factorsOf)].filter(([factors]) => factors !== '');
   const [[usual] = ['']] = groups.sort(([, one], [, other]) => other.length - one.length);
-  const known = models.map((report): [string, ModelReport['details']] => {
+  const known = models.map((report): [string, Styled['details']] => {
     const { model, details } = report;
     const own = factorsOf(report);
     if (!details?.style || own === '' || own === usual) return [model, details];
     const unavailable = `It is over ${own}, and those of others are over ${usual}`;
-    return [model, { ...details, style: { ...details.style, alpha: null, unavailable } }];
+    const none = { alpha: null, alpha_contribution: null, unavailable };
+    return [model, { style: { ...details.style, ...none } }];
   });
   return new Map(known);
 }
@@ -127,11 +146,11 @@ export function detailsOf(models: readonly ModelReport[]) {
 function rowsOf(performance: Performance, details: ReturnType<typeof detailsOf>) {
   const { benchmark } = performance;
   const rows = entriesOf(performance).map((entry): Row => {
-    const runs = entry.runs.map((run) => ({ ...run, details: details.get(run.model) ?? null }));
-    return { name: entry.family, entry: { ...entry, runs }, benchmark };
+    const { family: name } = entry;
+    return { name, entry, style: details.get(name)?.style ?? null, benchmark };
   });
   const name = `${benchmarkName(benchmark.name)} (benchmark)`;
-  return benchmark.days === 0 ? rows : [...rows, { name, entry: null, benchmark }];
+  return benchmark.days === 0 ? rows : [...rows, { name, entry: null, style: null, benchmark }];
 }
 
 /** The entry's name; those of several runs unfold to a link for each. */
@@ -307,7 +326,7 @@ interface RankedModels {
   choice: HTMLElement;
   /** Of the comparison. */
   query: string;
-  /** Asks for the same figures with details: these take seconds, so they come after the rest. */
+  /** Asks for the same figures with details, which only a style needs: after the rest. */
   detailed: () => Promise<Performance>;
 }
 
@@ -330,10 +349,11 @@ export function rankedModels(
   return {
     element,
     update({ performance, answer }) {
-      completing ??= detailed()
-        .then((own) => shown?.board.complete(own))
-        .catch(() => undefined) // the column stays empty
-        .finally(() => (completing = null));
+      if (performance.conventions.factors.length > 0)
+        completing ??= detailed()
+          .then((own) => shown?.board.complete(own))
+          .catch(() => undefined) // the column stays empty
+          .finally(() => (completing = null));
       replace(sentence, answer);
       if (shown?.curves.update(performance)) return shown.board.update(performance);
       drawing.abort();

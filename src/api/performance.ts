@@ -15,7 +15,7 @@ import {
 } from '../performance/model-reports.ts';
 import { dailyRate } from '../performance/figure.ts';
 import { reportConventions } from '../performance/definitions.ts';
-import { checkFactors, reportStyle } from '../performance/style.ts';
+import { checkFactors, reportStyle, type Style } from '../performance/style.ts';
 import { commissionOf } from '../performance/trading.ts';
 import {
   type Context,
@@ -124,19 +124,41 @@ function prepare({ database, settings }: Context, query: Query, { withDetails = 
   return { counted, request, basis, reports };
 }
 
+/** The entries to which reported runs belong, once all have been reported. */
+function createFamilies(
+  { by, details }: Query,
+  { basis, request }: Pick<ReturnType<typeof prepare>, 'basis' | 'request'>,
+) {
+  const runs: RunOfFamily[] = [];
+  const withCurves = by === 'entry';
+  const growths = new Map<string, RunOfFamily['curve']>();
+  if (withCurves) request.growths = growths;
+  return {
+    add({ model, family, model_days, total_return }: ReturnType<typeof modelReport>) {
+      runs.push({ model, family, model_days, total_return, curve: growths.get(model) ?? [] });
+    },
+    report: () =>
+      reportFamilies(runs, {
+        withCurves,
+        ...(withCurves &&
+          details && {
+            styleOf: (returns) =>
+              basis.factors && reportStyle(returns, basis.factors, request.riskFree),
+          }),
+      }),
+  };
+}
+
 function* inJson(context: Context, query: Query): Generator<string> {
   const { settings } = context;
   const { counted, request, basis, reports } = prepare(context, query, {
     withDetails: query.details,
   });
   const all: IncomparableModel[] = [];
-  const runs: RunOfFamily[] = [];
-  const withCurves = query.by === 'entry';
+  const families = createFamilies(query, { basis, request });
   const items = reports.map((report) => {
     all.push(...report.incomparable.map((one) => ({ model: report.model, ...one })));
-    const { model, family, model_days, total_return } = report;
-    const curve = withCurves ? report.curve.map(({ date, growth }) => ({ date, growth })) : [];
-    runs.push({ model, family, model_days, total_return, curve });
+    families.add(report);
     return JSON.stringify(report);
   });
   yield* listBody('models', items, () => ({
@@ -145,14 +167,7 @@ function* inJson(context: Context, query: Query): Generator<string> {
     common: counted.common,
     without_completed_days: withoutCompletedDays(request.failed, counted),
     incomparable: all,
-    families: reportFamilies(runs, {
-      withCurves,
-      ...(withCurves &&
-        query.details && {
-          styleOf: (returns) =>
-            basis.factors && reportStyle(returns, basis.factors, request.riskFree),
-        }),
-    }),
+    families: families.report(),
     benchmark: basis.benchmarkReport,
     conventions: reportConventions(settings.riskFreeRate, factorNames(context.database)),
     ...deploymentFields(settings),
@@ -204,11 +219,21 @@ function* curveRows(context: Context, query: Query): Generator<Cell[]> {
   }
 }
 
+/** Each run, or with `by=entry` the mean run of each entry, with its style if there is one. */
+function* styles(context: Context, query: Query): Generator<[string, Style | null | undefined]> {
+  const { reports, ...own } = prepare(context, query, { withDetails: true });
+  const families = createFamilies({ ...query, details: true }, own);
+  for (const report of reports) {
+    families.add(report);
+    if (query.by === 'run') yield [report.model, report.details?.style];
+  }
+  if (query.by === 'run') return;
+  for (const { family, details } of families.report()) yield [family, details?.style];
+}
+
 /** A row per factor of each model, and one for the rest, with its yearly alpha. */
 function* styleRows(context: Context, query: Query): Generator<Cell[]> {
-  const { reports } = prepare(context, query, { withDetails: true });
-  for (const { model, details } of reports) {
-    const style = details?.style;
+  for (const [model, style] of styles(context, query)) {
     if (!style) continue;
     for (const { factor, beta, standard_error, p_value, contribution } of style.factors)
       yield [model, factor, beta, standard_error, p_value, contribution, style.days];

@@ -26,7 +26,7 @@ import {
   readRecord,
   type ModelRecord,
 } from './record.ts';
-import { reportModel } from './report.ts';
+import { growthsOf, reportModel } from './report.ts';
 import { readFactors, type DayReturn, type Style } from './style.ts';
 import { holdsPart, outsideOf } from '../basics/domain.ts';
 import { pricesNow } from '../database/price-writes.ts';
@@ -91,6 +91,8 @@ export interface ReportRequest {
   riskFree: number;
   /** Whether the reports have details. */
   withDetails: boolean;
+  /** Takes what one dollar has become in each model that is reported. */
+  growths?: Map<string, RunOfFamily['curve']>;
   /** The factors to tell returns apart by; all that are stored without a choice. */
   factors?: readonly string[] | undefined;
 }
@@ -183,6 +185,7 @@ export function modelReport(request: ReportRequest, basis: Basis, run: CountedRu
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
   );
   const cash = basis.initialCash.get(model) ?? null;
+  request.growths?.set(model, growthsOf(record));
   return {
     model,
     family,
@@ -215,7 +218,7 @@ export interface RunOfFamily {
   family: string;
   model_days: number;
   total_return: number | null;
-  /** What one dollar has become, by date; read only for the curve of the family. */
+  /** What one dollar has become, by date, not rounded; read only for the curve of the family. */
   curve: readonly { date: CalendarDate; growth: number }[];
 }
 
@@ -257,7 +260,7 @@ export function reportFamilies(
           lowest_total_return: figure(least, () => Math.min(...returns)),
           highest_total_return: figure(least, () => Math.max(...returns)),
         }),
-        ...(withCurves && own.length > 1 && { curve: curveOf(own) }),
+        ...(withCurves && own.length > 1 && { curve: curveOf(own).map(roundedPoint) }),
         ...(styleOf && { details: { style: styleOf(meanReturns(own)) } }),
       },
     ];
@@ -275,8 +278,12 @@ function curveOf(runs: readonly RunOfFamily[]) {
     const all = [growth, ...byDate.flatMap((own) => own.get(date) ?? [])];
     if (all.length < runs.length) return [];
     const [low, high] = [Math.min(...all), Math.max(...all)];
-    return [{ date, growth: rounded(meanGrowth(all)), low, high }];
+    return [{ date, growth: meanGrowth(all), low, high }];
   });
+}
+
+function roundedPoint({ date, growth, low, high }: ReturnType<typeof curveOf>[number]) {
+  return { date, growth: rounded(growth), low: rounded(low), high: rounded(high) };
 }
 
 /** The returns of the mean run, on each date that all runs share. */

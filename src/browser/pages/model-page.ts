@@ -141,7 +141,12 @@ function styleView(style: Style | null | undefined): HTMLElement | null {
     h('p.quiet', WHAT_IS_SUMMED),
     ...(style.left_out_factors.length === 0
       ? []
-      : [h('p.quiet', `Left out for lack of days: ${style.left_out_factors.join(', ')}.`)]),
+      : [
+          h(
+            'p.quiet',
+            `Left out, for lack of days or because they do not vary: ${style.left_out_factors.join(', ')}.`,
+          ),
+        ]),
     table({
       caption: 'Where the return came from',
       rows,

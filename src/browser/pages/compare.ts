@@ -72,16 +72,16 @@ async function load(choice: Choice, signal: AbortSignal) {
   const { models } = comparison;
   if (models.length === 0) return { parts: nothing(choice), isNothing: true };
   const isNothing = measured(models).length === 0;
-  const figures = get('/performance', performanceRequest(choice, named), signal);
-  const [performance, complete] = await Promise.all([
-    isNothing ? figures : figures.catch(() => null),
+  const ask = () => get('/performance', performanceRequest(choice, named), signal);
+  const [known, complete] = await Promise.all([
+    isNothing ? ask() : null, // otherwise only what stands side by side needs it
     !curves && fitsSideBySide(models)
       ? // While a job runs there may be more models by now.
         getComparison(requestOf(choice, { curves: true }), signal).catch(() => comparison)
       : comparison,
   ]);
   const pairs = complete.pairs.map(aheadFirst);
-  return { parts: await views({ ...complete, pairs }, performance, signal), isNothing };
+  return { parts: await views({ ...complete, pairs }, { known, ask }, signal), isNothing };
 }
 
 function nothing(choice: Choice): HTMLElement[] {
@@ -101,13 +101,13 @@ const OF_INTERVALS = 'The intervals hold however often you look. Sorted by retur
 /** The answer, then the returns; of models that cannot be compared yet those that there are. */
 async function views(
   comparison: Comparison,
-  performance: Performance | null,
+  figures: { known: Performance | null; ask: () => Promise<Performance> },
   signal: AbortSignal,
 ): Promise<(HTMLElement | null)[]> {
   const { models, days, answer } = comparison;
   const known = measured(models);
   const isEarly = known.length === 0;
-  const rows = isEarly ? withReturns(models, performance) : known;
+  const rows = isEarly ? withReturns(models, figures.known) : known;
   const { benchmark, unavailable } = answer;
   const shown = forest(rows, {
     confidence: isEarly ? null : inPercent(comparison.confidence),
@@ -137,9 +137,7 @@ async function views(
           ),
     ),
     differences(comparison),
-    ...(rows.length > 0
-      ? await sideBySide({ ...comparison, models: rows }, performance, signal)
-      : []),
+    ...(rows.length > 0 ? await sideBySide({ ...comparison, models: rows }, figures, signal) : []),
     leftOut(comparison),
     conventions(comparison.conventions),
   ];

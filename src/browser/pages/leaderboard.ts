@@ -31,6 +31,8 @@ interface Row {
   entry: EntryReport | null;
   /** Of its mean run, once it is known. */
   style: Style | null;
+  /** Whether its orders cost nothing, while those of others do. */
+  isFree: boolean;
   benchmark: Performance['benchmark'];
 }
 
@@ -144,17 +146,21 @@ export function detailsOf(models: readonly Styled[]) {
 }
 
 function rowsOf(performance: Performance, details: ReturnType<typeof detailsOf>) {
-  const { benchmark } = performance;
+  const { benchmark, models } = performance;
+  const isFree = models.every(isWithoutCosts) ? () => false : isWithoutCosts;
   const rows = entriesOf(performance).map((entry): Row => {
-    const { family: name } = entry;
-    return { name, entry, style: details.get(name)?.style ?? null, benchmark };
+    const { family: name, runs } = entry;
+    const style = details.get(name)?.style ?? null;
+    return { name, entry, style, isFree: runs.every(isFree), benchmark };
   });
   const name = `${benchmarkName(benchmark.name)} (benchmark)`;
-  return benchmark.days === 0 ? rows : [...rows, { name, entry: null, style: null, benchmark }];
+  return benchmark.days === 0
+    ? rows
+    : [...rows, { name, entry: null, style: null, isFree: false, benchmark }];
 }
 
 /** The entry's name; those of several runs unfold to a link for each. */
-function nameCell({ name, entry, benchmark }: Row): HTMLElement {
+function nameCell({ name, entry, isFree, benchmark }: Row): HTMLElement {
   if (entry === null)
     return h('div.named', h('span.name', { title: benchmark.name }, swatch(BENCHMARK_LOOK), name));
   const runs = entry.runs
@@ -165,7 +171,7 @@ function nameCell({ name, entry, benchmark }: Row): HTMLElement {
     modelLink(name, lookOf(name)),
     runs.length > 1 &&
       h('details.runs', h('summary', counted(runs.length, 'run')), h('ul', ...runs)),
-    caveat(entry.runs),
+    caveat(isFree ? [...marksOf(entry.runs), FREE] : marksOf(entry.runs)),
   );
 }
 
@@ -203,10 +209,18 @@ function runsColumn(newest: () => Performance) {
 /**
  * The row's marks in words; each in a sentence on hover, and those of every run below the table.
  */
-function caveat(runs: readonly ModelReport[]): HTMLElement | false {
-  const marks = marksOf(runs);
+function caveat(marks: readonly RowMark[]): HTMLElement | false {
   const words = marks.map((mark) => mark.words).join(' · ');
   return marks.length > 0 && h('small.caveat', { title: sentenceOf(marks) }, words);
+}
+
+const FREE: RowMark = {
+  words: 'no trading costs',
+  reason: 'Its orders cost nothing on top of their price, and those of others do',
+};
+
+function isWithoutCosts({ no_trading_costs: isFree }: ModelReport): boolean {
+  return isFree;
 }
 
 /** The marks of some runs as notices above their figures. */

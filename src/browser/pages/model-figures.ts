@@ -114,8 +114,14 @@ export function modelFigures({ report, performance: { conventions } }: ModelData
       } = figureNamed(conventions, name);
       const shown = known.has(name) ? inText(value, format) : null;
       if (shown === null) return [];
-      const words = [meaning, value === null && reason(report)].filter(Boolean).join('. ');
-      return { label, group: inWords(group), value: shown, meaning: words };
+      const isFree = name === 'cost_sensitivity' && report.no_trading_costs;
+      const words = [meaning, value === null && reason(report), isFree && 'Its own cost nothing'];
+      return {
+        label,
+        group: inWords(group),
+        value: shown,
+        meaning: words.filter(Boolean).join('. '),
+      };
     }),
   );
   return table({

@@ -1,17 +1,21 @@
 import { lookWords } from '../src/comparison/looks.ts';
 import {
   horizons,
+  leadScenarios,
   measureCoverage,
   noisyScenarios,
   responses,
   scenarios,
   shareShowingAny,
+  shareShowingLead,
   sharesShownBy,
+  truthOf,
 } from './support/coverage.ts';
 
 /**
  * How often the 95 % interval of a difference covers the truth, how often a response over equal
- * models shows a difference, and how often a look every day finds one: by simulation, as
+ * models shows a difference, how often a look every day finds one, and how often the smallest lead
+ * that would be likely to show is shown: by simulation, as
  * tables in Markdown. `npm run coverage`, or `npm run coverage -- SIMULATIONS SEED`.
  */
 const [simulations = '10000', seed = 'coverage'] = process.argv.slice(2);
@@ -37,6 +41,18 @@ for (const scenario of [...scenarios, ...noisyScenarios]) {
 }
 
 const options = { simulations: Number(simulations), seed };
+console.log(
+  `\n| Days | Runs | Run effect | Degrees of freedom | ${lookWords.map((looks) => `Shown, \`${looks}\``).join(' | ')} |\n|---|---|---|---|---|---|`,
+);
+for (const scenario of leadScenarios) {
+  const { days, runs, runEffect } = scenario;
+  const freedom = truthOf(scenario).degreesOfFreedom.toFixed(1);
+  const shown = lookWords.map((looks) =>
+    percent(shareShowingLead(scenario, { ...options, looks })),
+  );
+  console.log(`| ${[days, runs, runEffect, freedom, ...shown].join(' | ')} |`);
+}
+
 console.log(
   '\n| Days | Models | Autocorrelation | Responses that show any pair |\n|---|---|---|---|',
 );

@@ -16,7 +16,7 @@ import {
   wordFilter,
 } from './schemas.ts';
 import type { Cell } from '../basics/csv.ts';
-import { outside } from './performance-response.ts';
+import { incomparability, outside } from './performance-response.ts';
 import { lookWords } from '../comparison/looks.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS, type ModelReport } from '../comparison/models.ts';
 import { reportDay, type PairReport } from '../comparison/pairs.ts';
@@ -141,7 +141,7 @@ export const comparisonResponse = namedResponse('ComparisonResponse', {
     /** Of the lead. */
     interval,
     shown: v.boolean(),
-    /** Models that may hold a split which the prices do not know. */
+    /** Models that may hold a split which the prices do not know, or that cannot be compared. */
     left_out: v.array(modelName),
     benchmark: v.nullable(
       named('ComparedBenchmark', { name: v.string(), total_return: v.number() }),
@@ -177,6 +177,8 @@ export const comparisonResponse = namedResponse('ComparisonResponse', {
       /** Of the days compared. */
       days_before_cutoff: count,
       outside,
+      /** In which respects it traded on other terms than most. */
+      incomparable: v.array(incomparability),
       ...uncertaintyEntries,
     }),
   ),

@@ -84,21 +84,6 @@ const modelDetails = named('ModelDetails', {
   ),
   /** Bin i counts the daily returns from edge i up to, but without, edge i + 1. */
   histogram: named('Histogram', { edges: v.array(v.number()), counts: v.array(count) }),
-  /** Whether the return came from the names: the same weights with other names, drawn at random. */
-  selection: named('Selection', {
-    /** Names that are exchanged, and days that started from a close. */
-    symbols: count,
-    days: count,
-    /** Of the names that the model held, from close to close. */
-    return: figure,
-    /** The share of the draws with a lower return. */
-    percentile: figure,
-    p_value: figure,
-    /** The middle draw, and those between which nine of ten lie. */
-    median: figure,
-    interval_90: v.nullable(named('DrawInterval', { low: v.number(), high: v.number() })),
-    unavailable,
-  }),
   /** Where the return came from: factors, and what is left; null without stored factors. */
   style: v.nullable(style),
   /** The total return if every order had cost so much more. */
@@ -219,10 +204,10 @@ const usage = named('Usage', {
 });
 
 /** A respect in which a model is not comparable with the others, for machines and for people. */
-const incomparability = {
+export const incomparability = named('Incomparability', {
   kind: v.pipe(v.picklist(incomparabilityKinds), v.title('IncomparabilityKind')),
   reason: v.string(),
-};
+});
 
 const leftOutModel = named('LeftOutModel', { model: v.string(), reason: v.string() });
 
@@ -258,7 +243,7 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
        */
       suspected_split: v.array(named('SuspectedSplit', { date: dateText, symbol: v.string() })),
       /** Empty for a model that is comparable with most of the others. */
-      incomparable: v.array(named('Incomparability', incomparability)),
+      incomparable: v.array(incomparability),
       /** With which its first completed day of all started; null when that is not stored. */
       initial_cash: v.nullable(v.pipe(v.number(), v.minValue(0))),
       /** Whether orders cost nothing on top of their price in all its jobs. */
@@ -320,7 +305,9 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
     }),
   ),
   /** Shared by all models. */
-  incomparable: v.array(named('IncomparableModel', { model: v.string(), ...incomparability })),
+  incomparable: v.array(
+    named('IncomparableModel', { model: v.string(), ...incomparability.entries }),
+  ),
   /** Entries of which several runs match, with the spread of their returns; with `by=entry` all. */
   families: v.array(
     named('Family', {

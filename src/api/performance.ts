@@ -108,6 +108,7 @@ function prepare({ database, settings }: Context, query: Query, { withDetails = 
     riskFree: dailyRate(settings.riskFreeRate),
     withDetails,
     factors: query.factors,
+    ...(query.by === 'entry' && { growths: new Map() }),
   };
   const basis = prepareReports(request);
   const reports = request.runs.values().map((run) => modelReport(request, basis, run));
@@ -118,11 +119,10 @@ type Made = ReturnType<typeof prepare>;
 
 /** What entries are made of; a curve only where they have one. */
 function runOf(
-  { model, family, model_days, total_return, curve: own }: ReturnType<typeof modelReport>,
-  { by }: Query,
+  { model, family, model_days, total_return }: ReturnType<typeof modelReport>,
+  { growths }: ReportRequest,
 ): RunOfFamily {
-  const curve = by === 'run' ? [] : own.map(({ date, growth }) => ({ date, growth }));
-  return { model, family, model_days, total_return, curve };
+  return { model, family, model_days, total_return, curve: growths?.get(model) ?? [] };
 }
 
 function familiesOf({ basis, request }: Made, runs: readonly RunOfFamily[], { by }: Query) {
@@ -141,7 +141,7 @@ function* inJson(context: Context, query: Query): Generator<string> {
   const runs: RunOfFamily[] = [];
   const items = reports.map((report) => {
     all.push(...report.incomparable.map((one) => ({ model: report.model, ...one })));
-    runs.push(runOf(report, query));
+    runs.push(runOf(report, request));
     return JSON.stringify(report);
   });
   yield* listBody('models', items, () => ({
@@ -160,12 +160,12 @@ function* inJson(context: Context, query: Query): Generator<string> {
 /** Each run, or with `by=entry` the mean run of each entry, as the tables need it. */
 function* measured(made: Made, query: Query) {
   if (query.by === 'run') return yield* made.reports;
-  const runs = [...made.reports.map((report) => runOf(report, query))];
+  const runs = [...made.reports.map((report) => runOf(report, made.request))];
   for (const { family, curve, details = null } of familiesOf(made, runs, query)) {
     const days = curve ?? runs.find((run) => run.family === family)?.curve ?? [];
     const dayOf = ({ date, growth }: { date: string; growth: number }, place: number) => {
       const daily_return = rounded(growth / (days[place - 1]?.growth ?? 1) - 1);
-      return { date, daily_return, growth };
+      return { date, daily_return, growth: rounded(growth) };
     };
     yield { model: family, family, knowledge_cutoff: null, curve: days.map(dayOf), details };
   }

@@ -61,6 +61,15 @@ export function outsideMark(model: string): HTMLElement | null {
     : null;
 }
 
+/** In which respects a model is not like most others: in a few words, and in sentences. */
+export function incomparableMark(respects: readonly { kind: string; reason: string }[]) {
+  const kinds = respects.map(({ kind }) => kind.replaceAll('_', ' ')).join(', ');
+  return {
+    words: `not comparable: ${kinds}`,
+    reason: respects.map(({ reason }) => reason).join('. '),
+  };
+}
+
 function splitName(name: string) {
   return repeatIn(name) ?? { family: name, run: 1 };
 }

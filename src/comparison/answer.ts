@@ -1,8 +1,9 @@
 import { count, list } from '../basics/sentences.ts';
 import { type Figure, TOO_LARGE, TRADING_DAYS_PER_YEAR } from '../performance/figure.ts';
 import { reportWithInterval, toDigits, type Interval, type Missing } from './difference.ts';
-import { type Day, MIN_DAYS } from './participants.ts';
-import type { Period } from './looks.ts';
+import type { Day } from './participants.ts';
+import { MIN_DAYS, type Period } from './looks.ts';
+import { noLead } from './planning.ts';
 
 /** What a comparison says in words. */
 
@@ -131,7 +132,11 @@ function whatItTakes(
   { points, isShown, least, days }: Lead,
   { smallestDifference, daysNeeded }: Demands,
 ): string {
-  if (isShown || typeof smallestDifference !== 'number' || typeof points !== 'number') return '';
+  if (isShown || typeof points !== 'number') return '';
+  if (typeof smallestDifference !== 'number') {
+    const { reason } = smallestDifference;
+    return reason === noLead(days) ? `${reason}.` : '';
+  }
   const needed = inPoints(smallestDifference * (1 + least));
   const demand = `Only a lead of ${needed} or more would be likely to show in ${count(days, 'day')}`;
   if (points === 0) return `${demand}.`;
@@ -186,6 +191,8 @@ export interface AnswerFacts {
   benchmark: BenchmarkReturn;
   /** By model, the unknown splits that its return may contain, such as `ORLY on 2025-06-10`. */
   suspected: ReadonlyMap<string, readonly string[]>;
+  /** By model, why it cannot be compared with the others; the sentence names each. */
+  leftOut: ReadonlyMap<string, string>;
 }
 
 /** Models and splits in one sentence. */
@@ -200,10 +207,10 @@ export const NOTHING_TO_COMPARE = { reason: 'There is no other model to compare 
  * +2.10 % over the same days."
  */
 export function answerOf(facts: AnswerFacts) {
-  const { benchmark, suspected, days, leads } = facts;
+  const { benchmark, suspected, leftOut, days, leads } = facts;
   const [leader, ...others] = facts.models
     .flatMap(({ model, totalReturn: own }) =>
-      typeof own !== 'number' || suspected.has(model) ? [] : [{ model, own }],
+      typeof own !== 'number' || suspected.has(model) || leftOut.has(model) ? [] : [{ model, own }],
     )
     .sort((one, other) => other.own - one.own);
   const lead = others
@@ -231,9 +238,10 @@ export function answerOf(facts: AnswerFacts) {
     ...figures,
     shown: lead?.isShown ?? false,
     /**
-     * The models whose return may contain a split that the prices do not know: none of them leads.
+     * The models whose return may contain a split that the prices do not know, and those that
+     * cannot be compared: none of them leads.
      */
-    left_out: [...suspected.keys()],
+    left_out: [...new Set([...suspected.keys(), ...leftOut.keys()])],
     benchmark: isKnown
       ? { name: benchmark.name, total_return: toDigits(benchmark.totalReturn) }
       : null,
@@ -247,8 +255,9 @@ export function answerOf(facts: AnswerFacts) {
 function inWords(
   { model, own }: { model: string; own: number },
   lead: Lead | undefined,
-  { benchmark, days }: AnswerFacts,
+  { benchmark, days, suspected, leftOut }: AnswerFacts,
 ): string {
+  const none = suspected.size + leftOut.size === 0 ? 'No model' : 'No comparable model';
   const over = `over ${count(days.length, 'day')}`;
   const than = overSecond(lead);
   const made = (verb: string) => `${model} ${verb} ${signed(own)} %`;
@@ -258,7 +267,7 @@ function inWords(
   const its = `made ${signed(totalReturn)} %`;
   return own > totalReturn
     ? `${first} The benchmark (${name}) ${its} over the same days.`
-    : `No model beat the benchmark (${name}), which ${its} ${over}. ${made('came closest with')}${than}.`;
+    : `${none} beat the benchmark (${name}), which ${its} ${over}. ${made('came closest with')}${than}.`;
 }
 
 function overSecond(lead: Lead | undefined): string {
@@ -268,12 +277,24 @@ function overSecond(lead: Lead | undefined): string {
   return `; its lead of ${words} over ${second} ${isShown ? 'is more than chance' : 'could be chance'}${bounds}`;
 }
 
-function whoIsLeftOut({ suspected }: AnswerFacts): string {
-  if (suspected.size === 0) return '';
+function whoIsLeftOut({ suspected, leftOut }: AnswerFacts): string {
   const [names, splits] = [suspected.keys(), new Set([...suspected.values()].flat())].map((all) =>
     list([...all], { most: MAX_NAMED }),
   );
-  return ` Left out until possible splits are settled: ${names} (${splits}).`;
+  const byReason = Map.groupBy(leftOut.keys(), (model) => clauseOf(leftOut.get(model)));
+  const others = [...byReason].map(([reason, models]) => `${list(models)} (${reason})`);
+  return [
+    suspected.size > 0 && ` Left out until possible splits are settled: ${names} (${splits}).`,
+    others.length > 0 && ` Not compared: ${others.join('; ')}.`,
+  ]
+    .filter(Boolean)
+    .join('');
+}
+
+/** What a reason says before it goes into details: `5 of its 60 model-days are stale`. */
+function clauseOf(reason = ''): string {
+  const [clause = ''] = reason.split(/[:;] /);
+  return clause.replace(/^(It|Its|Needs) /, (word) => word.toLowerCase());
 }
 
 function whatIsMissing({ models, days: { length: days } }: AnswerFacts): string {

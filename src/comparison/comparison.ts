@@ -1,4 +1,5 @@
 import type { CalendarDate } from '../basics/calendar.ts';
+import type { Incomparability } from '../performance/comparability.ts';
 import { type Figure, reportFigures } from '../performance/figure.ts';
 import { at, centralMoment, cholesky, dot, mean, sampleVariance } from '../statistics/moments.ts';
 import { answerOf, type BenchmarkReturn, NOTHING_TO_COMPARE } from './answer.ts';
@@ -179,6 +180,10 @@ export interface ComparisonInput extends Omit<Period, 'days'> {
   trials: number;
   /** By model, the unknown splits that its return may contain, such as `ORLY on 2025-06-10`. */
   suspected: ReadonlyMap<string, readonly string[]>;
+  /** By model, in which respects it traded on other terms than most. */
+  incomparable: ReadonlyMap<string, Incomparability[]>;
+  /** By entry, why the answer leaves it out, beside what the returns say. */
+  leftOut: ReadonlyMap<string, string>;
   benchmarkOver: (days: readonly Day[]) => BenchmarkReturn;
   cutoffOf: (model: string, days: readonly Day[]) => Cutoff;
 }
@@ -220,7 +225,7 @@ export function compareModels(input: ComparisonInput) {
       const probabilityBest = chances[place] ?? NOTHING_TO_COMPARE;
       return { record, series: series[place] ?? { reason }, probabilityBest };
     })
-    .sort(byChance);
+    .sort(byReturn);
   const chosen = choosePairs(ordered, input.against).map(
     ([one, other]): ChosenPair => ({
       model: one.record.model,
@@ -248,10 +253,11 @@ export function compareModels(input: ComparisonInput) {
       days,
       benchmark: input.benchmarkOver(days),
       suspected,
+      leftOut: new Map([...input.leftOut, ...withoutFigures(participants, records)]),
     }),
-    /** By probability of being best, then by return, then by name; those without figures last. */
+    /** By return, then by name; those without figures last. */
     models: ordered.map(({ record, ...one }) =>
-      reportModel(record, { ...one, cutoff: input.cutoffOf(record.model, days) }, period),
+      reportModel(record, { ...one, ...aboutModel(record, input, days) }, period),
     ),
     /** In the order of their models. */
     pairs,
@@ -262,12 +268,30 @@ export function compareModels(input: ComparisonInput) {
   };
 }
 
-function byChance(one: Candidate, other: Candidate): number {
-  const [isMissing, isOtherMissing] = ['reason' in one.series, 'reason' in other.series];
-  if (isMissing || isOtherMissing) return Number(isMissing) - Number(isOtherMissing);
-  const meanOf = ({ series }: Candidate) => ('reason' in series ? NaN : series.mean);
-  const chanceOf = ({ probabilityBest: own }: Candidate) => (typeof own === 'number' ? own : 0);
-  return chanceOf(other) - chanceOf(one) || meanOf(other) - meanOf(one);
+/** What is said of a model beside its figures. */
+function aboutModel(
+  { model }: TrackRecord,
+  { cutoffOf, incomparable }: ComparisonInput,
+  days: readonly Day[],
+) {
+  return { cutoff: cutoffOf(model, days), incomparable: incomparable.get(model) ?? [] };
+}
+
+/** By model without figures, why; where none has any, too few days are no reason of this one. */
+function* withoutFigures(
+  { reasons }: ReturnType<typeof findParticipants>,
+  records: readonly TrackRecord[],
+): Generator<[string, string]> {
+  for (const { model, unusable } of records) {
+    const reason = reasons.size < records.length ? reasons.get(model) : unusable;
+    if (reason != null) yield [model, reason];
+  }
+}
+
+function byReturn({ series: one }: Candidate, { series: other }: Candidate): number {
+  if ('reason' in one || 'reason' in other)
+    return Number('reason' in one) - Number('reason' in other);
+  return other.mean - one.mean;
 }
 
 /**

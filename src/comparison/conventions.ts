@@ -1,4 +1,4 @@
-import { MIN_DAYS } from './participants.ts';
+import { MIN_DAYS } from './looks.ts';
 
 /**
  * How the figures of a comparison are made, with their sources. docs/figures.md has the formulas.
@@ -42,10 +42,10 @@ export const conventions = {
   p_value_holm:
     'Two-sided p-values adjusted over all pairs in the response (Holm 1979); shown: below 1 − confidence',
   smallest_difference:
-    'The difference that these days and runs would show at 5 %, two-sided, with 80 % power, at any confidence: z standard ' +
-    'errors, z = 2.8016, or c(D) + 0.8416 with looks=daily',
+    'The difference whose interval, as it is shown, would exclude zero with 80 % power: k standard errors, E[Φ(k − q √V̂/√V)] = 0.8 ' +
+    'over V̂ as a sum of χ² variables, q Student’s quantile at its degrees of freedom. Null with fewer than 3 of these',
   days_needed:
-    'How many days these runs would need to show this difference, at the same level and power',
+    'How many days these runs would need to show this difference, with the same power and the degrees of freedom of so many days',
   variance_share_of_runs: 'V_runs / V: more runs reduce this part, more days the rest',
   correlation:
     'Pearson’s correlation (1896) of the daily log returns of both models, each the mean of its runs',

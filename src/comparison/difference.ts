@@ -2,10 +2,10 @@ import { at } from '../statistics/moments.ts';
 import { degreesOfDays, varianceOfMean } from '../statistics/regression.ts';
 import { type Figure, reportFigures, TOO_LARGE } from '../performance/figure.ts';
 import { studentTQuantile, studentTUpperTail } from '../statistics/distributions.ts';
-import { detectionOf, levelOf, type Period, tailOf } from './looks.ts';
+import { levelOf, type Period, tailOf } from './looks.ts';
 
 /** How much the runs of a model differ. */
-interface RunSpread {
+export interface RunSpread {
   runs: number;
   /** The sample variance of the runs' mean daily log returns; 0 for a single run. */
   variance: number;
@@ -19,7 +19,12 @@ export interface Uncertainty {
   ofRuns: number;
   total: number;
   degreesOfFreedom: number;
+  /** Of each model with several runs. */
+  spreads: readonly RunSpread[];
 }
+
+/** All that an interval needs of it. */
+type Estimate = Pick<Uncertainty, 'total' | 'degreesOfFreedom'>;
 
 /**
  * A standard error per day up to this is rounding, which reaches about 1e-18; one unit of a ledger
@@ -42,15 +47,14 @@ export function measureUncertainty(
   const ofRuns = spreads.reduce((sum, spread) => sum + share(spread), 0);
   const total = ofDays + ofRuns;
   if (total <= LEAST_STANDARD_ERROR ** 2) return null;
-  const runTerms = spreads.reduce(
-    (sum, spread) => sum + (spread.runs > 1 ? share(spread) ** 2 / (spread.runs - 1) : 0),
-    0,
-  );
+  const several = spreads.filter(({ runs }) => runs > 1);
+  const runTerms = several.reduce((sum, own) => sum + share(own) ** 2 / (own.runs - 1), 0);
   return {
     ofDays,
     ofRuns,
     total,
     degreesOfFreedom: total ** 2 / (ofDays ** 2 / degreesOfDays(daily.length) + runTerms),
+    spreads: several,
   };
 }
 
@@ -107,12 +111,11 @@ export function overPeriod(dailyLogReturn: number, days: number): Figure {
  */
 export function intervalOf(
   mean: number,
-  uncertainty: Uncertainty,
+  { total, degreesOfFreedom }: Estimate,
   period: Period,
 ): Interval | Missing {
   const { days } = period;
-  const quantile = -studentTQuantile(tailOf(period), uncertainty.degreesOfFreedom);
-  const reach = quantile * Math.sqrt(uncertainty.total);
+  const reach = -studentTQuantile(tailOf(period), degreesOfFreedom) * Math.sqrt(total);
   const low = overPeriod(mean - reach, days);
   const high = overPeriod(mean + reach, days);
   return typeof low === 'number' && typeof high === 'number' ? { low, high } : TOO_LARGE;
@@ -125,46 +128,10 @@ export function intervalOf(
  */
 export function twoSidedP(
   mean: number,
-  { total, degreesOfFreedom }: Uncertainty,
+  { total, degreesOfFreedom }: Estimate,
   period: Pick<Period, 'days' | 'looks'>,
 ): number {
   return levelOf(studentTUpperTail(Math.abs(mean) / Math.sqrt(total), degreesOfFreedom), period);
-}
-
-/**
- * What it takes to show a difference: at 5 %, two-sided, and with 80 % power, whatever the
- * requested confidence.
- */
-
-export const MORE_RUNS = 'More days would not show it; more runs would';
-export const NO_DIFFERENCE = 'There is no difference to show';
-
-/**
- * exp(D·z·√V) − 1: the smallest difference that these days and runs can show (Cohen, Statistical
- * Power Analysis, 1988).
- */
-export function smallestDifference(
-  { total }: Uncertainty,
-  period: Pick<Period, 'days' | 'looks'>,
-): Figure {
-  return overPeriod(detectionOf(period) * Math.sqrt(total), period.days);
-}
-
-/**
- * z²·D·V_days / (δ² − z²·V_runs), rounded up: the number of days with which these runs would show
- * this difference. More days reduce only V_days.
- */
-export function daysNeeded(
-  mean: number,
-  { ofDays, ofRuns }: Uncertainty,
-  period: Pick<Period, 'days' | 'looks'>,
-): Figure {
-  if (mean === 0) return { reason: NO_DIFFERENCE };
-  const squared = detectionOf(period) ** 2;
-  const left = mean ** 2 - squared * ofRuns;
-  if (left <= 0) return { reason: MORE_RUNS };
-  const needed = Math.ceil((squared * period.days * ofDays) / left);
-  return Number.isFinite(needed) ? needed : { reason: MORE_RUNS };
 }
 
 /**

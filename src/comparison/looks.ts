@@ -5,6 +5,9 @@ import { normalQuantile, normalUpperTail } from '../statistics/distributions.ts'
 export const lookWords = ['once', 'daily'] as const;
 export type Looks = (typeof lookWords)[number];
 
+/** Fewer days do not show how much days differ. */
+export const MIN_DAYS = 20;
+
 /** How many days are compared, at which confidence, and for how many looks it holds. */
 export interface Period {
   days: number;
@@ -69,15 +72,4 @@ function lowestExponent(days: number): number {
     else low = one;
   }
   return (low + high) / 2;
-}
-
-/** Φ⁻¹(0.975) and Φ⁻¹(0.8): 5 %, two-sided, and 80 % power. */
-const [SINGLE_LOOK, POWER] = [1.96, 0.8416];
-
-/**
- * How many standard errors a difference must be for these looks to show it at 5 %, 80 % of the
- * time.
- */
-export function detectionOf({ days, looks }: Pick<Period, 'days' | 'looks'>): number {
-  return POWER + (looks === 'once' ? SINGLE_LOOK : boundaryOf(days, 0.05));
 }

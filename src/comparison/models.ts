@@ -1,5 +1,6 @@
 import { outsideOf } from '../basics/domain.ts';
 import type { CalendarDate } from '../basics/calendar.ts';
+import type { Incomparability } from '../performance/comparability.ts';
 import type { Figure } from '../performance/figure.ts';
 import {
   intervalOf,
@@ -44,7 +45,7 @@ export type ModelReport = ReturnType<typeof reportModel>;
 /** All returns cover only the days compared. */
 export function reportModel(
   record: TrackRecord,
-  { series, probabilityBest, cutoff }: Reported,
+  { series, probabilityBest, cutoff, incomparable }: Reported,
   period: Period,
 ) {
   const isMissing = 'reason' in series;
@@ -75,6 +76,7 @@ export function reportModel(
     knowledge_cutoff: cutoff.knowledgeCutoff,
     days_before_cutoff: cutoff.daysBefore,
     outside: outsideOf(cutoff.isAgent),
+    incomparable,
     unavailable: { ...(missing && { run_returns: missing.reason }), ...unavailable },
   };
 }
@@ -85,4 +87,6 @@ interface Reported {
   series: Series | Missing;
   probabilityBest: Figure;
   cutoff: Cutoff;
+  /** In which respects it traded on other terms than most. */
+  incomparable: Incomparability[];
 }

@@ -4,7 +4,6 @@ import type { Figure } from '../performance/figure.ts';
 import { at, deviationsFrom, dot, mean } from '../statistics/moments.ts';
 import { type Day, LEAST_DEVIATION, type Series } from './participants.ts';
 import {
-  daysNeeded,
   holm,
   type Interval,
   intervalOf,
@@ -12,12 +11,12 @@ import {
   type Missing,
   overPeriod,
   reportWithInterval,
-  smallestDifference,
   toDigits,
   twoSidedP,
   type Uncertainty,
 } from './difference.ts';
 import type { Period } from './looks.ts';
+import { createPlanning } from './planning.ts';
 import { type Lead, leadOf, sentenceOf, type PairFacts } from './answer.ts';
 
 /**
@@ -106,6 +105,7 @@ export function reportPairs(chosen: readonly ChosenPair[], period: Period) {
   for (const [index, pValueHolm] of holm(known.map(({ pValue }) => pValue)).entries())
     at(known, index).pValueHolm = pValueHolm;
   const leads: Lead[] = [];
+  const planning = createPlanning(period);
   const pairs = chosen.map((pair, index) => {
     const difference = at(differences, index);
     const isMissing = 'reason' in difference;
@@ -113,7 +113,7 @@ export function reportPairs(chosen: readonly ChosenPair[], period: Period) {
     const isShown = !isMissing && difference.pValueHolm < 1 - period.confidence;
     const lead = leadOf({ ...pair, interval, isShown, period });
     leads.push(lead);
-    return reportPair(pair, { difference, lead, pairs: known.length }, period);
+    return reportPair(pair, { difference, lead, planning, pairs: known.length }, period);
   });
   return { pairs, leads };
 }
@@ -133,13 +133,23 @@ export type PairReport = ReturnType<typeof reportPair>;
 /** Returns and differences are over the period. */
 function reportPair(
   { model, against, measured, curve, singleRuns }: ChosenPair,
-  { difference, lead, pairs }: { difference: Difference | Missing; lead: Lead; pairs: number },
+  {
+    difference,
+    lead,
+    planning,
+    pairs,
+  }: {
+    difference: Difference | Missing;
+    lead: Lead;
+    planning: ReturnType<typeof createPlanning>;
+    pairs: number;
+  },
   period: Period,
 ) {
   const figure = (compute: (known: Difference) => Figure) =>
     'reason' in difference ? difference : compute(difference);
-  const smallest = figure(({ uncertainty }) => smallestDifference(uncertainty, period));
-  const needed = figure(({ mean, uncertainty }) => daysNeeded(mean, uncertainty, period));
+  const smallest = figure(({ uncertainty }) => planning.smallestDifference(uncertainty));
+  const needed = figure(({ mean, uncertainty }) => planning.daysNeeded(mean, uncertainty));
   const { unavailable, ...figures } = reportWithInterval(
     {
       difference: figure(({ mean }) => overPeriod(mean, period.days)),

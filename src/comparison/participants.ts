@@ -2,14 +2,12 @@ import type { CalendarDate } from '../basics/calendar.ts';
 import { count } from '../basics/sentences.ts';
 import { mean, sampleVariance } from '../statistics/moments.ts';
 import { measureUncertainty } from './difference.ts';
+import { MIN_DAYS } from './looks.ts';
 
 /**
  * A date, or the number of a date in a chain's own market; one comparison uses only one of the two.
  */
 export type Day = CalendarDate | number;
-
-/** Fewer days do not show how much days differ. */
-export const MIN_DAYS = 20;
 
 /** One run of a configured model. */
 interface Run {

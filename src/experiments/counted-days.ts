@@ -6,10 +6,10 @@ import {
   type Day,
   findParticipants,
   leftOutDays,
-  MIN_DAYS,
   readRecords,
   whyWithoutFigures,
 } from '../comparison/participants.ts';
+import { MIN_DAYS } from '../comparison/looks.ts';
 import type { Database } from '../database/database.ts';
 import {
   type ActiveDay,

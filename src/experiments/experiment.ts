@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
+import { parseAgentConfigurations } from '../basics/configuration.ts';
 import { createSplitSearch, heldSymbols } from '../database/records/holdings.ts';
+import { readableDocuments } from '../database/documents.ts';
+import { initialCashOf, storedConfigurations } from '../database/records/models.ts';
 import { runsInWindow } from '../database/records/performance.ts';
 import { cleaner, comparedModel } from './counted-days.ts';
 import { daysOf, earliestOf, type Family, latestOf, readFamilies } from './family.ts';
@@ -13,8 +16,13 @@ import { type Cutoff, MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/m
 import type { ComparedModel, Day } from '../comparison/participants.ts';
 import { invalidFilter } from '../basics/domain.ts';
 import { chooseBenchmark, reportBenchmark, spanOf } from '../performance/choose-benchmark.ts';
+import {
+  compareModels as findIncomparable,
+  type Incomparability,
+} from '../performance/comparability.ts';
+import { periodOf } from '../performance/model-reports.ts';
 import { numberDates, type Numbering, type Numberings } from './numbering.ts';
-import { selectModels, type WantedModels } from './selection.ts';
+import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
 
 /** Which models to compare over which of their days. */
 interface ExperimentRequest extends WantedModels {
@@ -71,6 +79,7 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
     curves: request.curves,
     trials,
     suspected,
+    ...incomparableIn(database, all, { leftOut, areNumbered: numberings !== null }),
     benchmarkOver: (days) => benchmarkOver(database, all, { days, wanted: request.benchmark }),
     cutoffOf(model, days) {
       const family = all.find((own) => own.model === model);
@@ -91,6 +100,47 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
     leftOutModels: leftOut.map(({ model }) => model),
     comparison,
   };
+}
+
+/** Respects in which a return is that of another market: one of them says who is not compared. */
+const OTHER_MARKET: readonly Incomparability['kind'][] = ['universe', 'open'];
+
+/**
+ * In which respects entries traded on other terms than most, as the leaderboard marks them, and
+ * which of them no sentence compares, with the entries that have too few model-days. By number, days
+ * of different markets are compared on purpose.
+ */
+function incomparableIn(
+  database: Database,
+  families: readonly Family[],
+  { leftOut: short, areNumbered }: { leftOut: readonly ChosenModel[]; areNumbered: boolean },
+) {
+  const runs = families.flatMap(({ model: family, runs: own }) =>
+    own.flatMap(({ run, days }) => (days.length > 0 ? { family, model: run, days } : [])),
+  );
+  const jobIds = new Set(runs.flatMap(({ days }) => days.map(({ jobId }) => jobId)));
+  runs.sort((one, other) => (one.model < other.model ? -1 : 1)); // the first counts among equals
+  const terms = {
+    configurations: parseAgentConfigurations(storedConfigurations(database, jobIds)),
+    initialCash: initialCashOf(
+      database,
+      runs.map(({ model }) => model),
+    ),
+    documents: readableDocuments(
+      database,
+      runs.flatMap(({ days }) => days),
+    ),
+  };
+  const found = findIncomparable(runs.map(periodOf), terms, { haveOwnDays: false });
+  const incomparable = new Map<string, Incomparability[]>();
+  const leftOut = new Map(short.map(({ model }) => [model, 'too few model-days']));
+  for (const { family, model } of runs)
+    for (const own of found.get(model) ?? []) {
+      const marks = incomparable.get(family) ?? [];
+      if (marks.every(({ kind }) => kind !== own.kind)) incomparable.set(family, [...marks, own]);
+      if (OTHER_MARKET.includes(own.kind) && !areNumbered) leftOut.set(family, own.reason);
+    }
+  return { incomparable, leftOut };
 }
 
 /** What the benchmark made over the days compared, as `GET /performance` has it. */

@@ -1,4 +1,4 @@
-import { MIN_DAYS } from '../comparison/participants.ts';
+import { MIN_DAYS } from '../comparison/looks.ts';
 import type { RunInWindow } from '../database/records/performance.ts';
 import { invalidFilter, type ServiceError } from '../basics/domain.ts';
 import { MAX_COMPARED } from '../basics/runs.ts';

@@ -97,24 +97,6 @@ function bothLevels(
   return { withDividends, ofPrices: isOneKind ? withDividends : levelsOf(false) };
 }
 
-/** The levels of single symbols over the days, each read once. */
-export function createLevelReader(
-  database: Database,
-  days: readonly ActiveDay[],
-): (symbol: string) => BothLevels {
-  const span = spanOf(days);
-  const known = new Map<string, BothLevels>();
-  return (symbol) => {
-    const levels =
-      known.get(symbol) ??
-      bothLevels(days, (paysDividends) =>
-        levelsOfSymbol(database, symbol, { ...span, paysDividends }),
-      );
-    known.set(symbol, levels);
-    return levels;
-  };
-}
-
 /** From the earliest start of the days to the last of them. */
 export function spanOf(days: readonly ActiveDay[]): DateSpan {
   return {

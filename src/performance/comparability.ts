@@ -66,13 +66,15 @@ export type IncomparableModel = Incomparability & { model: string };
 export function compareModels(
   periods: readonly ModelPeriod[],
   terms: TradingTerms,
+  /** Whether their days are not the same. */
+  { haveOwnDays = true } = {},
 ): Map<string, Incomparability[]> {
   // Thousands of models share a configuration, whose symbols are sorted once.
   const used = [...new Set(terms.configurations.values())];
   const words = new Map(used.map((configuration) => [configuration, inWords(configuration)]));
   const all = periods.map((period) => termsOf(period, { ...terms, words }));
   const findings = [
-    ...comparePeriods(all),
+    ...(haveOwnDays ? comparePeriods(all) : []),
     ...respects.flatMap((respect) => compareTerms(respect, all)),
     ...compareDocuments(terms.documents),
   ];

@@ -92,8 +92,6 @@ export const definitions = {
     'Profit by symbol: closing minus starting value of its shares in these days, plus the cash of its trades and dividends',
   histogram:
     'Daily returns counted in bins of equal width, with an edge at 0; each bin excludes its upper edge',
-  selection:
-    'Share of 2,000 random choices of other names, with the same weights on the same days, that earned less; 0.5 by chance',
   cost_sensitivity: 'Total return if every order had cost this many more basis points of its value',
   break_even_bps:
     'By how many basis points more every order would have to cost for the excess return to be 0',
@@ -102,7 +100,8 @@ export const definitions = {
     'What the tokens of these model-days cost, including failed attempts within the same job',
   profit_per_cost_usd: 'Dollars of profit per dollar of model cost',
   style:
-    'Per year, what is left of the returns above the risk-free one after the stored factors, by a regression over its days',
+    'What the stored factors leave of the sum of the daily returns above the risk-free rate, by a regression over these days; ' +
+    'a sum, not linked as a return is',
 } as const;
 
 /**
@@ -118,9 +117,6 @@ const units = {
     'benchmark_return',
     'excess_return',
     'alpha',
-    'return',
-    'median',
-    'interval_90',
     'cost_sensitivity',
   ],
   profit: ['profit', 'realised_profit', 'unrealised_profit', 'expectancy'],
@@ -134,7 +130,6 @@ const units = {
     'tracking_error',
     'exposure',
     'win_rate',
-    'percentile',
   ],
   dollars: [
     'end_value',

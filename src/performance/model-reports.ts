@@ -12,8 +12,7 @@ import { markStale, usageTotals } from '../database/records/performance.ts';
 import { universeOn } from '../basics/members.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import { closingPrice } from '../trading/market.ts';
-import { chooseBenchmark, createLevelReader, reportBenchmark, spanOf } from './choose-benchmark.ts';
-import { type Market, reportSelection } from './permutation.ts';
+import { chooseBenchmark, reportBenchmark, spanOf } from './choose-benchmark.ts';
 import {
   compareModels,
   type ModelPeriod,
@@ -27,7 +26,7 @@ import {
   readRecord,
   type ModelRecord,
 } from './record.ts';
-import { reportModel } from './report.ts';
+import { growthsOf, reportModel } from './report.ts';
 import { readFactors, type DayReturn, type Style } from './style.ts';
 import { outsideOf } from '../basics/domain.ts';
 import { pricesNow } from '../database/price-writes.ts';
@@ -102,6 +101,8 @@ export interface ReportRequest {
   riskFree: number;
   /** Whether the reports have details. */
   withDetails: boolean;
+  /** Takes what one dollar has become in each model that is reported. */
+  growths?: Map<string, RunOfFamily['curve']>;
   /** The factors to tell returns apart by; all that are stored without a choice. */
   factors?: readonly string[] | undefined;
 }
@@ -143,10 +144,6 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Repor
     refusals: countRefusals(database, all),
     markOn: createMarkReader(database),
     findSplits: createSplitSearch(database, held, spanOf(days)),
-    market: {
-      universeOf: (jobId) => configurations.get(jobId)?.stock_symbols ?? [],
-      levelsOf: createLevelReader(database, days),
-    } satisfies Market,
     /** Whether a job's orders cost nothing beside their price. */
     hasNoCosts: (jobId: string) => {
       const configuration = configurations.get(jobId);
@@ -168,7 +165,14 @@ function createMarkReader(database: Database) {
   };
 }
 
-function periodOf({ model, days }: CountedRun): ModelPeriod {
+/** The days of a run that has some, as they are compared with those of others. */
+export function periodOf({
+  model,
+  days,
+}: {
+  model: string;
+  days: readonly { date: CalendarDate; jobId: string }[];
+}): ModelPeriod {
   const [first, last] = [days[0], days.at(-1)];
   assert(first !== undefined && last !== undefined, 'a run that is reported has a day');
   const jobIds = new Set(days.map(({ jobId }) => jobId));
@@ -189,16 +193,13 @@ export function modelReport(request: ReportRequest, basis: Basis, run: CountedRu
     ...{ riskFree, factors, withDetails, findUnknown, usage, refusals, markOn },
   });
   const figures = reportModel(record);
-  const details = figures.details && {
-    ...figures.details,
-    selection: reportSelection(database, { model, days: run.days, market: basis.market }),
-  };
   const days = figures.curve.map(({ date, stale }) => ({ date, isStale: stale }));
   const suspected = basis.findSplits(run.days);
   const known = figures.curve.filter(
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
   );
   const cash = basis.initialCash.get(model) ?? null;
+  request.growths?.set(model, growthsOf(record));
   return {
     model,
     family,
@@ -210,7 +211,6 @@ export function modelReport(request: ReportRequest, basis: Basis, run: CountedRu
     no_trading_costs: run.days.every(({ jobId }) => basis.hasNoCosts(jobId)),
     ...figures,
     suspected_split: suspected.map(({ date, jump: { symbol } }) => ({ date, symbol })),
-    details,
     incomparable: [
       ...(basis.incomparable.get(model) ?? []),
       ...staleness([{ run: model, days }]),
@@ -232,7 +232,7 @@ export interface RunOfFamily {
   family: string;
   model_days: number;
   total_return: number | null;
-  /** What one dollar has become, by date; read only for the curve of the family. */
+  /** What one dollar has become, by date, not rounded; read only for the curve of the family. */
   curve: readonly { date: CalendarDate; growth: number }[];
 }
 
@@ -274,7 +274,7 @@ export function reportFamilies(
           lowest_total_return: figure(least, () => Math.min(...returns)),
           highest_total_return: figure(least, () => Math.max(...returns)),
         }),
-        ...(withCurves && own.length > 1 && { curve: curveOf(own) }),
+        ...(withCurves && own.length > 1 && { curve: curveOf(own).map(roundedPoint) }),
         ...(styleOf && { details: { style: styleOf(meanReturns(own)) } }),
       },
     ];
@@ -292,8 +292,12 @@ function curveOf(runs: readonly RunOfFamily[]) {
     const all = [growth, ...byDate.flatMap((own) => own.get(date) ?? [])];
     if (all.length < runs.length) return [];
     const [low, high] = [Math.min(...all), Math.max(...all)];
-    return [{ date, growth: rounded(meanGrowth(all)), low, high }];
+    return [{ date, growth: meanGrowth(all), low, high }];
   });
+}
+
+function roundedPoint({ date, growth, low, high }: ReturnType<typeof curveOf>[number]) {
+  return { date, growth: rounded(growth), low: rounded(low), high: rounded(high) };
 }
 
 /** The returns of the mean run, on each date that all runs share. */

@@ -233,6 +233,16 @@ function totalProfit(days: readonly LedgerDay[]): Money {
   return sum(days.map(({ profit }) => profit));
 }
 
+/** What one dollar has become at the close of each day, not rounded. */
+export function growthsOf(record: ModelRecord): { date: CalendarDate; growth: number }[] {
+  let growth = 1;
+  return record.ledger.flatMap((day) => {
+    if (!record.chosen.has(day.sessionId)) return [];
+    growth *= 1 + (dayOfCurve(day, record).dailyReturn ?? 0);
+    return { date: day.date, growth };
+  });
+}
+
 /**
  * A point per day, with the value at its close of one dollar invested at the start, and its
  * distance below the highest value so far, as a fraction.

@@ -68,10 +68,26 @@ const NOTHING = {
 };
 
 /**
- * Ordinary least squares of the returns above the risk-free one on the factors, with the errors of
- * `fitPlane`. `riskFree` is per day, for days of which the factors' file has none.
+ * The style of returns: unless factors are picked, one that is the same on all of the days is left
+ * out, so that it does not take the others from every model.
  */
 export function reportStyle(returns: readonly DayReturn[], factors: Factors, riskFree: number) {
+  const still: string[] = [];
+  const { wanted, isPicked } = factors;
+  for (;;) {
+    const varying = wanted.filter((name) => !still.includes(name));
+    const { constant, ...style } = styleOver(returns, { ...factors, wanted: varying }, riskFree);
+    if (constant !== null && !isPicked && varying.length > 1) still.push(constant);
+    else return { ...style, left_out_factors: [...still, ...style.left_out_factors].sort() };
+  }
+}
+
+/**
+ * Ordinary least squares of the returns above the risk-free one on the factors, with the errors of
+ * `fitPlane`. `riskFree` is per day, for days of which the factors' file has none. `constant` is a
+ * factor that does not vary.
+ */
+function styleOver(returns: readonly DayReturn[], factors: Factors, riskFree: number) {
   const { wanted, days } = factors;
   const names = namesFor(returns, factors);
   const counted = [...names, RISK_FREE];
@@ -104,7 +120,8 @@ export function reportStyle(returns: readonly DayReturn[], factors: Factors, ris
       still === -1
         ? `The factors ${list(names)} depend on each other`
         : `The factor ${names[still]} does not vary`;
-    return { ...NOTHING, ...counts, unavailable: tooFew || words };
+    const constant = used.length < DAYS_NEEDED ? null : (names[still] ?? null);
+    return { ...NOTHING, ...counts, unavailable: tooFew || words, constant };
   }
   const pValue = ({ value, standardError }: Coefficient) =>
     rounded(2 * studentTUpperTail(Math.abs(value / standardError), used.length - names.length - 1));
@@ -127,6 +144,7 @@ export function reportStyle(returns: readonly DayReturn[], factors: Factors, ris
     r_squared: rounded(rSquared),
     ...counts,
     unavailable: null,
+    constant: null,
   };
 }
 

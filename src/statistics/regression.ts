@@ -25,6 +25,18 @@ export function degreesOfDays(days: number): number {
   return days / (1 + 2 * squares) - 1;
 }
 
+/**
+ * 1 − 2 Σ (1 − k/(L+1)) (D − k) / (D (D − 1)): the mean of `varianceOfMean` of independent days over
+ * the true variance, because autocovariances about an estimated mean are too low.
+ */
+export function biasOfDays(days: number): number {
+  const lost = lagWeights(days).reduce(
+    (sum, weight, index) => sum + weight * (days - index - 1),
+    0,
+  );
+  return 1 - (2 * lost) / (days * (days - 1));
+}
+
 /** 1 − k/(L+1) for the lags k = 1 … L (Bartlett's weights). */
 function lagWeights(days: number): number[] {
   const lags = lagsFor(days);

@@ -196,7 +196,7 @@ test('returns cover only the days compared', () => {
   for (const own of [totalReturn, runReturns?.[0]]) assertNear(own, growth - 1);
 });
 
-test('models come in the order of their chances, then of their returns; pairs in the order of their models', () => {
+test('models come in the order of their returns, whatever their chances; pairs in the order of their models', () => {
   const models = [
     model('last', { last: returns('last', { mean: -0.02 }) }),
     model('none', { none: [] }),
@@ -213,6 +213,23 @@ test('models come in the order of their chances, then of their returns; pairs in
     reason: 'No figures for none: Needs 20 days with a return; it has 0',
   });
   assert.equal(leader.model, 'first');
+});
+
+test('the highest return comes first even where others are more likely to be best', () => {
+  const wild = ['wild', 'wilder'].map((name) => {
+    const own = returns(name);
+    const middle = own.reduce((sum, value) => sum + value, 0) / own.length;
+    return model(name, { [name]: own.map((value) => 10 * (value - middle)) });
+  });
+  const steady = model('steady', { steady: returns('steady').map((value) => value / 100) });
+  const { models, pairs } = compare([...wild, steady]);
+  const [first, second] = models;
+  assert.equal(first?.model, 'steady');
+  assert.ok(Number(first?.probabilityBest) < Number(second?.probabilityBest));
+  for (const { difference, sentence, model: name, against } of pairs) {
+    assert.ok(Number(difference) >= 0, 'the one that is ahead is named first');
+    assert.match(sentence, new RegExp(`^${name} is .* ahead of ${against}`));
+  }
 });
 
 test('against one model, every pair has it second, and p-values are adjusted for these pairs', () => {
@@ -233,13 +250,13 @@ test('a pair that would be shown only without the others says so', () => {
   assert.deepEqual(saying, shownAsOnlyPair);
 });
 
-test('the confidence applies to the interval and to what is shown, not to the planning', () => {
+test('the confidence applies to the interval, to what is shown and to the planning', () => {
   const better = model('better', { better: returns('better', { mean: 0.006 }) });
   const at = (confidence: number) => compare([better, a], { confidence }).pairs[0];
   const [wide, narrow] = [at(0.999), at(0.5)];
   assert.deepEqual([wide?.shown, narrow?.shown], [false, true]);
-  assert.equal(wide?.smallestDifference, narrow?.smallestDifference);
-  assert.deepEqual(wide?.daysNeeded, narrow?.daysNeeded);
+  for (const name of ['smallestDifference', 'daysNeeded'] as const)
+    assert.ok(Number(at(0.95)?.[name]) > Number(narrow?.[name]), name);
   const width = (pair: typeof wide) => {
     const { low, high } = (pair as { interval: { low: number; high: number } }).interval;
     return high - low;

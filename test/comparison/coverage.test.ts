@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detectionOf } from '../../src/comparison/looks.ts';
+import { lookWords } from '../../src/comparison/looks.ts';
 import {
+  leadScenarios,
   measureCoverage,
   noisyScenarios,
   type Scenario,
   scenarios,
   shareShowingAny,
+  shareShowingLead,
   sharesShownBy,
+  truthOf,
 } from '../support/coverage.ts';
 import { inLongForm, isLong, runs } from '../support/long.ts';
 
@@ -45,21 +48,21 @@ test('mean ± interval over the repeats, the usual method, does not', inLongForm
   assert.ok(naive < 0.6, `it covers ${naive}`);
 });
 
-test(
-  'the smallest difference that a period can show is shown four times of five',
-  inLongForm,
-  () => {
-    const days = 250;
-    const scenario = {
-      days,
-      runs: 1,
-      runEffect: 0,
-      difference: (detectionOf({ days, looks: 'once' }) * 0.0061) / Math.sqrt(days),
-    };
-    const { shown } = measureCoverage(scenario, { simulations: SIMULATIONS, seed: 'power' });
-    assert.ok(Math.abs(shown - 0.8) < 0.015 + 4 * Math.sqrt(0.16 / SIMULATIONS), `shown ${shown}`);
-  },
-);
+/** Days only; and as much from three runs as from the days. */
+const isShort = ({ days, runs: count, runEffect }: Scenario) =>
+  (days === 20 && count === 1) || (days === 60 && count === 3 && runEffect === 10);
+
+test('the smallest lead that would be likely to show is shown four times of five', () => {
+  for (const scenario of leadScenarios.filter((one) => isLong || isShort(one)))
+    for (const looks of lookWords) {
+      const options = { simulations: runs(1000, 10_000), seed: 'power', looks };
+      const shown = shareShowingLead(scenario, options);
+      const where = `${JSON.stringify(scenario)} ${looks}: ${shown}`;
+      if (Number.isNaN(shown)) assert.ok(truthOf(scenario).degreesOfFreedom < 3, where);
+      else
+        assert.ok(Math.abs(shown - 0.8) < 0.02 + 4 * Math.sqrt(0.16 / options.simulations), where);
+    }
+});
 
 /** At most 5 % and four standard deviations of so many simulations. */
 const isRare = (share: number, simulations: number) =>

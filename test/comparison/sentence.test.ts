@@ -78,6 +78,11 @@ const table: [name: string, change: Partial<Facts>, sentence: string][] = [
     `${AHEAD} (99.9 % interval −4.79 to +7.04 points, whichever day you look). This could be chance. ${NEEDED}`,
   ],
   [
+    'runs that are too few for any lead',
+    { smallestDifference: { reason: 'No lead would show in 20 days; more runs would' } },
+    `${AHEAD} ${RANGE}. This could be chance. No lead would show in 20 days; more runs would.`,
+  ],
+  [
     'figures that are too large are left out',
     { interval: { reason: 'too large' }, smallestDifference: { reason: 'too large' } },
     `${AHEAD}. This could be chance.`,
@@ -133,6 +138,8 @@ const shown = leadIn('qwen', 'deepseek', {
 });
 const level = leadIn('deepseek', 'twin', { returns: [0.032, 0.032], interval: none });
 const ORLY = 'ORLY on 2025-06-10';
+const OTHER_UNIVERSE = 'Its universe is not that of b: 3 symbols against 101 symbols';
+const STALE = '5 of its 60 model-days are stale: what they started from has changed since; trigger';
 const bothSuspected = new Map([
   ['deepseek', [ORLY]],
   ['qwen', [ORLY, 'TTD on 2025-08-08']],
@@ -173,6 +180,24 @@ const answers: [facts: Partial<AnswerFacts>, sentence: string][] = [
     'No leader can be named over these 55 days. Left out until possible splits are settled: ' +
       `deepseek, qwen (${ORLY}, TTD on 2025-08-08).`,
   ],
+  // Whoever is left out is named with the reason, whatever it made.
+  [
+    { models: [one('a', 0.5), deepseek, qwen], leftOut: new Map([['a', OTHER_UNIVERSE]]) },
+    `${LEADS}; ${CHANCE}. ${MADE} Not compared: a (its universe is not that of b).`,
+  ],
+  [
+    {
+      benchmark: { name: 'QQQ', totalReturn: 0.0696 },
+      models: [deepseek, one('a', none), one('b', none), one('c', 0.1), qwen],
+      leftOut: new Map([
+        ['a', STALE],
+        ['b', STALE],
+        ['c', 'It was asked in two ways: the request differs; choose'],
+      ]),
+    },
+    `No comparable model beat the benchmark (QQQ), which made +6.96 % over 55 days. deepseek came closest with +3.20 %; ${CHANCE}.` +
+      ' Not compared: a, b (5 of its 60 model-days are stale); c (it was asked in two ways).',
+  ],
   [
     { models: [deepseek, one('qwen', none)] },
     `deepseek made +3.20 % over 55 days; no other model can be compared with it. ${MADE}`,
@@ -193,10 +218,11 @@ test('who leads, whether that could be chance, and what the benchmark made, in o
       benchmark: { name: 'QQQ', totalReturn: 0.021 },
       days: many(55),
       suspected: new Map(),
+      leftOut: new Map(),
       ...more,
     };
-    const { sentence: said, left_out: leftOut } = answerOf(facts);
+    const { sentence: said, left_out: named } = answerOf(facts);
     assert.equal(said, sentence);
-    assert.deepEqual(leftOut, [...facts.suspected.keys()], sentence);
+    assert.deepEqual(named, [...facts.suspected.keys(), ...facts.leftOut.keys()], sentence);
   }
 });

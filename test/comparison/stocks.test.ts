@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { jointCovariance, probabilitiesOfBest } from '../../src/comparison/comparison.ts';
 import { findParticipants, readRecords, seriesOf } from '../../src/comparison/participants.ts';
 import { measurePairs } from '../../src/comparison/pairs.ts';
-import { measureUncertainty, MORE_RUNS } from '../../src/comparison/difference.ts';
+import { measureUncertainty } from '../../src/comparison/difference.ts';
+import { MORE_RUNS } from '../../src/comparison/planning.ts';
 import { lookWords } from '../../src/comparison/looks.ts';
 import { compare, stockModels } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
@@ -19,6 +20,9 @@ const expected = JSON.parse(
 
 const assertNear = within({ absolute: 1e-10, relative: 1e-10 });
 const TRIALS = 7;
+/** The oracle has exact quantiles in place of nodes. */
+const planned = ['smallestDifference'];
+const assertPlanned = within({ relative: 0.03 });
 
 type Row = Record<string, unknown>;
 
@@ -31,7 +35,8 @@ function assertFigures(actual: Row, wanted: Row): void {
   for (const [name, value] of Object.entries(wanted)) {
     if (name === 'probabilityBest') continue;
     const where = `${wanted['model']} ${wanted['against'] ?? ''} ${name}`;
-    if (typeof value === 'number') assertNear(flat[name] as number, value, where);
+    const near = planned.includes(name) ? assertPlanned : assertNear;
+    if (typeof value === 'number') near(flat[name] as number, value, where);
     else if (value === null) assert.deepEqual(flat[name], { reason: MORE_RUNS }, where);
     else if (Array.isArray(value))
       for (const [index, one] of value.entries())

@@ -73,8 +73,25 @@ before(async (t) => {
   insertReturns(database, { dates: recent.slice(0, 5), runs: few });
   insertPast(database);
   insertMarkets(database);
+  insertTerms(database);
   insertBenchmarks(database);
 });
+
+/** A quarter of 2022 in which the best three traded on other terms. */
+const early = weekdays('2022-03-07', '2022-04-29');
+function insertTerms(database: TestService['database']): void {
+  const insert = (run: string, mean: number, agentConfig = {}) =>
+    insertReturns(database, {
+      dates: early,
+      agentConfig,
+      runs: { [run]: { returns: early.map((_, day) => mean + (day % 3) / 1000) } },
+    });
+  insert('usual', 0.0001);
+  insert('like-it', 0.0002);
+  insert('free', 0.0003, { commission_per_trade: 1 });
+  insert('early-riser', 0.0004, { open: 'hidden' });
+  insert('abroad', 0.0005, { stock_symbols: ['AAPL'] });
+}
 
 /** A benchmark that beats every model, one that every model beats, and one that came too late. */
 function insertBenchmarks(database: TestService['database']): void {
@@ -521,4 +538,42 @@ test('before any entry has twenty days, all are compared, however many runs each
   const { models, left_out_models } = (await (await startTestView(t, path)).get('/comparison'))
     .body;
   assert.deepEqual([models.map(({ model }: any) => model), left_out_models], [['a', 'b'], []]);
+});
+
+test('the sentence compares only what trades in one market, and names each model that it leaves out', async () => {
+  const { answer, models, pairs } = await ask('start_date=2022-03-07&end_date=2022-04-29');
+  assert.deepEqual([answer.leader, answer.against], ['free', 'like-it']);
+  assert.deepEqual(answer.left_out.sort(), ['abroad', 'early-riser']);
+  assert.match(
+    answer.sentence,
+    / Not compared: abroad \(its universe is not that of early-riser and 3 more\); early-riser \(its open is not that of abroad and 3 more\)\.$/,
+  );
+  const marks = models.map(({ model: name, incomparable: all }: any) => [
+    name,
+    ...all.map(({ kind }: any) => kind),
+  ]);
+  assert.deepEqual(marks.sort(), [
+    ['abroad', 'universe'],
+    ['early-riser', 'open'],
+    ['free', 'costs'],
+    ['like-it'],
+    ['usual'],
+  ]);
+  assert.equal(pairs.length, 10, 'pairs have their figures all the same');
+  const { incomparable } = (
+    await service.get('/performance?start_date=2022-03-07&end_date=2022-04-29')
+  ).body;
+  const marked = incomparable.map(({ model: name, kind }: any) => [name, kind]);
+  assert.deepEqual(marked.sort(), marks.filter((own: string[]) => own.length > 1).sort());
+});
+
+test('an entry that cannot be compared is named, though it is the first of its table', async () => {
+  const { answer } = await ask(`${PAST}&models=plain,other,refilled,changed`);
+  assert.deepEqual(answer.left_out.sort(), ['changed', 'refilled']);
+  assert.match(
+    answer.sentence,
+    / Not compared: changed \(it was asked in two ways\); refilled \(1 of its 60 model-days is stale\)\.$/,
+  );
+  const { answer: without } = await ask(RECENT);
+  assert.match(without.sentence, / Not compared: short \(too few model-days\)\.$/);
 });

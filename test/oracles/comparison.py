@@ -58,7 +58,7 @@ def measure(series, models):
     parts = [np.var([np.mean(logs[run]) for run in runs[model]], ddof=1) / len(runs[model]) if len(runs[model]) > 1 else 0 for model in models]
     total = of_days + sum(parts)
     terms = sum(part**2 / (len(runs[model]) - 1) for part, model in zip(parts, models) if part > 0)
-    return {"mean": float(np.mean(series)), "days": of_days, "total": total, "runs": sum(parts), "nu": total**2 / (of_days**2 / nu_days + terms)}
+    return {"mean": float(np.mean(series)), "days": of_days, "total": total, "runs": sum(parts), "parts": [(part, len(runs[model])) for part, model in zip(parts, models) if part > 0], "nu": total**2 / (of_days**2 / nu_days + terms)}
 
 
 def interval(m, quantile):
@@ -79,14 +79,26 @@ def p_daily(m):
     return float(optimize.brentq(lambda alpha: boundary(alpha) - reached, 1e-150, lowest, xtol=1e-160, rtol=1e-14))
 
 
-def detection(looks):
-    return 2.8016 if looks == "once" else boundary(ALPHA) + 0.8416
+DRAWS = stats.norm.cdf(np.array(np.meshgrid(*[stats.norm.ppf((np.arange(25) + 0.5) / 25)] * 3)).reshape(3, -1))
 
 
-def needed(m, looks):
-    z = detection(looks)
-    left = m["mean"] ** 2 - z**2 * m["runs"]
-    return math.ceil(z**2 * D * m["days"] / left) if left > 0 else None
+def detection(m, looks):
+    """How many true standard errors show at this level with 80 % power, over exact quantiles of the parts of the variance."""
+    bias = 1 - 2 * np.sum(weights * (D - np.arange(1, L + 1))) / (D * (D - 1))
+    parts = [(m["days"], nu_days, bias), *((part, runs - 1, 1) for part, runs in m["parts"])]
+    total = sum(part for part, _, _ in parts)
+    if total**2 / sum(part**2 / nu for part, nu, _ in parts) < 3:
+        return math.inf
+    drawn = [part * b * stats.chi2.ppf(draw, nu) / nu for (part, nu, b), draw in zip(parts, DRAWS)]
+    estimate = sum(drawn)
+    nus = estimate**2 / sum(own**2 / nu for own, (_, nu, _) in zip(drawn, parts))
+    reach = stats.t.isf(ALPHA / 2 if looks == "once" else stats.norm.sf(boundary(ALPHA)), nus) * np.sqrt(estimate / total)
+    return optimize.brentq(lambda errors: np.mean(stats.norm.cdf(errors - reach)) - 0.8, 0, 1e4)
+
+
+def smallest(m, looks):
+    z = detection(m, looks)
+    return math.expm1(D * z * math.sqrt(m["total"])) if z < math.inf else None
 
 
 def sharpe(series):
@@ -150,8 +162,7 @@ def report(looks):
                 "degreesOfFreedom": m["nu"],
                 "pValue": float(p_values[looks][index]),
                 "pValueHolm": float(holm[index]),
-                "smallestDifference": math.expm1(D * detection(looks) * math.sqrt(m["total"])),
-                "daysNeeded": needed(m, looks),
+                "smallestDifference": smallest(m, looks),
                 "varianceShareOfRuns": m["runs"] / m["total"],
             }
             for index, ((one, other), m) in enumerate(differences.items())
@@ -174,33 +185,12 @@ def line(x, y):
     }
 
 
-def selection():
-    """Weights in four of the ten stocks that change in the middle, against 200,000 other choices."""
-    stocks = np.array([[file["returns"][run][day] for day in days] for run in file["returns"]])
-    weights = np.zeros_like(stocks)
-    weights[0, :60], weights[0, 60:], weights[2, :], weights[5, 20:] = 0.4, 0.1, 0.3, 0.25
-    rng = np.random.default_rng(2)
-    own = float(np.prod(1 + np.sum(weights * stocks, axis=0)) - 1)
-    totals = np.array(
-        [np.prod(1 + np.sum(weights * stocks[rng.permutation(len(stocks))], axis=0)) - 1 for _ in range(200_000)]
-    )
-    return {
-        "returns": stocks.tolist(),
-        "weights": weights.tolist(),
-        "own": own,
-        "percentile": float(np.mean(totals < own) + np.mean(totals == own) / 2),
-        "median": float(np.median(totals)),
-        "interval90": [float(value) for value in np.quantile(totals, [0.05, 0.95])],
-    }
-
-
 json.dump(
     {
         "days": D,
         "once": report("once"),
         "daily": report("daily"),
         "covariance": covariance,
-        "selection": selection(),
         "series": {model: [float(value) for value in mean_run[model]] for model in names},
         "lines": [line(x, y) for x, y in pairs],
         "leader": {

@@ -7,7 +7,7 @@ import {
   performanceRequest,
   requestOf,
 } from '../../src/browser/pages/compare-options.ts';
-import { leftOutModels, withReturns } from '../../src/browser/pages/compare.ts';
+import { aheadFirst, leftOutModels, withReturns } from '../../src/browser/pages/compare.ts';
 import { forestScale } from '../../src/browser/pages/forest.ts';
 import {
   columnsOf,
@@ -103,6 +103,22 @@ test('models that cannot be compared yet have the returns that there are, the hi
     ],
   );
   assert.deepEqual(withReturns([a], null), []);
+});
+
+test('a pair is named in the order in which its models are ahead', () => {
+  const curve = [
+    { date: '2025-06-02', difference: 0.25 },
+    { date: '2025-06-03', difference: -0.2 },
+    { date: '2025-06-04', difference: null },
+  ];
+  const behind = aheadFirst(comparedPair('a', 'b', -0.2, { curve }));
+  assert.deepEqual([behind.model, behind.against, behind.difference], ['b', 'a', 0.25]);
+  const opposite = behind.curve?.map(({ difference }) => difference);
+  assert.deepEqual(opposite, [1 / 1.25 - 1, 0.25, null]);
+  for (const difference of [0, 0.1, null]) {
+    const pair = { ...comparedPair('a', 'b', 0), difference };
+    assert.equal(aheadFirst(pair), pair);
+  }
 });
 
 test('the curves of differences start together from zero; by number, or without figures, there is none', () => {

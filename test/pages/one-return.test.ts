@@ -30,6 +30,9 @@ const collect: Record<string, (page: Page) => Promise<[name: string, words: stri
   forest: (page) => pairsIn(page, '.forest tbody tr', 'th a', 'td.number'),
   sides: async (page) => {
     const table = page.locator('table:has(caption:text("Figures side by side"))');
+    const asked = page.waitForRequest(/\/performance/); // not before the reader opens it
+    await page.getByText('Figures of each model, and its decisions on one day').click();
+    await asked;
     await table.waitFor();
     const names = await table.locator('thead th').allInnerTexts();
     const row = table.locator('tbody tr', { has: page.getByText('Return', { exact: true }) });

@@ -5,6 +5,7 @@ import { styleInWords } from '../../src/browser/pages/model-page.ts';
 import { storeFactors } from '../../src/database/factors.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { addDays, weekdays } from '../../src/basics/calendar.ts';
+import { reportStyle } from '../../src/performance/style.ts';
 import { insertReturns } from '../support/returns.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -42,6 +43,29 @@ test('/performance tells returns apart into the stored factors, and lists those 
   );
   const beta = families.find(({ family }: any) => family === 'beta');
   assert.ok(Math.abs(beta.details.style.factors[0].beta - 1) < 0.1, JSON.stringify(beta.details));
+  // Exactly that of the mean run, as a user computes it from the returns that were inserted.
+  const [one = [], other = []] = [runs.beta.returns, runs['beta#2'].returns];
+  const days = new Map(
+    dates.map((date, day) => [
+      date,
+      new Map([
+        [factors[2 * day]!.factor, factors[2 * day]!.value],
+        [factors[2 * day + 1]!.factor, factors[2 * day + 1]!.value],
+      ]),
+    ]),
+  );
+  const meanRun = dates.map((date, day) => ({
+    date,
+    startDate: dates[day - 1] ?? null,
+    dailyReturn: Math.sqrt((1 + (one[day] ?? NaN)) * (1 + (other[day] ?? NaN))) - 1,
+  }));
+  const exact = reportStyle(meanRun, { wanted: ['market', 'momentum'], isPicked: true, days }, 0);
+  for (const [index, own] of exact.factors.entries()) {
+    const found = beta.details.style.factors[index];
+    for (const name of ['beta', 'standard_error', 'contribution'] as const)
+      assert.ok(Math.abs(found[name] - own[name]) < 1e-9, `${own.factor} ${name}`);
+  }
+  assert.ok(Math.abs(beta.details.style.alpha - (exact.alpha ?? NaN)) < 1e-9);
   const picked = await ask('details=true&factors=market');
   const names = picked.models[0].details.style.factors.map(({ factor }: any) => factor);
   assert.deepEqual(names, ['market']);
@@ -64,6 +88,18 @@ test('/performance tells returns apart into the stored factors, and lists those 
   assert.equal(lines[0], 'model,factor,beta,standard_error,p_value,contribution,days');
   const first = lines.slice(1, 4).map((line) => line.split(',', 2).join(' '));
   assert.deepEqual(first, ['alpha market', 'alpha momentum', 'alpha alpha']);
+  const byEntry = await fetch(`${service.url}/performance?table=style&format=csv&by=entry`);
+  const rows = (await byEntry.text())
+    .trim()
+    .split('\r\n')
+    .slice(1)
+    .map((line) => line.split(','));
+  const entries = ['alpha', 'beta'].flatMap((name) => [name, name, name]);
+  assert.deepEqual(
+    rows.map(([name]) => name),
+    entries,
+  );
+  assert.ok(Math.abs(Number(rows[3]?.[2]) - beta.details.style.factors[0].beta) < 1e-9);
 });
 
 test('the leaderboard leaves out an alpha over other factors than most have', () => {

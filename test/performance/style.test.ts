@@ -75,6 +75,22 @@ test('too few days, and factors that do not vary or repeat each other, are reaso
   assert.deepEqual([alpha, none, r_squared], [null, [], null]);
 });
 
+test('unless factors are picked, one that does not vary is left out and named', () => {
+  const { factors, returns } = series(120);
+  const plain = reportStyle(returns, factors, 0);
+  for (const day of factors.days.values()) {
+    day.set('a-still', 0.01);
+    day.set('still', 0);
+  }
+  const wanted = ['a-still', 'market', 'momentum', 'still'];
+  const style = reportStyle(returns, { ...factors, wanted, isPicked: false }, 0);
+  assert.deepEqual(style, { ...plain, left_out_factors: ['a-still', 'still'] });
+  const none = reportStyle(returns, { ...factors, wanted: ['still'], isPicked: false }, 0);
+  assert.equal(none.unavailable, 'The factor still does not vary');
+  const picked = reportStyle(returns, { ...factors, wanted: ['market', 'still'] }, 0);
+  assert.equal(picked.unavailable, 'The factor still does not vary');
+});
+
 test('unless factors are picked, each record leaves out those that lack too many of its own days', () => {
   const { factors, returns } = series(200);
   const all = { ...factors, isPicked: false };

@@ -23,6 +23,7 @@ export function comparedModel(
     knowledge_cutoff: null,
     days_before_cutoff: 0,
     outside: [],
+    incomparable: [],
     unavailable: {},
     ...more,
   };

@@ -51,6 +51,8 @@ export function inputOf(models: readonly ComparedModel[], options: Options = {})
     curves: false,
     trials: models.length,
     suspected: new Map(),
+    incomparable: new Map(),
+    leftOut: new Map(),
     benchmarkOver: () => ({ reason: 'There is no benchmark' }),
     cutoffOf: () => ({ knowledgeCutoff: null, daysBefore: 0, isAgent: false }),
     ...options,

@@ -6,7 +6,9 @@ import {
   twoSidedP,
   type Uncertainty,
 } from '../../src/comparison/difference.ts';
-import type { Looks } from '../../src/comparison/looks.ts';
+import { createPlanning } from '../../src/comparison/planning.ts';
+import type { Looks, Period } from '../../src/comparison/looks.ts';
+import { degreesOfDays } from '../../src/statistics/regression.ts';
 import { mean, sampleVariance } from '../../src/statistics/moments.ts';
 import { createNormals } from '../../src/statistics/random.ts';
 import { studentTQuantile } from '../../src/statistics/distributions.ts';
@@ -80,7 +82,7 @@ export interface Coverage {
 /** The shares over that many simulations, the same for the same seed. */
 export function measureCoverage(
   scenario: Scenario,
-  { simulations, seed }: { simulations: number; seed: string },
+  { simulations, seed, looks = 'once' }: { simulations: number; seed: string; looks?: Looks },
 ): Coverage {
   const normal = createNormals(`${seed} ${JSON.stringify(scenario)}`);
   const { difference = 0, days } = scenario;
@@ -89,7 +91,7 @@ export function measureCoverage(
   for (let count = 0; count < simulations; count += 1) {
     const [one, other] = [simulate(scenario, difference, normal), simulate(scenario, 0, normal)];
     const between = differenceOf(one, other);
-    const own = intervalBetween(between, days);
+    const own = intervalBetween(between, { days, confidence: 0.95, looks });
     if (isIn(own, truth)) covered += 1;
     if (own.low > 0 || own.high < 0) shown += 1;
     if (scenario.runs > 1 && isInNaiveInterval(one, other, difference)) naive += 1;
@@ -99,6 +101,36 @@ export function measureCoverage(
     naive: scenario.runs > 1 ? naive / simulations : NaN,
     shown: shown / simulations,
   };
+}
+
+/** What a comparison estimates of the scenario: its true variances. */
+export function truthOf({ days, runs, runEffect, ownNoise = 0 }: Scenario): Uncertainty {
+  const ofDays = (DAY_DEVIATION ** 2 * (1 + ownNoise ** 2 / runs)) / days;
+  // The noise of the days of a run is seen in its mean too.
+  const noise = (DAY_DEVIATION * ownNoise) ** 2 / 2 / days;
+  const variance = (runEffect * BASIS_POINT) ** 2 + noise;
+  const spreads = runs === 1 ? [] : [1, 2].map(() => ({ runs, variance }));
+  const ofRuns = (spreads.length * variance) / runs;
+  const total = ofDays + ofRuns;
+  const runTerms = (spreads.length * (variance / runs) ** 2) / (runs - 1 || 1);
+  const degreesOfFreedom = total ** 2 / (ofDays ** 2 / degreesOfDays(days) + runTerms);
+  return { ofDays, ofRuns, total, degreesOfFreedom, spreads };
+}
+
+/**
+ * How often the interval excludes zero where the true lead is the smallest that would be likely to
+ * show; NaN where none would.
+ */
+export function shareShowingLead(
+  scenario: Scenario,
+  { looks, ...options }: { simulations: number; seed: string; looks: Looks },
+): number {
+  const { days } = scenario;
+  const planning = createPlanning({ days, confidence: 0.95, looks });
+  const least = planning.smallestDifference(truthOf(scenario));
+  if (typeof least !== 'number') return NaN;
+  const difference = Math.log1p(least) / days;
+  return measureCoverage({ ...scenario, difference }, { ...options, looks }).shown;
 }
 
 function isIn({ low, high }: Interval, truth: number): boolean {
@@ -122,8 +154,8 @@ function differenceOf(one: Simulated, other: Simulated): Difference {
   };
 }
 
-function intervalBetween({ mean: middle, uncertainty }: Difference, days: number): Interval {
-  return intervalOf(middle, uncertainty, { days, confidence: 0.95, looks: 'once' }) as Interval;
+function intervalBetween({ mean: middle, uncertainty }: Difference, period: Period): Interval {
+  return intervalOf(middle, uncertainty, period) as Interval;
 }
 
 /** Welch's interval of the means of the runs, as if each run had days of its own. */
@@ -147,6 +179,12 @@ export const scenarios: Scenario[] = [20, 60, 250].flatMap((days) => [
 export const noisyScenarios: Scenario[] = scenarios
   .filter(({ runs }) => runs > 1)
   .map((scenario) => ({ ...scenario, ownNoise: 1 }));
+
+/** What is compared where the lead is the smallest that would be likely to show. */
+export const leadScenarios: Scenario[] = [20, 60, 250].flatMap((days) => [
+  { days, runs: 1, runEffect: 0 },
+  ...[2, 3, 10].flatMap((runs) => [3, 10].map((runEffect) => ({ days, runs, runEffect }))),
+]);
 
 /** How many equal models are compared over so many days, each day with part of the one before. */
 export interface EqualScenario {

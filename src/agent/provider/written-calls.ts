@@ -12,7 +12,8 @@ const ORDER = `(?:${ORDERS.join('|')})`;
 /** The marks of chat templates around a call, of each family of models. */
 const MARK = [
   String.raw`<(?:\w{1,20}[:_])?(?:tool_call|function_call)|<function[ =]|<invoke\b|<tool_code>`,
-  String.raw`<\|(?:tool_call|python_tag\|>)|\[TOOL_CALLS?\]|\bto=functions\.|` + '```tool_code',
+  String.raw`<\|(?:tool_call|python_tag\|>)|\[TOOL_CALLS?\]|\bto=functions\.`,
+  '```tool_code',
   '<[|｜]tool▁call|<｜DSML｜', // DeepSeek's own bars and blanks
 ].join('|');
 const inTemplate = new RegExp(MARK);

@@ -24,7 +24,7 @@ import {
   performanceRequest,
   requestOf,
 } from './compare-options.ts';
-import { BEST, forest } from './forest.ts';
+import { forest } from './forest.ts';
 import { fitsSideBySide, pairName, sideBySide } from './side-by-side.ts';
 
 /**
@@ -72,15 +72,16 @@ async function load(choice: Choice, signal: AbortSignal) {
   const { models } = comparison;
   if (models.length === 0) return { parts: nothing(choice), isNothing: true };
   const isNothing = measured(models).length === 0;
-  const figures = get('/performance', performanceRequest(choice, named), signal);
-  const [performance, complete] = await Promise.all([
-    isNothing ? figures : figures.catch(() => null),
+  const ask = () => get('/performance', performanceRequest(choice, named), signal);
+  const [known, complete] = await Promise.all([
+    isNothing ? ask() : null, // otherwise only what stands side by side needs it
     !curves && fitsSideBySide(models)
       ? // While a job runs there may be more models by now.
         getComparison(requestOf(choice, { curves: true }), signal).catch(() => comparison)
       : comparison,
   ]);
-  return { parts: await views(complete, performance, signal), isNothing };
+  const pairs = complete.pairs.map(aheadFirst);
+  return { parts: await views({ ...complete, pairs }, { known, ask }, signal), isNothing };
 }
 
 function nothing(choice: Choice): HTMLElement[] {
@@ -95,18 +96,18 @@ const DAYS_NEEDED = 20;
 const AT_20_DAYS =
   `Once the models have ${DAYS_NEEDED} days in common, this page also shows the interval of each return, the probability of being ` +
   'best and, for each pair, whether its difference could be chance.';
-const OF_INTERVALS = `The intervals hold however often you look. Sorted by the ${BEST.toLowerCase()}.`;
+const OF_INTERVALS = 'The intervals hold however often you look. Sorted by return.';
 
 /** The answer, then the returns; of models that cannot be compared yet those that there are. */
 async function views(
   comparison: Comparison,
-  performance: Performance | null,
+  figures: { known: Performance | null; ask: () => Promise<Performance> },
   signal: AbortSignal,
 ): Promise<(HTMLElement | null)[]> {
   const { models, days, answer } = comparison;
   const known = measured(models);
   const isEarly = known.length === 0;
-  const rows = isEarly ? withReturns(models, performance) : known;
+  const rows = isEarly ? withReturns(models, figures.known) : known;
   const { benchmark, unavailable } = answer;
   const shown = forest(rows, {
     confidence: isEarly ? null : inPercent(comparison.confidence),
@@ -136,9 +137,7 @@ async function views(
           ),
     ),
     differences(comparison),
-    ...(rows.length > 0
-      ? await sideBySide({ ...comparison, models: rows }, performance, signal)
-      : []),
+    ...(rows.length > 0 ? await sideBySide({ ...comparison, models: rows }, figures, signal) : []),
     leftOut(comparison),
     conventions(comparison.conventions),
   ];
@@ -172,7 +171,7 @@ function differences({ models, pairs }: Comparison): HTMLElement | null {
       columns: [
         nameColumn('Pair', pairName),
         textColumn('Difference', 'sentence', { look: () => 'reason' }),
-        textColumn('Verdict', ({ shown }) => (shown ? 'more than chance' : 'could be chance'), {
+        textColumn('Verdict', verdictOf, {
           look: ({ shown }) => (shown ? 'gain' : ''),
         }),
         numberColumn('p after Holm', 'p_value_holm', pValue, {
@@ -185,6 +184,25 @@ function differences({ models, pairs }: Comparison): HTMLElement | null {
       ],
     }),
   );
+}
+
+function verdictOf({ difference, shown }: ComparedPair): string {
+  if (difference === null) return 'no figures';
+  return shown ? 'more than chance' : 'could be chance';
+}
+
+/** A pair with the model that is ahead first, as its sentence names both. */
+export function aheadFirst(pair: ComparedPair): ComparedPair {
+  const { model, against, difference, curve } = pair;
+  if (difference === null || difference >= 0) return pair;
+  const opposite = (own: number | null) => own && 1 / (1 + own) - 1;
+  return {
+    ...pair,
+    model: against,
+    against: model,
+    difference: opposite(difference),
+    curve: curve?.map((point) => ({ ...point, difference: opposite(point.difference) })),
+  };
 }
 
 /** The models that have figures, in their order. */

@@ -21,7 +21,7 @@ import type { ModelReport, Performance } from '../../api/responses.ts';
 import { goTo } from '../router.ts';
 import { toggle } from '../ui.ts';
 
-const HEIGHT = 270;
+const HEIGHT = 250;
 
 /** The plot of the overview and of a job. */
 export type Curves = ReturnType<typeof equityCurves>;
@@ -66,10 +66,9 @@ export function equityCurves(performance: Performance, signal: AbortSignal) {
     element: h(
       'section.curves',
       { 'aria-labelledby': 'curves-title' },
-      h('div.bar', h('h2', { id: 'curves-title' }, title), tools),
+      h('div.bar', h('h2', { id: 'curves-title' }, title), note, tools),
       plot.element,
       cutoffNote(marks),
-      note,
     ),
     /**
      * Shows later values. Returns false if the models have changed, so that a new plot is needed.

@@ -1,6 +1,6 @@
 import { type Child, h, svg } from '../element.ts';
 import { modelLink } from '../filters.ts';
-import { outsideMark } from '../look.ts';
+import { incomparableMark, outsideMark } from '../look.ts';
 import { chance, change, count, counted, inLines, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
@@ -100,7 +100,8 @@ function rowOf(
     probability_best: best,
     days_before_cutoff: known,
   } = model;
-  const { interval_is_lower_bound: isLeast, unavailable } = model;
+  const { interval_is_lower_bound: isLeast, incomparable, unavailable } = model;
+  const { words, reason } = incomparableMark(incomparable);
   const cell = (label: string, look: string, ...text: Child[]) =>
     h('td', { class: `number ${look}`, 'data-label': label }, ...text);
   return h(
@@ -110,6 +111,7 @@ function rowOf(
       { scope: 'row' },
       modelLink(model.model),
       outsideMark(model.model),
+      incomparable.length > 0 && h('small.caveat', { title: reason }, ` ${words}`),
       said.runs && h('small.quiet', ` ${counted(runs.length, 'run')}`),
       said.isLeast && isLeast && h('small.caveat', ' (its interval may be wider)'),
       known > 0 &&

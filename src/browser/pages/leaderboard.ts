@@ -1,6 +1,6 @@
 import { asObject } from '../../basics/json.ts';
 import { getComparison } from '../api.ts';
-import { BENCHMARK_LOOK, lookOf, swatch, OUTSIDE } from '../look.ts';
+import { BENCHMARK_LOOK, incomparableMark, lookOf, swatch, OUTSIDE } from '../look.ts';
 import { h, type Live, newId, replace, svg } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
 import { byName, change, count, counted, fromTo, inLines, longDate, money } from '../format.ts';
@@ -12,6 +12,8 @@ import { fold, reasonList, link } from '../ui.ts';
 import { usualStart, type Curves, equityCurves } from './equity-curves.ts';
 import {
   type Figure,
+  type Style,
+  bandOf,
   briefFigures,
   figureNamed,
   numberIn,
@@ -27,6 +29,10 @@ const VALUE = 'What the initial cash grew to over these days, at the last close'
 interface Row {
   name: string;
   entry: EntryReport | null;
+  /** Of its mean run, once it is known. */
+  style: Style | null;
+  /** Whether its orders cost nothing, while those of others do. */
+  isFree: boolean;
   benchmark: Performance['benchmark'];
 }
 
@@ -66,8 +72,8 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
       board.update(rowsNow());
     },
     /** Shows what only the details of the models have. */
-    complete({ models: known }: Performance) {
-      details = detailsOf(known);
+    complete({ families }: Performance) {
+      details = detailsOf(families.map(({ family: model, details }) => ({ model, details })));
       board.update(rowsNow());
     },
   };
@@ -83,17 +89,11 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
       reason: ({ entry }) => entry?.runs.map(figure.reason).find((words) => words !== undefined),
     });
   const total = figureNamed(conventions, 'total_return');
-  const alpha = figureNamed(conventions, 'alpha', {
-    label: 'Alpha after style',
-    meaning: conventions.definitions['style'],
-    read: ({ details }) => details?.style?.alpha ?? null,
-    reason: ({ details }) => details?.style?.unavailable ?? undefined,
-  });
   const figures = briefFigures(conventions);
-  if (conventions.factors.length > 0) figures.push(alpha);
   // In common days all have as many, which the words above the table say.
   if (common === null) figures.push(figureNamed(conventions, 'model_days', { label: 'Days' }));
   const columns = figures.map(column);
+  if (conventions.factors.length > 0) columns.push(alphaColumn(conventions));
   // Beside the return.
   if (families.some(({ runs }) => runs.length > 1)) columns.splice(1, 0, runsColumn(newest));
   return [
@@ -103,39 +103,64 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
   ];
 }
 
+/** What style leaves of the return, and its error. */
+function alphaColumn({ definitions }: Performance['conventions']): Column<Row> {
+  const left = ({ style }: Row) => style?.alpha_contribution ?? null;
+  const column = numberColumn<Row>('Alpha after style', left, change, {
+    isToned: true,
+    meaning: `${definitions['style']}; with its 95 % interval`,
+    reason: ({ style }) => style?.unavailable ?? undefined,
+  });
+  const cell = (row: Row) =>
+    row.style === null || left(row) === null
+      ? column.cell(row)
+      : h('span', change(left(row)), h('small.quiet', ` ${bandOf(row.style)}`));
+  return { ...column, cell };
+}
+
 /** Of the benchmark what it has under that name. */
 function figureOf({ entry, benchmark }: Row, figure: Figure): number | null {
   return entry === null ? numberIn(asObject(benchmark)?.[figure.name]) : entryFigure(figure, entry);
 }
 
+interface Styled {
+  model: string;
+  details?: { style: Style | null } | null | undefined;
+}
+
 /** What is known of each model; without an alpha over other factors than most have: it says less. */
-export function detailsOf(models: readonly ModelReport[]) {
-  const factorsOf = ({ details }: ModelReport) =>
+export function detailsOf(models: readonly Styled[]) {
+  const factorsOf = ({ details }: Styled) =>
     (details?.style?.factors ?? []).map(({ factor }) => factor).join(', ');
   const groups = [...Map.groupBy(models, factorsOf)].filter(([factors]) => factors !== '');
   const [[usual] = ['']] = groups.sort(([, one], [, other]) => other.length - one.length);
-  const known = models.map((report): [string, ModelReport['details']] => {
+  const known = models.map((report): [string, Styled['details']] => {
     const { model, details } = report;
     const own = factorsOf(report);
     if (!details?.style || own === '' || own === usual) return [model, details];
     const unavailable = `It is over ${own}, and those of others are over ${usual}`;
-    return [model, { ...details, style: { ...details.style, alpha: null, unavailable } }];
+    const none = { alpha: null, alpha_contribution: null, unavailable };
+    return [model, { style: { ...details.style, ...none } }];
   });
   return new Map(known);
 }
 
 function rowsOf(performance: Performance, details: ReturnType<typeof detailsOf>) {
-  const { benchmark } = performance;
+  const { benchmark, models } = performance;
+  const isFree = models.every(isWithoutCosts) ? () => false : isWithoutCosts;
   const rows = entriesOf(performance).map((entry): Row => {
-    const runs = entry.runs.map((run) => ({ ...run, details: details.get(run.model) ?? null }));
-    return { name: entry.family, entry: { ...entry, runs }, benchmark };
+    const { family: name, runs } = entry;
+    const style = details.get(name)?.style ?? null;
+    return { name, entry, style, isFree: runs.every(isFree), benchmark };
   });
   const name = `${benchmarkName(benchmark.name)} (benchmark)`;
-  return benchmark.days === 0 ? rows : [...rows, { name, entry: null, benchmark }];
+  return benchmark.days === 0
+    ? rows
+    : [...rows, { name, entry: null, style: null, isFree: false, benchmark }];
 }
 
 /** The entry's name; those of several runs unfold to a link for each. */
-function nameCell({ name, entry, benchmark }: Row): HTMLElement {
+function nameCell({ name, entry, isFree, benchmark }: Row): HTMLElement {
   if (entry === null)
     return h('div.named', h('span.name', { title: benchmark.name }, swatch(BENCHMARK_LOOK), name));
   const runs = entry.runs
@@ -146,7 +171,7 @@ function nameCell({ name, entry, benchmark }: Row): HTMLElement {
     modelLink(name, lookOf(name)),
     runs.length > 1 &&
       h('details.runs', h('summary', counted(runs.length, 'run')), h('ul', ...runs)),
-    caveat(entry.runs),
+    caveat(isFree ? [...marksOf(entry.runs), FREE] : marksOf(entry.runs)),
   );
 }
 
@@ -184,10 +209,18 @@ function runsColumn(newest: () => Performance) {
 /**
  * The row's marks in words; each in a sentence on hover, and those of every run below the table.
  */
-function caveat(runs: readonly ModelReport[]): HTMLElement | false {
-  const marks = marksOf(runs);
+function caveat(marks: readonly RowMark[]): HTMLElement | false {
   const words = marks.map((mark) => mark.words).join(' · ');
   return marks.length > 0 && h('small.caveat', { title: sentenceOf(marks) }, words);
+}
+
+const FREE: RowMark = {
+  words: 'no trading costs',
+  reason: 'Its orders cost nothing on top of their price, and those of others do',
+};
+
+function isWithoutCosts({ no_trading_costs: isFree }: ModelReport): boolean {
+  return isFree;
 }
 
 /** The marks of some runs as notices above their figures. */
@@ -274,13 +307,10 @@ type Marked = Pick<
 /** The marks of the runs in a row, what makes them incomparable first; each respect once. */
 export function marksOf(runs: readonly Marked[]): RowMark[] {
   const respects = new Map(
-    runs.flatMap((own) => own.incomparable.map(({ kind, reason }) => [kind, reason] as const)),
+    runs.flatMap(({ incomparable: all }) => all.map((own) => [own.kind, own] as const)),
   );
   const marks: RowMark[] = runs.some(({ outside }) => outside.length > 0) ? [OUTSIDE] : [];
-  if (respects.size > 0) {
-    const kinds = [...respects.keys()].join(', ').replaceAll('_', ' ');
-    marks.push({ words: `not comparable: ${kinds}`, reason: [...respects.values()].join('. ') });
-  }
+  if (respects.size > 0) marks.push(incomparableMark([...respects.values()]));
   const failed = runs.reduce((days, own) => days + own.failed_model_days, 0);
   if (failed > 0) {
     const reason = `${counted(failed, 'model-day')} failed and ${failed === 1 ? 'has' : 'have'} not been completed since`;
@@ -310,7 +340,7 @@ interface RankedModels {
   choice: HTMLElement;
   /** Of the comparison. */
   query: string;
-  /** Asks for the same figures with details: these take seconds, so they come after the rest. */
+  /** Asks for the same figures with details, which only a style needs: after the rest. */
   detailed: () => Promise<Performance>;
 }
 
@@ -333,10 +363,11 @@ export function rankedModels(
   return {
     element,
     update({ performance, answer }) {
-      completing ??= detailed()
-        .then((own) => shown?.board.complete(own))
-        .catch(() => undefined) // the column stays empty
-        .finally(() => (completing = null));
+      if (performance.conventions.factors.length > 0)
+        completing ??= detailed()
+          .then((own) => shown?.board.complete(own))
+          .catch(() => undefined) // the column stays empty
+          .finally(() => (completing = null));
       replace(sentence, answer);
       if (shown?.curves.update(performance)) return shown.board.update(performance);
       drawing.abort();

@@ -60,9 +60,7 @@ interface Part {
 function partsOf(report: ModelReport): Record<string, Part> {
   const { relative, trading, round_trips, usage, details } = report;
   const parts = { return: report, relative, trading, round_trips, usage };
-  if (details === null) return parts;
-  const { symbols, ...selection } = details.selection; // the number of names is not a figure
-  return { ...parts, selection, cost_sensitivity: details };
+  return details === null ? parts : { ...parts, cost_sensitivity: details };
 }
 
 /** `Sharpe ratio`, `Model-days`, `Cost` */
@@ -84,7 +82,6 @@ export function briefFigures(conventions: Conventions): Figure[] {
     ['excess_return', { label: 'vs. benchmark' }],
     ['sharpe_ratio', { label: 'Sharpe' }],
     ['max_drawdown', { label: 'Drawdown' }],
-    ['percentile', { label: 'Skill in picking', meaning: conventions.definitions['selection'] }],
     ['trades'],
     ['refused_orders', { label: 'Refused' }],
     ['malformed_calls', { label: 'Malformed' }],
@@ -112,8 +109,14 @@ export function modelFigures({ report, performance: { conventions } }: ModelData
       } = figureNamed(conventions, name);
       const shown = known.has(name) ? inText(value, format) : null;
       if (shown === null) return [];
-      const words = [meaning, value === null && reason(report)].filter(Boolean).join('. ');
-      return { label, group: inWords(group), value: shown, meaning: words };
+      const isFree = name === 'cost_sensitivity' && report.no_trading_costs;
+      const words = [meaning, value === null && reason(report), isFree && 'Its own cost nothing'];
+      return {
+        label,
+        group: inWords(group),
+        value: shown,
+        meaning: words.filter(Boolean).join('. '),
+      };
     }),
   );
   return table({
@@ -129,18 +132,28 @@ export function modelFigures({ report, performance: { conventions } }: ModelData
   });
 }
 
-/** A figure as text: a number, a day, a drawdown, a range, or returns by added cost; else null. */
+/** A figure as text: a number, a day, a drawdown, or returns by added cost; else null. */
 function inText(value: unknown, format: Format): string | null {
   const [first, ...others] = objectsIn(value).filter((own) => 'basis_points' in own);
   if (first !== undefined)
     return [first, ...others]
       .map((own) => `${own['basis_points']}: ${format(numberIn(own['total_return']))}`)
       .join(', ');
-  const { low, high, date, daily_return: ofDay } = asObject(value) ?? {};
-  if (typeof low === 'number') return `${format(low)} to ${format(Number(high))}`;
+  const { date, daily_return: ofDay } = asObject(value) ?? {};
   if (typeof date === 'string') return `${format(Number(ofDay))} ${unbrokenDate(date)}`;
   const number = numberIn(value);
   return number === null && value !== null ? null : format(number);
+}
+
+export type Style = NonNullable<NonNullable<ModelReport['details']>['style']>;
+
+/** Two-sided 95 %. */
+const NORMAL_95 = 1.96;
+const DAYS_PER_YEAR = 252;
+
+/** `±4.2 %`: the 95 % interval of what is left of a return, over its days. */
+export function bandOf({ alpha_standard_error: error, days }: Style): string {
+  return `±${share(((error ?? 0) * NORMAL_95 * days) / DAYS_PER_YEAR)}`;
 }
 
 /** What readers compare: entries, each with all its runs over the days that these share. */

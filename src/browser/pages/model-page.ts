@@ -18,13 +18,7 @@ import {
   price,
   profit,
 } from '../format.ts';
-import type {
-  JobEntry,
-  ModelReport,
-  KnownModels,
-  Performance,
-  Details,
-} from '../../api/responses.ts';
+import type { JobEntry, ModelReport, KnownModels, Performance } from '../../api/responses.ts';
 import { type Page, heading } from '../router.ts';
 import { lateFold, link, missing, section, viewedFile, definitions } from '../ui.ts';
 import { entryView } from './job-panel.ts';
@@ -40,6 +34,8 @@ import {
   entriesOf,
   entryFigure,
   valueOf,
+  type Style,
+  bandOf,
 } from './model-figures.ts';
 import { lookOf, outsideMark, swatch } from '../look.ts';
 import { nameColumn, table, numberColumn, dateColumn, textColumn } from '../table.ts';
@@ -123,11 +119,9 @@ function profitBySymbol({ details, performance }: ModelData): Child[] {
 
 /** Where a return came from: a bar for each factor, and one for what is left. */
 
-type Style = NonNullable<Details['style']>;
-
-/** Two-sided 95 %. */
-const NORMAL_95 = 1.96;
-const DAYS_PER_YEAR = 252;
+const WHAT_IS_SUMMED =
+  'The first of these is the sum of the daily returns above the risk-free rate. It is not the return, which links its days, and so ' +
+  'gains from gains.';
 /** In pixels. */
 const [WIDTH, HEIGHT] = [160, 12];
 
@@ -144,9 +138,15 @@ function styleView(style: Style | null | undefined): HTMLElement | null {
   return section(
     'Style',
     h('p', styleInWords(style)),
+    h('p.quiet', WHAT_IS_SUMMED),
     ...(style.left_out_factors.length === 0
       ? []
-      : [h('p.quiet', `Left out for lack of days: ${style.left_out_factors.join(', ')}.`)]),
+      : [
+          h(
+            'p.quiet',
+            `Left out, for lack of days or because they do not vary: ${style.left_out_factors.join(', ')}.`,
+          ),
+        ]),
     table({
       caption: 'Where the return came from',
       rows,
@@ -169,14 +169,13 @@ function styleView(style: Style | null | undefined): HTMLElement | null {
 
 /** `Of +12.4 %, +9.1 % is the market, +2.6 % momentum; +0.7 % (±4.2 %) is left.` */
 export function styleInWords(style: Style): string {
-  const { factors, alpha_contribution: left, alpha_standard_error: error, days } = style;
+  const { factors, alpha_contribution: left } = style;
   const parts = factors.map(({ factor, contribution }, index) => {
     const name = factor === 'market' ? 'the market' : factor;
     return `${change(contribution)} ${index === 0 ? 'is ' : ''}${name}`;
   });
   const all = factors.reduce((sum, { contribution }) => sum + contribution, left ?? 0);
-  const band = share(((error ?? 0) * NORMAL_95 * days) / DAYS_PER_YEAR);
-  return `Of ${change(all)}, ${parts.join(', ')}; ${change(left)} (±${band}) is left.`;
+  return `Of ${change(all)}, ${parts.join(', ')}; ${change(left)} (${bandOf(style)}) is left.`;
 }
 
 /** From the middle to the right for a gain, to the left for a loss. */

@@ -1,5 +1,5 @@
 import { isPublished, here } from '../address.ts';
-import { h, on, replace } from '../element.ts';
+import { type Child, h, on, replace } from '../element.ts';
 import { MISSING, change, counted, fromTo, tone, longDate, money } from '../format.ts';
 import { lookOf, outsideMark, swatch } from '../look.ts';
 import {
@@ -20,7 +20,7 @@ import type {
   ModelReport,
 } from '../../api/responses.ts';
 import { type Column, nameColumn, table } from '../table.ts';
-import { dash, section, button, link, messageOf } from '../ui.ts';
+import { dash, fold, section, button, link, messageOf } from '../ui.ts';
 import { type Figure, figureNamed, type Compared, entryFigure } from './model-figures.ts';
 import { modelDayPath } from '../../basics/paths.ts';
 import { get } from '../api.ts';
@@ -124,27 +124,46 @@ function decisionList({ decisions, next_before: more }: Decisions): HTMLElement 
 
 const HEIGHT = 260;
 
+const FIGURES = 'Figures of each model, and its decisions on one day';
+
 /**
  * Figures, curves and decisions of two to four models; of other numbers, what to choose to see
- * them.
+ * them. Figures and decisions are asked for when the reader opens them; they are open where the
+ * page has asked already, or its address names a day.
  */
 export async function sideBySide(
   comparison: Comparison,
-  performance: Performance | null,
+  figures: { known: Performance | null; ask: () => Promise<Performance> },
   signal: AbortSignal,
 ): Promise<(HTMLElement | null)[]> {
   const { models, align, days } = comparison;
   if (!fitsSideBySide(models))
     return isPublished() ? [] : [section('Side by side', h('p', HOW_TO_CHOOSE))];
-  if (performance === null)
-    return [section('Side by side', h('p.notice.bad', 'The figures could not be loaded.'))];
-  const day = await sameDay(performance, columnsOf(models), signal);
-  const onOpen = (_pair: string, date: string) => day?.open(date);
-  return [
-    figureTable(performance, models, align === 'date' && performance.common?.days === days),
-    sideDifferences(comparison, onOpen, signal),
-    day?.element ?? null,
-  ];
+  const [sides, decisions] = [h('div'), h('div')];
+  const fill = async () => {
+    const performance = figures.known ?? (await figures.ask());
+    const day = await sameDay(performance, columnsOf(models), signal);
+    const isSame = align === 'date' && performance.common?.days === days;
+    replace(sides, ...figureTable(performance, models, isSame));
+    replace(decisions, day?.element);
+    return day;
+  };
+  let filled: ReturnType<typeof fill> | null = null;
+  const show = () =>
+    (filled ??= fill().catch((error: unknown) => {
+      filled = null; // opened again, it asks again
+      replace(sides, h('p.notice.bad', messageOf(error)));
+      return null;
+    }));
+  const element = fold(FIGURES, sides);
+  element.open = figures.known !== null || choiceIn(here().search).options.date !== '';
+  on(element, 'toggle', () => element.open && void show());
+  if (element.open) await show(); // so that nothing moves once the page is complete
+  const onOpen = async (_pair: string, date: string) => {
+    element.open = true;
+    (await show())?.open(date);
+  };
+  return [section('Side by side', element), sideDifferences(comparison, onOpen, signal), decisions];
 }
 
 /** What stands side by side, in the order in which it is read. */
@@ -182,7 +201,7 @@ function figureTable(
   performance: Performance,
   models: readonly ComparedModel[],
   isSame: boolean,
-): HTMLElement {
+): Child[] {
   const columns = models.flatMap(({ model, runs }) => {
     const own = performance.models.filter((report) => runs.includes(report.model));
     const { mean_total_return = null } =
@@ -193,8 +212,7 @@ function figureTable(
     cell: ({ label, meaning }) => h('span', { title: meaning }, label),
   });
   const isMean = models.some(({ runs }) => runs.length > 1);
-  return section(
-    'Side by side',
+  return [
     isSame ? null : h('p.notice', otherDays(performance)),
     isMean && h('p.quiet', 'Figures of models with several runs are means.'),
     table<Figure>({
@@ -203,12 +221,14 @@ function figureTable(
       isFixed: true,
       columns: [name, ...columns],
     }),
-  );
+  ];
 }
 
 function figureColumn(title: string, entry: Compared): Column<Figure> {
   const by = (row: Figure) => entryFigure(row, entry);
   const cell = (row: Figure) => {
+    if (row.name === 'commission' && entry.runs.every((run) => run.no_trading_costs))
+      return 'no trading costs';
     const text = row.format(by(row));
     return text === MISSING ? dash(entry.runs[0] && row.reason(entry.runs[0])) : text;
   };

@@ -76,7 +76,8 @@ function listenToPointer(drawing: HTMLElement, { now, cursor, show }: Parts): vo
 
 function hideOnLeave(drawing: HTMLElement, { cursor, show }: Parts): void {
   const leave = () => {
-    cursor.index = null;
+    Object.assign(cursor, { index: null, chosen: null });
+    drawing.classList.remove('on-curve');
     show();
   };
   on(on(drawing, 'pointerleave', leave), 'blur', leave);

@@ -119,7 +119,7 @@ test('a line of a file settles it: the split makes the day stale, 1:1 changes no
 
   await importSplits(books, 'ORLY,2025-01-06,15,1');
   assert.deepEqual(suspected(books), []);
-  const days = ['model-a 2025-01-06', 'model-a 2025-01-07'];
+  const days = ['model-a 2025-01-06']; // the next one rests on a close that was made again alike
   assert.deepEqual((await auditOf(books.database)).stale, days);
 });
 

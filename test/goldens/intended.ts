@@ -15,8 +15,8 @@ export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] 
   {
     where: /(\/|data\/)(performance|comparison)\b/,
     why:
-      'what refused_orders counts (54, 2.6); a replacement that closes as before makes no day stale, ' +
-      'so more model-days have figures (54, 2.17)',
+      'who is left out, least lead, order by return (54, 2.1, 2.2, 2.7); no selection, exact curves of entries (2.8, 2.19); ' +
+      'what refused_orders counts (2.6); fewer stale days, so more model-days have figures (2.17); CSV (2.13)',
   },
   {
     where: /\/audit\b|\$ check/,
@@ -28,8 +28,8 @@ export const intended: readonly { where: RegExp; part?: RegExp; why: string }[] 
   },
   {
     where: /\/reasoning|model-days\//,
-    part: /"documents":(null|\[[^\]]*\]),/g,
-    why: '54, 2.5: which versions a session was shown',
+    part: /"documents":(null|\[[^\]]*\]),|,"fault":(null|"\w+")/g,
+    why: '54, 2.5: which versions a session was shown; 1.2: what is wrong with an answer',
   },
   {
     where: /\/documents\//,

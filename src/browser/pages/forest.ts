@@ -27,7 +27,7 @@ const TICK_EDGE = 6;
 
 const CUT_OFF = 'An arrow head means that an interval is cut off: its ends are in its row.';
 
-export const BEST = 'Probability of being best';
+const BEST = 'Probability of being best';
 
 interface ForestOptions {
   benchmark: Comparison['answer']['benchmark'];

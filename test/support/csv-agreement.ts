@@ -44,6 +44,8 @@ const rowsOf: Record<string, (body: Json) => Row[]> = {
       interval_low: interval?.low ?? null,
       interval_high: interval?.high ?? null,
     })),
+  '/decisions': ({ decisions }) => decisions,
+  '/jobs': ({ jobs }) => jobs.map(({ progress, ...job }: Json) => ({ ...job, ...progress })),
   '/comparison pairs': ({ pairs }) =>
     pairs.map(({ interval, unavailable: _, ...pair }: Json) => ({
       ...pair,

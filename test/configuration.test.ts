@@ -413,6 +413,9 @@ const idleLimits = tableOf<[content: string, problem: string]>(`
   {"agent_config":{"limit":{"max_orders":1}}}    | agent_config.limit: sets no limit (did you mean "limits"?)
   {"agent_config":{"max_orders":1}}              | agent_config.max_orders: sets no limit (\`max_orders\` belongs to \`agent_config.limits\` and holds for the whole job)
   {"limits":{"max_orders":1}}                    | limits: sets no limit (\`limits\` belongs to \`agent_config\` and holds for the whole job)
+  {"agent_config":{"max_wieght":0.1}}            | agent_config.max_wieght: sets no limit (did you mean "max_weight"?)
+  {"limts":{"max_orders":1}}                     | limts: sets no limit (did you mean "limits"?)
+  {"models":[{"signature":"a","min_csh":0.1}]}   | models['a'].min_csh: sets no limit (did you mean "min_cash"?)
   {"models":[{"signature":"a","min_cash":0.1}]}  | models['a'].min_cash: sets no limit (\`min_cash\` belongs to \`agent_config.limits\` and holds for the whole job)
 `);
 test('a limit that would not be in force is an error, not a warning', () => {

@@ -45,9 +45,11 @@ const modelColumns = [
   'standard_error_daily',
   'degrees_of_freedom',
   'variance_share_of_runs',
+  'interval_is_lower_bound',
   'probability_best',
   'knowledge_cutoff',
   'days_before_cutoff',
+  'incomparable',
   'unavailable',
 ] as const;
 
@@ -66,6 +68,7 @@ const pairColumns = [
   'smallest_difference',
   'days_needed',
   'variance_share_of_runs',
+  'interval_is_lower_bound',
   'sentence',
   'unavailable',
 ] as const;
@@ -91,7 +94,11 @@ function cellsOf<Report extends Reported>({ interval, unavailable, ...report }: 
 /** `run_returns` is `gpt-5:0.031 gpt-5#2:0.012`. */
 function modelRow(model: ModelReport): Cell[] {
   const returns = model.runs.map((run, index) => `${run}:${model.run_returns[index] ?? ''}`);
-  const cells = { ...cellsOf(model), runs: model.runs.length, run_returns: returns.join(' ') };
+  const incomparable = model.incomparable.map(({ kind }) => kind).join('; ');
+  const cells = {
+    ...cellsOf(model),
+    ...{ runs: model.runs.length, run_returns: returns.join(' '), incomparable },
+  };
   return modelColumns.map((name) => cells[name]);
 }
 

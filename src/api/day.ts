@@ -75,8 +75,15 @@ export const toolsResponse = named('DayTools', {
 /** The arguments of a tool, which the tool itself checks. */
 export const toolRequest = namedRecord('ToolArguments', v.unknown());
 const { buy, sell: _asBuy, ...others } = toolResults;
+const shapes = Object.entries(toolResults).map(([name, schema]) => {
+  const options = 'options' in schema ? schema.options : [schema];
+  return `${name}: ${options.map((one) => v.getTitle(one)).join(' or ')}`;
+});
 /** What a model would read. */
-export const toolResponse = v.union([...buy.options, ...Object.values(others), toolRefusal]);
+export const toolResponse = v.pipe(
+  v.union([...buy.options, ...Object.values(others), toolRefusal]),
+  v.description(`By tool: ${shapes.join(', ')}; or ToolRefusal.`),
+);
 
 export function day(context: Context, { token }: Input): ResponseBody {
   return JSON.stringify(dayOf(context, token).body());

@@ -97,8 +97,10 @@ function homesOf(key: string): string[] {
 /** Whether a key was to be a limit, or the block of them. */
 function isLimit({ key, block }: UnknownKey): boolean {
   if (key === 'limits' || [block, ...homesOf(key)].includes(LIMITS)) return true;
-  return block === '.agent_config' && nearestName(key, keysOf(block)) === 'limits';
+  return limitNames().includes(nearestName(key, [...keysOf(block), ...limitNames()]) ?? '');
 }
+
+const limitNames = () => ['limits', ...keysOf(LIMITS)];
 
 /** ` (...)` with where a key belongs or what was probably meant; empty where neither is known. */
 function adviceOn({ key, block }: UnknownKey): string {
@@ -108,5 +110,5 @@ function adviceOn({ key, block }: UnknownKey): string {
   const rest = ofJob ? ' and holds for the whole job' : '';
   if (homes.length > 0) return ` (\`${key}\` belongs to ${places.join(' or ')}${rest})`;
   const otherwise = block === LIMITS ? ` (the limits are ${list(keysOf(block))})` : '';
-  return hint(key, keysOf(block)) || otherwise;
+  return hint(key, [...keysOf(block), ...limitNames()]) || otherwise;
 }

@@ -237,7 +237,9 @@ async function refuseUnlisted(client: Client, names: readonly string[]): Promise
   const known = await client.get('/models', modelsResponse);
   if (known.is_dev_mode || known.configuration_error !== null) return;
   const listed = known.models.flatMap((own) => (own.configured ? own.signature : []));
-  const unlisted = names.find((name) => !listed.includes(name));
+  // What is wrong with the name of a run, or with none, the service says.
+  const isUnlisted = (name: string) => name !== '' && !listed.includes(name.replace(/#\d+$/, ''));
+  const unlisted = names.find(isUnlisted);
   if (unlisted === undefined) return;
   const words = `Model '${unlisted}' is not in the server configuration${hint(unlisted, listed)}`;
   throw new ServiceError('cannot_start', words);

@@ -89,6 +89,8 @@ export function planJob(context: WorkerContext, request: JobRequest) {
     const model = resolveModel(entry, sources);
     return { ...run, entry, problem: 'error' in model ? model.error : null };
   });
+  const continues = ({ model }: { model: string }) =>
+    (spans.get(model)?.firstDate ?? range.startDate) < range.startDate;
   const ahead = runs.filter(({ model }) => (simulatedThrough(model) ?? '') > range.startDate);
   return {
     ...range,
@@ -99,7 +101,7 @@ export function planJob(context: WorkerContext, request: JobRequest) {
       ...warnOfProblems(resolved, configuration),
       ...(isControl ? [NO_DOCUMENTS] : []),
       ...warnOfDividends(context, agentConfig, {
-        since: request.startDate ?? addDays(range.startDate, -1),
+        since: addDays(range.startDate, runs.some(continues) ? -1 : 0), // what is held may pay at once
         lastDate: range.dates.at(-1) ?? endDate,
       }),
       ...(usesSyntheticPrices(settings)
@@ -137,8 +139,8 @@ function warnOfDividends(
   ).map(({ symbol }) => symbol);
   if (unknown.length === 0) return [];
   const message =
-    `The dividends of ${unknown.length} of ${count(symbols.length, 'symbol')} are not known on these dates, ` +
-    `so none of them are paid and the figures are marked: ${list(unknown, { most: 5 })}. ` +
+    `The dividends of ${unknown.length} of ${count(symbols.length, 'symbol')} are not known on all of these dates; ` +
+    `those that are not known are not paid, and the figures are marked: ${list(unknown, { most: 5 })}. ` +
     'import-prices reads a file of dividends, download-prices --dividends downloads them';
   return [{ code: 'unknown_dividends', message }];
 }

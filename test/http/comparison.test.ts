@@ -489,7 +489,7 @@ test('the tables have the figures of the response', async () => {
   const [head = '', ...rows] = await table('models');
   assert.match(
     head,
-    /^model,runs,run_returns,total_return,interval_low,.*,probability_best,knowledge_cutoff,days_before_cutoff,unavailable$/,
+    /^model,runs,run_returns,total_return,interval_low,.*,probability_best,knowledge_cutoff,days_before_cutoff,incomparable,unavailable$/,
   );
   const { run_returns: runs, total_return: total, interval: own } = modelIn(body, 'gamma');
   const start = ['gamma', 2, `gamma:${runs[0]} gamma#2:${runs[1]}`, total, own.low].join();

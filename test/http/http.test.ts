@@ -63,7 +63,7 @@ test('the status, field by field', async () => {
     terms: USUAL_TERMS,
     replace_existing: false,
     warnings: [
-      'The dividends of 2 of 2 symbols are not known on these dates, so none of them are paid and the figures are ' +
+      'The dividends of 2 of 2 symbols are not known on all of these dates; those that are not known are not paid, and the figures are ' +
         'marked: AAPL, MSFT. import-prices reads a file of dividends, download-prices --dividends downloads them',
     ],
     warning_codes: ['unknown_dividends'],

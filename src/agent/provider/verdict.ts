@@ -95,7 +95,7 @@ function classifyFailure({ failure, message: words, soFar }: FailedResponse): Re
 }
 
 const NO_CONTENT = 204;
-const IS_PAGE = /^\s*</;
+const BEGINS_JSON = /^\s*[[{"]/;
 /** What Python writes of such numbers, and JSON does not have. */
 const NO_NUMBER = /^-?(?:NaN|Infinity)\b/;
 
@@ -114,7 +114,7 @@ function classifyForeign(response: HttpResponse): Refusal {
     const why = MAY_STREAM.test(type) ? 'was not asked for' : `comes with ${quote(type)}`;
     return { ...foreign, reason: `sent a stream that ${why}: ${foreign.words}` };
   }
-  const isJson = /json/i.test(type) && !IS_PAGE.test(text);
+  const isJson = /json/i.test(type) && BEGINS_JSON.test(text);
   const isCut = text.trim() === '' || isJson;
   const words = isCut ? quote(text) || 'nothing' : foreignWords(response);
   const reason = isCut ? `sent JSON that is cut off: ${words}` : `returned ${status}: ${words}`;

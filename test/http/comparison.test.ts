@@ -494,7 +494,7 @@ test('the tables have the figures of the response', async () => {
   const { run_returns: runs, total_return: total, interval: own } = modelIn(body, 'gamma');
   const start = ['gamma', 2, `gamma:${runs[0]} gamma#2:${runs[1]}`, total, own.low].join();
   assert.match(rows.join('\n'), new RegExp(`^${RegExp.escape(start)}`, 'm'));
-  assert.ok(rows.includes('short,1,short:,,,,,,,false,,,0,,Needs 20 days with a return; it has 5'));
+  assert.ok(rows.includes('short,1,short:,,,,,,,true,,,0,,Needs 20 days with a return; it has 5'));
   const [, ...pairs] = await table('pairs');
   assert.equal(pairs.length, 3 + 1);
   const { model: one, against, difference, interval, sentence } = body.pairs[0];

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { timestamp } from '../basics/calendar.ts';
 import type { Database } from '../database/database.ts';
-import { readWarnings } from '../database/jobs.ts';
 import {
   type JobPlace,
   listedJob,
@@ -40,6 +39,7 @@ import {
 import assert from 'node:assert/strict';
 import { count } from '../basics/sentences.ts';
 import { discardJob } from '../jobs/queue.ts';
+import { warningsNow } from '../prices/warnings.ts';
 import { checkJob } from './filters.ts';
 
 const DEFAULT_JOBS = 50;
@@ -96,7 +96,7 @@ export function jobs(
       hasMore = next !== undefined;
       if (next === undefined || count === limit) return;
       const listed = listedJob(database, next.jobId);
-      yield appendMembers(listed.json, warningFields(readWarnings(listed)));
+      yield appendMembers(listed.json, warningFields(warningsNow(database, listed)));
       [last, place] = [next.jobId, next];
     }
   };

@@ -128,7 +128,7 @@ export const warningEntries = {
 };
 
 /** Warnings as the fields of a response. */
-export function warningFields(warnings: readonly (string | Warning)[] | null) {
+export function warningFields(warnings?: readonly (string | Warning)[] | null) {
   const all = warnings?.map(asWarning);
   return {
     warnings: all?.map(({ message }) => message) ?? null,

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { parseAgentConfiguration } from '../basics/configuration.ts';
-import { readWarnings } from '../database/jobs.ts';
 import { countModelDays, entriesOf, jobStatus, modelDaysOf } from '../database/records/status.ts';
 import { modelDayStatuses } from '../basics/domain.ts';
 import { entrySchema } from '../basics/entry.ts';
-import { withoutSettled } from '../prices/warnings.ts';
+import { warningsNow } from '../prices/warnings.ts';
 import { checkJob } from './filters.ts';
 import { type Context, deploymentFields, type Input, listMember } from './handler.ts';
 import {
@@ -88,7 +87,7 @@ export function* status({ database, settings }: Context, { params }: Input): Gen
     // The schema picks its fields, in its order.
     terms: v.parse(termsSchema, { ...configuration, symbols: configuration.stock_symbols }),
     replace_existing: job.replaceExisting === 1,
-    ...warningFields(readWarnings(job)?.map((one) => withoutSettled(database, one)) ?? null),
+    ...warningFields(warningsNow(database, job, jobId)),
     ...deploymentFields(settings),
   };
   yield `${job.json.slice(0, -1)},"entries":${entriesOf(database, jobId)}`;

@@ -282,7 +282,9 @@ function whoIsLeftOut({ suspected, leftOut }: AnswerFacts): string {
     list([...all], { most: MAX_NAMED }),
   );
   const byReason = Map.groupBy(leftOut.keys(), (model) => clauseOf(leftOut.get(model)));
-  const others = [...byReason].map(([reason, models]) => `${list(models)} (${reason})`);
+  const others = [...byReason].map(
+    ([reason, models]) => `${list(models)} (${models.length > 1 ? 'each: ' : ''}${reason})`,
+  );
   return [
     suspected.size > 0 && ` Left out until possible splits are settled: ${names} (${splits}).`,
     others.length > 0 && ` Not compared: ${others.join('; ')}.`,

@@ -137,7 +137,7 @@ export function lastStartOf(database: Database, jobId: string): string {
 }
 
 /** Warnings as they are stored. */
-interface StoredWarnings {
+export interface StoredWarnings {
   warnings: string | null;
   warningCodes: string;
 }

@@ -239,7 +239,9 @@ function warnOfLaterDays(
   const which = list(named, { most: MAX_NAMED });
   const remedy =
     'cancel the job, discard it once it has ended, or run them again with replace_existing';
-  return [`${which} will be stale or stand apart, because this job runs earlier ones; ${remedy}`];
+  return [
+    `${which} may become stale or stand apart, because this job runs earlier ones; ${remedy}`,
+  ];
 }
 
 /** One run of a job, before it has a start date. */

@@ -1,6 +1,7 @@
 import { addDays, type CalendarDate } from '../basics/calendar.ts';
 import type { Database, Reader } from '../database/database.ts';
-import { warnedOf } from '../database/jobs.ts';
+import { modelsOfJob, readWarnings, type StoredWarnings, warnedOf } from '../database/jobs.ts';
+import { staleModelDays } from '../database/stale.ts';
 import type { Warning } from '../basics/domain.ts';
 import {
   type ContradictedSplit,
@@ -209,18 +210,34 @@ function nameOf({ symbol, date, previousClose, open }: Jump): string {
   return `${symbol} on ${date} (${previousClose} to ${open})`;
 }
 
-/** A job's warning as it is now: without the remedy, where what it is about is settled. */
-export function withoutSettled(reader: Reader, warning: Warning): Warning {
-  const { code, about = [] } = warning;
-  const isLeft = (key: string) => {
-    const [symbol = '', to = ''] = key.split(' ');
-    return [...unexplainedJumps(reader, [symbol], { from: addDays(to, -1), to })].length > 0;
-  };
-  // Of more jumps it has only counted some.
-  if (code !== 'possible_split' || about.length === MAX_NAMED_JUMPS || about.some(isLeft))
-    return warning;
-  const names = about.map((key) => key.split(' ', 2).join(' on '));
-  return { code: null, message: `Possible splits, settled since: ${list(names)}` };
+/**
+ * The warnings of a job as they are now: jumps that are settled are no longer asked about. With the
+ * job's id the sentence on them says what of the job is stale, which takes a while for each model;
+ * undefined without any.
+ */
+export function warningsNow(reader: Reader, stored: StoredWarnings, jobId?: string) {
+  return readWarnings(stored)?.flatMap((warning): Warning[] => {
+    const { code, about = [] } = warning;
+    // Of more jumps it has only counted some.
+    if (code !== 'possible_split' || about.length === MAX_NAMED_JUMPS) return [warning];
+    const settled: string[] = [];
+    const left = about.flatMap((key) => {
+      const [symbol = '', to = ''] = key.split(' ');
+      const jumps = [...unexplainedJumps(reader, [symbol], { from: addDays(to, -1), to })];
+      if (jumps.length === 0) settled.push(`${symbol} on ${to}`);
+      return jumps;
+    });
+    if (settled.length === 0) return [warning];
+    const message = `Possible splits, settled since: ${list(settled)}${staleInWords(reader, jobId)}`;
+    return [...jumpWarnings(left), { code: null, message }];
+  });
+}
+
+/** The stale model-days of a job as a clause; '' without any, and without a job. */
+function staleInWords(reader: Reader, jobId?: string): string {
+  const models = jobId === undefined ? [] : modelsOfJob(reader, jobId);
+  const { total, remedy } = staleModelDays(reader, models, { most: 0, jobId });
+  return total === 0 ? '' : `; stale now: ${count(total, 'model-day')} of this job; ${remedy}`;
 }
 
 /**

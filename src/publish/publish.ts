@@ -285,7 +285,10 @@ function withoutWords(publication: Publication, decision: Decision): Decision {
   return {
     ...decision,
     ...(isPart(publication) && { id: '', job_id: '' }),
-    ...(!publication.withConversations && { reason: null }),
+    ...(!publication.withConversations && {
+      reason: null,
+      detail: decision.kind === 'malformed' ? null : decision.detail, // that repeats what it said
+    }),
   };
 }
 

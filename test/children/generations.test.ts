@@ -84,7 +84,7 @@ test('a failed replacement leaves the old generation in place, and later dates c
 
 /** The trigger's warning, and that of the job's end. */
 const SAID_AND_STALE =
-  /^1 completed model-day of model-a from 2025-11-12 on will be stale .*,1 stale model-day, [^;]*: model-a 2025-11-12; trigger --start 2025-11-12 --end 2025-11-12 --models model-a --replace runs it again$/;
+  /^1 completed model-day of model-a from 2025-11-12 on may become stale .*,1 stale model-day, [^;]*: model-a 2025-11-12; trigger --start 2025-11-12 --end 2025-11-12 --models model-a --replace runs it again$/;
 
 type Request = Record<string, unknown>;
 const rests: [what: string, before: Script, request: Request, later: Request][] = [

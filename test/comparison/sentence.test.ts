@@ -196,7 +196,7 @@ const answers: [facts: Partial<AnswerFacts>, sentence: string][] = [
       ]),
     },
     `No comparable model beat the benchmark (QQQ), which made +6.96 % over 55 days. deepseek came closest with +3.20 %; ${CHANCE}.` +
-      ' Not compared: a, b (5 of its 60 model-days are stale); c (it was asked in two ways).',
+      ' Not compared: a, b (each: 5 of its 60 model-days are stale); c (it was asked in two ways).',
   ],
   [
     { models: [deepseek, one('qwen', none)] },

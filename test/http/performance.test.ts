@@ -387,13 +387,20 @@ test('a fall that no split explains marks the model that held the symbol, with w
   const [{ job_id: job }] = (await own.get('/jobs')).body.jobs;
   const jump = { symbol: 'AAPL', date: '2025-11-12', previousClose: 110, open: 55 };
   own.database.transaction(() => addWarnings(own.database, job, jumpWarnings([jump])));
+  const inStatus = async () => (await own.get(`/simulate/status/${job}`)).body;
   const said = async () => {
-    const { warnings, warning_codes: codes } = (await own.get(`/simulate/status/${job}`)).body;
-    return [...codes, ...warnings].join();
+    const [listed] = (await own.get('/jobs')).body.jobs;
+    const all = [listed, await inStatus()];
+    return all.map(({ warnings, warning_codes: codes }) => [...codes, ...warnings].join());
   };
-  assert.match(await said(), /^possible_split,.*To settle this/);
+  for (const words of await said()) assert.match(words, /^possible_split,.*To settle this/);
   const splits = [{ symbol: 'AAPL', date: '2025-11-12', numerator: 2, denominator: 1 }];
   const stamp = { source: 'csv', recordedAt: '2025-11-13T00:00:00.000Z' } as const;
   storeSplits(own.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, stamp);
-  assert.match(await said(), /^,Possible splits, settled since: AAPL on 2025-11-12$/);
+  const settled = ',Possible splits, settled since: AAPL on 2025-11-12';
+  const stale =
+    '; stale now: 1 model-day of this job; trigger --start 2025-11-12 --end 2025-11-12 --models model-a --replace runs it again';
+  assert.deepEqual(await said(), [settled, settled + stale]);
+  const csv = await (await fetch(`${own.url}/jobs?format=csv`)).text();
+  assert.ok(csv.includes('settled since') && !csv.includes('To settle this'), csv);
 });

@@ -11,7 +11,7 @@ const PRICES = ['10', '11', '13', '14', '17']
   .join('\n');
 
 const [STALE, REMEDY] = [
-  'will be stale or stand apart, because this job runs earlier ones',
+  'may become stale or stand apart, because this job runs earlier ones',
   'cancel the job, discard it once it has ended, or run them again with replace_existing',
 ];
 

@@ -18,6 +18,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { publishedFile } from '../../src/basics/published.ts';
+import { openDatabase } from '../../src/database/database.ts';
 import type { Publication } from '../../src/publish/site.ts';
 import { loaded, type Visit, visit } from '../support/browser.ts';
 import { chromiumPath, noBrowser } from '../support/chromium.ts';
@@ -140,7 +141,7 @@ async function follow({ page, open }: Visit, folder: string): Promise<Set<string
 const parts: [own: Partial<Publication>, has: string, lacks: string, linked: string][] = [
   [
     {},
-    'bench-0000 bench-0001 gamma 2023-10-02 2023-10-18 "role":"assistant"',
+    'bench-0000 bench-0001 gamma 2023-10-02 2023-10-18 "role":"assistant" got-her-words',
     '',
     isLong ? '#/jobs/bench-0000 #/compare #/decision-feed #/models/alpha?run=2' : '',
   ],
@@ -150,6 +151,7 @@ const parts: [own: Partial<Publication>, has: string, lacks: string, linked: str
     'bench-0000 2023-10-03.json.gz "role":"assistant"',
     '#/job-list #/jobs/bench-0001 #/models/gamma',
   ],
+  [{ withConversations: false }, '"kind":"malformed"', '"role":"assistant" got-her-words', ''],
   [{ models: ['alpha'] }, 'alpha#2 2023-10-02 2023-10-18', 'bench- gamma BETA', ''],
   [{ endDate: '2023-10-10' }, 'gamma 2023-10-02', 'bench- 2023-10-11 2023-10-18', ''],
   [
@@ -163,6 +165,13 @@ const wordsOf = (text: string) => text.split(' ').filter((word) => word !== '');
 
 test('a folder has what was asked for and nothing else; no link in it is dead, and no request fails', async (t) => {
   const { path, folder, url, again } = await publishedFrom(t, { days: 13 });
+  const database = openDatabase(path);
+  database
+    .statement(
+      `UPDATE decisions SET tool = 'buy', side = NULL, symbol = NULL, amount = NULL, detail = 'got-her-words' WHERE kind = 'refusal'`,
+    )
+    .run();
+  database.close();
   const reader = noBrowser ? null : await visit(t, url);
   for (const [own, has, lacks, linked] of parts) {
     await again(own);

@@ -108,19 +108,24 @@ test('a table is saved as CSV with all rows as shown, a plot as an SVG of what i
   assert.ok((colours['255,255,255,255'] ?? 0) > 100_000, 'on the ground of the page');
 });
 
-test('the total of a year is in view and whole, however long the returns of its months are', async (t) => {
+test('twelve months and the total of a year are in view and whole, with two digits and three', async (t) => {
   for (const width of [1440, 390]) {
     const { page, open } = await visit(t, service.url, { viewport: { width, height: 900 } });
     await open(`/models/${encodeURIComponent(LONG_NAMES[1] as string)}`);
     const place = (await page.locator('.months .scroll').boundingBox()) ?? assert.fail();
     for (const words of ['+1.13', '−12.34', '+123.45']) {
       await page.evaluate(
-        `for (const one of document.querySelectorAll('.months td span')) one.textContent = '${words}'`,
+        `for (const one of document.querySelectorAll('.months td:not(.total)')) one.textContent = '${words.slice(0, 6)}'`,
       );
       const total = page.locator('.months .total').first();
+      await total.evaluate((own, text) => void (own.textContent = text), words);
       assert.ok(await total.evaluate((own) => own.scrollWidth <= own.clientWidth), words);
       const { x, width: own } = (await total.boundingBox()) ?? assert.fail();
       assert.ok(x >= place.x && x + own <= place.x + place.width + 1, `${words} at ${width}`);
+      const months = page.locator('.months tbody tr:first-child td:not(.total):visible');
+      assert.equal(await months.count(), width === 1440 ? 12 : 2);
+      const last = (await months.last().boundingBox()) ?? assert.fail();
+      assert.ok(last.x + last.width <= x, `${words} at ${width}: December is whole`);
     }
   }
 });

@@ -6,7 +6,7 @@ import type { CommandDatabase } from '../../src/database/database.ts';
 import { activeDays } from '../../src/database/records/performance.ts';
 import { createSplitSearch, heldSymbols } from '../../src/database/records/holdings.ts';
 import { importFile } from '../../src/prices/import.ts';
-import { jumpWarnings, withoutSettled } from '../../src/prices/warnings.ts';
+import { jumpWarnings, warningsNow } from '../../src/prices/warnings.ts';
 import { auditOf, type Books, createBooks, replayOf } from '../support/books.ts';
 import { readPrices } from '../support/prices.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -135,22 +135,34 @@ test('1:1 takes back a split that was stored: the day that applied it is stale, 
   assert.deepEqual([stale, problems], [['model-a 2025-01-06'], []]);
 });
 
-test('the warning of a job says how to settle jumps until they are settled, by whatever does it', async () => {
+test('the warning of a job says how to settle the jumps that are left, and which were settled since', async () => {
   const books = await booksOf();
-  const orly = { symbol: 'ORLY', date: '2025-01-06', previousClose: 1348, open: 90 };
-  const gone = { symbol: 'MSFT', date: '2025-01-06', previousClose: 200, open: 99 }; // of earlier prices
-  const many = Array.from({ length: 11 }, () => orly);
-  const all = [[orly], [orly, gone], [gone], many].flatMap(jumpWarnings);
-  all.push({ code: 'unread', message: 'Documents' });
-  const said = () => all.map((warning) => withoutSettled(books.database, warning));
-  const settled = (...symbols: string[]) => {
-    const names = symbols.map((symbol) => `${symbol} on 2025-01-06`);
-    return { code: null, message: `Possible splits, settled since: ${names.join(', ')}` };
+  const on = '2025-01-06';
+  const orly = { symbol: 'ORLY', date: on, previousClose: 1348, open: 90 };
+  const gone = { symbol: 'MSFT', date: on, previousClose: 200, open: 99 }; // of earlier prices
+  const other = { symbol: 'A', date: on, previousClose: 10, open: 3.5 };
+  const ten = Array.from({ length: 10 }, () => orly);
+  const said = (...jumps: (typeof orly)[]) => {
+    const [code, about] = [null, undefined];
+    const all = [...jumpWarnings(jumps), { code, message: 'Documents' }];
+    const warningCodes = JSON.stringify(all.map((one) => ({ about, ...one })));
+    const warnings = JSON.stringify(all.map(({ message }) => message));
+    const now = warningsNow(books.database, { warnings, warningCodes });
+    assert.equal(now?.pop()?.message, 'Documents');
+    return now?.map((one) => (one.code === null ? one.message : one));
   };
-  const [one, two, , ...rest] = all;
-  assert.deepEqual(said(), [one, two, settled('MSFT'), ...rest]);
+  const settled = (...symbols: string[]) =>
+    `Possible splits, settled since: ${symbols.map((symbol) => `${symbol} on ${on}`).join(', ')}`;
+  books.setBar('A', '2025-01-03', { open: 10, close: 10 });
+  books.setBar('A', on, { open: 3.5, close: 4 });
+  assert.deepEqual(said(orly, other), jumpWarnings([orly, other]));
+  assert.deepEqual(said(gone), [settled('MSFT')]);
+  assert.deepEqual(said(orly, gone, other), [...jumpWarnings([orly, other]), settled('MSFT')]);
   await importSplits(books, 'ORLY,2025-01-06,15,1');
-  assert.deepEqual(said(), [settled('ORLY'), settled('ORLY', 'MSFT'), settled('MSFT'), ...rest]);
+  assert.deepEqual(said(orly, gone, other), [...jumpWarnings([other]), settled('ORLY', 'MSFT')]);
+  assert.deepEqual(said(orly), [settled('ORLY')]);
+  assert.deepEqual(said(...ten, other), jumpWarnings([...ten, other]));
+  assert.equal(warningsNow(books.database, { warnings: null, warningCodes: '[]' }), undefined);
 });
 
 test('a warning of jumps says what settles them', () => {

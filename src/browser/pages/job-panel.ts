@@ -194,7 +194,7 @@ const DISCARD = {
   title: 'Discard this job?',
   consequences:
     'Its model-days will no longer count; those that they replaced will count again. Days that started from them ' +
-    'become stale. Nothing is erased, but this cannot be undone.',
+    'may become stale. Nothing is erased, but this cannot be undone.',
   no: 'Keep it',
   yes: 'Discard the job',
   act: (jobId: string) => send('DELETE', jobPath(jobId)).then(() => location.reload()),

@@ -41,26 +41,6 @@ export function limitsInWords(limits: Limits): string {
   return words.join(', ') || 'none';
 }
 
-/**
- * Of a baseline that would hold every symbol: that it holds so many of them, and what keeps it from
- * the others. `orders` are those of its last day, `least` is what the cheapest of the others costs,
- * as a share of the portfolio.
- */
-export function holdsPart(
-  held: number,
-  all: number,
-  { limits, orders, least }: { limits: Limits; orders: number; least: number },
-): string {
-  const { max_orders: most, max_weight: weight, min_cash: cash } = limits ?? {};
-  const own = linesOf([
-    most != null && orders >= most && `max_orders is ${most}`,
-    weight != null && least > weight && `max_weight is ${weight}`,
-    cash != null && `min_cash is ${cash}`,
-  ]);
-  const tooDear = 'a share of the others costs more than its part';
-  return `holds ${held} of ${all} symbols: ${(least * all <= 1 && own[0]) || tooDear}`;
-}
-
 /** A job by what became of its model-days; the skipped ones are among the completed. */
 interface JobCourse {
   progress: Record<'total_model_days' | 'completed' | 'failed' | 'pending' | 'skipped', number>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
-import { boardOf, hasCosts, rulesOf } from '../basics/market-rules.ts';
+import { hasCosts, rulesOf } from '../basics/market-rules.ts';
 import { parseAgentConfigurations } from '../basics/configuration.ts';
 import {
   createSplitSearch,
@@ -11,6 +11,7 @@ import { agentsAmong, initialCashOf, storedConfigurations } from '../database/re
 import { markStale, usageTotals } from '../database/records/performance.ts';
 import { universeOn } from '../basics/members.ts';
 import { type Money, toDollars } from '../basics/money.ts';
+import { partHeld } from '../agent/players/place-orders.ts';
 import { closingPrice } from '../trading/market.ts';
 import { chooseBenchmark, reportBenchmark, spanOf } from './choose-benchmark.ts';
 import {
@@ -30,7 +31,7 @@ import { growthsOf, reportModel } from './report.ts';
 import { readFactors, type DayReturn, type Style } from './style.ts';
 import { outsideOf } from '../basics/domain.ts';
 import { pricesNow } from '../database/price-writes.ts';
-import { count, holdsPart } from '../basics/sentences.ts';
+import { count } from '../basics/sentences.ts';
 import type { Database, Reader } from '../database/database.ts';
 import { readableDocuments } from '../database/documents.ts';
 import { quotesOn } from '../database/market.ts';
@@ -71,21 +72,16 @@ function ownMarks({ ledger, refusals: { tries } }: ModelRecord, terms: Terms) {
   const { basemodel, configuration, database } = terms;
   if (last === undefined || configuration === undefined || !HOLD_ALL.includes(basemodel))
     return marks;
-  const universe = [...universeOn(configuration, last.date)];
-  const quotes = quotesOn(pricesNow(database), last.date, universe);
-  const priced = quotes.filter(({ open }) => open !== null);
-  const lacking = priced.filter(({ symbol }) => !terms.held.includes(symbol));
-  if (lacking.length > 0) {
-    const rules = rulesOf(configuration);
-    const costs = lacking.map(({ symbol, open }) => Number(open) * boardOf(rules, symbol).minimum);
-    const part = holdsPart(priced.length - lacking.length, priced.length, {
-      limits: configuration.limits,
-      orders: last.actions.filter(({ actionType: type }) => type === 'buy' || type === 'sell')
-        .length,
-      least: Math.min(...costs) / toDollars(last.value),
-    });
-    mark('part_of_universe', `It ${part}`);
-  }
+  const part = partHeld({
+    date: last.date,
+    cash: toDollars(last.cash),
+    portfolioValue: toDollars(last.value),
+    holdings: terms.held.map((symbol) => ({ symbol, quantity: 1, price: 0 })),
+    quotes: quotesOn(pricesNow(database), last.date, [...universeOn(configuration, last.date)]),
+    rules: rulesOf(configuration),
+    limits: configuration.limits ?? undefined,
+  });
+  if (part !== null) mark('part_of_universe', `It ${part}`);
   return marks;
 }
 

@@ -75,11 +75,13 @@ const PRICES = `
 const cases = tableOf<[BaselineStrategy, string, string, string, string, string]>(`
   buy-and-hold | 2025-11-06 | 10000 |         | buy A 50, buy B 100             | buys equal amounts on its first day
   buy-and-hold | 2025-11-10 | 480   |         | buy A 2, buy B 6                | leaves out what has no price
-  buy-and-hold | 2025-11-10 | 10000 | A:1     |                                 | never trades again
+  buy-and-hold | 2025-11-10 | 90    | A:1     |                                 | holds when cash pays less than half a part
+  buy-and-hold | 2025-11-10 | 10000 | A:1     | buy B 127                       | buys what it lacks while there is cash
   buy-and-hold | 2025-11-11 | 10000 |         |                                 | waits while nothing has a price
   buy-and-hold | 2025-11-10 | 39.99 |         |                                 | waits while nothing can be paid
   equal-weight | 2025-11-07 | 10000 |         | buy A 33, buy B 67, buy C 167   | buys equal amounts on its first day
-  equal-weight | 2025-11-07 | 10000 | A:1     |                                 | rests within the week
+  equal-weight | 2025-11-07 | 15    | A:1 B:2 |                                 | rests within the week
+  equal-weight | 2025-11-07 | 100   | A:1 B:2 | buy C 5                         | buys what it lacks within the week
   equal-weight | 2025-11-10 | 0     | A:4 B:3 | sell A 1, buy B 3               | brings back equal amounts
   equal-weight | 2025-11-10 | 0     | A:1 B:3 C:9 |                             | keeps what has no price
   momentum     | 2025-11-06 | 10000 |         |                                 | has nothing to rank by on the first of days
@@ -208,7 +210,7 @@ test('a universe too large for one answer is bought over several, with most of t
 
 test('a purchase refused for lack of cash is retried once with less', async () => {
   const day = morning(PRICES, '2025-11-06', { cash: 1000 });
-  const brief = { ...briefOf(day), cash: 1_100 }; // as if trading had costs that it does not know of
+  const brief = { ...briefOf(day), cash: 1_100, portfolioValue: 1_100 }; // as if trading had costs that it does not know of
   const conversation = await play('buy-and-hold', day, { brief });
   assert.equal(refusalsIn(conversation).length, 1);
   assert.deepEqual(ordersOf(day), ['buy A 5', 'buy B 9']);
@@ -219,12 +221,16 @@ test('a purchase refused for lack of cash is retried once with less', async () =
 async function playDays(
   strategy: BaselineStrategy,
   dates: readonly string[],
-  { isOpenHidden = false, ...limits }: Limits & { isOpenHidden?: boolean },
+  {
+    isOpenHidden = false,
+    cash = 1_000_000,
+    ...limits
+  }: Limits & { isOpenHidden?: boolean; cash?: number },
 ) {
   const days: LedgerDay[] = [];
   const summaries: string[] = [];
   for (const date of dates) {
-    const day = morning(database, date, { cash: 1_000_000, limits, isOpenHidden });
+    const day = morning(database, date, { cash, limits, isOpenHidden });
     day.portfolio = days.at(-1)?.portfolio ?? day.portfolio;
     const conversation = await play(strategy, day);
     if (strategy === 'buy-and-hold') assert.deepEqual(refusalsIn(conversation), [], date);
@@ -247,6 +253,56 @@ test('with few orders a day, buy-and-hold buys on until it holds all, in equal a
   assert.ok(cash / portfolioValue < 0.02, `${cash} of ${portfolioValue}`);
   const weights = holdings.map(({ quantity, price }) => (101 * quantity * price) / portfolioValue);
   assert.ok(Math.min(...weights) > 0.6 && Math.max(...weights) < 1.6, `${weights}`);
+});
+
+test('with few orders a day it comes to hold what it would without, also where most symbols cost more than their part', async () => {
+  const dates = DAYS.slice(-15);
+  for (const strategy of ['buy-and-hold', 'equal-weight'] as const)
+    for (const cash of [10_000, 30_000]) {
+      const all = await playDays(strategy, dates.slice(0, 1), { cash });
+      const few = await playDays(strategy, dates, { cash, max_orders: 8 });
+      const [whole, last] = [all.days[0], few.days.at(-1)].map((day) => day?.portfolio);
+      assert.ok(Math.abs((last?.holdings.size ?? 0) - (whole?.holdings.size ?? 0)) < 3);
+      assert.ok(Number(last?.cash) / 1e4 < 0.02 * cash, `${strategy}: ${last?.cash} left`);
+    }
+});
+
+/** By day of a job with these limits: how many of three symbols it holds in the end, and why. */
+const reasons: [cash: number, limits: Limits[], ends: string[]][] = [
+  [
+    3000,
+    [{ max_orders: 1, max_weight: 0.05, min_cash: 0.5 }],
+    ['It holds 1 of 3 symbols: max_weight is 0.05.'],
+  ],
+  [
+    400,
+    [{ max_orders: 1 }, { max_orders: 1 }],
+    [
+      'It holds 1 of 3 symbols: max_orders is 1.',
+      'It holds 2 of 3 symbols: a share of the others costs more than its part.',
+    ],
+  ],
+  [
+    3000,
+    [{ max_orders: 1 }, { max_orders: 1 }, {}, {}],
+    ['max_orders is 1.', 'max_orders is 1.', 'Bought 1, sold 0, 0 orders refused.', 'have.'],
+  ],
+  [500, [{ min_cash: 0.5 }], ['It holds 1 of 3 symbols: min_cash is 0.5.']],
+];
+test('a summary names what keeps it from more now', async () => {
+  const market = ['A 100', 'B 190', 'C 190'].flatMap((own) =>
+    DAYS.slice(0, 4).map((date) => `${own[0]} ${date} ${own.slice(2)} ${own.slice(2)}`),
+  );
+  for (const [cash, limits, ends] of reasons) {
+    let portfolio: LedgerDay['portfolio'] | undefined;
+    for (const [index, own] of limits.entries()) {
+      const day = morning(market.join('\n'), DAYS[index] ?? '', { cash, limits: own });
+      day.portfolio = portfolio ?? day.portfolio;
+      const said = String((await play('buy-and-hold', day)).at(-1)?.content);
+      assert.ok(said.endsWith(ends[index] ?? ''), `${cash}, day ${index}: ${said}`);
+      portfolio = day.portfolio;
+    }
+  }
 });
 
 test('equal-weight and momentum continue after the first session of a week, and rest once they hold what they mean to', async () => {

@@ -3,7 +3,16 @@ import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '../../wire/protocol.t
 import { wholeLots } from '../../basics/market-rules.ts';
 import type { Model, ModelAnswer } from '../model.ts';
 import { leastOf, type Order, type Stock } from './equal-amounts.ts';
-import { planOf, type Play, spendable, type Step, stocksOf, trade, units } from './place-orders.ts';
+import {
+  planOf,
+  type Play,
+  restOf,
+  spendable,
+  type Step,
+  stocksOf,
+  trade,
+  units,
+} from './place-orders.ts';
 import {
   call,
   createRandom,
@@ -54,46 +63,31 @@ const strategies: Record<BaselineStrategy, (brief: Brief, signature: string) => 
 };
 
 /**
- * When it holds nothing, it buys equal amounts of every stock with a price, over several days where
- * it may place few orders a day, and never trades again.
+ * Buys equal amounts of every stock with a price, over several days where it may place few orders a
+ * day, and holds them.
  */
 function* buyAndHold(brief: Brief): Play {
-  const lacking = lackingIn(brief);
-  if (lacking === null) return 'I hold what I have.';
+  const orders = restOf(brief);
+  if (orders.length === 0 && brief.holdings.length > 0) return 'I hold what I have.';
   const words = 'I buy equal amounts of all stocks with a price, and hold them from now on.';
-  return yield* tradeAll(brief, lacking, words);
+  return yield* tradeAll(brief, orders, words);
 }
 
 /**
  * Restores equal amounts of every stock with a price in the first session of each week, and when it
- * holds nothing. Where it may place few orders a day, it buys what it lacks on the days after.
+ * holds nothing. On other days it buys what it lacks.
  */
 function* equalWeight(brief: Brief): Play {
   const isFirst = brief.holdings.length === 0 || isFirstOfWeek(brief, yield* pastSessions(brief));
-  const traded = isFirst ? stocksOf(brief) : lackingIn(brief);
-  if (traded === null) return NOT_TODAY;
-  const words = 'I rebalance all stocks with a price to equal amounts.';
-  return yield* tradeAll(brief, traded, words);
-}
-
-function* tradeAll(brief: Brief, stocks: readonly Stock[], words: string): Play {
-  const orders = planOf(brief, stocks, stocks);
-  return waitingFor(brief) ?? (yield* trade(brief, orders, { words, isOfAll: true }));
-}
-
-/**
- * What it does not hold of all that it would: everything when it holds nothing; null where it is
- * not the number of orders that keeps it from more. Then most of their part would still be cash.
- */
-function lackingIn(brief: Brief): Stock[] | null {
-  const { cash, portfolioValue, holdings, limits } = brief;
   const stocks = stocksOf(brief);
-  if (holdings.length === 0) return stocks;
-  const lacking = stocks.filter(({ held }) => held === 0);
-  const free = spendable(brief);
-  const part = (free + units(portfolioValue - cash)) / stocks.length;
-  const isHalted = limits?.max_orders != null && lacking.length > 0;
-  return isHalted && free >= (part * lacking.length) / 2 ? lacking : null;
+  const orders = isFirst ? planOf(brief, stocks, stocks) : restOf(brief);
+  if (orders.length === 0 && !isFirst) return NOT_TODAY;
+  const words = 'I rebalance all stocks with a price to equal amounts.';
+  return yield* tradeAll(brief, orders, words);
+}
+
+function* tradeAll(brief: Brief, orders: readonly Order[], words: string): Play {
+  return waitingFor(brief) ?? (yield* trade(brief, orders, { words, isOfAll: true }));
 }
 
 /**

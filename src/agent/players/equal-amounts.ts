@@ -50,6 +50,20 @@ export function equalAmounts(
 }
 
 /**
+ * The purchases of what is not held of the stocks among which a pool is shared, in equal amounts: of
+ * all, or of as many as the cash pays at least half their part of.
+ */
+export function equalRest(
+  stocks: readonly Stock[],
+  { cash, pool }: { cash: number; pool: number },
+): Order[] {
+  const { amount, members } = shareOut(pool, stocks);
+  const most = Math.max(0, Math.floor((2 * cash) / amount));
+  const lacking = members.filter(({ held }) => held === 0).slice(0, most);
+  return buyUpTo(Math.min(amount, cash / lacking.length), lacking, cash);
+}
+
+/**
  * The largest number of the cheapest stocks for which an equal part buys the least that can be
  * bought of each, and that part.
  */

@@ -1,7 +1,7 @@
 import { boardOf, wholeLots } from '../../basics/market-rules.ts';
-import { holdsPart } from '../../basics/sentences.ts';
+import { linesOf } from '../../basics/sentences.ts';
 import type { Brief, ToolCall } from '../../wire/protocol.ts';
-import { equalAmounts, leastOf, type Order, type Stock } from './equal-amounts.ts';
+import { equalAmounts, equalRest, leastOf, type Order, type Stock } from './equal-amounts.ts';
 import { call, pricesIn, type ToolReply } from './simulated-model.ts';
 
 /** How a baseline makes its orders and places them, within the limits of its day. */
@@ -36,21 +36,48 @@ export function* trade(
   const smaller = secondTry(brief, orders, replies).slice(0, left);
   const again = 'I retry the refused purchases with less.';
   if (smaller.length > 0) replies.push(...(yield { words: again, calls: smaller.map(orderCall) }));
-  const executed = (side: string) =>
-    replies.flatMap((one) => ((one.executed ?? one.placed) === side ? one.symbol : []));
-  const [bought, sold] = [executed('buy'), executed('sell')];
-  const taken = bought.length + sold.length;
-  const refused = orders.length + smaller.length - taken;
+  const tried = [...orders, ...smaller];
+  const taken = tried.filter((_, index) => replies[index]?.error === undefined);
+  const bought = taken.filter(({ side }) => side === 'buy');
+  const [sold, refused] = [taken.length - bought.length, tried.length - taken.length];
   const did =
     orders.length === 0
       ? 'There is nothing to trade today.'
-      : `Bought ${bought.length}, sold ${sold.length}, ${refused} orders refused.`;
-  const all = isOfAll ? stocksOf(brief) : [];
-  const lacking = all.filter(({ symbol, held }) => held === 0 && !bought.includes(symbol));
-  if (lacking.length === 0) return `${words} ${did}`;
-  const least = Math.min(...lacking.map(leastOf)) / units(brief.portfolioValue);
-  const own = { limits: brief.limits, orders: taken, least };
-  return `${words} ${did} It ${holdsPart(all.length - lacking.length, all.length, own)}.`;
+      : `Bought ${bought.length}, sold ${sold}, ${refused} orders refused.`;
+  const holdings = [
+    ...brief.holdings,
+    ...bought.map(({ symbol, amount }) => ({ symbol, quantity: amount, price: 0 })),
+  ];
+  const part = isOfAll ? partHeld({ ...brief, cash: cashAfter(brief, replies), holdings }) : null;
+  return `${words} ${did}${part === null ? '' : ` It ${part}.`}`;
+}
+
+/** The cash after some orders, in dollars. */
+function cashAfter({ cash }: Brief, replies: readonly ToolReply[]): number {
+  const last = replies.findLast((reply) => (reply.cash ?? reply.cash_left) !== undefined);
+  return last?.cash ?? last?.cash_left ?? cash;
+}
+
+/**
+ * Of a baseline that would hold every symbol with a price, after its day: "holds 8 of 101 symbols:
+ * max_orders is 8", with what keeps it from the others. Null where it holds all.
+ */
+export function partHeld(brief: Brief): string | null {
+  const stocks = stocksOf(brief);
+  const lacking = stocks.filter(({ held }) => held === 0);
+  if (lacking.length === 0) return null;
+  const { portfolioValue, limits } = brief;
+  const { max_orders: orders, max_weight: weight, min_cash: cash } = limits ?? {};
+  const free = restOf({ ...brief, cash: portfolioValue, holdings: [], limits: undefined });
+  const isFree = lacking.some((own) => free.some(({ symbol }) => symbol === own.symbol));
+  const least = Math.min(...lacking.map(leastOf)) / units(portfolioValue);
+  const limit = linesOf([
+    orders != null && restOf(brief).length > 0 && `max_orders is ${orders}`,
+    weight != null && least > weight && `max_weight is ${weight}`,
+    cash != null && `min_cash is ${cash}`,
+  ])[0];
+  const why = (isFree && limit) || 'a share of the others costs more than its part';
+  return `holds ${stocks.length - lacking.length} of ${stocks.length} symbols: ${why}`;
 }
 
 /** As many orders as may be placed: the largest, of purchases as far as there is cash. */
@@ -71,12 +98,22 @@ function firstOf(brief: Brief, orders: readonly Order[], most: number): readonly
  * without what the limits allow no share of.
  */
 export function planOf(brief: Brief, stocks: readonly Stock[], wanted: readonly Stock[]): Order[] {
-  const most = (brief.limits?.max_weight ?? Infinity) * units(brief.portfolioValue);
-  const allowed = wanted.filter((stock) => stock.held > 0 || !(leastOf(stock) > most));
   return equalAmounts(stocks, {
     cash: spendable(brief),
-    wanted: new Set(allowed.map(({ symbol }) => symbol)),
+    wanted: new Set(allowedOf(brief, wanted).map(({ symbol }) => symbol)),
   });
+}
+
+/** The purchases that it lacks of equal amounts of all stocks, as far as there is cash for them. */
+export function restOf(brief: Brief): Order[] {
+  const cash = spendable(brief);
+  const pool = cash + units(brief.portfolioValue - brief.cash);
+  return equalRest(allowedOf(brief, stocksOf(brief)), { cash, pool });
+}
+
+function allowedOf({ limits, portfolioValue }: Brief, stocks: readonly Stock[]): Stock[] {
+  const most = (limits?.max_weight ?? Infinity) * units(portfolioValue);
+  return stocks.filter((stock) => stock.held > 0 || !(leastOf(stock) > most));
 }
 
 /** The cash above the least that must be left. */
@@ -90,8 +127,7 @@ export function spendable({ cash, portfolioValue, limits }: Brief): number {
  */
 function secondTry(brief: Brief, orders: readonly Order[], replies: readonly ToolReply[]): Order[] {
   const stocks = bySymbol(brief);
-  const last = replies.findLast(({ cash, cash_left }) => (cash ?? cash_left) !== undefined);
-  let cash = units(last?.cash ?? last?.cash_left ?? brief.cash) * SECOND_TRY_SHARE;
+  let cash = units(cashAfter(brief, replies)) * SECOND_TRY_SHARE;
   return orders.flatMap((order, index) => {
     const price = stocks.get(order.symbol)?.price;
     if (order.side === 'sell' || price === undefined || replies[index]?.error === undefined)

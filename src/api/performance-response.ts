@@ -82,8 +82,6 @@ const modelDetails = named('ModelDetails', {
       unavailable,
     }),
   ),
-  /** Bin i counts the daily returns from edge i up to, but without, edge i + 1. */
-  histogram: named('Histogram', { edges: v.array(v.number()), counts: v.array(count) }),
   /** Where the return came from: factors, and what is left; null without stored factors. */
   style: v.nullable(style),
   /** The total return if every order had cost so much more. */

@@ -90,8 +90,6 @@ export const definitions = {
     'Sharpe ratio and annualised volatility over the last rolling_window days, by the formulas of the whole period',
   symbols:
     'Profit by symbol: closing minus starting value of its shares in these days, plus the cash of its trades and dividends',
-  histogram:
-    'Daily returns counted in bins of equal width, with an edge at 0; each bin excludes its upper edge',
   cost_sensitivity: 'Total return if every order had cost this many more basis points of its value',
   break_even_bps:
     'By how many basis points more every order would have to cost for the excess return to be 0',

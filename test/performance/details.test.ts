@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/basics/calendar.ts';
-import { histogramOf, addClosing, boundaryCounts } from '../../src/performance/details.ts';
+import { addClosing, boundaryCounts } from '../../src/performance/details.ts';
 import type { Money } from '../../src/basics/money.ts';
 import { runs } from '../support/long.ts';
 import { within } from '../support/near.ts';
 import { anyDay, type LivedDay, liveThrough } from '../support/random-ledger.ts';
 import { reportOf } from '../support/report-of.ts';
-import { tableOf } from '../support/text-table.ts';
 
 const anyLife = fc.record({
   initialCash: fc.constantFrom(1_000_000, 123_456_789, 5_000_000_000),
@@ -46,22 +45,6 @@ function detailsOf(
 }
 
 const assertClose = within({ absolute: 1e-8, relative: 1e-7 });
-
-/** How many numbers, with ten decimals as in the response, are in each bin; none may be outside. */
-function countIn(edges: readonly number[], numbers: readonly number[]): number[] {
-  const shown = numbers.map((number) => Number(number.toFixed(10)));
-  const counts = edges
-    .slice(1)
-    .map(
-      (upper, index) =>
-        shown.filter((number) => (edges[index] ?? NaN) <= number && number < upper).length,
-    );
-  assert.equal(
-    counts.reduce((sum, count) => sum + count, 0),
-    numbers.length,
-  );
-  return counts;
-}
 
 const units = (dollars: number | null) => Math.round((dollars ?? NaN) * 10_000);
 const total = (amounts: readonly number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
@@ -127,40 +110,6 @@ test('where a price at a close is unknown, the profit on that symbol is, with th
   assert.equal(unknown?.unavailable.profit, reason);
 });
 
-/** Numbers, some as `COUNTxNUMBER`; edges, `…` for some that follow; how many are in each bin. */
-const histograms = tableOf<[name: string, numbers: string, edges: string, counts: string]>(`
-  no number                                       |                        |                                    |
-  zeros                                           | 3x0                    | 0 0.0001                           | 3
-  one gain                                        | 0.0123                 | 0.0123 0.0124                      | 1
-  a gain and a loss, which are not in one bin     | -0.004 0.004           | -0.004 -0.002 0 0.002 0.004 0.006  | 1 0 0 0 1
-  a number on an edge, which is in the bin above  | 0 2x0.0001 0.0002      | 0 0.0001 0.0002 0.0003             | 1 2 1
-  numbers half of which are the same              | -0.01 6x0 0.01         | -0.01 -0.005 0 0.005 0.01 0.015    | 1 0 6 0 1
-  few far numbers: the quartiles decide           | -0.012 -0.003 3x0 0.003 0.004 0.012 | -0.015 -0.01 -0.005 0 0.005 0.01 0.015 | 1 0 1 5 0 1
-  one far number: at most 40 wide bins            | 0.0001 0.0002 0.0003 0.0004 9 | 0 0.5 1 … 9.5               |
-  numbers that take 40 bins                       | 3x0 2x0.0001 0.0039    | 0 0.0001 0.0002 … 0.004            |
-  numbers that would take 41                      | 3x0 2x0.0001 0.004     | 0 0.0002 0.0004 … 0.0042           |`);
-for (const [name, cell, wanted, inBins] of histograms) {
-  test(`a histogram of ${name}`, () => {
-    const numbers = [...cell.matchAll(/(?:(\d)x)?(\S+)/g)].flatMap(([, count = '1', number]) =>
-      Array<number>(Number(count)).fill(Number(number)),
-    );
-    const { edges, counts } = histogramOf(numbers);
-    if (wanted.includes('…')) {
-      assert.equal(`${edges.slice(0, 3).join(' ')} … ${edges.at(-1)}`, wanted);
-      assert.deepEqual(counts, countIn(edges, numbers));
-    } else assert.deepEqual([edges.join(' '), counts.join(' ')], [wanted, inBins]);
-  });
-}
-
-test('a histogram of three months of returns has at least seven bins, as many as the rule of Sturges', () => {
-  const logit = (_: unknown, index: number) => Math.log((index + 0.5) / (57.5 - index));
-  const bell = Array.from({ length: 58 }, logit).map((number) => 0.004 * number);
-  const narrow = bell.map((number) => number / 7);
-  const split = bell.map((number) => 0.0003 * Math.sign(number) + number);
-  for (const numbers of [bell, narrow, split])
-    assert.ok(histogramOf(numbers).counts.length >= 7, `${histogramOf(numbers).counts}`);
-});
-
 const moved = (move: number, isLeftOut = false) => ({
   ...{ isLeftOut, orders: [], moves: [move, 0, 0], split: null },
 });
@@ -193,7 +142,6 @@ test('months, the year and rolling figures of a quiet and a lively month; a wind
   const year = Math.sqrt(252);
   assertClose(points.at(-1)?.annualised_volatility, deviation * year);
   assertClose(points.at(-1)?.sharpe_ratio, ((middle - 0.0001) / deviation) * year);
-  assert.deepEqual(details.histogram, histogramOf(curve.map((day) => day.daily_return ?? NaN)));
   const short = detailsOf(ledger.slice(0, 5)).details.rolling;
   assert.deepEqual(short.points, []);
   assert.equal(short.unavailable.points, 'Needs 20 days with a return, has 5');

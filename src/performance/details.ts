@@ -1,13 +1,9 @@
-import { reportFigures, ROLLING_WINDOW, rounded } from './figure.ts';
+import { reportFigures, rounded } from './figure.ts';
 import {
-  annualisedVolatility,
   type DayOfCurve,
   deepestDrawdowns,
   type ReturnSeries,
   returnsBy,
-  seriesOf,
-  sharpeRatio,
-  tooFew,
 } from './risk-and-return.ts';
 import { reported, toDollars, type Money } from '../basics/money.ts';
 import { reportDrawdown } from './report-returns.ts';
@@ -194,7 +190,6 @@ export function reportDetails({ curve, series, riskFree, factors, ...rest }: Det
     months: returnsBy(series, 'YYYY-MM').map(({ period: month, ...own }) => ({ month, ...own })),
     years: returnsBy(series, 'YYYY').map(({ period: year, ...own }) => ({ year, ...own })),
     drawdowns: deepestDrawdowns(series, MAX_LISTED_DRAWDOWNS).map(reportDrawdown),
-    rolling: reportRolling(curve, series, riskFree),
     symbols: reportSymbols(rest),
     style:
       factors &&
@@ -205,31 +200,6 @@ export function reportDetails({ curve, series, riskFree, factors, ...rest }: Det
         factors,
         riskFree,
       ),
-  };
-}
-
-/**
- * The figures of risk over the last `ROLLING_WINDOW` days with a return, by the formulas of the
- * whole period, for each day on which there are that many.
- */
-function reportRolling(
-  curve: readonly DayOfCurve[],
-  { days: { length: count }, leastReturn }: Pick<ReturnSeries, 'days' | 'leastReturn'>,
-  riskFree: number,
-) {
-  const days = curve.filter(({ dailyReturn }) => dailyReturn !== null);
-  const points = days.slice(ROLLING_WINDOW - 1).map(({ date }, index) => {
-    const series = seriesOf(days.slice(index, index + ROLLING_WINDOW), leastReturn);
-    const figures = reportFigures({
-      sharpe_ratio: sharpeRatio(series, riskFree),
-      annualised_volatility: annualisedVolatility(series),
-    });
-    return { date, ...figures };
-  });
-  return {
-    window: ROLLING_WINDOW,
-    points,
-    unavailable: points.length > 0 ? {} : { points: tooFew(count, ROLLING_WINDOW) },
   };
 }
 

@@ -5,7 +5,6 @@ import { weekdays } from '../../src/basics/calendar.ts';
 import { addClosing, boundaryCounts } from '../../src/performance/details.ts';
 import type { Money } from '../../src/basics/money.ts';
 import { runs } from '../support/long.ts';
-import { within } from '../support/near.ts';
 import { anyDay, type LivedDay, liveThrough } from '../support/random-ledger.ts';
 import { reportOf } from '../support/report-of.ts';
 
@@ -22,11 +21,7 @@ const anyDays = fc.oneof(
 );
 
 /** The report of some days of a ledger, with details, at the prices of the ledger. */
-function detailsOf(
-  ledger: readonly LivedDay[],
-  chosenDays: readonly LivedDay[] = ledger,
-  riskFree = 0,
-) {
+function detailsOf(ledger: readonly LivedDay[], chosenDays: readonly LivedDay[] = ledger) {
   const dateOf = new Map(ledger.map(({ sessionId, date }) => [sessionId, date]));
   const chosen = new Map(
     chosenDays.map(({ sessionId, startedFrom }) => [
@@ -39,12 +34,10 @@ function detailsOf(
   for (const day of ledger) addClosing(gains, day, counts.get(day.sessionId) ?? 0);
   const last = chosenDays.at(-1)?.holdings ?? [];
   const markOf = (symbol: string) => last.find((held) => held.symbol === symbol)?.price ?? null;
-  const report = reportOf(ledger, { chosen, gains, markOf, riskFree });
+  const report = reportOf(ledger, { chosen, gains, markOf });
   assert.ok(report.details !== null);
   return { ...report, details: report.details };
 }
-
-const assertClose = within({ absolute: 1e-8, relative: 1e-7 });
 
 const units = (dollars: number | null) => Math.round((dollars ?? NaN) * 10_000);
 const total = (amounts: readonly number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
@@ -110,17 +103,17 @@ test('where a price at a close is unknown, the profit on that symbol is, with th
   assert.equal(unknown?.unavailable.profit, reason);
 });
 
-const moved = (move: number, isLeftOut = false) => ({
-  ...{ isLeftOut, orders: [], moves: [move, 0, 0], split: null },
+const moved = (move: number) => ({
+  ...{ isLeftOut: false, orders: [], moves: [move, 0, 0], split: null },
 });
 
-test('months, the year and rolling figures of a quiet and a lively month; a window without variation has a reason', () => {
+test('months and the year of a quiet and a lively month', () => {
   const dates = weekdays('2025-01-06', '2025-03-07');
   const first = { ...moved(0), orders: [{ side: 'buy' as const, symbol: 'AAPL', amount: 10 }] };
   const quiet = dates.slice(1, 25).map(() => moved(0));
   const lively = dates.slice(25).map((_, index) => moved(index % 2 ? 0.02 : -0.01));
   const ledger = liveThrough([first, ...quiet, ...lively], { initialCash: 10_000_000 });
-  const { details, curve } = detailsOf(ledger, ledger, 0.0001);
+  const { details } = detailsOf(ledger);
   const spans = [...details.months, ...details.years].map((span) => [
     'month' in span ? span.month : span.year,
     `${span.days} ${span.return.toFixed(4)}`,
@@ -131,29 +124,4 @@ test('months, the year and rolling figures of a quiet and a lively month; a wind
     ['2025-03', '5 0.0401'], // 1.02^3 · 0.99^2 - 1
     ['2025', '45 0.1024'],
   ]);
-  const { points, window, unavailable } = details.rolling;
-  assert.deepEqual([window, points.length, unavailable], [20, dates.length - 19, {}]);
-  const { sharpe_ratio, annualised_volatility, unavailable: why } = points[0] ?? assert.fail();
-  assert.deepEqual([points[0]?.date, sharpe_ratio, annualised_volatility], [dates[19], null, 0]);
-  assert.equal(why.sharpe_ratio, 'The daily returns do not vary');
-  const last = curve.slice(-20).map((day) => day.daily_return ?? NaN);
-  const middle = total(last) / 20;
-  const deviation = Math.sqrt(total(last.map((own) => (own - middle) ** 2)) / 19);
-  const year = Math.sqrt(252);
-  assertClose(points.at(-1)?.annualised_volatility, deviation * year);
-  assertClose(points.at(-1)?.sharpe_ratio, ((middle - 0.0001) / deviation) * year);
-  const short = detailsOf(ledger.slice(0, 5)).details.rolling;
-  assert.deepEqual(short.points, []);
-  assert.equal(short.unavailable.points, 'Needs 20 days with a return, has 5');
-});
-
-test('twenty days that lie on more than thirty weekdays have no rolling figures', () => {
-  const days = Array.from({ length: 60 }, (_, index) => moved(0.01, index % 2 === 1));
-  const ledger = liveThrough(days, { initialCash: 10_000_000, withGaps: true });
-  const { points } = detailsOf(ledger).details.rolling;
-  assert.deepEqual([points.length, points[0]?.annualised_volatility], [11, null]);
-  assert.match(
-    String(points[0]?.unavailable.annualised_volatility),
-    /there are 20 on 39 weekdays$/,
-  );
 });

@@ -172,7 +172,7 @@ test('k times the prices and cash: k times the amounts', inLongForm, async (t) =
           const { total_return, max_drawdown, winning_days_share, best_day, relative } = model;
           const { exposure, turnover } = model.trading;
           const { win_rate, profit_factor, payoff_ratio } = model.round_trips;
-          const { months, drawdowns, histogram } = model.details;
+          const { months, drawdowns } = model.details;
           const curve = model.curve.map((point: Json) => {
             const { date, daily_return, growth, drawdown } = point;
             return [date, daily_return, growth, drawdown];
@@ -180,7 +180,7 @@ test('k times the prices and cash: k times the amounts', inLongForm, async (t) =
           return [
             [total_return, max_drawdown, winning_days_share, best_day, relative, curve],
             [exposure, turnover, win_rate, profit_factor, payoff_ratio],
-            [months, drawdowns, histogram],
+            [months, drawdowns],
           ];
         });
       };

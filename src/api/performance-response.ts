@@ -57,19 +57,6 @@ const modelDetails = named('ModelDetails', {
   years: v.array(named('YearReturn', { year: v.string(), return: v.number(), days: count })),
   /** The five deepest, the deepest first. */
   drawdowns: v.array(drawdown),
-  rolling: named('RollingFigures', {
-    /** In days with a return. */
-    window: count,
-    points: v.array(
-      named('RollingPoint', {
-        date: dateText,
-        sharpe_ratio: figure,
-        annualised_volatility: figure,
-        unavailable,
-      }),
-    ),
-    unavailable,
-  }),
   /** Every symbol held or traded, by profit; those without a known profit last. */
   symbols: v.array(
     named('SymbolProfit', {
@@ -82,8 +69,6 @@ const modelDetails = named('ModelDetails', {
       unavailable,
     }),
   ),
-  /** Bin i counts the daily returns from edge i up to, but without, edge i + 1. */
-  histogram: named('Histogram', { edges: v.array(v.number()), counts: v.array(count) }),
   /** Where the return came from: factors, and what is left; null without stored factors. */
   style: v.nullable(style),
   /** The total return if every order had cost so much more. */
@@ -375,7 +360,6 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
     min_days_for_annual_return: count,
     min_days_for_risk: count,
     min_share_of_weekdays: v.number(),
-    rolling_window: count,
     dividends: v.string(),
     universe_benchmark: v.string(),
     benchmark_gaps: v.string(),

@@ -55,7 +55,7 @@ export const performanceQuery = v.object({
   ...choiceEntries,
   ...benchmarkEntry,
   details: flagFilter(
-    'Whether each model has details: returns by month, rolling figures, drawdowns, profit by symbol, a histogram.',
+    'Whether each model has details: returns by month, drawdowns, profit by symbol.',
   ),
   factors: v.optional(
     v.pipe(

@@ -1,7 +1,7 @@
 /**
  * The interface as an OpenAPI document, made from the routes and their schemas. The build runs this
  * file and inserts the text instead: the converter is a development dependency, and the examples
- * would be a tenth of the program.
+ * come from a file.
  */
 export async function interfaceDescription(): Promise<string> {
   const [{ describeApi }, { routes }] = await Promise.all([

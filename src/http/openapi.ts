@@ -129,8 +129,9 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
   );
   const names = namedSchemas([...bodies, errorSchema, bareErrorSchema, agentAnswer]);
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const [route, example] of makeExamples(routes)) {
-    const operation = describeRoute(route, names, example);
+  const examples = makeExamples();
+  for (const route of routes) {
+    const operation = describeRoute(route, names, examples[route.path]);
     (paths[route.path] ??= {})[route.method.toLowerCase()] = operation;
   }
   return {
@@ -172,7 +173,7 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
   };
 }
 
-function describeRoute(route: Route, names: Names, example: Example) {
+function describeRoute(route: Route, names: Names, example?: Example) {
   const { summary, tag, body } = route;
   return {
     summary,
@@ -188,7 +189,7 @@ function describeRoute(route: Route, names: Names, example: Example) {
     ...(body && {
       requestBody: {
         required: true,
-        content: jsonContent(body, names, example.request),
+        content: jsonContent(body, names, example?.request),
       },
     }),
     responses: {
@@ -220,9 +221,10 @@ function operationId({ method, path }: Route): string {
     .join('');
 }
 
-function describeResponse(route: Route, names: Names, { response, csv }: Example) {
-  const table = route.hasTable && { 'text/csv': { schema: { type: 'string' }, example: csv } };
-  const json = jsonContent(route.response, names, response);
+function describeResponse(route: Route, names: Names, example?: Example) {
+  const csv = { schema: { type: 'string' }, example: example?.csv };
+  const table = route.hasTable && { 'text/csv': csv };
+  const json = jsonContent(route.response, names, example?.response);
   return { description: route.summary, content: { ...json, ...table } };
 }
 

@@ -4,7 +4,6 @@ import {
   MIN_DAYS_FOR_ANNUAL_RETURN,
   MIN_DAYS_FOR_RISK,
   MIN_SHARE_OF_WEEKDAYS,
-  ROLLING_WINDOW,
   TRADING_DAYS_PER_YEAR,
 } from './figure.ts';
 
@@ -86,12 +85,8 @@ export const definitions = {
   months: 'Daily returns of each month linked, and how many days have one',
   years: 'Daily returns of each year linked, and how many days have one',
   drawdowns: 'The five deepest falls from a high, each until the high is reached again',
-  rolling:
-    'Sharpe ratio and annualised volatility over the last rolling_window days, by the formulas of the whole period',
   symbols:
     'Profit by symbol: closing minus starting value of its shares in these days, plus the cash of its trades and dividends',
-  histogram:
-    'Daily returns counted in bins of equal width, with an edge at 0; each bin excludes its upper edge',
   cost_sensitivity: 'Total return if every order had cost this many more basis points of its value',
   break_even_bps:
     'By how many basis points more every order would have to cost for the excess return to be 0',
@@ -177,7 +172,6 @@ export function reportConventions(yearlyRiskFreeRate: number, factors: readonly 
     min_days_for_annual_return: MIN_DAYS_FOR_ANNUAL_RETURN,
     min_days_for_risk: MIN_DAYS_FOR_RISK,
     min_share_of_weekdays: MIN_SHARE_OF_WEEKDAYS,
-    rolling_window: ROLLING_WINDOW,
     dividends:
       'Part of the profit and of every return where the job pays them; a benchmark reinvests its own at the close of the ' +
       'ex-date, and is measured without them where the model-day is',

@@ -65,8 +65,6 @@ export const TRADING_DAYS_PER_YEAR = 252;
 export const MIN_DAYS_FOR_ANNUAL_RETURN = TRADING_DAYS_PER_YEAR;
 /** About a month. Value at risk is the worst twentieth of the days: at least one day in twenty. */
 export const MIN_DAYS_FOR_RISK = 20;
-/** Days of a rolling figure: as few as a figure of risk needs, so that it shows changes early. */
-export const ROLLING_WINDOW = MIN_DAYS_FOR_RISK;
 /**
  * With model-days on a smaller fraction of weekdays, a model-day is not one day of the market, and
  * 252 of them are not a year.

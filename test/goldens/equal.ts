@@ -13,6 +13,7 @@ import type { Entry, Side } from './side.ts';
 const made: readonly [pattern: RegExp, to: string][] = [
   [/\d{4}-\d\d-\d\dT\d\d[:-]?\d\d[:-]?\d\d(\.\d+|-\d{3})?Z/g, '<time>'],
   [/("total_duration_seconds": ?|"\w*[sS]econds": ?|"\w*[mM]s": ?)\d+(\.\d+)?/g, '$1<duration>'],
+  [/(<time>,<time>,<time>,)[\d.]+/g, '$1<duration>'], // of a job as CSV
   [/(127\.0\.0\.1|localhost):\d+/g, '$1:<port>'],
   [/"port":\d+/g, '"port":<port>'],
   [/\breaches port \d+/g, 'reaches port <port>'],
@@ -29,7 +30,7 @@ function normalise({ entries, root }: Side): Map<string, string> {
   const equal = (text: string) =>
     made
       .reduce((rest, [pattern, to]) => rest.replace(pattern, to), text.replaceAll(root, '<folder>'))
-      .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, numbered);
+      .replace(/(?<![0-9a-f])[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, numbered);
   const counts = new Map<string, number>();
   return new Map(
     entries.map(({ where, text }: Entry) => {

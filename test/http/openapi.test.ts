@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { isCalendarDate } from '../../src/basics/calendar.ts';
 import { signatureSchema } from '../../src/basics/configuration-schema.ts';
+import { readSettings } from '../../src/basics/settings.ts';
 import { errorsOf } from '../../src/http/openapi.ts';
 import { resultColumns } from '../../src/database/records/results.ts';
-import { type Example, makeExamples } from '../../src/http/examples.ts';
-import { routes } from '../../src/http/routes.ts';
+import { respondFrom } from '../../src/http/respond.ts';
+import { type Route, routes } from '../../src/http/routes.ts';
 import { validateBody, validateHeaders, validateQuery } from '../../src/http/request.ts';
 import { readDecision } from '../../src/trading/decision.ts';
 import { description, document, fits, type Json } from '../support/json-schema.ts';
@@ -15,7 +16,29 @@ import { runs } from '../support/long.ts';
 import { type Operation, operations, perhapsFitting } from '../support/requests.ts';
 
 const RUNS = runs(100, 20_000);
-const examples = makeExamples(routes);
+
+/** What the job of docs/verify.md is asked, by path. */
+const day = { model: 'simulated-1', date: '2026-10-06' };
+const span = { model: day.model, start_date: day.date, end_date: day.date };
+const asked: Record<string, Record<string, string>> = {
+  '/simulate/status/{job_id}': {},
+  '/jobs': {},
+  '/results': day,
+  '/reasoning': { ...day, include_full_conversation: 'true' },
+  '/performance': { details: 'true' },
+  '/comparison': { curves: 'true' },
+  '/holdings': span,
+  '/decisions': { model: day.model },
+  '/search': { q: 'momentum' },
+  '/models': {},
+  '/prices/coverage': {},
+  '/documents/coverage': {},
+};
+const name = 'docs/demo-package.db';
+const file = respondFrom(name, { name, settings: readSettings({}), clock: () => new Date() });
+after(() => file.close());
+const [job] = JSON.parse(file.respond('/jobs')).jobs;
+const pathOf = ({ path }: Route) => path.replace('{job_id}', job.job_id);
 
 test('the description names its version, licence and servers', () => {
   assert.deepEqual([document.openapi, document.info.version], ['3.1.0', '1.0.0']);
@@ -29,14 +52,18 @@ for (const route of routes) {
   const operationOf = () => document.paths[route.path][route.method.toLowerCase()];
   const resolved = description['paths'][route.path][route.method.toLowerCase()];
 
-  test(`${route.method} ${route.path}: every error status, and an example that fits its schema`, () => {
-    const operation = operationOf();
-    assert.deepEqual(Object.keys(operation.responses), ['200', ...Object.keys(errorsOf(route))]);
-    const { request, response, csv } = examples.get(route) as Example;
-    v.parse(route.response, response);
-    assert.ok(fits(resolved.responses[200].content['application/json'].schema, response));
-    if (route.body) v.parse(route.body, request);
-    assert.equal(csv !== undefined, route.hasTable ?? false);
+  test(`${route.method} ${route.path}: every error status; a true response, and an example if any, fit the schema`, () => {
+    const { responses, requestBody } = operationOf();
+    assert.deepEqual(Object.keys(responses), ['200', ...Object.keys(errorsOf(route))]);
+    const { example } = responses[200].content['application/json'];
+    const query = asked[route.path];
+    for (const response of [example, query && JSON.parse(file.respond(pathOf(route), query))]) {
+      if (response === undefined) continue;
+      v.parse(route.response, response);
+      assert.ok(fits(resolved.responses[200].content['application/json'].schema, response));
+    }
+    if (example && route.body) v.parse(route.body, requestBody.content['application/json'].example);
+    assert.equal('text/csv' in responses[200].content, route.hasTable ?? false);
   });
 
   test(`${route.method} ${route.path}: parameters and fields are those that are checked`, () => {
@@ -61,17 +88,18 @@ function schemasIn(value: any, path: string): [path: string, schema: Json][] {
   return 'type' in value && typeof value.type === 'string' ? [[path, value], ...inside] : inside;
 }
 
-test('no route is without an example', () => {
-  assert.deepEqual([...examples.keys()], routes);
-  const [first] = routes;
-  assert.ok(first);
-  assert.throws(() => makeExamples([...routes, { ...first, path: '/new' }]), /has no example/);
-});
-
-test('the example of a table has its columns, whole lines and their end', () => {
-  const route = routes.find(({ path }) => path === '/results');
-  const lines = (route && examples.get(route)?.csv)?.split('\r\n') ?? [];
-  const [header, ...records] = lines.slice(0, -1).map((line) => line.split(','));
+test('five routes have an example, of which one has a table with its columns, whole lines and their end', () => {
+  const contentOf = ({ path, method }: Route) =>
+    document.paths[path][method.toLowerCase()].responses[200].content;
+  const withExample = routes.filter((route) => 'example' in contentOf(route)['application/json']);
+  assert.deepEqual(
+    withExample.map(({ path }) => path),
+    ['/simulate/trigger', '/simulate/status/{job_id}', '/results', '/reasoning', '/health'],
+  );
+  const tables = routes.flatMap((route) => contentOf(route)['text/csv']?.example ?? []);
+  assert.equal(tables.length, 1);
+  const lines = tables[0].split('\r\n');
+  const [header, ...records] = lines.slice(0, -1).map((line: string) => line.split(','));
   assert.deepEqual(header, resultColumns);
   assert.ok(records.length > 0 && lines.at(-1) === '');
   for (const record of records) assert.equal(record.length, resultColumns.length);

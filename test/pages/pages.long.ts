@@ -152,6 +152,9 @@ test('the API page lists every operation, its parameters and how curl asks it', 
   await trigger.locator('summary').click();
   const curl = /^curl -X POST '.*\/simulate\/trigger' .*-d '\{"start_date":/s;
   assert.match(await trigger.locator('pre').innerText(), curl);
+  const tool = page.locator('#postDayTools');
+  await tool.locator('summary').click();
+  assert.match(await tool.locator('pre').innerText(), /-d '\{\}'$/);
 });
 
 test('a view says which file it shows, starts no job and asks for nothing that it refuses', async (t) => {

@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { weekdays } from '../../src/basics/calendar.ts';
-import { histogramOf, addClosing, boundaryCounts } from '../../src/performance/details.ts';
+import { addClosing, boundaryCounts } from '../../src/performance/details.ts';
 import type { Money } from '../../src/basics/money.ts';
 import { runs } from '../support/long.ts';
-import { within } from '../support/near.ts';
 import { anyDay, type LivedDay, liveThrough } from '../support/random-ledger.ts';
 import { reportOf } from '../support/report-of.ts';
-import { tableOf } from '../support/text-table.ts';
 
 const anyLife = fc.record({
   initialCash: fc.constantFrom(1_000_000, 123_456_789, 5_000_000_000),
@@ -23,11 +21,7 @@ const anyDays = fc.oneof(
 );
 
 /** The report of some days of a ledger, with details, at the prices of the ledger. */
-function detailsOf(
-  ledger: readonly LivedDay[],
-  chosenDays: readonly LivedDay[] = ledger,
-  riskFree = 0,
-) {
+function detailsOf(ledger: readonly LivedDay[], chosenDays: readonly LivedDay[] = ledger) {
   const dateOf = new Map(ledger.map(({ sessionId, date }) => [sessionId, date]));
   const chosen = new Map(
     chosenDays.map(({ sessionId, startedFrom }) => [
@@ -40,27 +34,9 @@ function detailsOf(
   for (const day of ledger) addClosing(gains, day, counts.get(day.sessionId) ?? 0);
   const last = chosenDays.at(-1)?.holdings ?? [];
   const markOf = (symbol: string) => last.find((held) => held.symbol === symbol)?.price ?? null;
-  const report = reportOf(ledger, { chosen, gains, markOf, riskFree });
+  const report = reportOf(ledger, { chosen, gains, markOf });
   assert.ok(report.details !== null);
   return { ...report, details: report.details };
-}
-
-const assertClose = within({ absolute: 1e-8, relative: 1e-7 });
-
-/** How many numbers, with ten decimals as in the response, are in each bin; none may be outside. */
-function countIn(edges: readonly number[], numbers: readonly number[]): number[] {
-  const shown = numbers.map((number) => Number(number.toFixed(10)));
-  const counts = edges
-    .slice(1)
-    .map(
-      (upper, index) =>
-        shown.filter((number) => (edges[index] ?? NaN) <= number && number < upper).length,
-    );
-  assert.equal(
-    counts.reduce((sum, count) => sum + count, 0),
-    numbers.length,
-  );
-  return counts;
 }
 
 const units = (dollars: number | null) => Math.round((dollars ?? NaN) * 10_000);
@@ -127,51 +103,17 @@ test('where a price at a close is unknown, the profit on that symbol is, with th
   assert.equal(unknown?.unavailable.profit, reason);
 });
 
-/** Numbers, some as `COUNTxNUMBER`; edges, `…` for some that follow; how many are in each bin. */
-const histograms = tableOf<[name: string, numbers: string, edges: string, counts: string]>(`
-  no number                                       |                        |                                    |
-  zeros                                           | 3x0                    | 0 0.0001                           | 3
-  one gain                                        | 0.0123                 | 0.0123 0.0124                      | 1
-  a gain and a loss, which are not in one bin     | -0.004 0.004           | -0.004 -0.002 0 0.002 0.004 0.006  | 1 0 0 0 1
-  a number on an edge, which is in the bin above  | 0 2x0.0001 0.0002      | 0 0.0001 0.0002 0.0003             | 1 2 1
-  numbers half of which are the same              | -0.01 6x0 0.01         | -0.01 -0.005 0 0.005 0.01 0.015    | 1 0 6 0 1
-  few far numbers: the quartiles decide           | -0.012 -0.003 3x0 0.003 0.004 0.012 | -0.015 -0.01 -0.005 0 0.005 0.01 0.015 | 1 0 1 5 0 1
-  one far number: at most 40 wide bins            | 0.0001 0.0002 0.0003 0.0004 9 | 0 0.5 1 … 9.5               |
-  numbers that take 40 bins                       | 3x0 2x0.0001 0.0039    | 0 0.0001 0.0002 … 0.004            |
-  numbers that would take 41                      | 3x0 2x0.0001 0.004     | 0 0.0002 0.0004 … 0.0042           |`);
-for (const [name, cell, wanted, inBins] of histograms) {
-  test(`a histogram of ${name}`, () => {
-    const numbers = [...cell.matchAll(/(?:(\d)x)?(\S+)/g)].flatMap(([, count = '1', number]) =>
-      Array<number>(Number(count)).fill(Number(number)),
-    );
-    const { edges, counts } = histogramOf(numbers);
-    if (wanted.includes('…')) {
-      assert.equal(`${edges.slice(0, 3).join(' ')} … ${edges.at(-1)}`, wanted);
-      assert.deepEqual(counts, countIn(edges, numbers));
-    } else assert.deepEqual([edges.join(' '), counts.join(' ')], [wanted, inBins]);
-  });
-}
-
-test('a histogram of three months of returns has at least seven bins, as many as the rule of Sturges', () => {
-  const logit = (_: unknown, index: number) => Math.log((index + 0.5) / (57.5 - index));
-  const bell = Array.from({ length: 58 }, logit).map((number) => 0.004 * number);
-  const narrow = bell.map((number) => number / 7);
-  const split = bell.map((number) => 0.0003 * Math.sign(number) + number);
-  for (const numbers of [bell, narrow, split])
-    assert.ok(histogramOf(numbers).counts.length >= 7, `${histogramOf(numbers).counts}`);
+const moved = (move: number) => ({
+  ...{ isLeftOut: false, orders: [], moves: [move, 0, 0], split: null },
 });
 
-const moved = (move: number, isLeftOut = false) => ({
-  ...{ isLeftOut, orders: [], moves: [move, 0, 0], split: null },
-});
-
-test('months, the year and rolling figures of a quiet and a lively month; a window without variation has a reason', () => {
+test('months and the year of a quiet and a lively month', () => {
   const dates = weekdays('2025-01-06', '2025-03-07');
   const first = { ...moved(0), orders: [{ side: 'buy' as const, symbol: 'AAPL', amount: 10 }] };
   const quiet = dates.slice(1, 25).map(() => moved(0));
   const lively = dates.slice(25).map((_, index) => moved(index % 2 ? 0.02 : -0.01));
   const ledger = liveThrough([first, ...quiet, ...lively], { initialCash: 10_000_000 });
-  const { details, curve } = detailsOf(ledger, ledger, 0.0001);
+  const { details } = detailsOf(ledger);
   const spans = [...details.months, ...details.years].map((span) => [
     'month' in span ? span.month : span.year,
     `${span.days} ${span.return.toFixed(4)}`,
@@ -182,30 +124,4 @@ test('months, the year and rolling figures of a quiet and a lively month; a wind
     ['2025-03', '5 0.0401'], // 1.02^3 · 0.99^2 - 1
     ['2025', '45 0.1024'],
   ]);
-  const { points, window, unavailable } = details.rolling;
-  assert.deepEqual([window, points.length, unavailable], [20, dates.length - 19, {}]);
-  const { sharpe_ratio, annualised_volatility, unavailable: why } = points[0] ?? assert.fail();
-  assert.deepEqual([points[0]?.date, sharpe_ratio, annualised_volatility], [dates[19], null, 0]);
-  assert.equal(why.sharpe_ratio, 'The daily returns do not vary');
-  const last = curve.slice(-20).map((day) => day.daily_return ?? NaN);
-  const middle = total(last) / 20;
-  const deviation = Math.sqrt(total(last.map((own) => (own - middle) ** 2)) / 19);
-  const year = Math.sqrt(252);
-  assertClose(points.at(-1)?.annualised_volatility, deviation * year);
-  assertClose(points.at(-1)?.sharpe_ratio, ((middle - 0.0001) / deviation) * year);
-  assert.deepEqual(details.histogram, histogramOf(curve.map((day) => day.daily_return ?? NaN)));
-  const short = detailsOf(ledger.slice(0, 5)).details.rolling;
-  assert.deepEqual(short.points, []);
-  assert.equal(short.unavailable.points, 'Needs 20 days with a return, has 5');
-});
-
-test('twenty days that lie on more than thirty weekdays have no rolling figures', () => {
-  const days = Array.from({ length: 60 }, (_, index) => moved(0.01, index % 2 === 1));
-  const ledger = liveThrough(days, { initialCash: 10_000_000, withGaps: true });
-  const { points } = detailsOf(ledger).details.rolling;
-  assert.deepEqual([points.length, points[0]?.annualised_volatility], [11, null]);
-  assert.match(
-    String(points[0]?.unavailable.annualised_volatility),
-    /there are 20 on 39 weekdays$/,
-  );
 });

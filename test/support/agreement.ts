@@ -281,10 +281,6 @@ function* detailsOf({
     )
       yield `${name}: its months or years make ${compounded(returns) - 1}, and total_return is ${total}`;
   }
-  const withReturn = curve.filter((point: Json) => point.daily_return !== null).length;
-  const bars = sum(details.histogram?.counts ?? []);
-  if (bars > 0 && bars !== withReturn)
-    yield `${name}: ${bars} days in the histogram of ${withReturn}`;
   const trades = sum(details.symbols.map((symbol: Json) => symbol.trades));
   if (trades !== trading.trades) yield `${name}: ${trading.trades} trades, and ${trades} by symbol`;
 }

@@ -60,16 +60,13 @@ function operationView(endpoint: Endpoint): HTMLElement {
   );
 }
 
-/** The request as a command for a shell, with the body of the description's example. */
+/** The request as a command for a shell, with the body of the description's example, or an empty one. */
 function curlOf({ method, path, requestBody }: Endpoint): string {
   const named = path.replace(/\{(\w+)\}/g, (_part, name: string) => name.toUpperCase());
   const verb = method === 'get' ? '' : ` -X ${method.toUpperCase()}`;
-  const body = requestBody?.content['application/json']?.example;
-  const sent =
-    body === undefined
-      ? ''
-      : ` \\\n  -H 'content-type: application/json' \\\n  -d '${JSON.stringify(body)}'`;
-  return `curl${verb} '${location.origin}${named}'${sent}`;
+  const body = JSON.stringify(requestBody?.content['application/json']?.example ?? {});
+  const sent = requestBody && ` \\\n  -H 'content-type: application/json' \\\n  -d '${body}'`;
+  return `curl${verb} '${location.origin}${named}'${sent ?? ''}`;
 }
 
 /** The part of an OpenAPI 3.1 document that this page reads. */

@@ -124,7 +124,7 @@ function createDecoder(start: Buffer): (bytes: Buffer) => string {
 
 const SEPARATORS = [',', ';', '\t'];
 const STOOQ_NAME = /_us_d$/i;
-const COMPRESSED_NAME = /\.(gz|gzip|zst|zstd)$/i;
+const COMPRESSED_NAME = /\.(gz|gzip)$/i;
 
 export type Header = ReturnType<typeof takeHeader>;
 

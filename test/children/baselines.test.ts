@@ -90,7 +90,10 @@ test('baselines trade by their rules in PROD, without a key and at no cost', asy
 const parts: [terms: object, why: string][] = [
   [{ initial_cash: 300 }, 'a share of the others costs more than its part'],
   [{ limits: { max_orders: 1 } }, 'max_orders is 1'],
-  [{ initial_cash: 600, limits: { max_weight: 0.3 } }, 'max_weight is 0.3'],
+  [
+    { initial_cash: 3000, limits: { max_orders: 1, max_weight: 0.05, min_cash: 0.5 } },
+    'max_weight is 0.05',
+  ],
 ];
 test('a baseline that holds a part of its universe is marked, with what keeps it from the rest', async (t) => {
   for (const [terms, why] of parts) {

@@ -79,8 +79,7 @@ function* buyAndHold(brief: Brief): Play {
  */
 function* equalWeight(brief: Brief): Play {
   const isFirst = brief.holdings.length === 0 || isFirstOfWeek(brief, yield* pastSessions(brief));
-  const stocks = stocksOf(brief);
-  const orders = isFirst ? planOf(brief, stocks, stocks) : restOf(brief);
+  const orders = isFirst ? planOf(brief) : restOf(brief);
   if (orders.length === 0 && !isFirst) return NOT_TODAY;
   const words = 'I rebalance all stocks with a price to equal amounts.';
   return yield* tradeAll(brief, orders, words);
@@ -128,7 +127,7 @@ function* momentum(brief: Brief): Play {
   if (winners.length === 0) return NOTHING_TO_RANK_BY;
   const held = new Map(holdings.map((own) => [own.symbol, own.quantity]));
   const isLater = held.size > 0 && week.length > 0;
-  const orders = planOf(brief, stocks, winners).filter((order) => {
+  const orders = planOf(brief, winners).filter((order) => {
     const ended = order.side === 'sell' ? order.amount : undefined;
     return !isLater || ended === held.get(order.symbol); // it ends a holding, or begins one
   });

@@ -68,16 +68,17 @@ export function partHeld(brief: Brief): string | null {
   if (lacking.length === 0) return null;
   const { portfolioValue, limits } = brief;
   const { max_orders: orders, max_weight: weight, min_cash: cash } = limits ?? {};
-  const free = restOf({ ...brief, cash: portfolioValue, holdings: [], limits: undefined });
-  const isFree = lacking.some((own) => free.some(({ symbol }) => symbol === own.symbol));
+  const held = stocks.length - lacking.length;
+  const unlimited = restOf({ ...brief, cash: portfolioValue, holdings: [], limits: undefined });
   const least = Math.min(...lacking.map(leastOf)) / units(portfolioValue);
   const limit = linesOf([
     orders != null && restOf(brief).length > 0 && `max_orders is ${orders}`,
     weight != null && least > weight && `max_weight is ${weight}`,
     cash != null && `min_cash is ${cash}`,
   ])[0];
-  const why = (isFree && limit) || 'a share of the others costs more than its part';
-  return `holds ${stocks.length - lacking.length} of ${stocks.length} symbols: ${why}`;
+  const why =
+    (unlimited.length > held && limit) || 'a share of the others costs more than its part';
+  return `holds ${held} of ${stocks.length} symbols: ${why}`;
 }
 
 /** As many orders as may be placed: the largest, of purchases as far as there is cash. */
@@ -94,11 +95,11 @@ function firstOf(brief: Brief, orders: readonly Order[], most: number): readonly
 }
 
 /**
- * The orders after which the portfolio is in equal amounts of the wanted ones of some stocks,
- * without what the limits allow no share of.
+ * The orders after which the portfolio is in equal amounts of the wanted stocks, without what the
+ * limits allow no share of.
  */
-export function planOf(brief: Brief, stocks: readonly Stock[], wanted: readonly Stock[]): Order[] {
-  return equalAmounts(stocks, {
+export function planOf(brief: Brief, wanted = stocksOf(brief)): Order[] {
+  return equalAmounts(stocksOf(brief), {
     cash: spendable(brief),
     wanted: new Set(allowedOf(brief, wanted).map(({ symbol }) => symbol)),
   });
@@ -108,10 +109,12 @@ export function planOf(brief: Brief, stocks: readonly Stock[], wanted: readonly 
 export function restOf(brief: Brief): Order[] {
   const cash = spendable(brief);
   const pool = cash + units(brief.portfolioValue - brief.cash);
-  return equalRest(allowedOf(brief, stocksOf(brief)), { cash, pool });
+  return equalRest(allowedOf(brief), { cash, pool });
 }
 
-function allowedOf({ limits, portfolioValue }: Brief, stocks: readonly Stock[]): Stock[] {
+/** Those stocks of which it holds some, or may buy the least that can be bought. */
+function allowedOf(brief: Brief, stocks = stocksOf(brief)): Stock[] {
+  const { limits, portfolioValue } = brief;
   const most = (limits?.max_weight ?? Infinity) * units(portfolioValue);
   return stocks.filter((stock) => stock.held > 0 || !(leastOf(stock) > most));
 }

@@ -1,5 +1,15 @@
 import { asObject, objectsIn } from '../../basics/json.ts';
-import { change, cost, count, money, profit, ratio, share, unbrokenDate } from '../format.ts';
+import {
+  change,
+  cost,
+  count,
+  counted,
+  money,
+  profit,
+  ratio,
+  share,
+  unbrokenDate,
+} from '../format.ts';
 import type { ModelReport, Performance } from '../../api/responses.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import type { ModelData } from './model-data.ts';
@@ -154,6 +164,33 @@ const DAYS_PER_YEAR = 252;
 /** `±4.2 %`: the 95 % interval of what is left of a return, over its days. */
 export function bandOf({ alpha_standard_error: error, days }: Style): string {
   return `±${share(((error ?? 0) * NORMAL_95 * days) / DAYS_PER_YEAR)}`;
+}
+
+/** ` over 60 of 65 days` where some lack a factor; else empty. */
+export function partOfDays({ days, left_out_days: { count: left } }: Style): string {
+  return left === 0 ? '' : ` over ${days} of ${counted(days + left, 'day')}`;
+}
+
+interface Styled {
+  model: string;
+  details?: { style: Style | null } | null | undefined;
+}
+
+/** What is known of each model; without an alpha over other factors than most have: it says less. */
+export function detailsOf(models: readonly Styled[]) {
+  const factorsOf = ({ details }: Styled) =>
+    (details?.style?.factors ?? []).map(({ factor }) => factor).join(', ');
+  const groups = [...Map.groupBy(models, factorsOf)].filter(([factors]) => factors !== '');
+  const [[usual] = ['']] = groups.sort(([, one], [, other]) => other.length - one.length);
+  const known = models.map((report): [string, Styled['details']] => {
+    const { model, details } = report;
+    const own = factorsOf(report);
+    if (!details?.style || own === '' || own === usual) return [model, details];
+    const unavailable = `It is over ${own}, and those of others are over ${usual}`;
+    const none = { alpha: null, alpha_contribution: null, unavailable };
+    return [model, { style: { ...details.style, ...none } }];
+  });
+  return new Map(known);
 }
 
 /** What readers compare: entries, each with all its runs over the days that these share. */

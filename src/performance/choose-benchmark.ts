@@ -62,9 +62,9 @@ export function chooseBenchmark(
   usualJobs: ReadonlySet<string> = new Set(),
 ) {
   checkBenchmark(database, wanted);
-  const usualDays = days.filter(({ jobId }) => usualJobs.has(jobId));
-  const ofTerms = usualDays.length > 0 ? usualDays : days;
-  const terms = wanted === undefined || wanted === UNIVERSE ? termsOf(database, ofTerms) : null;
+  const own = days.filter(({ jobId }) => usualJobs.has(jobId));
+  const isOfTerms = wanted === undefined || wanted === UNIVERSE;
+  const terms = isOfTerms ? termsOf(database, own.length > 0 ? own : days) : null;
   const usual = terms?.market.benchmark ?? US.benchmark;
   const name = wanted ?? (reachesStart(database, days, usual) ? usual : UNIVERSE);
   const span = spanOf(days);

@@ -26,6 +26,7 @@ import {
   bandOf,
   partOfDays,
   detailsOf,
+  freeAmong,
   briefFigures,
   figureNamed,
   numberIn,
@@ -64,7 +65,6 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
     sortedBy: 'Return',
     columns,
   });
-  const titlesOf = (all: readonly Column<Row>[]) => all.map(({ title }) => title).join();
   const [ranking, marks, styled, id] = [h('div'), h('div'), h('p.quiet'), newId()];
   const show = (later: Performance) => {
     newest = later;
@@ -100,6 +100,8 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
     },
   };
 }
+
+const titlesOf = (all: readonly Column<Row>[]) => `${all.map(({ title }) => title)}`;
 
 const ALPHA = 'Alpha after style';
 /** Shown where some entry has any. */
@@ -153,11 +155,11 @@ function figureOf({ entry, benchmark }: Row, figure: Figure): number | null {
 
 function rowsOf(performance: Performance, details: ReturnType<typeof detailsOf>) {
   const { benchmark, models } = performance;
-  const isFree = models.every(isWithoutCosts) ? () => false : isWithoutCosts;
+  const isFree = freeAmong(models);
   const rows = entriesOf(performance).map((entry): Row => {
     const { family: name, runs } = entry;
     const style = details.get(name)?.style ?? null;
-    return { name, entry, style, isFree: runs.every(isFree), benchmark };
+    return { name, entry, style, isFree: isFree(runs), benchmark };
   });
   const name = `${benchmarkName(benchmark.name)} (benchmark)`;
   return benchmark.days === 0
@@ -224,10 +226,6 @@ const FREE: RowMark = {
   words: 'no trading costs',
   reason: 'Its orders cost nothing on top of their price, and those of others do',
 };
-
-function isWithoutCosts({ no_trading_costs: isFree }: ModelReport): boolean {
-  return isFree;
-}
 
 /** The marks of some runs as notices above their figures. */
 export function notices(runs: readonly Marked[]): HTMLElement[] {

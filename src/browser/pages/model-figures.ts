@@ -210,6 +210,13 @@ export function entriesOf({ models, families }: Pick<Performance, 'models' | 'fa
 /** What an entry's key figures need of it. */
 export type Compared = Pick<EntryReport, 'runs' | 'mean_total_return'>;
 
+/** Of which of these runs orders cost nothing on top of their price, while those of others do. */
+export function freeAmong(all: readonly ModelReport[]) {
+  const isFree = ({ no_trading_costs: own }: ModelReport) => own;
+  const areAll = all.every(isFree);
+  return (runs: readonly ModelReport[]) => !areAll && runs.every(isFree);
+}
+
 /** A figure of an entry: of several runs its mean. */
 export function entryFigure({ name, read }: Figure, entry: Compared): number | null {
   if (name === 'total_return') return entry.mean_total_return;

@@ -21,7 +21,13 @@ import type {
 } from '../../api/responses.ts';
 import { type Column, nameColumn, table } from '../table.ts';
 import { dash, fold, section, button, link, messageOf } from '../ui.ts';
-import { type Figure, figureNamed, type Compared, entryFigure } from './model-figures.ts';
+import {
+  type Figure,
+  figureNamed,
+  type Compared,
+  entryFigure,
+  freeAmong,
+} from './model-figures.ts';
 import { modelDayPath } from '../../basics/paths.ts';
 import { get } from '../api.ts';
 import { replaceAddress } from '../history.ts';
@@ -208,7 +214,7 @@ function figureTable(
       performance.families.find(({ family }) => family === own[0]?.family) ?? {};
     return own.length === 0 ? [] : { model, runs: own, mean_total_return };
   });
-  const isFree = columns.every(isWithoutCosts) ? () => false : isWithoutCosts;
+  const isFree = freeAmong(columns.flatMap(({ runs }) => runs));
   const name = nameColumn<Figure>('Figure', 'label', {
     cell: ({ label, meaning }) => h('span', { title: meaning }, label),
   });
@@ -220,13 +226,9 @@ function figureTable(
       caption: 'Figures side by side',
       rows: SIDES.map((name) => figureNamed(performance.conventions, name)),
       isFixed: true,
-      columns: [name, ...columns.map((own) => figureColumn(own, isFree(own)))],
+      columns: [name, ...columns.map((own) => figureColumn(own, isFree(own.runs)))],
     }),
   ];
-}
-
-function isWithoutCosts({ runs }: Compared): boolean {
-  return runs.every(({ no_trading_costs: isFree }) => isFree);
 }
 
 /** `isFree`: its orders cost nothing, while those of others do. */

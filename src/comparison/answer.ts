@@ -277,16 +277,19 @@ function overSecond(lead: Lead | undefined): string {
   return `; its lead of ${words} over ${second} ${isShown ? 'is more than chance' : 'could be chance'}${bounds}`;
 }
 
+/** Each model once: no split need be settled of one that is not compared anyway. */
 function whoIsLeftOut({ suspected, leftOut }: AnswerFacts): string {
-  const [names, splits] = [suspected.keys(), new Set([...suspected.values()].flat())].map((all) =>
-    list([...all], { most: MAX_NAMED }),
-  );
+  const named = (all: Iterable<string>) => list([...all], { most: MAX_NAMED });
+  const unsettled = [...suspected].filter(([model]) => !leftOut.has(model));
+  const models = unsettled.map(([model]) => model);
+  const splits = new Set(unsettled.flatMap(([, own]) => own));
   const byReason = Map.groupBy(leftOut.keys(), (model) => clauseOf(leftOut.get(model)));
   const others = [...byReason].map(
-    ([reason, models]) => `${list(models)} (${models.length > 1 ? 'each: ' : ''}${reason})`,
+    ([reason, own]) => `${named(own)} (${own.length > 1 ? 'each: ' : ''}${reason})`,
   );
   return [
-    suspected.size > 0 && ` Left out until possible splits are settled: ${names} (${splits}).`,
+    models.length > 0 &&
+      ` Left out until possible splits are settled: ${named(models)} (${named(splits)}).`,
     others.length > 0 && ` Not compared: ${others.join('; ')}.`,
   ]
     .filter(Boolean)

@@ -148,8 +148,12 @@ function reportPair(
 ) {
   const figure = (compute: (known: Difference) => Figure) =>
     'reason' in difference ? difference : compute(difference);
-  const smallest = figure(({ uncertainty }) => planning.smallestDifference(uncertainty));
-  const needed = figure(({ mean, uncertainty }) => planning.daysNeeded(mean, uncertainty));
+  const smallest = figure(({ uncertainty }) =>
+    planning.smallestDifference(uncertainty, lead.isShown),
+  );
+  const needed = figure(({ mean, uncertainty }) =>
+    planning.daysNeeded(mean, uncertainty, lead.isShown),
+  );
   const { unavailable, ...figures } = reportWithInterval(
     {
       difference: figure(({ mean }) => overPeriod(mean, period.days)),

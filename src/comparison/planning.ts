@@ -19,6 +19,9 @@ export function noLead(days: number): string {
   return `No lead would show in ${count(days, 'day')}; more runs would`;
 }
 
+/** Of a pair that is shown all the same. */
+const NOT_COMPUTED = 'With fewer than 3 degrees of freedom it is not computed';
+
 const POWER = 0.8;
 /** Φ⁻¹(0.8). */
 const ERRORS_OF_POWER = 0.8416;
@@ -135,8 +138,9 @@ export function createPlanning(period: Period) {
      * exp(D·k·√V) − 1: the smallest difference that these days and runs can show (Cohen, Statistical
      * Power Analysis, 1988), k being what `errorsToShow` says.
      */
-    smallestDifference(uncertainty: Uncertainty): Figure {
-      if (uncertainty.degreesOfFreedom < LEAST_DEGREES) return { reason: noLead(period.days) };
+    smallestDifference(uncertainty: Uncertainty, isShown = false): Figure {
+      if (uncertainty.degreesOfFreedom < LEAST_DEGREES)
+        return { reason: isShown ? NOT_COMPUTED : noLead(period.days) };
       const errors = errorsAfter(period.days, uncertainty);
       return overPeriod(errors * Math.sqrt(uncertainty.total), period.days);
     },
@@ -145,10 +149,10 @@ export function createPlanning(period: Period) {
      * this difference. More days reduce only V_days. k is that of so many days: with more of them a
      * single run has more degrees of freedom, and several runs may have fewer.
      */
-    daysNeeded(mean: number, uncertainty: Uncertainty): Figure {
+    daysNeeded(mean: number, uncertainty: Uncertainty, isShown = false): Figure {
       if (mean === 0) return { reason: NO_DIFFERENCE };
       const { ofDays, ofRuns, degreesOfFreedom } = uncertainty;
-      if (degreesOfFreedom < LEAST_DEGREES) return { reason: MORE_RUNS };
+      if (degreesOfFreedom < LEAST_DEGREES) return { reason: isShown ? NOT_COMPUTED : MORE_RUNS };
       let errors = quantileOf(Infinity) + ERRORS_OF_POWER; // no k is less
       let needed = 0;
       for (let round = 0; round < ROUNDS; round += 1) {

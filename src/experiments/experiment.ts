@@ -70,6 +70,10 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
     if (named.length > 0) suspected.set(family.model, named);
     compared.push(comparedModel(own, (date) => numbers?.get(date) ?? date));
   }
+  const { usualJobs, ...marks } = incomparableIn(database, all, {
+    leftOut,
+    areNumbered: numberings !== null,
+  });
   const comparison = compareModels({
     models: compared,
     against,
@@ -79,8 +83,9 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
     curves: request.curves,
     trials,
     suspected,
-    ...incomparableIn(database, all, { leftOut, areNumbered: numberings !== null }),
-    benchmarkOver: (days) => benchmarkOver(database, all, { days, wanted: request.benchmark }),
+    ...marks,
+    benchmarkOver: (days) =>
+      benchmarkOver(database, all, { days, usualJobs, wanted: request.benchmark }),
     cutoffOf(model, days) {
       const family = all.find((own) => own.model === model);
       assert(family, 'every model that is compared has a family');
@@ -107,8 +112,8 @@ const OTHER_MARKET: readonly Incomparability['kind'][] = ['universe', 'open'];
 
 /**
  * In which respects entries traded on other terms than most, as the leaderboard marks them, and
- * which of them no sentence compares, with the entries that have too few model-days. By number, days
- * of different markets are compared on purpose.
+ * which of them no sentence compares, with the entries that have too few model-days; the jobs in the
+ * universe of most. By number, days of different markets are compared on purpose.
  */
 function incomparableIn(
   database: Database,
@@ -131,7 +136,9 @@ function incomparableIn(
       runs.flatMap(({ days }) => days),
     ),
   };
-  const found = findIncomparable(runs.map(periodOf), terms, { haveOwnDays: false });
+  const { incomparable: found, usualJobs } = findIncomparable(runs.map(periodOf), terms, {
+    haveOwnDays: false,
+  });
   const incomparable = new Map<string, Incomparability[]>();
   const leftOut = new Map(short.map(({ model }) => [model, 'too few model-days']));
   for (const { family, model } of runs)
@@ -140,14 +147,18 @@ function incomparableIn(
       if (marks.every(({ kind }) => kind !== own.kind)) incomparable.set(family, [...marks, own]);
       if (OTHER_MARKET.includes(own.kind) && !areNumbered) leftOut.set(family, own.reason);
     }
-  return { incomparable, leftOut };
+  return { incomparable, leftOut, usualJobs };
 }
 
 /** What the benchmark made over the days compared, as `GET /performance` has it. */
 function benchmarkOver(
   database: Database,
   families: readonly Family[],
-  { days, wanted }: { days: readonly Day[]; wanted: string | undefined },
+  {
+    days,
+    usualJobs,
+    wanted,
+  }: { days: readonly Day[]; usualJobs: ReadonlySet<string>; wanted: string | undefined },
 ): BenchmarkReturn {
   if (typeof days[0] === 'number')
     return { reason: 'Days with the same number fall on different dates' };
@@ -155,7 +166,7 @@ function benchmarkOver(
   const own = families.flatMap((family) =>
     [...daysOf(family)].filter(({ date }) => compared.has(date)),
   );
-  const report = reportBenchmark(chooseBenchmark(database, wanted, own), own, 0);
+  const report = reportBenchmark(chooseBenchmark(database, wanted, own, usualJobs), own, 0);
   const { name, total_return: totalReturn, incomplete, unavailable } = report;
   return totalReturn === null || incomplete !== null
     ? { reason: incomplete ?? unavailable.total_return ?? 'There is no day to compare' }

@@ -52,15 +52,19 @@ export function checkBenchmark(database: Database, wanted: string | undefined): 
 /**
  * The benchmark of some model-days: the requested one, otherwise that of the market if its prices
  * reach the first start, otherwise the universe, so that no later day changes what the models are
- * compared with; one symbol per step. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
+ * compared with; one symbol per step. The universe and the market are those of the usual jobs, where
+ * there are some. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
  */
 export function chooseBenchmark(
   database: Database,
   wanted: string | undefined,
   days: readonly ActiveDay[],
+  usualJobs: ReadonlySet<string> = new Set(),
 ) {
   checkBenchmark(database, wanted);
-  const terms = wanted === undefined || wanted === UNIVERSE ? termsOf(database, days) : null;
+  const own = days.filter(({ jobId }) => usualJobs.has(jobId));
+  const isOfTerms = wanted === undefined || wanted === UNIVERSE;
+  const terms = isOfTerms ? termsOf(database, own.length > 0 ? own : days) : null;
   const usual = terms?.market.benchmark ?? US.benchmark;
   const name = wanted ?? (reachesStart(database, days, usual) ? usual : UNIVERSE);
   const span = spanOf(days);

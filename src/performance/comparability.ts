@@ -43,6 +43,8 @@ interface TradingTerms {
 /** The days of a model that its figures cover. */
 export interface ModelPeriod {
   model: string;
+  /** The entry that it is a run of; sentences count entries. */
+  family: string;
   start: CalendarDate;
   end: CalendarDate;
   days: number;
@@ -54,21 +56,20 @@ export interface ModelPeriod {
  * respect: a key that is equal when the terms are, with its wording. Several when the model's jobs
  * differ.
  */
-type Terms = Omit<ModelPeriod, 'jobIds'> &
-  Record<(typeof respects)[number], ReadonlyMap<string, string>>;
+type Terms = ModelPeriod & Record<(typeof respects)[number], ReadonlyMap<string, string>>;
 
 export type IncomparableModel = Incomparability & { model: string };
 
 /**
- * What makes models incomparable with the others, except stale days. The reference is the terms
- * that most models share.
+ * What makes models incomparable with the others, except stale days, and the jobs in the universe
+ * of most. The reference is the terms that most models share.
  */
 export function compareModels(
   periods: readonly ModelPeriod[],
   terms: TradingTerms,
   /** Whether their days are not the same. */
   { haveOwnDays = true } = {},
-): Map<string, Incomparability[]> {
+) {
   // Thousands of models share a configuration, whose symbols are sorted once.
   const used = [...new Set(terms.configurations.values())];
   const words = new Map(used.map((configuration) => [configuration, inWords(configuration)]));
@@ -78,10 +79,11 @@ export function compareModels(
     ...respects.flatMap((respect) => compareTerms(respect, all)),
     ...compareDocuments(terms.documents),
   ];
-  const found = new Map<string, Incomparability[]>();
+  const incomparable = new Map<string, Incomparability[]>();
   for (const { model, kind, reason } of findings)
-    found.set(model, [...(found.get(model) ?? []), { kind, reason }]);
-  return found;
+    incomparable.set(model, [...(incomparable.get(model) ?? []), { kind, reason }]);
+  const usual = usualOf('universe', all);
+  return { incomparable, usualJobs: new Set(usual.flatMap(({ jobIds }) => [...jobIds])) };
 }
 
 /** Stale days of a model's runs as a reason not to compare, with the remedy; empty without any. */
@@ -112,14 +114,14 @@ function inWords(configuration: AgentConfiguration) {
 }
 
 function termsOf(
-  { jobIds, ...period }: ModelPeriod,
+  period: ModelPeriod,
   {
     configurations,
     initialCash,
     words,
   }: TradingTerms & { words: ReadonlyMap<AgentConfiguration | undefined, Words> },
 ): Terms {
-  const used = [...jobIds].flatMap((job) => words.get(configurations.get(job)) ?? []);
+  const used = [...period.jobIds].flatMap((job) => words.get(configurations.get(job)) ?? []);
   const all = (respect: keyof Words) => new Map(used.map((own) => own[respect]));
   const cash = initialCash.get(period.model) ?? null;
   return {
@@ -152,10 +154,11 @@ function comparePeriods(all: readonly Terms[]): IncomparableModel[] {
   const usual = mostCommon(longestFirst, ({ start, end }) => `${start} ${end}`);
   const [most] = usual;
   if (most === undefined) return [];
+  const names = namesOf(usual);
   return all.flatMap((own): IncomparableModel[] => {
     const { model } = own;
     if (own.start !== most.start || own.end !== most.end) {
-      const reason = `Its period, ${periodOf(own)}, is not that of ${namesOf(usual)}, ${periodOf(most)}`;
+      const reason = `Its period, ${periodOf(own)}, is not that of ${names}, ${periodOf(most)}`;
       return [{ model, kind: 'period', reason }];
     }
     if (own.days === most.days) return [];
@@ -178,10 +181,16 @@ const nouns = {
   limits: 'limits on orders',
 };
 
-function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): IncomparableModel[] {
+/** The models with the terms of most. */
+function usualOf(kind: (typeof respects)[number], all: readonly Terms[]): Terms[] {
   const single = all.filter((terms) => terms[kind].size === 1);
-  const usual = mostCommon(single, (terms) => [...terms[kind].keys()].join());
+  return mostCommon(single, (terms) => [...terms[kind].keys()].join());
+}
+
+function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): IncomparableModel[] {
+  const usual = usualOf(kind, all);
   const [most] = usual;
+  const names = namesOf(usual);
   return all.flatMap((own): IncomparableModel[] => {
     const { model } = own;
     if (own[kind].size > 1)
@@ -191,9 +200,7 @@ function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): I
     const theirs = [...most[kind].values()].join();
     const verb = kind === 'costs' || kind === 'limits' ? 'are not those' : 'is not that';
     const difference = words === theirs ? '' : `: ${words} against ${theirs}`;
-    return [
-      { model, kind, reason: `Its ${nouns[kind]} ${verb} of ${namesOf(usual)}${difference}` },
-    ];
+    return [{ model, kind, reason: `Its ${nouns[kind]} ${verb} of ${names}${difference}` }];
   });
 }
 
@@ -210,8 +217,8 @@ function compareDocuments(documents: readonly ReadableDocuments[]): Incomparable
 }
 
 function namesOf(terms: readonly Terms[]): string {
-  const first = terms.slice(0, 1).map(({ model }) => model); // only it is named, and thousands of models may differ from it
-  return list(first, { total: terms.length });
+  const entries = new Set(terms.map(({ family }) => family));
+  return list([...entries].slice(0, 1), { total: entries.size });
 }
 
 /** The largest group with the same key; the first of several that are equally large. */

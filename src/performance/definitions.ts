@@ -95,8 +95,8 @@ export const definitions = {
     'What the tokens of these model-days cost, including failed attempts within the same job',
   profit_per_cost_usd: 'Dollars of profit per dollar of model cost',
   style:
-    'What the stored factors leave of the sum of the daily returns above the risk-free rate, by a regression over these days; ' +
-    'a sum, not linked as a return is',
+    'What the stored factors leave of the sum of the daily returns above the risk-free rate, by a regression over the days ' +
+    'that have every factor; a sum, not linked as a return is',
 } as const;
 
 /**

@@ -115,22 +115,23 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Repor
   const days = [
     ...new Map(all.map((day) => [`${day.date} ${day.startDate} ${day.jobId}`, day])).values(),
   ];
-  const benchmark = chooseBenchmark(database, wanted, days);
   const stored = storedConfigurations(database, new Set(days.map(({ jobId }) => jobId)));
   const configurations = parseAgentConfigurations(stored);
   const initialCash = initialCashOf(
     database,
     runs.map(({ model }) => model),
   );
+  const { incomparable, usualJobs } = compareModels(periods, {
+    configurations,
+    initialCash,
+    documents: readableDocuments(database, all),
+  });
+  const benchmark = chooseBenchmark(database, wanted, days, usualJobs);
   return {
     factors: request.withDetails ? readFactors(database, request.factors, spanOf(days)) : null,
     benchmark,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
-    incomparable: compareModels(periods, {
-      configurations,
-      initialCash,
-      documents: readableDocuments(database, all),
-    }),
+    incomparable,
     configurations,
     /** By model: what its first completed day started with; null when that is not stored. */
     initialCash,
@@ -164,15 +165,17 @@ function createMarkReader(database: Database) {
 /** The days of a run that has some, as they are compared with those of others. */
 export function periodOf({
   model,
+  family,
   days,
 }: {
   model: string;
+  family: string;
   days: readonly { date: CalendarDate; jobId: string }[];
 }): ModelPeriod {
   const [first, last] = [days[0], days.at(-1)];
   assert(first !== undefined && last !== undefined, 'a run that is reported has a day');
   const jobIds = new Set(days.map(({ jobId }) => jobId));
-  return { model, start: first.date, end: last.date, days: days.length, jobIds };
+  return { model, family, start: first.date, end: last.date, days: days.length, jobIds };
 }
 
 /**

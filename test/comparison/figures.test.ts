@@ -201,6 +201,9 @@ test('with fewer than three degrees of freedom no lead would show, and more days
   const reason = 'No lead would show in 24 days; more runs would';
   assert.deepEqual(smallestDifference(runs), { reason });
   assert.deepEqual(daysNeeded(0.5, runs), { reason: MORE_RUNS });
+  // Of a pair that is shown neither can be said.
+  const none = { reason: 'With fewer than 3 degrees of freedom it is not computed' };
+  assert.deepEqual([smallestDifference(runs, true), daysNeeded(0.5, runs, true)], [none, none]);
   assert.equal(typeof smallestDifference(varianceOf(24, 1e-7, 3, 1e-6)), 'number');
 });
 

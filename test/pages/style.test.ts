@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detailsOf } from '../../src/browser/pages/leaderboard.ts';
+import { detailsOf } from '../../src/browser/pages/model-figures.ts';
 import { styleInWords } from '../../src/browser/pages/model-page.ts';
 import { storeFactors } from '../../src/database/factors.ts';
 import { createNormals } from '../../src/statistics/random.ts';
@@ -41,6 +41,8 @@ test('/performance tells returns apart into the stored factors, and lists those 
     styleInWords(style),
     /^Of [+−]\d+\.\d\d %, [+−]\d+\.\d\d % is the market, [+−]?\d.* momentum; .* \(±\d.* %\) is left\.$/,
   );
+  const part = { ...style, days: 60, left_out_days: { ...style.left_out_days, count: 5 } };
+  assert.match(styleInWords(part), /^Of \S+ % over 60 of 65 days, /);
   const beta = families.find(({ family }: any) => family === 'beta');
   assert.ok(Math.abs(beta.details.style.factors[0].beta - 1) < 0.1, JSON.stringify(beta.details));
   // Exactly that of the mean run, as a user computes it from the returns that were inserted.

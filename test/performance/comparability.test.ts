@@ -26,6 +26,9 @@ const configurations = new Map(
   ]),
 );
 
+/** The jobs in the universe of most of the models that were compared last. */
+let inUsualUniverse = '';
+
 /**
  * `MODEL FROM TO JOB [CASH]`: a model-day on every weekday, by days of June 2025; `JOB-LATER` from
  * the second day on.
@@ -40,13 +43,15 @@ function compare(table: string): string[] {
     const dates = own.flatMap((part) => part.dates);
     const jobIds = new Set(own.flatMap((part) => part.jobs));
     const [start = '', end = ''] = [dates[0], dates.at(-1)];
-    return { model, start, end, days: dates.length, jobIds };
+    return { model, family: model.replace(/#.*/, ''), start, end, days: dates.length, jobIds };
   });
   const initialCash = new Map(
     rows.map(([model = '', , , , cash = '10000']) => [model, money(Number(cash) * 10_000)]),
   );
-  const found = compareModels(periods, { configurations, initialCash, documents: [] });
-  return [...found].flatMap(([model, list]) =>
+  const terms = { configurations, initialCash, documents: [] };
+  const { incomparable, usualJobs } = compareModels(periods, terms);
+  inUsualUniverse = [...usualJobs].sort().join();
+  return [...incomparable].flatMap(([model, list]) =>
     list.map(({ kind, reason }) => `${model} ${kind}: ${reason}`),
   );
 }
@@ -107,16 +112,30 @@ test('what makes models incomparable', () => {
   for (const [table, ...expected] of cases) assert.deepEqual(compare(table), expected, table);
 });
 
+test('the universe of most is that of the runs that traded no other', () => {
+  compare('a 02 06 small-plain\nb 02 06 turned\nc 02 06 other\nd 02 06 small');
+  assert.equal(inUsualUniverse, 'small,turned');
+  compare('a 02 06 other\nb 02 06 small'); // the first of equally many
+  assert.equal(inUsualUniverse, 'other');
+  compare('a 02 06 other-small');
+  assert.equal(inUsualUniverse, '');
+});
+
+test('what makes models incomparable: a reason counts entries, not their runs', () => {
+  const [reason] = compare('a#1 02 06 plain\na#2 02 06 plain\nb 02 06 plain\nc 02 06 other');
+  assert.match(reason ?? '', /^c universe: Its universe is not that of a and 1 more/);
+});
+
 test('what makes models incomparable: a missing day inside the same period', () => {
   const period = { start: '2025-06-02', end: '2025-06-04', jobIds: new Set(['plain']) };
   const periods = Object.entries({ a: 2, b: 3 }).map(([model, days]) => ({
     ...period,
     model,
+    family: model,
     days,
   }));
-  const [[model, list] = assert.fail(), ...others] = compareModels(periods, {
-    ...{ configurations, initialCash: new Map(), documents: [] },
-  });
+  const terms = { configurations, initialCash: new Map(), documents: [] };
+  const [[model, list] = assert.fail(), ...others] = compareModels(periods, terms).incomparable;
   const reason = 'It has 2 model-days in its period; b has 3';
   assert.deepEqual([model, list, others], ['a', [{ kind: 'missing_days', reason }], []]);
 });
@@ -143,12 +162,12 @@ test('the symbols of a configuration are read once, however many models traded t
     },
   };
   const period = { start: '2025-06-02', end: '2025-06-04', days: 3, jobIds: new Set(['job']) };
-  const periods = ['a', 'b', 'c'].map((model) => ({ ...period, model }));
+  const periods = ['a', 'b', 'c'].map((model) => ({ ...period, model, family: model }));
   const basis = {
     configurations: new Map([['job', counted]]),
     initialCash: new Map(),
     documents: [],
   };
-  assert.deepEqual([...compareModels(periods, basis)], []);
+  assert.deepEqual([...compareModels(periods, basis).incomparable], []);
   assert.equal(reads, 1);
 });

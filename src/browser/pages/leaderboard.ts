@@ -3,7 +3,17 @@ import { getComparison } from '../api.ts';
 import { BENCHMARK_LOOK, incomparableMark, lookOf, swatch, OUTSIDE } from '../look.ts';
 import { h, type Live, newId, replace, svg } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
-import { byName, change, count, counted, fromTo, inLines, longDate, money } from '../format.ts';
+import {
+  byName,
+  change,
+  count,
+  counted,
+  fromTo,
+  inLines,
+  longDate,
+  money,
+  shortList,
+} from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../../api/responses.ts';
@@ -14,6 +24,9 @@ import {
   type Figure,
   type Style,
   bandOf,
+  partOfDays,
+  detailsOf,
+  freeAmong,
   briefFigures,
   figureNamed,
   numberIn,
@@ -44,14 +57,15 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
   let details = detailsOf([]);
   let newest = performance;
   const rowsNow = () => rowsOf(newest, details);
+  const columns = columnsOf(performance, () => newest);
   const board = liveTable<Row>({
     caption: 'Leaderboard of the models',
     rows: rowsNow(),
     key: ({ name }) => name,
     sortedBy: 'Return',
-    columns: columnsOf(performance, () => newest),
+    columns,
   });
-  const [ranking, marks, id] = [h('div'), h('div'), newId()];
+  const [ranking, marks, styled, id] = [h('div'), h('div'), h('p.quiet'), newId()];
   const show = (later: Performance) => {
     newest = later;
     replace(ranking, rankingView(later));
@@ -65,8 +79,11 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
       h('div.bar', h('h2', { id }, 'Leaderboard'), choice),
       ranking,
       board.element,
+      styled,
       marks,
     ),
+    /** Whether the table has the columns that later figures need. */
+    fits: (later: Performance) => titlesOf(columnsOf(later, () => later)) === titlesOf(columns),
     update(later: Performance) {
       show(later);
       board.update(rowsNow());
@@ -74,10 +91,21 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
     /** Shows what only the details of the models have. */
     complete({ families }: Performance) {
       details = detailsOf(families.map(({ family: model, details }) => ({ model, details })));
+      const parts = new Set(
+        families.map(({ details: own }) => own?.style && partOfDays(own.style)),
+      );
+      const over = [...parts].filter(Boolean).join(' or');
+      replace(styled, over !== '' && `${ALPHA} is${over}, those with every factor.`);
       board.update(rowsNow());
     },
   };
 }
+
+const titlesOf = (all: readonly Column<Row>[]) => `${all.map(({ title }) => title)}`;
+
+const ALPHA = 'Alpha after style';
+/** Shown where some entry has any. */
+const FAULTS = ['refused_orders', 'malformed_calls'];
 
 /** The columns of the table; `newest` has the returns of all runs as they are now. */
 function columnsOf(performance: Performance, newest: () => Performance): Column<Row>[] {
@@ -89,7 +117,9 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
       reason: ({ entry }) => entry?.runs.map(figure.reason).find((words) => words !== undefined),
     });
   const total = figureNamed(conventions, 'total_return');
-  const figures = briefFigures(conventions);
+  const figures = briefFigures(conventions).filter(
+    ({ name, read }) => !FAULTS.includes(name) || models.some((run) => read(run) !== 0),
+  );
   // In common days all have as many, which the words above the table say.
   if (common === null) figures.push(figureNamed(conventions, 'model_days', { label: 'Days' }));
   const columns = figures.map(column);
@@ -106,7 +136,7 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
 /** What style leaves of the return, and its error. */
 function alphaColumn({ definitions }: Performance['conventions']): Column<Row> {
   const left = ({ style }: Row) => style?.alpha_contribution ?? null;
-  const column = numberColumn<Row>('Alpha after style', left, change, {
+  const column = numberColumn<Row>(ALPHA, left, change, {
     isToned: true,
     meaning: `${definitions['style']}; with its 95 % interval`,
     reason: ({ style }) => style?.unavailable ?? undefined,
@@ -123,35 +153,13 @@ function figureOf({ entry, benchmark }: Row, figure: Figure): number | null {
   return entry === null ? numberIn(asObject(benchmark)?.[figure.name]) : entryFigure(figure, entry);
 }
 
-interface Styled {
-  model: string;
-  details?: { style: Style | null } | null | undefined;
-}
-
-/** What is known of each model; without an alpha over other factors than most have: it says less. */
-export function detailsOf(models: readonly Styled[]) {
-  const factorsOf = ({ details }: Styled) =>
-    (details?.style?.factors ?? []).map(({ factor }) => factor).join(', ');
-  const groups = [...Map.groupBy(models, factorsOf)].filter(([factors]) => factors !== '');
-  const [[usual] = ['']] = groups.sort(([, one], [, other]) => other.length - one.length);
-  const known = models.map((report): [string, Styled['details']] => {
-    const { model, details } = report;
-    const own = factorsOf(report);
-    if (!details?.style || own === '' || own === usual) return [model, details];
-    const unavailable = `It is over ${own}, and those of others are over ${usual}`;
-    const none = { alpha: null, alpha_contribution: null, unavailable };
-    return [model, { style: { ...details.style, ...none } }];
-  });
-  return new Map(known);
-}
-
 function rowsOf(performance: Performance, details: ReturnType<typeof detailsOf>) {
   const { benchmark, models } = performance;
-  const isFree = models.every(isWithoutCosts) ? () => false : isWithoutCosts;
+  const isFree = freeAmong(models);
   const rows = entriesOf(performance).map((entry): Row => {
     const { family: name, runs } = entry;
     const style = details.get(name)?.style ?? null;
-    return { name, entry, style, isFree: runs.every(isFree), benchmark };
+    return { name, entry, style, isFree: isFree(runs), benchmark };
   });
   const name = `${benchmarkName(benchmark.name)} (benchmark)`;
   return benchmark.days === 0
@@ -219,10 +227,6 @@ const FREE: RowMark = {
   reason: 'Its orders cost nothing on top of their price, and those of others do',
 };
 
-function isWithoutCosts({ no_trading_costs: isFree }: ModelReport): boolean {
-  return isFree;
-}
-
 /** The marks of some runs as notices above their figures. */
 export function notices(runs: readonly Marked[]): HTMLElement[] {
   return marksOf(runs).map(({ reason }) => h('p.notice', `${reason}.`));
@@ -250,12 +254,11 @@ const NOT_SHARED =
 /** Which days the ranking covers, and which days and models it leaves out. */
 function rankingView(performance: Performance): HTMLElement {
   const { words, models, days } = rankingOf(performance);
-  const are = models.length === 1 ? 'is' : 'are';
   return h(
     'div.ranking',
     h('p', words),
-    models.length > 0 && h('p', `${counted(models.length, 'model')} ${are} not ranked:`),
-    reasonList(models),
+    models.length > 0 &&
+      fold(`Not ranked: ${shortList(models.map(({ name }) => name))}`, reasonList(models)),
     days.length > 0 &&
       fold(`Days that do not count: ${count(days.length)}`, h('p', NOT_SHARED), reasonList(days)),
   );
@@ -369,7 +372,8 @@ export function rankedModels(
           .catch(() => undefined) // the column stays empty
           .finally(() => (completing = null));
       replace(sentence, answer);
-      if (shown?.curves.update(performance)) return shown.board.update(performance);
+      if (shown?.board.fits(performance) && shown.curves.update(performance))
+        return shown.board.update(performance);
       drawing.abort();
       drawing = new AbortController();
       const curves = equityCurves(performance, AbortSignal.any([signal, drawing.signal]));

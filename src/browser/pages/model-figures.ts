@@ -1,5 +1,15 @@
 import { asObject, objectsIn } from '../../basics/json.ts';
-import { change, cost, count, money, profit, ratio, share, unbrokenDate } from '../format.ts';
+import {
+  change,
+  cost,
+  count,
+  counted,
+  money,
+  profit,
+  ratio,
+  share,
+  unbrokenDate,
+} from '../format.ts';
 import type { ModelReport, Performance } from '../../api/responses.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import type { ModelData } from './model-data.ts';
@@ -156,6 +166,33 @@ export function bandOf({ alpha_standard_error: error, days }: Style): string {
   return `±${share(((error ?? 0) * NORMAL_95 * days) / DAYS_PER_YEAR)}`;
 }
 
+/** ` over 60 of 65 days` where some lack a factor; else empty. */
+export function partOfDays({ days, left_out_days: { count: left } }: Style): string {
+  return left === 0 ? '' : ` over ${days} of ${counted(days + left, 'day')}`;
+}
+
+interface Styled {
+  model: string;
+  details?: { style: Style | null } | null | undefined;
+}
+
+/** What is known of each model; without an alpha over other factors than most have: it says less. */
+export function detailsOf(models: readonly Styled[]) {
+  const factorsOf = ({ details }: Styled) =>
+    (details?.style?.factors ?? []).map(({ factor }) => factor).join(', ');
+  const groups = [...Map.groupBy(models, factorsOf)].filter(([factors]) => factors !== '');
+  const [[usual] = ['']] = groups.sort(([, one], [, other]) => other.length - one.length);
+  const known = models.map((report): [string, Styled['details']] => {
+    const { model, details } = report;
+    const own = factorsOf(report);
+    if (!details?.style || own === '' || own === usual) return [model, details];
+    const unavailable = `It is over ${own}, and those of others are over ${usual}`;
+    const none = { alpha: null, alpha_contribution: null, unavailable };
+    return [model, { style: { ...details.style, ...none } }];
+  });
+  return new Map(known);
+}
+
 /** What readers compare: entries, each with all its runs over the days that these share. */
 
 type Family = Performance['families'][number];
@@ -172,6 +209,13 @@ export function entriesOf({ models, families }: Pick<Performance, 'models' | 'fa
 
 /** What an entry's key figures need of it. */
 export type Compared = Pick<EntryReport, 'runs' | 'mean_total_return'>;
+
+/** Of which of these runs orders cost nothing on top of their price, while those of others do. */
+export function freeAmong(all: readonly ModelReport[]) {
+  const isFree = ({ no_trading_costs: own }: ModelReport) => own;
+  const areAll = all.every(isFree);
+  return (runs: readonly ModelReport[]) => !areAll && runs.every(isFree);
+}
 
 /** A figure of an entry: of several runs its mean. */
 export function entryFigure({ name, read }: Figure, entry: Compared): number | null {

@@ -36,6 +36,7 @@ import {
   valueOf,
   type Style,
   bandOf,
+  partOfDays,
 } from './model-figures.ts';
 import { lookOf, outsideMark, swatch } from '../look.ts';
 import { nameColumn, table, numberColumn, dateColumn, textColumn } from '../table.ts';
@@ -121,7 +122,7 @@ function profitBySymbol({ details, performance }: ModelData): Child[] {
 
 const WHAT_IS_SUMMED =
   'The first of these is the sum of the daily returns above the risk-free rate. It is not the return, which links its days, and so ' +
-  'gains from gains.';
+  'gains from gains';
 /** In pixels. */
 const [WIDTH, HEIGHT] = [160, 12];
 
@@ -129,6 +130,7 @@ const [WIDTH, HEIGHT] = [160, 12];
 function styleView(style: Style | null | undefined): HTMLElement | null {
   if (style == null) return null;
   if (style.unavailable !== null) return section('Style', h('p.quiet', `${style.unavailable}.`));
+  const part = partOfDays(style);
   const left = { factor: 'left', beta: null, p_value: style.alpha_p_value };
   const rows = [...style.factors, { ...left, contribution: style.alpha_contribution ?? 0 }];
   const most = highest(
@@ -138,7 +140,7 @@ function styleView(style: Style | null | undefined): HTMLElement | null {
   return section(
     'Style',
     h('p', styleInWords(style)),
-    h('p.quiet', WHAT_IS_SUMMED),
+    h('p.quiet', WHAT_IS_SUMMED, part && ', and has the days that lack a factor', '.'),
     ...(style.left_out_factors.length === 0
       ? []
       : [
@@ -175,7 +177,7 @@ export function styleInWords(style: Style): string {
     return `${change(contribution)} ${index === 0 ? 'is ' : ''}${name}`;
   });
   const all = factors.reduce((sum, { contribution }) => sum + contribution, left ?? 0);
-  return `Of ${change(all)}, ${parts.join(', ')}; ${change(left)} (${bandOf(style)}) is left.`;
+  return `Of ${change(all)}${partOfDays(style)}, ${parts.join(', ')}; ${change(left)} (${bandOf(style)}) is left.`;
 }
 
 /** From the middle to the right for a gain, to the left for a loss. */

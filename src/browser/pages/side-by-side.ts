@@ -21,7 +21,13 @@ import type {
 } from '../../api/responses.ts';
 import { type Column, nameColumn, table } from '../table.ts';
 import { dash, fold, section, button, link, messageOf } from '../ui.ts';
-import { type Figure, figureNamed, type Compared, entryFigure } from './model-figures.ts';
+import {
+  type Figure,
+  figureNamed,
+  type Compared,
+  entryFigure,
+  freeAmong,
+} from './model-figures.ts';
 import { modelDayPath } from '../../basics/paths.ts';
 import { get } from '../api.ts';
 import { replaceAddress } from '../history.ts';
@@ -206,8 +212,9 @@ function figureTable(
     const own = performance.models.filter((report) => runs.includes(report.model));
     const { mean_total_return = null } =
       performance.families.find(({ family }) => family === own[0]?.family) ?? {};
-    return own.length === 0 ? [] : figureColumn(model, { runs: own, mean_total_return });
+    return own.length === 0 ? [] : { model, runs: own, mean_total_return };
   });
+  const isFree = freeAmong(columns.flatMap(({ runs }) => runs));
   const name = nameColumn<Figure>('Figure', 'label', {
     cell: ({ label, meaning }) => h('span', { title: meaning }, label),
   });
@@ -219,16 +226,19 @@ function figureTable(
       caption: 'Figures side by side',
       rows: SIDES.map((name) => figureNamed(performance.conventions, name)),
       isFixed: true,
-      columns: [name, ...columns],
+      columns: [name, ...columns.map((own) => figureColumn(own, isFree(own.runs)))],
     }),
   ];
 }
 
-function figureColumn(title: string, entry: Compared): Column<Figure> {
+/** `isFree`: its orders cost nothing, while those of others do. */
+function figureColumn(
+  { model: title, ...entry }: Compared & { model: string },
+  isFree: boolean,
+): Column<Figure> {
   const by = (row: Figure) => entryFigure(row, entry);
   const cell = (row: Figure) => {
-    if (row.name === 'commission' && entry.runs.every((run) => run.no_trading_costs))
-      return 'no trading costs';
+    if (row.name === 'commission' && isFree) return 'no trading costs';
     const text = row.format(by(row));
     return text === MISSING ? dash(entry.runs[0] && row.reason(entry.runs[0])) : text;
   };

@@ -34,6 +34,7 @@ test('a model-day links to the version of each document that it listed or read; 
   assert.equal(await links.last().innerText(), 'later version of 2020-01-03');
   assert.equal(await links.count(), 4, 'of one of the three');
   await links.nth(2).click();
+  await loaded(page);
   assert.equal(await region(page, HOSTILE).locator('.text').innerText(), DOCUMENT.text);
   await open(`/documents/${encodeURIComponent(DOCUMENT.id)}?as_of=${firstDate}`);
   const heading = await page.locator('h1').innerText();

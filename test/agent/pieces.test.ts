@@ -134,6 +134,11 @@ const streams: [api: ApiDialect, what: string, events: object[], calls: string][
     BOUGHT,
   ],
   [
+    ...(['messages', 'two blocks with one index, their input at once, and no ends'] as const),
+    [begun(0, 'a', JSON.parse(BUY)), begun(0, 'b', JSON.parse(MSFT)), ...messagesEnd],
+    BOTH,
+  ],
+  [
     ...(['messages', 'the whole message twice'] as const),
     [
       ...[{ type: 'message_start' }, begun(0, 'a'), input(0, BUY), blockEnd(0)],

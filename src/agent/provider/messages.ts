@@ -193,8 +193,8 @@ function assembleMessage(): Assembler {
   };
   const begin = (index: number, block: Json, last: Growing | undefined) => {
     if (blocks.length === MAX_BLOCKS) throw new Error(`more than ${MAX_BLOCKS} blocks`);
-    const isAgain = last?.input === '' && !last.hasStopped && last.block['type'] === block['type'];
-    if (isAgain) last.block = block;
+    if (last !== undefined && !last.hasStopped && isEmpty(last))
+      last.block = block; // begun again
     else blocks.push({ index, block, input: '', hasStopped: false });
   };
   const takeDelta = (growing: Growing | undefined, delta: Json) => {
@@ -239,6 +239,12 @@ function assembleMessage(): Assembler {
       return Object.keys(message).length === 0 ? {} : { ...message, content };
     },
   };
+}
+
+/** Whether a block has begun, and nothing of it has come. */
+function isEmpty({ block, input }: Growing): boolean {
+  const given = Object.keys(asObject(block['input']) ?? {});
+  return input === '' && given.length === 0 && !block['text'] && !block['thinking'];
 }
 
 /** The blocks without calls that were sent twice: with one id and one input. */

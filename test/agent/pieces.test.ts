@@ -114,6 +114,10 @@ const args = (item_id: string, type: string, text: object) => ({
 const responsesEnd = (...output: object[]) => ({
   ...{ type: 'response.completed', response: { status: 'completed', output } },
 });
+const called = (call_id: string, text: string, type: string) => ({
+  ...added(0, 'f', text, type),
+  item: { ...added(0, 'f', text).item, call_id },
+});
 const NAMELESS = { type: 'function_call', name: 'buy', arguments: '' };
 const reasoning = { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'e' };
 const reasoned = { type: 'response.output_item.done', output_index: 0, item: reasoning };
@@ -218,6 +222,17 @@ const streams: [api: ApiDialect, what: string, events: object[], calls: string][
       responsesEnd({ ...added(0, 'd', BUY).item, call_id: 'c' }),
     ],
     BOUGHT,
+  ],
+  [
+    ...(['responses', 'two calls with one id and one place'] as const),
+    [
+      called('c1', '', 'added'),
+      called('c2', '', 'added'),
+      called('c2', MSFT, 'done'),
+      called('c1', BUY, 'done'),
+      responsesEnd(),
+    ],
+    BOTH,
   ],
   [
     ...(['responses', 'neither ids nor places'] as const),

@@ -99,7 +99,10 @@ test('an answer that was cut off, refused, or has its orders as text executes no
 });
 
 test('one answer a day that is a refusal has its second chance', async (t) => {
-  const decision = JSON.stringify({ orders: [{ side: 'buy', symbol: 'AAPL', amount: 2 }] });
+  const decision = JSON.stringify({
+    orders: [{ side: 'buy', symbol: 'AAPL', amount: 2 }],
+    reason: 'Cheap.',
+  });
   const server = await startModelServer(t, [answers({ content: decision }, 'content_filter')]);
   const agent = await realAgentHere();
   const model = { signature: 'm', openai_base_url: server.baseUrl, openai_api_key: 'sk' };

@@ -97,7 +97,7 @@ export interface ReportRequest {
   riskFree: number;
   /** Whether the reports have details. */
   withDetails: boolean;
-  /** Takes what one dollar has become in each model that is reported. */
+  /** Filled with the growth curve of each model as it is reported. */
   growths?: Map<string, RunOfFamily['curve']>;
   /** The factors to tell returns apart by; all that are stored without a choice. */
   factors?: readonly string[] | undefined;

@@ -18,7 +18,7 @@ import { assertReplays } from '../support/replays.ts';
 const DAY = { start_date: '2025-10-15', end_date: '2025-10-15' };
 const IDLE = ['2025-10-15 no_trade => 10000 10000 0'];
 const BUY: [name: string, args: object] = ['buy', { symbol: 'AAPL', amount: 2 }];
-const { tool_calls } = (calls(BUY, BUY).body as any).choices[0].message;
+const { tool_calls } = (calls(BUY, BUY).body as any).choices[0].message; // any: a body is unchecked JSON
 const WRITTEN = '<tool_call>{"name":"buy","arguments":{"symbol":"AAPL","amount":2}}</tool_call>';
 
 /** What each model says first on its day; the second answer is "Done." */

@@ -51,7 +51,7 @@ const DAYS_MS = 180_000;
 /** Each of the two steps of the installation and the start may take its longest. */
 const TEST_MS = 2 * INSTALL_MS + START_MS + DAYS_MS;
 
-const [BOUGHT] = (calls(order('AAPL', 3)).body as any).choices[0].message.tool_calls;
+const [BOUGHT] = (calls(order('AAPL', 3)).body as any).choices[0].message.tool_calls; // any: a body is unchecked JSON
 /**
  * First answers of models behind the proxy, by their name. For ends that OpenAI does not know the
  * proxy has words of its own, so those do not pass.

@@ -229,13 +229,17 @@ function* figureRows(context: Context, query: Query) {
     })),
   ];
   const ids = new Set(counted.runs.flatMap(({ days }) => days.map((day) => day.sessionId)));
-  for (const [model, own] of Map.groupBy(rows, ({ entry }) => entry)) {
-    const chosen = [{ model, runs: own.map(({ run }) => run) }];
-    const [family] = readFamilies(context.database, chosen, counted.window);
-    const interval = family && ownInterval(family, ids);
+  const entries = Map.groupBy(rows, ({ entry }) => entry);
+  const chosen = Array.from(entries, ([model, own]) => ({
+    model,
+    runs: own.map(({ run }) => run),
+  }));
+  for (const family of readFamilies(context.database, chosen, counted.window)) {
+    const own = entries.get(family.model) ?? [];
+    const interval = ownInterval(family, ids);
     yield {
       ...Object.fromEntries(figures.map((name) => [name, meanOf(name, own)])),
-      model,
+      model: family.model,
       runs: own.length,
       interval_low: interval?.low,
       interval_high: interval?.high,

@@ -10,6 +10,7 @@ import type { IncomparableModel } from '../performance/comparability.ts';
 import {
   reportFamilies,
   type RunOfFamily,
+  meanReturn,
   modelReport,
   prepareReports,
   type ReportRequest,
@@ -255,7 +256,7 @@ function meanOf(name: string, rows: readonly Readonly<Record<string, unknown>>[]
   if (numbers.length < cells.length)
     return cells.every((cell) => cell === cells[0]) ? cells[0] : null;
   if (name !== 'total_return') return rounded(mean(numbers));
-  return rounded(Math.exp(mean(numbers.map(Math.log1p))) - 1);
+  return rounded(meanReturn(numbers));
 }
 
 /**

@@ -15,7 +15,6 @@ import {
   unavailable,
   wordFilter,
 } from './schemas.ts';
-import type { Cell } from '../basics/csv.ts';
 import { incomparability, outside } from './performance-response.ts';
 import { lookWords } from '../comparison/looks.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS, type ModelReport } from '../comparison/models.ts';
@@ -24,11 +23,11 @@ import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_COMPARED } from '../basics/runs.ts';
 import {
   type Context,
-  csvTable,
   deploymentFields,
   formatQuery,
   type Input,
   type ResponseBody,
+  tableOf,
 } from './handler.ts';
 import { benchmarkEntry, checkJob, dateRangeEntries, filtersOf } from './filters.ts';
 import { checkBenchmark } from '../performance/choose-benchmark.ts';
@@ -73,8 +72,6 @@ const pairColumns = [
   'unavailable',
 ] as const;
 
-const columns = { models: modelColumns, pairs: pairColumns };
-
 interface Reported {
   interval: Interval | null;
   unavailable: Readonly<Record<string, string | undefined>>;
@@ -92,21 +89,20 @@ function cellsOf<Report extends Reported>({ interval, unavailable, ...report }: 
 }
 
 /** `run_returns` is `gpt-5:0.031 gpt-5#2:0.012`. */
-function modelRow(model: ModelReport): Cell[] {
+function modelRow(model: ModelReport) {
   const returns = model.runs.map((run, index) => `${run}:${model.run_returns[index] ?? ''}`);
-  const incomparable = model.incomparable.map(({ kind }) => kind).join('; ');
-  const cells = {
+  return {
     ...cellsOf(model),
-    ...{ runs: model.runs.length, run_returns: returns.join(' '), incomparable },
+    runs: model.runs.length,
+    run_returns: returns.join(' '),
+    incomparable: model.incomparable.map(({ kind }) => kind).join('; '),
   };
-  return modelColumns.map((name) => cells[name]);
 }
 
 /** Correlation and curve are not in the table, so neither are their reasons. */
-export function pairRow(pair: PairReport): Cell[] {
+export function pairRow(pair: PairReport) {
   const { correlation: _, ...unavailable } = pair.unavailable;
-  const cells = cellsOf({ ...pair, unavailable });
-  return pairColumns.map((name) => cells[name]);
+  return cellsOf({ ...pair, unavailable });
 }
 
 /**
@@ -291,8 +287,9 @@ export function comparison(context: Context, { query, format }: Input<Query>): R
   });
   if (format !== 'csv') return inJson(context, experiment, query);
   const { models, pairs } = experiment.comparison;
-  const rows = table === 'models' ? models.map(modelRow) : pairs.map(pairRow);
-  return csvTable(`${table}.csv`, columns[table], rows);
+  return table === 'models'
+    ? tableOf('models.csv', modelColumns, models.map(modelRow))
+    : tableOf('pairs.csv', pairColumns, pairs.map(pairRow));
 }
 
 type Response = v.InferOutput<typeof comparisonResponse>;

@@ -164,7 +164,11 @@ export function csvTable(
 type Row = Readonly<Record<string, unknown>>;
 
 /** The same of objects, whose other fields are left out. */
-export function tableOf(fileName: string, columns: readonly string[], rows: Iterable<Row>): Table {
+export function tableOf<Column extends string>(
+  fileName: string,
+  columns: readonly Column[],
+  rows: Iterable<Readonly<Record<Column, unknown>>>,
+): Table {
   const cells = Iterator.from(rows).map((row) =>
     columns.map((name) => (row[name] ?? null) as Cell),
   );

@@ -10,6 +10,7 @@ import type { IncomparableModel } from '../performance/comparability.ts';
 import {
   reportFamilies,
   type RunOfFamily,
+  meanReturn,
   modelReport,
   prepareReports,
   type ReportRequest,
@@ -229,13 +230,17 @@ function* figureRows(context: Context, query: Query) {
     })),
   ];
   const ids = new Set(counted.runs.flatMap(({ days }) => days.map((day) => day.sessionId)));
-  for (const [model, own] of Map.groupBy(rows, ({ entry }) => entry)) {
-    const chosen = [{ model, runs: own.map(({ run }) => run) }];
-    const [family] = readFamilies(context.database, chosen, counted.window);
-    const interval = family && ownInterval(family, ids);
+  const entries = Map.groupBy(rows, ({ entry }) => entry);
+  const chosen = Array.from(entries, ([model, own]) => ({
+    model,
+    runs: own.map(({ run }) => run),
+  }));
+  for (const family of readFamilies(context.database, chosen, counted.window)) {
+    const own = entries.get(family.model) ?? [];
+    const interval = ownInterval(family, ids);
     yield {
       ...Object.fromEntries(figures.map((name) => [name, meanOf(name, own)])),
-      model,
+      model: family.model,
       runs: own.length,
       interval_low: interval?.low,
       interval_high: interval?.high,
@@ -251,7 +256,7 @@ function meanOf(name: string, rows: readonly Readonly<Record<string, unknown>>[]
   if (numbers.length < cells.length)
     return cells.every((cell) => cell === cells[0]) ? cells[0] : null;
   if (name !== 'total_return') return rounded(mean(numbers));
-  return rounded(Math.exp(mean(numbers.map(Math.log1p))) - 1);
+  return rounded(meanReturn(numbers));
 }
 
 /**

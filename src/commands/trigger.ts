@@ -18,6 +18,7 @@ import {
 } from './client.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { statusResponse } from '../api/status.ts';
+import { repeatIn } from '../basics/runs.ts';
 import { duration, hint, linesOf, ranInWords } from '../basics/sentences.ts';
 import { createProgressLine } from './terminal.ts';
 
@@ -238,7 +239,8 @@ async function refuseUnlisted(client: Client, names: readonly string[]): Promise
   if (known.is_dev_mode || known.configuration_error !== null) return;
   const listed = known.models.flatMap((own) => (own.configured ? own.signature : []));
   // What is wrong with the name of a run, or with none, the service says.
-  const isUnlisted = (name: string) => name !== '' && !listed.includes(name.replace(/#\d+$/, ''));
+  const isUnlisted = (name: string) =>
+    name !== '' && !listed.includes(name) && !listed.includes(repeatIn(name)?.family ?? '');
   const unlisted = names.find(isUnlisted);
   if (unlisted === undefined) return;
   const words = `Model '${unlisted}' is not in the server configuration${hint(unlisted, listed)}`;

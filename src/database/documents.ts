@@ -140,7 +140,7 @@ const OF_SYMBOL = query(
   [integer, text, text],
 );
 
-export interface DocumentCount {
+interface DocumentCount {
   kind: string;
   documents: number;
 }

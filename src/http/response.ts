@@ -184,6 +184,7 @@ export async function sendLate(
     if (end.signal.reason !== LEFT) throw end.signal.reason;
   }
 }
+
 /** What was made; null when it has not been made after this time. */
 async function madeWithin(made: Promise<Made>, timeMs: number): Promise<Made | null> {
   const late = Promise.withResolvers<null>();

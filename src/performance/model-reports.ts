@@ -265,10 +265,7 @@ export function reportFamilies(
           total_return,
         })),
         ...reportFigures({
-          mean_total_return: figure(
-            least,
-            () => meanGrowth(returns.map((fraction) => 1 + fraction)) - 1,
-          ),
+          mean_total_return: figure(least, () => meanReturn(returns)),
           total_return_deviation: figure(2, () => sampleDeviation(returns, 0)),
           lowest_total_return: figure(least, () => Math.min(...returns)),
           highest_total_return: figure(least, () => Math.max(...returns)),
@@ -307,6 +304,11 @@ function meanReturns(runs: readonly RunOfFamily[]): DayReturn[] {
     [growth, startDate] = [day.growth, day.date];
     return own;
   });
+}
+
+/** The return of the mean run. */
+export function meanReturn(returns: readonly number[]): number {
+  return meanGrowth(returns.map((fraction) => 1 + fraction)) - 1;
 }
 
 /** exp of the mean logarithm; 0 where one of them lost everything. */

@@ -15,7 +15,7 @@ import {
   startProgram,
   startServer,
 } from '../support/program.ts';
-import { startTestService } from '../support/service.ts';
+import { fewStocks, startTestService } from '../support/service.ts';
 import { like, tableOf } from '../support/text-table.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };
@@ -106,14 +106,16 @@ test("a refusal is reported in the server's own words, with exit code 1", async 
 
 test('a misspelt model is refused before there is a job, where its model-days would fail', async (t) => {
   const settings = { deploymentMode: 'PROD', preserveDevData: null } as const;
-  const { url: API_URL, get } = await startTestService(t, { settings });
+  const models = [...fewStocks.models, { signature: 'gpt#5', basemodel: 'openai/gpt-5' }];
+  const configuration = { ...fewStocks, models };
+  const { url: API_URL, get } = await startTestService(t, { settings, configuration });
   const told = (models: string) =>
     run(['trigger', '--end', '2025-11-10', '--models', models], { API_URL });
   const { code, stdout, stderr } = await told('model-b,model-x');
   const says = `Model 'model-x' is not in the server configuration (did you mean "model-a"?)\n`;
   assert.deepEqual([code, stdout, stderr], [1, '', says]);
   assert.deepEqual((await get('/jobs')).body.jobs, []);
-  assert.equal((await told('model-b,model-off')).code, 0);
+  assert.equal((await told('model-b,model-off,gpt#5')).code, 0);
 });
 
 test('an unreachable server is reported with its URL; --url takes precedence over API_URL, and that over API_PORT', async () => {

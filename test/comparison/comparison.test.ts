@@ -148,7 +148,7 @@ test('a correlation is 1 if all days are the same, −1 if they are opposite, an
   const still = 'The daily returns of the mean run of still do not vary';
   assert.deepEqual(correlation('still'), { reason: still });
   const rows = compareModels(inputOf(all)).pairs.map(pairRow);
-  const explained = rows.filter((row) => String(row.at(-1)).includes('of the mean run'));
+  const explained = rows.filter((row) => String(row.unavailable).includes('of the mean run'));
   assert.deepEqual(explained, [], 'the table has no correlation to explain');
   const none = 'No figures for none: Needs 20 days with a return; it has 0';
   assert.deepEqual(correlation('none'), { reason: none });

@@ -15,7 +15,7 @@ import { partHeld } from '../agent/players/place-orders.ts';
 import { closingPrice } from '../trading/market.ts';
 import { chooseBenchmark, reportBenchmark, spanOf } from './choose-benchmark.ts';
 import {
-  compareModels,
+  findIncomparable,
   type ModelPeriod,
   staleness,
   type Incomparability,
@@ -178,7 +178,7 @@ export function compareRuns(
     ),
     documents: readableDocuments(database, all),
   };
-  return { periods, ...terms, ...compareModels(periods, terms, options) };
+  return { periods, ...terms, ...findIncomparable(periods, terms, options) };
 }
 
 function periodOf({ model, family, days }: RunWithDays): ModelPeriod {

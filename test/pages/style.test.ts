@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stylesOf } from '../../src/browser/pages/model-figures.ts';
+import { partOfDays, stylesOf } from '../../src/browser/pages/model-figures.ts';
 import { styleInWords } from '../../src/browser/pages/model-page.ts';
 import { storeFactors } from '../../src/database/factors.ts';
 import { createNormals } from '../../src/statistics/random.ts';
@@ -82,6 +82,7 @@ test('/performance tells returns apart into the stored factors, and lists those 
     .models[0].details.style;
   const few = 'Needs 60 days with a return and every factor; it has 1';
   assert.deepEqual([unavailable, none_left], [few, []]);
+  assert.equal(partOfDays({ ...part, unavailable }), '', 'without an alpha it is over no days');
   const { status, body } = await service.get('/performance?factors=carry');
   assert.equal(status, 422);
   assert.equal(body.detail, 'factors: "carry" is not stored; daily, market, momentum, stray');

@@ -166,9 +166,10 @@ export function bandOf({ alpha_standard_error: error, days }: Style): string {
   return `±${share(((error ?? 0) * NORMAL_95 * days) / DAYS_PER_YEAR)}`;
 }
 
-/** ` over 60 of 65 days` where some lack a factor; else empty. */
-export function partOfDays({ days, left_out_days: { count: left } }: Style): string {
-  return left === 0 ? '' : ` over ${days} of ${counted(days + left, 'day')}`;
+/** ` over 60 of 65 days` where some lack a factor; else empty, as without an alpha. */
+export function partOfDays({ unavailable, days, left_out_days: { count: left } }: Style): string {
+  const isWhole = left === 0 || unavailable !== null;
+  return isWhole ? '' : ` over ${days} of ${counted(days + left, 'day')}`;
 }
 
 /** The style of each entry; without an alpha over other factors than most have: it says less. */

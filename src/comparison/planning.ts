@@ -70,13 +70,14 @@ const HALVINGS = 30;
 /** Student's quantile at the level of a period's interval, by degrees of freedom of at least 1. */
 function createQuantiles(period: Period): (degrees: number) => number {
   const tail = tailOf(period);
-  const logs = Array.from({ length: STEPS + 1 }, (_, step) =>
-    Math.log(-studentTQuantile(tail, STEPS / Math.max(step, 1e-6))),
-  );
+  // Pairs of single runs need two or three of them.
+  const logs: number[] = [];
+  const logAt = (step: number) =>
+    (logs[step] ??= Math.log(-studentTQuantile(tail, STEPS / Math.max(step, 1e-6))));
   return (degrees) => {
     const place = Math.min(STEPS, STEPS / degrees);
     const step = Math.min(STEPS - 1, Math.floor(place));
-    const [low = NaN, high = NaN] = [logs[step], logs[step + 1]];
+    const [low, high] = [logAt(step), logAt(step + 1)];
     return Math.exp(low + (place - step) * (high - low));
   };
 }

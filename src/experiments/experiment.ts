@@ -2,10 +2,7 @@ import assert from 'node:assert/strict';
 import type { CalendarDate } from '../basics/calendar.ts';
 import type { JobWindow } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
-import { parseAgentConfigurations } from '../basics/configuration.ts';
 import { createSplitSearch, heldSymbols } from '../database/records/holdings.ts';
-import { readableDocuments } from '../database/documents.ts';
-import { initialCashOf, storedConfigurations } from '../database/records/models.ts';
 import { runsInWindow } from '../database/records/performance.ts';
 import { cleaner, comparedModel } from './counted-days.ts';
 import { daysOf, earliestOf, type Family, latestOf, readFamilies } from './family.ts';
@@ -16,11 +13,8 @@ import { type Cutoff, MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/m
 import type { ComparedModel, Day } from '../comparison/participants.ts';
 import { invalidFilter } from '../basics/domain.ts';
 import { chooseBenchmark, reportBenchmark, spanOf } from '../performance/choose-benchmark.ts';
-import {
-  compareModels as findIncomparable,
-  type Incomparability,
-} from '../performance/comparability.ts';
-import { periodOf } from '../performance/model-reports.ts';
+import type { Incomparability } from '../performance/comparability.ts';
+import { compareRuns } from '../performance/model-reports.ts';
 import { numberDates, type Numbering, type Numberings } from './numbering.ts';
 import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
 
@@ -123,22 +117,8 @@ function incomparableIn(
   const runs = families.flatMap(({ model: family, runs: own }) =>
     own.flatMap(({ run, days }) => (days.length > 0 ? { family, model: run, days } : [])),
   );
-  const jobIds = new Set(runs.flatMap(({ days }) => days.map(({ jobId }) => jobId)));
   runs.sort((one, other) => (one.model < other.model ? -1 : 1)); // the first counts among equals
-  const terms = {
-    configurations: parseAgentConfigurations(storedConfigurations(database, jobIds)),
-    initialCash: initialCashOf(
-      database,
-      runs.map(({ model }) => model),
-    ),
-    documents: readableDocuments(
-      database,
-      runs.flatMap(({ days }) => days),
-    ),
-  };
-  const { incomparable: found, usualJobs } = findIncomparable(runs.map(periodOf), terms, {
-    haveOwnDays: false,
-  });
+  const { incomparable: found, usualJobs } = compareRuns(database, runs, { haveOwnDays: false });
   const incomparable = new Map<string, Incomparability[]>();
   const leftOut = new Map(short.map(({ model }) => [model, 'too few model-days']));
   for (const { family, model } of runs)

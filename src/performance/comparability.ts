@@ -64,7 +64,7 @@ export type IncomparableModel = Incomparability & { model: string };
  * What makes models incomparable with the others, except stale days, and the jobs in the universe
  * of most. The reference is the terms that most models share.
  */
-export function compareModels(
+export function findIncomparable(
   periods: readonly ModelPeriod[],
   terms: TradingTerms,
   /** Whether their days are not the same. */

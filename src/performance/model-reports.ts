@@ -8,14 +8,14 @@ import {
   type SuspectedSplit,
 } from '../database/records/holdings.ts';
 import { agentsAmong, initialCashOf, storedConfigurations } from '../database/records/models.ts';
-import { markStale, usageTotals } from '../database/records/performance.ts';
+import { type ActiveDay, markStale, usageTotals } from '../database/records/performance.ts';
 import { universeOn } from '../basics/members.ts';
 import { type Money, toDollars } from '../basics/money.ts';
 import { partHeld } from '../agent/players/place-orders.ts';
 import { closingPrice } from '../trading/market.ts';
 import { chooseBenchmark, reportBenchmark, spanOf } from './choose-benchmark.ts';
 import {
-  compareModels,
+  findIncomparable,
   type ModelPeriod,
   staleness,
   type Incomparability,
@@ -110,22 +110,14 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Repor
   const { runs } = request;
   const all = runs.flatMap((run) => run.days);
   const held = heldSymbols(database);
-  const periods = runs.map(periodOf);
   // One per date, start and job: all that the benchmark needs.
   const days = [
     ...new Map(all.map((day) => [`${day.date} ${day.startDate} ${day.jobId}`, day])).values(),
   ];
-  const stored = storedConfigurations(database, new Set(days.map(({ jobId }) => jobId)));
-  const configurations = parseAgentConfigurations(stored);
-  const initialCash = initialCashOf(
+  const { periods, configurations, initialCash, incomparable, usualJobs } = compareRuns(
     database,
-    runs.map(({ model }) => model),
+    runs,
   );
-  const { incomparable, usualJobs } = compareModels(periods, {
-    configurations,
-    initialCash,
-    documents: readableDocuments(database, all),
-  });
   const benchmark = chooseBenchmark(database, wanted, days, usualJobs);
   return {
     factors: request.withDetails ? readFactors(database, request.factors, spanOf(days)) : null,
@@ -133,7 +125,6 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Repor
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
     incomparable,
     configurations,
-    /** By model: what its first completed day started with; null when that is not stored. */
     initialCash,
     agents: agentsAmong(database, periods),
     findUnknown: createUnknownSearch(database, held),
@@ -162,16 +153,35 @@ function createMarkReader(database: Database) {
   };
 }
 
-/** The days of a run that has some, as they are compared with those of others. */
-export function periodOf({
-  model,
-  family,
-  days,
-}: {
+/** A run with at least one day. */
+interface RunWithDays {
   model: string;
   family: string;
-  days: readonly { date: CalendarDate; jobId: string }[];
-}): ModelPeriod {
+  days: readonly Pick<ActiveDay, 'sessionId' | 'date' | 'jobId'>[];
+}
+
+/** What makes runs incomparable with the others, and from what that is known. */
+export function compareRuns(
+  database: Database,
+  runs: readonly RunWithDays[],
+  options?: { haveOwnDays: boolean },
+) {
+  const periods = runs.map(periodOf);
+  const all = runs.flatMap(({ days }) => days);
+  const stored = storedConfigurations(database, new Set(all.map(({ jobId }) => jobId)));
+  const terms = {
+    configurations: parseAgentConfigurations(stored),
+    /** By model: what its first completed day started with; null when that is not stored. */
+    initialCash: initialCashOf(
+      database,
+      runs.map(({ model }) => model),
+    ),
+    documents: readableDocuments(database, all),
+  };
+  return { periods, ...terms, ...findIncomparable(periods, terms, options) };
+}
+
+function periodOf({ model, family, days }: RunWithDays): ModelPeriod {
   const [first, last] = [days[0], days.at(-1)];
   assert(first !== undefined && last !== undefined, 'a run that is reported has a day');
   const jobIds = new Set(days.map(({ jobId }) => jobId));

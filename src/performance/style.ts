@@ -5,13 +5,12 @@ import type { Reader } from '../database/database.ts';
 import { factorNames, factorsBetween, RISK_FREE } from '../database/factors.ts';
 import { type Coefficient, fitPlane } from '../statistics/regression.ts';
 import { studentTUpperTail } from '../statistics/distributions.ts';
-import { rounded } from './figure.ts';
+import { rounded, TRADING_DAYS_PER_YEAR } from './figure.ts';
 
 /** Where a return came from: factors, and what is left. */
 
 const DAYS_NEEDED = 60;
 const DAYS_PER_FACTOR = 10;
-const DAYS_PER_YEAR = 252;
 
 /** A return from one close to another; from its open where there is none before. */
 export interface DayReturn {
@@ -137,8 +136,8 @@ function styleOver(returns: readonly DayReturn[], factors: Factors, riskFree: nu
       p_value: pValue(slope),
       contribution: contributions[index] ?? NaN,
     })),
-    alpha: rounded(intercept.value * DAYS_PER_YEAR),
-    alpha_standard_error: rounded(intercept.standardError * DAYS_PER_YEAR),
+    alpha: rounded(intercept.value * TRADING_DAYS_PER_YEAR),
+    alpha_standard_error: rounded(intercept.standardError * TRADING_DAYS_PER_YEAR),
     alpha_p_value: pValue(intercept),
     alpha_contribution: rest,
     r_squared: rounded(rSquared),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { detailsOf } from '../../src/browser/pages/model-figures.ts';
+import { partOfDays, stylesOf } from '../../src/browser/pages/model-figures.ts';
 import { styleInWords } from '../../src/browser/pages/model-page.ts';
 import { storeFactors } from '../../src/database/factors.ts';
 import { createNormals } from '../../src/statistics/random.ts';
@@ -82,6 +82,7 @@ test('/performance tells returns apart into the stored factors, and lists those 
     .models[0].details.style;
   const few = 'Needs 60 days with a return and every factor; it has 1';
   assert.deepEqual([unavailable, none_left], [few, []]);
+  assert.equal(partOfDays({ ...part, unavailable }), '', 'without an alpha it is over no days');
   const { status, body } = await service.get('/performance?factors=carry');
   assert.equal(status, 422);
   assert.equal(body.detail, 'factors: "carry" is not stored; daily, market, momentum, stray');
@@ -105,21 +106,21 @@ test('/performance tells returns apart into the stored factors, and lists those 
 });
 
 test('the leaderboard leaves out an alpha over other factors than most have', () => {
-  const styled = (model: string, names: string[], alpha: number | null): any => {
+  const styled = (family: string, names: string[], alpha: number | null): any => {
     const factors = names.map((factor) => ({ factor }));
-    return { model, details: { style: { factors, alpha, unavailable: alpha && null } } };
+    return { family, details: { style: { factors, alpha, unavailable: alpha && null } } };
   };
-  const details = detailsOf([
+  const styles = stylesOf([
     styled('late', ['market'], 0.3),
     styled('a', ['market', 'size'], 0.1),
     styled('b', ['market', 'size'], 0.2),
     styled('short', [], null),
     styled('shorter', [], null),
     styled('shortest', [], null),
-    { model: 'bare', details: null } as any,
+    { family: 'bare', details: null } as any,
   ]);
   assert.deepEqual(
-    [...details].map(([model, own]) => [model, own?.style?.alpha, own?.style?.unavailable]),
+    [...styles].map(([family, own]) => [family, own?.alpha, own?.unavailable]),
     [
       ['late', null, 'It is over market, and those of others are over market, size'],
       ['a', 0.1, null],

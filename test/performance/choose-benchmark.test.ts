@@ -236,7 +236,7 @@ test('the universe is that of the first date, from its newest job; a later date 
   assert.equal(chooseBenchmark(database, 'universe', days).symbols, 2);
   assert.equal(chooseBenchmark(database, 'universe', days.slice(0, 1)).symbols, 1);
   assert.equal(chooseBenchmark(database, 'universe', days.slice(2)).symbols, 3);
-  // The one that most traded, as `compareModels` says it; where no day is of it, as without it.
+  // The one that most traded, as `findIncomparable` says it; where no day is of it, as without it.
   const inJobs = days.map((own, index) => ({ ...own, jobId: `job-${index + 1}` }));
   const symbolsOf = (...jobs: string[]) =>
     chooseBenchmark(database, 'universe', inJobs, new Set(jobs)).symbols;

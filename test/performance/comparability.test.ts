@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import { weekdays } from '../../src/basics/calendar.ts';
 import { parseConfiguration } from '../../src/basics/configuration.ts';
 import { money } from '../../src/basics/money.ts';
-import { compareModels, type ModelPeriod, staleness } from '../../src/performance/comparability.ts';
+import {
+  findIncomparable,
+  type ModelPeriod,
+  staleness,
+} from '../../src/performance/comparability.ts';
 import { rowsOf } from '../support/prices.ts';
 
 const MEMBER = { symbol: 'AAPL', from: '2025-01-01', to: '9999-12-31' };
@@ -49,7 +53,7 @@ function compare(table: string): string[] {
     rows.map(([model = '', , , , cash = '10000']) => [model, money(Number(cash) * 10_000)]),
   );
   const terms = { configurations, initialCash, documents: [] };
-  const { incomparable, usualJobs } = compareModels(periods, terms);
+  const { incomparable, usualJobs } = findIncomparable(periods, terms);
   inUsualUniverse = [...usualJobs].sort().join();
   return [...incomparable].flatMap(([model, list]) =>
     list.map(({ kind, reason }) => `${model} ${kind}: ${reason}`),
@@ -135,7 +139,7 @@ test('what makes models incomparable: a missing day inside the same period', () 
     days,
   }));
   const terms = { configurations, initialCash: new Map(), documents: [] };
-  const [[model, list] = assert.fail(), ...others] = compareModels(periods, terms).incomparable;
+  const [[model, list] = assert.fail(), ...others] = findIncomparable(periods, terms).incomparable;
   const reason = 'It has 2 model-days in its period; b has 3';
   assert.deepEqual([model, list, others], ['a', [{ kind: 'missing_days', reason }], []]);
 });
@@ -168,6 +172,6 @@ test('the symbols of a configuration are read once, however many models traded t
     initialCash: new Map(),
     documents: [],
   };
-  assert.deepEqual([...compareModels(periods, basis).incomparable], []);
+  assert.deepEqual([...findIncomparable(periods, basis).incomparable], []);
   assert.equal(reads, 1);
 });

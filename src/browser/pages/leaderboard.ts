@@ -25,7 +25,7 @@ import {
   type Style,
   bandOf,
   partOfDays,
-  detailsOf,
+  stylesOf,
   freeAmong,
   briefFigures,
   figureNamed,
@@ -54,9 +54,9 @@ interface Row {
  * with what its ranking covers.
  */
 function leaderboard(performance: Performance, choice: HTMLElement) {
-  let details = detailsOf([]);
+  let styles = stylesOf([]);
   let newest = performance;
-  const rowsNow = () => rowsOf(newest, details);
+  const rowsNow = () => rowsOf(newest, styles);
   const columns = columnsOf(performance, () => newest);
   const board = liveTable<Row>({
     caption: 'Leaderboard of the models',
@@ -90,10 +90,8 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
     },
     /** Shows what only the details of the models have. */
     complete({ families }: Performance) {
-      details = detailsOf(families.map(({ family: model, details }) => ({ model, details })));
-      const parts = new Set(
-        families.map(({ details: own }) => own?.style && partOfDays(own.style)),
-      );
+      styles = stylesOf(families);
+      const parts = new Set([...styles.values()].map((style) => style && partOfDays(style)));
       const over = [...parts].filter(Boolean).join(' or');
       replace(styled, over !== '' && `${ALPHA} is${over}, those with every factor.`);
       board.update(rowsNow());
@@ -153,12 +151,12 @@ function figureOf({ entry, benchmark }: Row, figure: Figure): number | null {
   return entry === null ? numberIn(asObject(benchmark)?.[figure.name]) : entryFigure(figure, entry);
 }
 
-function rowsOf(performance: Performance, details: ReturnType<typeof detailsOf>) {
+function rowsOf(performance: Performance, styles: ReturnType<typeof stylesOf>) {
   const { benchmark, models } = performance;
   const isFree = freeAmong(models);
   const rows = entriesOf(performance).map((entry): Row => {
     const { family: name, runs } = entry;
-    const style = details.get(name)?.style ?? null;
+    const style = styles.get(name) ?? null;
     return { name, entry, style, isFree: isFree(runs), benchmark };
   });
   const name = `${benchmarkName(benchmark.name)} (benchmark)`;

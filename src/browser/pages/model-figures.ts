@@ -166,29 +166,26 @@ export function bandOf({ alpha_standard_error: error, days }: Style): string {
   return `±${share(((error ?? 0) * NORMAL_95 * days) / DAYS_PER_YEAR)}`;
 }
 
-/** ` over 60 of 65 days` where some lack a factor; else empty. */
-export function partOfDays({ days, left_out_days: { count: left } }: Style): string {
-  return left === 0 ? '' : ` over ${days} of ${counted(days + left, 'day')}`;
+/** ` over 60 of 65 days` where some lack a factor; else empty, as without an alpha. */
+export function partOfDays({ unavailable, days, left_out_days: { count: left } }: Style): string {
+  const isWhole = left === 0 || unavailable !== null;
+  return isWhole ? '' : ` over ${days} of ${counted(days + left, 'day')}`;
 }
 
-interface Styled {
-  model: string;
-  details?: { style: Style | null } | null | undefined;
-}
-
-/** What is known of each model; without an alpha over other factors than most have: it says less. */
-export function detailsOf(models: readonly Styled[]) {
-  const factorsOf = ({ details }: Styled) =>
-    (details?.style?.factors ?? []).map(({ factor }) => factor).join(', ');
-  const groups = [...Map.groupBy(models, factorsOf)].filter(([factors]) => factors !== '');
+/** The style of each entry; without an alpha over other factors than most have: it says less. */
+export function stylesOf(families: readonly Pick<Family, 'family' | 'details'>[]) {
+  const factorsOf = (style: Style | null) =>
+    (style?.factors ?? []).map(({ factor }) => factor).join(', ');
+  const all = families.map(({ family, details }) => ({ family, style: details?.style ?? null }));
+  const groups = [...Map.groupBy(all, ({ style }) => factorsOf(style))].filter(
+    ([factors]) => factors !== '',
+  );
   const [[usual] = ['']] = groups.sort(([, one], [, other]) => other.length - one.length);
-  const known = models.map((report): [string, Styled['details']] => {
-    const { model, details } = report;
-    const own = factorsOf(report);
-    if (!details?.style || own === '' || own === usual) return [model, details];
+  const known = all.map(({ family, style }): [string, Style | null] => {
+    const own = factorsOf(style);
+    if (style === null || own === '' || own === usual) return [family, style];
     const unavailable = `It is over ${own}, and those of others are over ${usual}`;
-    const none = { alpha: null, alpha_contribution: null, unavailable };
-    return [model, { style: { ...details.style, ...none } }];
+    return [family, { ...style, alpha: null, alpha_contribution: null, unavailable }];
   });
   return new Map(known);
 }

@@ -33,11 +33,6 @@ import {
 import type { Database } from '../database/database.ts';
 import { costOnDate, hasUnknownCost } from '../database/usage.ts';
 
-/**
- * The cost limits of one job's models: whether a family has reached its limit, and why a limit
- * cannot be enforced.
- */
-
 /** A sum of costs is exact to a billionth of a dollar: what rounding adds to it is far less. */
 const PER_DOLLAR = 1e9;
 

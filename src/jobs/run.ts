@@ -276,8 +276,8 @@ function warningsOf({
 }
 
 /**
- * Warns of the answers of a job that decided nothing, and of the stale model-days of
- * its models, within the transaction that ends or discards it.
+ * Warns of the answers of a job that decided nothing, and of the stale model-days of its models,
+ * within the transaction that ends or discards it.
  */
 export function warnOfDays(database: Database, jobId: string): void {
   addWarnings(database, jobId, faultyAnswers(database, jobId).flatMap(warningsOf));

@@ -74,7 +74,7 @@ async function warnOfUnknownCost(job: ActiveJob, modelDay: ModelDay, entry: Entr
  */
 export async function runModelDay(
   job: ActiveJob,
-  morning: DateContext,
+  ofDate: DateContext,
   modelDay: ModelDay,
 ): Promise<void> {
   const { database, clock } = job;
@@ -83,11 +83,11 @@ export async function runModelDay(
   let error: string | null;
   try {
     error =
-      refusalOf(job, run, { ...morning, modelDay }) ??
+      refusalOf(job, run, { ...ofDate, modelDay }) ??
       ('error' in model
         ? model.error
         : await runToEnd({
-            ...morning,
+            ...ofDate,
             ...run,
             job,
             modelDay,

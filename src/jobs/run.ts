@@ -165,7 +165,7 @@ async function runDate(job: ActiveJob, date: CalendarDate): Promise<void> {
   const market = openMarket(prices, date, [...universe]);
   const documents = await countedDocuments(job, market, universe);
   const spentBefore = costsBefore(database, jobId, date);
-  const morning = { market, universe, documents, spentBefore };
+  const ofDate = { market, universe, documents, spentBefore };
   const queue = pendingModelDays(database, jobId, date);
   const workOff = async () => {
     while (!isStopped(job)) {
@@ -173,7 +173,7 @@ async function runDate(job: ActiveJob, date: CalendarDate): Promise<void> {
       if (modelDay === undefined) return;
       // One that fails at once, as without a key, waits for nothing: a thousand of them must not
       // end in one turn.
-      await inShortTurn(() => runModelDay(job, morning, modelDay));
+      await inShortTurn(() => runModelDay(job, ofDate, modelDay));
     }
   };
   // An error here is not a model's fault. Model-days that already run may end before it is thrown.

@@ -94,7 +94,10 @@ function withoutLinks(path: string): string {
 
 const STANDARD_ERROR = 2;
 
-/** Whether a file has several names and is open here, but not as a standard stream. A file without a name is a copy. */
+/**
+ * Whether a file has several names and is open here, but not as a standard stream. A file without a
+ * name is a copy.
+ */
 function isOpenByAnotherName(path: string): boolean {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (found === undefined || found.nlink <= 1n) return false;

@@ -49,7 +49,7 @@ function* blocksIn(
 
 interface UnknownKey {
   key: string;
-  /** The name of the block that it is in. */
+  /** The block that it is in, as `familyKeys` names it: `.models[]`. */
   block: string;
   /** Where it is, for a reader. */
   place: string;

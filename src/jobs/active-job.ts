@@ -2,9 +2,8 @@ import type { Clock } from '../basics/calendar.ts';
 import type { Places, WorkerLimits } from '../children/places.ts';
 import type { StartChild } from '../children/process.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
-import { parseAgentConfiguration } from '../basics/configuration.ts';
 import type { Database } from '../database/database.ts';
-import { addLeftOut, addWarnings, loadJob } from '../database/jobs.ts';
+import { addLeftOut, addWarnings } from '../database/jobs.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import type { Entry } from '../basics/entry.ts';
 import type { Log } from '../basics/log.ts';
@@ -80,12 +79,6 @@ export interface WorkerContext {
   /** The days of agents, which may call their tools over HTTP. */
   agentDays: AgentDays;
   limits: WorkerLimits;
-}
-
-/** The terms and runs of a job as they are stored. */
-export function openJob(database: Database, jobId: string) {
-  const stored = loadJob(database, jobId);
-  return { ...stored, agentConfig: parseAgentConfiguration(stored.agentConfig) };
 }
 
 /** What a run asks, and of whom: resolved once for all its model-days. */

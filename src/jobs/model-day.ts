@@ -33,11 +33,6 @@ import {
 import type { Database } from '../database/database.ts';
 import { costOnDate, hasUnknownCost } from '../database/usage.ts';
 
-/**
- * The cost limits of one job's models: whether a family has reached its limit, and why a limit
- * cannot be enforced.
- */
-
 /** A sum of costs is exact to a billionth of a dollar: what rounding adds to it is far less. */
 const PER_DOLLAR = 1e9;
 
@@ -79,7 +74,7 @@ async function warnOfUnknownCost(job: ActiveJob, modelDay: ModelDay, entry: Entr
  */
 export async function runModelDay(
   job: ActiveJob,
-  morning: DateContext,
+  ofDate: DateContext,
   modelDay: ModelDay,
 ): Promise<void> {
   const { database, clock } = job;
@@ -88,11 +83,11 @@ export async function runModelDay(
   let error: string | null;
   try {
     error =
-      refusalOf(job, run, { ...morning, modelDay }) ??
+      refusalOf(job, run, { ...ofDate, modelDay }) ??
       ('error' in model
         ? model.error
         : await runToEnd({
-            ...morning,
+            ...ofDate,
             ...run,
             job,
             modelDay,

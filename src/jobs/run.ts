@@ -2,7 +2,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { type CalendarDate, timestamp } from '../basics/calendar.ts';
 import { createPlaces, mostSideBySide } from '../children/places.ts';
 import type { Configuration } from '../basics/configuration-schema.ts';
-import { readConfiguration } from '../basics/configuration.ts';
+import { parseAgentConfiguration, readConfiguration } from '../basics/configuration.ts';
 import {
   datesToRun,
   endModelDays,
@@ -16,6 +16,7 @@ import {
 import {
   addWarnings,
   endJob as endStoredJob,
+  loadJob,
   modelsOfJob,
   setJobStatus,
 } from '../database/jobs.ts';
@@ -36,13 +37,7 @@ import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
 import { readsDocuments } from '../trading/documents.ts';
 import { type Market, openMarket } from '../trading/market.ts';
 import { inShortTurn } from '../children/turns.ts';
-import {
-  type ActiveJob,
-  isStopped,
-  openJob,
-  type WorkerContext,
-  watchLifetime,
-} from './active-job.ts';
+import { type ActiveJob, isStopped, type WorkerContext, watchLifetime } from './active-job.ts';
 import { resolveModel } from './entries.ts';
 import { runModelDay } from './model-day.ts';
 
@@ -59,7 +54,7 @@ export async function runJob(
   let error: string | null = null;
   const lifetime = watchLifetime(context, jobId, { signal });
   try {
-    error = await work(open(context, jobId, { signal, lifetime }));
+    error = await work(openJob(context, jobId, { signal, lifetime }));
   } catch (thrown) {
     if (signal.aborted) return;
     if (storageFaultOf(thrown) !== null) throw thrown;
@@ -93,14 +88,15 @@ export async function endJob(
 }
 
 /** A job with the configuration and the keys of now. */
-function open(
+function openJob(
   context: WorkerContext,
   jobId: string,
   { signal, lifetime }: Pick<ActiveJob, 'signal' | 'lifetime'>,
 ): ActiveJob {
-  const { runs, agentConfig } = openJob(context.database, jobId);
+  const job = loadJob(context.database, jobId);
+  const agentConfig = parseAgentConfiguration(job.agentConfig);
   const sources = { ...context, configuration: configurationNow(context), agentConfig };
-  const resolved = runs.map(({ model: name, entry: stored }) => {
+  const resolved = job.runs.map(({ model: name, entry: stored }) => {
     const entry = decodeEntry(stored);
     const run = { entry, model: resolveModel(entry, sources), keyRefusals: [] };
     return [name, run] as const;
@@ -169,7 +165,7 @@ async function runDate(job: ActiveJob, date: CalendarDate): Promise<void> {
   const market = openMarket(prices, date, [...universe]);
   const documents = await countedDocuments(job, market, universe);
   const spentBefore = costsBefore(database, jobId, date);
-  const morning = { market, universe, documents, spentBefore };
+  const ofDate = { market, universe, documents, spentBefore };
   const queue = pendingModelDays(database, jobId, date);
   const workOff = async () => {
     while (!isStopped(job)) {
@@ -177,7 +173,7 @@ async function runDate(job: ActiveJob, date: CalendarDate): Promise<void> {
       if (modelDay === undefined) return;
       // One that fails at once, as without a key, waits for nothing: a thousand of them must not
       // end in one turn.
-      await inShortTurn(() => runModelDay(job, morning, modelDay));
+      await inShortTurn(() => runModelDay(job, ofDate, modelDay));
     }
   };
   // An error here is not a model's fault. Model-days that already run may end before it is thrown.
@@ -280,8 +276,8 @@ function warningsOf({
 }
 
 /**
- * Warns of the answers of a job that decided nothing, and of the stale model-days of
- * its models, within the transaction that ends or discards it.
+ * Warns of the answers of a job that decided nothing, and of the stale model-days of its models,
+ * within the transaction that ends or discards it.
  */
 export function warnOfDays(database: Database, jobId: string): void {
   addWarnings(database, jobId, faultyAnswers(database, jobId).flatMap(warningsOf));

@@ -171,8 +171,10 @@ function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): strin
   const [price, cash] = [BigInt(decidingPrice), BigInt(before.cash)];
   const value = exactValueOf(before, market);
   const held = BigInt(quantityOf(before, symbol));
-  const whole = wholeLots(boardOf(rules, symbol), roomIn(day, before, wanted).most);
-  const refuse = (words: string) => `Cannot buy ${amount} ${symbol}: ${words}; ${atMost(whole)}.`;
+  const refuse = (words: string) => {
+    const whole = wholeLots(boardOf(rules, symbol), roomIn(day, before, wanted).most);
+    return `Cannot buy ${amount} ${symbol}: ${words}; ${atMost(whole)}.`;
+  };
   const cost = BigInt(amount) * price;
   const weight = held * price + cost;
   if (maxWeight != null && weight * PARTS > partsOf(maxWeight) * value) {

@@ -1,5 +1,6 @@
 import { WORDING } from '../agent/prompt.ts';
 import type { AgentConfiguration } from '../basics/configuration-schema.ts';
+import type { AnswerFault } from '../basics/domain.ts';
 import type { Entry } from '../basics/entry.ts';
 import { US_RULES } from '../basics/market-rules.ts';
 import { membersOn } from '../basics/members.ts';
@@ -173,7 +174,7 @@ function enter(
 }
 
 /** Why the calls of an answer with a fault are not executed, as its model reads it. */
-const NOT_EXECUTED = {
+const NOT_EXECUTED: Partial<Record<AnswerFault, string>> = {
   cut_off:
     'Not executed: your answer was cut off before its end, and half of an answer decides nothing. Answer more briefly.',
   refused: 'Not executed: your answer counts as a refusal.',
@@ -215,9 +216,8 @@ export async function callTool(
   const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
   const isKnown = recorded !== undefined && isFromOutside(play, call);
   const day = isKnown ? { ...play, news: async () => readNews(recorded) } : play;
-  const notRun = fault === 'cut_off' || fault === 'refused' ? NOT_EXECUTED[fault] : undefined;
-  const reply: Reply =
-    notRun === undefined ? await runTool(day, call) : { refusal: notRun, isMalformed: true };
+  const notRun = fault && NOT_EXECUTED[fault];
+  const reply: Reply = notRun ? { refusal: notRun, isMalformed: true } : await runTool(day, call);
   const { refusal, isMalformed, orders = [], portfolio, note } = reply;
   if (isMalformed) {
     const detail = cutWords(refusal);

@@ -249,8 +249,7 @@ async function takeAnswer(
     if (index > 0) await nextRound(); // other requests are answered between calls
     if (state.hasEnded) break; // while a slow tool was running
     const before = recorded?.results[index];
-    const { fault } = answer;
-    const at = { index: state.messageCount + index, recorded: before, fault };
+    const at = { index: state.messageCount + index, recorded: before, fault: answer.fault };
     const result = await callTool(state.play, call, at);
     if (before !== undefined && result.content !== before)
       throw new LogMismatch(

@@ -35,10 +35,10 @@ async function* inChunks(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
  * What becomes of a stream that arrives in these chunks and then ends; `breaks` instead of ending
  * it.
  */
-async function verdictOn(name: string, chunks: readonly Buffer[]) {
+async function verdictOn(name: string, chunks: readonly Buffer[], status = STREAM.status) {
   const dialect = dialectOf(name);
-  const body = inChunks(chunks);
-  const read = await readBody({ ...STREAM, body, close() {} }, dialect.assemble());
+  const stream = { ...STREAM, status, body: inChunks(chunks), close() {} };
+  const read = await readBody(stream, dialect.assemble());
   return classify(read, { step: 3, read: dialect.read, mayBeEmpty: true });
 }
 
@@ -222,6 +222,12 @@ test('every file of the corpus has its row', () => {
     names.filter((name) => !readable.includes(name) && !failing.some(([row]) => row === name)),
     [],
   );
+});
+
+test('a stream is read with any status of success', async () => {
+  const name = 'chat-openai.sse';
+  const verdict = await verdictOn(name, [bytesOf(name)], 201);
+  assert.deepEqual(verdict, { answer: await answerTo(name) });
 });
 
 /**

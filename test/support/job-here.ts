@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type CalendarDate, timestamp, weekdays } from '../../src/basics/calendar.ts';
 import { firstMessages } from '../../src/agent/prompt.ts';
 import type { AgentConfiguration } from '../../src/basics/configuration-schema.ts';
-import { readConfiguration } from '../../src/basics/configuration.ts';
+import { parseAgentConfiguration, readConfiguration } from '../../src/basics/configuration.ts';
 import {
   datesToRun,
   finalStatus,
@@ -10,7 +10,7 @@ import {
   skipModelDays,
 } from '../../src/database/model-days.ts';
 import { morningWrite } from '../../src/database/price-writes.ts';
-import { endJob, type Run, setJobStatus } from '../../src/database/jobs.ts';
+import { endJob, loadJob, type Run, setJobStatus } from '../../src/database/jobs.ts';
 import type { ModelDay } from '../../src/database/sessions.ts';
 import { encodeEntry } from '../../src/basics/entry.ts';
 import { expandModels } from '../../src/jobs/plan.ts';
@@ -20,7 +20,6 @@ import { openMarket } from '../../src/trading/market.ts';
 import { openSession } from '../../src/trading/session.ts';
 import { orderTermsOf } from '../../src/trading/orders.ts';
 import { handleMessages } from '../../src/children/child-messages.ts';
-import { openJob } from '../../src/jobs/active-job.ts';
 import { knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
 import type { Script } from './agents.ts';
 import { insertTestJob } from './jobs.ts';
@@ -74,11 +73,11 @@ export async function runJobHere(
     insertTestJob(database, { ...range, jobId, agentConfig, createdAt, warnings: [] });
     setJobStatus(database, jobId, { status: 'running', at: createdAt });
   });
-  const job = openJob(database, jobId);
+  const stored = parseAgentConfiguration(loadJob(database, jobId).agentConfig);
   const priced = datesToRun(database, jobId);
   database.transaction(() => skipModelDays(database, jobId, { priced, at: timestamp(clock()) }));
   for (const modelDay of priced.flatMap((date) => pendingModelDays(database, jobId, date)))
-    await runModelDay(service, { modelDay, agentConfig: job.agentConfig, isReplayable }, script);
+    await runModelDay(service, { modelDay, agentConfig: stored, isReplayable }, script);
   const last = finalStatus(database, jobId);
   database.transaction(() =>
     endJob(database, jobId, { status: last, error: null, at: timestamp(clock()) }),

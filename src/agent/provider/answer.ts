@@ -133,9 +133,9 @@ function readServed(body: Json): Served | null {
 
 /**
  * The tokens of one answer, wherever this provider reports them, and its cost in dollars, which
- * OpenRouter and others report as `cost`, agents in another field; null when it reports none. An impossible count is
- * unknown, and `note` says so for the log. The prompt's tokens include those that were read from a
- * cache or written to one, which Anthropic counts beside them.
+ * OpenRouter and others report as `cost`, agents in another field; null when it reports none. An
+ * impossible count is unknown, and `note` says so for the log. The prompt's tokens include those
+ * that were read from a cache or written to one, which Anthropic counts beside them.
  */
 export function readUsage(
   value: unknown,

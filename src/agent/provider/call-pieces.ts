@@ -1,7 +1,7 @@
 import { asObject, asText, type Json, plainText } from '../../basics/json.ts';
 import { MAX_TOOL_CALLS } from '../../wire/protocol.ts';
 import { readArguments } from './answer.ts';
-import { normalised } from './dialect.ts';
+import { normalised, onceEach } from './dialect.ts';
 
 /** A tool call of Chat Completions whose arguments come in pieces. */
 interface Growing {
@@ -69,17 +69,12 @@ export function createCalls() {
       sent.forEach((call, index) => take({ ...call, index }));
     },
     list(): Json[] {
-      const seen = new Set<string>();
-      return calls.flatMap(({ call, text, ids }) => {
-        const all =
-          text.trim() === '' && ids.length > 1 ? ids.map((id) => ({ ...call, id })) : [call];
-        return all.filter((one) => {
-          const key = normalised([one['id'], one.function]);
-          const isRepeated = one['id'] !== undefined && seen.has(key);
-          seen.add(key);
-          return !isRepeated;
-        });
-      });
+      const all = calls.flatMap(({ call, text, ids }): Growing['call'][] =>
+        text.trim() === '' && ids.length > 1 ? ids.map((id) => ({ ...call, id })) : [call],
+      );
+      return onceEach(all, ({ id, function: named }) =>
+        id === undefined ? null : normalised([id, named]),
+      );
     },
   };
 }

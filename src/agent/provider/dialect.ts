@@ -116,6 +116,20 @@ export function normalised(body: unknown): string {
   return JSON.stringify(body);
 }
 
+/** Parts of a response without what was sent twice, with one key; null is the key of none. */
+export function onceEach<Part>(
+  parts: readonly Part[],
+  keyOf: (part: Part) => string | null,
+): Part[] {
+  const seen = new Set<string | null>();
+  return parts.filter((part) => {
+    const key = keyOf(part);
+    const isNew = key === null || !seen.has(key);
+    seen.add(key);
+    return isNew;
+  });
+}
+
 /** A text field of an event, empty where it is missing. Throws an `Error` for another value. */
 export function textIn(from: Json, field: string): string {
   const value = from[field] ?? '';

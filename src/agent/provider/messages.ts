@@ -7,6 +7,7 @@ import {
   type Question,
   createGrowth,
   normalised,
+  onceEach,
   textIn,
 } from './dialect.ts';
 
@@ -231,7 +232,10 @@ function assembleMessage(): Assembler {
     },
     isComplete: (isDone) => isComplete || (isDone && message['stop_reason'] != null),
     body() {
-      const content = onceEach(blocks)
+      // Some calls are sent twice, with one id and one input.
+      const keyOf = ({ block, input }: Growing) =>
+        block['id'] == null ? null : normalised([block['id'], block['input'], input]);
+      const content = onceEach(blocks, keyOf)
         .toSorted((one, other) => one.index - other.index)
         .map(({ block, input }) =>
           input === '' ? block : { ...block, input: asObject(tryParse(input)) ?? input },
@@ -245,15 +249,4 @@ function assembleMessage(): Assembler {
 function isEmpty({ block, input }: Growing): boolean {
   const given = Object.keys(asObject(block['input']) ?? {});
   return input === '' && given.length === 0 && !block['text'] && !block['thinking'];
-}
-
-/** The blocks without calls that were sent twice: with one id and one input. */
-function onceEach(blocks: readonly Growing[]): Growing[] {
-  const seen = new Set<string>();
-  return blocks.filter(({ block, input }) => {
-    const key = normalised([block['id'], block['input'], input]);
-    const isRepeated = block['id'] != null && seen.has(key);
-    seen.add(key);
-    return !isRepeated;
-  });
 }

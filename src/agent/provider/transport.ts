@@ -100,10 +100,16 @@ async function readStream(
 export const MAY_STREAM = /^\s*(?:text\/event-stream|application\/json)\b/i;
 /** How a stream of events begins, and what its first event carries. */
 const BEGINNINGS = ['data:', 'event:', 'id:', 'retry:', ':'];
-const OK = 200;
 const FIRST_DATA = /^data: ?(.*)$/m;
 /** So much of a body is enough to know it for a stream. */
 const ENOUGH = Math.max(...BEGINNINGS.map(({ length }) => length));
+
+export const NO_CONTENT = 204;
+
+/** Whether a status is one of success. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
 
 /** Whether a body begins as a stream of events does, as far as it goes. */
 export function isStreamLike(text: string): boolean {
@@ -122,7 +128,7 @@ export async function readBody(
   try {
     const peeked = await peek(body);
     const isStream = MAY_STREAM.test(headers['content-type'] ?? '') && peeked.isStream;
-    if (!isStream || status !== OK) {
+    if (!isStream || !isSuccess(status) || status === NO_CONTENT) {
       const text = await textOf(peeked.body, MAX_RESPONSE_BYTES);
       return { status, headers, text: isStream ? (FIRST_DATA.exec(text)?.[1] ?? text) : text };
     }

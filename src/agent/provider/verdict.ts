@@ -7,7 +7,14 @@ import { quote } from '../../basics/text.ts';
 import type { ModelAnswer } from '../model.ts';
 import { errorOf, isNothing, NoAnswer, readUsage } from './answer.ts';
 import type { Dialect } from './dialect.ts';
-import { type FailedResponse, isStreamLike, MAY_STREAM, type ReadResponse } from './transport.ts';
+import {
+  type FailedResponse,
+  isSuccess,
+  isStreamLike,
+  MAY_STREAM,
+  NO_CONTENT,
+  type ReadResponse,
+} from './transport.ts';
 
 const MAX_READ_OF_PAGE = 4_000;
 const PASSING_STATUSES = new Set([408, 409, 429]);
@@ -57,7 +64,7 @@ export function classify(
 ): Verdict {
   if (result.failure !== undefined) return classifyFailure(result);
   const { body } = result;
-  const isGood = result.status >= 200 && result.status < 300;
+  const isGood = isSuccess(result.status);
   if (body === undefined)
     return isGood
       ? classifyForeign(result)
@@ -94,7 +101,6 @@ function classifyFailure({ failure, message: words, soFar }: FailedResponse): Re
   return { ...REFUSAL, reason, passes: PASSING_FAILURES.includes(failure), words, usage };
 }
 
-const NO_CONTENT = 204;
 const BEGINS_JSON = /^\s*[[{"]/;
 /** What Python writes of such numbers, and JSON does not have. */
 const NO_NUMBER = /^-?(?:NaN|Infinity)\b/;

@@ -18,7 +18,7 @@ const SENTINEL = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const POSTJECT = join(import.meta.dirname, 'node_modules/postject/dist/cli.js');
 
 /**
- * Comes before the program: a child of the executable runs the text that it is given (src/basics/own-node.ts), and never reaches the
+ * Comes before the program: a child of the executable runs the text that it is given (src/core/process/own-node.ts), and never reaches the
  * program, so it starts as fast as a child of Node. Like `node --eval`, it runs the text as a script, with `require` as a global.
  * It adds no line, so that the source map still fits, and begins with 'use strict', so that the program stays in strict mode.
  */

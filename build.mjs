@@ -23,7 +23,7 @@ const bundled = {
 async function bundleAgent() {
   const { outputFiles, metafile } = await build({
     ...bundled,
-    entryPoints: ['src/agent/agent.ts'],
+    entryPoints: ['src/core/agent/agent.ts'],
     write: false,
   });
   return { text: outputFiles[0].text, packages: packagesIn(metafile) };
@@ -49,7 +49,7 @@ const pageBundle = {
   charset: 'utf8',
   logLevel: 'warning',
   metafile: true,
-  entryPoints: ['src/browser/app.ts', 'src/browser/app.css'],
+  entryPoints: ['src/features/pages/browser/app.ts', 'src/features/pages/browser/app.css'],
   outdir: 'dist',
   write: false,
 };
@@ -69,7 +69,7 @@ async function bundlePages() {
   const built = outputFiles.map(({ path, text }) => [basename(path), comment + text]);
   const plain = ['index.html', 'favicon.svg'].map((name) => [
     name,
-    readFileSync(`${import.meta.dirname}/src/browser/${name}`),
+    readFileSync(`${import.meta.dirname}/src/features/pages/browser/${name}`),
   ]);
   return {
     files: Object.fromEntries([...plain, ...built].map(([name, bytes]) => [name, packed(bytes)])),
@@ -128,11 +128,11 @@ const madeAtBuild = {
     const replace = (filter, code) =>
       onLoad({ filter }, async ({ path }) => ({ contents: await code(await import(path)) }));
     replace(
-      /src[\\/]trading[\\/]tool-parameters\.ts$/,
+      /src[\\/]core[\\/]trading[\\/]tool-parameters\.ts$/,
       ({ toolParameters }) => `export const toolParameters = ${JSON.stringify(toolParameters)};`,
     );
     replace(
-      /src[\\/]http[\\/]interface-description\.ts$/,
+      /src[\\/]features[\\/]openapi[\\/]interface-description\.ts$/,
       async ({ interfaceDescription }) =>
         `export async function interfaceDescription() { return ${unpacked(await interfaceDescription())}; }`,
     );
@@ -177,10 +177,16 @@ const flatSql = {
   name: 'flat-sql',
   setup({ onLoad }) {
     const flat = (text) => text.replaceAll(/\n +/g, '\n');
-    onLoad({ filter: /src[\\/]database[\\/].*\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replaceAll(/`[^`]*`/g, flat),
-      loader: 'ts',
-    }));
+    onLoad(
+      {
+        filter:
+          /src[\\/](core[\\/]database[\\/].*|features[\\/].*queries|features[\\/]backup[\\/]backup)\.ts$/,
+      },
+      ({ path }) => ({
+        contents: readFileSync(path, 'utf8').replaceAll(/`[^`]*`/g, flat),
+        loader: 'ts',
+      }),
+    );
   },
 };
 

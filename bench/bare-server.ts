@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { httpLimits } from '../src/http/limits.ts';
+import { httpLimits } from '../src/core/http/limits.ts';
 import { serveBench } from './helper.ts';
 
 /** The least that a server can do for a response: it sends the same bytes. A helper. */

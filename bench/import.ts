@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { addDays } from '../src/basics/calendar.ts';
+import { addDays } from '../src/core/time/calendar.ts';
 import { type Builds, measure } from './figure.ts';
 import { inTurn, type Slice } from './paired.ts';
 import { endedChildrenMs, peakMemoryMb } from './proc.ts';

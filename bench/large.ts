@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addDays, weekdays } from '../src/basics/calendar.ts';
+import { addDays, weekdays } from '../src/core/time/calendar.ts';
 import { multiplyModels } from '../test/support/multiply.ts';
 import { until } from '../test/support/until.ts';
 import { type Builds, rowOf } from './figure.ts';

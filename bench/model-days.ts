@@ -1,4 +1,4 @@
-import { addDays } from '../src/basics/calendar.ts';
+import { addDays } from '../src/core/time/calendar.ts';
 import { childrenOf } from '../test/support/processes.ts';
 import { until } from '../test/support/until.ts';
 import { type Builds, measure } from './figure.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { weekdays } from '../src/basics/calendar.ts';
+import { weekdays } from '../src/core/time/calendar.ts';
 import { type Aim, type Builds, rowOf } from './figure.ts';
 import { inTurn, type Pair, quantile } from './paired.ts';
 import { BARE_SERVER, serveSameBytes } from './peers.ts';

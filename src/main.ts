@@ -1,11 +1,11 @@
 // First, so that nothing runs before it.
-import './basics/no-inspector.ts';
+import './core/process/no-inspector.ts';
 
 import { isMainThread } from 'node:worker_threads';
-import { explainFailure, runCommandLine } from './commands/command-line.ts';
-import { outliveReaders } from './commands/terminal.ts';
-import { makeReports } from './http/report-thread.ts';
-import { auditHere, isAuditThread } from './verify/audit.ts';
+import { explainFailure, runCommandLine } from './core/commands/command-line.ts';
+import { outliveReaders } from './core/commands/terminal.ts';
+import { makeReports } from './core/http/report-thread.ts';
+import { auditHere, isAuditThread } from './core/verify/database-audit.ts';
 
 if (isMainThread) runCommand();
 else if (isAuditThread()) void auditHere();

@@ -11,10 +11,10 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { commandHelp, generalHelp } from '../src/commands/command-line.ts';
-import { type Command, commands } from '../src/commands/table.ts';
-import { conventions } from '../src/comparison/conventions.ts';
-import { openDatabase } from '../src/database/database.ts';
+import { commandHelp, generalHelp } from '../src/core/commands/command-line.ts';
+import { type Command, commands } from '../src/core/commands/table.ts';
+import { conventions } from '../src/features/comparison/conventions.ts';
+import { openDatabase } from '../src/core/database/database.ts';
 import { leftToLongForm, inLongForm, isLong, runs } from './support/long.ts';
 import { agentFixture } from './support/agents.ts';
 import { runInProcess } from './support/in-process.ts';

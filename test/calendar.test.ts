@@ -10,7 +10,7 @@ import {
   isTooEarly,
   weekdays,
   weekdaysBefore,
-} from '../src/basics/calendar.ts';
+} from '../src/core/time/calendar.ts';
 
 test('a date is zero-padded and exists in the calendar', () => {
   const good = ['2025-01-05', '2024-02-29', '1999-12-31', '1900-01-01'];

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { US } from '../src/basics/market-rules.ts';
+import { US } from '../src/core/domain/market-rules.ts';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { baselineOf, nasdaq100 } from '../src/basics/configuration-schema.ts';
+import { baselineOf, nasdaq100 } from '../src/core/settings/configuration-schema.ts';
 import {
   agentConfigurationFor,
   parseAgentConfiguration,
   parseConfiguration,
   readConfiguration,
   warnOfContent,
-} from '../src/basics/configuration.ts';
+} from '../src/core/settings/configuration.ts';
 import { like, tableOf } from './support/text-table.ts';
 import { temporaryFolder } from './support/folder.ts';
 

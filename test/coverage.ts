@@ -1,4 +1,4 @@
-import { lookWords } from '../src/comparison/looks.ts';
+import { lookWords } from '../src/features/comparison/looks.ts';
 import {
   horizons,
   leadScenarios,

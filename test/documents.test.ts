@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { commands } from '../src/commands/table.ts';
-import { parseConfiguration } from '../src/basics/configuration.ts';
-import { comparisonResponse } from '../src/api/comparison.ts';
-import { makers } from '../src/basics/makers.ts';
-import { additions } from '../src/wire/protocol.ts';
+import { commands } from '../src/core/commands/table.ts';
+import { parseConfiguration } from '../src/core/settings/configuration.ts';
+import { comparisonResponse } from '../src/features/comparison/route.ts';
+import { makers } from '../src/core/settings/makers.ts';
+import { additions } from '../src/core/wire/protocol.ts';
 import { tableOf } from './support/text-table.ts';
 
 /**

@@ -54,9 +54,9 @@ const figures: [name: string, value: number | string][] = [
   ['lines of bench', linesOf('bench/**/*.ts')],
   ['words of README, docs, CHANGELOG', wordsOf([...files('*.md'), ...files('docs/*.md')])],
   ['yield null', countOf(/\byield null\b/g)],
-  ['files behind GET /performance', filesBehind('src/api/performance.ts')],
-  ['files behind a buy', filesBehind('src/trading/tools.ts')],
-  ['files behind a trigger', filesBehind('src/jobs/queue.ts')],
+  ['files behind GET /performance', filesBehind('src/features/performance/route.ts')],
+  ['files behind a buy', filesBehind('src/core/trading/tools.ts')],
+  ['files behind a trigger', filesBehind('src/core/jobs/queue.ts')],
 ];
 for (const [name, value] of figures)
   process.stdout.write(`${name.padEnd(36)}${value.toLocaleString('en').padStart(12)}\n`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { placeOfError } from '../src/basics/json.ts';
+import { placeOfError } from '../src/core/json/json.ts';
 import { runs } from './support/long.ts';
 
 const broken: [text: string, place: string][] = [

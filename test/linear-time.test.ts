@@ -3,44 +3,44 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { readCompletion } from '../src/agent/provider/chat.ts';
-import { isCalendarDate } from '../src/basics/calendar.ts';
-import { signatureSchema } from '../src/basics/configuration-schema.ts';
-import { parseConfiguration } from '../src/basics/configuration.ts';
-import { openDatabase } from '../src/database/database.ts';
-import { readWarnings } from '../src/database/jobs.ts';
-import { normaliseSymbol } from '../src/basics/domain.ts';
-import { triggerHeaders, triggerRequest } from '../src/api/trigger.ts';
-import { jobsQuery } from '../src/api/jobs.ts';
-import { reasoningQuery } from '../src/api/reasoning.ts';
-import { checkOrigin, createAccessRules, rightsOf } from '../src/http/access.ts';
-import { createRouter } from '../src/http/router.ts';
-import { routes } from '../src/http/routes.ts';
+import { readCompletion } from '../src/core/agent/provider/chat.ts';
+import { isCalendarDate } from '../src/core/time/calendar.ts';
+import { signatureSchema } from '../src/core/settings/configuration-schema.ts';
+import { parseConfiguration } from '../src/core/settings/configuration.ts';
+import { openDatabase } from '../src/core/database/database.ts';
+import { readWarnings } from '../src/core/database/job-queries.ts';
+import { normaliseSymbol } from '../src/core/domain/domain.ts';
+import { triggerHeaders, triggerRequest } from '../src/core/api/trigger.ts';
+import { jobsQuery } from '../src/core/api/jobs.ts';
+import { reasoningQuery } from '../src/core/api/reasoning.ts';
+import { checkOrigin, createAccessRules, rightsOf } from '../src/core/http/access.ts';
+import { createRouter } from '../src/core/http/router.ts';
+import { routes } from '../src/core/http/routes.ts';
 import {
   isReadable,
   readTarget,
   validateBody,
   validateHeaders,
   validateQuery,
-} from '../src/http/request.ts';
-import { createLog } from '../src/basics/log.ts';
-import { checkRow, type Row } from '../src/prices/files/row.ts';
-import { readLines, takeHeader } from '../src/prices/files/lines.ts';
-import { importFile } from '../src/prices/import.ts';
-import { decodeLine } from '../src/wire/protocol.ts';
-import { placeOfError, repeatedName } from '../src/basics/json.ts';
-import { secretHider } from '../src/basics/secrets.ts';
-import { readSettings } from '../src/basics/settings.ts';
+} from '../src/core/http/request.ts';
+import { createLog } from '../src/core/process/log.ts';
+import { checkRow, type Row } from '../src/core/prices/row.ts';
+import { readLines, takeHeader } from '../src/features/price-files/lines.ts';
+import { importFile } from '../src/features/price-files/import.ts';
+import { decodeLine } from '../src/core/wire/protocol.ts';
+import { placeOfError, repeatedName } from '../src/core/json/json.ts';
+import { secretHider } from '../src/core/text/secrets.ts';
+import { readSettings } from '../src/core/settings/settings.ts';
 import {
   cleanText,
   forTerminal,
   printableJson,
   showLines,
   unprintableIn,
-} from '../src/basics/text.ts';
-import { runTool } from '../src/trading/tools.ts';
-import { calculate } from '../src/trading/calculate.ts';
-import { readDecision } from '../src/trading/decision.ts';
+} from '../src/core/text/text.ts';
+import { runTool } from '../src/core/trading/tools.ts';
+import { calculate } from '../src/core/trading/calculate.ts';
+import { readDecision } from '../src/core/trading/decision.ts';
 import { inLongForm, runs } from './support/long.ts';
 import { temporaryFolder } from './support/folder.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog, type LogLevel, logUnexpected } from '../src/basics/log.ts';
+import { createLog, type LogLevel, logUnexpected } from '../src/core/process/log.ts';
 import { hostileStrings } from './support/hostile.ts';
 
 const clock = () => new Date('2025-01-05T10:11:12.345Z');

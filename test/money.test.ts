@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatDollars, fromDollars, microDollars, money, toDollars } from '../src/basics/money.ts';
+import {
+  formatDollars,
+  fromDollars,
+  microDollars,
+  money,
+  toDollars,
+} from '../src/core/money/money.ts';
 
 test('dollars become integers of 1/10000 and come back with at most four decimals', () => {
   for (const dollars of [0.1 + 0.2, 0.0001, 101.4801, 9_999_999.9999, 0]) {

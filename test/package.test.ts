@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { parseEnv } from 'node:util';
-import { makers } from '../src/basics/makers.ts';
-import { readSettings } from '../src/basics/settings.ts';
+import { makers } from '../src/core/settings/makers.ts';
+import { readSettings } from '../src/core/settings/settings.ts';
 import {
   ask,
   EXECUTABLE,
@@ -95,7 +95,7 @@ test('a failed command says where in the program, with --enable-source-maps in i
 
 test('.env.example names every setting and no other, and what it sets are the defaults', () => {
   const named = textOf('.env.example').match(/^[A-Z_]+(?==)/gm) ?? [];
-  const known = textOf('src/basics/settings.ts').match(/^ {2}[A-Z][A-Z_]+(?=:)/gm) ?? [];
+  const known = textOf('src/core/settings/settings.ts').match(/^ {2}[A-Z][A-Z_]+(?=:)/gm) ?? [];
   const forComposeAlone = ['VOLUME_PATH'];
   const keys = makers.map(({ keyVariable }) => keyVariable);
   const settings = new Set([...known.map((name) => name.trim()), ...keys]);

@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { weekdays } from '../src/basics/calendar.ts';
+import { weekdays } from '../src/core/time/calendar.ts';
 import { realAgentHere } from './support/agent-here.ts';
 import { contradictions } from './support/agreement.ts';
 import { differences } from './support/csv-agreement.ts';
 import { inLongForm, isLong, runs } from './support/long.ts';
-import { importFile } from '../src/prices/import.ts';
+import { importFile } from '../src/features/price-files/import.ts';
 import { startTestService, type TestService } from './support/service.ts';
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createLineReader, decodeLine, MAX_LINE_BYTES } from '../src/wire/protocol.ts';
+import { createLineReader, decodeLine, MAX_LINE_BYTES } from '../src/core/wire/protocol.ts';
 import { inLongForm } from './support/long.ts';
 
 function readAll(chunks: readonly (string | Buffer)[]): { lines: string[]; tooLong: number } {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { toolRequest } from '../src/api/day.ts';
-import { parseConfiguration } from '../src/basics/configuration.ts';
-import { decodeEntry, encodeEntry } from '../src/basics/entry.ts';
-import { validateBody } from '../src/http/request.ts';
-import { decodeLine } from '../src/wire/protocol.ts';
+import { toolRequest } from '../src/core/api/day.ts';
+import { parseConfiguration } from '../src/core/settings/configuration.ts';
+import { decodeEntry, encodeEntry } from '../src/core/settings/entry.ts';
+import { validateBody } from '../src/core/http/request.ts';
+import { decodeLine } from '../src/core/wire/protocol.ts';
 import { storedEntry } from './support/jobs.ts';
 
 /** Keys that a record of Valibot leaves out, in an object from outside. */

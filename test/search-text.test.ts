@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { excerptAround, excerptOf, phrasesOf, wordsOf } from '../src/database/search-text.ts';
+import { excerptAround, excerptOf, phrasesOf, wordsOf } from '../src/core/database/search-text.ts';
 import { anyTextUpTo } from './support/any-text.ts';
 
 /** The words of a text, and its excerpts. */

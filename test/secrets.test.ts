@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { secretHider } from '../src/basics/secrets.ts';
+import { secretHider } from '../src/core/text/secrets.ts';
 import { runs } from './support/long.ts';
 
 /** With a character of every kind that some notation spells in another way. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makers } from '../src/basics/makers.ts';
-import { listensOnAll, ownUrl, readSettings, warningsOf } from '../src/basics/settings.ts';
+import { makers } from '../src/core/settings/makers.ts';
+import { listensOnAll, ownUrl, readSettings, warningsOf } from '../src/core/settings/settings.ts';
 import { temporaryFolder } from './support/folder.ts';
 import { tableOf } from './support/text-table.ts';
 

@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addDays } from '../src/basics/calendar.ts';
-import { audit } from '../src/verify/audit.ts';
+import { addDays } from '../src/core/time/calendar.ts';
+import { audit } from '../src/core/verify/database-audit.ts';
 import { requireProc } from './support/processes.ts';
 import { median, quantile } from '../bench/paired.ts';
 import { residentMb } from '../bench/proc.ts';

@@ -11,7 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import { openDatabase } from '../src/database/database.ts';
+import { openDatabase } from '../src/core/database/database.ts';
 import { noDisk, noLimits, startOnDisk } from './support/disk.ts';
 import { FORMER, makeFormer } from './support/former.ts';
 import { leftToLongForm, isLong } from './support/long.ts';

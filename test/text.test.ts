@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { weekdays } from '../src/basics/calendar.ts';
-import { signatureSchema } from '../src/basics/configuration-schema.ts';
-import { fileFrom } from '../src/basics/program.ts';
-import { createLog } from '../src/basics/log.ts';
-import { count, list, nearestName, staleRemedy } from '../src/basics/sentences.ts';
+import { weekdays } from '../src/core/time/calendar.ts';
+import { signatureSchema } from '../src/core/settings/configuration-schema.ts';
+import { fileFrom } from '../src/core/process/program.ts';
+import { createLog } from '../src/core/process/log.ts';
+import { count, list, nearestName, staleRemedy } from '../src/core/text/sentences.ts';
 import {
   cleanText,
   cutText,
@@ -13,7 +13,7 @@ import {
   printableJson,
   showLines,
   unprintableIn,
-} from '../src/basics/text.ts';
+} from '../src/core/text/text.ts';
 
 test('the remedy for stale model-days has a command for each range of dates, with names that a shell reads', () => {
   const days = (stale: string) =>

@@ -97,7 +97,7 @@ test('nothing is imported at run time but Node, two libraries and our own files'
   );
   assert.deepEqual(
     foreign,
-    ['src/http/openapi.ts', 'src/trading/tool-parameters.ts'].map(
+    ['src/features/openapi/openapi.ts', 'src/core/trading/tool-parameters.ts'].map(
       (path) => `${path} imports @valibot/to-json-schema`,
     ),
     'what they make is made at build time; the plot library is bundled into the pages',
@@ -116,26 +116,26 @@ test('in a serving process only SQLite opens the database: closing another descr
     paths.filter((path) => pattern.test(textOf(path).replaceAll(/^\s*(\/?\*|\/\/).*$/gm, '')));
   const inDatabase = sources.filter((path) => path.startsWith('src/database/'));
   assert.deepEqual(having(OPENS_FILES, inDatabase), [
-    'src/database/backup.ts', // a command
-    'src/database/integrity.ts', // the pipes of a process of its own
-    'src/database/storage/files.ts', // isWrittenWithLog
-    'src/database/storage/new-file.ts', // copies, folders
-    'src/database/storage/owner.ts', // the note
+    'src/features/backup/backup.ts', // a command
+    'src/core/database/integrity.ts', // the pipes of a process of its own
+    'src/core/database/storage/files.ts', // isWrittenWithLog
+    'src/core/database/storage/new-file.ts', // copies, folders
+    'src/core/database/storage/owner.ts', // the note
   ]);
   assert.deepEqual(having(OPENS_DATABASE, inDatabase), [
-    'src/database/backup.ts', // a command
-    'src/database/database.ts', // before its connection
-    'src/database/snapshot.ts', // before the first connection of a view, and for commands
-    'src/database/view.ts', // before its first connection
-    'src/database/storage/files.ts',
-    'src/database/storage/owner.ts', // before the service opens the database
+    'src/features/backup/backup.ts', // a command
+    'src/core/database/database.ts', // before its connection
+    'src/core/database/snapshot.ts', // before the first connection of a view, and for commands
+    'src/features/view/open-view.ts', // before its first connection
+    'src/core/database/storage/files.ts',
+    'src/core/database/storage/owner.ts', // before the service opens the database
   ]);
   assert.deepEqual(
     having(
       OPENS_DATABASE,
       sources.filter((path) => SERVING.test(path)),
     ),
-    ['src/http/respond.ts'], // without a server, for `publish`
+    ['src/core/http/respond.ts'], // without a server, for `publish`
   );
 });
 
@@ -156,8 +156,8 @@ test('in the pages foreign text stays text: nothing parses markup, sets an inlin
       .flatMap((line) => (dangerous.test(line) ? [`${path}: ${line.trim()}`] : [])),
   );
   assert.deepEqual(found, [
-    'src/browser/element.ts: const FORBIDDEN = /^(on|style$|srcdoc$|src$|action$|formaction$)/i;',
-    "src/browser/element.ts: const SVG = 'http://www.w3.org/2000/svg';",
+    'src/features/pages/browser/element.ts: const FORBIDDEN = /^(on|style$|srcdoc$|src$|action$|formaction$)/i;',
+    "src/features/pages/browser/element.ts: const SVG = 'http://www.w3.org/2000/svg';",
   ]);
 });
 
@@ -188,7 +188,7 @@ test('the pages use nothing that a browser of the build’s target does not have
   assert.equal(target['edge'], target['chrome'], 'they have the same features');
   const files = [
     ...filesIn('src/browser'),
-    'src/browser/app.css',
+    'src/features/pages/browser/app.css',
     ...['json', 'text', 'hash', 'sentences', 'csv', 'paths'].map((name) => `src/basics/${name}.ts`),
   ];
   const tooNew = browserFeatures.filter(([, , ...since]) =>
@@ -212,7 +212,7 @@ test('no call in the pages spreads the numbers of a series into arguments: a bro
 
 test('the browser shares with the server only paths, names of published files, printable text, names of runs, sentences, JSON, lines of CSV, and the types of responses', () => {
   const allowed = /^src\/(browser\/|basics\/(paths|published|text|runs|sentences|json|csv)\.ts$)/;
-  const responses = 'src/api/responses.ts';
+  const responses = 'src/features/pages/responses.ts';
   const shared = filesIn('src/browser').flatMap((path) =>
     importsOf(path)
       .filter((target) => !allowed.test(target) && target !== responses)
@@ -287,7 +287,7 @@ test('no module of the service creates an Intl format when it loads: the first o
 
 test('every setting is in docs/configuration.md', () => {
   const page = textOf('docs/configuration.md');
-  const lines = textOf('src/basics/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm);
+  const lines = textOf('src/core/settings/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm);
   const settings = [...lines].map(([, name = '']) => name);
   assert.ok(settings.length > 10);
   const missing = settings.filter((name) => !page.includes(`\`${name}\``));

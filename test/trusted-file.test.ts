@@ -16,11 +16,11 @@ import {
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { loadEnvironmentFile } from '../src/commands/command-line.ts';
-import { readConfiguration } from '../src/basics/configuration.ts';
-import { ServiceError } from '../src/basics/domain.ts';
-import { readAccessTokens } from '../src/http/access.ts';
-import { ForeignFile, readTrustedFile } from '../src/basics/trusted-file.ts';
+import { loadEnvironmentFile } from '../src/core/commands/command-line.ts';
+import { readConfiguration } from '../src/core/settings/configuration.ts';
+import { ServiceError } from '../src/core/domain/domain.ts';
+import { readAccessTokens } from '../src/core/http/access.ts';
+import { ForeignFile, readTrustedFile } from '../src/core/settings/trusted-file.ts';
 import { temporaryFolder } from './support/folder.ts';
 
 /** A user of the machine who is neither this process's nor root. */

@@ -5,14 +5,14 @@ import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { dialects } from '../../src/agent/provider/ask.ts';
-import type { ChatMessage, ModelAnswer } from '../../src/agent/model.ts';
-import { MAX_WAIT_MS, waitAfter } from '../../src/agent/provider/verdict.ts';
-import { readRetryAfter } from '../../src/basics/http-client.ts';
-import { asArray, asObject } from '../../src/basics/json.ts';
-import type { ToolDescription } from '../../src/wire/protocol.ts';
-import type { ToolName } from '../../src/trading/tool-arguments.ts';
-import { toolParameters } from '../../src/trading/tool-parameters.ts';
+import { dialects } from '../../src/core/agent/provider/ask.ts';
+import type { ChatMessage, ModelAnswer } from '../../src/core/agent/model.ts';
+import { MAX_WAIT_MS, waitAfter } from '../../src/core/agent/provider/verdict.ts';
+import { readRetryAfter } from '../../src/core/network/http-client.ts';
+import { asArray, asObject } from '../../src/core/json/json.ts';
+import type { ToolDescription } from '../../src/core/wire/protocol.ts';
+import type { ToolName } from '../../src/core/trading/tool-arguments.ts';
+import { toolParameters } from '../../src/core/trading/tool-parameters.ts';
 import { askOnce, BASE_DELAY_MS, endpointOf, KEY, opening } from '../support/ask-provider.ts';
 import {
   fails,

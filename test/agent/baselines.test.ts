@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBaselineModel } from '../../src/agent/players/baselines.ts';
-import type { ChatMessage } from '../../src/agent/model.ts';
-import { addDays, weekdays } from '../../src/basics/calendar.ts';
-import { type CommandDatabase as Database, openDatabase } from '../../src/database/database.ts';
-import { pricesNow } from '../../src/database/price-writes.ts';
-import { storeBars } from '../../src/database/prices.ts';
-import type { Limits } from '../../src/basics/configuration-schema.ts';
-import { baselineStrategies, type BaselineStrategy } from '../../src/basics/domain.ts';
-import { fromDollars } from '../../src/basics/money.ts';
-import { syntheticBars } from '../../src/prices/synthetic.ts';
-import { openMarket } from '../../src/trading/market.ts';
-import { knownMarket } from '../../src/trading/running-day.ts';
-import { describePortfolio } from '../../src/trading/trading-day.ts';
+import { createBaselineModel } from '../../src/core/agent/players/baselines.ts';
+import type { ChatMessage } from '../../src/core/agent/model.ts';
+import { addDays, weekdays } from '../../src/core/time/calendar.ts';
+import {
+  type CommandDatabase as Database,
+  openDatabase,
+} from '../../src/core/database/database.ts';
+import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { storeBars } from '../../src/core/database/prices.ts';
+import type { Limits } from '../../src/core/settings/configuration-schema.ts';
+import { baselineStrategies, type BaselineStrategy } from '../../src/core/domain/domain.ts';
+import { fromDollars } from '../../src/core/money/money.ts';
+import { syntheticBars } from '../../src/core/prices/synthetic.ts';
+import { openMarket } from '../../src/core/trading/market.ts';
+import { knownMarket } from '../../src/core/trading/running-day.ts';
+import { describePortfolio } from '../../src/core/trading/trading-day.ts';
 import { briefOf, playDay } from '../support/play-day.ts';
 import { readPrices } from '../support/prices.ts';
 import { rowsAsText } from '../support/tables.ts';

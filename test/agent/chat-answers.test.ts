@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { readCompletion } from '../../src/agent/provider/chat.ts';
-import { markWritten } from '../../src/agent/provider/written-calls.ts';
-import { decodeLine, MAX_TOOL_CALLS } from '../../src/wire/protocol.ts';
+import { readCompletion } from '../../src/core/agent/provider/chat.ts';
+import { markWritten } from '../../src/core/agent/provider/written-calls.ts';
+import { decodeLine, MAX_TOOL_CALLS } from '../../src/core/wire/protocol.ts';
 import { like, tableOf } from '../support/text-table.ts';
 
 /**

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiDialect, apiDialects } from '../../src/basics/domain.ts';
-import type { Json } from '../../src/basics/json.ts';
-import type { ChatMessage } from '../../src/agent/model.ts';
+import { type ApiDialect, apiDialects } from '../../src/core/domain/domain.ts';
+import type { Json } from '../../src/core/json/json.ts';
+import type { ChatMessage } from '../../src/core/agent/model.ts';
 import { askOnce, endpointOf, opening } from '../support/ask-provider.ts';
 import { type Reply, startModelServer, type StreamedReply } from '../support/model-server.ts';
 import { tableOf } from '../support/text-table.ts';

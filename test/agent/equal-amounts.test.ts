@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Stock, equalAmounts } from '../../src/agent/players/equal-amounts.ts';
-import { boardOf, isWhole, US } from '../../src/basics/market-rules.ts';
+import { type Stock, equalAmounts } from '../../src/core/agent/players/equal-amounts.ts';
+import { boardOf, isWhole, US } from '../../src/core/domain/market-rules.ts';
 import { tableOf } from '../support/text-table.ts';
 
 const ONE = boardOf(US, 'AAPL');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type StreamEvent, createEventReader } from '../../src/agent/provider/dialect.ts';
+import { type StreamEvent, createEventReader } from '../../src/core/agent/provider/dialect.ts';
 
 /** The events in some chunks of bytes. */
 function eventsIn(chunks: readonly (string | Buffer)[], maxLength = 1_000): string[] {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dialects } from '../../src/agent/provider/ask.ts';
-import type { ApiDialect } from '../../src/basics/domain.ts';
-import { asText, type Json } from '../../src/basics/json.ts';
+import { dialects } from '../../src/core/agent/provider/ask.ts';
+import type { ApiDialect } from '../../src/core/domain/domain.ts';
+import { asText, type Json } from '../../src/core/json/json.ts';
 import { tableOf } from '../support/text-table.ts';
 
 /**

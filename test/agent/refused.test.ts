@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createProviderModel, hasEffort, refusedBy } from '../../src/agent/provider/ask.ts';
-import { type ChatMessage, KeyRefused } from '../../src/agent/model.ts';
-import type { ApiDialect } from '../../src/basics/domain.ts';
-import type { Json } from '../../src/basics/json.ts';
-import type { Addition, Endpoint, ToolDescription } from '../../src/wire/protocol.ts';
+import { createProviderModel, hasEffort, refusedBy } from '../../src/core/agent/provider/ask.ts';
+import { type ChatMessage, KeyRefused } from '../../src/core/agent/model.ts';
+import type { ApiDialect } from '../../src/core/domain/domain.ts';
+import type { Json } from '../../src/core/json/json.ts';
+import type { Addition, Endpoint, ToolDescription } from '../../src/core/wire/protocol.ts';
 import { endpointOf } from '../support/ask-provider.ts';
 import { type Reply, startModelServer } from '../support/model-server.ts';
 import { tableOf } from '../support/text-table.ts';

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ChatMessage } from '../../src/agent/model.ts';
-import { firstMessages } from '../../src/agent/prompt.ts';
+import type { ChatMessage } from '../../src/core/agent/model.ts';
+import { firstMessages } from '../../src/core/agent/prompt.ts';
 import {
   createSimulatedModel,
   temperamentOf,
   temperaments,
-} from '../../src/agent/players/simulated-model.ts';
-import { addDays } from '../../src/basics/calendar.ts';
-import { openDatabase } from '../../src/database/database.ts';
-import { pricesNow } from '../../src/database/price-writes.ts';
-import { storeBars } from '../../src/database/prices.ts';
-import { fromDollars } from '../../src/basics/money.ts';
-import { syntheticBars } from '../../src/prices/synthetic.ts';
-import { runNames } from '../../src/basics/runs.ts';
-import { openMarket } from '../../src/trading/market.ts';
+} from '../../src/core/agent/players/simulated-model.ts';
+import { addDays } from '../../src/core/time/calendar.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
+import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { storeBars } from '../../src/core/database/prices.ts';
+import { fromDollars } from '../../src/core/money/money.ts';
+import { syntheticBars } from '../../src/core/prices/synthetic.ts';
+import { runNames } from '../../src/core/domain/runs.ts';
+import { openMarket } from '../../src/core/trading/market.ts';
 import { briefOf, playDay } from '../support/play-day.ts';
 import type { LedgerDay } from '../support/trading-day.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { dialects } from '../../src/agent/provider/ask.ts';
-import { FINISH_WAIT_MS, readBody } from '../../src/agent/provider/transport.ts';
-import { classify } from '../../src/agent/provider/verdict.ts';
-import type { ModelAnswer } from '../../src/agent/model.ts';
-import type { ApiDialect } from '../../src/basics/domain.ts';
-import { decodeLine } from '../../src/wire/protocol.ts';
+import { dialects } from '../../src/core/agent/provider/ask.ts';
+import { FINISH_WAIT_MS, readBody } from '../../src/core/agent/provider/transport.ts';
+import { classify } from '../../src/core/agent/provider/verdict.ts';
+import type { ModelAnswer } from '../../src/core/agent/model.ts';
+import type { ApiDialect } from '../../src/core/domain/domain.ts';
+import { decodeLine } from '../../src/core/wire/protocol.ts';
 import { isLong } from '../support/long.ts';
 import { like, tableOf } from '../support/text-table.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Cell } from '../../src/basics/csv.ts';
-import { csvTable } from '../../src/api/handler.ts';
+import type { Cell } from '../../src/core/text/csv.ts';
+import { csvTable } from '../../src/core/api/handler.ts';
 
 const write = (columns: string[], rows: Cell[][]) =>
   [...csvTable('x.csv', columns, rows).lines].join('');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { multiplyModels } from '../support/multiply.ts';
 import { fillWithTrackRecords } from '../support/track-records.ts';

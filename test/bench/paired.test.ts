@@ -10,7 +10,7 @@ import {
   ratiosOf,
   takePairs,
 } from '../../bench/paired.ts';
-import { createRandom } from '../../src/agent/players/simulated-model.ts';
+import { createRandom } from '../../src/core/agent/players/simulated-model.ts';
 
 /** The arithmetic of the bench, on slices whose figures are made up. */
 

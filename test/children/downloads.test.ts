@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { weekdaysBefore } from '../../src/basics/calendar.ts';
+import { weekdaysBefore } from '../../src/core/time/calendar.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { MASSIVE_KEY, startMassiveServer } from '../support/massive-server.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseConfiguration } from '../../src/basics/configuration.ts';
-import { askedHash, decodeEntry, encodeEntry } from '../../src/basics/entry.ts';
-import type { Endpoint } from '../../src/wire/protocol.ts';
-import { readSettings, type Settings } from '../../src/basics/settings.ts';
-import { makers } from '../../src/basics/makers.ts';
-import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
-import { resolveModel, knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
+import { parseConfiguration } from '../../src/core/settings/configuration.ts';
+import { askedHash, decodeEntry, encodeEntry } from '../../src/core/settings/entry.ts';
+import type { Endpoint } from '../../src/core/wire/protocol.ts';
+import { readSettings, type Settings } from '../../src/core/settings/settings.ts';
+import { makers } from '../../src/core/settings/makers.ts';
+import { nasdaq100 } from '../../src/core/settings/configuration-schema.ts';
+import { resolveModel, knownKeys, resolveEntry } from '../../src/core/jobs/entries.ts';
 import { like, tableOf } from '../support/text-table.ts';
 
 interface Sources {

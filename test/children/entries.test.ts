@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
-import type { Database } from '../../src/database/database.ts';
+import type { Database } from '../../src/core/database/database.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import {

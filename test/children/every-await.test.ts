@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { ChildProcess } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
-import { messageOf } from '../../src/basics/domain.ts';
-import { storageFault, storageFaultOf } from '../../src/database/storage/faults.ts';
-import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { runJob } from '../../src/jobs/run.ts';
+import { messageOf } from '../../src/core/domain/domain.ts';
+import { storageFault, storageFaultOf } from '../../src/core/database/storage/faults.ts';
+import type { WorkerContext } from '../../src/core/jobs/active-job.ts';
+import { runJob } from '../../src/core/jobs/run.ts';
 import { settled } from '../support/event-loop.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { leftToLongForm } from '../support/long.ts';

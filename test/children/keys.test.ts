@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { weekdays } from '../../src/basics/calendar.ts';
-import { packageJob } from '../../src/commands/backup.ts';
-import { publish } from '../../src/publish/publish.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import { packageJob } from '../../src/features/backup/command.ts';
+import { publish } from '../../src/features/publish/publish.ts';
 import { isLong } from '../support/long.ts';
 import {
   calls,

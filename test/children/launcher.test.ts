@@ -5,10 +5,10 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test, type TestContext } from 'node:test';
-import { NO_INSPECTOR_FLAGS } from '../../src/basics/own-node.ts';
-import { fillCommand, startChildBy } from '../../src/children/launcher.ts';
-import { childFlags } from '../../src/children/process.ts';
-import type { Endpoint } from '../../src/wire/protocol.ts';
+import { NO_INSPECTOR_FLAGS } from '../../src/core/process/own-node.ts';
+import { fillCommand, startChildBy } from '../../src/core/children/launcher.ts';
+import { childFlags } from '../../src/core/children/process.ts';
+import type { Endpoint } from '../../src/core/wire/protocol.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { agentFixture } from '../support/agents.ts';
 import {

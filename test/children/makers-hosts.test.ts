@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { createServer as createTlsServer } from 'node:https';
-import { makers } from '../../src/basics/makers.ts';
+import { makers } from '../../src/core/settings/makers.ts';
 import { listenHere } from '../support/loopback.ts';
 import '../support/model-server.ts'; // removes the proxies of this machine
 import { startProdService } from '../support/prod.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import type { StartChild } from '../../src/children/process.ts';
+import type { StartChild } from '../../src/core/children/process.ts';
 import { inProcesses } from '../support/agent-here.ts';
 import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { sendResults, startNewsServer } from '../support/news.ts';

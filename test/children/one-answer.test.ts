@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { dialects } from '../../src/agent/provider/ask.ts';
-import { type ApiDialect, apiDialects } from '../../src/basics/domain.ts';
-import type { Json } from '../../src/basics/json.ts';
-import { type Decider, decide } from '../../src/trading/decision.ts';
+import { dialects } from '../../src/core/agent/provider/ask.ts';
+import { type ApiDialect, apiDialects } from '../../src/core/domain/domain.ts';
+import type { Json } from '../../src/core/json/json.ts';
+import { type Decider, decide } from '../../src/core/trading/decision.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { replyTo } from '../support/dialect-servers.ts';
 import { ledgerOf } from '../support/ledger.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createLog } from '../../src/basics/log.ts';
-import { count } from '../../src/basics/sentences.ts';
+import { createLog } from '../../src/core/process/log.ts';
+import { count } from '../../src/core/text/sentences.ts';
 import {
   createPlaces,
   createTries,
   mostSideBySide,
   workerLimits,
-} from '../../src/children/places.ts';
-import { runJob } from '../../src/jobs/run.ts';
+} from '../../src/core/children/places.ts';
+import { runJob } from '../../src/core/jobs/run.ts';
 import { settled } from '../support/event-loop.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { leftToLongForm } from '../support/long.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addDays, type CalendarDate } from '../../src/basics/calendar.ts';
-import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { endJob } from '../../src/database/jobs.ts';
-import { datesToRun, pendingModelDays, skipModelDays } from '../../src/database/model-days.ts';
+import { addDays, type CalendarDate } from '../../src/core/time/calendar.ts';
+import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
+import { endJob } from '../../src/core/database/job-queries.ts';
+import { datesToRun, pendingModelDays, skipModelDays } from '../../src/core/database/model-days.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { runs } from '../support/long.ts';
 import { rowsAsText } from '../support/tables.ts';

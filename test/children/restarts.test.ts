@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
-import { silentLog } from '../../src/basics/log.ts';
-import { watchLifetime } from '../../src/jobs/active-job.ts';
-import { workerLimits } from '../../src/children/places.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
+import { silentLog } from '../../src/core/process/log.ts';
+import { watchLifetime } from '../../src/core/jobs/active-job.ts';
+import { workerLimits } from '../../src/core/children/places.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { createTestLoop, settled } from '../support/event-loop.ts';
 import { insertTestJob } from '../support/jobs.ts';

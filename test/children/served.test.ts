@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { modelsResponse } from '../../src/api/models.ts';
-import { reasoningResponse } from '../../src/api/reasoning.ts';
-import { costOf } from '../../src/trading/answer-cost.ts';
+import { modelsResponse } from '../../src/core/api/models.ts';
+import { reasoningResponse } from '../../src/core/api/reasoning.ts';
+import { costOf } from '../../src/core/trading/answer-cost.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { calls, says, startModelServer, whereIs } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';

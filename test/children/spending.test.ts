@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
-import { endJob } from '../../src/database/jobs.ts';
-import { addUsage, costsBefore } from '../../src/database/usage.ts';
-import { isOverCostLimit } from '../../src/jobs/model-day.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
+import { endJob } from '../../src/core/database/job-queries.ts';
+import { addUsage, costsBefore } from '../../src/core/database/usage.ts';
+import { isOverCostLimit } from '../../src/core/jobs/model-day.ts';
 import { insertTestJob } from '../support/jobs.ts';
 
 const [FIRST, SECOND, THIRD] = ['2025-11-10', '2025-11-11', '2025-11-12'] as const;

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { dialects } from '../../src/agent/provider/ask.ts';
-import type { ChatMessage } from '../../src/agent/model.ts';
-import type { Json } from '../../src/basics/json.ts';
-import { toolParameters } from '../../src/trading/tool-parameters.ts';
+import { dialects } from '../../src/core/agent/provider/ask.ts';
+import type { ChatMessage } from '../../src/core/agent/model.ts';
+import type { Json } from '../../src/core/json/json.ts';
+import { toolParameters } from '../../src/core/trading/tool-parameters.ts';
 import { canInstall, NPM_INSTALL, run } from '../support/foreign-tools.ts';
 import { temporaryFolder } from '../support/folder.ts';
 

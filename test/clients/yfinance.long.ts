@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
 import { canInstall, run } from '../support/foreign-tools.ts';
 import { installProgram, runProgram } from '../support/program.ts';
 import { rowsAsText } from '../support/tables.ts';

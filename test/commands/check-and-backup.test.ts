@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
 import { fourDays } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { runInProcess } from '../support/in-process.ts';

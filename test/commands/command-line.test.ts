@@ -4,10 +4,14 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test, type TestContext } from 'node:test';
-import { asksForHelp, readArguments, WrongUsage } from '../../src/commands/arguments.ts';
-import { loadEnvironmentFile, commandHelp, generalHelp } from '../../src/commands/command-line.ts';
-import { outliveReaders } from '../../src/commands/terminal.ts';
-import { commands } from '../../src/commands/table.ts';
+import { asksForHelp, readArguments, WrongUsage } from '../../src/core/commands/arguments.ts';
+import {
+  loadEnvironmentFile,
+  commandHelp,
+  generalHelp,
+} from '../../src/core/commands/command-line.ts';
+import { outliveReaders } from '../../src/core/commands/terminal.ts';
+import { commands } from '../../src/core/commands/table.ts';
 import { noLimits } from '../support/disk.ts';
 import { ask, installProgram, RUNTIME_CONFIG } from '../support/program.ts';
 import { tableOf } from '../support/text-table.ts';
@@ -82,7 +86,7 @@ test('a service whose log finds no room in its file serves on', { skip: noLimits
 });
 
 test('a temporary folder is removed when its process ends', () => {
-  const module = new URL('../../src/database/storage/files.ts', import.meta.url).href;
+  const module = new URL('../../src/core/database/storage/files.ts', import.meta.url).href;
   const program = `
     const { inTemporaryFolder } = await import(${JSON.stringify(module)});
     await inTemporaryFolder(async (folder) => { console.log(folder); process.exit(130); });`;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { join } from 'node:path';
-import { addDays, weekdaysBefore } from '../../src/basics/calendar.ts';
-import { openDatabase } from '../../src/database/database.ts';
+import { addDays, weekdaysBefore } from '../../src/core/time/calendar.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { MASSIVE_KEY, startMassiveServer } from '../support/massive-server.ts';
 import { faults, type PriceServerOptions, startPriceServer } from '../support/price-server.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { weekdays } from '../../src/basics/calendar.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { installProgram } from '../support/program.ts';
 import { like } from '../support/text-table.ts';

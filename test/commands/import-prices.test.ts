@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { progressBar } from '../../src/commands/terminal.ts';
+import { progressBar } from '../../src/core/commands/terminal.ts';
 import { hostileStrings } from '../support/hostile.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { listenHere } from '../support/loopback.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { describeEnd, finishedDates } from '../../src/commands/trigger.ts';
-import { alignColumns, createProgressLine } from '../../src/commands/terminal.ts';
-import { weekdays } from '../../src/basics/calendar.ts';
-import type { Status } from '../../src/api/responses.ts';
-import type { ModelDayStatus } from '../../src/basics/domain.ts';
+import { describeEnd, finishedDates } from '../../src/core/commands/trigger-job.ts';
+import { alignColumns, createProgressLine } from '../../src/core/commands/terminal.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import type { Status } from '../../src/features/pages/responses.ts';
+import type { ModelDayStatus } from '../../src/core/domain/domain.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 
 const statuses: Record<string, ModelDayStatus> = {

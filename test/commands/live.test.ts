@@ -8,9 +8,9 @@ import {
   type CalendarDate,
   lastWeekdayClosed,
   weekdays,
-} from '../../src/basics/calendar.ts';
-import { commands } from '../../src/commands/table.ts';
-import { addCoverage } from '../../src/database/prices.ts';
+} from '../../src/core/time/calendar.ts';
+import { commands } from '../../src/core/commands/table.ts';
+import { addCoverage } from '../../src/core/database/prices.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { MASSIVE_KEY, massiveFaults, startMassiveServer } from '../support/massive-server.ts';

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { mergeConfig } from '../../src/commands/merge-config.ts';
+import { mergeConfig } from '../../src/core/commands/merge-config.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 const merge = (target: string, userFile: string | null = null) =>

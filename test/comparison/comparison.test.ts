@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareModels } from '../../src/comparison/comparison.ts';
-import type { ComparedModel } from '../../src/comparison/participants.ts';
-import { pairRow } from '../../src/api/comparison.ts';
-import { createNormals } from '../../src/statistics/random.ts';
+import { compareModels } from '../../src/features/comparison/comparison.ts';
+import type { ComparedModel } from '../../src/features/comparison/participants.ts';
+import { pairRow } from '../../src/features/comparison/route.ts';
+import { createNormals } from '../../src/features/statistics/random.ts';
 import { within } from '../support/near.ts';
 import { compare, inputOf, model } from '../support/comparisons.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lookWords } from '../../src/comparison/looks.ts';
+import { lookWords } from '../../src/features/comparison/looks.ts';
 import {
   leadScenarios,
   measureCoverage,

@@ -6,15 +6,23 @@ import {
   measureUncertainty,
   overPeriod,
   twoSidedP,
-} from '../../src/comparison/difference.ts';
-import { degreesOfDays, lagsFor, varianceOfMean } from '../../src/statistics/regression.ts';
+} from '../../src/features/comparison/difference.ts';
+import {
+  degreesOfDays,
+  lagsFor,
+  varianceOfMean,
+} from '../../src/features/statistics/regression.ts';
 import {
   expectedBestSharpeRatio,
   probabilisticSharpeRatio,
-} from '../../src/comparison/comparison.ts';
-import { boundaryOf, lookWords, type Period, tailOf } from '../../src/comparison/looks.ts';
-import { createPlanning, MORE_RUNS, NO_DIFFERENCE } from '../../src/comparison/planning.ts';
-import { studentTQuantile } from '../../src/statistics/distributions.ts';
+} from '../../src/features/comparison/comparison.ts';
+import { boundaryOf, lookWords, type Period, tailOf } from '../../src/features/comparison/looks.ts';
+import {
+  createPlanning,
+  MORE_RUNS,
+  NO_DIFFERENCE,
+} from '../../src/features/comparison/planning.ts';
+import { studentTQuantile } from '../../src/features/statistics/distributions.ts';
 import { within } from '../support/near.ts';
 import { tableOf } from '../support/text-table.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { lookWords } from '../../src/comparison/looks.ts';
-import { fitLine } from '../../src/statistics/regression.ts';
-import { createNormals, createUniforms } from '../../src/statistics/random.ts';
-import { addDays } from '../../src/basics/calendar.ts';
+import { lookWords } from '../../src/features/comparison/looks.ts';
+import { fitLine } from '../../src/features/statistics/regression.ts';
+import { createNormals, createUniforms } from '../../src/features/statistics/random.ts';
+import { addDays } from '../../src/core/time/calendar.ts';
 import { compare, modelsOf, type StockFile } from '../support/comparisons.ts';
 import { ORACLE_PYTHON, withoutPackages } from '../support/oracle.ts';
 import { within } from '../support/near.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ComparedModel } from '../../src/comparison/participants.ts';
-import type { PairReport } from '../../src/comparison/pairs.ts';
+import type { ComparedModel } from '../../src/features/comparison/participants.ts';
+import type { PairReport } from '../../src/features/comparison/pairs.ts';
 import { compare, model, type Read } from '../support/comparisons.ts';
 import { runs } from '../support/long.ts';
 import { within } from '../support/near.ts';

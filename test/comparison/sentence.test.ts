@@ -7,8 +7,8 @@ import {
   leadOf,
   type PairFacts,
   sentenceOf,
-} from '../../src/comparison/answer.ts';
-import type { Period } from '../../src/comparison/looks.ts';
+} from '../../src/features/comparison/answer.ts';
+import type { Period } from '../../src/features/comparison/looks.ts';
 
 /** What the sentence of a pair is made from. */
 type Facts = Omit<PairFacts, 'period'> & Period & Demands;

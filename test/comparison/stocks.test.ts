@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { jointCovariance, probabilitiesOfBest } from '../../src/comparison/comparison.ts';
-import { findParticipants, readRecords, seriesOf } from '../../src/comparison/participants.ts';
-import { measurePairs } from '../../src/comparison/pairs.ts';
-import { measureUncertainty } from '../../src/comparison/difference.ts';
-import { MORE_RUNS } from '../../src/comparison/planning.ts';
-import { lookWords } from '../../src/comparison/looks.ts';
+import { jointCovariance, probabilitiesOfBest } from '../../src/features/comparison/comparison.ts';
+import {
+  findParticipants,
+  readRecords,
+  seriesOf,
+} from '../../src/features/comparison/participants.ts';
+import { measurePairs } from '../../src/features/comparison/pairs.ts';
+import { measureUncertainty } from '../../src/features/comparison/difference.ts';
+import { MORE_RUNS } from '../../src/features/comparison/planning.ts';
+import { lookWords } from '../../src/features/comparison/looks.ts';
 import { compare, stockModels } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 

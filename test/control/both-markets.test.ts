@@ -1,26 +1,30 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
-import type { ChatMessage } from '../../src/agent/model.ts';
-import { createBaselineModel } from '../../src/agent/players/baselines.ts';
-import { firstMessages } from '../../src/agent/prompt.ts';
-import { type CalendarDate, weekdays } from '../../src/basics/calendar.ts';
-import { drawKey, shiftBack, writeControlMarket } from '../../src/control/market.ts';
-import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { pricesNow } from '../../src/database/price-writes.ts';
+import type { ChatMessage } from '../../src/core/agent/model.ts';
+import { createBaselineModel } from '../../src/core/agent/players/baselines.ts';
+import { firstMessages } from '../../src/core/agent/prompt.ts';
+import { type CalendarDate, weekdays } from '../../src/core/time/calendar.ts';
+import {
+  drawKey,
+  shiftBack,
+  writeControlMarket,
+} from '../../src/features/control-markets/control-market.ts';
+import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
+import { pricesNow } from '../../src/core/database/price-writes.ts';
 import {
   dividendsBetween,
   storeDividends,
   storeSplits,
-} from '../../src/database/splits-and-dividends.ts';
-import { splitsBetween } from '../../src/database/market.ts';
-import type { BaselineStrategy } from '../../src/basics/domain.ts';
-import { fromDollars } from '../../src/basics/money.ts';
-import { importFile } from '../../src/prices/import.ts';
-import { cashPerShare, morningOf } from '../../src/trading/morning.ts';
-import { closingMark, type Market, openMarket } from '../../src/trading/market.ts';
-import { type Portfolio, quantityOf, valueOf } from '../../src/trading/portfolio.ts';
-import { briefOf } from '../../src/trading/trading-day.ts';
+} from '../../src/core/database/splits-and-dividends.ts';
+import { splitsBetween } from '../../src/core/database/market-queries.ts';
+import type { BaselineStrategy } from '../../src/core/domain/domain.ts';
+import { fromDollars } from '../../src/core/money/money.ts';
+import { importFile } from '../../src/features/price-files/import.ts';
+import { cashPerShare, morningOf } from '../../src/core/trading/morning.ts';
+import { closingMark, type Market, openMarket } from '../../src/core/trading/market.ts';
+import { type Portfolio, quantityOf, valueOf } from '../../src/core/trading/portfolio.ts';
+import { briefOf } from '../../src/core/trading/trading-day.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { storePrices } from '../support/prices.ts';
 import { copyTemplate } from '../support/service.ts';

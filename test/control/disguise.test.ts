@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { addDays, isWeekday } from '../../src/basics/calendar.ts';
+import { addDays, isWeekday } from '../../src/core/time/calendar.ts';
 import {
   disguisedDividends,
   disguisedRows,
@@ -17,14 +17,14 @@ import {
   HEADER,
   shiftBack,
   writeControlMarket,
-} from '../../src/control/market.ts';
-import { openDatabase } from '../../src/database/database.ts';
+} from '../../src/features/control-markets/control-market.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
 import {
   dividendCoverage,
   storeDividends,
   storeSplits,
-} from '../../src/database/splits-and-dividends.ts';
-import type { PriceSource } from '../../src/database/prices.ts';
+} from '../../src/core/database/splits-and-dividends.ts';
+import type { PriceSource } from '../../src/core/database/prices.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { storePrices } from '../support/prices.ts';
 import { copyTemplate } from '../support/service.ts';

@@ -13,10 +13,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { audit, isSound } from '../../src/verify/audit.ts';
-import { backupDatabase } from '../../src/database/backup.ts';
-import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { removeAbandonedPartials } from '../../src/database/storage/new-file.ts';
+import { audit, isSound } from '../../src/core/verify/database-audit.ts';
+import { backupDatabase } from '../../src/features/backup/backup.ts';
+import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
+import { removeAbandonedPartials } from '../../src/core/database/storage/new-file.ts';
 import { fourDays } from '../support/books.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { ledgerOf } from '../support/ledger.ts';
@@ -89,7 +89,7 @@ test(
     const database = largeDatabase(join(folder, 'jobs.db'));
     database.close();
     const program = `
-    import { backupDatabase } from ${JSON.stringify(new URL('../../src/database/backup.ts', import.meta.url).href)};
+    import { backupDatabase } from ${JSON.stringify(new URL('../../src/features/backup/backup.ts', import.meta.url).href)};
     await backupDatabase('jobs.db', 'killed.db', { onProgress: (share) => share > 0 && process.kill(process.pid, 'SIGKILL') });`;
     spawnSync(process.execPath, ['--input-type=module', '--eval', program], { cwd: folder });
     const partials = () => readdirSync(folder).filter((name) => name.endsWith('.partial'));

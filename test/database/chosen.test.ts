@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { activeSessions, type SessionFilters } from '../../src/database/session-filters.ts';
-import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { sessionPieces } from '../../src/database/records/reasoning.ts';
-import { resultRecords } from '../../src/database/records/results.ts';
-import { modelDaysOf } from '../../src/database/records/status.ts';
+import { activeSessions, type SessionFilters } from '../../src/core/database/session-filters.ts';
+import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
+import { sessionPieces } from '../../src/core/database/records/session-records.ts';
+import { resultRecords } from '../../src/core/database/records/position-records.ts';
+import { modelDaysOf } from '../../src/core/database/records/job-records.ts';
 import { fillWithModelDays } from '../support/model-days.ts';
 import { temporaryFolder } from '../support/folder.ts';
 

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Database, openDatabase } from '../../src/database/database.ts';
+import { type Database, openDatabase } from '../../src/core/database/database.ts';
 import {
   dividendCoverage,
   type DividendList,
   storeDividends,
-} from '../../src/database/splits-and-dividends.ts';
-import { APPLICATION_ID } from '../../src/database/schema/schema.ts';
+} from '../../src/core/database/splits-and-dividends.ts';
+import { APPLICATION_ID } from '../../src/core/database/schema/schema.ts';
 import {
   actionTypes,
   jobStatuses,
   messageRoles,
   modelDayStatuses,
   sessionStatuses,
-} from '../../src/basics/domain.ts';
+} from '../../src/core/domain/domain.ts';
 import { FORMER, FORMER_ID } from '../support/former.ts';
 import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
 import { rowsAsText, runIn } from '../support/tables.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { decisionKinds, NO_TRADE, storeDecisions } from '../../src/database/decisions.ts';
-import { endModelDays } from '../../src/database/model-days.ts';
-import { type Decision, decisions, placeOf } from '../../src/database/records/decisions.ts';
-import { queries } from '../../src/database/rows.ts';
-import { endModelDay } from '../../src/database/sessions.ts';
+import { type Database, openDatabase } from '../../src/core/database/database.ts';
+import { decisionKinds, NO_TRADE, storeDecisions } from '../../src/core/database/decisions.ts';
+import { endModelDays } from '../../src/core/database/model-days.ts';
+import { type Decision, decisions, placeOf } from '../../src/features/decisions/queries.ts';
+import { queries } from '../../src/core/database/rows.ts';
+import { endModelDay } from '../../src/core/database/sessions.ts';
 import { runs } from '../support/long.ts';
 
 /** What models did and why, as rows, and the feed of them. */

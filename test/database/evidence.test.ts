@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
-import { staleAmong } from '../../src/database/stale.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
+import { staleAmong } from '../../src/core/database/stale.ts';
 
 test('staleness is looked up from session to session: no table is read as a whole, or searched by another order', (t) => {
   const database = openDatabase(':memory:');

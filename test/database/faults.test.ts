@@ -4,10 +4,10 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
-import { contentVersion, isDatabaseHealthy } from '../../src/database/state.ts';
-import { storageFaultOf } from '../../src/database/storage/faults.ts';
-import { ServiceError } from '../../src/basics/domain.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
+import { contentVersion, isDatabaseHealthy } from '../../src/core/database/state.ts';
+import { storageFaultOf } from '../../src/core/database/storage/faults.ts';
+import { ServiceError } from '../../src/core/domain/domain.ts';
 import { until } from '../support/until.ts';
 import { temporaryFolder } from '../support/folder.ts';
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
 import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
 import { rowsAsText, TABLE_NAMES } from '../support/tables.ts';
 import { temporaryFolder } from '../support/folder.ts';

@@ -13,9 +13,9 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { openDatabase, removeDatabase } from '../../src/database/database.ts';
-import { claimOwnership } from '../../src/database/storage/owner.ts';
-import { withSnapshot } from '../../src/database/snapshot.ts';
+import { openDatabase, removeDatabase } from '../../src/core/database/database.ts';
+import { claimOwnership } from '../../src/core/database/storage/owner.ts';
+import { withSnapshot } from '../../src/core/database/snapshot.ts';
 import { makeFormer } from '../support/former.ts';
 import { descriptorsOf, noProc } from '../support/processes.ts';
 import { tableOf } from '../support/text-table.ts';

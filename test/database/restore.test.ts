@@ -15,9 +15,9 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { backupDatabase, restoreDatabase } from '../../src/database/backup.ts';
-import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { withSnapshot } from '../../src/database/snapshot.ts';
+import { backupDatabase, restoreDatabase } from '../../src/features/backup/backup.ts';
+import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
+import { withSnapshot } from '../../src/core/database/snapshot.ts';
 import { contentOf } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';
 import { runs } from '../support/long.ts';
@@ -86,7 +86,7 @@ const program = (step: number) => `
   for (const name of ['renameSync', 'fsyncSync', 'rmSync', 'linkSync', 'unlinkSync']) count(fs, name);
   for (const name of ['exec', 'close']) count(DatabaseSync.prototype, name);
   syncBuiltinESMExports();
-  const { restoreDatabase } = await import(${JSON.stringify(new URL('../../src/database/backup.ts', import.meta.url).href)});
+  const { restoreDatabase } = await import(${JSON.stringify(new URL('../../src/features/backup/backup.ts', import.meta.url).href)});
   await restoreDatabase('data/jobs.db', 'copy.db');`;
 
 test('killed before any of its steps, a restore leaves the old database, whole, or the new one and the old one aside', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { type Column, queries, type Query } from '../../src/database/rows.ts';
+import { type Database, openDatabase } from '../../src/core/database/database.ts';
+import { type Column, queries, type Query } from '../../src/core/database/rows.ts';
 import { accepted, SEED } from '../support/schema-rows.ts';
 
 const FOLDER = new URL('../../src/database/', import.meta.url);

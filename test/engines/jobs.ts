@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { startChildBy } from '../../src/children/launcher.ts';
+import { type Database, openDatabase } from '../../src/core/database/database.ts';
+import { startChildBy } from '../../src/core/children/launcher.ts';
 import { inProcesses } from '../support/agent-here.ts';
 import {
   type Behaviour,

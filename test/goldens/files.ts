@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { type CalendarDate, weekdays } from '../../src/basics/calendar.ts';
+import { type CalendarDate, weekdays } from '../../src/core/time/calendar.ts';
 import type { Side } from './side.ts';
 
 /**

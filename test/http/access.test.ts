@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
-import { ownToken, readAccessTokens, type Rights, rightsOf } from '../../src/http/access.ts';
+import { ownToken, readAccessTokens, type Rights, rightsOf } from '../../src/core/http/access.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { like, tableOf } from '../support/text-table.ts';
 import { readAnswers, send } from '../support/wire.ts';

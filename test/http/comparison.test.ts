@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
-import { weekdays } from '../../src/basics/calendar.ts';
-import { comparisonResponse } from '../../src/api/comparison.ts';
-import { performanceResponse } from '../../src/api/performance-response.ts';
-import { boundaryOf } from '../../src/comparison/looks.ts';
-import { createNormals } from '../../src/statistics/random.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import { comparisonResponse } from '../../src/features/comparison/route.ts';
+import { performanceResponse } from '../../src/features/performance/response.ts';
+import { boundaryOf } from '../../src/features/comparison/looks.ts';
+import { createNormals } from '../../src/features/statistics/random.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 import { insertReturns } from '../support/returns.ts';

@@ -11,14 +11,14 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import zlib, { createGunzip, createZstdDecompress, type Gzip } from 'node:zlib';
-import { type LateBody, lateText } from '../../src/api/handler.ts';
-import { httpRequest } from '../../src/basics/http-client.ts';
+import { type LateBody, lateText } from '../../src/core/api/handler.ts';
+import { httpRequest } from '../../src/core/network/http-client.ts';
 import {
   type ApiCoding,
   MIN_COMPRESSED_BYTES,
   MAX_WHOLE_BYTES,
   sendLate,
-} from '../../src/http/response.ts';
+} from '../../src/core/http/response.ts';
 import { runs } from '../support/long.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';

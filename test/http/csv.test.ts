@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
-import { csvRows } from '../../src/basics/csv.ts';
-import { actionTypes } from '../../src/basics/domain.ts';
-import { resultColumns } from '../../src/database/records/results.ts';
+import { csvRows } from '../../src/core/text/csv.ts';
+import { actionTypes } from '../../src/core/domain/domain.ts';
+import { resultColumns } from '../../src/core/database/records/position-records.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { storePrices } from '../support/prices.ts';

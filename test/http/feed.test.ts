@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
-import { decisionsResponse } from '../../src/api/decisions.ts';
-import { searchResponse } from '../../src/api/reasoning.ts';
+import { decisionsResponse } from '../../src/features/decisions/route.ts';
+import { searchResponse } from '../../src/core/api/reasoning.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { startTestService, type TestService } from '../support/service.ts';

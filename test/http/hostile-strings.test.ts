@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { readdirSync } from 'node:fs';
 import { before, test, type TestContext } from 'node:test';
-import { unprintableIn } from '../../src/basics/text.ts';
+import { unprintableIn } from '../../src/core/text/text.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { hostileStrings } from '../support/hostile.ts';
 import { runJobHere } from '../support/job-here.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
-import { jobsResponse } from '../../src/api/jobs.ts';
-import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
-import { queries } from '../../src/database/rows.ts';
+import { jobsResponse } from '../../src/core/api/jobs.ts';
+import { parseAgentConfiguration } from '../../src/core/settings/configuration.ts';
+import { queries } from '../../src/core/database/rows.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { insertTestJob } from '../support/jobs.ts';

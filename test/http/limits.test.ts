@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
-import { type HttpLimits, httpLimits } from '../../src/http/limits.ts';
-import { createHttpServer } from '../../src/http/server.ts';
-import { createLog } from '../../src/basics/log.ts';
-import { readSettings } from '../../src/basics/settings.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
+import { type HttpLimits, httpLimits } from '../../src/core/http/limits.ts';
+import { createHttpServer } from '../../src/core/http/server.ts';
+import { createLog } from '../../src/core/process/log.ts';
+import { readSettings } from '../../src/core/settings/settings.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService } from '../support/service.ts';
 import { openWire, readAnswers, send, type Wire } from '../support/wire.ts';
 
 /**
- * Every limit of src/http/limits.ts: requests within it pass, those beyond are refused, and other
+ * Every limit of src/core/http/limits.ts: requests within it pass, those beyond are refused, and other
  * clients are not affected.
  */
 

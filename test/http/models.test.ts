@@ -1,19 +1,23 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { before, test, type TestContext } from 'node:test';
-import { modelsResponse } from '../../src/api/models.ts';
-import { coverageResponse } from '../../src/api/price-coverage.ts';
-import { familyOrder, namedModels, seenModel } from '../../src/database/records/models.ts';
-import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { storeDividends } from '../../src/database/splits-and-dividends.ts';
-import { addCoverage, storeBars } from '../../src/database/prices.ts';
+import { modelsResponse } from '../../src/core/api/models.ts';
+import { coverageResponse } from '../../src/features/coverage/route.ts';
+import {
+  familyOrder,
+  namedModels,
+  seenModel,
+} from '../../src/core/database/records/model-records.ts';
+import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
+import { storeDividends } from '../../src/core/database/splits-and-dividends.ts';
+import { addCoverage, storeBars } from '../../src/core/database/prices.ts';
 import {
   coverageSpans,
   knownSymbols,
   storedDividends,
   symbolPrices,
-} from '../../src/database/records/price-coverage.ts';
-import { gapsBetween } from '../../src/prices/needs.ts';
+} from '../../src/features/coverage/queries.ts';
+import { gapsBetween } from '../../src/core/prices/needs.ts';
 import { SEED } from '../support/schema-rows.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';

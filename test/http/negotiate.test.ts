@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseCoding, chooseFormat, prefersHtml } from '../../src/http/negotiate.ts';
+import { chooseCoding, chooseFormat, prefersHtml } from '../../src/core/http/negotiate.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
 

@@ -3,8 +3,12 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
-import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
-import { NO_TRADE } from '../../src/database/decisions.ts';
+import {
+  type CommandDatabase,
+  type Database,
+  openDatabase,
+} from '../../src/core/database/database.ts';
+import { NO_TRADE } from '../../src/core/database/decisions.ts';
 import {
   appendMessages,
   commitSession,
@@ -12,16 +16,16 @@ import {
   insertSession,
   type LogMessage,
   type ModelDay,
-} from '../../src/database/sessions.ts';
-import { isMade, piecesOf } from '../../src/api/handler.ts';
-import { httpErrorOf } from '../../src/http/errors.ts';
-import { validateQuery } from '../../src/http/request.ts';
-import { createRouter } from '../../src/http/router.ts';
-import { routes } from '../../src/http/routes.ts';
-import { momentAt } from '../../src/database/snapshot.ts';
-import { silentLog } from '../../src/basics/log.ts';
-import { money } from '../../src/basics/money.ts';
-import { readSettings } from '../../src/basics/settings.ts';
+} from '../../src/core/database/sessions.ts';
+import { isMade, piecesOf } from '../../src/core/api/handler.ts';
+import { httpErrorOf } from '../../src/core/http/errors.ts';
+import { validateQuery } from '../../src/core/http/request.ts';
+import { createRouter } from '../../src/core/http/router.ts';
+import { routes } from '../../src/core/http/routes.ts';
+import { momentAt } from '../../src/core/database/snapshot.ts';
+import { silentLog } from '../../src/core/process/log.ts';
+import { money } from '../../src/core/money/money.ts';
+import { readSettings } from '../../src/core/settings/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { runs } from '../support/long.ts';
 import { richBooks } from '../support/rich-books.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import type * as v from 'valibot';
-import { performanceResponse } from '../../src/api/performance-response.ts';
-import { weekdays } from '../../src/basics/calendar.ts';
+import { performanceResponse } from '../../src/features/performance/response.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { within } from '../support/near.ts';

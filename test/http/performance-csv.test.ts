@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
-import { weekdays } from '../../src/basics/calendar.ts';
-import { csvRows } from '../../src/basics/csv.ts';
-import { storeFactors } from '../../src/database/factors.ts';
-import { createNormals } from '../../src/statistics/random.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import { csvRows } from '../../src/core/text/csv.ts';
+import { storeFactors } from '../../src/features/style/queries.ts';
+import { createNormals } from '../../src/features/statistics/random.ts';
 import { storePrices } from '../support/prices.ts';
 import { insertReturns } from '../support/returns.ts';
-import { storeDividends, storeSplits } from '../../src/database/splits-and-dividends.ts';
+import { storeDividends, storeSplits } from '../../src/core/database/splits-and-dividends.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { startTestService, type TestService } from '../support/service.ts';

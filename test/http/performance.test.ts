@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
-import { performanceResponse } from '../../src/api/performance-response.ts';
-import { addWarnings } from '../../src/database/jobs.ts';
-import { storeSplits } from '../../src/database/splits-and-dividends.ts';
-import { jumpWarnings } from '../../src/prices/warnings.ts';
+import { performanceResponse } from '../../src/features/performance/response.ts';
+import { addWarnings } from '../../src/core/database/job-queries.ts';
+import { storeSplits } from '../../src/core/database/splits-and-dividends.ts';
+import { jumpWarnings } from '../../src/core/prices/warnings.ts';
 import type { Script } from '../support/agents.ts';
 import { type RequestHere, runJobHere } from '../support/job-here.ts';
 import { startTestService, type TestService, twoModels } from '../support/service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { weekdays } from '../../src/basics/calendar.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
 import { insertReturns } from '../support/returns.ts';
 import { startTestService } from '../support/service.ts';
 import { like, tableOf } from '../support/text-table.ts';

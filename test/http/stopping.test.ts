@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { reset } from '../../src/http/response.ts';
+import { reset } from '../../src/core/http/response.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openWire, readAnswers, type Wire } from '../support/wire.ts';
-import type { HttpLimits } from '../../src/http/limits.ts';
+import type { HttpLimits } from '../../src/core/http/limits.ts';
 
 /** The end of a service, and of a response that cannot be finished. */
 

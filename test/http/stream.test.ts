@@ -3,9 +3,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { lateText } from '../../src/api/handler.ts';
-import { sendLate } from '../../src/http/response.ts';
-import { inShortTurn, SLICE_MS } from '../../src/children/turns.ts';
+import { lateText } from '../../src/core/api/handler.ts';
+import { sendLate } from '../../src/core/http/response.ts';
+import { inShortTurn, SLICE_MS } from '../../src/core/children/turns.ts';
 import { listenHere } from '../support/loopback.ts';
 import { until } from '../support/until.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createJobs } from '../../src/jobs/queue.ts';
+import { createJobs } from '../../src/core/jobs/queue.ts';
 import { type Script, scriptedAgent, scriptedProcess } from '../support/agents.ts';
 import { childrenOf, noProc } from '../support/processes.ts';
 import { startTestService, type TestService } from '../support/service.ts';

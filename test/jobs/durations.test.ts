@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { lastStartOf } from '../../src/database/jobs.ts';
+import { lastStartOf } from '../../src/core/database/job-queries.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { clockFrom, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';

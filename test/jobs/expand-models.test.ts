@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseConfiguration } from '../../src/basics/configuration.ts';
-import { expandModels, warnOfNewRuns } from '../../src/jobs/plan.ts';
+import { parseConfiguration } from '../../src/core/settings/configuration.ts';
+import { expandModels, warnOfNewRuns } from '../../src/core/jobs/plan.ts';
 import { tableOf } from '../support/text-table.ts';
 
 const configuration = parseConfiguration(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { readWarnings } from '../../src/database/jobs.ts';
-import { isSound } from '../../src/verify/audit.ts';
+import { readWarnings } from '../../src/core/database/job-queries.ts';
+import { isSound } from '../../src/core/verify/database-audit.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { auditScripts } from '../support/replays.ts';

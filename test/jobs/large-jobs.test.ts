@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { finalStatus, noteRestart } from '../../src/database/model-days.ts';
-import { statusOfJob, unfinishedJobId } from '../../src/database/jobs.ts';
-import { diskIsFull } from '../../src/database/storage/faults.ts';
-import { cancelJob } from '../../src/jobs/queue.ts';
-import { createJobs, runThroughFaults } from '../../src/jobs/queue.ts';
-import { NO_DATES } from '../../src/jobs/run.ts';
+import { type Database, openDatabase } from '../../src/core/database/database.ts';
+import { finalStatus, noteRestart } from '../../src/core/database/model-days.ts';
+import { statusOfJob, unfinishedJobId } from '../../src/core/database/job-queries.ts';
+import { diskIsFull } from '../../src/core/database/storage/faults.ts';
+import { cancelJob } from '../../src/core/jobs/queue.ts';
+import { createJobs, runThroughFaults } from '../../src/core/jobs/queue.ts';
+import { NO_DATES } from '../../src/core/jobs/run.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { tableOf } from '../support/text-table.ts';
 import { until } from '../support/until.ts';
@@ -151,9 +151,9 @@ test('a cancellation that a storage fault prevents is an error, and the job cont
 /** Runs a program that is killed within its first transaction, once all of that is written. */
 function killWhile(path: string, work: string): void {
   const program = `
-    import { openDatabase } from './src/database/database.ts';
-    import { cancelJob } from './src/jobs/queue.ts';
-    import { endJob } from './src/jobs/run.ts';
+    import { openDatabase } from './src/core/database/database.ts';
+    import { cancelJob } from './src/core/jobs/queue.ts';
+    import { endJob } from './src/core/jobs/run.ts';
     import { insertTestJob } from './test/support/jobs.ts';
     const own = openDatabase(process.argv[1]);
     own.statement('PRAGMA cache_size = 10').run(); // so that much of it is in the log before the commit

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resolveRange } from '../../src/jobs/plan.ts';
+import { resolveRange } from '../../src/core/jobs/plan.ts';
 
 const TODAY = '2025-12-01';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tokenProblem } from '../../src/browser/api.ts';
+import { tokenProblem } from '../../src/features/pages/browser/api.ts';
 
 test('a token that no header can carry is refused in words, before it is sent', () => {
   const rows: [text: string, problem: RegExp][] = [

@@ -6,15 +6,19 @@ import {
   choiceInWords,
   performanceRequest,
   requestOf,
-} from '../../src/browser/pages/compare-options.ts';
-import { aheadFirst, leftOutModels, withReturns } from '../../src/browser/pages/compare.ts';
-import { forestScale } from '../../src/browser/pages/forest.ts';
+} from '../../src/features/pages/browser/pages/compare-options.ts';
+import {
+  aheadFirst,
+  leftOutModels,
+  withReturns,
+} from '../../src/features/pages/browser/pages/compare.ts';
+import { forestScale } from '../../src/features/pages/browser/pages/forest.ts';
 import {
   columnsOf,
   differenceLines,
   fitsSideBySide,
-} from '../../src/browser/pages/side-by-side.ts';
-import { cutoffMarks, cutoffWords } from '../../src/browser/plot/lines.ts';
+} from '../../src/features/pages/browser/pages/side-by-side.ts';
+import { cutoffMarks, cutoffWords } from '../../src/features/pages/browser/plot/lines.ts';
 import { comparedModel, comparedPair, modelWithout } from '../support/comparison-answer.ts';
 import { tableOf } from '../support/text-table.ts';
 

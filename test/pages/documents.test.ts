@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { longDate } from '../../src/browser/format.ts';
+import { longDate } from '../../src/features/pages/browser/format.ts';
 import { loaded, region, test, visit } from '../support/browser.ts';
 import { DOCUMENT, firstDate, HOSTILE, pages, secondDate, service } from '../support/page-story.ts';
 import { storeDocuments } from '../support/documents.ts';
 import { publishedFrom } from '../support/published.ts';
 import { recordDates } from '../support/track-records.ts';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
 
 test('a model-day links to the version of each document that it listed or read; its text stays text', async (t) => {
   const { page, open } = await visit(t, service.url);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { csvOf, fileName, saveFile } from '../../src/browser/save.ts';
+import { csvOf, fileName, saveFile } from '../../src/features/pages/browser/save.ts';
 import { withGlobals } from '../support/globals.ts';
 
 describe('saving a file', () => {

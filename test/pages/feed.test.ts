@@ -6,8 +6,8 @@ import {
   feedChoiceIn,
   feedPath,
   searchQuery,
-} from '../../src/browser/pages/decision-feed.ts';
-import { piecesOf, speakerOf } from '../../src/browser/pages/conversation.ts';
+} from '../../src/features/pages/browser/pages/decision-feed.ts';
+import { piecesOf, speakerOf } from '../../src/features/pages/browser/pages/conversation.ts';
 import type { Script } from '../support/agents.ts';
 import { button, decisionsAtATime, loaded, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';

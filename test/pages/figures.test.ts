@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as format from '../../src/browser/format.ts';
-import { restOfSummary } from '../../src/browser/pages/model-day-page.ts';
+import * as format from '../../src/features/pages/browser/format.ts';
+import { restOfSummary } from '../../src/features/pages/browser/pages/model-day-page.ts';
 import {
   axisSplits,
   dateLabels,
   dateTicks,
   paddedRange,
   withoutEmptyCents,
-} from '../../src/browser/plot/scale.ts';
+} from '../../src/features/pages/browser/plot/scale.ts';
 import { tableOf } from '../support/text-table.ts';
 
 test('numbers and dates are formatted for people', () => {

@@ -6,8 +6,8 @@ import {
   NO_FILTERS,
   queryOf,
   queryWith,
-} from '../../src/browser/filters.ts';
-import { byName } from '../../src/browser/format.ts';
+} from '../../src/features/pages/browser/filters.ts';
+import { byName } from '../../src/features/pages/browser/format.ts';
 
 const PERIOD = { start_date: '2025-10-01', end_date: '2025-10-31' };
 const addresses: [search: string, filters: object, query: string][] = [

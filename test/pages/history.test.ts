@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { keep, replaceAddress } from '../../src/browser/history.ts';
+import { keep, replaceAddress } from '../../src/features/pages/browser/history.ts';
 import { withGlobals } from '../support/globals.ts';
 
 /** As much of a browser's history as pages need. */

@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ModelDayStatus } from '../../src/basics/domain.ts';
-import { ranInWords } from '../../src/basics/sentences.ts';
-import { byReason, shortList } from '../../src/browser/format.ts';
-import { openedAt } from '../../src/browser/pages/job-grid.ts';
-import { jobChoiceIn, jobListPath, jobsQuery } from '../../src/browser/pages/job-list.ts';
-import { jobCost, leftOutOf, totalInWords, troubleOf } from '../../src/browser/pages/job-panel.ts';
-import { datesInWords, termsInWords } from '../../src/browser/pages/job.ts';
+import type { ModelDayStatus } from '../../src/core/domain/domain.ts';
+import { ranInWords } from '../../src/core/text/sentences.ts';
+import { byReason, shortList } from '../../src/features/pages/browser/format.ts';
+import { openedAt } from '../../src/features/pages/browser/pages/job-grid.ts';
+import {
+  jobChoiceIn,
+  jobListPath,
+  jobsQuery,
+} from '../../src/features/pages/browser/pages/job-list.ts';
+import {
+  jobCost,
+  leftOutOf,
+  totalInWords,
+  troubleOf,
+} from '../../src/features/pages/browser/pages/job-panel.ts';
+import { datesInWords, termsInWords } from '../../src/features/pages/browser/pages/job.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 import { tableOf } from '../support/text-table.ts';
 

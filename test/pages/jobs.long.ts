@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { parseAgentConfiguration } from '../../src/basics/configuration.ts';
-import type { CommandDatabase } from '../../src/database/database.ts';
-import { longDate } from '../../src/browser/format.ts';
+import { parseAgentConfiguration } from '../../src/core/settings/configuration.ts';
+import type { CommandDatabase } from '../../src/core/database/database.ts';
+import { longDate } from '../../src/features/pages/browser/format.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { button, loaded, region, test, visit } from '../support/browser.ts';
 import { insertTestJob } from '../support/jobs.ts';

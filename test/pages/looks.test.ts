@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { learnOrder, lookOf } from '../../src/browser/look.ts';
-import type { KnownModels } from '../../src/api/responses.ts';
+import { learnOrder, lookOf } from '../../src/features/pages/browser/look.ts';
+import type { KnownModels } from '../../src/features/pages/responses.ts';
 import { visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import {
@@ -19,7 +19,10 @@ import { tableOf } from '../support/text-table.ts';
 
 /** By what readers recognise a model: the colours, and who gets which. */
 
-const css = readFileSync(new URL('../../src/browser/app.css', import.meta.url), 'utf8');
+const css = readFileSync(
+  new URL('../../src/features/pages/browser/app.css', import.meta.url),
+  'utf8',
+);
 const modes = ['light', 'dark'] as const;
 
 /** A colour of the style sheet by the text before it. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { money, longDate } from '../../src/browser/format.ts';
+import { money, longDate } from '../../src/features/pages/browser/format.ts';
 import { button, region, test, visit } from '../support/browser.ts';
 import {
   comparedModel,

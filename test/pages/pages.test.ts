@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { matchPage, pagePaths } from '../../src/basics/paths.ts';
-import { change, longDate, profit, unbrokenDate } from '../../src/browser/format.ts';
+import { matchPage, pagePaths } from '../../src/features/pages/paths.ts';
+import { change, longDate, profit, unbrokenDate } from '../../src/features/pages/browser/format.ts';
 import { button, layoutShift, loaded, overflow, region, test, visit } from '../support/browser.ts';
 import { comparedModel, comparedPair, comparisonAnswer } from '../support/comparison-answer.ts';
 import { isLong } from '../support/long.ts';

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { datesFromStart, rankOrder, valuesFromStart } from '../../src/browser/plot/lines.ts';
-import { firstShown, lineNear, nearestDate, nextChoice } from '../../src/browser/plot/plot.ts';
+import {
+  datesFromStart,
+  rankOrder,
+  valuesFromStart,
+} from '../../src/features/pages/browser/plot/lines.ts';
+import {
+  firstShown,
+  lineNear,
+  nearestDate,
+  nextChoice,
+} from '../../src/features/pages/browser/plot/plot.ts';
 
 test('curves start together: each has its value at the start on the date before its first', () => {
   const dates = ['2025-10-03', '2025-10-06', '2025-10-07', '2025-10-08'];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { secondsToGo } from '../../src/browser/pages/job-panel.ts';
-import { poll, pollSoon, recompute } from '../../src/browser/poll.ts';
-import type { Status } from '../../src/api/responses.ts';
+import { secondsToGo } from '../../src/features/pages/browser/pages/job-panel.ts';
+import { poll, pollSoon, recompute } from '../../src/features/pages/browser/poll.ts';
+import type { Status } from '../../src/features/pages/responses.ts';
 import { settled } from '../support/event-loop.ts';
 import { withGlobals } from '../support/globals.ts';
 

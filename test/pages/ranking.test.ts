@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lookOf } from '../../src/browser/look.ts';
-import { meanOf } from '../../src/browser/pages/model-figures.ts';
-import { type CurvesOf, curvesFromStart } from '../../src/browser/pages/equity-curves.ts';
-import { marksOf, rankingOf } from '../../src/browser/pages/leaderboard.ts';
-import { daysBesideBenchmark } from '../../src/browser/pages/model-curves.ts';
-import { spreadOut } from '../../src/browser/plot/legend.ts';
-import { benchmarkWords } from '../../src/browser/plot/lines.ts';
-import type { ModelReport } from '../../src/api/responses.ts';
+import { lookOf } from '../../src/features/pages/browser/look.ts';
+import { meanOf } from '../../src/features/pages/browser/pages/model-figures.ts';
+import {
+  type CurvesOf,
+  curvesFromStart,
+} from '../../src/features/pages/browser/pages/equity-curves.ts';
+import { marksOf, rankingOf } from '../../src/features/pages/browser/pages/leaderboard.ts';
+import { daysBesideBenchmark } from '../../src/features/pages/browser/pages/model-curves.ts';
+import { spreadOut } from '../../src/features/pages/browser/plot/legend.ts';
+import { benchmarkWords } from '../../src/features/pages/browser/plot/lines.ts';
+import type { ModelReport } from '../../src/features/pages/responses.ts';
 
 const common = {
   start_date: '2025-10-01',

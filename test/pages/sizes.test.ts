@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before } from 'node:test';
 import type { Page } from 'playwright-core';
-import type { Performance } from '../../src/api/responses.ts';
+import type { Performance } from '../../src/features/pages/responses.ts';
 import { saved, test, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
 import { LONG_NAMES, longNamed, startOnRecords } from '../support/on-records.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { partOfDays, stylesOf } from '../../src/browser/pages/model-figures.ts';
-import { styleInWords } from '../../src/browser/pages/model-page.ts';
-import { storeFactors } from '../../src/database/factors.ts';
-import { createNormals } from '../../src/statistics/random.ts';
-import { addDays, weekdays } from '../../src/basics/calendar.ts';
-import { reportStyle } from '../../src/performance/style.ts';
+import { partOfDays, stylesOf } from '../../src/features/pages/browser/pages/model-figures.ts';
+import { styleInWords } from '../../src/features/pages/browser/pages/model-page.ts';
+import { storeFactors } from '../../src/features/style/queries.ts';
+import { createNormals } from '../../src/features/statistics/random.ts';
+import { addDays, weekdays } from '../../src/core/time/calendar.ts';
+import { reportStyle } from '../../src/features/style/style.ts';
 import { insertReturns } from '../support/returns.ts';
 import { startTestService } from '../support/service.ts';
 

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { csvLine, csvRows } from '../../src/basics/csv.ts';
-import { fallsOf, heatOf, strongest, yearsOf } from '../../src/browser/pages/model-curves.ts';
-import { tradesIn } from '../../src/browser/pages/model-data.ts';
+import { csvLine, csvRows } from '../../src/core/text/csv.ts';
+import {
+  fallsOf,
+  heatOf,
+  strongest,
+  yearsOf,
+} from '../../src/features/pages/browser/pages/model-curves.ts';
+import { tradesIn } from '../../src/features/pages/browser/pages/model-data.ts';
 
 /** The pure parts of a model's views: which colour, which height, which place. */
 

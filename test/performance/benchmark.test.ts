@@ -10,7 +10,7 @@ import {
   type Levels,
   type PriceTime,
   symbolLevels,
-} from '../../src/performance/benchmark.ts';
+} from '../../src/features/performance/benchmark.ts';
 import { rowsOf } from '../support/prices.ts';
 import { tableOf } from '../support/text-table.ts';
 

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { pricesNow } from '../../src/database/price-writes.ts';
-import { dividendsBetween } from '../../src/database/splits-and-dividends.ts';
-import type { ActiveDay } from '../../src/database/records/performance.ts';
-import type { PriceSource } from '../../src/database/prices.ts';
+import { type Database, openDatabase } from '../../src/core/database/database.ts';
+import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { dividendsBetween } from '../../src/core/database/splits-and-dividends.ts';
+import type { ActiveDay } from '../../src/features/performance/queries.ts';
+import type { PriceSource } from '../../src/core/database/prices.ts';
 import {
   benchmarkCurve,
   benchmarkReturns,
   levelAt,
   startOf,
-} from '../../src/performance/benchmark.ts';
-import { chooseBenchmark, reportBenchmark } from '../../src/performance/choose-benchmark.ts';
+} from '../../src/features/performance/benchmark.ts';
+import {
+  chooseBenchmark,
+  reportBenchmark,
+} from '../../src/features/performance/choose-benchmark.ts';
 import { storePrices } from '../support/prices.ts';
 import { tableOf } from '../support/text-table.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { performanceResponse } from '../../src/api/performance-response.ts';
-import { weekdays } from '../../src/basics/calendar.ts';
-import type { ComparedModel } from '../../src/comparison/participants.ts';
-import { activeDaysWithReturns } from '../../src/database/records/performance.ts';
-import { sharedDays } from '../../src/experiments/counted-days.ts';
+import { performanceResponse } from '../../src/features/performance/response.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import type { ComparedModel } from '../../src/features/comparison/participants.ts';
+import { activeDaysWithReturns } from '../../src/features/performance/queries.ts';
+import { sharedDays } from '../../src/features/experiments/counted-days.ts';
 import { insertReturns } from '../support/returns.ts';
 import { startTestService } from '../support/service.ts';
 import { validBody } from '../support/valid-body.ts';

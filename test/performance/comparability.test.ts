@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { weekdays } from '../../src/basics/calendar.ts';
-import { parseConfiguration } from '../../src/basics/configuration.ts';
-import { money } from '../../src/basics/money.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import { parseConfiguration } from '../../src/core/settings/configuration.ts';
+import { money } from '../../src/core/money/money.ts';
 import {
   findIncomparable,
   type ModelPeriod,
   staleness,
-} from '../../src/performance/comparability.ts';
+} from '../../src/features/performance/comparability.ts';
 import { rowsOf } from '../support/prices.ts';
 
 const MEMBER = { symbol: 'AAPL', from: '2025-01-01', to: '9999-12-31' };

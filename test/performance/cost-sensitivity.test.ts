@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CostDay, reportCosts } from '../../src/performance/report.ts';
+import { type CostDay, reportCosts } from '../../src/features/performance/report.ts';
 import { within } from '../support/near.ts';
 
 const assertNear = within({ absolute: 1e-10 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { performanceResponse } from '../../src/api/performance-response.ts';
-import { definitions, reportConventions } from '../../src/performance/definitions.ts';
+import { performanceResponse } from '../../src/features/performance/response.ts';
+import { definitions, reportConventions } from '../../src/features/performance/definitions.ts';
 
 const model = performanceResponse.entries.models.item.entries;
 const groups = [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { weekdays } from '../../src/basics/calendar.ts';
-import { addClosing, boundaryCounts } from '../../src/performance/details.ts';
-import type { Money } from '../../src/basics/money.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import { addClosing, boundaryCounts } from '../../src/features/performance/details.ts';
+import type { Money } from '../../src/core/money/money.ts';
 import { runs } from '../support/long.ts';
 import { anyDay, type LivedDay, liveThrough } from '../support/random-ledger.ts';
 import { reportOf } from '../support/report-of.ts';

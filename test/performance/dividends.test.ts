@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addDays, type CalendarDate, weekdays } from '../../src/basics/calendar.ts';
-import type { Database } from '../../src/database/database.ts';
-import { activeDays } from '../../src/database/records/performance.ts';
-import { storeDividends } from '../../src/database/splits-and-dividends.ts';
-import { modelReport, prepareReports } from '../../src/performance/model-reports.ts';
+import { addDays, type CalendarDate, weekdays } from '../../src/core/time/calendar.ts';
+import type { Database } from '../../src/core/database/database.ts';
+import { activeDays } from '../../src/features/performance/queries.ts';
+import { storeDividends } from '../../src/core/database/splits-and-dividends.ts';
+import { modelReport, prepareReports } from '../../src/features/performance/model-reports.ts';
 import { type Books, createBooks, type Order } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 

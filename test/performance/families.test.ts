@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reportFamilies } from '../../src/performance/model-reports.ts';
+import { reportFamilies } from '../../src/features/performance/model-reports.ts';
 
 const run = (
   model: string,

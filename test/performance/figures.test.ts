@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addDays, weekdays } from '../../src/basics/calendar.ts';
-import { dailyRate, reportFigures } from '../../src/performance/figure.ts';
+import { addDays, weekdays } from '../../src/core/time/calendar.ts';
+import { dailyRate, reportFigures } from '../../src/features/performance/figure.ts';
 import {
   deepestDrawdowns,
   type ReturnSeries,
   seriesOf,
-} from '../../src/performance/risk-and-return.ts';
-import { relativeFigures } from '../../src/performance/relative.ts';
-import { reportReturns } from '../../src/performance/report-returns.ts';
+} from '../../src/features/performance/risk-and-return.ts';
+import { relativeFigures } from '../../src/features/performance/relative.ts';
+import { reportReturns } from '../../src/features/performance/report-returns.ts';
 
 /** Daily returns on the weekdays from a Monday on. */
 function series(returns: readonly (number | null)[]): ReturnSeries {

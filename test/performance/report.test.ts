@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { weekdays } from '../../src/basics/calendar.ts';
-import type { LedgerDay, UsageTotals } from '../../src/database/records/performance.ts';
-import { money } from '../../src/basics/money.ts';
-import { dailyRate } from '../../src/performance/figure.ts';
-import type { Levels } from '../../src/performance/benchmark.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import type { LedgerDay, UsageTotals } from '../../src/features/performance/queries.ts';
+import { money } from '../../src/core/money/money.ts';
+import { dailyRate } from '../../src/features/performance/figure.ts';
+import type { Levels } from '../../src/features/performance/benchmark.ts';
 import { naiveFigures } from '../support/naive-performance.ts';
 import { within } from '../support/near.ts';
 import { anyDay, type Day, liveThrough, recordsOf } from '../support/random-ledger.ts';

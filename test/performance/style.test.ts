@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addDays } from '../../src/basics/calendar.ts';
-import { type DayReturn, reportStyle } from '../../src/performance/style.ts';
-import { createNormals } from '../../src/statistics/random.ts';
+import { addDays } from '../../src/core/time/calendar.ts';
+import { type DayReturn, reportStyle } from '../../src/features/style/style.ts';
+import { createNormals } from '../../src/features/statistics/random.ts';
 
 /** Returns that follow the market and momentum, over days of which the file has factors. */
 function series(count: number) {

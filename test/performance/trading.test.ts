@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LedgerDay } from '../../src/database/records/performance.ts';
-import { fromDollars, money, toDollars } from '../../src/basics/money.ts';
+import type { LedgerDay } from '../../src/features/performance/queries.ts';
+import { fromDollars, money, toDollars } from '../../src/core/money/money.ts';
 import {
   holdingDaysOf,
   openPositions,
   profitOf,
   tradingOf,
-} from '../../src/performance/trading.ts';
+} from '../../src/features/performance/trading.ts';
 import { rowsOf } from '../support/prices.ts';
 
 /**

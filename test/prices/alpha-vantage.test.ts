@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addDays } from '../../src/basics/calendar.ts';
-import { createAlphaVantage } from '../../src/prices/alpha-vantage.ts';
-import { fractionOf } from '../../src/prices/amounts.ts';
-import type { Problem } from '../../src/prices/provider.ts';
+import { addDays } from '../../src/core/time/calendar.ts';
+import { createAlphaVantage } from '../../src/core/prices/alpha-vantage.ts';
+import { fractionOf } from '../../src/core/prices/amounts.ts';
+import type { Problem } from '../../src/core/prices/provider.ts';
 import { type Fault, faults, startPriceServer } from '../support/price-server.ts';
 import { like, tableOf } from '../support/text-table.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openDatabase } from '../../src/database/database.ts';
-import { addCoverage } from '../../src/database/prices.ts';
-import { examineDates } from '../../src/prices/needs.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
+import { addCoverage } from '../../src/core/database/prices.ts';
+import { examineDates } from '../../src/core/prices/needs.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addDays, weekdayBefore, weekdays } from '../../src/basics/calendar.ts';
+import { addDays, weekdayBefore, weekdays } from '../../src/core/time/calendar.ts';
 import {
   dateOrder,
   downloadOrder,
@@ -10,7 +10,7 @@ import {
   nextDate,
   noteRefusal,
   noteSupply,
-} from '../../src/prices/download-order.ts';
+} from '../../src/core/prices/download-order.ts';
 import { inLongForm } from '../support/long.ts';
 import { tableOf } from '../support/text-table.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import { addDays } from '../../src/basics/calendar.ts';
-import { cashOf, combineSplits, ratioOf } from '../../src/prices/amounts.ts';
-import type { Problem } from '../../src/prices/provider.ts';
-import { createMassive } from '../../src/prices/massive.ts';
+import { addDays } from '../../src/core/time/calendar.ts';
+import { cashOf, combineSplits, ratioOf } from '../../src/core/prices/amounts.ts';
+import type { Problem } from '../../src/core/prices/provider.ts';
+import { createMassive } from '../../src/core/prices/massive.ts';
 import {
   MASSIVE_KEY,
   massiveFaults,

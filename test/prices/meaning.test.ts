@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Meaning } from '../../src/database/schema/price-conditions.ts';
-import { pricesNow } from '../../src/database/price-writes.ts';
-import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { splitsBetween } from '../../src/database/market.ts';
-import { storeSplits } from '../../src/database/splits-and-dividends.ts';
+import type { Meaning } from '../../src/core/database/schema/price-conditions.ts';
+import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
+import { splitsBetween } from '../../src/core/database/market-queries.ts';
+import { storeSplits } from '../../src/core/database/splits-and-dividends.ts';
 import { type Imported, importText } from '../support/imports.ts';
-import type { PriceSource } from '../../src/database/prices.ts';
+import type { PriceSource } from '../../src/core/database/prices.ts';
 import { storePrices } from '../support/prices.ts';
 import { tableOf } from '../support/text-table.ts';
 

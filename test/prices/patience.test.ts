@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { tableOf } from '../support/text-table.ts';
-import { createPatience, type Problem, type ProviderResponse } from '../../src/prices/provider.ts';
+import {
+  createPatience,
+  type Problem,
+  type ProviderResponse,
+} from '../../src/core/prices/provider.ts';
 
 /**
  * What the provider answers in turn (the last for ever), how long may be waited; what is waited,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addDays, weekdays, weekdaysBefore } from '../../src/basics/calendar.ts';
-import { storeDividends } from '../../src/database/splits-and-dividends.ts';
+import { addDays, weekdays, weekdaysBefore } from '../../src/core/time/calendar.ts';
+import { storeDividends } from '../../src/core/database/splits-and-dividends.ts';
 import { MASSIVE_KEY, massiveFaults } from '../support/massive-server.ts';
 import { runs } from '../support/long.ts';
 import { faults, startPriceServer } from '../support/price-server.ts';

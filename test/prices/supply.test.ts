@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { SQLInputValue } from 'node:sqlite';
 import { test } from 'node:test';
-import { weekdays, weekdaysBefore } from '../../src/basics/calendar.ts';
-import type { Database } from '../../src/database/database.ts';
-import { findJumps } from '../../src/prices/corporate-actions.ts';
-import { asWarning, type Warning } from '../../src/basics/domain.ts';
-import { jumpWarnings } from '../../src/prices/warnings.ts';
-import type { Settings } from '../../src/basics/settings.ts';
+import { weekdays, weekdaysBefore } from '../../src/core/time/calendar.ts';
+import type { Database } from '../../src/core/database/database.ts';
+import { findJumps } from '../../src/core/prices/corporate-actions.ts';
+import { asWarning, type Warning } from '../../src/core/domain/domain.ts';
+import { jumpWarnings } from '../../src/core/prices/warnings.ts';
+import type { Settings } from '../../src/core/settings/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { faults } from '../support/price-server.ts';
 import {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { weekdays } from '../../src/basics/calendar.ts';
-import { makeSyntheticPrices, syntheticBars } from '../../src/prices/synthetic.ts';
-import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import { makeSyntheticPrices, syntheticBars } from '../../src/core/prices/synthetic.ts';
+import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
+import { nasdaq100 } from '../../src/core/settings/configuration-schema.ts';
 import { rowsAsText } from '../support/tables.ts';
 
 const TODAY = '2025-12-01';

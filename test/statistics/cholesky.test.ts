@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cholesky } from '../../src/statistics/moments.ts';
+import { cholesky } from '../../src/features/statistics/moments.ts';
 import { tableOf } from '../support/text-table.ts';
 
 const rowsOf = (matrix: readonly (readonly number[])[]) =>

@@ -8,7 +8,7 @@ import {
   normalUpperTail,
   studentTQuantile,
   studentTUpperTail,
-} from '../../src/statistics/distributions.ts';
+} from '../../src/features/statistics/distributions.ts';
 import { within } from '../support/near.ts';
 
 /** P(T ≤ t). */

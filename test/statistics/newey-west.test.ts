@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { relativeFigures } from '../../src/performance/relative.ts';
-import { seriesOf } from '../../src/performance/risk-and-return.ts';
-import { fitLine } from '../../src/statistics/regression.ts';
-import { addDays } from '../../src/basics/calendar.ts';
+import { relativeFigures } from '../../src/features/performance/relative.ts';
+import { seriesOf } from '../../src/features/performance/risk-and-return.ts';
+import { fitLine } from '../../src/features/statistics/regression.ts';
+import { addDays } from '../../src/core/time/calendar.ts';
 import { within } from '../support/near.ts';
 
 /** Made by test/oracles/comparison.py: OLS of statsmodels 0.15 with cov_type="HAC". */

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { centralMoment, mean, sampleVariance } from '../../src/statistics/moments.ts';
-import { normalCdf } from '../../src/statistics/distributions.ts';
-import { createNormals, createUniforms, createWords } from '../../src/statistics/random.ts';
+import { centralMoment, mean, sampleVariance } from '../../src/features/statistics/moments.ts';
+import { normalCdf } from '../../src/features/statistics/distributions.ts';
+import {
+  createNormals,
+  createUniforms,
+  createWords,
+} from '../../src/features/statistics/random.ts';
 import { runs } from '../support/long.ts';
 
 const COUNT = runs(50_000, 2_000_000);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fitPlane } from '../../src/statistics/regression.ts';
+import { fitPlane } from '../../src/features/statistics/regression.ts';
 import { within } from '../support/near.ts';
 
 /**

@@ -5,8 +5,8 @@ import timers from 'node:timers/promises';
 import { compileFunction } from 'node:vm';
 import { build } from 'esbuild';
 import { buildAgent } from '../../build.mjs';
-import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { type StartChild, startConfined } from '../../src/children/process.ts';
+import type { WorkerContext } from '../../src/core/jobs/active-job.ts';
+import { type StartChild, startConfined } from '../../src/core/children/process.ts';
 import { isLong } from './long.ts';
 
 /**
@@ -42,7 +42,7 @@ export async function realAgentHere(): Promise<TestAgent> {
 async function buildAgentHere(): Promise<string> {
   const path = (name: string) => new URL(name, import.meta.url).pathname;
   const { outputFiles } = await build({
-    entryPoints: [path('../../src/agent/agent.ts')],
+    entryPoints: [path('../../src/core/agent/agent.ts')],
     bundle: true,
     platform: 'node',
     format: 'cjs',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { US_RULES } from '../../src/basics/market-rules.ts';
-import type { Endpoint, Start } from '../../src/wire/protocol.ts';
+import { US_RULES } from '../../src/core/domain/market-rules.ts';
+import type { Endpoint, Start } from '../../src/core/wire/protocol.ts';
 import { agentHere, inProcesses, type TestAgent } from './agent-here.ts';
 
 /** The script of a model's day: its messages in turn, each with its tool calls. */

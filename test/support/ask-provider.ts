@@ -1,6 +1,6 @@
-import { createProviderModel, type FailedTry } from '../../src/agent/provider/ask.ts';
-import type { ChatMessage, ModelAnswer } from '../../src/agent/model.ts';
-import type { Addition, Endpoint, ToolDescription } from '../../src/wire/protocol.ts';
+import { createProviderModel, type FailedTry } from '../../src/core/agent/provider/ask.ts';
+import type { ChatMessage, ModelAnswer } from '../../src/core/agent/model.ts';
+import type { Addition, Endpoint, ToolDescription } from '../../src/core/wire/protocol.ts';
 
 export const KEY = 'sk-test-012345"67\\89abcdef';
 export const BASE_DELAY_MS = 4;

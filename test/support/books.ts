@@ -1,24 +1,28 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { firstMessages } from '../../src/agent/prompt.ts';
-import { parseConfiguration } from '../../src/basics/configuration.ts';
-import { type CommandDatabase, type Database, openDatabase } from '../../src/database/database.ts';
-import { countDocuments } from '../../src/database/documents.ts';
-import { morningWrite, nextWrite } from '../../src/database/price-writes.ts';
-import type { Bar } from '../../src/database/prices.ts';
-import type { DividendBasis } from '../../src/database/splits-and-dividends.ts';
-import type { ModelDay } from '../../src/database/sessions.ts';
-import { fromDollars } from '../../src/basics/money.ts';
-import { emptyReport, type Finding, replayLedger } from '../../src/verify/replay.ts';
-import { type Market, openMarket } from '../../src/trading/market.ts';
-import type { NewsSearch } from '../../src/trading/news.ts';
+import { firstMessages } from '../../src/core/agent/prompt.ts';
+import { parseConfiguration } from '../../src/core/settings/configuration.ts';
+import {
+  type CommandDatabase,
+  type Database,
+  openDatabase,
+} from '../../src/core/database/database.ts';
+import { countDocuments } from '../../src/core/database/document-queries.ts';
+import { morningWrite, nextWrite } from '../../src/core/database/price-writes.ts';
+import type { Bar } from '../../src/core/database/prices.ts';
+import type { DividendBasis } from '../../src/core/database/splits-and-dividends.ts';
+import type { ModelDay } from '../../src/core/database/sessions.ts';
+import { fromDollars } from '../../src/core/money/money.ts';
+import { emptyReport, type Finding, replayLedger } from '../../src/core/verify/replay.ts';
+import { type Market, openMarket } from '../../src/core/trading/market.ts';
+import type { NewsSearch } from '../../src/core/trading/news.ts';
 import { temporaryFolder } from './folder.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
 import { readPrices, rowsOf } from './prices.ts';
 import { emptyTables } from './tables.ts';
-import { openSession, type Session } from '../../src/trading/session.ts';
-import { toolNamesOf } from '../../src/trading/tools.ts';
-import { orderTermsOf } from '../../src/trading/orders.ts';
+import { openSession, type Session } from '../../src/core/trading/session.ts';
+import { toolNamesOf } from '../../src/core/trading/tools.ts';
+import { orderTermsOf } from '../../src/core/trading/orders.ts';
 import { staleNow } from './stale.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];

@@ -1,4 +1,4 @@
-import * as children from '../../src/children/process.ts';
+import * as children from '../../src/core/children/process.ts';
 import { EXECUTABLE, isExecutable } from './program.ts';
 
 /**

@@ -1,4 +1,8 @@
-import type { ComparedModel, ComparedPair, Comparison } from '../../src/api/responses.ts';
+import type {
+  ComparedModel,
+  ComparedPair,
+  Comparison,
+} from '../../src/features/pages/responses.ts';
 
 /** Responses of `GET /comparison` for tests of the page, which computes nothing of them. */
 

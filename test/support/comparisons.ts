@@ -3,9 +3,9 @@ import {
   compareModels,
   type Comparison,
   type ComparisonInput,
-} from '../../src/comparison/comparison.ts';
-import type { ComparedModel } from '../../src/comparison/participants.ts';
-import type { Figure } from '../../src/performance/figure.ts';
+} from '../../src/features/comparison/comparison.ts';
+import type { ComparedModel } from '../../src/features/comparison/participants.ts';
+import type { Figure } from '../../src/features/performance/figure.ts';
 
 /** Comparisons for tests: models from lists of returns, work done in one go. */
 

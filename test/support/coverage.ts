@@ -5,13 +5,13 @@ import {
   measureUncertainty,
   twoSidedP,
   type Uncertainty,
-} from '../../src/comparison/difference.ts';
-import { createPlanning } from '../../src/comparison/planning.ts';
-import type { Looks, Period } from '../../src/comparison/looks.ts';
-import { degreesOfDays } from '../../src/statistics/regression.ts';
-import { mean, sampleVariance } from '../../src/statistics/moments.ts';
-import { createNormals } from '../../src/statistics/random.ts';
-import { studentTQuantile } from '../../src/statistics/distributions.ts';
+} from '../../src/features/comparison/difference.ts';
+import { createPlanning } from '../../src/features/comparison/planning.ts';
+import type { Looks, Period } from '../../src/features/comparison/looks.ts';
+import { degreesOfDays } from '../../src/features/statistics/regression.ts';
+import { mean, sampleVariance } from '../../src/features/statistics/moments.ts';
+import { createNormals } from '../../src/features/statistics/random.ts';
+import { studentTQuantile } from '../../src/features/statistics/distributions.ts';
 
 /**
  * How often a nominal interval covers the truth, found out by simulating models whose true

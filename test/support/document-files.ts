@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CommandDatabase, openDatabase } from '../../src/database/database.ts';
-import { importDocuments } from '../../src/prices/import-documents.ts';
-import type { ImportOptions } from '../../src/prices/store-staged.ts';
+import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
+import { importDocuments } from '../../src/features/document-files/import.ts';
+import type { ImportOptions } from '../../src/features/price-files/store-staged.ts';
 import { temporaryFolder } from './folder.ts';
 import { clockFrom, TODAY } from './service.ts';
 import { rowsAsText } from './tables.ts';

@@ -1,8 +1,8 @@
-import { inNewYork } from '../../src/basics/calendar.ts';
-import type { CommandDatabase } from '../../src/database/database.ts';
-import { endOf } from '../../src/database/documents.ts';
-import { createDocumentStore, type StoredAs } from '../../src/database/store-documents.ts';
-import type { Session } from '../../src/trading/session.ts';
+import { inNewYork } from '../../src/core/time/calendar.ts';
+import type { CommandDatabase } from '../../src/core/database/database.ts';
+import { endOf } from '../../src/core/database/document-queries.ts';
+import { createDocumentStore, type StoredAs } from '../../src/features/document-files/queries.ts';
+import type { Session } from '../../src/core/trading/session.ts';
 import { callIn } from './books.ts';
 
 interface Row {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { EventLoop } from '../../src/basics/event-loop.ts';
+import type { EventLoop } from '../../src/core/time/event-loop.ts';
 
 /** An event loop whose time passes only when a test says so. */
 export interface TestLoop extends EventLoop {

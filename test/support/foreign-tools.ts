@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import type { TestContext } from 'node:test';
-import { cleanText } from '../../src/basics/text.ts';
+import { cleanText } from '../../src/core/text/text.ts';
 
 /** Options with which npm installs the packages that follow, and nothing else. */
 export const NPM_INSTALL = 'install --no-audit --no-fund --ignore-scripts --save-exact'.split(' ');

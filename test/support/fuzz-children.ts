@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import fc from 'fast-check';
-import { weekdays } from '../../src/basics/calendar.ts';
-import { MAX_ERROR_LENGTH, MAX_LINE_BYTES, MAX_REASON_LENGTH } from '../../src/wire/protocol.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import {
+  MAX_ERROR_LENGTH,
+  MAX_LINE_BYTES,
+  MAX_REASON_LENGTH,
+} from '../../src/core/wire/protocol.ts';
 import { inProcesses } from './agent-here.ts';
 import { agentFixture } from './agents.ts';
 import { anyTextUpTo } from './any-text.ts';

@@ -6,10 +6,10 @@ import {
   type Database,
   MAX_PAUSE_MS,
   openDatabase,
-} from '../../src/database/database.ts';
-import type { Meaning } from '../../src/database/schema/price-conditions.ts';
-import { importFile, type ImportSummary } from '../../src/prices/import.ts';
-import { type ImportOptions, TRANSACTION_MS } from '../../src/prices/store-staged.ts';
+} from '../../src/core/database/database.ts';
+import type { Meaning } from '../../src/core/database/schema/price-conditions.ts';
+import { importFile, type ImportSummary } from '../../src/features/price-files/import.ts';
+import { type ImportOptions, TRANSACTION_MS } from '../../src/features/price-files/store-staged.ts';
 import { clockFrom } from './service.ts';
 import { rowsAsText } from './tables.ts';
 import { temporaryFolder } from './folder.ts';

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { explainFailure, runCommandLine } from '../../src/commands/command-line.ts';
+import { explainFailure, runCommandLine } from '../../src/core/commands/command-line.ts';
 import { type Ended, type RunOptions, RUNTIME_CONFIG } from './program.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;

@@ -1,26 +1,29 @@
 import assert from 'node:assert/strict';
-import { type CalendarDate, timestamp, weekdays } from '../../src/basics/calendar.ts';
-import { firstMessages } from '../../src/agent/prompt.ts';
-import type { AgentConfiguration } from '../../src/basics/configuration-schema.ts';
-import { parseAgentConfiguration, readConfiguration } from '../../src/basics/configuration.ts';
+import { type CalendarDate, timestamp, weekdays } from '../../src/core/time/calendar.ts';
+import { firstMessages } from '../../src/core/agent/prompt.ts';
+import type { AgentConfiguration } from '../../src/core/settings/configuration-schema.ts';
+import {
+  parseAgentConfiguration,
+  readConfiguration,
+} from '../../src/core/settings/configuration.ts';
 import {
   datesToRun,
   finalStatus,
   pendingModelDays,
   skipModelDays,
-} from '../../src/database/model-days.ts';
-import { morningWrite } from '../../src/database/price-writes.ts';
-import { endJob, loadJob, type Run, setJobStatus } from '../../src/database/jobs.ts';
-import type { ModelDay } from '../../src/database/sessions.ts';
-import { encodeEntry } from '../../src/basics/entry.ts';
-import { expandModels } from '../../src/jobs/plan.ts';
-import { createLog } from '../../src/basics/log.ts';
-import { fromDollars } from '../../src/basics/money.ts';
-import { openMarket } from '../../src/trading/market.ts';
-import { openSession } from '../../src/trading/session.ts';
-import { orderTermsOf } from '../../src/trading/orders.ts';
-import { handleMessages } from '../../src/children/child-messages.ts';
-import { knownKeys, resolveEntry } from '../../src/jobs/entries.ts';
+} from '../../src/core/database/model-days.ts';
+import { morningWrite } from '../../src/core/database/price-writes.ts';
+import { endJob, loadJob, type Run, setJobStatus } from '../../src/core/database/job-queries.ts';
+import type { ModelDay } from '../../src/core/database/sessions.ts';
+import { encodeEntry } from '../../src/core/settings/entry.ts';
+import { expandModels } from '../../src/core/jobs/plan.ts';
+import { createLog } from '../../src/core/process/log.ts';
+import { fromDollars } from '../../src/core/money/money.ts';
+import { openMarket } from '../../src/core/trading/market.ts';
+import { openSession } from '../../src/core/trading/session.ts';
+import { orderTermsOf } from '../../src/core/trading/orders.ts';
+import { handleMessages } from '../../src/core/children/child-messages.ts';
+import { knownKeys, resolveEntry } from '../../src/core/jobs/entries.ts';
 import type { Script } from './agents.ts';
 import { insertTestJob } from './jobs.ts';
 import type { TestService } from './service.ts';

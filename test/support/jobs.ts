@@ -1,7 +1,7 @@
-import type { Database } from '../../src/database/database.ts';
-import { insertJob, type NewJob, type Run } from '../../src/database/jobs.ts';
-import { encodeEntry } from '../../src/basics/entry.ts';
-import { toolNamesOf } from '../../src/trading/tools.ts';
+import type { Database } from '../../src/core/database/database.ts';
+import { insertJob, type NewJob, type Run } from '../../src/core/database/job-queries.ts';
+import { encodeEntry } from '../../src/core/settings/entry.ts';
+import { toolNamesOf } from '../../src/core/trading/tools.ts';
 
 /**
  * A run of a job; unless they are given, its family is the model itself, and its entry that of

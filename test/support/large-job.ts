@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { openDatabase } from '../../src/database/database.ts';
-import { unfinishedJobId } from '../../src/database/jobs.ts';
-import { createJobs } from '../../src/jobs/queue.ts';
-import type { WorkerContext } from '../../src/jobs/active-job.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
+import { unfinishedJobId } from '../../src/core/database/job-queries.ts';
+import { createJobs } from '../../src/core/jobs/queue.ts';
+import type { WorkerContext } from '../../src/core/jobs/active-job.ts';
 import { storePrices } from './prices.ts';
 import { PROD } from './prod.ts';
 import { until } from './until.ts';

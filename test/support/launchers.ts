@@ -1,12 +1,12 @@
-import { launch } from '../../src/children/launch.ts';
+import { launch } from '../../src/core/children/launch.ts';
 import {
   type LauncherTimes,
   launcherTimes,
   type Rights,
   type Started,
-} from '../../src/children/process.ts';
-import { startChildBy } from '../../src/children/launcher.ts';
-import type { Start } from '../../src/wire/protocol.ts';
+} from '../../src/core/children/process.ts';
+import { startChildBy } from '../../src/core/children/launcher.ts';
+import type { Start } from '../../src/core/wire/protocol.ts';
 import { agentFixture, endpointAt, simulatedStart } from './agents.ts';
 
 /** One model-day through a small launcher of this machine. */

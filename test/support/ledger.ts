@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/database.ts';
+import type { Database } from '../../src/core/database/database.ts';
 
 const listOf = (rows: string) =>
   `(SELECT group_concat(symbol || ':' || quantity, ' ' ORDER BY symbol) FROM (${rows}))`;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiDialect } from '../../src/basics/domain.ts';
+import type { ApiDialect } from '../../src/core/domain/domain.ts';
 import type { ModelRequest } from './model-server.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Database } from '../../src/database/database.ts';
-import { digestTable, listedTables } from '../../src/database/manifest.ts';
+import type { Database } from '../../src/core/database/database.ts';
+import { digestTable, listedTables } from '../../src/core/database/manifest.ts';
 
 /** Gives a database the manifest that a package has. */
 export function writeManifest(database: Database): void {

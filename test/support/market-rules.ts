@@ -1,4 +1,8 @@
-import { type MarketRules, type TradingCosts, US_RULES } from '../../src/basics/market-rules.ts';
+import {
+  type MarketRules,
+  type TradingCosts,
+  US_RULES,
+} from '../../src/core/domain/market-rules.ts';
 
 /** The rules of the American exchanges, with some costs. */
 export function withCosts(costs: Partial<TradingCosts> = {}): MarketRules {

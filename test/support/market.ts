@@ -1,4 +1,4 @@
-import { type CalendarDate, weekdaysBefore } from '../../src/basics/calendar.ts';
+import { type CalendarDate, weekdaysBefore } from '../../src/core/time/calendar.ts';
 import { TODAY } from './service.ts';
 
 /** The last weekdays before "today", in order. */

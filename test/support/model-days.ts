@@ -1,6 +1,6 @@
-import { weekdays } from '../../src/basics/calendar.ts';
-import { openDatabase } from '../../src/database/database.ts';
-import { endJob } from '../../src/database/jobs.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
+import { endJob } from '../../src/core/database/job-queries.ts';
 import { insertTestJob } from './jobs.ts';
 
 const FIRST = '2015-01-05';

@@ -1,4 +1,4 @@
-import { addDays, isWeekday } from '../../src/basics/calendar.ts';
+import { addDays, isWeekday } from '../../src/core/time/calendar.ts';
 import type { ActionRecord } from './recompute.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { parseConfiguration } from '../../src/basics/configuration.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { type Log, silentLog } from '../../src/basics/log.ts';
-import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { type WorkerLimits, workerLimits } from '../../src/children/places.ts';
-import type { StartChild } from '../../src/children/process.ts';
+import { parseConfiguration } from '../../src/core/settings/configuration.ts';
+import { type Database, openDatabase } from '../../src/core/database/database.ts';
+import { type Log, silentLog } from '../../src/core/process/log.ts';
+import type { WorkerContext } from '../../src/core/jobs/active-job.ts';
+import { type WorkerLimits, workerLimits } from '../../src/core/children/places.ts';
+import type { StartChild } from '../../src/core/children/process.ts';
 import { inProcesses, type TestAgent } from './agent-here.ts';
 import { agentFixture, scriptedAgent } from './agents.ts';
 import { storedStatus } from './job-status.ts';

@@ -1,6 +1,6 @@
 import { before, type TestContext } from 'node:test';
-import { documentPath } from '../../src/basics/paths.ts';
-import { storeDividends } from '../../src/database/splits-and-dividends.ts';
+import { documentPath } from '../../src/features/pages/paths.ts';
+import { storeDividends } from '../../src/core/database/splits-and-dividends.ts';
 import { scriptedAgent } from './agents.ts';
 import { storeDocuments } from './documents.ts';
 import { noBrowser } from './chromium.ts';

@@ -1,6 +1,6 @@
 import { read, writeSync } from 'node:fs';
-import type { Pipe } from '../../src/agent/pipe.ts';
-import { createLineReader, encodeLine } from '../../src/wire/protocol.ts';
+import type { Pipe } from '../../src/core/agent/pipe.ts';
+import { createLineReader, encodeLine } from '../../src/core/wire/protocol.ts';
 
 const STDIN = 0;
 const STDOUT = 1;

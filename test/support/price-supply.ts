@@ -1,11 +1,11 @@
 import type { TestContext } from 'node:test';
-import { asWarning } from '../../src/basics/domain.ts';
-import { weekdays } from '../../src/basics/calendar.ts';
-import { silentLog } from '../../src/basics/log.ts';
-import { readSettings, type Settings } from '../../src/basics/settings.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import type { PriceRequest } from '../../src/prices/download.ts';
-import { type PriceSupply, supplyPrices } from '../../src/prices/supply.ts';
+import { asWarning } from '../../src/core/domain/domain.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import { silentLog } from '../../src/core/process/log.ts';
+import { readSettings, type Settings } from '../../src/core/settings/settings.ts';
+import { type Database, openDatabase } from '../../src/core/database/database.ts';
+import type { PriceRequest } from '../../src/core/prices/download.ts';
+import { type PriceSupply, supplyPrices } from '../../src/core/prices/supply.ts';
 import { MASSIVE_KEY, type MassiveServerOptions, startMassiveServer } from './massive-server.ts';
 import { type PriceServerOptions, startPriceServer } from './price-server.ts';
 import { rowsAsText } from './tables.ts';

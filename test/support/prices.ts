@@ -1,5 +1,10 @@
-import type { CommandDatabase } from '../../src/database/database.ts';
-import { addCoverage, type Bar, type PriceSource, storeBars } from '../../src/database/prices.ts';
+import type { CommandDatabase } from '../../src/core/database/database.ts';
+import {
+  addCoverage,
+  type Bar,
+  type PriceSource,
+  storeBars,
+} from '../../src/core/database/prices.ts';
 
 /**
  * Reads a table of prices: a line per bar, `SYMBOL DATE OPEN CLOSE`; `-` for a close that is not

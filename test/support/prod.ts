@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { weekdays } from '../../src/basics/calendar.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
 
 /**

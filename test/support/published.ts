@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { readSettings } from '../../src/basics/settings.ts';
-import type { Publication } from '../../src/publish/site.ts';
-import { publish } from '../../src/publish/publish.ts';
+import { readSettings } from '../../src/core/settings/settings.ts';
+import type { Publication } from '../../src/features/publish/site.ts';
+import { publish } from '../../src/features/publish/publish.ts';
 import { serveFolder } from './file-server.ts';
 import { builtPages } from './service.ts';
 import { fillWithTrackRecords } from './track-records.ts';

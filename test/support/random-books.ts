@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { addDays } from '../../src/basics/calendar.ts';
-import type { CommandDatabase } from '../../src/database/database.ts';
+import { addDays } from '../../src/core/time/calendar.ts';
+import type { CommandDatabase } from '../../src/core/database/database.ts';
 import { type Books, createBooks, type Order, SYMBOLS } from './books.ts';
 
 /**

@@ -1,10 +1,16 @@
 import fc from 'fast-check';
-import { weekdays } from '../../src/basics/calendar.ts';
-import type { ClosingHolding } from '../../src/database/records/holdings.ts';
-import type { LedgerDay } from '../../src/database/records/performance.ts';
-import { type Money, money, toDollars } from '../../src/basics/money.ts';
-import { dividendOn, payDividend } from '../../src/trading/morning.ts';
-import { applySplit, buy, type Portfolio, sell, valueOf } from '../../src/trading/portfolio.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
+import type { ClosingHolding } from '../../src/features/performance/holdings-queries.ts';
+import type { LedgerDay } from '../../src/features/performance/queries.ts';
+import { type Money, money, toDollars } from '../../src/core/money/money.ts';
+import { dividendOn, payDividend } from '../../src/core/trading/morning.ts';
+import {
+  applySplit,
+  buy,
+  type Portfolio,
+  sell,
+  valueOf,
+} from '../../src/core/trading/portfolio.ts';
 import type { ActionRecord } from './recompute.ts';
 
 /** Random lives of a portfolio, made into ledgers by the service's own accounting. */

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/database.ts';
+import type { Database } from '../../src/core/database/database.ts';
 
 /**
  * What differs between two runs of the same model-days: identities, times, durations, and the order

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import type { Database } from '../../src/database/database.ts';
-import { asObject, tryParse } from '../../src/basics/json.ts';
+import type { Database } from '../../src/core/database/database.ts';
+import { asObject, tryParse } from '../../src/core/json/json.ts';
 import {
   type FirstMessagesOf,
   firstMessagesOfModels,
   type AuditReport,
   emptyReport,
   replayLedger,
-} from '../../src/verify/replay.ts';
-import { audit } from '../../src/verify/audit.ts';
+} from '../../src/core/verify/replay.ts';
+import { audit } from '../../src/core/verify/database-audit.ts';
 import { linesOf } from './books.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { LedgerDay, UsageTotals } from '../../src/database/records/performance.ts';
-import type { ModelRecord } from '../../src/performance/record.ts';
-import { reportModel } from '../../src/performance/report.ts';
+import type { LedgerDay, UsageTotals } from '../../src/features/performance/queries.ts';
+import type { ModelRecord } from '../../src/features/performance/record.ts';
+import { reportModel } from '../../src/features/performance/report.ts';
 
 export const NO_USAGE: UsageTotals = {
   ...{ steps: 0, requests: 0, cost_usd: null, model_days_without_cost: 0 },

@@ -1,6 +1,6 @@
-import type { CalendarDate } from '../../src/basics/calendar.ts';
-import type { CommandDatabase } from '../../src/database/database.ts';
-import { encodeEntry, type Entry } from '../../src/basics/entry.ts';
+import type { CalendarDate } from '../../src/core/time/calendar.ts';
+import type { CommandDatabase } from '../../src/core/database/database.ts';
+import { encodeEntry, type Entry } from '../../src/core/settings/entry.ts';
 import { storedEntry } from './jobs.ts';
 
 /** Ledgers made of daily returns, for tests of what is computed from returns. */

@@ -1,4 +1,4 @@
-import type { Answer, ToolCall } from '../../src/wire/protocol.ts';
+import type { Answer, ToolCall } from '../../src/core/wire/protocol.ts';
 import { type Books, createBooks } from './books.ts';
 import { readPrices } from './prices.ts';
 

@@ -1,7 +1,7 @@
-import type { Database, Reader } from '../../src/database/database.ts';
-import { modelsWithSessions } from '../../src/database/session-filters.ts';
-import { staleModelDays } from '../../src/database/stale.ts';
-import { adjustedSourcesInSql } from '../../src/database/schema/price-conditions.ts';
+import type { Database, Reader } from '../../src/core/database/database.ts';
+import { modelsWithSessions } from '../../src/core/database/session-filters.ts';
+import { staleModelDays } from '../../src/core/database/stale.ts';
+import { adjustedSourcesInSql } from '../../src/core/database/schema/price-conditions.ts';
 
 /** The stale model-days as the service finds them, as lines, `model date`. */
 export function staleNow(reader: Reader): string[] {

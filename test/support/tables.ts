@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Database } from '../../src/database/database.ts';
+import type { Database } from '../../src/core/database/database.ts';
 
 /**
  * The names of the tables that hold rows of their own: not those inside FTS5, which has the index

@@ -1,13 +1,13 @@
-import { createRandom, pick, type Random } from '../../src/agent/players/simulated-model.ts';
-import { addDays, weekdays } from '../../src/basics/calendar.ts';
-import { type Decision, NO_TRADE } from '../../src/database/decisions.ts';
-import { type Database, openDatabase } from '../../src/database/database.ts';
-import { storeDividends } from '../../src/database/splits-and-dividends.ts';
-import { numberedWrite } from '../../src/database/price-writes.ts';
-import { finalStatus } from '../../src/database/model-days.ts';
-import { endJob, setJobStatus } from '../../src/database/jobs.ts';
-import { addCoverage, storeBars } from '../../src/database/prices.ts';
-import type { LedgerRecord } from '../../src/database/replay.ts';
+import { createRandom, pick, type Random } from '../../src/core/agent/players/simulated-model.ts';
+import { addDays, weekdays } from '../../src/core/time/calendar.ts';
+import { type Decision, NO_TRADE } from '../../src/core/database/decisions.ts';
+import { type Database, openDatabase } from '../../src/core/database/database.ts';
+import { storeDividends } from '../../src/core/database/splits-and-dividends.ts';
+import { numberedWrite } from '../../src/core/database/price-writes.ts';
+import { finalStatus } from '../../src/core/database/model-days.ts';
+import { endJob, setJobStatus } from '../../src/core/database/job-queries.ts';
+import { addCoverage, storeBars } from '../../src/core/database/prices.ts';
+import type { LedgerRecord } from '../../src/core/database/replay-queries.ts';
 import {
   appendMessages,
   commitSession,
@@ -15,12 +15,12 @@ import {
   insertSession,
   type LogMessage,
   type ModelDay,
-} from '../../src/database/sessions.ts';
-import { repeatIn } from '../../src/basics/runs.ts';
-import { encodeEntry, type Entry } from '../../src/basics/entry.ts';
-import { type Money, money } from '../../src/basics/money.ts';
-import { percent } from '../../src/trading/commit.ts';
-import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
+} from '../../src/core/database/sessions.ts';
+import { repeatIn } from '../../src/core/domain/runs.ts';
+import { encodeEntry, type Entry } from '../../src/core/settings/entry.ts';
+import { type Money, money } from '../../src/core/money/money.ts';
+import { percent } from '../../src/core/trading/commit.ts';
+import { nasdaq100 } from '../../src/core/settings/configuration-schema.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { ToolCall } from '../../src/wire/protocol.ts';
-import type { Action, Portfolio } from '../../src/trading/portfolio.ts';
-import { inWords, runTool } from '../../src/trading/tools.ts';
-import type { TradingDay } from '../../src/trading/trading-day.ts';
+import type { ToolCall } from '../../src/core/wire/protocol.ts';
+import type { Action, Portfolio } from '../../src/core/trading/portfolio.ts';
+import { inWords, runTool } from '../../src/core/trading/tools.ts';
+import type { TradingDay } from '../../src/core/trading/trading-day.ts';
 
 /** A day with a ledger, without a session or a database of sessions. */
 export interface LedgerDay extends TradingDay {

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import type { TestContext } from 'node:test';
-import { readAccessTokens } from '../../src/http/access.ts';
-import type { BuiltPages } from '../../src/http/pages.ts';
-import { silentLog } from '../../src/basics/log.ts';
-import { readSettings, type Settings } from '../../src/basics/settings.ts';
-import { startView } from '../../src/view.ts';
+import { readAccessTokens } from '../../src/core/http/access.ts';
+import type { BuiltPages } from '../../src/features/pages/built-pages.ts';
+import { silentLog } from '../../src/core/process/log.ts';
+import { readSettings, type Settings } from '../../src/core/settings/settings.ts';
+import { startView } from '../../src/features/view/view.ts';
 import { type Answer, clockFrom, TODAY } from './service.ts';
 
 export interface TestView {

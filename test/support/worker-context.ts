@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { silentLog } from '../../src/basics/log.ts';
-import { readSettings } from '../../src/basics/settings.ts';
-import { workerLimits } from '../../src/children/places.ts';
-import type { CommandDatabase } from '../../src/database/database.ts';
-import type { WorkerContext } from '../../src/jobs/active-job.ts';
-import { createAgentDays } from '../../src/trading/agent-days.ts';
+import { silentLog } from '../../src/core/process/log.ts';
+import { readSettings } from '../../src/core/settings/settings.ts';
+import { workerLimits } from '../../src/core/children/places.ts';
+import type { CommandDatabase } from '../../src/core/database/database.ts';
+import type { WorkerContext } from '../../src/core/jobs/active-job.ts';
+import { createAgentDays } from '../../src/core/trading/agent-days.ts';
 import { scriptedAgent } from './agents.ts';
 import { clockFrom, TODAY } from './service.ts';
 

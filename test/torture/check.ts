@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { audit } from '../../src/verify/audit.ts';
+import { audit } from '../../src/core/verify/database-audit.ts';
 import { type ActionRecord, findErrors } from '../support/recompute.ts';
 import { INITIAL_CASH } from './installation.ts';
 

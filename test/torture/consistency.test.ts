@@ -6,7 +6,7 @@ import { realAgentHere } from '../support/agent-here.ts';
 import { contradictions } from '../support/agreement.ts';
 import { differences } from '../support/csv-agreement.ts';
 import { isLong } from '../support/long.ts';
-import { importFile } from '../../src/prices/import.ts';
+import { importFile } from '../../src/features/price-files/import.ts';
 import { startTestService } from '../support/service.ts';
 import { consistencyConfiguration, keepAsking } from './consistency.ts';
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { execFile } from 'node:child_process';
 import { PROGRAM, startServer } from '../../bench/support.ts';
-import { addDays } from '../../src/basics/calendar.ts';
+import { addDays } from '../../src/core/time/calendar.ts';
 import { contradictions } from '../support/agreement.ts';
 import { differences } from '../support/csv-agreement.ts';
 import { randomNumbers } from './installation.ts';

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { weekdays } from '../../src/basics/calendar.ts';
+import { weekdays } from '../../src/core/time/calendar.ts';
 
 /**
  * What every kind of trouble is made for: the built program in a folder of its own, its models and

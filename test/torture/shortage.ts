@@ -1,4 +1,4 @@
-import { addDays } from '../../src/basics/calendar.ts';
+import { addDays } from '../../src/core/time/calendar.ts';
 import { type Controller, createControlGroup } from '../support/cgroups.ts';
 import { FIRST_DATE } from './installation.ts';
 import { trigger } from './server.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addDays } from '../../src/basics/calendar.ts';
+import { addDays } from '../../src/core/time/calendar.ts';
 import { requireProc } from '../support/processes.ts';
 import { FIRST_DATE } from './installation.ts';
 import { jobEnd, kill, type Server, trigger, untilEnd } from './server.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { firstMessages } from '../../src/agent/prompt.ts';
-import { diskIsFull } from '../../src/database/storage/faults.ts';
-import { createAgentDays } from '../../src/trading/agent-days.ts';
+import { firstMessages } from '../../src/core/agent/prompt.ts';
+import { diskIsFull } from '../../src/core/database/storage/faults.ts';
+import { createAgentDays } from '../../src/core/trading/agent-days.ts';
 import { createBooks, PRICES, setBars } from '../support/books.ts';
-import type { NewsResult, NewsSearch } from '../../src/trading/news.ts';
-import { LogMismatch } from '../../src/trading/reasoning-log.ts';
+import type { NewsResult, NewsSearch } from '../../src/core/trading/news.ts';
+import { LogMismatch } from '../../src/core/trading/reasoning-log.ts';
 import { rowsAsText } from '../support/tables.ts';
 
 /** The tools of a day over HTTP: one call after another, and none after the end of the day. */

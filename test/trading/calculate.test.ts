@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { MAX_EXPRESSION_LENGTH, calculate } from '../../src/trading/calculate.ts';
+import { MAX_EXPRESSION_LENGTH, calculate } from '../../src/core/trading/calculate.ts';
 import { anyTextUpTo } from '../support/any-text.ts';
 import { runs } from '../support/long.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Session } from '../../src/trading/session.ts';
+import type { Session } from '../../src/core/trading/session.ts';
 import { createBooks, replayOf, setBars } from '../support/books.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';

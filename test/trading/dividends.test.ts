@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { firstMessages } from '../../src/agent/prompt.ts';
-import { openDatabase } from '../../src/database/database.ts';
-import { dividendBases } from '../../src/database/splits-and-dividends.ts';
-import { money } from '../../src/basics/money.ts';
-import { cashPerShare, dividendOn, payDividend } from '../../src/trading/morning.ts';
+import { firstMessages } from '../../src/core/agent/prompt.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
+import { dividendBases } from '../../src/core/database/splits-and-dividends.ts';
+import { money } from '../../src/core/money/money.ts';
+import { cashPerShare, dividendOn, payDividend } from '../../src/core/trading/morning.ts';
 import {
   auditOf,
   type Books,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { countOutside } from '../../src/database/documents.ts';
-import type { Session } from '../../src/trading/session.ts';
+import { countOutside } from '../../src/core/database/document-queries.ts';
+import type { Session } from '../../src/core/trading/session.ts';
 import { type Books, createBooks, replayOf, SYMBOLS } from '../support/books.ts';
 import { call, listed, storeDocuments } from '../support/documents.ts';
 import { rowsAsText } from '../support/tables.ts';

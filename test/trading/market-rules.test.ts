@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { firstMessages } from '../../src/agent/prompt.ts';
-import { instantIn } from '../../src/basics/calendar.ts';
-import { type MarketRules, US, US_RULES } from '../../src/basics/market-rules.ts';
-import { type Money, money } from '../../src/basics/money.ts';
-import type { Market } from '../../src/trading/market.ts';
-import { takeOrder } from '../../src/trading/orders.ts';
-import { rebalance } from '../../src/trading/rebalance.ts';
-import type { TradingDay } from '../../src/trading/trading-day.ts';
+import { firstMessages } from '../../src/core/agent/prompt.ts';
+import { instantIn } from '../../src/core/time/calendar.ts';
+import { type MarketRules, US, US_RULES } from '../../src/core/domain/market-rules.ts';
+import { type Money, money } from '../../src/core/money/money.ts';
+import type { Market } from '../../src/core/trading/market.ts';
+import { takeOrder } from '../../src/core/trading/orders.ts';
+import { rebalance } from '../../src/core/trading/rebalance.ts';
+import type { TradingDay } from '../../src/core/trading/trading-day.ts';
 import { tableOf } from '../support/text-table.ts';
 
 /** Lots of 100, but of some symbols 200 or more in steps of one share. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addDays } from '../../src/basics/calendar.ts';
-import type { Database } from '../../src/database/database.ts';
-import { pricesNow } from '../../src/database/price-writes.ts';
-import { fromDollars, type Money, toDollars } from '../../src/basics/money.ts';
-import { closingMark, type Market, openMarket } from '../../src/trading/market.ts';
+import { addDays } from '../../src/core/time/calendar.ts';
+import type { Database } from '../../src/core/database/database.ts';
+import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { fromDollars, type Money, toDollars } from '../../src/core/money/money.ts';
+import { closingMark, type Market, openMarket } from '../../src/core/trading/market.ts';
 import { createBooks, setBars, tell } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 import { tableOf } from '../support/text-table.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { type NewsResult, openNews } from '../../src/trading/news.ts';
+import { type NewsResult, openNews } from '../../src/core/trading/news.ts';
 import { type ReceivedSearch, sendError, sendResults, startNewsServer } from '../support/news.ts';
 import { like, tableOf } from '../support/text-table.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fromDollars, money, toDollars } from '../../src/basics/money.ts';
+import { fromDollars, money, toDollars } from '../../src/core/money/money.ts';
 import {
   applySplit,
   buy,
@@ -9,7 +9,7 @@ import {
   quantityOf,
   sell,
   valueOf,
-} from '../../src/trading/portfolio.ts';
+} from '../../src/core/trading/portfolio.ts';
 import { rowsOf } from '../support/prices.ts';
 import { runs } from '../support/long.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { publicationDate } from '../../src/trading/news.ts';
+import { publicationDate } from '../../src/core/trading/news.ts';
 import { anyTextUpTo } from '../support/any-text.ts';
 
 const certain: [stamp: string, date: string][] = [

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { US_RULES } from '../../src/basics/market-rules.ts';
+import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import { test } from 'node:test';
-import type { CommandDatabase } from '../../src/database/database.ts';
-import { endModelDays } from '../../src/database/model-days.ts';
-import type { LedgerRecord } from '../../src/database/replay.ts';
-import { commitSession } from '../../src/database/sessions.ts';
-import { money } from '../../src/basics/money.ts';
-import { createAgentDays } from '../../src/trading/agent-days.ts';
-import { LogMismatch } from '../../src/trading/reasoning-log.ts';
-import type { Session } from '../../src/trading/session.ts';
+import type { CommandDatabase } from '../../src/core/database/database.ts';
+import { endModelDays } from '../../src/core/database/model-days.ts';
+import type { LedgerRecord } from '../../src/core/database/replay-queries.ts';
+import { commitSession } from '../../src/core/database/sessions.ts';
+import { money } from '../../src/core/money/money.ts';
+import { createAgentDays } from '../../src/core/trading/agent-days.ts';
+import { LogMismatch } from '../../src/core/trading/reasoning-log.ts';
+import type { Session } from '../../src/core/trading/session.ts';
 import {
   auditOf,
   type Books,

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { firstMessages } from '../../src/agent/prompt.ts';
-import { fromDollars, money, toDollars } from '../../src/basics/money.ts';
-import { buy, commissionOn, fillPrice, type Portfolio, sell } from '../../src/trading/portfolio.ts';
-import { US_RULES } from '../../src/basics/market-rules.ts';
+import { firstMessages } from '../../src/core/agent/prompt.ts';
+import { fromDollars, money, toDollars } from '../../src/core/money/money.ts';
+import {
+  buy,
+  commissionOn,
+  fillPrice,
+  type Portfolio,
+  sell,
+} from '../../src/core/trading/portfolio.ts';
+import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import { withCosts } from '../support/market-rules.ts';
 import { runs } from '../support/long.ts';
 import { tableOf } from '../support/text-table.ts';

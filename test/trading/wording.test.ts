@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
-import { US_RULES } from '../../src/basics/market-rules.ts';
+import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import { withCosts } from '../support/market-rules.ts';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { WORDING, type Wording, wordingOf, wordsOf } from '../../src/agent/prompt.ts';
-import { openDatabase } from '../../src/database/database.ts';
-import { pricesNow } from '../../src/database/price-writes.ts';
-import { fromDollars } from '../../src/basics/money.ts';
-import type { Answer, Brief } from '../../src/wire/protocol.ts';
-import { openMarket } from '../../src/trading/market.ts';
-import { DECISION, inWords, runTool, toolDescriptions } from '../../src/trading/tools.ts';
-import { type Decider, decide } from '../../src/trading/decision.ts';
-import type { TradingDay } from '../../src/trading/trading-day.ts';
-import type { Documents } from '../../src/trading/documents.ts';
+import { WORDING, type Wording, wordingOf, wordsOf } from '../../src/core/agent/prompt.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
+import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { fromDollars } from '../../src/core/money/money.ts';
+import type { Answer, Brief } from '../../src/core/wire/protocol.ts';
+import { openMarket } from '../../src/core/trading/market.ts';
+import { DECISION, inWords, runTool, toolDescriptions } from '../../src/core/trading/tools.ts';
+import { type Decider, decide } from '../../src/core/trading/decision.ts';
+import type { TradingDay } from '../../src/core/trading/trading-day.ts';
+import type { Documents } from '../../src/core/trading/morning-documents.ts';
 import { storeDocuments } from '../support/documents.ts';
-import { nasdaq100 } from '../../src/basics/configuration-schema.ts';
+import { nasdaq100 } from '../../src/core/settings/configuration-schema.ts';
 import { storePrices } from '../support/prices.ts';
 
 /**
@@ -26,7 +26,7 @@ const released: Record<Wording, string> = {
 };
 
 const WHAT_TO_DO =
-  'what a model reads has changed, so files of before would not replay: restore it, or add a version in src/agent/prompt.ts, ' +
+  'what a model reads has changed, so files of before would not replay: restore it, or add a version in src/core/agent/prompt.ts, ' +
   'keep the former functions for the version before, and add the hash of the new one here';
 
 const brief: Brief = {

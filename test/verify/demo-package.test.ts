@@ -4,7 +4,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { audit } from '../../src/verify/audit.ts';
+import { audit } from '../../src/core/verify/database-audit.ts';
 import { linesOf } from '../support/books.ts';
 import { temporaryFolder } from '../support/folder.ts';
 

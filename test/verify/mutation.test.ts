@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SQLInputValue } from 'node:sqlite';
-import type { Database } from '../../src/database/database.ts';
-import { checkManifest, listedTables } from '../../src/database/manifest.ts';
-import { count as counted } from '../../src/basics/sentences.ts';
+import type { Database } from '../../src/core/database/database.ts';
+import { checkManifest, listedTables } from '../../src/core/database/manifest.ts';
+import { count as counted } from '../../src/core/text/sentences.ts';
 import { replayOf } from '../support/books.ts';
 import { inLongForm, isLong } from '../support/long.ts';
 import { writeManifest } from '../support/manifest.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { openDatabase } from '../../src/database/database.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
 import { auditOf, MODELS } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';

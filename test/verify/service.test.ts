@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auditResponse, progressInLog } from '../../src/api/audit.ts';
-import { silentLog } from '../../src/basics/log.ts';
+import { auditResponse, progressInLog } from '../../src/core/api/audit.ts';
+import { silentLog } from '../../src/core/process/log.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { startTestService } from '../support/service.ts';

@@ -1,0 +1,226 @@
+import { boardOf, hasCosts, lotsInWords, type MarketRules } from '../domain/market-rules.ts';
+import { limitsInWords, linesOf } from '../text/sentences.ts';
+import type { AgentDay, Brief, OneAnswer } from '../wire/protocol.ts';
+import type { ChatMessage } from './model.ts';
+
+const ONE_ANSWER = `- There are no tools, and this is the only question of the day. Answer with one JSON object and nothing else, either
+  {"orders": [{"side": "buy", "symbol": "AAPL", "amount": 10}], "reason": "..."}, where [] keeps everything as it is,
+  or {"weights": {"AAPL": 0.4}, "reason": "..."}: shares of the portfolio's value; what is not named is sold, the rest stays cash.
+  "reason" is a short summary of what you do and why; "confidence", from 0 to 1, may be left out.`;
+
+function systemPrompt({ isOpenHidden, limits, decision, rules, quotes }: Brief): string {
+  const isOneAnswer = decision?.by === 'one_answer';
+  const fills = isOpenHidden
+    ? '. They fill at the next open, which is not known yet: all sales first, then all purchases.'
+    : " and fill at today's opening price.";
+  const [the, prices] = isOpenHidden ? ['previous', 'closes'] : ['prices of the', 'morning'];
+  return linesOf([
+    `You are a stock trader with a simulated account. Each trading day you get the portfolio and the ${the}`,
+    `${prices} and decide what to buy and sell, so that the account grows over the weeks.`,
+    '',
+    'Rules:',
+    `- Orders are for whole shares${fills} There is no borrowing and no short selling.`,
+    '- Only the listed symbols can be bought. Whatever is held can be sold.',
+    isOneAnswer
+      ? '- Orders run one after another, in their order; each sees the cash and the holdings that the one before it left.'
+      : `- Use the tools to look things up and to trade. Several calls in one message run one after another, in their
+  order; each sees the cash and the holdings that the one before it left.`,
+    ...lotsLines(rules, quotes),
+    limits !== undefined && `- Limits on orders: ${limitsInWords(limits)}.`,
+    '- A refused order says why and changes nothing.',
+    "- Nothing after this morning is known. Do not guess today's close.",
+    isOneAnswer
+      ? ONE_ANSWER
+      : '- When you are done for the day, answer without a tool call: a short summary of what you did and why.',
+  ]).join('\n');
+}
+
+/** The heading of an entry's own prompt, which follows the prompt that all models have. */
+const INSTRUCTIONS = 'Further instructions:';
+
+/** What a conversation has before the model's first answer. */
+type FirstMessages = (ChatMessage & { role: 'system' | 'user' })[];
+
+/**
+ * The parts of a conversation that neither a model nor a tool writes, in the first version of the
+ * wording.
+ */
+const first = {
+  /** `prompt` is the entry's own; null without one. */
+  firstMessages(brief: Brief, prompt: string | null): FirstMessages {
+    const system = systemPrompt(brief) + (prompt === null ? '' : `\n\n${INSTRUCTIONS}\n${prompt}`);
+    const report = morningReport(brief);
+    const { decision } = brief;
+    if (decision?.by === 'agent')
+      return [
+        { role: 'user', content: JSON.stringify(dayOfAgent(decision, brief, { system, report })) },
+      ];
+    return [
+      { role: 'system', content: system },
+      { role: 'user', content: decision ? `${report}\n\n${tables(decision)}` : report },
+    ];
+  },
+  /** The summary of a day that its model ended with an answer. */
+  summary: ({ content, note }: { content: string; note: string | null }) =>
+    note === null ? content : `${content}\n\n${note}`.trim(),
+  /** The summary of a day that ended after the last step allowed. */
+  stepLimit: (maxSteps: number) => `Reached the limit of ${maxSteps} steps; the day ended there.`,
+};
+
+/** What an agent is sent, except how it reaches the tools of the day. */
+function dayOfAgent(
+  { signature, run, universe, maxToolCalls, seconds }: AgentDay,
+  { date, cash, holdings, portfolioValue: value, quotes, limits }: Brief,
+  texts: { system: string; report: string },
+) {
+  const prices = quotes.map(({ symbol, previousClose: previous_close, open }) => [
+    symbol,
+    { previous_close, open },
+  ]);
+  return {
+    signature,
+    run,
+    date,
+    ...texts,
+    portfolio: { cash, holdings, value },
+    prices: Object.fromEntries(prices),
+    limits: { ...limits, max_tool_calls: maxToolCalls, seconds },
+    universe,
+  };
+}
+
+/** What the tools would have said. */
+function tables({ dates, closes, titles = [] }: OneAnswer): string {
+  const rows = closes.map((own) => [own.symbol, ...own.closes.map((close) => close ?? '-')]);
+  const newest = titles.map(({ date, kind, title }) => [date, kind, title]);
+  const heading = 'The last closes before today, oldest first (- means no price):';
+  return [
+    heading,
+    ['date', ...dates],
+    ...rows,
+    ...(newest.length > 0 ? ['', 'The newest documents (date, kind, title):', ...newest] : []),
+  ]
+    .map((row) => (typeof row === 'string' ? row : row.join(' ')))
+    .join('\n');
+}
+
+/** Kinds that are named; the others are counted together. */
+const MAX_KINDS = 12;
+
+function documentsLine(kinds: NonNullable<Brief['documents']>): string {
+  const sum = (some: typeof kinds) => some.reduce((all, { documents }) => all + documents, 0);
+  const named = kinds.slice(0, MAX_KINDS).map(({ kind, documents }) => `${documents} ${kind}`);
+  const others = kinds.slice(MAX_KINDS);
+  if (others.length > 0) named.push(`${sum(others)} of other kinds`);
+  return `Documents published before this morning: ${sum(kinds)} (${named.join(', ')})`;
+}
+
+const words: Record<Wording, typeof first> = { 1: first };
+
+/** The words of a version of the wording. */
+export function wordsOf(wording: Wording = WORDING) {
+  return words[wording];
+}
+
+/**
+ * The first messages of every conversation. They are made only from the brief and the entry's
+ * prompt, so they reveal nothing that the model must not know.
+ */
+export function firstMessages(
+  brief: Brief,
+  prompt: string | null = null,
+  wording: Wording = WORDING,
+): FirstMessages {
+  return wordsOf(wording).firstMessages(brief, prompt);
+}
+
+function morningReport({
+  date,
+  cash,
+  portfolioValue,
+  holdings,
+  dividends = [],
+  quotes,
+  rules,
+  note,
+  isOpenHidden,
+  unfilled = [],
+  documents = [],
+  left = [],
+}: Brief): string {
+  const held = holdings.map(
+    ({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`,
+  );
+  const paid = dividends.map(
+    ({ symbol, exDate, shares, cashPerShare, cash: received }) =>
+      `${symbol}: ${received}, which is ${cashPerShare} on each of ${shares} shares (ex-date ${exDate})`,
+  );
+  const prices = quotes.map(({ symbol, previousClose, open }) => {
+    const known = isOpenHidden ? [previousClose] : [previousClose, open];
+    return [symbol, ...known.map((price) => price ?? '-')].join(' ');
+  });
+  const [at, columns] = isOpenHidden
+    ? ['previous closes', 'previous close']
+    : ["today's open", 'previous close, open today'];
+  return linesOf([
+    `Today's date: ${date}`,
+    '',
+    `Cash: ${cash}`,
+    `Portfolio value at ${at}: ${portfolioValue}`,
+    held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
+    paid.length > 0 && `\nDividends received this morning:\n${paid.join('\n')}`,
+    unfilled.length > 0 && `\nOrders that did not fill:\n${unfilled.join('\n')}`,
+    left.length > 0 &&
+      `\nNo longer in the universe, so they cannot be bought any more: ${left.join(', ')}`,
+    hasCosts(rules) && `\n${costsLine(rules)}`,
+    documents.length > 0 && `\n${documentsLine(documents)}`,
+    note !== undefined && (note === null ? '\nYour note: none' : `\nYour note:\n${note}`),
+    '',
+    `Prices in ${rules.currency === 'USD' ? 'dollars' : rules.currency} (symbol, ${columns}; - means no price):`,
+    ...prices,
+  ]).join('\n');
+}
+
+/** The lots of the symbols, where they are not single shares: a line for all with the same. */
+function lotsLines(rules: MarketRules, quotes: Brief['quotes']): string[] {
+  const byLots = Map.groupBy(quotes, ({ symbol }) => lotsInWords(boardOf(rules, symbol)));
+  return [...byLots].flatMap(([lots, own]) => {
+    const whose =
+      own.length === quotes.length ? '' : `of ${own.map((one) => one.symbol).join(', ')} `;
+    return lots === null ? [] : [`- Purchases ${whose}are for ${lots}.`];
+  });
+}
+
+function costsLine({ currency, costs }: MarketRules): string {
+  const { commissionPerTrade, commissionBps, slippageBps } = costs;
+  const sign = currency === 'USD' ? '$' : `${currency} `;
+  const commission = linesOf([
+    commissionPerTrade > 0 && `${sign}${commissionPerTrade}`,
+    commissionBps > 0 && `${commissionBps} basis points of its value`,
+  ]);
+  return linesOf([
+    'Trading costs:',
+    commission.length > 0 && `each order pays ${commission.join(' and ')}.`,
+    slippageBps > 0 && `Orders fill ${slippageBps} basis points worse than the open.`,
+  ]).join(' ');
+}
+
+/**
+ * The version of everything that a model reads: prompt, morning report, tools with their
+ * descriptions, replies and refusals. It is stored with each committed session, so that any later
+ * program can replay the session. The universe is stored with the job.
+ *
+ * To change a text, add a version to the end of this list and keep the functions of the earlier
+ * ones: the compiler asks for both in `prompt.ts` and in `trading/tools.ts`.
+ */
+export type Wording = 1;
+
+/** What models read now. */
+export const WORDING: Wording = 1;
+
+const wordings: readonly Wording[] = [1];
+
+/** A stored version; undefined for one that this program does not know. */
+export function wordingOf(version: number): Wording | undefined {
+  return wordings.find((known) => known === version);
+}

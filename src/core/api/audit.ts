@@ -1,0 +1,156 @@
+import * as v from 'valibot';
+import {
+  audit as auditDatabase,
+  type AuditOptions,
+  isSound,
+  auditInThread,
+} from '../verify/database-audit.ts';
+import { type Listed, ServiceError } from '../domain/domain.ts';
+import type { ReplayFilters } from '../database/replay-queries.ts';
+import type { AuditReport, Finding } from '../verify/replay.ts';
+import { checkNames, filtersOf } from './filters.ts';
+import { type Context, jsonBody, type Input, type LateBody, lateText } from './handler.ts';
+import {
+  countSchema,
+  dateText,
+  namedResponse,
+  integer,
+  jobFilter,
+  modelFilter,
+  named,
+} from './schemas.ts';
+
+export const auditQuery = v.object({ job_id: jobFilter, model: modelFilter });
+
+const findingsSchema = v.array(
+  named('AuditFinding', {
+    model: v.string(),
+    date: dateText,
+    session_id: v.nullable(integer),
+    status: v.string(),
+    problems: v.array(v.string()),
+  }),
+);
+
+export const auditResponse = namedResponse('AuditResponse', {
+  status: v.picklist(['sound', 'faulty']),
+  duration_seconds: v.number(),
+  counts: named('AuditCounts', {
+    models: countSchema,
+    model_days: countSchema,
+    superseded_model_days: countSchema,
+    positions: countSchema,
+    damage: countSchema,
+    problems: countSchema,
+    unverifiable: countSchema,
+    stale: countSchema,
+  }),
+  damage: v.array(v.string()),
+  problems: findingsSchema,
+  unverifiable: findingsSchema,
+  stale: v.array(named('StaleModelDay', { model: v.string(), date: dateText })),
+});
+
+/** How often a long audit logs its progress. */
+const TELL_EVERY_MS = 5_000;
+
+type AuditContext = Pick<Context, 'database' | 'settings' | 'log'>;
+
+/** Audits run one after another: each has a thread, and reads the whole file. */
+let before: Promise<unknown> = Promise.resolve();
+
+/**
+ * Plays model-days again and reports what does not add up; 200 whatever it finds. Ends when its
+ * client leaves.
+ */
+export function audit(
+  context: AuditContext,
+  { query }: Input<v.InferOutput<typeof auditQuery>>,
+): LateBody {
+  const { jobId, model } = filtersOf(query);
+  checkNames(context.database, { jobId, model });
+  const end = new AbortController();
+  const text = before.then(() => run(context, { jobId, model }, end.signal));
+  before = text.catch(() => {});
+  return lateText(text, end);
+}
+
+async function run(
+  { database, settings, log }: AuditContext,
+  filters: ReplayFilters,
+  signal: AbortSignal,
+): Promise<string> {
+  signal.throwIfAborted();
+  const startedAt = performance.now();
+  const address = database.address();
+  if (address === null)
+    throw new ServiceError('storage_fault', database.storageFault() ?? 'The database has no file');
+  const report = await auditDatabase(address, {
+    filters,
+    signal,
+    readLedger: (_, options) => auditInThread(address, options),
+    onProgress: progressInLog(log),
+  });
+  const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);
+  if (!isSound(report)) log.warning('the audit found faults', body.counts);
+  return jsonBody(settings, body);
+}
+
+/**
+ * Logs how far an audit is, every few seconds; nothing of a short one. `now` is in milliseconds, of
+ * any origin.
+ */
+export function progressInLog(
+  log: AuditContext['log'],
+  now = () => performance.now(),
+): NonNullable<AuditOptions['onProgress']> {
+  let toldAt = now();
+  let hasTold = false;
+  return (done, total) => {
+    if (done < total && now() - toldAt < TELL_EVERY_MS) return;
+    if (done < total)
+      log.info('the audit plays model-days again', {
+        done,
+        total,
+        percent: Math.floor((100 * done) / total),
+      });
+    else if (hasTold)
+      log.info('the audit has played all model-days again; the file is being read', {
+        done,
+        total,
+      });
+    [toldAt, hasTold] = [now(), true];
+  };
+}
+
+function bodyOf(report: AuditReport, seconds: number) {
+  const { damage, problems, unverifiable, stale } = report;
+  return {
+    status: isSound(report) ? 'sound' : 'faulty',
+    duration_seconds: seconds,
+    counts: {
+      models: report.models,
+      model_days: report.modelDays,
+      superseded_model_days: report.superseded.modelDays,
+      positions: report.positions,
+      damage: damage.length,
+      problems: problems.total,
+      unverifiable: unverifiable.total,
+      stale: stale.total,
+    },
+    damage,
+    problems: findingsOf(problems),
+    unverifiable: findingsOf(unverifiable),
+    stale: stale.first,
+  };
+}
+
+function findingsOf({ first }: Listed<Finding>): unknown[] {
+  return first.map(({ model, date, sessionId, status, sentences }) => ({
+    model,
+    date,
+    session_id: sessionId,
+    status,
+    problems: sentences,
+  }));
+}

@@ -1,0 +1,108 @@
+import * as v from 'valibot';
+import { ServiceError } from '../domain/domain.ts';
+import type { Json } from '../json/json.ts';
+import type { AgentDay } from '../trading/agent-days.ts';
+import { MAX_REASON_LENGTH, tradingDecision } from '../trading/decision.ts';
+import { weightsSchema } from '../trading/tool-arguments.ts';
+import { toolRefusal, toolResults } from '../trading/tool-results.ts';
+import type { Context, Input, ResponseBody } from './handler.ts';
+import { dateText, figure, named, namedRecord, timestampText } from './schemas.ts';
+
+/** The tools of a model-day over HTTP, for the agent that trades on it. */
+
+const limit = v.nullish(v.number());
+
+/** What the agent was sent: docs/agents.md has its fields. */
+export const dayResponse = named('AgentDay', {
+  signature: v.string(),
+  run: v.string(),
+  date: dateText,
+  system: v.string(),
+  report: v.string(),
+  portfolio: named('AgentPortfolio', {
+    cash: v.number(),
+    holdings: v.array(
+      named('AgentHolding', { symbol: v.string(), quantity: v.number(), price: v.number() }),
+    ),
+    value: v.number(),
+  }),
+  prices: namedRecord('AgentPrices', named('AgentPrice', { previous_close: figure, open: figure })),
+  limits: named('AgentDayLimits', {
+    max_weight: limit,
+    min_cash: limit,
+    max_orders: limit,
+    max_tool_calls: v.number(),
+    seconds: v.number(),
+  }),
+  universe: v.array(v.string()),
+  day: named('DayAccess', { url: v.string(), token: v.string(), expires_at: timestampText }),
+});
+
+const ofAnyAnswer = {
+  reason: v.pipe(tradingDecision.entries.reason, v.metadata({ maxLength: MAX_REASON_LENGTH })),
+  usage: v.nullish(namedRecord('AgentUsage', v.nullish(v.number()))),
+};
+/** What an agent answers, with names and bounds that models do not read. */
+export const agentAnswer = v.union([
+  v.pipe(
+    v.strictObject({
+      ...tradingDecision.entries,
+      weights: v.nullish(v.pipe(weightsSchema, v.title('TargetWeights'))),
+      ...ofAnyAnswer,
+    }),
+    v.title('TradingDecision'),
+    v.description('Of `orders` and `weights` it has exactly one; the weights add up to at most 1.'),
+  ),
+  v.pipe(
+    v.strictObject({
+      done: v.pipe(v.boolean(), v.metadata({ const: true })),
+      ...ofAnyAnswer,
+    }),
+    v.title('DayDone'),
+    v.description('The day was traded through its tools.'),
+  ),
+]);
+
+export const toolsResponse = named('DayTools', {
+  tools: v.array(
+    named('DayTool', {
+      name: v.string(),
+      description: v.string(),
+      parameters: namedRecord('ToolParameters', v.unknown()),
+    }),
+  ),
+});
+/** The arguments of a tool, which the tool itself checks. */
+export const toolRequest = namedRecord('ToolArguments', v.unknown());
+const { buy, sell: _asBuy, ...others } = toolResults;
+const shapes = Object.entries(toolResults).map(([name, schema]) => {
+  const options = 'options' in schema ? schema.options : [schema];
+  return `${name}: ${options.map((one) => v.getTitle(one)).join(' or ')}`;
+});
+/** What a model would read. */
+export const toolResponse = v.pipe(
+  v.union([...buy.options, ...Object.values(others), toolRefusal]),
+  v.description(`By tool: ${shapes.join(', ')}; or ToolRefusal.`),
+);
+
+export function day(context: Context, { token }: Input): ResponseBody {
+  return JSON.stringify(dayOf(context, token).body());
+}
+
+export function dayTools(context: Context, { token }: Input): ResponseBody {
+  const { tools } = dayOf(context, token);
+  return JSON.stringify({ tools });
+}
+
+export function callTool(
+  context: Context,
+  { token, params, body }: Input<unknown, Json>,
+): Promise<string> {
+  return dayOf(context, token).call(params['name'] ?? '', body);
+}
+
+function dayOf({ agentDays }: Context, token: string | null): AgentDay {
+  if (agentDays === null)
+    throw new ServiceError('no_such_day', 'A file that is only shown has no day');
+  return agentDays.find(token);
+}

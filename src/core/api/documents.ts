@@ -1,0 +1,70 @@
+import * as v from 'valibot';
+import { invalidFilter, ServiceError } from '../domain/domain.ts';
+import { documentCoverage, documentVersion, readDocument } from '../database/document-queries.ts';
+import { type Context, jsonBody, type Input } from './handler.ts';
+import { countSchema, dateText, namedResponse, named } from './schemas.ts';
+
+export const documentCoverageResponse = namedResponse('DocumentCoverageResponse', {
+  coverage: v.array(
+    named('DocumentCoverage', {
+      kind: v.string(),
+      /** Null for documents of no symbol, which are of all. */
+      symbol: v.nullable(v.string()),
+      /** Each counts once, whatever versions it has. */
+      documents: countSchema,
+      first_date: dateText,
+      last_date: dateText,
+    }),
+  ),
+});
+
+/** How many documents of each kind and symbol are stored. */
+export function coverage({ database, settings }: Context): string {
+  return jsonBody(settings, { coverage: documentCoverage(database) });
+}
+
+export const documentQuery = v.object({
+  as_of: v.optional(v.pipe(dateText, v.description('The date of the morning.'))),
+  version: v.optional(
+    v.pipe(v.string(), v.description('In place of as_of: the published_at of the version.')),
+  ),
+});
+
+export const documentResponse = namedResponse('DocumentResponse', {
+  id: v.string(),
+  kind: v.string(),
+  /** Of publication, in New York. */
+  date: dateText,
+  /** A date, or an instant in UTC. */
+  published_at: v.string(),
+  /** None: it is of all. */
+  symbols: v.array(v.string()),
+  title: v.string(),
+  source: v.nullable(v.string()),
+  url: v.nullable(v.string()),
+  /** SHA-256 of all that it says. */
+  digest: v.string(),
+  text: v.string(),
+});
+
+/** A document in one version, or in that of a morning. */
+export function document(
+  { database: reader, settings }: Context,
+  {
+    params: { id = '' },
+    query: { as_of: date, version },
+  }: Input<v.InferOutput<typeof documentQuery>>,
+): string {
+  if ((date === undefined) === (version === undefined))
+    throw invalidFilter('as_of', 'expected either as_of or version');
+  const found =
+    date === undefined
+      ? documentVersion(reader, id, version ?? '')
+      : readDocument({ reader, date, write: null, symbols: null }, id);
+  if (found === undefined) {
+    const when = date === undefined ? `published at ${version}` : `on the morning of ${date}`;
+    throw new ServiceError('document_not_found', `There is no document ${id} ${when}`);
+  }
+  const { version: _, publishedAt: published_at, symbols, ...own } = found;
+  return jsonBody(settings, { ...own, published_at, symbols: JSON.parse(symbols) });
+}

@@ -1,0 +1,151 @@
+import * as v from 'valibot';
+import type { JobWindow, SessionFilters } from '../database/session-filters.ts';
+import type { Database } from '../database/database.ts';
+import { statusOfJob } from '../database/job-queries.ts';
+import { MAX_COMPARED } from '../domain/runs.ts';
+import { invalidFilter, normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../domain/domain.ts';
+import {
+  dateText,
+  daysFilter,
+  flagFilter,
+  jobFilter,
+  modelFilter,
+  namesFilter,
+  wordFilter,
+} from './schemas.ts';
+import type { FeedFilters } from '../../features/decisions/queries.ts';
+import { knownRuns } from '../database/records/model-records.ts';
+import { countedDays } from '../../features/experiments/counted-days.ts';
+import { unknownModel } from '../../features/experiments/selection.ts';
+import { UNIVERSE } from '../../features/performance/choose-benchmark.ts';
+
+/** A range of dates, both ends included; either end may be omitted. */
+export const dateRangeEntries = {
+  start_date: v.optional(v.pipe(dateText, v.description('The first date, inclusive.'))),
+  end_date: v.optional(v.pipe(dateText, v.description('The last date, inclusive.'))),
+};
+
+/** What a query says of model-days. */
+type DaysQuery = {
+  [Name in 'job_id' | 'model' | 'models' | 'date' | 'start_date' | 'end_date']?: string | undefined;
+};
+
+/**
+ * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for
+ * both a date and a range, and for a range that ends before it starts.
+ */
+export function filtersOf(query: DaysQuery): SessionFilters {
+  const { job_id: jobId, model, date, start_date: startDate, end_date: endDate } = query;
+  if (model !== undefined && query.models !== undefined)
+    throw invalidFilter('models', 'cannot be combined with model; name all models in models');
+  if (startDate !== undefined && endDate !== undefined && startDate > endDate)
+    throw new ServiceError(
+      'invalid_dates',
+      `Invalid date range: start_date ${startDate} is after end_date ${endDate}`,
+    );
+  if (date === undefined) return { jobId, model, startDate, endDate };
+  if (startDate !== undefined || endDate !== undefined)
+    throw invalidFilter(
+      'date',
+      'cannot be combined with start_date and end_date; give one date or a range',
+    );
+  return { jobId, model, startDate: date, endDate: date };
+}
+
+/** Throws a `ServiceError` (`job_not_found`) for the filter of a job that does not exist. */
+export function checkJob(database: Database, { jobId }: JobWindow): void {
+  if (jobId !== undefined && statusOfJob(database, jobId) === null)
+    throw new ServiceError('job_not_found', `Job ${jobId} not found`);
+}
+
+/**
+ * Throws a `ServiceError` for the filter of a job that does not exist, or of a model that no job
+ * has run: without it a misspelt name looks like a model without model-days.
+ */
+export function checkNames(database: Database, { jobId, model }: SessionFilters): void {
+  checkJob(database, { jobId });
+  if (model !== undefined) runsOf(database, [model], 'model');
+}
+
+/**
+ * The filters of model-days that the feed of decisions and the search have in common, in a query.
+ */
+export const feedEntries = {
+  job_id: jobFilter,
+  model: modelFilter,
+  models: namesFilter(
+    'Models, separated by commas: entries by signature, with all their runs, or single runs, with # percent-encoded. ' +
+      'Not together with model.',
+  ),
+  ...dateRangeEntries,
+};
+
+/**
+ * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for a
+ * name that no job has run, for a job that does not exist, and for dates out of order.
+ */
+export function feedFilters(database: Database, query: DaysQuery): FeedFilters {
+  const filters = filtersOf(query);
+  checkNames(database, filters);
+  const { jobId, model, startDate, endDate } = filters;
+  const named = query.models === undefined ? undefined : runsOf(database, query.models.split(','));
+  return { jobId, startDate, endDate, models: model === undefined ? named : [model] };
+}
+
+/** The named runs, and all runs of the named entries. */
+function runsOf(database: Database, names: readonly string[], parameter = 'models'): string[] {
+  const runs = knownRuns(database).map(({ model, family }) => ({ model, own: [model, family] }));
+  const unknown = names.find((name) => !runs.some(({ own }) => own.includes(name)));
+  if (unknown !== undefined) throw unknownModel(parameter, unknown);
+  return runs
+    .filter(({ own }) => own.some((name) => names.includes(name)))
+    .map(({ model }) => model);
+}
+
+/** What models are compared with, in a query. */
+export const benchmarkEntry = {
+  benchmark: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(SYMBOL_TEXT, `expected a ticker symbol or '${UNIVERSE}'`), // the word has the form of a symbol
+      v.description(`A ticker symbol, in either case, or ${UNIVERSE}.`),
+      v.transform((text) =>
+        text.toLowerCase() === UNIVERSE ? UNIVERSE : (normaliseSymbol(text) ?? undefined),
+      ),
+    ),
+  ),
+};
+
+/** The model-days that the figures cover, in the query of GET /performance. */
+export const choiceEntries = {
+  ...feedEntries,
+  models: namesFilter(
+    `Up to ${MAX_COMPARED} models, separated by commas: entries by signature, with all their runs, or single runs, with # ` +
+      'percent-encoded. Not together with model.',
+  ),
+  days: daysFilter('the chosen models'),
+  common: flagFilter(
+    'Whether to count only the dates that GET /comparison would compare these models over.',
+  ),
+  by: wordFilter(
+    ['run', 'entry'],
+    'Whether each run is measured over its own days, or all runs of an entry over the days that they share; ' +
+      'with common over the days that a comparison of the entries has.',
+  ),
+};
+
+/**
+ * The days that count. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
+ * unknown, repeated or too many.
+ */
+export function readCounted(
+  database: Database,
+  query: v.InferOutput<v.ObjectSchema<typeof choiceEntries, undefined>>,
+) {
+  const { model, models, by, days, common } = query;
+  const { model: _, ...window } = filtersOf(query);
+  const names = model === undefined ? models?.split(',') : [model];
+  // By entry, the name of an entry means all its runs.
+  const areRuns = model !== undefined && by === 'run';
+  return { window, ...countedDays(database, { window, names, areRuns, by, days, common }) };
+}

@@ -1,0 +1,164 @@
+import * as v from 'valibot';
+import { timestamp } from '../time/calendar.ts';
+import type { Database } from '../database/database.ts';
+import {
+  type JobPlace,
+  listedJob,
+  nextJob,
+  placeAt,
+  placeOfJob,
+  hasMoreModelDays,
+} from '../database/records/job-records.ts';
+import { invalidFilter } from '../domain/domain.ts';
+import {
+  appendMembers,
+  columnsOf,
+  type Context,
+  deploymentFields,
+  flat,
+  formatQuery,
+  jsonBody,
+  type Input,
+  listBody,
+  type ResponseBody,
+  tableOf,
+} from './handler.ts';
+import {
+  countSchema,
+  dateText,
+  namedResponse,
+  jobCourseEntries,
+  jobStatus,
+  limitFilter,
+  named,
+  progressSchema,
+  textFilter,
+  warningEntries,
+  warningFields,
+} from './schemas.ts';
+import assert from 'node:assert/strict';
+import { count } from '../text/sentences.ts';
+import { discardJob } from '../jobs/queue.ts';
+import { warningsNow } from '../prices/warnings.ts';
+import { checkJob } from './filters.ts';
+
+const DEFAULT_JOBS = 50;
+const MAX_JOBS = 200;
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/;
+
+export const jobsQuery = v.object({
+  status: v.optional(jobStatus),
+  limit: limitFilter(MAX_JOBS, DEFAULT_JOBS, 'jobs'),
+  before: textFilter('A job_id or a timestamp: the jobs that were created before that one.'),
+  ...formatQuery,
+});
+
+const job = named('Job', {
+  job_id: v.string(),
+  status: jobStatus,
+  progress: progressSchema,
+  start_date: dateText,
+  end_date: dateText,
+  ...jobCourseEntries,
+  /** What most of its failed model-days failed with; null when none has failed. */
+  most_frequent_error: v.nullable(
+    named('FrequentError', { reason: v.string(), model_days: countSchema }),
+  ),
+  ...warningEntries,
+});
+
+export const jobsResponse = namedResponse('JobsResponse', {
+  jobs: v.array(job),
+  count: countSchema,
+  /** The `before` of the next page; null on the last page. */
+  next_before: v.nullable(v.string()),
+});
+
+/** With more model-days their sums would take too long in the serving thread. */
+const MOST_MODEL_DAYS = 10_000;
+
+/** Whether the jobs have few model-days. */
+export function areSmall({ database }: Context): boolean {
+  return !hasMoreModelDays(database, MOST_MODEL_DAYS);
+}
+
+/** A page of the jobs, newest first. */
+export function jobs(
+  { database, settings }: Context,
+  { query: { status, limit, before }, format }: Input<v.InferOutput<typeof jobsQuery>>,
+): ResponseBody {
+  let place = before === undefined ? null : placeOf(database, before);
+  let last: string | null = null;
+  let hasMore = true;
+  const items = function* (): Generator<string> {
+    for (let count = 0; ; count += 1) {
+      const next = nextJob(database, { status, before: place });
+      hasMore = next !== undefined;
+      if (next === undefined || count === limit) return;
+      const listed = listedJob(database, next.jobId);
+      yield appendMembers(listed.json, warningFields(warningsNow(database, listed)));
+      [last, place] = [next.jobId, next];
+    }
+  };
+  if (format === 'csv')
+    return tableOf(
+      'jobs.csv',
+      columnsOf(job),
+      items().map((json) => flat(JSON.parse(json))),
+    );
+  return listBody('jobs', items(), () => ({
+    next_before: hasMore ? last : null,
+    ...deploymentFields(settings),
+  }));
+}
+
+function placeOf(database: Database, before: string): JobPlace {
+  if (TIMESTAMP.test(before) && !Number.isNaN(Date.parse(before)))
+    return placeAt(database, timestamp(new Date(before)));
+  const place = placeOfJob(database, before);
+  if (place !== undefined) return place;
+  throw invalidFilter(
+    'before',
+    'expected the job_id of a job, or a timestamp YYYY-MM-DDTHH:MM:SSZ',
+  );
+}
+
+export const cancelResponse = namedResponse('CancelResponse', {
+  job_id: v.string(),
+  status: v.literal('cancelled'),
+  message: v.string(),
+});
+
+export const discardResponse = named('DiscardResponse', {
+  ...cancelResponse.entries,
+  status: v.literal('discarded'),
+});
+
+/** Stops an unfinished job; completed model-days are kept. */
+export async function cancel(
+  { jobs, settings }: Context,
+  { params: { job_id = '' } }: Input,
+): Promise<ResponseBody> {
+  assert(jobs !== null, 'a view refuses whatever would change something');
+  const notRun = await jobs.cancel(job_id);
+  const message =
+    notRun === null
+      ? 'The job was already cancelled'
+      : `Job cancelled; ${count(notRun, 'model-day')} will not be run`;
+  return jsonBody(settings, { job_id, status: 'cancelled', message });
+}
+
+/** Withdraws the model-days of an ended job; nothing is erased. */
+export async function discard(
+  context: Context,
+  { params: { job_id = '' } }: Input,
+): Promise<ResponseBody> {
+  checkJob(context.database, { jobId: job_id });
+  const discarded = await discardJob(context, job_id);
+  const message =
+    discarded === null
+      ? 'The job was already discarded'
+      : `Job discarded; ${count(discarded.withdrawn, 'model-day')} withdrawn, ` +
+        `${count(discarded.restored, 'earlier generation')} active again`;
+  return jsonBody(context.settings, { job_id, status: 'discarded', message });
+}

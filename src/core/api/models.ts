@@ -1,0 +1,139 @@
+import * as v from 'valibot';
+import { basemodelOf, type Configuration } from '../settings/configuration-schema.ts';
+import { readConfiguration } from '../settings/configuration.ts';
+import { countActiveDays } from '../database/session-filters.ts';
+import type { Database } from '../database/database.ts';
+import {
+  familyOrder,
+  namedModels,
+  seenModel,
+  servedOf,
+} from '../database/records/model-records.ts';
+import { ServiceError } from '../domain/domain.ts';
+import { decodeEntry, entrySchema } from '../settings/entry.ts';
+import { toDollars } from '../money/money.ts';
+import { runNames } from '../domain/runs.ts';
+import { type Context, deploymentFields, listBody, type ResponseBody } from './handler.ts';
+import {
+  countSchema,
+  dateText,
+  figure,
+  namedResponse,
+  jobStatus,
+  named,
+  timestampText,
+} from './schemas.ts';
+import type { ServedSettings } from '../settings/settings.ts';
+
+export const modelsResponse = namedResponse('ModelsResponse', {
+  models: v.array(
+    named('Model', {
+      signature: v.string(),
+      name: v.nullable(v.string()),
+      /** Null for a model that the configuration does not list. */
+      basemodel: v.nullable(v.string()),
+      enabled: v.boolean(),
+      configured: v.boolean(),
+      first_completed_date: v.nullable(dateText),
+      last_completed_date: v.nullable(dateText),
+      completed_model_days: countSchema,
+      portfolio_value: figure,
+      /** Model-days on or before it the model may remember; null when its entry names none. */
+      knowledge_cutoff: v.nullable(dateText),
+      model_days_before_cutoff: countSchema,
+      /** The signature of the entry whose run it is. */
+      family: v.string(),
+      /** Of its family among those that jobs have named, by first job; null before its first. */
+      order: v.nullable(countSchema),
+      /** What its newest job asks; null before its first job. */
+      entry: v.nullable(entrySchema),
+      /** The models that answered, in their providers' names, on its completed days. */
+      served: v.array(
+        named('ServedModel', { model: v.string(), first_date: dateText, last_date: dateText }),
+      ),
+      last_job: v.nullable(
+        named('LastJob', { job_id: v.string(), status: jobStatus, created_at: timestampText }),
+      ),
+    }),
+  ),
+  count: countSchema,
+  /** The names of the universes that a trigger can pick besides the default one. */
+  universes: v.array(v.string()),
+  /** Why the configuration cannot be read; null when it can. */
+  configuration_error: v.nullable(v.string()),
+});
+
+/**
+ * The models of the configuration in its order, with each repeat, then those named only by jobs.
+ */
+export function models({ database, settings, viewedFile }: Context): ResponseBody {
+  // The configuration on the machine of the reader says nothing about the file.
+  const { configuration, error } =
+    viewedFile === null ? configurationNow(settings) : { configuration: null, error: null };
+  return listBody('models', items(database, configuration?.models ?? []), () => ({
+    universes: Object.keys(configuration?.universes ?? {}),
+    configuration_error: error,
+    ...deploymentFields(settings),
+  }));
+}
+
+function* items(database: Database, configured: Configuration['models']): Generator<string> {
+  const listed = new Set<string>();
+  const order = familyOrder(database);
+  const known = (signature: string, entry?: Configuration['models'][number]) => {
+    const described = describe(database, signature, entry);
+    return { ...described, order: order.get(described.family) ?? null };
+  };
+  for (const entry of configured)
+    for (const signature of runNames(entry)) {
+      listed.add(signature);
+      yield JSON.stringify({
+        signature,
+        name: entry.name ?? null,
+        basemodel: basemodelOf(entry),
+        enabled: entry.enabled,
+        configured: true,
+        ...known(signature, entry),
+      });
+    }
+  const unlisted = { name: null, basemodel: null, enabled: false, configured: false };
+  for (const signature of namedModels(database))
+    if (!listed.has(signature))
+      yield JSON.stringify({ signature, ...unlisted, ...known(signature) });
+}
+
+/**
+ * What the database knows of a run, and of its entry in the configuration only what no job has
+ * stored.
+ */
+function describe(database: Database, signature: string, listed?: Configuration['models'][number]) {
+  const seen = seenModel(database, signature);
+  const { firstDate = null, lastDate = null, modelDays = 0, portfolioValue = null } = seen ?? {};
+  const entry = seen === undefined ? null : decodeEntry(seen.entry);
+  const cutoff = (entry ?? listed)?.knowledge_cutoff ?? null;
+  return {
+    first_completed_date: firstDate,
+    last_completed_date: lastDate,
+    completed_model_days: modelDays,
+    portfolio_value: portfolioValue === null ? null : toDollars(portfolioValue),
+    knowledge_cutoff: cutoff,
+    model_days_before_cutoff:
+      cutoff === null ? 0 : countActiveDays(database, signature, { endDate: cutoff }),
+    family: listed?.signature ?? seen?.family ?? signature,
+    entry,
+    served: servedOf(database, signature),
+    last_job: seen
+      ? { job_id: seen.jobId, status: seen.jobStatus, created_at: seen.jobCreatedAt }
+      : null,
+  };
+}
+
+/** A missing or broken file is reported, and hides nothing in the database. */
+function configurationNow({ configurationPath, openaiApiBase }: ServedSettings) {
+  try {
+    return { configuration: readConfiguration(configurationPath, openaiApiBase), error: null };
+  } catch (error) {
+    if (error instanceof ServiceError) return { configuration: null, error: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,230 @@
+import * as v from 'valibot';
+import { isCalendarDate } from '../time/calendar.ts';
+import { sessionPieces, searchLogs } from '../database/records/session-records.ts';
+import { answerFaults, invalidFilter, ServiceError } from '../domain/domain.ts';
+import { servedSchema } from '../wire/protocol.ts';
+import { dateRangeEntries, filtersOf, feedEntries, feedFilters } from './filters.ts';
+import {
+  type Context,
+  deploymentFields,
+  type Input,
+  jsonBody,
+  type ResponseBody,
+} from './handler.ts';
+import {
+  actionEntries,
+  dateText,
+  namedResponse,
+  describedAsDate,
+  figure,
+  flagFilter,
+  holdingSchema,
+  integer,
+  invalidDate,
+  jobFilter,
+  messageRole,
+  modelFilter,
+  named,
+  timestampText,
+  usageEntries,
+  countSchema,
+  limitFilter,
+  wholeNumber,
+} from './schemas.ts';
+import { phrasesOf } from '../database/search-text.ts';
+
+/** An invalid date is a 400 here, so the handler checks it. */
+const dateFilter = v.pipe(
+  v.string(),
+  describedAsDate,
+  v.description('One date; cannot be combined with start_date and end_date.'),
+);
+
+export const reasoningQuery = v.object({
+  job_id: jobFilter,
+  date: v.optional(dateFilter),
+  model: modelFilter,
+  ...dateRangeEntries,
+  include_full_conversation: flagFilter(
+    'Whether each session comes with its conversation, opening portfolio, usage and documents; else these are null.',
+  ),
+});
+
+export const reasoningResponse = namedResponse('ReasoningResponse', {
+  sessions: v.array(
+    named('TradingSession', {
+      session_id: integer,
+      job_id: v.string(),
+      date: dateText,
+      model: v.string(),
+      session_summary: v.nullable(v.string()),
+      /** How sure its decision is, 0 to 1, where the day was one answer that says so. */
+      confidence: figure,
+      /** The model's note at the end of the day; null without one. */
+      note: v.nullable(v.string()),
+      started_at: timestampText,
+      completed_at: v.nullable(timestampText),
+      total_messages: v.nullable(integer),
+      /** The model's completed model-days before and after this one; null where there is none. */
+      previous_date: v.nullable(dateText),
+      next_date: v.nullable(dateText),
+      /**
+       * What the session started from: the close of the model-day of that date, or the initial
+       * cash, without a date.
+       */
+      opening: v.nullable(
+        named('OpeningPortfolio', {
+          date: v.nullable(dateText),
+          cash: v.number(),
+          portfolio_value: v.number(),
+          holdings: v.array(holdingSchema),
+        }),
+      ),
+      /**
+       * What the model-day used in its job, over all attempts; and why the session failed, null
+       * unless it did.
+       */
+      usage: v.nullable(
+        named('SessionUsage', {
+          error: v.nullable(v.string()),
+          duration_seconds: figure,
+          ...usageEntries,
+          cost_usd: figure,
+        }),
+      ),
+      /** What a completed session listed or read, the newest first. */
+      documents: v.nullable(
+        v.array(
+          named('ShownDocument', {
+            id: v.string(),
+            title: v.string(),
+            /** Its `published_at`, and that of the newest version that is stored now. */
+            version: v.string(),
+            latest_version: v.string(),
+          }),
+        ),
+      ),
+      positions: v.array(
+        named('PositionSummary', {
+          ...actionEntries,
+          cash_after: v.number(),
+          portfolio_value: v.number(),
+        }),
+      ),
+      conversation: v.nullable(
+        v.array(
+          named('ReasoningMessage', {
+            message_index: integer,
+            role: messageRole,
+            content: v.string(),
+            summary: v.nullable(v.string()),
+            tool_name: v.nullable(v.string()),
+            tool_input: v.nullable(v.string()),
+            timestamp: timestampText,
+            /**
+             * What the provider said of itself with an answer; null for other messages, and where
+             * it said nothing.
+             */
+            served: v.nullable(servedSchema),
+            /** Of an answer that was cut off, was refused, or has calls written as text. */
+            fault: v.nullable(v.picklist(answerFaults)),
+          }),
+        ),
+      ),
+    }),
+  ),
+  count: integer,
+});
+
+/**
+ * The trading sessions that match the filters, with their conversations on request. Throws a
+ * `ServiceError` (`no_sessions`) before the first piece when nothing matches.
+ */
+export function* reasoning(
+  { database, settings }: Context,
+  { query }: Input<v.InferOutput<typeof reasoningQuery>>,
+): Generator<string> {
+  if (query.date !== undefined && !isCalendarDate(query.date))
+    throw new ServiceError('invalid_dates', invalidDate(query.date));
+  const conversation = query.include_full_conversation;
+  let count = 0;
+  for (const pieces of sessionPieces(database, filtersOf(query), { conversation })) {
+    yield count === 0 ? '{"sessions":[' : ',';
+    yield* pieces;
+    count += 1;
+  }
+  if (count === 0)
+    throw new ServiceError(
+      'no_sessions',
+      'No trading sessions found matching the provided filters',
+    );
+  yield `],${JSON.stringify({ count, ...deploymentFields(settings) }).slice(1)}`;
+}
+
+const DEFAULT_MESSAGES = 20;
+const MAX_MESSAGES = 100;
+const MAX_SEARCH_LENGTH = 200;
+
+export const searchQuery = v.object({
+  q: v.pipe(
+    v.string('expected words to search for'),
+    v.maxLength(MAX_SEARCH_LENGTH, `expected at most ${MAX_SEARCH_LENGTH} characters`),
+    v.regex(/[\p{L}\p{N}]/u, 'expected at least one letter or digit'),
+    v.description(
+      'Whole words that a message must all contain, in any order. Case, accents and punctuation make no difference.',
+    ),
+  ),
+  ...feedEntries,
+  limit: limitFilter(MAX_MESSAGES, DEFAULT_MESSAGES),
+  before: v.optional(
+    v.pipe(
+      wholeNumber(10 ** 15 - 1, 'expected the next_before of a search'),
+      v.description('The next_before of the page before.'),
+    ),
+  ),
+});
+
+export const searchResponse = namedResponse('SearchResponse', {
+  messages: v.array(
+    named('FoundMessage', {
+      session_id: integer,
+      job_id: v.string(),
+      model: v.string(),
+      date: dateText,
+      message_index: integer,
+      role: messageRole,
+      tool_name: v.nullable(v.string()),
+      /** Part of the message, of its tool call or of its thoughts. */
+      excerpt: v.string(),
+      /** Where the words are in the excerpt: start and length in Unicode characters. */
+      matches: v.array(v.array(countSchema)),
+      timestamp: timestampText,
+    }),
+  ),
+  count: countSchema,
+  /** The `before` of the next page; null when everything has been searched. */
+  next_before: v.nullable(v.string()),
+});
+
+/**
+ * A page of the messages that contain all words, newest first; fewer than asked where the search
+ * took too long.
+ */
+export function search(
+  { database, settings }: Context,
+  { query }: Input<v.InferOutput<typeof searchQuery>>,
+): ResponseBody {
+  const phrases = phrasesOf(query.q);
+  if (phrases.length === 0) throw invalidFilter('q', 'expected at least one letter or digit');
+  const { limit, before } = query;
+  const filters = feedFilters(database, query);
+  const { messages, nextBefore } = searchLogs(database, { phrases, filters, limit, before });
+  return jsonBody(settings, {
+    messages: messages.map(({ row: _, status: _status, timestamp, ...message }) => ({
+      ...message,
+      timestamp,
+    })),
+    count: messages.length,
+    next_before: nextBefore?.toString() ?? null,
+  });
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import * as v from 'valibot';
+import { parseAgentConfiguration } from '../settings/configuration.ts';
+import {
+  countModelDays,
+  entriesOf,
+  jobStatus,
+  modelDaysOf,
+} from '../database/records/job-records.ts';
+import { modelDayStatuses } from '../domain/domain.ts';
+import { entrySchema } from '../settings/entry.ts';
+import { warningsNow } from '../prices/warnings.ts';
+import { checkJob } from './filters.ts';
+import { type Context, deploymentFields, type Input, listMember } from './handler.ts';
+import {
+  countSchema,
+  dateText,
+  figure,
+  namedResponse,
+  jobCourseEntries,
+  jobStatus as jobStatusSchema,
+  named,
+  progressSchema,
+  timestampText,
+  usageEntries,
+  warningEntries,
+  warningFields,
+} from './schemas.ts';
+
+/** On which terms all models of a job trade. */
+const termsSchema = named('JobTerms', {
+  initial_cash: v.number(),
+  commission_per_trade: v.number(),
+  commission_bps: v.number(),
+  slippage_bps: v.number(),
+  /** Whether dividends of what is held are paid. */
+  dividends: v.boolean(),
+  /** Of one model-day. */
+  max_steps: countSchema,
+  /** What one model may cost in this job; an entry's own limit takes precedence. */
+  max_cost_usd: v.nullable(v.number()),
+  /** Whether models see the open at which their orders fill. */
+  open: v.picklist(['shown', 'hidden']),
+  /** Shares of the portfolio's value, and orders of a model-day; null without limits. */
+  limits: v.nullable(
+    named('Limits', {
+      max_weight: v.nullish(v.number()),
+      max_orders: v.nullish(countSchema),
+      min_cash: v.nullish(v.number()),
+    }),
+  ),
+  /** Those that may be bought. */
+  symbols: v.array(v.string()),
+});
+
+export const statusResponse = namedResponse('JobStatusResponse', {
+  job_id: v.string(),
+  status: jobStatusSchema,
+  progress: progressSchema,
+  date_range: v.array(dateText),
+  ...jobCourseEntries,
+  /** What each model asks. The runs of a family differ only in `run` and `seed`. */
+  entries: v.array(
+    named('JobEntry', { family: v.string(), runs: v.array(v.string()), entry: entrySchema }),
+  ),
+  terms: termsSchema,
+  replace_existing: v.boolean(),
+  details: v.array(
+    named('ModelDay', {
+      date: dateText,
+      model: v.string(),
+      status: v.pipe(v.picklist(modelDayStatuses), v.title('ModelDayStatus')),
+      error: v.nullable(v.string()),
+      started_at: v.nullable(timestampText),
+      completed_at: v.nullable(timestampText),
+      duration_seconds: figure,
+      ...usageEntries,
+      cost_usd: figure,
+    }),
+  ),
+  ...warningEntries,
+});
+
+/** The progress of a job, with its model-days. */
+export function* status({ database, settings }: Context, { params }: Input): Generator<string> {
+  const { job_id: jobId = '' } = params;
+  checkJob(database, { jobId });
+  const job = jobStatus(database, jobId);
+  assert(job !== undefined, 'jobs are never removed');
+  const configuration = parseAgentConfiguration(job.agentConfig);
+  const others = {
+    // The schema picks its fields, in its order.
+    terms: v.parse(termsSchema, { ...configuration, symbols: configuration.stock_symbols }),
+    replace_existing: job.replaceExisting === 1,
+    ...warningFields(warningsNow(database, job, jobId)),
+    ...deploymentFields(settings),
+  };
+  yield `${job.json.slice(0, -1)},"entries":${entriesOf(database, jobId)}`;
+  yield* listMember('details', modelDaysOf(database, jobId));
+  yield `,${JSON.stringify(others).slice(1)}`;
+}
+
+/** With more model-days the status would take too long in the serving thread. */
+const MOST_MODEL_DAYS = 2_000;
+
+/** Whether the job has few model-days. */
+export function isOfSmallJob({ database }: Context, { params }: Input): boolean {
+  return countModelDays(database, params['job_id'] ?? '') <= MOST_MODEL_DAYS;
+}

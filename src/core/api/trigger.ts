@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import * as v from 'valibot';
+import { signatureSchema } from '../settings/configuration-schema.ts';
+import { MAX_RUNS } from '../domain/runs.ts';
+import { type Context, deploymentFields, type Input, type ResponseBody } from './handler.ts';
+import {
+  dateText,
+  deploymentEntries,
+  describedAsDate,
+  existsInCalendar,
+  integer,
+  invalidDate,
+  named,
+  warningEntries,
+  warningFields,
+} from './schemas.ts';
+
+/** The length of an `Idempotency-Key`; UUIDs and hashes are far shorter. */
+const MAX_KEY_LENGTH = 200;
+const END_DATE_REQUIRED = 'end_date is required and cannot be null or empty';
+
+export const triggerRequest = v.pipe(
+  v.strictObject({
+    start_date: v.pipe(
+      v.nullish(
+        v.union(
+          [v.literal(''), dateText],
+          (issue) => issue.issues?.at(-1)?.message ?? issue.message,
+        ),
+      ),
+      v.description(
+        'The first date. Null, absent or empty: each model continues after its last completed date.',
+      ),
+    ),
+    end_date: v.pipe(
+      v.string((issue) => (issue.input === null ? END_DATE_REQUIRED : invalidDate(issue.input))),
+      v.nonEmpty(END_DATE_REQUIRED),
+      existsInCalendar,
+      describedAsDate,
+      v.description('The last date; both ends are included.'),
+    ),
+    models: v.pipe(
+      v.nullish(
+        v.pipe(
+          v.array(signatureSchema, 'expected an array of model signatures'),
+          v.maxLength(MAX_RUNS, `at most ${MAX_RUNS} models`),
+        ),
+      ),
+      v.description(
+        'Signatures, each with all its repeats, or names of single runs such as `gpt-5#2`. Null, absent or empty: the ' +
+          'models that the configuration enables.',
+      ),
+    ),
+    universe: v.pipe(
+      v.nullish(signatureSchema),
+      v.description(
+        'A universe that the configuration names: what the models may buy. Null or absent: the default one.',
+      ),
+    ),
+    // No default in the schema, because some generators would make the field required.
+    replace_existing: v.optional(
+      v.pipe(
+        v.boolean('expected true or false'),
+        v.description(
+          'Whether completed model-days are run again and replaced; false when absent.',
+        ),
+      ),
+    ),
+  }),
+  v.title('TriggerRequest'),
+);
+
+const keyMessage = `must be 1 to ${MAX_KEY_LENGTH} printable ASCII characters`;
+
+export const triggerHeaders = v.object({
+  'Idempotency-Key': v.optional(
+    v.pipe(
+      v.string(),
+      v.nonEmpty(keyMessage),
+      v.maxLength(MAX_KEY_LENGTH, keyMessage),
+      v.regex(/^[!-~]([ -~]*[!-~])?$/, keyMessage), // spaces at the ends are not part of a header's value
+      v.description(
+        'Repeating a request with the same key returns the first job and creates no second one.',
+      ),
+    ),
+  ),
+});
+
+export const triggerResponse = named('TriggerResponse', {
+  job_id: v.pipe(v.string(), v.uuid()),
+  status: v.literal('pending'),
+  total_model_days: integer,
+  message: v.string(),
+  ...deploymentEntries,
+  ...warningEntries,
+});
+
+/**
+ * Creates a job; the worker starts after the response. A repeated `Idempotency-Key` returns its
+ * first job again.
+ */
+export async function trigger(
+  { jobs, settings }: Context,
+  {
+    body,
+    headers,
+  }: Input<unknown, v.InferOutput<typeof triggerRequest>, v.InferOutput<typeof triggerHeaders>>,
+): Promise<ResponseBody> {
+  const request = {
+    startDate: body.start_date || null,
+    endDate: body.end_date,
+    models: body.models ?? [],
+    replaceExisting: body.replace_existing ?? false,
+    universe: body.universe ?? null,
+  };
+  assert(jobs !== null, 'a view refuses whatever would change something');
+  const job = await jobs.submit(request, headers['Idempotency-Key']);
+  return JSON.stringify({
+    job_id: job.jobId,
+    status: 'pending',
+    total_model_days: job.totalModelDays,
+    message: job.message,
+    ...deploymentFields(settings),
+    ...warningFields(job.warnings.length === 0 ? null : job.warnings),
+  });
+}

@@ -1,0 +1,218 @@
+import type { ChildProcess } from 'node:child_process';
+import { messageOf } from '../domain/domain.ts';
+import {
+  createLineReader,
+  type ChildMessage,
+  decodeLine,
+  encodeLine,
+  MAX_LINE_BYTES,
+  type Outcome,
+  type PastMessage,
+  type Start,
+  type ToolResults,
+} from '../wire/protocol.ts';
+import { inShortTurn } from './turns.ts';
+
+/**
+ * The messages between the parent and one child: lines in order, the limits of what it may send,
+ * one outcome.
+ */
+
+/**
+ * Lines are handled one after another; a child that sends more than this many without waiting for
+ * replies is stopped. While the parent is busy, requests may fail as often as a configuration
+ * allows retries.
+ */
+const MAX_LINES_AHEAD = 128;
+const MAX_BYTES_AHEAD = 2 * MAX_LINE_BYTES;
+
+/**
+ * Receives every message but the outcome; what it returns is sent back. When it throws, the channel
+ * rejects with that error.
+ */
+export type MessageHandler = (
+  message: Exclude<ChildMessage, { type: 'outcome' }>,
+) => Promise<ToolResults | null>;
+
+/** The machine, not the model, caused the child's end. */
+export interface Lost {
+  status: 'lost';
+  /** Whether the child had sent a message before. */
+  hasSpoken: boolean;
+  error: string;
+}
+
+/**
+ * The command that starts children cannot be run at all: another try, or another model-day, would
+ * end the same way.
+ */
+export interface CannotStart {
+  status: 'cannot_start';
+  error: string;
+}
+
+/** How one process of a model-day ended. */
+export type ProcessOutcome = Outcome | Lost | CannotStart;
+
+interface ChannelOptions {
+  onMessage: MessageHandler;
+  /**
+   * Why the model-day fails when the first line is not a message, where a launcher may have written
+   * it.
+   */
+  describeForeign?: (line: string) => string;
+  /** Called once, when the outcome is certain; the child must then be ended with that signal. */
+  onSettled: (signal: NodeJS.Signals) => void;
+}
+
+export type Channel = ReturnType<typeof openChannel>;
+
+/** Opens the channel over the child's stdin and stdout. */
+export function openChannel(
+  { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
+  { onMessage, describeForeign, onSettled }: ChannelOptions,
+) {
+  const { promise: outcome, resolve, reject } = Promise.withResolvers<ProcessOutcome>();
+  outcome.catch(() => {}); // handled later, when the process has exited
+  let isSettled = false;
+  let hasSpoken = false;
+  const settled = (signal: NodeJS.Signals) => {
+    if (!isSettled) onSettled(signal);
+    isSettled = true;
+  };
+  const end = (result: ProcessOutcome, signal: NodeJS.Signals = 'SIGKILL') => {
+    resolve(result);
+    settled(signal);
+  };
+  const fail = (error: string, signal: NodeJS.Signals = 'SIGTERM') =>
+    end({ status: 'failed', error }, signal);
+  const send = (message: Start | PastMessage | ToolResults) =>
+    void stdin?.write(encodeLine(message));
+  const handle = async (line: string) => {
+    try {
+      const message = decode(line);
+      hasSpoken = true;
+      if (message.type === 'outcome') return end(message.result);
+      const reply = await onMessage(message);
+      if (reply !== null) send(reply);
+    } catch (error) {
+      if (error instanceof NoMessage)
+        return fail(hasSpoken || !describeForeign ? error.message : describeForeign(line));
+      reject(error);
+      settled('SIGKILL');
+    }
+  };
+  const lines = inOrder(handle, { isOver: () => isSettled, fail });
+  const takeChunk = createLineReader(lines.take, () =>
+    fail(`The model process sent a line longer than ${MAX_LINE_BYTES} bytes`),
+  );
+  stdout?.on('data', takeChunk);
+  stdin?.on('error', () => {}); // a child that has exited is noticed by its exit
+  return {
+    send,
+    /** Settles the outcome, unless it is settled; the child gets the signal, KILL by default. */
+    end,
+    /** The same for a failure of the model-day; the child gets TERM by default. */
+    fail,
+    /** The same for an end that the machine caused. */
+    lose: (error: string) => end({ status: 'lost', hasSpoken, error }),
+    hasSpoken: () => hasSpoken,
+    /**
+     * Resolves when every line so far has been handled, or when the outcome is certain without
+     * them. Never rejects.
+     */
+    heard: () => Promise.race([lines.handled(), outcome.catch(() => {})]),
+    /** The only outcome: the first reason wins. Rejects only with what `onMessage` threw. */
+    outcome,
+  };
+}
+
+/** Handles lines one after another; the limits bound how many may wait. */
+function inOrder(
+  handle: (line: string) => Promise<void>,
+  { isOver, fail }: { isOver: () => boolean; fail: (error: string) => void },
+) {
+  const ahead: string[] = [];
+  let isBusy = false;
+  let working: Promise<void> = Promise.resolve();
+  const workOff = async () => {
+    isBusy = true;
+    for (let next = ahead.shift(); next !== undefined && !isOver(); next = ahead.shift())
+      await inShortTurn(() => (isOver() ? undefined : handle(next))); // it may be over when its turn comes
+    isBusy = false;
+  };
+  return {
+    take(line: string) {
+      if (isOver()) return;
+      ahead.push(line);
+      const bytesAhead = ahead.reduce((sum, { length }) => sum + length, 0);
+      if (ahead.length > MAX_LINES_AHEAD || bytesAhead > MAX_BYTES_AHEAD)
+        fail('The model process broke the protocol: it did not wait for its replies');
+      if (!isBusy) working = workOff();
+    },
+    /** Resolves when all lines taken so far have been handled. */
+    handled: () => working,
+  };
+}
+
+/** A line that breaks the protocol, in words. */
+class NoMessage extends Error {}
+
+function decode(line: string): ChildMessage {
+  try {
+    checkLineBounds(line);
+    return decodeLine(line);
+  } catch (error) {
+    throw new NoMessage(`The model process broke the protocol: ${messageOf(error)}`);
+  }
+}
+
+/** The deepest message nests about ten levels, including what providers want sent back with it. */
+const MAX_DEPTH = 64;
+/**
+ * The widest message has 128 tool calls of three fields, and what providers want sent back with
+ * them.
+ */
+const MAX_VALUES = 20_000;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const LIST_OPENS = 0x5b;
+const LIST_ENDS = 0x5d;
+const OBJECT_OPENS = 0x7b;
+const OBJECT_ENDS = 0x7d;
+
+/**
+ * Refuses a line of JSON with more levels or values than any message of a child has, before it is
+ * parsed: parsing and checking megabytes of brackets takes a second or more, and this check a few
+ * milliseconds at most. Throws an `Error`. Leaves it to the parser whether the line is JSON at all.
+ */
+export function checkLineBounds(line: string): void {
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < line.length; at += 1) {
+    const character = line.charCodeAt(at);
+    if (character === QUOTE) at = endOfText(line, at);
+    else if (character === LIST_OPENS || character === OBJECT_OPENS) {
+      depth += 1;
+      values += 1;
+    } else if (character === LIST_ENDS || character === OBJECT_ENDS) depth -= 1;
+    else if (character === COMMA) values += 1;
+    if (depth > MAX_DEPTH) throw new Error(`the line is nested more than ${MAX_DEPTH} levels deep`);
+    if (values > MAX_VALUES) throw new Error(`the line holds more than ${MAX_VALUES} values`);
+  }
+}
+
+/**
+ * The position of the closing quote of the text that opens at `start`; the end of the line when
+ * there is none.
+ */
+function endOfText(line: string, start: number): number {
+  for (let at = start + 1; at < line.length; at += 1) {
+    const character = line.charCodeAt(at);
+    if (character === QUOTE) return at;
+    if (character === BACKSLASH) at += 1;
+  }
+  return line.length;
+}

@@ -1,0 +1,161 @@
+import { totalmem } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { backOff, spread } from '../time/event-loop.ts';
+import { MAX_RUNS } from '../domain/runs.ts';
+import { count } from '../text/sentences.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Lost } from './channel.ts';
+
+/**
+ * How many children of a job run side by side on this machine, and what becomes of those that it
+ * cannot carry: fewer run, and the lost ones are tried again.
+ */
+
+/** Of a child that waits for its provider by HTTPS; of the service, with a thousand of them. */
+const CHILD_MEMORY_MB = 14;
+const SERVICE_MEMORY_MB = 150;
+const BYTES_PER_MB = 1024 * 1024;
+/** A lost model-day is tried again after this pause at the latest. */
+const MAX_PAUSE_MS = 30_000;
+
+/** As many as the setting says; without it, as memory allows (of the machine or its group). */
+export function mostSideBySide(
+  { maxParallelModels }: Pick<Settings, 'maxParallelModels'>,
+  memory = Math.min(totalmem(), process.constrainedMemory() || Infinity),
+): number {
+  const carried = Math.floor((memory / BYTES_PER_MB - SERVICE_MEMORY_MB) / CHILD_MEMORY_MB);
+  return maxParallelModels ?? Math.min(MAX_RUNS, Math.max(1, carried));
+}
+
+/** The children of one job that run side by side. */
+export type Places = ReturnType<typeof createPlaces>;
+
+/**
+ * A loss halves the number of those that run. Children that ran side by side are often lost
+ * together, and halve it once. Each model-day that ends well adds one, after the second halving a
+ * half, after the third a third: a machine that is always short loses few children to the question
+ * whether it carries more.
+ */
+export function createPlaces(most: number) {
+  const waiting: (() => void)[] = [];
+  let size = most;
+  let running = 0;
+  let halvings = 0;
+  const fill = () => {
+    for (; running + 1 <= size && waiting.length > 0; running += 1) waiting.shift()?.();
+  };
+  const leaveOf = (halvingsBefore: number) => (isLost: boolean) => {
+    if (!isLost) size = Math.min(most, size + 1 / Math.max(1, halvings));
+    else if (halvingsBefore === halvings && size >= 2) {
+      size = Math.max(1, Math.floor(Math.min(size, running) / 2));
+      halvings += 1;
+    }
+    running -= 1;
+    fill();
+  };
+  return {
+    most,
+    /** How many may run side by side now. */
+    get size() {
+      return Math.floor(size);
+    },
+    /**
+     * Resolves when there is a place, to the function that returns it after a child was lost or the
+     * model-day has ended.
+     */
+    join() {
+      const { promise, resolve } = Promise.withResolvers<(isLost: boolean) => void>();
+      waiting.push(() => resolve(leaveOf(halvings)));
+      fill();
+      return promise;
+    },
+  };
+}
+
+/**
+ * The tries of one model-day within its time limit, in which waiting for a place is not counted.
+ */
+export function createTries(
+  limitMs: number,
+  { maxResumptions, restartPauseMs }: Pick<WorkerLimits, 'maxResumptions' | 'restartPauseMs'>,
+  now = () => performance.now(),
+) {
+  let leftMs = limitMs;
+  let since = 0;
+  let silent = 0;
+  let killed = 0;
+  let pauseMs = 0;
+  const spend = () => {
+    leftMs -= now() - since;
+    since = now();
+  };
+  return {
+    /** Begins a try. Returns what is left of the time limit, in milliseconds. */
+    begin() {
+      since = now();
+      return leftMs;
+    },
+    /**
+     * Counts a lost child. Returns why the model-day is given up, because it was killed too often
+     * or no time is left for another try; null when it is to be tried again.
+     */
+    lose({ hasSpoken, error }: Lost) {
+      spend();
+      silent = hasSpoken ? 0 : silent + 1;
+      killed += hasSpoken ? 1 : 0;
+      const losses = Math.max(silent, killed);
+      pauseMs = spread(backOff(losses, { firstMs: restartPauseMs, maxMs: MAX_PAUSE_MS }));
+      if (pauseMs < leftMs && killed <= maxResumptions) return null;
+      const what = hasSpoken
+        ? `the system killed the model process ${count(killed, 'time')}`
+        : `the model process did not start in ${silent === 1 ? '1 try' : `${silent} tries`}`;
+      return `The machine is short of processes or memory: ${what}; the last time, ${error}. ${ADVICE}`;
+    },
+    /**
+     * How long to wait before the next try, in milliseconds: longer after each loss in a row, and
+     * at random, because a shortage takes many children at the same moment.
+     */
+    get pauseMs() {
+      return pauseMs;
+    },
+    /** Waits so long; returns early when the job is stopped. */
+    async pause(signal: AbortSignal) {
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      spend();
+    },
+  };
+}
+
+const ADVICE =
+  'Give the machine more (in a container: raise its limits of pids and memory), or lower MAX_PARALLEL_MODELS; then run this day again';
+
+/** The warnings of a job about lost children. */
+export function shortageWarning({ hasSpoken }: Lost): string {
+  const what = hasSpoken
+    ? 'the system killed model processes; their model-days continue where their logs end'
+    : 'model processes did not start; they are started again after a pause';
+  return `The machine is short of processes or memory: ${what}, with fewer side by side`;
+}
+
+/** The worker's limits; tests have shorter ones. */
+export type WorkerLimits = typeof workerLimits;
+
+export const workerLimits = {
+  /**
+   * A process that made no progress counts as an idle restart when it ran for at least this long.
+   */
+  lifeCountsAfterMs: 30_000,
+  /**
+   * A shorter run counts too when it ended while a child of the job had been running for this long.
+   */
+  childCountsAfterMs: 10_000,
+  /**
+   * How often a model-day is resumed, from the end of its reasoning log, after the system killed
+   * its child.
+   */
+  maxResumptions: 5,
+  /** The pause before a lost child is restarted; it doubles with each loss in a row. */
+  restartPauseMs: 500,
+  /** From the start of a news search to the last byte of its response. */
+  newsSearchMs: 20_000,
+};

@@ -1,0 +1,161 @@
+import { statSync } from 'node:fs';
+import { counted, createProgressLine, number, size } from './terminal.ts';
+import { audit, isSound } from '../verify/database-audit.ts';
+import type { AuditReport, Finding } from '../verify/replay.ts';
+import type { Listed } from '../domain/domain.ts';
+import { withSnapshot } from '../database/snapshot.ts';
+import { IS_MISSING } from '../database/integrity.ts';
+import { tablesInManifest } from '../database/manifest.ts';
+import { readSettings } from '../settings/settings.ts';
+import { linesOf } from '../text/sentences.ts';
+import { forTerminal } from '../text/text.ts';
+import { type Meaning, meanings } from '../database/schema/price-conditions.ts';
+import { oneOf, WrongUsage, ownDatabase } from './arguments.ts';
+import { importFile } from '../../features/price-files/import.ts';
+import type { ImportOptions } from '../../features/price-files/store-staged.ts';
+import { describeRefused, withProgress } from '../../features/price-files/command.ts';
+
+/** What the replay of a ledger says besides its findings, as lines for the terminal. */
+function describeReplay(report: AuditReport): string {
+  const { modelDays, same, superseded, fromOutside } = report;
+  const others =
+    superseded.modelDays === 0
+      ? ''
+      : `, and ${number(superseded.same)} of ${number(superseded.modelDays)} superseded`;
+  return linesOf([
+    `replay: ${number(same)} of ${number(modelDays)} model-days replayed${others}: same reports, same answers, same books`,
+    fromOutside > 0 &&
+      `  taken from the record, because they came from outside: ${number(fromOutside)} news results`,
+    '',
+  ]).join('\n');
+}
+
+const FAULTY = 1;
+
+/**
+ * The command `check [FILE]`: verifies a database without changing it, with `replay` says more of
+ * how its model-days were played again, and compares what they used with the files of `prices`. 0
+ * when everything adds up and nothing differs, otherwise 1.
+ */
+export async function check(
+  file: string | undefined,
+  { replay, prices, as }: { replay: boolean; prices: readonly string[]; as: string | undefined },
+): Promise<number> {
+  const said = oneOf('--as', meanings, as);
+  if (said !== undefined && prices.length === 0)
+    throw new WrongUsage('--as says what the files of --prices are; give at least one');
+  const path = file ?? ownDatabase(readSettings(process.env));
+  const line = createProgressLine(process.stderr);
+  endOnSignals();
+  const onProgress = (done: number, total: number) => {
+    const words =
+      done < total ? `${number(done)} model-days` : 'model-days are done, the file is being read';
+    line.draw(done, total, words);
+  };
+  const report = await audit(path, { onProgress }).finally(() => line.clear());
+  const tables = await withSnapshot(path, tablesInManifest);
+  process.stdout.write(describe(path, report, tables));
+  if (replay) process.stdout.write(describeReplay(report));
+  const isReal = prices.length === 0 || (await compareWith(path, prices, said));
+  return isSound(report) && isReal ? 0 : FAULTY;
+}
+
+/** Prints every difference from the reader's own files; returns whether there is none. */
+async function compareWith(
+  path: string,
+  names: readonly string[],
+  as: Meaning | undefined,
+): Promise<boolean> {
+  const { comparePrices } = await import('../../features/price-files/own-prices.ts');
+  const { bars, splits, dividends, differences } = await comparePrices(path, async (yours) => {
+    const untold = new Set<string>();
+    for (const name of names) {
+      const compare = (watched: ImportOptions) => importFile(yours, name, { ...watched, as });
+      const summary = await withProgress(name, compare, 'compare');
+      const lines = [`${forTerminal(name)}: ${summary.format}`, ...describeRefused(summary)];
+      process.stdout.write(`${lines.join('\n')}\n`);
+      if (summary.taken?.by === 'default') for (const symbol of summary.symbols) untold.add(symbol);
+    }
+    return untold;
+  });
+  const what = `${counted(bars, 'bar')}, ${counted(splits, 'split')} and ${counted(dividends, 'dividend')}`;
+  const result =
+    differences.length === 0 ? 'all as in' : `${counted(differences.length, 'difference')} from`;
+  const own = `${result} ${counted(names.length, 'file')} of your own`;
+  process.stdout.write(`prices: ${what} that model-days used, ${own}\n`);
+  for (const words of differences) process.stdout.write(`  ${forTerminal(words)}\n`);
+  return differences.length === 0;
+}
+
+/** Exits by `process.exit`, which also ends the process that reads the file. */
+function endOnSignals(): void {
+  process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
+}
+
+/** What a sound file is, by the number of tables in its manifest. */
+function soundFile(tables: number | null): string {
+  if (tables === null) return 'file: sound';
+  if (tables > 0) return `file: sound, and all ${tables} tables are as its manifest states them`;
+  return 'file: sound; it is a package without its manifest, so changes to what no model read cannot be found';
+}
+
+function faultyFile(damage: readonly string[]): string {
+  return damage.every((finding) => finding.endsWith(IS_MISSING))
+    ? 'file: rows are missing, as after a DELETE by another program: restore a backup'
+    : 'file: damaged';
+}
+
+/** `tables` are those in its manifest. */
+function describe(path: string, report: AuditReport, tables: number | null): string {
+  const { models, modelDays, superseded, positions, damage, problems, unverifiable, stale } =
+    report;
+  const replaced =
+    superseded.modelDays > 0 ? ` and ${number(superseded.modelDays)} superseded` : '';
+  const what = `${counted(modelDays, 'model-day')} of ${counted(models, 'model')}${replaced}, ${counted(positions, 'position')}`;
+  return linesOf([
+    `${forTerminal(path)}, ${size(statSync(path).size)}`,
+    damage.length === 0 ? soundFile(tables) : faultyFile(damage),
+    ...damage.map((text) => `  ${forTerminal(text)}`),
+    `ledger: ${what}`,
+    ...findings('do not add up', problems),
+    problems.total === 0 && `  all ${unverifiable.total > 0 ? 'others ' : ''}add up`,
+    ...findings(
+      'cannot be verified, because the prices at the time are no longer stored',
+      unverifiable,
+    ),
+    ...listed(
+      'stale (not an error): their start, prices, splits or dividends have changed since',
+      stale,
+      ({ model, date }) => [`${model} ${date}`],
+    ),
+    stale.remedy !== '' && `    ${forTerminal(stale.remedy)}`,
+    '',
+  ]).join('\n');
+}
+
+/** At most this many items of a list are printed; the others are counted. */
+const MAX_PRINTED = 200;
+
+/** What was found in model-days, below a title. */
+function findings(title: string, list: Listed<Finding>): string[] {
+  return listed(title, list, ({ model, date, sessionId, status, sentences }) => {
+    const session =
+      sessionId === null
+        ? ''
+        : ` (session ${sessionId}${status === 'active' ? '' : `, ${status}`})`;
+    return [`${model} ${date}${session}`, ...sentences.map((sentence) => `  ${sentence}`)];
+  });
+}
+
+/** A title with the number, and a bounded number of items below it; nothing when there are none. */
+function listed<Item>(
+  title: string,
+  { first, total }: Listed<Item>,
+  wordsOf: (item: Item) => string[],
+): string[] {
+  if (total === 0) return [];
+  const printed = first.slice(0, MAX_PRINTED);
+  const more = total > printed.length ? [`and ${number(total - printed.length)} more`] : [];
+  const lines = [...printed.flatMap(wordsOf), ...more].map((text) => `    ${forTerminal(text)}`);
+  return [`  ${title}: ${number(total)}`, ...lines];
+}

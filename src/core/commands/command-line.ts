@@ -1,0 +1,184 @@
+import { parseEnv } from 'node:util';
+import { codeOf, messageOf, ServiceError } from '../domain/domain.ts';
+import { readTrustedText } from '../settings/trusted-file.ts';
+import { storageFaultOf } from '../database/storage/faults.ts';
+import { stackTraceOf } from '../process/log.ts';
+import { forTerminal, showLines } from '../text/text.ts';
+import { VERSION } from '../process/version.ts';
+import { asksForHelp, quoted, readArguments, WrongUsage, type Positionals } from './arguments.ts';
+import { commands, type Command } from './table.ts';
+import { PROGRAM_NAME } from '../process/program.ts';
+
+/** The help pages, made from the table of commands. */
+
+const GENERAL_OPTIONS = [
+  ['--help', 'Show this page, or after a command the page of that command.'],
+  ['--version', 'Print the version.'],
+  ['--licenses', 'Print the licences of the program and of the libraries in it.'],
+] as const;
+
+export function generalHelp(): string {
+  return [
+    `Trading Simulation Service ${VERSION}. Usage: ${PROGRAM_NAME} [COMMAND] [OPTIONS]`,
+    '',
+    ...columns(Object.entries(commands).map(([name, { summary }]) => [name, summary])),
+    '',
+    ...columns(GENERAL_OPTIONS),
+    'Settings are environment variables or lines of a file .env: see docs/configuration.md.',
+    '',
+  ].join('\n');
+}
+
+export function commandHelp(
+  name: string,
+  { summary, details, options, positionals, example }: Command,
+): string {
+  const rows = Object.entries(options).map(([option, { value, text, isRequired }]) => [
+    value === undefined ? `--${option}` : `--${option} ${value}`,
+    isRequired ? `${text} Required.` : text,
+  ]);
+  return [
+    `Usage: ${PROGRAM_NAME} ${name} [OPTIONS]${argumentsOf(positionals)}`,
+    '',
+    summary,
+    ...details,
+    '',
+    ...columns([...rows, ['--help', 'Show this page.']]),
+    '',
+    'Example:',
+    `  ${PROGRAM_NAME} ${example}`,
+    '',
+  ].join('\n');
+}
+
+function argumentsOf(positionals: Positionals | undefined): string {
+  if (positionals === undefined) return '';
+  const { name, least, most } = positionals;
+  const some = most === Infinity ? `${name}...` : name;
+  return least > 0 ? ` ${some}` : ` [${some}]`;
+}
+
+function columns(rows: readonly (readonly string[])[]): string[] {
+  const width = Math.max(...rows.map(([first = '']) => first.length));
+  return rows.map(([first = '', text]) => `  ${first.padEnd(width)}  ${text}`);
+}
+
+const PATH = '.env';
+const MAX_BYTES = 1024 * 1024;
+/** A quoted value may contain line breaks; anything after it on its line is ignored. */
+const QUOTED_VALUE = /=[ \t]*("[^"]*"|'[^']*'|`[^`]*`)[^\n]*/g;
+const ASSIGNMENT = /^\s*(export\s+)?[\w.-]+\s*=(?!\s*["'`])/;
+
+/**
+ * Sets the variables of a `.env` file in the working directory, if there is one. Variables that are
+ * already set take precedence. Returns the names in the file. Throws a `ServiceError`
+ * (`cannot_start`) for an unreadable file or an invalid line.
+ */
+export function loadEnvironmentFile(environment: NodeJS.ProcessEnv): string[] {
+  const text = readText();
+  if (text === null) return [];
+  const wrong = firstWrongLine(text);
+  if (wrong !== 0) throw unreadable(`line ${wrong} is not NAME=VALUE with closed quotes`);
+  const variables = parseEnv(text);
+  for (const [name, value] of Object.entries(variables)) environment[name] ??= value ?? '';
+  return Object.keys(variables);
+}
+
+function readText(): string | null {
+  try {
+    const text = readTrustedText(PATH, MAX_BYTES);
+    if (text.includes('\0')) throw new Error('it is not text');
+    return text;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw unreadable(messageOf(error));
+  }
+}
+
+function unreadable(problem: string): ServiceError {
+  return new ServiceError('cannot_start', `Cannot read ${PATH}: ${problem}`);
+}
+
+/** Its number, 0 for none; it is never quoted, because it may hold a key. */
+function firstWrongLine(text: string): number {
+  const withoutQuoted = text.replace(QUOTED_VALUE, (found) => `=${found.replace(/[^\n]/g, '')}`);
+  const lines = withoutQuoted.split('\n');
+  return lines.findIndex((line) => !/^\s*(#|$)/.test(line) && !ASSIGNMENT.test(line)) + 1;
+}
+
+/** Exit codes, as shells and schedulers expect them. */
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+/**
+ * Runs what a command line asks for. Resolves to the exit code, or to nothing if the process keeps
+ * running; throws what `explainFailure` explains.
+ */
+export async function runCommandLine([first = 'serve', ...others]: readonly string[]): Promise<
+  number | void
+> {
+  const general = generalOption(first);
+  if (general !== null)
+    return others.length === 0 ? print(await general()) : helpOrRefuse(first, others);
+  // A leading option belongs to the default command.
+  const [name, args] = first.startsWith('-') ? ['serve', [first, ...others]] : [first, others];
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) return refuse(`There is no command ${JSON.stringify(name)}.`);
+  if (asksForHelp(args)) return print(commandHelp(name, command));
+  try {
+    const given = readArguments(args, command);
+    const names = loadEnvironmentFile(process.env);
+    return await command.run({ ...given, names });
+  } catch (error) {
+    if (error instanceof WrongUsage) return refuse(`Cannot run ${name}: ${error.message}.`, name);
+    throw error;
+  }
+}
+
+/**
+ * Prints why a command failed; a failure that nothing foresaw is printed with its stack trace.
+ * Returns the exit code.
+ */
+export function explainFailure(error: unknown): number {
+  const expected = error instanceof ServiceError ? error.message : storageFaultOf(error);
+  const isRefusal = error instanceof Error && 'syscall' in error; // such as by a full disk
+  const refused = isRefusal ? `Cannot continue: ${error.message}` : null;
+  const words = expected ?? refused ?? `Unexpected failure: ${stackTraceOf(error)}`;
+  process.stderr.write(`${showLines(words)}\n`);
+  return FAILED;
+}
+
+/** Handles an option given instead of a command, such as --version; null for anything else. */
+function generalOption(argument: string): (() => string | Promise<string>) | null {
+  if (argument === '--help' || argument === '-h' || argument === 'help') return generalHelp;
+  if (argument === '--version' || argument === '-v') return () => `${VERSION}\n`;
+  if (argument === '--licenses') return async () => (await import('./healthcheck.ts')).licences();
+  return null;
+}
+
+/**
+ * `--help trigger` shows the page of that command; more than one argument after a general option is
+ * refused.
+ */
+function helpOrRefuse(option: string, [name = '', ...others]: string[]): number {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const isHelp = generalOption(option) === generalHelp;
+  if (isHelp && command !== undefined && others.length === 0)
+    return print(commandHelp(name, command));
+  const surplus = quoted([name, ...others]);
+  const problem = isHelp ? `There is no help for` : `${option} takes no argument`;
+  return refuse(`${problem} ${surplus}.`);
+}
+
+/** Prints a usage error, and points to the help page of the command, or without one to the general. */
+function refuse(problem: string, name = ''): number {
+  const help = name === '' ? '--help' : `${name} --help`;
+  const hint = `Run "${PROGRAM_NAME} ${help}" to see what it takes.`;
+  process.stderr.write(`${forTerminal(problem)} ${hint}\n`);
+  return WRONG_USAGE;
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}

@@ -1,0 +1,225 @@
+import { stat } from 'node:fs';
+import { basename } from 'node:path';
+import type { BuiltPages } from '../../features/pages/built-pages.ts';
+import { createStderrLog, type Log } from '../process/log.ts';
+import { timestamp } from '../time/calendar.ts';
+import { readConfiguration, warnOfContent } from '../settings/configuration.ts';
+import { openDatabase, removeDatabase } from '../database/database.ts';
+import { claimOwnership } from '../database/storage/owner.ts';
+import { remoteFileSystem } from '../database/storage/faults.ts';
+import { removeAbandonedPartials } from '../database/storage/new-file.ts';
+import { readAccessTokens } from '../http/access.ts';
+import { ServiceError } from '../domain/domain.ts';
+import { type Service, startService } from '../service.ts';
+import {
+  listensOnAll,
+  ownUrl,
+  readSettings,
+  type Settings,
+  warningsOf,
+} from '../settings/settings.ts';
+import { refusalOfForeign } from '../settings/trusted-file.ts';
+import { VERSION } from '../process/version.ts';
+import { forTerminal } from '../text/text.ts';
+import { startView } from '../../features/view/view.ts';
+
+/** The commands that serve requests until a signal. */
+
+/** The files of the pages, bundled from src/browser/ by the build. */
+declare const PAGES: BuiltPages;
+
+/** After a signal the process exits within this time, whatever still runs. */
+export const SHUTDOWN_TIMEOUT_MS = 10_000;
+/** Work that can wait starts this long after start-up. */
+const SETTLING_MS = 500;
+/** Threads for blocking calls, which here means host name look-ups. Node's default is four. */
+const THREADS = 2;
+const FAILED = 1;
+
+/** The files of the pages, as the build put them into the program. */
+export function builtPages(): BuiltPages {
+  return PAGES;
+}
+
+/**
+ * Node starts all its threads when the first is needed, and aborts the process if the system allows
+ * no more. Before there are children this either succeeds or fails with nothing lost.
+ */
+function makeThreads(): Promise<void> {
+  process.env['UV_THREADPOOL_SIZE'] ??= String(THREADS);
+  return new Promise((resolve) => stat('.', () => resolve()));
+}
+
+/**
+ * Under load V8 repeatedly doubles its young generation, and keeps it: 100 MB for a service that
+ * holds 10. It also lets the old generation grow to four times what was alive at the last
+ * collection, and keeps those pages too: in a response of minutes 45 MB more than with two and a
+ * half times. Neither limit has a measurable cost.
+ */
+export const HEAP_FLAGS = ['--semi-space-growth-factor=1', '--heap-growing-percent=150'];
+
+/** Sets `HEAP_FLAGS` once the start is over. */
+function keepMemoryFlat(): void {
+  setTimeout(async () => {
+    const { setFlagsFromString } = await import('node:v8');
+    for (const flag of HEAP_FLAGS) setFlagsFromString(flag);
+  }, SETTLING_MS).unref();
+}
+
+/** The first signal shuts down cleanly, the second exits at once. */
+function stopOnSignal(stop: () => Promise<void>, { info, error }: Log): void {
+  let stopping = false;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(FAILED);
+    stopping = true;
+    info('stopping', { signal });
+    setTimeout(() => process.exit(FAILED), SHUTDOWN_TIMEOUT_MS).unref();
+    stop().then(
+      () => process.exit(0),
+      (thrown: unknown) => {
+        error('unexpected failure while stopping', { error: String(thrown) });
+        process.exit(FAILED);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+}
+
+/** The child's program, bundled from src/agent/ by the build: compressed with Brotli, as base64. */
+declare const AGENT_PROGRAM: string;
+
+/**
+ * The command `serve`: runs until SIGTERM or SIGINT. The database is initialised here, before
+ * anything else asks for it. `names` are those in `.env`.
+ */
+export async function serve(names: readonly string[]): Promise<Service> {
+  const clock = () => new Date();
+  const settings = readSettings(process.env);
+  const log = createStderrLog(settings.logLevel);
+  const accessTokens = readAccessTokens(settings);
+  const others = lookAtConfiguration(settings, log);
+  for (const sentence of warningsOf(process.env, { names, others })) log.warning(sentence);
+  const ownership = claimOwnership(settings.databasePath, { startedAt: timestamp(clock()) });
+  prepareDatabase(settings);
+  announceMode(settings, log);
+  warnOfRemote(settings, log);
+  await makeThreads();
+  const service = await startService({
+    settings,
+    log,
+    clock,
+    accessTokens,
+    pages: PAGES,
+    get agentProgram() {
+      return agentProgram();
+    },
+  });
+  stopOnSignal(async () => {
+    await service.stop();
+    ownership.release();
+  }, log);
+  log.info('listening', {
+    version: VERSION,
+    port: service.port,
+    mode: settings.deploymentMode,
+    database: settings.databasePath,
+    configuration: settings.configurationPath,
+    accessTokens: accessTokens.length,
+  });
+  const { deploymentMode: mode } = settings;
+  if (mode === 'PROD' && accessTokens.length === 0 && listensOnAll(settings))
+    log.warning(
+      `Everyone who reaches port ${service.port} has all rights: set API_TOKEN, or API_HOST=127.0.0.1`,
+    );
+  keepMemoryFlat();
+  return service;
+}
+
+/**
+ * Throws a `ServiceError` (`cannot_start`) for a configuration, or a prompt in it, that another
+ * user of the machine may have put there. What else may be wrong with it is a warning, because it
+ * can be mended before a trigger needs it. Returns the variables that its entries name.
+ */
+function lookAtConfiguration(settings: Settings, log: Log): string[] {
+  const { configurationPath: path, runtimePathNote: note } = settings;
+  if (path === settings.runtimeConfigurationPath && note !== '')
+    log.warning(`The configuration is ${path}${note}`);
+  try {
+    const configuration = readConfiguration(path, settings.openaiApiBase);
+    warnOfContent(configuration, log);
+    return configuration.models.flatMap((entry) => entry.openai_api_key_env || []);
+  } catch (error) {
+    const refusal = refusalOfForeign(error);
+    if (refusal !== null || !(error instanceof ServiceError)) throw refusal ?? error;
+    log.warning(error.message);
+    return [];
+  }
+}
+
+let unpacked: string | undefined;
+
+/**
+ * The child's program as text, unpacked by the first model-day: a start has no need of it, nor of
+ * `node:zlib`.
+ */
+function agentProgram(): string {
+  const { brotliDecompressSync } = process.getBuiltinModule('node:zlib');
+  return (unpacked ??= brotliDecompressSync(Buffer.from(AGENT_PROGRAM, 'base64')).toString());
+}
+
+/**
+ * DEV starts with an empty database unless it is to be kept; PROD's is only created.
+ * Removes what killed backups left.
+ */
+function prepareDatabase({ databasePath, agentDataPath, preserveDevData }: Settings): void {
+  if (preserveDevData === false) removeDatabase(databasePath);
+  openDatabase(databasePath).close();
+  removeAbandonedPartials(agentDataPath);
+}
+
+/** Locks and shared memory of a network's file system may not work as SQLite needs them. */
+function warnOfRemote({ databasePath }: Settings, log: Log): void {
+  const name = remoteFileSystem(databasePath);
+  if (name === null) return;
+  log.warning(
+    `${databasePath} is on a file system of type ${name}, which may be on another machine: ` +
+      'there two programs can overwrite what the other has written; use a folder on a local disk',
+  );
+}
+
+function announceMode({ preserveDevData, databasePath }: Settings, log: Log): void {
+  if (preserveDevData === null) return;
+  const line = '='.repeat(72);
+  log.warning(line);
+  log.warning('DEVELOPMENT MODE: models are simulated, no model call is made or paid for');
+  log.warning(
+    preserveDevData
+      ? `${databasePath} is kept (PRESERVE_DEV_DATA=true)`
+      : `${databasePath} starts empty each time (PRESERVE_DEV_DATA=true keeps it)`,
+  );
+  log.warning(line);
+}
+
+const MODES = {
+  DEV: 'made in DEV mode, with simulated models',
+  PROD: 'made in PROD mode',
+  UNKNOWN: 'made in an unknown mode',
+};
+
+/** The command `view FILE`: shows a file until SIGTERM or SIGINT. */
+export async function view(path: string): Promise<void> {
+  await makeThreads();
+  const settings = readSettings(process.env);
+  const log = createStderrLog(settings.logLevel);
+  const accessTokens = readAccessTokens(settings);
+  const shown = { path, name: basename(path), pages: PAGES, clock: () => new Date() };
+  const { port, mode, stop } = await startView({ ...shown, settings, log, accessTokens });
+  stopOnSignal(stop, log);
+  const facts = { version: VERSION, port, mode, view: path, accessTokens: accessTokens.length };
+  log.info('listening', facts);
+  const url = listensOnAll(settings)
+    ? `http://localhost:${port}`
+    : ownUrl({ ...settings, apiPort: port });
+  process.stdout.write(`${forTerminal(path)}, ${MODES[mode]}: ${url}/ (Ctrl-C ends it)\n`);
+  keepMemoryFlat();
+}

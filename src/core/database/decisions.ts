@@ -1,0 +1,98 @@
+import type { SQLInputValue } from 'node:sqlite';
+import { cutText } from '../text/text.ts';
+import type { Reader } from './database.ts';
+import { integer, oneOf, orNull, query, real, type RowOfShape, text } from './rows.ts';
+
+/**
+ * What models did on the model-days that they completed, as rows, which never change. They are
+ * written in the transaction that commits a model-day, and keep only what its session, its
+ * positions and its log do not say. Which of them count follows from the sessions as they are; so
+ * do failures (records/decisions.ts).
+ */
+
+/**
+ * What a decision can be: an executed order, a refused one, a call that no tool takes as it is, a
+ * model-day that failed, and one without a trade.
+ */
+export const decisionKinds = ['trade', 'refusal', 'malformed', 'failure', 'no_trade'] as const;
+export const sides = ['buy', 'sell'] as const;
+export type Side = (typeof sides)[number];
+
+const COLUMNS = {
+  message_index: orNull(integer),
+  action_id: orNull(integer),
+  side: orNull(oneOf(sides)),
+  symbol: orNull(text),
+  amount: orNull(real),
+  detail: orNull(text),
+  tool: orNull(text),
+};
+const NAMES = Object.keys(COLUMNS) as (keyof Decision)[];
+
+/** An order, a malformed call, or a day without a trade. */
+export type Decision = Readonly<RowOfShape<typeof COLUMNS>>;
+
+/** A day without a trade. */
+export const NO_TRADE: Decision = {
+  message_index: null,
+  action_id: null,
+  side: null,
+  symbol: null,
+  amount: null,
+  detail: null,
+  tool: null,
+};
+
+/** How much of a model's words, of a refusal or of an error a decision repeats. */
+const MAX_WORDS_LENGTH = 500;
+
+export function cutWords(words: string): string {
+  return cutText(words, MAX_WORDS_LENGTH).toWellFormed();
+}
+
+/** How many messages before an order the model's words may be: it may call tools without a word. */
+const WORDS_WITHIN = 20;
+const SPACE = `' ' || char(9, 10, 13)`;
+const trimmed = (column: string) =>
+  `trim(substr(coalesce(${column}, ''), 1, ${2 * MAX_WORDS_LENGTH}), ${SPACE})`;
+
+/** In SQL, the words of a message: its text, or its thoughts where it has none. */
+export function wordsOf(message: string): string {
+  return `coalesce(nullif(${trimmed(`${message}.content`)}, ''), ${trimmed(`${message}.summary`)})`;
+}
+
+/**
+ * In SQL, the index of the message with what the model said shortly before another message; null
+ * where it said nothing.
+ */
+export function wordsBefore(sessionId: string, end: string): string {
+  return `(SELECT message_index FROM reasoning_logs AS said
+    WHERE said.session_id = ${sessionId} AND message_index BETWEEN ${end} - ${WORDS_WITHIN} AND ${end} - 1
+      AND role = 'assistant' AND ${wordsOf('said')} <> '' ORDER BY message_index DESC LIMIT 1)`;
+}
+
+/** As they are stored: the last first. */
+export function asStored(decisions: readonly Decision[]): SQLInputValue[][] {
+  return decisions.map((one) => NAMES.map((name) => one[name])).reverse();
+}
+
+/** Stores the decisions of a session within the transaction that commits it. */
+export function storeDecisions(
+  database: Reader,
+  sessionId: number,
+  decisions: readonly Decision[],
+): void {
+  const insert = database.statement('INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  for (const [index, values] of asStored(decisions).entries())
+    insert.run(sessionId, index + 1, ...values);
+}
+
+const STORED = query(
+  `SELECT ${NAMES.join(', ')} FROM decisions WHERE session_id = ? ORDER BY place`,
+  Object.values(COLUMNS),
+);
+
+/** The decisions of a session in the form of `asStored`. */
+export function storedDecisions(reader: Reader, sessionId: number) {
+  return STORED.all(reader, sessionId);
+}

@@ -1,0 +1,229 @@
+import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '../time/calendar.ts';
+import type { Database, Reader } from './database.ts';
+import { barsAt, type PricesAt, splitsAt } from './price-writes.ts';
+import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
+import { adjustedSourcesInSql, hasBarsOf } from './schema/price-conditions.ts';
+import { integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
+
+/** Records within the caller's transaction that a provider returned the bars of a day. */
+export function storeMarketDay(
+  database: Database,
+  date: CalendarDate,
+  { source, recordedAt }: Stamp,
+): void {
+  database
+    .statement(
+      `INSERT INTO market_days (source, date, recorded_at) VALUES (?, ?, ?)
+       ON CONFLICT (source, date) DO UPDATE SET recorded_at = excluded.recorded_at`,
+    )
+    .run(source, date, recordedAt);
+}
+
+const EARLY_DAYS = query(
+  `SELECT date FROM market_days
+   WHERE source = ?1 AND date BETWEEN ?2 AND ?3 AND recorded_at < date(date, '+' || ?4 || ' days') ORDER BY date`,
+  [text],
+);
+
+/**
+ * The days between two dates that were last downloaded from a provider less than `settledAfterDays`
+ * after they were.
+ */
+export function daysStoredEarly(
+  reader: Reader,
+  source: PriceSource,
+  { from, to, settledAfterDays }: DateSpan & { settledAfterDays: number },
+): CalendarDate[] {
+  return EARLY_DAYS.all(reader, source, from, to, settledAfterDays).flat();
+}
+
+const BARS_AFTER = query(
+  `SELECT date FROM price_data WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND source <> 'synthetic'
+   UNION ALL SELECT date FROM market_days WHERE date > ?2 AND source = ?3 LIMIT 1`,
+  [text],
+);
+
+/**
+ * Whether a provider returned a day after this one with bars, or some symbol has a real bar after
+ * it.
+ */
+export function hasLaterBars(
+  reader: Reader,
+  date: CalendarDate,
+  { symbols, source }: { symbols: readonly string[]; source: PriceSource },
+): boolean {
+  return BARS_AFTER.has(reader, symbols, date, source);
+}
+
+const KEPT = query(
+  `SELECT symbol FROM price_data WHERE symbol IN (SELECT value FROM json_each(?1)) AND date = ?2
+     AND close IS NOT NULL AND source NOT IN (?3, 'synthetic')`,
+  [text],
+);
+
+/**
+ * Those of these symbols that have a whole bar of another source on a date: a provider of whole
+ * days leaves it.
+ */
+export function symbolsWithBarsOfOthers(
+  reader: Reader,
+  date: CalendarDate,
+  { symbols, source }: { symbols: readonly string[]; source: PriceSource },
+): Set<string> {
+  return new Set(KEPT.all(reader, symbols, date, source).flat());
+}
+
+const DATES_OF_PROVIDERS = query(
+  `SELECT date FROM price_data WHERE symbol = ?1 AND source IN ('massive', 'alpha-vantage') AND source <> ?2 AND close IS NOT NULL`,
+  [text],
+);
+
+/**
+ * The dates on which a symbol has a whole bar from another provider: the first that supplied a day
+ * is kept.
+ */
+export function datesOfOtherProviders(
+  reader: Reader,
+  symbol: string,
+  source: PriceSource,
+): Set<CalendarDate> {
+  return new Set(DATES_OF_PROVIDERS.all(reader, symbol, source).flat());
+}
+
+const WITHOUT_BARS = query(
+  `SELECT value FROM json_each(?)
+   WHERE NOT EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND source <> 'synthetic')`,
+  [text],
+);
+
+/** Those of these symbols that have no real bar on any date. */
+export function symbolsWithoutBars(reader: Reader, symbols: readonly string[]): string[] {
+  return WITHOUT_BARS.all(reader, symbols).flat();
+}
+
+/**
+ * Prices as a model may see them. Every query for a model takes the session date and clamps to it,
+ * whatever the caller asks for: whole bars of earlier days, only the open of the session date,
+ * nothing later. Bars before EARLIEST_DATE, which other programs may have stored, are never
+ * returned.
+ */
+
+const NOT_TOO_EARLY = `date >= '${EARLIEST_DATE}'`;
+
+/**
+ * Written as look-ups of single rows, so that the revisions are searched too, and never read as a
+ * whole.
+ */
+const QUOTES = query(
+  `WITH named AS MATERIALIZED (
+     SELECT value AS symbol, (SELECT date FROM ${barsAt('?3')}
+       WHERE symbol = value AND date < ?2 AND ${NOT_TOO_EARLY} AND close IS NOT NULL ORDER BY date DESC LIMIT 1) AS previousDate
+     FROM json_each(?1))
+   SELECT symbol, (SELECT open FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = ?2) AS open, previousDate,
+     (SELECT close FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS previousClose FROM named`,
+  { symbol: text, open: orNull(real), previousDate: orNull(text), previousClose: orNull(real) },
+);
+
+/**
+ * The prices of symbols on the morning of the session date, in raw dollars; `previous` is the last
+ * earlier bar with a close.
+ */
+export function quotesOn(
+  { reader, write }: PricesAt,
+  sessionDate: CalendarDate,
+  symbols: readonly string[],
+) {
+  return QUOTES.all(reader, symbols, sessionDate, write);
+}
+
+const BAR = { symbol: text, ...BAR_COLUMNS };
+
+export type MarketBar = RowOfShape<typeof BAR>;
+
+const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
+const ifOver = (column: string) => `CASE WHEN date < ?1 THEN ${column} END AS ${column}`;
+const CLAMPED_BAR = `
+  SELECT symbol, date, open, ${['high', 'low', 'close', 'volume'].map(ifOver).join(', ')}, ${IS_ADJUSTED}
+  FROM ${barsAt('?4')} WHERE symbol = ?2 AND date <= ?1 AND ${NOT_TOO_EARLY}`;
+const WHOLE_BAR = `SELECT symbol, date, open, high, low, close, volume, ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = ?1`;
+
+const BAR_ON = query(`${CLAMPED_BAR} AND date = ?3`, BAR);
+
+/**
+ * The bar of one day up to the session date; undefined when the symbol did not trade or its bar is
+ * unknown.
+ */
+export function barOn(
+  { reader, write }: PricesAt,
+  sessionDate: CalendarDate,
+  { symbol, date }: { symbol: string; date: CalendarDate },
+): MarketBar | undefined {
+  return BAR_ON.get(reader, sessionDate, symbol, date, write);
+}
+
+const LAST_BARS = query(`${CLAMPED_BAR} ORDER BY date DESC LIMIT ?3`, BAR);
+
+/** The last `count` bars up to the session date (of that date only the open), oldest first. */
+export function lastBars(
+  { reader, write }: PricesAt,
+  sessionDate: CalendarDate,
+  { symbol, count }: { symbol: string; count: number },
+): MarketBar[] {
+  return LAST_BARS.all(reader, sessionDate, symbol, count, write).reverse();
+}
+
+const LAST_BAR_BEFORE = query(
+  `${WHOLE_BAR} AND date < ?2 AND ${NOT_TOO_EARLY} ORDER BY date DESC LIMIT 1`,
+  BAR,
+);
+
+/** The last bar of a symbol before a date, used when nothing newer is known. */
+export function lastBarBefore(
+  { reader, write }: PricesAt,
+  date: CalendarDate,
+  symbol: string,
+): MarketBar | undefined {
+  return LAST_BAR_BEFORE.get(reader, symbol, date, write);
+}
+
+const CLOSING_BAR = query(`${WHOLE_BAR} AND date = ?2`, BAR);
+
+/**
+ * The bar of the session date with its close: for marking records in the parent, never for a model.
+ */
+export function closingBar(
+  { reader, write }: PricesAt,
+  sessionDate: CalendarDate,
+  symbol: string,
+): MarketBar | undefined {
+  return CLOSING_BAR.get(reader, symbol, sessionDate, write);
+}
+
+export const SPLIT_COLUMNS = {
+  symbol: text,
+  date: text,
+  numerator: integer,
+  denominator: integer,
+};
+
+const SPLITS = query(
+  `SELECT symbol, date, numerator, denominator FROM ${splitsAt('?4')} AS split
+   WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3
+     AND NOT ${hasBarsOf(adjustedSourcesInSql, 'split.symbol', barsAt('?4'))}
+   ORDER BY date, symbol`,
+  SPLIT_COLUMNS,
+);
+
+export type Split = RowOf<typeof SPLITS>;
+
+/**
+ * The splits of some symbols after one date up to another, in order, without those of series free
+ * of split jumps.
+ */
+export function splitsBetween(
+  { reader, write }: PricesAt,
+  symbols: readonly string[],
+  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
+): Split[] {
+  return SPLITS.all(reader, symbols, after, upTo, write);
+}

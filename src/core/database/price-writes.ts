@@ -1,0 +1,103 @@
+import type { CalendarDate } from '../time/calendar.ts';
+import type { Database, Reader } from './database.ts';
+import { integer, query } from './rows.ts';
+import { bars, dividends, type RevisedTable, splits } from './schema/price-tables.ts';
+
+/**
+ * The order of writes to bars, splits and dividends: by number, because clocks differ
+ * from machine to machine, and are set.
+ */
+
+/** Prices, splits and dividends as they were after a write; null: as they are now. */
+export interface PricesAt {
+  reader: Reader;
+  write: number | null;
+}
+
+/** As they are now, with what other programs have written that has no number yet. */
+export function pricesNow(reader: Reader): PricesAt {
+  return { reader, write: null };
+}
+
+const NEXT = query('UPDATE price_writes SET number = number + 1 RETURNING number', [integer]);
+const LAST = query('SELECT number FROM price_writes', [integer]);
+
+/** Takes the number of a write, within the transaction that writes. */
+export function nextWrite(database: Database): number {
+  return NEXT.one(database)[0];
+}
+
+const TABLES = [bars, splits, dividends];
+
+/** The number of the last write. */
+export function lastWrite(reader: Reader): number {
+  return LAST.one(reader)[0];
+}
+
+const UNNUMBERED = query(
+  TABLES.map(({ name }) => `SELECT 1 FROM ${name} WHERE written IS NULL`).join(' UNION ALL '),
+  [integer],
+);
+
+/**
+ * The number of the last write, within the caller's transaction. What other programs have written
+ * is numbered first.
+ */
+export function numberedWrite(database: Database): number {
+  if (UNNUMBERED.has(database)) {
+    const number = nextWrite(database);
+    for (const { name } of TABLES)
+      database.statement(`UPDATE ${name} SET written = ? WHERE written IS NULL`).run(number);
+  }
+  return lastWrite(database);
+}
+
+const MORNING = query(
+  `SELECT morning_write FROM trading_sessions WHERE job_id = ? AND date = ? LIMIT 1`,
+  [integer],
+);
+
+/**
+ * The write as of which all models of a job see prices on a date, within the caller's transaction:
+ * the last one before the first of them began, also for those that begin after a restart.
+ */
+export function morningWrite(
+  database: Database,
+  { jobId, date }: { jobId: string; date: CalendarDate },
+): number {
+  return MORNING.get(database, jobId, date)?.[0] ?? numberedWrite(database);
+}
+
+/**
+ * SQL: the rows of a table as of the write that a parameter is; all as they are now if it is null.
+ */
+function rowsAt({ name, revisions, date, values }: RevisedTable): (write: string) => string {
+  const columns = ['symbol', date, ...values].join(', ');
+  return (write) => `(SELECT ${columns} FROM ${name} WHERE written <= ${write} OR ${write} IS NULL
+      UNION ALL SELECT ${columns} FROM ${revisions} WHERE written <= ${write} AND replaced > ${write})`;
+}
+
+export const barsAt = rowsAt(bars);
+export const splitsAt = rowsAt(splits);
+export const dividendsAt = rowsAt(dividends);
+
+const lostIn = ({ name, revisions, date }: RevisedTable) => {
+  const versions = (table: string) =>
+    `SELECT symbol, ${date} AS day, coalesce(written <= ?3, FALSE) AS is_known FROM ${table}
+     WHERE symbol IN (SELECT value FROM json_each(?1)) AND ${date} <= ?2`;
+  return `EXISTS (SELECT 1 FROM (${versions(name)} UNION ALL ${versions(revisions)})
+     GROUP BY symbol, day HAVING NOT max(is_known))`;
+};
+const LOST = query(`SELECT ${TABLES.map(lostIn).join(' OR ')}`, [integer]);
+
+/**
+ * Whether the first version that is known of a price, a split or a dividend came after a write: an
+ * earlier one may be lost, because a program replaced it without a trace (`INSERT OR REPLACE`).
+ */
+export function isLostAt(
+  reader: Reader,
+  { symbols, upTo }: { symbols: readonly string[]; upTo: CalendarDate },
+  write: number,
+): boolean {
+  return LOST.one(reader, symbols, upTo, write)[0] === 1;
+}

@@ -1,0 +1,178 @@
+import type { Database, Reader } from '../database.ts';
+import { amount, distinct, integer, oneOf, orNull, query, type RowOf, text } from '../rows.ts';
+import { jobStatuses } from '../../domain/domain.ts';
+import type { Money } from '../../money/money.ts';
+
+/**
+ * SQL: a model's newest run; that of a discarded job is superseded, and counts where there is no
+ * other.
+ */
+const newestRunOf = (model: string) =>
+  `(SELECT run_id FROM simulation_runs WHERE model = ${model} ORDER BY status, run_id DESC LIMIT 1)`;
+
+/** Every model that a job has named: two look-ups each, however many jobs named it. */
+const RUNS = query(
+  `WITH RECURSIVE named (model) AS (
+     SELECT min(model) FROM simulation_runs
+     UNION ALL SELECT (SELECT min(model) FROM simulation_runs AS next WHERE next.model > named.model)
+     FROM named WHERE named.model IS NOT NULL)
+   SELECT own.model, family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
+     json_extract(entry, '$.basemodel') AS basemodel
+   FROM named CROSS JOIN simulation_runs AS own ON run_id = ${newestRunOf('named.model')}
+   ORDER BY own.model`,
+  { model: text, family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text) },
+);
+
+/** A model of a job: one run of an entry. */
+export type Run = RowOf<typeof RUNS>;
+
+/**
+ * Every run that a job has named, by name: its family, and its knowledge cutoff and basemodel as
+ * its newest job has them.
+ */
+export function knownRuns(reader: Reader): Run[] {
+  return RUNS.all(reader);
+}
+
+const AGENTS = query(
+  `SELECT model, job_id AS jobId FROM json_each(?) AS chosen CROSS JOIN simulation_runs ON job_id = chosen.value
+   WHERE json_extract(entry, '$.kind') = 'agent'`,
+  { model: text, jobId: text },
+);
+
+/** The runs that were an agent in any of their jobs, whatever their entry is now. */
+export function agentsAmong(
+  reader: Reader,
+  runs: readonly { model: string; jobIds: ReadonlySet<string> }[],
+): Set<string> {
+  const jobs = new Map(runs.map(({ model, jobIds }) => [model, jobIds]));
+  const all = new Set(runs.flatMap(({ jobIds }) => [...jobIds]));
+  const agents = AGENTS.all(reader, [...all]).filter((one) => jobs.get(one.model)?.has(one.jobId));
+  return new Set(agents.map(({ model }) => model));
+}
+
+const LAST_RUN = query(
+  `SELECT model, family, entry, job_id AS jobId, jobs.status AS jobStatus,
+     jobs.created_at AS jobCreatedAt
+   FROM simulation_runs JOIN jobs USING (job_id) WHERE run_id = ${newestRunOf('?1')}`,
+  {
+    model: text,
+    family: text,
+    entry: text,
+    jobId: text,
+    jobStatus: oneOf(jobStatuses),
+    jobCreatedAt: text,
+  },
+);
+
+/** Reads only the index of active generations. */
+const DAYS = query(
+  `SELECT min(date) AS firstDate, max(date) AS lastDate, count(*) AS modelDays
+   FROM trading_sessions WHERE model = ? AND status = 'active'`,
+  { firstDate: orNull(text), lastDate: orNull(text), modelDays: integer },
+);
+
+const SERVED = query(
+  `SELECT served_model AS model, min(date) AS first_date, max(date) AS last_date FROM trading_sessions AS own
+     CROSS JOIN reasoning_logs USING (session_id) WHERE own.model = ? AND status = 'active' AND served_model IS NOT NULL
+   GROUP BY served_model ORDER BY first_date, served_model`,
+  { model: text, first_date: text, last_date: text },
+);
+
+/**
+ * The models that answered for a run, in their providers' names, with the dates of its completed
+ * days; by first date.
+ */
+export function servedOf(database: Database, model: string) {
+  return SERVED.all(database, model);
+}
+
+const CLOSING_VALUE = query('SELECT end_value_e4 FROM daily_returns WHERE model = ? AND date = ?', [
+  orNull(amount),
+]);
+
+/**
+ * A model that some job has named, with its newest job, what it has completed, and its value at the
+ * close of its last completed date; dates and value are null before its first day. Undefined when
+ * no job has named it.
+ */
+export function seenModel(database: Database, model: string) {
+  const run = LAST_RUN.get(database, model);
+  if (run === undefined) return undefined;
+  const days = DAYS.one(database, model);
+  const closing =
+    days.lastDate === null ? undefined : CLOSING_VALUE.get(database, model, days.lastDate);
+  return { ...run, ...days, portfolioValue: closing?.[0] ?? null };
+}
+
+/** Every model that a job has named, by name. */
+export const namedModels = distinct('model', 'simulation_runs');
+
+const FIRST_RUN = query(
+  `SELECT (SELECT min(run_id) FROM simulation_runs WHERE model = ?1), family
+   FROM simulation_runs WHERE run_id = ${newestRunOf('?1')}`,
+  [integer, text],
+);
+
+/**
+ * The families in the order in which jobs first named one of their models, from 0. Reads two rows
+ * and a stretch of an index for each model, because no index leads to the families themselves.
+ */
+export function familyOrder(database: Database): Map<string, number> {
+  const firstRuns = new Map<string, number>();
+  for (const model of namedModels(database)) {
+    const [run, family] = FIRST_RUN.one(database, model);
+    firstRuns.set(family, Math.min(run, firstRuns.get(family) ?? run));
+  }
+  const inOrder = [...firstRuns].sort(([, one], [, other]) => one - other);
+  return new Map(inOrder.map(([family], index) => [family, index]));
+}
+
+const CONFIGURATIONS = query(
+  'SELECT job_id, agent_config FROM jobs WHERE job_id IN (SELECT value FROM json_each(?))',
+  [text, text],
+);
+
+/** The terms on which the models of some jobs traded, by job: the agent configuration as stored. */
+export function storedConfigurations(
+  database: Database,
+  jobIds: Iterable<string>,
+): Map<string, string> {
+  return new Map(CONFIGURATIONS.all(database, [...jobIds]));
+}
+
+const NEWEST_CONFIGURATION = query(
+  `SELECT agent_config FROM jobs WHERE job_id IN (
+     SELECT job_id FROM trading_sessions WHERE session_id IN (SELECT value FROM json_each(?)))
+   ORDER BY rowid DESC LIMIT 1`,
+  [text],
+);
+
+/**
+ * The agent configuration of the newest job that ran one of these model-days; undefined when there
+ * are none.
+ */
+export function newestConfiguration(
+  database: Database,
+  sessionIds: readonly number[],
+): string | undefined {
+  return NEWEST_CONFIGURATION.get(database, sessionIds)?.[0];
+}
+
+const INITIAL_CASH = query(
+  `SELECT value, (SELECT initial_cash_e4 FROM trading_sessions
+     WHERE trading_sessions.model = json_each.value AND status IN ('active', 'opening') ORDER BY date, session_id LIMIT 1)
+   FROM json_each(?)`,
+  [text, orNull(amount)],
+);
+
+/**
+ * The cash with which each model's first completed day started, as an opening before it tells; null
+ * for a model without one.
+ */
+export function initialCashOf(
+  database: Reader,
+  models: Iterable<string>,
+): Map<string, Money | null> {
+  return new Map(INITIAL_CASH.all(database, [...models]));
+}

@@ -1,0 +1,170 @@
+import { actionTypes } from '../../domain/domain.ts';
+import type { Cell } from '../../text/csv.ts';
+import { idsOf, overSessions, type SessionFilters } from '../session-filters.ts';
+import type { Reader } from '../database.ts';
+import { amount, integer, oneOf, orNull, query, type RowOf, text } from '../rows.ts';
+import { jsonObject } from './job-records.ts';
+
+/** The fields of a record without its holdings. */
+const FIELDS = [
+  'position_id AS id',
+  'job_id',
+  'date',
+  'model',
+  'action_id',
+  'action_type',
+  'symbol',
+  'amount',
+  'price_e4 / 10000.0 AS price',
+  'cash_e4 / 10000.0 AS cash',
+  'portfolio_value_e4 / 10000.0 AS portfolio_value',
+  'daily_profit_e4 / 10000.0 AS daily_profit',
+  'daily_return_pct',
+  `coalesce(completed_at, '') AS created_at`, // a session's positions are all written when it is committed
+];
+
+/** The columns of a record's cells. */
+export const resultColumns = [...FIELDS.map((sql) => sql.replace(/.* AS /s, '')), 'holdings'];
+
+/**
+ * A column with the holdings that a query lists in their order: an aggregate that orders by itself
+ * would sort once more.
+ */
+export const holdingsJson = (list: string) =>
+  `(SELECT json_group_array(json_object('symbol', symbol, 'quantity', quantity)) FROM (${list})) AS holdings`;
+
+/**
+ * The positions of the sessions that count, each with what it changed, and the first of a session
+ * with what that held at its close.
+ */
+const POSITIONS = overSessions((sessions, order) =>
+  query(
+    `SELECT own.session_id, symbol,
+       iif(action_type = 'sell', -amount, iif(action_type IN ('buy', 'split'), amount, 0)),
+       CASE action_id WHEN 1 THEN (SELECT json_group_object(symbol, quantity)
+         FROM holdings WHERE holdings.session_id = own.session_id) END,
+       ${jsonObject(FIELDS)}
+     FROM ${sessions('CROSS JOIN positions USING (session_id)')} AND own.status = 'active'
+     ORDER BY ${order}, action_id`,
+    [integer, orNull(text), orNull(integer), orNull(text), text],
+  ),
+);
+type Position = [
+  session: number,
+  symbol: string | null,
+  added: number | null,
+  atClose: string | null,
+  json: string,
+];
+
+const ROWS = overSessions((sessions) => {
+  const rows = (table: string) =>
+    `SELECT 1 FROM ${sessions(`CROSS JOIN ${table} USING (session_id)`)} AND own.status = 'active'`;
+  return query(`${rows('positions')} UNION ALL ${rows('holdings')}`, [integer]);
+});
+
+/** Whether the records are made of more positions and holdings; reads no more than so many. */
+export function hasMoreRows(reader: Reader, filters: SessionFilters, count: number): boolean {
+  let left = count;
+  for (const _row of ROWS(reader, filters)) if (left-- === 0) return true;
+  return false;
+}
+
+/** A position and what is held after it. */
+interface ResultRecord {
+  /** Without the holdings. */
+  json: string;
+  /** By symbol. */
+  held: readonly (readonly [symbol: string, quantity: number])[];
+}
+
+/** The records that match the filters, by date, model and action. */
+export function* resultRecords(reader: Reader, filters: SessionFilters): Generator<ResultRecord> {
+  let ofSession: Position[] = [];
+  for (const position of POSITIONS(reader, filters)) {
+    if (ofSession[0] !== undefined && ofSession[0][0] !== position[0]) {
+      yield* withHoldings(ofSession);
+      ofSession = [];
+    }
+    ofSession.push(position);
+  }
+  yield* withHoldings(ofSession);
+}
+
+/** Walks back from what a session holds at its close. */
+function withHoldings(positions: readonly Position[]): ResultRecord[] {
+  const atClose: Record<string, number> = JSON.parse(positions[0]?.[3] ?? '{}');
+  const symbols = positions.flatMap(([, symbol]) => symbol ?? []);
+  const book = new Map(
+    [...new Set([...Object.keys(atClose), ...symbols])]
+      .sort()
+      .map((symbol) => [symbol, atClose[symbol] ?? 0]),
+  );
+  const records: ResultRecord[] = [];
+  for (const [, symbol, added, , json] of positions.toReversed()) {
+    records.push({ json, held: [...book].filter(([, quantity]) => quantity > 0) });
+    if (symbol !== null) book.set(symbol, (book.get(symbol) ?? 0) - (added ?? 0));
+  }
+  return records.reverse();
+}
+
+/** A record as JSON text. */
+export function jsonOf({ json, held }: ResultRecord): string {
+  const holdings = held.map(
+    ([symbol, quantity]) => `{"symbol":${JSON.stringify(symbol)},"quantity":${quantity}}`,
+  );
+  return `${json.slice(0, -1)},"holdings":[${holdings.join(',')}]}`;
+}
+
+/** A record as the cells of a table, with holdings as `AAPL:10 MSFT:2`. */
+export function cellsOf({ json, held }: ResultRecord): Cell[] {
+  const fields: Record<string, Cell> = JSON.parse(json);
+  const holdings = held.map(([symbol, quantity]) => `${symbol}:${quantity}`).join(' ');
+  return [...Object.values(fields), holdings || null];
+}
+
+/**
+ * The cash before a day's first action is the cash at the close it started from, or the initial
+ * cash.
+ */
+const ACTIONS = query(
+  `SELECT model, date, action_type AS side, symbol, amount, price_e4 AS price, cash_e4 AS cash,
+     coalesce(
+       (SELECT cash_e4 FROM positions AS before
+         WHERE before.session_id = positions.session_id AND before.action_id = positions.action_id - 1),
+       (SELECT cash_e4 FROM positions AS past
+         WHERE past.session_id = trading_sessions.started_from_session_id ORDER BY action_id DESC LIMIT 1),
+       initial_cash_e4, 0) AS cashBefore
+   FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON session_id = chosen.value
+     CROSS JOIN positions USING (session_id)
+   WHERE action_type <> 'no_trade' ORDER BY chosen.key, action_id`,
+  {
+    model: text,
+    date: text,
+    side: oneOf(actionTypes),
+    symbol: orNull(text),
+    amount: orNull(integer),
+    price: orNull(amount),
+    cash: amount,
+    cashBefore: amount,
+  },
+);
+
+type Action = RowOf<typeof ACTIONS>;
+
+/**
+ * Whatever changed holdings or cash. The schema requires a symbol, and a price but for splits; a
+ * split's amount is what it added.
+ */
+export type Change = Action & { symbol: string; amount: number } & (
+    | { side: 'buy' | 'sell' | 'dividend'; price: NonNullable<Action['price']> }
+    | { side: 'split' }
+  );
+
+/** The executed orders, splits and dividends of some committed sessions, by action. */
+export function changesOf(
+  reader: Reader,
+  sessions: readonly { sessionId: number }[],
+): IterableIterator<Change> {
+  return ACTIONS.iterate(reader, idsOf(sessions)) as IterableIterator<Change>;
+}

@@ -1,0 +1,262 @@
+import { IS_SHOWN, overSessions, type SessionFilters, boundsOf } from '../session-filters.ts';
+import type { Reader } from '../database.ts';
+import { SHOWN_IN_SESSION } from '../document-queries.ts';
+import { integer, query, text, oneOf, orNull, real, type RowOf } from '../rows.ts';
+import { jsonObject, USAGE_COLUMNS } from './job-records.ts';
+import { holdingsJson } from './position-records.ts';
+import { messageRoles } from '../../domain/domain.ts';
+import type { FeedFilters } from '../../../features/decisions/queries.ts';
+import { type Excerpt, excerptOf, type Phrase } from '../search-text.ts';
+import { blockStart, expressionFor, newestRow, searchedTexts } from '../log-words.ts';
+
+const MESSAGE_COUNT = `
+  CASE own.status WHEN 'running'
+    THEN (SELECT count(*) FROM reasoning_logs WHERE reasoning_logs.session_id = own.session_id)
+    ELSE total_messages END AS total_messages`;
+/** The dates of the model's days before and after that count; an index has them in order. */
+const neighbour = (order: 'max(date)' | 'min(date)', condition: string) => `
+  (SELECT ${order} FROM trading_sessions AS other INDEXED BY one_active_generation
+    WHERE other.model = own.model AND other.date ${condition} own.date AND other.status = 'active')`;
+/**
+ * The portfolio that the session started from: the close of the day that it continues, else the
+ * initial cash.
+ */
+const INITIAL = [
+  'NULL AS date',
+  'initial_cash_e4 / 10000.0 AS cash',
+  'initial_cash_e4 / 10000.0 AS portfolio_value',
+];
+const CLOSE = [
+  'before.date AS date',
+  'cash_e4 / 10000.0 AS cash',
+  'portfolio_value_e4 / 10000.0 AS portfolio_value',
+];
+const HOLDINGS = holdingsJson(
+  'SELECT symbol, quantity FROM holdings WHERE holdings.session_id = before.session_id ORDER BY symbol',
+);
+const OPENING = `
+  CASE WHEN started_from_session_id IS NULL THEN ${jsonObject([...INITIAL, 'json_array() AS holdings'])}
+    ELSE (SELECT ${jsonObject([...CLOSE, HOLDINGS])} FROM trading_sessions AS before JOIN positions USING (session_id)
+      WHERE before.session_id = own.started_from_session_id ORDER BY action_id DESC LIMIT 1) END`;
+/** What the model-day used in its job, over all attempts; and why the session failed. */
+const USAGE = `
+  (SELECT ${jsonObject(['own.error AS error', ...USAGE_COLUMNS])} FROM job_details
+    WHERE (job_details.job_id, job_details.date, job_details.model) =
+      (own.job_id, own.date, own.model))`;
+const SESSION_COLUMNS = [
+  'session_id',
+  'job_id',
+  'date',
+  'model',
+  'session_summary',
+  'confidence',
+  'note',
+  'started_at',
+  'completed_at',
+];
+const NEIGHBOURS = [
+  `${neighbour('max(date)', '<')} AS previous_date`,
+  `${neighbour('min(date)', '>')} AS next_date`,
+];
+const POSITION = jsonObject([
+  'action_id',
+  'action_type',
+  'symbol',
+  'amount',
+  'price_e4 / 10000.0 AS price',
+  'cash_e4 / 10000.0 AS cash_after',
+  'portfolio_value_e4 / 10000.0 AS portfolio_value',
+]);
+
+const sessionsWith = (more: readonly string[]) =>
+  overSessions((sessions, order) =>
+    query(
+      `SELECT session_id, ${jsonObject([...SESSION_COLUMNS, MESSAGE_COUNT, ...NEIGHBOURS, ...more])},
+         (SELECT json_group_array(${POSITION} ORDER BY action_id) FROM positions WHERE positions.session_id = own.session_id)
+       FROM ${sessions()} AND ${IS_SHOWN} ORDER BY ${order}`,
+      [integer, text, text],
+    ),
+  );
+const SESSIONS = sessionsWith(['NULL AS opening', 'NULL AS usage', 'NULL AS documents']);
+const WHOLE_SESSIONS = sessionsWith([
+  `${OPENING} AS opening`,
+  `${USAGE} AS usage`,
+  `${SHOWN_IN_SESSION} AS documents`,
+]);
+
+const MESSAGE = jsonObject([
+  'message_index',
+  'role',
+  'content',
+  'summary',
+  'tool_name',
+  'tool_input',
+  'timestamp',
+  'json(served) AS served',
+  'fault',
+]);
+const MESSAGES = query(
+  `SELECT ${MESSAGE} FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
+  [text],
+);
+
+/**
+ * The matching trading sessions, each as pieces of JSON text. With `conversation` each is whole:
+ * with its conversation, the portfolio that it started from, and what it used.
+ */
+export function* sessionPieces(
+  reader: Reader,
+  filters: SessionFilters,
+  { conversation }: { conversation: boolean },
+): Generator<Iterable<string>> {
+  const read = conversation ? WHOLE_SESSIONS : SESSIONS;
+  for (const [sessionId, head, positions] of read(reader, filters)) {
+    const start = `${head.slice(0, -1)},"positions":${positions},"conversation":`;
+    yield conversation ? withConversation(reader, sessionId, start) : [`${start}null}`];
+  }
+}
+
+function* withConversation(reader: Reader, sessionId: number, start: string): Generator<string> {
+  let before = `${start}[`;
+  for (const [message] of MESSAGES.iterate(reader, sessionId)) {
+    yield before + message;
+    before = ',';
+  }
+  yield before === ',' ? ']}' : `${before}]}`;
+}
+
+const DAYS = query(
+  `SELECT session_id AS sessionId, own.job_id AS jobId, own.date, own.model, family,
+     (SELECT daily_return_pct FROM positions WHERE positions.session_id = own.session_id
+       ORDER BY action_id DESC LIMIT 1) AS returnPercent
+   FROM trading_sessions AS own JOIN simulation_runs AS run ON run.job_id = own.job_id AND run.model = own.model
+   WHERE own.status = 'active' AND own.date BETWEEN ?1 AND ?2 AND (?3 IS NULL OR own.job_id = ?3)
+     AND (?4 IS NULL OR own.model IN (SELECT value FROM json_each(?4)))
+   ORDER BY own.date, own.model`,
+  {
+    sessionId: integer,
+    jobId: text,
+    date: text,
+    model: text,
+    family: text,
+    returnPercent: orNull(real),
+  },
+);
+
+/** A completed model-day, and its return at the close in percent. */
+export type CompletedDay = RowOf<typeof DAYS>;
+
+/** The completed model-days that the filters choose, by date and model. */
+export function completedDays(
+  reader: Reader,
+  { jobId, models, ...window }: FeedFilters,
+): CompletedDay[] {
+  return DAYS.all(reader, ...boundsOf(window), jobId ?? null, models ?? null);
+}
+
+const CONVERSATION = query(
+  `SELECT role, content, summary AS reasoning, tool_calls AS toolCalls, served_model AS servedModel
+   FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
+  {
+    role: oneOf(messageRoles),
+    content: text,
+    reasoning: orNull(text),
+    toolCalls: orNull(text),
+    servedModel: orNull(text),
+  },
+);
+
+/** A message as it was logged; calls are a list of `{id, name, arguments}` as JSON. */
+export type ConversationMessage = RowOf<typeof CONVERSATION>;
+
+/** The messages of a model-day, in order. */
+export function messagesOf(reader: Reader, { sessionId }: CompletedDay): ConversationMessage[] {
+  return CONVERSATION.all(reader, sessionId);
+}
+
+/**
+ * How long a search may take; then it returns what it has found, and where the next one continues.
+ */
+const LONGEST_SEARCH_MS = 3_000;
+/** What one statement returns at most: bounds how long other requests wait for it. */
+const HITS_PER_STEP = 200;
+
+const HITS = query(
+  `SELECT log_id AS row, session_id, job_id, model, date, status, message_index, role, tool_name, timestamp
+   FROM log_words CROSS JOIN reasoning_logs ON log_id = log_words.rowid CROSS JOIN trading_sessions USING (session_id)
+   WHERE log_words MATCH ?1 AND log_words.rowid BETWEEN ?2 AND ?3 AND status <> 'opening'
+   ORDER BY log_words.rowid DESC LIMIT ${HITS_PER_STEP}`,
+  {
+    row: integer,
+    session_id: integer,
+    job_id: text,
+    model: text,
+    date: text,
+    status: text,
+    message_index: integer,
+    role: oneOf(messageRoles),
+    tool_name: orNull(text),
+    timestamp: text,
+  },
+);
+type Hit = RowOf<typeof HITS>;
+
+const IS_OVER = query(
+  `SELECT 1 FROM trading_sessions WHERE model = ? AND date = ? AND status = 'active'
+   UNION ALL SELECT 1 FROM jobs WHERE job_id = ? AND status = 'discarded'`,
+  [integer],
+);
+
+/** A message that contains every phrase, with an excerpt, named as in the response. */
+type FoundMessage = Hit & Excerpt;
+
+/** What to search for, and in which model-days. */
+interface Search {
+  phrases: readonly Phrase[];
+  filters: FeedFilters;
+  limit: number;
+  /** Only messages before this row. */
+  before: number | undefined;
+}
+
+/**
+ * The messages that contain every phrase, newest first, of the sessions that /reasoning shows;
+ * fewer than the limit where the search took too long. `nextBefore` is the `before` of the next
+ * search; null when there is nothing more.
+ */
+export function searchLogs(database: Reader, search: Search, longestMs = LONGEST_SEARCH_MS) {
+  const end = performance.now() + longestMs;
+  const messages: FoundMessage[] = [];
+  let place = Math.min(search.before ?? Infinity, newestRow(database) + 1);
+  while (place > 1) {
+    const top = place - 1;
+    const low = blockStart(top);
+    const hits = HITS.all(database, expressionFor(search.phrases, top), low, top);
+    for (const hit of hits) {
+      if (!isChosen(database, hit, search.filters)) continue;
+      const excerpt = excerptOf(searchedTexts(database, hit.row), search.phrases);
+      if (excerpt === null) continue; // another program has changed it since it was indexed
+      if (messages.length === search.limit)
+        return { messages, nextBefore: messages.at(-1)?.row ?? null };
+      messages.push({ ...hit, ...excerpt });
+    }
+    place = hits[HITS_PER_STEP - 1]?.row ?? low;
+    // Only after a step, so that the next search is closer to the end however slow the machine is.
+    if (performance.now() > end && place > 1) return { messages, nextBefore: place };
+  }
+  return { messages, nextBefore: null };
+}
+
+function isChosen(
+  database: Reader,
+  { job_id: jobId, model, date, status }: Hit,
+  filters: Search['filters'],
+): boolean {
+  if (filters.jobId !== undefined && jobId !== filters.jobId) return false;
+  if (filters.models !== undefined && !filters.models.includes(model)) return false;
+  const [start, end] = boundsOf(filters);
+  if (date < start || date > end) return false;
+  return (
+    status === 'active' || (status !== 'superseded' && !IS_OVER.has(database, model, date, jobId))
+  );
+}

@@ -1,0 +1,171 @@
+import type { CalendarDate } from '../time/calendar.ts';
+import { actionTypes, answerFaults, messageRoles } from '../domain/domain.ts';
+import { holdingsOf } from './active-days.ts';
+import type { Reader } from './database.ts';
+import {
+  amount,
+  distinct,
+  flag,
+  integer,
+  oneOf,
+  orNull,
+  query,
+  real,
+  type RowOf,
+  type RowOfShape,
+  text,
+} from './rows.ts';
+import { countActiveDays, modelsWithSessions, type SessionFilters } from './session-filters.ts';
+
+/** What the replay reads of a model-day: its record, and the terms on which it ran. */
+
+/** The model-days to replay: all of them, or those of one job, one model, or both. */
+export type ReplayFilters = Pick<SessionFilters, 'jobId' | 'model'>;
+
+/** How many models have active model-days, and how many of these there are. */
+export function countActive(reader: Reader, { jobId, model }: ReplayFilters) {
+  const models = model === undefined ? [...modelsWithSessions(reader)] : [model];
+  const days = models.map((name) => countActiveDays(reader, name, { jobId }));
+  return {
+    models: days.filter((count) => count > 0).length,
+    modelDays: days.reduce((sum, count) => sum + count, 0),
+  };
+}
+
+/** The dates that have sessions, in order, one at a time. */
+export const datesOfSessions = distinct(
+  'date',
+  'trading_sessions INDEXED BY sessions_in_answer_order',
+);
+
+const SESSIONS = query(
+  `SELECT own.session_id AS sessionId, own.date, own.model, own.status, own.morning_write AS morningWrite, own.commit_write AS commitWrite,
+     own.initial_cash_e4 AS initialCash, own.pays_dividends AS paysDividends,
+     own.started_from_session_id AS startedFrom, own.session_summary AS summary, own.note, own.confidence, own.unread, own.unfilled,
+     own.documents, own.steps, own.total_messages AS totalMessages, own.wording, agent_config AS agentConfig, entry,
+     past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus
+   FROM trading_sessions AS own
+     LEFT JOIN jobs ON jobs.job_id = own.job_id
+     LEFT JOIN simulation_runs AS run ON run.job_id = own.job_id AND run.model = own.model
+     LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+   WHERE own.date = ?1 AND own.status IN ('active', 'superseded')
+     AND own.job_id = coalesce(?2, own.job_id) AND own.model = coalesce(?3, own.model)
+   ORDER BY own.model, own.session_id`,
+  {
+    sessionId: integer,
+    date: text,
+    model: text,
+    status: oneOf(['active', 'superseded']),
+    morningWrite: integer,
+    commitWrite: integer,
+    initialCash: orNull(amount), // of the first day of a chain only
+    paysDividends: flag,
+    startedFrom: orNull(integer),
+    summary: orNull(text),
+    note: orNull(text),
+    confidence: orNull(real),
+    unread: flag,
+    unfilled: orNull(text),
+    documents: orNull(text),
+    steps: integer,
+    totalMessages: integer,
+    wording: integer,
+    agentConfig: orNull(text), // null when its job is missing
+    entry: orNull(text), // null when its run is missing
+    pastModel: orNull(text), // of the day it started from; all three are null when that is missing
+    pastDate: orNull(text),
+    pastStatus: orNull(text),
+  },
+);
+
+/** A committed session as it is stored. */
+export type ReplayedSession = RowOf<typeof SESSIONS>;
+
+/** The committed sessions of a date, active and superseded, by model. */
+export function committedSessionsOn(
+  reader: Reader,
+  date: CalendarDate,
+  { jobId, model }: ReplayFilters,
+): ReplayedSession[] {
+  return SESSIONS.all(reader, date, jobId ?? null, model ?? null);
+}
+
+/** In the order in which a position is stored. */
+const POSITION = {
+  actionId: integer,
+  actionType: oneOf(actionTypes),
+  symbol: orNull(text),
+  amount: orNull(integer),
+  price: orNull(amount),
+  cash: amount,
+  portfolioValue: amount,
+  dailyProfit: amount,
+  dailyReturnPct: orNull(real),
+};
+
+export type StoredPosition = RowOfShape<typeof POSITION>;
+export const POSITION_FIELDS = Object.keys(POSITION) as (keyof StoredPosition)[];
+
+const RECORDS = query(
+  `SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
+     portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct
+   FROM positions WHERE session_id = ? ORDER BY action_id`,
+  POSITION,
+);
+
+/** A position as it is stored: with what was held only if it is the last one of its session. */
+export interface LedgerRecord extends StoredPosition {
+  holdings: ReadonlyMap<string, number> | null;
+}
+
+/** The ledger of one session, in order of its actions. */
+export function ledgerRecords(reader: Reader, sessionId: number): LedgerRecord[] {
+  const rows = RECORDS.all(reader, sessionId);
+  const held = holdingsOf(reader, sessionId).map(
+    ({ symbol, quantity }) => [symbol, quantity] as const,
+  );
+  return rows.map((row, index) => ({
+    ...row,
+    holdings: index === rows.length - 1 ? new Map(held) : null,
+  }));
+}
+
+const MESSAGES = query(
+  `SELECT message_index AS messageIndex, role, content, tool_name AS toolName, tool_input AS toolInput, tool_calls AS toolCalls,
+     carried, fault, timestamp FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
+  {
+    messageIndex: integer,
+    role: oneOf(messageRoles),
+    content: text,
+    toolName: orNull(text),
+    toolInput: orNull(text),
+    /** The tool calls of an assistant's message, as JSON. */
+    toolCalls: orNull(text),
+    /** The fields its provider wants sent back with it, as JSON. */
+    carried: orNull(text),
+    fault: orNull(oneOf(answerFaults)),
+    timestamp: text,
+  },
+);
+
+/** A message of a reasoning log, with the time when it was written. */
+export type StoredMessage = RowOf<typeof MESSAGES>;
+
+/** The messages of a session, in order. */
+export function conversationOf(reader: Reader, sessionId: number): StoredMessage[] {
+  return MESSAGES.all(reader, sessionId);
+}
+
+const TOOL_USAGE = query(
+  'SELECT tool_name AS toolName, calls, refused FROM tool_usage WHERE session_id = ? ORDER BY tool_name',
+  {
+    toolName: text,
+    calls: integer,
+    refused: integer,
+  },
+);
+
+/** The tool usage of a session, by the name of the tool. */
+export function toolUsageOf(reader: Reader, sessionId: number) {
+  return TOOL_USAGE.all(reader, sessionId);
+}

@@ -1,0 +1,364 @@
+import type { CalendarDate, DateSpan } from '../time/calendar.ts';
+import {
+  adjustedSourcesInSql,
+  hasBarsOf,
+  type Meaning,
+  meaningOf,
+  sourcesWithDividendsInSql,
+  splitsSince,
+} from './schema/price-conditions.ts';
+import type { Database, Reader } from './database.ts';
+import { integer, oneOf, query, real, type RowOf, text } from './rows.ts';
+import { type Coverage, dividendSpans, splitSpans, type Stamp } from './prices.ts';
+import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
+import {
+  barsAt,
+  dividendsAt,
+  nextWrite,
+  type PricesAt,
+  pricesNow,
+  splitsAt,
+} from './price-writes.ts';
+
+/**
+ * What a source means by its amounts: cash per share as it was paid then, or divided by all later
+ * splits.
+ */
+export const dividendBases = ['as_paid', 'split_adjusted'] as const;
+export type DividendBasis = (typeof dividendBases)[number];
+
+/** Cash that one share pays, in 1/1,000,000 dollar. */
+export interface Dividend {
+  symbol: string;
+  exDate: CalendarDate;
+  cash: number;
+}
+
+/** One response or file: its dividends, and the spans for which it names all of them. */
+export interface DividendList {
+  dividends: readonly Dividend[];
+  spans: readonly Coverage[];
+  basis: DividendBasis;
+}
+
+export const DIVIDEND_COLUMNS = {
+  symbol: text,
+  exDate: text,
+  cash: integer, // as its source tells it
+  basis: oneOf(dividendBases),
+};
+
+const UPSERT_DIVIDEND = `
+  INSERT INTO dividends (symbol, ex_date, cash_e6, basis, source, written) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (symbol, ex_date) DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, source = excluded.source,
+    written = excluded.written
+  WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
+
+/**
+ * Stores a list of dividends within the caller's transaction. Several payments of one ex-date add
+ * up; the list replaces what was stored: within its spans, a dividend that it does not name is
+ * removed. Returns how many rows are new, changed or gone.
+ */
+export function storeDividends(
+  database: Database,
+  { dividends, spans, basis }: DividendList,
+  stamp: Stamp,
+): number {
+  const sums = new Map<string, Dividend>();
+  for (const dividend of dividends) {
+    const key = `${dividend.symbol} ${dividend.exDate}`;
+    sums.set(key, { ...dividend, cash: dividend.cash + (sums.get(key)?.cash ?? 0) });
+  }
+  let changed = 0;
+  const remove = database.statement('DELETE FROM dividends WHERE symbol = ? AND ex_date = ?');
+  for (const span of spans)
+    for (const [exDate] of EX_DATES.all(database, span.symbol, span.startDate, span.endDate))
+      if (!sums.has(`${span.symbol} ${exDate}`))
+        changed += Number(remove.run(span.symbol, exDate).changes);
+  const upsert = database.statement(UPSERT_DIVIDEND);
+  const number = nextWrite(database);
+  for (const { symbol, exDate, cash } of sums.values())
+    changed += Number(upsert.run(symbol, exDate, cash, basis, stamp.source, number).changes);
+  for (const span of spans) dividendSpans.add(database, span, stamp);
+  return changed;
+}
+
+const EX_DATES = query(
+  'SELECT ex_date FROM dividends WHERE symbol = ?1 AND ex_date BETWEEN ?2 AND ?3',
+  [text],
+);
+
+/** SQL: whether the series of a row of `payer` had bars of some sources. */
+const payerHas = (sources: string) => hasBarsOf(sources, 'payer.symbol', barsAt('?4'));
+
+/** Looks through the bars of each symbol once, not once for each of its dividends. */
+const DIVIDENDS = query(
+  `WITH due AS MATERIALIZED (
+     SELECT symbol, ex_date, cash_e6, basis FROM ${dividendsAt('?4')}
+     WHERE symbol IN (SELECT value FROM json_each(?1)) AND ex_date > ?2 AND ex_date <= ?3),
+   series AS MATERIALIZED (
+     SELECT symbol, ${payerHas(adjustedSourcesInSql)} AS adjusted
+     FROM (SELECT DISTINCT symbol FROM due) AS payer WHERE NOT ${payerHas(sourcesWithDividendsInSql)})
+   SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis,
+     CASE WHEN (basis = 'split_adjusted') <> adjusted THEN ${splitsSince(splitsAt('?4'))} ELSE '' END AS splits
+   FROM due AS dividends JOIN series USING (symbol) ORDER BY ex_date, symbol`,
+  {
+    ...DIVIDEND_COLUMNS,
+    splits: text, // those that convert it to the shares of its series, as '2024-06-10 10:1, 2025-01-02 2:1'
+  },
+);
+
+/** A dividend as stored. */
+export type StoredDividend = RowOf<typeof DIVIDENDS>;
+
+/**
+ * The dividends of some symbols after one date up to another, in order, without those that prices
+ * contain.
+ */
+export function dividendsBetween(
+  { reader, write }: PricesAt,
+  symbols: readonly string[],
+  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
+): StoredDividend[] {
+  return DIVIDENDS.all(reader, symbols, after, upTo, write);
+}
+
+/**
+ * The spans between two dates for which the dividends of some symbols are known, from any source.
+ */
+export const dividendCoverage = dividendSpans.between;
+
+/** A longer time between two closes says little about a split between them. */
+export const MAX_NIGHT_DAYS = 14;
+const CLOSE_BEFORE = query(
+  `SELECT date AS closeDate, coalesce(close, 0) AS close FROM price_data
+   WHERE symbol = ?1 AND date < ?2 AND date >= date(?2, '-${MAX_NIGHT_DAYS} days') AND price_data.close IS NOT NULL
+     AND (price_data.written > ?3 OR EXISTS (SELECT 1 FROM dividends WHERE symbol = ?1 AND ex_date = ?2 AND dividends.written > ?3))
+   ORDER BY date DESC LIMIT 1`,
+  { closeDate: text, close: real },
+);
+
+/**
+ * The dividends of some symbols that are new or were changed since a write, or whose close before
+ * the ex-date is or was, each with that close; without those of which it is not known.
+ */
+export function dividendsSince(reader: Reader, symbols: readonly string[], write: number) {
+  const always = { after: '', upTo: '9999-12-31' };
+  return dividendsBetween(pricesNow(reader), symbols, always).flatMap((dividend) => {
+    const before = CLOSE_BEFORE.get(reader, dividend.symbol, dividend.exDate, write);
+    return before === undefined ? [] : [{ ...dividend, ...before }];
+  });
+}
+
+/** The closes around each split, but for prices that are raw because they were requested so. */
+const NIGHTS = query(
+  `SELECT split.symbol, split.date, numerator, denominator, before.date AS previousDate, coalesce(before.close, 0) AS previousClose,
+     after.date AS nextDate, coalesce(after.close, 0) AS nextClose, after.source
+   FROM stock_splits AS split
+   JOIN price_data AS before ON before.symbol = split.symbol AND before.date = (SELECT max(date) FROM price_data
+     WHERE price_data.symbol = split.symbol AND price_data.date < split.date AND close IS NOT NULL)
+   JOIN price_data AS after ON after.symbol = split.symbol AND after.date = (SELECT min(date) FROM price_data
+     WHERE price_data.symbol = split.symbol AND price_data.date >= split.date AND close IS NOT NULL)
+   WHERE split.symbol IN (SELECT value FROM json_each(?1)) AND before.source <> 'synthetic' AND after.source NOT IN ('synthetic', 'massive')
+     AND julianday(after.date) - julianday(before.date) <= ${MAX_NIGHT_DAYS}
+   ORDER BY split.symbol, split.date`,
+  {
+    ...SPLIT_COLUMNS,
+    previousDate: text,
+    previousClose: real,
+    nextDate: text,
+    nextClose: real,
+    source: text,
+  },
+);
+
+/** A split, and the closes of the last day before it and the first from it on. */
+export type SplitNight = Omit<RowOf<typeof NIGHTS>, 'source'>;
+
+/** A smaller split is hard to tell from an ordinary day. */
+const LEAST_CHANGE = Math.log(1.2);
+
+/**
+ * Whether prices show a split, close to close: its ratio, or none of it; null where they are as far
+ * from both.
+ */
+export function isSplitSeen({
+  numerator,
+  denominator,
+  previousClose,
+  nextClose,
+}: SplitNight): boolean | null {
+  const expected = Math.log(denominator / numerator);
+  if (Math.abs(expected) < LEAST_CHANGE) return null;
+  const change = Math.log(nextClose / previousClose);
+  const tolerance = Math.abs(expected) / 3;
+  if (Math.abs(change) <= tolerance) return false;
+  return Math.abs(change - expected) <= tolerance ? true : null;
+}
+
+/** A split that the stored prices around it contradict, and what they are stored as. */
+export type ContradictedSplit = SplitNight & { meaning: Meaning };
+
+/**
+ * The splits of some symbols that their series contradict: seen in prices that are stored as
+ * adjusted, or not seen in raw ones.
+ */
+export function contradictedSplits(
+  database: Database,
+  symbols: readonly string[],
+): ContradictedSplit[] {
+  return NIGHTS.all(database, symbols)
+    .map(({ source, ...night }) => ({ ...night, meaning: meaningOf(source) }))
+    .filter((night) => contradicts(night, night.meaning));
+}
+
+/** Whether the closes around a split show that prices are not what they are taken for. */
+export function contradicts(night: SplitNight, meaning: Meaning): boolean {
+  const isSeen = isSplitSeen(night);
+  return isSeen !== null && isSeen !== (meaning === 'raw');
+}
+
+const STORED_SPLITS = query(
+  'SELECT symbol, date, numerator, denominator FROM stock_splits WHERE symbol = ? ORDER BY date',
+  SPLIT_COLUMNS,
+);
+
+/** The stored splits of a symbol, whatever its series. */
+export function storedSplits(reader: Reader, symbol: string): Split[] {
+  return STORED_SPLITS.all(reader, symbol);
+}
+
+const STORED_DIVIDENDS = query(
+  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends
+   WHERE symbol IN (SELECT value FROM json_each(?)) ORDER BY symbol, ex_date`,
+  DIVIDEND_COLUMNS,
+);
+
+/** The stored dividends of some symbols, whatever their series, by symbol and ex-date. */
+export function dividendsOf(reader: Reader, symbols: readonly string[]) {
+  return STORED_DIVIDENDS.all(reader, symbols);
+}
+
+const UPSERT_SPLIT = `
+  INSERT INTO stock_splits (symbol, date, numerator, denominator, source, written) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (symbol, date) DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator,
+    source = excluded.source, written = excluded.written
+  WHERE numerator <> excluded.numerator OR denominator <> excluded.denominator`;
+
+/**
+ * Stores a provider's splits of a symbol, and the date through which they are known, within the
+ * caller's transaction.
+ */
+export function storeSplits(
+  database: Database,
+  { symbol, splits, endDate }: { symbol: string; splits: readonly Split[]; endDate: CalendarDate },
+  stamp: Stamp,
+): void {
+  const own = splits.map((split) => ({ ...split, symbol }));
+  upsert(database, own, stamp);
+  database
+    .statement(
+      `INSERT INTO stock_split_coverage (symbol, end_date, source, recorded_at) VALUES (?, ?, ?, ?)
+       ON CONFLICT (symbol) DO UPDATE SET end_date = excluded.end_date, source = excluded.source, recorded_at = excluded.recorded_at
+       WHERE end_date < excluded.end_date`,
+    )
+    .run(symbol, endDate, stamp.source, stamp.recordedAt);
+}
+
+const REMOVE_SPLIT = 'DELETE FROM stock_splits WHERE symbol = ? AND date = ?';
+const SPLIT_DATES = query(
+  'SELECT date FROM stock_splits WHERE symbol = ?1 AND source = ?2 AND date BETWEEN ?3 AND ?4',
+  [text],
+);
+
+/**
+ * Stores the splits that a provider names for some spans, within the caller's transaction. Within
+ * its spans the list replaces the provider's earlier one: a split that it does not name any more is
+ * removed. `knownThrough` ends what is known of them: later splits are announced, and may change.
+ */
+export function storeSplitSpans(
+  database: Database,
+  {
+    splits,
+    spans,
+    knownThrough,
+  }: { splits: readonly Split[]; spans: readonly Coverage[]; knownThrough: CalendarDate },
+  stamp: Stamp,
+): void {
+  const named = new Set(splits.map(({ symbol, date }) => `${symbol} ${date}`));
+  const remove = database.statement(REMOVE_SPLIT);
+  for (const { symbol, startDate, endDate } of spans)
+    for (const [date] of SPLIT_DATES.all(database, symbol, stamp.source, startDate, endDate))
+      if (!named.has(`${symbol} ${date}`)) remove.run(symbol, date);
+  upsert(database, splits, stamp);
+  for (const { symbol, startDate, endDate } of spans) {
+    const last = endDate < knownThrough ? endDate : knownThrough;
+    if (startDate <= last) splitSpans.add(database, { symbol, startDate, endDate: last }, stamp);
+  }
+}
+
+/** A split of 1:1 says that there was none on its date, whatever was known before. */
+function upsert(database: Database, splits: readonly Split[], stamp: Stamp): void {
+  const number = nextWrite(database);
+  for (const { symbol, date, numerator, denominator } of splits) {
+    if (numerator === denominator) {
+      database.statement(REMOVE_SPLIT).run(symbol, date);
+      splitSpans.add(database, { symbol, startDate: date, endDate: date }, stamp);
+    } else {
+      database
+        .statement(UPSERT_SPLIT)
+        .run(symbol, date, numerator, denominator, stamp.source, number);
+    }
+  }
+}
+
+/** Raw prices that open this far below or above the previous close look like a split. */
+const JUMP_RATIO = 0.3;
+
+/**
+ * Every bar is compared with the one before it, and only of a jump more is looked up. From a
+ * provider a night is known when every day since the last bar is; what a file says of one date
+ * holds for the night before it.
+ */
+const JUMPS = query(
+  `WITH bars AS (
+     SELECT symbol, date, open, source, lag(date) OVER before AS previous_date, lag(coalesce(close, open)) OVER before AS previous_close
+     FROM json_each(?1) AS chosen CROSS JOIN price_data ON symbol = chosen.value AND date <= ?3 AND date >=
+       coalesce((SELECT max(date) FROM price_data AS past WHERE past.symbol = chosen.value AND past.date <= ?2), '')
+     WINDOW before AS (PARTITION BY symbol ORDER BY date)),
+   nights AS MATERIALIZED (
+     SELECT * FROM bars
+     WHERE date > ?2 AND source NOT IN (${adjustedSourcesInSql}) AND abs(open / previous_close - 1) > ${JUMP_RATIO})
+   SELECT symbol, date, previous_close AS previousClose, open FROM nights
+   WHERE NOT EXISTS (SELECT 1 FROM dividends
+       WHERE dividends.symbol = nights.symbol AND ex_date > previous_date AND ex_date <= nights.date
+         AND abs((open + cash_e6 / 1e6) / previous_close - 1) <= ${JUMP_RATIO})
+     AND NOT EXISTS (SELECT 1 FROM stock_splits
+       WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
+     AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked
+       WHERE asked.symbol = nights.symbol AND asked.end_date >= nights.date)
+     AND NOT EXISTS (SELECT 1 FROM stock_split_spans AS known
+       WHERE known.symbol = nights.symbol AND known.end_date >= nights.date
+         AND known.start_date <= iif(known.source = 'csv', nights.date, date(previous_date, '+1 day')))
+   ORDER BY symbol, date`,
+  { symbol: text, date: text, previousClose: real, open: real },
+);
+
+/**
+ * An unexplained overnight jump of raw prices, into the open of a date. It may be a split that the
+ * prices do not know: the ledger then takes it for a gain or a loss.
+ */
+export type Jump = RowOf<typeof JUMPS>;
+
+/**
+ * The jumps of some symbols after one date up to another that no stored split or dividend explains,
+ * and of which neither a provider nor a file says that there was no split. Adjusted series have
+ * none.
+ */
+export function unexplainedJumps(
+  reader: Reader,
+  symbols: readonly string[],
+  { from, to }: DateSpan,
+): IterableIterator<Jump> {
+  return JUMPS.iterate(reader, symbols, from, to);
+}

@@ -1,0 +1,128 @@
+import type { Listed } from '../domain/domain.ts';
+import {
+  adjustedSourcesInSql,
+  hasBarsOf,
+  sourcesWithDividendsInSql,
+  splitsSince,
+} from './schema/price-conditions.ts';
+import { activeSessions, idsOf } from './session-filters.ts';
+import type { Reader } from './database.ts';
+import { type RunDays, staleRemedy } from '../text/sentences.ts';
+import { query, type RowOf, text } from './rows.ts';
+
+/**
+ * SQL: whether the amount of a row of `dividends` is converted to the shares of its series. An
+ * amount as paid is divided by the splits from its ex-date on for a series that is free of split
+ * jumps; a split-adjusted amount is multiplied by them for a raw one.
+ */
+const IS_CONVERTED = `(dividends.basis = 'split_adjusted') <> ${hasBarsOf(adjustedSourcesInSql, 'dividends.symbol')}`;
+
+/** SQL: what a day that starts from a session takes over from it. */
+const closeOf = (
+  session: string,
+) => `(SELECT json_array(${session}.date, ${session}.note, ${session}.unfilled, cash_e4, portfolio_value_e4,
+      (SELECT group_concat(symbol || ' ' || quantity ORDER BY symbol) FROM holdings WHERE holdings.session_id = ${session}.session_id))
+    FROM positions WHERE positions.session_id = ${session}.session_id ORDER BY action_id DESC LIMIT 1)`;
+const START_NOW = `(SELECT session_id FROM trading_sessions AS earlier
+    WHERE earlier.model = own.model AND earlier.date < own.date AND earlier.status IN ('active', 'opening')
+    ORDER BY earlier.date DESC, earlier.session_id DESC LIMIT 1)`;
+
+/**
+ * SQL: whether a session, `own`, would start otherwise now: from the latest day of its model before
+ * it, where that is another one that did not close as the one that it started from.
+ */
+const STARTS_OTHERWISE = `own.started_from_session_id IS NOT ${START_NOW} AND NOT EXISTS (
+    SELECT 1 FROM trading_sessions AS was CROSS JOIN trading_sessions AS now ON now.session_id = ${START_NOW}
+    WHERE was.session_id = own.started_from_session_id AND ${closeOf('was')} = ${closeOf('now')})`;
+
+/** SQL: the active sessions of a job that would start otherwise now. */
+export const CHANGED_STARTS = `SELECT session_id FROM trading_sessions AS own
+  WHERE job_id = ? AND status = 'active' AND ${STARTS_OTHERWISE}`;
+
+/**
+ * What a session knew, beside what is stored now: the day it started from, the bars of its date
+ * (one that was removed has not changed), and of what it held in the morning the splits and the
+ * dividends since. A series that is adjusted for splits ignores splits, and one that contains
+ * dividends ignores those.
+ *
+ * The order of the joins is fixed, because there are few rows in each after the first. Whether a
+ * series is adjusted is the slowest question, since it reads all bars of one that is not: it is
+ * asked last, and only of what differs. A term without columns of the last table, or on the other
+ * side of an AND, would be evaluated earlier; hence the CASEs.
+ *
+ * Takes a JSON array of session ids.
+ */
+const STALE = query(
+  `WITH own AS MATERIALIZED (
+     SELECT session_id, model, date, started_from_session_id, pays_dividends
+     FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON session_id = chosen.value WHERE status = 'active')
+   SELECT model, date FROM own
+   WHERE session_id IN (SELECT session_id FROM changed_starts) OR ${STARTS_OTHERWISE}
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
+     CROSS JOIN price_data AS bar ON bar.symbol = used.symbol AND bar.date = own.date
+   WHERE open_date IS NOT bar.date OR close_date IS NOT bar.date OR open_e4 IS NOT round(bar.open * 10000)
+     OR close_e4 IS NOT round(coalesce(bar.close, bar.open) * 10000)
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
+     CROSS JOIN stock_splits AS split ON split.symbol = used.symbol AND split.date > held_since AND split.date <= own.date
+   WHERE CASE WHEN EXISTS (SELECT 1 FROM session_splits AS known
+       WHERE known.session_id = own.session_id AND known.symbol = split.symbol AND known.date = split.date
+         AND known.numerator = split.numerator AND known.denominator = split.denominator)
+     THEN FALSE ELSE NOT ${hasBarsOf(adjustedSourcesInSql, 'split.symbol')} END
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_splits AS known USING (session_id)
+   WHERE CASE WHEN EXISTS (SELECT 1 FROM stock_splits AS split WHERE split.symbol = known.symbol AND split.date = known.date)
+     THEN FALSE ELSE NOT ${hasBarsOf(adjustedSourcesInSql, 'known.symbol')} END
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
+     CROSS JOIN dividends ON dividends.symbol = used.symbol AND ex_date > held_since AND ex_date <= own.date
+   WHERE pays_dividends AND CASE WHEN EXISTS (SELECT 1 FROM session_dividends AS known
+       WHERE known.session_id = own.session_id AND known.symbol = dividends.symbol AND known.ex_date = dividends.ex_date
+         AND known.cash_e6 = dividends.cash_e6 AND known.basis = dividends.basis
+         AND known.splits = CASE WHEN ${splitsSince()} = '' THEN '' WHEN ${IS_CONVERTED} THEN ${splitsSince()} ELSE '' END)
+     THEN FALSE ELSE NOT ${hasBarsOf(sourcesWithDividendsInSql, 'dividends.symbol')} END
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_dividends AS known USING (session_id)
+   WHERE pays_dividends AND CASE WHEN EXISTS (SELECT 1 FROM dividends
+       WHERE dividends.symbol = known.symbol AND dividends.ex_date = known.ex_date)
+     THEN FALSE ELSE NOT ${hasBarsOf(sourcesWithDividendsInSql, 'known.symbol')} END
+   ORDER BY 1, 2`,
+  { model: text, date: text },
+);
+
+export type StaleModelDay = RowOf<typeof STALE>;
+
+/** The stale model-days among some sessions, by model and date. */
+export function staleAmong(
+  reader: Reader,
+  sessions: readonly { sessionId: number }[],
+): StaleModelDay[] {
+  return STALE.all(reader, idsOf(sessions));
+}
+
+/** Stale model-days, and the remedy as a clause; '' where there are none. */
+export type StaleModelDays = Listed<StaleModelDay> & { remedy: string };
+
+/**
+ * The stale model-days of some models, in the order of the models and by date; `most` are kept, the
+ * rest counted. With a job, only those that it ran.
+ */
+export function staleModelDays(
+  database: Reader,
+  models: Iterable<string>,
+  { most, jobId }: { most: number; jobId?: string | undefined },
+): StaleModelDays {
+  const stale: Listed<StaleModelDay> = { total: 0, first: [] };
+  const runs: RunDays[] = [];
+  for (const model of models) {
+    const sessions = [...activeSessions(database, { jobId, model })];
+    const found = staleAmong(database, sessions);
+    const dates = new Set(found.map(({ date }) => date));
+    const days = sessions.map(({ date }) => ({ date, isStale: dates.has(date) }));
+    stale.total += found.length;
+    stale.first.push(...found.slice(0, most - stale.first.length));
+    if (found.length > 0) runs.push({ run: model, days });
+  }
+  return { ...stale, remedy: stale.total === 0 ? '' : staleRemedy(runs) };
+}

@@ -1,0 +1,118 @@
+import { statfsSync } from 'node:fs';
+import { messageOf, ServiceError } from '../../domain/domain.ts';
+import { asObject } from '../../json/json.ts';
+
+const SQLITE_BUSY = 5;
+const LOCK_HELD = 'another program holds its write lock';
+const DISK_FULL = 'the disk is full';
+
+/**
+ * What can be wrong with the storage, by SQLite's primary result codes
+ * (https://sqlite.org/rescode.html).
+ */
+const STORAGE_FAULTS = new Map([
+  [SQLITE_BUSY, LOCK_HELD],
+  [6, LOCK_HELD],
+  [8, 'it is read-only'],
+  [10, 'the disk reports an input or output error'],
+  [11, 'its file is damaged'],
+  [13, DISK_FULL],
+  [14, 'its file cannot be opened'],
+  [26, 'its file is damaged'],
+]);
+
+/** What file systems of a network may lack. */
+export const NO_LOCKS = 'its file system refuses locks; use a folder on a local disk';
+const NO_SHARED_MEMORY =
+  'its file system cannot map the -shm file into memory, as SQLite needs; use a folder on a local disk';
+
+/** By SQLite's extended result codes of an input or output error. */
+const LACKS = new Map([
+  [0x80a, NO_LOCKS],
+  [0x90a, NO_LOCKS],
+  [0xf0a, NO_LOCKS],
+  [0x120a, NO_SHARED_MEMORY],
+  [0x130a, NO_SHARED_MEMORY],
+  [0x140a, NO_LOCKS],
+  [0x150a, NO_SHARED_MEMORY],
+]);
+
+/** An error's message; of a file system that lacks what SQLite needs, what to do. */
+export function wordsOf(thrown: unknown): string {
+  return LACKS.get(codeFrom(thrown)) ?? messageOf(thrown);
+}
+
+/**
+ * Why an error was thrown, in words, if the storage caused it; null for any other error. Such a
+ * fault is not a bug, and it may pass: a full disk, another program's lock, a folder that is not
+ * mounted.
+ */
+export function storageFaultOf(thrown: unknown): string | null {
+  if (thrown instanceof ServiceError)
+    return thrown.code === 'storage_fault' ? thrown.message : null;
+  const what = LACKS.get(codeFrom(thrown)) ?? STORAGE_FAULTS.get(primaryCodeOf(thrown));
+  return what === undefined ? null : sentence(what);
+}
+
+/** Whether a statement failed because another program holds the write lock. */
+export function isLockHeld(thrown: unknown): boolean {
+  return primaryCodeOf(thrown) === SQLITE_BUSY;
+}
+
+/** Throws because the write lock stayed taken. */
+export function lockIsHeld(): never {
+  throw storageFault(LOCK_HELD);
+}
+
+export function storageFault(what: string, cause?: unknown): ServiceError {
+  return new ServiceError('storage_fault', sentence(what), { cause });
+}
+
+function sentence(what: string): string {
+  return `Cannot use the database: ${what}`;
+}
+
+/** The lowest byte of an extended result code is the primary one. */
+function primaryCodeOf(thrown: unknown): number {
+  return codeFrom(thrown) & 0xff;
+}
+
+function codeFrom(thrown: unknown): number {
+  return Number(asObject(thrown)?.['errcode']);
+}
+
+/** Types of file systems that may be on another machine, as `statfs` reports them on Linux. */
+const REMOTE = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xfe534d42, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0x65735546, 'FUSE'],
+  [0x1021997, '9p'],
+  [0xc36400, 'Ceph'],
+  [0xbd00bd0, 'Lustre'],
+]);
+
+/** The name of the file system of a file, if that may be on another machine; null on any other. */
+export function remoteFileSystem(path: string): string | null {
+  return REMOTE.get(statfsSync(path).type >>> 0) ?? null;
+}
+
+/**
+ * A disk with less room counts as full. A single page may fit where a commit does not: a job that
+ * took this for room would run its model-days again, pay for them again, and fail to store them
+ * again.
+ */
+const MIN_ROOM_BYTES = 1 << 20;
+
+/** Whether the disk of this file or folder has room: for a commit, or for so many bytes. */
+export function hasRoom(path: string, wantedBytes = MIN_ROOM_BYTES): boolean {
+  const { blocks, bavail, bsize } = statfsSync(path);
+  // A file system without a size of its own, as a tmpfs may be, reports 0 for both.
+  return blocks === 0 || bavail * bsize >= wantedBytes;
+}
+
+/** Throws because the disk has no room. */
+export function diskIsFull(): never {
+  throw storageFault(DISK_FULL);
+}

@@ -1,0 +1,196 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { messageOf, ServiceError } from '../domain/domain.ts';
+import { sha256 } from '../text/hash.ts';
+import { isAccessToken, type Settings } from '../settings/settings.ts';
+import { readTrustedText } from '../settings/trusted-file.ts';
+import type { AgentDays } from '../trading/agent-days.ts';
+import { HttpError } from './errors.ts';
+import type { Route } from './routes.ts';
+
+const MAX_TOKENS = 1_000;
+/** Far more than these tokens and their comments take. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const READ_ONLY = 'read-only';
+const AUTHORIZATION = /^bearer +(\S+)$/i;
+
+/** The rights of a token: everything, or only reading. */
+export type Rights = 'everything' | 'reading';
+
+/** A token as the service stores it: hashed, so that no dump, log or error can show it. */
+export interface AccessToken {
+  sha256: Buffer;
+  rights: Rights;
+}
+
+type TokenSettings = Pick<Settings, 'apiToken' | 'apiTokensFile'>;
+
+/**
+ * The tokens of `API_TOKEN` and `API_TOKENS_FILE`; none when neither is set, and then every client
+ * may do everything. Throws a `ServiceError` (`cannot_start`) that names file and line, and never a
+ * token.
+ */
+export function readAccessTokens(settings: TokenSettings): AccessToken[] {
+  return [...readTokens(settings)].map(([token, rights]) => ({ sha256: sha256(token), rights }));
+}
+
+/**
+ * A token with which a command of this program can use its own service; null when none is needed.
+ */
+export function ownToken(settings: TokenSettings): string | null {
+  const tokens = [...readTokens(settings)];
+  const [own = null] = tokens.find(([, rights]) => rights === 'everything') ?? [];
+  if (own === null && tokens.length > 0)
+    throw new ServiceError(
+      'cannot_start',
+      `Cannot start a job: every token of ${settings.apiTokensFile} is ${READ_ONLY}`,
+    );
+  return own;
+}
+
+/** The token of an `Authorization` header; null without one. */
+export function tokenIn(authorization: string | undefined): string | null {
+  return AUTHORIZATION.exec(authorization ?? '')?.[1] ?? null;
+}
+
+/**
+ * The rights that an `Authorization` header gives; null when it holds no known token. Compares the
+ * hashes of all tokens in constant time, so that the time of a response reveals nothing about them.
+ */
+export function rightsOf(
+  tokens: readonly AccessToken[],
+  authorization: string | undefined,
+): Rights | null {
+  const token = tokenIn(authorization);
+  if (token === null) return null;
+  const { timingSafeEqual } = process.getBuiltinModule('node:crypto');
+  const given = sha256(token);
+  let rights: Rights | null = null;
+  for (const known of tokens) if (timingSafeEqual(known.sha256, given)) rights = known.rights;
+  return rights;
+}
+
+function readTokens({ apiToken, apiTokensFile }: TokenSettings): Map<string, Rights> {
+  const tokens = new Map<string, Rights>();
+  if (apiToken !== null) tokens.set(apiToken, 'everything');
+  if (apiTokensFile !== null) addTokensOf(apiTokensFile, tokens);
+  return tokens;
+}
+
+/**
+ * A token per line, optionally followed by `read-only`; empty lines and lines that begin with # are
+ * ignored.
+ */
+function addTokensOf(path: string, tokens: Map<string, Rights>): void {
+  const before = tokens.size;
+  for (const [index, line] of readLines(path).entries()) {
+    const [token, word, ...rest] = line.split(/\s+/).filter((part) => part !== '');
+    if (token === undefined || token.startsWith('#')) continue;
+    const isForeign = rest.length > 0 || (word !== undefined && word !== READ_ONLY);
+    const fault =
+      (isForeign && `expected a token, or a token and ${READ_ONLY}`) ||
+      (!isAccessToken(token) && 'a token is 1 to 1000 visible ASCII characters') ||
+      (tokens.has(token) && 'this token is a duplicate') ||
+      (tokens.size >= MAX_TOKENS && `more than ${MAX_TOKENS} tokens`);
+    if (fault) throw unusable(path, `line ${index + 1}: ${fault}`);
+    tokens.set(token, word === READ_ONLY ? 'reading' : 'everything');
+  }
+  if (tokens.size === before) throw unusable(path, 'it holds no token');
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readTrustedText(path, MAX_BYTES).split('\n');
+  } catch (error) {
+    throw unusable(path, messageOf(error));
+  }
+}
+
+function unusable(path: string, what: string): ServiceError {
+  return new ServiceError(
+    'cannot_start',
+    `Cannot use the access tokens of ${path} (API_TOKENS_FILE): ${what}`,
+  );
+}
+
+/**
+ * Who may use the service: the holders of tokens, if any are configured, and web pages under these
+ * hosts.
+ */
+export interface AccessRules {
+  tokens: readonly AccessToken[];
+  pageHosts: ReadonlySet<string>;
+}
+
+export function createAccessRules(
+  tokens: readonly AccessToken[],
+  allowedHosts: readonly string[],
+): AccessRules {
+  return { tokens, pageHosts: new Set(['localhost', hostname().toLowerCase(), ...allowedHosts]) };
+}
+
+/**
+ * Without tokens every request is allowed. With tokens every request needs one, except for public
+ * routes; for requests that change nothing, a read-only one is enough. `route` is null for an
+ * unknown path. Throws an `HttpError`.
+ */
+export function checkToken(
+  { tokens }: AccessRules,
+  { headers }: IncomingMessage,
+  {
+    route,
+    agentDays,
+  }: {
+    route: Pick<Route, 'method' | 'path' | 'isPublic' | 'isOfDay'> | null;
+    agentDays: AgentDays | null;
+  },
+): void {
+  if (route?.isOfDay) return;
+  if (agentDays?.has(tokenIn(headers.authorization) ?? ''))
+    throw new HttpError(
+      403,
+      'The token of a model-day opens nothing but /day and what is below it',
+    );
+  if (tokens.length === 0 || route?.isPublic) return;
+  const rights = rightsOf(tokens, headers.authorization);
+  if (rights === null) {
+    const fault =
+      headers.authorization === undefined ? 'this request has none' : "this request's is unknown";
+    const scheme = ['WWW-Authenticate', 'Bearer realm="Trading Simulation Service"'];
+    const needed = 'An access token is needed, as "Authorization: Bearer TOKEN"';
+    throw new HttpError(401, `${needed}; ${fault}`, { headers: scheme });
+  }
+  if (rights === 'reading' && route !== null && route.method !== 'GET')
+    throw new HttpError(
+      403,
+      `This access token is read-only: it does not allow ${route.method} ${route.path}`,
+    );
+}
+
+/**
+ * A browser sends `Origin` with every request from another site's page, and with every request that
+ * could change something. Such a request must come from a page of this service, under a name that
+ * no one else controls, because anyone can make a DNS name that leads here (DNS rebinding). Throws
+ * a 403.
+ */
+export function checkOrigin(
+  { pageHosts }: AccessRules,
+  origin: string | undefined,
+  host: string,
+): void {
+  if (origin === undefined) return;
+  const page = URL.parse(origin);
+  const own = page === null ? null : URL.parse(`${page.protocol}//${host}`);
+  if (page === null || !/^https?:$/.test(page.protocol) || page.host !== own?.host)
+    throw new HttpError(
+      403,
+      'This request comes from a web page of another origin, which is not allowed',
+    );
+  const name = own.hostname;
+  if (isIP(name.replace(/^\[|\]$/g, '')) === 0 && !pageHosts.has(name))
+    throw new HttpError(
+      403,
+      `Web pages may not use this service as ${name}: ALLOWED_HOSTS does not name it`,
+    );
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { receiveMessageOnPort, type Transferable } from 'node:worker_threads';
+import { momentAt } from '../database/snapshot.ts';
+import type { Address, Reader } from '../database/database.ts';
+import { hasRoom, storageFaultOf } from '../database/storage/faults.ts';
+import { messageOf, ServiceError } from '../domain/domain.ts';
+import { startingThread } from '../process/program.ts';
+import { isMade, piecesOf, type ResponseBody } from '../api/handler.ts';
+import { silentLog, stackTraceOf } from '../process/log.ts';
+import type { Delivery, Failure, ReportRequest } from './reports.ts';
+import { MAX_WHOLE_BYTES } from './response.ts';
+import { routes } from './routes.ts';
+
+/** The folder of the files of long reports, beside the database. */
+const FOLDER = 'reports';
+/** What a report leaves of a disk, so that the database can still be written. */
+const ROOM_LEFT_BYTES = 256 * 2 ** 20;
+
+type Send = (delivery: Delivery, moved?: Transferable[]) => void;
+
+/** Ends a report whose client has left: nothing else is sent to a thread that makes one. */
+function throwIfUnwanted(): void {
+  if (receiveMessageOnPort(startingThread()) !== undefined)
+    throw new Error('the report is not wanted any more');
+}
+
+/** What a reader thread does: makes the reports that it is sent, one after the other. */
+export function makeReports(): void {
+  const port = startingThread();
+  const send: Send = (delivery, moved = []) => port.postMessage(delivery, moved);
+  port.on('message', (request: ReportRequest | null) => {
+    if (request !== null)
+      makeReport(request, send).catch((error) => send({ failure: failureOf(error) }));
+  });
+}
+
+function failureOf(error: unknown): Failure {
+  const fault = storageFaultOf(error);
+  if (fault !== null) return { code: 'storage_fault', message: fault, stack: '' };
+  const code = error instanceof ServiceError ? error.code : null;
+  return { code, message: messageOf(error), stack: stackTraceOf(error) };
+}
+
+/** Sends the response of the route's handler, at one moment of the database. */
+async function makeReport(request: ReportRequest, send: Send): Promise<void> {
+  const { path, input, settings, viewedFile, database: address } = request;
+  const route = routes.find((one) => one.path === path);
+  assert(route !== undefined, 'a report is the response of a route');
+  const moment = momentAt(address);
+  const statement: Reader['statement'] = (sql, rows) => {
+    throwIfUnwanted();
+    return moment.statement(sql, rows);
+  };
+  const context = {
+    database: { ...moment, statement },
+    settings,
+    viewedFile,
+    jobs: null,
+    agentDays: null,
+    isFixed: false,
+    log: silentLog,
+    clock: () => new Date(),
+    interfaceDescription: () => assert.fail('no report describes the interface'),
+  };
+  try {
+    const body = route.handle(context, input);
+    assert(isMade(body), 'a report is made in one go');
+    await deliver(body, address, send);
+  } finally {
+    moment.close();
+  }
+}
+
+/** Sends a short report as it is, and writes a long one to a file. */
+async function deliver(body: ResponseBody, address: Address, send: Send): Promise<void> {
+  const { pieces, fileName } = piecesOf(body);
+  let text = '';
+  let place: { folder: string; descriptor: number } | undefined;
+  const write = async (isLast: boolean) => {
+    throwIfUnwanted();
+    const bytes = Buffer.from(text);
+    text = '';
+    try {
+      place ??= await openFile(address, send);
+      assert(hasRoom(place.folder, ROOM_LEFT_BYTES), `the disk of ${place.folder} is almost full`);
+      writeFileSync(place.descriptor, bytes);
+    } catch (cause) {
+      const message = `Cannot write a long response to a file: ${messageOf(cause)}`;
+      throw new ServiceError('storage_fault', message, { cause });
+    }
+    send({ written: bytes.length, fileName, isLast });
+  };
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length > MAX_WHOLE_BYTES) await write(false);
+  }
+  if (place === undefined) send({ bytes: new TextEncoder().encode(text), fileName });
+  else await write(true);
+}
+
+/** Opens a file beside the database of a service, or among the system's temporary files. */
+async function openFile({ path, shown }: Address, send: Send) {
+  const folder = join(dirname(path), FOLDER);
+  if (shown === null)
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      if (hasRoom(folder, ROOM_LEFT_BYTES)) return await openIn(folder, send);
+    } catch {
+      // That folder cannot be written.
+    }
+  return openIn(tmpdir(), send);
+}
+
+/** The file loses its name at once, so that nothing of it stays behind, however this ends. */
+async function openIn(folder: string, send: Send) {
+  const path = join(folder, `tss-report-${randomUUID()}`);
+  // Loaded by the first long report: a start takes longer with it.
+  const file = await process.getBuiltinModule('node:fs/promises').open(path, 'wx+', 0o600);
+  const { fd: descriptor } = file;
+  send({ file }, [file]);
+  unlinkSync(path);
+  return { folder, descriptor };
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { type Context, isMade, piecesOf } from '../api/handler.ts';
+import type { Clock } from '../time/calendar.ts';
+import { silentLog } from '../process/log.ts';
+import type { Settings } from '../settings/settings.ts';
+import { modeOfJobs } from '../database/job-queries.ts';
+import { riskFreeRateOf } from '../database/state.ts';
+import { addressOfFile, momentAt } from '../database/snapshot.ts';
+import { httpErrorOf } from './errors.ts';
+import { validateQuery } from './request.ts';
+import { routes } from './routes.ts';
+import { createRouter } from './router.ts';
+
+/** Responds to a GET as the service does: the text of the body. */
+export type Respond = (path: string, query?: Readonly<Record<string, string>>) => string;
+
+/**
+ * Opens a database to respond from it, without a server, from the state of one moment, whether or
+ * not a service runs on it.
+ */
+export function respondFrom(
+  path: string,
+  { name, settings, clock }: { name: string; settings: Settings; clock: Clock },
+) {
+  const moment = momentAt(addressOfFile(path));
+  try {
+    const mode = modeOfJobs(moment);
+    const served = {
+      ...settings,
+      preserveDevData: null,
+      deploymentMode: mode,
+      riskFreeRate: riskFreeRateOf(moment) ?? settings.riskFreeRate,
+    };
+    const respond = responder({
+      database: moment,
+      settings: served,
+      clock,
+      log: silentLog,
+      jobs: null,
+      agentDays: null,
+      viewedFile: name,
+      isFixed: true,
+      interfaceDescription: () => Promise.resolve('{}'),
+    });
+    return { respond, mode, close: () => moment.close() };
+  } catch (error) {
+    moment.close();
+    throw error;
+  }
+}
+
+/**
+ * Responses without a server. Of one that is refused there is only its `detail`: what the pages
+ * show, or find missing.
+ */
+function responder(context: Context): Respond {
+  const find = createRouter(routes);
+  return (path, given = {}) => {
+    const match = find('GET', path);
+    assert(match !== null && 'params' in match, `${path} is a path that can be read`);
+    const { route, params } = match;
+    try {
+      const query = validateQuery(route.query, String(new URLSearchParams(given)));
+      const format = given['format'] === 'csv' ? 'csv' : 'json';
+      const body = route.handle(context, {
+        params,
+        query,
+        body: null,
+        headers: {},
+        format,
+        token: null,
+      });
+      assert(isMade(body), 'it is made in one go');
+      return [...piecesOf(body).pieces].join('');
+    } catch (error) {
+      const refusal = httpErrorOf(error);
+      if (refusal === null || refusal.status >= 500) throw error;
+      return JSON.stringify({ detail: refusal.message });
+    }
+  };
+}

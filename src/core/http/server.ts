@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { contentVersion } from '../database/state.ts';
+import {
+  type Context,
+  deploymentFields,
+  type Handled,
+  type Input,
+  isMade,
+  type LateBody,
+  piecesOf,
+} from '../api/handler.ts';
+import { codeOf } from '../domain/domain.ts';
+import { logUnexpected } from '../process/log.ts';
+import type { Settings } from '../settings/settings.ts';
+import { printableJson } from '../text/text.ts';
+import {
+  type AccessRules,
+  type AccessToken,
+  checkOrigin,
+  checkToken,
+  tokenIn,
+  createAccessRules,
+} from './access.ts';
+import {
+  checkMessage,
+  isReadable,
+  readJsonBody,
+  readTarget,
+  type Target,
+  validateBody,
+  validateHeaders,
+  validateQuery,
+} from './request.ts';
+import { type Connections, watchConnections } from './connections.ts';
+import { cutOff, JSON_TYPE, sendText, sendLate, typeOf } from './response.ts';
+import { HttpError, httpErrorOf, loggedError } from './errors.ts';
+import { type HttpLimits, httpLimits } from './limits.ts';
+import { chooseFormat, prefersHtml } from './negotiate.ts';
+import {
+  type BuiltPages,
+  createPages,
+  type PageRoute,
+  type Pages,
+} from '../../features/pages/built-pages.ts';
+import { createReports, type Reports } from './reports.ts';
+import { createRouter, type Match, type Router } from './router.ts';
+import { type Route, routes } from './routes.ts';
+
+/** How much of a path an error or the log repeats. */
+const MAX_SHOWN_PATH = 200;
+
+const VARIES_BY_ACCEPT = ['Vary', 'Accept'];
+
+type AnyRoute = Route | PageRoute;
+
+interface HttpOptions {
+  /** None: every client may do everything. */
+  accessTokens: readonly AccessToken[];
+  pages: BuiltPages;
+  limits?: HttpLimits | undefined;
+}
+
+/** Everything that serving a request needs. */
+interface Site {
+  context: Context;
+  limits: HttpLimits;
+  access: AccessRules;
+  router: Router<AnyRoute>;
+  pages: Router<AnyRoute>;
+  sendMissing: Pages['sendMissing'];
+  connections: Connections;
+  reports: Reports;
+}
+
+/** Builds the HTTP server; it is not listening yet. */
+export function createHttpServer(
+  context: Context & { settings: Pick<Settings, 'allowedHosts'> },
+  { accessTokens, pages, limits = httpLimits }: HttpOptions,
+) {
+  const server = createServer({
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: limits.checkIntervalMs,
+    maxHeaderSize: limits.maxHeadBytes,
+    requireHostHeader: false, // checkMessage requires it, with a JSON error
+  });
+  server.timeout = limits.stalledTimeoutMs;
+  server.maxConnections = limits.maxConnections;
+  server.maxRequestsPerSocket = limits.maxRequestsPerSocket;
+  server.maxHeadersCount = limits.maxHeaders + 1; // Node drops further ones; one too many is enough to refuse the request
+  const { routes: pageRoutes, sendMissing } = createPages(pages, context);
+  const site: Site = {
+    context,
+    limits,
+    access: createAccessRules(accessTokens, context.settings.allowedHosts),
+    router: createRouter<AnyRoute>(routes),
+    pages: createRouter<AnyRoute>(pageRoutes),
+    sendMissing,
+    connections: watchConnections(server, context, limits),
+    reports: createReports(limits),
+  };
+  server.on('request', async (_request, response) => {
+    if (await site.connections.enter(response)) await respond(site, response);
+  });
+  return {
+    server,
+    /**
+     * Stops listening, answers what has been read completely, and closes all connections: within
+     * `stoppingMs`.
+     */
+    stop: site.connections.stop,
+  };
+}
+
+/** Every request ends here in exactly one response, whatever is thrown on the way. */
+async function respond(site: Site, response: ServerResponse): Promise<void> {
+  const { connections, context, limits, access } = site;
+  const request = response.req;
+  const target = readTarget(request);
+  let match: Match<AnyRoute> | null = null;
+  try {
+    checkMessage(request, limits);
+    match = find(site, request, target);
+    if (match !== null || !isFromBrowser(site, request))
+      checkToken(access, request, {
+        route: match?.route ?? null,
+        agentDays: context.agentDays,
+      });
+    checkOrigin(access, request.headers.origin, target.host);
+    const chosen = choose(match, request, { ...target, viewedFile: context.viewedFile });
+    await send(site, response, { ...chosen, query: target.query });
+  } catch (error) {
+    fail(site, response, { error, match, target });
+  }
+  connections.leave(response);
+  const route = match?.route;
+  context.log.debug('request', {
+    method: request.method,
+    // An agent may write its token where the name of a tool should be.
+    path: route && 'isOfDay' in route ? route.path : target.path.slice(0, MAX_SHOWN_PATH),
+    status: response.statusCode,
+  });
+}
+
+interface Chosen {
+  route: AnyRoute;
+  params: Record<string, string>;
+  query: string;
+}
+
+/** Resolves when the response has been handed to Node. */
+async function send(
+  site: Site,
+  response: ServerResponse,
+  { route, params, query }: Chosen,
+): Promise<void> {
+  const { context, limits } = site;
+  const request = response.req;
+  if ('send' in route) return route.send(request, response);
+  if (route.isOfDay && context.agentDays?.has(tokenIn(request.headers.authorization) ?? ''))
+    response.on('finish', () => request.socket.setTimeout(limits.agentKeepAliveMs));
+  const json = route.body && (await readJsonBody(request, limits));
+  await serve(site, response, route, checkInput(route, request, { params, query, json }));
+}
+
+/**
+ * A response that reads the database is of one moment, whatever is committed meanwhile. It is made
+ * in a reader thread, or here where that takes little time.
+ */
+async function serve(
+  site: Site,
+  response: ServerResponse,
+  route: Route,
+  input: Input,
+): Promise<void> {
+  const { context } = site;
+  const send = (handled: Handled) => sendHandled(site, response, route, handled);
+  if (route.method !== 'GET' || route.isDirect) return send(await route.handle(context, input));
+  const report = route.isShort?.(context, input) ? null : reportFor(site, route, input);
+  if (report !== null) return send(report);
+  return context.database.read((moment) =>
+    send(route.handle({ ...context, database: moment }, input)),
+  );
+}
+
+function sendHandled(
+  { limits }: Site,
+  response: ServerResponse,
+  { hasTable }: Route,
+  handled: Handled,
+): Promise<void> | void {
+  const headers = hasTable ? VARIES_BY_ACCEPT : [];
+  if (!isMade(handled)) {
+    assert(!(handled instanceof Promise), 'it has been awaited');
+    return sendLate(response, handled, { headers, heartbeatMs: limits.heartbeatMs });
+  }
+  const { pieces, fileName } = piecesOf(handled);
+  sendText(response, 200, { type: typeOf(fileName), text: [...pieces].join(''), headers });
+}
+
+/** The response in a reader thread; null where there is no file that it could open. */
+function reportFor({ context, reports }: Site, route: Route, input: Input): LateBody | null {
+  const { database, viewedFile } = context;
+  const address = database.address();
+  if (address === null) return null;
+  const { deploymentMode, preserveDevData, riskFreeRate, configurationPath, openaiApiBase } =
+    context.settings; // no others: the service's have its keys
+  const settings = {
+    deploymentMode,
+    preserveDevData,
+    riskFreeRate,
+    configurationPath,
+    openaiApiBase,
+  };
+  const request = { path: route.path, input, settings, viewedFile, database: address };
+  return reports.make(request, route.isKept ? contentVersion(database) : null);
+}
+
+/**
+ * Null for an unknown path, and for one that cannot be read. A page may have the path of a request:
+ * then only a browser finds it.
+ */
+function find(site: Site, request: IncomingMessage, { path }: Target): Match<AnyRoute> | null {
+  if (!isReadable(path)) return null;
+  const { method = '' } = request;
+  const match = site.router(method, path);
+  const page = site.pages(method, path);
+  const isShared = match?.route.path === page?.route.path;
+  return match === null || (isShared && isFromBrowser(site, request)) ? page : match;
+}
+
+function choose(
+  match: Match<AnyRoute> | null,
+  { method }: IncomingMessage,
+  { path, query, viewedFile }: Target & Pick<Context, 'viewedFile'>,
+): { route: AnyRoute; params: Record<string, string> } {
+  if (!isReadable(path) || !isReadable(query))
+    throw new HttpError(
+      400,
+      'Cannot read the request target: its percent-encoding is broken, or it has a fragment (#)',
+    );
+  if (match === null)
+    throw new HttpError(
+      404,
+      `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists all paths`,
+    );
+  if ('params' in match && (viewedFile === null || match.route.method === 'GET')) return match;
+  const methods = 'params' in match ? [] : match.allowed;
+  const names =
+    viewedFile === null ? methods : methods.filter((name) => name === 'GET' || name === 'HEAD');
+  const allowed = names.join(', ');
+  const detail =
+    viewedFile === null
+      ? `${match.route.path} has no method ${method}; it has ${allowed}`
+      : `Cannot ${method} ${path.slice(0, MAX_SHOWN_PATH)}: this server only shows the file ${viewedFile}, and changes nothing`;
+  throw new HttpError(405, detail, { headers: ['Allow', allowed] });
+}
+
+function checkInput(
+  route: Route,
+  request: IncomingMessage,
+  { params, query, json }: { params: Record<string, string>; query: string; json: unknown },
+): Input {
+  const values = validateQuery(route.query, query);
+  return {
+    params,
+    query: values,
+    format: route.hasTable ? chooseFormat(values['format'], request.headers.accept) : 'json',
+    token: route.isOfDay ? tokenIn(request.headers.authorization) : null,
+    body: route.body === undefined ? undefined : validateBody(route.body, json),
+    headers:
+      route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),
+  };
+}
+
+interface Failure {
+  error: unknown;
+  match: Match<AnyRoute> | null;
+  target: Target;
+}
+
+/**
+ * Responds with the error, or cuts the connection when a response has begun or the client has left.
+ */
+function fail(site: Site, response: ServerResponse, { error, match, target }: Failure): void {
+  const { context } = site;
+  const request = response.req;
+  const isClientGone = request.destroyed && !request.complete;
+  if (isClientGone || response.headersSent) {
+    const consequence = 'the response was cut off';
+    if (!isClientGone) logUnexpected(context.log, error, { path: target.path, consequence });
+    return cutOff(response);
+  }
+  const refusal = httpErrorOf(error) ?? loggedError(error, logUnexpected(context.log, error));
+  const { status, message: detail, headers } = refusal;
+  if (refusal.closesConnection) response.shouldKeepAlive = false;
+  const fields = match?.route.bareErrors ? {} : deploymentFields(context.settings);
+  // What a program need not take for an error: there is nothing left to do.
+  const code = codeOf(error) === 'nothing_to_resume' && { code: 'nothing_to_resume' };
+  const text = printableJson({ detail, ...code, ...fields });
+  const isMissing = status === 405 || (status === 404 && match === null);
+  if (isMissing && isFromBrowser(site, request)) site.sendMissing?.(request, response, refusal);
+  else sendText(response, status, { type: JSON_TYPE, text, headers });
+}
+
+/** Whether a person entered the URL in a browser, and there are pages to show. */
+function isFromBrowser({ sendMissing }: Site, { method, headers }: IncomingMessage): boolean {
+  return (
+    sendMissing !== undefined &&
+    (method === 'GET' || method === 'HEAD') &&
+    prefersHtml(headers.accept)
+  );
+}

@@ -1,0 +1,325 @@
+import {
+  baselineOf,
+  basemodelOf,
+  type Configuration,
+  type ModelConfiguration,
+  type AgentConfiguration,
+  isPlaceholder,
+} from '../settings/configuration-schema.ts';
+import {
+  blankSecrets,
+  type Entry,
+  type IsKey,
+  isSecretName,
+  keyFinder,
+  fillSecrets,
+} from '../settings/entry.ts';
+import { cutUrl, fillUrl, isHeaderKey, isSameServer } from '../network/http-values.ts';
+import type { Json } from '../json/json.ts';
+import { bodyFields, makers, wayOf, describeUnknownMaker } from '../settings/makers.ts';
+import { MIN_SECRET_LENGTH } from '../text/secrets.ts';
+import type { Settings } from '../settings/settings.ts';
+import { LIST, readsDocuments } from '../trading/morning-documents.ts';
+import { orderTools, toolNamesOf } from '../trading/tools.ts';
+import { unescape } from 'node:querystring';
+import type { Start } from '../wire/protocol.ts';
+
+const NOWHERE = {
+  url: null,
+  url_is_cut: false,
+  api: null,
+  stream: null,
+  stream_is_set: false,
+  key_source: null,
+  key_variable: null,
+} as const;
+
+/** An entry, of which only the signature is known when the configuration does not list it. */
+type NamedEntry = Partial<ModelConfiguration> & { signature: string };
+
+/** Where an entry is resolved from. What `isKey` finds is not stored. */
+interface EntrySources {
+  configuration: Configuration;
+  settings: Settings;
+  isKey: IsKey;
+  /** Whether the job has any that models may read. */
+  hasDocuments?: boolean;
+}
+
+/**
+ * Finds every key that the service knows: of its settings, of all entries, of variables that these
+ * name or that are named as secrets.
+ */
+export function knownKeys(
+  { models }: Configuration,
+  settings: Settings,
+  environment: NodeJS.ProcessEnv,
+): IsKey {
+  const ofEntries = models.flatMap(({ openai_api_key, openai_api_key_env: variable }) => [
+    openai_api_key,
+    variable ? environment[variable] : null,
+  ]);
+  const ofEnvironment = Object.entries(environment).flatMap(([name, value = '']) =>
+    isSecretName(name) && value.trim().length >= MIN_SECRET_LENGTH ? [value] : [],
+  );
+  const keys = [
+    settings.openaiApiKey,
+    settings.massiveApiKey,
+    settings.alphaVantageApiKey,
+    settings.jinaApiKey,
+    settings.apiToken,
+    ...ofEntries,
+    ...ofEnvironment,
+  ];
+  return keyFinder(new Set(keys.flatMap((key) => key?.trim() || [])));
+}
+
+/**
+ * What a run asks, and of whom, as the configuration and the settings have it now: stored with the
+ * run, without any secret.
+ */
+export function resolveEntry(
+  { family, run }: { family: string; run: number },
+  { configuration, settings, isKey, hasDocuments = false }: EntrySources,
+): Entry {
+  const found = configuredEntry(family, configuration);
+  const entry: NamedEntry = found ?? { signature: family };
+  const extra_body = blankSecrets(entry.extra_body ?? {}, isKey);
+  const kind = kindOf(found, settings);
+  const { notes = false, documents = true, decision } = entry;
+  const isOneAnswer = kind === 'provider' && decision === 'one_answer';
+  const tools = toolNamesOf(
+    {
+      hasNews: settings.jinaApiKey !== null,
+      hasNotes: notes,
+      hasDocuments: documents === true,
+    },
+    isOneAnswer ? [...orderTools, LIST] : entry.tools,
+  );
+  return {
+    signature: family,
+    run,
+    repeats: entry.repeats ?? 1,
+    kind,
+    basemodel: basemodelOf(entry),
+    ...(kind === 'provider' || kind === 'agent' ? addressOf(entry, settings) : NOWHERE),
+    parameters:
+      kind === 'baseline' ? {} : withSeed(parametersOf({ ...entry, extra_body }, settings), run),
+    prompt: entry.prompt || null,
+    notes,
+    knowledge_cutoff: entry.knowledge_cutoff ?? null,
+    price_per_million_tokens:
+      kind === 'baseline' ? { input: 0, output: 0 } : (entry.price_per_million_tokens ?? null),
+    max_cost_usd: entry.max_cost_usd ?? configuration.agent_config.max_cost_usd,
+    tools: tools.filter((tool) => hasDocuments || !readsDocuments([tool])),
+    ...(!readsDocuments(tools) && { documents: false }),
+    decision: isOneAnswer ? 'one_answer' : 'tools',
+    agent:
+      found !== undefined && kind === 'agent'
+        ? { max_tool_calls: found.max_tool_calls, seconds: settings.modelDayTimeoutMs / 1_000 }
+        : null,
+  };
+}
+
+/** The configuration's entry of that signature. */
+function configuredEntry(
+  signature: string,
+  configuration: Configuration | null,
+): ModelConfiguration | undefined {
+  return configuration?.models.find((entry) => entry.signature === signature);
+}
+
+/** A baseline in any mode; otherwise the simulated model in DEV, the provider in PROD. */
+function kindOf(
+  entry: ModelConfiguration | undefined,
+  { deploymentMode }: Settings,
+): Entry['kind'] {
+  if (entry !== undefined && baselineOf(entry) !== null) return 'baseline';
+  if (deploymentMode === 'DEV') return 'simulated';
+  if (entry === undefined) return 'unlisted';
+  return entry.api === 'agent' ? 'agent' : 'provider';
+}
+
+/** Whom an entry asks, and in which way; `{ unknown }` is the prefix of no known maker. */
+function wayOfEntry(entry: NamedEntry, { openaiApiBase }: Settings) {
+  return wayOf({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase);
+}
+
+function addressOf(entry: NamedEntry, settings: Settings): Pick<Entry, keyof typeof NOWHERE> {
+  const { openai_api_key: held, openai_api_key_env: variable } = entry;
+  const way = wayOfEntry(entry, settings);
+  if ('unknown' in way) return NOWHERE;
+  const { api, stream, streamIsSet: stream_is_set } = way;
+  const { url, isCut: url_is_cut } = cutUrl(way.url);
+  const address = { ...NOWHERE, url, url_is_cut, api, stream, stream_is_set };
+  if (held?.trim()) return { ...address, key_source: 'entry', key_variable: variable || null };
+  if (variable) return { ...address, key_source: 'variable', key_variable: variable };
+  if (way.api === 'agent') return address;
+  if (way.maker === null || way.maker === makers[0]) return { ...address, key_source: 'service' };
+  return { ...address, key_source: 'maker', key_variable: way.maker.keyVariable };
+}
+
+/** Each run has a seed of its own: that of the entry plus the number of runs before it. */
+function withSeed(parameters: Json, run: number): Json {
+  const { seed } = parameters;
+  return typeof seed === 'number' ? { ...parameters, seed: seed + run - 1 } : parameters;
+}
+
+/** The fields of a request's body, in its dialect's names, except the conversation and tools. */
+function parametersOf(entry: NamedEntry, settings: Settings): Json {
+  const way = wayOfEntry(entry, settings);
+  if (!('unknown' in way) && way.api === 'agent') return {};
+  const fields = 'unknown' in way ? { model: basemodelOf(entry) } : bodyFields(entry, way);
+  const { stream: _stream, ...more } = entry.extra_body ?? {}; // it is the entry's `stream`
+  return { ...fields, ...more };
+}
+
+interface EndpointSources {
+  settings: Settings;
+  /**
+   * The server's configuration as it is now, for keys and for what was cut; null when its file is
+   * missing or broken.
+   */
+  configuration: Configuration | null;
+  agentConfig: AgentConfiguration;
+  /** Environment variables, for keys that the configuration refers to but does not contain. */
+  environment: NodeJS.ProcessEnv;
+}
+
+type Missing = { error: string };
+
+/**
+ * The source of a run's answers, according to what was stored with it; its model-days have cache
+ * keys of their own. An error names what is missing.
+ */
+export function resolveModel(entry: Entry, sources: EndpointSources): Start['model'] | Missing {
+  const { kind, signature } = entry;
+  if (kind === 'baseline') {
+    const strategy = baselineOf(entry);
+    return strategy === null
+      ? { error: `Model '${signature}' is a baseline that this program does not know` }
+      : { kind, strategy };
+  }
+  if (kind === 'simulated') return { kind };
+  if (kind === 'unlisted')
+    return { error: `Model '${signature}' is not in the server configuration` };
+  const live = liveEntry(entry, sources);
+  const url = urlOf(entry, live, sources);
+  if (typeof url === 'object') return url;
+  const key = keyOf(entry, live, sources);
+  if (typeof key === 'object' && key !== null) return key;
+  const body = fillSecrets(
+    entry.parameters,
+    live === undefined ? {} : parametersOf(live, sources.settings),
+  );
+  if (body.missing.length > 0)
+    return {
+      error: `Model '${signature}' cannot be asked: its entry no longer has ${body.missing.join(', ')} in extra_body`,
+    };
+  const { settings, agentConfig } = sources;
+  return {
+    kind: 'provider',
+    api: entry.api ?? 'chat',
+    baseUrl: url,
+    apiKey: key,
+    parameters: body.fields,
+    secrets: [...body.secrets, ...secretsIn(url)],
+    stream: entry.stream !== true ? 'off' : entry.stream_is_set ? 'set' : 'added',
+    cacheKey: makers.some((maker) => maker.url === url) ? signature : null,
+    leftOut: [],
+    requestTimeoutMs: settings.modelRequestTimeoutMs,
+    maxRetries: agentConfig.max_retries,
+    baseDelayMs: agentConfig.base_delay * 1000,
+  };
+}
+
+/**
+ * The entry as it is now; undefined when it names another server, whose secrets the run's server
+ * must not get.
+ */
+function liveEntry(
+  { signature, url }: Entry,
+  { configuration, settings }: EndpointSources,
+): ModelConfiguration | undefined {
+  const live = configuredEntry(signature, configuration);
+  const way = live && wayOfEntry(live, settings);
+  return way === undefined || 'unknown' in way || url === null || !isSameServer(way.url, url)
+    ? undefined
+    : live;
+}
+
+/** The URL with what was cut from it, which its entry or OPENAI_API_BASE still has. */
+function urlOf(
+  { url: stored, url_is_cut: isCut, basemodel, signature }: Entry,
+  live: ModelConfiguration | undefined,
+  { settings }: EndpointSources,
+): string | Missing {
+  if (stored === null) {
+    const [prefix = ''] = basemodel.split('/');
+    return { error: `Model '${signature}' cannot be asked: ${describeUnknownMaker(prefix)}` };
+  }
+  if (!isCut) return stored;
+  for (const url of [live?.agent_url, live?.openai_base_url, settings.openaiApiBase]) {
+    const filled = url ? fillUrl(stored, url) : null;
+    if (filled !== null) return filled;
+  }
+  const lost = `the user, password or query values that were cut from its URL ${stored}`;
+  return {
+    error: `Model '${signature}' cannot be asked: ${lost} are in neither its entry nor OPENAI_API_BASE`,
+  };
+}
+
+/** Names of a query's values that are secrets at some provider, besides those of fields. */
+const SECRET_QUERIES = ['key', 'sig', 'signature', 'code'];
+
+/**
+ * The password of a URL, also as the header that Node makes of it, and the secrets of its query, as
+ * written and as meant; an `api-version` is none, and occurs in answers.
+ */
+function secretsIn(url: string): string[] {
+  const { username, password, search } = new URL(url);
+  const values = search
+    .slice(1)
+    .split('&')
+    .flatMap((pair) => {
+      const [name = '', value = ''] = pair.split(/=(.*)/s);
+      return isSecretName(name) || SECRET_QUERIES.includes(name.toLowerCase()) ? value : [];
+    });
+  const written = [password, ...values];
+  const meant = written.map((value) => new URLSearchParams(`value=${value}`).get('value') ?? '');
+  const user = `${unescape(username)}:${unescape(password)}`;
+  return [...new Set([Buffer.from(user).toString('base64'), ...written, ...meant])];
+}
+
+/** Where a key that is missing has to be, by where the trigger found it. */
+const KEY_PLACES = {
+  entry: () => 'openai_api_key, which its entry held, is no longer in the server configuration',
+  variable: (variable) => `the variable ${variable}, which its entry names, is not set`,
+  maker: (variable) => `set ${variable}, or openai_api_key_env in its entry`,
+  service: () => 'set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY',
+} satisfies Record<string, (variable: string | null) => string>;
+
+/**
+ * The run's key; null for a server that needs none. It is where the trigger found it, or else where
+ * the entry has it now.
+ */
+function keyOf(
+  { signature, url, key_source: source, key_variable: variable }: Entry,
+  live: ModelConfiguration | undefined,
+  { settings, environment }: EndpointSources,
+): string | null | Missing {
+  const of = (name: string | null | undefined) => (name ? environment[name] : null);
+  const ofLive = [live?.openai_api_key, of(live?.openai_api_key_env)];
+  const places =
+    source === 'service'
+      ? [settings.openaiApiKey]
+      : [source === 'entry' ? live?.openai_api_key : null, of(variable), ...ofLive];
+  const key = places.find((one) => one?.trim() && !isPlaceholder(one))?.trim();
+  if (key !== undefined && !isHeaderKey(key))
+    return {
+      error: `Model '${signature}' has a key that cannot be sent: it contains blanks or characters beyond ASCII`,
+    };
+  if (key !== undefined) return key;
+  if (source === null || (source === 'service' && url !== makers[0].url)) return null;
+  return { error: `Model '${signature}' has no key: ${KEY_PLACES[source](variable)}` };
+}

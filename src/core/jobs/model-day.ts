@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { timestamp } from '../time/calendar.ts';
+import type { Lost, ProcessOutcome } from '../children/channel.ts';
+import { launch } from '../children/launch.ts';
+import { handleMessages } from '../children/child-messages.ts';
+import { createTries, shortageWarning } from '../children/places.ts';
+import { childNiceness } from '../children/process.ts';
+import { addWarnings, leftOutOf } from '../database/job-queries.ts';
+import { endModelDay, type ModelDay } from '../database/sessions.ts';
+import { storageFaultOf } from '../database/storage/faults.ts';
+import { sha256 } from '../text/hash.ts';
+import { ServiceError } from '../domain/domain.ts';
+import { visibleAscii } from '../network/http-values.ts';
+import type { Entry } from '../settings/entry.ts';
+import { firstMessages } from '../agent/prompt.ts';
+import { asObject, tryParse } from '../json/json.ts';
+import { logUnexpected } from '../process/log.ts';
+import { TooLarge } from '../money/money.ts';
+import { additions, type PastMessage, secretsOf, type Start } from '../wire/protocol.ts';
+import { type NewsSearch, openNews } from '../trading/news.ts';
+import { dayTermsOf } from '../trading/running-day.ts';
+import { LogMismatch } from '../trading/reasoning-log.ts';
+import { openSession, type Session } from '../trading/session.ts';
+import {
+  type ActiveJob,
+  type ActiveRun,
+  type DayContext,
+  isStopped,
+  type DateContext,
+  noteRefused,
+  type WorkerContext,
+} from './active-job.ts';
+import type { Database } from '../database/database.ts';
+import { costOnDate, hasUnknownCost } from '../database/usage.ts';
+
+/** A sum of costs is exact to a billionth of a dollar: what rounding adds to it is far less. */
+const PER_DOLLAR = 1e9;
+
+/**
+ * Whether a family has spent its limit on a date or before it. `spentBefore` is summed up once a
+ * date: to sum up the whole job for each of its model-days would take longer the larger it is.
+ */
+export function isOverCostLimit(
+  database: Database,
+  { signature: family, max_cost_usd: limit }: Pick<Entry, 'signature' | 'max_cost_usd'>,
+  { modelDay, spentBefore }: Pick<DayContext, 'modelDay' | 'spentBefore'>,
+): boolean {
+  const { jobId, date } = modelDay;
+  if (limit === null) return false;
+  const cost = (spentBefore.get(family) ?? 0) + costOnDate(database, { jobId, date, family });
+  return Math.round(cost * PER_DOLLAR) / PER_DOLLAR >= limit;
+}
+
+/** Warns of an unenforceable limit as soon as the first model-day shows it. */
+async function warnOfUnknownCost(job: ActiveJob, modelDay: ModelDay, entry: Entry): Promise<void> {
+  const { database, settings } = job;
+  const { signature, max_cost_usd: limit, kind, price_per_million_tokens: prices } = entry;
+  if (limit === null || settings.deploymentMode === 'DEV') return; // DEV costs nothing
+  if (!hasUnknownCost(database, modelDay)) return;
+  const ofProvider =
+    prices === null
+      ? 'its provider does not report what it costs, and its entry has no price_per_million_tokens'
+      : 'its provider does not report how many tokens it uses';
+  const lack = kind === 'agent' ? 'its agent does not report what it costs' : ofProvider;
+  const warning = `The cost limit of '${signature}' cannot be enforced: ${lack}`;
+  await database.write(() => addWarnings(database, job.jobId, [warning]), job);
+}
+
+/**
+ * Runs one model-day to its end: completed with its positions, or failed with a reason. Whatever it
+ * throws is its own failure: no other model-day, and not the job, ends with it. When the job is
+ * stopped meanwhile, or the database cannot be used (then this rejects), the model-day stays as it
+ * is, to be resumed where its reasoning log ends.
+ */
+export async function runModelDay(
+  job: ActiveJob,
+  ofDate: DateContext,
+  modelDay: ModelDay,
+): Promise<void> {
+  const { database, clock } = job;
+  const run = job.runs.get(modelDay.model) ?? assert.fail('a job has a run of each model-day');
+  const { entry, model } = run;
+  let error: string | null;
+  try {
+    error =
+      refusalOf(job, run, { ...ofDate, modelDay }) ??
+      ('error' in model
+        ? model.error
+        : await runToEnd({
+            ...ofDate,
+            ...run,
+            job,
+            modelDay,
+            model: modelOn(job, modelDay, model),
+          }));
+  } catch (thrown) {
+    if (job.signal.aborted || storageFaultOf(thrown) !== null) throw thrown;
+    error = reasonOf(job, modelDay, thrown);
+  }
+  if (error !== null) {
+    const end = { status: 'failed', error, completedAt: timestamp(clock()) } as const;
+    await database.write(() => endModelDay(database, modelDay, end), job);
+  }
+  await warnOfUnknownCost(job, modelDay, entry);
+}
+
+/** After so many model-days of a run in a row the key will be refused on the next one too. */
+const MAX_KEY_REFUSALS = 2;
+
+/** Why a model-day is not run; null when it is. */
+function refusalOf(
+  job: ActiveJob,
+  { entry, keyRefusals }: ActiveRun,
+  day: Pick<DayContext, 'modelDay' | 'spentBefore'>,
+): string | null {
+  const { model: name } = day.modelDay;
+  if (keyRefusals.length >= MAX_KEY_REFUSALS)
+    return `Not run: the provider refused the key on the previous ${MAX_KEY_REFUSALS} model-days. ${keyRefusals.at(-1)}`;
+  if (isOverCostLimit(job.database, entry, day)) return 'Cost limit reached';
+  return entry.tools.includes('search_news') && job.settings.jinaApiKey === null
+    ? `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set`
+    : null;
+}
+
+/** With the cache of the model-day, which it shares with nothing else. */
+function modelOn(
+  { database }: ActiveJob,
+  { jobId, model: run, date }: ModelDay,
+  model: Start['model'],
+): Start['model'] {
+  if (model.kind !== 'provider') return model;
+  const refused = leftOutOf(database, { jobId, model: run });
+  return {
+    ...model,
+    cacheKey: model.cacheKey && sha256(JSON.stringify([jobId, date, run])).toString('hex'),
+    leftOut: additions.filter((one) => refused.includes(one)),
+  };
+}
+
+/**
+ * Attempts a model-day until it has ended or the job is stopped, each time in a place among the
+ * children that run side by side; after a session that was set aside again, with an empty log.
+ * Resolves to why it fails; null when its session has ended it.
+ */
+async function runToEnd(day: DayContext): Promise<string | null> {
+  const { job, modelDay } = day;
+  const { database, log, places } = job;
+  const tries = createTries(job.settings.modelDayTimeoutMs, job.limits);
+  for (;;) {
+    const leave = await places.join();
+    let lost: Lost | 'again' | null = 'again';
+    try {
+      while (lost === 'again' && !isStopped(job)) lost = await attempt(day, tries.begin());
+    } finally {
+      leave(typeof lost === 'object' && lost !== null);
+    }
+    if (lost === 'again' || lost === null) return null;
+    const { hasSpoken, error: reason } = lost;
+    const fields = { ...modelDay, hasSpoken, reason, sideBySide: places.size };
+    log.warning('the machine ended a model process', fields);
+    const error = tries.lose(lost);
+    if (error !== null) return error;
+    const warning = shortageWarning(lost);
+    await database.write(() => addWarnings(database, job.jobId, [warning]), job);
+    await tries.pause(job.signal);
+  }
+}
+
+/** An attempt whose session is open. */
+interface Attempt {
+  session: Session;
+  /** The conversation of an earlier process. */
+  past: PastMessage['message'][];
+  leftMs: number;
+  /** Aborted when the attempt is over, by what ends it. */
+  over: AbortController;
+}
+
+/**
+ * Opens a session, runs its child and ends the session with its outcome. Returns the loss when the
+ * machine ended the child; `again` when the reasoning log no longer matches, and is set aside.
+ */
+async function attempt(day: DayContext, leftMs: number): Promise<Lost | 'again' | null> {
+  const { job, modelDay, market, universe, documents, entry, keyRefusals } = day;
+  const { signal, log } = job;
+  const over = new AbortController();
+  signal.addEventListener('abort', () => over.abort(signal.reason), { signal: over.signal });
+  const session = await openSession(job, modelDay, {
+    ...dayTermsOf(job.agentConfig, entry, modelDay.model),
+    market,
+    universe,
+    documents,
+    tokenPrices: entry.price_per_million_tokens,
+    news: entry.tools.includes('search_news') ? newsFor(day, over.signal) : null,
+    signal,
+  });
+  try {
+    const past = await session.resume();
+    if (entry.agent !== null && past.length > 0)
+      throw new LogMismatch('the day of an agent begins again from its opening');
+    const outcome = session.decided ?? (await runChild(day, { session, past, leftMs, over }));
+    if (signal.aborted) return null;
+    over.signal.throwIfAborted();
+    if (outcome.status === 'lost') return outcome;
+    if (outcome.status === 'failed' && outcome.isKeyRefused) keyRefusals.push(outcome.error);
+    else keyRefusals.length = 0;
+    const isStarted = outcome.status !== 'cannot_start';
+    if (!isStarted) job.cannotStart ??= outcome.error; // which ends the job
+    await session.end(isStarted ? outcome : { status: 'failed', error: outcome.error });
+    return null;
+  } catch (error) {
+    over.abort(error);
+    if (!(error instanceof LogMismatch)) throw error;
+    await session.setAside(error);
+    log.warning('session set aside', { ...modelDay, reason: error.message });
+    return 'again';
+  } finally {
+    session.leave(); // also when the job was stopped: nothing more is written for it
+    over.abort();
+  }
+}
+
+/** Runs the child of a session, and resolves to its outcome. */
+async function runChild(day: DayContext, opened: Attempt): Promise<ProcessOutcome> {
+  const { job, modelDay, entry } = day;
+  const { session, past, leftMs, over } = opened;
+  const { settings, log, lifetime, places } = job;
+  const { brief, tools } = session;
+  const agent = openAgentDay(day, opened);
+  const { model = day.model } = agent ?? {};
+  const maxSteps = brief.decision === undefined ? job.agentConfig.max_steps : ANSWERS_OF_DECISION;
+  const start = {
+    type: 'start',
+    signature: modelDay.model,
+    family: entry.signature,
+    model,
+    maxSteps,
+    prompt: entry.prompt,
+    brief,
+    tools: agent === null ? tools : [], // it reaches them over HTTP
+  } as const;
+  const niceness = childNiceness(Math.min(places.size, job.runs.size));
+  const childEnded = lifetime.childStarted();
+  return launch(start, {
+    past,
+    program: job.agentProgram,
+    startChild: (program, rights) => job.startChild(program, { ...rights, niceness }, modelDay),
+    timeoutMs: settings.modelDayTimeoutMs,
+    leftMs,
+    memoryMb: settings.modelDayMemoryMb,
+    signal: over.signal,
+    onMessage: handleMessages(session, {
+      answer: agent?.answer,
+      log,
+      maxSteps: agent === null ? maxSteps : Infinity,
+      maxFailures: model.kind === 'provider' ? model.maxRetries + 1 + additions.length : 0,
+      onRefused: (refused) => noteRefused(day, refused),
+    }),
+    onStderr: (tail) => log.warning('model process wrote to stderr', { ...modelDay, tail }),
+  }).finally(childEnded);
+}
+
+/** A model that is asked once has a second chance. */
+const ANSWERS_OF_DECISION = 2;
+
+/**
+ * Opens the tools of a session to its agent until the day is over, and adds to its request how it
+ * reaches them; null without an agent.
+ */
+function openAgentDay(
+  { job, modelDay: { jobId, model: run, date }, entry, model }: DayContext,
+  { session, leftMs, over }: Attempt,
+) {
+  const { brief } = session;
+  if (brief.decision?.by !== 'agent') return null;
+  assert(model.kind === 'provider', 'an agent has an endpoint');
+  const [message] = firstMessages(brief, entry.prompt);
+  const { access, answer } = job.agentDays.open(session, {
+    body: asObject(tryParse(message?.content ?? '')) ?? {},
+    maxToolCalls: brief.decision.maxToolCalls,
+    expiresAt: new Date(job.clock().getTime() + leftMs),
+    secrets: secretsOf(model),
+    over,
+  });
+  return {
+    answer,
+    model: {
+      ...model,
+      parameters: { day: access },
+      idempotencyKey: visibleAscii(`${jobId}:${run}:${date}`),
+      secrets: [...(model.secrets ?? []), access.token],
+    },
+  };
+}
+
+/**
+ * Why a model-day fails that threw, in words; a bug is logged, and the reason refers to the log.
+ */
+function reasonOf({ log }: WorkerContext, modelDay: ModelDay, thrown: unknown): string {
+  if (thrown instanceof ServiceError || thrown instanceof TooLarge) return thrown.message;
+  return `Internal error (reference ${logUnexpected(log, thrown, { ...modelDay })})`;
+}
+
+/**
+ * The news as of a model-day's morning, or null without a key. The key stays in this process; no
+ * child gets it.
+ */
+function newsFor({ job, modelDay }: DayContext, signal: AbortSignal): NewsSearch | null {
+  const { settings, log, limits } = job;
+  const { jinaApiKey: apiKey, jinaBaseUrl: baseUrl } = settings;
+  if (apiKey === null) return null;
+  const onFailure = (reason: string) => log.warning('news search failed', { ...modelDay, reason });
+  const provider = { apiKey, baseUrl, timeoutMs: limits.newsSearchMs };
+  return openNews(provider, { date: modelDay.date, signal, onFailure });
+}

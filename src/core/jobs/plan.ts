@@ -1,0 +1,354 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import { addDays, type CalendarDate, countDays, dateOf, weekdays } from '../time/calendar.ts';
+import {
+  type AgentConfiguration,
+  type Configuration,
+  MAX_SYMBOLS,
+  type ModelConfiguration,
+} from '../settings/configuration-schema.ts';
+import {
+  agentConfigurationFor,
+  readWritten,
+  warnOfContent,
+  withPrompts,
+} from '../settings/configuration.ts';
+import type { Database } from '../database/database.ts';
+import { listDocuments } from '../database/document-queries.ts';
+import { sourceOfSeries, symbolsWithRealPrices } from '../database/prices.ts';
+import { unfinishedJobId } from '../database/job-queries.ts';
+import { activeSpans, laterDays } from '../database/active-days.ts';
+import { ServiceError, type Warning } from '../domain/domain.ts';
+import { encodeEntry, type Entry } from '../settings/entry.ts';
+import { universeOn } from '../settings/members.ts';
+import { MAX_RUNS, repeatIn, runNames } from '../domain/runs.ts';
+import { count, hint, list } from '../text/sentences.ts';
+import { readGaps } from '../../features/performance/record.ts';
+import { examine } from '../prices/needs.ts';
+import { connectProviders, usesSyntheticPrices } from '../prices/providers.ts';
+import { reasonForNoDownload } from '../prices/supply.ts';
+import { mixWarnings } from '../prices/warnings.ts';
+import type { WorkerContext } from './active-job.ts';
+import { resolveModel, knownKeys, resolveEntry } from './entries.ts';
+
+/** The content of a trigger. */
+export interface JobRequest {
+  /** Null means resume mode. */
+  startDate: CalendarDate | null;
+  endDate: CalendarDate;
+  /** Empty means the enabled models of the server configuration. */
+  models: readonly string[];
+  replaceExisting: boolean;
+  /** A universe of the server configuration; null for the default one. */
+  universe: string | null;
+}
+
+/** A run and what it asks, which is stored with it. */
+interface ResolvedRun extends ModelRun {
+  entry: Entry;
+  /** Why it cannot be asked as the configuration is now; null when it can. */
+  problem: string | null;
+}
+
+const NO_DOCUMENTS =
+  'No documents are offered: the universe is a control market, and texts would name its companies';
+
+/**
+ * What a trigger's rules, in their order, make of it by the configuration as it is now: the job
+ * runs from that, whatever becomes of the files. Reads them and the prices, so no transaction waits
+ * for it; `isCurrent` then says whether the completed days are still those that it rests on. Throws
+ * a `ServiceError` when a rule refuses the job.
+ */
+export function planJob(context: WorkerContext, request: JobRequest) {
+  const { database, settings, log, environment, clock } = context;
+  const { configurationPath: path, maxSimulationDays } = settings;
+  const { endDate, universe } = request;
+  const written = readWritten(path, settings.openaiApiBase);
+  warnOfContent(written, log);
+  const models = expandModels(request.models, written);
+  const names = new Set(models.flatMap(({ model, family }) => [model, family]));
+  const readSpans = () => activeSpans(database, [...names]);
+  const spans = readSpans();
+  const simulatedThrough = (model: string) => spans.get(model)?.lastDate ?? null;
+  const { runs, ...range } = resolveRange(
+    { ...request, models },
+    { simulatedThrough, today: dateOf(clock()), maxSimulationDays },
+  );
+  refuseSecond(database);
+  const configuration = withPrompts(written, path);
+  const agentConfig = termsOn(agentConfigurationFor(written, universe, path), range.dates);
+  const { stock_symbols: symbols, market: rules } = agentConfig;
+  const morning = { reader: database, date: endDate, write: null, symbols, rules };
+  const hasAny = listDocuments(morning, { limit: 1 }).length > 0;
+  const isControl = hasAny && symbols.some((one) => sourceOfSeries(database, one) === 'disguise');
+  const isKey = knownKeys(configuration, settings, environment);
+  const hasDocuments = hasAny && !isControl;
+  const sources = { settings, configuration, agentConfig, environment, isKey, hasDocuments };
+  const resolved = runs.map((run) => {
+    const entry = resolveEntry(run, sources);
+    const model = resolveModel(entry, sources);
+    return { ...run, entry, problem: 'error' in model ? model.error : null };
+  });
+  const continues = ({ model }: { model: string }) =>
+    (spans.get(model)?.firstDate ?? range.startDate) < range.startDate;
+  const ahead = runs.filter(({ model }) => (simulatedThrough(model) ?? '') > range.startDate);
+  return {
+    ...range,
+    agentConfig,
+    runs: resolved.map((run) => ({ ...run, entry: encodeEntry(run.entry) })),
+    warnings: [
+      ...configuration.unknownKeys,
+      ...warnOfProblems(resolved, configuration),
+      ...(isControl ? [NO_DOCUMENTS] : []),
+      ...warnOfDividends(context, agentConfig, {
+        since: addDays(range.startDate, runs.some(continues) ? -1 : 0), // what is held may pay at once
+        lastDate: range.dates.at(-1) ?? endDate,
+      }),
+      ...(usesSyntheticPrices(settings)
+        ? mixWarnings(symbolsWithRealPrices(database, symbols), symbols)
+        : []),
+      ...(request.startDate === null
+        ? warnOfNewRuns(models, endDate, (model) => spans.get(model)?.firstDate ?? null)
+        : warnOfLaterDays(
+            context,
+            ahead.map(({ model }) => model),
+            { ...request, dates: range.dates, universe: symbols },
+          )),
+    ],
+    isCurrent: () => isDeepStrictEqual(readSpans(), spans),
+  };
+}
+
+/**
+ * That dividends of what it may hold are not known between two dates, unless the job's own download
+ * brings them. A day's are known on the day after.
+ */
+function warnOfDividends(
+  { database, settings, clock }: WorkerContext,
+  { stock_symbols: symbols, dividends: areWanted }: AgentConfiguration,
+  { since, lastDate: end }: { since: CalendarDate; lastDate: CalendarDate },
+): Warning[] {
+  const isByDate = connectProviders(settings, clock).some(({ provider }) => provider.by === 'date');
+  if (!areWanted || (isByDate && reasonForNoDownload(settings) === null)) return [];
+  const yesterday = addDays(dateOf(clock()), -1);
+  const lastDate = end < yesterday ? end : yesterday;
+  const priced = symbols.filter((symbol) => sourceOfSeries(database, symbol) !== null);
+  const unknown = readGaps(
+    database,
+    priced.map((symbol) => ({ symbol, since, lastDate })),
+  ).map(({ symbol }) => symbol);
+  if (unknown.length === 0) return [];
+  const message =
+    `The dividends of ${unknown.length} of ${count(symbols.length, 'symbol')} are not known on all of these dates; ` +
+    `those that are not known are not paid, and the figures are marked: ${list(unknown, { most: 5 })}. ` +
+    'import-prices reads a file of dividends, download-prices --dividends downloads them';
+  return [{ code: 'unknown_dividends', message }];
+}
+
+/** Rule 5 of the trigger: throws a `ServiceError` while a job is unfinished. */
+export function refuseSecond(database: Database): void {
+  const other = unfinishedJobId(database);
+  if (other !== null)
+    throw new ServiceError(
+      'another_job_unfinished',
+      `Another simulation job is already running or pending: ${other}`,
+    );
+}
+
+/** With members, the symbols of a job are those that are members on one of its dates. */
+function termsOn(terms: AgentConfiguration, dates: readonly CalendarDate[]): AgentConfiguration {
+  if (terms.members === undefined) return terms;
+  let symbols: ReadonlySet<string> = new Set();
+  for (const date of dates) {
+    const own = universeOn(terms, date);
+    if (own.size === 0) refuse(`Invalid date range: the universe has no members on ${date}`);
+    symbols = symbols.union(own);
+  }
+  if (symbols.size > MAX_SYMBOLS)
+    refuse(
+      `Invalid date range: the universe has ${symbols.size} members on its dates, the maximum is ${MAX_SYMBOLS}`,
+    );
+  return { ...terms, stock_symbols: [...symbols].sort() };
+}
+
+/** Models that are named one by one: thousands would hide all other warnings. */
+const MAX_NAMED = 5;
+
+/**
+ * Sentences about entries that cannot be asked, as without a key or because they are not listed:
+ * then with the signature that was probably meant.
+ */
+function warnOfProblems(runs: readonly ResolvedRun[], { models }: Configuration): string[] {
+  const failing = [...new Map(runs.map((run) => [run.problem, run])).values()];
+  const named = failing.filter(({ problem }) => problem !== null);
+  const others = named.splice(MAX_NAMED).length;
+  const signatures = models.map(({ signature }) => signature);
+  const warnings = named.map(({ model, entry, problem }) => {
+    const meant = entry.kind === 'unlisted' ? hint(model, signatures) : '';
+    return `${problem}${meant}; its model-days will fail`;
+  });
+  if (others > 0) warnings.push(`All model-days of ${count(others, 'more model')} will fail`);
+  return warnings;
+}
+
+/**
+ * Sentences about runs that have no completed day while others of the job have, first of all those
+ * of their family: in resume mode they would run the last date only.
+ */
+export function warnOfNewRuns(
+  runs: readonly ModelRun[],
+  endDate: CalendarDate,
+  simulatedFrom: (model: string) => CalendarDate | null,
+): string[] {
+  const firstOf = (some: readonly ModelRun[] = []) =>
+    some
+      .flatMap(({ model, family }) => simulatedFrom(model) ?? simulatedFrom(family) ?? [])
+      .sort()[0];
+  const families = Map.groupBy(runs, ({ family }) => family);
+  const first = firstOf(runs);
+  const fresh = runs.filter(({ model }) => simulatedFrom(model) === null);
+  const byStart = Map.groupBy(fresh, ({ family }) => firstOf(families.get(family)) ?? first);
+  return [...byStart].flatMap(([start = endDate, own]) => {
+    if (start >= endDate) return [];
+    const names = list(own.map(({ model }) => model));
+    const [have, them] = own.length === 1 ? ['has', 'it'] : ['have', 'them'];
+    const remedy = `for the days before, cancel the job and start one with start_date ${start}`;
+    return `${names} ${have} no completed day, and this job runs only ${endDate} for ${them}; ${remedy}`;
+  });
+}
+
+/**
+ * A sentence about completed model-days that days of this job come before, except those that it
+ * replaces; none without any. Days known to be without trading do not count.
+ */
+function warnOfLaterDays(
+  context: WorkerContext,
+  models: readonly string[],
+  job: { dates: readonly CalendarDate[]; universe: readonly string[]; replaceExisting: boolean },
+): string[] {
+  if (models.length === 0) return [];
+  const examined = examine(context, job);
+  const days = examined.filter(({ availability }) => availability !== 'no_trading');
+  const dates = days.map(({ date }) => date);
+  const later = laterDays(context.database, models, { ...job, dates });
+  if (later.length === 0) return [];
+  const named = later.map(
+    ({ model, days, first }) =>
+      `${count(days, 'completed model-day')} of ${model} from ${first} on`,
+  );
+  const which = list(named, { most: MAX_NAMED });
+  const remedy =
+    'cancel the job, discard it once it has ended, or run them again with replace_existing';
+  return [
+    `${which} may become stale or stand apart, because this job runs earlier ones; ${remedy}`,
+  ];
+}
+
+/** One run of a job, before it has a start date. */
+interface ModelRun {
+  /** Its name in every table. */
+  model: string;
+  /** The signature of its entry; its own name when the configuration does not list it. */
+  family: string;
+  /** Which of the entry's runs it is, from 1. */
+  run: number;
+}
+
+/**
+ * The runs that a trigger means: all of an entry for its signature, one for a name such as
+ * `gpt-5#2`; without names, those of the enabled entries. Duplicates are dropped, order is kept.
+ * Throws a `ServiceError` for none, too many, or a run that its entry does not have.
+ */
+export function expandModels(requested: readonly string[], { models }: Configuration): ModelRun[] {
+  const entries = new Map(models.map((entry) => [entry.signature, entry]));
+  const enabled = models.filter((entry) => entry.enabled).map(({ signature }) => signature);
+  const names = requested.length > 0 ? requested : enabled;
+  if (names.length === 0)
+    throw new ServiceError(
+      'no_models',
+      'No models to simulate: the server configuration enables none, and the request names none',
+    );
+  const runs = new Map<string, ModelRun>();
+  for (const name of names) for (const run of runsOf(name, entries)) runs.set(run.model, run);
+  if (runs.size <= MAX_RUNS) return [...runs.values()];
+  const much = `${count(runs.size, 'run')} with all repeats`;
+  throw new ServiceError(
+    'invalid_models',
+    `Cannot create a job of ${much}: at most ${MAX_RUNS} are possible; name fewer models, or lower their repeats`,
+  );
+}
+
+function runsOf(name: string, entries: ReadonlyMap<string, ModelConfiguration>): ModelRun[] {
+  const entry = entries.get(name);
+  if (entry !== undefined)
+    return runNames(entry).map((model, index) => ({ model, family: name, run: index + 1 }));
+  const { family = '', run = 0 } = repeatIn(name) ?? {};
+  const owner = entries.get(family);
+  if (owner === undefined) return [{ model: name, family: name, run: 1 }];
+  if (run > 1 && run <= owner.repeats) return [{ model: name, family, run }];
+  const names = runNames(owner).map((one) => `'${one}'`);
+  throw new ServiceError(
+    'invalid_models',
+    `Cannot run '${name}': the runs of '${family}' are ${list(names)}`,
+  );
+}
+
+interface RangeFacts {
+  /** The date through which a model is simulated; null when it has no completed day. */
+  simulatedThrough: (model: string) => CalendarDate | null;
+  /** Today in UTC. */
+  today: CalendarDate;
+  maxSimulationDays: number;
+}
+
+/**
+ * Each model's start and a job's dates: rules 3, 4 and 6 of the trigger. In resume mode a model
+ * starts on the day after its last completed date, or on the end date when it has none; the range
+ * begins at the earliest start. Throws a `ServiceError` (`invalid_dates`) when there is nothing
+ * valid to run.
+ */
+export function resolveRange<Model extends Pick<ModelRun, 'model'>>(
+  {
+    startDate,
+    endDate,
+    models,
+  }: Pick<JobRequest, 'startDate' | 'endDate'> & { models: readonly Model[] },
+  facts: RangeFacts,
+) {
+  const runs = models.map((run) => {
+    const last = facts.simulatedThrough(run.model);
+    return { ...run, startDate: startDate ?? (last === null ? endDate : addDays(last, 1)) };
+  });
+  const [earliest] = runs.map((run) => run.startDate).sort();
+  assert(earliest, 'a job has at least one model');
+  if (startDate === null && earliest > endDate)
+    throw new ServiceError(
+      'nothing_to_resume',
+      `Nothing to resume up to ${endDate}: every model has already run through ${addDays(earliest, -1)}`,
+    );
+  checkRange(earliest, endDate, facts);
+  const dates = weekdays(earliest, endDate);
+  if (dates.length === 0)
+    refuse(
+      `Invalid date range: ${earliest} to ${endDate} has no weekday, and only weekdays are simulated`,
+    );
+  return { startDate: earliest, dates, runs };
+}
+
+function checkRange(
+  start: CalendarDate,
+  end: CalendarDate,
+  { today, maxSimulationDays }: RangeFacts,
+): void {
+  if (start > end) refuse(`Invalid date range: start_date ${start} is after end_date ${end}`);
+  if (end > today) refuse(`Invalid date range: ${end} is in the future (today is ${today} in UTC)`);
+  const days = countDays(start, end);
+  if (days > maxSimulationDays)
+    refuse(
+      `Invalid date range: ${start} to ${end} is ${days} days, the maximum is ${maxSimulationDays} (MAX_SIMULATION_DAYS)`,
+    );
+}
+
+function refuse(detail: string): never {
+  throw new ServiceError('invalid_dates', detail);
+}

@@ -1,0 +1,294 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { type CalendarDate, timestamp } from '../time/calendar.ts';
+import { createPlaces, mostSideBySide } from '../children/places.ts';
+import type { Configuration } from '../settings/configuration-schema.ts';
+import { parseAgentConfiguration, readConfiguration } from '../settings/configuration.ts';
+import {
+  datesToRun,
+  endModelDays,
+  finalStatus,
+  pendingModelDays,
+  skipModelDays,
+  type SkippedOnDate,
+  skippedModelDays,
+  faultyAnswers,
+} from '../database/model-days.ts';
+import {
+  addWarnings,
+  endJob as endStoredJob,
+  loadJob,
+  modelsOfJob,
+  setJobStatus,
+} from '../database/job-queries.ts';
+import { type CountedDocuments, countDocuments } from '../database/document-queries.ts';
+import { costsBefore } from '../database/usage.ts';
+import { morningWrite } from '../database/price-writes.ts';
+import { storageFaultOf } from '../database/storage/faults.ts';
+import { messageOf, skipReasons, type Warning } from '../domain/domain.ts';
+import { count, linesOf, list } from '../text/sentences.ts';
+import { staleModelDays } from '../database/stale.ts';
+import type { Database } from '../database/database.ts';
+import { decodeEntry } from '../settings/entry.ts';
+import { logUnexpected } from '../process/log.ts';
+import { makers } from '../settings/makers.ts';
+import { universeOn } from '../settings/members.ts';
+import type { Availability, DatePrices } from '../prices/needs.ts';
+import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
+import { readsDocuments } from '../trading/morning-documents.ts';
+import { type Market, openMarket } from '../trading/market.ts';
+import { inShortTurn } from '../children/turns.ts';
+import { type ActiveJob, isStopped, type WorkerContext, watchLifetime } from './active-job.ts';
+import { resolveModel } from './entries.ts';
+import { runModelDay } from './model-day.ts';
+
+/**
+ * Works a job through its five steps: missing prices, downloads, plan, status and warnings,
+ * model-days. Resolves when the job has ended, or when the signal stopped it half-way; the next
+ * call continues it. Rejects when the database cannot be used, and leaves the job as it is.
+ */
+export async function runJob(
+  context: WorkerContext,
+  jobId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  let error: string | null = null;
+  const lifetime = watchLifetime(context, jobId, { signal });
+  try {
+    error = await work(openJob(context, jobId, { signal, lifetime }));
+  } catch (thrown) {
+    if (signal.aborted) return;
+    if (storageFaultOf(thrown) !== null) throw thrown;
+    error = `Internal error (reference ${logUnexpected(context.log, thrown, { jobId })})`;
+  } finally {
+    lifetime.stop();
+  }
+  if (!signal.aborted) await endJob(context, jobId, { error, signal });
+}
+
+/**
+ * Ends a job in one transaction; with an error, its remaining model-days fail. Its warnings name
+ * the stale model-days.
+ */
+export async function endJob(
+  context: WorkerContext,
+  jobId: string,
+  { error, signal }: { error: string | null; signal?: AbortSignal },
+): Promise<void> {
+  const { database, clock, log } = context;
+  const at = timestamp(clock());
+  const end = () => {
+    if (error !== null) endModelDays(database, jobId, { status: 'failed', error, at });
+    const status = error === null ? finalStatus(database, jobId) : 'failed';
+    endStoredJob(database, jobId, { status, error, at });
+    warnOfDays(database, jobId);
+    return status;
+  };
+  const status = await database.write(end, { signal });
+  log.info('job ended', { jobId, status, ...(error !== null && { error }) });
+}
+
+/** A job with the configuration and the keys of now. */
+function openJob(
+  context: WorkerContext,
+  jobId: string,
+  { signal, lifetime }: Pick<ActiveJob, 'signal' | 'lifetime'>,
+): ActiveJob {
+  const job = loadJob(context.database, jobId);
+  const agentConfig = parseAgentConfiguration(job.agentConfig);
+  const sources = { ...context, configuration: configurationNow(context), agentConfig };
+  const resolved = job.runs.map(({ model: name, entry: stored }) => {
+    const entry = decodeEntry(stored);
+    const run = { entry, model: resolveModel(entry, sources), keyRefusals: [] };
+    return [name, run] as const;
+  });
+  return {
+    ...context,
+    jobId,
+    agentConfig,
+    runs: new Map(resolved),
+    signal,
+    lifetime,
+    places: createPlaces(mostSideBySide(context.settings)),
+    cannotStart: null,
+  };
+}
+
+/** Resolves to the job-level error, or null. */
+async function work(job: ActiveJob): Promise<string | null> {
+  const { database, clock, settings, jobId, agentConfig, signal } = job;
+  const { stock_symbols: universe, members } = agentConfig;
+  const startedAt = timestamp(clock());
+  await database.write(
+    () => setJobStatus(database, jobId, { status: 'downloading_data', at: startedAt }),
+    job,
+  );
+  const dates = datesToRun(database, jobId);
+  const models = [...job.runs.keys()];
+  const prices = await supplyPrices(job, { dates, universe, members, models, signal });
+  if (signal.aborted) return null;
+  const priced = datesThatAre('available', prices.dates);
+  const isLost = priced.length === 0 && datesThatAre('missing', prices.dates).length > 0;
+  logForeignHosts(job);
+  const at = timestamp(clock());
+  await database.write(() => {
+    skipModelDays(database, jobId, { priced, at });
+    const ofSkips = skipWarnings(skippedModelDays(database, jobId));
+    addWarnings(database, jobId, [...prices.warnings, ...ofSkips]);
+    if (!isLost) setJobStatus(database, jobId, { status: 'running', at });
+  }, job);
+  if (isLost) {
+    const reason = reasonForNoDownload(settings);
+    return reason === null ? NO_DATES : `${NO_DATES}: ${reason}; import-prices reads price files`;
+  }
+  for (const date of priced) {
+    await runDate(job, date);
+    if (isStopped(job)) break;
+  }
+  return job.cannotStart;
+}
+
+function datesThatAre(availability: Availability, dates: readonly DatePrices[]): CalendarDate[] {
+  return dates.filter((one) => one.availability === availability).map(({ date }) => date);
+}
+
+/**
+ * Runs all models of one date side by side, at most as many as there are places; resolves when
+ * the last has ended.
+ */
+async function runDate(job: ActiveJob, date: CalendarDate): Promise<void> {
+  const { database, jobId, agentConfig } = job;
+  const prices = {
+    reader: database,
+    write: await database.write(() => morningWrite(database, { jobId, date })),
+  };
+  const universe = universeOn(agentConfig, date);
+  const market = openMarket(prices, date, [...universe]);
+  const documents = await countedDocuments(job, market, universe);
+  const spentBefore = costsBefore(database, jobId, date);
+  const ofDate = { market, universe, documents, spentBefore };
+  const queue = pendingModelDays(database, jobId, date);
+  const workOff = async () => {
+    while (!isStopped(job)) {
+      const modelDay = queue.shift();
+      if (modelDay === undefined) return;
+      // One that fails at once, as without a key, waits for nothing: a thousand of them must not
+      // end in one turn.
+      await inShortTurn(() => runModelDay(job, ofDate, modelDay));
+    }
+  };
+  // An error here is not a model's fault. Model-days that already run may end before it is thrown.
+  const ends = await Promise.allSettled(Array.from({ length: job.places.most }, workOff));
+  const broken = ends.find((end) => end.status === 'rejected');
+  if (broken !== undefined) throw broken.reason;
+}
+
+/** The documents of a morning, which all models of the job share; none where no model reads them. */
+async function countedDocuments(
+  { runs, agentConfig }: ActiveJob,
+  { prices, date }: Market,
+  universe: ReadonlySet<string>,
+): Promise<CountedDocuments> {
+  let documents: CountedDocuments = { counts: [], hash: 0 };
+  if (!runs.values().some(({ entry }) => readsDocuments(entry.tools))) return documents;
+  for (documents of countDocuments(
+    { ...prices, date, symbols: null, rules: agentConfig.market },
+    universe,
+  ))
+    await nextRound();
+  return documents;
+}
+
+/** Null for a missing or broken file: what needs a key from it then fails with the reason. */
+function configurationNow({ settings, log }: WorkerContext): Configuration | null {
+  try {
+    return readConfiguration(settings.configurationPath, settings.openaiApiBase);
+  } catch (error) {
+    log.warning(messageOf(error));
+    return null;
+  }
+}
+
+/**
+ * OPENAI_API_KEY goes to another host only where the operator named that host; the log says so,
+ * once for each entry.
+ */
+function logForeignHosts({ log, settings, runs }: ActiveJob): void {
+  if (settings.openaiApiKey === null) return;
+  const hosts = new Map<string, string>();
+  for (const { entry } of runs.values()) {
+    const { signature, url, key_source: source } = entry;
+    if (source === 'service' && url !== null && url !== makers[0].url)
+      hosts.set(signature, new URL(url).host);
+  }
+  for (const [entry, host] of hosts)
+    log.info('OPENAI_API_KEY is sent to another host, which the configuration names', {
+      entry,
+      host,
+    });
+}
+
+/** Why a job fails that has model-days to run, and prices for none of their dates. */
+export const NO_DATES = 'No trading dates available after price data preparation';
+
+/** What was skipped of a job, as sentences with counts. */
+function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
+  const countOf = (reason: string) =>
+    skipped.reduce((sum, one) => (one.reason === reason ? sum + one.modelDays : sum), 0);
+  const completed = countOf(skipReasons.alreadyCompleted);
+  const early = countOf(skipReasons.beforeResumeDate);
+  const unpriced = skipped.flatMap(({ reason, date }) =>
+    reason === skipReasons.noPriceData ? date : [],
+  );
+  return linesOf([
+    completed > 0 && `Skipped ${count(completed, 'model-day')} already completed`,
+    early > 0 && `Skipped ${count(early, 'model-day')} before the model's resume date`,
+    unpriced.length > 0 &&
+      `Skipped ${count(unpriced.length, 'date')} without price data: ${list(unpriced)}`,
+  ]);
+}
+
+/** Stale model-days named in a job's warning. */
+const MAX_NAMED = 20;
+
+/** What is wrong with the answers of an entry, with what to do. */
+function warningsOf({
+  family,
+  unread,
+  refused,
+  written,
+}: ReturnType<typeof faultyAnswers>[number]): Warning[] {
+  const rows: [number, Warning['code'], string][] = [
+    [unread, 'unread', `gave no answer that could be read on ${count(unread, 'model-day')}`],
+    [
+      refused,
+      'refused_answers',
+      `refused to answer, or was held back by its provider, ${count(refused, 'time')}; nothing in those answers was executed`,
+    ],
+    [
+      written,
+      'written_calls',
+      `wrote orders as text in ${count(written, 'answer')}, which is never executed: for a local server, set its tool-call parser`,
+    ],
+  ];
+  return rows.flatMap(([times, code, message]) =>
+    times === 0 ? [] : [{ code, message: `'${family}' ${message}` }],
+  );
+}
+
+/**
+ * Warns of the answers of a job that decided nothing, and of the stale model-days of its models,
+ * within the transaction that ends or discards it.
+ */
+export function warnOfDays(database: Database, jobId: string): void {
+  addWarnings(database, jobId, faultyAnswers(database, jobId).flatMap(warningsOf));
+  const models = modelsOfJob(database, jobId);
+  const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED });
+  if (total === 0) return;
+  const named = list(
+    first.map(({ model, date }) => `${model} ${date}`),
+    { total },
+  );
+  addWarnings(database, jobId, [
+    `${count(total, 'stale model-day')}, whose start, prices, splits or dividends have changed since: ${named}; ${remedy}`,
+  ]);
+}

@@ -1,0 +1,259 @@
+import { addDays, type CalendarDate } from '../time/calendar.ts';
+import type { Database, Reader } from '../database/database.ts';
+import {
+  modelsOfJob,
+  readWarnings,
+  type StoredWarnings,
+  warnedOf,
+} from '../database/job-queries.ts';
+import { staleModelDays } from '../database/stale.ts';
+import type { Warning } from '../domain/domain.ts';
+import {
+  type ContradictedSplit,
+  type Jump,
+  unexplainedJumps,
+} from '../database/splits-and-dividends.ts';
+import { count, linesOf, list } from '../text/sentences.ts';
+import type { DatePrices } from './needs.ts';
+import { contradictionsInWords } from '../../features/price-files/meaning.ts';
+import type { Problem, RefusedBar } from './provider.ts';
+import type { DownloadReport, PriceRequest } from './download.ts';
+
+/** The warnings of a job about prices. */
+
+const WHEN_TO_TRY_AGAIN: Partial<Record<Problem, string>> = {
+  daily_quota: "try again tomorrow, when the provider's daily quota is reset",
+  short_limit: 'try again in a few minutes',
+};
+
+/** Splits and dividends, and symbols with implausible bars, that one warning names. */
+const MAX_NAMED_ACTIONS = 5;
+
+/**
+ * Symbols that cannot be traded on some of the available dates, because their prices are unknown;
+ * members of a universe by name, also where a provider does not have them.
+ */
+export function gapWarnings(
+  dates: readonly DatePrices[],
+  { universe, members }: Pick<PriceRequest, 'universe' | 'members'>,
+): string[] {
+  const available = dates.filter(({ availability }) => availability === 'available');
+  const missing = new Set(available.flatMap((date) => (members ? date.unpriced : date.missing)));
+  const names = members ? `: ${list([...missing].sort())}` : '';
+  return missing.size === 0
+    ? []
+    : [
+        `${missing.size} of ${universe.length} symbols have no price data on some of the dates${names}`,
+      ];
+}
+
+/** Of a universe in which some symbols have real prices and the others made-up ones. */
+export function mixWarnings(real: ReadonlySet<string>, universe: readonly string[]): Warning[] {
+  const synthetic = universe.length - real.size;
+  if (real.size === 0 || synthetic === 0) return [];
+  const message =
+    `${synthetic} of ${universe.length} symbols have synthetic prices and ${real.size} real ones (${list([...real].sort())}); ` +
+    'to trade only real ones, cancel the job and name only these in stock_symbols or the universe';
+  return [{ code: 'mixed_prices', message }];
+}
+
+/** The wait at the limits of all providers. */
+export function waitWarnings(waitedMs: number): string[] {
+  return waitedMs > 0
+    ? [`Waited ${count(Math.round(waitedMs / 1000), 'second')} at the price provider's rate limit`]
+    : [];
+}
+
+/**
+ * The warnings about downloads from one provider: of prices for some dates, or for null of
+ * dividends.
+ */
+export function downloadWarnings(
+  report: DownloadReport,
+  dates: readonly DatePrices[] | null,
+): (string | Warning)[] {
+  return [
+    ...stopWarnings(report, dates),
+    ...reachWarnings(report, dates ?? []),
+    ...contentWarnings(report),
+  ];
+}
+
+/** What the provider or the customer's plan does not have. */
+function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): (string | Warning)[] {
+  const { isFullRefused, beyond, withoutActions, unpublished, history, unknown, unit } = report;
+  const left = leftOut(dates).filter((date) => beyond.dates.includes(date));
+  const pending = leftOut(dates).filter((date) => unpublished.includes(date));
+  const [lacks, where] =
+    unit === 'symbol' ? ['does not know', ''] : ['has no prices of', ' on these dates'];
+  return linesOf<string | Warning>([
+    isFullRefused &&
+      'The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices',
+    left.length > 0 &&
+      `The price provider's plan does not include ${count(left.length, 'date')} (${beyond.message}): ${list(left)}`,
+    ...[...withoutActions].map(
+      ([kind, message]) =>
+        `The price provider's plan does not include ${kind}, so none are known (${message})`,
+    ),
+    pending.length > 0 && {
+      code: 'not_out_yet',
+      message: `The price provider does not have all prices yet of ${count(pending.length, 'date')}, and is asked again: ${list(pending)}`,
+    },
+    history !== null && historyWarning(history),
+    unknown.length > 0 &&
+      `The price provider ${lacks} ${count(unknown.length, 'symbol')}${where}: ${list(unknown)}`,
+  ]);
+}
+
+function historyWarning({ before, wanted, found }: NonNullable<DownloadReport['history']>): string {
+  const which = found === 0 ? 'none have' : found === 1 ? 'only 1 has' : `only ${found} have`;
+  return `Of the ${count(wanted, 'trading day')} before ${before}, ${which} prices: models have less to look back on`;
+}
+
+/** What was wrong or new in the provider's responses. */
+function contentWarnings(report: DownloadReport): string[] {
+  const { unreadable, revisions, refusedBars, refusedActions, skippedActions, syntheticReplaced } =
+    report;
+  const revised = revisions.values().reduce((total, number) => total + number, 0);
+  const symbolsOf = (counts: ReadonlyMap<string, unknown>) => list([...counts.keys()].sort());
+  const [firstUnreadable] = unreadable.values();
+  return linesOf([
+    unreadable.size > 0 &&
+      `The price provider's responses for ${symbolsOf(unreadable)} could not be used: ${firstUnreadable}`,
+    revisions.size > 0 &&
+      `${count(revised, 'bar')} differ from those stored before (${symbolsOf(revisions)}); the old values are kept in price_revisions`,
+    refusedBars.length > 0 && refusedBarsWarning(refusedBars),
+    refusedActions.length > 0 &&
+      `${refusedActions.length} of the provider's splits and dividends could not be used: ${reasonsInWords(refusedActions)}`,
+    skippedActions > 0 &&
+      `${skippedActions} of the provider's splits and dividends, outside the dates asked for, cannot be read and were skipped`,
+    syntheticReplaced.length > 0 &&
+      `Synthetic prices of ${count(syntheticReplaced.length, 'symbol')} were replaced by real ones: ${list(syntheticReplaced)}`,
+  ]);
+}
+
+/** Some symbols, each with the reason why something of it was refused. */
+function reasonsInWords(refused: readonly RefusedBar[]): string {
+  const named = refused.map(({ symbol, reason }) => `${symbol} (${reason})`);
+  return list(named, { most: MAX_NAMED_ACTIONS });
+}
+
+/** Names each symbol, with the reason of its first bar. */
+function refusedBarsWarning(refusedBars: readonly RefusedBar[]): string {
+  const first = new Map(refusedBars.toReversed().map((bar) => [bar.symbol, bar]));
+  const bars = [...first.values()].sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
+  const verb = refusedBars.length === 1 ? 'was' : 'were';
+  return `${count(refusedBars.length, 'bar')} ${verb} not plausible and not stored: ${reasonsInWords(bars)}`;
+}
+
+function leftOut(dates: readonly DatePrices[]): string[] {
+  return dates.filter(({ availability }) => availability === 'missing').map(({ date }) => date);
+}
+
+function stopWarnings(
+  { stop, downloaded, wanted, unit, keyVariable }: DownloadReport,
+  dates: readonly DatePrices[] | null,
+): string[] {
+  if (stop === null) return [];
+  const progress = `${downloaded.length} of ${wanted} ${unit}s downloaded`;
+  const again = WHEN_TO_TRY_AGAIN[stop.problem];
+  if (again === undefined)
+    return [`${reasonOf(stop.problem, keyVariable)} (${stop.message}): ${progress}`];
+  if (dates === null) return [`Rate limit reached: ${progress}; ${again}`];
+  const left = leftOut(dates);
+  const consequence =
+    left.length === 0
+      ? 'No date is left out'
+      : `${count(left.length, 'date')} left out: ${list(left)}`;
+  return [`Rate limit reached: ${progress}`, `${consequence}; ${again}`];
+}
+
+function reasonOf(problem: Problem, keyVariable: string): string {
+  if (problem === 'bad_key') return `The price provider does not accept the key in ${keyVariable}`;
+  if (problem === 'premium') return 'The price provider limits daily prices to paying customers';
+  return problem === 'unreachable'
+    ? 'The price provider cannot be reached'
+    : 'The price provider returned nothing';
+}
+
+/** Splits and what prices are stored as, where they contradict each other. */
+export function contradictionWarnings(contradicted: readonly ContradictedSplit[]): string[] {
+  const sentences = contradictionsInWords(contradicted);
+  const rest = sentences.splice(MAX_NAMED_JUMPS).length;
+  if (rest > 0) sentences.push(`${count(rest, 'more split')} contradict the stored prices`);
+  return sentences;
+}
+
+/** Jumps that are named in one sentence; the rest are only counted. */
+const MAX_NAMED_JUMPS = 10;
+
+/** Jumps of raw prices that no provider has explained. */
+export function jumpWarnings(jumps: readonly Jump[]): Warning[] {
+  if (jumps.length === 0) return [];
+  const splits = jumps.length === 1 ? 'split' : 'splits';
+  const message = `Possible ${splits}, not confirmed by a provider: ${jumpsInWords(jumps)}`;
+  const about = jumps.slice(0, MAX_NAMED_JUMPS).map(keyOf);
+  return [{ code: 'possible_split', message, about }];
+}
+
+function keyOf({ symbol, date, previousClose, open }: Jump): string {
+  return [symbol, date, previousClose, open].join(' ');
+}
+
+/** Some jumps by name, and how to settle them, as commands. */
+export function jumpsInWords(jumps: readonly Jump[]): string {
+  const named = list(jumps.map(nameOf), { most: MAX_NAMED_JUMPS });
+  const [line] = jumps.map(({ symbol, date }) => `${symbol},${date},NEW,OLD`);
+  return (
+    `${named}. To settle this, write a file splits.csv with the header symbol,date,numerator,denominator and a line such as ${line} ` +
+    '(new shares for old ones, 1,1 for no split) and run import-prices splits.csv, ' +
+    "or run download-prices with a provider's key"
+  );
+}
+
+function nameOf({ symbol, date, previousClose, open }: Jump): string {
+  return `${symbol} on ${date} (${previousClose} to ${open})`;
+}
+
+/**
+ * The warnings of a job as they are now: jumps that are settled are no longer asked about. With the
+ * job's id the sentence on them says what of the job is stale, which takes a while for each model;
+ * undefined without any.
+ */
+export function warningsNow(reader: Reader, stored: StoredWarnings, jobId?: string) {
+  return readWarnings(stored)?.flatMap((warning): Warning[] => {
+    const { code, about = [] } = warning;
+    // Of more jumps it has only counted some.
+    if (code !== 'possible_split' || about.length === MAX_NAMED_JUMPS) return [warning];
+    const settled: string[] = [];
+    const left = about.flatMap((key) => {
+      const [symbol = '', to = ''] = key.split(' ');
+      const jumps = [...unexplainedJumps(reader, [symbol], { from: addDays(to, -1), to })];
+      if (jumps.length === 0) settled.push(`${symbol} on ${to}`);
+      return jumps;
+    });
+    if (settled.length === 0) return [warning];
+    const message = `Possible splits, settled since: ${list(settled)}${staleInWords(reader, jobId)}`;
+    return [...jumpWarnings(left), { code: null, message }];
+  });
+}
+
+/** The stale model-days of a job as a clause; '' without any, and without a job. */
+function staleInWords(reader: Reader, jobId?: string): string {
+  const models = jobId === undefined ? [] : modelsOfJob(reader, jobId);
+  const { total, remedy } = staleModelDays(reader, models, { most: 0, jobId });
+  return total === 0 ? '' : `; stale now: ${count(total, 'model-day')} of this job; ${remedy}`;
+}
+
+/**
+ * The jumps that are news to the readers of a job: those on its own dates, which are in its
+ * results, and the earlier ones that no job has warned of.
+ */
+export function jumpsToWarnOf(
+  database: Database,
+  jumps: readonly Jump[],
+  firstDate: CalendarDate,
+): Jump[] {
+  const said = warnedOf(database, 'possible_split');
+  return jumps.filter((jump) => jump.date >= firstDate || !said.has(keyOf(jump)));
+}

@@ -1,0 +1,330 @@
+import * as v from 'valibot';
+import { type CalendarDate, isCalendarDate } from '../time/calendar.ts';
+import {
+  entryApis,
+  baselineStrategies,
+  type BaselineStrategy,
+  efforts,
+  SYMBOL_PATTERN,
+  toolNames,
+} from '../domain/domain.ts';
+import { HTTP_URL, isHttpUrl } from '../network/http-values.ts';
+import { asObject } from '../json/json.ts';
+import { recordOf } from '../json/records.ts';
+import { marketSchema, US } from '../domain/market-rules.ts';
+import { fits, unprintableIn } from '../text/text.ts';
+import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
+
+/**
+ * The symbols that models may buy when the configuration names none: the NASDAQ-100 as of October
+ * 2025.
+ */
+export const nasdaq100: readonly string[] = `
+  AAPL ABNB ADBE ADI ADP ADSK AEP AMAT AMD AMGN AMZN APP ARM ASML AVGO AXON AZN BIIB BKNG BKR CCEP CDNS CDW CEG CHTR
+  CMCSA COST CPRT CRWD CSCO CSGP CSX CTAS CTSH DASH DDOG DXCM EA EXC FANG FAST FTNT GEHC GFS GILD GOOG GOOGL HON IDXX
+  INTC INTU ISRG KDP KHC KLAC LIN LRCX LULU MAR MCHP MDLZ MELI META MNST MRVL MSFT MSTR MU NFLX NVDA NXPI ODFL ON ORLY
+  PANW PAYX PCAR PDD PEP PLTR PYPL QCOM REGN ROP ROST SBUX SHOP SNPS TEAM TMUS TRI TSLA TTD TTWO TXN VRSK VRTX WBD WDAY
+  XEL ZS
+`
+  .trim()
+  .split(/\s+/);
+
+/**
+ * The server's configuration file: models, how they trade, and universes. Each key with its bounds.
+ */
+
+const MAX_SIGNATURE_LENGTH = 200;
+const MAX_REPEATS = 100;
+const MAX_UNIVERSES = 200;
+export const MAX_SYMBOLS = 1_000;
+/** More than any research desk holds, and far below the largest integer of 1/10000 dollar. */
+const MAX_INITIAL_CASH = 1_000_000_000;
+/** The unit of money. */
+const MIN_INITIAL_CASH = 0.0001;
+
+export function isSignatureLength(text: string): boolean {
+  return fits(text, MAX_SIGNATURE_LENGTH);
+}
+
+/**
+ * Unprintable characters (text.ts), as a range of a pattern that other languages can read too; JSON
+ * excludes half characters.
+ */
+const UNPRINTABLE = String.raw`\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069`;
+
+/** A model's name in every table and response, and the name of a universe: printable text. */
+export const signatureSchema = v.pipe(
+  v.string('expected a string'),
+  v.check((text) => text.trim() !== '', 'must not be empty'),
+  v.check(isSignatureLength, `must not be longer than ${MAX_SIGNATURE_LENGTH} characters`),
+  v.check(
+    (text) => unprintableIn(text) === null,
+    ({ input }) => `must not contain ${unprintableIn(input)}`,
+  ),
+  v.metadata({
+    maxLength: MAX_SIGNATURE_LENGTH,
+    pattern: String.raw`^[^${UNPRINTABLE}\S]*[^${UNPRINTABLE}\s][^${UNPRINTABLE}]*$`,
+  }),
+);
+
+/** Valibot takes an array for an object in which every field is optional. */
+const notArray = v.check((value: unknown) => !Array.isArray(value), 'expected Object, got array');
+
+const symbolSchema = v.pipe(
+  v.string(),
+  v.trim(),
+  v.toUpperCase(),
+  v.regex(SYMBOL_PATTERN, 'is not a ticker symbol'),
+);
+
+const symbolsSchema = v.pipe(
+  v.array(symbolSchema),
+  v.minLength(1),
+  v.maxLength(MAX_SYMBOLS),
+  v.transform((symbols) => [...new Set(symbols)]),
+);
+
+/** After every date. */
+const NEVER = '9999-12-31';
+const dateSchema = v.custom<CalendarDate>(isCalendarDate, 'must be a date YYYY-MM-DD');
+
+/** Who is a member of a universe, and on which mornings; both ends are included. */
+export const memberSchema = v.pipe(
+  v.object({
+    symbol: symbolSchema,
+    from: dateSchema,
+    to: v.pipe(
+      v.string(),
+      v.transform((to) => to || NEVER),
+      dateSchema,
+    ),
+  }),
+  v.forward(
+    v.check(({ from, to }) => from <= to, 'must not be before from'),
+    ['to'],
+  ),
+);
+export type Member = v.InferOutput<typeof memberSchema>;
+
+const memberFileSchema = v.strictObject(
+  { members: v.string() },
+  'is not a key of a universe, which has only "members"',
+);
+
+/**
+ * Universes by name, of which a trigger picks one: symbols, or the file with its members, relative
+ * to the configuration's.
+ */
+const universesSchema = v.pipe(
+  recordOf(
+    v.lazy((own) => (asObject(own) ? memberFileSchema : symbolsSchema)),
+    { key: signatureSchema },
+  ),
+  v.maxEntries(MAX_UNIVERSES, `must not name more than ${MAX_UNIVERSES} universes`),
+);
+
+/** Half of the traded amount; more is a typing error. */
+const MAX_BASIS_POINTS = 5_000;
+const MAX_COMMISSION = 1_000_000;
+const MAX_ORDERS = 1_000_000;
+const upTo = (most: number) => v.pipe(v.number(), v.minValue(0), v.maxValue(most));
+const whole = (least: number, most: number) =>
+  v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
+const basisPoints = v.optional(upTo(MAX_BASIS_POINTS), 0);
+const dollars = upTo(Infinity);
+/**
+ * Dollars per million tokens: a dollar a token. With `MAX_TOKENS_OF_ANSWER` it keeps every cost
+ * finite.
+ */
+const MAX_TOKEN_PRICE = 1_000_000;
+const tokenPrice = upTo(MAX_TOKEN_PRICE);
+/** The words by which published configurations and `.env` files say that a URL or key is not set. */
+const PLACEHOLDER = /^\s*(Optional:|your[_-])/i;
+
+export function isPlaceholder(value: unknown): boolean {
+  return typeof value === 'string' && PLACEHOLDER.test(value);
+}
+
+/** One of some words, which an error lists. */
+const oneOf = <const Words extends readonly string[]>(words: Words) =>
+  v.picklist(words, `must be one of ${words.join(', ')}`);
+
+const textUnlessPlaceholder = v.pipe(
+  v.string(),
+  v.transform((text) => (isPlaceholder(text) ? '' : text)),
+);
+const httpUrl = v.pipe(
+  textUnlessPlaceholder,
+  v.check((text) => text === '' || isHttpUrl(text), `must be ${HTTP_URL}`),
+  v.check((text) => URL.parse(text)?.port !== '0', 'must not have port 0'), // Node would ask port 80
+);
+
+/** The prefix of a `basemodel` that selects a rule instead of a provider's model. */
+export const BASELINE_PREFIX = 'baseline/';
+/** Every `basemodel` that does. */
+export const baselines = baselineStrategies.map((strategy) => BASELINE_PREFIX + strategy);
+
+const modelSchema = v.object({
+  signature: signatureSchema,
+  name: v.nullish(v.string()),
+  basemodel: v.nullish(v.string()),
+  enabled: v.optional(v.boolean(), false),
+  openai_base_url: v.nullish(httpUrl),
+  openai_api_key: v.nullish(textUnlessPlaceholder),
+  /** The name of the environment variable with the key, for files that should not contain one. */
+  openai_api_key_env: v.nullish(
+    v.pipe(
+      v.string(),
+      v.regex(/^([A-Za-z_]\w*)?$/, 'must be the name of a variable, not a key'),
+      v.check((name) => !(name in {}), 'is the name of no variable'),
+    ),
+  ),
+  temperature: v.nullish(v.number()),
+  top_p: v.nullish(v.number()),
+  seed: v.nullish(v.pipe(v.number(), v.integer())),
+  max_tokens: v.nullish(whole(1, Infinity)),
+  reasoning_effort: v.nullish(oneOf(efforts)),
+  /**
+   * The dialect in which it is asked, and whether answers come as streams (makers.ts has the
+   * defaults).
+   */
+  api: v.nullish(oneOf(entryApis)),
+  stream: v.nullish(v.boolean()),
+  /** The URL of an agent; and how many calls of tools over HTTP it may make on a day. */
+  agent_url: v.nullish(httpUrl),
+  max_tool_calls: v.nullish(whole(1, 1_000_000), 1_000),
+  /** How it trades: through tools, or by one answer a day. */
+  decision: v.nullish(v.picklist(['tools', 'one_answer'], 'must be tools or one_answer'), 'tools'),
+  /** Further fields of the request's body, sent as they are. */
+  extra_body: v.nullish(recordOf(v.unknown())),
+  price_per_million_tokens: v.nullish(
+    v.object({
+      input: tokenPrice,
+      output: tokenPrice,
+      cached_input: v.nullish(tokenPrice),
+      cache_write: v.nullish(tokenPrice),
+    }),
+  ),
+  max_cost_usd: v.nullish(dollars),
+  /** How many independent runs a job makes of it. */
+  repeats: v.nullish(whole(1, MAX_REPEATS), 1),
+  /**
+   * Instructions added to the system prompt; or the file that has them, relative to the
+   * configuration's.
+   */
+  prompt: v.nullish(
+    v.pipe(
+      v.string(),
+      v.check(
+        (text) => fits(text, MAX_PROMPT_LENGTH),
+        `must not be longer than ${MAX_PROMPT_LENGTH} characters`,
+      ),
+    ),
+  ),
+  prompt_file: v.nullish(v.string()),
+  /** Whether it may keep a note from day to day. */
+  notes: v.nullish(v.boolean(), false),
+  /** Whether it may read documents, where there are any. */
+  documents: v.nullish(v.boolean(), true),
+  /** Those of the day's tools that it is offered; all without a list. */
+  tools: v.nullish(
+    v.pipe(
+      v.array(oneOf(toolNames)),
+      v.includes('buy', `must include buy; the tools are ${toolNames.join(', ')}`),
+    ),
+  ),
+  /** The last date that the model may remember from its training. */
+  knowledge_cutoff: v.nullish(dateSchema),
+});
+
+/** Above 0 to 1, and 0 to below 1. */
+const limitsSchema = v.pipe(
+  v.unknown(),
+  notArray,
+  v.object({
+    /** The most that one symbol may be of the portfolio after a purchase. */
+    max_weight: v.nullish(v.pipe(v.number(), v.gtValue(0), v.maxValue(1))),
+    /** Executed or placed orders of a model-day. */
+    max_orders: v.nullish(whole(1, MAX_ORDERS)),
+    /** The least that cash may be of the portfolio after a purchase. */
+    min_cash: v.nullish(v.pipe(v.number(), v.minValue(0), v.ltValue(1))),
+  }),
+  v.transform((limits) => (Object.values(limits).some((one) => one != null) ? limits : null)),
+);
+export type Limits = NonNullable<v.InferOutput<typeof limitsSchema>>;
+
+const agentConfigSchema = v.object({
+  max_steps: v.optional(whole(1, 1_000), 30),
+  max_retries: v.optional(whole(0, 100), 3),
+  base_delay: v.optional(upTo(3_600), 1),
+  initial_cash: v.optional(v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_INITIAL_CASH)), 10_000),
+  /** Dollars per executed order, and basis points of the traded amount. */
+  commission_per_trade: v.optional(upTo(MAX_COMMISSION), 0),
+  commission_bps: basisPoints,
+  /** How much worse than the open an order fills. */
+  slippage_bps: basisPoints,
+  /** What one model may cost in one job; a model's own limit takes precedence. */
+  max_cost_usd: v.nullish(dollars, null),
+  stock_symbols: v.nullish(symbolsSchema, nasdaq100),
+  /** Whether dividends of what is held are paid. */
+  dividends: v.optional(v.boolean(), true),
+  /** Whether models see the open at which their orders fill. */
+  open: v.optional(v.picklist(['shown', 'hidden'], 'must be shown or hidden'), 'shown'),
+  limits: v.nullish(limitsSchema, null),
+});
+
+/** As stored with a job: with the members of its universe, and the rules of its market. */
+export const storedConfigSchema = v.object({
+  ...agentConfigSchema.entries,
+  members: v.optional(v.array(memberSchema)),
+  market: v.optional(marketSchema, US),
+});
+
+export const configurationSchema = v.object({
+  models: v.array(modelSchema),
+  agent_config: v.optional(
+    v.pipe(
+      v.unknown(),
+      notArray,
+      agentConfigSchema,
+      // Only here: a job that was stored before can still be read.
+      v.forward(
+        v.check(
+          ({ initial_cash }) => initial_cash >= MIN_INITIAL_CASH,
+          `must be at least ${MIN_INITIAL_CASH}`,
+        ),
+        ['initial_cash'],
+      ),
+      v.transform((terms) => ({ ...terms, market: US })),
+    ),
+    {},
+  ),
+  universes: v.optional(universesSchema, {}),
+});
+
+export type ModelConfiguration = v.InferOutput<typeof modelSchema>;
+/**
+ * How every model of a job trades; stored with the job, so that changing the file does not affect a
+ * running job.
+ */
+export type AgentConfiguration = v.InferOutput<typeof storedConfigSchema>;
+export interface Configuration extends v.InferOutput<typeof configurationSchema> {
+  /** The places of URLs and keys that say that they are not set. */
+  placeholders: readonly string[];
+  /** A warning of the keys that no program reads; empty without any. */
+  unknownKeys: readonly string[];
+}
+
+type NamedModel = Pick<ModelConfiguration, 'signature' | 'basemodel'>;
+
+/** What a model's entry requests: the `model` of a provider's request, or a baseline. */
+export function basemodelOf({ signature, basemodel }: NamedModel): string {
+  return basemodel || signature;
+}
+
+/** The rule that trades for an entry, or null for a model. */
+export function baselineOf(entry: NamedModel): BaselineStrategy | null {
+  return (
+    baselineStrategies.find((strategy) => basemodelOf(entry) === BASELINE_PREFIX + strategy) ?? null
+  );
+}

@@ -1,0 +1,337 @@
+import { existsSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+import * as v from 'valibot';
+import { isPlaceholder } from './configuration-schema.ts';
+import { type DeploymentMode, deploymentModes, ServiceError } from '../domain/domain.ts';
+import { flag, HTTP_URL, isHeaderKey, isHttpUrl } from '../network/http-values.ts';
+import { tryParse } from '../json/json.ts';
+import { logLevels } from '../process/log.ts';
+import { makers } from './makers.ts';
+import { MAX_RUNS } from '../domain/runs.ts';
+import { hint, linesOf } from '../text/sentences.ts';
+
+/**
+ * The settings in environment variables, checked once at start. docs/configuration.md describes
+ * each of them.
+ */
+export type Settings = ReturnType<typeof readSettings>;
+
+/**
+ * The settings that requests are answered with, and that go to reader threads: no key and no token.
+ * A view has the mode of the file that it shows, if that is known.
+ */
+export interface ServedSettings
+  extends Pick<
+    Settings,
+    'preserveDevData' | 'riskFreeRate' | 'configurationPath' | 'openaiApiBase'
+  > {
+  deploymentMode: DeploymentMode | 'UNKNOWN';
+}
+
+const MAX_TOKEN_LENGTH = 1_000;
+
+export function isAccessToken(text: string): boolean {
+  return isHeaderKey(text) && text.length <= MAX_TOKEN_LENGTH;
+}
+
+export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
+const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
+/** What is said of a configuration at that path, where no variable names it. */
+const SHARED =
+  '. The service reads this file whichever folder it starts in;' +
+  ' to prevent that, delete the file or set RUNTIME_CONFIG_PATH to another path';
+
+/**
+ * Reads the settings from environment variables. Throws a `ServiceError` (`cannot_start`) that
+ * names every variable with an invalid value, so that one start shows all mistakes.
+ */
+export function readSettings(environment: NodeJS.ProcessEnv) {
+  const env = checked(environment);
+  const isDev = env.DEPLOYMENT_MODE === 'DEV';
+  const runtimePath = env.RUNTIME_CONFIG_PATH ?? RUNTIME_CONFIGURATION_PATH;
+  return {
+    deploymentMode: env.DEPLOYMENT_MODE,
+    /** Whether the DEV database is kept at the next start; null in PROD. */
+    preserveDevData: isDev ? env.PRESERVE_DEV_DATA : null,
+    /** The one address to listen on; null means all interfaces. */
+    apiHost: env.API_HOST,
+    apiPort: env.API_PORT,
+    logLevel: env.LOG_LEVEL,
+    /** Calendar days in a job's range, both ends included. */
+    maxSimulationDays: env.MAX_SIMULATION_DAYS,
+    /** How many child processes run side by side; null for as many as memory allows. */
+    maxParallelModels: env.MAX_PARALLEL_MODELS,
+    modelDayTimeoutMs: env.MODEL_DAY_TIMEOUT_SECONDS * 1000,
+    /** What a child process may use in all; half of it is for its JavaScript heap. */
+    modelDayMemoryMb: env.MODEL_DAY_MEMORY_MB,
+    /** What runs model-days in place of this process's own Node; null means that Node. */
+    modelDayCommand: env.MODEL_DAY_COMMAND,
+    /** The environment variables that this command gets besides PATH and HOME. */
+    modelDayCommandVariables: env.MODEL_DAY_COMMAND_ENV,
+    /**
+     * The time limit of one request to a model: of the whole response, or of a silence in a stream.
+     */
+    modelRequestTimeoutMs: env.MODEL_REQUEST_TIMEOUT_SECONDS * 1000,
+    /** The longest total wait of a job for the price provider's rate limits. */
+    maxRateLimitWaitMs: env.MAX_RATE_LIMIT_WAIT_SECONDS * 1000,
+    autoDownloadPriceData: env.AUTO_DOWNLOAD_PRICE_DATA,
+    /** The configuration file, chosen once; its content is read at every trigger. */
+    configurationPath: existsSync(runtimePath) ? runtimePath : DEFAULT_CONFIGURATION_PATH,
+    /** Where a merged configuration is written, and read from if it exists at the start. */
+    runtimeConfigurationPath: runtimePath,
+    /** What to say of that path; empty for one that a person chose. */
+    runtimePathNote: env.RUNTIME_CONFIG_PATH === null ? SHARED : '',
+    databasePath: isDev ? 'data/jobs_dev.db' : 'data/jobs.db',
+    /** The folder of files beside the database: the owner lock, backups. */
+    agentDataPath: isDev ? 'data/dev_agent_data' : 'data/agent_data',
+    openaiApiBase: env.OPENAI_API_BASE,
+    openaiApiKey: env.OPENAI_API_KEY,
+    massiveApiKey: env.MASSIVE_API_KEY ?? env.POLYGON_API_KEY,
+    massiveBaseUrl: env.MASSIVE_BASE_URL,
+    /** Trading days before a job's first date that a provider of whole days downloads with it. */
+    priceHistoryDays: env.PRICE_HISTORY_DAYS,
+    alphaVantageApiKey: env.ALPHAADVANTAGE_API_KEY ?? env.ALPHAVANTAGE_API_KEY,
+    alphaVantageBaseUrl: env.ALPHAVANTAGE_BASE_URL,
+    jinaApiKey: env.JINA_API_KEY,
+    jinaBaseUrl: env.JINA_BASE_URL,
+    /** The yearly rate, as a fraction, that returns are compared with. */
+    riskFreeRate: env.RISK_FREE_RATE,
+    /** The URL of the service for client commands; null means `ownUrl`. */
+    apiUrl: env.API_URL,
+    /** The same for agents, which call the tools of their days there. */
+    publicUrl: env.PUBLIC_URL,
+    /**
+     * An access token with all rights, which client commands send. Without it and without the file,
+     * no request needs one.
+     */
+    apiToken: env.API_TOKEN,
+    /** A file of access tokens; read at start (http/access.ts). */
+    apiTokensFile: env.API_TOKENS_FILE,
+    /**
+     * Host names under which web pages may use the service, besides IP addresses, `localhost` and
+     * the machine's own name.
+     */
+    allowedHosts: env.ALLOWED_HOSTS,
+  };
+}
+
+/** The addresses that mean all interfaces. */
+const ALL_INTERFACES = [null, '0.0.0.0', '::', '::ffff:0:0'];
+
+/** Whether other machines may reach the service, as far as it is concerned. */
+export function listensOnAll({ apiHost }: Pick<Settings, 'apiHost'>): boolean {
+  return ALL_INTERFACES.includes(apiHost);
+}
+
+/** The URL of the service on its own machine. */
+export function ownUrl(settings: Pick<Settings, 'apiHost' | 'apiPort'>): string {
+  const host = listensOnAll(settings) ? null : settings.apiHost;
+  return `${urlOf(host ?? '127.0.0.1')}:${settings.apiPort}`;
+}
+
+function checked(environment: NodeJS.ProcessEnv) {
+  const result = v.safeParse(environmentSchema, withoutEmptyValues(environment));
+  if (result.success) return result.output;
+  const lines = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
+  throw new ServiceError('cannot_start', `Cannot read the settings:\n  ${lines.join('\n  ')}`);
+}
+
+/** `VARIABLE=` in a compose file or a shell means "not set"; so does a placeholder for a key. */
+function withoutEmptyValues(environment: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value?.trim() && !isKeyPlaceholder(name, value) ? [[name, value.trim()]] : [],
+    ),
+  );
+}
+
+function isKeyPlaceholder(name: string, value: unknown): boolean {
+  return name.includes('_KEY') && isPlaceholder(value);
+}
+
+/** A name in the `.env` of other AI-Trader programs that resembles one of ours. */
+const NAME_OF_FAMILY = 'RUNTIME_ENV_PATH';
+
+/**
+ * Warnings about the variables: those of `.env` (`names`) that only resemble a setting, and
+ * placeholders. `others` are read too, because an entry names them.
+ */
+export function warningsOf(
+  environment: NodeJS.ProcessEnv,
+  { names, others }: Record<'names' | 'others', readonly string[]>,
+): string[] {
+  const settings = Object.keys(environmentSchema.entries);
+  // A launcher reads these.
+  const passed = environment['MODEL_DAY_COMMAND_ENV']?.split(/[\s,]+/) ?? [];
+  const read = [...new Set([...settings, ...others])];
+  const misspelt = names.flatMap((name) => {
+    const isKnown = [...read, ...passed, NAME_OF_FAMILY].includes(name);
+    const meant = isKnown ? '' : hint(name, settings);
+    return meant === '' ? [] : name + meant;
+  });
+  const placeholders = read.filter((name) => isKeyPlaceholder(name, environment[name]));
+  return linesOf([
+    misspelt.length > 0 && `Unknown names in .env are ignored: ${misspelt.join(', ')}`,
+    placeholders.length > 0 &&
+      `Placeholders are not used as keys; enter the key, or leave the value empty: ${placeholders.join(', ')}`,
+  ]);
+}
+
+const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
+  `expected ${what}, got ${JSON.stringify(issue.input)}`;
+
+function numberWithin(form: RegExp, [least, most]: readonly [number, number], what: string) {
+  const isWithin = (text: string) =>
+    form.test(text) && Number(text) >= least && Number(text) <= most;
+  return v.pipe(v.string(), v.check(isWithin, expected(what)), v.transform(Number));
+}
+
+function wholeNumber(least: number, most: number) {
+  return numberWithin(/^\d{1,10}$/, [least, most], `a whole number from ${least} to ${most}`);
+}
+
+function oneOf<const Words extends readonly string[]>(words: Words) {
+  return v.picklist(words, expected(`one of ${words.join(', ')}`));
+}
+
+const yesOrNo = flag(expected('true or false'));
+
+const httpUrl = v.pipe(v.string(), v.check(isHttpUrl, `expected ${HTTP_URL}`));
+
+/** A fraction; the allowed range excludes most percentages given by mistake. */
+const YEARLY_RATES = [-0.1, 0.5] as const;
+const yearlyRate = numberWithin(
+  /^-?\d{0,9}\.?\d{1,9}$/,
+  YEARLY_RATES,
+  `a yearly rate as a fraction from ${YEARLY_RATES.join(' to ')}, such as 0.04`,
+);
+
+/**
+ * Only characters that a header can carry, so that a badly pasted key is found at the start and not
+ * during a model-day.
+ */
+const headerKey = v.pipe(
+  v.string(),
+  v.check(isHeaderKey, 'expected a key of ASCII characters without spaces'),
+);
+
+/** The path of a file, which may be missing. */
+const filePath = v.pipe(
+  v.string(),
+  v.check(
+    (path) => !existsSync(path) || !statSync(path).isDirectory(),
+    'expected a file, and it is a folder',
+  ),
+);
+
+const logLevelName = v.pipe(
+  v.string(),
+  v.toUpperCase(),
+  v.transform((text) => (text === 'WARN' ? 'WARNING' : text)),
+  oneOf(logLevels),
+);
+
+/** Whether a value is a program and its arguments, as a command line can hold them. */
+function isCommand(value: unknown): boolean {
+  const words: unknown[] = Array.isArray(value) ? value : [];
+  return (
+    words.every((word) => typeof word === 'string' && !word.includes('\0')) &&
+    String(words[0] ?? '').trim() !== ''
+  );
+}
+
+const command = v.pipe(
+  v.string(),
+  v.transform(tryParse),
+  v.custom<string[]>(
+    isCommand,
+    'expected a JSON array of strings, the first of them a program, such as ["srun", "-n1", "/usr/bin/node"]',
+  ),
+);
+
+/** Items separated by commas. */
+const list = v.pipe(
+  v.string(),
+  v.transform((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  ),
+);
+
+const variableNames = v.pipe(
+  list,
+  v.everyItem(
+    (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
+    ({ input }) =>
+      `expected names of environment variables, separated by commas, got ${input.join(', ')}`,
+  ),
+);
+
+const isHostName = (text: string) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(text);
+
+/** The host of a URL: `0` is `0.0.0.0`, and `::0` is `::`. */
+const urlOf = (host: string) => `http://${isIP(host) === 6 ? `[${host}]` : host}`;
+
+const address = v.pipe(
+  v.string(),
+  v.check(
+    (text) => (isIP(text) !== 0 || isHostName(text)) && URL.canParse(urlOf(text)),
+    expected('an IP address or a host name, without a scheme or a port'),
+  ),
+  v.transform((text) => new URL(urlOf(text)).hostname.replace(/^\[|\]$/g, '')),
+);
+
+const hostNames = v.pipe(
+  v.string(),
+  v.toLowerCase(),
+  list,
+  v.everyItem(isHostName, 'expected host names separated by commas, without a scheme or a port'),
+);
+
+const accessToken = v.pipe(
+  v.string(),
+  v.check(isAccessToken, `expected 1 to ${MAX_TOKEN_LENGTH} visible ASCII characters`),
+);
+
+/** An optional variable; null without it. */
+function optional<Schema extends v.GenericSchema>(schema: Schema) {
+  return v.nullish(schema, null);
+}
+
+const environmentSchema = v.object({
+  DEPLOYMENT_MODE: v.optional(oneOf(deploymentModes), 'PROD'),
+  PRESERVE_DEV_DATA: v.optional(yesOrNo, 'false'),
+  API_HOST: optional(address),
+  API_PORT: v.optional(wholeNumber(0, 65_535), '8080'),
+  LOG_LEVEL: v.optional(logLevelName, 'INFO'),
+  MAX_SIMULATION_DAYS: v.optional(wholeNumber(1, 3_660), '30'),
+  MAX_PARALLEL_MODELS: optional(wholeNumber(1, MAX_RUNS)),
+  MODEL_DAY_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '3600'),
+  MODEL_DAY_MEMORY_MB: v.optional(wholeNumber(128, 65_536), '512'),
+  MODEL_DAY_COMMAND: optional(command),
+  MODEL_DAY_COMMAND_ENV: v.optional(variableNames, ''),
+  MODEL_REQUEST_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '900'),
+  MAX_RATE_LIMIT_WAIT_SECONDS: v.optional(wholeNumber(0, 86_400), '300'),
+  AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),
+  RUNTIME_CONFIG_PATH: optional(filePath),
+  PUBLIC_URL: optional(httpUrl),
+  OPENAI_API_BASE: optional(httpUrl),
+  ...Object.fromEntries(makers.map(({ keyVariable }) => [keyVariable, optional(headerKey)])),
+  OPENAI_API_KEY: optional(headerKey),
+  MASSIVE_API_KEY: optional(headerKey),
+  POLYGON_API_KEY: optional(headerKey),
+  MASSIVE_BASE_URL: v.optional(httpUrl, 'https://api.massive.com'),
+  PRICE_HISTORY_DAYS: v.optional(wholeNumber(0, 250), '10'),
+  ALPHAADVANTAGE_API_KEY: optional(headerKey),
+  ALPHAVANTAGE_API_KEY: optional(headerKey),
+  ALPHAVANTAGE_BASE_URL: v.optional(httpUrl, 'https://www.alphavantage.co'),
+  JINA_API_KEY: optional(headerKey),
+  JINA_BASE_URL: v.optional(httpUrl, 'https://s.jina.ai'),
+  RISK_FREE_RATE: v.optional(yearlyRate, '0'),
+  API_URL: optional(httpUrl),
+  API_TOKEN: optional(accessToken),
+  API_TOKENS_FILE: optional(filePath),
+  ALLOWED_HOSTS: v.optional(hostNames, ''),
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import type { Evidence } from '../database/evidence.ts';
+import type { PricesAt } from '../database/price-writes.ts';
+import type { LedgerRecord } from '../database/replay-queries.ts';
+import { sharesAdded } from '../database/sessions.ts';
+import { type Money, money } from '../money/money.ts';
+import { type Market, closingMark } from './market.ts';
+import { type Action, markOf, type Portfolio, valueOf } from './portfolio.ts';
+import type { Start } from './start.ts';
+
+/** What the commit of a model-day stores: its ledger as rows, and the prices behind them. */
+
+/** The ledger of a model-day, and the value it is measured against. */
+interface DayLedger extends Pick<Start, 'startValue'> {
+  readonly actions: readonly Action[];
+  readonly portfolio: Portfolio;
+}
+
+/**
+ * The day's ledger as rows: every action, or one `no_trade` record when nothing was bought or sold.
+ * Computed from the end, where it is known what is held, back to the first.
+ */
+export function positionsOf(
+  { actions, portfolio: last, startValue }: DayLedger,
+  marks: ReadonlyMap<string, Money>,
+): LedgerRecord[] {
+  const none = { actionType: 'no_trade', symbol: null, amount: null, price: null } as const;
+  const hasTraded = actions.some(({ actionType }) => actionType === 'buy' || actionType === 'sell');
+  const ledger = hasTraded ? actions : [...actions, { ...none, cash: last.cash }];
+  let held = valueOf(last, marks) - last.cash;
+  let holdings: Portfolio['holdings'] | null = last.holdings;
+  const rows: LedgerRecord[] = [];
+  for (let actionId = ledger.length; actionId > 0; actionId -= 1) {
+    const action = ledger[actionId - 1] ?? assert.fail();
+    const portfolioValue = money(action.cash + held, () => "The portfolio's value");
+    const dailyProfit = money(portfolioValue - startValue);
+    const dailyReturnPct = startValue === 0 ? null : percent(dailyProfit / startValue);
+    rows.push({ ...action, actionId, holdings, portfolioValue, dailyProfit, dailyReturnPct });
+    holdings = null;
+    const added = sharesAdded(action);
+    if (added !== 0 && actionId > 1) held -= added * markOf(String(action.symbol), marks);
+  }
+  return rows.reverse();
+}
+
+/** In percent with at most four decimals. */
+export function percent(ratio: number): number {
+  return Math.round(ratio * 1_000_000) / 10_000;
+}
+
+/** The parts of a session from which its commit is computed. */
+interface Inputs
+  extends Pick<Start, 'startDate' | 'startPortfolio' | 'knownSplits' | 'knownDividends'> {
+  readonly market: Market;
+  readonly actions: readonly Action[];
+}
+
+/**
+ * The evidence of a session: opens as its market read them, closes as they are at its commit.
+ */
+export function gatherEvidence(atCommit: PricesAt, session: Inputs): Evidence {
+  const { market, startDate, startPortfolio, actions } = session;
+  const held = new Set(startPortfolio.holdings.keys());
+  const prices = [...held.union(new Set(actions.map(({ symbol }) => symbol)))].map((symbol) => ({
+    symbol,
+    heldSince: held.has(symbol) ? startDate : null,
+    open: market.knownMark(symbol),
+    close: closingMark(atCommit, market.date, symbol),
+  }));
+  return { prices, splits: session.knownSplits, dividends: session.knownDividends };
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { readDocument as findDocument } from '../database/document-queries.ts';
+import { excerptAround, phrasesOf } from '../database/search-text.ts';
+import { findShown } from './morning-documents.ts';
+import { MAX_LISTED, shown, type ToolArguments } from './tool-arguments.ts';
+import type { ToolResult } from './tool-results.ts';
+import type { Reply, TradingDay } from './trading-day.ts';
+
+/** The tools that read documents. */
+
+/** Characters that an excerpt shows, and that are read at a time. */
+const EXCERPT_LENGTH = 200;
+const PART_LENGTH = 20_000;
+
+/** Runs `list_documents`. */
+export function listDocuments(
+  { documents }: TradingDay,
+  { query, limit, ...filter }: ToolArguments<'list_documents'>,
+): Reply<ToolResult<'list_documents'>> {
+  assert(documents, 'a day without documents does not offer the tools');
+  const phrases = phrasesOf(query ?? '');
+  const hasNoWord = phrases.length === 0 && (query ?? '').trim() !== '';
+  const found = hasNoWord
+    ? []
+    : findShown(documents, { ...filter, phrases, limit: limit ?? MAX_LISTED });
+  const rows = found.map(({ id, kind, date, symbols, title, text }) => ({
+    id,
+    kind,
+    date,
+    symbols: JSON.parse(symbols),
+    title,
+    excerpt: excerptAround(text, phrases, EXCERPT_LENGTH),
+  }));
+  return { result: { documents: rows } };
+}
+
+/**
+ * Runs `read_document`. An id that is unknown, not out yet, or of other symbols gets the same words.
+ */
+export function readDocument(
+  { documents }: TradingDay,
+  { id, offset }: ToolArguments<'read_document'>,
+): Reply<ToolResult<'read_document'>> {
+  assert(documents, 'a day without documents does not offer the tools');
+  const found = findDocument(documents.morning, id);
+  if (found === undefined) return { refusal: `There is no document ${shown(id)} to read today.` };
+  const { version, digest, title, kind, symbols, source, publishedAt, text } = found;
+  documents.shown.set(version, { id, digest });
+  const start = offset ?? 0;
+  const characters = [...text];
+  return {
+    result: {
+      id,
+      title,
+      kind,
+      symbols: JSON.parse(symbols),
+      source,
+      published_at: publishedAt,
+      characters: characters.length,
+      offset: start,
+      text: characters.slice(start, start + PART_LENGTH).join(''),
+      left: Math.max(0, characters.length - start - PART_LENGTH),
+    },
+  };
+}

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import type { CalendarDate } from '../time/calendar.ts';
+import type { Mark } from '../database/evidence.ts';
+import {
+  barOn,
+  closingBar,
+  lastBarBefore,
+  lastBars,
+  type MarketBar,
+  quotesOn,
+  type Split,
+  splitsBetween,
+} from '../database/market-queries.ts';
+import type { PricesAt } from '../database/price-writes.ts';
+import type { Bar } from '../database/prices.ts';
+import { ServiceError } from '../domain/domain.ts';
+import { type Money, money, priceIn, priceUnitsIn, reported, toDollars } from '../money/money.ts';
+
+/**
+ * A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to
+ * that date.
+ */
+interface Quote {
+  open: Money | null;
+  previousDate: CalendarDate | null;
+  /**
+   * Null too when splits make it larger than what is counted exactly: only a portfolio with the
+   * symbol cannot be valued then.
+   */
+  previousClose: Money | null;
+}
+
+/**
+ * The prices of one session date as a model may know them: earlier days whole, the session date's
+ * open, nothing later. Shared by all models of that date, so that they see the same numbers. Bars
+ * are in dollars, adjusted for splits up to the session date.
+ */
+export interface Market {
+  /** As of which write its prices are: that of its morning. */
+  readonly prices: PricesAt;
+  readonly date: CalendarDate;
+  quote(symbol: string): Quote;
+  /**
+   * The value of a share during the session: the open, otherwise the last earlier close, otherwise
+   * the last earlier open.
+   */
+  mark(symbol: string): Money;
+  /**
+   * As `mark`, with the date of its bar; null when no price of the symbol up to the date is stored.
+   */
+  knownMark(symbol: string): Mark | null;
+  bar(symbol: string, date: CalendarDate): Bar | null;
+  /** The last `count` bars, oldest first; the session date's own has only its open. */
+  bars(symbol: string, count: number): Bar[];
+}
+
+export function openMarket(
+  prices: PricesAt,
+  date: CalendarDate,
+  symbols: readonly string[],
+): Market {
+  const quotes = loadQuotes(prices, date, symbols);
+  const quote = (symbol: string): Quote => {
+    if (!quotes.has(symbol))
+      for (const [name, found] of loadQuotes(prices, date, [symbol])) quotes.set(name, found);
+    const found = quotes.get(symbol);
+    assert(found, 'every symbol that is asked for has a quote');
+    return found;
+  };
+  const marks = new Map<string, Mark | null>();
+  const knownMark = (symbol: string): Mark | null => {
+    const { open } = quote(symbol);
+    if (open !== null) return { price: open, date };
+    const known = marks.get(symbol);
+    if (known !== undefined) return known;
+    const mark = counted(
+      symbol,
+      date,
+      earlierPrice(prices, date, { symbol, quote: quote(symbol) }),
+    );
+    marks.set(symbol, mark);
+    return mark;
+  };
+  const adjusted = (bars: MarketBar[]): Bar[] => {
+    const [oldest] = bars;
+    if (oldest === undefined) return [];
+    const splits = splitsBetween(prices, [oldest.symbol], { after: oldest.date, upTo: date });
+    return bars.map((bar) => adjustForSplits(bar, ratioOf(splits, bar.date)));
+  };
+  return {
+    prices,
+    date,
+    quote,
+    mark(symbol) {
+      return priceOf(knownMark(symbol), symbol, date);
+    },
+    knownMark,
+    bar(symbol, day) {
+      const bar = barOn(prices, date, { symbol, date: day });
+      return adjusted(bar ? [bar] : [])[0] ?? null;
+    },
+    bars: (symbol, count) => adjusted(lastBars(prices, date, { symbol, count })),
+  };
+}
+
+function priceOf(mark: Mark | null, symbol: string, date: CalendarDate): Money {
+  if (mark === null)
+    throw new ServiceError(
+      'no_prices',
+      `Cannot value ${symbol} on ${date}: no price of it is stored`,
+    );
+  return mark.price;
+}
+
+/** A market before its open: without the prices and the volume of the session date. */
+export function beforeOpen(market: Market): Market {
+  const { prices, date } = market;
+  const quote = (symbol: string): Quote => ({ ...market.quote(symbol), open: null });
+  const knownMark = (symbol: string) =>
+    counted(symbol, date, earlierPrice(prices, date, { symbol, quote: quote(symbol) }));
+  return {
+    ...market,
+    quote,
+    knownMark,
+    mark: (symbol) => priceOf(knownMark(symbol), symbol, date),
+    bar: (symbol, day) => (day < date ? market.bar(symbol, day) : null),
+    bars: (symbol, count) =>
+      market
+        .bars(symbol, count + 1)
+        .filter((bar) => bar.date < date)
+        .slice(-count),
+  };
+}
+
+/**
+ * The value of a share at the end of a date: its close; its open while the close is unknown;
+ * without a bar the last earlier close (or, failing that, open), adjusted for splits since. Null
+ * when no price up to the date is stored (any more). Throws a `TooLarge` for a price that splits
+ * make larger than what is counted exactly.
+ */
+export function closingMark(prices: PricesAt, date: CalendarDate, symbol: string): Mark | null {
+  return counted(symbol, date, closingPrice(prices, date, symbol));
+}
+
+/** The same for reports, which nothing is too large for. */
+export function closingPrice(prices: PricesAt, date: CalendarDate, symbol: string): Mark | null {
+  const bar = closingBar(prices, date, symbol);
+  if (bar) return { price: priceIn(bar.close ?? bar.open), date };
+  const [quote] = loadQuotes(prices, date, [symbol]).values();
+  return earlierPrice(prices, date, { symbol, quote });
+}
+
+/** The last close before a date or, failing that, the last open, adjusted for splits since. */
+function earlierPrice(
+  prices: PricesAt,
+  date: CalendarDate,
+  { symbol, quote }: { symbol: string; quote: Quote | undefined },
+): Mark | null {
+  if (quote?.previousDate && quote.previousClose !== null)
+    return { price: quote.previousClose, date: quote.previousDate };
+  const bar = lastBarBefore(prices, date, symbol);
+  if (!bar) return null;
+  const splits = splitsBetween(prices, [symbol], { after: bar.date, upTo: date });
+  return {
+    price: reported(priceUnitsIn((bar.close ?? bar.open) / ratioOf(splits, bar.date))),
+    date: bar.date,
+  };
+}
+
+function counted(symbol: string, date: CalendarDate, mark: Mark | null): Mark | null {
+  return (
+    mark && {
+      ...mark,
+      price: money(
+        mark.price,
+        (dollars) => `The price of ${symbol} on ${date}, ${dollars} dollars,`,
+      ),
+    }
+  );
+}
+
+function loadQuotes(
+  prices: PricesAt,
+  date: CalendarDate,
+  symbols: readonly string[],
+): Map<string, Quote> {
+  const rows = quotesOn(prices, date, symbols);
+  const oldest = rows.reduce(
+    (least, { previousDate }) =>
+      previousDate !== null && previousDate < least ? previousDate : least,
+    date,
+  );
+  const splits = splitsBetween(prices, symbols, { after: oldest, upTo: date });
+  return new Map(
+    rows.map(({ symbol, open, previousDate, previousClose }) => {
+      const ratio = ratioOf(
+        splits.filter((split) => split.symbol === symbol),
+        previousDate ?? date,
+      );
+      const close = previousClose === null ? null : priceUnitsIn(previousClose / ratio);
+      const isCounted = close !== null && Number.isSafeInteger(close);
+      return [
+        symbol,
+        {
+          open: open === null ? null : priceIn(open),
+          previousDate,
+          previousClose: isCounted ? money(close) : null,
+        },
+      ];
+    }),
+  );
+}
+
+/** New shares per old share over the splits after a date. */
+export function ratioOf(splits: readonly Split[], after: CalendarDate): number {
+  return splits.reduce(
+    (ratio, { date, numerator, denominator }) =>
+      date > after ? ratio * (numerator / denominator) : ratio,
+    1,
+  );
+}
+
+function adjustForSplits(bar: MarketBar, ratio: number): Bar {
+  const { symbol, date, open, high, low, close, volume } = bar;
+  const adjusted = (dollars: number) => toDollars(reported(priceUnitsIn(dollars / ratio)));
+  const orNull = (dollars: number | null) => (dollars === null ? null : adjusted(dollars));
+  return {
+    symbol,
+    date,
+    open: adjusted(open),
+    high: orNull(high),
+    low: orNull(low),
+    close: orNull(close),
+    volume: volume === null ? null : volume * ratio,
+  };
+}

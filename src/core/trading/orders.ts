@@ -1,0 +1,252 @@
+import type { AgentConfiguration } from '../settings/configuration-schema.ts';
+import { type Money, money, toDollars } from '../money/money.ts';
+import type { Side } from '../database/decisions.ts';
+import {
+  type Board,
+  boardOf,
+  isWhole,
+  lotsInWords,
+  type MarketRules,
+  rulesOf,
+  US_RULES,
+  wholeLots,
+} from '../domain/market-rules.ts';
+import { percentOf } from '../text/sentences.ts';
+import type { Market } from './market.ts';
+import {
+  type Action,
+  affordable,
+  buy,
+  commissionOn,
+  fillPrice,
+  type Portfolio,
+  quantityOf,
+  sell,
+} from './portfolio.ts';
+import type { ToolResult } from './tool-results.ts';
+import type { OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
+
+export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
+  return {
+    rules: rulesOf(terms),
+    isOpenHidden: terms.open === 'hidden',
+    limits: terms.limits,
+    members: terms.members,
+  };
+}
+
+/** An order of which not all shares filled, and why; without a price where there was no open. */
+interface Unfilled extends Placed {
+  filled: number;
+  price: number | null;
+  reason: string;
+}
+
+/** Executes or places a model's order, or refuses it. Does not change the day. */
+export function takeOrder(
+  day: TradingDay,
+  side: Side,
+  { symbol, amount }: { symbol: string; amount: number },
+): Reply<ToolResult<Side>> {
+  const { universe, portfolio, rules = US_RULES, isOpenHidden = false } = day;
+  const { costs } = rules;
+  const { placed = [], expected: before = portfolio } = day;
+  if (side === 'buy' && !universe.has(symbol))
+    return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
+  const held = quantityOf(portfolio, symbol);
+  if (side === 'sell' && held === 0) return { refusal: `Cannot sell ${symbol}: none is held.` };
+  const price = decidingPrice(day, symbol);
+  if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${lackOfPrice(day)}` };
+  const board = boardOf(rules, symbol);
+  if (!isWhole(board, { side, amount, held }))
+    return { refusal: `Cannot ${side} ${amount} ${symbol}: ${whichLots(board, side, amount)}.` };
+  const leaving = placed
+    .filter((order) => order.side === 'sell' && order.symbol === symbol)
+    .reduce((sum, order) => sum + order.amount, 0);
+  // Shares that an order of today would buy cannot be sold today.
+  if (isOpenHidden && side === 'sell' && amount > held - leaving) {
+    const words = leaving === 0 ? '' : `, ${leaving} of them in orders already`;
+    return { refusal: `Cannot sell ${amount} ${symbol}: ${held} are held${words}` };
+  }
+  const order = { symbol, amount, price: fillPrice(price, side, costs), costs };
+  const beyond = beyondLimits(day, before, { ...order, side, decidingPrice: price });
+  if (beyond !== null) return { refusal: beyond };
+  const fill = side === 'buy' ? buy : sell;
+  const { portfolio: after, refusal } = fill(before, order);
+  if (refusal !== undefined) return { refusal };
+  if (isOpenHidden)
+    return {
+      orders: [{ side, symbol, amount }],
+      portfolio: after,
+      result: {
+        placed: side,
+        symbol,
+        amount,
+        at_previous_close: toDollars(price),
+        cash_left: toDollars(after.cash),
+      },
+    };
+  const commission = commissionOn(money(amount * order.price), costs);
+  const action = { actionType: side, symbol, amount, price: order.price, cash: after.cash };
+  return {
+    orders: [{ side, symbol, amount, action }],
+    portfolio: after,
+    result: {
+      executed: side,
+      symbol,
+      amount,
+      price: toDollars(order.price),
+      ...(commission > 0 && { commission: toDollars(commission) }),
+      cash: toDollars(after.cash),
+      holding: quantityOf(after, symbol),
+    },
+  };
+}
+
+/** The price by which a model decides; null without one. */
+export function decidingPrice({ market, isOpenHidden }: TradingDay, symbol: string): Money | null {
+  const { open, previousClose } = market.quote(symbol);
+  return isOpenHidden ? previousClose : open;
+}
+
+/** Why nothing can be ordered of a symbol without that price. */
+export function lackOfPrice({ market, isOpenHidden }: TradingDay): string {
+  return `it has ${isOpenHidden ? 'no previous close' : `no price on ${market.date}`}.`;
+}
+
+/** The value of a portfolio in the session, however large. */
+export function exactValueOf({ cash, holdings }: Portfolio, market: Market): bigint {
+  let value = BigInt(cash);
+  for (const [symbol, quantity] of holdings)
+    value += BigInt(quantity) * BigInt(market.mark(symbol));
+  return value;
+}
+
+interface Wanted extends Placed {
+  /** The price by which the model decides, at which weights are measured, and that of the fill. */
+  decidingPrice: Money;
+  price: Money;
+}
+
+/** Shares of a whole have at most so many decimals. */
+const PARTS = 1_000_000_000_000n;
+const partsOf = (share: number) => BigInt(Math.round(share * Number(PARTS)));
+
+/** Orders of a day, whatever its limits: each is rows to be written at its end. */
+export const MOST_ORDERS = 10_000;
+
+/** Why a further order is refused. */
+export function tooMany(orders: number, most: number): string {
+  return `This is order ${orders + 1}, and the limit is ${most} a day.`;
+}
+
+/**
+ * How many shares of a symbol can be bought: by only the largest weight, and by all limits and the
+ * cash. Below 0 where a limit is passed already.
+ */
+export function roomIn(
+  { limits, market, rules = US_RULES }: TradingDay,
+  before: Portfolio,
+  { symbol, decidingPrice, price }: Omit<Wanted, 'side' | 'amount'>,
+): { byWeight: number; most: number } {
+  const { max_weight: weight, min_cash: least } = limits ?? {};
+  const paid = affordable(before.cash, price, rules.costs);
+  if (weight == null && least == null) return { byWeight: Infinity, most: paid };
+  const value = exactValueOf(before, market);
+  const shares = (parts: bigint) => Number(parts / (PARTS * BigInt(decidingPrice)));
+  const held = quantityOf(before, symbol);
+  const byWeight = weight == null ? Infinity : shares(partsOf(weight) * value) - held;
+  const byCash = shares(PARTS * BigInt(before.cash) - partsOf(least ?? 0) * value);
+  return { byWeight, most: Math.min(paid, byWeight, byCash) };
+}
+
+/** Why an order is beyond the limits of its day, with the most that can be bought; null within. */
+function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): string | null {
+  const { limits, rules = US_RULES, market, orders = 0 } = day;
+  const { side, symbol, amount, decidingPrice } = wanted;
+  const { max_orders: maxOrders, max_weight: maxWeight, min_cash: minCash } = limits ?? {};
+  const mostOrders = Math.min(maxOrders ?? MOST_ORDERS, MOST_ORDERS);
+  if (orders >= mostOrders) return tooMany(orders, mostOrders);
+  if (side === 'sell' || (maxWeight == null && minCash == null)) return null;
+  const [price, cash] = [BigInt(decidingPrice), BigInt(before.cash)];
+  const value = exactValueOf(before, market);
+  const held = BigInt(quantityOf(before, symbol));
+  const refuse = (words: string) => {
+    const whole = wholeLots(boardOf(rules, symbol), roomIn(day, before, wanted).most);
+    return `Cannot buy ${amount} ${symbol}: ${words}; ${atMost(whole)}.`;
+  };
+  const cost = BigInt(amount) * price;
+  const weight = held * price + cost;
+  if (maxWeight != null && weight * PARTS > partsOf(maxWeight) * value) {
+    const limit = percentOf(maxWeight);
+    return refuse(
+      `it would be ${percentOf(Number(weight) / Number(value), limit)} of the portfolio, and the limit is ${limit}`,
+    );
+  }
+  if (minCash != null && (cash - cost) * PARTS < partsOf(minCash) * value) {
+    const least = percentOf(minCash);
+    return refuse(
+      `cash would be ${percentOf(Number(cash - cost) / Number(value), least)} of the portfolio, and the least is ${least}`,
+    );
+  }
+  return null;
+}
+
+function atMost(shares: number): string {
+  if (shares <= 0) return 'none can be bought';
+  return `at most ${shares} share${shares === 1 ? '' : 's'} can be bought`;
+}
+
+/** Which amounts can be ordered instead. */
+function whichLots(board: Board, side: Side, amount: number): string {
+  if (side === 'sell') return `a sale is of ${board.step} shares or a multiple, or of all`;
+  const below = wholeLots(board, amount);
+  const above = below === 0 ? board.minimum : below + board.step;
+  return `a purchase is of ${lotsInWords(board)}; ${below === 0 ? '' : `${below} or `}${above} can be bought`;
+}
+
+/**
+ * Fills orders at the open: all sales in the order in which they were placed, then all purchases. A
+ * purchase that cash does not cover fills for as many shares as it pays. Of each order the trade,
+ * if any, and what did not fill.
+ */
+export function fillOrders<Waiting extends Placed>(
+  start: Portfolio,
+  placed: readonly Waiting[],
+  { market, rules }: { market: Market; rules: MarketRules },
+) {
+  const salesFirst = placed.toSorted(
+    (one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'),
+  );
+  const { costs } = rules;
+  let portfolio = start;
+  const fills = salesFirst.map((order) => {
+    const { side, symbol, amount } = order;
+    const { open } = market.quote(symbol);
+    const price = open && fillPrice(open, side, costs);
+    let action: Action | null = null;
+    if (price !== null) {
+      const most = affordable(portfolio.cash, price, costs);
+      const lots = wholeLots(boardOf(rules, symbol), Math.min(amount, most));
+      const shares = side === 'sell' ? amount : lots;
+      const fill = { symbol, amount: shares, price };
+      const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, { ...fill, costs });
+      portfolio = after ?? portfolio;
+      action = after ? { actionType: side, ...fill, cash: after.cash } : null;
+    }
+    const filled = action?.amount ?? 0;
+    const reason = price === null ? `it has no price on ${market.date}` : 'not enough cash';
+    const told = { side, symbol, amount, filled, price: price && toDollars(price), reason };
+    return { order, action, unfilled: filled < amount ? told : null };
+  });
+  return { fills, portfolio };
+}
+
+/** `Bought 10 of 12 AAPL at 231.02: not enough cash`. */
+export function unfilledInWords(order: Unfilled): string {
+  const { side, symbol, amount, filled, price, reason } = order;
+  const what = `${amount} ${symbol}`;
+  return filled > 0
+    ? `Bought ${filled} of ${what} at ${price}: ${reason}`
+    : `Did not ${side} ${what}: ${reason}`;
+}

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { NO_COSTS, type TradingCosts } from '../domain/market-rules.ts';
+import type { ActionType } from '../domain/domain.ts';
+import type { Split } from '../database/market-queries.ts';
+import { formatDollars, fromDollars, type Money, money, TooLarge } from '../money/money.ts';
+
+/** Cash and whole shares. Never negative; holdings of zero are not listed. Immutable. */
+export interface Portfolio {
+  readonly cash: Money;
+  readonly holdings: ReadonlyMap<string, number>;
+}
+
+/**
+ * One entry of a day's ledger. What is held after it follows from the entries before, so that a day
+ * of many orders takes little memory.
+ */
+export interface Action {
+  readonly actionType: Exclude<ActionType, 'no_trade'>;
+  readonly symbol: string;
+  /**
+   * Shares; for a split, how many were added (negative in a reverse split); for a dividend, how
+   * many it was paid on.
+   */
+  readonly amount: number;
+  /** Per share; for a dividend, the cash. */
+  readonly price: Money;
+  /** After it. */
+  readonly cash: Money;
+}
+
+/** An order for whole shares at a fill price that the service, never the model, supplies. */
+interface Order {
+  symbol: string;
+  amount: number;
+  price: Money;
+  costs?: TradingCosts;
+}
+
+/** The result of an order: the portfolio after it, or why it was refused (then nothing changed). */
+type Execution = { portfolio: Portfolio; refusal?: never } | { refusal: string; portfolio?: never };
+
+export function buy(portfolio: Portfolio, order: Order): Execution {
+  const { symbol, amount, price, costs = NO_COSTS } = order;
+  if (!isAmount(amount)) return refuseAmount(amount);
+  // Compared by division, so that no order, however large, exceeds exact integers.
+  if (amount > Math.floor(portfolio.cash / price))
+    return { refusal: unaffordable(portfolio.cash, order, null) };
+  const commission = commissionOn(money(amount * price), costs);
+  const cash = portfolio.cash - amount * price - commission;
+  if (cash < 0) return { refusal: unaffordable(portfolio.cash, order, commission) };
+  return {
+    portfolio: {
+      cash: money(cash),
+      holdings: withQuantity(portfolio.holdings, symbol, quantityOf(portfolio, symbol) + amount),
+    },
+  };
+}
+
+/**
+ * Why a purchase is refused, and for how many shares the cash is enough. `commission` is that of
+ * the order, if it fits a number.
+ */
+function unaffordable(cash: Money, order: Order, commission: Money | null): string {
+  const { symbol, amount, price, costs = NO_COSTS } = order;
+  const shares = `${amount} ${symbol} at ${formatDollars(price)}`;
+  const withCommission =
+    commission === null ? shares : `${shares} and a commission of ${formatDollars(commission)}`;
+  return `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}, enough for ${affordable(cash, price, costs)}`;
+}
+
+/** How many shares cash pays for, commission included. */
+export function affordable(cash: Money, price: Money, costs: TradingCosts): number {
+  const isPaid = (shares: number) =>
+    shares * price + commissionOn(money(shares * price), costs) <= cash;
+  let [least, most] = [0, Math.floor(cash / price)];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (isPaid(middle)) least = middle;
+    else most = middle - 1;
+  }
+  return least;
+}
+
+export function sell(
+  portfolio: Portfolio,
+  { symbol, amount, price, costs = NO_COSTS }: Order,
+): Execution {
+  if (!isAmount(amount)) return refuseAmount(amount);
+  const quantity = quantityOf(portfolio, symbol);
+  if (amount > quantity)
+    return {
+      refusal: `Cannot sell ${amount} ${symbol}: ${quantity === 0 ? 'none is' : `${quantity} are`} held`,
+    };
+  const proceeds = money(amount * price);
+  const commission = commissionOn(proceeds, costs);
+  const cash = portfolio.cash + proceeds - commission;
+  if (cash < 0) {
+    const order = `${amount} ${symbol} at ${formatDollars(price)}`;
+    return {
+      refusal: `Cannot sell ${order}: cash and proceeds do not pay the commission of ${formatDollars(commission)}`,
+    };
+  }
+  return {
+    portfolio: {
+      cash: money(cash),
+      holdings: withQuantity(portfolio.holdings, symbol, quantity - amount),
+    },
+  };
+}
+
+/**
+ * Multiplies a holding by a split; the remaining fraction of a share is paid in cash at `price`
+ * (per new share), to the nearest 1/10000 dollar. `added` is the change in shares, negative in a
+ * reverse split.
+ */
+export function applySplit(
+  portfolio: Portfolio,
+  { symbol, numerator, denominator, price }: Omit<Split, 'date'> & { price: Money },
+): { portfolio: Portfolio; added: number } {
+  const before = quantityOf(portfolio, symbol);
+  const parts = before * numerator;
+  if (!Number.isSafeInteger(parts))
+    throw new TooLarge(
+      `Cannot split ${before} ${symbol} by ${numerator}:${denominator}: too many shares`,
+    );
+  const after = Math.floor(parts / denominator);
+  const fractionInCash = Math.round(((parts % denominator) * price) / denominator);
+  return {
+    portfolio: {
+      cash: money(portfolio.cash + fractionInCash),
+      holdings: withQuantity(portfolio.holdings, symbol, after),
+    },
+    added: after - before,
+  };
+}
+
+/**
+ * Asserts what everything that reads a ledger relies on. Only a bug in the accounting could break
+ * it.
+ */
+export function assertSound({ cash, holdings }: Portfolio): void {
+  assert(Number.isSafeInteger(cash) && cash >= 0, `cash is ${cash}`);
+  for (const [symbol, quantity] of holdings)
+    if (!isAmount(quantity)) assert.fail(`the holding of ${symbol} is ${quantity}`);
+}
+
+/**
+ * Cash plus every holding at its mark. Throws when a mark is missing: no holding may drop out of
+ * the value.
+ */
+export function valueOf({ cash, holdings }: Portfolio, marks: ReadonlyMap<string, Money>): Money {
+  let value: Money = cash;
+  for (const [symbol, quantity] of holdings)
+    value = money(value + quantity * markOf(symbol, marks), () => "The portfolio's value");
+  return value;
+}
+
+export function markOf(symbol: string, marks: ReadonlyMap<string, Money>): Money {
+  const mark = marks.get(symbol);
+  if (mark === undefined) throw new Error(`Cannot value the portfolio: no mark for ${symbol}`);
+  return mark;
+}
+
+export function quantityOf({ holdings }: Portfolio, symbol: string): number {
+  return holdings.get(symbol) ?? 0;
+}
+
+function isAmount(amount: number): boolean {
+  return Number.isSafeInteger(amount) && amount >= 1;
+}
+
+function refuseAmount(amount: number): Execution {
+  return {
+    refusal: `Cannot trade ${amount} shares: the amount must be a whole number of at least 1`,
+  };
+}
+
+function withQuantity(
+  holdings: ReadonlyMap<string, number>,
+  symbol: string,
+  quantity: number,
+): ReadonlyMap<string, number> {
+  const changed = new Map(holdings);
+  if (quantity === 0) changed.delete(symbol);
+  else changed.set(symbol, quantity);
+  return changed;
+}
+
+/** Basis points have at most four decimals. */
+const PARTS_PER_BASIS_POINT = 10_000n;
+const BASIS_POINTS = 10_000n;
+
+/**
+ * The price at which an order fills: the open with slippage, rounded to 1/10000 dollar against the
+ * trader.
+ */
+export function fillPrice(open: Money, side: 'buy' | 'sell', { slippageBps }: TradingCosts): Money {
+  const slippage = shareRoundedUp(open, slippageBps);
+  return money(side === 'buy' ? open + slippage : Math.max(1, open - slippage));
+}
+
+/**
+ * The commission on an order, rounded up to 1/10000 dollar. `traded` is shares times fill price.
+ */
+export function commissionOn(
+  traded: Money,
+  { commissionPerTrade, commissionBps }: TradingCosts,
+): Money {
+  return money(fromDollars(commissionPerTrade) + shareRoundedUp(traded, commissionBps));
+}
+
+/** In whole numbers, because floating-point numbers would round. */
+function shareRoundedUp(amount: Money, basisPoints: number): number {
+  if (basisPoints === 0) return 0;
+  const parts = BigInt(amount) * BigInt(Math.round(basisPoints * Number(PARTS_PER_BASIS_POINT)));
+  const whole = PARTS_PER_BASIS_POINT * BASIS_POINTS;
+  return Number((parts + whole - 1n) / whole);
+}

@@ -1,0 +1,160 @@
+import { normaliseSymbol } from '../domain/domain.ts';
+import { limitsInWords } from '../text/sentences.ts';
+import { boardOf, US_RULES, wholeLots } from '../domain/market-rules.ts';
+import { type Money, toDollars } from '../money/money.ts';
+import type { Side } from '../database/decisions.ts';
+import {
+  decidingPrice,
+  exactValueOf,
+  lackOfPrice,
+  MOST_ORDERS,
+  roomIn,
+  takeOrder,
+  tooMany,
+} from './orders.ts';
+import { fillPrice, quantityOf } from './portfolio.ts';
+import { shown, type ToolArguments } from './tool-arguments.ts';
+import type { ToolResult } from './tool-results.ts';
+import { isKnown, type Order, ownSpelling, type Reply, type TradingDay } from './trading-day.ts';
+
+/** What is to be traded of a symbol: shares, and their value at the price that decides. */
+interface Wish {
+  symbol: string;
+  side: Side;
+  amount: bigint;
+  price: Money;
+  value: bigint;
+}
+
+type Rebalanced = ToolResult<'rebalance'>;
+
+/** The name under which a weight is cash, unless the day has such a symbol. */
+const CASH = 'CASH';
+
+/**
+ * Trades to target shares of the portfolio's value: what exceeds its target is sold, in the order
+ * of the symbols, then what lacks most dollars is bought first, as far as the cash pays and the
+ * limits allow; where the largest weight allows less, it says so. What is not named is sold only
+ * with `sell_rest`. Each order is taken as `buy` and `sell` take it; a refused one is listed among
+ * them.
+ */
+export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Reply<Rebalanced> {
+  const { orders: taken = 0, refused: refusedBefore = 0 } = day;
+  if (taken + refusedBefore >= MOST_ORDERS) return { refusal: tooMany(MOST_ORDERS, MOST_ORDERS) };
+  const weights = new Map<string, bigint>();
+  for (const [name, weight] of Object.entries(args.weights)) {
+    const symbol = ownSpelling(day, normaliseSymbol(name) ?? '');
+    if (symbol !== CASH && !isKnown(day, symbol))
+      return {
+        refusal: `Cannot rebalance: ${shown(name)} is not among the symbols that can be traded.`,
+      };
+    if (weights.has(symbol)) return { refusal: `Cannot rebalance: ${symbol} is named twice.` };
+    weights.set(symbol, partOf(weight));
+  }
+  const { rules = US_RULES, isOpenHidden = false } = day;
+  const { costs } = rules;
+  const run = createRun(day);
+  const wishes = wishesOf(day, weights, { ...args, refuse: run.refuse });
+  for (const { symbol, amount } of wishes.filter(({ side }) => side === 'sell'))
+    run.trade('sell', symbol, Number(amount));
+  const purchases = wishes.filter(({ side }) => side === 'buy');
+  const cut: string[] = [];
+  for (const { symbol, amount, price } of purchases.sort((one, other) =>
+    Number(other.value - one.value),
+  )) {
+    const decided = { symbol, decidingPrice: price, price: fillPrice(price, 'buy', costs) };
+    const { byWeight, most } = roomIn(day, run.portfolio(), decided);
+    const isMember = day.universe.has(symbol);
+    if (isMember && byWeight < amount) cut.push(symbol);
+    // Of what cannot be bought, the wish to hold more is refused, whatever the cash.
+    const shares = isMember
+      ? wholeLots(boardOf(rules, symbol), Math.min(Number(amount), most))
+      : Number(amount);
+    if (shares > 0) run.trade('buy', symbol, shares);
+  }
+  const portfolio = run.portfolio();
+  const cash = { [isOpenHidden ? 'cash_left' : 'cash']: toDollars(portfolio.cash) };
+  const most = limitsInWords({ max_weight: day.limits?.max_weight });
+  const words = cut.length > 0 && { cut: `${cut.join(', ')}: ${most}` };
+  return { result: { orders: run.told, ...words, ...cash }, orders: run.orders, portfolio };
+}
+
+/** Runs orders one after another on a copy of the day: each sees what the ones before it left. */
+function createRun(start: TradingDay) {
+  let day: TradingDay = { ...start };
+  const orders: Order[] = [];
+  /** The orders as the model reads them. */
+  const told: Rebalanced['orders'] = [];
+  return {
+    orders,
+    told,
+    portfolio: () => day.expected ?? day.portfolio,
+    refuse(refusal: string, symbol: string): void {
+      orders.push({ side: null, symbol, amount: null, refusal });
+      told.push({ error: refusal, symbol });
+    },
+    trade(side: Side, symbol: string, amount: number): void {
+      const { refusal, result, ...taken } = takeOrder(day, side, { symbol, amount });
+      if (refusal !== undefined) {
+        orders.push({ side, symbol, amount, refusal });
+        return void told.push({ error: refusal, side, symbol, amount });
+      }
+      const { orders: own = [], portfolio: expected = day.portfolio } = taken;
+      orders.push(...own);
+      told.push(result);
+      const { placed = [], orders: before = 0 } = day;
+      day = { ...day, expected, orders: before + 1 };
+      if (day.isOpenHidden) day = { ...day, placed: [...placed, { side, symbol, amount }] };
+      else day = { ...day, portfolio: expected };
+    },
+  };
+}
+
+/**
+ * What differs from its target, in the order of the symbols. A target is the weight times the value
+ * of the portfolio before the first order, in whole shares.
+ */
+function wishesOf(
+  day: TradingDay,
+  weights: ReadonlyMap<string, bigint>,
+  {
+    sell_rest: sellsRest = false,
+    refuse,
+  }: {
+    sell_rest?: boolean | undefined;
+    refuse: (error: string, symbol: string) => void;
+  },
+): Wish[] {
+  const { expected: portfolio = day.portfolio } = day;
+  const value = exactValueOf(portfolio, day.market);
+  const sum = weights.values().reduce((all, part) => all + part, 0n);
+  const whole = sum > ONE ? sum : ONE; // what rounding adds to the sum is taken from each
+  const named = new Set([...weights.keys(), ...(sellsRest ? portfolio.holdings.keys() : [])]);
+  if (!isKnown(day, CASH)) named.delete(CASH);
+  return [...named].sort().flatMap((symbol): Wish[] => {
+    const held = BigInt(quantityOf(portfolio, symbol));
+    const part = weights.get(symbol) ?? 0n;
+    const price = decidingPrice(day, symbol);
+    if (price === null) {
+      if (held > 0n || part > 0n) refuse(`Cannot trade ${symbol}: ${lackOfPrice(day)}`, symbol);
+      return [];
+    }
+    const lack = (part * value) / (whole * BigInt(price)) - held;
+    if (lack === 0n) return [];
+    const side = lack < 0n ? 'sell' : 'buy';
+    const step = BigInt(boardOf(day.rules ?? US_RULES, symbol).step);
+    const amount = lack > 0n ? lack : part === 0n ? held : -lack - (-lack % step);
+    return amount === 0n ? [] : [{ symbol, side, amount, price, value: amount * BigInt(price) }];
+  });
+}
+
+/** More decimals than any number has. */
+const DECIMALS = 400;
+const ONE = 10n ** BigInt(DECIMALS);
+
+/** A weight as parts of `ONE`, exactly as the decimal that is written. */
+function partOf(weight: number): bigint {
+  const [digits = '', exponent] = weight.toExponential().split('e');
+  const decimals = digits.length - (digits.includes('.') ? 2 : 1) - Number(exponent);
+  return BigInt(digits.replace('.', '')) * 10n ** BigInt(DECIMALS - decimals);
+}

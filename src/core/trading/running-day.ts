@@ -1,0 +1,247 @@
+import { WORDING } from '../agent/prompt.ts';
+import type { AgentConfiguration } from '../settings/configuration-schema.ts';
+import type { AnswerFault } from '../domain/domain.ts';
+import type { Entry } from '../settings/entry.ts';
+import { US_RULES } from '../domain/market-rules.ts';
+import { membersOn } from '../settings/members.ts';
+import { cutWords, type Decision, NO_TRADE } from '../database/decisions.ts';
+import type { ToolUsageRow } from '../database/sessions.ts';
+import type { Answer, ToolCall, ToolMessage } from '../wire/protocol.ts';
+import { beforeOpen, type Market } from './market.ts';
+import { deciderOf } from './decision.ts';
+import { type Counted, openDocuments } from './morning-documents.ts';
+import type { NewsResult, NewsSearch } from './news.ts';
+import { fillOrders, orderTermsOf, unfilledInWords } from './orders.ts';
+import { fromDollars, toDollars } from '../money/money.ts';
+import { type Action, assertSound, type Portfolio } from './portfolio.ts';
+import type { Start } from './start.ts';
+import { inWords, isFromOutside, refusedOrders, runTool } from './tools.ts';
+import type { Order, OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
+
+/** Tool names in `tool_usage` are the model's words; longer ones are cut. */
+export const MAX_TOOL_NAME_LENGTH = 100;
+
+/**
+ * A day as it is played: what its tools see, and what their calls have made of it. Live, and again
+ * from its record.
+ */
+export interface Play extends TradingDay {
+  /** The ledger so far. */
+  readonly actions: Action[];
+  /** What became of the orders so far; not of those that wait. */
+  readonly decisions: Decision[];
+  /** By the name of the tool. */
+  readonly toolUsage: Map<string, ToolUsageRow>;
+  /** How sure its decision is, 0 to 1; null where it does not say. */
+  confidence: number | null;
+  /** Whether it has ended although no answer was a decision. */
+  isUnread: boolean;
+  /** The note as it is now, whether the model may read it or not. */
+  ownNote: string | null;
+  /** With the opens of the session date, at which orders fill. */
+  readonly exchange: Market;
+  readonly placed: (Placed & { message_index: number })[];
+  portfolio: Portfolio;
+  expected: Portfolio;
+  refused: number;
+}
+
+export interface Terms
+  extends OrderTerms,
+    Pick<TradingDay, 'market' | 'universe' | 'offered' | 'wording' | 'decider'> {
+  news: NewsSearch | null;
+  /** Whether the model may keep a note; its note is carried on in any case. */
+  hasNotes?: boolean;
+  /** None without. */
+  documents?: Counted | null;
+}
+
+/** What a job and an entry say of every day of a run, live and when it is played again. */
+export function dayTermsOf(agentConfig: AgentConfiguration, entry: Entry, run: string) {
+  return {
+    ...orderTermsOf(agentConfig),
+    initialCash: fromDollars(agentConfig.initial_cash),
+    paysDividends: agentConfig.dividends,
+    offered: entry.tools,
+    hasNotes: entry.notes,
+    decider: deciderOf(entry, run),
+  };
+}
+
+/** A market as the models of a day know it. */
+export function knownMarket({
+  market,
+  isOpenHidden,
+}: Pick<Terms, 'market' | 'isOpenHidden'>): Market {
+  return isOpenHidden ? beforeOpen(market) : market;
+}
+
+/** A day in the morning: splits applied, dividends paid, nothing called yet. */
+export function beginPlay(terms: Terms, start: Start): Play {
+  const { startDate, startPortfolio, morning } = start;
+  const { market, universe, offered, hasNotes, rules, members = [], documents = null } = terms;
+  const held = startPortfolio.holdings.keys();
+  const before = startDate === null ? [] : membersOn(members, startDate);
+  const actions: Action[] = [...morning.actions];
+  const decisions: Decision[] = [];
+  const placed: Play['placed'] = [];
+  const play: Play = {
+    wording: WORDING,
+    ...terms,
+    market: knownMarket(terms),
+    exchange: market,
+    documents: documents && openDocuments(documents, { market, universe, held, offered, rules }),
+    confidence: null,
+    isUnread: false,
+    actions,
+    decisions,
+    placed,
+    portfolio: morning.portfolio,
+    expected: morning.portfolio,
+    refused: 0,
+    get orders() {
+      return decisions.filter(isTrade).length + placed.length;
+    },
+    unfilled: start.startUnfilled,
+    left: before.filter((symbol) => !universe.has(symbol)),
+    received: morning.received,
+    get note() {
+      return hasNotes ? play.ownNote : undefined;
+    },
+    ownNote: start.startNote,
+    toolUsage: new Map(),
+  };
+  assertSound(play.portfolio);
+  return play;
+}
+
+const isTrade = ({ action_id: action }: Decision) => action !== null;
+
+/** What a day ends with. */
+export interface DayEnd {
+  actions: readonly Action[];
+  portfolio: Portfolio;
+  decisions: readonly Decision[];
+  /** What did not fill, a sentence each. */
+  unfilled: string[];
+  /** The last message of its conversation: what became of the orders; null with a shown open. */
+  fills: string | null;
+}
+
+/** Fills the orders that wait, and changes nothing: a commit that is repeated has the same end. */
+export function endOfDay({
+  actions: before,
+  decisions: taken,
+  portfolio: start,
+  placed,
+  exchange: market,
+  rules = US_RULES,
+  isOpenHidden,
+}: Play): DayEnd {
+  const { fills: filled, portfolio } = fillOrders(start, placed, { market, rules });
+  assertSound(portfolio);
+  const end = { actions: [...before], decisions: [...taken], placed: [] };
+  for (const { order, action, unfilled } of filled) {
+    if (action) enter(end, { ...order, action }, order.message_index);
+    if (unfilled) enter(end, { ...order, refusal: unfilledInWords(unfilled) }, order.message_index);
+  }
+  const { actions, decisions } = end;
+  if (!decisions.some(isTrade)) decisions.push(NO_TRADE);
+  const fills = actions.slice(before.length).map(({ actionType: side, symbol, amount, price }) => {
+    return { side, symbol, amount, price: toDollars(price) };
+  });
+  const unfilled = filled.flatMap((one) => one.unfilled ?? []);
+  return {
+    actions,
+    portfolio,
+    decisions,
+    unfilled: unfilled.map(unfilledInWords),
+    fills: isOpenHidden ? JSON.stringify({ fills, unfilled }) : null,
+  };
+}
+
+/** Enters an order in the day: its trade in the ledger too. */
+function enter(
+  { actions, decisions, placed }: Pick<Play, 'actions' | 'decisions' | 'placed'>,
+  order: Order,
+  message_index: number,
+): void {
+  const { side, symbol, amount, action, refusal } = order;
+  const own = { ...NO_TRADE, message_index, side, symbol };
+  if (action) decisions.push({ ...own, action_id: actions.push(action) });
+  else if (refusal === undefined) placed.push({ ...order, message_index });
+  else decisions.push({ ...own, amount, detail: cutWords(refusal) });
+}
+
+/** Why the calls of an answer with a fault are not executed, as its model reads it. */
+const NOT_EXECUTED: Partial<Record<AnswerFault, string>> = {
+  cut_off:
+    'Not executed: your answer was cut off before its end, and half of an answer decides nothing. Answer more briefly.',
+  refused: 'Not executed: your answer counts as a refusal.',
+};
+
+/**
+ * Enters an answer in the day: one with orders written as text is a malformed call. `index` is that
+ * of its message in the log; the note on it follows.
+ */
+export function enterAnswer(
+  { decisions }: Pick<Play, 'decisions'>,
+  { fault }: Pick<Answer, 'fault'>,
+  index: number,
+): void {
+  if (fault !== 'written_call') return;
+  const detail = 'Orders written as text are not executed: only tool calls are.';
+  decisions.push({ ...NO_TRADE, message_index: index + 1, tool: '', detail });
+}
+
+interface CallPlace {
+  /** That of the message with its result in the log. */
+  index: number;
+  /** What that message said before. */
+  recorded?: string | undefined;
+  /** Of the answer that it is in. */
+  fault?: Answer['fault'];
+}
+
+/**
+ * Runs one tool call, and enters what it did in the day. Returns the message with its result.
+ */
+export async function callTool(
+  play: Play,
+  call: ToolCall,
+  { index, recorded, fault }: CallPlace,
+): Promise<ToolMessage> {
+  const startedAt = performance.now();
+  // Half a character would be stored as another one, which could make two names the same.
+  const toolName = call.name.slice(0, MAX_TOOL_NAME_LENGTH).toWellFormed();
+  const isKnown = recorded !== undefined && isFromOutside(play, call);
+  const day = isKnown ? { ...play, news: async () => readNews(recorded) } : play;
+  const notRun = fault && NOT_EXECUTED[fault];
+  const reply: Reply = notRun ? { refusal: notRun, isMalformed: true } : await runTool(day, call);
+  const { refusal, isMalformed, orders = [], portfolio, note } = reply;
+  if (isMalformed) {
+    const detail = cutWords(refusal);
+    play.decisions.push({ ...NO_TRADE, message_index: index, tool: toolName, detail });
+  } else if (refusal !== undefined)
+    for (const order of refusedOrders(call, refusal)) enter(play, order, index);
+  for (const order of orders) enter(play, order, index);
+  play.refused += orders.filter((order) => order.refusal !== undefined).length;
+  if (portfolio !== undefined) {
+    assertSound(portfolio);
+    play.expected = portfolio;
+    if (!play.isOpenHidden) play.portfolio = portfolio;
+  }
+  if (note !== undefined) play.ownNote = note === '' ? null : note;
+  const usage = play.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
+  usage.calls += 1;
+  usage.refused += refusal === undefined ? 0 : 1;
+  usage.durationMs += performance.now() - startedAt;
+  play.toolUsage.set(toolName, usage);
+  return { role: 'tool', id: call.id, content: inWords(reply), isMalformed };
+}
+
+/** A result of a news search as the record has it. */
+function readNews(content: string): NewsResult {
+  const result = JSON.parse(content);
+  return 'error' in result ? { refusal: result.error } : result;
+}

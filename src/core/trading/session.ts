@@ -1,0 +1,353 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { WORDING } from '../agent/prompt.ts';
+import { timestamp } from '../time/calendar.ts';
+import { marksIn } from '../database/evidence.ts';
+import {
+  appendMessages,
+  commitSession,
+  endModelDay,
+  type LogMessage,
+  type ModelDay,
+  setAside,
+} from '../database/sessions.ts';
+import { numberedWrite } from '../database/price-writes.ts';
+import { addUsage, type Usage } from '../database/usage.ts';
+import type {
+  Answer,
+  Outcome,
+  PastMessage,
+  TokenUsage,
+  ToolCall,
+  ToolMessage,
+  ToolResults,
+} from '../wire/protocol.ts';
+import { cutText } from '../text/text.ts';
+import { type Beginning, beginSession, type SessionContext, type StartTerms } from './start.ts';
+import { gatherEvidence, positionsOf } from './commit.ts';
+import { costOf, type TokenPrices } from './answer-cost.ts';
+import { decidedBy } from './decision.ts';
+import {
+  beginPlay,
+  callTool,
+  endOfDay,
+  enterAnswer,
+  knownMarket,
+  MAX_TOOL_NAME_LENGTH,
+  type Play,
+  type Terms,
+} from './running-day.ts';
+import type { Action } from './portfolio.ts';
+import {
+  answerMessages,
+  FILLS,
+  firstMessagesIn,
+  LogMismatch,
+  type RecordedStep,
+  resultMessage,
+  stepsIn,
+} from './reasoning-log.ts';
+import { DECISION, toolDescriptions } from './tools.ts';
+import { briefOf, describePortfolio } from './trading-day.ts';
+
+const UNKNOWN_TOKENS = {
+  promptTokens: null,
+  completionTokens: null,
+  cachedTokens: null,
+  reasoningTokens: null,
+};
+
+/** What a call of an agent has used, which is made without asking it. */
+const NOTHING: TokenUsage = {
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+  costUsd: 0,
+};
+const NO_WORDS = {
+  type: 'answer',
+  content: '',
+  reasoning: null,
+  note: null,
+  usage: NOTHING,
+} as const;
+
+/**
+ * A running model-day in the parent: the ledger in memory, the conversation in the database.
+ * Everything that can happen to it is a method; nothing else changes it. What a method writes is
+ * committed when it resolves.
+ */
+export type Session = Awaited<ReturnType<typeof openSession>>;
+
+type Prompt = readonly Pick<LogMessage, 'role' | 'content'>[];
+
+interface SessionOptions extends Terms, StartTerms {
+  /** What the model's tokens cost; null when unknown. */
+  tokenPrices: TokenPrices;
+  /** Aborted when the job is stopped; after that nothing more is written for the session. */
+  signal?: AbortSignal;
+}
+
+/** The state of a session, private to this file. */
+interface State extends SessionContext, SessionOptions, Beginning {
+  readonly modelDay: ModelDay;
+  readonly play: Play;
+  steps: number;
+  messageCount: number;
+  hasEnded: boolean;
+  decided: Outcome | null;
+  /** Resolved once the prompt is logged, or the session has ended. */
+  readonly prompted: PromiseWithResolvers<void>;
+}
+
+/**
+ * Starts a model-day, or resumes the session that an ended process left running. Its row is
+ * committed when this resolves.
+ */
+export async function openSession(
+  context: SessionContext,
+  modelDay: ModelDay,
+  options: SessionOptions,
+) {
+  const state = await context.database.write(() => begin(context, modelDay, options), options);
+  return {
+    modelDay,
+    /** What the model reads in the morning. */
+    brief: briefOf(state.play),
+    tools: state.play.decider?.by === 'one_answer' ? [DECISION] : toolDescriptions(state.play),
+    /** The ledger so far. */
+    actions: state.play.actions as readonly Action[],
+    /** Answers so far, replayed ones included. */
+    get steps() {
+      return state.steps;
+    },
+    /** How a decision has ended the day, if one has. */
+    get decided() {
+      return state.decided;
+    },
+    /**
+     * Replays what an earlier process of this model-day logged. Returns the conversation so far,
+     * for the child to continue from; empty for a new session. Rejects with a `LogMismatch` when a
+     * result differs from the log.
+     */
+    resume: () => replay(state),
+    /**
+     * Logs the prompt; a resumed session rejects with a `LogMismatch` when its prompt has changed.
+     */
+    prompt: (messages: Prompt) => takePrompt(state, messages),
+    /**
+     * Takes one answer of the model. The answer and its cost are logged before anything is done
+     * with it; then its tool calls run one after another in order, and their results are logged
+     * before they are returned.
+     */
+    answer: (answer: Answer) => takeAnswer(state, answer),
+    /** Cash, holdings and value as they are now. */
+    portfolio() {
+      const { portfolioValue: value, ...rest } = describePortfolio(state.play);
+      return { ...rest, value };
+    },
+    /**
+     * Runs one call of an agent, which makes it over HTTP before its answer, and perhaps before its
+     * prompt has come over the pipe: then it waits. Null once the session has ended.
+     */
+    async call(call: ToolCall) {
+      await state.prompted.promise;
+      if (state.hasEnded) return null;
+      const { results } = await takeAnswer(state, { ...NO_WORDS, toolCalls: [call] });
+      return state.hasEnded ? null : (results[0]?.content ?? null);
+    },
+    /**
+     * Counts a request that the provider did not answer, with the tokens that it reports all the
+     * same.
+     */
+    countFailedRequest: (usage: TokenUsage | null) => countFailedRequest(state, usage),
+    /**
+     * Ends the model-day. Finished: its positions are marked at the session date's close, and
+     * everything is committed in one transaction. Failed: its log is kept, and it has no positions.
+     */
+    end: (outcome: Outcome) => end(state, () => writeEnd(state, outcome)),
+    /**
+     * Ends the session because its log cannot be resumed; the model-day then starts over with a new
+     * session.
+     */
+    setAside: ({ reason: error }: LogMismatch) =>
+      end(state, () => {
+        const completedAt = timestamp(context.clock());
+        setAside(context.database, state.sessionId, { error, completedAt });
+      }),
+    /**
+     * Leaves the session as it is, to be resumed later. Results of slow tools that arrive later are
+     * dropped.
+     */
+    leave: () => markEnded(state),
+  };
+}
+
+function begin(context: SessionContext, modelDay: ModelDay, options: SessionOptions): State {
+  const market = knownMarket(options);
+  const beginning = beginSession(context, modelDay, { ...options, market });
+  return {
+    ...context,
+    ...options,
+    ...beginning,
+    modelDay,
+    play: beginPlay(options, beginning),
+    steps: 0,
+    messageCount: firstMessagesIn(beginning.log).length,
+    hasEnded: false,
+    decided: null,
+    prompted: Promise.withResolvers(),
+  };
+}
+
+async function replay(state: State): Promise<PastMessage['message'][]> {
+  const past: PastMessage['message'][] = [];
+  for (const step of stepsIn(state.log)) {
+    const { content, toolCalls, note, carried } = step.answer;
+    const { results, again } = await takeAnswer(state, step.answer, step);
+    past.push({ role: 'assistant', content, toolCalls, note, carried }, ...results);
+    if (again !== undefined) past.push({ role: 'user', content: again });
+  }
+  return past;
+}
+
+async function takePrompt(state: State, prompt: Prompt): Promise<void> {
+  if (state.log.length === 0) {
+    await log(state, prompt);
+    return state.prompted.resolve();
+  }
+  const logged = firstMessagesIn(state.log);
+  const isSame =
+    logged.length === prompt.length &&
+    prompt.every(
+      ({ role, content }, index) =>
+        logged[index]?.role === role && logged[index].content === content,
+    );
+  if (!isSame) throw new LogMismatch('the prompt has changed');
+  state.prompted.resolve();
+}
+
+/**
+ * Runs one step, live or, with `recorded`, replayed: replay compares with the log instead of
+ * writing to it.
+ */
+async function takeAnswer(
+  state: State,
+  said: Answer,
+  recorded?: RecordedStep,
+): Promise<ToolResults> {
+  state.steps += 1;
+  const decided = decidedBy(state.play.decider, said, state.steps === 1);
+  const { again, end: outcome = null } = decided ?? {};
+  const answer = recorded === undefined && decided ? { ...said, toolCalls: decided.calls } : said;
+  enterAnswer(state.play, answer, state.messageCount);
+  await log(state, answerMessages(answer), usageOf(state, answer.usage, 1));
+  const results: ToolMessage[] = [];
+  const messages: LogMessage[] = [];
+  for (const [index, call] of answer.toolCalls.entries()) {
+    if (index > 0) await nextRound(); // other requests are answered between calls
+    if (state.hasEnded) break; // while a slow tool was running
+    const before = recorded?.results[index];
+    const at = { index: state.messageCount + index, recorded: before, fault: answer.fault };
+    const result = await callTool(state.play, call, at);
+    if (before !== undefined && result.content !== before)
+      throw new LogMismatch(
+        `${cutText(call.name, MAX_TOOL_NAME_LENGTH)} in step ${state.steps} does not return what it did`,
+      );
+    results.push(result);
+    messages.push(resultMessage(call, result));
+  }
+  if (again !== undefined) messages.push({ role: 'user', content: again });
+  if (messages.length > 0 && !state.hasEnded) await log(state, messages);
+  if (decided !== null) {
+    state.play.confidence = decided.confidence;
+    state.play.isUnread = decided.isUnread ?? false;
+    state.decided = outcome;
+  }
+  return {
+    type: 'tool_results',
+    // The calls that carry out a decision are not those of its child.
+    results: decided ? [] : results,
+    ...(again !== undefined && { again }),
+    ...(outcome !== null && { end: outcome }),
+  };
+}
+
+/**
+ * Appends to the reasoning log, and counts, what an earlier process has not. Nothing is logged
+ * after the end, but the cost of an answer is still counted.
+ */
+async function log(state: State, messages: readonly LogMessage[], usage?: Usage): Promise<void> {
+  const { database, clock, sessionId, modelDay } = state;
+  if (state.messageCount < state.log.length) return void (state.messageCount += messages.length);
+  const logged = await database.write(() => {
+    if (usage !== undefined) addUsage(database, modelDay, usage);
+    if (state.hasEnded) return 0;
+    const firstIndex = state.messageCount;
+    appendMessages(database, sessionId, { firstIndex, messages, timestamp: timestamp(clock()) });
+    return messages.length;
+  }, state);
+  state.messageCount += logged;
+}
+
+/**
+ * What one request adds: an answer is a step, and so is a call that an agent makes without a
+ * request.
+ */
+function usageOf({ tokenPrices }: State, used: TokenUsage | null, steps: 0 | 1): Usage {
+  const costUsd = costOf(used, tokenPrices);
+  return { steps, requests: used === NOTHING ? 0 : 1, ...(used ?? UNKNOWN_TOKENS), costUsd };
+}
+
+function countFailedRequest(state: State, used: TokenUsage | null): Promise<void> {
+  const { database, modelDay } = state;
+  const usage = usageOf(state, used, 0);
+  return database.write(() => addUsage(database, modelDay, usage), state);
+}
+
+/** The only way in which a session ends, in one transaction. */
+function end(state: State, write: () => void): Promise<void> {
+  markEnded(state);
+  return state.database.write(write, state);
+}
+
+function markEnded(state: State): void {
+  state.hasEnded = true;
+  state.prompted.resolve();
+}
+
+function writeEnd(state: State, outcome: Outcome): void {
+  const { database, modelDay, sessionId, steps, messageCount: firstIndex, play } = state;
+  const completedAt = timestamp(state.clock());
+  if (outcome.status === 'failed')
+    return endModelDay(database, modelDay, { ...outcome, completedAt });
+  const commitWrite = numberedWrite(database);
+  const atCommit = { reader: database, write: commitWrite };
+  const { actions, portfolio, decisions, unfilled, fills } = endOfDay(play);
+  const messages: LogMessage[] =
+    fills === null ? [] : [{ role: 'tool', toolName: FILLS, content: fills }];
+  appendMessages(database, sessionId, { firstIndex, messages, timestamp: completedAt });
+  const totalMessages = firstIndex + messages.length;
+  const evidence = gatherEvidence(atCommit, { ...state, actions });
+  const positions = positionsOf({ ...state, actions, portfolio }, marksIn(evidence));
+  commitSession(
+    database,
+    { ...modelDay, sessionId, steps, totalMessages },
+    {
+      positions,
+      decisions,
+      evidence,
+      toolUsage: [...play.toolUsage.values()],
+      summary: outcome.summary,
+      note: play.ownNote,
+      confidence: play.confidence,
+      isUnread: play.isUnread,
+      documents: play.documents,
+      unfilled,
+      wording: WORDING,
+      commitWrite,
+      completedAt,
+    },
+  );
+}

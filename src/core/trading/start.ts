@@ -1,0 +1,145 @@
+import { type CalendarDate, type Clock, timestamp } from '../time/calendar.ts';
+import { type ClosingState, latestActiveDayBefore } from '../database/active-days.ts';
+import type { Database } from '../database/database.ts';
+import { dividendsBetween } from '../database/splits-and-dividends.ts';
+import type { KnownDividend } from '../database/evidence.ts';
+import {
+  insertSession,
+  interruptedSession,
+  markRunning,
+  type ModelDay,
+  setAside,
+} from '../database/sessions.ts';
+import { type Split, splitsBetween } from '../database/market-queries.ts';
+import type { Money } from '../money/money.ts';
+import type { Market } from './market.ts';
+import { cashPerShare, type Morning, morningOf } from './morning.ts';
+import type { Portfolio } from './portfolio.ts';
+import type { StoredMessage } from '../database/replay-queries.ts';
+import { LogMismatch } from './reasoning-log.ts';
+
+export interface SessionContext {
+  database: Database;
+  clock: Clock;
+}
+
+/** The state in which a day starts. */
+export interface Start {
+  /**
+   * The closing value of the day it starts from, or the initial cash; the daily profit is measured
+   * against it.
+   */
+  readonly startValue: Money;
+  /** The date of the day it starts from; null for the initial cash. */
+  readonly startDate: CalendarDate | null;
+  /** Before splits and dividends. */
+  readonly startPortfolio: Portfolio;
+  /** The splits and dividends since then of its holdings, in order, and their effects. */
+  readonly knownSplits: readonly Split[];
+  readonly knownDividends: readonly KnownDividend[];
+  readonly morning: Morning;
+  /** The model's note as it was at the end of that day; null without one. */
+  readonly startNote: string | null;
+  /** What of the orders of that day did not fill, a sentence each. */
+  readonly startUnfilled: readonly string[];
+}
+
+/** The state in which a session starts. */
+export interface Beginning extends Start {
+  readonly sessionId: number;
+  /** The log of an earlier process of this model-day; empty for a new session. */
+  readonly log: readonly StoredMessage[];
+}
+
+export interface StartTerms {
+  readonly market: Market;
+  initialCash: Money;
+  paysDividends: boolean;
+}
+
+/**
+ * Starts a model-day from the closing portfolio of the model's latest earlier active day, or from
+ * the initial cash. Resumes a session that was running when its process ended. Within the caller's
+ * transaction.
+ */
+export function beginSession(
+  context: SessionContext,
+  modelDay: ModelDay,
+  terms: StartTerms,
+): Beginning {
+  const past = latestActiveDayBefore(context.database, modelDay.model, modelDay.date);
+  const claimed = claimSession(context, modelDay, {
+    ...terms,
+    startedFrom: past?.sessionId ?? null,
+  });
+  return { ...claimed, ...startFrom(past, terms) };
+}
+
+/**
+ * What a day starts with: applies the splits since the day that it starts from, and pays the
+ * dividends where its job does.
+ */
+export function startFrom(
+  past: ClosingState | null,
+  { market, initialCash, paysDividends }: StartTerms,
+): Start {
+  if (past === null) {
+    const startPortfolio = { cash: initialCash, holdings: new Map() };
+    return {
+      startValue: initialCash,
+      startDate: null,
+      startPortfolio,
+      knownSplits: [],
+      knownDividends: [],
+      morning: { actions: [], received: [], portfolio: startPortfolio },
+      startNote: null,
+      startUnfilled: [],
+    };
+  }
+  const { cash, portfolioValue: startValue, date: startDate, note: startNote } = past;
+  const startUnfilled: string[] = JSON.parse(past.unfilled ?? '[]');
+  const holdings = new Map(past.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+  const since = { after: startDate, upTo: market.date };
+  const symbols = [...holdings.keys()];
+  const knownSplits = splitsBetween(market.prices, symbols, since);
+  const dividends = paysDividends ? dividendsBetween(market.prices, symbols, since) : [];
+  const knownDividends = dividends.map((dividend) => {
+    return { ...dividend, paid: cashPerShare(dividend) };
+  });
+  const startPortfolio = { cash, holdings };
+  const events = { splits: knownSplits, dividends: knownDividends };
+  const morning = morningOf(startPortfolio, events, market);
+  return {
+    startValue,
+    startDate,
+    startPortfolio,
+    knownSplits,
+    knownDividends,
+    morning,
+    startNote,
+    startUnfilled,
+  };
+}
+
+/**
+ * The row of the session: the one still running from an ended process, unless that started from
+ * another day.
+ */
+function claimSession(
+  { database, clock }: SessionContext,
+  modelDay: ModelDay,
+  { market, ...start }: StartTerms & { startedFrom: number | null },
+): Pick<Beginning, 'sessionId' | 'log'> {
+  const found = interruptedSession(database, modelDay);
+  const now = timestamp(clock());
+  if (found !== null && found.startedFrom === start.startedFrom) {
+    markRunning(database, modelDay);
+    return { sessionId: found.sessionId, log: found.messages };
+  }
+  const terms = { ...start, morningWrite: market.prices.write ?? 0, startedAt: now };
+  if (found !== null) {
+    const { reason: error } = new LogMismatch('the model-day starts from another day now');
+    setAside(database, found.sessionId, { error, completedAt: now });
+  }
+  return { sessionId: insertSession(database, modelDay, terms), log: [] };
+}

@@ -1,0 +1,187 @@
+import type { Wording } from '../agent/prompt.ts';
+import type { Json } from '../json/json.ts';
+import { type Money, toDollars } from '../money/money.ts';
+import type { Limits, Member } from '../settings/configuration-schema.ts';
+import { type MarketRules, US_RULES } from '../domain/market-rules.ts';
+import type { Decision, Side } from '../database/decisions.ts';
+import type { Brief, OneAnswer } from '../wire/protocol.ts';
+import type { Decider } from './decision.ts';
+import { type Documents, newestTitles } from './morning-documents.ts';
+import type { Market } from './market.ts';
+import type { NewsSearch } from './news.ts';
+import type { ReceivedDividend } from './morning.ts';
+import { type Action, markOf, type Portfolio, quantityOf, valueOf } from './portfolio.ts';
+
+/** An order that waits for the open. */
+export interface Placed {
+  side: Side;
+  symbol: string;
+  amount: number;
+}
+
+/** What became of an order: it was executed or refused, or it waits. */
+export type Order =
+  | (Placed & { action?: Action; refusal?: never })
+  | (Pick<Decision, 'side' | 'symbol' | 'amount'> & { refusal: string; action?: never });
+
+/**
+ * How the orders of a day are taken: executed at the open that the model sees, or, where that is
+ * hidden, placed by the previous close and filled at the open when the day ends.
+ */
+export interface OrderTerms {
+  readonly rules: MarketRules;
+  /** Whether nothing of the session date is known to the model. */
+  readonly isOpenHidden?: boolean;
+  /** Null without limits. */
+  readonly limits?: Limits | null;
+  /** Of a universe as of a date. */
+  readonly members?: readonly Member[] | undefined;
+}
+
+/**
+ * What the tools of one model-day see. The portfolio is current: each call sees the result of the
+ * one before. Without rules they are those of the American exchanges, without costs.
+ */
+export interface TradingDay extends Partial<OrderTerms> {
+  readonly market: Market;
+  readonly universe: ReadonlySet<string>;
+  /** Null when the service has no key for it. */
+  readonly news?: NewsSearch | null;
+  /** Null without any that it may read. */
+  readonly documents?: Documents | null;
+  readonly portfolio: Portfolio;
+  /** The dividends that were paid this morning. */
+  readonly received?: readonly ReceivedDividend[];
+  /**
+   * The model's note from an earlier day; null without one, undefined when it may not keep notes.
+   */
+  readonly note?: string | null | undefined;
+  /** In which words its tools speak; today's when left out. */
+  readonly wording?: Wording;
+  /** The names of the tools that its entry is offered; all of the day's when left out. */
+  readonly offered?: readonly string[] | undefined;
+  /** The orders that wait for the open, in the order of placing. */
+  readonly placed?: readonly Placed[];
+  /** The portfolio as if they filled at previous closes; left out without a hidden open. */
+  readonly expected?: Portfolio;
+  /** How many orders were executed or placed so far. */
+  readonly orders?: number;
+  /** How many orders of rebalances were refused so far. */
+  readonly refused?: number;
+  /** What of the orders of the day before did not fill, a sentence each. */
+  readonly unfilled?: readonly string[];
+  /** What left the universe since the model's session before. */
+  readonly left?: readonly string[];
+  /** Who ends the day by a decision; null where the model calls tools until it stops. */
+  readonly decider?: Decider | null;
+}
+
+/**
+ * The result of a call: what it did, which is not yet done to the day. A refusal changed nothing,
+ * and says whether no tool takes the call as it is.
+ */
+export type Reply<Result = Json> =
+  | {
+      result: Result;
+      orders?: readonly Order[];
+      /** After its orders; with a hidden open, as if they filled at previous closes. */
+      portfolio?: Portfolio;
+      note?: string;
+      refusal?: never;
+      isMalformed?: never;
+    }
+  | {
+      refusal: string;
+      isMalformed?: true;
+      result?: never;
+      orders?: never;
+      portfolio?: never;
+      note?: never;
+    };
+
+/**
+ * What the model reads in the morning: the same cash, holdings and opens that its tools will use.
+ */
+export function briefOf(day: TradingDay): Brief {
+  const { market, universe, portfolio, received = [], rules = US_RULES, note } = day;
+  const { isOpenHidden, limits, unfilled = [], left = [], documents, decider } = day;
+  const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
+  const quotes = symbols.map((symbol) => {
+    const { open, previousClose } = market.quote(symbol);
+    return { symbol, previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
+  });
+  return {
+    date: market.date,
+    ...describePortfolio(day),
+    ...(received.length > 0 && { dividends: received.map(describeDividend) }),
+    quotes,
+    rules,
+    ...(note !== undefined && { note }),
+    ...(isOpenHidden && { isOpenHidden }),
+    ...(limits && { limits }),
+    ...(unfilled.length > 0 && { unfilled: [...unfilled] }),
+    ...(documents && { documents: [...documents.counts] }),
+    ...(left.length > 0 && { left: [...left] }),
+    ...(decider && {
+      decision:
+        decider.by === 'agent'
+          ? { ...decider, universe: [...universe] }
+          : {
+              ...lastCloses(market, symbols),
+              ...(documents && { titles: newestTitles(documents) }),
+            },
+    }),
+  };
+}
+
+const CLOSE_DAYS = 20;
+/** The closes of one answer's table: a larger universe has fewer days. */
+const MAX_CLOSES = 4_000;
+
+/** The last closes of symbols before today, as `get_price_history` has them. */
+function lastCloses(market: Market, symbols: readonly string[]): OneAnswer {
+  const days = Math.min(CLOSE_DAYS, Math.floor(MAX_CLOSES / symbols.length));
+  const found = symbols.map((symbol) => {
+    const bars = market.bars(symbol, days + 1).filter(({ date }) => date < market.date);
+    return { symbol, byDate: new Map(bars.map(({ date, close }) => [date, close])) };
+  });
+  const all = new Set(found.flatMap(({ byDate }) => [...byDate.keys()]));
+  const dates = [...all].sort().slice(-days);
+  const closes = found.map(({ symbol, byDate }) => {
+    return { symbol, closes: dates.map((date) => byDate.get(date) ?? null) };
+  });
+  return { by: 'one_answer', dates, closes };
+}
+
+function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDividend) {
+  return { symbol, exDate, shares, cashPerShare: perShare / 1_000_000, cash: toDollars(cash) };
+}
+
+/**
+ * Cash and holdings at today's open, or at previous closes, in dollars: the same for the brief and
+ * for `get_portfolio`.
+ */
+export function describePortfolio({ market, portfolio }: TradingDay) {
+  const { cash, holdings: held } = portfolio;
+  const marks = new Map([...held.keys()].map((symbol) => [symbol, market.mark(symbol)]));
+  const holdings = [...held]
+    .map(([symbol, quantity]) => ({ symbol, quantity, price: toDollars(markOf(symbol, marks)) }))
+    .sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
+  const portfolioValue = toDollars(valueOf(portfolio, marks));
+  return { cash: toDollars(cash), holdings, portfolioValue };
+}
+
+/** Whether the model may read a symbol's prices: it can be bought, or is held. */
+export function isKnown({ universe, portfolio }: TradingDay, symbol: string): boolean {
+  return universe.has(symbol) || quantityOf(portfolio, symbol) > 0;
+}
+
+/** A symbol as the day has it: `BRK-B` and `BRK.B` are one. */
+export function ownSpelling(day: TradingDay, symbol: string): string {
+  const other = symbol.includes('.') ? symbol.replaceAll('.', '-') : symbol.replaceAll('-', '.');
+  return !isKnown(day, symbol) && isKnown(day, other) ? other : symbol;
+}
+
+function dollarsOrNull(amount: Money | null): number | null {
+  return amount === null ? null : toDollars(amount);
+}

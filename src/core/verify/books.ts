@@ -1,0 +1,301 @@
+import { isLastAnswer } from '../agent/model.ts';
+import { wordsOf } from '../agent/prompt.ts';
+import { fromDollars } from '../money/money.ts';
+import { quote } from '../text/text.ts';
+import { unfilledOf } from '../database/sessions.ts';
+import { type Decided, deciderOf } from '../trading/decision.ts';
+import { isFills, type RecordedStep } from '../trading/reasoning-log.ts';
+import type { DayEnd } from '../trading/running-day.ts';
+import type { DayRecord } from './record.ts';
+import type { LedgerRecord, StoredMessage } from '../database/replay-queries.ts';
+
+/** A row of each of two sides with the same key; undefined where one side lacks it. */
+type Joined<Row> = [one: Row, other: Row | undefined] | [one: undefined, other: Row];
+
+/** Joins the rows of two sides by a key, in the order of the first side, then of the other. */
+export function joined<Row>(
+  ones: readonly Row[],
+  others: readonly Row[],
+  keyOf: (row: Row) => string,
+): Joined<Row>[] {
+  const byKey = new Map(others.map((row) => [keyOf(row), row]));
+  const pairs = ones.map((row): Joined<Row> => [row, byKey.get(keyOf(row))]);
+  const found = new Set(pairs.map(([, other]) => other)); // not their keys, which could be forged to be the same
+  const left = others.filter((row) => !found.has(row));
+  return [...pairs, ...left.map((row): Joined<Row> => [undefined, row])];
+}
+
+/** Characters shown of two texts, before and after the place where they begin to differ. */
+const BEFORE = 24;
+const AFTER = 56;
+
+/**
+ * Where a difference is: in `words`, which the model read; in `books`, which were committed; or in
+ * `answers`, the record itself, which must be whole.
+ */
+type Kind = 'words' | 'books' | 'answers';
+
+/** Something that is stored of a model-day and that replay makes differently. */
+export interface Difference {
+  kind: Kind;
+  sentence: string;
+  /** Whose prices it comes from; empty when it may be any. */
+  symbols: readonly string[];
+}
+
+/** Values by their columns. */
+type Columns = Readonly<Record<string, unknown>>;
+
+/** What is stored, and what replay makes of it. */
+interface Pair {
+  /** `books` by default. */
+  kind?: Kind;
+  stored: Columns;
+  replayed: Columns;
+  symbols?: readonly string[] | undefined;
+}
+
+/** Collects the differences of one model-day. */
+export type Comparison = ReturnType<typeof createComparison>;
+
+/** A comparison without differences yet. */
+export function createComparison() {
+  const differences: Difference[] = [];
+  const note = (kind: Kind, sentence: string, symbols: readonly string[] = []) =>
+    void differences.push({ kind, sentence, symbols });
+  return {
+    differences,
+    note,
+    /** Notes each column whose two values are not the same. */
+    compare(what: string, { kind = 'books', stored, replayed, symbols }: Pair) {
+      for (const [column, value] of Object.entries(replayed)) {
+        // As the database keeps it: half a character becomes another one.
+        const is = typeof value === 'string' ? value.toWellFormed() : value;
+        const was = stored[column];
+        if (was === is) continue;
+        const place = placeOfDifference(was, is);
+        const values = `stored ${shown(was, place)}, replayed ${shown(is, place)}`;
+        note(kind, `${what}, ${column}: ${values}`, symbols);
+      }
+    },
+  };
+}
+
+/** Where two texts begin to differ; 0 of other values. */
+function placeOfDifference(one: unknown, other: unknown): number {
+  let place = 0;
+  if (typeof one !== 'string' || typeof other !== 'string') return place;
+  while (place < one.length && one[place] === other[place]) place += 1;
+  return place;
+}
+
+/** A value; of a text, an excerpt around a place. */
+function shown(value: unknown, place: number): string {
+  if (typeof value !== 'string') return String(value ?? 'nothing');
+  const [start, end] = [Math.max(0, place - BEFORE), place + AFTER];
+  const excerpt = value.slice(start, end);
+  return `"${start > 0 ? '…' : ''}${excerpt}${value.length > end ? '…' : ''}"`;
+}
+
+/** A message as far as it is compared with one that replay makes. */
+export type Message = Pick<StoredMessage, 'role' | 'content'>;
+
+/** What is committed of a model-day, as it is stored or as replay makes it. */
+export type Books = Pick<DayRecord, 'positions' | 'evidence' | 'documents' | 'toolUsage'>;
+
+/** A row of some table, by its key. */
+interface Row {
+  name: string;
+  /** Those that are compared. */
+  columns: Columns;
+  /** Left out where it may be any. */
+  symbols?: readonly string[];
+}
+
+/** Compares every row and column of the books, to the last digit. */
+export function compareBooks(stored: Books, made: Books, { note, compare }: Comparison): void {
+  for (const [is, was] of joined(rowsOf(made), rowsOf(stored), ({ name }) => name)) {
+    const { name, symbols } = is ?? was;
+    if (is === undefined) note('books', `${name}: stored, but not replayed`, symbols);
+    else if (was === undefined) note('books', `${name}: replayed, but not stored`, symbols);
+    else compare(name, { stored: was.columns, replayed: is.columns, symbols });
+  }
+}
+
+function rowsOf({ positions, evidence, documents, toolUsage }: Books): Row[] {
+  const used = evidence.prices.map(({ symbol }) => symbol);
+  return [
+    ...evidence.prices.map(({ symbol, heldSince, open, close }) => ({
+      name: `session_prices ${symbol}`,
+      columns: {
+        held_since: heldSince,
+        open_e4: open?.price,
+        open_date: open?.date,
+        close_e4: close?.price,
+        close_date: close?.date,
+      },
+      symbols: [symbol],
+    })),
+    ...evidence.splits.map(({ symbol, date, ...ratio }) => ({
+      name: `session_splits ${symbol} ${date}`,
+      columns: ratio,
+      symbols: [symbol],
+    })),
+    ...evidence.dividends.map(({ symbol, exDate, cash, basis, splits, paid }) => ({
+      name: `session_dividends ${symbol} ${exDate}`,
+      columns: { cash_e6: cash, basis, splits, paid_e6: paid },
+      symbols: [symbol],
+    })),
+    ...documents.map(({ id, digest }) => ({
+      name: `document ${quote(id)}`,
+      columns: { digest },
+    })),
+    ...positions.map((position) => positionRow(position, used)),
+    ...Array.from(positions.at(-1)?.holdings ?? [], ([symbol, quantity]) => ({
+      name: `holdings ${symbol}`,
+      columns: { quantity },
+      symbols: [symbol],
+    })),
+    ...toolUsage.map(({ toolName, calls, refused }) => ({
+      name: `tool_usage ${toolName}`,
+      columns: { calls, refused },
+    })),
+  ];
+}
+
+function positionRow(position: LedgerRecord, symbols: readonly string[]): Row {
+  return {
+    name: `positions ${position.actionId}`,
+    columns: {
+      action_type: position.actionType,
+      symbol: position.symbol,
+      amount: position.amount,
+      price_e4: position.price,
+      cash_e4: position.cash,
+      portfolio_value_e4: position.portfolioValue,
+      daily_profit_e4: position.dailyProfit,
+      daily_return_pct: position.dailyReturnPct,
+    },
+    symbols,
+  };
+}
+
+/**
+ * Compares the columns of the session's row. `messages` is the number of messages before the first
+ * answer.
+ */
+export function compareSession(
+  { session, terms, conversation }: DayRecord,
+  {
+    steps,
+    messages,
+    note,
+    unfilled,
+    fills,
+    decided,
+  }: Pick<DayEnd, 'unfilled' | 'fills'> & {
+    steps: readonly RecordedStep[];
+    messages: number;
+    note: string | null;
+    decided: Decided | null;
+  },
+  { compare }: Comparison,
+): void {
+  const { agentConfig } = terms;
+  // Decisions have limits of their own.
+  const mostSteps = deciderOf(terms.entry, '') === null ? agentConfig.max_steps : Infinity;
+  const totalMessages = steps.reduce(
+    (sum, { answer, hasSecond }) =>
+      sum + 1 + answer.toolCalls.length + Number(answer.note !== null) + Number(hasSecond),
+    messages + Number(fills !== null),
+  );
+  compare('trading_sessions', {
+    stored: {
+      steps: session.steps,
+      total_messages: session.totalMessages,
+      session_summary: session.summary,
+      note: session.note,
+      confidence: session.confidence,
+      unread: session.unread,
+      unfilled: session.unfilled,
+      initial_cash_e4: session.initialCash,
+      pays_dividends: session.paysDividends,
+    },
+    replayed: {
+      steps: Math.min(steps.length, mostSteps),
+      total_messages: totalMessages,
+      ...endingOf(terms, steps, decided),
+      unread: Number(decided?.isUnread ?? false),
+      note,
+      unfilled: unfilledOf(unfilled),
+      initial_cash_e4: session.startedFrom === null ? fromDollars(agentConfig.initial_cash) : null,
+      pays_dividends: Number(agentConfig.dividends),
+    },
+  });
+  compare('the fills of its orders', {
+    kind: 'words',
+    stored: { content: conversation.find(isFills)?.content ?? null },
+    replayed: { content: fills },
+  });
+  compare('reasoning_logs', {
+    kind: 'answers',
+    stored: { message_index: conversation.map(({ messageIndex }) => messageIndex).join(' ') },
+    replayed: { message_index: [...Array(totalMessages).keys()].join(' ') },
+  });
+}
+
+/** What a session says of how its day ended, by its last answer. */
+function endingOf(
+  { agentConfig, wording }: DayRecord['terms'],
+  steps: readonly RecordedStep[],
+  decided: Decided | null,
+) {
+  const { end, confidence } = decided ?? {};
+  if (end?.status === 'finished') return { session_summary: end.summary, confidence };
+  const last = steps.at(-1)?.answer;
+  const words = wordsOf(wording);
+  if (last !== undefined && decided === null && isLastAnswer(last))
+    return { session_summary: words.summary(last), confidence: null };
+  const isAtLimit = steps.length === agentConfig.max_steps;
+  return { session_summary: isAtLimit ? words.stepLimit(steps.length) : null, confidence: null };
+}
+
+/**
+ * Compares the prompt and the morning report of the record with those that replay makes: the first
+ * line of each that is not the same.
+ */
+export function compareFirstMessages(
+  stored: readonly Message[],
+  made: readonly Message[],
+  { compare }: Comparison,
+): void {
+  compare('the messages before its first answer', {
+    kind: 'answers',
+    stored: { role: rolesOf(stored) },
+    replayed: { role: rolesOf(made) },
+  });
+  for (const [index, { role, content }] of made.entries()) {
+    const was = stored[index]?.content.split('\n') ?? [];
+    const is = content.toWellFormed().split('\n');
+    const line = Array.from({ length: Math.max(was.length, is.length) }).findIndex(
+      (_, place) => was[place] !== is[place],
+    );
+    if (line === -1) continue;
+    const column = `line ${line + 1}`;
+    compare(role === 'system' ? 'its prompt' : 'its morning report', {
+      kind: 'words',
+      stored: { [column]: was[line] },
+      replayed: { [column]: is[line] },
+      symbols: symbolsIn(was[line], is[line]),
+    });
+  }
+}
+
+function rolesOf(messages: readonly Message[]): string {
+  return messages.map(({ role }) => role).join(', ');
+}
+
+/** The symbols with which lines of prices and holdings begin. */
+function symbolsIn(...lines: (string | undefined)[]): string[] {
+  return lines.flatMap((line) => /^[A-Z0-9.-]+(?=[: ])/.exec(line ?? '') ?? []);
+}

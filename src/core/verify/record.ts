@@ -1,0 +1,91 @@
+import { wordingOf } from '../agent/prompt.ts';
+import type { AgentConfiguration } from '../settings/configuration-schema.ts';
+import { parseAgentConfiguration } from '../settings/configuration.ts';
+import { type ClosingState, closingStateOf } from '../database/active-days.ts';
+import type { Reader } from '../database/database.ts';
+import { shownDocuments } from '../database/document-queries.ts';
+import { evidenceOf } from '../database/evidence.ts';
+import {
+  conversationOf,
+  ledgerRecords,
+  type ReplayedSession,
+  toolUsageOf,
+} from '../database/replay-queries.ts';
+import { decodeEntry } from '../settings/entry.ts';
+import { universeOn } from '../settings/members.ts';
+
+/** Reads the terms of a model-day, as its job and its run have them. */
+export type TermsReader = ReturnType<typeof createTermsReader>;
+
+/** Everything that is stored of a model-day. */
+export type DayRecord = ReturnType<typeof readRecord>;
+
+/**
+ * Returns a function that reads terms. It parses a configuration once for all model-days of a job
+ * in a row.
+ */
+export function createTermsReader() {
+  let last: { text: string; agentConfig: AgentConfiguration } | undefined;
+  return ({ agentConfig: text, date, entry, wording }: ReplayedSession) => {
+    if (text === null || entry === null) throw new Error('its job or its run is missing');
+    if (last?.text !== text) last = { text, agentConfig: parseAgentConfiguration(text) };
+    const universe = universeOn(last.agentConfig, date);
+    const known = wordingOf(wording);
+    if (known === undefined)
+      throw new Error(
+        `its model read version ${wording} of the wording, which this program does not know`,
+      );
+    return { ...last, universe, entry: decodeEntry(entry), wording: known };
+  };
+}
+
+/** Throws an Error that says why a record cannot be read. */
+export function readRecord(reader: Reader, session: ReplayedSession, termsOf: TermsReader) {
+  const { sessionId } = session;
+  return {
+    session,
+    terms: termsOf(session),
+    /** The close of the day that it started from; null for the initial cash. */
+    past: closeBefore(reader, session),
+    conversation: conversationOf(reader, sessionId),
+    positions: ledgerRecords(reader, sessionId),
+    evidence: evidenceOf(reader, sessionId),
+    documents: shownDocuments(reader, sessionId),
+    toolUsage: toolUsageOf(reader, sessionId),
+  };
+}
+
+/** Statuses of sessions from whose close a day can start. */
+const CLOSED = new Set<string | null>(['active', 'superseded', 'opening']);
+
+/** By its number, not by the time of its end: clocks are set back. */
+function closeBefore(reader: Reader, session: ReplayedSession): ClosingState | null {
+  const { sessionId, model, date, startedFrom, pastModel, pastDate, pastStatus } = session;
+  if (startedFrom === null) return null;
+  const isEarlier = startedFrom < sessionId && pastDate !== null && pastDate < date;
+  const isItsOwn = pastModel === model && CLOSED.has(pastStatus);
+  const past = isEarlier && isItsOwn ? closingStateOf(reader, startedFrom) : null;
+  if (past === null)
+    throw new Error(
+      `it started from session ${startedFrom}, which is not an earlier close of its model`,
+    );
+  return past;
+}
+
+/** Everything whose prices a model-day could read. */
+export function symbolsOf({ terms, past, evidence }: DayRecord): string[] {
+  const held = past?.holdings ?? [];
+  return [
+    ...new Set([...terms.universe, ...[...held, ...evidence.prices].map(({ symbol }) => symbol)]),
+  ];
+}
+
+/**
+ * Why a record cannot be read or replayed, in words. Throws errors that only a bug of this program
+ * can cause.
+ */
+export function faultOf(error: unknown): string {
+  if (error instanceof TypeError || error instanceof ReferenceError || !(error instanceof Error))
+    throw error;
+  return error.message;
+}

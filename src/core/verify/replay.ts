@@ -1,0 +1,363 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
+import type { Listed } from '../domain/domain.ts';
+import type { CalendarDate } from '../time/calendar.ts';
+import type { AgentConfiguration } from '../settings/configuration-schema.ts';
+import type { Reader } from '../database/database.ts';
+import {
+  committedSessionsOn,
+  countActive,
+  datesOfSessions,
+  type ReplayedSession,
+  type ReplayFilters,
+} from '../database/replay-queries.ts';
+import type { StaleModelDays } from '../database/stale.ts';
+import { isLostAt } from '../database/price-writes.ts';
+import {
+  type Difference,
+  compareBooks,
+  compareFirstMessages,
+  compareSession,
+  type Comparison,
+  createComparison,
+  type Message,
+} from './books.ts';
+import { type Market, openMarket } from '../trading/market.ts';
+import {
+  createTermsReader,
+  type DayRecord,
+  faultOf,
+  readRecord,
+  symbolsOf,
+  type TermsReader,
+} from './record.ts';
+import { wordsOf } from '../agent/prompt.ts';
+import { asStored, storedDecisions } from '../database/decisions.ts';
+import { marksIn } from '../database/evidence.ts';
+import type { Brief } from '../wire/protocol.ts';
+import { gatherEvidence, positionsOf } from '../trading/commit.ts';
+import { startFrom } from '../trading/start.ts';
+import {
+  beginPlay,
+  callTool,
+  dayTermsOf,
+  endOfDay,
+  enterAnswer,
+  knownMarket,
+  type Play,
+} from '../trading/running-day.ts';
+import {
+  firstMessagesIn,
+  isFills,
+  type RecordedStep,
+  resultMessage,
+  stepsIn,
+} from '../trading/reasoning-log.ts';
+import { type Decided, decidedBy } from '../trading/decision.ts';
+import { isFromOutside } from '../trading/tools.ts';
+import { briefOf } from '../trading/trading-day.ts';
+
+/**
+ * Makes the first messages of a model-day from its brief; those of tests may look at the record.
+ */
+export type FirstMessagesOf = (brief: Brief, record: DayRecord) => readonly Message[];
+
+/** As models read them, in the wording of the session. */
+export const firstMessagesOfModels: FirstMessagesOf = (brief, { terms }) =>
+  wordsOf(terms.wording).firstMessages(brief, terms.entry.prompt);
+
+/** What all model-days of a replay share. */
+interface ReplayContext {
+  reader: Reader;
+  /** Tests whose agents begin with other messages have their own. */
+  firstMessagesOf: FirstMessagesOf;
+  /** The prices of its date as of its morning, which the models of a job share. */
+  marketOf(record: DayRecord): Market;
+  termsOf: TermsReader;
+}
+
+/**
+ * Plays a model-day again and compares what that makes with what is stored: its morning from the
+ * close before and the prices at the time, its tool calls from its recorded answers, its books from
+ * both. Nothing that is compared is an input, except what came from outside.
+ */
+async function replayModelDay(
+  { reader, firstMessagesOf, marketOf }: ReplayContext,
+  record: DayRecord,
+) {
+  const comparison = createComparison();
+  const day = {
+    differences: comparison.differences,
+    /** Results that were taken from the record, because they came from outside. */
+    fromOutside: 0,
+  };
+  try {
+    const { start, play } = begin(record, marketOf(record));
+    const messages = firstMessagesOf(briefOf(play), record);
+    const conversation = record.conversation.filter((message) => !isFills(message));
+    compareFirstMessages(firstMessagesIn(conversation), messages, comparison);
+    const steps = stepsIn(conversation);
+    const { fromOutside, decided } = await answerAgain({ conversation, steps, play, comparison });
+    day.fromOutside = fromOutside;
+    const end = endOfDay(play);
+    const { exchange: market, toolUsage, ownNote: note } = play;
+    const atCommit = { reader, write: record.session.commitWrite };
+    const evidence = gatherEvidence(atCommit, { ...start, ...end, market });
+    const positions = positionsOf({ ...start, ...end }, marksIn(evidence));
+    // The books that it would be committed with.
+    const books = {
+      positions,
+      evidence,
+      documents: [...(play.documents?.shown.values() ?? [])],
+      toolUsage: [...toolUsage.values()],
+    };
+    compareBooks(record, books, comparison);
+    const session = { steps, messages: messages.length, note, decided, ...end };
+    compareSession(record, session, comparison);
+    // The decisions follow from the rest of the record, so only once that is the same.
+    if (day.differences.length === 0) {
+      const { sessionId } = record.session;
+      comparison.compare('decisions', {
+        kind: 'answers',
+        stored: { rows: JSON.stringify(storedDecisions(reader, sessionId)) },
+        replayed: { rows: JSON.stringify(asStored(end.decisions)) },
+      });
+    }
+  } catch (error) {
+    comparison.note('books', `it cannot be replayed: ${faultOf(error)}`);
+  }
+  return day;
+}
+
+function begin(
+  { past, terms, session: { sessionId, model, documents } }: DayRecord,
+  market: Market,
+) {
+  const { agentConfig, universe, entry, wording } = terms;
+  const own = {
+    ...dayTermsOf(agentConfig, entry, model),
+    market,
+    universe,
+    wording,
+    documents: documents === null ? null : { ...JSON.parse(documents), session: sessionId },
+    news: entry.tools.includes('search_news') ? notSearched : null,
+  };
+  const start = startFrom(past, { ...own, market: knownMarket(own) });
+  return { start, play: beginPlay(own, start) };
+}
+
+/** News results come only from the record. */
+async function notSearched(): Promise<never> {
+  throw new Error('the result of a news search is missing');
+}
+
+interface Answering {
+  conversation: DayRecord['conversation'];
+  steps: readonly RecordedStep[];
+  play: Play;
+  comparison: Comparison;
+}
+
+/**
+ * Runs the tool calls of all recorded answers. Returns how many results were taken from the record,
+ * and what the last answer decided.
+ */
+async function answerAgain({ conversation, steps, play, comparison }: Answering) {
+  const results = conversation.filter(({ role }) => role === 'tool');
+  let next = 0;
+  let fromOutside = 0;
+  let decided: Decided | null = null;
+  for (const [index, { answer, index: place }] of steps.entries()) {
+    enterAnswer(play, answer, place);
+    decided = decidedBy(play.decider, answer, index === 0);
+    if (decided !== null)
+      comparison.compare(`step ${index + 1}`, {
+        kind: 'answers',
+        stored: { tool_calls: JSON.stringify(answer.toolCalls) },
+        replayed: { tool_calls: JSON.stringify(decided.calls) },
+      });
+    for (const call of answer.toolCalls) {
+      const stored = results[next];
+      next += 1;
+      const { fault } = answer;
+      const at = { index: stored?.messageIndex ?? 0, recorded: stored?.content, fault };
+      const made = resultMessage(call, await callTool(play, call, at));
+      fromOutside += isFromOutside(play, call) ? 1 : 0;
+      const what = `step ${index + 1}, ${call.name}`;
+      comparison.compare(what, {
+        kind: 'words',
+        stored: { result: stored?.content },
+        replayed: { result: made.content },
+        symbols: symbolsIn(call.arguments),
+      });
+      comparison.compare(what, {
+        kind: 'answers',
+        stored: { tool_name: stored?.toolName, tool_input: stored?.toolInput },
+        replayed: { tool_name: made.toolName, tool_input: made.toolInput },
+      });
+    }
+  }
+  return { fromOutside, decided };
+}
+
+/** The words of a call's arguments that may be symbols. */
+function symbolsIn(args: string): string[] {
+  return [...args.toUpperCase().matchAll(/[A-Z][A-Z0-9.-]*/g)].map(([word]) => word);
+}
+
+/** Findings listed by name; the rest are only counted. */
+export const MAX_LISTED = 1_000;
+/** Sentences listed for one model-day; the rest are only counted. */
+const MAX_SENTENCES = 10;
+
+/** A model-day with findings. */
+export interface Finding {
+  model: string;
+  date: CalendarDate;
+  /** Null when there is no session. */
+  sessionId: number | null;
+  status: string;
+  sentences: string[];
+}
+
+/** What an audit found. */
+export type AuditReport = ReturnType<typeof emptyReport>;
+
+export interface ReplayOptions {
+  filters?: ReplayFilters;
+  /** Called from time to time with the number of model-days replayed and the total. */
+  onProgress?: (done: number, total: number) => void;
+  signal?: AbortSignal | undefined;
+  firstMessagesOf?: FirstMessagesOf;
+}
+
+/** A report to which nothing has been added. */
+export function emptyReport() {
+  const nothing = (): Listed<Finding> => ({ total: 0, first: [] });
+  const stale: StaleModelDays = { total: 0, first: [], remedy: '' };
+  return {
+    /** Models with active model-days. */
+    models: 0,
+    /** Active model-days, and how many of them are the same when they are replayed. */
+    modelDays: 0,
+    same: 0,
+    superseded: { modelDays: 0, same: 0 },
+    positions: 0,
+    /** Model-days that differ when they are replayed. */
+    problems: nothing(),
+    /** Those that differ where a price that they could read may have been replaced unseen. */
+    unverifiable: nothing(),
+    /** Results of tools that came from outside, which are taken from the record. */
+    fromOutside: 0,
+    /** What is wrong with the file itself. */
+    damage: [] as string[],
+    /** Those whose start, prices, splits or dividends have changed since: these are no errors. */
+    stale,
+  };
+}
+
+/** After which signals and messages may arrive. */
+const SLICE_MS = 5;
+
+/**
+ * Replays every committed model-day, active or superseded, date by date and in slices, adding to
+ * the report.
+ */
+export async function replayLedger(
+  reader: Reader,
+  report: AuditReport,
+  options: ReplayOptions = {},
+): Promise<void> {
+  const { filters = {}, onProgress = () => {}, signal } = options;
+  const { models, modelDays: total } = countActive(reader, filters);
+  report.models = models;
+  const { firstMessagesOf = firstMessagesOfModels } = options;
+  const marketOf = sharedMarkets(reader);
+  const replayed = { reader, firstMessagesOf, marketOf, termsOf: createTermsReader() };
+  let sliceEnd = 0;
+  for (const date of datesOfSessions(reader)) {
+    for (const session of committedSessionsOn(reader, date, filters)) {
+      if (performance.now() >= sliceEnd) {
+        onProgress(report.modelDays, total);
+        await nextRound();
+        signal?.throwIfAborted();
+        sliceEnd = performance.now() + SLICE_MS;
+      }
+      record(report, session, await judge(replayed, session));
+    }
+  }
+  onProgress(report.modelDays, total);
+}
+
+/** The model-days of a job share the market of a date, as they did when they ran. */
+function sharedMarkets(reader: Reader): ReplayContext['marketOf'] {
+  let last: { agentConfig: AgentConfiguration; market: Market } | undefined;
+  return ({ session: { date, morningWrite: write }, terms: { agentConfig, universe } }) => {
+    const isSame = last?.market.date === date && last.market.prices.write === write;
+    if (!isSame || last?.agentConfig !== agentConfig)
+      last = { agentConfig, market: openMarket({ reader, write }, date, [...universe]) };
+    return last.market;
+  };
+}
+
+/** What replay says of a model-day. */
+interface Verdict {
+  kind: 'same' | 'problems' | 'unverifiable';
+  sentences: string[];
+  positions: number;
+  fromOutside: number;
+}
+
+async function judge(replayed: ReplayContext, session: ReplayedSession): Promise<Verdict> {
+  const { reader, termsOf } = replayed;
+  try {
+    const day = readRecord(reader, session, termsOf);
+    const { differences, fromOutside } = await replayModelDay(replayed, day);
+    return {
+      kind: kindOf(reader, day, differences),
+      sentences: sentencesOf(differences),
+      positions: day.positions.length,
+      fromOutside,
+    };
+  } catch (error) {
+    const sentences = [`it cannot be read: ${faultOf(error)}`];
+    return { kind: 'problems', sentences, positions: 0, fromOutside: 0 };
+  }
+}
+
+/**
+ * The list to which differences belong. Only the first one counts, because the others may follow
+ * from it.
+ */
+function kindOf(reader: Reader, day: DayRecord, [first]: readonly Difference[]): Verdict['kind'] {
+  if (first === undefined) return 'same';
+  if (first.kind === 'answers') return 'problems';
+  const { date: upTo, commitWrite } = day.session;
+  const symbols = first.symbols.length > 0 ? first.symbols : symbolsOf(day);
+  return isLostAt(reader, { symbols, upTo }, commitWrite) ? 'unverifiable' : 'problems';
+}
+
+function sentencesOf(differences: readonly Difference[]): string[] {
+  const sentences = differences.map(({ sentence }) => sentence);
+  const rest = sentences.length - MAX_SENTENCES;
+  return rest <= 0 ? sentences : [...sentences.slice(0, MAX_SENTENCES), `and ${rest} more`];
+}
+
+function record(
+  report: AuditReport,
+  session: ReplayedSession,
+  { kind, sentences, positions, fromOutside }: Verdict,
+): void {
+  const { model, date, sessionId, status } = session;
+  const counts = status === 'active' ? report : report.superseded;
+  counts.modelDays += 1;
+  if (kind === 'same') counts.same += 1;
+  else addTo(report[kind], { model, date, sessionId, status, sentences });
+  report.positions += positions;
+  report.fromOutside += fromOutside;
+}
+
+/** Adds to a list, of which only the first items are kept. */
+export function addTo<Item>(list: Listed<Item>, item: Item): void {
+  list.total += 1;
+  if (list.first.length < MAX_LISTED) list.first.push(item);
+}

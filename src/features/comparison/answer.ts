@@ -1,0 +1,311 @@
+import { count, list } from '../../core/text/sentences.ts';
+import { type Figure, TOO_LARGE, TRADING_DAYS_PER_YEAR } from '../performance/figure.ts';
+import { reportWithInterval, toDigits, type Interval, type Missing } from './difference.ts';
+import type { Day } from './participants.ts';
+import { MIN_DAYS, type Period } from './looks.ts';
+import { noLead } from './planning.ts';
+
+/** What a comparison says in words. */
+
+/**
+ * How far the return of one model of a pair is above that of the other, as the difference of both:
+ * 0.0038 is 0.38 percentage points.
+ */
+export type Lead = ReturnType<typeof leadOf>;
+
+/** What the lead in a pair is computed from. */
+export interface PairFacts {
+  model: string;
+  against: string;
+  /** Of both over the period, in this order. */
+  returns: readonly [Figure, Figure];
+  /** Of the difference of growth. */
+  interval: Interval | Missing;
+  isShown: boolean;
+  /**
+   * Those of the two for which the interval is a lower bound, because one run does not show how
+   * much a model itself varies.
+   */
+  singleRuns: readonly string[];
+  period: Period;
+}
+
+/** A difference of growth times the growth of the second model is one of returns. */
+export function leadOf(facts: PairFacts) {
+  const { model, against, returns, isShown, period } = facts;
+  const [one = NaN, other = NaN] = returns.map((own) => (typeof own === 'number' ? own : Infinity));
+  const isBehind = one < other;
+  const [first, second] = isBehind ? [against, model] : [model, against];
+  const points = Math.abs(one - other);
+  const isKnown = Number.isFinite(points);
+  const apart = Math.abs(shownPercent(one) - shownPercent(other)) / 100;
+  const least = Math.min(one, other);
+  const interval = intervalOfLead(facts, { isBehind, growth: 1 + least });
+  return {
+    first,
+    second,
+    /** Not below 0. */
+    points: isKnown ? points : TOO_LARGE,
+    /**
+     * `0.38 points`: the difference of both returns as they are shown; `far` where it is too large.
+     */
+    words: isKnown ? inPoints(apart || points) : 'far',
+    /** That of the pair, in points. */
+    interval,
+    /** The interval in words; '' where an end is too large for a number. */
+    bounds: boundsOf(interval, { ...period, singleRuns: facts.singleRuns }),
+    isShown,
+    /** The return of the one behind. */
+    least,
+    days: period.days,
+  };
+}
+
+function intervalOfLead(
+  { interval }: PairFacts,
+  { isBehind, growth }: { isBehind: boolean; growth: number },
+): Interval | Missing {
+  if ('reason' in interval) return interval;
+  const [low, high] = isBehind
+    ? [opposite(interval.high), opposite(interval.low)]
+    : [interval.low, interval.high];
+  return Number.isFinite(high * growth) ? { low: low * growth, high: high * growth } : TOO_LARGE;
+}
+
+function shownPercent(fraction: number): number {
+  return Number((fraction * 100).toFixed(2));
+}
+
+/** The second model's growth over the first one's, minus 1. */
+function opposite(difference: number): number {
+  return -difference / (1 + difference);
+}
+
+/** With one run of a model the interval is a lower bound. */
+function boundsOf(
+  interval: Interval | Missing,
+  { confidence, looks, singleRuns }: Period & Pick<PairFacts, 'singleRuns'>,
+): string {
+  if ('reason' in interval) return '';
+  const level = Number((confidence * 100).toFixed(4));
+  const wider = singleRuns.length === 0 ? '' : ' or wider';
+  const inLooks = looks === 'once' ? 'for a single look' : 'whichever day you look';
+  const ends = `${signed(interval.low)} to ${signed(interval.high)} points`;
+  return ` (${level} % interval ${ends}${wider}, ${inLooks})`;
+}
+
+/**
+ * What it would take for a difference to be shown, and whether it would be if there were no other
+ * pairs.
+ */
+export interface Demands {
+  smallestDifference: Figure;
+  daysNeeded: Figure;
+  /** Whether the difference would be shown if this were the only pair. */
+  isShownAsOnlyPair: boolean;
+  pairs: number;
+}
+
+/**
+ * What a pair shows, in sentences: the model with the higher return first, such as "gpt-5 is 1.01
+ * points ahead of claude over 20 days (95 % interval −4.70 to +6.90 points, for a single look).
+ * This could be chance. Only a lead of 7.70 points or more would be likely to show in 20 days; this
+ * one would need about 1,180 days."
+ */
+export function sentenceOf(lead: Lead, demands: Demands): string {
+  const { first, second, points, words, isShown, days, bounds } = lead;
+  const ahead = points === 0 ? `level with ${second}` : `${words} ahead of ${second}`;
+  const verdict = isShown ? 'This is more than chance.' : 'This could be chance.';
+  const { isShownAsOnlyPair, pairs } = demands;
+  const manyPairs = `On its own it would be more than chance, but the best of ${grouped(pairs)} pairs can look like this by chance.`;
+  return [
+    `${first} is ${ahead} over ${count(days, 'day')}${bounds}.`,
+    points === 0 ? '' : verdict,
+    isShown || !isShownAsOnlyPair ? '' : manyPairs,
+    whatItTakes(lead, demands),
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function whatItTakes(
+  { points, isShown, least, days }: Lead,
+  { smallestDifference, daysNeeded }: Demands,
+): string {
+  if (isShown || typeof points !== 'number') return '';
+  if (typeof smallestDifference !== 'number') {
+    const { reason } = smallestDifference;
+    return reason === noLead(days) ? `${reason}.` : '';
+  }
+  const needed = inPoints(smallestDifference * (1 + least));
+  const demand = `Only a lead of ${needed} or more would be likely to show in ${count(days, 'day')}`;
+  if (points === 0) return `${demand}.`;
+  if (typeof daysNeeded !== 'number')
+    return `${demand}. More days would not be enough for this one; more runs could be.`;
+  return daysNeeded > days ? `${demand}; this one would need ${daysInWords(daysNeeded)}.` : '';
+}
+
+/**
+ * Longer than any experiment: a larger number of days would only look exact. `days_needed` has it
+ * all the same.
+ */
+const MAX_COUNTED_YEARS = 100;
+
+function daysInWords(days: number): string {
+  if (days > MAX_COUNTED_YEARS * TRADING_DAYS_PER_YEAR)
+    return `more than ${MAX_COUNTED_YEARS} years of trading days`;
+  return `about ${grouped(Number(days.toPrecision(3)))} days`;
+}
+
+function grouped(number: number): string {
+  return number.toLocaleString('en-US');
+}
+
+/** A fraction in percent, without the sign for it: `7.70`. */
+function hundredths(fraction: number): string {
+  const text = (fraction * 100).toFixed(2);
+  return text === '-0.00' ? '0.00' : text.replace('-', '−');
+}
+
+/** The least that two places show. */
+const LEAST = 0.00005;
+
+function inPoints(fraction: number): string {
+  return `${fraction < LEAST ? 'less than 0.01' : hundredths(fraction)} points`;
+}
+
+/** `+7.70`: a fraction in percent, without the sign for it. */
+function signed(fraction: number): string {
+  return (fraction < LEAST ? '' : '+') + hundredths(fraction);
+}
+
+/** A benchmark over the days compared, or why it has no return over them. */
+export type BenchmarkReturn = { name: string; totalReturn: number } | { reason: string };
+
+export interface AnswerFacts {
+  /** With their returns. */
+  models: readonly { model: string; totalReturn: Figure }[];
+  /** Of the pairs. */
+  leads: readonly Lead[];
+  days: readonly Day[];
+  benchmark: BenchmarkReturn;
+  /** By model, the unknown splits that its return may contain, such as `ORLY on 2025-06-10`. */
+  suspected: ReadonlyMap<string, readonly string[]>;
+  /** By model, why it cannot be compared with the others; the sentence names each. */
+  leftOut: ReadonlyMap<string, string>;
+}
+
+/** Models and splits in one sentence. */
+const MAX_NAMED = 3;
+const NO_LEADER = { reason: 'No model has figures' };
+export const NOTHING_TO_COMPARE = { reason: 'There is no other model to compare it with' };
+
+/**
+ * The model with the highest return, whether its lead could be chance, and what the benchmark made,
+ * such as "gpt-5 leads with +3.20 % over 55 days; its lead of 1.80 points over claude could be
+ * chance (95 % interval −1.60 to +5.30 points, whichever day you look). The benchmark (QQQ) made
+ * +2.10 % over the same days."
+ */
+export function answerOf(facts: AnswerFacts) {
+  const { benchmark, suspected, leftOut, days, leads } = facts;
+  const [leader, ...others] = facts.models
+    .flatMap(({ model, totalReturn: own }) =>
+      typeof own !== 'number' || suspected.has(model) || leftOut.has(model) ? [] : [{ model, own }],
+    )
+    .sort((one, other) => other.own - one.own);
+  const lead = others
+    .map(({ model }) =>
+      leads.find(({ first, second }) =>
+        [leader?.model, model].every((name) => name === first || name === second),
+      ),
+    )
+    .find((found) => found !== undefined);
+  const missing = leader === undefined ? NO_LEADER : NOTHING_TO_COMPARE;
+  const { unavailable, ...figures } = reportWithInterval(
+    { total_return: leader?.own ?? missing, lead: lead?.points ?? missing },
+    lead?.interval ?? missing,
+  );
+  const isKnown = 'name' in benchmark;
+  const dateOf = (day: Day | undefined) => (typeof day === 'string' ? day : null);
+  return {
+    sentence:
+      (leader === undefined ? whatIsMissing(facts) : inWords(leader, lead, facts)) +
+      whoIsLeftOut(facts),
+    /** The model with the highest return; null where none has one. */
+    leader: leader?.model ?? null,
+    /** The next model that it is paired with; null without one. */
+    against: lead?.second ?? null,
+    ...figures,
+    shown: lead?.isShown ?? false,
+    /**
+     * The models whose return may contain a split that the prices do not know, and those that
+     * cannot be compared: none of them leads.
+     */
+    left_out: [...new Set([...suspected.keys(), ...leftOut.keys()])],
+    benchmark: isKnown
+      ? { name: benchmark.name, total_return: toDigits(benchmark.totalReturn) }
+      : null,
+    days: days.length,
+    start_date: dateOf(days[0]),
+    end_date: dateOf(days.at(-1)),
+    unavailable: { ...unavailable, ...(!isKnown && { benchmark: benchmark.reason }) },
+  };
+}
+
+function inWords(
+  { model, own }: { model: string; own: number },
+  lead: Lead | undefined,
+  { benchmark, days, suspected, leftOut }: AnswerFacts,
+): string {
+  const none = suspected.size + leftOut.size === 0 ? 'No model' : 'No comparable model';
+  const over = `over ${count(days.length, 'day')}`;
+  const than = overSecond(lead);
+  const made = (verb: string) => `${model} ${verb} ${signed(own)} %`;
+  const first = `${made(lead === undefined ? 'made' : 'leads with')} ${over}${than}.`;
+  if ('reason' in benchmark) return first;
+  const { name, totalReturn } = benchmark;
+  const its = `made ${signed(totalReturn)} %`;
+  return own > totalReturn
+    ? `${first} The benchmark (${name}) ${its} over the same days.`
+    : `${none} beat the benchmark (${name}), which ${its} ${over}. ${made('came closest with')}${than}.`;
+}
+
+function overSecond(lead: Lead | undefined): string {
+  if (lead === undefined) return '; no other model can be compared with it';
+  const { second, points, words, isShown, bounds } = lead;
+  if (points === 0) return `, level with ${second}`;
+  return `; its lead of ${words} over ${second} ${isShown ? 'is more than chance' : 'could be chance'}${bounds}`;
+}
+
+/** Each model once: no split need be settled of one that is not compared anyway. */
+function whoIsLeftOut({ suspected, leftOut }: AnswerFacts): string {
+  const named = (all: Iterable<string>) => list([...all], { most: MAX_NAMED });
+  const unsettled = [...suspected].filter(([model]) => !leftOut.has(model));
+  const models = unsettled.map(([model]) => model);
+  const splits = new Set(unsettled.flatMap(([, own]) => own));
+  const byReason = Map.groupBy(leftOut.keys(), (model) => clauseOf(leftOut.get(model)));
+  const others = [...byReason].map(
+    ([reason, own]) => `${named(own)} (${own.length > 1 ? 'each: ' : ''}${reason})`,
+  );
+  return [
+    models.length > 0 &&
+      ` Left out until possible splits are settled: ${named(models)} (${named(splits)}).`,
+    others.length > 0 && ` Not compared: ${others.join('; ')}.`,
+  ]
+    .filter(Boolean)
+    .join('');
+}
+
+/** What a reason says before it goes into details: `5 of its 60 model-days are stale`. */
+function clauseOf(reason = ''): string {
+  const [clause = ''] = reason.split(/[:;] /);
+  return clause.replace(/^(It|Its|Needs) /, (word) => word.toLowerCase());
+}
+
+function whatIsMissing({ models, days: { length: days } }: AnswerFacts): string {
+  if (models.length < 2)
+    return `A comparison needs two models; there is ${models.length === 0 ? 'none' : 'one'}.`;
+  if (days >= MIN_DAYS) return `No leader can be named over these ${days} days.`;
+  const there = days === 0 ? 'are none' : `${days === 1 ? 'is' : 'are'} ${days}`;
+  return `It takes ${MIN_DAYS} days in common to say whether a difference could be chance; so far there ${there}.`;
+}

@@ -1,0 +1,322 @@
+import * as v from 'valibot';
+import { conventions } from './conventions.ts';
+import { toDigits, type Interval } from './difference.ts';
+import {
+  countSchema as count,
+  dateText,
+  daysFilter,
+  namedResponse,
+  figure,
+  flagFilter,
+  jobFilter,
+  named,
+  namesFilter,
+  textFilter,
+  unavailable,
+  wordFilter,
+} from '../../core/api/schemas.ts';
+import { incomparability, outside } from '../performance/response.ts';
+import { lookWords } from './looks.ts';
+import { MAX_CURVE_MODELS, MIN_CURVE_MODELS, type ModelReport } from './models.ts';
+import { reportDay, type PairReport } from './pairs.ts';
+import { type Experiment, runExperiment } from '../experiments/experiment.ts';
+import { MAX_COMPARED } from '../../core/domain/runs.ts';
+import {
+  type Context,
+  deploymentFields,
+  formatQuery,
+  type Input,
+  type ResponseBody,
+  tableOf,
+} from '../../core/api/handler.ts';
+import { benchmarkEntry, checkJob, dateRangeEntries, filtersOf } from '../../core/api/filters.ts';
+import { checkBenchmark } from '../performance/choose-benchmark.ts';
+
+/** The parts of a comparison as rows of tables, with a cell per column. */
+
+const modelColumns = [
+  'model',
+  'runs',
+  'run_returns',
+  'total_return',
+  'interval_low',
+  'interval_high',
+  'standard_error_daily',
+  'degrees_of_freedom',
+  'variance_share_of_runs',
+  'interval_is_lower_bound',
+  'probability_best',
+  'knowledge_cutoff',
+  'days_before_cutoff',
+  'incomparable',
+  'unavailable',
+] as const;
+
+const pairColumns = [
+  'model',
+  'against',
+  'difference',
+  'interval_low',
+  'interval_high',
+  'mean_daily_difference',
+  'standard_error_daily',
+  'degrees_of_freedom',
+  'p_value',
+  'p_value_holm',
+  'shown',
+  'smallest_difference',
+  'days_needed',
+  'variance_share_of_runs',
+  'interval_is_lower_bound',
+  'sentence',
+  'unavailable',
+] as const;
+
+interface Reported {
+  interval: Interval | null;
+  unavailable: Readonly<Record<string, string | undefined>>;
+}
+
+/** A report by columns; `unavailable` says why figures are empty. */
+function cellsOf<Report extends Reported>({ interval, unavailable, ...report }: Report) {
+  const reasons = [...new Set(Object.values(unavailable))].join('; ');
+  return {
+    ...report,
+    interval_low: interval?.low ?? null,
+    interval_high: interval?.high ?? null,
+    unavailable: reasons || null,
+  };
+}
+
+/** `run_returns` is `gpt-5:0.031 gpt-5#2:0.012`. */
+function modelRow(model: ModelReport) {
+  const returns = model.runs.map((run, index) => `${run}:${model.run_returns[index] ?? ''}`);
+  return {
+    ...cellsOf(model),
+    runs: model.runs.length,
+    run_returns: returns.join(' '),
+    incomparable: model.incomparable.map(({ kind }) => kind).join('; '),
+  };
+}
+
+/** Correlation and curve are not in the table, so neither are their reasons. */
+export function pairRow(pair: PairReport) {
+  const { correlation: _, ...unavailable } = pair.unavailable;
+  return cellsOf({ ...pair, unavailable });
+}
+
+/**
+ * The response of GET /comparison. Returns and shares are fractions; a null has its reason in
+ * `unavailable`.
+ */
+
+/** Both ends as returns over the period. */
+const interval = v.nullable(named('Interval', { low: v.number(), high: v.number() }));
+const modelName = v.string();
+
+const uncertaintyEntries = {
+  standard_error_daily: figure,
+  degrees_of_freedom: figure,
+  variance_share_of_runs: figure,
+  /** Whether a single run keeps the interval too narrow. */
+  interval_is_lower_bound: v.boolean(),
+  unavailable,
+};
+
+export const comparisonResponse = namedResponse('ComparisonResponse', {
+  start_date: v.nullable(dateText),
+  end_date: v.nullable(dateText),
+  /** How many days are compared. */
+  days: count,
+  align: v.picklist(['date', 'number']),
+  confidence: v.number(),
+  looks: v.picklist(lookWords),
+  /** c(D), in standard errors, where it holds for all days at once; null with `looks=once`. */
+  boundary: figure,
+  /** Who leads by return, and whether that could be chance. */
+  answer: named('Answer', {
+    sentence: v.string(),
+    leader: v.nullable(modelName),
+    total_return: figure,
+    against: v.nullable(modelName),
+    /** The leader's return minus that of `against`. */
+    lead: figure,
+    /** Of the lead. */
+    interval,
+    shown: v.boolean(),
+    /** Models that may hold a split which the prices do not know, or that cannot be compared. */
+    left_out: v.array(modelName),
+    benchmark: v.nullable(
+      named('ComparedBenchmark', { name: v.string(), total_return: v.number() }),
+    ),
+    days: count,
+    /** The first and the last of the days compared; null by number. */
+    start_date: v.nullable(dateText),
+    end_date: v.nullable(dateText),
+    unavailable,
+  }),
+  /** Only later days are compared; null when all are. */
+  clean_after: v.nullable(dateText),
+  /** Entries with too few model-days. */
+  left_out_models: v.array(modelName),
+  /** Days that the runs named here missed or started from another close; by date, or by number. */
+  left_out: v.array(
+    named('LeftOutDay', {
+      date: v.optional(dateText),
+      number: v.optional(count),
+      runs: v.array(v.string()),
+      reason: v.string(),
+    }),
+  ),
+  models: v.array(
+    named('ComparedModel', {
+      model: modelName,
+      runs: v.array(v.string()),
+      run_returns: v.array(figure),
+      total_return: figure,
+      interval,
+      probability_best: figure,
+      knowledge_cutoff: v.nullable(dateText),
+      /** Of the days compared. */
+      days_before_cutoff: count,
+      outside,
+      /** In which respects it traded on other terms than most. */
+      incomparable: v.array(incomparability),
+      ...uncertaintyEntries,
+    }),
+  ),
+  pairs: v.array(
+    named('ComparedPair', {
+      model: modelName,
+      against: modelName,
+      difference: figure,
+      interval,
+      mean_daily_difference: figure,
+      p_value: figure,
+      p_value_holm: figure,
+      shown: v.boolean(),
+      smallest_difference: figure,
+      days_needed: figure,
+      /** Of the daily log returns of both models. */
+      correlation: figure,
+      /** The difference after each day compared; only with `curves=true`. */
+      curve: v.optional(
+        v.array(
+          named('DifferencePoint', {
+            date: v.optional(dateText),
+            number: v.optional(count),
+            difference: figure,
+          }),
+        ),
+      ),
+      sentence: v.string(),
+      ...uncertaintyEntries,
+    }),
+  ),
+  leader: named('Leader', {
+    model: v.nullable(modelName),
+    sharpe_ratio_daily: figure,
+    probabilistic_sharpe_ratio: figure,
+    deflated_sharpe_ratio: figure,
+    expected_best_sharpe_ratio_daily: figure,
+    trials: count,
+    unavailable,
+  }),
+  conventions: named(
+    'ComparisonConventions',
+    Object.fromEntries(Object.keys(conventions).map((name) => [name, v.string()])),
+  ),
+});
+
+const DEFAULT_CONFIDENCE = '0.95';
+const [MIN_CONFIDENCE, MAX_CONFIDENCE] = [0.0001, 0.9999];
+const CONFIDENCE_MESSAGE = `expected a number from ${MIN_CONFIDENCE} to ${MAX_CONFIDENCE}`;
+
+export const comparisonQuery = v.object({
+  models: namesFilter(
+    `Up to ${MAX_COMPARED} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
+      'If absent, every entry with enough model-days.',
+  ),
+  against: textFilter(
+    'A model to compare every other model with: the response has only its pairs.',
+  ),
+  job_id: jobFilter,
+  ...dateRangeEntries,
+  ...benchmarkEntry,
+  days: daysFilter('the models compared'),
+  align: wordFilter(
+    ['date', 'number'],
+    'Whether days are matched by date, or by their number in each model’s market, for control markets.',
+  ),
+  confidence: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d*\.?\d+$/, CONFIDENCE_MESSAGE),
+      v.transform(Number),
+      v.number(),
+      v.minValue(MIN_CONFIDENCE, CONFIDENCE_MESSAGE),
+      v.maxValue(MAX_CONFIDENCE, CONFIDENCE_MESSAGE),
+      v.description('The confidence of the intervals, and of what counts as shown.'),
+    ),
+    DEFAULT_CONFIDENCE,
+  ),
+  curves: flagFilter(
+    `Whether each pair has the curve of its difference, for ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models. Not in the CSV.`,
+  ),
+  looks: wordFilter(
+    lookWords,
+    'How often you look: once, at the end, or daily, as days arrive. With daily, intervals and p-values hold for all days at once.',
+  ),
+  ...formatQuery,
+  table: wordFilter(['models', 'pairs'], 'Which of the tables, as CSV.'),
+});
+
+type Query = v.InferOutput<typeof comparisonQuery>;
+
+/** Whether models differ, over the days that all their runs share. */
+export function comparison(context: Context, { query, format }: Input<Query>): ResponseBody {
+  const { startDate, endDate, jobId } = filtersOf(query);
+  checkJob(context.database, { jobId });
+  checkBenchmark(context.database, query.benchmark);
+  const { table } = query;
+  const experiment = runExperiment(context.database, {
+    ...query,
+    models: query.models?.split(','),
+    window: { startDate, endDate, jobId },
+    curves: query.curves && format !== 'csv',
+  });
+  if (format !== 'csv') return inJson(context, experiment, query);
+  const { models, pairs } = experiment.comparison;
+  return table === 'models'
+    ? tableOf('models.csv', modelColumns, models.map(modelRow))
+    : tableOf('pairs.csv', pairColumns, pairs.map(pairRow));
+}
+
+type Response = v.InferOutput<typeof comparisonResponse>;
+
+function inJson(
+  { settings }: Context,
+  { comparison: compared, ...experiment }: Experiment,
+  { align, confidence, looks }: Query,
+): string {
+  const { models, pairs, leader, leftOut, days, boundary, answer } = compared;
+  const response: Response = {
+    start_date: experiment.startDate,
+    end_date: experiment.endDate,
+    days: days.length,
+    align,
+    confidence,
+    looks,
+    boundary: boundary === null ? null : toDigits(boundary),
+    answer,
+    clean_after: experiment.cleanAfter,
+    left_out_models: experiment.leftOutModels,
+    left_out: leftOut.map(({ day, runs, reason }) => ({ ...reportDay(day), runs, reason })),
+    models,
+    pairs,
+    leader,
+    conventions,
+    ...deploymentFields(settings),
+  };
+  return JSON.stringify(response);
+}

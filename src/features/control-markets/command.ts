@@ -1,0 +1,90 @@
+import * as v from 'valibot';
+import { signatureSchema } from '../../core/settings/configuration-schema.ts';
+import { agentConfigurationFor, readConfiguration } from '../../core/settings/configuration.ts';
+import {
+  type ControlMarket,
+  drawKey,
+  type Mask,
+  masks,
+  shiftBack,
+  writeControlMarket,
+  type Written,
+} from './control-market.ts';
+import { count, linesOf, list } from '../../core/text/sentences.ts';
+import { readSettings, type Settings } from '../../core/settings/settings.ts';
+import { forTerminal } from '../../core/text/text.ts';
+import { checkRange, wholeNumber, WrongUsage, ownDatabase } from '../../core/commands/arguments.ts';
+import { counted, writeStoppably } from '../../core/commands/terminal.ts';
+
+const DEFAULT_NAME = 'control';
+const MAX_SEED_LENGTH = 200;
+/** Far more than there are prices for; a date before 1900 has an error of its own. */
+const MAX_WEEKS = 99_999;
+
+type Arguments = Record<'seed' | 'from' | 'to' | 'out', string> &
+  Record<'mask' | 'weeks' | 'universe' | 'name', string | undefined>;
+
+/**
+ * The command `disguise`: writes a control market into a folder. 0 when it is complete; otherwise
+ * nothing is left.
+ */
+export async function disguise(args: Arguments): Promise<number> {
+  const settings = readSettings(process.env);
+  const market = readMarket(args, settings);
+  const path = ownDatabase(settings);
+  return writeStoppably(args.out, async (watched) =>
+    describe(args.out, market, await writeControlMarket(path, args.out, { ...market, ...watched })),
+  );
+}
+
+/** Throws a `WrongUsage` for invalid values. */
+function readMarket(
+  { seed, mask = 'both', weeks, universe, name = DEFAULT_NAME, from, to }: Arguments,
+  settings: Settings,
+): ControlMarket {
+  checkRange(from, to);
+  if (seed === '' || seed.length > MAX_SEED_LENGTH)
+    throw new WrongUsage(`--seed: expected 1 to ${MAX_SEED_LENGTH} characters`);
+  const shift = wholeNumber('--weeks', weeks, MAX_WEEKS);
+  if (!isMask(mask))
+    throw new WrongUsage(`--mask: expected ${masks.slice(0, -1).join(', ')} or both, not ${mask}`);
+  if (mask === 'symbols' && shift !== null)
+    throw new WrongUsage('--weeks: --mask symbols keeps the real dates; leave one of them out');
+  const { issues: [problem] = [] } = v.safeParse(signatureSchema, name);
+  if (problem !== undefined) throw new WrongUsage(`--name: ${problem.message}`);
+  if (name === universe)
+    throw new WrongUsage(
+      `--name: ${name} is the universe to disguise; its control needs a name of its own`,
+    );
+  const { configurationPath, openaiApiBase } = settings;
+  const configuration = readConfiguration(configurationPath, openaiApiBase);
+  const terms = agentConfigurationFor(configuration, universe ?? null, configurationPath);
+  return { key: drawKey(seed, terms.stock_symbols, { weeks: shift, from, mask }), from, to, name };
+}
+
+function isMask(word: string): word is Mask {
+  return masks.some((mask) => mask === word);
+}
+
+function describe(
+  folder: string,
+  { key, from, to, name }: ControlMarket,
+  { disguises, bars, dividends, files }: Written,
+): string {
+  const shown = forTerminal(folder);
+  const left = key.disguises.filter((disguise) => !disguises.includes(disguise));
+  const without = left.map(({ symbol }) => symbol).sort();
+  const toImport = files.map((file) => `${shown}/${file}`).join(' ');
+  const shift = key.weeks === 0 ? 'on the real dates' : `${count(key.weeks, 'week')} earlier`;
+  const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${shift}`;
+  const hasRealNames = disguises.every(({ symbol, code }) => symbol === code);
+  return linesOf([
+    `${shown}: ${counted(bars, 'bar')} and ${count(dividends, 'dividend')} of ${count(disguises.length, 'symbol')}, ${span}`,
+    without.length > 0 && `  left out, without prices then: ${list(without)}`,
+    'Keep key.csv and the seed away from models.',
+    hasRealNames &&
+      'Its symbols are the real ones: import it in another folder, into a database of its own.',
+    `Next: import-prices ${toImport}, merge universe.json into the configuration, trigger --universe ${forTerminal(name)}`,
+    '',
+  ]).join('\n');
+}

@@ -1,0 +1,352 @@
+import {
+  createWriteStream,
+  writeFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { pricesNow } from '../../core/database/price-writes.ts';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type Split, splitsBetween } from '../../core/database/market-queries.ts';
+import { type StoredBar, storedBars } from '../../core/database/prices.ts';
+import { cannot, ServiceError } from '../../core/domain/domain.ts';
+import { UNITS_PER_DOLLAR } from '../../core/money/money.ts';
+import { MAX_PRICE, MAX_VOLUME } from '../../core/prices/row.ts';
+import { DISGUISE_COLUMNS } from '../price-files/csv.ts';
+import {
+  addDays,
+  type CalendarDate,
+  type DateSpan,
+  EARLIEST_DATE,
+} from '../../core/time/calendar.ts';
+import { createUniforms } from '../statistics/random.ts';
+import { dividendCoverage, dividendsBetween } from '../../core/database/splits-and-dividends.ts';
+import type { Reader } from '../../core/database/database.ts';
+import { payingNothing } from '../performance/holdings-queries.ts';
+import { gapsBetween } from '../../core/prices/needs.ts';
+import { MAX_CASH } from '../../core/prices/amounts.ts';
+import { cashPerShare } from '../../core/trading/morning.ts';
+import { withSnapshot } from '../../core/database/snapshot.ts';
+import { assertUsableName } from '../../core/database/storage/new-file.ts';
+
+/**
+ * Creates a folder with content, all or nothing: `fill` writes into one with a temporary name
+ * beside it, which gets the final name once it is complete. An empty folder is replaced, anything
+ * else refused. Throws a `ServiceError` (`cannot_start`) that says why there is no folder, or what
+ * `fill` throws on purpose.
+ */
+async function createFolder<Result>(
+  path: string,
+  database: string,
+  fill: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  const target = existsSync(path) ? realpathSync(path) : resolve(path);
+  const unfinished = `${target}.${process.pid}-${crypto.randomUUID().slice(0, 8)}.unfinished`;
+  try {
+    assertUsableName(target, database);
+    if (!existsSync(path) && lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+      throw new Error('it is a symbolic link that leads nowhere');
+    if (existsSync(target) && readdirSync(target).length > 0) throw new Error('it is not empty');
+    mkdirSync(unfinished);
+    const result = await fill(unfinished);
+    renameSync(unfinished, target); // fails if something was put into the folder meanwhile
+    return result;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'AbortError') throw error;
+    throw cannot(`create the folder ${path}`, error);
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
+
+/**
+ * The bars of one symbol as lines of `prices.csv`: adjusted for its splits after each bar,
+ * multiplied by the factor, under the code, on the shifted date. An unknown value stays an empty
+ * cell. Throws a `ServiceError` (`no_prices`) for a bar that would no longer be one.
+ */
+export function disguisedRows(
+  bars: readonly Omit<StoredBar, 'adjusted'>[],
+  { symbol, code, factor, weeks, splits }: Series,
+): string[] {
+  return bars.map(({ date, open, high, low, close, volume }) => {
+    const later = splits.filter((split) => split.date > date);
+    const scale = scaleOf(later, factor);
+    const prices = [open, high, low, close].map(
+      (price) => price && Math.round(price * scale * UNITS_PER_DOLLAR) / UNITS_PER_DOLLAR,
+    );
+    const traded = volume && Math.round(volume / scale);
+    const isOut = prices.some((price) => price === 0 || (price ?? 0) > MAX_PRICE);
+    if (isOut || (traded ?? 0) > MAX_VOLUME) throw outOfRange(symbol, `bar of ${date}`);
+    return `${[code, shiftBack(date, { weeks }), ...prices, traded, 'disguise'].join()}\n`;
+  });
+}
+
+function outOfRange(symbol: string, what: string): ServiceError {
+  const problem = `its ${what} would be out of range; try another seed`;
+  return new ServiceError('no_prices', `Cannot disguise ${symbol}: ${problem}`);
+}
+
+/**
+ * What dollars per share are multiplied by: the factor, divided by the new shares for an old one of
+ * the splits that follow.
+ */
+function scaleOf(later: readonly Split[], factor: number): number {
+  return later.reduce((value, split) => (value * split.denominator) / split.numerator, factor);
+}
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+/**
+ * No ticker of an American exchange is this long, so a code never reminds a model of another
+ * company.
+ */
+const CODE_LENGTH = 6;
+/** Weeks are drawn from one year to twenty, unless they are given. */
+const [LEAST_DRAWN_WEEKS, MOST_DRAWN_WEEKS] = [52, 1_040];
+const DAYS_PER_WEEK = 7;
+
+/** How a symbol is disguised: its code, and what its prices are multiplied by, from 1/2 to 2. */
+interface Disguise {
+  symbol: string;
+  code: string;
+  factor: number;
+}
+
+/** A disguise with what its prices and dividends need besides. */
+interface Series extends Disguise {
+  weeks: number;
+  splits: readonly Split[];
+}
+
+/** What turns a market into its control market, and back. */
+interface Key {
+  /** By code, so that the order gives nothing away. */
+  disguises: Disguise[];
+  /** By how many weeks dates are shifted back; whole weeks keep the weekdays. */
+  weeks: number;
+}
+
+/** What a control market hides; prices and volume are always other ones. */
+export const masks = ['symbols', 'dates', 'both'] as const;
+export type Mask = (typeof masks)[number];
+
+/**
+ * Draws the key of a control market: the same for the same seed, mask and symbols, whatever is
+ * stored of them. Without a mask over the dates there is no shift; without one over the symbols
+ * each code is the symbol. Throws a `ServiceError` (`invalid_dates`) when `from` would be shifted
+ * to a date before `EARLIEST_DATE`.
+ */
+export function drawKey(
+  seed: string,
+  symbols: readonly string[],
+  { weeks, from, mask = 'both' }: { weeks: number | null; from: CalendarDate; mask?: Mask },
+): Key {
+  const uniform = createUniforms(`disguise ${seed}`);
+  const drawnWeeks =
+    LEAST_DRAWN_WEEKS + Math.floor(uniform() * (MOST_DRAWN_WEEKS - LEAST_DRAWN_WEEKS + 1));
+  const key = {
+    disguises: drawDisguises(symbols, uniform, mask),
+    weeks: mask === 'symbols' ? 0 : (weeks ?? drawnWeeks),
+  };
+  if (shiftBack(from, key) < EARLIEST_DATE) {
+    const problem = `${key.weeks} weeks before ${from} is before ${EARLIEST_DATE}; give fewer weeks`;
+    throw new ServiceError('invalid_dates', `Cannot disguise the prices: ${problem}`);
+  }
+  return key;
+}
+
+/** The date in the control market. */
+export function shiftBack(date: CalendarDate, { weeks }: { weeks: number }): CalendarDate {
+  return addDays(date, -DAYS_PER_WEEK * weeks);
+}
+
+function drawDisguises(symbols: readonly string[], uniform: () => number, mask: Mask): Disguise[] {
+  const taken = new Set(symbols);
+  const disguises = [...taken].sort().map((symbol) => {
+    let code = drawCode(uniform);
+    while (taken.has(code)) code = drawCode(uniform);
+    taken.add(code);
+    return { symbol, code: mask === 'dates' ? symbol : code, factor: 2 ** (2 * uniform() - 1) };
+  });
+  return disguises.sort((one, other) => (one.code < other.code ? -1 : 1));
+}
+
+function drawCode(uniform: () => number): string {
+  return Array.from(
+    { length: CODE_LENGTH },
+    () => LETTERS[Math.floor(uniform() * LETTERS.length)],
+  ).join('');
+}
+
+/** Cash per share comes in 1/1,000,000 dollar. */
+const MILLIONTHS = 1_000_000;
+
+const DIVIDENDS_HEADER = 'symbol,ex_date,amount\n';
+
+/** A dividend in disguise; cash of 0 says that the dividends are known at that date. */
+interface DisguisedDividend {
+  row: string;
+  cash: number;
+}
+
+/**
+ * The dividends of one symbol as lines of `dividends.csv`: under the code, on shifted ex-dates,
+ * adjusted for splits and multiplied by the factor like its prices. Rows with an amount of 0 mark
+ * both ends of the span in which they are known; none do where there is a gap in it. Throws a
+ * `ServiceError` (`no_prices`) for a dividend that would no longer be one.
+ */
+export function disguisedDividends(
+  reader: Reader,
+  { symbol, code, factor, weeks, splits }: Series,
+  span: DateSpan,
+): DisguisedDividend[] {
+  const rowOf = (date: CalendarDate, cash: number) => ({
+    row: `${[code, shiftBack(date, { weeks }), cash / MILLIONTHS].join()}\n`,
+    cash,
+  });
+  // What is held at the close of the first bar is paid from the next day on.
+  const dividends = dividendsBetween(pricesNow(reader), [symbol], {
+    after: span.from,
+    upTo: span.to,
+  }).map((dividend) => {
+    const { exDate } = dividend;
+    // On one day the dividend comes before the split.
+    const later = splits.filter(({ date }) => date >= exDate);
+    const cash = Math.round(cashPerShare(dividend) * scaleOf(later, factor));
+    if (cash > MAX_CASH) throw outOfRange(symbol, `dividend of ${exDate}`);
+    return rowOf(exDate, cash);
+  });
+  const ends = new Set(knownSpan(reader, symbol, span));
+  return [...[...ends].map((date) => rowOf(date, 0)), ...dividends];
+}
+
+/**
+ * The part of a span in which a symbol's dividends are known; null where it is none, or several.
+ */
+function knownSpan(
+  reader: Reader,
+  symbol: string,
+  { from, to }: DateSpan,
+): [start: CalendarDate, end: CalendarDate] | null {
+  if (payingNothing(reader, [symbol]).has(symbol)) return [from, to];
+  const spans = dividendCoverage(reader, [symbol], { from, to }).map(({ startDate, endDate }) => ({
+    startDate: startDate > from ? startDate : from,
+    endDate: endDate < to ? endDate : to,
+  }));
+  const [first] = spans;
+  if (first === undefined || gapsBetween(spans).length > 0) return null;
+  const ends = spans.map(({ endDate }) => endDate).sort();
+  return [first.startDate, ends.at(-1) ?? first.endDate];
+}
+
+/** Of the key. */
+const OWNER_ONLY = 0o600;
+
+/** The span is that of the prices to disguise, both ends included. */
+export interface ControlMarket extends DateSpan {
+  key: Key;
+  /** The name of its universe. */
+  name: string;
+}
+
+/** What was written. */
+export interface Written {
+  /** Symbols without a bar in the span are not among them. */
+  disguises: Disguise[];
+  bars: number;
+  dividends: number;
+  /** The names of the files to import. */
+  files: string[];
+}
+
+/**
+ * Writes a control market: the stored bars and dividends of some symbols under other names, dates
+ * and prices. The folder must be new or empty; it gets `prices.csv`, `universe.json`, `key.csv`
+ * and, where anything is known of dividends, `dividends.csv`, or nothing. Reads the database as it
+ * is at one moment and changes nothing in it. Throws a `ServiceError` that says why there is no
+ * control market, or the signal's reason.
+ */
+export function writeControlMarket(
+  databasePath: string,
+  folder: string,
+  {
+    signal,
+    onProgress = () => {},
+    ...market
+  }: ControlMarket & { signal: AbortSignal; onProgress?: (share: number) => void },
+): Promise<Written> {
+  return createFolder(folder, databasePath, (unfinished) =>
+    withSnapshot(databasePath, async (reader) => {
+      const written: Written = { disguises: [], bars: 0, dividends: 0, files: ['prices.csv'] };
+      const dividends: DisguisedDividend[] = [];
+      const rows = pricesCsv(reader, market, { written, dividends, onProgress });
+      await pipeline(rows, createWriteStream(join(unfinished, 'prices.csv'), { flush: true }), {
+        signal,
+      });
+      if (written.bars === 0) {
+        const problem = `no price of the universe is stored from ${market.from} to ${market.to}`;
+        throw new ServiceError('no_prices', `Cannot disguise the prices: ${problem}`);
+      }
+      writeDividends(unfinished, dividends, written);
+      const universes = { [market.name]: written.disguises.map(({ code }) => code) };
+      const universe = `${JSON.stringify({ universes }, null, 2)}\n`;
+      writeFileSync(join(unfinished, 'universe.json'), universe, { flush: true });
+      const key = keyCsv(written.disguises, market.key);
+      writeFileSync(join(unfinished, 'key.csv'), key, { mode: OWNER_ONLY, flush: true });
+      return written;
+    }),
+  );
+}
+
+/**
+ * The header, then a piece per symbol: only one symbol's bars are in memory. Collects their
+ * dividends.
+ */
+function* pricesCsv(
+  reader: Reader,
+  { key, from, to }: ControlMarket,
+  {
+    written,
+    dividends,
+    onProgress,
+  }: { written: Written; dividends: DisguisedDividend[]; onProgress: (share: number) => void },
+): Generator<string> {
+  yield HEADER;
+  for (const [index, disguise] of key.disguises.entries()) {
+    onProgress(index / key.disguises.length);
+    const bars = storedBars(reader, disguise.symbol, { from, to });
+    if (bars.length === 0) continue;
+    written.disguises.push(disguise);
+    written.bars += bars.length;
+    const splits = splitsBetween(pricesNow(reader), [disguise.symbol], { after: from, upTo: to });
+    const series = { ...disguise, weeks: key.weeks, splits };
+    dividends.push(...disguisedDividends(reader, series, { from, to }));
+    yield disguisedRows(bars, series).join('');
+  }
+}
+
+function writeDividends(
+  folder: string,
+  dividends: readonly DisguisedDividend[],
+  written: Written,
+): void {
+  if (dividends.length === 0) return;
+  const name = 'dividends.csv';
+  const text = DIVIDENDS_HEADER + dividends.map(({ row }) => row).join('');
+  writeFileSync(join(folder, name), text, { flush: true });
+  written.dividends = dividends.filter(({ cash }) => cash > 0).length;
+  written.files.push(name);
+}
+
+function keyCsv(disguises: readonly Disguise[], { weeks }: Key): string {
+  const rows = disguises.map(
+    ({ code, symbol, factor }) => `${code},${symbol},${factor},${weeks}\n`,
+  );
+  return `code,symbol,factor,weeks\n${rows.join('')}`;
+}

@@ -1,0 +1,131 @@
+import * as v from 'valibot';
+import {
+  countBars,
+  type CoverageSpan,
+  coverageSpans,
+  knownSymbols,
+  storedDividends,
+  symbolPrices,
+} from './queries.ts';
+import { gapsBetween } from '../../core/prices/needs.ts';
+import {
+  type Context,
+  deploymentFields,
+  type Input,
+  listBody,
+  type ResponseBody,
+} from '../../core/api/handler.ts';
+import {
+  countSchema,
+  dateText,
+  namedResponse,
+  named,
+  symbolFilter,
+  timestampText,
+} from '../../core/api/schemas.ts';
+
+export const coverageQuery = v.object({
+  symbol: symbolFilter('A ticker symbol, in either case.', 'is not a ticker symbol'),
+  /**
+   * Restricts the symbols to those with a bar on this date, which can serve as a universe as of
+   * that date.
+   */
+  date: v.optional(dateText),
+});
+
+const span = named('CoverageSpan', {
+  source: v.string(),
+  start_date: dateText,
+  end_date: dateText,
+  recorded_at: timestampText,
+});
+const gap = named('CoverageGap', {
+  start_date: dateText,
+  end_date: dateText,
+  weekdays: countSchema,
+});
+
+export const coverageResponse = namedResponse('CoverageResponse', {
+  symbols: v.array(
+    named('SymbolCoverage', {
+      symbol: v.string(),
+      /** The date of the last bar; null without one. */
+      source: v.nullable(v.string()),
+      first_bar: v.nullable(dateText),
+      last_bar: v.nullable(dateText),
+      /**
+       * Counted only for a single symbol, because that reads every bar; null where all symbols are
+       * listed.
+       */
+      bars: v.nullable(countSchema),
+      /** When a download or an import last recorded a span. */
+      last_download: v.nullable(timestampText),
+      spans: v.array(span),
+      gaps: v.array(gap),
+      dividends: named('DividendCoverage', {
+        /** How many are stored. */
+        count: countSchema,
+        last_ex_date: v.nullable(dateText),
+        /** A date outside them all, without a stored dividend, may have had one. */
+        spans: v.array(span),
+        gaps: v.array(gap),
+      }),
+    }),
+  ),
+  count: countSchema,
+});
+
+/**
+ * The stored prices and dividends of all symbols, of one symbol, or of those with a bar on a date.
+ */
+export function priceCoverage(
+  { database, settings }: Context,
+  { query: { symbol: wanted, date } }: Input<v.InferOutput<typeof coverageQuery>>,
+): ResponseBody {
+  const symbols = wanted === undefined ? knownSymbols(database) : JSON.stringify([wanted]);
+  const spansOf = coverageSpans(database, symbols);
+  const dividendSpansOf = coverageSpans(database, symbols, 'dividends');
+  const dividendsOf = new Map(
+    storedDividends(database, symbols).map((stored) => [stored.symbol, stored]),
+  );
+  const prices = symbolPrices(database, symbols, date ?? null);
+  const items = prices.values().map(({ symbol, source, firstDate, lastDate }) => {
+    const spans = spansOf.get(symbol) ?? [];
+    return JSON.stringify({
+      symbol,
+      source,
+      first_bar: firstDate,
+      last_bar: lastDate,
+      bars: wanted === undefined ? null : countBars(database, symbol),
+      last_download:
+        spans
+          .map(({ recordedAt }) => recordedAt)
+          .sort()
+          .at(-1) ?? null,
+      ...describeSpans(spans),
+      dividends: {
+        count: dividendsOf.get(symbol)?.count ?? 0,
+        last_ex_date: dividendsOf.get(symbol)?.lastExDate ?? null,
+        ...describeSpans(dividendSpansOf.get(symbol) ?? []),
+      },
+    });
+  });
+  return listBody('symbols', items, () => deploymentFields(settings));
+}
+
+/** What is covered, and what is not between it. */
+function describeSpans(spans: readonly CoverageSpan[]) {
+  return {
+    spans: spans.map(({ source, startDate, endDate, recordedAt }) => ({
+      source,
+      start_date: startDate,
+      end_date: endDate,
+      recorded_at: recordedAt,
+    })),
+    gaps: gapsBetween(spans).map(({ startDate, endDate, weekdays }) => ({
+      start_date: startDate,
+      end_date: endDate,
+      weekdays,
+    })),
+  };
+}

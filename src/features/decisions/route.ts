@@ -1,0 +1,99 @@
+import * as v from 'valibot';
+import { decisionKinds, sides } from '../../core/database/decisions.ts';
+import { decisions as decisionsOf, placeOf } from './queries.ts';
+import { invalidFilter } from '../../core/domain/domain.ts';
+import { feedEntries, feedFilters } from '../../core/api/filters.ts';
+import {
+  columnsOf,
+  type Context,
+  formatQuery,
+  jsonBody,
+  type Input,
+  type ResponseBody,
+  tableOf,
+} from '../../core/api/handler.ts';
+import {
+  countSchema,
+  dateText,
+  figure,
+  namedResponse,
+  integer,
+  limitFilter,
+  named,
+  symbolFilter,
+  textFilter,
+  timestampText,
+} from '../../core/api/schemas.ts';
+
+const DEFAULT_DECISIONS = 50;
+const MAX_DECISIONS = 200;
+
+export const decisionsQuery = v.object({
+  ...feedEntries,
+  symbol: symbolFilter(
+    'A ticker symbol, in either case: only orders for it.',
+    'expected a ticker symbol',
+  ),
+  kind: v.optional(
+    v.pipe(
+      v.picklist(decisionKinds, `expected one of ${decisionKinds.join(', ')}`),
+      v.description(
+        'Executed orders, refused orders, malformed calls, failed model-days, or model-days without a trade.',
+      ),
+    ),
+  ),
+  limit: limitFilter(MAX_DECISIONS, DEFAULT_DECISIONS),
+  before: textFilter('The id of a decision: those that come after it in the list.'),
+  ...formatQuery,
+});
+
+const decision = named('Decision', {
+  id: v.string(),
+  kind: v.pipe(v.picklist(decisionKinds), v.title('DecisionKind')),
+  model: v.string(),
+  date: dateText,
+  job_id: v.string(),
+  /** Null for a model-day that failed before its session began. */
+  session_id: v.nullable(integer),
+  timestamp: timestampText,
+  symbol: v.nullable(v.string()),
+  side: v.nullable(v.picklist(sides)),
+  /** As ordered; a refused order may ask for anything. */
+  amount: figure,
+  price: figure,
+  /**
+   * The model's own words before it, cut where they are long; its thoughts where it said
+   * nothing.
+   */
+  reason: v.nullable(v.string()),
+  /** Why an order was refused or a model-day failed, or what is wrong with a call. */
+  detail: v.nullable(v.string()),
+  /** Of the result of the order or call, or of a model-day's last words. */
+  message_index: v.nullable(integer),
+});
+
+export const decisionsResponse = namedResponse('DecisionsResponse', {
+  decisions: v.array(decision),
+  count: countSchema,
+  /** The `before` of the next page; null on the last page. */
+  next_before: v.nullable(v.string()),
+});
+
+/** A page of what the models decided, newest first. */
+export function decisions(
+  { database, settings }: Context,
+  { query, format }: Input<v.InferOutput<typeof decisionsQuery>>,
+): ResponseBody {
+  const { symbol, kind, limit, before } = query;
+  const filters = { ...feedFilters(database, query), symbol, kind };
+  const place = before === undefined ? null : placeOf(database, before);
+  if (place === undefined) throw invalidFilter('before', 'expected the id of a decision');
+  const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });
+  const page = found.slice(0, limit);
+  if (format === 'csv') return tableOf('decisions.csv', columnsOf(decision), page);
+  return jsonBody(settings, {
+    decisions: page,
+    count: page.length,
+    next_before: found.length > limit ? page.at(-1)?.id : null,
+  });
+}

@@ -1,0 +1,46 @@
+import { appendFileSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { timestamp } from '../../core/time/calendar.ts';
+import { readSettings } from '../../core/settings/settings.ts';
+import { forTerminal } from '../../core/text/text.ts';
+import type { CommandDatabase } from '../../core/database/database.ts';
+import { claimDocuments } from '../../core/database/storage/owner.ts';
+import { importDocuments as importFile } from './import.ts';
+import { describeRefused, importEach, withProgress } from '../price-files/command.ts';
+import { counted, number } from '../../core/commands/terminal.ts';
+
+/**
+ * The command `import-documents FILE...`, `-` for standard input: 0 when every file had something
+ * to import, otherwise 1; the other files are imported anyway.
+ */
+export async function importDocuments(paths: readonly string[]): Promise<number> {
+  const claim = claimDocuments(readSettings(process.env).databasePath, timestamp(new Date()));
+  try {
+    return await importEach(paths, importOne);
+  } finally {
+    claim.release();
+  }
+}
+
+async function importOne(database: CommandDatabase, name: string): Promise<boolean> {
+  const path = name === '-' ? await copyInput() : name;
+  const summary = await withProgress(name, (watched) => importFile(database, path, watched));
+  const stored = summary.new + summary.known;
+  const what = `imported ${counted(stored, 'document')} (${number(summary.new)} new)`;
+  const lines = [`${forTerminal(name)}: ${what}`, ...describeRefused(summary), ''];
+  process.stdout.write(lines.join('\n'));
+  return stored > 0;
+}
+
+/**
+ * Copies standard input into a file, because what is compressed is read twice. The file has lost
+ * its name before anything is in it, so that no copy stays, however the process ends.
+ */
+async function copyInput(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'import-documents-'));
+  const copy = openSync(join(folder, 'standard-input'), 'wx+');
+  rmSync(folder, { recursive: true });
+  for await (const piece of process.stdin) appendFileSync(copy, piece);
+  return `/dev/fd/${copy}`;
+}

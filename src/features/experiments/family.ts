@@ -1,0 +1,156 @@
+import type { CalendarDate } from '../../core/time/calendar.ts';
+import { baselineOf } from '../../core/settings/configuration-schema.ts';
+import { parseAgentConfiguration } from '../../core/settings/configuration.ts';
+import type { Database } from '../../core/database/database.ts';
+import { storedConfigurations } from '../../core/database/records/model-records.ts';
+import {
+  activeDaysWithReturns,
+  type DayWithReturn,
+  storedEntries,
+} from '../performance/queries.ts';
+import { askedHash, decodeEntry } from '../../core/settings/entry.ts';
+import { isDeterministic } from '../../core/domain/runs.ts';
+import type { JobWindow } from '../../core/database/session-filters.ts';
+import { staleness } from '../performance/comparability.ts';
+import type { ChosenModel } from './selection.ts';
+
+/** What a run was asked in a job, as far as it is stored. */
+type Asked = ReturnType<typeof readAsked>;
+
+function readAsked(storedEntry: string, agentConfig: string) {
+  const entry = decodeEntry(storedEntry);
+  const configuration = parseAgentConfiguration(agentConfig);
+  const baseline = baselineOf(entry);
+  return {
+    /** Equal where the job's terms do not differ in anything that can change what a model does. */
+    terms: askedHash(null, configuration),
+    /** The same of entry and terms. */
+    way: askedHash(entry, configuration),
+    universe: configuration.stock_symbols,
+    knowledgeCutoff: entry.knowledge_cutoff,
+    /** Whether it is an agent, which has a network of its own. */
+    isAgent: entry.kind === 'agent',
+    /** Whether all runs of the entry would be the same. */
+    isDeterministic: baseline !== null && isDeterministic(baseline),
+  };
+}
+
+/** A model-day with what its run was asked. */
+interface AskedDay extends DayWithReturn {
+  asked: Asked;
+}
+
+/** A model with the days of its runs in the window. */
+export type Family = ReturnType<typeof familyOf>;
+
+/** Reads the days of the models' runs in the window. */
+export function readFamilies(
+  database: Database,
+  models: readonly ChosenModel[],
+  window: JobWindow,
+): Family[] {
+  const runs = [...new Set(models.flatMap((chosen) => chosen.runs))];
+  const days = activeDaysWithReturns(database, runs, window);
+  const jobIds = new Set([...days.values()].flatMap((own) => own.map(({ jobId }) => jobId)));
+  const configurations = storedConfigurations(database, jobIds);
+  // Each combination of entry and terms is read once.
+  const known = new Map<string, Asked>();
+  const asked = new Map<string, Asked>();
+  for (const [jobId, run, entry] of storedEntries(database, { runs, jobIds })) {
+    const configuration = configurations.get(jobId) ?? '{}';
+    const key = `${entry} ${configuration}`;
+    const own = known.get(key) ?? readAsked(entry, configuration);
+    known.set(key, own);
+    asked.set(`${jobId} ${run}`, own);
+  }
+  const askedDays = (run: string): AskedDay[] =>
+    (days.get(run) ?? []).flatMap((day) => {
+      const own = asked.get(`${day.jobId} ${run}`);
+      return own === undefined ? [] : [Object.assign(day, { asked: own })];
+    });
+  return models.map(({ model, runs: own }) =>
+    familyOf(
+      model,
+      own.map((run) => ({ run, days: askedDays(run) })),
+    ),
+  );
+}
+
+function familyOf(model: string, runs: readonly { run: string; days: readonly AskedDay[] }[]) {
+  const days = [...daysOf({ runs })];
+  const withCutoff = latestOf(days.filter(({ asked }) => asked.knowledgeCutoff !== null));
+  return {
+    model,
+    /** At least one, each with its days by date. */
+    runs,
+    knowledgeCutoff: withCutoff?.asked.knowledgeCutoff ?? null,
+    isAgent: days.some(({ asked }) => asked.isAgent),
+    isDeterministic: runs.length > 0 && days.every(({ asked }) => asked.isDeterministic),
+  };
+}
+
+/** The days of all its runs, run by run. */
+export function daysOf({
+  runs,
+}: {
+  runs: readonly { days: readonly AskedDay[] }[];
+}): IteratorObject<AskedDay> {
+  return runs.values().flatMap(({ days }) => days);
+}
+
+/** The earliest day; of several on its date, the first. */
+export function earliestOf(days: Iterable<AskedDay>): AskedDay | undefined {
+  let earliest: AskedDay | undefined;
+  for (const day of days) if (earliest === undefined || day.date < earliest.date) earliest = day;
+  return earliest;
+}
+
+/** The latest day; of several on its date, the last. */
+export function latestOf(days: Iterable<AskedDay>): AskedDay | undefined {
+  let latest: AskedDay | undefined;
+  for (const day of days) if (latest === undefined || day.date >= latest.date) latest = day;
+  return latest;
+}
+
+/** The same family with only its days after a date. */
+export function daysAfter(family: Family, date: CalendarDate | null): Family {
+  if (date === null) return family;
+  const runs = family.runs.map(({ run, days }) => ({
+    run,
+    days: days.filter((day) => day.date > date),
+  }));
+  return { ...family, runs };
+}
+
+/** Why a family has no figures regardless of its returns; null when it can have some. */
+export function whyUnusable(family: Family): string | null {
+  const [stale] = staleness(family.runs);
+  if (stale !== undefined) return stale.reason;
+  const advice = 'choose a window before or after the change';
+  const asked =
+    changeOf(family, ({ asked: { terms } }) => [terms]) ??
+    changeOf(family, ({ asked: { way } }) => [way]);
+  if (asked !== null) {
+    const { before, after } = asked;
+    const words = `the request for ${after.model} on ${after.date} differs from that for`;
+    return `It was asked in two ways: ${words} ${before.model} on ${before.date}; ${advice}`;
+  }
+  const served = changeOf(family, ({ servedBy }) => servedBy);
+  if (served === null) return null;
+  const { before, after, first, other } = served;
+  const words = `${other} answered ${after.model} on ${after.date}, and ${first} ${before.model} on`;
+  return `It was served by two models: ${words} ${before.date}; ${advice}`;
+}
+
+/**
+ * The first day with a key, and the first with another one; null when there are no two. Days
+ * without a key do not count.
+ */
+function changeOf(family: Family, keysOf: (day: AskedDay) => readonly string[]) {
+  const before = earliestOf(daysOf(family).filter((day) => keysOf(day).length > 0));
+  const [first] = before === undefined ? [] : keysOf(before);
+  const otherIn = (day: AskedDay) => keysOf(day).find((key) => key !== first);
+  const after = earliestOf(daysOf(family).filter((day) => otherIn(day) !== undefined));
+  if (before === undefined || after === undefined) return null;
+  return { before, after, first, other: otherIn(after) };
+}

@@ -1,0 +1,99 @@
+import { MIN_DAYS } from '../comparison/looks.ts';
+import type { RunInWindow } from '../performance/queries.ts';
+import { invalidFilter, type ServiceError } from '../../core/domain/domain.ts';
+import { MAX_COMPARED } from '../../core/domain/runs.ts';
+import { medianOf } from '../statistics/moments.ts';
+
+/** A model to compare, an entry or one of its runs, with its runs in the window; at least one. */
+export interface ChosenModel {
+  model: string;
+  runs: readonly string[];
+}
+
+export interface WantedModels {
+  /**
+   * Undefined for every entry with enough model-days; where none has enough, for all, so that each
+   * has its reason.
+   */
+  models: readonly string[] | undefined;
+  /** Added to those compared. */
+  against?: string | undefined;
+  /** How many there may be, by default MAX_COMPARED. */
+  most?: number;
+  /** With `run` each run is a model of its own. */
+  by?: 'entry' | 'run';
+}
+
+/**
+ * Throws a `ServiceError` (`invalid_filter`) for a name that no job has used or that is repeated,
+ * and for too many models.
+ */
+export function selectModels(
+  runs: readonly RunInWindow[],
+  { models, against, most = MAX_COMPARED, by = 'entry' }: WantedModels,
+) {
+  if (models !== undefined && new Set(models).size < models.length)
+    throw invalidFilter('models', 'a name is repeated; name each model once');
+  const families = Map.groupBy(runs, ({ model, family }) => (by === 'run' ? model : family));
+  const present = [...families]
+    .filter(([, runs]) => modelDaysOf(runs) > 0)
+    .map(([family]) => family);
+  const names = new Set(models ?? longEnough(present, families));
+  if (against !== undefined) names.add(against);
+  if (names.size > most)
+    throw invalidFilter(
+      'models',
+      `expected at most ${MAX_COMPARED} models, not ${names.size}; name those to compare`,
+    );
+  const chosen = (name: string): ChosenModel => ({
+    model: name,
+    runs: runsOf(name, families, name === against ? 'against' : 'models'),
+  });
+  const others = models === undefined ? present.filter((family) => !names.has(family)) : [];
+  return {
+    models: [...names].map(chosen),
+    /** Entries with too few model-days in the window, where no models are named; by name. */
+    leftOut: others.sort().map(chosen),
+    /** How many entries have active model-days in the window. */
+    trials: present.length,
+  };
+}
+
+type Families = ReadonlyMap<string, readonly RunInWindow[]>;
+
+function modelDaysOf(runs: readonly RunInWindow[]): number {
+  return runs.reduce((sum, { modelDays }) => sum + modelDays, 0);
+}
+
+/**
+ * The entries whose runs have, in the mean, model-days enough for figures, and half the median of
+ * these: one that has just begun would cost the others too many days. All where none has enough.
+ */
+function longEnough(present: readonly string[], families: Families): readonly string[] {
+  const perRun = (name: string) => {
+    const active = (families.get(name) ?? []).filter(({ modelDays }) => modelDays > 0);
+    return modelDaysOf(active) / active.length;
+  };
+  const enough = present.filter((name) => perRun(name) >= MIN_DAYS);
+  const least = medianOf(enough.map(perRun)) / 2;
+  return enough.length === 0 ? present : enough.filter((name) => perRun(name) >= least);
+}
+
+/**
+ * The runs of an entry that have model-days in the window; where none has, the first. A run's own
+ * name means that run.
+ */
+function runsOf(name: string, families: Families, parameter: keyof WantedModels): string[] {
+  const family = families.get(name);
+  if (family !== undefined) {
+    const present = family.filter(({ modelDays }) => modelDays > 0);
+    return (present.length > 0 ? present : family.slice(0, 1)).map(({ model }) => model);
+  }
+  if (families.values().some((runs) => runs.some(({ model }) => model === name))) return [name];
+  throw unknownModel(parameter, name);
+}
+
+/** The refusal of a name, in a parameter of a query, that no job has used. */
+export function unknownModel(parameter: string, name: string): ServiceError {
+  return invalidFilter(parameter, `no job has run ${name}; GET /models lists the models`);
+}

@@ -1,0 +1,101 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { feedFilters } from '../../core/api/filters.ts';
+import { messageOf, ServiceError } from '../../core/domain/domain.ts';
+import { readSettings } from '../../core/settings/settings.ts';
+import { forTerminal } from '../../core/text/text.ts';
+import type { Reader } from '../../core/database/database.ts';
+import {
+  type CompletedDay,
+  completedDays,
+  type ConversationMessage,
+  messagesOf,
+} from '../../core/database/records/session-records.ts';
+import { assertFreeName, beginPartial, giveName } from '../../core/database/storage/new-file.ts';
+import { addressOfFile, momentAt } from '../../core/database/snapshot.ts';
+import type { ToolCall } from '../../core/wire/protocol.ts';
+import { checkDates, WrongUsage, ownDatabase } from '../../core/commands/arguments.ts';
+import { counted, writeStoppably } from '../../core/commands/terminal.ts';
+
+interface Arguments extends Record<'job' | 'models' | 'start' | 'end', string | undefined> {
+  'with-reasoning': boolean;
+}
+
+/**
+ * The command `export conversations FILE`: writes a line of JSON for each completed model-day. 0
+ * when the file is complete; otherwise nothing is left.
+ */
+export async function exportData(what: string, file: string, given: Arguments): Promise<number> {
+  if (what !== 'conversations')
+    throw new WrongUsage(`there is nothing to export called ${what}; there are conversations`);
+  const { job: job_id, models, start: start_date, end: end_date } = given;
+  checkDates({ start: start_date, end: end_date });
+  const path = ownDatabase(readSettings(process.env));
+  try {
+    assertFreeName(file, path);
+  } catch (error) {
+    throw new ServiceError('cannot_start', `Cannot write ${file}: ${messageOf(error)}`);
+  }
+  return writeStoppably(file, async ({ signal, onProgress }) => {
+    const moment = momentAt(addressOfFile(path));
+    const partial = beginPartial(file);
+    try {
+      const filters = feedFilters(moment, { job_id, models, start_date, end_date });
+      const days = completedDays(moment, filters);
+      const lines = function* () {
+        for (const [index, day] of days.entries()) {
+          const line = conversationLine(moment, day, given['with-reasoning']);
+          yield `${JSON.stringify(line)}\n`;
+          onProgress((index + 1) / days.length);
+        }
+      };
+      const output = createWriteStream(partial.path, { flags: 'wx', flush: true });
+      await pipeline(lines, output, { signal });
+      giveName(partial.path, file);
+      return `${forTerminal(file)}: ${counted(days.length, 'model-day')}\n`;
+    } finally {
+      partial.release();
+      moment.close();
+    }
+  });
+}
+
+/**
+ * A model-day in the messages of Chat Completions; what was not known that morning is in
+ * `metadata`.
+ */
+function conversationLine(reader: Reader, day: CompletedDay, hasReasoning: boolean) {
+  const log = messagesOf(reader, day);
+  const { model, family, date, jobId: job_id, returnPercent } = day;
+  const served = new Set(log.flatMap(({ servedModel }) => servedModel ?? []));
+  return {
+    messages: messagesIn(log, hasReasoning),
+    metadata: {
+      model,
+      entry: family,
+      date,
+      job_id,
+      served: [...served],
+      return: returnPercent === null ? null : Number((returnPercent / 100).toFixed(12)),
+    },
+  };
+}
+
+/** What the model read and said; the service's notes on its answers are left out. */
+function messagesIn(log: readonly ConversationMessage[], hasReasoning: boolean) {
+  let calls: ToolCall[] = [];
+  return log.flatMap(({ role, content, reasoning, toolCalls }, index) => {
+    if (role === 'tool') return { role, tool_call_id: calls.shift()?.id ?? '', content };
+    if (role !== 'assistant') return role === 'user' || index === 0 ? { role, content } : [];
+    calls = toolCalls === null ? [] : JSON.parse(toolCalls);
+    const tool_calls = calls.map(({ id, name, arguments: text }) => {
+      return { id, type: 'function', function: { name, arguments: text } };
+    });
+    return {
+      role,
+      content,
+      ...(hasReasoning && reasoning !== null && { reasoning_content: reasoning }),
+      ...(tool_calls.length > 0 && { tool_calls }),
+    };
+  });
+}

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import {
+  type ConversionConfig,
+  type JsonSchema,
+  toJsonSchema,
+  toJsonSchemaDefs,
+} from '@valibot/to-json-schema';
+import * as v from 'valibot';
+import { bareErrorSchema, errorSchema } from '../../core/api/schemas.ts';
+import { agentAnswer, dayResponse } from '../../core/api/day.ts';
+import { VERSION } from '../../core/process/version.ts';
+import { type Example, makeExamples } from './examples.ts';
+import type { Route, Tag } from '../../core/http/routes.ts';
+
+/** Turns the schemas of requests and responses into JSON Schema, for the interface description. */
+
+type Names = Record<string, v.GenericSchema>;
+
+/**
+ * Bodies are described as the input of a schema, query strings as its output, after the text was
+ * parsed.
+ */
+type Side = 'input' | 'output';
+
+/** The titled schemas among and inside these, by title. Throws when two have the same title. */
+function namedSchemas(schemas: readonly v.GenericSchema[]): Names {
+  const names: Names = {};
+  const look = (schema: v.GenericSchema) => {
+    const name = v.getTitle(schema);
+    if (name !== undefined) {
+      if (names[name] === schema) return;
+      if (names[name] !== undefined) throw new Error(`Two schemas have the name ${name}`);
+      names[name] = schema;
+    }
+    for (const part of partsOf(schema)) look(part);
+  };
+  for (const schema of schemas) look(schema);
+  return names;
+}
+
+/** The nested schemas of any kind of Valibot schema. */
+interface Parts {
+  entries?: Record<string, v.GenericSchema>;
+  options?: readonly unknown[];
+  item?: v.GenericSchema;
+  wrapped?: v.GenericSchema;
+  value?: v.GenericSchema;
+}
+
+function partsOf(schema: v.GenericSchema): v.GenericSchema[] {
+  const { entries = {}, options = [], item, wrapped, value } = schema as Parts;
+  const parts = [...Object.values(entries), ...options, item, wrapped, value];
+  return parts.filter((part): part is v.GenericSchema => typeof part === 'object' && part !== null);
+}
+
+/** The named schemas themselves, as `components.schemas` has them. */
+function describeNamed(names: Names): Record<string, JsonSchema> {
+  const described = Object.entries(toJsonSchemaDefs(names, configFor('input')));
+  return Object.fromEntries(
+    described.map(([name, { title: _title, ...schema }]) => [name, schema]),
+  );
+}
+
+/** A schema that refers to the titled ones by title. */
+function describeSchema(schema: v.GenericSchema, names: Names, side: Side = 'input'): JsonSchema {
+  const config = { ...configFor(side), definitions: names };
+  const { $schema: _dialect, $defs: _named, ...described } = toJsonSchema(schema, config);
+  return described;
+}
+
+/**
+ * What a parameter's schema says of an empty text: it counts as absent (request.ts), so one that
+ * is required may not be empty.
+ */
+function describeEmpty({ type, pattern, enum: words }: JsonSchema, required: boolean): JsonSchema {
+  if (type !== 'string' || words !== undefined) return {};
+  if (required) return { minLength: 1 };
+  return pattern === undefined ? {} : { pattern: `^$|${pattern}` };
+}
+
+/** What JSON Schema cannot express is left out. */
+function configFor(typeMode: Side): ConversionConfig {
+  return {
+    typeMode,
+    target: 'draft-2020-12',
+    errorMode: 'ignore',
+    overrideSchema: ({ valibotSchema, jsonSchema }) => simplified(valibotSchema, jsonSchema),
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  };
+}
+
+/**
+ * Avoids valid schemas that some generators do not understand: constants without a type, nested
+ * alternatives.
+ */
+function simplified({ type }: { type: string }, schema: JsonSchema): JsonSchema | undefined {
+  if (type === 'literal') {
+    assert.equal(typeof schema.const, 'string', 'every constant of the interface is a text');
+    return { type: 'string', ...schema };
+  }
+  if (!type.startsWith('null') || schema.anyOf === undefined) return undefined;
+  return {
+    ...schema,
+    anyOf: schema.anyOf.flatMap((one) => (typeof one === 'object' && one.anyOf) || [one]),
+  };
+}
+
+const tags: Record<Tag, string> = {
+  jobs: 'Start simulation jobs, follow them, stop them, discard them.',
+  results: 'What the models did, said and achieved.',
+  agents: 'The day of an agent of your own, for the agent itself.',
+  data: 'The models, prices and documents that the server knows.',
+  service: 'The state of the server itself.',
+};
+
+const pathParameterDescriptions: Record<string, string> = {
+  job_id: 'The job_id of the response to the trigger.',
+  name: 'The name of a tool of the day.',
+  id: 'The id of a document.',
+};
+
+/**
+ * The interface as an OpenAPI 3.1 document, made from the same schemas that check the requests. It
+ * runs when the program is built (interface-description.ts).
+ */
+export function describeApi(routes: readonly Route[]): Record<string, unknown> {
+  const bodies = routes.flatMap(({ body, response }) =>
+    [body, response].filter((schema) => schema !== undefined),
+  );
+  const names = namedSchemas([...bodies, errorSchema, bareErrorSchema, agentAnswer]);
+  const paths: Record<string, Record<string, unknown>> = {};
+  const examples = makeExamples();
+  for (const route of routes) {
+    const operation = describeRoute(route, names, examples[route.path]);
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = operation;
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Trading Simulation Service',
+      version: VERSION,
+      description:
+        'Runs simulated trading sessions for AI models over a range of dates and keeps every position, conversation and cost. ' +
+        'Lists and long texts in the examples are shortened.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [
+      { url: '/', description: 'The server that sent this description.' },
+      {
+        url: 'http://localhost:8080',
+        description: 'A server on this machine, on its default port.',
+      },
+    ],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    security: [{}, { accessToken: [] }],
+    paths,
+    webhooks: { agentDay: { post: describeAgent(names) } },
+    components: {
+      securitySchemes: {
+        accessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Needed where the server has access tokens (docs/operations.md).',
+        },
+        dayToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'Sent to an agent with its day, and good for nothing else (docs/agents.md).',
+        },
+      },
+      schemas: describeNamed(names),
+    },
+  };
+}
+
+function describeRoute(route: Route, names: Names, example?: Example) {
+  const { summary, tag, body } = route;
+  return {
+    summary,
+    operationId: operationId(route),
+    tags: [tag],
+    ...(route.isPublic && { security: [] }),
+    ...(route.isOfDay && { security: [{ dayToken: [] }] }),
+    parameters: [
+      ...pathParameters(route),
+      ...parametersOf(route.query, 'query', names),
+      ...parametersOf(route.headers, 'header', names),
+    ],
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: jsonContent(body, names, example?.request),
+      },
+    }),
+    responses: {
+      200: describeResponse(route, names, example),
+      ...describeErrors(route, names),
+    },
+  };
+}
+
+/** What an agent of the user's is sent, and what it answers. */
+function describeAgent(names: Names) {
+  const description = 'The decision of the day.';
+  return {
+    summary: 'The service asks an agent, once a model-day (docs/agents.md).',
+    operationId: 'postAgentDay',
+    tags: ['agents'],
+    requestBody: { required: true, content: jsonContent(dayResponse, names) },
+    responses: { 200: { description, content: jsonContent(agentAnswer, names) } },
+  };
+}
+
+function operationId({ method, path }: Route): string {
+  const words = path
+    .replace(/\.json$/, '')
+    .split('/')
+    .filter((part) => part !== '' && !part.startsWith('{'));
+  return [method.toLowerCase(), ...words]
+    .map((word, index) => (index === 0 ? word : word[0]?.toUpperCase() + word.slice(1)))
+    .join('');
+}
+
+function describeResponse(route: Route, names: Names, example?: Example) {
+  const csv = { schema: { type: 'string' }, example: example?.csv };
+  const table = route.hasTable && { 'text/csv': csv };
+  const json = jsonContent(route.response, names, example?.response);
+  return { description: route.summary, content: { ...json, ...table } };
+}
+
+function describeErrors(route: Route, names: Names) {
+  const content = jsonContent(route.bareErrors ? bareErrorSchema : errorSchema, names);
+  return Object.fromEntries(
+    Object.entries(errorsOf(route)).map(([status, description]) => [
+      status,
+      { description, content },
+    ]),
+  );
+}
+
+/** Every error status of a route: its own, and those that the server returns before it. */
+export function errorsOf(route: Route): Record<number, string> {
+  return {
+    400: 'The request cannot be read.',
+    ...(!route.isPublic && {
+      401: 'The server has access tokens, and the request has none of them.',
+    }),
+    403: 'The request comes from a web page of another origin, or its access token is read-only.',
+    405: 'The path has no such method; the Allow header names those it has.',
+    422: 'A value does not fit its schema, or the path has no such query parameter; the detail names it.',
+    ...(route.path !== '/health' && {
+      500: 'An unexpected failure, with a reference into the log, or a broken server configuration.',
+    }),
+    ...route.errors,
+  };
+}
+
+function pathParameters({ path }: Route): unknown[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: pathParameterDescriptions[name],
+    schema: { type: 'string', minLength: 1 },
+  }));
+}
+
+/** The parameters of a query or a header, as the values that their text represents. */
+function parametersOf(fields: Route['query'], place: 'query' | 'header', names: Names): unknown[] {
+  return Object.entries(fields?.entries ?? {}).map(([name, field]) => {
+    const { description, ...schema } = describeSchema(field, names, 'output');
+    const value = 'default' in schema && { default: v.parse(field, undefined) };
+    const required = !v.is(field, undefined);
+    const emptiness = place === 'query' && describeEmpty(schema, required);
+    const isEmptyAllowed = place === 'query' && !required && { allowEmptyValue: true };
+    return {
+      name,
+      in: place,
+      required,
+      ...isEmptyAllowed,
+      description,
+      schema: { ...schema, ...value, ...emptiness },
+    };
+  });
+}
+
+/** JSON of a schema, as the body of a request or a response. */
+function jsonContent(schema: v.GenericSchema, names: Names, example?: unknown) {
+  return { 'application/json': { schema: describeSchema(schema, names), example } };
+}

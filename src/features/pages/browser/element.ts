@@ -1,0 +1,136 @@
+import { showLines } from '../../../core/text/text.ts';
+import { hrefOf } from './address.ts';
+
+/** Attributes by name; false, null and undefined leave one out, true sets it empty. */
+export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
+/** What an element may contain; null, undefined and false are left out. */
+export type Child = Node | string | number | null | undefined | false;
+type Tag = keyof HTMLElementTagNameMap;
+type TagOf<Selector> = Selector extends `${infer Name}.${string}` ? Name & Tag : Selector & Tag;
+
+/** Attributes that a browser would run or parse: they must never contain text from a model. */
+const FORBIDDEN = /^(on|style$|srcdoc$|src$|action$|formaction$)/i;
+const SVG = 'http://www.w3.org/2000/svg';
+
+/**
+ * Builds an element: its tag and classes (`p.notice.bad`), optional attributes, and children. Text
+ * children become printable text, never markup. A link to a page that is not there is text.
+ */
+export function h<Selector extends Tag | `${Tag}.${string}`>(
+  selector: Selector,
+  first: Attributes | Child = null,
+  ...others: readonly Child[]
+): HTMLElementTagNameMap[TagOf<Selector>] {
+  const [tag, ...classes] = selector.split('.');
+  const hasNone = typeof first !== 'object' || first === null || first instanceof Node;
+  const attributes = hasNone ? {} : first;
+  const isDead = tag === 'a' && hrefOf(String(attributes['href'])) === null;
+  const element = document.createElement((isDead ? 'span' : tag) as TagOf<Selector>);
+  if (classes.length > 0) element.className = classes.join(' ');
+  return fill(element, attributes, hasNone ? [first, ...others] : others);
+}
+
+/** Builds an element of a drawing. */
+export function svg(
+  tag: string,
+  attributes: Attributes,
+  ...children: readonly Child[]
+): SVGElement {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill<Kind extends Element>(
+  element: Kind,
+  attributes: Attributes,
+  children: readonly Child[],
+): Kind {
+  setAttributes(element, attributes);
+  element.append(...nodesOf(children));
+  return element;
+}
+
+/**
+ * Sets and removes attributes. Throws for one that could run something, and for a link to another
+ * site.
+ */
+export function setAttributes(element: Element, attributes: Attributes): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (FORBIDDEN.test(name))
+      throw new Error(`Cannot set the attribute ${name}: it can run or load something`);
+    if (name === 'href' && !/^\/(?!\/)/.test(String(value)))
+      throw new Error('Cannot link to another site');
+    const own = name === 'href' ? hrefOf(String(value)) : value;
+    if (own == null || own === false) element.removeAttribute(name);
+    else element.setAttribute(name, own === true ? '' : String(own));
+  }
+}
+
+/** Replaces an element's children. */
+export function replace(element: Element, ...children: readonly Child[]): void {
+  element.replaceChildren(...nodesOf(children));
+}
+
+/**
+ * Gives an element these children in place: those that it has already, or that look the same, stay,
+ * and what the reader has selected in them. The focus moves from an old descendant to the new one
+ * with the same text.
+ */
+export function renew(element: Element, ...children: readonly Child[]): void {
+  const focused = element.contains(document.activeElement) ? document.activeElement : null;
+  const nodes = nodesOf(children).map((node) => (typeof node === 'string' ? new Text(node) : node));
+  const staying = new Set(nodes);
+  let at: ChildNode | null = element.firstChild;
+  for (const node of nodes) {
+    const isThere =
+      at === node ||
+      (at !== null && !staying.has(at) && node.parentNode !== element && at.isEqualNode(node));
+    if (isThere) at = at?.nextSibling ?? null;
+    else if (at === null || staying.has(at)) element.insertBefore(node, at);
+    else {
+      element.replaceChild(node, at);
+      at = node.nextSibling;
+    }
+  }
+  while (at !== null) {
+    const next: ChildNode | null = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+  if (focused === null || focused === document.activeElement) return;
+  const alike = [focused, ...element.querySelectorAll(focused.localName)].find(
+    (one) =>
+      one instanceof HTMLElement &&
+      element.contains(one) &&
+      one.textContent === focused.textContent,
+  );
+  (alike as HTMLElement | undefined)?.focus({ preventScroll: true });
+}
+
+function nodesOf(children: readonly Child[]): (Node | string)[] {
+  return children
+    .filter((child) => child != null && child !== false)
+    .map((child) => (typeof child === 'object' ? child : showLines(String(child))));
+}
+
+/** Listens for an event and returns the element, so that it can be a child of another. */
+export function on<Kind extends HTMLElement, Name extends keyof HTMLElementEventMap>(
+  element: Kind,
+  name: Name,
+  listen: (event: HTMLElementEventMap[Name]) => void,
+): Kind {
+  element.addEventListener(name, listen);
+  return element;
+}
+
+/** A part of a page that shows later data in place. */
+export interface Live<Data> {
+  element: HTMLElement;
+  update(data: Data): void;
+}
+
+let lastId = 0;
+
+/** An id for one element, so that a label or a description can refer to it. */
+export function newId(): string {
+  return `e${(lastId += 1)}`;
+}

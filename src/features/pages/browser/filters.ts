@@ -1,0 +1,130 @@
+import { modelPath } from '../paths.ts';
+import { repeatIn } from '../../../core/domain/runs.ts';
+import { here, pageOf } from './address.ts';
+import { setAttributes } from './element.ts';
+import { namesIn } from './format.ts';
+import { type Look, swatch } from './look.ts';
+import { link } from './ui.ts';
+
+/**
+ * What a reader looks at, in the words of the address and of the requests; an empty one means the
+ * service's default. Values from the address are not checked here: the service refuses what it
+ * cannot read, in words that the page shows.
+ */
+export interface Filters {
+  start_date: string;
+  end_date: string;
+  job_id: string;
+  models: readonly string[];
+  benchmark: string;
+  /** `clean`: only days after the latest knowledge cutoff of the models. */
+  days: string;
+  /** `false`: each model over all its days, not only those that the models have in common. */
+  common: string;
+}
+
+/** The name of a filter, in addresses and requests. */
+export type FilterName = keyof Filters;
+
+/** What `GET /decisions` and `GET /search` take. */
+export const feedFilterNames = ['models', 'start_date', 'end_date', 'job_id'] as const;
+/** What `GET /comparison` takes, and of the filters besides `common` `GET /performance`. */
+export const performanceFilterNames = [...feedFilterNames, 'benchmark', 'days'] as const;
+/** In the order in which an address has them. */
+export const filterNames = [...performanceFilterNames, 'common'] as const;
+
+/** What the service or the page does anyway; the address need not say it. */
+const DEFAULTS: Partial<Record<FilterName, string>> = { days: 'all', common: 'true' };
+
+/** The parameters of these names in an address; an empty text for one that is not there. */
+export function parametersIn<Name extends string>(
+  search: string,
+  names: readonly Name[],
+): Record<Name, string> {
+  const query = new URLSearchParams(search);
+  const read = names.map((name) => [name, query.get(name)?.trim() ?? '']);
+  return Object.fromEntries(read);
+}
+
+/** The filters in an address; other parameters are ignored. */
+export function filtersIn(search: string): Filters {
+  const read = parametersIn(search, filterNames);
+  return { ...read, models: [...new Set(namesIn(read.models))] };
+}
+
+/** Whether the reader has chosen anything under one of the names. */
+export function hasFilters(filters: Filters, names: readonly FilterName[] = filterNames): boolean {
+  return queryOf(filters, names) !== '';
+}
+
+/**
+ * The filters as a query, for the address and for requests, followed by a page's own parameters
+ * that are not empty: `?models=gpt-5,claude%232&days=clean`, or nothing.
+ */
+export function queryOf(
+  filters: Filters,
+  names: readonly FilterName[] = filterNames,
+  own: Readonly<Record<string, string>> = {},
+): string {
+  const shared = filterNames.map((name) => names.includes(name) && given(filters, name));
+  const others = Object.entries(own).map(([name, value]) => parameter(name, value));
+  const all = [...shared, ...others].filter(Boolean).join('&');
+  return all && `?${all}`;
+}
+
+function parameter(name: string, value: string): string {
+  return value && `${name}=${encodeURIComponent(value)}`;
+}
+
+/** The query with these filters in place of its own; its other parameters stay. */
+export function queryWith(search: string, filters: Filters): string {
+  const others = new URLSearchParams(search);
+  for (const name of filterNames) others.delete(name);
+  return queryOf(filters, filterNames, Object.fromEntries(others));
+}
+
+/** One filter as it is written in a query; empty for the default. */
+function given(filters: Filters, name: FilterName): string {
+  const value = filters[name];
+  if (typeof value !== 'string')
+    return value.length === 0 ? '' : `models=${value.map(encodeURIComponent).join(',')}`;
+  return value === DEFAULTS[name] ? '' : parameter(name, value);
+}
+
+/** No filters at all. */
+export const NO_FILTERS: Filters = filtersIn('');
+
+/** A link to a model's page with the filters of this one; a look is shown before the words. */
+export function modelLink(model: string, look?: Look, name = model): HTMLAnchorElement {
+  return link(modelPath(model) + ownQuery(), look && swatch(look), name);
+}
+
+/** A link to one run of an entry, as `#2`, with the filters of this page. */
+export function runLink(model: string, family: string): HTMLAnchorElement {
+  // Run 1 has the entry's own name.
+  const run = model === family ? 1 : (repeatIn(model)?.run ?? 1);
+  return link(modelPath(family) + ownQuery({ run: String(run) }), `#${run}`);
+}
+
+/** The filters of this page as a model's page takes them, followed by its own parameters. */
+export function ownQuery(own: Readonly<Record<string, string>> = {}): string {
+  const filters = { ...filtersIn(here().search), models: [] };
+  return queryOf(filters, performanceFilterNames, own);
+}
+
+/** The pages that have the bar, with the filters that each of them takes from the others. */
+const filtersOfPages: Record<string, readonly FilterName[]> = {
+  '/': filterNames,
+  '/decision-feed': feedFilterNames,
+  '/compare': performanceFilterNames,
+};
+
+/** Lets the links to pages that have the bar keep the filters of the current address. */
+export function carryFilters(links: Iterable<HTMLAnchorElement>): void {
+  const filters = filtersIn(here().search);
+  for (const link of links) {
+    const { pathname = '' } = pageOf(link) ?? {};
+    const names = filtersOfPages[pathname];
+    if (names !== undefined) setAttributes(link, { href: pathname + queryOf(filters, names) });
+  }
+}

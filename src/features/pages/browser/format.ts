@@ -1,0 +1,167 @@
+import { repeatIn } from '../../../core/domain/runs.ts';
+import { duration as inWords } from '../../../core/text/sentences.ts';
+import type { Status } from '../responses.ts';
+
+/**
+ * Numbers, dates and names as people read them. A missing one is a dash; a minus sign is U+2212, so
+ * that columns align.
+ */
+
+/** What is shown in place of a missing number or date. */
+export const MISSING = '–';
+
+const two = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+const twoPlaces = new Intl.NumberFormat('en-US', two);
+const signedPlaces = new Intl.NumberFormat('en-US', { ...two, signDisplay: 'exceptZero' });
+const upToFour = new Intl.NumberFormat('en-US', { ...two, maximumFractionDigits: 4 });
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+
+type MaybeNumber = number | null | undefined;
+
+function formatter(format: (value: number) => string): (value: MaybeNumber) => string {
+  return (value) =>
+    value == null || !Number.isFinite(value) ? MISSING : format(value).replace('-', '−');
+}
+
+/** `10,113.04` */
+export const money = formatter((dollars) => twoPlaces.format(dollars));
+
+/** `237.4512`: a price keeps up to four places. */
+export const price = formatter((dollars) => upToFour.format(dollars));
+
+/** `+113.04` */
+export const profit = formatter((dollars) => signedPlaces.format(dollars));
+
+/** A fraction as `+1.13 %`. */
+export const change = formatter((fraction) => `${signedPlaces.format(fraction * 100)} %`);
+
+/** A fraction as `1.13 %`. */
+export const share = formatter((fraction) => `${twoPlaces.format(fraction * 100)} %`);
+
+/** `1.84` */
+export const ratio = money;
+
+/** A probability as `41 %`; never as certain. */
+export const chance = formatter((fraction) => {
+  if (fraction < 0.005) return '<1 %';
+  return fraction > 0.995 ? '>99 %' : `${whole.format(fraction * 100)} %`;
+});
+
+/** `0.710`, `<0.001` */
+export const pValue = formatter((value) => (value < 0.001 ? '<0.001' : value.toFixed(3)));
+
+/** `12,345` */
+export const count = formatter((value) => whole.format(value));
+
+/**
+ * The cost of a model in dollars: `$0.0862`, `$12.30` from one dollar, `$0` for a model that costs
+ * nothing.
+ */
+export const cost = formatter((dollars) => {
+  if (dollars === 0) return '$0';
+  return `$${Math.abs(dollars) < 1 ? dollars.toFixed(4) : twoPlaces.format(dollars)}`;
+});
+
+/** The class that colours a number by its sign. */
+export function tone(value: MaybeNumber): 'gain' | 'loss' | 'flat' {
+  if (value == null || value === 0) return 'flat';
+  return value > 0 ? 'gain' : 'loss';
+}
+
+/** Seconds as `0.4 s`, `31 s`, `5 min 12 s`, `2 h 5 min`. */
+export const duration = formatter(inWords);
+
+/** "1 date", "2 dates", "1,000 dates". */
+export function counted(number: number, noun: string): string {
+  return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** A session date as `Mon 15 Sep 2025`. It is a trading day and has no time zone. */
+export function longDate(date: string): string {
+  const day = new Date(`${date}T00:00:00Z`);
+  return Number.isNaN(day.getTime()) ? date : day.toUTCString().slice(0, 16).replace(/, 0?/, ' ');
+}
+
+/** The same, which no line breaks. */
+export function unbrokenDate(date: string): string {
+  return longDate(date).replaceAll(' ', '\u00a0');
+}
+
+/** ` from Wed 1 Oct 2025 to Tue 7 Oct 2025`; nothing for days without dates. */
+export function fromTo({
+  start_date: first,
+  end_date: last,
+}: Record<'start_date' | 'end_date', string | null>): string {
+  return first && last ? ` from ${longDate(first)} to ${longDate(last)}` : '';
+}
+
+/** `Sep 2025` */
+export function monthOf(date: string): string {
+  return longDate(date).split(' ').slice(2).join(' ');
+}
+
+/** The start of a job's id: enough to tell jobs apart. */
+export function shortId(jobId: string): string {
+  return jobId.slice(0, 8);
+}
+
+/** Names separated by commas. */
+export function namesIn(text: string): string[] {
+  return text.split(',').flatMap((name) => name.trim() || []);
+}
+
+let order: Intl.Collator | undefined;
+
+/**
+ * Compares names, their numbers by value: model-2 before model-10. Names that differ only in case
+ * or accents keep one order.
+ */
+export function byName(one: string, other: string): number {
+  order ??= new Intl.Collator('en', { numeric: true });
+  return order.compare(one, other) || (one < other ? -1 : Number(one > other));
+}
+
+/** How many names a cell or a line has room for; the others are counted. */
+export const MAX_NAMED = 3;
+
+/** "gpt-5, claude and 3 more". */
+export function shortList(names: readonly string[], most = MAX_NAMED): string {
+  const named = names.slice(0, most).join(', ');
+  return names.length <= most ? named : `${named} and ${count(names.length - most)} more`;
+}
+
+/** A sentence in which no line ends between a number and its percent sign. */
+export function inLines(sentence: string): string {
+  return sentence.replaceAll(' %', '\u00a0%');
+}
+
+/** The entries of runs, each once: `gpt-5` of `gpt-5` and `gpt-5#2`. */
+export function entriesIn(runs: readonly string[]): string[] {
+  return [...new Set(runs.map((run) => repeatIn(run)?.family ?? run))];
+}
+
+/**
+ * The names that have the same reason, and how a line begins that says it of all of them; in the
+ * order of the first name of each.
+ */
+export function byReason(entries: readonly { name: string; reason: string }[]) {
+  return [...Map.groupBy(entries, ({ reason }) => reason)].map(([reason, own]) => {
+    const names = own.map(({ name }) => name);
+    return { names, words: shortList(names), reason };
+  });
+}
+
+/** The statuses of a job in words, in the order of a job's life. */
+export const jobStatusWords: Record<Status['status'], string> = {
+  pending: 'Waiting to start',
+  downloading_data: 'Preparing prices',
+  running: 'Running',
+  completed: 'Completed',
+  partial: 'Partly completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  discarded: 'Discarded',
+};
+
+/** In the order of a job's life. */
+export const jobStatuses = Object.keys(jobStatusWords) as Status['status'][];

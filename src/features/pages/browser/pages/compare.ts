@@ -1,0 +1,280 @@
+import { here } from '../address.ts';
+import { get, getComparison, mayPass } from '../api.ts';
+import { h, replace } from '../element.ts';
+import { filtersIn, queryOf } from '../filters.ts';
+import { filterBar } from '../filter-bar.ts';
+import { byName, count, counted, fromTo, inLines, longDate, pValue, ratio } from '../format.ts';
+import type {
+  ComparedModel,
+  ComparedPair,
+  Comparison,
+  KnownModels,
+  Performance,
+} from '../../responses.ts';
+import { type Page, heading } from '../router.ts';
+import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
+import { definitions, failure, fold, link, reasonList, section, wayToAJob } from '../ui.ts';
+import {
+  type Choice,
+  addressOf,
+  choiceIn,
+  choiceInWords,
+  inPercent,
+  optionFields,
+  performanceRequest,
+  requestOf,
+} from './compare-options.ts';
+import { forest } from './forest.ts';
+import { fitsSideBySide, pairName, sideBySide } from './side-by-side.ts';
+
+/**
+ * Whether one model trades better than another, or the difference may be chance; two to four also
+ * side by side.
+ */
+export const showCompare: Page = async (host, _params, signal) => {
+  const choice = choiceIn(here().search);
+  const { fields, offer } = optionFields(choice);
+  const namesOf = (models: KnownModels['models']) => {
+    const withDays = models.flatMap(({ family, signature, completed_model_days: days }) =>
+      days > 0 ? [family, signature] : [],
+    );
+    const names = [...new Set(withDays)].sort(byName);
+    offer(names);
+    return names;
+  };
+  const own = { words: choiceInWords(choice), fields, namesOf };
+  const bar = filterBar(choice.filters, { hides: ['common'], ...own }, signal);
+  const content = h('div.stack');
+  replace(host, h('div.bar', heading('Compare'), bar), content);
+  const { parts, isNothing } = await load(choice, signal).catch(refused);
+  replace(content, ...parts);
+  if (isNothing && isChosen(choice)) bar.open = true; // another choice is the way on
+};
+
+/** Whether the reader has chosen what is compared. */
+function isChosen({ filters, options }: Choice): boolean {
+  return addressOf({ filters, options: { ...options, date: '' } }) !== '/compare';
+}
+
+/** Shows why the service refuses the choice; what may pass makes the page try again. */
+function refused(error: unknown) {
+  if (mayPass(error)) throw error;
+  return { parts: failure(error), isNothing: true };
+}
+
+/** What the page shows, and whether no model can be compared. */
+async function load(choice: Choice, signal: AbortSignal) {
+  const { models: chosen } = choice.filters;
+  const { against } = choice.options;
+  const named = chosen.length === 0 || against === '' ? chosen : [...new Set([...chosen, against])];
+  const curves = fitsSideBySide(named);
+  const comparison = await getComparison(requestOf(choice, { curves }), signal);
+  const { models } = comparison;
+  if (models.length === 0) return { parts: nothing(choice), isNothing: true };
+  const isNothing = measured(models).length === 0;
+  const ask = () => get('/performance', performanceRequest(choice, named), signal);
+  const [known, complete] = await Promise.all([
+    isNothing ? ask() : null, // otherwise only what stands side by side needs it
+    !curves && fitsSideBySide(models)
+      ? // While a job runs there may be more models by now.
+        getComparison(requestOf(choice, { curves: true }), signal).catch(() => comparison)
+      : comparison,
+  ]);
+  const pairs = complete.pairs.map(aheadFirst);
+  return { parts: await views({ ...complete, pairs }, { known, ask }, signal), isNothing };
+}
+
+function nothing(choice: Choice): HTMLElement[] {
+  const words = isChosen(choice)
+    ? 'No completed model-day matches this choice.'
+    : 'There is nothing to compare yet: no model-day has been completed.';
+  return [h('p.answer', words), h('p', ...wayToAJob('Start a job'))];
+}
+
+/** Fewer days do not show how much days differ. */
+const DAYS_NEEDED = 20;
+const AT_20_DAYS =
+  `Once the models have ${DAYS_NEEDED} days in common, this page also shows the interval of each return, the probability of being ` +
+  'best and, for each pair, whether its difference could be chance.';
+const OF_INTERVALS = 'The intervals hold however often you look. Sorted by return.';
+
+/** The answer, then the returns; of models that cannot be compared yet those that there are. */
+async function views(
+  comparison: Comparison,
+  figures: { known: Performance | null; ask: () => Promise<Performance> },
+  signal: AbortSignal,
+): Promise<(HTMLElement | null)[]> {
+  const { models, days, answer } = comparison;
+  const known = measured(models);
+  const isEarly = known.length === 0;
+  const rows = isEarly ? withReturns(models, figures.known) : known;
+  const { benchmark, unavailable } = answer;
+  const shown = forest(rows, {
+    confidence: isEarly ? null : inPercent(comparison.confidence),
+    days,
+    benchmark,
+    notes: [
+      isEarly ? days < DAYS_NEEDED && AT_20_DAYS : OF_INTERVALS,
+      benchmark === null && `No benchmark is drawn: ${unavailable['benchmark']}.`,
+    ],
+  });
+  const own = queryOf({ ...filtersIn(here().search), common: 'false' });
+  return [
+    h(
+      'div',
+      h('p.answer', inLines(answer.sentence)),
+      rows.length > 0 && h('p.quiet', daysInWords(comparison)),
+    ),
+    section(
+      'Returns',
+      rows.length > 0
+        ? shown
+        : h(
+            'p',
+            'The models have no day in common; see ',
+            link(`/${own}`, 'each model over its own days'),
+            '.',
+          ),
+    ),
+    differences(comparison),
+    ...(rows.length > 0 ? await sideBySide({ ...comparison, models: rows }, figures, signal) : []),
+    leftOut(comparison),
+    conventions(comparison.conventions),
+  ];
+}
+
+/** What these models made so far, the highest first. */
+export function withReturns(
+  models: readonly ComparedModel[],
+  performance: Pick<Performance, 'families'> | null,
+): ComparedModel[] {
+  const families = new Map(performance?.families.map((own) => [own.family, own]));
+  const rows = models.flatMap((model) => {
+    const { runs = [], mean_total_return: mean = null } = families.get(model.model) ?? {};
+    if (mean === null) return [];
+    const own = { total_return: mean, interval_is_lower_bound: false };
+    const [names, returns] = [runs.map((run) => run.model), runs.map((run) => run.total_return)];
+    return { ...model, ...own, runs: names, run_returns: returns };
+  });
+  return rows.sort((one, other) => other.total_return - one.total_return);
+}
+
+/** How the models of each pair differ, in the service's words. */
+function differences({ models, pairs }: Comparison): HTMLElement | null {
+  if (pairs.length === 0 || measured(models).length === 0) return null;
+  return section(
+    'Differences',
+    table<ComparedPair>({
+      caption: 'Pairs',
+      rows: pairs,
+      most: 5,
+      columns: [
+        nameColumn('Pair', pairName),
+        textColumn('Difference', 'sentence', { look: () => 'reason' }),
+        textColumn('Verdict', verdictOf, {
+          look: ({ shown }) => (shown ? 'gain' : ''),
+        }),
+        numberColumn('p after Holm', 'p_value_holm', pValue, {
+          reason: ({ unavailable }) => unavailable['p_value_holm'],
+        }),
+        numberColumn('Correlation', 'correlation', ratio, {
+          meaning: 'Of the daily log returns',
+          reason: ({ unavailable }) => unavailable['correlation'],
+        }),
+      ],
+    }),
+  );
+}
+
+function verdictOf({ difference, shown }: ComparedPair): string {
+  if (difference === null) return 'no figures';
+  return shown ? 'more than chance' : 'could be chance';
+}
+
+/** A pair with the model that is ahead first, as its sentence names both. */
+export function aheadFirst(pair: ComparedPair): ComparedPair {
+  const { model, against, difference, curve } = pair;
+  if (difference === null || difference >= 0) return pair;
+  const opposite = (own: number | null) => own && 1 / (1 + own) - 1;
+  return {
+    ...pair,
+    model: against,
+    against: model,
+    difference: opposite(difference),
+    curve: curve?.map((point) => ({ ...point, difference: opposite(point.difference) })),
+  };
+}
+
+/** The models that have figures, in their order. */
+function measured(models: readonly ComparedModel[]): ComparedModel[] {
+  return models.filter(({ total_return }) => total_return !== null);
+}
+
+/** The days of every return on the page. */
+function daysInWords({ answer, left_out: leftOut, clean_after: cutoff }: Comparison): string {
+  const less = counted(leftOut.length, 'other day');
+  const words = [
+    `Every return on this page is over the same ${counted(answer.days, 'day')}${fromTo(answer)}.`,
+    leftOut.length > 0 && `${less} ${leftOut.length === 1 ? 'is' : 'are'} left out.`,
+    cutoff !== null &&
+      `Only days after ${longDate(cutoff)}, the latest knowledge cutoff, are compared.`,
+  ];
+  return words.filter(Boolean).join(' ');
+}
+
+/** How the figures are computed, in the service's own words. */
+function conventions(words: Comparison['conventions']): HTMLElement {
+  const list = Object.entries(words).map(
+    ([name, meaning]) => [name.replaceAll('_', ' '), meaning] as const,
+  );
+  return section('How it is computed', fold('Conventions', definitions('meanings', list)));
+}
+
+type LeftOutDay = Comparison['left_out'][number];
+
+/** The days and the models that the comparison does not use, and why. */
+function leftOut(comparison: Comparison): HTMLElement | null {
+  const { left_out: days, align } = comparison;
+  const models = leftOutModels(comparison);
+  if (days.length + models.length === 0) return null;
+  const entries = models.map(({ model, reason }) => ({ name: model, reason }));
+  return section(
+    measured(comparison.models).length > 0 ? 'Left out' : 'What is missing',
+    reasonList(entries, { 'aria-label': 'Models left out' }),
+    days.length > 0 &&
+      table<LeftOutDay>({
+        caption: 'Days left out',
+        rows: days,
+        most: 10,
+        isFixed: true,
+        columns: [
+          nameColumn(align === 'number' ? 'Day' : 'Date', dayOf, {
+            cell: (row) => h('span.date', longDate(dayOf(row))),
+          }),
+          textColumn('Runs', ({ runs }) => runs.join(', ')),
+          textColumn('Why', 'reason'),
+        ],
+      }),
+  );
+}
+
+function dayOf({ date, number }: LeftOutDay): string {
+  return date ?? count(number);
+}
+
+const TOO_FEW =
+  'It has too few model-days in this range; choose it in the filters to compare it anyway';
+
+/**
+ * The models without figures, and why: those of the comparison, and those that it did not choose.
+ */
+export function leftOutModels(comparison: Pick<Comparison, 'models' | 'left_out_models'>) {
+  const own = comparison.models.filter(({ total_return }) => total_return === null);
+  return [
+    ...own.map(({ model, unavailable }) => ({
+      model,
+      reason: unavailable['total_return'] ?? 'It has no figures',
+    })),
+    ...comparison.left_out_models.map((model) => ({ model, reason: TOO_FEW })),
+  ];
+}

@@ -1,0 +1,170 @@
+import { jobPath } from '../../paths.ts';
+import { ranInWords } from '../../../../core/text/sentences.ts';
+import { here, isPublished } from '../address.ts';
+import { get } from '../api.ts';
+import { h, renew, replace } from '../element.ts';
+import {
+  cost,
+  counted,
+  duration,
+  entriesIn,
+  jobStatuses,
+  jobStatusWords,
+  shortId,
+  shortList,
+  unbrokenDate,
+} from '../format.ts';
+import { NO_FILTERS, parametersIn, queryOf } from '../filters.ts';
+import { poll } from '../poll.ts';
+import type { Job, Jobs, Status } from '../../responses.ts';
+import { heading, type Page } from '../router.ts';
+import { liveTable, nameColumn, numberColumn, textColumn } from '../table.ts';
+import { link, localTime, section, wayToAJob } from '../ui.ts';
+import { jobCost, newestTrouble } from './job-panel.ts';
+
+/** All jobs, newest first, a page at a time; those that are unfinished are followed. */
+export const showJobs: Page = async (host, _params, signal) => {
+  const choice = jobChoiceIn(here().search);
+  const content = h('div.stack');
+  replace(host, heading('Jobs'), statusLinks(choice), content);
+  const view = jobsView(content, choice);
+  const refresh = async () => view(await get('/jobs', jobsQuery(choice), signal));
+  await refresh();
+  // Older pages never get another job; one that has ended no longer changes.
+  if (choice.before === '') return () => poll(refresh, signal);
+};
+
+/** A link per status: the address keeps the choice, and Back undoes it. */
+function statusLinks({ status: chosen }: JobChoice): HTMLElement {
+  const entries = [
+    ['', 'All'] as const,
+    ...jobStatuses.map((status) => [status, jobStatusWords[status]] as const),
+  ];
+  const links = entries.map(([status, words]) => {
+    const href = jobListPath({ status, before: '' });
+    return h('a', { href, 'aria-current': status === chosen && 'true' }, words);
+  });
+  return h('nav.tabs', { 'aria-label': 'Jobs by status', hidden: isPublished() }, ...links);
+}
+
+/**
+ * Shows a page of the jobs, and later states of the same page; resolves to whether any of them is
+ * unfinished.
+ */
+function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'moving' | 'still' {
+  let board: ReturnType<typeof liveTable<Job>> | null = null;
+  const trouble = h('div.trouble-place');
+  const pager = h('nav.way', { 'aria-label': 'Pages of jobs' });
+  return ({ jobs, next_before: next }) => {
+    // The service counts jobs from the newest on, so the way back to newer ones is Back, or the
+    // first page.
+    renew(
+      pager,
+      choice.before !== '' && link(jobListPath({ ...choice, before: '' }), 'Newest jobs'),
+      next !== null && link(jobListPath({ ...choice, before: next }), 'Older jobs'),
+    );
+    if (jobs.length === 0) {
+      board = null;
+      replace(content, h('p.notice', ...noJobs(choice)), pager);
+    } else if (board === null) {
+      board = jobTable(jobs);
+      const list = section(choice.before === '' ? 'Newest jobs' : 'Older jobs', board.element);
+      list.className = 'job-list';
+      replace(content, trouble, list, pager);
+    } else board.update(jobs);
+    if (choice.before + choice.status === '') renew(trouble, newestTrouble(jobs));
+    return jobs.some(({ completed_at: end }) => end === null) ? 'moving' : 'still';
+  };
+}
+
+function noJobs({ status, before }: JobChoice): (Node | string)[] {
+  if (before !== '') return ['There are no older jobs.'];
+  if (status !== '') return [`No job has the status “${jobStatusWords[status]}”.`];
+  return ['There are no jobs yet.', ...wayToAJob('Start one')];
+}
+
+function jobTable(jobs: readonly Job[]) {
+  return liveTable<Job>({
+    caption: 'Jobs, newest first',
+    rows: jobs,
+    key: ({ job_id: id }) => id,
+    isFixed: true, // the page is a part of the list: sorted, it would look like the whole
+    columns: [
+      nameColumn('Job', 'job_id', {
+        cell: ({ job_id: id }) => link(jobPath(id), shortId(id)),
+      }),
+      textColumn('Status', 'status', { cell: stateOf }),
+      textColumn('Dates', datesOf, { look: () => 'on-one-line' }),
+      textColumn('Models', ({ models }) => models.join(', '), {
+        cell: modelsOf,
+        look: () => 'names',
+      }),
+      textColumn('Model-days', (row) => ranInWords(row), { cell: ranOf }),
+      {
+        ...numberColumn<Job>('Cost', ({ usage }) => usage.cost_usd, cost, {
+          meaning: 'Of all its model-days whose cost is known',
+        }),
+        cell: ({ usage }) => jobCost(usage),
+      },
+      textColumn('Created', 'created_at', { cell: (row) => localTime(row.created_at) }),
+      numberColumn('Took', 'total_duration_seconds', duration),
+    ],
+  });
+}
+
+function stateOf({ status, error }: Job): HTMLElement {
+  return h(`span.state.${status}`, { title: error }, jobStatusWords[status]);
+}
+
+function datesOf({ start_date: first, end_date: last }: Job): string {
+  return [...new Set([first, last])].map(unbrokenDate).join('\u00a0to ');
+}
+
+function ranOf(job: Job): HTMLElement {
+  const warnings = job.warnings?.length ?? 0;
+  return h(
+    'span',
+    h('span', { class: job.progress.failed > 0 && 'loss' }, ranInWords(job)),
+    warnings > 0 && h('small.quiet', ` ${counted(warnings, 'warning')}`),
+  );
+}
+
+function modelsOf({ models, universe }: Job): HTMLElement {
+  const names = shortList(entriesIn(models));
+  const all = models.join(', ');
+  return h(
+    'span',
+    { title: names === all ? null : all },
+    names,
+    universe !== null && h('small.quiet', ` universe ${universe}`),
+  );
+}
+
+/**
+ * Which jobs a reader looks at, in the words of the address and of `GET /jobs`; empty means all, or
+ * the newest.
+ */
+interface JobChoice {
+  status: Status['status'] | '';
+  /** A job_id or a timestamp: only jobs created before it. */
+  before: string;
+}
+
+/** How many jobs the page of jobs shows at a time. */
+const JOBS_PER_PAGE = 25;
+
+/** The choice in the page's address. A status that does not exist counts as none. */
+export function jobChoiceIn(search: string): JobChoice {
+  const { status: wanted, before } = parametersIn(search, ['status', 'before']);
+  return { status: jobStatuses.find((status) => status === wanted) ?? '', before };
+}
+
+/** The page's address with this choice. */
+export function jobListPath(choice: JobChoice): string {
+  return `/job-list${queryOf(NO_FILTERS, [], { ...choice })}`;
+}
+
+/** The query for this choice. */
+export function jobsQuery(choice: JobChoice): string {
+  return queryOf(NO_FILTERS, [], { ...choice, limit: String(JOBS_PER_PAGE) });
+}

@@ -1,0 +1,272 @@
+import { outsideMark } from '../look.ts';
+import { count as countOf, limitsInWords } from '../../../../core/text/sentences.ts';
+import { modelDayPath, modelPath } from '../../paths.ts';
+import { type Child, h, type Live, renew, replace } from '../element.ts';
+import {
+  count,
+  counted,
+  money,
+  shortId,
+  shortList,
+  unbrokenDate,
+  byName,
+  entriesIn,
+} from '../format.ts';
+import { poll, recompute } from '../poll.ts';
+import type { Status, ModelReport, Performance } from '../../responses.ts';
+import { heading, type Page } from '../router.ts';
+import { liveTable, numberColumn, textColumn, nameColumn } from '../table.ts';
+import { definitions, fold, foldAfter, link, missing, section } from '../ui.ts';
+import {
+  entryName,
+  entryView,
+  jobPanel,
+  totalInWords,
+  type Alike,
+  leftOutOf,
+} from './job-panel.ts';
+import { MAX_COMPARED } from '../../../../core/domain/runs.ts';
+import { isPublished } from '../address.ts';
+import { get } from '../api.ts';
+import { figureColumn, figureNamed } from './model-figures.ts';
+import { askWhoLeads, rankedModels } from './leaderboard.ts';
+
+/**
+ * Who leads in one job, its curves, leaderboard and cost, over its own model-days: empty until its
+ * first refresh.
+ */
+function jobResults(jobId: string, signal: AbortSignal) {
+  const element = h('div.stack');
+  const query = `?job_id=${encodeURIComponent(jobId)}`;
+  const choice = link(`/${query}`, 'On the overview');
+  choice.hidden = isPublished();
+  const own = { job_id: jobId, by: 'entry', common: 'true' };
+  const detailed = () => get('/performance', { ...own, details: 'true' }, signal);
+  const ranked = rankedModels({ choice, query, detailed }, signal);
+  const all = link(`/${query}&common=false`, 'Show each model over all its days');
+  const unranked = h('p.notice', 'The models have no day in common. ', all, '.');
+  let cost: Live<Costs> | null = null;
+  const refresh = async (status: Status) => {
+    // Ranked as on the overview; what the runs cost is over all their days.
+    const [performance, all, answer] = await Promise.all([
+      get('/performance', own, signal),
+      get('/performance', { job_id: jobId }, signal),
+      entriesIn(status.models).length > MAX_COMPARED ? null : askWhoLeads(query, signal),
+    ]);
+    if (all.models.length === 0) return replace(element, h('p.notice', noResults(status)));
+    const costs = { performance: all, usage: status.usage };
+    cost ??= costSection(costs);
+    cost.update(costs);
+    const isRanked = performance.models.length > 0;
+    if (isRanked) ranked.update({ performance, answer });
+    renew(element, isRanked ? ranked.element : unranked, cost.element);
+  };
+  return { element, refreshFor: recompute(refresh) };
+}
+
+function noResults({ status, completed_at, progress }: Status): string {
+  if (status === 'discarded')
+    return 'This job was discarded: its model-days no longer count. Nothing was erased.';
+  if (completed_at === null) return 'Curves and figures appear as model-days complete.';
+  if (progress.completed === progress.skipped)
+    return 'This job has no results: it completed none of its model-days.';
+  return 'No results of this job are in use: later jobs have replaced them.';
+}
+
+/** What a job used and cost. */
+const USAGE = [
+  ...['model_days', 'requests', 'prompt_tokens', 'cached_tokens', 'completion_tokens'],
+  ...['reasoning_tokens', 'cost_usd', 'profit_per_cost_usd'],
+];
+
+/** The figures of all models of a job, and what the job used. */
+interface Costs {
+  performance: Performance;
+  usage: Status['usage'];
+}
+
+/** What a job's models used and cost, and the cost of the whole job. */
+function costSection({ performance: first }: Costs): Live<Costs> {
+  const columns = USAGE.map((name) => figureColumn(figureNamed(first.conventions, name)));
+  const total = h('p');
+  const models = liveTable<ModelReport>({
+    caption: 'Usage and cost of the models',
+    rows: [],
+    key: ({ model }) => model,
+    sortedBy: 'Cost',
+    columns: [
+      nameColumn('Model', 'model', {
+        cell: ({ model }) => h('span', link(modelPath(model), model), outsideMark(model)),
+      }),
+      ...columns,
+    ],
+  });
+  return {
+    element: section('Cost', total, models.element),
+    update({ performance, usage }) {
+      models.update(performance.models.toSorted((one, other) => byName(one.model, other.model)));
+      renew(total, totalInWords(usage));
+    },
+  };
+}
+
+/**
+ * One job: its progress, curves, figures and cost, what it left out, and what it ran with.
+ */
+export const showJob: Page = async (host, params, signal) => {
+  const jobId = params['job_id'] ?? '';
+  const panel = jobPanel(jobId, { titled: false });
+  const results = jobResults(jobId, signal);
+  const leftOut = leftOutView();
+  const ran = h('div');
+  const way = h(
+    'nav.way',
+    { 'aria-label': 'Jobs' },
+    link('/job-list', 'All jobs'),
+    h('span.quiet', jobId),
+  );
+  leftOut.element.hidden = true; // until the job is known
+  const parts = [way, panel.element, results.element, leftOut.element, ran];
+  replace(host, heading(`Job ${shortId(jobId)}`), ...parts);
+
+  let isOver = true;
+  const refresh = async () => {
+    const status = await panel.refresh(signal);
+    if (status === null) {
+      const ways = [link('/job-list', 'all jobs'), ', '];
+      replace(panel.element, ...missing(`There is no job ${jobId}.`, ...ways));
+      return 'still';
+    }
+    isOver = status.completed_at !== null;
+    leftOut.element.hidden = false;
+    if (ran.childElementCount === 0) replace(ran, ranWith(status));
+    leftOut.update(status);
+    const hasMoved = await results.refreshFor(status);
+    return hasMoved || !isOver ? 'moving' : 'still';
+  };
+  await refresh();
+  if (!isOver) return () => poll(refresh, signal);
+};
+
+function datesOf({ days }: Alike): string[] {
+  return [...new Set(days.map(({ date }) => date))].sort();
+}
+
+function modelsOf({ days }: Alike): string[] {
+  return [...new Set(days.map(({ model }) => model))];
+}
+
+function whenOf(row: Alike): HTMLElement {
+  const { date, model, days } = row;
+  if (days.length > 1) return h('div.names', datesInWords(datesOf(row)));
+  return link(modelDayPath(model, date), unbrokenDate(date));
+}
+
+function whoOf(row: Alike): Child {
+  const models = modelsOf(row);
+  return models.length > 1 ? shortList(models) : link(modelPath(row.model), row.model);
+}
+
+/** What a job left out, and why: failed and skipped model-days, and those that never ran. */
+function leftOutView(): Live<Status> {
+  const nothing = h('p.quiet');
+  const reasons = liveTable<Alike>({
+    caption: 'Model-days without results, by reason',
+    rows: [],
+    key: ({ status, error }) => `${status} ${error}`,
+    most: 12, // each may be another text of a provider
+    isFixed: true,
+    columns: [
+      textColumn('What', kindOf, { cell: (row) => h(`span.state.${row.status}`, kindOf(row)) }),
+      textColumn('Reason', 'error', { look: () => 'reason' }),
+      numberColumn('Model-days', ({ days }) => days.length, count),
+      textColumn('Dates', (row) => datesOf(row).join(' '), { cell: whenOf, look: () => 'names' }),
+      textColumn('Models', (row) => modelsOf(row).join(', '), { cell: whoOf, look: () => 'names' }),
+    ],
+  });
+  return {
+    element: section('Left out', nothing, reasons.element),
+    update(status) {
+      const rows = leftOutOf(status);
+      const isRunning = status.completed_at === null;
+      renew(nothing, isRunning ? 'Nothing so far.' : 'Nothing: every model-day was completed.');
+      nothing.hidden = rows.length > 0;
+      reasons.element.hidden = !nothing.hidden;
+      reasons.update(rows);
+    },
+  };
+}
+
+function kindOf({ status }: Alike): string {
+  return status === 'pending' ? 'not run' : status;
+}
+
+/** "Mon 15 Sep 2025", two of them, or "Mon 15 Sep 2025 to Tue 30 Sep 2025, 12 dates". */
+export function datesInWords(dates: readonly string[]): string {
+  const words = dates.map(unbrokenDate);
+  if (dates.length <= 2) return words.join(', ');
+  return `${words[0]} to ${words.at(-1)}, ${dates.length} dates`;
+}
+
+/** The others of a large job are in a fold of their own. */
+const ENTRIES_AT_FIRST = 20;
+
+/** What a job ran with: its terms, and what each model was asked. */
+function ranWith(status: Status): HTMLElement {
+  const { symbols } = status.terms;
+  return section(
+    'Terms',
+    definitions('entry', termsInWords(status)),
+    fold(counted(symbols.length, 'symbol'), h('p', symbols.join(', '))),
+    h('h3', 'What ran'),
+    ...foldAfter(
+      ENTRIES_AT_FIRST,
+      status.entries.map((ran) => fold(entryName(ran), entryView(ran.entry))),
+      (others) => `${count(others)} more`,
+    ),
+  );
+}
+
+/** The terms of a job, each with its name. */
+export function termsInWords({
+  date_range,
+  universe,
+  terms,
+  replace_existing,
+}: Omit<Status, 'details'>): [string, string][] {
+  const limit = terms.max_cost_usd;
+  return [
+    ['Dates', datesInWords(date_range)],
+    ['Universe', `${universe ?? 'default'}, ${counted(terms.symbols.length, 'symbol')}`],
+    ['Initial cash', `$${money(terms.initial_cash)}`],
+    ['Commission', commission(terms)],
+    [
+      'Slippage',
+      terms.slippage_bps > 0
+        ? `orders fill ${countOf(terms.slippage_bps, 'basis point')} worse than the open`
+        : 'none',
+    ],
+    ['Open', terms.open === 'hidden' ? 'hidden until the orders are in' : 'shown'],
+    ['Limits', limitsInWords(terms.limits)],
+    ['Dividends', terms.dividends ? 'paid' : 'not paid'],
+    ['Steps', `at most ${count(terms.max_steps)} per model-day`],
+    [
+      'Cost limit',
+      limit === null
+        ? 'none, unless an entry has its own'
+        : `$${money(limit)} per model, unless its entry has another`,
+    ],
+    ['Existing results', replace_existing ? 'replaced' : 'kept: completed model-days are skipped'],
+  ];
+}
+
+function commission({
+  commission_per_trade: fixed,
+  commission_bps: share,
+}: Status['terms']): string {
+  const parts = [
+    fixed > 0 && `$${money(fixed)}`,
+    share > 0 && `${countOf(share, 'basis point')} of its value`,
+  ].filter(Boolean);
+  return parts.length === 0 ? 'none' : `${parts.join(' and ')} per executed order`;
+}

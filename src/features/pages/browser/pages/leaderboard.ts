@@ -1,0 +1,383 @@
+import { asObject } from '../../../../core/json/json.ts';
+import { getComparison } from '../api.ts';
+import { BENCHMARK_LOOK, incomparableMark, lookOf, swatch, OUTSIDE } from '../look.ts';
+import { h, type Live, newId, replace, svg } from '../element.ts';
+import { modelLink, runLink } from '../filters.ts';
+import {
+  byName,
+  change,
+  count,
+  counted,
+  fromTo,
+  inLines,
+  longDate,
+  money,
+  shortList,
+} from '../format.ts';
+import { benchmarkName } from '../plot/lines.ts';
+import { highest, lowest } from '../plot/scale.ts';
+import type { ModelReport, Performance } from '../../responses.ts';
+import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
+import { fold, reasonList, link } from '../ui.ts';
+import { usualStart, type Curves, equityCurves } from './equity-curves.ts';
+import {
+  type Figure,
+  type Style,
+  bandOf,
+  partOfDays,
+  stylesOf,
+  freeAmong,
+  briefFigures,
+  figureNamed,
+  numberIn,
+  type EntryReport,
+  entriesOf,
+  entryFigure,
+  valueOf,
+} from './model-figures.ts';
+
+const VALUE = 'What the initial cash grew to over these days, at the last close';
+
+/** A row: an entry, or the benchmark, which has no runs. */
+interface Row {
+  name: string;
+  entry: EntryReport | null;
+  /** Of its mean run, once it is known. */
+  style: Style | null;
+  /** Whether its orders cost nothing, while those of others do. */
+  isFree: boolean;
+  benchmark: Performance['benchmark'];
+}
+
+/**
+ * A table of every entry with the figures that distinguish it from the others, means of its runs;
+ * with what its ranking covers.
+ */
+function leaderboard(performance: Performance, choice: HTMLElement) {
+  let styles = stylesOf([]);
+  let newest = performance;
+  const rowsNow = () => rowsOf(newest, styles);
+  const columns = columnsOf(performance, () => newest);
+  const board = liveTable<Row>({
+    caption: 'Leaderboard of the models',
+    rows: rowsNow(),
+    key: ({ name }) => name,
+    sortedBy: 'Return',
+    columns,
+  });
+  const [ranking, marks, styled, id] = [h('div'), h('div'), h('p.quiet'), newId()];
+  const show = (later: Performance) => {
+    newest = later;
+    replace(ranking, rankingView(later));
+    replace(marks, markList(later.models));
+  };
+  show(performance);
+  return {
+    element: h(
+      'section',
+      { 'aria-labelledby': id },
+      h('div.bar', h('h2', { id }, 'Leaderboard'), choice),
+      ranking,
+      board.element,
+      styled,
+      marks,
+    ),
+    /** Whether the table has the columns that later figures need. */
+    fits: (later: Performance) => titlesOf(columnsOf(later, () => later)) === titlesOf(columns),
+    update(later: Performance) {
+      show(later);
+      board.update(rowsNow());
+    },
+    /** Shows what only the details of the models have. */
+    complete({ families }: Performance) {
+      styles = stylesOf(families);
+      const parts = new Set([...styles.values()].map((style) => style && partOfDays(style)));
+      const over = [...parts].filter(Boolean).join(' or');
+      replace(styled, over !== '' && `${ALPHA} is${over}, those with every factor.`);
+      board.update(rowsNow());
+    },
+  };
+}
+
+const titlesOf = (all: readonly Column<Row>[]) => `${all.map(({ title }) => title)}`;
+
+const ALPHA = 'Alpha after style';
+/** Shown where some entry has any. */
+const FAULTS = ['refused_orders', 'malformed_calls'];
+
+/** The columns of the table; `newest` has the returns of all runs as they are now. */
+function columnsOf(performance: Performance, newest: () => Performance): Column<Row>[] {
+  const { conventions, common, families, models } = performance;
+  const start = usualStart(models);
+  const column = (figure: Figure) =>
+    numberColumn<Row>(figure.label, (row) => figureOf(row, figure), figure.format, {
+      ...figure,
+      reason: ({ entry }) => entry?.runs.map(figure.reason).find((words) => words !== undefined),
+    });
+  const total = figureNamed(conventions, 'total_return');
+  const figures = briefFigures(conventions).filter(
+    ({ name, read }) => !FAULTS.includes(name) || models.some((run) => read(run) !== 0),
+  );
+  // In common days all have as many, which the words above the table say.
+  if (common === null) figures.push(figureNamed(conventions, 'model_days', { label: 'Days' }));
+  const columns = figures.map(column);
+  if (conventions.factors.length > 0) columns.push(alphaColumn(conventions));
+  // Beside the return.
+  if (families.some(({ runs }) => runs.length > 1)) columns.splice(1, 0, runsColumn(newest));
+  return [
+    nameColumn('Model', 'name', { cell: nameCell }),
+    ...columns,
+    numberColumn('Value', (row) => valueOf(figureOf(row, total), start), money, { meaning: VALUE }),
+  ];
+}
+
+/** What style leaves of the return, and its error. */
+function alphaColumn({ definitions }: Performance['conventions']): Column<Row> {
+  const left = ({ style }: Row) => style?.alpha_contribution ?? null;
+  const column = numberColumn<Row>(ALPHA, left, change, {
+    isToned: true,
+    meaning: `${definitions['style']}; with its 95 % interval`,
+    reason: ({ style }) => style?.unavailable ?? undefined,
+  });
+  const cell = (row: Row) =>
+    row.style === null || left(row) === null
+      ? column.cell(row)
+      : h('span', change(left(row)), h('small.quiet', ` ${bandOf(row.style)}`));
+  return { ...column, cell };
+}
+
+/** Of the benchmark what it has under that name. */
+function figureOf({ entry, benchmark }: Row, figure: Figure): number | null {
+  return entry === null ? numberIn(asObject(benchmark)?.[figure.name]) : entryFigure(figure, entry);
+}
+
+function rowsOf(performance: Performance, styles: ReturnType<typeof stylesOf>) {
+  const { benchmark, models } = performance;
+  const isFree = freeAmong(models);
+  const rows = entriesOf(performance).map((entry): Row => {
+    const { family: name, runs } = entry;
+    const style = styles.get(name) ?? null;
+    return { name, entry, style, isFree: isFree(runs), benchmark };
+  });
+  const name = `${benchmarkName(benchmark.name)} (benchmark)`;
+  return benchmark.days === 0
+    ? rows
+    : [...rows, { name, entry: null, style: null, isFree: false, benchmark }];
+}
+
+/** The entry's name; those of several runs unfold to a link for each. */
+function nameCell({ name, entry, isFree, benchmark }: Row): HTMLElement {
+  if (entry === null)
+    return h('div.named', h('span.name', { title: benchmark.name }, swatch(BENCHMARK_LOOK), name));
+  const runs = entry.runs
+    .toSorted((one, other) => byName(one.model, other.model))
+    .map((run) => h('li', runLink(run.model, name), ` ${change(run.total_return)}`));
+  return h(
+    'div.named',
+    modelLink(name, lookOf(name)),
+    runs.length > 1 &&
+      h('details.runs', h('summary', counted(runs.length, 'run')), h('ul', ...runs)),
+    caveat(isFree ? [...marksOf(entry.runs), FREE] : marksOf(entry.runs)),
+  );
+}
+
+/** In pixels. */
+const [DOTS_WIDTH, DOTS_HEIGHT, DOT] = [56, 14, 3.5];
+
+/** A dot per run at its return, on one scale for all runs of all entries, with a line at zero. */
+function runsColumn(newest: () => Performance) {
+  return {
+    title: 'Runs',
+    isDrawing: true,
+    isSpare: true,
+    cell: ({ name, entry }: Row) => {
+      const all = newest().models.flatMap((run) => run.total_return ?? []);
+      const [low, high] = [lowest(all, 0), highest(all, 0)];
+      const x = (value: number) =>
+        DOT + ((value - low) / (high - low || 1)) * (DOTS_WIDTH - 2 * DOT);
+      const middle = DOTS_HEIGHT / 2;
+      const returns = (entry?.runs ?? []).flatMap((run) => run.total_return ?? []);
+      return svg(
+        'svg',
+        {
+          class: `dots ${lookOf(name).colour}`,
+          width: DOTS_WIDTH,
+          height: DOTS_HEIGHT,
+          'aria-hidden': 'true',
+        },
+        svg('line', { x1: x(0), x2: x(0), y1: 0, y2: DOTS_HEIGHT }),
+        ...returns.map((value) => svg('circle', { cx: x(value), cy: middle, r: DOT })),
+      );
+    },
+  };
+}
+
+/**
+ * The row's marks in words; each in a sentence on hover, and those of every run below the table.
+ */
+function caveat(marks: readonly RowMark[]): HTMLElement | false {
+  const words = marks.map((mark) => mark.words).join(' · ');
+  return marks.length > 0 && h('small.caveat', { title: sentenceOf(marks) }, words);
+}
+
+const FREE: RowMark = {
+  words: 'no trading costs',
+  reason: 'Its orders cost nothing on top of their price, and those of others do',
+};
+
+/** The marks of some runs as notices above their figures. */
+export function notices(runs: readonly Marked[]): HTMLElement[] {
+  return marksOf(runs).map(({ reason }) => h('p.notice', `${reason}.`));
+}
+
+function sentenceOf(marks: readonly RowMark[]): string {
+  return marks.map(({ reason }) => reason).join('. ');
+}
+
+/** What the marks of the rows mean, folded. */
+function markList(models: readonly ModelReport[]): HTMLElement | false {
+  const marked = models.filter((report) => marksOf([report]).length > 0);
+  const entries = marked.map((report) => ({
+    name: report.model,
+    reason: `${sentenceOf(marksOf([report]))}.`,
+  }));
+  const rows = new Set(marked.map(({ family }) => family)).size;
+  const title = `Why ${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} marked`;
+  return rows > 0 && fold(title, reasonList(entries));
+}
+
+const NOT_SHARED =
+  'At least one model has no return for such a day, or a return that also covers an earlier day it missed.';
+
+/** Which days the ranking covers, and which days and models it leaves out. */
+function rankingView(performance: Performance): HTMLElement {
+  const { words, models, days } = rankingOf(performance);
+  return h(
+    'div.ranking',
+    h('p', words),
+    models.length > 0 &&
+      fold(`Not ranked: ${shortList(models.map(({ name }) => name))}`, reasonList(models)),
+    days.length > 0 &&
+      fold(`Days that do not count: ${count(days.length)}`, h('p', NOT_SHARED), reasonList(days)),
+  );
+}
+
+type Choice = 'common' | 'clean_after' | 'without_clean_days' | 'without_completed_days';
+type Ranked = Pick<Performance, Choice> & { families: readonly unknown[] };
+
+/** Over which days the models are ranked, and which models and days are left out and why. */
+export function rankingOf({ common, clean_after: cutoff, families, ...without }: Ranked) {
+  const { without_clean_days: unclean, without_completed_days: failed } = without;
+  const models = [...(common?.left_out ?? []), ...unclean, ...failed];
+  const days = (common?.left_out_days ?? []).map(({ date, missing, models: names }) => {
+    const more = missing - names.length;
+    const others = more > 0 ? ` and ${counted(more, 'more model')}` : '';
+    return { name: longDate(date), reason: `not shared by ${names.join(', ')}${others}` };
+  });
+  const clean =
+    cutoff !== null && `Only days after ${longDate(cutoff)}, the latest knowledge cutoff, count.`;
+  return {
+    words: [daysInWords(common, families.length), clean].filter(Boolean).join(' '),
+    models: models.map(({ model: name, reason }) => ({ name, reason })),
+    days,
+  };
+}
+
+function daysInWords(common: Performance['common'], models: number): string {
+  if (common === null)
+    return 'Each model is measured over all its own days. Where these differ, the order says little about which model is better.';
+  if (common.days === 0) return 'The models have no day in common.';
+  const all = models === 1 ? 'the model' : `all ${counted(models, 'model')}`;
+  return `Ranked over the ${counted(common.days, 'day')}${fromTo(common)} on which the returns of ${all} start from the same close.`;
+}
+
+/**
+ * Why a model should not simply be compared with the others: in a few words for its row, and in a
+ * sentence.
+ */
+interface RowMark {
+  words: string;
+  reason: string;
+}
+
+type Marked = Pick<
+  ModelReport,
+  'incomparable' | 'failed_model_days' | 'days_before_cutoff' | 'knowledge_cutoff' | 'outside'
+>;
+
+/** The marks of the runs in a row, what makes them incomparable first; each respect once. */
+export function marksOf(runs: readonly Marked[]): RowMark[] {
+  const respects = new Map(
+    runs.flatMap(({ incomparable: all }) => all.map((own) => [own.kind, own] as const)),
+  );
+  const marks: RowMark[] = runs.some(({ outside }) => outside.length > 0) ? [OUTSIDE] : [];
+  if (respects.size > 0) marks.push(incomparableMark([...respects.values()]));
+  const failed = runs.reduce((days, own) => days + own.failed_model_days, 0);
+  if (failed > 0) {
+    const reason = `${counted(failed, 'model-day')} failed and ${failed === 1 ? 'has' : 'have'} not been completed since`;
+    marks.push({ words: counted(failed, 'failed day'), reason });
+  }
+  const [{ days_before_cutoff: early, knowledge_cutoff: cutoff } = { days_before_cutoff: 0 }] =
+    runs;
+  if (early > 0) {
+    const after = `after its knowledge cutoff, ${longDate(cutoff ?? '')}`;
+    const reason = `${counted(early, 'model-day')} ${early === 1 ? 'is' : 'are'} not ${after}: it may remember those prices`;
+    marks.push({ words: `${counted(early, 'day')} on or before its knowledge cutoff`, reason });
+  }
+  return marks;
+}
+
+/**
+ * Who leads, and whether that could be chance; null where that is unknown, as of too many models.
+ */
+export async function askWhoLeads(query: string, signal: AbortSignal): Promise<string | null> {
+  const comparison = await getComparison(query, signal).catch(() => null);
+  return comparison && inLines(comparison.answer.sentence);
+}
+
+/** What the overview and a job show alike: who leads, curves, leaderboard, and where to compare. */
+interface RankedModels {
+  /** Beside the leaderboard. */
+  choice: HTMLElement;
+  /** Of the comparison. */
+  query: string;
+  /** Asks for the same figures with details, which only a style needs: after the rest. */
+  detailed: () => Promise<Performance>;
+}
+
+/**
+ * Empty until there are figures, and an answer who leads (null where it is not known). Later ones
+ * are shown in place, those of other models in a new plot and a new table.
+ */
+export function rankedModels(
+  { choice, query, detailed }: RankedModels,
+  signal: AbortSignal,
+): Live<{ performance: Performance; answer: string | null }> {
+  const element = h('div.stack');
+  const sentence = h('p.answer', { 'aria-live': 'polite' });
+  const compare = link(`/compare${query}`, 'Compare the models with intervals');
+  const hidden = !compare.hasAttribute('href');
+  const further = h('p', { hidden }, 'Could the difference be chance? ', compare, '.');
+  let drawing = new AbortController();
+  let shown: { curves: Curves; board: ReturnType<typeof leaderboard> } | null = null;
+  let completing: Promise<unknown> | null = null;
+  return {
+    element,
+    update({ performance, answer }) {
+      if (performance.conventions.factors.length > 0)
+        completing ??= detailed()
+          .then((own) => shown?.board.complete(own))
+          .catch(() => undefined) // the column stays empty
+          .finally(() => (completing = null));
+      replace(sentence, answer);
+      if (shown?.board.fits(performance) && shown.curves.update(performance))
+        return shown.board.update(performance);
+      drawing.abort();
+      drawing = new AbortController();
+      const curves = equityCurves(performance, AbortSignal.any([signal, drawing.signal]));
+      const board = leaderboard(performance, choice);
+      shown = { curves, board };
+      replace(element, sentence, curves.element, board.element, further);
+    },
+  };
+}

@@ -1,0 +1,245 @@
+import { asObject, objectsIn } from '../../../../core/json/json.ts';
+import {
+  change,
+  cost,
+  count,
+  counted,
+  money,
+  profit,
+  ratio,
+  share,
+  unbrokenDate,
+} from '../format.ts';
+import type { ModelReport, Performance } from '../../responses.ts';
+import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
+import type { ModelData } from './model-data.ts';
+
+type Format = (value: number | null) => string;
+type Conventions = Performance['conventions'];
+
+/** A figure that every model has. */
+export interface Figure {
+  /** Its name in the response. */
+  name: string;
+  label: string;
+  meaning: string | undefined;
+  format: Format;
+  /** Whether gains and losses have colours. */
+  isToned: boolean;
+  read: (report: ModelReport) => number | null;
+  /** Why it is missing. */
+  reason: (report: ModelReport) => string | undefined;
+}
+
+const formats: Record<string, Format> = {
+  return: change,
+  profit,
+  fraction: share,
+  dollars: money,
+  cost,
+  count,
+};
+
+/** The figure of that name, by the service's words for it. */
+export function figureNamed(
+  { definitions, units }: Conventions,
+  name: string,
+  more: Partial<Figure> = {},
+): Figure {
+  const unit = Object.keys(units).find((own) => units[own]?.includes(name)) ?? '';
+  const partWith = (report: ModelReport) =>
+    Object.values(partsOf(report)).find((part) => name in part);
+  return {
+    name,
+    label: inWords(name),
+    meaning: definitions[name],
+    format: formats[unit] ?? ratio,
+    isToned: unit === 'return' || unit === 'profit',
+    read: (report) => numberIn(partWith(report)?.[name]),
+    reason: (report) => partWith(report)?.unavailable[name],
+    ...more,
+  };
+}
+
+interface Part {
+  unavailable: Record<string, string>;
+  [name: string]: unknown;
+}
+
+/** Where a report has its figures, by the service's names. */
+function partsOf(report: ModelReport): Record<string, Part> {
+  const { relative, trading, round_trips, usage, details } = report;
+  const parts = { return: report, relative, trading, round_trips, usage };
+  return details === null ? parts : { ...parts, cost_sensitivity: details };
+}
+
+/** `Sharpe ratio`, `Model-days`, `Cost` */
+function inWords(name: string): string {
+  const words = name.replace('model_day', 'model-day').replace('_usd', '').replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A figure as a number: of a drawdown its depth. */
+export function numberIn(value: unknown): number | null {
+  const number = asObject(value)?.['depth'] ?? value;
+  return typeof number === 'number' ? number : null;
+}
+
+/** The figures that tell models apart, in few words. */
+export function briefFigures(conventions: Conventions): Figure[] {
+  const figures: readonly [name: string, more?: Partial<Figure>][] = [
+    ['total_return', { label: 'Return' }],
+    ['excess_return', { label: 'vs. benchmark' }],
+    ['sharpe_ratio', { label: 'Sharpe' }],
+    ['max_drawdown', { label: 'Drawdown' }],
+    ['trades'],
+    ['refused_orders', { label: 'Refused' }],
+    ['malformed_calls', { label: 'Malformed' }],
+    ['cost_usd', { label: 'Cost' }],
+  ];
+  return figures.map(([name, more]) => figureNamed(conventions, name, more));
+}
+
+/** A column with a figure of each model. */
+export function figureColumn({ label, read, format, ...more }: Figure) {
+  return numberColumn<ModelReport>(label, read, format, more);
+}
+
+/** All figures of a model that the service names, each with its meaning. */
+export function modelFigures({ report, performance: { conventions } }: ModelData): HTMLElement {
+  const { definitions, units } = conventions;
+  const known = new Set([...Object.keys(definitions), ...Object.values(units).flat()]);
+  const rows = Object.entries(partsOf(report)).flatMap(([group, part]) =>
+    Object.entries(part).flatMap(([name, value]) => {
+      const {
+        label,
+        meaning = definitions[group],
+        format,
+        reason,
+      } = figureNamed(conventions, name);
+      const shown = known.has(name) ? inText(value, format) : null;
+      if (shown === null) return [];
+      const isFree = name === 'cost_sensitivity' && report.no_trading_costs;
+      const words = [meaning, value === null && reason(report), isFree && 'Its own cost nothing'];
+      return {
+        label,
+        group: inWords(group),
+        value: shown,
+        meaning: words.filter(Boolean).join('. '),
+      };
+    }),
+  );
+  return table({
+    caption: 'All figures',
+    rows,
+    isFixed: true,
+    columns: [
+      nameColumn('Figure', 'label'),
+      textColumn('Part', 'group', { isSpare: true }),
+      { title: 'Value', isNumber: true, cell: ({ value }) => value },
+      textColumn('Meaning', 'meaning'),
+    ],
+  });
+}
+
+/** A figure as text: a number, a day, a drawdown, or returns by added cost; else null. */
+function inText(value: unknown, format: Format): string | null {
+  const [first, ...others] = objectsIn(value).filter((own) => 'basis_points' in own);
+  if (first !== undefined)
+    return [first, ...others]
+      .map((own) => `${own['basis_points']}: ${format(numberIn(own['total_return']))}`)
+      .join(', ');
+  const { date, daily_return: ofDay } = asObject(value) ?? {};
+  if (typeof date === 'string') return `${format(Number(ofDay))} ${unbrokenDate(date)}`;
+  const number = numberIn(value);
+  return number === null && value !== null ? null : format(number);
+}
+
+export type Style = NonNullable<NonNullable<ModelReport['details']>['style']>;
+
+/** Two-sided 95 %. */
+const NORMAL_95 = 1.96;
+const DAYS_PER_YEAR = 252;
+
+/** `±4.2 %`: the 95 % interval of what is left of a return, over its days. */
+export function bandOf({ alpha_standard_error: error, days }: Style): string {
+  return `±${share(((error ?? 0) * NORMAL_95 * days) / DAYS_PER_YEAR)}`;
+}
+
+/** ` over 60 of 65 days` where some lack a factor; else empty, as without an alpha. */
+export function partOfDays({ unavailable, days, left_out_days: { count: left } }: Style): string {
+  const isWhole = left === 0 || unavailable !== null;
+  return isWhole ? '' : ` over ${days} of ${counted(days + left, 'day')}`;
+}
+
+/** The style of each entry; without an alpha over other factors than most have: it says less. */
+export function stylesOf(families: readonly Pick<Family, 'family' | 'details'>[]) {
+  const factorsOf = (style: Style | null) =>
+    (style?.factors ?? []).map(({ factor }) => factor).join(', ');
+  const all = families.map(({ family, details }) => ({ family, style: details?.style ?? null }));
+  const groups = [...Map.groupBy(all, ({ style }) => factorsOf(style))].filter(
+    ([factors]) => factors !== '',
+  );
+  const [[usual] = ['']] = groups.sort(([, one], [, other]) => other.length - one.length);
+  const known = all.map(({ family, style }): [string, Style | null] => {
+    const own = factorsOf(style);
+    if (style === null || own === '' || own === usual) return [family, style];
+    const unavailable = `It is over ${own}, and those of others are over ${usual}`;
+    return [family, { ...style, alpha: null, alpha_contribution: null, unavailable }];
+  });
+  return new Map(known);
+}
+
+/** What readers compare: entries, each with all its runs over the days that these share. */
+
+type Family = Performance['families'][number];
+
+/** An entry and the reports of its runs, as `/performance?by=entry` has them. */
+export interface EntryReport extends Omit<Family, 'runs'> {
+  runs: readonly ModelReport[];
+}
+
+export function entriesOf({ models, families }: Pick<Performance, 'models' | 'families'>) {
+  const byFamily = Map.groupBy(models, ({ family }) => family);
+  return families.map((own): EntryReport => ({ ...own, runs: byFamily.get(own.family) ?? [] }));
+}
+
+/** What an entry's key figures need of it. */
+export type Compared = Pick<EntryReport, 'runs' | 'mean_total_return'>;
+
+/** Of which of these runs orders cost nothing on top of their price, while those of others do. */
+export function freeAmong(all: readonly ModelReport[]) {
+  const isFree = ({ no_trading_costs: own }: ModelReport) => own;
+  const areAll = all.every(isFree);
+  return (runs: readonly ModelReport[]) => !areAll && runs.every(isFree);
+}
+
+/** A figure of an entry: of several runs its mean. */
+export function entryFigure({ name, read }: Figure, entry: Compared): number | null {
+  if (name === 'total_return') return entry.mean_total_return;
+  return name === 'excess_return' ? excessOf(entry) : meanOf(entry, read);
+}
+
+/**
+ * The return minus that of the benchmark over the same days, which are those of every run; where
+ * the benchmark lacks some of them, the mean of the runs' own.
+ */
+function excessOf(entry: Compared): number | null {
+  const { runs, mean_total_return: own } = entry;
+  const other = runs[0]?.relative.benchmark_return ?? null;
+  const isWhole = runs.every(({ relative, model_days: days }) => relative.days === days);
+  if (runs.length === 1 || !isWhole) return meanOf(entry, ({ relative }) => relative.excess_return);
+  return own === null || other === null ? null : own - other;
+}
+
+/** What a start has grown to. */
+export function valueOf(total: number | null, start: number): number | null {
+  return total === null ? null : (1 + total) * start;
+}
+
+/** The mean of a figure of the runs; null where one of them has none. */
+export function meanOf({ runs }: Pick<EntryReport, 'runs'>, read: Figure['read']): number | null {
+  const values = runs.map(read).filter((value) => value !== null);
+  if (values.length === 0 || values.length < runs.length) return null;
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}

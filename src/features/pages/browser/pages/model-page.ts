@@ -1,0 +1,339 @@
+import { runName } from '../../../../core/domain/runs.ts';
+import { here, isPublished } from '../address.ts';
+import { get } from '../api.ts';
+import { h, replace, svg, type Child } from '../element.ts';
+import { type Filters, filtersIn, hasFilters, modelLink, runLink } from '../filters.ts';
+import { filterBar } from '../filter-bar.ts';
+import {
+  counted,
+  unbrokenDate,
+  byName,
+  count,
+  money,
+  tone,
+  change,
+  pValue,
+  ratio,
+  share,
+  price,
+  profit,
+} from '../format.ts';
+import type { JobEntry, ModelReport, KnownModels, Performance } from '../../responses.ts';
+import { type Page, heading } from '../router.ts';
+import { lateFold, link, missing, section, viewedFile, definitions } from '../ui.ts';
+import { entryView } from './job-panel.ts';
+import { drawdowns, valueCurve, monthlyReturns } from './model-curves.ts';
+import { type ModelData, modelData, meaningOf, type Trade } from './model-data.ts';
+import { notices } from './leaderboard.ts';
+import {
+  modelFigures,
+  briefFigures,
+  figureColumn,
+  type Compared,
+  type EntryReport,
+  entriesOf,
+  entryFigure,
+  valueOf,
+  type Style,
+  bandOf,
+  partOfDays,
+} from './model-figures.ts';
+import { lookOf, outsideMark, swatch } from '../look.ts';
+import { nameColumn, table, numberColumn, dateColumn, textColumn } from '../table.ts';
+import { equityCurves, usualStart } from './equity-curves.ts';
+import { highest } from '../plot/scale.ts';
+import { modelDayPath } from '../../paths.ts';
+
+/** Every executed order, split and dividend of a model, newest first. */
+function tradesTable({ report, trades }: ModelData): HTMLElement {
+  const { model } = report;
+  return section(
+    'Trades',
+    table<Trade>({
+      caption: `Trades of ${model}`,
+      rows: trades.toReversed(),
+      none: 'The model has not traded.',
+      most: 10,
+      columns: [
+        textColumn('Date', 'date', {
+          cell: ({ date }) => link(modelDayPath(model, date), unbrokenDate(date)),
+        }),
+        textColumn('Action', 'side', { look: ({ side }) => `action ${side}` }),
+        textColumn('Symbol', 'symbol'),
+        numberColumn('Shares', 'amount', count),
+        numberColumn('Price', 'price', price),
+        numberColumn('Amount', (row) => Math.abs(row.cashChange), money, {
+          meaning: 'What it cost or brought in',
+        }),
+        numberColumn('Cash after', 'cash', money),
+      ],
+    }),
+  );
+}
+
+/** What the model holds, the largest first, with its cost. */
+function currentHoldings({ open_positions, end_value }: ModelReport): HTMLElement {
+  return section(
+    'Holdings now',
+    table<ModelReport['open_positions'][number]>({
+      caption: 'Holdings at the last close',
+      rows: open_positions,
+      none: 'No shares at the last close.',
+      sortedBy: 'Value',
+      most: 8,
+      columns: [
+        nameColumn('Symbol', 'symbol'),
+        numberColumn('Shares', 'quantity', count),
+        dateColumn('Since', 'since'),
+        numberColumn('Cost', 'cost_basis', money),
+        numberColumn('Value', 'value', money),
+        numberColumn(
+          'Weight',
+          ({ value }) => (value === null || end_value === 0 ? null : value / end_value),
+          share,
+        ),
+        numberColumn('Profit', 'unrealised_profit', profit, { isToned: true }),
+      ],
+    }),
+  );
+}
+
+/** The profit with each symbol. */
+function profitBySymbol({ details, performance }: ModelData): Child[] {
+  const { symbols } = details;
+  const rows = table({
+    caption: 'Profit by symbol',
+    rows: symbols,
+    none: 'The model has not traded.',
+    most: 25,
+    columns: [
+      nameColumn('Symbol', 'symbol'),
+      numberColumn('Profit', 'profit', profit, { isToned: true }),
+      numberColumn('Realised', 'realised_profit', profit),
+      numberColumn('Unrealised', 'unrealised_profit', profit),
+      numberColumn('Dividends', 'dividends', money),
+      numberColumn('Trades', 'trades', count),
+    ],
+  });
+  return [rows, symbols.length > 0 && meaningOf(performance, 'symbols')];
+}
+
+/** Where a return came from: a bar for each factor, and one for what is left. */
+
+const WHAT_IS_SUMMED =
+  'The first of these is the sum of the daily returns above the risk-free rate. It is not the return, which links its days, and so ' +
+  'gains from gains';
+/** In pixels. */
+const [WIDTH, HEIGHT] = [160, 12];
+
+/** The section of a run, or of the mean of several; null where no factors are stored. */
+function styleView(style: Style | null | undefined): HTMLElement | null {
+  if (style == null) return null;
+  if (style.unavailable !== null) return section('Style', h('p.quiet', `${style.unavailable}.`));
+  const part = partOfDays(style);
+  const left = { factor: 'left', beta: null, p_value: style.alpha_p_value };
+  const rows = [...style.factors, { ...left, contribution: style.alpha_contribution ?? 0 }];
+  const most = highest(
+    rows.map(({ contribution }) => Math.abs(contribution)),
+    0,
+  );
+  return section(
+    'Style',
+    h('p', styleInWords(style)),
+    h('p.quiet', WHAT_IS_SUMMED, part && ', and has the days that lack a factor', '.'),
+    ...(style.left_out_factors.length === 0
+      ? []
+      : [
+          h(
+            'p.quiet',
+            `Left out, for lack of days or because they do not vary: ${style.left_out_factors.join(', ')}.`,
+          ),
+        ]),
+    table({
+      caption: 'Where the return came from',
+      rows,
+      isFixed: true,
+      columns: [
+        nameColumn('Factor', 'factor'),
+        {
+          title: '',
+          isDrawing: true,
+          isSpare: true,
+          cell: ({ contribution }) => bar(contribution, most),
+        },
+        numberColumn('Points', 'contribution', change, { isToned: true }),
+        numberColumn('Beta', 'beta', ratio),
+        numberColumn('p', 'p_value', pValue),
+      ],
+    }),
+  );
+}
+
+/** `Of +12.4 %, +9.1 % is the market, +2.6 % momentum; +0.7 % (±4.2 %) is left.` */
+export function styleInWords(style: Style): string {
+  const { factors, alpha_contribution: left } = style;
+  const parts = factors.map(({ factor, contribution }, index) => {
+    const name = factor === 'market' ? 'the market' : factor;
+    return `${change(contribution)} ${index === 0 ? 'is ' : ''}${name}`;
+  });
+  const all = factors.reduce((sum, { contribution }) => sum + contribution, left ?? 0);
+  return `Of ${change(all)}${partOfDays(style)}, ${parts.join(', ')}; ${change(left)} (${bandOf(style)}) is left.`;
+}
+
+/** From the middle to the right for a gain, to the left for a loss. */
+function bar(contribution: number, most: number): SVGElement {
+  const reach = most === 0 ? 0 : (contribution / most) * (WIDTH / 2);
+  const [x, width] = [WIDTH / 2 + Math.min(0, reach), Math.abs(reach)];
+  return svg(
+    'svg',
+    { class: 'dots', width: WIDTH, height: HEIGHT, 'aria-hidden': 'true' },
+    svg('line', { x1: WIDTH / 2, x2: WIDTH / 2, y1: 0, y2: HEIGHT }),
+    svg('rect', { class: reach < 0 ? 'loss' : 'gain', x, y: 1, width, height: HEIGHT - 2 }),
+  );
+}
+
+/** What a model's page says first, and the page of an entry with several runs. */
+
+/** The key figures in one row: of one run, or the means of all as the leaderboard has them. */
+function keyFigures(
+  entry: Compared,
+  value: number | null,
+  { conventions }: Performance,
+): HTMLElement {
+  const shown = briefFigures(conventions).map((figure) => {
+    const own = entryFigure(figure, entry);
+    const look = figure.isToned && tone(own);
+    return [figure.label, h('span', { class: look }, figure.format(own))] as const;
+  });
+  return definitions('figures', [['Value', money(value)], ...shown]);
+}
+
+/** The runs of an entry with results, as links; none for a single one. */
+function runTabs(
+  known: KnownModels['models'],
+  { model, isAll }: { model: string; isAll: boolean },
+): HTMLElement | null {
+  const family = known.find(({ signature }) => signature === model)?.family ?? model;
+  const runs = known
+    .filter((own) => own.family === family && own.completed_model_days > 0)
+    .map(({ signature }) => signature)
+    .sort(byName);
+  if (runs.length < 2) return null;
+  const all = modelLink(family, undefined, 'All runs');
+  const tabs = runs.map((run) => runLink(run, family));
+  const shown = isAll ? all : tabs[runs.indexOf(model)];
+  shown?.setAttribute('aria-current', 'page');
+  return h('nav.tabs', { 'aria-label': `Runs of ${family}` }, all, ...tabs);
+}
+
+/** An entry with several runs: the mean of them, and each beside the others. */
+function entryViews(performance: Performance, signal: AbortSignal): Child[] {
+  const [entry] = entriesOf(performance);
+  if (entry === undefined) return [];
+  const days = entry.runs[0]?.model_days ?? 0;
+  const words = `The means of ${count(entry.runs.length)} runs over the ${counted(days, 'day')} that all of them share.`;
+  const style = styleView(entry.details?.style);
+  return [
+    keyFigures(entry, valueOf(entry.mean_total_return, usualStart(entry.runs)), performance),
+    h('p.quiet', words),
+    ...notices(entry.runs),
+    equityCurves(performance, signal).element,
+    section('Runs', runTable(entry, performance)),
+    style,
+  ];
+}
+
+function runTable({ runs }: EntryReport, { conventions }: Performance): HTMLElement {
+  return table<ModelReport>({
+    caption: 'Runs of this model',
+    rows: runs.toSorted((one, other) => byName(one.model, other.model)),
+    sortedBy: 'Return',
+    columns: [
+      nameColumn('Run', 'model', {
+        cell: (run) => h('span', swatch(lookOf(run.model)), runLink(run.model, run.family)),
+      }),
+      ...briefFigures(conventions).map(figureColumn),
+    ],
+  });
+}
+
+/**
+ * One model: its key figures, the mean of its runs and each of them; one run, or the only one, with
+ * its curve with the trades on it, its months, what it holds and what it traded. All its figures
+ * are in a fold.
+ */
+export const showModel: Page = async (host, params, signal) => {
+  const entryName = params['model'] ?? '';
+  const { search } = here();
+  const run = /^[1-9]\d{0,8}$/.exec(new URLSearchParams(search).get('run') ?? '')?.[0];
+  const model = run === undefined ? entryName : runName(entryName, Number(run));
+  const filters = filtersIn(search);
+  const bar = filterBar(filters, { hides: ['models', 'common'] }, signal);
+  const [tabs, content] = [h('div'), h('div.stack')];
+  const title = run === undefined ? entryName : `${entryName} #${run}`;
+  const name = heading(title);
+  replace(host, h('div.bar', name, bar), tabs, content);
+  const [data, { models }] = await Promise.all([
+    modelData(model, run === undefined ? 'entry' : 'run', signal),
+    get('/models', '', signal),
+  ]);
+  name.append(outsideMark(entryName) ?? '');
+  const isAll = !('reason' in data || 'report' in data);
+  replace(tabs, runTabs(models, { model, isAll }));
+  if (isAll) return replace(content, ...entryViews(data.performance, signal));
+  if ('reason' in data)
+    return replace(content, ...missing(nothing(model, filters, data.reason)), toFailures(model));
+  const { report } = data;
+  replace(
+    content,
+    keyFigures(
+      { runs: [report], mean_total_return: report.total_return },
+      report.end_value,
+      data.performance,
+    ),
+    h('p.quiet', spanInWords(report)),
+    ...notices([report]),
+    report.failed_model_days > 0 && toFailures(model),
+  );
+  const entry = models.find(({ signature }) => signature === model)?.entry ?? null;
+  content.append(...views(data, entry, signal));
+};
+
+function* views(
+  data: ModelData,
+  entry: JobEntry['entry'] | null,
+  signal: AbortSignal,
+): Generator<HTMLElement> {
+  yield valueCurve(data, signal);
+  yield drawdowns(data, signal);
+  yield h('div.two.even', monthlyReturns(data), currentHoldings(data.report));
+  yield tradesTable(data);
+  const style = styleView(data.report.details?.style);
+  if (style !== null) yield style;
+  yield section(
+    'More',
+    lateFold('All figures, with their meanings', () => [modelFigures(data)]),
+    lateFold('Profit by symbol', () => profitBySymbol(data)),
+    entry !== null && lateFold('What the model was asked', () => [entryView(entry)]),
+  );
+}
+
+/** The feed has every failed model-day with its cause; in a published folder it has no filters. */
+function toFailures(model: string): HTMLElement | null {
+  if (isPublished()) return null;
+  const query = new URLSearchParams({ models: model, kind: 'failure' });
+  return h('p', link(`/decision-feed?${query}`, 'Its failed model-days, each with its cause'));
+}
+
+/** The days of its figures, which need not be those that it has in common with other models. */
+function spanInWords({ model_days: days, start_date: from, end_date: to }: ModelReport): string {
+  const [first, last] = [unbrokenDate(from), unbrokenDate(to)];
+  return `These figures cover its own ${counted(days, 'model-day')}, from ${first} to ${last}.`;
+}
+
+function nothing(model: string, filters: Filters, reason: string | null): string {
+  if (reason !== null) return `Model ${model} has no day after its knowledge cutoff. ${reason}.`;
+  if (!hasFilters(filters))
+    return `Model ${model} has no completed model-days.${viewedFile() === null ? ' Start a job for it on the overview.' : ''}`;
+  return `Model ${model} has no completed model-days that match these filters.`;
+}

@@ -1,0 +1,307 @@
+import { addDays, type CalendarDate } from '../../core/time/calendar.ts';
+import type { Member } from '../../core/settings/configuration-schema.ts';
+import { membersOn } from '../../core/settings/members.ts';
+import type { Split } from '../../core/database/market-queries.ts';
+import { at, mean } from '../statistics/moments.ts';
+import { inOrder, type MorningEvent } from '../../core/trading/morning.ts';
+import { MAX_STILL_DAYS } from './figure.ts';
+import type { DayOfCurve } from './risk-and-return.ts';
+
+/** A day's prices of a symbol in raw dollars; the close is null while unknown. */
+export interface BenchmarkBar {
+  date: CalendarDate;
+  open: number;
+  close: number | null;
+}
+
+/**
+ * Dollars that one share pays, as the series counts shares on the ex-date before any split of that
+ * date.
+ */
+interface CashDividend {
+  exDate: CalendarDate;
+  cash: number;
+}
+
+/**
+ * What a benchmark is worth at the open and close of a day. Only ratios of levels are meaningful.
+ */
+interface Level {
+  date: CalendarDate;
+  open: number;
+  close: number;
+}
+
+/** The levels of all days on which a benchmark has a bar, in order. */
+export type Levels = readonly Level[];
+
+/**
+ * The levels of one symbol: its prices times the shares into which one share of the first bar has
+ * turned since, by splits and by dividends, which buy further shares at the close of the ex-date.
+ * So with a dividend d and a split of s new shares for an old one the level grows by (s · close +
+ * d) / previous close (the holding period return of the Center for Research in Security Prices; the
+ * total return of S&P Dow Jones Indices, Index Mathematics Methodology). Who buys at the open of
+ * the ex-date gets no dividend, so that open counts the new shares too. On a day without a bar all
+ * of this waits for the next bar. The open replaces an unknown close, as in the value of
+ * portfolios.
+ */
+export function symbolLevels(
+  bars: readonly BenchmarkBar[],
+  {
+    splits = [],
+    dividends = [],
+  }: { splits?: readonly Split[]; dividends?: readonly CashDividend[] } = {},
+): Levels {
+  const levels: Level[] = [];
+  const events = inOrder(splits, dividends);
+  let [shares, next] = [1, 0];
+  for (const { date, open, close } of bars) {
+    let cash = 0;
+    for (
+      let event = events[next];
+      event !== undefined && dateOf(event) <= date;
+      event = events[next]
+    ) {
+      next += 1;
+      if (levels.length === 0) continue; // the prices of the first bar already reflect what was before it
+      if (event.split !== undefined) shares *= event.split.numerator / event.split.denominator;
+      else cash += shares * event.dividend.cash;
+    }
+    const last = close ?? open;
+    shares += cash / last;
+    levels.push({ date, open: open * shares, close: last * shares });
+  }
+  return levels;
+}
+
+function dateOf({ split, dividend }: MorningEvent<Split, CashDividend>): CalendarDate {
+  return split === undefined ? dividend.exDate : split.date;
+}
+
+/** The open or close of a day, at which a curve can start. */
+export interface PriceTime {
+  date: CalendarDate;
+  at: 'open' | 'close';
+}
+
+/** The members' returns on one date, and how many members begin and end on it. */
+interface DayOfMembers {
+  /** Sums of returns: since the member's last close, and since its open of this date. */
+  overnight: number;
+  intraday: number;
+  /** Members whose first bar, or first after a long gap, is on this date. */
+  firsts: number;
+  /** Members whose last bar, or last before a long gap, is on this date. */
+  lasts: number;
+  /** The last date on which a member without a later bar still counts. */
+  stillUntil: CalendarDate;
+}
+
+type DaysOfMembers = Map<CalendarDate, DayOfMembers>;
+
+/**
+ * The levels of an equal-weight portfolio of all members, rebalanced at every close without costs
+ * (the 1/N portfolio of DeMiguel, Garlappi & Uppal, Optimal Versus Naive Diversification, Review of
+ * Financial Studies, 2009). A day's return is the mean of the returns of the members that had a bar
+ * in the `MAX_STILL_DAYS` before it; without a bar on the day a member's return is 0. So no later
+ * bar changes a day's return. Handles one member per step, so that memory need not hold them all.
+ */
+export function equalWeightLevels(members: Iterable<Levels>): Levels {
+  const days: DaysOfMembers = new Map();
+  for (const member of members) addMember(days, member);
+  const ordered = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
+  let [level, counting, ended] = [1, 0, 0];
+  return ordered.map(([date, day]) => {
+    for (
+      let past = ordered[ended];
+      past !== undefined && past[1].stillUntil < date;
+      past = ordered[ended]
+    ) {
+      counting -= past[1].lasts;
+      ended += 1;
+    }
+    level *= 1 + (counting === 0 ? 0 : day.overnight / counting);
+    counting += day.firsts;
+    return { date, open: level / (1 + day.intraday / counting), close: level };
+  });
+}
+
+function addMember(days: DaysOfMembers, member: Levels): void {
+  let previous: { day: DayOfMembers; close: number } | undefined;
+  for (const { date, open, close } of member) {
+    const day = days.get(date) ?? {
+      overnight: 0,
+      intraday: 0,
+      firsts: 0,
+      lasts: 0,
+      stillUntil: addDays(date, MAX_STILL_DAYS),
+    };
+    days.set(date, day);
+    day.intraday += close / open - 1;
+    if (previous !== undefined && date <= previous.day.stillUntil) {
+      day.overnight += close / previous.close - 1;
+    } else {
+      if (previous !== undefined) previous.day.lasts += 1;
+      day.firsts += 1;
+    }
+    previous = { day, close };
+  }
+  if (previous !== undefined) previous.day.lasts += 1;
+}
+
+/**
+ * The levels of an equal-weight portfolio of the members of each morning, rebalanced at the close
+ * before it (the equal-weight indexes of S&P Dow Jones Indices, Index Mathematics Methodology). A
+ * day's return is the mean of close ÷ previous close − 1 over the members that have both, the
+ * previous one in the `MAX_STILL_DAYS` before; from the open, of close ÷ open − 1.
+ */
+export function memberLevels(
+  symbols: Iterable<readonly [symbol: string, levels: Levels]>,
+  members: readonly Member[],
+): Levels {
+  const days = new Map<CalendarDate, Record<'sinceClose' | 'sinceOpen', number[]>>();
+  const spans = Map.groupBy(members, ({ symbol }) => symbol);
+  for (const [symbol, levels] of symbols)
+    for (const [place, { date, open, close }] of levels.entries()) {
+      if (membersOn(spans.get(symbol) ?? [], date).length === 0) continue;
+      const day = days.get(date) ?? { sinceClose: [], sinceOpen: [] };
+      days.set(date, day);
+      day.sinceOpen.push(close / open - 1);
+      const last = levels[place - 1];
+      if (last !== undefined && date <= addDays(last.date, MAX_STILL_DAYS))
+        day.sinceClose.push(close / last.close - 1);
+    }
+  let level = 1;
+  return [...days]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([date, { sinceClose, sinceOpen }]) => {
+      if (sinceClose.length > 0) level *= 1 + mean(sinceClose);
+      return { date, open: level / (1 + mean(sinceOpen)), close: level };
+    });
+}
+
+/**
+ * The level at the open or close of a day; without a bar on it, the last close of the
+ * `MAX_STILL_DAYS` before it, or null. No later bar changes it: only later bars show whether a gap
+ * is temporary or the end.
+ */
+export function levelAt(levels: Levels, { date, at }: PriceTime): number | null {
+  const last = lastUpTo(levels, date);
+  if (last === undefined) return null;
+  if (last.date === date) return last[at];
+  return date <= addDays(last.date, MAX_STILL_DAYS) ? last.close : null;
+}
+
+/**
+ * A benchmark twice: with the dividends that it reinvests, and by its prices only. The same where
+ * it has none.
+ */
+export interface BothLevels {
+  withDividends: Levels;
+  ofPrices: Levels;
+}
+
+/** A day that a benchmark is compared with: it gets dividends where the model-day does. */
+export type ComparedDay = Pick<DayOfCurve, 'date' | 'startDate'> & { paysDividends: boolean };
+
+/** The levels with dividends where the model-day gets them. */
+function levelsFor(
+  { paysDividends }: Pick<ComparedDay, 'paysDividends'>,
+  { withDividends, ofPrices }: BothLevels,
+): Levels {
+  return paysDividends ? withDividends : ofPrices;
+}
+
+/**
+ * The benchmark's return over the same time as each day of a curve: from its start to its close;
+ * null where unknown.
+ */
+export function benchmarkReturns(
+  levels: BothLevels,
+  curve: readonly ComparedDay[],
+): (number | null)[] {
+  return curve.map((day) => {
+    const own = levelsFor(day, levels);
+    const start = levelAt(own, startOf(day));
+    const end = levelAt(own, { date: day.date, at: 'close' });
+    return start === null || end === null ? null : end / start - 1;
+  });
+}
+
+/**
+ * When a day of a curve starts: at the close of the day before it or, for a model's very first day,
+ * at its own open.
+ */
+export function startOf({ date, startDate }: Pick<DayOfCurve, 'date' | 'startDate'>): PriceTime {
+  return startDate === null ? { date, at: 'open' } : { date: startDate, at: 'close' };
+}
+
+/**
+ * The benchmark's own curve on the dates of some model-days, worth 1 where it begins. A date's
+ * return begins at the close of the date before it in the curve, or at the earliest start of that
+ * date's model-days if that is later: what lies between the days that count belongs neither to it
+ * nor to the models. Dates without a level at such a start, or at the close, are left out.
+ */
+export function benchmarkCurve(
+  levels: BothLevels,
+  days: readonly ComparedDay[],
+): (DayOfCurve & ComparedDay & { value: number; dailyReturn: number })[] {
+  const curve: ReturnType<typeof benchmarkCurve> = [];
+  let [value, first] = [1, NaN];
+  let followed: Levels | null = null;
+  const byDate = [...Map.groupBy(days, ({ date }) => date)].sort(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
+  for (const [date, sameDate] of byDate) {
+    const paysDividends = sameDate.some((day) => day.paysDividends);
+    const own = levelsFor({ paysDividends }, levels);
+    const previous = curve.at(-1)?.date;
+    const start = earliestStart(own, sameDate, previous);
+    const level = levelAt(own, { date, at: 'close' });
+    if (start === null || level === null) continue;
+    const isContinued = followed === own && start.startDate === previous;
+    if (!isContinued) [followed, first] = [own, start.level / value]; // its own level at which the value would have been 1
+    value = level / first;
+    curve.push({
+      date,
+      startDate: start.startDate,
+      paysDividends,
+      value,
+      dailyReturn: level / start.level - 1,
+    });
+  }
+  return curve;
+}
+
+/**
+ * The earliest start of a date's model-days that has a level, none of them before the close of an
+ * earlier date; null without one.
+ */
+function earliestStart(
+  levels: Levels,
+  days: readonly ComparedDay[],
+  notBefore: CalendarDate | undefined,
+) {
+  const starts = days.map(({ date, startDate: own }) => ({
+    date,
+    startDate: own === null || notBefore === undefined || own > notBefore ? own : notBefore,
+  }));
+  // Of one date, the own open comes after every close before it.
+  starts.sort((one, other) => (startOf(one).date < startOf(other).date ? -1 : 1));
+  for (const start of starts) {
+    const level = levelAt(levels, startOf(start));
+    if (level !== null) return { startDate: start.startDate, level };
+  }
+  return null;
+}
+
+/** The last level not after a date, or undefined. */
+function lastUpTo(levels: Levels, date: CalendarDate): Level | undefined {
+  let [low, high] = [0, levels.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (at(levels, middle).date <= date) low = middle + 1;
+    else high = middle;
+  }
+  return levels[low - 1];
+}

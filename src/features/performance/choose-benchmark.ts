@@ -1,0 +1,225 @@
+import { addDays, type CalendarDate, type DateSpan } from '../../core/time/calendar.ts';
+import type { Universe } from '../../core/settings/members.ts';
+import { pricesNow } from '../../core/database/price-writes.ts';
+import type { AgentConfiguration } from '../../core/settings/configuration-schema.ts';
+import { US } from '../../core/domain/market-rules.ts';
+import { parseAgentConfiguration } from '../../core/settings/configuration.ts';
+import type { Database } from '../../core/database/database.ts';
+import { dividendsBetween } from '../../core/database/splits-and-dividends.ts';
+import { splitsBetween } from '../../core/database/market-queries.ts';
+import { barsBetween, type ActiveDay, priceSpan } from './queries.ts';
+import { newestConfiguration } from '../../core/database/records/model-records.ts';
+import { ServiceError } from '../../core/domain/domain.ts';
+import { cashPerShareAbout } from '../../core/trading/morning.ts';
+import {
+  benchmarkCurve,
+  type BothLevels,
+  type ComparedDay,
+  equalWeightLevels,
+  levelAt,
+  type Levels,
+  memberLevels,
+  startOf,
+  symbolLevels,
+} from './benchmark.ts';
+import { daysWithUnknown } from './record.ts';
+import { count } from '../../core/text/sentences.ts';
+import { at } from '../statistics/moments.ts';
+import { rounded } from './figure.ts';
+import { reportReturns } from './report-returns.ts';
+import type { DividendStatus } from './report.ts';
+import { seriesOf } from './risk-and-return.ts';
+
+/** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
+export const UNIVERSE = 'universe';
+/** Cash per share comes in 1/1,000,000 dollar. */
+const MILLIONTHS = 1_000_000;
+/** After every date. */
+const NEVER = '9999-12-31';
+
+type Benchmark = ReturnType<typeof chooseBenchmark>;
+
+/** Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored. */
+export function checkBenchmark(database: Database, wanted: string | undefined): void {
+  if (wanted === undefined || wanted === UNIVERSE || priceSpan(database, wanted) !== null) return;
+  const remedy = `store some (download-prices --symbols ${wanted}, or import-prices FILE...), or ask for benchmark=${UNIVERSE}`;
+  throw new ServiceError(
+    'no_prices',
+    `There are no prices of ${wanted} to compare with: ${remedy}`,
+  );
+}
+
+/**
+ * The benchmark of some model-days: the requested one, otherwise that of the market if its prices
+ * reach the first start, otherwise the universe, so that no later day changes what the models are
+ * compared with; one symbol per step. The universe and the market are those of the usual jobs, where
+ * there are some. Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored.
+ */
+export function chooseBenchmark(
+  database: Database,
+  wanted: string | undefined,
+  days: readonly ActiveDay[],
+  usualJobs: ReadonlySet<string> = new Set(),
+) {
+  checkBenchmark(database, wanted);
+  const own = days.filter(({ jobId }) => usualJobs.has(jobId));
+  const isOfTerms = wanted === undefined || wanted === UNIVERSE;
+  const terms = isOfTerms ? termsOf(database, own.length > 0 ? own : days) : null;
+  const usual = terms?.market.benchmark ?? US.benchmark;
+  const name = wanted ?? (reachesStart(database, days, usual) ? usual : UNIVERSE);
+  const span = spanOf(days);
+  const { stock_symbols: fixed, members }: Universe =
+    name === UNIVERSE ? (terms ?? { stock_symbols: [] }) : { stock_symbols: [name] };
+  const during = members?.filter(({ from, to }) => from <= span.to && span.from <= to);
+  const symbols = during ? [...new Set(during.map(({ symbol }) => symbol))] : fixed;
+  const levels = bothLevels(days, (paysDividends) => {
+    const levelsOf = (symbol: string) =>
+      levelsOfSymbol(database, symbol, { ...span, paysDividends });
+    if (name !== UNIVERSE) return levelsOf(name);
+    const all = symbols.values().map((symbol) => [symbol, levelsOf(symbol)] as const);
+    return members ? memberLevels(all, members) : equalWeightLevels(all.map(([, own]) => own));
+  });
+  const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
+  return {
+    /** A symbol, or `universe`. */
+    name,
+    /** How many symbols it has. */
+    symbols: symbols.length,
+    levels,
+    /** The days on which its levels with dividends may lack one of some symbol. */
+    unknownDividends: daysWithUnknown(database, paying, span),
+  };
+}
+
+/** Levels with and without dividends; where the model-days are all of one kind, the same twice. */
+function bothLevels(
+  days: readonly ActiveDay[],
+  levelsOf: (paysDividends: boolean) => Levels,
+): BothLevels {
+  const isOneKind = new Set(days.map(({ paysDividends }) => paysDividends)).size < 2;
+  const withDividends = levelsOf(days[0]?.paysDividends === true || !isOneKind);
+  return { withDividends, ofPrices: isOneKind ? withDividends : levelsOf(false) };
+}
+
+/** From the earliest start of the days to the last of them. */
+export function spanOf(days: readonly ActiveDay[]): DateSpan {
+  return {
+    from: firstDateOf(days.map(startOf)),
+    to: days.reduce((latest, { date }) => (date > latest ? date : latest), ''),
+  };
+}
+
+function firstDateOf(days: readonly { date: CalendarDate }[]): CalendarDate {
+  return days.reduce((earliest, { date }) => (date < earliest ? date : earliest), NEVER);
+}
+
+/**
+ * The terms of the newest job that ran a model-day of the first date, so that later jobs do not
+ * change the benchmark; null without days.
+ */
+function termsOf(database: Database, days: readonly ActiveDay[]): AgentConfiguration | null {
+  const first = firstDateOf(days);
+  const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
+  const configuration = newestConfiguration(database, sessions);
+  return configuration === undefined ? null : parseAgentConfiguration(configuration);
+}
+
+/** Whether a symbol has a level at the earliest start of the first date. */
+function reachesStart(database: Database, days: readonly ActiveDay[], symbol: string): boolean {
+  const date = firstDateOf(days);
+  const starts = days.filter((day) => day.date === date).map(startOf);
+  const [start] = starts.sort((one, other) => (one.date < other.date ? -1 : 1));
+  if (start === undefined) return false;
+  const span = { from: start.date, to: start.date, paysDividends: false };
+  return levelAt(levelsOfSymbol(database, symbol, span), start) !== null;
+}
+
+function levelsOfSymbol(
+  database: Database,
+  symbol: string,
+  { paysDividends, ...span }: DateSpan & { paysDividends: boolean },
+): Levels {
+  const bars = barsBetween(database, symbol, span);
+  const [first] = bars;
+  if (first === undefined) return [];
+  const since = { after: first.date, upTo: span.to };
+  const dividends = paysDividends ? dividendsBetween(pricesNow(database), [symbol], since) : [];
+  return symbolLevels(bars, {
+    splits: splitsBetween(pricesNow(database), [symbol], since),
+    dividends: dividends.map((dividend) => ({
+      exDate: dividend.exDate,
+      cash: cashPerShareAbout(dividend) / MILLIONTHS,
+    })),
+  });
+}
+
+/**
+ * A benchmark's own figures on the dates of some model-days, as in the response. `riskFree` is per
+ * day.
+ */
+export function reportBenchmark(
+  benchmark: Benchmark,
+  days: readonly ActiveDay[],
+  riskFree: number,
+) {
+  const { name, symbols, levels } = benchmark;
+  const dates = [...new Set(days.map(({ date }) => date))].sort();
+  const curve = benchmarkCurve(levels, days);
+  const [first] = curve;
+  const statuses = curve.map((day) => dividendStatus(day, benchmark));
+  const countOf = (status: DividendStatus) => statuses.filter((one) => one === status).length;
+  return {
+    name,
+    symbols,
+    start_date: first === undefined ? null : startOf(first).date,
+    days: curve.length,
+    days_without_dividends: countOf('not_paid'),
+    days_with_unknown_dividends: countOf('unknown'),
+    incomplete: whyIncomplete(benchmark, { dates, covered: curve.map(({ date }) => date) }),
+    ...reportReturns(seriesOf(curve), riskFree),
+    curve: curve.map(({ date, value, dailyReturn }, index) => ({
+      date,
+      value: rounded(value),
+      daily_return: rounded(dailyReturn),
+      dividend_status: at(statuses, index),
+    })),
+  };
+}
+
+/** As of a model that held the benchmark from the start of a day to its close. */
+function dividendStatus(
+  { date, startDate, paysDividends }: ComparedDay,
+  { unknownDividends }: Benchmark,
+): DividendStatus {
+  if (!paysDividends) return 'not_paid';
+  for (let day = date; day > (startDate ?? date); day = addDays(day, -1)) {
+    if (unknownDividends.has(day)) return 'unknown';
+  }
+  return 'known';
+}
+
+/** Why a benchmark does not cover all days of the models; null when it does. */
+function whyIncomplete(
+  { name, levels }: Benchmark,
+  { dates, covered }: { dates: readonly CalendarDate[]; covered: readonly CalendarDate[] },
+): string | null {
+  const subject = name === UNIVERSE ? 'The universe' : name;
+  const lastBar = levels.ofPrices.at(-1)?.date;
+  if (dates.length === 0) return null;
+  if (lastBar === undefined || covered.length === 0)
+    return `${subject} has no price at the start of any of these days`;
+  const sentences: string[] = [];
+  if (covered.length < dates.length) {
+    const span = `the first ${covered[0]}, the last ${covered.at(-1)}`;
+    sentences.push(
+      `${subject} has a return on ${covered.length} of ${count(dates.length, 'date')}: ${span}`,
+    );
+  }
+  const after = dates.filter((date) => date > lastBar).length;
+  const whose = name === UNIVERSE ? 'the universe' : name;
+  if (after > 0)
+    sentences.push(
+      `The last price of ${whose} is that of ${lastBar}, before ${after} of ${count(dates.length, 'date')}`,
+    );
+  return sentences.join('. ') || null;
+}

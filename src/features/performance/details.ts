@@ -1,0 +1,235 @@
+import { reportFigures, rounded } from './figure.ts';
+import {
+  type DayOfCurve,
+  deepestDrawdowns,
+  type ReturnSeries,
+  returnsBy,
+} from './risk-and-return.ts';
+import { reported, toDollars, type Money } from '../../core/money/money.ts';
+import { reportDrawdown } from './report-returns.ts';
+import { type Factors, reportStyle } from '../style/style.ts';
+import { type ModelTrading, noSymbolTrading, type OpenPosition, unrealisedOf } from './trading.ts';
+import type { Database } from '../../core/database/database.ts';
+import { type Closing, closingsOf } from './holdings-queries.ts';
+import type { LedgerDay } from './queries.ts';
+import type { CalendarDate } from '../../core/time/calendar.ts';
+
+/**
+ * By symbol: what the chosen days end with minus what they began with, in exact money; null where a
+ * price is unknown.
+ */
+type ValueGains = ReadonlyMap<string, Money | null>;
+
+/**
+ * The profit on a symbol in the chosen days is the value of its shares at their closes, minus that
+ * at the closes they started from, plus the cash that its actions brought in. So over all symbols
+ * it adds up to the profit of these days, whether or not they are a whole chain. This is the part
+ * without the cash. Where a day starts from a chosen one, the value in between cancels out and is
+ * not read.
+ */
+export function readValueGains(
+  database: Database,
+  ledger: readonly LedgerDay[],
+  chosen: ReadonlyMap<number, unknown>,
+): ValueGains {
+  const counts = boundaryCounts(ledger, chosen);
+  const gains = new Map<string, Money | null>();
+  const boundaries = [...counts].flatMap(([sessionId, count]) => (count === 0 ? [] : [sessionId]));
+  for (const closing of closingsOf(database, boundaries))
+    addClosing(gains, closing, counts.get(closing.sessionId) ?? 0);
+  return gains;
+}
+
+/**
+ * By session: how often its close is an end of a chosen day, minus how often it is the start of
+ * one.
+ */
+export function boundaryCounts(
+  ledger: readonly LedgerDay[],
+  chosen: ReadonlyMap<number, unknown>,
+): Map<number, number> {
+  const counts = new Map<number, number>();
+  const add = (sessionId: number, count: number) =>
+    counts.set(sessionId, (counts.get(sessionId) ?? 0) + count);
+  for (const { sessionId, startedFrom } of ledger) {
+    if (!chosen.has(sessionId)) continue;
+    add(sessionId, 1);
+    if (startedFrom !== null) add(startedFrom, -1);
+  }
+  return counts;
+}
+
+/** Adds what is held at a close to the gains, so many times. */
+export function addClosing(
+  gains: Map<string, Money | null>,
+  { holdings }: Pick<Closing, 'holdings'>,
+  count: number,
+): void {
+  for (const { symbol, quantity, price } of holdings) {
+    const before = gains.get(symbol);
+    gains.set(
+      symbol,
+      price === null || before === null ? null : reported((before ?? 0) + count * quantity * price),
+    );
+  }
+}
+
+/**
+ * A portfolio at the close, named as in the response. A weight is a share of the portfolio's value,
+ * so that the weights of cash and holdings add up to 1; there are none of a portfolio that is worth
+ * nothing.
+ */
+export function reportClosing({ date, cash, value, holdings }: Closing) {
+  const weightOf = (part: Money) => (value === 0 ? null : rounded(part / value));
+  const valued = holdings.map(({ price, ...holding }) => {
+    const own = price === null ? null : reported(holding.quantity * price);
+    return { ...holding, price, value: own };
+  });
+  return {
+    date,
+    cash: toDollars(cash),
+    value: toDollars(value),
+    cash_weight: weightOf(cash),
+    holdings: highestFirst(valued, 'value').map(({ symbol, quantity, price, value: own }) => ({
+      symbol,
+      quantity,
+      price: price === null ? null : toDollars(price),
+      value: own === null ? null : toDollars(own),
+      weight: own === null ? null : weightOf(own),
+    })),
+  };
+}
+
+/** The highest first, equal ones by symbol; those of which it is unknown last. */
+function highestFirst<
+  Name extends string,
+  Item extends { symbol: string } & Record<Name, number | null>,
+>(items: readonly Item[], name: Name): Item[] {
+  const orderOf = (item: Item) => item[name] ?? -Number.MAX_VALUE;
+  return items.toSorted(
+    (one, other) => orderOf(other) - orderOf(one) || (one.symbol < other.symbol ? -1 : 1),
+  );
+}
+
+/** One symbol over some days; a weight that is unknown makes the sum and the highest NaN. */
+interface HeldSymbol {
+  days: number;
+  first: CalendarDate;
+  last: CalendarDate;
+  sum: number;
+  highest: number;
+}
+
+/**
+ * What each symbol was in a portfolio over some days. The mean weight is over all days on which the
+ * portfolio was worth something: on those without the symbol its weight is 0. It is null where one
+ * of its weights is unknown.
+ */
+export function collectHeldSymbols() {
+  const bySymbol = new Map<string, HeldSymbol>();
+  let daysWithValue = 0;
+  return {
+    /** Adds a day; days come in order. */
+    add({ date, value, holdings }: ReturnType<typeof reportClosing>) {
+      if (value !== 0) daysWithValue += 1;
+      for (const { symbol, weight } of holdings) {
+        const unheld: HeldSymbol = { days: 0, first: date, last: date, sum: 0, highest: 0 };
+        const held = bySymbol.get(symbol) ?? unheld;
+        bySymbol.set(symbol, held);
+        const own = value === 0 ? 0 : (weight ?? NaN);
+        held.days += 1;
+        held.last = date;
+        held.sum += own;
+        held.highest = Math.max(held.highest, own);
+      }
+    },
+    /** Each symbol, the one with the highest mean weight first, named as in the response. */
+    report: () =>
+      highestFirst(
+        [...bySymbol].map(([symbol, held]) => reportSymbol(symbol, held, daysWithValue)),
+        'mean_weight',
+      ),
+  };
+}
+
+function reportSymbol(
+  symbol: string,
+  { days, first, last, sum, highest }: HeldSymbol,
+  daysWithValue: number,
+) {
+  const isKnown = !Number.isNaN(sum) && daysWithValue > 0;
+  return {
+    symbol,
+    days,
+    first_date: first,
+    last_date: last,
+    mean_weight: isKnown ? rounded(sum / daysWithValue) : null,
+    highest_weight: isKnown ? highest : null,
+  };
+}
+
+/** How many drawdowns the response lists. */
+const MAX_LISTED_DRAWDOWNS = 5;
+
+/** What the details of a model are made of. */
+interface DetailsInput {
+  curve: readonly DayOfCurve[];
+  series: ReturnSeries;
+  /** Per day. */
+  riskFree: number;
+  trading: ModelTrading;
+  positions: readonly OpenPosition[];
+  gains: ValueGains;
+  /** Null where none are stored. */
+  factors: Factors | null;
+}
+
+/** The details of one model, named as in the response. */
+export function reportDetails({ curve, series, riskFree, factors, ...rest }: DetailsInput) {
+  return {
+    months: returnsBy(series, 'YYYY-MM').map(({ period: month, ...own }) => ({ month, ...own })),
+    years: returnsBy(series, 'YYYY').map(({ period: year, ...own }) => ({ year, ...own })),
+    drawdowns: deepestDrawdowns(series, MAX_LISTED_DRAWDOWNS).map(reportDrawdown),
+    symbols: reportSymbols(rest),
+    style:
+      factors &&
+      reportStyle(
+        curve.flatMap(({ date, startDate, dailyReturn }) =>
+          dailyReturn === null ? [] : [{ date, startDate, dailyReturn }],
+        ),
+        factors,
+        riskFree,
+      ),
+  };
+}
+
+/**
+ * Every symbol that the chosen days held or traded, the most profitable first; those without a
+ * known profit last.
+ */
+function reportSymbols({
+  trading,
+  positions,
+  gains,
+}: Pick<DetailsInput, 'trading' | 'positions' | 'gains'>) {
+  const held = positions.map(({ symbol }) => symbol);
+  const symbols = new Set([...trading.symbols.keys(), ...gains.keys(), ...held]);
+  const reports = [...symbols].map((symbol) => {
+    const { trades, realised, dividends, cash } = trading.symbols.get(symbol) ?? noSymbolTrading();
+    const gain = gains.get(symbol);
+    return {
+      symbol,
+      trades,
+      realised_profit: toDollars(realised),
+      dividends: toDollars(dividends),
+      ...reportFigures({
+        unrealised_profit: unrealisedOf(positions.filter((own) => own.symbol === symbol)),
+        profit:
+          gain === null
+            ? { reason: `The price of ${symbol} at a close of these days is unknown` }
+            : toDollars(reported(cash + (gain ?? 0))),
+      }),
+    };
+  });
+  return highestFirst(reports, 'profit');
+}

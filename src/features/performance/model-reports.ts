@@ -1,0 +1,327 @@
+import assert from 'node:assert/strict';
+import type { AgentConfiguration } from '../../core/settings/configuration-schema.ts';
+import { hasCosts, rulesOf } from '../../core/domain/market-rules.ts';
+import { parseAgentConfigurations } from '../../core/settings/configuration.ts';
+import { createSplitSearch, heldSymbols, type SuspectedSplit } from './holdings-queries.ts';
+import {
+  agentsAmong,
+  initialCashOf,
+  storedConfigurations,
+} from '../../core/database/records/model-records.ts';
+import { type ActiveDay, markStale, usageTotals } from './queries.ts';
+import { universeOn } from '../../core/settings/members.ts';
+import { type Money, toDollars } from '../../core/money/money.ts';
+import { partHeld } from '../../core/agent/players/place-orders.ts';
+import { closingPrice } from '../../core/trading/market.ts';
+import { chooseBenchmark, reportBenchmark, spanOf } from './choose-benchmark.ts';
+import {
+  findIncomparable,
+  type ModelPeriod,
+  staleness,
+  type Incomparability,
+} from './comparability.ts';
+import {
+  countRefusals,
+  type CountedRun,
+  createUnknownSearch,
+  readRecord,
+  type ModelRecord,
+} from './record.ts';
+import { growthsOf, reportModel } from './report.ts';
+import { readFactors, type DayReturn, type Style } from '../style/style.ts';
+import { outsideOf } from '../../core/domain/domain.ts';
+import { pricesNow } from '../../core/database/price-writes.ts';
+import { count } from '../../core/text/sentences.ts';
+import type { Database, Reader } from '../../core/database/database.ts';
+import { readableDocuments } from '../../core/database/document-queries.ts';
+import { quotesOn } from '../../core/database/market-queries.ts';
+import { jumpsInWords } from '../../core/prices/warnings.ts';
+import type { CalendarDate } from '../../core/time/calendar.ts';
+import { mean } from '../statistics/moments.ts';
+import { type Figure, reportFigures, rounded } from './figure.ts';
+import { sampleDeviation } from './risk-and-return.ts';
+
+/** What the marks of a model are made of, beside its record. */
+interface Terms {
+  database: Reader;
+  basemodel: string | null;
+  configuration: AgentConfiguration | undefined;
+  suspected: readonly SuspectedSplit[];
+  trades: number;
+  /** The symbols of its open positions. */
+  held: readonly string[];
+}
+
+/** Baselines that would hold every symbol of their universe. */
+const HOLD_ALL: readonly unknown[] = ['baseline/buy-and-hold', 'baseline/equal-weight'];
+
+/** What makes the figures of a model mislead even beside no other model. */
+function ownMarks({ ledger, refusals: { tries } }: ModelRecord, terms: Terms) {
+  const marks: Incomparability[] = [];
+  const mark = (kind: Incomparability['kind'], reason: string) => marks.push({ kind, reason });
+  const jumps = [...new Set(terms.suspected.map(({ jump }) => jump))];
+  if (jumps.length > 0)
+    mark(
+      'suspected_split',
+      `It held a symbol over a jump that may be an unknown split: ${jumpsInWords(jumps)}`,
+    );
+  if (terms.trades === 0 && tries > 0)
+    mark('never_traded', `It never traded, although it tried: ${count(tries, 'refused call')}`);
+  // As its summary says it on the day on which it last bought.
+  const last = ledger.findLast(({ actions }) => actions.some((own) => own.actionType === 'buy'));
+  const { basemodel, configuration, database } = terms;
+  if (last === undefined || configuration === undefined || !HOLD_ALL.includes(basemodel))
+    return marks;
+  const part = partHeld({
+    date: last.date,
+    cash: toDollars(last.cash),
+    portfolioValue: toDollars(last.value),
+    holdings: terms.held.map((symbol) => ({ symbol, quantity: 1, price: 0 })),
+    quotes: quotesOn(pricesNow(database), last.date, [...universeOn(configuration, last.date)]),
+    rules: rulesOf(configuration),
+    limits: configuration.limits ?? undefined,
+  });
+  if (part !== null) mark('part_of_universe', `It ${part}`);
+  return marks;
+}
+
+export interface ReportRequest {
+  database: Database;
+  /** By name, each with at least one day. */
+  runs: readonly CountedRun[];
+  /** By model: model-days that have failed and were not completed. */
+  failed: ReadonlyMap<string, number>;
+  /** The name of a benchmark; undefined for the default. */
+  wanted: string | undefined;
+  /** Per day. */
+  riskFree: number;
+  /** Whether the reports have details. */
+  withDetails: boolean;
+  /** Filled with the growth curve of each model as it is reported. */
+  growths?: Map<string, RunOfFamily['curve']>;
+  /** The factors to tell returns apart by; all that are stored without a choice. */
+  factors?: readonly string[] | undefined;
+}
+
+/** What the figures of all models share. */
+type Basis = ReturnType<typeof prepareReports>;
+
+export function prepareReports({ database, wanted, riskFree, ...request }: ReportRequest) {
+  const { runs } = request;
+  const all = runs.flatMap((run) => run.days);
+  const held = heldSymbols(database);
+  // One per date, start and job: all that the benchmark needs.
+  const days = [
+    ...new Map(all.map((day) => [`${day.date} ${day.startDate} ${day.jobId}`, day])).values(),
+  ];
+  const { periods, configurations, initialCash, incomparable, usualJobs } = compareRuns(
+    database,
+    runs,
+  );
+  const benchmark = chooseBenchmark(database, wanted, days, usualJobs);
+  return {
+    factors: request.withDetails ? readFactors(database, request.factors, spanOf(days)) : null,
+    benchmark,
+    benchmarkReport: reportBenchmark(benchmark, days, riskFree),
+    incomparable,
+    configurations,
+    initialCash,
+    agents: agentsAmong(database, periods),
+    findUnknown: createUnknownSearch(database, held),
+    usage: usageTotals(database, all),
+    refusals: countRefusals(database, all),
+    markOn: createMarkReader(database),
+    findSplits: createSplitSearch(database, held, spanOf(days)),
+    /** Whether a job's orders cost nothing beside their price. */
+    hasNoCosts: (jobId: string) => {
+      const configuration = configurations.get(jobId);
+      return configuration !== undefined && !hasCosts(rulesOf(configuration));
+    },
+  };
+}
+
+/** Reads the value of a share at the close of a date once. */
+function createMarkReader(database: Database) {
+  const known = new Map<string, Money | null>();
+  return (date: CalendarDate, symbol: string): Money | null => {
+    const key = `${date} ${symbol}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const mark = closingPrice(pricesNow(database), date, symbol)?.price ?? null;
+    known.set(key, mark);
+    return mark;
+  };
+}
+
+/** A run with at least one day. */
+interface RunWithDays {
+  model: string;
+  family: string;
+  days: readonly Pick<ActiveDay, 'sessionId' | 'date' | 'jobId'>[];
+}
+
+/** What makes runs incomparable with the others, and from what that is known. */
+export function compareRuns(
+  database: Database,
+  runs: readonly RunWithDays[],
+  options?: { haveOwnDays: boolean },
+) {
+  const periods = runs.map(periodOf);
+  const all = runs.flatMap(({ days }) => days);
+  const stored = storedConfigurations(database, new Set(all.map(({ jobId }) => jobId)));
+  const terms = {
+    configurations: parseAgentConfigurations(stored),
+    /** By model: what its first completed day started with; null when that is not stored. */
+    initialCash: initialCashOf(
+      database,
+      runs.map(({ model }) => model),
+    ),
+    documents: readableDocuments(database, all),
+  };
+  return { periods, ...terms, ...findIncomparable(periods, terms, options) };
+}
+
+function periodOf({ model, family, days }: RunWithDays): ModelPeriod {
+  const [first, last] = [days[0], days.at(-1)];
+  assert(first !== undefined && last !== undefined, 'a run that is reported has a day');
+  const jobIds = new Set(days.map(({ jobId }) => jobId));
+  return { model, family, start: first.date, end: last.date, days: days.length, jobIds };
+}
+
+/**
+ * The figures of one model, and why they are not comparable with others. Keeps none of its ledger
+ * in memory.
+ */
+export function modelReport(request: ReportRequest, basis: Basis, run: CountedRun) {
+  const { model, family, knowledgeCutoff, basemodel } = run;
+  const { database, riskFree, withDetails } = request;
+  const { factors, findUnknown, usage, refusals, markOn } = basis;
+  markStale(database, run.days);
+  const record = readRecord(database, run, {
+    benchmark: basis.benchmark.levels,
+    ...{ riskFree, factors, withDetails, findUnknown, usage, refusals, markOn },
+  });
+  const figures = reportModel(record);
+  const days = figures.curve.map(({ date, stale }) => ({ date, isStale: stale }));
+  const suspected = basis.findSplits(run.days);
+  const known = figures.curve.filter(
+    ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
+  );
+  const cash = basis.initialCash.get(model) ?? null;
+  request.growths?.set(model, growthsOf(record));
+  return {
+    model,
+    family,
+    knowledge_cutoff: knowledgeCutoff,
+    days_before_cutoff: known.length,
+    outside: outsideOf(basis.agents.has(model)),
+    failed_model_days: request.failed.get(model) ?? 0,
+    initial_cash: cash === null ? null : toDollars(cash),
+    no_trading_costs: run.days.every(({ jobId }) => basis.hasNoCosts(jobId)),
+    ...figures,
+    suspected_split: suspected.map(({ date, jump: { symbol } }) => ({ date, symbol })),
+    incomparable: [
+      ...(basis.incomparable.get(model) ?? []),
+      ...staleness([{ run: model, days }]),
+      ...ownMarks(record, {
+        database,
+        basemodel,
+        trades: figures.trading.trades,
+        held: figures.open_positions.map(({ symbol }) => symbol),
+        configuration: basis.configurations.get(run.days.at(-1)?.jobId ?? ''),
+        suspected,
+      }),
+    ],
+  };
+}
+
+/** What the figures of a family need of each of its runs. */
+export interface RunOfFamily {
+  model: string;
+  family: string;
+  model_days: number;
+  total_return: number | null;
+  /** What one dollar has become, by date, not rounded; read only for the curve of the family. */
+  curve: readonly { date: CalendarDate; growth: number }[];
+}
+
+/**
+ * The runs of each entry side by side, with the mean and the spread of their returns. The mean is
+ * that of the log returns, as in a comparison, so that an entry has one return. Without curves only
+ * entries with several runs are reported; with them every entry, and several runs have a mean
+ * curve.
+ */
+export function reportFamilies(
+  runs: readonly RunOfFamily[],
+  {
+    withCurves,
+    styleOf,
+  }: { withCurves: boolean; styleOf?: ((returns: DayReturn[]) => Style | null) | undefined },
+) {
+  return [...Map.groupBy(runs, ({ family }) => family)].flatMap(([family, own]) => {
+    if (own.length < 2 && !withCurves) return [];
+    const returns = own.map((run) => run.total_return).filter((fraction) => fraction !== null);
+    const figure = (least: number, compute: () => number): Figure =>
+      returns.length < least
+        ? { reason: `Needs ${count(least, 'run')} with a return, has ${returns.length}` }
+        : compute();
+    const least = withCurves ? 1 : 2;
+    return [
+      {
+        family,
+        runs: own.map(({ model, model_days, total_return }) => ({
+          model,
+          model_days,
+          total_return,
+        })),
+        ...reportFigures({
+          mean_total_return: figure(least, () => meanReturn(returns)),
+          total_return_deviation: figure(2, () => sampleDeviation(returns, 0)),
+          lowest_total_return: figure(least, () => Math.min(...returns)),
+          highest_total_return: figure(least, () => Math.max(...returns)),
+        }),
+        ...(withCurves && own.length > 1 && { curve: curveOf(own).map(roundedPoint) }),
+        ...(styleOf && { details: { style: styleOf(meanReturns(own)) } }),
+      },
+    ];
+  });
+}
+
+/**
+ * What one dollar has become in the mean run, the lowest and the highest, on each date that all
+ * runs share.
+ */
+function curveOf(runs: readonly RunOfFamily[]) {
+  const [first, ...others] = runs.map(({ curve }) => curve);
+  const byDate = others.map((curve) => new Map(curve.map(({ date, growth }) => [date, growth])));
+  return (first ?? []).flatMap(({ date, growth }) => {
+    const all = [growth, ...byDate.flatMap((own) => own.get(date) ?? [])];
+    if (all.length < runs.length) return [];
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    return [{ date, growth: meanGrowth(all), low, high }];
+  });
+}
+
+function roundedPoint({ date, growth, low, high }: ReturnType<typeof curveOf>[number]) {
+  return { date, growth: rounded(growth), low: rounded(low), high: rounded(high) };
+}
+
+/** The returns of the mean run, on each date that all runs share. */
+function meanReturns(runs: readonly RunOfFamily[]): DayReturn[] {
+  let [growth, startDate]: [number, CalendarDate | null] = [1, null];
+  return curveOf(runs).map((day) => {
+    const own = { date: day.date, startDate, dailyReturn: day.growth / growth - 1 };
+    [growth, startDate] = [day.growth, day.date];
+    return own;
+  });
+}
+
+/** The return of the mean run. */
+export function meanReturn(returns: readonly number[]): number {
+  return meanGrowth(returns.map((fraction) => 1 + fraction)) - 1;
+}
+
+/** exp of the mean logarithm; 0 where one of them lost everything. */
+function meanGrowth(growths: readonly number[]): number {
+  return Math.exp(mean(growths.map(Math.log)));
+}

@@ -1,0 +1,356 @@
+import assert from 'node:assert/strict';
+import type { LedgerDay, UsageTotals } from './queries.ts';
+import { type Money, reported, toDollars } from '../../core/money/money.ts';
+import { count } from '../../core/text/sentences.ts';
+import { at, mean, bisect } from '../statistics/moments.ts';
+import { type Figure, LEAST_RETURN, mapFigure, ratio, reportFigures, rounded } from './figure.ts';
+import {
+  holdingDaysOf,
+  type ModelTrading,
+  type OpenPosition,
+  openPositions,
+  profitOf,
+  type RoundTrip,
+  sum,
+  tradingOf,
+  unrealisedOf,
+} from './trading.ts';
+import type { CalendarDate } from '../../core/time/calendar.ts';
+import { benchmarkReturns, type ComparedDay } from './benchmark.ts';
+import type { ModelRecord } from './record.ts';
+import { type Comparison, relativeFigures } from './relative.ts';
+import { reportDetails } from './details.ts';
+import { reportReturns } from './report-returns.ts';
+import { type DayOfCurve, seriesOf, linked } from './risk-and-return.ts';
+
+/** A day with what was bought and sold on it, and the benchmark's return; amounts in one unit. */
+export interface CostDay {
+  /** 0 where the day has no return. */
+  startValue: number;
+  profit: number;
+  /** Shares times price, of all orders. */
+  traded: number;
+  /** Null where unknown. */
+  benchmark: number | null;
+}
+
+/** Added to the cost of every order, in basis points of its value. */
+const ADDED_BPS = [0, 5, 10, 25, 50];
+const BASIS_POINTS = 10_000;
+
+/** Each day's profit less the added cost of its orders, over its starting value; linked. */
+function totalAt(days: readonly CostDay[], bps: number): number {
+  return linked(
+    days.map(({ startValue, profit, traded }) =>
+      startValue === 0 ? 0 : (profit - (traded * bps) / BASIS_POINTS) / startValue,
+    ),
+  );
+}
+
+/**
+ * The added cost at which the excess return over the benchmark is zero, on the days on which both
+ * have a return: the break-even transaction cost (Grundy & Martin, Understanding the Nature of the
+ * Risks and the Source of the Rewards to Momentum Investing, Review of Financial Studies, 2001).
+ */
+function breakEven(all: readonly CostDay[]): Figure {
+  const days = all.filter(({ startValue, benchmark }) => startValue !== 0 && benchmark !== null);
+  if (days.length === 0) return { reason: 'There is no day on which both have a return' };
+  const goal = linked(days.map(({ benchmark }) => benchmark ?? NaN));
+  const isBehind = (bps: number) => totalAt(days, bps) < goal;
+  if (isBehind(0)) return { reason: 'It is already behind the benchmark' };
+  const ordered = days.filter(({ traded }) => traded > 0);
+  if (ordered.length === 0)
+    return { reason: 'It did not trade on the days it shares with the benchmark' };
+  // At the upper end one day loses all that it started from.
+  const high = Math.min(
+    ...ordered.map(
+      ({ startValue, profit, traded }) => ((startValue + profit) / traded) * BASIS_POINTS,
+    ),
+  );
+  return isBehind(high)
+    ? bisect(0, high, (bps) => !isBehind(bps))
+    : { reason: 'No trading cost would take its lead away' };
+}
+
+/** What would be left if trading had cost more, named as in the response. */
+export function reportCosts(days: readonly CostDay[]) {
+  return {
+    cost_sensitivity: ADDED_BPS.map((bps) => ({
+      basis_points: bps,
+      total_return: rounded(totalAt(days, bps)),
+    })),
+    ...reportFigures({ break_even_bps: breakEven(days) }),
+  };
+}
+
+/** The response lists at most this many of a model's round trips, the latest. */
+const MAX_LISTED_ROUND_TRIPS = 100;
+
+/**
+ * What a model traded, named as in the response. Turnover is the lesser of purchases and sales over
+ * the mean closing value (SEC Form N-1A, item 13, but with cash counted in the value), for the
+ * whole curve and not per year.
+ */
+function reportTrading(
+  days: readonly LedgerDay[],
+  trading: ModelTrading,
+  { positions, refusals }: { positions: readonly OpenPosition[] } & Pick<ModelRecord, 'refusals'>,
+) {
+  const { trades, bought, sold, commission, roundTrips, fractionProfit } = trading;
+  return {
+    trading: {
+      trades,
+      refused_orders: refusals.orders,
+      malformed_calls: refusals.malformed,
+      refused_answers: refusals.answers,
+      bought: toDollars(bought),
+      sold: toDollars(sold),
+      commission: toDollars(commission),
+      ...reportFigures({
+        realised_profit: toDollars(sum([...roundTrips.map(profitOf), fractionProfit])),
+        unrealised_profit: unrealisedOf(positions),
+        // The mean fraction of the closing value that is in holdings; 0 where the value is 0.
+        exposure: mean(days.map(({ cash, value }) => (value === 0 ? 0 : (value - cash) / value))),
+        turnover: ratio(
+          Math.min(bought, sold),
+          mean(days.map(({ value }) => value)),
+          'The portfolio was worth nothing',
+        ),
+      }),
+    },
+    round_trips: reportRoundTrips(roundTrips),
+    open_positions: positions.map(reportOpenPosition),
+  };
+}
+
+/**
+ * Win rate is the fraction of round trips with a profit above 0; profit factor is gross profit over
+ * gross loss (Dormeier, Investing with Volume Analysis, 2011). Expectancy is the mean profit of a
+ * round trip: win rate times average win minus the rate of losses times average loss; payoff is
+ * average win over average loss (Vince, The Mathematics of Money Management, 1992). All after
+ * commission, in dollars.
+ */
+function reportRoundTrips(trips: readonly RoundTrip[]) {
+  const profits = trips.map(profitOf);
+  const wins = profits.filter((profit) => profit > 0);
+  const losses = profits.filter((profit) => profit < 0);
+  const [gained, lost] = [sum(wins), 0 - sum(losses)];
+  const averageWin = ratio(toDollars(gained), wins.length, 'No round trip won');
+  const averageLoss = ratio(toDollars(reported(lost)), losses.length, 'No round trip lost');
+  const none = trips.length === 0 ? { reason: 'Nothing was sold' } : null;
+  return {
+    count: trips.length,
+    profit: toDollars(sum(profits)),
+    ...reportFigures({
+      win_rate: none ?? wins.length / trips.length,
+      profit_factor: none ?? ratio(gained, lost, 'No round trip lost'),
+      average_win: none ?? averageWin,
+      average_loss: none ?? averageLoss,
+      expectancy: none ?? toDollars(sum(profits)) / trips.length,
+      payoff_ratio: none ?? ratio(averageWin, averageLoss, 'No round trip lost'),
+      mean_holding_days: none ?? mean(trips.map(holdingDaysOf)),
+    }),
+    latest: trips.slice(-MAX_LISTED_ROUND_TRIPS).map(reportRoundTrip),
+  };
+}
+
+function reportRoundTrip(trip: RoundTrip) {
+  return {
+    symbol: trip.symbol,
+    quantity: trip.quantity,
+    buy_date: trip.buyDate,
+    sell_date: trip.sellDate,
+    cost: toDollars(trip.cost),
+    proceeds: toDollars(trip.proceeds),
+    profit: toDollars(profitOf(trip)),
+    holding_days: holdingDaysOf(trip),
+  };
+}
+
+function reportOpenPosition({ symbol, quantity, since, cost, value, profit }: OpenPosition) {
+  return {
+    symbol,
+    quantity,
+    since,
+    cost_basis: toDollars(cost),
+    value: value === null ? null : toDollars(value),
+    unrealised_profit: profit === null ? null : toDollars(profit),
+  };
+}
+
+/**
+ * All figures of a model, named as in the response: dollars and fractions as numbers, a reason for
+ * each null.
+ */
+export function reportModel(record: ModelRecord) {
+  const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
+  const curve = days.map((day) => dayOfCurve(day, record));
+  const leastReturn = leastReturnOf(days);
+  const trading = tradingOf(record.ledger, new Set(record.chosen.keys()));
+  const positions = openPositions(trading.book, record.markOf);
+  const series = seriesOf(curve, leastReturn);
+  const { gains, riskFree, factors } = record;
+  const theirs = benchmarkReturns(record.benchmark, curve);
+  return {
+    ...reportPeriod(days, record, trading),
+    ...reportReturns(series, riskFree),
+    relative: reportRelative(compare(curve, theirs, leastReturn), riskFree),
+    ...reportTrading(days, trading, { ...record, positions }),
+    usage: reportUsage(record.usage, totalProfit(days)),
+    curve: reportCurve(days, record, { curve, trading }),
+    details: gains && {
+      ...reportDetails({ curve, series, riskFree, factors, trading, positions, gains }),
+      ...reportCosts(costDays(days, theirs)),
+    },
+  };
+}
+
+/** The days of a record, how many of them are marked, and what they began and ended with. */
+function reportPeriod(
+  days: readonly LedgerDay[],
+  { staleDates, unpaidDates, unknownDates }: ModelRecord,
+  { dividends }: ModelTrading,
+) {
+  const [first, last] = [days[0], days.at(-1)];
+  assert(first !== undefined && last !== undefined, 'a record has a chosen day');
+  const countIn = (dates: ReadonlySet<CalendarDate>) =>
+    days.filter(({ date }) => dates.has(date)).length;
+  return {
+    start_date: first.date,
+    end_date: last.date,
+    model_days: days.length,
+    stale_model_days: countIn(staleDates),
+    model_days_without_dividends: countIn(unpaidDates),
+    model_days_with_unknown_dividends: countIn(unknownDates),
+    start_value: toDollars(startValueOf(first)),
+    end_value: toDollars(last.value),
+    profit: toDollars(totalProfit(days)),
+    dividends: toDollars(sum([...dividends.values()])),
+  };
+}
+
+function totalProfit(days: readonly LedgerDay[]): Money {
+  return sum(days.map(({ profit }) => profit));
+}
+
+/** What one dollar has become at the close of each day, not rounded. */
+export function growthsOf(record: ModelRecord): { date: CalendarDate; growth: number }[] {
+  let growth = 1;
+  return record.ledger.flatMap((day) => {
+    if (!record.chosen.has(day.sessionId)) return [];
+    growth *= 1 + (dayOfCurve(day, record).dailyReturn ?? 0);
+    return { date: day.date, growth };
+  });
+}
+
+/**
+ * A point per day, with the value at its close of one dollar invested at the start, and its
+ * distance below the highest value so far, as a fraction.
+ */
+function reportCurve(
+  days: readonly LedgerDay[],
+  record: ModelRecord,
+  { curve, trading }: { curve: readonly DayOfCurve[]; trading: ModelTrading },
+) {
+  let [growth, high] = [1, 1];
+  return days.map(({ sessionId, date, value }, index) => {
+    const { dailyReturn } = at(curve, index);
+    growth *= 1 + (dailyReturn ?? 0);
+    high = Math.max(high, growth);
+    return {
+      date,
+      value: toDollars(value),
+      daily_return: dailyReturn === null ? null : rounded(dailyReturn),
+      stale: record.staleDates.has(date),
+      dividends: toDollars(trading.dividends.get(sessionId) ?? reported(0)),
+      dividend_status: dividendStatus(date, record),
+      growth: rounded(growth),
+      drawdown: rounded(1 - growth / high),
+    };
+  });
+}
+
+/**
+ * `unknown`: it held something over a morning for which dividends are neither stored nor covered.
+ */
+export const dividendStatuses = ['known', 'unknown', 'not_paid'] as const;
+export type DividendStatus = (typeof dividendStatuses)[number];
+
+function dividendStatus(date: CalendarDate, record: ModelRecord): DividendStatus {
+  if (record.unpaidDates.has(date)) return 'not_paid';
+  return record.unknownDates.has(date) ? 'unknown' : 'known';
+}
+
+function startValueOf({ value, profit }: LedgerDay): Money {
+  return reported(value - profit);
+}
+
+/**
+ * One unit of the ledger, 1/10000 dollar, as a return on the mean value that the days started from.
+ */
+function leastReturnOf(days: readonly LedgerDay[]): number {
+  const values = days.map(startValueOf).filter((value) => value > 0);
+  return values.length === 0 ? LEAST_RETURN : 1 / mean(values);
+}
+
+function dayOfCurve(
+  day: LedgerDay,
+  { chosen, unpaidDates }: ModelRecord,
+): DayOfCurve & ComparedDay {
+  const startValue = startValueOf(day);
+  const dailyReturn = startValue === 0 ? null : day.profit / startValue;
+  const startDate = chosen.get(day.sessionId) ?? null;
+  return { date: day.date, startDate, dailyReturn, paysDividends: !unpaidDates.has(day.date) };
+}
+
+/** A model and the benchmark on the days on which both have a return. */
+function compare(
+  curve: readonly (DayOfCurve & ComparedDay)[],
+  theirs: readonly (number | null)[],
+  leastReturn: number,
+): Comparison {
+  const own = curve.map((day, index) =>
+    theirs[index] === null ? { ...day, dailyReturn: null } : day,
+  );
+  const benchmark = own.map((day, index) => ({
+    ...day,
+    dailyReturn: day.dailyReturn === null ? null : (theirs[index] ?? null),
+  }));
+  return { own: seriesOf(own, leastReturn), benchmark: seriesOf(benchmark) };
+}
+
+/** What more expensive orders would have left of each day. */
+function costDays(days: readonly LedgerDay[], theirs: readonly (number | null)[]): CostDay[] {
+  return days.map((day, index) => ({
+    startValue: startValueOf(day),
+    profit: day.profit,
+    traded: day.actions.reduce(
+      (sum, { actionType, amount, price }) =>
+        actionType === 'buy' || actionType === 'sell' ? sum + (amount ?? 0) * (price ?? 0) : sum,
+      0,
+    ),
+    benchmark: theirs[index] ?? null,
+  }));
+}
+
+function reportRelative(comparison: Comparison, riskFree: number) {
+  const figures = relativeFigures(comparison, riskFree);
+  return { days: comparison.own.days.length, ...reportFigures<keyof typeof figures>(figures) };
+}
+
+function reportUsage({ cost_usd: known, ...used }: UsageTotals, profit: Money) {
+  const cost: Figure = known ?? {
+    reason: 'No cost is known: the configuration has no price_per_million_tokens',
+  };
+  const unknown = used.model_days_without_cost;
+  const incomplete = `The cost of ${count(unknown, 'model-day')} is not known`;
+  const wholeCost = known !== null && unknown > 0 ? { reason: incomplete } : cost;
+  const perDollar = ratio(1, wholeCost, 'The model cost nothing');
+  return {
+    ...used,
+    ...reportFigures({
+      cost_usd: cost,
+      profit_per_cost_usd: mapFigure(perDollar, (share) => toDollars(profit) * share),
+    }),
+  };
+}

@@ -1,0 +1,204 @@
+import { basename } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { meanings } from '../../core/database/schema/price-conditions.ts';
+import { type CommandDatabase, openDatabase } from '../../core/database/database.ts';
+import { lastWrite } from '../../core/database/price-writes.ts';
+import { dividendsSince } from '../../core/database/splits-and-dividends.ts';
+import { messageOf, ServiceError } from '../../core/domain/domain.ts';
+import { contradictionsInWords, nightInWords, type Taken } from './meaning.ts';
+import { importFile, type ImportSummary } from './import.ts';
+import type { ImportOptions } from './store-staged.ts';
+import { cashPerShareAbout } from '../../core/trading/morning.ts';
+import { linesOf, list } from '../../core/text/sentences.ts';
+import { readSettings } from '../../core/settings/settings.ts';
+import { forTerminal } from '../../core/text/text.ts';
+import { oneOf, resetNote } from '../../core/commands/arguments.ts';
+import { counted, createProgressLine, number } from '../../core/commands/terminal.ts';
+
+const NOT_ALL_IMPORTED = 1;
+const IMPORT_CACHE_MB = 32;
+/** Refused rows of a file that are printed for each reason; the others are only counted. */
+const MAX_PRINTED_ROWS = 20;
+
+/** Dividends of which a summary warns. */
+const MAX_NAMED_DIVIDENDS = 10;
+/** Symbols that a summary names. */
+const MAX_NAMED_SYMBOLS = 10;
+
+/**
+ * The command `import-prices FILE...`: 0 when every file had something to import, otherwise 1; the
+ * other files are imported anyway.
+ */
+export async function importPrices(
+  paths: readonly string[],
+  { as }: { as?: string | undefined },
+): Promise<number> {
+  const said = oneOf('--as', meanings, as);
+  return importEach(paths, async (database, path) => {
+    const before = lastWrite(database);
+    const summary = await withProgress(path, (watched) =>
+      importFile(database, path, { ...watched, as: said }),
+    );
+    const dividends = dividendsSince(database, summary.symbols, before);
+    const large = largeDividendsInWords(dividends);
+    process.stdout.write(describeImport(path, summary) + large.join(''));
+    return summary.symbols.length > 0;
+  });
+}
+
+/** Imports each file. Returns the exit code: 0 when every file had something to import. */
+export async function importEach(
+  paths: readonly string[],
+  importOne: (database: CommandDatabase, path: string) => Promise<boolean>,
+): Promise<number> {
+  // V8 would double its young generation again and again, and keep 100 MB for rows that are gone.
+  setFlagsFromString('--semi-space-growth-factor=1');
+  const settings = readSettings(process.env);
+  // Whatever a power cut loses can be imported again, and rows in any order touch many pages.
+  const database = openDatabase(settings.databasePath, {
+    durability: 'process-end',
+    cacheMb: IMPORT_CACHE_MB,
+  });
+  let filesImported = 0;
+  for (const path of paths) {
+    try {
+      if (await importOne(database, path)) filesImported += 1;
+    } catch (error) {
+      process.stderr.write(`${forTerminal(messageOf(error))}\n`);
+    }
+  }
+  database.close();
+  if (filesImported > 0) {
+    const { databasePath, deploymentMode } = settings;
+    process.stdout.write(
+      `Stored in ${forTerminal(databasePath)}, the database of ${deploymentMode} mode.\n${resetNote(settings)}`,
+    );
+  }
+  return filesImported === paths.length ? 0 : NOT_ALL_IMPORTED;
+}
+
+/**
+ * Does the work of an import, and prints the progress and the first rows that are refused. Throws a
+ * `ServiceError` that names the file.
+ */
+export async function withProgress<Summary>(
+  path: string,
+  work: (watched: ImportOptions) => Promise<Summary>,
+  verb = 'import',
+): Promise<Summary> {
+  const line = createProgressLine(process.stderr);
+  const printed = new Map<string, number>();
+  const name = forTerminal(path);
+  try {
+    return await work({
+      clock: () => new Date(),
+      onStored: (stored, rows) => line.draw(stored, rows, `${basename(path)}, storing`),
+      onProgress: (bytesRead, totalBytes) => line.draw(bytesRead, totalBytes, basename(path)),
+      onRefused: (number, { reason, value }) => {
+        const before = printed.get(reason) ?? 0;
+        if (before > MAX_PRINTED_ROWS) return;
+        printed.set(reason, before + 1);
+        line.clear();
+        process.stderr.write(
+          before === MAX_PRINTED_ROWS
+            ? `${name}: further rows refused for this reason are only counted: ${forTerminal(reason)}\n`
+            : `${name}:${number}: refused, ${forTerminal(reason)}: ${forTerminal(JSON.stringify(value))}\n`,
+        );
+      },
+    });
+  } catch (error) {
+    throw new ServiceError('invalid_file', `Cannot ${verb} ${path}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  } finally {
+    line.end();
+  }
+}
+
+/** Above this share of the close before it, a dividend may be something else. */
+const MAX_SHARE_OF_CLOSE = 0.25;
+
+function largeDividendsInWords(dividends: ReturnType<typeof dividendsSince>): string[] {
+  const large = dividends.flatMap((dividend) => {
+    const { symbol, exDate, closeDate, close } = dividend;
+    const cash = cashPerShareAbout(dividend) / 1_000_000;
+    return cash > MAX_SHARE_OF_CLOSE * close
+      ? `  warning: the dividend of ${symbol} on ${exDate}, ${cash} per share, is above 25 % of its close of ${close}` +
+          ` on ${closeDate}; if it is wrong, import its row again with the right amount, or 0\n`
+      : [];
+  });
+  const others = large.length - MAX_NAMED_DIVIDENDS;
+  const more = others > 0 ? [`  and ${counted(others, 'more such dividend')}\n`] : [];
+  return [...large.slice(0, MAX_NAMED_DIVIDENDS), ...more];
+}
+
+/** What was imported, as lines for the terminal. */
+export function describeImport(path: string, summary: ImportSummary): string {
+  const { format, taken, symbols } = summary;
+  const lines = linesOf([
+    `${forTerminal(path)}: ${format}`,
+    ...(symbols.length > 0 ? describeRows(summary) : ['  nothing imported']),
+    taken !== null && describeTaken(taken, format),
+    ...describeRefused(summary),
+  ]);
+  return `${lines.join('\n')}\n`;
+}
+
+/** How many rows of a file were refused, by reason. */
+export function describeRefused({ refused }: Pick<ImportSummary, 'refused'>): string[] {
+  return [...refused].map(
+    ([reason, rows]) => `  refused ${counted(rows, 'row')}: ${forTerminal(reason)}`,
+  );
+}
+
+function describeRows(summary: ImportSummary): string[] {
+  const rows = summary.taken === null ? describeActions(summary) : describePrices(summary);
+  return rows.concat(contradictionsInWords(summary.contradicted).map((words) => `  ${words}`));
+}
+
+/** What a file of dividends, of splits or of both had. */
+function describeActions(summary: ImportSummary): string[] {
+  const { symbols, firstDate, lastDate, dividends, changed, incomplete, unknown } = summary;
+  const { splits, noSplits } = summary;
+  const what = linesOf([
+    (dividends > 0 || splits === 0) &&
+      `${counted(dividends, 'dividend')} (${number(changed)} new, changed or removed)`,
+    splits > 0 && counted(splits - noSplits, 'split'),
+    noSplits > 0 && `${counted(noSplits, 'line')} 1:1 (no split)`,
+  ]);
+  const dates = `${splits === 0 ? 'ex-dates ' : ''}${firstDate} to ${lastDate}`;
+  return linesOf([
+    `  imported ${what.join(' and ')} of ${counted(symbols.length, 'symbol')}, ${dates}`,
+    incomplete > 0 &&
+      `  dividends of ${counted(incomplete, 'symbol')} are not known to be complete, because rows were refused`,
+    unknown.length > 0 &&
+      `  dividends are unknown on ${counted(unknown.length, 'ex-date')} whose rows were refused:` +
+        ` ${list(unknown, { most: MAX_NAMED_SYMBOLS })}`,
+  ]);
+}
+
+function describePrices(summary: ImportSummary): string[] {
+  const { symbols, changed, firstDate, lastDate, bars, dates, dividends, splits } = summary;
+  return linesOf([
+    `  imported ${counted(bars, 'bar')} (${number(changed)} new or changed) of ${counted(symbols.length, 'symbol')}` +
+      ` on ${counted(dates, 'date')}, ${firstDate} to ${lastDate}: ${list(symbols, { most: MAX_NAMED_SYMBOLS })}`,
+    dividends + splits > 0 &&
+      `  and ${counted(dividends, 'dividend')} and ${counted(splits, 'split')}`,
+    summary.syntheticReplaced > 0 &&
+      `  synthetic prices of ${counted(summary.syntheticReplaced, 'symbol')} were replaced`,
+  ]);
+}
+
+/** What the prices were taken for, why, and how to say otherwise. */
+function describeTaken({ meaning, by, night }: Taken, format: string): string {
+  const others = list(
+    meanings.filter((other) => other !== meaning).map((other) => `--as ${other}`),
+  ).replace(', ', ' or ');
+  const why = {
+    said: 'as --as says',
+    format: `as ${format} is`,
+    seen: night === null ? '' : `as a split shows: ${nightInWords(night)}`,
+    default: 'as most files are, because no known split of its symbols shows otherwise',
+  };
+  return `  its prices are taken as ${meaning}, ${why[by]}; otherwise import it with ${others}`;
+}

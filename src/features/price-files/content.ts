@@ -1,0 +1,122 @@
+import { createReadStream, type ReadStream, statSync } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { codeOf, messageOf, ServiceError } from '../../core/domain/domain.ts';
+import { refuseOpenDatabase } from '../../core/settings/trusted-file.ts';
+
+/**
+ * The content of a file, decompressed where its first bytes say that it is compressed, whatever its
+ * name.
+ */
+
+const READ_BYTES = 128 * 1024;
+/** As many first bytes as tell every format, and every byte order mark. */
+const TELLING_BYTES = 4;
+
+/** The next bytes of the content, and how many bytes of the file have been read for them. */
+export interface Piece {
+  bytes: Buffer;
+  bytesRead: number;
+}
+
+interface Format {
+  name: string;
+  /** The first bytes in hexadecimal. */
+  magic: RegExp;
+}
+
+const GZIP: Format = { name: 'gzip', magic: /^1f8b/ };
+const UNREADABLE: readonly Format[] = [
+  { name: 'a ZIP archive', magic: /^504b0304/ },
+  { name: 'compressed by zstd', magic: /^(28b52ffd|5.2a4d18)/ },
+  { name: 'compressed by bzip2', magic: /^425a68/ },
+  { name: 'compressed by xz', magic: /^fd377a58/ },
+  { name: 'a 7-Zip archive', magic: /^377abcaf/ },
+];
+
+/**
+ * Reads a file in pieces, in memory that grows neither with the file nor with what it decompresses
+ * to. A compressed file is read to its end first, so that a torn or damaged one throws before its
+ * first piece.
+ */
+export async function* readContent(path: string): AsyncGenerator<Piece> {
+  refuseOpenDatabase(path);
+  await using plain = withTellingBytes(readPlain(path));
+  const { value: start } = await plain.next();
+  const format = start && formatOf(start.bytes);
+  if (format === undefined) {
+    if (start) yield start;
+    return yield* plain;
+  }
+  if (format !== GZIP)
+    throw invalidFile(`it is ${format.name}: extract it first, or compress it by gzip`);
+  if (!statSync(path).isFile())
+    throw invalidFile('it is compressed by gzip and not a regular file: decompress it first');
+  for await (const _ of decompress(path));
+  let isFirst = true;
+  for await (const piece of withTellingBytes(decompress(path))) {
+    if (isFirst && formatOf(piece.bytes))
+      throw invalidFile('it is compressed twice: decompress it once');
+    isFirst = false;
+    yield piece;
+  }
+}
+
+function formatOf(bytes: Buffer): Format | undefined {
+  const start = bytes.toString('hex', 0, TELLING_BYTES);
+  return [GZIP, ...UNREADABLE].find(({ magic }) => magic.test(start));
+}
+
+/** Joins the first pieces until they tell the format; a pipe may deliver single bytes. */
+async function* withTellingBytes(pieces: AsyncGenerator<Piece>): AsyncGenerator<Piece> {
+  let held: Piece | null = { bytes: Buffer.alloc(0), bytesRead: 0 };
+  for await (const { bytes, bytesRead } of pieces) {
+    const joined: Piece = { bytes: held ? Buffer.concat([held.bytes, bytes]) : bytes, bytesRead };
+    held = held && joined.bytes.length < TELLING_BYTES ? joined : null;
+    if (held === null) yield joined;
+  }
+  if (held && held.bytes.length > 0) yield held;
+}
+
+/** From a place, because on some systems all descriptors of standard input's copy share one. */
+function open(path: string): ReadStream {
+  const from = statSync(path).isFile() ? { start: 0 } : {};
+  return createReadStream(path, { ...from, highWaterMark: READ_BYTES });
+}
+
+async function* readPlain(path: string): AsyncGenerator<Piece> {
+  let bytesRead = 0;
+  for await (const chunk of open(path)) {
+    const bytes: Buffer = chunk;
+    bytesRead += bytes.length;
+    yield { bytes, bytesRead };
+  }
+}
+
+async function* decompress(path: string): AsyncGenerator<Piece> {
+  const file = open(path);
+  // Loaded by the first compressed file: a start of the service needs none.
+  const decoder = process.getBuiltinModule('node:zlib').createGunzip();
+  pipeline(file, decoder, () => {}); // its error ends the loop below too
+  try {
+    for await (const bytes of decoder) yield { bytes, bytesRead: file.bytesRead };
+  } catch (error) {
+    throw faultOf(error);
+  }
+}
+
+function faultOf(error: unknown): unknown {
+  const code = String(codeOf(error));
+  if (code === 'Z_BUF_ERROR')
+    return invalidFile(
+      'its gzip data ends in the middle: the file is torn, so nothing of it is used',
+    );
+  if (!code.startsWith('Z_')) return error;
+  return invalidFile(
+    `its gzip data cannot be decompressed (${messageOf(error)}), so nothing of it is used`,
+  );
+}
+
+/** The error for a file that cannot be used, with what is wrong with it. */
+export function invalidFile(problem: string): ServiceError {
+  return new ServiceError('invalid_file', problem);
+}

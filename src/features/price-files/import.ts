@@ -1,0 +1,190 @@
+import { dateOf, type CalendarDate } from '../../core/time/calendar.ts';
+import { type Meaning, meaningOf } from '../../core/database/schema/price-conditions.ts';
+import type { CommandDatabase, Database } from '../../core/database/database.ts';
+import { contradictedSplits } from '../../core/database/splits-and-dividends.ts';
+import {
+  createStaging,
+  type StagedRow,
+  type StagedSymbol,
+  type Staging,
+} from './staging-queries.ts';
+import { MAX_CASH } from '../../core/prices/amounts.ts';
+import { invalidFile } from './content.ts';
+import { checkRow, dayIn, type Defect, type Table } from '../../core/prices/row.ts';
+import { meaningOfFile, nightsIn, problemOf, type Taken } from './meaning.ts';
+import { type Doubts, type ImportOptions, storeStaged } from './store-staged.ts';
+import { readFirst, readLines } from './lines.ts';
+import { readCsv } from './csv.ts';
+import { readJson } from './json.ts';
+import { withLongRows } from './wide.ts';
+
+/**
+ * Imports the rows of a file of prices, dividends or splits: reads all of them, refuses those that
+ * contradict each other, and stores the others.
+ */
+
+export type ImportSummary = Awaited<ReturnType<typeof importFile>>;
+
+type Refuse = (line: number, defect: Defect, rows?: number) => void;
+
+/** What reports refused rows and counts them by reason. */
+export function countRefused({ onRefused }: ImportOptions) {
+  const refused = new Map<string, number>();
+  const refuse: Refuse = (line, defect, rows = 1) => {
+    refused.set(defect.reason, (refused.get(defect.reason) ?? 0) + rows);
+    onRefused?.(line, defect);
+  };
+  return { refused, refuse };
+}
+
+/** Stages the rows; returns what those that are refused may have told. */
+async function stageRows(
+  { hasPrices, rows: batches }: Table,
+  staging: Staging,
+  { refuse, today }: { refuse: Refuse; today: CalendarDate },
+): Promise<Doubts> {
+  const doubts: Doubts = { ofAll: false, ofSymbols: new Set(), onDates: new Map() };
+  const days = new Map<string, StagedRow>();
+  for await (const rows of batches)
+    for (const row of rows) {
+      const { bar, defect } = checkRow(row, { hasPrices, today });
+      if (bar !== undefined && hasPrices) {
+        staging.add(bar);
+        continue;
+      }
+      const refused = defect ?? addUp(days, bar);
+      if (refused === null) continue;
+      refuse(row.line ?? 1, refused);
+      const { symbol, date } = dayIn(row);
+      if (hasPrices || symbol === null) doubts.ofAll = true;
+      else if (date === null) doubts.ofSymbols.add(symbol);
+      else doubts.onDates.set(symbol, (doubts.onDates.get(symbol) ?? new Set()).add(date));
+    }
+  for (const row of days.values()) staging.add(row);
+  return doubts;
+}
+
+/** Days of a file without prices are held in memory: a few hundred megabytes at most. */
+const MAX_DAYS = 1_000_000;
+
+/**
+ * Several dividends of one symbol and date add up, and several splits are the same one. Returns why
+ * a row is not added, or null.
+ */
+function addUp(days: Map<string, StagedRow>, row: StagedRow): Defect | null {
+  const key = `${row.symbol} ${row.date}`;
+  const before = days.get(key);
+  if (before === undefined) {
+    if (days.size === MAX_DAYS)
+      throw invalidFile(`it has more than ${MAX_DAYS} dividends and splits: split it by symbols`);
+    days.set(key, row);
+    return null;
+  }
+  const dividend = row.dividend === null ? before.dividend : row.dividend + (before.dividend ?? 0);
+  if (dividend !== null && dividend > MAX_CASH)
+    return { reason: 'the amounts of one ex-date add up to no plausible number', value: key };
+  const { numerator, denominator } = before.numerator === null ? row : before;
+  const isOther = numerator !== row.numerator || denominator !== row.denominator;
+  if (row.numerator !== null && isOther)
+    return { reason: 'another row has a different split of this symbol and date', value: key };
+  days.set(key, { ...before, dividend, numerator, denominator });
+  return null;
+}
+
+/**
+ * Several prices of one symbol and date: perhaps the symbol is in a column with an unknown name.
+ * Returns whether there are any.
+ */
+function refuseConflicts({ header }: Table, staging: Staging, refuse: Refuse): boolean {
+  const columns =
+    header === undefined ? '' : `; its columns are ${header.columns}: is one of these the symbol?`;
+  const reason = `another row has different prices for this symbol and date${columns}`;
+  const conflicting = new Set<string>();
+  for (const { symbol, date, line, otherLine } of staging.takeConflicts()) {
+    conflicting.add(symbol);
+    const lines =
+      line === otherLine
+        ? `twice on line ${line}`
+        : `on lines ${Math.min(line, otherLine)} and ${Math.max(line, otherLine)}`;
+    refuse(line, { reason, value: `${symbol} ${date} ${lines}` });
+  }
+  const doubted = `the symbol is the file's name, and other rows contradict that${columns}`;
+  for (const { symbol, firstLine, rows } of header?.mayHideSymbol ? staging.symbols() : [])
+    if (conflicting.has(symbol)) {
+      refuse(firstLine, { reason: doubted, value: symbol }, rows);
+      staging.remove(symbol);
+    }
+  return conflicting.size > 0;
+}
+
+/**
+ * Decides what the prices are, and refuses the symbols that do not agree; returns the others too.
+ */
+function refuseSymbols(
+  database: Database,
+  staging: Staging,
+  { said, source, refuse }: { said: Meaning | null; source: Table['source']; refuse: Refuse },
+): { taken: Taken; symbols: StagedSymbol[] } {
+  const staged = staging.symbols();
+  const nights = nightsIn(database, staging, staged);
+  const taken = meaningOfFile(source, said, nights);
+  const symbols = staged.filter(({ symbol, firstLine, rows }) => {
+    const defect = problemOf(database, symbol, { staging, taken, nights });
+    if (defect === null) return true;
+    refuse(firstLine, defect, rows);
+    staging.remove(symbol);
+    return false;
+  });
+  return { taken, symbols };
+}
+
+/**
+ * Imports the daily bars, the dividends or the splits of one file in short transactions. Bad rows
+ * are reported and skipped; a file in no known format, or a compressed one that is torn, throws a
+ * `ServiceError` and changes nothing. Afterwards, every symbol is covered from its first to its
+ * last complete bar, or ex-date.
+ */
+export async function importFile(database: CommandDatabase, path: string, options: ImportOptions) {
+  await using source = readLines(path, options.onProgress); // closes the file, read to its end or not
+  const lines = await readFirst(source);
+  const isJson = /^\s*[[{]/.test(lines.first.lines[0] ?? '');
+  const table = isJson
+    ? await readJson(lines)
+    : readCsv(withLongRows(lines, options.onRefused), path);
+  const { hasPrices, format } = table;
+  const { clock, as: said = null } = options;
+  const today = dateOf(clock());
+  if (table.source === 'disguise' && (said ?? 'split-adjusted') !== meaningOf(table.source))
+    throw invalidFile(`the prices of a control market are ${meaningOf(table.source)}`);
+  const { refused, refuse } = countRefused(options);
+  const staging = createStaging(database);
+  try {
+    const doubts = await stageRows(table, staging, { refuse, today });
+    if (refuseConflicts(table, staging, refuse)) doubts.ofAll = true;
+    const { taken, symbols } = hasPrices
+      ? refuseSymbols(database, staging, { said, source: table.source, refuse })
+      : { taken: null, symbols: staging.symbols() };
+    const stored = await storeStaged(database, staging, {
+      ...options,
+      today,
+      symbols,
+      source: taken?.source ?? table.source ?? 'csv',
+      hasPrices,
+      doubts,
+    });
+    if (stored.symbols.length === 0 && refused.size === 0) throw invalidFile('it has no rows');
+    const contradicted = contradictedSplits(database, stored.symbols);
+    return {
+      format,
+      /** What the prices were taken for; null of a file without prices. */
+      taken,
+      ...stored,
+      /** The splits that the stored prices of the file's symbols contradict. */
+      contradicted,
+      /** How many rows were refused, by reason. */
+      refused,
+    };
+  } finally {
+    staging.close();
+  }
+}

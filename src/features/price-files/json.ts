@@ -1,0 +1,177 @@
+import { messageOf } from '../../core/domain/domain.ts';
+import { asArray, asObject, type Json, plainText, tryParse } from '../../core/json/json.ts';
+import { fractionOf } from '../../core/prices/amounts.ts';
+import { invalidFile } from './content.ts';
+import { type Field, refuse, type Row, type Table } from '../../core/prices/row.ts';
+import { type Lines, MAX_DOCUMENT_LENGTH } from './lines.ts';
+
+/**
+ * Alpha Vantage's daily series, one document per symbol, and the AI-Trader family's variant of it,
+ * one document per line, which calls the open "buy price" and the close "sell price"; and the
+ * splits and dividends of providers.
+ */
+
+const NULL_FOR_UNKNOWN = 'JSON has null for what is unknown';
+const OTHER_FORMAT = 'not of the same format as the first line';
+const SERIES = 'Time Series (Daily)';
+/** Where the provider puts its errors, with status 200. */
+const PROVIDER_MESSAGES = ['Error Message', 'Note', 'Information'];
+const FIELD_NAMES = new Map<string, Field>([
+  ['open', 'open'],
+  ['buy price', 'open'],
+  ['high', 'high'],
+  ['low', 'low'],
+  ['close', 'close'],
+  ['sell price', 'close'],
+  ['volume', 'volume'],
+]);
+
+/** Of documents in lines, all are of one format. */
+type Document = Omit<Table, 'rows'> & { rows: Row[] };
+
+/**
+ * Reads a JSON file: one document over all its lines, or one per line. Throws when it begins with
+ * neither.
+ */
+export async function readJson(lines: Lines): Promise<Table> {
+  const onFirstLine = tryParse(lines.first.lines[0] ?? '');
+  const isOneDocument = onFirstLine === undefined;
+  const document = readDocument(
+    isOneDocument ? parseDocument(await wholeText(lines)) : onFirstLine,
+  );
+  if (isOneDocument) return { ...document, rows: [document.rows] };
+  const { format, hasPrices } = document;
+  const rows = rowsOfLines(lines, format);
+  return { ...document, format: hasPrices ? `${format} lines` : format, rows };
+}
+
+/** Reads one document of a provider. Throws a `ServiceError` when it is none that is known. */
+function readDocument(value: unknown): Document {
+  if (Array.isArray(value))
+    throw invalidFile('it is a JSON list, which is not read: write it as CSV with a header');
+  const document = asObject(value) ?? {};
+  return readSplits(document) ?? readDividends(document) ?? readDailySeries(document);
+}
+
+/**
+ * Alpha Vantage's splits look like its dividends but for the dates; Massive's are of any symbols.
+ */
+function readSplits({ symbol, data, results }: Json): Document | null {
+  const entries = (asArray(data) ?? asArray(results) ?? []).map((entry) => asObject(entry) ?? {});
+  if (typeof symbol === 'string' && entries.some((entry) => 'effective_date' in entry)) {
+    const rows = entries.map(({ effective_date, split_factor }) => {
+      const factor = plainText(split_factor) ?? '';
+      const fraction = fractionOf(Number(factor || NaN));
+      const { numerator, denominator } = fraction ?? { numerator: factor, denominator: '' };
+      const date = plainText(effective_date);
+      return { symbol, date, numerator: `${numerator}`, denominator: `${denominator}` };
+    });
+    const format = 'Alpha Vantage JSON of splits';
+    return { format, source: 'alpha-vantage', hasPrices: false, rows };
+  }
+  if (!entries.some((entry) => 'execution_date' in entry && 'split_to' in entry)) return null;
+  const rows = entries.map(({ ticker, execution_date, split_to, split_from }) => ({
+    symbol: plainText(ticker),
+    date: plainText(execution_date),
+    numerator: plainText(split_to),
+    denominator: plainText(split_from),
+  }));
+  return { format: 'Massive JSON of splits', source: 'massive', hasPrices: false, rows };
+}
+
+/** Alpha Vantage's dividends of one symbol, newest first; an unknown value is the text "None". */
+export function readDividends({ symbol, data }: Json): Document | null {
+  const entries = asArray(data);
+  if (typeof symbol !== 'string' || entries === undefined) return null;
+  const rows = entries.map((entry) => {
+    const { ex_dividend_date, amount } = asObject(entry) ?? {};
+    return { symbol, date: plainText(ex_dividend_date), dividend: plainText(amount) };
+  });
+  const format = 'Alpha Vantage JSON of dividends';
+  return { format, source: 'alpha-vantage', hasPrices: false, rows };
+}
+
+/** Reads the prices of one symbol. Throws a `ServiceError` where there is no daily series. */
+export function readDailySeries(document: Json): Document {
+  for (const name of PROVIDER_MESSAGES) {
+    if (typeof document[name] === 'string')
+      throw invalidFile(`it holds the provider's message instead of prices: ${document[name]}`);
+  }
+  const symbol = asObject(document['Meta Data'])?.['2. Symbol'];
+  const days = asObject(document[SERIES]);
+  const intraday = Object.keys(document).find((name) => /^Time Series \(\d+min\)$/.test(name));
+  if (intraday !== undefined)
+    throw invalidFile(`its bars are intraday, "${intraday}"; daily ones are needed, "${SERIES}"`);
+  if (typeof symbol !== 'string' || days === undefined)
+    throw invalidFile(`it has no "Meta Data" with a symbol and no "${SERIES}"`);
+  const [newest] = Object.values(days);
+  const isMerged = '1. buy price' in (asObject(newest) ?? {});
+  return {
+    format: isMerged ? 'AI-Trader merged JSON' : 'Alpha Vantage JSON',
+    source: isMerged ? 'ai-trader' : 'alpha-vantage',
+    hasPrices: true,
+    rows: Object.entries(days).map(([date, fields]) => {
+      const row: Row = { symbol, date };
+      for (const [name, value] of Object.entries(asObject(fields) ?? {})) {
+        const field = FIELD_NAMES.get(name.replace(/^\d+\. /, ''));
+        if (field !== undefined) row[field] = plainText(value);
+      }
+      return row;
+    }),
+  };
+}
+
+async function* rowsOfLines({ batches }: Lines, format: string): AsyncGenerator<Row[]> {
+  for await (const { lines, firstLine } of batches)
+    for (const [index, text] of lines.entries())
+      if (text.trim() !== '')
+        yield rowsOfLine(text, format).map((row) => ({ ...row, line: firstLine + index }));
+}
+
+/** Looks behind only where it has found a word. */
+const NO_NUMBER = /-?\b(?:NaN|Infinity)\b(?<=[[,:]\s*-?\w+)/;
+
+/**
+ * A word for a number that JSON does not have, in a text that is not JSON, and its line; null where
+ * that is not the reason.
+ */
+function noNumberIn(text: string): { word: string; line: number } | null {
+  const found = NO_NUMBER.exec(text);
+  return found && { word: found[0], line: text.slice(0, found.index).split('\n').length };
+}
+
+function rowsOfLine(text: string, format: string): Row[] {
+  const value = tryParse(text);
+  if (value === undefined) {
+    const found = noNumberIn(text);
+    return [refuse(found ? `not JSON (${found.word}; ${NULL_FOR_UNKNOWN})` : 'not JSON', text)];
+  }
+  try {
+    const document = readDocument(value);
+    return document.format === format ? document.rows : [refuse(OTHER_FORMAT, text)];
+  } catch (error) {
+    return [refuse(OTHER_FORMAT, messageOf(error))];
+  }
+}
+
+/** Throws a `ServiceError` with the reason for a text that is not JSON. */
+export function parseDocument(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const found = noNumberIn(text);
+    const place = found && `${found.word} on line ${found.line}; ${NULL_FOR_UNKNOWN}`;
+    const reason = place ?? messageOf(error);
+    throw invalidFile(`it begins as JSON and is not: ${reason}`);
+  }
+}
+
+export async function wholeText({ first, batches }: Lines): Promise<string> {
+  let text = '\n'.repeat(first.firstLine - 1);
+  for await (const { lines } of batches) {
+    text += `${lines.join('\n')}\n`;
+    if (text.length > MAX_DOCUMENT_LENGTH)
+      throw invalidFile(`its one JSON document is longer than ${MAX_DOCUMENT_LENGTH} characters`);
+  }
+  return text;
+}

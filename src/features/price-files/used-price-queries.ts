@@ -1,0 +1,100 @@
+import type { CalendarDate } from '../../core/time/calendar.ts';
+import type { Reader } from '../../core/database/database.ts';
+import { amount, flag, oneOf, query, type RowOf, text } from '../../core/database/rows.ts';
+import {
+  adjustedSourcesInSql,
+  hasBarsOf,
+  sourcesWithDividendsInSql,
+} from '../../core/database/schema/price-conditions.ts';
+import { DIVIDEND_COLUMNS } from '../../core/database/splits-and-dividends.ts';
+import { SPLIT_COLUMNS } from '../../core/database/market-queries.ts';
+
+/** What model-days used of prices, splits and dividends, by symbol and date. */
+
+const COMMITTED = `status IN ('active', 'superseded')`;
+
+/**
+ * The terms of each job with committed model-days, and the dates on whose prices these traded: from
+ * the first close that one of them started from to the last.
+ */
+const JOBS = query(
+  `SELECT agent_config AS agentConfig, min(coalesce(past.date, own.date)) AS "from", max(own.date) AS "to"
+   FROM trading_sessions AS own JOIN jobs USING (job_id)
+     LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+   WHERE own.${COMMITTED} GROUP BY own.job_id`,
+  { agentConfig: text, from: text, to: text },
+);
+
+export function usedSpans(reader: Reader) {
+  return JOBS.all(reader);
+}
+
+/** SQL: the rows of a table of evidence that belong to committed model-days. */
+const usedIn = (table: string) =>
+  `FROM ${table} JOIN trading_sessions USING (session_id) WHERE ${COMMITTED}`;
+
+/** Each price once that the ledger of a committed model-day used, with the date of its bar. */
+const PRICES = query(
+  `SELECT DISTINCT symbol, coalesce(open_date, '') AS date,
+     iif(open_date = session_prices.date, 'open', 'close') AS kind, coalesce(open_e4, 0) AS price
+   ${usedIn('session_prices')} AND open_date IS NOT NULL
+   UNION SELECT symbol, coalesce(close_date, ''), 'close', coalesce(close_e4, 0)
+   ${usedIn('session_prices')} AND close_date IS NOT NULL
+   ORDER BY 1, 2, 3`,
+  {
+    symbol: text,
+    date: text,
+    kind: oneOf(['open', 'close']),
+    price: amount,
+  },
+);
+
+export type UsedPrice = RowOf<typeof PRICES>;
+
+export function usedPrices(reader: Reader): UsedPrice[] {
+  return PRICES.all(reader);
+}
+
+const SPLITS = query(
+  `SELECT DISTINCT symbol, session_splits.date, numerator, denominator
+   ${usedIn('session_splits')} ORDER BY 1, 2`,
+  SPLIT_COLUMNS,
+);
+
+export type UsedSplit = RowOf<typeof SPLITS>;
+
+/** The splits that committed model-days knew of what they held. */
+export function usedSplits(reader: Reader): UsedSplit[] {
+  return SPLITS.all(reader);
+}
+
+const DIVIDENDS = query(
+  `SELECT DISTINCT symbol, ex_date AS exDate, cash_e6 AS cash, basis
+   ${usedIn('session_dividends')} ORDER BY 1, 2`,
+  DIVIDEND_COLUMNS,
+);
+
+export type UsedDividend = RowOf<typeof DIVIDENDS>;
+
+/** The dividends that committed model-days were paid. */
+export function usedDividends(reader: Reader): UsedDividend[] {
+  return DIVIDENDS.all(reader);
+}
+
+const HELD_OVER = query(
+  `SELECT EXISTS (
+     SELECT 1 ${usedIn('session_prices')}
+       AND symbol = ?1 AND held_since < ?2 AND session_prices.date >= ?2
+       AND (?3 = 'split' OR pays_dividends))
+     AND NOT iif(?3 = 'split', ${hasBarsOf(adjustedSourcesInSql, '?1')}, ${hasBarsOf(sourcesWithDividendsInSql, '?1')})`,
+  [flag],
+);
+
+/** Whether a committed model-day held a symbol over a date on which this would have counted. */
+export function wasHeldOver(
+  reader: Reader,
+  symbol: string,
+  { date, kind }: { date: CalendarDate; kind: 'split' | 'dividend' },
+): boolean {
+  return HELD_OVER.one(reader, symbol, date, kind)[0] === 1;
+}

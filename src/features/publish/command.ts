@@ -1,0 +1,41 @@
+import { checkDates, WrongUsage, ownDatabase } from '../../core/commands/arguments.ts';
+import { builtPages } from '../../core/commands/serve.ts';
+import { counted, size, writeStoppably } from '../../core/commands/terminal.ts';
+import { readSettings } from '../../core/settings/settings.ts';
+import { forTerminal, unprintableIn } from '../../core/text/text.ts';
+import { publish as publishTo } from './publish.ts';
+
+type Names = 'job' | 'models' | 'start' | 'end' | 'title' | 'url' | 'chromium';
+interface Arguments extends Record<Names, string | undefined> {
+  'without-conversations': boolean;
+}
+
+/** The command `publish DIR`: writes a site. 0 when it is complete, otherwise 1. */
+export async function publish(folder: string, given: Arguments): Promise<number> {
+  const { job, models, start, end, url, chromium, title = 'Trading Simulation' } = given;
+  checkDates({ start, end });
+  const found = unprintableIn(title);
+  if (found !== null) throw new WrongUsage(`--title: must not contain ${found}`);
+  if (url !== undefined && !/^https?:\/\/[^/]+\/[^\p{C}\s]*$/u.test(url))
+    throw new WrongUsage(`--url: expected a URL such as https://example.org/trading/, not ${url}`);
+  const publication = {
+    title,
+    jobId: job,
+    models: models?.split(',').map((name) => name.trim()) ?? [],
+    startDate: start,
+    endDate: end,
+    withConversations: !given['without-conversations'],
+    url: url?.replace(/\/?$/, '/') ?? '',
+    chromium,
+  };
+  const settings = readSettings(process.env);
+  const path = ownDatabase(settings);
+  return writeStoppably(folder, async (watched) => {
+    const from = { path, folder, settings, pages: builtPages() };
+    const { files, bytes, changed, removed } = await publishTo(from, publication, watched);
+    return (
+      `${forTerminal(folder)}: ${counted(files, 'file')}, ${size(bytes)}; ` +
+      `${counted(changed, 'file')} changed, ${counted(removed, 'file')} removed\n`
+    );
+  });
+}

@@ -133,8 +133,11 @@ const madeAtBuild = {
     );
     replace(
       /src[\\/]features[\\/]openapi[\\/]interface-description\.ts$/,
-      async ({ interfaceDescription }) =>
-        `export async function interfaceDescription() { return ${unpacked(await interfaceDescription())}; }`,
+      async ({ interfaceDescription }) => {
+        const { routes } = await import('./src/routes.ts');
+        const description = await interfaceDescription(() => routes);
+        return `export async function interfaceDescription() { return ${unpacked(description)}; }`;
+      },
     );
   },
 };

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { routes } from '../src/core/http/routes.ts';
+import { routes } from '../src/routes.ts';
 import { canInstall, run } from './support/foreign-tools.ts';
 import { temporaryFolder } from './support/folder.ts';
 import { inLongForm, isLong, leftToLongForm } from './support/long.ts';

@@ -12,7 +12,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { commandHelp, generalHelp } from '../src/core/commands/command-line.ts';
-import { type Command, commands } from '../src/core/commands/table.ts';
+import type { Command } from '../src/core/commands/command.ts';
+import { commands } from '../src/commands.ts';
 import { conventions } from '../src/features/comparison/conventions.ts';
 import { openDatabase } from '../src/core/database/database.ts';
 import { leftToLongForm, inLongForm, isLong, runs } from './support/long.ts';
@@ -85,7 +86,7 @@ test('the program is one file that needs no other, from the trigger to the resul
 
 test('help and version open no database; an unknown command is named', async () => {
   const cwd = installProgram();
-  assert.deepEqual(await runProgram(['--help'], { cwd }), printed(named(generalHelp())));
+  assert.deepEqual(await runProgram(['--help'], { cwd }), printed(named(generalHelp(commands))));
   assert.deepEqual(await runHere(['--version'], { cwd }), printed('1.0.0\n'));
   for (const [command = '', run] of [
     ['trade', runProgram],

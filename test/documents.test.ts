@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { commands } from '../src/core/commands/table.ts';
+import { commands } from '../src/commands.ts';
 import { parseConfiguration } from '../src/core/settings/configuration.ts';
 import { comparisonResponse } from '../src/features/comparison/route.ts';
 import { makers } from '../src/core/settings/makers.ts';

@@ -9,7 +9,12 @@ const ROOT = new URL('..', import.meta.url).pathname;
 const SOURCES = join(ROOT, 'src');
 
 /** Programs: to run is what they are for, and nothing imports them but what starts them. */
-const PROGRAMS = ['main.ts', 'basics/no-inspector.ts', 'agent/agent.ts', 'browser/app.ts'];
+const PROGRAMS = [
+  'main.ts',
+  'core/process/no-inspector.ts',
+  'core/agent/agent.ts',
+  'features/pages/browser/app.ts',
+];
 
 const modules = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts') && !PROGRAMS.includes(name))

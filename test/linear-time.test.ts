@@ -9,13 +9,13 @@ import { signatureSchema } from '../src/core/settings/configuration-schema.ts';
 import { parseConfiguration } from '../src/core/settings/configuration.ts';
 import { openDatabase } from '../src/core/database/database.ts';
 import { readWarnings } from '../src/core/database/job-queries.ts';
-import { normaliseSymbol } from '../src/core/domain/domain.ts';
+import { normaliseSymbol } from '../src/core/domain/symbols.ts';
 import { triggerHeaders, triggerRequest } from '../src/core/api/trigger.ts';
 import { jobsQuery } from '../src/core/api/jobs.ts';
 import { reasoningQuery } from '../src/core/api/reasoning.ts';
 import { checkOrigin, createAccessRules, rightsOf } from '../src/core/http/access.ts';
 import { createRouter } from '../src/core/http/router.ts';
-import { routes } from '../src/core/http/routes.ts';
+import { routes } from '../src/routes.ts';
 import {
   isReadable,
   readTarget,

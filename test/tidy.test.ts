@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -15,18 +16,30 @@ function filesIn(folder: string): string[] {
   return entries.filter((name) => name.endsWith('.ts')).map((name) => join(folder, name));
 }
 
-const sources = filesIn('src');
+const sources = filesIn('src').sort();
 const everything = [...sources, ...filesIn('test'), ...filesIn('bench')];
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-/** The order of the layers: a file imports only from its own folder or from further down. */
+/**
+ * The order of the layers, features above the core: a file imports only from its own folder or from
+ * further down. What lies beside the folders of core and features imports both.
+ */
+const BROWSER = 'features/pages/browser';
 const floors = [
-  ...['browser/app.ts', 'browser/pages/', 'browser/plot/', 'browser/'],
-  ...['main.ts', 'commands/', 'publish/', 'view.ts', 'service.ts', 'http/', 'api/', 'jobs/'],
-  ...['children/', 'control/', 'experiments/', 'comparison/', 'performance/', 'verify/'],
-  ...['trading/', 'prices/', 'database/records/', 'database/', 'database/schema/'],
-  ...['database/storage/', 'agent/', 'agent/provider/', 'agent/players/', 'agent/model.ts'],
-  ...['wire/', 'statistics/', 'basics/'],
+  ...[`${BROWSER}/app.ts`, `${BROWSER}/pages/`, `${BROWSER}/plot/`, `${BROWSER}/`],
+  ...['main.ts', 'commands.ts', 'routes.ts'],
+  ...['features/demo/', 'features/openapi/', 'features/view/', 'features/publish/'],
+  ...['features/pages/', 'features/export/', 'features/document-files/', 'features/coverage/'],
+  ...['features/decisions/', 'features/control-markets/', 'features/backup/'],
+  ...['features/comparison/route.ts', 'features/performance/route.ts'],
+  ...['features/performance/filters.ts', 'features/experiments/', 'features/comparison/'],
+  ...['features/performance/', 'features/style/', 'features/price-files/', 'features/statistics/'],
+  ...['core/commands/', 'core/service.ts', 'core/http/', 'core/api/', 'core/jobs/'],
+  ...['core/children/', 'core/prices/', 'core/database/records/', 'core/verify/', 'core/trading/'],
+  ...['core/agent/', 'core/agent/provider/', 'core/agent/players/', 'core/agent/model.ts'],
+  ...['core/wire/', 'core/database/', 'core/database/schema/', 'core/money/'],
+  ...['core/database/storage/', 'core/settings/', 'core/json/', 'core/network/'],
+  ...['core/process/', 'core/time/', 'core/text/', 'core/domain/'],
 ];
 
 /** The layer of a file of src/; of a folder within a folder, the inner one's. */
@@ -44,6 +57,50 @@ test('every file of src/ is in a layer', () => {
   assert.deepEqual(homeless, []);
   const empty = floors.filter((_, floor) => !sources.some((path) => floorOf(path) === floor));
   assert.deepEqual(empty, []);
+});
+
+test('core imports no feature; only what lies beside both imports both', () => {
+  const wrong = sources.flatMap((path) => {
+    if (!path.startsWith('src/core/')) return [];
+    const features = importsOf(path).filter((target) => !target.startsWith('src/core/'));
+    return features.map((target) => `${path} imports ${target}`);
+  });
+  assert.deepEqual(wrong, []);
+  const beside = readdirSync(join(ROOT, 'src')).filter((name) => name.endsWith('.ts'));
+  assert.deepEqual(beside.sort(), ['commands.ts', 'main.ts', 'routes.ts']);
+});
+
+test('within the core and within a feature no two files have one name, and each feature says what it is for', () => {
+  const parts = Map.groupBy(sources, (path) => /^src\/(core|features\/[^/]+)\//.exec(path)?.[1]);
+  const twice = [...parts].flatMap(([part, paths]) => {
+    const byName = Map.groupBy(paths, (path) => path.split('/').at(-1));
+    return [...byName].flatMap(([name, same]) => (same.length > 1 ? [`${part}: ${name}`] : []));
+  });
+  assert.deepEqual(twice, []);
+  const silent = [...parts].flatMap(([part = 'src', paths]) => {
+    const saying = paths.filter((path) => /^\/\*\* Feature: /m.test(textOf(path)));
+    return part.startsWith('features/') === (saying.length === 1) ? [] : [part];
+  });
+  assert.deepEqual(silent, []);
+});
+
+test('an exported name exists once in the server, and once in the pages', () => {
+  const names = (paths: readonly string[]) =>
+    paths.flatMap((path) =>
+      [
+        ...textOf(path).matchAll(
+          /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|class|interface|type) (\w+)/gm,
+        ),
+      ].map(([, name = '']) => name),
+    );
+  const isBrowser = (path: string) => path.startsWith(`src/${BROWSER}/`);
+  for (const side of [sources.filter(isBrowser), sources.filter((path) => !isBrowser(path))]) {
+    const all = Map.groupBy(names(side), (name) => name);
+    assert.deepEqual(
+      [...all].flatMap(([name, uses]) => (uses.length > 1 ? [name] : [])),
+      [],
+    );
+  }
 });
 
 /** The files of this project that a file imports, even if only for their types. */
@@ -97,7 +154,7 @@ test('nothing is imported at run time but Node, two libraries and our own files'
   );
   assert.deepEqual(
     foreign,
-    ['src/features/openapi/openapi.ts', 'src/core/trading/tool-parameters.ts'].map(
+    ['src/core/trading/tool-parameters.ts', 'src/features/openapi/openapi.ts'].map(
       (path) => `${path} imports @valibot/to-json-schema`,
     ),
     'what they make is made at build time; the plot library is bundled into the pages',
@@ -105,44 +162,53 @@ test('nothing is imported at run time but Node, two libraries and our own files'
   assert.deepEqual(Object.keys(JSON.parse(textOf('package.json')).dependencies), libraries);
 });
 
+/** Where SQL may be: the core's room of it, and a feature's queries; a backup checks its copy. */
+const holdsSql = (path: string) =>
+  /^src\/(core\/database\/|features\/[^/]+\/([^/]+-)?queries\.ts$|features\/backup\/backup\.ts$)/.test(
+    path,
+  );
+
 /** What opens files, or a file of the database, by other means than SQLite. */
 const OPENS_FILES = /\b(openSync|open|readFileSync|readFile|createReadStream|copyFileSync)\(/;
 const OPENS_DATABASE = /\b(assertUsable|isWrittenWithLog|inspectFile|withSnapshot|addressOfFile)\b/;
 /** The folders of a process that serves requests; of the others, only commands run the code. */
-const SERVING = /^src\/(service|view)\.ts|^src\/(http|api|jobs|children|trading|performance)\//;
+const SERVING =
+  /^src\/(core\/(service\.ts|(http|api|jobs|children|trading)\/)|features\/(view|performance|comparison|decisions)\/)/;
 
 test('in a serving process only SQLite opens the database: closing another descriptor drops its locks', () => {
   const having = (pattern: RegExp, paths: readonly string[]) =>
     paths.filter((path) => pattern.test(textOf(path).replaceAll(/^\s*(\/?\*|\/\/).*$/gm, '')));
-  const inDatabase = sources.filter((path) => path.startsWith('src/database/'));
+  const inDatabase = sources.filter(holdsSql);
   assert.deepEqual(having(OPENS_FILES, inDatabase), [
-    'src/features/backup/backup.ts', // a command
     'src/core/database/integrity.ts', // the pipes of a process of its own
     'src/core/database/storage/files.ts', // isWrittenWithLog
     'src/core/database/storage/new-file.ts', // copies, folders
     'src/core/database/storage/owner.ts', // the note
+    'src/features/backup/backup.ts', // a command
   ]);
   assert.deepEqual(having(OPENS_DATABASE, inDatabase), [
-    'src/features/backup/backup.ts', // a command
     'src/core/database/database.ts', // before its connection
     'src/core/database/snapshot.ts', // before the first connection of a view, and for commands
-    'src/features/view/open-view.ts', // before its first connection
     'src/core/database/storage/files.ts',
     'src/core/database/storage/owner.ts', // before the service opens the database
+    'src/features/backup/backup.ts', // a command
   ]);
   assert.deepEqual(
     having(
       OPENS_DATABASE,
       sources.filter((path) => SERVING.test(path)),
     ),
-    ['src/core/http/respond.ts'], // without a server, for `publish`
+    [
+      'src/core/http/respond.ts', // without a server, for `publish`
+      'src/features/view/open-view.ts', // before its first connection
+    ],
   );
 });
 
 test('the agent that runs in the child imports nothing of the parent', () => {
   const allowed =
-    /^node:|^(valibot|eventsource-parser)$|^src\/(agent\/|wire\/|basics\/(domain|http-client|event-loop|json|market-rules|secrets|sentences|text|hash)\.ts$)/;
-  const modules = filesIn('src/agent').flatMap(modulesOf);
+    /^node:|^(valibot|eventsource-parser)$|^src\/(core\/(agent\/|wire\/|domain\/(vocabulary|service-error|symbols|market-rules)\.ts|network\/http-client\.ts|time\/event-loop\.ts|json\/json\.ts|text\/(secrets|sentences|text|hash)\.ts))/;
+  const modules = filesIn('src/core/agent').flatMap(modulesOf);
   const wrong = modules.filter((module) => !allowed.test(module));
   assert.deepEqual(wrong, []);
 });
@@ -150,7 +216,7 @@ test('the agent that runs in the child imports nothing of the parent', () => {
 test('in the pages foreign text stays text: nothing parses markup, sets an inline style, or loads from elsewhere', () => {
   const dangerous =
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|setAttribute\('style|\beval\(|new Function|https?:\/\//;
-  const found = filesIn('src/browser').flatMap((path) =>
+  const found = filesIn(`src/${BROWSER}`).flatMap((path) =>
     textOf(path)
       .split('\n')
       .flatMap((line) => (dangerous.test(line) ? [`${path}: ${line.trim()}`] : [])),
@@ -187,9 +253,17 @@ test('the pages use nothing that a browser of the build’s target does not have
   assert.deepEqual(Object.keys(target), ['chrome', 'edge', 'firefox', 'safari']);
   assert.equal(target['edge'], target['chrome'], 'they have the same features');
   const files = [
-    ...filesIn('src/browser'),
+    ...filesIn(`src/${BROWSER}`),
     'src/features/pages/browser/app.css',
-    ...['json', 'text', 'hash', 'sentences', 'csv', 'paths'].map((name) => `src/basics/${name}.ts`),
+    ...[
+      'json/json',
+      'text/text',
+      'text/hash',
+      'text/sentences',
+      'text/csv',
+      'http/path-pattern',
+    ].map((name) => `src/core/${name}.ts`),
+    'src/features/pages/paths.ts',
   ];
   const tooNew = browserFeatures.filter(([, , ...since]) =>
     ['chrome', 'firefox', 'safari'].some(
@@ -204,16 +278,17 @@ test('the pages use nothing that a browser of the build’s target does not have
 });
 
 test('no call in the pages spreads the numbers of a series into arguments: a browser takes some ten thousand', () => {
-  const found = filesIn('src/browser').filter((path) =>
+  const found = filesIn(`src/${BROWSER}`).filter((path) =>
     /Math\.\w+\([^)\n]*\.\.\.|\.(push|unshift|fromCharCode)\(\.\.\./.test(textOf(path)),
   );
   assert.deepEqual(found, []);
 });
 
 test('the browser shares with the server only paths, names of published files, printable text, names of runs, sentences, JSON, lines of CSV, and the types of responses', () => {
-  const allowed = /^src\/(browser\/|basics\/(paths|published|text|runs|sentences|json|csv)\.ts$)/;
+  const allowed =
+    /^src\/(features\/(pages\/(browser\/|paths\.ts)|publish\/published\.ts)|core\/(text\/(text|sentences|csv)|domain\/runs|json\/json)\.ts$)/;
   const responses = 'src/features/pages/responses.ts';
-  const shared = filesIn('src/browser').flatMap((path) =>
+  const shared = filesIn(`src/${BROWSER}`).flatMap((path) =>
     importsOf(path)
       .filter((target) => !allowed.test(target) && target !== responses)
       .map((target) => `${path} imports ${target}`),
@@ -245,6 +320,18 @@ function longFunctions(path: string, lines: readonly string[]): string[] {
   });
 }
 
+test('the subject of a commit has at most 72 characters', (t) => {
+  if (!existsSync(join(ROOT, '.git'))) return t.skip('not a clone');
+  const newest = execFileSync('git', ['log', '-20', '--format=%s'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  assert.deepEqual(
+    newest.split('\n').filter(({ length }) => length > 72),
+    [],
+  );
+});
+
 test('no TODO or skipped test without a reason, no escape from the types in src/', () => {
   const isEscape = (path: string, line: string) =>
     /\b(TODO|FIXME)\b(?!: \w)/.test(line) ||
@@ -270,17 +357,16 @@ test('Linux features are not taken for granted: src/ reads no /proc unguarded, a
   assert.deepEqual(others, []);
 });
 
-test('SQL is only in src/database/', () => {
+test('SQL is only in src/core/database/ and in the queries of a feature', () => {
   const sql = /\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b/;
-  const elsewhere = sources.filter((path) => !path.startsWith('src/database/'));
-  const wrong = elsewhere.filter((path) => sql.test(textOf(path)));
+  const wrong = sources.filter((path) => !holdsSql(path) && sql.test(textOf(path)));
   assert.deepEqual(wrong, []);
 });
 
 test('no module of the service creates an Intl format when it loads: the first of a process takes 15 ms', () => {
   const eager = sources.filter(
     (path) =>
-      !path.startsWith('src/browser/') && /^(?:export )?const .*new Intl\./m.test(textOf(path)),
+      !path.startsWith(`src/${BROWSER}/`) && /^(?:export )?const .*new Intl\./m.test(textOf(path)),
   );
   assert.deepEqual(eager, []);
 });

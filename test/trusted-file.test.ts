@@ -18,7 +18,7 @@ import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { loadEnvironmentFile } from '../src/core/commands/command-line.ts';
 import { readConfiguration } from '../src/core/settings/configuration.ts';
-import { ServiceError } from '../src/core/domain/domain.ts';
+import { ServiceError } from '../src/core/domain/service-error.ts';
 import { readAccessTokens } from '../src/core/http/access.ts';
 import { ForeignFile, readTrustedFile } from '../src/core/settings/trusted-file.ts';
 import { temporaryFolder } from './support/folder.ts';

@@ -3,12 +3,11 @@ import type { Server } from 'node:http';
 import { type Database, openDatabase } from './database/database.ts';
 import { riskFreeRateOf, storeRiskFreeRate } from './database/state.ts';
 import { storageFaultOf } from './database/storage/faults.ts';
-import { messageOf, ServiceError } from './domain/domain.ts';
+import { messageOf, ServiceError } from './domain/service-error.ts';
 import { ownUrl, type Settings } from './settings/settings.ts';
 import type { AccessToken } from './http/access.ts';
-import { interfaceDescription } from '../features/openapi/interface-description.ts';
 import type { HttpLimits } from './http/limits.ts';
-import type { BuiltPages } from '../features/pages/built-pages.ts';
+import type { Application } from './http/application.ts';
 import { createHttpServer } from './http/server.ts';
 import type { WorkerContext } from './jobs/active-job.ts';
 import { createJobs } from './jobs/queue.ts';
@@ -19,11 +18,10 @@ import { startChildBy } from './children/launcher.ts';
 /** The agent's program is read when a child starts. */
 export interface ServiceOptions
   extends Readonly<Pick<WorkerContext, 'settings' | 'log' | 'clock' | 'agentProgram'>>,
+    Application,
     Partial<Pick<WorkerContext, 'startChild' | 'limits' | 'environment'>> {
   /** Empty means that every client may do everything. */
   accessTokens: readonly AccessToken[];
-  /** The built files of the pages. */
-  pages: BuiltPages;
   httpLimits?: HttpLimits;
 }
 
@@ -39,7 +37,8 @@ export interface Service {
 
 /** Opens the database, resumes an unfinished job and listens. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { settings, log, clock, startChild, accessTokens, pages, httpLimits } = options;
+  const { settings, log, clock, startChild, accessTokens, routes, createPages, httpLimits } =
+    options;
   const { limits = workerLimits, environment = process.env } = options;
   const database = openDatabase(settings.databasePath, {
     durability: settings.deploymentMode === 'DEV' ? 'process-end' : 'power-loss',
@@ -65,9 +64,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       agentDays,
       viewedFile: null,
       isFixed: false,
-      interfaceDescription,
     },
-    { accessTokens, pages, limits: httpLimits },
+    { accessTokens, routes, createPages, limits: httpLimits },
   );
   const port = await listen(http.server, settings, database);
   apiPort = port;

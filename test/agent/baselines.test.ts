@@ -10,7 +10,7 @@ import {
 import { pricesNow } from '../../src/core/database/price-writes.ts';
 import { storeBars } from '../../src/core/database/prices.ts';
 import type { Limits } from '../../src/core/settings/configuration-schema.ts';
-import { baselineStrategies, type BaselineStrategy } from '../../src/core/domain/domain.ts';
+import { baselineStrategies, type BaselineStrategy } from '../../src/core/domain/vocabulary.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { syntheticBars } from '../../src/core/prices/synthetic.ts';
 import { openMarket } from '../../src/core/trading/market.ts';

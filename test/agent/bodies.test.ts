@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dialects } from '../../src/core/agent/provider/ask.ts';
-import type { ApiDialect } from '../../src/core/domain/domain.ts';
+import type { ApiDialect } from '../../src/core/domain/vocabulary.ts';
 import type { Json } from '../../src/core/json/json.ts';
 import { MAX_SERVED_LENGTH, MAX_TOOL_CALLS } from '../../src/core/wire/protocol.ts';
 import { NO_TEXT } from '../support/ask-provider.ts';

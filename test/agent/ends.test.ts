@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiDialect, apiDialects } from '../../src/core/domain/domain.ts';
+import { type ApiDialect, apiDialects } from '../../src/core/domain/vocabulary.ts';
 import type { Json } from '../../src/core/json/json.ts';
 import type { ChatMessage } from '../../src/core/agent/model.ts';
 import { askOnce, endpointOf, opening } from '../support/ask-provider.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createProviderModel, hasEffort, refusedBy } from '../../src/core/agent/provider/ask.ts';
 import { type ChatMessage, KeyRefused } from '../../src/core/agent/model.ts';
-import type { ApiDialect } from '../../src/core/domain/domain.ts';
+import type { ApiDialect } from '../../src/core/domain/vocabulary.ts';
 import type { Json } from '../../src/core/json/json.ts';
 import type { Addition, Endpoint, ToolDescription } from '../../src/core/wire/protocol.ts';
 import { endpointOf } from '../support/ask-provider.ts';

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import type { ApiDialect } from '../../src/core/domain/domain.ts';
+import type { ApiDialect } from '../../src/core/domain/vocabulary.ts';
 import type { Endpoint } from '../../src/core/wire/protocol.ts';
 import { type Asked, askOnce, endpointOf, KEY, NO_TEXT } from '../support/ask-provider.ts';
 import {

@@ -5,7 +5,7 @@ import { dialects } from '../../src/core/agent/provider/ask.ts';
 import { FINISH_WAIT_MS, readBody } from '../../src/core/agent/provider/transport.ts';
 import { classify } from '../../src/core/agent/provider/verdict.ts';
 import type { ModelAnswer } from '../../src/core/agent/model.ts';
-import type { ApiDialect } from '../../src/core/domain/domain.ts';
+import type { ApiDialect } from '../../src/core/domain/vocabulary.ts';
 import { decodeLine } from '../../src/core/wire/protocol.ts';
 import { isLong } from '../support/long.ts';
 import { like, tableOf } from '../support/text-table.ts';

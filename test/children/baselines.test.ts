@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
-import { baselineStrategies } from '../../src/core/domain/domain.ts';
+import { baselineStrategies } from '../../src/core/domain/vocabulary.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { crashed } from '../support/crashed.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';

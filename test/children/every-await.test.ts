@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ChildProcess } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
-import { messageOf } from '../../src/core/domain/domain.ts';
+import { messageOf } from '../../src/core/domain/service-error.ts';
 import { storageFault, storageFaultOf } from '../../src/core/database/storage/faults.ts';
 import type { WorkerContext } from '../../src/core/jobs/active-job.ts';
 import { runJob } from '../../src/core/jobs/run.ts';

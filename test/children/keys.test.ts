@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { routes } from '../../src/routes.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { weekdays } from '../../src/core/time/calendar.ts';
-import { packageJob } from '../../src/features/backup/command.ts';
+import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { publish } from '../../src/features/publish/publish.ts';
 import { isLong } from '../support/long.ts';
 import {
@@ -123,7 +124,7 @@ test('six models with keys and endpoints of their own, side by side: no key is w
   const path = service.settings.databasePath;
   const watched = { signal: new AbortController().signal, onProgress: () => {} };
   await packageJob({ path, jobId: trigger.job_id, target: join(copies, 'package.db') });
-  const site = { path, folder: join(copies, 'site'), pages: await builtPages() };
+  const site = { path, folder: join(copies, 'site'), pages: await builtPages(), routes };
   await publish({ ...site, settings: service.settings }, EVERYTHING, watched);
   const places = {
     processes: seenOfProcesses.join(''),

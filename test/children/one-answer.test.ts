@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { dialects } from '../../src/core/agent/provider/ask.ts';
-import { type ApiDialect, apiDialects } from '../../src/core/domain/domain.ts';
+import { type ApiDialect, apiDialects } from '../../src/core/domain/vocabulary.ts';
 import type { Json } from '../../src/core/json/json.ts';
 import { type Decider, decide } from '../../src/core/trading/decision.ts';
 import { realAgentHere } from '../support/agent-here.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createProviderModel } from '../../src/core/agent/provider/ask.ts';
-import { type ApiDialect, apiDialects } from '../../src/core/domain/domain.ts';
+import { type ApiDialect, apiDialects } from '../../src/core/domain/vocabulary.ts';
 import type { Endpoint } from '../../src/core/wire/protocol.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { endpointAt } from '../support/agents.ts';

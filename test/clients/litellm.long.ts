@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { type ApiDialect, apiDialects } from '../../src/core/domain/domain.ts';
+import { type ApiDialect, apiDialects } from '../../src/core/domain/vocabulary.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import type { Step } from '../support/dialect-servers.ts';
 import { canInstall, run } from '../support/foreign-tools.ts';

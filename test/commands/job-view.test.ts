@@ -5,7 +5,7 @@ import { describeEnd, finishedDates } from '../../src/core/commands/trigger-job.
 import { alignColumns, createProgressLine } from '../../src/core/commands/terminal.ts';
 import { weekdays } from '../../src/core/time/calendar.ts';
 import type { Status } from '../../src/features/pages/responses.ts';
-import type { ModelDayStatus } from '../../src/core/domain/domain.ts';
+import type { ModelDayStatus } from '../../src/core/domain/vocabulary.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 
 const statuses: Record<string, ModelDayStatus> = {

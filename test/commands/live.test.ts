@@ -9,7 +9,7 @@ import {
   lastWeekdayClosed,
   weekdays,
 } from '../../src/core/time/calendar.ts';
-import { commands } from '../../src/core/commands/table.ts';
+import { commands } from '../../src/commands.ts';
 import { addCoverage } from '../../src/core/database/prices.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { runInProcess } from '../support/in-process.ts';

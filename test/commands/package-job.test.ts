@@ -11,7 +11,7 @@ import { knownTables } from '../../src/features/backup/package-queries.ts';
 import { CHANGED_STARTS } from '../../src/core/database/stale.ts';
 import { integer, query, text } from '../../src/core/database/rows.ts';
 import { withSnapshot } from '../../src/core/database/snapshot.ts';
-import { packageJob } from '../../src/features/backup/command.ts';
+import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { type Books, fourDays } from '../support/books.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { richBooks } from '../support/rich-books.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/core/database/database.ts';
-import { packageJob } from '../../src/features/backup/command.ts';
+import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { auditOf, type Books, fourDays, replayOf } from '../support/books.ts';
 import { inLongForm } from '../support/long.ts';
 import { anyBars, anyEvents, booksIn } from '../support/random-books.ts';

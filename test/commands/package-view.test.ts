@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { brotliCompressSync } from 'node:zlib';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { openView } from '../../src/features/view/open-view.ts';
-import { packageJob } from '../../src/features/backup/command.ts';
+import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { fourDays, fourDaysAt } from '../support/books.ts';
 import { contentOf } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';

@@ -18,7 +18,7 @@ import {
   storeSplits,
 } from '../../src/core/database/splits-and-dividends.ts';
 import { splitsBetween } from '../../src/core/database/market-queries.ts';
-import type { BaselineStrategy } from '../../src/core/domain/domain.ts';
+import type { BaselineStrategy } from '../../src/core/domain/vocabulary.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { importFile } from '../../src/features/price-files/import.ts';
 import { cashPerShare, morningOf } from '../../src/core/trading/morning.ts';

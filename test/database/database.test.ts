@@ -15,7 +15,7 @@ import {
   messageRoles,
   modelDayStatuses,
   sessionStatuses,
-} from '../../src/core/domain/domain.ts';
+} from '../../src/core/domain/vocabulary.ts';
 import { FORMER, FORMER_ID } from '../support/former.ts';
 import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
 import { rowsAsText, runIn } from '../support/tables.ts';

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { contentVersion, isDatabaseHealthy } from '../../src/core/database/state.ts';
 import { storageFaultOf } from '../../src/core/database/storage/faults.ts';
-import { ServiceError } from '../../src/core/domain/domain.ts';
+import { ServiceError } from '../../src/core/domain/service-error.ts';
 import { until } from '../support/until.ts';
 import { temporaryFolder } from '../support/folder.ts';
 

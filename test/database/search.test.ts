@@ -7,7 +7,7 @@ import { backupDatabase } from '../../src/features/backup/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
 import { searchLogs } from '../../src/core/database/records/session-records.ts';
 import { appendMessages } from '../../src/core/database/sessions.ts';
-import { packageJob } from '../../src/features/backup/command.ts';
+import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { phrasesOf } from '../../src/core/database/search-text.ts';
 import { fourDays } from '../support/books.ts';
 import { runs } from '../support/long.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import { csvRows } from '../../src/core/text/csv.ts';
-import { actionTypes } from '../../src/core/domain/domain.ts';
+import { actionTypes } from '../../src/core/domain/vocabulary.ts';
 import { resultColumns } from '../../src/core/database/records/position-records.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
-import { holdingsResponse } from '../../src/core/api/results.ts';
+import { holdingsResponse } from '../../src/features/performance/holdings-route.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { within } from '../support/near.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, before, test } from 'node:test';
-import { routes } from '../../src/core/http/routes.ts';
+import { routes } from '../../src/routes.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { USUAL_TERMS } from '../support/job-status.ts';
 import { type TestService, startTestService, twoModels } from '../support/service.ts';

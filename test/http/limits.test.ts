@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { routes } from '../../src/routes.ts';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../../src/core/database/database.ts';
@@ -7,7 +8,7 @@ import { createHttpServer } from '../../src/core/http/server.ts';
 import { createLog } from '../../src/core/process/log.ts';
 import { readSettings } from '../../src/core/settings/settings.ts';
 import { listenHere } from '../support/loopback.ts';
-import { startTestService } from '../support/service.ts';
+import { pagesOf, startTestService } from '../support/service.ts';
 import { openWire, readAnswers, send, type Wire } from '../support/wire.ts';
 
 /**
@@ -150,11 +151,10 @@ async function startServer(
   const database = openDatabase(':memory:');
   t.after(() => database.close());
   const log = createLog({ level: 'ERROR', json: true, write, clock });
-  const interfaceDescription = async () => '{}';
   const view = { jobs: null, agentDays: null, viewedFile: null, isFixed: false };
   const { server } = createHttpServer(
-    { database, settings: readSettings({}), log, clock, interfaceDescription, ...view },
-    { accessTokens: [], pages: {}, limits },
+    { database, settings: readSettings({}), log, clock, ...view },
+    { accessTokens: [], routes, createPages: pagesOf({}), limits },
   );
   return { server, url: `http://127.0.0.1:${await listenHere(t, server)}` };
 }

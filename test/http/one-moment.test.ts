@@ -21,7 +21,7 @@ import { isMade, piecesOf } from '../../src/core/api/handler.ts';
 import { httpErrorOf } from '../../src/core/http/errors.ts';
 import { validateQuery } from '../../src/core/http/request.ts';
 import { createRouter } from '../../src/core/http/router.ts';
-import { routes } from '../../src/core/http/routes.ts';
+import { routes } from '../../src/routes.ts';
 import { momentAt } from '../../src/core/database/snapshot.ts';
 import { silentLog } from '../../src/core/process/log.ts';
 import { money } from '../../src/core/money/money.ts';
@@ -236,7 +236,6 @@ function startBench(t: TestContext): Bench {
       const rest = {
         clock: () => new Date(),
         log: silentLog,
-        interfaceDescription: async () => '{}',
       };
       try {
         const query = validateQuery(route.query, search);

@@ -8,7 +8,8 @@ import { readSettings } from '../../src/core/settings/settings.ts';
 import { errorsOf } from '../../src/features/openapi/openapi.ts';
 import { resultColumns } from '../../src/core/database/records/position-records.ts';
 import { respondFrom } from '../../src/core/http/respond.ts';
-import { type Route, routes } from '../../src/core/http/routes.ts';
+import type { Route } from '../../src/core/api/route.ts';
+import { routes } from '../../src/routes.ts';
 import { validateBody, validateHeaders, validateQuery } from '../../src/core/http/request.ts';
 import { readDecision } from '../../src/core/trading/decision.ts';
 import { description, document, fits, type Json } from '../support/json-schema.ts';
@@ -35,7 +36,12 @@ const asked: Record<string, Record<string, string>> = {
   '/documents/coverage': {},
 };
 const name = 'docs/demo-package.db';
-const file = respondFrom(name, { name, settings: readSettings({}), clock: () => new Date() });
+const file = respondFrom(name, {
+  name,
+  settings: readSettings({}),
+  clock: () => new Date(),
+  routes,
+});
 after(() => file.close());
 const [job] = JSON.parse(file.respond('/jobs')).jobs;
 const pathOf = ({ path }: Route) => path.replace('{job_id}', job.job_id);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { before, test, type TestContext } from 'node:test';
 import { brotliCompressSync } from 'node:zlib';
 import { createPages } from '../../src/features/pages/built-pages.ts';
-import { routes } from '../../src/core/http/routes.ts';
+import { routes } from '../../src/routes.ts';
 import { matchPage, modelDayPath, modelPath } from '../../src/features/pages/paths.ts';
 import { listenHere } from '../support/loopback.ts';
 import { startTestService, type TestService } from '../support/service.ts';

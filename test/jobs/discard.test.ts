@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { silentLog } from '../../src/core/process/log.ts';
-import { packageJob } from '../../src/features/backup/command.ts';
+import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { firstTriedDate } from '../../src/features/performance/queries.ts';
 import { addWarnings, warnedOf } from '../../src/core/database/job-queries.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { packageJob } from '../../src/features/backup/command.ts';
+import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { scriptedAgent, type Script } from '../support/agents.ts';
 import { storeDocuments } from '../support/documents.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { packageJob } from '../../src/features/backup/command.ts';
+import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { isSound } from '../../src/core/verify/database-audit.ts';
 import { scriptedAgent, type Script } from '../support/agents.ts';
 import { auditScripts } from '../support/replays.ts';

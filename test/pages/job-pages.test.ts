@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ModelDayStatus } from '../../src/core/domain/domain.ts';
+import type { ModelDayStatus } from '../../src/core/domain/vocabulary.ts';
 import { ranInWords } from '../../src/core/text/sentences.ts';
 import { byReason, shortList } from '../../src/features/pages/browser/format.ts';
 import { openedAt } from '../../src/features/pages/browser/pages/job-grid.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addDays, weekdays } from '../../src/core/time/calendar.ts';
-import { dailyRate, reportFigures } from '../../src/features/performance/figure.ts';
+import { dailyRate, reportFigures } from '../../src/features/statistics/figure.ts';
 import {
   deepestDrawdowns,
   type ReturnSeries,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { weekdays } from '../../src/core/time/calendar.ts';
 import type { LedgerDay, UsageTotals } from '../../src/features/performance/queries.ts';
 import { money } from '../../src/core/money/money.ts';
-import { dailyRate } from '../../src/features/performance/figure.ts';
+import { dailyRate } from '../../src/features/statistics/figure.ts';
 import type { Levels } from '../../src/features/performance/benchmark.ts';
 import { naiveFigures } from '../support/naive-performance.ts';
 import { within } from '../support/near.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createWriteStream, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { describeImport } from '../../src/features/price-files/command.ts';
+import { describeImport } from '../../src/features/price-files/import-prices.ts';
 import { addDays } from '../../src/core/time/calendar.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { storeBars } from '../../src/core/database/prices.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { weekdays, weekdaysBefore } from '../../src/core/time/calendar.ts';
 import type { Database } from '../../src/core/database/database.ts';
 import { findJumps } from '../../src/core/prices/corporate-actions.ts';
-import { asWarning, type Warning } from '../../src/core/domain/domain.ts';
+import { asWarning, type Warning } from '../../src/core/domain/vocabulary.ts';
 import { jumpWarnings } from '../../src/core/prices/warnings.ts';
 import type { Settings } from '../../src/core/settings/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';

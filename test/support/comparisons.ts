@@ -5,7 +5,7 @@ import {
   type ComparisonInput,
 } from '../../src/features/comparison/comparison.ts';
 import type { ComparedModel } from '../../src/features/comparison/participants.ts';
-import type { Figure } from '../../src/features/performance/figure.ts';
+import type { Figure } from '../../src/features/statistics/figure.ts';
 
 /** Comparisons for tests: models from lists of returns, work done in one go. */
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ApiDialect } from '../../src/core/domain/domain.ts';
+import type { ApiDialect } from '../../src/core/domain/vocabulary.ts';
 import { type Body, rules } from './makers-rules.ts';
 import type { ModelRequest, Reply } from './model-server.ts';
 

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { routes } from '../../src/core/http/routes.ts';
+import { routes } from '../../src/routes.ts';
 import { fits } from './json-schema.ts';
 import { installProgram, startServer } from './program.ts';
 import { type Operation, type WholeRequest, brokenRequest, wholeRequest } from './requests.ts';

@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { commands } from '../../src/commands.ts';
 import { explainFailure, runCommandLine } from '../../src/core/commands/command-line.ts';
 import { type Ended, type RunOptions, RUNTIME_CONFIG } from './program.ts';
 
@@ -28,7 +29,7 @@ export async function runInProcess(
     stderr,
   });
   try {
-    const code = (await runCommandLine(args).catch(explainFailure)) ?? null;
+    const code = (await runCommandLine(args, commands).catch(explainFailure)) ?? null;
     return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
   } finally {
     restore();

@@ -1,7 +1,7 @@
 import type { Status } from '../../src/features/pages/responses.ts';
 import type { Database } from '../../src/core/database/database.ts';
 import { jobStatus, modelDaysOf } from '../../src/core/database/records/job-records.ts';
-import type { ModelDayStatus } from '../../src/core/domain/domain.ts';
+import type { ModelDayStatus } from '../../src/core/domain/vocabulary.ts';
 
 const TIME = '2025-12-01T12:00:00.000Z';
 

@@ -1,5 +1,5 @@
 import { describeApi } from '../../src/features/openapi/openapi.ts';
-import { routes } from '../../src/core/http/routes.ts';
+import { routes } from '../../src/routes.ts';
 
 /** An independent reading of JSON Schema, as far as the interface description uses it. */
 

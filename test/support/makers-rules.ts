@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ApiDialect } from '../../src/core/domain/domain.ts';
+import type { ApiDialect } from '../../src/core/domain/vocabulary.ts';
 import type { ModelRequest } from './model-server.ts';
 
 /**

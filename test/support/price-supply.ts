@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { asWarning } from '../../src/core/domain/domain.ts';
+import { asWarning } from '../../src/core/domain/vocabulary.ts';
 import { weekdays } from '../../src/core/time/calendar.ts';
 import { silentLog } from '../../src/core/process/log.ts';
 import { readSettings, type Settings } from '../../src/core/settings/settings.ts';

@@ -4,6 +4,7 @@ import { readSettings } from '../../src/core/settings/settings.ts';
 import type { Publication } from '../../src/features/publish/site.ts';
 import { publish } from '../../src/features/publish/publish.ts';
 import { serveFolder } from './file-server.ts';
+import { routes } from '../../src/routes.ts';
 import { builtPages } from './service.ts';
 import { fillWithTrackRecords } from './track-records.ts';
 import { temporaryFolder } from './folder.ts';
@@ -36,7 +37,7 @@ export async function publishedFrom(
   const path = join(temporaryFolder(), 'jobs.db');
   fillWithTrackRecords(path, { models, days, datesPerJob: 12, failures });
   const folder = join(temporaryFolder(), 'site');
-  const from = { path, folder, settings: readSettings({}), pages: await builtPages() };
+  const from = { path, folder, settings: readSettings({}), pages: await builtPages(), routes };
   const watched = { signal: new AbortController().signal, onProgress: () => {} };
   const again = (more: Partial<Publication> = {}, by = watched) =>
     publish(from, { ...EVERYTHING, ...own, ...more }, by);

@@ -1,3 +1,6 @@
+import { type BuiltPages, createPages } from '../../src/features/pages/built-pages.ts';
+import type { Application } from '../../src/core/http/application.ts';
+import { routes } from '../../src/routes.ts';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, type TestContext } from 'node:test';
@@ -95,6 +98,12 @@ export function builtPages(): ReturnType<typeof buildPages> {
   return (pages ??= buildPages());
 }
 
+/** The pages as a server sends them, from their built files. */
+export const pagesOf =
+  (built: BuiltPages): Application['createPages'] =>
+  (mode) =>
+    createPages(built, mode);
+
 let template: string | undefined;
 
 /**
@@ -153,7 +162,8 @@ export async function startTestService(
     accessTokens: readAccessTokens(settings),
     httpLimits: { ...httpLimits, ...options.httpLimits },
     limits: { ...workerLimits, ...options.limits },
-    pages: options.pages ? await builtPages() : {},
+    routes,
+    createPages: pagesOf(options.pages ? await builtPages() : {}),
   });
   const started = wrap(t, {
     service,

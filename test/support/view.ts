@@ -5,7 +5,8 @@ import type { BuiltPages } from '../../src/features/pages/built-pages.ts';
 import { silentLog } from '../../src/core/process/log.ts';
 import { readSettings, type Settings } from '../../src/core/settings/settings.ts';
 import { startView } from '../../src/features/view/view.ts';
-import { type Answer, clockFrom, TODAY } from './service.ts';
+import { routes } from '../../src/routes.ts';
+import { type Answer, clockFrom, pagesOf, TODAY } from './service.ts';
 
 export interface TestView {
   url: string;
@@ -26,7 +27,8 @@ export async function startTestView(
     log: silentLog,
     clock: clockFrom(TODAY),
     accessTokens: readAccessTokens(settings),
-    pages,
+    routes,
+    createPages: pagesOf(pages),
   });
   t.after(() => view.stop());
   const url = `http://127.0.0.1:${view.port}`;

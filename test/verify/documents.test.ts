@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { packageJob } from '../../src/features/backup/command.ts';
+import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { auditOf, createBooks, replayOf, SOUND, SYMBOLS } from '../support/books.ts';
 import { call, listed, storeDocuments } from '../support/documents.ts';

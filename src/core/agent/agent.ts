@@ -1,4 +1,4 @@
-import { messageOf } from '../domain/domain.ts';
+import { messageOf } from '../domain/service-error.ts';
 import {
   MAX_ERROR_LENGTH,
   MAX_REASON_LENGTH,

@@ -1,5 +1,5 @@
 import { read, readSync, writeSync } from 'node:fs';
-import { codeOf } from '../domain/domain.ts';
+import { codeOf } from '../domain/service-error.ts';
 import { createLineReader, type ChildMessage, encodeLine } from '../wire/protocol.ts';
 
 const STDIN = 0;

@@ -211,7 +211,7 @@ function costsLine({ currency, costs }: MarketRules): string {
  * program can replay the session. The universe is stored with the job.
  *
  * To change a text, add a version to the end of this list and keep the functions of the earlier
- * ones: the compiler asks for both in `prompt.ts` and in `trading/tools.ts`.
+ * ones: the compiler asks for both in `prompt.ts` and in `core/trading/tools.ts`.
  */
 export type Wording = 1;
 

@@ -5,7 +5,8 @@ import {
   isSound,
   auditInThread,
 } from '../verify/database-audit.ts';
-import { type Listed, ServiceError } from '../domain/domain.ts';
+import type { Listed } from '../domain/vocabulary.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import type { ReplayFilters } from '../database/replay-queries.ts';
 import type { AuditReport, Finding } from '../verify/replay.ts';
 import { checkNames, filtersOf } from './filters.ts';
@@ -19,8 +20,9 @@ import {
   modelFilter,
   named,
 } from './schemas.ts';
+import { BUSY, NO_JOB, type Route } from './route.ts';
 
-export const auditQuery = v.object({ job_id: jobFilter, model: modelFilter });
+const auditQuery = v.object({ job_id: jobFilter, model: modelFilter });
 
 const findingsSchema = v.array(
   named('AuditFinding', {
@@ -154,3 +156,16 @@ function findingsOf({ first }: Listed<Finding>): unknown[] {
     problems: sentences,
   }));
 }
+
+export const auditRoute: Route = {
+  method: 'GET',
+  path: '/audit',
+  tag: 'service',
+  summary:
+    'Play every model-day again from its recorded answers and prices, and report what does not add up.',
+  query: auditQuery,
+  response: auditResponse,
+  errors: { ...NO_JOB, ...BUSY },
+  isDirect: true,
+  handle: audit,
+};

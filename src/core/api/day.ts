@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ServiceError } from '../domain/domain.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import type { Json } from '../json/json.ts';
 import type { AgentDay } from '../trading/agent-days.ts';
 import { MAX_REASON_LENGTH, tradingDecision } from '../trading/decision.ts';
@@ -7,6 +7,7 @@ import { weightsSchema } from '../trading/tool-arguments.ts';
 import { toolRefusal, toolResults } from '../trading/tool-results.ts';
 import type { Context, Input, ResponseBody } from './handler.ts';
 import { dateText, figure, named, namedRecord, timestampText } from './schemas.ts';
+import { BAD_BODY, type Route } from './route.ts';
 
 /** The tools of a model-day over HTTP, for the agent that trades on it. */
 
@@ -63,7 +64,7 @@ export const agentAnswer = v.union([
   ),
 ]);
 
-export const toolsResponse = named('DayTools', {
+const toolsResponse = named('DayTools', {
   tools: v.array(
     named('DayTool', {
       name: v.string(),
@@ -85,16 +86,16 @@ export const toolResponse = v.pipe(
   v.description(`By tool: ${shapes.join(', ')}; or ToolRefusal.`),
 );
 
-export function day(context: Context, { token }: Input): ResponseBody {
+function day(context: Context, { token }: Input): ResponseBody {
   return JSON.stringify(dayOf(context, token).body());
 }
 
-export function dayTools(context: Context, { token }: Input): ResponseBody {
+function dayTools(context: Context, { token }: Input): ResponseBody {
   const { tools } = dayOf(context, token);
   return JSON.stringify({ tools });
 }
 
-export function callTool(
+function callTool(
   context: Context,
   { token, params, body }: Input<unknown, Json>,
 ): Promise<string> {
@@ -106,3 +107,48 @@ function dayOf({ agentDays }: Context, token: string | null): AgentDay {
     throw new ServiceError('no_such_day', 'A file that is only shown has no day');
   return agentDays.find(token);
 }
+
+const OF_DAY = {
+  401: 'The token is not that of a model-day that runs.',
+  409: 'The day has been decided.',
+};
+
+export const dayRoute: Route = {
+  method: 'GET',
+  path: '/day',
+  tag: 'agents',
+  summary: 'The day of an agent, with the portfolio as it is now.',
+  response: dayResponse,
+  errors: OF_DAY,
+  isOfDay: true,
+  isDirect: true,
+  handle: day,
+};
+
+export const dayToolsRoute: Route = {
+  method: 'GET',
+  path: '/day/tools',
+  tag: 'agents',
+  summary: 'The tools of the day: name, description, arguments as JSON Schema.',
+  response: toolsResponse,
+  errors: OF_DAY,
+  isOfDay: true,
+  isDirect: true,
+  handle: dayTools,
+};
+
+export const callToolRoute: Route = {
+  method: 'POST',
+  path: '/day/tools/{name}',
+  tag: 'agents',
+  summary: 'Run a tool of the day; the body has its arguments.',
+  body: toolRequest,
+  response: toolResponse,
+  errors: {
+    ...OF_DAY,
+    ...BAD_BODY,
+    503: 'The database cannot be written; the day begins again.',
+  },
+  isOfDay: true,
+  handle: callTool,
+};

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
-import { invalidFilter, ServiceError } from '../domain/domain.ts';
+import { invalidFilter, ServiceError } from '../domain/service-error.ts';
 import { documentCoverage, documentVersion, readDocument } from '../database/document-queries.ts';
 import { type Context, jsonBody, type Input } from './handler.ts';
 import { countSchema, dateText, namedResponse, named } from './schemas.ts';
+import type { Route } from './route.ts';
 
 export const documentCoverageResponse = namedResponse('DocumentCoverageResponse', {
   coverage: v.array(
@@ -19,11 +20,11 @@ export const documentCoverageResponse = namedResponse('DocumentCoverageResponse'
 });
 
 /** How many documents of each kind and symbol are stored. */
-export function coverage({ database, settings }: Context): string {
+function coverage({ database, settings }: Context): string {
   return jsonBody(settings, { coverage: documentCoverage(database) });
 }
 
-export const documentQuery = v.object({
+const documentQuery = v.object({
   as_of: v.optional(v.pipe(dateText, v.description('The date of the morning.'))),
   version: v.optional(
     v.pipe(v.string(), v.description('In place of as_of: the published_at of the version.')),
@@ -48,7 +49,7 @@ export const documentResponse = namedResponse('DocumentResponse', {
 });
 
 /** A document in one version, or in that of a morning. */
-export function document(
+function document(
   { database: reader, settings }: Context,
   {
     params: { id = '' },
@@ -68,3 +69,24 @@ export function document(
   const { version: _, publishedAt: published_at, symbols, ...own } = found;
   return jsonBody(settings, { ...own, published_at, symbols: JSON.parse(symbols) });
 }
+
+export const documentCoverageRoute: Route = {
+  method: 'GET',
+  path: '/documents/coverage',
+  tag: 'data',
+  summary: 'The number and dates of documents, by kind and symbol.',
+  response: documentCoverageResponse,
+  isKept: true,
+  handle: coverage,
+};
+
+export const documentRoute: Route = {
+  method: 'GET',
+  path: '/documents/{id}',
+  tag: 'data',
+  summary: 'A document in one version, or as it was on a morning.',
+  query: documentQuery,
+  response: documentResponse,
+  errors: { 404: 'There is no such document.' },
+  handle: document,
+};

@@ -1,23 +1,10 @@
 import * as v from 'valibot';
-import type { JobWindow, SessionFilters } from '../database/session-filters.ts';
+import type { FeedFilters, JobWindow, SessionFilters } from '../database/session-filters.ts';
 import type { Database } from '../database/database.ts';
 import { statusOfJob } from '../database/job-queries.ts';
-import { MAX_COMPARED } from '../domain/runs.ts';
-import { invalidFilter, normaliseSymbol, ServiceError, SYMBOL_TEXT } from '../domain/domain.ts';
-import {
-  dateText,
-  daysFilter,
-  flagFilter,
-  jobFilter,
-  modelFilter,
-  namesFilter,
-  wordFilter,
-} from './schemas.ts';
-import type { FeedFilters } from '../../features/decisions/queries.ts';
+import { invalidFilter, ServiceError } from '../domain/service-error.ts';
+import { dateText, jobFilter, modelFilter, namesFilter } from './schemas.ts';
 import { knownRuns } from '../database/records/model-records.ts';
-import { countedDays } from '../../features/experiments/counted-days.ts';
-import { unknownModel } from '../../features/experiments/selection.ts';
-import { UNIVERSE } from '../../features/performance/choose-benchmark.ts';
 
 /** A range of dates, both ends included; either end may be omitted. */
 export const dateRangeEntries = {
@@ -102,50 +89,7 @@ function runsOf(database: Database, names: readonly string[], parameter = 'model
     .map(({ model }) => model);
 }
 
-/** What models are compared with, in a query. */
-export const benchmarkEntry = {
-  benchmark: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(SYMBOL_TEXT, `expected a ticker symbol or '${UNIVERSE}'`), // the word has the form of a symbol
-      v.description(`A ticker symbol, in either case, or ${UNIVERSE}.`),
-      v.transform((text) =>
-        text.toLowerCase() === UNIVERSE ? UNIVERSE : (normaliseSymbol(text) ?? undefined),
-      ),
-    ),
-  ),
-};
-
-/** The model-days that the figures cover, in the query of GET /performance. */
-export const choiceEntries = {
-  ...feedEntries,
-  models: namesFilter(
-    `Up to ${MAX_COMPARED} models, separated by commas: entries by signature, with all their runs, or single runs, with # ` +
-      'percent-encoded. Not together with model.',
-  ),
-  days: daysFilter('the chosen models'),
-  common: flagFilter(
-    'Whether to count only the dates that GET /comparison would compare these models over.',
-  ),
-  by: wordFilter(
-    ['run', 'entry'],
-    'Whether each run is measured over its own days, or all runs of an entry over the days that they share; ' +
-      'with common over the days that a comparison of the entries has.',
-  ),
-};
-
-/**
- * The days that count. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
- * unknown, repeated or too many.
- */
-export function readCounted(
-  database: Database,
-  query: v.InferOutput<v.ObjectSchema<typeof choiceEntries, undefined>>,
-) {
-  const { model, models, by, days, common } = query;
-  const { model: _, ...window } = filtersOf(query);
-  const names = model === undefined ? models?.split(',') : [model];
-  // By entry, the name of an entry means all its runs.
-  const areRuns = model !== undefined && by === 'run';
-  return { window, ...countedDays(database, { window, names, areRuns, by, days, common }) };
+/** The refusal of a name, in a parameter of a query, that no job has used. */
+export function unknownModel(parameter: string, name: string): ServiceError {
+  return invalidFilter(parameter, `no job has run ${name}; GET /models lists the models`);
 }

@@ -22,8 +22,6 @@ export interface Context {
   viewedFile: string | null;
   /** Whether that file cannot change while it is shown, so that pages need not ask again. */
   isFixed: boolean;
-  /** The OpenAPI document, as JSON. */
-  interfaceDescription: () => Promise<string>;
 }
 
 /** A request whose query, body and headers fit their schemas. */

@@ -3,8 +3,9 @@ import { timestamp } from '../time/calendar.ts';
 import { isDatabaseHealthy } from '../database/state.ts';
 import { type Context, jsonBody, type ResponseBody } from './handler.ts';
 import { namedResponse, timestampText } from './schemas.ts';
+import type { Route } from './route.ts';
 
-export const healthResponse = namedResponse('HealthResponse', {
+const healthResponse = namedResponse('HealthResponse', {
   status: v.picklist(['healthy', 'unhealthy']),
   database: v.picklist(['connected', 'disconnected']),
   timestamp: timestampText,
@@ -13,7 +14,7 @@ export const healthResponse = namedResponse('HealthResponse', {
 });
 
 /** Always 200: the body says whether the database can be queried. */
-export function health(context: Context): ResponseBody {
+function health(context: Context): ResponseBody {
   const isHealthy = isDatabaseHealthy(context.database);
   const write = context.settings.deploymentMode === 'DEV' ? context.log.debug : context.log.info;
   write('health check');
@@ -24,3 +25,14 @@ export function health(context: Context): ResponseBody {
     ...(context.viewedFile !== null && { viewing: context.viewedFile }),
   });
 }
+
+export const healthRoute: Route = {
+  method: 'GET',
+  path: '/health',
+  tag: 'service',
+  summary: 'Whether the service can reach its database; always 200.',
+  response: healthResponse,
+  isPublic: true,
+  isDirect: true,
+  handle: health,
+};

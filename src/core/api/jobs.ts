@@ -9,7 +9,7 @@ import {
   placeOfJob,
   hasMoreModelDays,
 } from '../database/records/job-records.ts';
-import { invalidFilter } from '../domain/domain.ts';
+import { invalidFilter } from '../domain/service-error.ts';
 import {
   appendMembers,
   columnsOf,
@@ -41,6 +41,7 @@ import { count } from '../text/sentences.ts';
 import { discardJob } from '../jobs/queue.ts';
 import { warningsNow } from '../prices/warnings.ts';
 import { checkJob } from './filters.ts';
+import { NO_JOB, type Route } from './route.ts';
 
 const DEFAULT_JOBS = 50;
 const MAX_JOBS = 200;
@@ -78,12 +79,12 @@ export const jobsResponse = namedResponse('JobsResponse', {
 const MOST_MODEL_DAYS = 10_000;
 
 /** Whether the jobs have few model-days. */
-export function areSmall({ database }: Context): boolean {
+function areSmall({ database }: Context): boolean {
   return !hasMoreModelDays(database, MOST_MODEL_DAYS);
 }
 
 /** A page of the jobs, newest first. */
-export function jobs(
+function jobs(
   { database, settings }: Context,
   { query: { status, limit, before }, format }: Input<v.InferOutput<typeof jobsQuery>>,
 ): ResponseBody {
@@ -123,19 +124,19 @@ function placeOf(database: Database, before: string): JobPlace {
   );
 }
 
-export const cancelResponse = namedResponse('CancelResponse', {
+const cancelResponse = namedResponse('CancelResponse', {
   job_id: v.string(),
   status: v.literal('cancelled'),
   message: v.string(),
 });
 
-export const discardResponse = named('DiscardResponse', {
+const discardResponse = named('DiscardResponse', {
   ...cancelResponse.entries,
   status: v.literal('discarded'),
 });
 
 /** Stops an unfinished job; completed model-days are kept. */
-export async function cancel(
+async function cancel(
   { jobs, settings }: Context,
   { params: { job_id = '' } }: Input,
 ): Promise<ResponseBody> {
@@ -149,7 +150,7 @@ export async function cancel(
 }
 
 /** Withdraws the model-days of an ended job; nothing is erased. */
-export async function discard(
+async function discard(
   context: Context,
   { params: { job_id = '' } }: Input,
 ): Promise<ResponseBody> {
@@ -162,3 +163,36 @@ export async function discard(
         `${count(discarded.restored, 'earlier generation')} active again`;
   return jsonBody(context.settings, { job_id, status: 'discarded', message });
 }
+
+export const cancelRoute: Route = {
+  method: 'POST',
+  path: '/simulate/cancel/{job_id}',
+  tag: 'jobs',
+  summary: 'Stop a job: its model processes end, completed model-days are kept.',
+  response: cancelResponse,
+  errors: { ...NO_JOB, 409: 'The job has ended, and was not cancelled.' },
+  handle: cancel,
+};
+
+export const discardRoute: Route = {
+  method: 'DELETE',
+  path: '/jobs/{job_id}',
+  tag: 'jobs',
+  summary: 'Discard an ended job: its model-days no longer count, those they replaced do again.',
+  response: discardResponse,
+  errors: { ...NO_JOB, 409: 'A job has not ended.' },
+  handle: discard,
+};
+
+export const jobsRoute: Route = {
+  method: 'GET',
+  path: '/jobs',
+  tag: 'jobs',
+  summary: 'The jobs, newest first, each with its status and progress; a page at a time.',
+  query: jobsQuery,
+  response: jobsResponse,
+  isShort: areSmall,
+  hasTable: true,
+  isKept: true,
+  handle: jobs,
+};

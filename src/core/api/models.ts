@@ -9,7 +9,7 @@ import {
   seenModel,
   servedOf,
 } from '../database/records/model-records.ts';
-import { ServiceError } from '../domain/domain.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import { decodeEntry, entrySchema } from '../settings/entry.ts';
 import { toDollars } from '../money/money.ts';
 import { runNames } from '../domain/runs.ts';
@@ -24,6 +24,7 @@ import {
   timestampText,
 } from './schemas.ts';
 import type { ServedSettings } from '../settings/settings.ts';
+import { BUSY, type Route } from './route.ts';
 
 export const modelsResponse = namedResponse('ModelsResponse', {
   models: v.array(
@@ -66,7 +67,7 @@ export const modelsResponse = namedResponse('ModelsResponse', {
 /**
  * The models of the configuration in its order, with each repeat, then those named only by jobs.
  */
-export function models({ database, settings, viewedFile }: Context): ResponseBody {
+function models({ database, settings, viewedFile }: Context): ResponseBody {
   // The configuration on the machine of the reader says nothing about the file.
   const { configuration, error } =
     viewedFile === null ? configurationNow(settings) : { configuration: null, error: null };
@@ -137,3 +138,13 @@ function configurationNow({ configurationPath, openaiApiBase }: ServedSettings) 
     throw error;
   }
 }
+
+export const modelsRoute: Route = {
+  method: 'GET',
+  path: '/models',
+  tag: 'data',
+  summary: 'The models of the configuration and those named in jobs, with what each has completed.',
+  response: modelsResponse,
+  errors: BUSY,
+  handle: models,
+};

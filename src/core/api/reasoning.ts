@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { isCalendarDate } from '../time/calendar.ts';
 import { sessionPieces, searchLogs } from '../database/records/session-records.ts';
-import { answerFaults, invalidFilter, ServiceError } from '../domain/domain.ts';
+import { answerFaults } from '../domain/vocabulary.ts';
+import { invalidFilter, ServiceError } from '../domain/service-error.ts';
 import { servedSchema } from '../wire/protocol.ts';
 import { dateRangeEntries, filtersOf, feedEntries, feedFilters } from './filters.ts';
 import {
@@ -32,6 +33,7 @@ import {
   wholeNumber,
 } from './schemas.ts';
 import { phrasesOf } from '../database/search-text.ts';
+import { BUSY, OF_MODEL_DAYS, type Route } from './route.ts';
 
 /** An invalid date is a 400 here, so the handler checks it. */
 const dateFilter = v.pipe(
@@ -140,7 +142,7 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
  * The trading sessions that match the filters, with their conversations on request. Throws a
  * `ServiceError` (`no_sessions`) before the first piece when nothing matches.
  */
-export function* reasoning(
+function* reasoning(
   { database, settings }: Context,
   { query }: Input<v.InferOutput<typeof reasoningQuery>>,
 ): Generator<string> {
@@ -165,7 +167,7 @@ const DEFAULT_MESSAGES = 20;
 const MAX_MESSAGES = 100;
 const MAX_SEARCH_LENGTH = 200;
 
-export const searchQuery = v.object({
+const searchQuery = v.object({
   q: v.pipe(
     v.string('expected words to search for'),
     v.maxLength(MAX_SEARCH_LENGTH, `expected at most ${MAX_SEARCH_LENGTH} characters`),
@@ -210,7 +212,7 @@ export const searchResponse = namedResponse('SearchResponse', {
  * A page of the messages that contain all words, newest first; fewer than asked where the search
  * took too long.
  */
-export function search(
+function search(
   { database, settings }: Context,
   { query }: Input<v.InferOutput<typeof searchQuery>>,
 ): ResponseBody {
@@ -228,3 +230,26 @@ export function search(
     next_before: nextBefore?.toString() ?? null,
   });
 }
+
+export const reasoningRoute: Route = {
+  method: 'GET',
+  path: '/reasoning',
+  tag: 'results',
+  summary: 'The trading sessions, and on request their whole conversations.',
+  query: reasoningQuery,
+  response: reasoningResponse,
+  errors: { 400: 'The date is not YYYY-MM-DD.', 404: 'No session matches the filters.', ...BUSY },
+  handle: reasoning,
+};
+
+export const searchRoute: Route = {
+  method: 'GET',
+  path: '/search',
+  tag: 'results',
+  summary:
+    'The messages of conversations that contain all of some words, newest first; a page at a time.',
+  query: searchQuery,
+  response: searchResponse,
+  errors: OF_MODEL_DAYS,
+  handle: search,
+};

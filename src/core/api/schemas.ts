@@ -6,11 +6,10 @@ import {
   deploymentModes,
   jobStatuses,
   messageRoles,
-  normaliseSymbol,
-  SYMBOL_TEXT,
   type Warning,
   warningCodes,
-} from '../domain/domain.ts';
+} from '../domain/vocabulary.ts';
+import { normaliseSymbol, SYMBOL_TEXT } from '../domain/symbols.ts';
 import { flag } from '../network/http-values.ts';
 import { recordOf } from '../json/records.ts';
 

@@ -7,7 +7,7 @@ import {
   jobStatus,
   modelDaysOf,
 } from '../database/records/job-records.ts';
-import { modelDayStatuses } from '../domain/domain.ts';
+import { modelDayStatuses } from '../domain/vocabulary.ts';
 import { entrySchema } from '../settings/entry.ts';
 import { warningsNow } from '../prices/warnings.ts';
 import { checkJob } from './filters.ts';
@@ -26,6 +26,7 @@ import {
   warningEntries,
   warningFields,
 } from './schemas.ts';
+import { NO_JOB, type Route } from './route.ts';
 
 /** On which terms all models of a job trade. */
 const termsSchema = named('JobTerms', {
@@ -81,8 +82,10 @@ export const statusResponse = namedResponse('JobStatusResponse', {
   ...warningEntries,
 });
 
+export type Status = v.InferOutput<typeof statusResponse>;
+
 /** The progress of a job, with its model-days. */
-export function* status({ database, settings }: Context, { params }: Input): Generator<string> {
+function* status({ database, settings }: Context, { params }: Input): Generator<string> {
   const { job_id: jobId = '' } = params;
   checkJob(database, { jobId });
   const job = jobStatus(database, jobId);
@@ -104,6 +107,17 @@ export function* status({ database, settings }: Context, { params }: Input): Gen
 const MOST_MODEL_DAYS = 2_000;
 
 /** Whether the job has few model-days. */
-export function isOfSmallJob({ database }: Context, { params }: Input): boolean {
+function isOfSmallJob({ database }: Context, { params }: Input): boolean {
   return countModelDays(database, params['job_id'] ?? '') <= MOST_MODEL_DAYS;
 }
+
+export const statusRoute: Route = {
+  method: 'GET',
+  path: '/simulate/status/{job_id}',
+  tag: 'jobs',
+  summary: "A job's progress, model-day by model-day.",
+  response: statusResponse,
+  errors: NO_JOB,
+  isShort: isOfSmallJob,
+  handle: status,
+};

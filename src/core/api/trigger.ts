@@ -14,6 +14,7 @@ import {
   warningEntries,
   warningFields,
 } from './schemas.ts';
+import { BAD_BODY, type Route } from './route.ts';
 
 /** The length of an `Idempotency-Key`; UUIDs and hashes are far shorter. */
 const MAX_KEY_LENGTH = 200;
@@ -95,11 +96,13 @@ export const triggerResponse = named('TriggerResponse', {
   ...warningEntries,
 });
 
+export type TriggerResponse = v.InferOutput<typeof triggerResponse>;
+
 /**
  * Creates a job; the worker starts after the response. A repeated `Idempotency-Key` returns its
  * first job again.
  */
-export async function trigger(
+async function trigger(
   { jobs, settings }: Context,
   {
     body,
@@ -124,3 +127,18 @@ export async function trigger(
     ...warningFields(job.warnings.length === 0 ? null : job.warnings),
   });
 }
+
+export const triggerRoute: Route = {
+  method: 'POST',
+  path: '/simulate/trigger',
+  tag: 'jobs',
+  summary: 'Start a simulation job: every model on every weekday of a range.',
+  body: triggerRequest,
+  headers: triggerHeaders,
+  response: triggerResponse,
+  errors: {
+    400: 'Invalid range, no models, another job is running, or the body is not JSON.',
+    ...BAD_BODY,
+  },
+  handle: trigger,
+};

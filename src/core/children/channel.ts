@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { messageOf } from '../domain/domain.ts';
+import { messageOf } from '../domain/service-error.ts';
 import {
   createLineReader,
   type ChildMessage,

@@ -1,5 +1,5 @@
 import { isLastAnswer } from '../agent/model.ts';
-import { ServiceError } from '../domain/domain.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import type { Log } from '../process/log.ts';
 import type { FailedRequest, RefusedAdditions } from '../wire/protocol.ts';
 import type { Session } from '../trading/session.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { ModelDay } from '../database/sessions.ts';
-import { codeOf } from '../domain/domain.ts';
+import { codeOf } from '../domain/service-error.ts';
 import type { Hide } from '../text/secrets.ts';
 import { type Host, ownNode } from '../process/own-node.ts';
 import { confine, type Network } from './confinement.ts';
@@ -198,7 +198,7 @@ interface Launcher {
 
 /**
  * How long a launcher may take to end. Together they stay below the time in which the service shuts
- * down (`commands/serve.ts`).
+ * down (`core/commands/serve.ts`).
  */
 export type LauncherTimes = typeof launcherTimes;
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { dateOf, isCalendarDate } from '../time/calendar.ts';
-import { ServiceError } from '../domain/domain.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import { list } from '../text/sentences.ts';
 import { forTerminal } from '../text/text.ts';
 import { existsSync } from 'node:fs';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { counted, createProgressLine, number, size } from './terminal.ts';
 import { audit, isSound } from '../verify/database-audit.ts';
 import type { AuditReport, Finding } from '../verify/replay.ts';
-import type { Listed } from '../domain/domain.ts';
+import type { Listed } from '../domain/vocabulary.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { IS_MISSING } from '../database/integrity.ts';
 import { tablesInManifest } from '../database/manifest.ts';
@@ -11,9 +11,6 @@ import { linesOf } from '../text/sentences.ts';
 import { forTerminal } from '../text/text.ts';
 import { type Meaning, meanings } from '../database/schema/price-conditions.ts';
 import { oneOf, WrongUsage, ownDatabase } from './arguments.ts';
-import { importFile } from '../../features/price-files/import.ts';
-import type { ImportOptions } from '../../features/price-files/store-staged.ts';
-import { describeRefused, withProgress } from '../../features/price-files/command.ts';
 
 /** What the replay of a ledger says besides its findings, as lines for the terminal. */
 function describeReplay(report: AuditReport): string {
@@ -30,6 +27,13 @@ function describeReplay(report: AuditReport): string {
   ]).join('\n');
 }
 
+/** Prints every difference from the reader's own files; returns whether there is none. */
+export type CompareWithFiles = (
+  path: string,
+  names: readonly string[],
+  as: Meaning | undefined,
+) => Promise<boolean>;
+
 const FAULTY = 1;
 
 /**
@@ -40,6 +44,7 @@ const FAULTY = 1;
 export async function check(
   file: string | undefined,
   { replay, prices, as }: { replay: boolean; prices: readonly string[]; as: string | undefined },
+  compareWithFiles: CompareWithFiles,
 ): Promise<number> {
   const said = oneOf('--as', meanings, as);
   if (said !== undefined && prices.length === 0)
@@ -56,35 +61,8 @@ export async function check(
   const tables = await withSnapshot(path, tablesInManifest);
   process.stdout.write(describe(path, report, tables));
   if (replay) process.stdout.write(describeReplay(report));
-  const isReal = prices.length === 0 || (await compareWith(path, prices, said));
+  const isReal = prices.length === 0 || (await compareWithFiles(path, prices, said));
   return isSound(report) && isReal ? 0 : FAULTY;
-}
-
-/** Prints every difference from the reader's own files; returns whether there is none. */
-async function compareWith(
-  path: string,
-  names: readonly string[],
-  as: Meaning | undefined,
-): Promise<boolean> {
-  const { comparePrices } = await import('../../features/price-files/own-prices.ts');
-  const { bars, splits, dividends, differences } = await comparePrices(path, async (yours) => {
-    const untold = new Set<string>();
-    for (const name of names) {
-      const compare = (watched: ImportOptions) => importFile(yours, name, { ...watched, as });
-      const summary = await withProgress(name, compare, 'compare');
-      const lines = [`${forTerminal(name)}: ${summary.format}`, ...describeRefused(summary)];
-      process.stdout.write(`${lines.join('\n')}\n`);
-      if (summary.taken?.by === 'default') for (const symbol of summary.symbols) untold.add(symbol);
-    }
-    return untold;
-  });
-  const what = `${counted(bars, 'bar')}, ${counted(splits, 'split')} and ${counted(dividends, 'dividend')}`;
-  const result =
-    differences.length === 0 ? 'all as in' : `${counted(differences.length, 'difference')} from`;
-  const own = `${result} ${counted(names.length, 'file')} of your own`;
-  process.stdout.write(`prices: ${what} that model-days used, ${own}\n`);
-  for (const words of differences) process.stdout.write(`  ${forTerminal(words)}\n`);
-  return differences.length === 0;
 }
 
 /** Exits by `process.exit`, which also ends the process that reads the file. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ServiceError } from '../domain/domain.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import { type HttpRequest, httpRequest } from '../network/http-client.ts';
 import { asObject, asText, type Json, tryParse } from '../json/json.ts';
 import { cleanText, forTerminal, quote } from '../text/text.ts';

@@ -1,12 +1,12 @@
 import { parseEnv } from 'node:util';
-import { codeOf, messageOf, ServiceError } from '../domain/domain.ts';
+import { codeOf, messageOf, ServiceError } from '../domain/service-error.ts';
 import { readTrustedText } from '../settings/trusted-file.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { stackTraceOf } from '../process/log.ts';
 import { forTerminal, showLines } from '../text/text.ts';
 import { VERSION } from '../process/version.ts';
 import { asksForHelp, quoted, readArguments, WrongUsage, type Positionals } from './arguments.ts';
-import { commands, type Command } from './table.ts';
+import type { Command, Commands } from './command.ts';
 import { PROGRAM_NAME } from '../process/program.ts';
 
 /** The help pages, made from the table of commands. */
@@ -17,7 +17,7 @@ const GENERAL_OPTIONS = [
   ['--licenses', 'Print the licences of the program and of the libraries in it.'],
 ] as const;
 
-export function generalHelp(): string {
+export function generalHelp(commands: Commands): string {
   return [
     `Trading Simulation Service ${VERSION}. Usage: ${PROGRAM_NAME} [COMMAND] [OPTIONS]`,
     '',
@@ -114,12 +114,13 @@ const WRONG_USAGE = 2;
  * Runs what a command line asks for. Resolves to the exit code, or to nothing if the process keeps
  * running; throws what `explainFailure` explains.
  */
-export async function runCommandLine([first = 'serve', ...others]: readonly string[]): Promise<
-  number | void
-> {
-  const general = generalOption(first);
+export async function runCommandLine(
+  [first = 'serve', ...others]: readonly string[],
+  commands: Commands,
+): Promise<number | void> {
+  const general = generalOption(first, commands);
   if (general !== null)
-    return others.length === 0 ? print(await general()) : helpOrRefuse(first, others);
+    return others.length === 0 ? print(await general()) : helpOrRefuse(first, others, commands);
   // A leading option belongs to the default command.
   const [name, args] = first.startsWith('-') ? ['serve', [first, ...others]] : [first, others];
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
@@ -148,9 +149,14 @@ export function explainFailure(error: unknown): number {
   return FAILED;
 }
 
+const HELP: readonly string[] = ['--help', '-h', 'help'];
+
 /** Handles an option given instead of a command, such as --version; null for anything else. */
-function generalOption(argument: string): (() => string | Promise<string>) | null {
-  if (argument === '--help' || argument === '-h' || argument === 'help') return generalHelp;
+function generalOption(
+  argument: string,
+  commands: Commands,
+): (() => string | Promise<string>) | null {
+  if (HELP.includes(argument)) return () => generalHelp(commands);
   if (argument === '--version' || argument === '-v') return () => `${VERSION}\n`;
   if (argument === '--licenses') return async () => (await import('./healthcheck.ts')).licences();
   return null;
@@ -160,9 +166,13 @@ function generalOption(argument: string): (() => string | Promise<string>) | nul
  * `--help trigger` shows the page of that command; more than one argument after a general option is
  * refused.
  */
-function helpOrRefuse(option: string, [name = '', ...others]: string[]): number {
+function helpOrRefuse(
+  option: string,
+  [name = '', ...others]: string[],
+  commands: Commands,
+): number {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  const isHelp = generalOption(option) === generalHelp;
+  const isHelp = HELP.includes(option);
   if (isHelp && command !== undefined && others.length === 0)
     return print(commandHelp(name, command));
   const surplus = quoted([name, ...others]);

@@ -2,7 +2,7 @@ import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync } fr
 import { dirname, resolve } from 'node:path';
 import { parseConfiguration, readJsonFile } from '../settings/configuration.ts';
 import { assertUsableName, replaceFile } from '../database/storage/new-file.ts';
-import { messageOf, ServiceError } from '../domain/domain.ts';
+import { messageOf, ServiceError } from '../domain/service-error.ts';
 import { asObject, asText, type Json } from '../json/json.ts';
 import { eachField } from '../settings/entry.ts';
 import { DEFAULT_CONFIGURATION_PATH, type Settings } from '../settings/settings.ts';

@@ -1,6 +1,5 @@
 import { stat } from 'node:fs';
-import { basename } from 'node:path';
-import type { BuiltPages } from '../../features/pages/built-pages.ts';
+import type { Application } from '../http/application.ts';
 import { createStderrLog, type Log } from '../process/log.ts';
 import { timestamp } from '../time/calendar.ts';
 import { readConfiguration, warnOfContent } from '../settings/configuration.ts';
@@ -9,24 +8,13 @@ import { claimOwnership } from '../database/storage/owner.ts';
 import { remoteFileSystem } from '../database/storage/faults.ts';
 import { removeAbandonedPartials } from '../database/storage/new-file.ts';
 import { readAccessTokens } from '../http/access.ts';
-import { ServiceError } from '../domain/domain.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import { type Service, startService } from '../service.ts';
-import {
-  listensOnAll,
-  ownUrl,
-  readSettings,
-  type Settings,
-  warningsOf,
-} from '../settings/settings.ts';
+import { listensOnAll, readSettings, type Settings, warningsOf } from '../settings/settings.ts';
 import { refusalOfForeign } from '../settings/trusted-file.ts';
 import { VERSION } from '../process/version.ts';
-import { forTerminal } from '../text/text.ts';
-import { startView } from '../../features/view/view.ts';
 
-/** The commands that serve requests until a signal. */
-
-/** The files of the pages, bundled from src/browser/ by the build. */
-declare const PAGES: BuiltPages;
+/** The command that serves requests until a signal, and what another such command shares with it. */
 
 /** After a signal the process exits within this time, whatever still runs. */
 export const SHUTDOWN_TIMEOUT_MS = 10_000;
@@ -36,16 +24,11 @@ const SETTLING_MS = 500;
 const THREADS = 2;
 const FAILED = 1;
 
-/** The files of the pages, as the build put them into the program. */
-export function builtPages(): BuiltPages {
-  return PAGES;
-}
-
 /**
  * Node starts all its threads when the first is needed, and aborts the process if the system allows
  * no more. Before there are children this either succeeds or fails with nothing lost.
  */
-function makeThreads(): Promise<void> {
+export function makeThreads(): Promise<void> {
   process.env['UV_THREADPOOL_SIZE'] ??= String(THREADS);
   return new Promise((resolve) => stat('.', () => resolve()));
 }
@@ -59,7 +42,7 @@ function makeThreads(): Promise<void> {
 export const HEAP_FLAGS = ['--semi-space-growth-factor=1', '--heap-growing-percent=150'];
 
 /** Sets `HEAP_FLAGS` once the start is over. */
-function keepMemoryFlat(): void {
+export function keepMemoryFlat(): void {
   setTimeout(async () => {
     const { setFlagsFromString } = await import('node:v8');
     for (const flag of HEAP_FLAGS) setFlagsFromString(flag);
@@ -67,7 +50,7 @@ function keepMemoryFlat(): void {
 }
 
 /** The first signal shuts down cleanly, the second exits at once. */
-function stopOnSignal(stop: () => Promise<void>, { info, error }: Log): void {
+export function stopOnSignal(stop: () => Promise<void>, { info, error }: Log): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(FAILED);
@@ -85,14 +68,14 @@ function stopOnSignal(stop: () => Promise<void>, { info, error }: Log): void {
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
 }
 
-/** The child's program, bundled from src/agent/ by the build: compressed with Brotli, as base64. */
+/** The child's program, bundled from src/core/agent/ by the build: compressed with Brotli, as base64. */
 declare const AGENT_PROGRAM: string;
 
 /**
  * The command `serve`: runs until SIGTERM or SIGINT. The database is initialised here, before
  * anything else asks for it. `names` are those in `.env`.
  */
-export async function serve(names: readonly string[]): Promise<Service> {
+export async function serve(names: readonly string[], application: Application): Promise<Service> {
   const clock = () => new Date();
   const settings = readSettings(process.env);
   const log = createStderrLog(settings.logLevel);
@@ -109,7 +92,7 @@ export async function serve(names: readonly string[]): Promise<Service> {
     log,
     clock,
     accessTokens,
-    pages: PAGES,
+    ...application,
     get agentProgram() {
       return agentProgram();
     },
@@ -198,28 +181,4 @@ function announceMode({ preserveDevData, databasePath }: Settings, log: Log): vo
       : `${databasePath} starts empty each time (PRESERVE_DEV_DATA=true keeps it)`,
   );
   log.warning(line);
-}
-
-const MODES = {
-  DEV: 'made in DEV mode, with simulated models',
-  PROD: 'made in PROD mode',
-  UNKNOWN: 'made in an unknown mode',
-};
-
-/** The command `view FILE`: shows a file until SIGTERM or SIGINT. */
-export async function view(path: string): Promise<void> {
-  await makeThreads();
-  const settings = readSettings(process.env);
-  const log = createStderrLog(settings.logLevel);
-  const accessTokens = readAccessTokens(settings);
-  const shown = { path, name: basename(path), pages: PAGES, clock: () => new Date() };
-  const { port, mode, stop } = await startView({ ...shown, settings, log, accessTokens });
-  stopOnSignal(stop, log);
-  const facts = { version: VERSION, port, mode, view: path, accessTokens: accessTokens.length };
-  log.info('listening', facts);
-  const url = listensOnAll(settings)
-    ? `http://localhost:${port}`
-    : ownUrl({ ...settings, apiPort: port });
-  process.stdout.write(`${forTerminal(path)}, ${MODES[mode]}: ${url}/ (Ctrl-C ends it)\n`);
-  keepMemoryFlat();
 }

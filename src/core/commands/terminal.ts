@@ -1,8 +1,7 @@
 import { fstatSync, writeFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
-import type { Watched } from '../../features/backup/backup.ts';
 import { forTerminal } from '../text/text.ts';
-import { codeOf } from '../domain/domain.ts';
+import { codeOf } from '../domain/service-error.ts';
 
 const BYTES_PER_KB = 1_000;
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
@@ -103,6 +102,12 @@ export function progressBar(done: number, total: number, text: string): string {
 
 /** The exit code of a command stopped by SIGINT, as shells number it. */
 const STOPPED = 130;
+
+/** While something long is written: receives the fraction that is done; the signal stops it. */
+export interface Watched {
+  onProgress?: (share: number) => void;
+  signal?: AbortSignal;
+}
 
 /**
  * Does work that writes `target`, with a progress line, and prints its result. Returns the exit

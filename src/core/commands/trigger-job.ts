@@ -1,7 +1,7 @@
-import type { Status, TriggerResponse } from '../../features/pages/responses.ts';
-import { ServiceError, skipReasons } from '../domain/domain.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import { skipReasons } from '../domain/vocabulary.ts';
 import { modelsResponse } from '../api/models.ts';
-import { triggerResponse } from '../api/trigger.ts';
+import { type TriggerResponse, triggerResponse } from '../api/trigger.ts';
 import { cleanText } from '../text/text.ts';
 import { checkDates } from './arguments.ts';
 import {
@@ -17,7 +17,7 @@ import {
   Unavailable,
 } from './client.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { statusResponse } from '../api/status.ts';
+import { type Status, statusResponse } from '../api/status.ts';
 import { repeatIn } from '../domain/runs.ts';
 import { duration, hint, linesOf, ranInWords } from '../text/sentences.ts';
 import { createProgressLine } from './terminal.ts';

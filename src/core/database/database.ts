@@ -2,7 +2,7 @@ import { existsSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cannot, messageOf, ServiceError } from '../domain/domain.ts';
+import { cannot, messageOf, ServiceError } from '../domain/service-error.ts';
 import {
   diskIsFull,
   hasRoom,

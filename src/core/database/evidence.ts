@@ -15,7 +15,7 @@ export interface Mark {
 }
 
 /** The prices of one symbol as a session used them. */
-export interface UsedPrice {
+interface UsedPrice {
   symbol: string;
   /** For a symbol held in the morning: the date of the day that the session started from. */
   heldSince: CalendarDate | null;

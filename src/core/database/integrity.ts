@@ -6,7 +6,7 @@ import { integer, orNull, query, type RowOf, text } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** The first rows of one query, or none and why it could not be read to the end. */
-export interface Result<Row> {
+interface Result<Row> {
   first: Row[];
   error: string | null;
 }

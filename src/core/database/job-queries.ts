@@ -6,7 +6,7 @@ import {
   type JobStatus,
   jobStatuses,
   type Warning,
-} from '../domain/domain.ts';
+} from '../domain/vocabulary.ts';
 import { asArray, asObject, tryParse } from '../json/json.ts';
 import type { Database, Reader } from './database.ts';
 import { addModelDays, datesOfJob } from './model-days.ts';

@@ -1,5 +1,5 @@
 import type { CalendarDate } from '../time/calendar.ts';
-import { actionTypes, answerFaults, messageRoles } from '../domain/domain.ts';
+import { actionTypes, answerFaults, messageRoles } from '../domain/vocabulary.ts';
 import { holdingsOf } from './active-days.ts';
 import type { Reader } from './database.ts';
 import {
@@ -103,7 +103,7 @@ const POSITION = {
   dailyReturnPct: orNull(real),
 };
 
-export type StoredPosition = RowOfShape<typeof POSITION>;
+type StoredPosition = RowOfShape<typeof POSITION>;
 export const POSITION_FIELDS = Object.keys(POSITION) as (keyof StoredPosition)[];
 
 const RECORDS = query(

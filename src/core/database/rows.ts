@@ -33,7 +33,7 @@ export function orNull<Value>(column: Column<Value>): Column<Value | null> {
  * The columns of a query: by name, or in order where rows are arrays, which takes a third less
  * time.
  */
-export type Shape = Readonly<Record<string, Column<unknown>>> | readonly Column<unknown>[];
+type Shape = Readonly<Record<string, Column<unknown>>> | readonly Column<unknown>[];
 
 /** A row as JavaScript sees it. */
 export type RowOfShape<Columns extends Shape> = {

@@ -18,6 +18,11 @@ export interface SessionFilters extends JobWindow {
   model?: string | undefined;
 }
 
+/** Which model-days a feed of decisions or a search covers; an absent filter matches everything. */
+export interface FeedFilters extends JobWindow {
+  models?: readonly string[] | undefined;
+}
+
 /** Sorts after every date, including any text that other programs may have stored as one. */
 const LAST_DATE = '~';
 

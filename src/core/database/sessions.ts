@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../time/calendar.ts';
-import type { AnswerFault, MessageRole } from '../domain/domain.ts';
+import type { AnswerFault, MessageRole } from '../domain/vocabulary.ts';
 import type { Money } from '../money/money.ts';
 import type { Database } from './database.ts';
 import { type Decision, storeDecisions } from './decisions.ts';

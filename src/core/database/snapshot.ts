@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { existsSync, statSync } from 'node:fs';
-import { messageOf, ServiceError } from '../domain/domain.ts';
+import { messageOf, ServiceError } from '../domain/service-error.ts';
 import { type Address, BUSY_TIMEOUT_MS, type Database, prepareOnce } from './database.ts';
 import { checkOwnership, isEmpty } from './schema/schema.ts';
 import { assertUsable, realPathOf } from './storage/files.ts';

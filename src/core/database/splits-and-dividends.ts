@@ -362,3 +362,16 @@ export function unexplainedJumps(
 ): IterableIterator<Jump> {
   return JUMPS.iterate(reader, symbols, from, to);
 }
+
+const PAYING_NOTHING = query(
+  `SELECT value FROM json_each(?) AS chosen WHERE ${hasBarsOf(sourcesWithDividendsInSql, 'chosen.value')}`,
+  [text],
+);
+
+/**
+ * The symbols on which nothing is ever paid, because their prices contain their dividends or are
+ * made up.
+ */
+export function payingNothing(reader: Reader, symbols: readonly string[]): Set<string> {
+  return new Set(PAYING_NOTHING.all(reader, symbols).flat());
+}

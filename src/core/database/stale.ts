@@ -1,4 +1,4 @@
-import type { Listed } from '../domain/domain.ts';
+import type { Listed } from '../domain/vocabulary.ts';
 import {
   adjustedSourcesInSql,
   hasBarsOf,
@@ -91,7 +91,7 @@ const STALE = query(
   { model: text, date: text },
 );
 
-export type StaleModelDay = RowOf<typeof STALE>;
+type StaleModelDay = RowOf<typeof STALE>;
 
 /** The stale model-days among some sessions, by model and date. */
 export function staleAmong(

@@ -1,4 +1,4 @@
-import type { BaselineStrategy } from './domain.ts';
+import type { BaselineStrategy } from './vocabulary.ts';
 
 /**
  * The most runs of a job; so a request may name as many models, and as many model-days may run side

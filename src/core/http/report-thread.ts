@@ -7,13 +7,13 @@ import { receiveMessageOnPort, type Transferable } from 'node:worker_threads';
 import { momentAt } from '../database/snapshot.ts';
 import type { Address, Reader } from '../database/database.ts';
 import { hasRoom, storageFaultOf } from '../database/storage/faults.ts';
-import { messageOf, ServiceError } from '../domain/domain.ts';
+import { messageOf, ServiceError } from '../domain/service-error.ts';
 import { startingThread } from '../process/program.ts';
 import { isMade, piecesOf, type ResponseBody } from '../api/handler.ts';
 import { silentLog, stackTraceOf } from '../process/log.ts';
 import type { Delivery, Failure, ReportRequest } from './reports.ts';
 import { MAX_WHOLE_BYTES } from './response.ts';
-import { routes } from './routes.ts';
+import type { Route } from '../api/route.ts';
 
 /** The folder of the files of long reports, beside the database. */
 const FOLDER = 'reports';
@@ -29,12 +29,12 @@ function throwIfUnwanted(): void {
 }
 
 /** What a reader thread does: makes the reports that it is sent, one after the other. */
-export function makeReports(): void {
+export function makeReports(routes: readonly Route[]): void {
   const port = startingThread();
   const send: Send = (delivery, moved = []) => port.postMessage(delivery, moved);
   port.on('message', (request: ReportRequest | null) => {
     if (request !== null)
-      makeReport(request, send).catch((error) => send({ failure: failureOf(error) }));
+      makeReport(routes, request, send).catch((error) => send({ failure: failureOf(error) }));
   });
 }
 
@@ -46,7 +46,11 @@ function failureOf(error: unknown): Failure {
 }
 
 /** Sends the response of the route's handler, at one moment of the database. */
-async function makeReport(request: ReportRequest, send: Send): Promise<void> {
+async function makeReport(
+  routes: readonly Route[],
+  request: ReportRequest,
+  send: Send,
+): Promise<void> {
   const { path, input, settings, viewedFile, database: address } = request;
   const route = routes.find((one) => one.path === path);
   assert(route !== undefined, 'a report is the response of a route');
@@ -64,7 +68,6 @@ async function makeReport(request: ReportRequest, send: Send): Promise<void> {
     isFixed: false,
     log: silentLog,
     clock: () => new Date(),
-    interfaceDescription: () => assert.fail('no report describes the interface'),
   };
   try {
     const body = route.handle(context, input);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { FileHandle } from 'node:fs/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Address } from '../database/database.ts';
-import { type ErrorCode, ServiceError } from '../domain/domain.ts';
+import { type ErrorCode, ServiceError } from '../domain/service-error.ts';
 import { startThread } from '../process/program.ts';
 import { type Input, LEFT, type LateBody, type Made } from '../api/handler.ts';
 import type { ServedSettings } from '../settings/settings.ts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
+import type { Fields } from '../api/route.ts';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
 import { asObject, repeatedName } from '../json/json.ts';
@@ -143,7 +144,6 @@ const MAX_LISTED_PROBLEMS = 20;
 /** How much of a name or a value an error repeats. */
 const MAX_SHOWN = 100;
 /** The query or the headers of a route: texts, each checked and read by its schema. */
-export type Fields = v.ObjectSchema<v.ObjectEntries, undefined>;
 
 /** Fields of older versions of the interface, with their replacements. */
 const RETIRED_FIELDS = new Map([

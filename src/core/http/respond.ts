@@ -8,20 +8,25 @@ import { riskFreeRateOf } from '../database/state.ts';
 import { addressOfFile, momentAt } from '../database/snapshot.ts';
 import { httpErrorOf } from './errors.ts';
 import { validateQuery } from './request.ts';
-import { routes } from './routes.ts';
+import type { Route } from '../api/route.ts';
 import { createRouter } from './router.ts';
 
 /** Responds to a GET as the service does: the text of the body. */
 export type Respond = (path: string, query?: Readonly<Record<string, string>>) => string;
 
+interface RespondOptions {
+  /** What the file is called where people read it. */
+  name: string;
+  settings: Settings;
+  clock: Clock;
+  routes: readonly Route[];
+}
+
 /**
  * Opens a database to respond from it, without a server, from the state of one moment, whether or
  * not a service runs on it.
  */
-export function respondFrom(
-  path: string,
-  { name, settings, clock }: { name: string; settings: Settings; clock: Clock },
-) {
+export function respondFrom(path: string, { name, settings, clock, routes }: RespondOptions) {
   const moment = momentAt(addressOfFile(path));
   try {
     const mode = modeOfJobs(moment);
@@ -31,7 +36,7 @@ export function respondFrom(
       deploymentMode: mode,
       riskFreeRate: riskFreeRateOf(moment) ?? settings.riskFreeRate,
     };
-    const respond = responder({
+    const respond = responder(routes, {
       database: moment,
       settings: served,
       clock,
@@ -40,7 +45,6 @@ export function respondFrom(
       agentDays: null,
       viewedFile: name,
       isFixed: true,
-      interfaceDescription: () => Promise.resolve('{}'),
     });
     return { respond, mode, close: () => moment.close() };
   } catch (error) {
@@ -53,7 +57,7 @@ export function respondFrom(
  * Responses without a server. Of one that is refused there is only its `detail`: what the pages
  * show, or find missing.
  */
-function responder(context: Context): Respond {
+function responder(routes: readonly Route[], context: Context): Respond {
   const find = createRouter(routes);
   return (path, given = {}) => {
     const match = find('GET', path);

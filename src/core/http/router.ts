@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { pathPattern, segmentsOf } from '../../features/pages/paths.ts';
+import { pathPattern, segmentsOf } from './path-pattern.ts';
 
 /** A path pattern: literal segments and `{name}` parameters. */
 interface RoutePattern {

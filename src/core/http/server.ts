@@ -10,7 +10,7 @@ import {
   type LateBody,
   piecesOf,
 } from '../api/handler.ts';
-import { codeOf } from '../domain/domain.ts';
+import { codeOf } from '../domain/service-error.ts';
 import { logUnexpected } from '../process/log.ts';
 import type { Settings } from '../settings/settings.ts';
 import { printableJson } from '../text/text.ts';
@@ -37,15 +37,10 @@ import { cutOff, JSON_TYPE, sendText, sendLate, typeOf } from './response.ts';
 import { HttpError, httpErrorOf, loggedError } from './errors.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
-import {
-  type BuiltPages,
-  createPages,
-  type PageRoute,
-  type Pages,
-} from '../../features/pages/built-pages.ts';
+import type { Application, PageRoute, Pages } from './application.ts';
 import { createReports, type Reports } from './reports.ts';
 import { createRouter, type Match, type Router } from './router.ts';
-import { type Route, routes } from './routes.ts';
+import type { Route } from '../api/route.ts';
 
 /** How much of a path an error or the log repeats. */
 const MAX_SHOWN_PATH = 200;
@@ -54,10 +49,9 @@ const VARIES_BY_ACCEPT = ['Vary', 'Accept'];
 
 type AnyRoute = Route | PageRoute;
 
-interface HttpOptions {
+interface HttpOptions extends Application {
   /** None: every client may do everything. */
   accessTokens: readonly AccessToken[];
-  pages: BuiltPages;
   limits?: HttpLimits | undefined;
 }
 
@@ -76,7 +70,7 @@ interface Site {
 /** Builds the HTTP server; it is not listening yet. */
 export function createHttpServer(
   context: Context & { settings: Pick<Settings, 'allowedHosts'> },
-  { accessTokens, pages, limits = httpLimits }: HttpOptions,
+  { accessTokens, routes, createPages, limits = httpLimits }: HttpOptions,
 ) {
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
@@ -90,7 +84,7 @@ export function createHttpServer(
   server.maxConnections = limits.maxConnections;
   server.maxRequestsPerSocket = limits.maxRequestsPerSocket;
   server.maxHeadersCount = limits.maxHeaders + 1; // Node drops further ones; one too many is enough to refuse the request
-  const { routes: pageRoutes, sendMissing } = createPages(pages, context);
+  const { routes: pageRoutes, sendMissing } = createPages(context);
   const site: Site = {
     context,
     limits,

@@ -14,7 +14,7 @@ import type { AgentDays } from '../trading/agent-days.ts';
 import type { Counted } from '../trading/morning-documents.ts';
 import type { Market } from '../trading/market.ts';
 import { noteLife } from '../database/model-days.ts';
-import { messageOf } from '../domain/domain.ts';
+import { messageOf } from '../domain/service-error.ts';
 import { type EventLoop, eventLoop } from '../time/event-loop.ts';
 
 /**

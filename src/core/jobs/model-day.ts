@@ -9,7 +9,7 @@ import { addWarnings, leftOutOf } from '../database/job-queries.ts';
 import { endModelDay, type ModelDay } from '../database/sessions.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { sha256 } from '../text/hash.ts';
-import { ServiceError } from '../domain/domain.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import { visibleAscii } from '../network/http-values.ts';
 import type { Entry } from '../settings/entry.ts';
 import { firstMessages } from '../agent/prompt.ts';

@@ -12,7 +12,8 @@ import {
   discard,
 } from '../database/job-queries.ts';
 import { sha256 } from '../text/hash.ts';
-import { ServiceError, skipReasons } from '../domain/domain.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import { skipReasons } from '../domain/vocabulary.ts';
 import { logUnexpected } from '../process/log.ts';
 import type { WorkerContext } from './active-job.ts';
 import { type JobRequest, planJob, refuseSecond } from './plan.ts';

@@ -24,7 +24,8 @@ import { type CountedDocuments, countDocuments } from '../database/document-quer
 import { costsBefore } from '../database/usage.ts';
 import { morningWrite } from '../database/price-writes.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
-import { messageOf, skipReasons, type Warning } from '../domain/domain.ts';
+import { messageOf } from '../domain/service-error.ts';
+import { skipReasons, type Warning } from '../domain/vocabulary.ts';
 import { count, linesOf, list } from '../text/sentences.ts';
 import { staleModelDays } from '../database/stale.ts';
 import type { Database } from '../database/database.ts';

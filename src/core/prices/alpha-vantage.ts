@@ -20,10 +20,7 @@ import {
 } from './provider.ts';
 import { fractionOf } from './amounts.ts';
 import { checkBar, checkRow, dayIn, inWords } from './row.ts';
-import {
-  readDailySeries,
-  readDividends as readDividendRows,
-} from '../../features/price-files/json.ts';
+import { readDailySeries, readDividends as readDividendRows } from './alpha-vantage-json.ts';
 
 /**
  * Alpha Vantage over HTTP: daily bars as they traded, splits, and dividends as they were paid.

@@ -94,7 +94,7 @@ type Page<Action> = Omit<ActionPage<Action>, 'next'>;
 /**
  * Splits, reverse splits and dividends in shares: `split_to` new shares for `split_from` old ones.
  */
-export function readSplits(body: Json, query: ActionQuery): Page<Split> {
+function readSplits(body: Json, query: ActionQuery): Page<Split> {
   return readActions(body, query, (row, symbol) => {
     const { execution_date: date } = row;
     const ratio = ratioOf(plainText(row['split_to']) ?? '', plainText(row['split_from']) ?? '');
@@ -107,7 +107,7 @@ export function readSplits(body: Json, query: ActionQuery): Page<Split> {
  * `cash_amount` as it was paid, never `split_adjusted_cash_amount`. Without a currency it is
  * dollars: these are US shares.
  */
-export function readDividends(body: Json, query: ActionQuery): Page<Dividend> {
+function readDividends(body: Json, query: ActionQuery): Page<Dividend> {
   return readActions(body, query, (row, symbol) => {
     const { ex_dividend_date: exDate, currency } = row;
     if (typeof currency === 'string' && currency.toUpperCase() !== 'USD')

@@ -84,7 +84,7 @@ export function examineDates(
 }
 
 /** The unknown dates between covered spans, both ends included. */
-export interface CoverageGap extends Omit<Coverage, 'symbol'> {
+interface CoverageGap extends Omit<Coverage, 'symbol'> {
   weekdays: number;
 }
 

@@ -6,8 +6,7 @@ import {
   isTooEarly,
 } from '../time/calendar.ts';
 import type { Bar, PriceSource } from '../database/prices.ts';
-import type { StagedRow } from '../../features/price-files/staging-queries.ts';
-import { normaliseSymbol } from '../domain/domain.ts';
+import { normaliseSymbol } from '../domain/symbols.ts';
 import { quote } from '../text/text.ts';
 import { LEAST_PRICE, microDollars, toDollars, UNITS_PER_DOLLAR } from '../money/money.ts';
 import { MAX_CASH, ratioOf } from './amounts.ts';
@@ -26,6 +25,21 @@ const MAX_OUTSIDE = 0.01;
 const MAX_DAYS_AHEAD = 366;
 const DOLLARS = 'USD';
 const NUMBER = /^\d+(\.\d*)?([eE][+-]?\d+)?$|^\.\d+$/;
+
+/** A row that was checked: a bar, and what happened on its date. */
+export interface StagedRow extends Omit<Bar, 'open'> {
+  line: number;
+  /** Null, as all prices are, in a file without prices. */
+  open: number | null;
+  /** Cash per share in 1/1,000,000 dollar; null where the row does not say. */
+  dividend: number | null;
+  /**
+   * New shares for old ones, 1 for 1 where the row says that there was no split; null where it does
+   * not say.
+   */
+  numerator: number | null;
+  denominator: number | null;
+}
 
 /**
  * What a row may have: a symbol and a date, the prices of that day, cash per share in a currency,

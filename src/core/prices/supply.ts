@@ -2,7 +2,7 @@ import { addDays, type CalendarDate } from '../time/calendar.ts';
 import { symbolsWithAdjustedPrices } from '../database/prices.ts';
 import { heldBefore } from '../database/active-days.ts';
 import type { Jump } from '../database/splits-and-dividends.ts';
-import type { Warning } from '../domain/domain.ts';
+import type { Warning } from '../domain/vocabulary.ts';
 import type { Log } from '../process/log.ts';
 import type { Settings } from '../settings/settings.ts';
 import {

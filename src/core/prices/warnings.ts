@@ -7,7 +7,7 @@ import {
   warnedOf,
 } from '../database/job-queries.ts';
 import { staleModelDays } from '../database/stale.ts';
-import type { Warning } from '../domain/domain.ts';
+import type { Warning } from '../domain/vocabulary.ts';
 import {
   type ContradictedSplit,
   type Jump,
@@ -15,7 +15,7 @@ import {
 } from '../database/splits-and-dividends.ts';
 import { count, linesOf, list } from '../text/sentences.ts';
 import type { DatePrices } from './needs.ts';
-import { contradictionsInWords } from '../../features/price-files/meaning.ts';
+import { contradictionsInWords } from './split-nights.ts';
 import type { Problem, RefusedBar } from './provider.ts';
 import type { DownloadReport, PriceRequest } from './download.ts';
 

@@ -64,7 +64,7 @@ export function refuseInspector(): void {
 const RUN_TEXT = '--run-text';
 
 /** How a process is started: the file to execute, and its arguments. */
-export interface Command {
+interface Command {
   file: string;
   args: string[];
 }

@@ -5,9 +5,9 @@ import {
   baselineStrategies,
   type BaselineStrategy,
   efforts,
-  SYMBOL_PATTERN,
   toolNames,
-} from '../domain/domain.ts';
+} from '../domain/vocabulary.ts';
+import { SYMBOL_PATTERN } from '../domain/symbols.ts';
 import { HTTP_URL, isHttpUrl } from '../network/http-values.ts';
 import { asObject } from '../json/json.ts';
 import { recordOf } from '../json/records.ts';

@@ -13,7 +13,7 @@ import {
   type ModelConfiguration,
   storedConfigSchema,
 } from './configuration-schema.ts';
-import { codeOf, messageOf, ServiceError } from '../domain/domain.ts';
+import { codeOf, messageOf, ServiceError } from '../domain/service-error.ts';
 import { asArray, asObject, placeOfError } from '../json/json.ts';
 import type { Log } from '../process/log.ts';
 import { askingProblems } from './makers.ts';

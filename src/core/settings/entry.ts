@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { AgentConfiguration } from './configuration-schema.ts';
 import { sha256 } from '../text/hash.ts';
-import { entryApis } from '../domain/domain.ts';
+import { entryApis } from '../domain/vocabulary.ts';
 import { asArray, asObject, type Json, tryParse } from '../json/json.ts';
 import { recordOf } from '../json/records.ts';
 import { HIDDEN, secretHider } from '../text/secrets.ts';

@@ -1,5 +1,5 @@
 import type { ModelConfiguration } from './configuration-schema.ts';
-import { type ApiDialect, type Effort, efforts, type EntryApi } from '../domain/domain.ts';
+import { type ApiDialect, type Effort, efforts, type EntryApi } from '../domain/vocabulary.ts';
 import type { Json } from '../json/json.ts';
 import { list } from '../text/sentences.ts';
 

@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { codeOf, messageOf, ServiceError } from '../domain/domain.ts';
+import { codeOf, messageOf, ServiceError } from '../domain/service-error.ts';
 import { fits } from '../text/text.ts';
 
 /** Characters of a prompt, counted as JSON Schema does: an emoji is one. */

@@ -1,4 +1,4 @@
-import { ServiceError } from '../domain/domain.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import { sha256 } from '../text/hash.ts';
 import { isWithin, type Json } from '../json/json.ts';
 import { secretHider } from '../text/secrets.ts';

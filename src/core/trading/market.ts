@@ -13,7 +13,7 @@ import {
 } from '../database/market-queries.ts';
 import type { PricesAt } from '../database/price-writes.ts';
 import type { Bar } from '../database/prices.ts';
-import { ServiceError } from '../domain/domain.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import { type Money, money, priceIn, priceUnitsIn, reported, toDollars } from '../money/money.ts';
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { NO_COSTS, type TradingCosts } from '../domain/market-rules.ts';
-import type { ActionType } from '../domain/domain.ts';
+import type { ActionType } from '../domain/vocabulary.ts';
 import type { Split } from '../database/market-queries.ts';
 import { formatDollars, fromDollars, type Money, money, TooLarge } from '../money/money.ts';
 

@@ -1,4 +1,4 @@
-import { normaliseSymbol } from '../domain/domain.ts';
+import { normaliseSymbol } from '../domain/symbols.ts';
 import { limitsInWords } from '../text/sentences.ts';
 import { boardOf, US_RULES, wholeLots } from '../domain/market-rules.ts';
 import { type Money, toDollars } from '../money/money.ts';

@@ -1,6 +1,6 @@
 import { WORDING } from '../agent/prompt.ts';
 import type { AgentConfiguration } from '../settings/configuration-schema.ts';
-import type { AnswerFault } from '../domain/domain.ts';
+import type { AnswerFault } from '../domain/vocabulary.ts';
 import type { Entry } from '../settings/entry.ts';
 import { US_RULES } from '../domain/market-rules.ts';
 import { membersOn } from '../settings/members.ts';

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type CalendarDate, isCalendarDate } from '../time/calendar.ts';
-import { normaliseSymbol, SYMBOL_TEXT, type toolNames } from '../domain/domain.ts';
+import { normaliseSymbol, SYMBOL_TEXT } from '../domain/symbols.ts';
+import type { toolNames } from '../domain/vocabulary.ts';
 import { isWithin } from '../json/json.ts';
 import { recordOf } from '../json/records.ts';
 import { cleanText, fits } from '../text/text.ts';

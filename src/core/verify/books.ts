@@ -101,7 +101,7 @@ function shown(value: unknown, place: number): string {
 export type Message = Pick<StoredMessage, 'role' | 'content'>;
 
 /** What is committed of a model-day, as it is stored or as replay makes it. */
-export type Books = Pick<DayRecord, 'positions' | 'evidence' | 'documents' | 'toolUsage'>;
+type Books = Pick<DayRecord, 'positions' | 'evidence' | 'documents' | 'toolUsage'>;
 
 /** A row of some table, by its key. */
 interface Row {

@@ -1,5 +1,5 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import type { Listed } from '../domain/domain.ts';
+import type { Listed } from '../domain/vocabulary.ts';
 import type { CalendarDate } from '../time/calendar.ts';
 import type { AgentConfiguration } from '../settings/configuration-schema.ts';
 import type { Reader } from '../database/database.ts';

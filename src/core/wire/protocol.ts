@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { MarketRules } from '../domain/market-rules.ts';
 import type { Limits } from '../settings/configuration-schema.ts';
-import { answerFaults, type BaselineStrategy, type EntryApi } from '../domain/domain.ts';
+import { answerFaults, type BaselineStrategy, type EntryApi } from '../domain/vocabulary.ts';
 import { tryParse } from '../json/json.ts';
 import { recordOf } from '../json/records.ts';
 

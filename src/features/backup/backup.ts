@@ -1,7 +1,8 @@
+import type { Watched } from '../../core/commands/terminal.ts';
 import { existsSync, statSync, constants, copyFileSync, linkSync, renameSync } from 'node:fs';
 import { dirname, resolve, basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { cannot, messageOf, codeOf } from '../../core/domain/domain.ts';
+import { cannot, messageOf, codeOf } from '../../core/domain/service-error.ts';
 import {
   assertFreeName,
   beginPartial,
@@ -85,12 +86,6 @@ function linkOrCopy(file: string, name: string): void {
 }
 
 export type BackupSummary = ReturnType<typeof seal>;
-
-/** While a copy is written: receives the fraction that is done; the signal stops it. */
-export interface Watched {
-  onProgress?: (share: number) => void;
-  signal?: AbortSignal;
-}
 
 /** How often progress is reported. */
 const LOOK_AGAIN_MS = 20;

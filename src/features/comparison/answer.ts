@@ -1,5 +1,5 @@
 import { count, list } from '../../core/text/sentences.ts';
-import { type Figure, TOO_LARGE, TRADING_DAYS_PER_YEAR } from '../performance/figure.ts';
+import { type Figure, TOO_LARGE, TRADING_DAYS_PER_YEAR } from '../statistics/figure.ts';
 import { reportWithInterval, toDigits, type Interval, type Missing } from './difference.ts';
 import type { Day } from './participants.ts';
 import { MIN_DAYS, type Period } from './looks.ts';

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '../../core/time/calendar.ts';
 import type { Incomparability } from '../performance/comparability.ts';
-import { type Figure, reportFigures } from '../performance/figure.ts';
+import { type Figure, reportFigures } from '../statistics/figure.ts';
 import { at, centralMoment, cholesky, dot, mean, sampleVariance } from '../statistics/moments.ts';
 import { answerOf, type BenchmarkReturn, NOTHING_TO_COMPARE } from './answer.ts';
 import { type Missing, toDigits } from './difference.ts';

@@ -1,11 +1,11 @@
 import { at } from '../statistics/moments.ts';
 import { degreesOfDays, varianceOfMean } from '../statistics/regression.ts';
-import { type Figure, reportFigures, TOO_LARGE } from '../performance/figure.ts';
+import { type Figure, reportFigures, TOO_LARGE } from '../statistics/figure.ts';
 import { studentTQuantile, studentTUpperTail } from '../statistics/distributions.ts';
 import { levelOf, type Period, tailOf } from './looks.ts';
 
 /** How much the runs of a model differ. */
-export interface RunSpread {
+interface RunSpread {
   runs: number;
   /** The sample variance of the runs' mean daily log returns; 0 for a single run. */
   variance: number;

@@ -1,7 +1,7 @@
-import { outsideOf } from '../../core/domain/domain.ts';
+import { outsideOf } from '../../core/domain/vocabulary.ts';
 import type { CalendarDate } from '../../core/time/calendar.ts';
 import type { Incomparability } from '../performance/comparability.ts';
-import type { Figure } from '../performance/figure.ts';
+import type { Figure } from '../statistics/figure.ts';
 import {
   intervalOf,
   type Missing,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CalendarDate } from '../../core/time/calendar.ts';
-import type { Figure } from '../performance/figure.ts';
+import type { Figure } from '../statistics/figure.ts';
 import { at, deviationsFrom, dot, mean } from '../statistics/moments.ts';
 import { type Day, LEAST_DEVIATION, type Series } from './participants.ts';
 import {

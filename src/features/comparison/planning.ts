@@ -1,5 +1,5 @@
 import { count } from '../../core/text/sentences.ts';
-import type { Figure } from '../performance/figure.ts';
+import type { Figure } from '../statistics/figure.ts';
 import { normalCdf, studentTQuantile } from '../statistics/distributions.ts';
 import { at } from '../statistics/moments.ts';
 import { biasOfDays, degreesOfDays } from '../statistics/regression.ts';

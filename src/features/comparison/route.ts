@@ -29,8 +29,12 @@ import {
   type ResponseBody,
   tableOf,
 } from '../../core/api/handler.ts';
-import { benchmarkEntry, checkJob, dateRangeEntries, filtersOf } from '../../core/api/filters.ts';
+import { checkJob, dateRangeEntries, filtersOf } from '../../core/api/filters.ts';
+import { benchmarkEntry } from '../performance/filters.ts';
 import { checkBenchmark } from '../performance/choose-benchmark.ts';
+import { OF_MODEL_DAYS, type Route } from '../../core/api/route.ts';
+
+/** Feature: whether models differ by more than chance: differences with intervals. */
 
 /** The parts of a comparison as rows of tables, with a cell per column. */
 
@@ -232,7 +236,7 @@ const DEFAULT_CONFIDENCE = '0.95';
 const [MIN_CONFIDENCE, MAX_CONFIDENCE] = [0.0001, 0.9999];
 const CONFIDENCE_MESSAGE = `expected a number from ${MIN_CONFIDENCE} to ${MAX_CONFIDENCE}`;
 
-export const comparisonQuery = v.object({
+const comparisonQuery = v.object({
   models: namesFilter(
     `Up to ${MAX_COMPARED} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
       'If absent, every entry with enough model-days.',
@@ -274,7 +278,7 @@ export const comparisonQuery = v.object({
 type Query = v.InferOutput<typeof comparisonQuery>;
 
 /** Whether models differ, over the days that all their runs share. */
-export function comparison(context: Context, { query, format }: Input<Query>): ResponseBody {
+function comparison(context: Context, { query, format }: Input<Query>): ResponseBody {
   const { startDate, endDate, jobId } = filtersOf(query);
   checkJob(context.database, { jobId });
   checkBenchmark(context.database, query.benchmark);
@@ -320,3 +324,17 @@ function inJson(
   };
   return JSON.stringify(response);
 }
+
+export const comparisonRoute: Route = {
+  method: 'GET',
+  path: '/comparison',
+  tag: 'results',
+  summary:
+    'Whether models differ by more than chance: differences with intervals, and what it would take to show them.',
+  query: comparisonQuery,
+  response: comparisonResponse,
+  errors: OF_MODEL_DAYS,
+  hasTable: true,
+  isKept: true,
+  handle: comparison,
+};

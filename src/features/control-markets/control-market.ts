@@ -14,7 +14,7 @@ import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Split, splitsBetween } from '../../core/database/market-queries.ts';
 import { type StoredBar, storedBars } from '../../core/database/prices.ts';
-import { cannot, ServiceError } from '../../core/domain/domain.ts';
+import { cannot, ServiceError } from '../../core/domain/service-error.ts';
 import { UNITS_PER_DOLLAR } from '../../core/money/money.ts';
 import { MAX_PRICE, MAX_VOLUME } from '../../core/prices/row.ts';
 import { DISGUISE_COLUMNS } from '../price-files/csv.ts';
@@ -25,9 +25,12 @@ import {
   EARLIEST_DATE,
 } from '../../core/time/calendar.ts';
 import { createUniforms } from '../statistics/random.ts';
-import { dividendCoverage, dividendsBetween } from '../../core/database/splits-and-dividends.ts';
+import {
+  dividendCoverage,
+  dividendsBetween,
+  payingNothing,
+} from '../../core/database/splits-and-dividends.ts';
 import type { Reader } from '../../core/database/database.ts';
-import { payingNothing } from '../performance/holdings-queries.ts';
 import { gapsBetween } from '../../core/prices/needs.ts';
 import { MAX_CASH } from '../../core/prices/amounts.ts';
 import { cashPerShare } from '../../core/trading/morning.ts';

@@ -23,8 +23,11 @@ import {
   symbolFilter,
   timestampText,
 } from '../../core/api/schemas.ts';
+import type { Route } from '../../core/api/route.ts';
 
-export const coverageQuery = v.object({
+/** Feature: which prices are stored, and which are missing. */
+
+const coverageQuery = v.object({
   symbol: symbolFilter('A ticker symbol, in either case.', 'is not a ticker symbol'),
   /**
    * Restricts the symbols to those with a bar on this date, which can serve as a universe as of
@@ -78,7 +81,7 @@ export const coverageResponse = namedResponse('CoverageResponse', {
 /**
  * The stored prices and dividends of all symbols, of one symbol, or of those with a bar on a date.
  */
-export function priceCoverage(
+function priceCoverage(
   { database, settings }: Context,
   { query: { symbol: wanted, date } }: Input<v.InferOutput<typeof coverageQuery>>,
 ): ResponseBody {
@@ -129,3 +132,15 @@ function describeSpans(spans: readonly CoverageSpan[]) {
     })),
   };
 }
+
+export const coverageRoute: Route = {
+  method: 'GET',
+  path: '/prices/coverage',
+  tag: 'data',
+  summary:
+    'The stored prices: per symbol its bars, covered spans, gaps between them and last download.',
+  query: coverageQuery,
+  response: coverageResponse,
+  isKept: true,
+  handle: priceCoverage,
+};

@@ -1,4 +1,5 @@
-import { boundsOf, NONE_COUNTS, type Window } from '../../core/database/session-filters.ts';
+import type { FeedFilters } from '../../core/database/session-filters.ts';
+import { boundsOf, NONE_COUNTS } from '../../core/database/session-filters.ts';
 import type { Reader } from '../../core/database/database.ts';
 import {
   cutWords,
@@ -8,12 +9,6 @@ import {
   wordsOf,
 } from '../../core/database/decisions.ts';
 import { integer, oneOf, orNull, query, real, type RowOf, text } from '../../core/database/rows.ts';
-
-/** Which model-days a feed covers; an absent filter matches everything. */
-export interface FeedFilters extends Window {
-  models?: readonly string[] | undefined;
-  jobId?: string | undefined;
-}
 
 /** Which decisions the feed has. */
 interface DecisionFilters extends FeedFilters {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { decisionKinds, sides } from '../../core/database/decisions.ts';
 import { decisions as decisionsOf, placeOf } from './queries.ts';
-import { invalidFilter } from '../../core/domain/domain.ts';
+import { invalidFilter } from '../../core/domain/service-error.ts';
 import { feedEntries, feedFilters } from '../../core/api/filters.ts';
 import {
   columnsOf,
@@ -24,11 +24,14 @@ import {
   textFilter,
   timestampText,
 } from '../../core/api/schemas.ts';
+import { OF_MODEL_DAYS, type Route } from '../../core/api/route.ts';
+
+/** Feature: what the models did and why, one decision after the other. */
 
 const DEFAULT_DECISIONS = 50;
 const MAX_DECISIONS = 200;
 
-export const decisionsQuery = v.object({
+const decisionsQuery = v.object({
   ...feedEntries,
   symbol: symbolFilter(
     'A ticker symbol, in either case: only orders for it.',
@@ -80,7 +83,7 @@ export const decisionsResponse = namedResponse('DecisionsResponse', {
 });
 
 /** A page of what the models decided, newest first. */
-export function decisions(
+function decisions(
   { database, settings }: Context,
   { query, format }: Input<v.InferOutput<typeof decisionsQuery>>,
 ): ResponseBody {
@@ -97,3 +100,17 @@ export function decisions(
     next_before: found.length > limit ? page.at(-1)?.id : null,
   });
 }
+
+export const decisionsRoute: Route = {
+  method: 'GET',
+  path: '/decisions',
+  tag: 'results',
+  summary:
+    'What the models did and why, newest first: orders, refusals, failures, days without a trade; a page at a time.',
+  query: decisionsQuery,
+  response: decisionsResponse,
+  errors: OF_MODEL_DAYS,
+  hasTable: true,
+  isKept: true,
+  handle: decisions,
+};

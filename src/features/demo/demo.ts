@@ -4,6 +4,7 @@ import { addDays, dateOf, weekdaysBefore } from '../../core/time/calendar.ts';
 import type { Status } from '../pages/responses.ts';
 import { performanceResponse } from '../performance/response.ts';
 import { triggerResponse } from '../../core/api/trigger.ts';
+import type { Application } from '../../core/http/application.ts';
 import { ownToken } from '../../core/http/access.ts';
 import {
   DEFAULT_CONFIGURATION_PATH,
@@ -26,7 +27,7 @@ const DEMO_CONFIGURATION = 'configs/demo_config.json';
  * which shuts it down cleanly at any time (exit code 0). A configuration that was merged counts
  * instead; where there is neither, that of the service. `names` are those in `.env`.
  */
-export async function demo(names: readonly string[]): Promise<void> {
+export async function demo(names: readonly string[], application: Application): Promise<void> {
   process.env['DEPLOYMENT_MODE'] = 'DEV';
   process.env['LOG_LEVEL'] ||= 'WARNING';
   process.env['MAX_SIMULATION_DAYS'] ||= '90';
@@ -36,7 +37,7 @@ export async function demo(names: readonly string[]): Promise<void> {
   process.env['API_PORT'] = String(await choosePort(settings.apiPort));
   const token = ownToken(settings);
   const { serve } = await import('../../core/commands/serve.ts');
-  const { port } = await serve(names);
+  const { port } = await serve(names, application);
   const url = ownUrl({ ...settings, apiPort: port });
   const client = createClient(url, token);
   const stopping = new AbortController();

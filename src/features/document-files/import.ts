@@ -4,7 +4,7 @@ import type { CommandDatabase } from '../../core/database/database.ts';
 import { mergeWords } from '../../core/database/document-words.ts';
 import { digestOf, VERSIONS_PER_SECOND } from '../../core/database/document-queries.ts';
 import { createDocumentStore } from './queries.ts';
-import { invalidFile } from '../price-files/content.ts';
+import { invalidFile } from '../../core/domain/service-error.ts';
 import { dateAlone, documentOf, readRows } from './rows.ts';
 import { countRefused } from '../price-files/import.ts';
 import { type ImportOptions, writeInTurns } from '../price-files/store-staged.ts';

@@ -7,7 +7,7 @@ import {
   isCalendarDate,
   timestamp,
 } from '../../core/time/calendar.ts';
-import { SYMBOL_TEXT } from '../../core/domain/domain.ts';
+import { SYMBOL_TEXT } from '../../core/domain/symbols.ts';
 import {
   asArray,
   asObject,
@@ -19,7 +19,7 @@ import {
 } from '../../core/json/json.ts';
 import { cleanText, fits, quote } from '../../core/text/text.ts';
 import { endOf } from '../../core/database/document-queries.ts';
-import { invalidFile } from '../price-files/content.ts';
+import { invalidFile } from '../../core/domain/service-error.ts';
 import { parseDocument, wholeText } from '../price-files/json.ts';
 import {
   dashedDate,

@@ -28,7 +28,7 @@ import { type ChosenModel, selectModels } from './selection.ts';
 /** Which model-days count: of which runs, clean ones, common ones. */
 
 /** What a request says of it. */
-export interface DaysQuery {
+interface DaysQuery {
   window: JobWindow;
   /** Entries or runs; undefined for all. */
   names?: readonly string[] | undefined;

@@ -11,12 +11,14 @@ import { compareModels } from '../comparison/comparison.ts';
 import { type Looks, MIN_CONFIDENCE_DAILY } from '../comparison/looks.ts';
 import { type Cutoff, MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
 import type { ComparedModel, Day } from '../comparison/participants.ts';
-import { invalidFilter } from '../../core/domain/domain.ts';
+import { invalidFilter } from '../../core/domain/service-error.ts';
 import { chooseBenchmark, reportBenchmark, spanOf } from '../performance/choose-benchmark.ts';
 import type { Incomparability } from '../performance/comparability.ts';
 import { compareRuns } from '../performance/model-reports.ts';
 import { numberDates, type Numbering, type Numberings } from './numbering.ts';
 import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
+
+/** Feature: which runs and days of an experiment are compared. */
 
 /** Which models to compare over which of their days. */
 interface ExperimentRequest extends WantedModels {

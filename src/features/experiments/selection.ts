@@ -1,6 +1,7 @@
+import { unknownModel } from '../../core/api/filters.ts';
 import { MIN_DAYS } from '../comparison/looks.ts';
 import type { RunInWindow } from '../performance/queries.ts';
-import { invalidFilter, type ServiceError } from '../../core/domain/domain.ts';
+import { invalidFilter } from '../../core/domain/service-error.ts';
 import { MAX_COMPARED } from '../../core/domain/runs.ts';
 import { medianOf } from '../statistics/moments.ts';
 
@@ -91,9 +92,4 @@ function runsOf(name: string, families: Families, parameter: keyof WantedModels)
   }
   if (families.values().some((runs) => runs.some(({ model }) => model === name))) return [name];
   throw unknownModel(parameter, name);
-}
-
-/** The refusal of a name, in a parameter of a query, that no job has used. */
-export function unknownModel(parameter: string, name: string): ServiceError {
-  return invalidFilter(parameter, `no job has run ${name}; GET /models lists the models`);
 }

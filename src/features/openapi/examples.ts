@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { readSettings } from '../../core/settings/settings.ts';
+import type { Route } from '../../core/api/route.ts';
 import { respondFrom } from '../../core/http/respond.ts';
 
 export interface Example {
@@ -51,9 +52,9 @@ const written: Record<string, Example> = {
 };
 
 /** Makes the examples, by path, when the program is built: of the five routes that most begin with. */
-export function makeExamples(): Readonly<Record<string, Example>> {
+export function makeExamples(routes: readonly Route[]): Readonly<Record<string, Example>> {
   const settings = readSettings({});
-  const view = { name: JOB_FILE, settings, clock: () => new Date() };
+  const view = { name: JOB_FILE, settings, clock: () => new Date(), routes };
   const { respond, close } = respondFrom(JOB_FILE, view);
   try {
     const { job_id: own } = JSON.parse(respond('/jobs')).jobs[0];

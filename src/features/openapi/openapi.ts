@@ -10,7 +10,7 @@ import { bareErrorSchema, errorSchema } from '../../core/api/schemas.ts';
 import { agentAnswer, dayResponse } from '../../core/api/day.ts';
 import { VERSION } from '../../core/process/version.ts';
 import { type Example, makeExamples } from './examples.ts';
-import type { Route, Tag } from '../../core/http/routes.ts';
+import type { Route, Tag } from '../../core/api/route.ts';
 
 /** Turns the schemas of requests and responses into JSON Schema, for the interface description. */
 
@@ -129,7 +129,7 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
   );
   const names = namedSchemas([...bodies, errorSchema, bareErrorSchema, agentAnswer]);
   const paths: Record<string, Record<string, unknown>> = {};
-  const examples = makeExamples();
+  const examples = makeExamples(routes);
   for (const route of routes) {
     const operation = describeRoute(route, names, examples[route.path]);
     (paths[route.path] ??= {})[route.method.toLowerCase()] = operation;

@@ -1,20 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pagePaths } from './paths.ts';
 import { sha256 } from '../../core/text/hash.ts';
 import { linesOf } from '../../core/text/sentences.ts';
-import type { ServedSettings } from '../../core/settings/settings.ts';
-import type { HttpError } from '../../core/http/errors.ts';
+import type { PageError, PageRoute, Pages, PagesMode } from '../../core/http/application.ts';
 import { codingHeaders } from '../../core/http/response.ts';
 import { chooseCoding, type Coding } from '../../core/http/negotiate.ts';
+import { pagePaths } from './paths.ts';
+
+/** Feature: the pages, and how the server sends them: the files that the build made of browser/. */
 
 /** Loaded by the first page that is sent. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
 /**
- * The built files of src/browser/, by name: compressed with Brotli, as base64. Empty when the
+ * The built files of browser/, by name: compressed with Brotli, as base64. Empty when the
  * program was not built.
  */
 export type BuiltPages = Readonly<Record<string, string>>;
+
+/** The files of the pages, bundled by the build. */
+declare const PAGES: BuiltPages;
+
+/** The files of the pages, as the build put them into the program. */
+export function builtPages(): BuiltPages {
+  return PAGES;
+}
 
 /**
  * A file for browsers. Most accept Brotli, and get it as it is stored; the other forms are made
@@ -25,18 +34,6 @@ interface PageFile {
   /** Weak, because it names the content whatever its coding. */
   etag: string;
   brotli: Buffer;
-}
-
-/**
- * A path for browsers. It is not part of the JSON API, so the interface description leaves it out;
- * it needs no token.
- */
-export interface PageRoute {
-  method: 'GET';
-  path: string;
-  isPublic: true;
-  bareErrors?: never;
-  send: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 /** Where people look for an interface description, because other servers have theirs there. */
@@ -73,29 +70,10 @@ const PAGE_HEADERS = [
   ['Cross-Origin-Resource-Policy', 'same-origin'],
 ].flat();
 
-export interface Pages {
-  routes: PageRoute[];
-  /**
-   * Sends the page for an unknown path, with a link back; undefined when the program was not built.
-   */
-  sendMissing:
-    | ((request: IncomingMessage, response: ServerResponse, error: PageError) => void)
-    | undefined;
-}
-
-type PageError = Pick<HttpError, 'status' | 'headers'>;
-
-/** What the pages say of their server from the first moment. */
-interface Mode {
-  settings: Pick<ServedSettings, 'deploymentMode' | 'preserveDevData'>;
-  viewedFile: string | null;
-  isFixed: boolean;
-}
-
 /**
  * The routes of the pages: each file under its name, and every page's path with the one HTML file.
  */
-export function createPages(built: BuiltPages, mode: Mode): Pages {
+export function createPages(built: BuiltPages, mode: PagesMode): Pages {
   const files = new Map(
     Object.entries(built).map(([name, base64]) => [name, openFile(name, base64, mode)]),
   );
@@ -125,7 +103,7 @@ function routeOf(path: string, send: PageRoute['send']): PageRoute {
   return { method: 'GET', path, isPublic: true, send };
 }
 
-function openFile(name: string, base64: string, mode: Mode): PageFile {
+function openFile(name: string, base64: string, mode: PagesMode): PageFile {
   const stored = Buffer.from(base64, 'base64');
   const brotli = name === 'index.html' ? marked(stored, mode) : stored;
   const etag = `W/"${sha256(brotli).toString('base64url').slice(0, 22)}"`;
@@ -138,7 +116,7 @@ function openFile(name: string, base64: string, mode: Mode): PageFile {
  */
 function marked(
   brotli: Buffer,
-  { settings: { deploymentMode, preserveDevData }, viewedFile, isFixed }: Mode,
+  { settings: { deploymentMode, preserveDevData }, viewedFile, isFixed }: PagesMode,
 ): Buffer {
   const isKept = preserveDevData || viewedFile !== null;
   const marks = linesOf([

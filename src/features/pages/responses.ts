@@ -8,15 +8,15 @@ import type { performanceResponse } from '../performance/response.ts';
 import type { coverageResponse } from '../coverage/route.ts';
 import type { reasoningResponse, searchResponse } from '../../core/api/reasoning.ts';
 import type { resultsResponse } from '../../core/api/results.ts';
-import type { statusResponse } from '../../core/api/status.ts';
-import type { triggerRequest, triggerResponse } from '../../core/api/trigger.ts';
+import type { Status } from '../../core/api/status.ts';
+import type { triggerRequest, TriggerResponse } from '../../core/api/trigger.ts';
 
 /**
  * The types of responses for those who read them, from the schemas that the server is tested
  * against. Nothing here runs.
  */
 
-export type Status = v.InferOutput<typeof statusResponse>;
+export type { Status, TriggerResponse };
 export type JobEntry = Status['entries'][number];
 export type Detail = Status['details'][number];
 export type Results = v.InferOutput<typeof resultsResponse>;
@@ -25,7 +25,6 @@ export type Reasoning = v.InferOutput<typeof reasoningResponse>;
 export type Session = Reasoning['sessions'][number];
 export type Message = NonNullable<Session['conversation']>[number];
 export type TriggerRequest = v.InferInput<typeof triggerRequest>;
-export type TriggerResponse = v.InferOutput<typeof triggerResponse>;
 
 export type Jobs = v.InferOutput<typeof jobsResponse>;
 export type Job = Jobs['jobs'][number];
@@ -43,7 +42,7 @@ export type ComparedPair = Comparison['pairs'][number];
 export type Details = NonNullable<ModelReport['details']>;
 export type Drawdown = Details['drawdowns'][number];
 
-export type Found = v.InferOutput<typeof searchResponse>;
+type Found = v.InferOutput<typeof searchResponse>;
 export type FoundMessage = Found['messages'][number];
 
 /** What pages request with GET, by path. */

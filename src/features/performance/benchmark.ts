@@ -4,7 +4,7 @@ import { membersOn } from '../../core/settings/members.ts';
 import type { Split } from '../../core/database/market-queries.ts';
 import { at, mean } from '../statistics/moments.ts';
 import { inOrder, type MorningEvent } from '../../core/trading/morning.ts';
-import { MAX_STILL_DAYS } from './figure.ts';
+import { MAX_STILL_DAYS } from '../statistics/figure.ts';
 import type { DayOfCurve } from './risk-and-return.ts';
 
 /** A day's prices of a symbol in raw dollars; the close is null while unknown. */

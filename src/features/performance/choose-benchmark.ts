@@ -9,7 +9,7 @@ import { dividendsBetween } from '../../core/database/splits-and-dividends.ts';
 import { splitsBetween } from '../../core/database/market-queries.ts';
 import { barsBetween, type ActiveDay, priceSpan } from './queries.ts';
 import { newestConfiguration } from '../../core/database/records/model-records.ts';
-import { ServiceError } from '../../core/domain/domain.ts';
+import { ServiceError } from '../../core/domain/service-error.ts';
 import { cashPerShareAbout } from '../../core/trading/morning.ts';
 import {
   benchmarkCurve,
@@ -25,7 +25,7 @@ import {
 import { daysWithUnknown } from './record.ts';
 import { count } from '../../core/text/sentences.ts';
 import { at } from '../statistics/moments.ts';
-import { rounded } from './figure.ts';
+import { rounded } from '../statistics/figure.ts';
 import { reportReturns } from './report-returns.ts';
 import type { DividendStatus } from './report.ts';
 import { seriesOf } from './risk-and-return.ts';

@@ -5,7 +5,7 @@ import {
   MIN_DAYS_FOR_RISK,
   MIN_SHARE_OF_WEEKDAYS,
   TRADING_DAYS_PER_YEAR,
-} from './figure.ts';
+} from '../statistics/figure.ts';
 
 /**
  * The meaning of each figure in one sentence. The sources of the formulas are beside the formulas.

@@ -1,4 +1,4 @@
-import { reportFigures, rounded } from './figure.ts';
+import { reportFigures, rounded } from '../statistics/figure.ts';
 import {
   type DayOfCurve,
   deepestDrawdowns,

@@ -6,10 +6,6 @@ import { idsOf } from '../../core/database/session-filters.ts';
 import { type Jump, unexplainedJumps } from '../../core/database/splits-and-dividends.ts';
 import type { ActiveDay } from './queries.ts';
 import { at } from '../statistics/moments.ts';
-import {
-  hasBarsOf,
-  sourcesWithDividendsInSql,
-} from '../../core/database/schema/price-conditions.ts';
 
 /** What was held of one symbol at a close. */
 export interface ClosingHolding {
@@ -147,17 +143,4 @@ export function heldUncovered(
   symbols: Iterable<string>,
 ) {
   return HELD.iterate(database, idsOf(sessions), [...symbols]);
-}
-
-const PAYING_NOTHING = query(
-  `SELECT value FROM json_each(?) AS chosen WHERE ${hasBarsOf(sourcesWithDividendsInSql, 'chosen.value')}`,
-  [text],
-);
-
-/**
- * The symbols on which nothing is ever paid, because their prices contain their dividends or are
- * made up.
- */
-export function payingNothing(reader: Reader, symbols: readonly string[]): Set<string> {
-  return new Set(PAYING_NOTHING.all(reader, symbols).flat());
 }

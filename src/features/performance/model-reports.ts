@@ -29,7 +29,7 @@ import {
 } from './record.ts';
 import { growthsOf, reportModel } from './report.ts';
 import { readFactors, type DayReturn, type Style } from '../style/style.ts';
-import { outsideOf } from '../../core/domain/domain.ts';
+import { outsideOf } from '../../core/domain/vocabulary.ts';
 import { pricesNow } from '../../core/database/price-writes.ts';
 import { count } from '../../core/text/sentences.ts';
 import type { Database, Reader } from '../../core/database/database.ts';
@@ -38,7 +38,7 @@ import { quotesOn } from '../../core/database/market-queries.ts';
 import { jumpsInWords } from '../../core/prices/warnings.ts';
 import type { CalendarDate } from '../../core/time/calendar.ts';
 import { mean } from '../statistics/moments.ts';
-import { type Figure, reportFigures, rounded } from './figure.ts';
+import { type Figure, reportFigures, rounded } from '../statistics/figure.ts';
 import { sampleDeviation } from './risk-and-return.ts';
 
 /** What the marks of a model are made of, beside its record. */

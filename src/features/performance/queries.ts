@@ -1,5 +1,5 @@
 import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '../../core/time/calendar.ts';
-import { type ActionType, actionTypes } from '../../core/domain/domain.ts';
+import { type ActionType, actionTypes } from '../../core/domain/vocabulary.ts';
 import type { Money } from '../../core/money/money.ts';
 import {
   boundsOf,

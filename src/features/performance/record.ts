@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
-import {
-  addDays,
-  type CalendarDate,
-  isCalendarDate,
-  isWeekday,
-  type DateSpan,
-} from '../../core/time/calendar.ts';
+import { addDays, type CalendarDate, type DateSpan } from '../../core/time/calendar.ts';
 import type { Money } from '../../core/money/money.ts';
 import type { Database } from '../../core/database/database.ts';
-import { dividendCoverage, dividendsOf } from '../../core/database/splits-and-dividends.ts';
-import type { Coverage } from '../../core/database/prices.ts';
-import { type HeldSymbol, heldUncovered, payingNothing } from './holdings-queries.ts';
+import { isUnknown, readGaps } from '../../core/prices/dividend-gaps.ts';
+import { type HeldSymbol, heldUncovered } from './holdings-queries.ts';
 import {
   barsBetween,
   type ActiveDay,
@@ -21,25 +14,12 @@ import {
   type UsageTotals,
 } from './queries.ts';
 import type { Run } from '../../core/database/records/model-records.ts';
-import { MAX_STILL_DAYS } from './figure.ts';
+import { MAX_STILL_DAYS } from '../statistics/figure.ts';
 import { toolArguments } from '../../core/trading/tool-arguments.ts';
 import { orderTools } from '../../core/trading/tools.ts';
 import type { BothLevels } from './benchmark.ts';
 import type { Factors } from '../style/style.ts';
 import { readValueGains } from './details.ts';
-
-/** Before and after every date. */
-const EVER = { from: '', to: '~' };
-
-/**
- * A symbol of which some dividend is unknown while a session holds it, and what is known of its
- * dividends.
- */
-interface Gap {
-  symbol: string;
-  spans: readonly Coverage[];
-  exDates: ReadonlySet<CalendarDate>;
-}
 
 /**
  * Finds those of some model-days that held a symbol over a morning for which its dividends are
@@ -58,26 +38,6 @@ export function createUnknownSearch(database: Database, held: readonly HeldSymbo
     }
     return paying.filter(({ sessionId }) => found.has(sessionId));
   };
-}
-
-/**
- * What is known of the dividends of some symbols, but of those of which all are, because they are
- * stored, covered or contained in their prices.
- */
-export function readGaps(database: Database, held: readonly HeldSymbol[]): Gap[] {
-  const symbols = held.map(({ symbol }) => symbol);
-  const spans = Map.groupBy(dividendCoverage(database, symbols, EVER), ({ symbol }) => symbol);
-  const stored = Map.groupBy(dividendsOf(database, symbols), ({ symbol }) => symbol);
-  const gaps = held.flatMap(({ symbol, since, lastDate }) => {
-    const exDates = new Set(stored.get(symbol)?.map(({ exDate }) => exDate));
-    const gap = { symbol, spans: spans.get(symbol) ?? [], exDates };
-    return isUnknown(gap, { after: since, upTo: lastDate }) ? [gap] : [];
-  });
-  const free = payingNothing(
-    database,
-    gaps.map(({ symbol }) => symbol),
-  );
-  return gaps.filter(({ symbol }) => !free.has(symbol));
 }
 
 /**
@@ -102,21 +62,6 @@ export function daysWithUnknown(
     }
   }
   return found;
-}
-
-/** Ex-dates are weekdays, so a weekend need not be covered. */
-function isUnknown(
-  { spans, exDates }: Gap,
-  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
-): boolean {
-  for (let date = addDays(after, 1); date <= upTo; date = addDays(date, 1)) {
-    const span = spans.find(({ startDate, endDate }) => startDate <= date && date <= endDate);
-    if (span === undefined && isWeekday(date) && !exDates.has(date)) return true;
-    // Other programs may have stored an end that is not a date: such a span is left day by day.
-    if (span !== undefined && isCalendarDate(span.endDate))
-      date = span.endDate < upTo ? span.endDate : upTo;
-  }
-  return false;
 }
 
 /** A run with its model-days that count, by date. */

@@ -1,7 +1,12 @@
 import { at, mean } from '../statistics/moments.ts';
 import { fitLine } from '../statistics/regression.ts';
 import { studentTUpperTail } from '../statistics/distributions.ts';
-import { allMissing, type Figure, MIN_DAYS_FOR_RISK, TRADING_DAYS_PER_YEAR } from './figure.ts';
+import {
+  allMissing,
+  type Figure,
+  MIN_DAYS_FOR_RISK,
+  TRADING_DAYS_PER_YEAR,
+} from '../statistics/figure.ts';
 import {
   annualisedDeviation,
   annualisedRatio,

@@ -1,5 +1,11 @@
 import { centralMoment } from '../statistics/moments.ts';
-import { type Figure, MIN_DAYS_FOR_RISK, ratio, reportFigures, rounded } from './figure.ts';
+import {
+  type Figure,
+  MIN_DAYS_FOR_RISK,
+  ratio,
+  reportFigures,
+  rounded,
+} from '../statistics/figure.ts';
 import {
   annualisedReturn,
   annualisedVolatility,

@@ -3,7 +3,14 @@ import type { LedgerDay, UsageTotals } from './queries.ts';
 import { type Money, reported, toDollars } from '../../core/money/money.ts';
 import { count } from '../../core/text/sentences.ts';
 import { at, mean, bisect } from '../statistics/moments.ts';
-import { type Figure, LEAST_RETURN, mapFigure, ratio, reportFigures, rounded } from './figure.ts';
+import {
+  type Figure,
+  LEAST_RETURN,
+  mapFigure,
+  ratio,
+  reportFigures,
+  rounded,
+} from '../statistics/figure.ts';
 import {
   holdingDaysOf,
   type ModelTrading,

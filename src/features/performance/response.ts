@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { outsideKinds } from '../../core/domain/domain.ts';
+import { outsideKinds } from '../../core/domain/vocabulary.ts';
 import {
   countSchema as count,
   dateText,

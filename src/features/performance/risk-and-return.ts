@@ -11,7 +11,7 @@ import {
   ROUNDING,
   rounded,
   TRADING_DAYS_PER_YEAR,
-} from './figure.ts';
+} from '../statistics/figure.ts';
 import { deviationsFrom, dot, mean } from '../statistics/moments.ts';
 
 /**

@@ -15,7 +15,7 @@ import {
   prepareReports,
   type ReportRequest,
 } from './model-reports.ts';
-import { dailyRate, rounded } from './figure.ts';
+import { dailyRate, rounded } from '../statistics/figure.ts';
 import { reportConventions } from './definitions.ts';
 import { checkFactors, type DayReturn, reportStyle } from '../style/style.ts';
 import { commissionOf } from './trading.ts';
@@ -33,15 +33,13 @@ import {
   type Table,
   tableOf,
 } from '../../core/api/handler.ts';
-import {
-  benchmarkEntry,
-  checkNames,
-  choiceEntries,
-  filtersOf,
-  readCounted,
-} from '../../core/api/filters.ts';
+import { checkNames, filtersOf } from '../../core/api/filters.ts';
+import { benchmarkEntry, choiceEntries, readCounted } from './filters.ts';
 import { performanceResponse } from './response.ts';
 import { flagFilter, wordFilter } from '../../core/api/schemas.ts';
+import { OF_MODEL_DAYS, type Route } from '../../core/api/route.ts';
+
+/** Feature: how each model did: its curve, return, risk, trades and cost, beside a benchmark; what it held. */
 
 const figures = columnsOf(performanceResponse.entries.models.item)
   .filter((name) => !name.startsWith('details_'))
@@ -58,7 +56,7 @@ const columns = {
   figures,
 };
 
-export const performanceQuery = v.object({
+const performanceQuery = v.object({
   ...choiceEntries,
   ...benchmarkEntry,
   details: flagFilter(
@@ -87,7 +85,7 @@ type Query = v.InferOutput<typeof performanceQuery>;
 /**
  * The figures of every model over its active model-days that match the filters, a model at a time.
  */
-export function performance(context: Context, { query, format }: Input<Query>): ResponseBody {
+function performance(context: Context, { query, format }: Input<Query>): ResponseBody {
   checkNames(context.database, filtersOf(query));
   checkBenchmark(context.database, query.benchmark);
   checkFactors(context.database, query.factors);
@@ -293,3 +291,16 @@ function tradeOf({ cashBefore, cash, ...action }: Change) {
     cash_change: toDollars(change),
   };
 }
+
+export const performanceRoute: Route = {
+  method: 'GET',
+  path: '/performance',
+  tag: 'results',
+  summary: 'How each model did: its curve, return, risk, trades and cost, beside a benchmark.',
+  query: performanceQuery,
+  response: performanceResponse,
+  errors: { ...OF_MODEL_DAYS, 404: 'There is no such job, or no price of the benchmark.' },
+  hasTable: true,
+  isKept: true,
+  handle: performance,
+};

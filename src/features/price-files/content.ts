@@ -1,6 +1,6 @@
 import { createReadStream, type ReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
-import { codeOf, messageOf, ServiceError } from '../../core/domain/domain.ts';
+import { codeOf, invalidFile, messageOf } from '../../core/domain/service-error.ts';
 import { refuseOpenDatabase } from '../../core/settings/trusted-file.ts';
 
 /**
@@ -13,7 +13,7 @@ const READ_BYTES = 128 * 1024;
 const TELLING_BYTES = 4;
 
 /** The next bytes of the content, and how many bytes of the file have been read for them. */
-export interface Piece {
+interface Piece {
   bytes: Buffer;
   bytesRead: number;
 }
@@ -114,9 +114,4 @@ function faultOf(error: unknown): unknown {
   return invalidFile(
     `its gzip data cannot be decompressed (${messageOf(error)}), so nothing of it is used`,
   );
-}
-
-/** The error for a file that cannot be used, with what is wrong with it. */
-export function invalidFile(problem: string): ServiceError {
-  return new ServiceError('invalid_file', problem);
 }

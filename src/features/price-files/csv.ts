@@ -1,4 +1,4 @@
-import { invalidFile } from './content.ts';
+import { invalidFile } from '../../core/domain/service-error.ts';
 import { type Field, refuse, type Row, type Table } from '../../core/prices/row.ts';
 import {
   cellsIn,

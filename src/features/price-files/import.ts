@@ -2,14 +2,10 @@ import { dateOf, type CalendarDate } from '../../core/time/calendar.ts';
 import { type Meaning, meaningOf } from '../../core/database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '../../core/database/database.ts';
 import { contradictedSplits } from '../../core/database/splits-and-dividends.ts';
-import {
-  createStaging,
-  type StagedRow,
-  type StagedSymbol,
-  type Staging,
-} from './staging-queries.ts';
+import { createStaging, type StagedSymbol, type Staging } from './staging-queries.ts';
+import type { StagedRow } from '../../core/prices/row.ts';
 import { MAX_CASH } from '../../core/prices/amounts.ts';
-import { invalidFile } from './content.ts';
+import { invalidFile } from '../../core/domain/service-error.ts';
 import { checkRow, dayIn, type Defect, type Table } from '../../core/prices/row.ts';
 import { meaningOfFile, nightsIn, problemOf, type Taken } from './meaning.ts';
 import { type Doubts, type ImportOptions, storeStaged } from './store-staged.ts';

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { basename, extname } from 'node:path';
-import { invalidFile, readContent } from './content.ts';
+import { invalidFile } from '../../core/domain/service-error.ts';
+import { readContent } from './content.ts';
 import { isCalendarDate, isTooEarly } from '../../core/time/calendar.ts';
 
 /**

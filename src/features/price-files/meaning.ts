@@ -2,13 +2,13 @@ import { type PriceSource, realDates, sourceOfSeries } from '../../core/database
 import { type Meaning, meaningOf } from '../../core/database/schema/price-conditions.ts';
 import type { Database } from '../../core/database/database.ts';
 import {
-  type ContradictedSplit,
   contradicts,
   isSplitSeen,
   type SplitNight,
   storedSplits,
 } from '../../core/database/splits-and-dividends.ts';
 import type { StagedSymbol, Staging } from './staging-queries.ts';
+import { nightInWords } from '../../core/prices/split-nights.ts';
 import type { Defect } from '../../core/prices/row.ts';
 
 /**
@@ -92,23 +92,4 @@ export function problemOf(
     reason: `${taken.meaning} prices for a symbol whose stored prices are ${meaningOf(source)}`,
     value: `${symbol} has prices from ${source}`,
   };
-}
-
-/** A split with the closes around it. */
-export function nightInWords(night: SplitNight): string {
-  const { symbol, numerator, denominator, date, previousDate, previousClose, nextDate, nextClose } =
-    night;
-  return (
-    `${symbol} split ${numerator}:${denominator} on ${date}, and closed at ${previousClose} on ${previousDate}` +
-    ` and at ${nextClose} on ${nextDate}`
-  );
-}
-
-/** The splits that stored prices contradict, in sentences. */
-export function contradictionsInWords(contradicted: readonly ContradictedSplit[]): string[] {
-  return contradicted.map(
-    ({ meaning, ...night }) =>
-      `Prices of ${night.symbol} are stored as ${meaning}, which a split contradicts: ${nightInWords(night)};` +
-      ` import all of them again with --as ${meaning === 'raw' ? 'split-adjusted' : 'raw'}`,
-  );
 }

@@ -1,7 +1,7 @@
 import type { CalendarDate } from '../../core/time/calendar.ts';
 import type { Database } from '../../core/database/database.ts';
 import type { Split } from '../../core/database/market-queries.ts';
-import type { Bar } from '../../core/database/prices.ts';
+import type { StagedRow } from '../../core/prices/row.ts';
 import {
   type Dividend,
   MAX_NIGHT_DAYS,
@@ -14,20 +14,6 @@ import {
  * keeps them in an unnamed temporary file, which ends with the process.
  */
 export type Staging = ReturnType<typeof createStaging>;
-
-export interface StagedRow extends Omit<Bar, 'open'> {
-  line: number;
-  /** Null, as all prices are, in a file without prices. */
-  open: number | null;
-  /** Cash per share in 1/1,000,000 dollar; null where the row does not say. */
-  dividend: number | null;
-  /**
-   * New shares for old ones, 1 for 1 where the row says that there was no split; null where it does
-   * not say.
-   */
-  numerator: number | null;
-  denominator: number | null;
-}
 
 export interface StagedSymbol {
   symbol: string;

@@ -49,7 +49,7 @@ const PRICES = query(
   },
 );
 
-export type UsedPrice = RowOf<typeof PRICES>;
+type UsedPrice = RowOf<typeof PRICES>;
 
 export function usedPrices(reader: Reader): UsedPrice[] {
   return PRICES.all(reader);

@@ -1,4 +1,4 @@
-import { invalidFile } from './content.ts';
+import { invalidFile } from '../../core/domain/service-error.ts';
 import {
   HEADER_LINES,
   type LineBatch,

@@ -7,10 +7,11 @@ import type {
   Results,
   Status,
 } from '../pages/responses.ts';
-import { cannot, ServiceError } from '../../core/domain/domain.ts';
+import { cannot, ServiceError } from '../../core/domain/service-error.ts';
 import { publishedFile } from './published.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { BuiltPages } from '../pages/built-pages.ts';
+import type { Route } from '../../core/api/route.ts';
 import { type Respond, respondFrom } from '../../core/http/respond.ts';
 import { choiceOf, given, isPart, type Publication, siteOf } from './site.ts';
 import {
@@ -25,7 +26,7 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { Watched } from '../backup/backup.ts';
+import type { Watched } from '../../core/commands/terminal.ts';
 import { makeFolder } from '../../core/database/storage/files.ts';
 import { replaceFile } from '../../core/database/storage/new-file.ts';
 import { tryLock } from '../../core/database/storage/owner.ts';
@@ -144,12 +145,13 @@ const LONGEST_PAGE = '200';
  * nothing fits the choice, for a folder with other files, and when the signal aborts.
  */
 export async function publish(
-  { path, folder, settings, pages }: PublishFrom,
+  { path, folder, settings, pages, routes }: PublishFrom,
   publication: Publication,
   { signal, onProgress }: Required<Watched>,
 ) {
   const { title: name } = publication;
-  const { respond, mode, close } = respondFrom(path, { name, settings, clock: () => new Date() });
+  const clock = () => new Date();
+  const { respond, mode, close } = respondFrom(path, { name, settings, clock, routes });
   let release: (() => void) | undefined;
   try {
     checkChoice(respond, publication);
@@ -192,6 +194,7 @@ interface PublishFrom {
   folder: string;
   settings: Settings;
   pages: BuiltPages;
+  routes: readonly Route[];
 }
 
 type Write = (url: string, text: string) => void;

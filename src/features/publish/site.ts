@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { messageOf, ServiceError } from '../../core/domain/domain.ts';
+import { messageOf, ServiceError } from '../../core/domain/service-error.ts';
 import { inTemporaryFolder } from '../../core/database/storage/files.ts';
 
 /** What is published, and how. */

@@ -1,11 +1,11 @@
 import type { CalendarDate, DateSpan } from '../../core/time/calendar.ts';
-import { invalidFilter } from '../../core/domain/domain.ts';
+import { invalidFilter } from '../../core/domain/service-error.ts';
 import { list } from '../../core/text/sentences.ts';
 import type { Reader } from '../../core/database/database.ts';
 import { factorNames, factorsBetween, RISK_FREE } from './queries.ts';
 import { type Coefficient, fitPlane } from '../statistics/regression.ts';
 import { studentTUpperTail } from '../statistics/distributions.ts';
-import { rounded, TRADING_DAYS_PER_YEAR } from '../performance/figure.ts';
+import { rounded, TRADING_DAYS_PER_YEAR } from '../statistics/figure.ts';
 
 /** Where a return came from: factors, and what is left. */
 

@@ -1,17 +1,28 @@
+import { basename } from 'node:path';
+import { keepMemoryFlat, makeThreads, stopOnSignal } from '../../core/commands/serve.ts';
+import { readAccessTokens } from '../../core/http/access.ts';
+import { createStderrLog } from '../../core/process/log.ts';
+import { VERSION } from '../../core/process/version.ts';
+import { forTerminal } from '../../core/text/text.ts';
 import { riskFreeRateOf } from '../../core/database/state.ts';
 import { modeOfJobs } from '../../core/database/job-queries.ts';
 import { hasManifest } from '../../core/database/manifest.ts';
 import { storageFaultOf } from '../../core/database/storage/faults.ts';
 import { openView } from './open-view.ts';
-import { interfaceDescription } from '../openapi/interface-description.ts';
+import type { Application } from '../../core/http/application.ts';
 import { createHttpServer } from '../../core/http/server.ts';
-import { asObject, tryParse } from '../../core/json/json.ts';
 import { listen, type Service, type ServiceOptions } from '../../core/service.ts';
-import type { ServedSettings } from '../../core/settings/settings.ts';
+import {
+  listensOnAll,
+  ownUrl,
+  readSettings,
+  type ServedSettings,
+} from '../../core/settings/settings.ts';
 
 /** What a view needs. */
 export interface ViewOptions
-  extends Pick<ServiceOptions, 'settings' | 'log' | 'clock' | 'accessTokens' | 'pages'> {
+  extends Application,
+    Pick<ServiceOptions, 'settings' | 'log' | 'clock' | 'accessTokens'> {
   /** The file to read. */
   path: string;
   /** What the file is called where people read it. */
@@ -32,7 +43,8 @@ export async function startView({
   log,
   clock,
   accessTokens,
-  pages,
+  routes,
+  createPages,
 }: ViewOptions): Promise<View> {
   const database = openView(path);
   const mode = whileReadable(() => modeOfJobs(database), 'UNKNOWN');
@@ -57,11 +69,10 @@ export async function startView({
     agentDays: null,
     viewedFile: name,
     isFixed,
-    interfaceDescription: describeReading,
   };
   const http = createHttpServer(
     { database, settings: served, log, clock, ...shown },
-    { accessTokens, pages },
+    { accessTokens, routes, createPages },
   );
   const port = await listen(http.server, settings, database);
   return {
@@ -90,14 +101,32 @@ function whileReadable<Value>(read: () => Value, initial: Value): () => Value {
   };
 }
 
-/** The interface without what a view refuses: everything but GET. */
-async function describeReading(): Promise<string> {
-  const description = asObject(tryParse(await interfaceDescription()));
-  const paths = Object.entries(asObject(description?.['paths']) ?? {}).flatMap(
-    ([path, operations]) => {
-      const { get } = asObject(operations) ?? {};
-      return get === undefined ? [] : [[path, { get }] as const];
-    },
-  );
-  return JSON.stringify({ ...description, paths: Object.fromEntries(paths) });
+const MODES = {
+  DEV: 'made in DEV mode, with simulated models',
+  PROD: 'made in PROD mode',
+  UNKNOWN: 'made in an unknown mode',
+};
+
+/** The command `view FILE`: shows a file until SIGTERM or SIGINT. */
+export async function view(path: string, application: Application): Promise<void> {
+  await makeThreads();
+  const settings = readSettings(process.env);
+  const log = createStderrLog(settings.logLevel);
+  const accessTokens = readAccessTokens(settings);
+  const shown = { path, name: basename(path), clock: () => new Date() };
+  const { port, mode, stop } = await startView({
+    ...shown,
+    ...application,
+    settings,
+    log,
+    accessTokens,
+  });
+  stopOnSignal(stop, log);
+  const facts = { version: VERSION, port, mode, view: path, accessTokens: accessTokens.length };
+  log.info('listening', facts);
+  const url = listensOnAll(settings)
+    ? `http://localhost:${port}`
+    : ownUrl({ ...settings, apiPort: port });
+  process.stdout.write(`${forTerminal(path)}, ${MODES[mode]}: ${url}/ (Ctrl-C ends it)\n`);
+  keepMemoryFlat();
 }

@@ -1,4 +1,4 @@
-import type { BaselineStrategy } from '../../domain/domain.ts';
+import type { BaselineStrategy } from '../../domain/vocabulary.ts';
 import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '../../wire/protocol.ts';
 import { wholeLots } from '../../domain/market-rules.ts';
 import type { Model, ModelAnswer } from '../model.ts';

@@ -1,4 +1,4 @@
-import type { AnswerFault } from '../../domain/domain.ts';
+import type { AnswerFault } from '../../domain/vocabulary.ts';
 import { asObject, asText, isWithin, type Json, plainText, tryParse } from '../../json/json.ts';
 import {
   MAX_COST_OF_ANSWER,

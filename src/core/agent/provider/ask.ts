@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EntryApi } from '../../domain/domain.ts';
+import type { EntryApi } from '../../domain/vocabulary.ts';
 import { asObject, asText, type Json } from '../../json/json.ts';
 import type { Addition, Endpoint, TokenUsage, ToolDescription } from '../../wire/protocol.ts';
 import { type ChatMessage, KeyRefused, type Model } from '../model.ts';

@@ -1,5 +1,5 @@
 import { backOff, spread } from '../../time/event-loop.ts';
-import { messageOf } from '../../domain/domain.ts';
+import { messageOf } from '../../domain/service-error.ts';
 import { type HttpResponse, readRetryAfter } from '../../network/http-client.ts';
 import { asArray, asObject, asText, errorAt, type Json, plainText } from '../../json/json.ts';
 import type { TokenUsage } from '../../wire/protocol.ts';

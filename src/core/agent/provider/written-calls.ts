@@ -1,4 +1,4 @@
-import type { toolNames } from '../../domain/domain.ts';
+import type { toolNames } from '../../domain/vocabulary.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Database, Reader } from '../database.ts';
 import { amount, distinct, integer, oneOf, orNull, query, type RowOf, text } from '../rows.ts';
-import { jobStatuses } from '../../domain/domain.ts';
+import { jobStatuses } from '../../domain/vocabulary.ts';
 import type { Money } from '../../money/money.ts';
 
 /**

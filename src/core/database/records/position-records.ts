@@ -1,4 +1,4 @@
-import { actionTypes } from '../../domain/domain.ts';
+import { actionTypes } from '../../domain/vocabulary.ts';
 import type { Cell } from '../../text/csv.ts';
 import { idsOf, overSessions, type SessionFilters } from '../session-filters.ts';
 import type { Reader } from '../database.ts';

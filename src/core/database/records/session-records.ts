@@ -1,11 +1,16 @@
-import { IS_SHOWN, overSessions, type SessionFilters, boundsOf } from '../session-filters.ts';
+import {
+  type FeedFilters,
+  IS_SHOWN,
+  overSessions,
+  type SessionFilters,
+  boundsOf,
+} from '../session-filters.ts';
 import type { Reader } from '../database.ts';
 import { SHOWN_IN_SESSION } from '../document-queries.ts';
 import { integer, query, text, oneOf, orNull, real, type RowOf } from '../rows.ts';
 import { jsonObject, USAGE_COLUMNS } from './job-records.ts';
 import { holdingsJson } from './position-records.ts';
-import { messageRoles } from '../../domain/domain.ts';
-import type { FeedFilters } from '../../../features/decisions/queries.ts';
+import { messageRoles } from '../../domain/vocabulary.ts';
 import { type Excerpt, excerptOf, type Phrase } from '../search-text.ts';
 import { blockStart, expressionFor, newestRow, searchedTexts } from '../log-words.ts';
 

@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { messageOf, ServiceError } from '../../domain/domain.ts';
+import { messageOf, ServiceError } from '../../domain/service-error.ts';
 import { asObject } from '../../json/json.ts';
 
 const SQLITE_BUSY = 5;

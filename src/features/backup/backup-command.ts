@@ -1,7 +1,8 @@
 import { basename, join } from 'node:path';
 import { existsSync } from 'node:fs';
 import { parseAgentConfiguration } from '../../core/settings/configuration.ts';
-import { backupDatabase, type BackupSummary, restoreDatabase, type Watched } from './backup.ts';
+import { backupDatabase, type BackupSummary, restoreDatabase } from './backup.ts';
+import type { Watched } from '../../core/commands/terminal.ts';
 import type { Reader } from '../../core/database/database.ts';
 import { riskFreeRateOf } from '../../core/database/state.ts';
 import { type Opening, type OutsideStart, outsideStarts } from '../../core/database/active-days.ts';
@@ -10,7 +11,7 @@ import { loadJob, statusOfJob } from '../../core/database/job-queries.ts';
 import { ledgerDays } from '../performance/queries.ts';
 import { initialCashOf } from '../../core/database/records/model-records.ts';
 import { withSnapshot } from '../../core/database/snapshot.ts';
-import { ServiceError } from '../../core/domain/domain.ts';
+import { ServiceError } from '../../core/domain/service-error.ts';
 import { tradingOf } from '../performance/trading.ts';
 import { didYouMean } from '../../core/text/sentences.ts';
 import { timestamp } from '../../core/time/calendar.ts';

@@ -7,7 +7,7 @@ import { forTerminal } from '../../core/text/text.ts';
 import type { CommandDatabase } from '../../core/database/database.ts';
 import { claimDocuments } from '../../core/database/storage/owner.ts';
 import { importDocuments as importFile } from './import.ts';
-import { describeRefused, importEach, withProgress } from '../price-files/command.ts';
+import { describeRefused, importEach, withProgress } from '../price-files/import-prices.ts';
 import { counted, number } from '../../core/commands/terminal.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { checkDates, WrongUsage, ownDatabase } from '../../core/commands/arguments.ts';
-import { builtPages } from '../../core/commands/serve.ts';
+import type { Application } from '../../core/http/application.ts';
+import { builtPages } from '../pages/built-pages.ts';
 import { counted, size, writeStoppably } from '../../core/commands/terminal.ts';
 import { readSettings } from '../../core/settings/settings.ts';
 import { forTerminal, unprintableIn } from '../../core/text/text.ts';
@@ -11,7 +12,11 @@ interface Arguments extends Record<Names, string | undefined> {
 }
 
 /** The command `publish DIR`: writes a site. 0 when it is complete, otherwise 1. */
-export async function publish(folder: string, given: Arguments): Promise<number> {
+export async function publish(
+  folder: string,
+  given: Arguments,
+  { routes }: Application,
+): Promise<number> {
   const { job, models, start, end, url, chromium, title = 'Trading Simulation' } = given;
   checkDates({ start, end });
   const found = unprintableIn(title);
@@ -31,7 +36,7 @@ export async function publish(folder: string, given: Arguments): Promise<number>
   const settings = readSettings(process.env);
   const path = ownDatabase(settings);
   return writeStoppably(folder, async (watched) => {
-    const from = { path, folder, settings, pages: builtPages() };
+    const from = { path, folder, settings, pages: builtPages(), routes };
     const { files, bytes, changed, removed } = await publishTo(from, publication, watched);
     return (
       `${forTerminal(folder)}: ${counted(files, 'file')}, ${size(bytes)}; ` +

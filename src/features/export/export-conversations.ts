@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { feedFilters } from '../../core/api/filters.ts';
-import { messageOf, ServiceError } from '../../core/domain/domain.ts';
+import { messageOf, ServiceError } from '../../core/domain/service-error.ts';
 import { readSettings } from '../../core/settings/settings.ts';
 import { forTerminal } from '../../core/text/text.ts';
 import type { Reader } from '../../core/database/database.ts';

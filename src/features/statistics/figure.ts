@@ -1,3 +1,5 @@
+/** Feature: the statistics that figures and comparisons are made of. */
+
 /** A figure, or the reason why there is none. Missing data never becomes 0 or infinity. */
 export type Figure = number | { reason: string };
 

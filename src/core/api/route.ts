@@ -1,0 +1,58 @@
+import type * as v from 'valibot';
+import type { Context, Handled, Input } from './handler.ts';
+
+/** The schema of a query, or of headers. */
+export type Fields = v.ObjectSchema<v.ObjectEntries, undefined>;
+
+/** The parts of the API; generated clients have a module for each. */
+export type Tag = 'jobs' | 'results' | 'data' | 'agents' | 'service';
+
+/** One endpoint: its method and path, its request, its response and its errors. */
+export interface Route {
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  tag: Tag;
+  summary: string;
+  query?: Fields;
+  body?: v.GenericSchema & { entries?: v.ObjectEntries };
+  headers?: Fields;
+  response: v.GenericSchema;
+  /** Its own error statuses, with their conditions; those that every route can return are added. */
+  errors?: Record<number, string>;
+  /** Its error bodies lack the deployment fields, which those of all other routes have. */
+  bareErrors?: true;
+  /** Needs no access token. */
+  isPublic?: true;
+  /** Needs the token of a model-day, and takes no other. */
+  isOfDay?: true;
+  /**
+   * Of a GET: whether the serving thread makes the response, because that takes little time. All
+   * others are made in a reader thread.
+   */
+  isShort?(context: Context, input: Input): boolean;
+  /** Of a GET: it reads the database as it is now, or not at all. */
+  isDirect?: true;
+  /** Of a GET: it reads only the database, and is kept while nothing in that changes. */
+  isKept?: true;
+  /** Whether it also responds in CSV, and has `format` in its query. */
+  hasTable?: true;
+  /**
+   * A method, so that handlers with a more specific input can be assigned: the schemas above
+   * guarantee it.
+   */
+  handle(context: Context, input: Input): Handled;
+}
+
+/** Error statuses that several routes have, with their conditions. */
+export const BUSY = {
+  503: 'Too many long responses are being sent; Retry-After says when to try again.',
+};
+
+export const NO_JOB = { 404: 'There is no such job.' };
+
+export const OF_MODEL_DAYS = { 400: 'The start date is after the end date.', ...NO_JOB, ...BUSY };
+
+export const BAD_BODY = {
+  413: 'The body is too large.',
+  415: 'The body is not declared as JSON.',
+};

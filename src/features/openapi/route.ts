@@ -1,0 +1,33 @@
+import * as v from 'valibot';
+import type { Route } from '../../core/api/route.ts';
+import { namedRecord } from '../../core/api/schemas.ts';
+import { asObject, tryParse } from '../../core/json/json.ts';
+import { interfaceDescription } from './interface-description.ts';
+
+/** Feature: the description of the interface in OpenAPI, for programs that generate clients or documents. */
+
+/** The route that describes all routes, itself included. */
+export function openapiRoute(routes: () => readonly Route[]): Route {
+  return {
+    method: 'GET',
+    path: '/openapi.json',
+    tag: 'service',
+    summary: 'This description, in OpenAPI 3.1.',
+    response: namedRecord('InterfaceDescription', v.unknown()),
+    isDirect: true,
+    handle: ({ viewedFile }) =>
+      viewedFile === null ? interfaceDescription(routes) : readingDescription(routes),
+  };
+}
+
+/** The interface without what a view refuses: everything but GET. */
+async function readingDescription(routes: () => readonly Route[]): Promise<string> {
+  const description = asObject(tryParse(await interfaceDescription(routes)));
+  const paths = Object.entries(asObject(description?.['paths']) ?? {}).flatMap(
+    ([path, operations]) => {
+      const { get } = asObject(operations) ?? {};
+      return get === undefined ? [] : [[path, { get }] as const];
+    },
+  );
+  return JSON.stringify({ ...description, paths: Object.fromEntries(paths) });
+}

@@ -1,0 +1,118 @@
+import * as v from 'valibot';
+import { checkNames, dateRangeEntries, filtersOf } from '../../core/api/filters.ts';
+import {
+  type Context,
+  deploymentFields,
+  formatQuery,
+  type Input,
+  listBody,
+  type ResponseBody,
+  tableOf,
+} from '../../core/api/handler.ts';
+import { OF_MODEL_DAYS, type Route } from '../../core/api/route.ts';
+import {
+  countSchema as count,
+  dateText,
+  figure,
+  jobFilter,
+  NAME_OF_MODEL,
+  named,
+  namedResponse,
+} from '../../core/api/schemas.ts';
+import { collectHeldSymbols, reportClosing } from './details.ts';
+import { type Closing, closingsOf } from './holdings-queries.ts';
+import { activeDays } from './queries.ts';
+
+const holdingsQuery = v.object({
+  model: v.pipe(v.string('expected the name of a model'), v.description(NAME_OF_MODEL)),
+  job_id: jobFilter,
+  ...dateRangeEntries,
+  ...formatQuery,
+});
+
+export const holdingsResponse = namedResponse('HoldingsResponse', {
+  /** The active model-days that match the filters, by date. */
+  days: v.array(
+    named('DayHoldings', {
+      date: dateText,
+      /** Dollars, as are all values. */
+      cash: v.number(),
+      value: v.number(),
+      /** Share of the value; null when that is 0. */
+      cash_weight: figure,
+      /** By value, the largest first. */
+      holdings: v.array(
+        named('ValuedHolding', {
+          symbol: v.string(),
+          quantity: count,
+          /** With which the ledger valued a share at the close; null where it had no price. */
+          price: figure,
+          value: figure,
+          weight: figure,
+        }),
+      ),
+    }),
+  ),
+  count,
+  /** Every symbol held at a close of these days, the one with the highest mean weight first. */
+  symbols: v.array(
+    named('HeldSymbol', {
+      symbol: v.string(),
+      /** Closes at which it was held. */
+      days: count,
+      first_date: dateText,
+      last_date: dateText,
+      /** Over all days, 0 on those without it; null where one of its weights is unknown. */
+      mean_weight: figure,
+      highest_weight: figure,
+    }),
+  ),
+});
+
+const columns = 'date cash portfolio_value cash_weight symbol quantity price value weight'.split(
+  ' ',
+);
+
+/** What a model held at the close of each of its model-days, as the ledger values it. */
+function holdings(
+  { database, settings }: Context,
+  { query, format }: Input<v.InferOutput<typeof holdingsQuery>>,
+): ResponseBody {
+  const { model, ...window } = filtersOf(query);
+  checkNames(database, { model, ...window });
+  const days = activeDays(database, [query.model], window).get(query.model) ?? [];
+  const closings = closingsOf(
+    database,
+    days.map(({ sessionId }) => sessionId),
+  );
+  if (format === 'csv') return tableOf('holdings.csv', columns, closings.flatMap(rowsOfDay));
+  const symbols = collectHeldSymbols();
+  const items = closings.map((closing) => {
+    const day = reportClosing(closing);
+    symbols.add(day);
+    return JSON.stringify(day);
+  });
+  return listBody('days', items, () => ({
+    symbols: symbols.report(),
+    ...deploymentFields(settings),
+  }));
+}
+
+/** A row per holding; a day without any has one row without a symbol. */
+function rowsOfDay(closing: Closing) {
+  const { holdings: held, value: portfolio_value, ...day } = reportClosing(closing);
+  return (held.length === 0 ? [{}] : held).map((one) => ({ ...day, portfolio_value, ...one }));
+}
+
+export const holdingsRoute: Route = {
+  method: 'GET',
+  path: '/holdings',
+  tag: 'results',
+  summary: 'What a model held at the close of each day: shares, prices, values and weights.',
+  query: holdingsQuery,
+  response: holdingsResponse,
+  errors: OF_MODEL_DAYS,
+  hasTable: true,
+  isKept: true,
+  handle: holdings,
+};

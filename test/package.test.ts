@@ -89,7 +89,7 @@ test('a failed command says where in the program, with --enable-source-maps in i
   const { code, stderr } = await runProgram(['check'], { cwd, env: { ...env, ...options } });
   assert.equal(code, 1);
   assert.match(stderr, /^Unexpected failure: Error: no such table: trading_sessions\n/);
-  if (!isExecutable) assert.match(stderr, /src\/database\/\w+\.ts:\d+:\d+/);
+  if (!isExecutable) assert.match(stderr, /src\/core\/database\/\w+\.ts:\d+:\d+/);
   server.process.kill('SIGTERM');
 });
 

@@ -199,7 +199,6 @@ test('in a serving process only SQLite opens the database: closing another descr
       sources.filter((path) => SERVING.test(path)),
     ),
     [
-      'src/core/http/respond.ts', // without a server, for `publish`
       'src/features/view/open-view.ts', // before its first connection
     ],
   );

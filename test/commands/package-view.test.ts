@@ -8,13 +8,12 @@ import { openDatabase } from '../../src/core/database/database.ts';
 import { openView } from '../../src/features/view/open-view.ts';
 import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { fourDays, fourDaysAt } from '../support/books.ts';
-import { contentOf } from '../support/folder.ts';
+import { contentOf, temporaryFolder } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';
 import { startTestService } from '../support/service.ts';
 import { runIn } from '../support/tables.ts';
 import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
-import { temporaryFolder } from '../support/folder.ts';
 
 /** The books of `fourDays` in a file that nothing has open, which was written with a log. */
 async function unusedFile(folder: string): Promise<string> {

@@ -18,12 +18,11 @@ import { test } from 'node:test';
 import { backupDatabase, restoreDatabase } from '../../src/features/backup/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
 import { withSnapshot } from '../../src/core/database/snapshot.ts';
-import { contentOf } from '../support/folder.ts';
+import { contentOf, temporaryFolder } from '../support/folder.ts';
 import { FORMER, makeFormer } from '../support/former.ts';
 import { runs } from '../support/long.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { withoutLinks } from '../support/without-links.ts';
-import { temporaryFolder } from '../support/folder.ts';
 
 /**
  * Writes one bar of a symbol that only this database has, so that a test can tell which database it

@@ -7,7 +7,7 @@ import { signatureSchema } from '../../src/core/settings/configuration-schema.ts
 import { readSettings } from '../../src/core/settings/settings.ts';
 import { errorsOf } from '../../src/features/openapi/openapi.ts';
 import { resultColumns } from '../../src/core/database/records/position-records.ts';
-import { respondFrom } from '../../src/core/http/respond.ts';
+import { respondFrom } from '../../src/features/publish/respond.ts';
 import type { Route } from '../../src/core/api/route.ts';
 import { routes } from '../../src/routes.ts';
 import { validateBody, validateHeaders, validateQuery } from '../../src/core/http/request.ts';

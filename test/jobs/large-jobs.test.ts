@@ -6,8 +6,7 @@ import { type Database, openDatabase } from '../../src/core/database/database.ts
 import { finalStatus, noteRestart } from '../../src/core/database/model-days.ts';
 import { statusOfJob, unfinishedJobId } from '../../src/core/database/job-queries.ts';
 import { diskIsFull } from '../../src/core/database/storage/faults.ts';
-import { cancelJob } from '../../src/core/jobs/queue.ts';
-import { createJobs, runThroughFaults } from '../../src/core/jobs/queue.ts';
+import { cancelJob, createJobs, runThroughFaults } from '../../src/core/jobs/queue.ts';
 import { NO_DATES } from '../../src/core/jobs/run.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { tableOf } from '../support/text-table.ts';

@@ -44,31 +44,10 @@ export const NO_TRADE: Decision = {
 };
 
 /** How much of a model's words, of a refusal or of an error a decision repeats. */
-const MAX_WORDS_LENGTH = 500;
+export const MAX_WORDS_LENGTH = 500;
 
 export function cutWords(words: string): string {
   return cutText(words, MAX_WORDS_LENGTH).toWellFormed();
-}
-
-/** How many messages before an order the model's words may be: it may call tools without a word. */
-const WORDS_WITHIN = 20;
-const SPACE = `' ' || char(9, 10, 13)`;
-const trimmed = (column: string) =>
-  `trim(substr(coalesce(${column}, ''), 1, ${2 * MAX_WORDS_LENGTH}), ${SPACE})`;
-
-/** In SQL, the words of a message: its text, or its thoughts where it has none. */
-export function wordsOf(message: string): string {
-  return `coalesce(nullif(${trimmed(`${message}.content`)}, ''), ${trimmed(`${message}.summary`)})`;
-}
-
-/**
- * In SQL, the index of the message with what the model said shortly before another message; null
- * where it said nothing.
- */
-export function wordsBefore(sessionId: string, end: string): string {
-  return `(SELECT message_index FROM reasoning_logs AS said
-    WHERE said.session_id = ${sessionId} AND message_index BETWEEN ${end} - ${WORDS_WITHIN} AND ${end} - 1
-      AND role = 'assistant' AND ${wordsOf('said')} <> '' ORDER BY message_index DESC LIMIT 1)`;
 }
 
 /** As they are stored: the last first. */

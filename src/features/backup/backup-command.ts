@@ -2,14 +2,21 @@ import { basename, join } from 'node:path';
 import { existsSync } from 'node:fs';
 import { parseAgentConfiguration } from '../../core/settings/configuration.ts';
 import { backupDatabase, type BackupSummary, restoreDatabase } from './backup.ts';
-import type { Watched } from '../../core/commands/terminal.ts';
+import { type Watched, counted, size, writeStoppably } from '../../core/commands/terminal.ts';
 import type { Reader } from '../../core/database/database.ts';
 import { riskFreeRateOf } from '../../core/database/state.ts';
-import { type Opening, type OutsideStart, outsideStarts } from '../../core/database/active-days.ts';
-import { type JobRows, keepJob, newestJobs, symbolsOfJob } from './package-queries.ts';
+import {
+  type Opening,
+  outsideStarts,
+  type OutsideStart,
+  type JobRows,
+  keepJob,
+  newestJobs,
+  symbolsOfJob,
+} from './package-queries.ts';
 import { loadJob, statusOfJob } from '../../core/database/job-queries.ts';
 import { ledgerDays } from '../performance/queries.ts';
-import { initialCashOf } from '../../core/database/records/model-records.ts';
+import { initialCashOf } from '../performance/run-queries.ts';
 import { withSnapshot } from '../../core/database/snapshot.ts';
 import { ServiceError } from '../../core/domain/service-error.ts';
 import { tradingOf } from '../performance/trading.ts';
@@ -18,7 +25,6 @@ import { timestamp } from '../../core/time/calendar.ts';
 import { makeFolder } from '../../core/database/storage/files.ts';
 import { readSettings, type Settings } from '../../core/settings/settings.ts';
 import { ownDatabase, resetNote } from '../../core/commands/arguments.ts';
-import { counted, size, writeStoppably } from '../../core/commands/terminal.ts';
 import { claimOwnership } from '../../core/database/storage/owner.ts';
 import { forTerminal } from '../../core/text/text.ts';
 

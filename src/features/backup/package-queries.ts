@@ -1,15 +1,16 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { prepareOnce, type Reader } from '../../core/database/database.ts';
-import { query, text } from '../../core/database/rows.ts';
+import { integer, query, type RowOf, text } from '../../core/database/rows.ts';
 import { adjustedSourcesInSql } from '../../core/database/schema/price-conditions.ts';
 import { storeRiskFreeRate } from '../../core/database/state.ts';
 import { digestTable, listedTables } from '../../core/database/manifest.ts';
-import type { Opening } from '../../core/database/active-days.ts';
 import { indexDocumentsAnew } from '../../core/database/document-words.ts';
 import { indexAnew } from '../../core/database/log-words.ts';
 import { createSchema } from '../../core/database/schema/schema.ts';
 import { CHANGED_STARTS } from '../../core/database/stale.ts';
+import type { Money } from '../../core/money/money.ts';
+import type { OpeningLot } from '../performance/opening-queries.ts';
 
 const NEWEST = query('SELECT job_id FROM jobs ORDER BY created_at DESC LIMIT 1000', [text]);
 
@@ -49,15 +50,22 @@ const OWN_TABLES = `
 
 /** Of prices; by then, the job is the only one. */
 const LAST_DATE = '(SELECT end_date FROM jobs)';
+
 /** From when on its returns count: of its first session, or of an opening. */
 const FIRST_DATE = '(SELECT min(date) FROM trading_sessions)';
+
 const OF_JOB = 'job_id = (SELECT job_id FROM own_job)';
+
 const IS_OPENING = 'session_id IN (SELECT session_id FROM own_openings)';
+
 const OF_SESSION = `session_id IN (SELECT session_id FROM trading_sessions WHERE ${OF_JOB})`;
+
 /** Splits and dividends: all of a symbol, because later splits convert earlier dividends. */
 const OF_SYMBOL = 'symbol IN (SELECT symbol FROM own_symbols)';
+
 /** By then, only the job's own sessions are left. */
 const SHOWN = 'version IN (SELECT version FROM document_sessions)';
+
 const NONE = 'FALSE';
 
 /**
@@ -67,8 +75,10 @@ const NONE = 'FALSE';
  * each span of time.
  */
 const LATER = `${OF_SYMBOL} AND date > ${LAST_DATE} AND source IN (${adjustedSourcesInSql})`;
+
 const LATER_BAR = `(symbol, date) IN (SELECT symbol, date FROM (
   SELECT symbol, date, min(written) FROM price_data WHERE ${LATER} GROUP BY symbol, source))`;
+
 const LATER_REVISION = `revision_id IN (
   SELECT min(revision_id) FROM price_revisions WHERE ${LATER} GROUP BY symbol, source, written, replaced)`;
 
@@ -241,4 +251,28 @@ function checkReferences(connection: DatabaseSync): void {
   if (row === undefined) return;
   const what = `a row of ${row['child']} refers to a row of ${row['parent']} that is missing`;
   throw new Error(`${what}; the command check names all damage`);
+}
+
+const OUTSIDE_STARTS = query(
+  `SELECT DISTINCT past.session_id AS sessionId, past.model
+   FROM trading_sessions AS own JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+   WHERE own.job_id = ?1 AND past.job_id IS NOT ?1 ORDER BY past.session_id`,
+  { sessionId: integer, model: text },
+);
+
+/** A session that belongs to no model-day of a job, and from which one of its sessions started. */
+export type OutsideStart = RowOf<typeof OUTSIDE_STARTS>;
+
+/** The sessions outside a job from which its sessions started. */
+export function outsideStarts(reader: Reader, jobId: string): OutsideStart[] {
+  return OUTSIDE_STARTS.all(reader, jobId);
+}
+
+/** What a package needs to know of a session from which a chain of its job continues. */
+export interface Opening {
+  sessionId: number;
+  /** Of the model's first completed day; null when unknown. */
+  initialCash: Money | null;
+  /** Of everything that is held at its close, by symbol and oldest first. */
+  lots: readonly Omit<OpeningLot, 'sessionId'>[];
 }

@@ -1,14 +1,30 @@
-import type { FeedFilters } from '../../core/database/session-filters.ts';
-import { boundsOf, NONE_COUNTS } from '../../core/database/session-filters.ts';
+import { type FeedFilters, boundsOf, NONE_COUNTS } from '../../core/database/session-filters.ts';
 import type { Reader } from '../../core/database/database.ts';
-import {
-  cutWords,
-  decisionKinds,
-  sides,
-  wordsBefore,
-  wordsOf,
-} from '../../core/database/decisions.ts';
+import { cutWords, decisionKinds, MAX_WORDS_LENGTH, sides } from '../../core/database/decisions.ts';
 import { integer, oneOf, orNull, query, real, type RowOf, text } from '../../core/database/rows.ts';
+
+/** How many messages before an order the model's words may be: it may call tools without a word. */
+const WORDS_WITHIN = 20;
+
+const SPACE = `' ' || char(9, 10, 13)`;
+
+const trimmed = (column: string) =>
+  `trim(substr(coalesce(${column}, ''), 1, ${2 * MAX_WORDS_LENGTH}), ${SPACE})`;
+
+/** In SQL, the words of a message: its text, or its thoughts where it has none. */
+function wordsOf(message: string): string {
+  return `coalesce(nullif(${trimmed(`${message}.content`)}, ''), ${trimmed(`${message}.summary`)})`;
+}
+
+/**
+ * In SQL, the index of the message with what the model said shortly before another message; null
+ * where it said nothing.
+ */
+function wordsBefore(sessionId: string, end: string): string {
+  return `(SELECT message_index FROM reasoning_logs AS said
+    WHERE said.session_id = ${sessionId} AND message_index BETWEEN ${end} - ${WORDS_WITHIN} AND ${end} - 1
+      AND role = 'assistant' AND ${wordsOf('said')} <> '' ORDER BY message_index DESC LIMIT 1)`;
+}
 
 /** Which decisions the feed has. */
 interface DecisionFilters extends FeedFilters {
@@ -18,6 +34,7 @@ interface DecisionFilters extends FeedFilters {
 
 /** Of an order: its message, which may be that of several, and its place. */
 const ID = `own.session_id || coalesce(':' || message_index || ':' || place, '')`;
+
 const FAILURE_ID = `'failure:' || own.date || ':' || own.job_id || ':' || own.model`;
 
 /** The id of a session is before its first decision. */
@@ -104,6 +121,7 @@ const feed = (rows: string) =>
 
 /** Newest date first; those of a date are sorted. */
 const SESSIONS = 'trading_sessions AS own INDEXED BY sessions_in_answer_order CROSS JOIN';
+
 const ALL = feed(`${ofSessions(`${SESSIONS} decisions AS made`, 'true')} UNION ALL ${FAILURES}`);
 
 /** Up to how many decisions are all looked at and sorted for a page: a few milliseconds. */
@@ -121,10 +139,12 @@ function indexed(index: string, isChosen: (symbol: string) => string) {
     bySession: feed(ofSessions(`${SESSIONS} ${own}`, isChosen('?10'))),
   };
 }
+
 const REFUSALS = indexed(
   'refused_decisions',
   (symbol) => `${symbol} IS NULL AND detail IS NOT NULL`,
 );
+
 const OF_SYMBOL = indexed('decisions_by_symbol', (symbol) => `symbol = ${symbol}`);
 
 /** What a model did on a model-day, and why. */

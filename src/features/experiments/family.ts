@@ -2,7 +2,7 @@ import type { CalendarDate } from '../../core/time/calendar.ts';
 import { baselineOf } from '../../core/settings/configuration-schema.ts';
 import { parseAgentConfiguration } from '../../core/settings/configuration.ts';
 import type { Database } from '../../core/database/database.ts';
-import { storedConfigurations } from '../../core/database/records/model-records.ts';
+import { storedConfigurations } from '../performance/run-queries.ts';
 import {
   activeDaysWithReturns,
   type DayWithReturn,

@@ -6,11 +6,11 @@ import { readSettings } from '../../core/settings/settings.ts';
 import { forTerminal } from '../../core/text/text.ts';
 import type { Reader } from '../../core/database/database.ts';
 import {
-  type CompletedDay,
-  completedDays,
-  type ConversationMessage,
   messagesOf,
-} from '../../core/database/records/session-records.ts';
+  type ConversationMessage,
+  completedDays,
+  type CompletedDay,
+} from './queries.ts';
 import { assertFreeName, beginPartial, giveName } from '../../core/database/storage/new-file.ts';
 import { addressOfFile, momentAt } from '../../core/database/snapshot.ts';
 import type { ToolCall } from '../../core/wire/protocol.ts';

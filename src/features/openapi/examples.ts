@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readSettings } from '../../core/settings/settings.ts';
 import type { Route } from '../../core/api/route.ts';
-import { respondFrom } from '../../core/http/respond.ts';
+import { respondFrom } from '../publish/respond.ts';
 
 export interface Example {
   request?: unknown;

@@ -8,7 +8,7 @@ import type { Database } from '../../core/database/database.ts';
 import { dividendsBetween } from '../../core/database/splits-and-dividends.ts';
 import { splitsBetween } from '../../core/database/market-queries.ts';
 import { barsBetween, type ActiveDay, priceSpan } from './queries.ts';
-import { newestConfiguration } from '../../core/database/records/model-records.ts';
+import { newestConfiguration } from './run-queries.ts';
 import { ServiceError } from '../../core/domain/service-error.ts';
 import { cashPerShareAbout } from '../../core/trading/morning.ts';
 import {

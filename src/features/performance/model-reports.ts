@@ -3,11 +3,7 @@ import type { AgentConfiguration } from '../../core/settings/configuration-schem
 import { hasCosts, rulesOf } from '../../core/domain/market-rules.ts';
 import { parseAgentConfigurations } from '../../core/settings/configuration.ts';
 import { createSplitSearch, heldSymbols, type SuspectedSplit } from './holdings-queries.ts';
-import {
-  agentsAmong,
-  initialCashOf,
-  storedConfigurations,
-} from '../../core/database/records/model-records.ts';
+import { initialCashOf, storedConfigurations, agentsAmong } from './run-queries.ts';
 import { type ActiveDay, markStale, usageTotals } from './queries.ts';
 import { universeOn } from '../../core/settings/members.ts';
 import { type Money, toDollars } from '../../core/money/money.ts';

@@ -8,7 +8,6 @@ import {
   type Window,
 } from '../../core/database/session-filters.ts';
 import type { Database, Reader } from '../../core/database/database.ts';
-import { type OpeningLot, openingLots } from '../../core/database/active-days.ts';
 import {
   amount,
   type Column,
@@ -24,6 +23,7 @@ import {
 import { sumOf } from '../../core/database/usage.ts';
 import { staleAmong } from '../../core/database/stale.ts';
 import { knownRuns, type Run } from '../../core/database/records/model-records.ts';
+import { type OpeningLot, openingLots } from './opening-queries.ts';
 
 /** Without returns no position is looked up. By model in the order of an index. */
 const daysWith = <const Columns extends readonly Column<unknown>[]>(
@@ -36,7 +36,9 @@ const daysWith = <const Columns extends readonly Column<unknown>[]>(
      WHERE date BETWEEN ?2 AND ?3 AND (?4 IS NULL OR job_id = ?4)`,
     [text, integer, text, text, orNull(text), orNull(integer), flag, ...columns],
   );
+
 const DAYS = daysWith('', []);
+
 const RETURNS = daysWith(', daily_return', [orNull(real)]);
 
 /** An active model-day, with the date and the session that it started from. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { factorNames } from '../style/queries.ts';
-import { type Change, changesOf } from '../../core/database/records/position-records.ts';
+import { changesOf, type Change } from './change-queries.ts';
 import { reported, toDollars } from '../../core/money/money.ts';
 import { failedDays, withoutCompletedDays } from '../experiments/counted-days.ts';
 import { readFamilies } from '../experiments/family.ts';

@@ -3,10 +3,9 @@ import { type Meaning, meaningOf } from '../../core/database/schema/price-condit
 import type { CommandDatabase, Database } from '../../core/database/database.ts';
 import { contradictedSplits } from '../../core/database/splits-and-dividends.ts';
 import { createStaging, type StagedSymbol, type Staging } from './staging-queries.ts';
-import type { StagedRow } from '../../core/prices/row.ts';
+import { type StagedRow, checkRow, dayIn, type Defect, type Table } from '../../core/prices/row.ts';
 import { MAX_CASH } from '../../core/prices/amounts.ts';
 import { invalidFile } from '../../core/domain/service-error.ts';
-import { checkRow, dayIn, type Defect, type Table } from '../../core/prices/row.ts';
 import { meaningOfFile, nightsIn, problemOf, type Taken } from './meaning.ts';
 import { type Doubts, type ImportOptions, storeStaged } from './store-staged.ts';
 import { readFirst, readLines } from './lines.ts';

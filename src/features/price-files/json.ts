@@ -3,10 +3,9 @@ import {
   readDailySeries,
   readDividends,
 } from '../../core/prices/alpha-vantage-json.ts';
-import { messageOf } from '../../core/domain/service-error.ts';
+import { messageOf, invalidFile } from '../../core/domain/service-error.ts';
 import { asArray, asObject, type Json, plainText, tryParse } from '../../core/json/json.ts';
 import { fractionOf } from '../../core/prices/amounts.ts';
-import { invalidFile } from '../../core/domain/service-error.ts';
 import { refuse, type Row, type Table } from '../../core/prices/row.ts';
 import { type Lines, MAX_DOCUMENT_LENGTH } from './lines.ts';
 

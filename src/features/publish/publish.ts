@@ -12,7 +12,7 @@ import { publishedFile } from './published.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { BuiltPages } from '../pages/built-pages.ts';
 import type { Route } from '../../core/api/route.ts';
-import { type Respond, respondFrom } from '../../core/http/respond.ts';
+import { type Respond, respondFrom } from './respond.ts';
 import { choiceOf, given, isPart, type Publication, siteOf } from './site.ts';
 import {
   appendFileSync,

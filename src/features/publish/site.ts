@@ -1,7 +1,7 @@
 import type { KnownModels, Performance } from '../pages/responses.ts';
 import { count } from '../../core/text/sentences.ts';
 import { type BuiltPages, escapeAttribute as escaped, PAGE_POLICY } from '../pages/built-pages.ts';
-import type { Respond } from '../../core/http/respond.ts';
+import type { Respond } from './respond.ts';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

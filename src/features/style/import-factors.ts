@@ -1,5 +1,5 @@
 import { timestamp, type CalendarDate, isCalendarDate } from '../../core/time/calendar.ts';
-import { messageOf } from '../../core/domain/service-error.ts';
+import { messageOf, invalidFile } from '../../core/domain/service-error.ts';
 import { linesOf, list } from '../../core/text/sentences.ts';
 import { readSettings } from '../../core/settings/settings.ts';
 import { forTerminal, unprintableIn } from '../../core/text/text.ts';
@@ -13,7 +13,6 @@ import {
 } from './queries.ts';
 import { oneOf, resetNote, WrongUsage } from '../../core/commands/arguments.ts';
 import { counted } from '../../core/commands/terminal.ts';
-import { invalidFile } from '../../core/domain/service-error.ts';
 import { dashedDate, readLines } from '../price-files/lines.ts';
 
 /**

@@ -7,7 +7,7 @@ import {
 } from '../session-filters.ts';
 import type { Reader } from '../database.ts';
 import { SHOWN_IN_SESSION } from '../document-queries.ts';
-import { integer, query, text, oneOf, orNull, real, type RowOf } from '../rows.ts';
+import { integer, query, text, oneOf, orNull, type RowOf } from '../rows.ts';
 import { jsonObject, USAGE_COLUMNS } from './job-records.ts';
 import { holdingsJson } from './position-records.ts';
 import { messageRoles } from '../../domain/vocabulary.ts';
@@ -128,55 +128,6 @@ function* withConversation(reader: Reader, sessionId: number, start: string): Ge
     before = ',';
   }
   yield before === ',' ? ']}' : `${before}]}`;
-}
-
-const DAYS = query(
-  `SELECT session_id AS sessionId, own.job_id AS jobId, own.date, own.model, family,
-     (SELECT daily_return_pct FROM positions WHERE positions.session_id = own.session_id
-       ORDER BY action_id DESC LIMIT 1) AS returnPercent
-   FROM trading_sessions AS own JOIN simulation_runs AS run ON run.job_id = own.job_id AND run.model = own.model
-   WHERE own.status = 'active' AND own.date BETWEEN ?1 AND ?2 AND (?3 IS NULL OR own.job_id = ?3)
-     AND (?4 IS NULL OR own.model IN (SELECT value FROM json_each(?4)))
-   ORDER BY own.date, own.model`,
-  {
-    sessionId: integer,
-    jobId: text,
-    date: text,
-    model: text,
-    family: text,
-    returnPercent: orNull(real),
-  },
-);
-
-/** A completed model-day, and its return at the close in percent. */
-export type CompletedDay = RowOf<typeof DAYS>;
-
-/** The completed model-days that the filters choose, by date and model. */
-export function completedDays(
-  reader: Reader,
-  { jobId, models, ...window }: FeedFilters,
-): CompletedDay[] {
-  return DAYS.all(reader, ...boundsOf(window), jobId ?? null, models ?? null);
-}
-
-const CONVERSATION = query(
-  `SELECT role, content, summary AS reasoning, tool_calls AS toolCalls, served_model AS servedModel
-   FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
-  {
-    role: oneOf(messageRoles),
-    content: text,
-    reasoning: orNull(text),
-    toolCalls: orNull(text),
-    servedModel: orNull(text),
-  },
-);
-
-/** A message as it was logged; calls are a list of `{id, name, arguments}` as JSON. */
-export type ConversationMessage = RowOf<typeof CONVERSATION>;
-
-/** The messages of a model-day, in order. */
-export function messagesOf(reader: Reader, { sessionId }: CompletedDay): ConversationMessage[] {
-  return CONVERSATION.all(reader, sessionId);
 }
 
 /**

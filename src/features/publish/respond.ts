@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { type Context, isMade, piecesOf } from '../api/handler.ts';
-import type { Clock } from '../time/calendar.ts';
-import { silentLog } from '../process/log.ts';
-import type { Settings } from '../settings/settings.ts';
-import { modeOfJobs } from '../database/job-queries.ts';
-import { riskFreeRateOf } from '../database/state.ts';
-import { addressOfFile, momentAt } from '../database/snapshot.ts';
-import { httpErrorOf } from './errors.ts';
-import { validateQuery } from './request.ts';
-import type { Route } from '../api/route.ts';
-import { createRouter } from './router.ts';
+import { type Context, isMade, piecesOf } from '../../core/api/handler.ts';
+import type { Clock } from '../../core/time/calendar.ts';
+import { silentLog } from '../../core/process/log.ts';
+import type { Settings } from '../../core/settings/settings.ts';
+import { modeOfJobs } from '../../core/database/job-queries.ts';
+import { riskFreeRateOf } from '../../core/database/state.ts';
+import { addressOfFile, momentAt } from '../../core/database/snapshot.ts';
+import { httpErrorOf } from '../../core/http/errors.ts';
+import { validateQuery } from '../../core/http/request.ts';
+import type { Route } from '../../core/api/route.ts';
+import { createRouter } from '../../core/http/router.ts';
 
 /** Responds to a GET as the service does: the text of the body. */
 export type Respond = (path: string, query?: Readonly<Record<string, string>>) => string;

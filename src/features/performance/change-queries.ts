@@ -1,0 +1,58 @@
+import type { Reader } from '../../core/database/database.ts';
+import { actionTypes } from '../../core/domain/vocabulary.ts';
+import {
+  query,
+  text,
+  oneOf,
+  orNull,
+  integer,
+  amount,
+  type RowOf,
+} from '../../core/database/rows.ts';
+import { idsOf } from '../../core/database/session-filters.ts';
+
+/**
+ * The cash before a day's first action is the cash at the close it started from, or the initial
+ * cash.
+ */
+const ACTIONS = query(
+  `SELECT model, date, action_type AS side, symbol, amount, price_e4 AS price, cash_e4 AS cash,
+     coalesce(
+       (SELECT cash_e4 FROM positions AS before
+         WHERE before.session_id = positions.session_id AND before.action_id = positions.action_id - 1),
+       (SELECT cash_e4 FROM positions AS past
+         WHERE past.session_id = trading_sessions.started_from_session_id ORDER BY action_id DESC LIMIT 1),
+       initial_cash_e4, 0) AS cashBefore
+   FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON session_id = chosen.value
+     CROSS JOIN positions USING (session_id)
+   WHERE action_type <> 'no_trade' ORDER BY chosen.key, action_id`,
+  {
+    model: text,
+    date: text,
+    side: oneOf(actionTypes),
+    symbol: orNull(text),
+    amount: orNull(integer),
+    price: orNull(amount),
+    cash: amount,
+    cashBefore: amount,
+  },
+);
+
+type Action = RowOf<typeof ACTIONS>;
+
+/**
+ * Whatever changed holdings or cash. The schema requires a symbol, and a price but for splits; a
+ * split's amount is what it added.
+ */
+export type Change = Action & { symbol: string; amount: number } & (
+    | { side: 'buy' | 'sell' | 'dividend'; price: NonNullable<Action['price']> }
+    | { side: 'split' }
+  );
+
+/** The executed orders, splits and dividends of some committed sessions, by action. */
+export function changesOf(
+  reader: Reader,
+  sessions: readonly { sessionId: number }[],
+): IterableIterator<Change> {
+  return ACTIONS.iterate(reader, idsOf(sessions)) as IterableIterator<Change>;
+}

@@ -8,7 +8,7 @@ import { queryApart } from '../../src/core/database/integrity.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { withSnapshot } from '../../src/core/database/snapshot.ts';
 import { staleModelDays } from '../../src/core/database/stale.ts';
-import { audit as auditHandler } from '../../src/core/api/audit.ts';
+import { auditRoute } from '../../src/core/api/audit.ts';
 import type { Context, Input, LateBody } from '../../src/core/api/handler.ts';
 import { silentLog } from '../../src/core/process/log.ts';
 import { readSettings } from '../../src/core/settings/settings.ts';
@@ -178,7 +178,7 @@ test('audits run one after another; one whose client leaves ends, and the others
   t.after(() => database.close());
   const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), databasePath: path };
   const context = { database, settings, log: silentLog } as unknown as Context;
-  const ask = () => auditHandler(context, { query: {} } as Input<object>) as LateBody;
+  const ask = () => auditRoute.handle(context, { query: {} } as Input) as LateBody;
   const order: number[] = [];
   const [first, second, third] = [ask(), ask(), ask()].map((body, index) => {
     const text = textOf(body).finally(() => order.push(index));

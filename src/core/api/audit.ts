@@ -10,7 +10,7 @@ import { ServiceError } from '../domain/service-error.ts';
 import type { ReplayFilters } from '../database/replay-queries.ts';
 import type { AuditReport, Finding } from '../verify/replay.ts';
 import { checkNames, filtersOf } from './filters.ts';
-import { type Context, jsonBody, type Input, type LateBody, lateText } from './handler.ts';
+import { type Context, jsonBody, lateText } from './handler.ts';
 import {
   countSchema,
   dateText,
@@ -20,7 +20,7 @@ import {
   modelFilter,
   named,
 } from './schemas.ts';
-import { BUSY, NO_JOB, type Route } from './route.ts';
+import { BUSY, NO_JOB, route } from './route.ts';
 
 const auditQuery = v.object({ job_id: jobFilter, model: modelFilter });
 
@@ -60,22 +60,6 @@ type AuditContext = Pick<Context, 'database' | 'settings' | 'log'>;
 
 /** Audits run one after another: each has a thread, and reads the whole file. */
 let before: Promise<unknown> = Promise.resolve();
-
-/**
- * Plays model-days again and reports what does not add up; 200 whatever it finds. Ends when its
- * client leaves.
- */
-export function audit(
-  context: AuditContext,
-  { query }: Input<v.InferOutput<typeof auditQuery>>,
-): LateBody {
-  const { jobId, model } = filtersOf(query);
-  checkNames(context.database, { jobId, model });
-  const end = new AbortController();
-  const text = before.then(() => run(context, { jobId, model }, end.signal));
-  before = text.catch(() => {});
-  return lateText(text, end);
-}
 
 async function run(
   { database, settings, log }: AuditContext,
@@ -157,7 +141,7 @@ function findingsOf({ first }: Listed<Finding>): unknown[] {
   }));
 }
 
-export const auditRoute: Route = {
+export const auditRoute = route({
   method: 'GET',
   path: '/audit',
   tag: 'service',
@@ -167,5 +151,12 @@ export const auditRoute: Route = {
   response: auditResponse,
   errors: { ...NO_JOB, ...BUSY },
   isDirect: true,
-  handle: audit,
-};
+  handle(context, { query }) {
+    const { jobId, model } = filtersOf(query);
+    checkNames(context.database, { jobId, model });
+    const end = new AbortController();
+    const text = before.then(() => run(context, { jobId, model }, end.signal));
+    before = text.catch(() => {});
+    return lateText(text, end);
+  },
+});

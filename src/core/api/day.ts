@@ -1,13 +1,12 @@
 import * as v from 'valibot';
 import { ServiceError } from '../domain/service-error.ts';
-import type { Json } from '../json/json.ts';
 import type { AgentDay } from '../trading/agent-days.ts';
 import { MAX_REASON_LENGTH, tradingDecision } from '../trading/decision.ts';
 import { weightsSchema } from '../trading/tool-arguments.ts';
 import { toolRefusal, toolResults } from '../trading/tool-results.ts';
-import type { Context, Input, ResponseBody } from './handler.ts';
+import type { Context } from './handler.ts';
 import { dateText, figure, named, namedRecord, timestampText } from './schemas.ts';
-import { BAD_BODY, type Route } from './route.ts';
+import { BAD_BODY, route } from './route.ts';
 
 /** The tools of a model-day over HTTP, for the agent that trades on it. */
 
@@ -86,22 +85,6 @@ export const toolResponse = v.pipe(
   v.description(`By tool: ${shapes.join(', ')}; or ToolRefusal.`),
 );
 
-function day(context: Context, { token }: Input): ResponseBody {
-  return JSON.stringify(dayOf(context, token).body());
-}
-
-function dayTools(context: Context, { token }: Input): ResponseBody {
-  const { tools } = dayOf(context, token);
-  return JSON.stringify({ tools });
-}
-
-function callTool(
-  context: Context,
-  { token, params, body }: Input<unknown, Json>,
-): Promise<string> {
-  return dayOf(context, token).call(params['name'] ?? '', body);
-}
-
 function dayOf({ agentDays }: Context, token: string | null): AgentDay {
   if (agentDays === null)
     throw new ServiceError('no_such_day', 'A file that is only shown has no day');
@@ -113,7 +96,7 @@ const OF_DAY = {
   409: 'The day has been decided.',
 };
 
-export const dayRoute: Route = {
+export const dayRoute = route({
   method: 'GET',
   path: '/day',
   tag: 'agents',
@@ -122,10 +105,12 @@ export const dayRoute: Route = {
   errors: OF_DAY,
   isOfDay: true,
   isDirect: true,
-  handle: day,
-};
+  handle(context, { token }) {
+    return JSON.stringify(dayOf(context, token).body());
+  },
+});
 
-export const dayToolsRoute: Route = {
+export const dayToolsRoute = route({
   method: 'GET',
   path: '/day/tools',
   tag: 'agents',
@@ -134,10 +119,13 @@ export const dayToolsRoute: Route = {
   errors: OF_DAY,
   isOfDay: true,
   isDirect: true,
-  handle: dayTools,
-};
+  handle(context, { token }) {
+    const { tools } = dayOf(context, token);
+    return JSON.stringify({ tools });
+  },
+});
 
-export const callToolRoute: Route = {
+export const callToolRoute = route({
   method: 'POST',
   path: '/day/tools/{name}',
   tag: 'agents',
@@ -150,5 +138,7 @@ export const callToolRoute: Route = {
     503: 'The database cannot be written; the day begins again.',
   },
   isOfDay: true,
-  handle: callTool,
-};
+  handle(context, { token, params, body }) {
+    return dayOf(context, token).call(params['name'] ?? '', body);
+  },
+});

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { invalidFilter, ServiceError } from '../domain/service-error.ts';
 import { documentCoverage, documentVersion, readDocument } from '../database/document-queries.ts';
-import { type Context, jsonBody, type Input } from './handler.ts';
+import { jsonBody } from './handler.ts';
 import { countSchema, dateText, namedResponse, named } from './schemas.ts';
-import type { Route } from './route.ts';
+import { route } from './route.ts';
 
 export const documentCoverageResponse = namedResponse('DocumentCoverageResponse', {
   coverage: v.array(
@@ -18,11 +18,6 @@ export const documentCoverageResponse = namedResponse('DocumentCoverageResponse'
     }),
   ),
 });
-
-/** How many documents of each kind and symbol are stored. */
-function coverage({ database, settings }: Context): string {
-  return jsonBody(settings, { coverage: documentCoverage(database) });
-}
 
 const documentQuery = v.object({
   as_of: v.optional(v.pipe(dateText, v.description('The date of the morning.'))),
@@ -48,39 +43,19 @@ export const documentResponse = namedResponse('DocumentResponse', {
   text: v.string(),
 });
 
-/** A document in one version, or in that of a morning. */
-function document(
-  { database: reader, settings }: Context,
-  {
-    params: { id = '' },
-    query: { as_of: date, version },
-  }: Input<v.InferOutput<typeof documentQuery>>,
-): string {
-  if ((date === undefined) === (version === undefined))
-    throw invalidFilter('as_of', 'expected either as_of or version');
-  const found =
-    date === undefined
-      ? documentVersion(reader, id, version ?? '')
-      : readDocument({ reader, date, write: null, symbols: null }, id);
-  if (found === undefined) {
-    const when = date === undefined ? `published at ${version}` : `on the morning of ${date}`;
-    throw new ServiceError('document_not_found', `There is no document ${id} ${when}`);
-  }
-  const { version: _, publishedAt: published_at, symbols, ...own } = found;
-  return jsonBody(settings, { ...own, published_at, symbols: JSON.parse(symbols) });
-}
-
-export const documentCoverageRoute: Route = {
+export const documentCoverageRoute = route({
   method: 'GET',
   path: '/documents/coverage',
   tag: 'data',
   summary: 'The number and dates of documents, by kind and symbol.',
   response: documentCoverageResponse,
   isKept: true,
-  handle: coverage,
-};
+  handle({ database, settings }) {
+    return jsonBody(settings, { coverage: documentCoverage(database) });
+  },
+});
 
-export const documentRoute: Route = {
+export const documentRoute = route({
   method: 'GET',
   path: '/documents/{id}',
   tag: 'data',
@@ -88,5 +63,18 @@ export const documentRoute: Route = {
   query: documentQuery,
   response: documentResponse,
   errors: { 404: 'There is no such document.' },
-  handle: document,
-};
+  handle({ database: reader, settings }, { params: { id = '' }, query: { as_of: date, version } }) {
+    if ((date === undefined) === (version === undefined))
+      throw invalidFilter('as_of', 'expected either as_of or version');
+    const found =
+      date === undefined
+        ? documentVersion(reader, id, version ?? '')
+        : readDocument({ reader, date, write: null, symbols: null }, id);
+    if (found === undefined) {
+      const when = date === undefined ? `published at ${version}` : `on the morning of ${date}`;
+      throw new ServiceError('document_not_found', `There is no document ${id} ${when}`);
+    }
+    const { version: _, publishedAt: published_at, symbols, ...own } = found;
+    return jsonBody(settings, { ...own, published_at, symbols: JSON.parse(symbols) });
+  },
+});

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { timestamp } from '../time/calendar.ts';
 import { isDatabaseHealthy } from '../database/state.ts';
-import { type Context, jsonBody, type ResponseBody } from './handler.ts';
+import { jsonBody } from './handler.ts';
 import { namedResponse, timestampText } from './schemas.ts';
-import type { Route } from './route.ts';
+import { route } from './route.ts';
 
 const healthResponse = namedResponse('HealthResponse', {
   status: v.picklist(['healthy', 'unhealthy']),
@@ -13,20 +13,7 @@ const healthResponse = namedResponse('HealthResponse', {
   viewing: v.optional(v.string()),
 });
 
-/** Always 200: the body says whether the database can be queried. */
-function health(context: Context): ResponseBody {
-  const isHealthy = isDatabaseHealthy(context.database);
-  const write = context.settings.deploymentMode === 'DEV' ? context.log.debug : context.log.info;
-  write('health check');
-  return jsonBody(context.settings, {
-    status: isHealthy ? 'healthy' : 'unhealthy',
-    database: isHealthy ? 'connected' : 'disconnected',
-    timestamp: timestamp(context.clock()),
-    ...(context.viewedFile !== null && { viewing: context.viewedFile }),
-  });
-}
-
-export const healthRoute: Route = {
+export const healthRoute = route({
   method: 'GET',
   path: '/health',
   tag: 'service',
@@ -34,5 +21,15 @@ export const healthRoute: Route = {
   response: healthResponse,
   isPublic: true,
   isDirect: true,
-  handle: health,
-};
+  handle(context) {
+    const isHealthy = isDatabaseHealthy(context.database);
+    const write = context.settings.deploymentMode === 'DEV' ? context.log.debug : context.log.info;
+    write('health check');
+    return jsonBody(context.settings, {
+      status: isHealthy ? 'healthy' : 'unhealthy',
+      database: isHealthy ? 'connected' : 'disconnected',
+      timestamp: timestamp(context.clock()),
+      ...(context.viewedFile !== null && { viewing: context.viewedFile }),
+    });
+  },
+});

@@ -18,9 +18,7 @@ import {
   flat,
   formatQuery,
   jsonBody,
-  type Input,
   listBody,
-  type ResponseBody,
   tableOf,
 } from './handler.ts';
 import {
@@ -41,7 +39,7 @@ import { count } from '../text/sentences.ts';
 import { discardJob } from '../jobs/queue.ts';
 import { warningsNow } from '../prices/warnings.ts';
 import { checkJob } from './filters.ts';
-import { NO_JOB, type Route } from './route.ts';
+import { NO_JOB, route } from './route.ts';
 
 const DEFAULT_JOBS = 50;
 const MAX_JOBS = 200;
@@ -83,36 +81,6 @@ function areSmall({ database }: Context): boolean {
   return !hasMoreModelDays(database, MOST_MODEL_DAYS);
 }
 
-/** A page of the jobs, newest first. */
-function jobs(
-  { database, settings }: Context,
-  { query: { status, limit, before }, format }: Input<v.InferOutput<typeof jobsQuery>>,
-): ResponseBody {
-  let place = before === undefined ? null : placeOf(database, before);
-  let last: string | null = null;
-  let hasMore = true;
-  const items = function* (): Generator<string> {
-    for (let count = 0; ; count += 1) {
-      const next = nextJob(database, { status, before: place });
-      hasMore = next !== undefined;
-      if (next === undefined || count === limit) return;
-      const listed = listedJob(database, next.jobId);
-      yield appendMembers(listed.json, warningFields(warningsNow(database, listed)));
-      [last, place] = [next.jobId, next];
-    }
-  };
-  if (format === 'csv')
-    return tableOf(
-      'jobs.csv',
-      columnsOf(job),
-      items().map((json) => flat(JSON.parse(json))),
-    );
-  return listBody('jobs', items(), () => ({
-    next_before: hasMore ? last : null,
-    ...deploymentFields(settings),
-  }));
-}
-
 function placeOf(database: Database, before: string): JobPlace {
   if (TIMESTAMP.test(before) && !Number.isNaN(Date.parse(before)))
     return placeAt(database, timestamp(new Date(before)));
@@ -135,56 +103,44 @@ const discardResponse = named('DiscardResponse', {
   status: v.literal('discarded'),
 });
 
-/** Stops an unfinished job; completed model-days are kept. */
-async function cancel(
-  { jobs, settings }: Context,
-  { params: { job_id = '' } }: Input,
-): Promise<ResponseBody> {
-  assert(jobs !== null, 'a view refuses whatever would change something');
-  const notRun = await jobs.cancel(job_id);
-  const message =
-    notRun === null
-      ? 'The job was already cancelled'
-      : `Job cancelled; ${count(notRun, 'model-day')} will not be run`;
-  return jsonBody(settings, { job_id, status: 'cancelled', message });
-}
-
-/** Withdraws the model-days of an ended job; nothing is erased. */
-async function discard(
-  context: Context,
-  { params: { job_id = '' } }: Input,
-): Promise<ResponseBody> {
-  checkJob(context.database, { jobId: job_id });
-  const discarded = await discardJob(context, job_id);
-  const message =
-    discarded === null
-      ? 'The job was already discarded'
-      : `Job discarded; ${count(discarded.withdrawn, 'model-day')} withdrawn, ` +
-        `${count(discarded.restored, 'earlier generation')} active again`;
-  return jsonBody(context.settings, { job_id, status: 'discarded', message });
-}
-
-export const cancelRoute: Route = {
+export const cancelRoute = route({
   method: 'POST',
   path: '/simulate/cancel/{job_id}',
   tag: 'jobs',
   summary: 'Stop a job: its model processes end, completed model-days are kept.',
   response: cancelResponse,
   errors: { ...NO_JOB, 409: 'The job has ended, and was not cancelled.' },
-  handle: cancel,
-};
+  async handle({ jobs, settings }, { params: { job_id = '' } }) {
+    assert(jobs !== null, 'a view refuses whatever would change something');
+    const notRun = await jobs.cancel(job_id);
+    const message =
+      notRun === null
+        ? 'The job was already cancelled'
+        : `Job cancelled; ${count(notRun, 'model-day')} will not be run`;
+    return jsonBody(settings, { job_id, status: 'cancelled', message });
+  },
+});
 
-export const discardRoute: Route = {
+export const discardRoute = route({
   method: 'DELETE',
   path: '/jobs/{job_id}',
   tag: 'jobs',
   summary: 'Discard an ended job: its model-days no longer count, those they replaced do again.',
   response: discardResponse,
   errors: { ...NO_JOB, 409: 'A job has not ended.' },
-  handle: discard,
-};
+  async handle(context, { params: { job_id = '' } }) {
+    checkJob(context.database, { jobId: job_id });
+    const discarded = await discardJob(context, job_id);
+    const message =
+      discarded === null
+        ? 'The job was already discarded'
+        : `Job discarded; ${count(discarded.withdrawn, 'model-day')} withdrawn, ` +
+          `${count(discarded.restored, 'earlier generation')} active again`;
+    return jsonBody(context.settings, { job_id, status: 'discarded', message });
+  },
+});
 
-export const jobsRoute: Route = {
+export const jobsRoute = route({
   method: 'GET',
   path: '/jobs',
   tag: 'jobs',
@@ -194,5 +150,29 @@ export const jobsRoute: Route = {
   isShort: areSmall,
   hasTable: true,
   isKept: true,
-  handle: jobs,
-};
+  handle({ database, settings }, { query: { status, limit, before }, format }) {
+    let place = before === undefined ? null : placeOf(database, before);
+    let last: string | null = null;
+    let hasMore = true;
+    const items = function* (): Generator<string> {
+      for (let count = 0; ; count += 1) {
+        const next = nextJob(database, { status, before: place });
+        hasMore = next !== undefined;
+        if (next === undefined || count === limit) return;
+        const listed = listedJob(database, next.jobId);
+        yield appendMembers(listed.json, warningFields(warningsNow(database, listed)));
+        [last, place] = [next.jobId, next];
+      }
+    };
+    if (format === 'csv')
+      return tableOf(
+        'jobs.csv',
+        columnsOf(job),
+        items().map((json) => flat(JSON.parse(json))),
+      );
+    return listBody('jobs', items(), () => ({
+      next_before: hasMore ? last : null,
+      ...deploymentFields(settings),
+    }));
+  },
+});

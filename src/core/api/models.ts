@@ -13,7 +13,7 @@ import { ServiceError } from '../domain/service-error.ts';
 import { decodeEntry, entrySchema } from '../settings/entry.ts';
 import { toDollars } from '../money/money.ts';
 import { runNames } from '../domain/runs.ts';
-import { type Context, deploymentFields, listBody, type ResponseBody } from './handler.ts';
+import { deploymentFields, listBody } from './handler.ts';
 import {
   countSchema,
   dateText,
@@ -24,7 +24,7 @@ import {
   timestampText,
 } from './schemas.ts';
 import type { ServedSettings } from '../settings/settings.ts';
-import { BUSY, type Route } from './route.ts';
+import { BUSY, route } from './route.ts';
 
 export const modelsResponse = namedResponse('ModelsResponse', {
   models: v.array(
@@ -63,20 +63,6 @@ export const modelsResponse = namedResponse('ModelsResponse', {
   /** Why the configuration cannot be read; null when it can. */
   configuration_error: v.nullable(v.string()),
 });
-
-/**
- * The models of the configuration in its order, with each repeat, then those named only by jobs.
- */
-function models({ database, settings, viewedFile }: Context): ResponseBody {
-  // The configuration on the machine of the reader says nothing about the file.
-  const { configuration, error } =
-    viewedFile === null ? configurationNow(settings) : { configuration: null, error: null };
-  return listBody('models', items(database, configuration?.models ?? []), () => ({
-    universes: Object.keys(configuration?.universes ?? {}),
-    configuration_error: error,
-    ...deploymentFields(settings),
-  }));
-}
 
 function* items(database: Database, configured: Configuration['models']): Generator<string> {
   const listed = new Set<string>();
@@ -139,12 +125,21 @@ function configurationNow({ configurationPath, openaiApiBase }: ServedSettings) 
   }
 }
 
-export const modelsRoute: Route = {
+export const modelsRoute = route({
   method: 'GET',
   path: '/models',
   tag: 'data',
   summary: 'The models of the configuration and those named in jobs, with what each has completed.',
   response: modelsResponse,
   errors: BUSY,
-  handle: models,
-};
+  handle({ database, settings, viewedFile }) {
+    // The configuration on the machine of the reader says nothing about the file.
+    const { configuration, error } =
+      viewedFile === null ? configurationNow(settings) : { configuration: null, error: null };
+    return listBody('models', items(database, configuration?.models ?? []), () => ({
+      universes: Object.keys(configuration?.universes ?? {}),
+      configuration_error: error,
+      ...deploymentFields(settings),
+    }));
+  },
+});

@@ -5,13 +5,7 @@ import { answerFaults } from '../domain/vocabulary.ts';
 import { invalidFilter, ServiceError } from '../domain/service-error.ts';
 import { servedSchema } from '../wire/protocol.ts';
 import { dateRangeEntries, filtersOf, feedEntries, feedFilters } from './filters.ts';
-import {
-  type Context,
-  deploymentFields,
-  type Input,
-  jsonBody,
-  type ResponseBody,
-} from './handler.ts';
+import { deploymentFields, jsonBody } from './handler.ts';
 import {
   actionEntries,
   dateText,
@@ -33,7 +27,7 @@ import {
   wholeNumber,
 } from './schemas.ts';
 import { phrasesOf } from '../database/search-text.ts';
-import { BUSY, OF_MODEL_DAYS, type Route } from './route.ts';
+import { BUSY, OF_MODEL_DAYS, route } from './route.ts';
 
 /** An invalid date is a 400 here, so the handler checks it. */
 const dateFilter = v.pipe(
@@ -138,31 +132,6 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
   count: integer,
 });
 
-/**
- * The trading sessions that match the filters, with their conversations on request. Throws a
- * `ServiceError` (`no_sessions`) before the first piece when nothing matches.
- */
-function* reasoning(
-  { database, settings }: Context,
-  { query }: Input<v.InferOutput<typeof reasoningQuery>>,
-): Generator<string> {
-  if (query.date !== undefined && !isCalendarDate(query.date))
-    throw new ServiceError('invalid_dates', invalidDate(query.date));
-  const conversation = query.include_full_conversation;
-  let count = 0;
-  for (const pieces of sessionPieces(database, filtersOf(query), { conversation })) {
-    yield count === 0 ? '{"sessions":[' : ',';
-    yield* pieces;
-    count += 1;
-  }
-  if (count === 0)
-    throw new ServiceError(
-      'no_sessions',
-      'No trading sessions found matching the provided filters',
-    );
-  yield `],${JSON.stringify({ count, ...deploymentFields(settings) }).slice(1)}`;
-}
-
 const DEFAULT_MESSAGES = 20;
 const MAX_MESSAGES = 100;
 const MAX_SEARCH_LENGTH = 200;
@@ -208,30 +177,7 @@ export const searchResponse = namedResponse('SearchResponse', {
   next_before: v.nullable(v.string()),
 });
 
-/**
- * A page of the messages that contain all words, newest first; fewer than asked where the search
- * took too long.
- */
-function search(
-  { database, settings }: Context,
-  { query }: Input<v.InferOutput<typeof searchQuery>>,
-): ResponseBody {
-  const phrases = phrasesOf(query.q);
-  if (phrases.length === 0) throw invalidFilter('q', 'expected at least one letter or digit');
-  const { limit, before } = query;
-  const filters = feedFilters(database, query);
-  const { messages, nextBefore } = searchLogs(database, { phrases, filters, limit, before });
-  return jsonBody(settings, {
-    messages: messages.map(({ row: _, status: _status, timestamp, ...message }) => ({
-      ...message,
-      timestamp,
-    })),
-    count: messages.length,
-    next_before: nextBefore?.toString() ?? null,
-  });
-}
-
-export const reasoningRoute: Route = {
+export const reasoningRoute = route({
   method: 'GET',
   path: '/reasoning',
   tag: 'results',
@@ -239,10 +185,27 @@ export const reasoningRoute: Route = {
   query: reasoningQuery,
   response: reasoningResponse,
   errors: { 400: 'The date is not YYYY-MM-DD.', 404: 'No session matches the filters.', ...BUSY },
-  handle: reasoning,
-};
+  /** Throws a `ServiceError` (`no_sessions`) before the first piece when nothing matches. */
+  *handle({ database, settings }, { query }) {
+    if (query.date !== undefined && !isCalendarDate(query.date))
+      throw new ServiceError('invalid_dates', invalidDate(query.date));
+    const conversation = query.include_full_conversation;
+    let count = 0;
+    for (const pieces of sessionPieces(database, filtersOf(query), { conversation })) {
+      yield count === 0 ? '{"sessions":[' : ',';
+      yield* pieces;
+      count += 1;
+    }
+    if (count === 0)
+      throw new ServiceError(
+        'no_sessions',
+        'No trading sessions found matching the provided filters',
+      );
+    yield `],${JSON.stringify({ count, ...deploymentFields(settings) }).slice(1)}`;
+  },
+});
 
-export const searchRoute: Route = {
+export const searchRoute = route({
   method: 'GET',
   path: '/search',
   tag: 'results',
@@ -251,5 +214,20 @@ export const searchRoute: Route = {
   query: searchQuery,
   response: searchResponse,
   errors: OF_MODEL_DAYS,
-  handle: search,
-};
+  /** Fewer messages than asked for where the search took too long. */
+  handle({ database, settings }, { query }) {
+    const phrases = phrasesOf(query.q);
+    if (phrases.length === 0) throw invalidFilter('q', 'expected at least one letter or digit');
+    const { limit, before } = query;
+    const filters = feedFilters(database, query);
+    const { messages, nextBefore } = searchLogs(database, { phrases, filters, limit, before });
+    return jsonBody(settings, {
+      messages: messages.map(({ row: _, status: _status, timestamp, ...message }) => ({
+        ...message,
+        timestamp,
+      })),
+      count: messages.length,
+      next_before: nextBefore?.toString() ?? null,
+    });
+  },
+});

@@ -6,14 +6,7 @@ import {
   resultColumns,
   resultRecords,
 } from '../database/records/position-records.ts';
-import {
-  type Context,
-  csvTable,
-  formatQuery,
-  type Input,
-  listBody,
-  type ResponseBody,
-} from './handler.ts';
+import { type Context, csvTable, formatQuery, type Input, listBody } from './handler.ts';
 import { dateRangeEntries, filtersOf } from './filters.ts';
 import {
   actionEntries,
@@ -27,7 +20,7 @@ import {
   figure,
   textFilter,
 } from './schemas.ts';
-import { BUSY, type Route } from './route.ts';
+import { BUSY, route } from './route.ts';
 
 const resultsQuery = v.object({
   job_id: jobFilter,
@@ -74,14 +67,7 @@ export function areFew({ database }: Context, { query }: Input<ResultsQuery>): b
   return !hasMoreRows(database, filters, MOST_ROWS);
 }
 
-/** Every record of the active generations that match the filters. */
-function results({ database }: Context, { query, format }: Input<ResultsQuery>): ResponseBody {
-  const records = resultRecords(database, filtersOf(query));
-  if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(cellsOf));
-  return listBody('results', records.map(jsonOf));
-}
-
-export const resultsRoute: Route = {
+export const resultsRoute = route({
   method: 'GET',
   path: '/results',
   tag: 'results',
@@ -92,5 +78,9 @@ export const resultsRoute: Route = {
   bareErrors: true,
   isShort: areFew,
   hasTable: true,
-  handle: results,
-};
+  handle({ database }, { query, format }) {
+    const records = resultRecords(database, filtersOf(query));
+    if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(cellsOf));
+    return listBody('results', records.map(jsonOf));
+  },
+});

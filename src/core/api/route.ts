@@ -36,10 +36,7 @@ export interface Route {
   isKept?: true;
   /** Whether it also responds in CSV, and has `format` in its query. */
   hasTable?: true;
-  /**
-   * A method, so that handlers with a more specific input can be assigned: the schemas above
-   * guarantee it.
-   */
+  /** A method, so that one with a more specific input can be assigned; `route` checks it. */
   handle(context: Context, input: Input): Handled;
 }
 
@@ -56,3 +53,24 @@ export const BAD_BODY = {
   413: 'The body is too large.',
   415: 'The body is not declared as JSON.',
 };
+
+type Checked<Schema> = Schema extends v.GenericSchema ? v.InferOutput<Schema> : unknown;
+
+/** A route whose handler receives what its schemas let through. */
+export function route<
+  Query extends Fields | undefined = undefined,
+  Body extends Route['body'] = undefined,
+  Headers extends Fields | undefined = undefined,
+>(
+  row: Omit<Route, 'query' | 'body' | 'headers' | 'handle'> & {
+    query?: Query;
+    body?: Body;
+    headers?: Headers;
+    handle(
+      context: Context,
+      input: Input<Checked<Query>, Checked<Body>, Checked<Headers>>,
+    ): Handled;
+  },
+): Route {
+  return row as Route;
+}

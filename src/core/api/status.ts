@@ -26,7 +26,7 @@ import {
   warningEntries,
   warningFields,
 } from './schemas.ts';
-import { NO_JOB, type Route } from './route.ts';
+import { NO_JOB, route } from './route.ts';
 
 /** On which terms all models of a job trade. */
 const termsSchema = named('JobTerms', {
@@ -84,25 +84,6 @@ export const statusResponse = namedResponse('JobStatusResponse', {
 
 export type Status = v.InferOutput<typeof statusResponse>;
 
-/** The progress of a job, with its model-days. */
-function* status({ database, settings }: Context, { params }: Input): Generator<string> {
-  const { job_id: jobId = '' } = params;
-  checkJob(database, { jobId });
-  const job = jobStatus(database, jobId);
-  assert(job !== undefined, 'jobs are never removed');
-  const configuration = parseAgentConfiguration(job.agentConfig);
-  const others = {
-    // The schema picks its fields, in its order.
-    terms: v.parse(termsSchema, { ...configuration, symbols: configuration.stock_symbols }),
-    replace_existing: job.replaceExisting === 1,
-    ...warningFields(warningsNow(database, job, jobId)),
-    ...deploymentFields(settings),
-  };
-  yield `${job.json.slice(0, -1)},"entries":${entriesOf(database, jobId)}`;
-  yield* listMember('details', modelDaysOf(database, jobId));
-  yield `,${JSON.stringify(others).slice(1)}`;
-}
-
 /** With more model-days the status would take too long in the serving thread. */
 const MOST_MODEL_DAYS = 2_000;
 
@@ -111,7 +92,7 @@ function isOfSmallJob({ database }: Context, { params }: Input): boolean {
   return countModelDays(database, params['job_id'] ?? '') <= MOST_MODEL_DAYS;
 }
 
-export const statusRoute: Route = {
+export const statusRoute = route({
   method: 'GET',
   path: '/simulate/status/{job_id}',
   tag: 'jobs',
@@ -119,5 +100,21 @@ export const statusRoute: Route = {
   response: statusResponse,
   errors: NO_JOB,
   isShort: isOfSmallJob,
-  handle: status,
-};
+  *handle({ database, settings }, { params }) {
+    const { job_id: jobId = '' } = params;
+    checkJob(database, { jobId });
+    const job = jobStatus(database, jobId);
+    assert(job !== undefined, 'jobs are never removed');
+    const configuration = parseAgentConfiguration(job.agentConfig);
+    const others = {
+      // The schema picks its fields, in its order.
+      terms: v.parse(termsSchema, { ...configuration, symbols: configuration.stock_symbols }),
+      replace_existing: job.replaceExisting === 1,
+      ...warningFields(warningsNow(database, job, jobId)),
+      ...deploymentFields(settings),
+    };
+    yield `${job.json.slice(0, -1)},"entries":${entriesOf(database, jobId)}`;
+    yield* listMember('details', modelDaysOf(database, jobId));
+    yield `,${JSON.stringify(others).slice(1)}`;
+  },
+});

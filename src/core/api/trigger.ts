@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { signatureSchema } from '../settings/configuration-schema.ts';
 import { MAX_RUNS } from '../domain/runs.ts';
-import { type Context, deploymentFields, type Input, type ResponseBody } from './handler.ts';
+import { deploymentFields } from './handler.ts';
 import {
   dateText,
   deploymentEntries,
@@ -14,7 +14,7 @@ import {
   warningEntries,
   warningFields,
 } from './schemas.ts';
-import { BAD_BODY, type Route } from './route.ts';
+import { BAD_BODY, route } from './route.ts';
 
 /** The length of an `Idempotency-Key`; UUIDs and hashes are far shorter. */
 const MAX_KEY_LENGTH = 200;
@@ -98,37 +98,7 @@ export const triggerResponse = named('TriggerResponse', {
 
 export type TriggerResponse = v.InferOutput<typeof triggerResponse>;
 
-/**
- * Creates a job; the worker starts after the response. A repeated `Idempotency-Key` returns its
- * first job again.
- */
-async function trigger(
-  { jobs, settings }: Context,
-  {
-    body,
-    headers,
-  }: Input<unknown, v.InferOutput<typeof triggerRequest>, v.InferOutput<typeof triggerHeaders>>,
-): Promise<ResponseBody> {
-  const request = {
-    startDate: body.start_date || null,
-    endDate: body.end_date,
-    models: body.models ?? [],
-    replaceExisting: body.replace_existing ?? false,
-    universe: body.universe ?? null,
-  };
-  assert(jobs !== null, 'a view refuses whatever would change something');
-  const job = await jobs.submit(request, headers['Idempotency-Key']);
-  return JSON.stringify({
-    job_id: job.jobId,
-    status: 'pending',
-    total_model_days: job.totalModelDays,
-    message: job.message,
-    ...deploymentFields(settings),
-    ...warningFields(job.warnings.length === 0 ? null : job.warnings),
-  });
-}
-
-export const triggerRoute: Route = {
+export const triggerRoute = route({
   method: 'POST',
   path: '/simulate/trigger',
   tag: 'jobs',
@@ -140,5 +110,24 @@ export const triggerRoute: Route = {
     400: 'Invalid range, no models, another job is running, or the body is not JSON.',
     ...BAD_BODY,
   },
-  handle: trigger,
-};
+  /** A repeated `Idempotency-Key` returns its first job again. */
+  async handle({ jobs, settings }, { body, headers }) {
+    const request = {
+      startDate: body.start_date || null,
+      endDate: body.end_date,
+      models: body.models ?? [],
+      replaceExisting: body.replace_existing ?? false,
+      universe: body.universe ?? null,
+    };
+    assert(jobs !== null, 'a view refuses whatever would change something');
+    const job = await jobs.submit(request, headers['Idempotency-Key']);
+    return JSON.stringify({
+      job_id: job.jobId,
+      status: 'pending',
+      total_model_days: job.totalModelDays,
+      message: job.message,
+      ...deploymentFields(settings),
+      ...warningFields(job.warnings.length === 0 ? null : job.warnings),
+    });
+  },
+});

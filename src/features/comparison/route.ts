@@ -21,18 +21,11 @@ import { MAX_CURVE_MODELS, MIN_CURVE_MODELS, type ModelReport } from './models.t
 import { reportDay, type PairReport } from './pairs.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_COMPARED } from '../../core/domain/runs.ts';
-import {
-  type Context,
-  deploymentFields,
-  formatQuery,
-  type Input,
-  type ResponseBody,
-  tableOf,
-} from '../../core/api/handler.ts';
+import { type Context, deploymentFields, formatQuery, tableOf } from '../../core/api/handler.ts';
 import { checkJob, dateRangeEntries, filtersOf } from '../../core/api/filters.ts';
 import { benchmarkEntry } from '../performance/filters.ts';
 import { checkBenchmark } from '../performance/choose-benchmark.ts';
-import { OF_MODEL_DAYS, type Route } from '../../core/api/route.ts';
+import { OF_MODEL_DAYS, route } from '../../core/api/route.ts';
 
 /** Feature: whether models differ by more than chance: differences with intervals. */
 
@@ -277,25 +270,6 @@ const comparisonQuery = v.object({
 
 type Query = v.InferOutput<typeof comparisonQuery>;
 
-/** Whether models differ, over the days that all their runs share. */
-function comparison(context: Context, { query, format }: Input<Query>): ResponseBody {
-  const { startDate, endDate, jobId } = filtersOf(query);
-  checkJob(context.database, { jobId });
-  checkBenchmark(context.database, query.benchmark);
-  const { table } = query;
-  const experiment = runExperiment(context.database, {
-    ...query,
-    models: query.models?.split(','),
-    window: { startDate, endDate, jobId },
-    curves: query.curves && format !== 'csv',
-  });
-  if (format !== 'csv') return inJson(context, experiment, query);
-  const { models, pairs } = experiment.comparison;
-  return table === 'models'
-    ? tableOf('models.csv', modelColumns, models.map(modelRow))
-    : tableOf('pairs.csv', pairColumns, pairs.map(pairRow));
-}
-
 type Response = v.InferOutput<typeof comparisonResponse>;
 
 function inJson(
@@ -325,7 +299,7 @@ function inJson(
   return JSON.stringify(response);
 }
 
-export const comparisonRoute: Route = {
+export const comparisonRoute = route({
   method: 'GET',
   path: '/comparison',
   tag: 'results',
@@ -336,5 +310,21 @@ export const comparisonRoute: Route = {
   errors: OF_MODEL_DAYS,
   hasTable: true,
   isKept: true,
-  handle: comparison,
-};
+  handle(context, { query, format }) {
+    const { startDate, endDate, jobId } = filtersOf(query);
+    checkJob(context.database, { jobId });
+    checkBenchmark(context.database, query.benchmark);
+    const { table } = query;
+    const experiment = runExperiment(context.database, {
+      ...query,
+      models: query.models?.split(','),
+      window: { startDate, endDate, jobId },
+      curves: query.curves && format !== 'csv',
+    });
+    if (format !== 'csv') return inJson(context, experiment, query);
+    const { models, pairs } = experiment.comparison;
+    return table === 'models'
+      ? tableOf('models.csv', modelColumns, models.map(modelRow))
+      : tableOf('pairs.csv', pairColumns, pairs.map(pairRow));
+  },
+});

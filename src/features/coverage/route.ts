@@ -8,13 +8,7 @@ import {
   symbolPrices,
 } from './queries.ts';
 import { gapsBetween } from '../../core/prices/needs.ts';
-import {
-  type Context,
-  deploymentFields,
-  type Input,
-  listBody,
-  type ResponseBody,
-} from '../../core/api/handler.ts';
+import { deploymentFields, listBody } from '../../core/api/handler.ts';
 import {
   countSchema,
   dateText,
@@ -23,7 +17,7 @@ import {
   symbolFilter,
   timestampText,
 } from '../../core/api/schemas.ts';
-import type { Route } from '../../core/api/route.ts';
+import { route } from '../../core/api/route.ts';
 
 /** Feature: which prices are stored, and which are missing. */
 
@@ -78,44 +72,6 @@ export const coverageResponse = namedResponse('CoverageResponse', {
   count: countSchema,
 });
 
-/**
- * The stored prices and dividends of all symbols, of one symbol, or of those with a bar on a date.
- */
-function priceCoverage(
-  { database, settings }: Context,
-  { query: { symbol: wanted, date } }: Input<v.InferOutput<typeof coverageQuery>>,
-): ResponseBody {
-  const symbols = wanted === undefined ? knownSymbols(database) : JSON.stringify([wanted]);
-  const spansOf = coverageSpans(database, symbols);
-  const dividendSpansOf = coverageSpans(database, symbols, 'dividends');
-  const dividendsOf = new Map(
-    storedDividends(database, symbols).map((stored) => [stored.symbol, stored]),
-  );
-  const prices = symbolPrices(database, symbols, date ?? null);
-  const items = prices.values().map(({ symbol, source, firstDate, lastDate }) => {
-    const spans = spansOf.get(symbol) ?? [];
-    return JSON.stringify({
-      symbol,
-      source,
-      first_bar: firstDate,
-      last_bar: lastDate,
-      bars: wanted === undefined ? null : countBars(database, symbol),
-      last_download:
-        spans
-          .map(({ recordedAt }) => recordedAt)
-          .sort()
-          .at(-1) ?? null,
-      ...describeSpans(spans),
-      dividends: {
-        count: dividendsOf.get(symbol)?.count ?? 0,
-        last_ex_date: dividendsOf.get(symbol)?.lastExDate ?? null,
-        ...describeSpans(dividendSpansOf.get(symbol) ?? []),
-      },
-    });
-  });
-  return listBody('symbols', items, () => deploymentFields(settings));
-}
-
 /** What is covered, and what is not between it. */
 function describeSpans(spans: readonly CoverageSpan[]) {
   return {
@@ -133,7 +89,7 @@ function describeSpans(spans: readonly CoverageSpan[]) {
   };
 }
 
-export const coverageRoute: Route = {
+export const coverageRoute = route({
   method: 'GET',
   path: '/prices/coverage',
   tag: 'data',
@@ -142,5 +98,35 @@ export const coverageRoute: Route = {
   query: coverageQuery,
   response: coverageResponse,
   isKept: true,
-  handle: priceCoverage,
-};
+  handle({ database, settings }, { query: { symbol: wanted, date } }) {
+    const symbols = wanted === undefined ? knownSymbols(database) : JSON.stringify([wanted]);
+    const spansOf = coverageSpans(database, symbols);
+    const dividendSpansOf = coverageSpans(database, symbols, 'dividends');
+    const dividendsOf = new Map(
+      storedDividends(database, symbols).map((stored) => [stored.symbol, stored]),
+    );
+    const prices = symbolPrices(database, symbols, date ?? null);
+    const items = prices.values().map(({ symbol, source, firstDate, lastDate }) => {
+      const spans = spansOf.get(symbol) ?? [];
+      return JSON.stringify({
+        symbol,
+        source,
+        first_bar: firstDate,
+        last_bar: lastDate,
+        bars: wanted === undefined ? null : countBars(database, symbol),
+        last_download:
+          spans
+            .map(({ recordedAt }) => recordedAt)
+            .sort()
+            .at(-1) ?? null,
+        ...describeSpans(spans),
+        dividends: {
+          count: dividendsOf.get(symbol)?.count ?? 0,
+          last_ex_date: dividendsOf.get(symbol)?.lastExDate ?? null,
+          ...describeSpans(dividendSpansOf.get(symbol) ?? []),
+        },
+      });
+    });
+    return listBody('symbols', items, () => deploymentFields(settings));
+  },
+});

@@ -3,15 +3,7 @@ import { decisionKinds, sides } from '../../core/database/decisions.ts';
 import { decisions as decisionsOf, placeOf } from './queries.ts';
 import { invalidFilter } from '../../core/domain/service-error.ts';
 import { feedEntries, feedFilters } from '../../core/api/filters.ts';
-import {
-  columnsOf,
-  type Context,
-  formatQuery,
-  jsonBody,
-  type Input,
-  type ResponseBody,
-  tableOf,
-} from '../../core/api/handler.ts';
+import { columnsOf, formatQuery, jsonBody, tableOf } from '../../core/api/handler.ts';
 import {
   countSchema,
   dateText,
@@ -24,7 +16,7 @@ import {
   textFilter,
   timestampText,
 } from '../../core/api/schemas.ts';
-import { OF_MODEL_DAYS, type Route } from '../../core/api/route.ts';
+import { OF_MODEL_DAYS, route } from '../../core/api/route.ts';
 
 /** Feature: what the models did and why, one decision after the other. */
 
@@ -82,26 +74,7 @@ export const decisionsResponse = namedResponse('DecisionsResponse', {
   next_before: v.nullable(v.string()),
 });
 
-/** A page of what the models decided, newest first. */
-function decisions(
-  { database, settings }: Context,
-  { query, format }: Input<v.InferOutput<typeof decisionsQuery>>,
-): ResponseBody {
-  const { symbol, kind, limit, before } = query;
-  const filters = { ...feedFilters(database, query), symbol, kind };
-  const place = before === undefined ? null : placeOf(database, before);
-  if (place === undefined) throw invalidFilter('before', 'expected the id of a decision');
-  const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });
-  const page = found.slice(0, limit);
-  if (format === 'csv') return tableOf('decisions.csv', columnsOf(decision), page);
-  return jsonBody(settings, {
-    decisions: page,
-    count: page.length,
-    next_before: found.length > limit ? page.at(-1)?.id : null,
-  });
-}
-
-export const decisionsRoute: Route = {
+export const decisionsRoute = route({
   method: 'GET',
   path: '/decisions',
   tag: 'results',
@@ -112,5 +85,18 @@ export const decisionsRoute: Route = {
   errors: OF_MODEL_DAYS,
   hasTable: true,
   isKept: true,
-  handle: decisions,
-};
+  handle({ database, settings }, { query, format }) {
+    const { symbol, kind, limit, before } = query;
+    const filters = { ...feedFilters(database, query), symbol, kind };
+    const place = before === undefined ? null : placeOf(database, before);
+    if (place === undefined) throw invalidFilter('before', 'expected the id of a decision');
+    const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });
+    const page = found.slice(0, limit);
+    if (format === 'csv') return tableOf('decisions.csv', columnsOf(decision), page);
+    return jsonBody(settings, {
+      decisions: page,
+      count: page.length,
+      next_before: found.length > limit ? page.at(-1)?.id : null,
+    });
+  },
+});

@@ -1,15 +1,7 @@
 import * as v from 'valibot';
 import { checkNames, dateRangeEntries, filtersOf } from '../../core/api/filters.ts';
-import {
-  type Context,
-  deploymentFields,
-  formatQuery,
-  type Input,
-  listBody,
-  type ResponseBody,
-  tableOf,
-} from '../../core/api/handler.ts';
-import { OF_MODEL_DAYS, type Route } from '../../core/api/route.ts';
+import { deploymentFields, formatQuery, listBody, tableOf } from '../../core/api/handler.ts';
+import { OF_MODEL_DAYS, route } from '../../core/api/route.ts';
 import {
   countSchema as count,
   dateText,
@@ -73,38 +65,13 @@ const columns = 'date cash portfolio_value cash_weight symbol quantity price val
   ' ',
 );
 
-/** What a model held at the close of each of its model-days, as the ledger values it. */
-function holdings(
-  { database, settings }: Context,
-  { query, format }: Input<v.InferOutput<typeof holdingsQuery>>,
-): ResponseBody {
-  const { model, ...window } = filtersOf(query);
-  checkNames(database, { model, ...window });
-  const days = activeDays(database, [query.model], window).get(query.model) ?? [];
-  const closings = closingsOf(
-    database,
-    days.map(({ sessionId }) => sessionId),
-  );
-  if (format === 'csv') return tableOf('holdings.csv', columns, closings.flatMap(rowsOfDay));
-  const symbols = collectHeldSymbols();
-  const items = closings.map((closing) => {
-    const day = reportClosing(closing);
-    symbols.add(day);
-    return JSON.stringify(day);
-  });
-  return listBody('days', items, () => ({
-    symbols: symbols.report(),
-    ...deploymentFields(settings),
-  }));
-}
-
 /** A row per holding; a day without any has one row without a symbol. */
 function rowsOfDay(closing: Closing) {
   const { holdings: held, value: portfolio_value, ...day } = reportClosing(closing);
   return (held.length === 0 ? [{}] : held).map((one) => ({ ...day, portfolio_value, ...one }));
 }
 
-export const holdingsRoute: Route = {
+export const holdingsRoute = route({
   method: 'GET',
   path: '/holdings',
   tag: 'results',
@@ -114,5 +81,24 @@ export const holdingsRoute: Route = {
   errors: OF_MODEL_DAYS,
   hasTable: true,
   isKept: true,
-  handle: holdings,
-};
+  handle({ database, settings }, { query, format }) {
+    const { model, ...window } = filtersOf(query);
+    checkNames(database, { model, ...window });
+    const days = activeDays(database, [query.model], window).get(query.model) ?? [];
+    const closings = closingsOf(
+      database,
+      days.map(({ sessionId }) => sessionId),
+    );
+    if (format === 'csv') return tableOf('holdings.csv', columns, closings.flatMap(rowsOfDay));
+    const symbols = collectHeldSymbols();
+    const items = closings.map((closing) => {
+      const day = reportClosing(closing);
+      symbols.add(day);
+      return JSON.stringify(day);
+    });
+    return listBody('days', items, () => ({
+      symbols: symbols.report(),
+      ...deploymentFields(settings),
+    }));
+  },
+});

@@ -27,9 +27,7 @@ import {
   deploymentFields,
   flat,
   formatQuery,
-  type Input,
   listBody,
-  type ResponseBody,
   type Table,
   tableOf,
 } from '../../core/api/handler.ts';
@@ -37,7 +35,7 @@ import { checkNames, filtersOf } from '../../core/api/filters.ts';
 import { benchmarkEntry, choiceEntries, readCounted } from './filters.ts';
 import { performanceResponse } from './response.ts';
 import { flagFilter, wordFilter } from '../../core/api/schemas.ts';
-import { OF_MODEL_DAYS, type Route } from '../../core/api/route.ts';
+import { OF_MODEL_DAYS, route } from '../../core/api/route.ts';
 
 /** Feature: how each model did: its curve, return, risk, trades and cost, beside a benchmark; what it held. */
 
@@ -81,26 +79,6 @@ const performanceQuery = v.object({
 });
 
 type Query = v.InferOutput<typeof performanceQuery>;
-
-/**
- * The figures of every model over its active model-days that match the filters, a model at a time.
- */
-function performance(context: Context, { query, format }: Input<Query>): ResponseBody {
-  checkNames(context.database, filtersOf(query));
-  checkBenchmark(context.database, query.benchmark);
-  checkFactors(context.database, query.factors);
-  if (format !== 'csv') return inJson(context, query);
-  const { table } = query;
-  if (table === 'returns') return returnsTable(context, query);
-  const rows = {
-    curve: curveRows,
-    trades: tradeRows,
-    actions: tradeRows,
-    style: styleRows,
-    figures: figureRows,
-  };
-  return tableOf(`${table}.csv`, columns[table], rows[table](context, query));
-}
 
 /** The reports of the chosen models, each made as it is read, and what they are made of. */
 function prepare({ database, settings }: Context, query: Query, { withDetails = false } = {}) {
@@ -292,7 +270,7 @@ function tradeOf({ cashBefore, cash, ...action }: Change) {
   };
 }
 
-export const performanceRoute: Route = {
+export const performanceRoute = route({
   method: 'GET',
   path: '/performance',
   tag: 'results',
@@ -302,5 +280,20 @@ export const performanceRoute: Route = {
   errors: { ...OF_MODEL_DAYS, 404: 'There is no such job, or no price of the benchmark.' },
   hasTable: true,
   isKept: true,
-  handle: performance,
-};
+  handle(context, { query, format }) {
+    checkNames(context.database, filtersOf(query));
+    checkBenchmark(context.database, query.benchmark);
+    checkFactors(context.database, query.factors);
+    if (format !== 'csv') return inJson(context, query);
+    const { table } = query;
+    if (table === 'returns') return returnsTable(context, query);
+    const rows = {
+      curve: curveRows,
+      trades: tradeRows,
+      actions: tradeRows,
+      style: styleRows,
+      figures: figureRows,
+    };
+    return tableOf(`${table}.csv`, columns[table], rows[table](context, query));
+  },
+});

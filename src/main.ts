@@ -4,16 +4,16 @@ import './core/process/no-inspector.ts';
 import { isMainThread } from 'node:worker_threads';
 import { commands } from './commands.ts';
 import { explainFailure, runCommandLine } from './core/commands/command-line.ts';
-import { outliveReaders } from './core/commands/terminal.ts';
-import { makeReports } from './core/http/report-thread.ts';
+import { ignoreBrokenPipe } from './core/commands/terminal.ts';
+import { runReportWorker } from './core/http/report-thread.ts';
 import { auditHere, isAuditThread } from './core/verify/database-audit.ts';
 
 if (isMainThread) runCommand();
 else if (isAuditThread()) void auditHere();
-else void import('./routes.ts').then(({ routes }) => makeReports(routes));
+else void import('./routes.ts').then(({ routes }) => runReportWorker(routes));
 
 function runCommand(): void {
-  outliveReaders();
+  ignoreBrokenPipe();
   runCommandLine(process.argv.slice(2), commands).then(
     (code) => {
       if (code !== undefined) process.exitCode = code;

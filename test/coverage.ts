@@ -1,4 +1,4 @@
-import { lookWords } from '../src/features/comparison/looks.ts';
+import { lookKinds } from '../src/features/comparison/looks.ts';
 import {
   horizons,
   leadScenarios,
@@ -42,12 +42,12 @@ for (const scenario of [...scenarios, ...noisyScenarios]) {
 
 const options = { simulations: Number(simulations), seed };
 console.log(
-  `\n| Days | Runs | Run effect | Degrees of freedom | ${lookWords.map((looks) => `Shown, \`${looks}\``).join(' | ')} |\n|---|---|---|---|---|---|`,
+  `\n| Days | Runs | Run effect | Degrees of freedom | ${lookKinds.map((looks) => `Shown, \`${looks}\``).join(' | ')} |\n|---|---|---|---|---|---|`,
 );
 for (const scenario of leadScenarios) {
   const { days, runs, runEffect } = scenario;
   const freedom = truthOf(scenario).degreesOfFreedom.toFixed(1);
-  const shown = lookWords.map((looks) =>
+  const shown = lookKinds.map((looks) =>
     percent(shareShowingLead(scenario, { ...options, looks })),
   );
   console.log(`| ${[days, runs, runEffect, freedom, ...shown].join(' | ')} |`);
@@ -66,7 +66,7 @@ console.log(
   `\n| \`looks\` | Autocorrelation | ${horizons.map((day) => `By day ${day}`).join(' | ')} |`,
 );
 console.log(`|---|---|${horizons.map(() => '---|').join('')}`);
-for (const looks of lookWords)
+for (const looks of lookKinds)
   for (const autocorrelation of [0, 0.2]) {
     const shares = sharesShownBy(autocorrelation, { ...options, looks });
     console.log(`| \`${looks}\` | ${[autocorrelation, ...shares.map(percent)].join(' | ')} |`);

@@ -13,7 +13,7 @@ import { normaliseSymbol } from '../src/core/domain/symbols.ts';
 import { triggerHeaders, triggerRequest } from '../src/core/api/trigger.ts';
 import { jobsQuery } from '../src/core/api/jobs.ts';
 import { reasoningQuery } from '../src/core/api/reasoning.ts';
-import { checkOrigin, createAccessRules, rightsOf } from '../src/core/http/access.ts';
+import { checkOrigin, createAccessRules, findRights } from '../src/core/http/access.ts';
 import { createRouter } from '../src/core/http/router.ts';
 import { routes } from '../src/routes.ts';
 import {
@@ -121,7 +121,7 @@ const readers: Record<string, (text: string) => unknown> = {
   'an address': (text) => readTarget({ url: text, headers: {} }),
   'an address with a host': (text) => readTarget({ url: `http://${text}`, headers: {} }),
   'a path': (text) => router('GET', `/simulate/status/${text}`),
-  'an Authorization header': (text) => rightsOf([], text),
+  'an Authorization header': (text) => findRights([], text),
   'an Origin header': (text) => checkOrigin(rules, `http://${text}`, 'localhost'),
   'a Host header': (text) => checkOrigin(rules, 'http://localhost', text),
   'the names in JSON': (text) => repeatedName(JSON.stringify({ [text]: text })),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { weekdays } from '../../src/core/time/calendar.ts';
 import { packageJob } from '../../src/features/backup/backup-command.ts';
-import { publish } from '../../src/features/publish/publish.ts';
+import { publishSite } from '../../src/features/publish/publish.ts';
 import { isLong } from '../support/long.ts';
 import {
   calls,
@@ -125,7 +125,7 @@ test('six models with keys and endpoints of their own, side by side: no key is w
   const watched = { signal: new AbortController().signal, onProgress: () => {} };
   await packageJob({ path, jobId: trigger.job_id, target: join(copies, 'package.db') });
   const site = { path, folder: join(copies, 'site'), pages: await builtPages(), routes };
-  await publish({ ...site, settings: service.settings }, EVERYTHING, watched);
+  await publishSite({ ...site, settings: service.settings }, EVERYTHING, watched);
   const places = {
     processes: seenOfProcesses.join(''),
     copies: bytesIn(copies),

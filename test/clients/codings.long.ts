@@ -7,8 +7,8 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
-import type { LateBody } from '../../src/core/api/handler.ts';
-import { MAX_WHOLE_BYTES, sendLate } from '../../src/core/http/response.ts';
+import type { AsyncBody } from '../../src/core/api/handler.ts';
+import { MAX_WHOLE_BYTES, sendAsync } from '../../src/core/http/response.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { canInstall, run } from '../support/foreign-tools.ts';
 import { listenHere } from '../support/loopback.ts';
@@ -62,12 +62,12 @@ before(async (t) => {
     const bytes = TEXT.subarray(0, Number(request.url?.split('/')[1]));
     const isShort = bytes.length <= MAX_WHOLE_BYTES;
     const made = { bytes: isShort ? bytes : piecesOf(bytes), fileName: null };
-    const body: LateBody = {
+    const body: AsyncBody = {
       made: Promise.resolve(made),
       isTable: false,
       end: new AbortController(),
     };
-    void sendLate(response, body, { headers: [], heartbeatMs: 10_000 });
+    void sendAsync(response, body, { headers: [], heartbeatMs: 10_000 });
   });
   await listenHere(t as TestContext, server);
   port = (server.address() as AddressInfo).port;

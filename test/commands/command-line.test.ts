@@ -4,13 +4,13 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test, type TestContext } from 'node:test';
-import { asksForHelp, readArguments, WrongUsage } from '../../src/core/commands/arguments.ts';
+import { asksForHelp, parseArguments, WrongUsage } from '../../src/core/commands/arguments.ts';
 import {
   loadEnvironmentFile,
   commandHelp,
   generalHelp,
 } from '../../src/core/commands/command-line.ts';
-import { outliveReaders } from '../../src/core/commands/terminal.ts';
+import { ignoreBrokenPipe } from '../../src/core/commands/terminal.ts';
 import { commands } from '../../src/commands.ts';
 import { noLimits } from '../support/disk.ts';
 import { ask, installProgram, RUNTIME_CONFIG } from '../support/program.ts';
@@ -31,7 +31,7 @@ for (const [name, command] of Object.entries(commands)) {
   test(`${name}: its help names every option and argument and has an example that it takes`, () => {
     const [exampleName, ...args] = command.example.split(' ');
     assert.equal(exampleName, name);
-    readArguments(args, command);
+    parseArguments(args, command);
     const help = commandHelp(name, command);
     assert.match(help, new RegExp(`^Usage: node server\\.js ${name}\\b`));
     assert.ok(help.includes(`\n${command.summary}\n`));
@@ -54,7 +54,7 @@ test('a reader that has gone is outlived, and any other failure to write is thro
     ['ENOSPC', false, false],
   ] as const) {
     const stream = Object.assign(new PassThrough(), { isTTY });
-    outliveReaders([stream]);
+    ignoreBrokenPipe([stream]);
     const fail = () => stream.emit('error', Object.assign(new Error(`write ${code}`), { code }));
     if (isOutlived) fail();
     else assert.throws(fail, { code });
@@ -112,7 +112,7 @@ test('options and arguments are understood in any order', () => {
   for (const [args, end, models, replace, rest] of taken) {
     const values = { end, models: models || undefined, replace: replace !== '' };
     const expected = { values, rest: rest.split(' ') };
-    assert.deepEqual(readArguments(args.split(' '), declared), expected, args);
+    assert.deepEqual(parseArguments(args.split(' '), declared), expected, args);
   }
 });
 
@@ -135,7 +135,7 @@ test('wrong arguments are refused with the reason', () => {
     const words = line.split(' ').filter(Boolean);
     const args = words.map((word) => (word === "''" ? '' : word));
     const isRefusal = (error: unknown) => error instanceof WrongUsage && error.message === message;
-    assert.throws(() => readArguments(args, declared), isRefusal, line);
+    assert.throws(() => parseArguments(args, declared), isRefusal, line);
   }
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
-import { describeEnd, finishedDates } from '../../src/core/commands/trigger-job.ts';
+import { describeJobEnd, finishedDates } from '../../src/core/commands/trigger-job.ts';
 import { alignColumns, createProgressLine } from '../../src/core/commands/terminal.ts';
 import { weekdays } from '../../src/core/time/calendar.ts';
 import type { Status } from '../../src/features/pages/responses.ts';
@@ -40,7 +40,7 @@ test('the result of a job, in lines without control characters', () => {
   const words = { error: 'broke\u0007 down', warnings: ['first\nsecond\u202e'] };
   const end = { status: 'failed', ...words, total_duration_seconds: 1.5 } as const;
   assert.equal(
-    describeEnd(job(['2025-11-10'], { 'a\u001b[2J': 'x' }, end)),
+    describeJobEnd(job(['2025-11-10'], { 'a\u001b[2J': 'x' }, end)),
     "The job is failed after 1.5 s: 0 of 1 run, 1 failed.\nbroke down\n2025-11-10 a [2J failed: it's tired\nfirst second",
   );
   for (const [total_duration_seconds, time] of [
@@ -49,12 +49,12 @@ test('the result of a job, in lines without control characters', () => {
     [7_512, '2 h 5 min'],
   ] as const) {
     const completed = { status: 'completed', total_duration_seconds } as const;
-    const said = describeEnd(job(['2025-11-10'], { a: '#' }, completed));
+    const said = describeJobEnd(job(['2025-11-10'], { a: '#' }, completed));
     assert.equal(said, `The job is completed after ${time}: 1 of 1 run.`);
   }
   const many = job(weekdays('2025-01-01', '2025-12-31'), { a: 'x'.repeat(261) });
-  assert.equal(describeEnd(many).split('\n').length, 52);
-  assert.match(describeEnd(many), /and 211 more failed$/);
+  assert.equal(describeJobEnd(many).split('\n').length, 52);
+  assert.match(describeJobEnd(many), /and 211 more failed$/);
 });
 
 test('a progress line is cleared for other text, and an unchanged line is not written again', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareModels } from '../../src/features/comparison/comparison.ts';
-import type { ComparedModel } from '../../src/features/comparison/participants.ts';
+import type { ModelReturns } from '../../src/features/comparison/participants.ts';
 import { pairRow } from '../../src/features/comparison/route.ts';
 import { createNormals } from '../../src/features/statistics/random.ts';
 import { within } from '../support/near.ts';
@@ -26,7 +26,7 @@ const b = model('b', { b: returns('b'), 'b#2': returns('b#2') });
 const flat = model('flat', { flat: Array.from({ length: 30 }, () => 0.001) });
 
 /** Why a model has no figures; null where it has. */
-function reasonOf(models: readonly ComparedModel[], name: string): string | null {
+function reasonOf(models: readonly ModelReturns[], name: string): string | null {
   const { totalReturn } = compare(models).models.find((one) => one.model === name) ?? {};
   return typeof totalReturn === 'object' ? totalReturn.reason : null;
 }
@@ -39,7 +39,7 @@ const FEW_SHARED =
   'Needs 20 days on which the returns of all runs compared start from the same close; there are 14';
 const STALE = 'Its chain is stale';
 /** Of the first model, which is compared with another: why it has no figures; null where it has. */
-const nulls: [model: ComparedModel, reason: string | null][] = [
+const nulls: [model: ModelReturns, reason: string | null][] = [
   [one('m', 20), null],
   [one('m', 19), `${NEEDS}; it has 19`],
   // Of ten days that the runs share, the first starts from elsewhere.
@@ -77,7 +77,7 @@ test('too few common days leave no model with figures, and still name those whos
 });
 
 const stale = (name: string) => model(name, { [name]: returns(name) }, { unusable: STALE });
-const short: [models: ComparedModel[], days: number][] = [
+const short: [models: ModelReturns[], days: number][] = [
   [[one('a', 19), one('b', 19)], 19],
   [[one('m', 12), one('n', 19)], 12],
   [[stale('a'), stale('b')], 30],
@@ -126,7 +126,7 @@ test('models of which none varies have returns, and no figures of the difference
 
 test('two identical models have no figures as a pair, and are not counted among the pairs', () => {
   const [one, other] = ['one', 'same'].map((name) => model(name, { [name]: returns('one') }));
-  const { pairs } = compare([one, other, b] as ComparedModel[]);
+  const { pairs } = compare([one, other, b] as ModelReturns[]);
   const same = pairOf(pairs, 'one', 'same');
   assert.deepEqual(same?.pValue, { reason: 'The difference does not vary from day to day' });
   const [first, second] = pairs.filter((pair) => pair !== same);

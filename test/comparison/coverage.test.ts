@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lookWords } from '../../src/features/comparison/looks.ts';
+import { lookKinds } from '../../src/features/comparison/looks.ts';
 import {
   leadScenarios,
   measureCoverage,
@@ -54,7 +54,7 @@ const isShort = ({ days, runs: count, runEffect }: Scenario) =>
 
 test('the smallest lead that would be likely to show is shown four times of five', () => {
   for (const scenario of leadScenarios.filter((one) => isLong || isShort(one)))
-    for (const looks of lookWords) {
+    for (const looks of lookKinds) {
       const options = { simulations: runs(1000, 10_000), seed: 'power', looks };
       const shown = shareShowingLead(scenario, options);
       const where = `${JSON.stringify(scenario)} ${looks}: ${shown}`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   holm,
-  intervalOf,
+  confidenceInterval,
   measureUncertainty,
   overPeriod,
   twoSidedP,
@@ -16,7 +16,12 @@ import {
   expectedBestSharpeRatio,
   probabilisticSharpeRatio,
 } from '../../src/features/comparison/comparison.ts';
-import { boundaryOf, lookWords, type Period, tailOf } from '../../src/features/comparison/looks.ts';
+import {
+  confidenceBoundary,
+  lookKinds,
+  type Period,
+  tailProbability,
+} from '../../src/features/comparison/looks.ts';
 import {
   createPlanning,
   MORE_RUNS,
@@ -81,7 +86,10 @@ test('an interval and a p-value of known degrees of freedom', () => {
   // t(0.975; 4) = 2.776445105197793 (scipy.stats.t.ppf)
   const uncertainty = { ofDays: 1e-6, ofRuns: 0, total: 1e-6, degreesOfFreedom: 4 };
   const period = { ...once(100), confidence: 0.95 };
-  const { low, high } = intervalOf(0.001, uncertainty, period) as { low: number; high: number };
+  const { low, high } = confidenceInterval(0.001, uncertainty, period) as {
+    low: number;
+    high: number;
+  };
   assertNear(Math.log1p(low), 100 * (0.001 - 0.002776445105197793));
   assertNear(Math.log1p(high), 100 * (0.001 + 0.002776445105197793));
   assertNear(twoSidedP(0.002776445105197793, uncertainty, once(100)), 0.05);
@@ -93,7 +101,7 @@ test('an end too large for a number makes no interval', () => {
   const uncertainty = { ofDays: 0, ofRuns: 1, total: 1, degreesOfFreedom: 1 };
   const reason = 'The figure is too large for a number';
   const period = { ...once(250), confidence: 0.99 };
-  assert.deepEqual(intervalOf(0, uncertainty, period), { reason });
+  assert.deepEqual(confidenceInterval(0, uncertainty, period), { reason });
   assert.deepEqual(overPeriod(3, 250), { reason });
   const { smallestDifference } = createPlanning(at95(400));
   assert.deepEqual(smallestDifference(varianceOf(400, 1)), { reason });
@@ -110,14 +118,14 @@ const factors: [days: number, once: number, boundary: number, daily: number][] =
 
 test('how many standard errors an interval reaches, for a single look and for a look on every day', () => {
   for (const [days, once, boundary, daily] of factors) {
-    assertNear(boundaryOf(days, 0.05), boundary, `${days} days`);
+    assertNear(confidenceBoundary(days, 0.05), boundary, `${days} days`);
     const uncertainty = { ofDays: 1, ofRuns: 0, total: 1, degreesOfFreedom: degreesOfDays(days) };
     for (const [looks, wanted] of [
       ['once', once],
       ['daily', daily],
     ] as const) {
       const period = { days, confidence: 0.95, looks };
-      const reach = -studentTQuantile(tailOf(period), uncertainty.degreesOfFreedom);
+      const reach = -studentTQuantile(tailProbability(period), uncertainty.degreesOfFreedom);
       assertNear(reach / wanted, 1, `${days} days, ${looks}`);
       // The p-value of a mean at the end of its interval is the level of the interval.
       assertNear(twoSidedP(reach, uncertainty, period), 0.05, `${days} days, ${looks}`);
@@ -216,7 +224,7 @@ test('with fewer than three degrees of freedom no lead would show, and more days
 });
 
 test('the days that a difference needs are those after which it is the smallest that shows', () => {
-  for (const looks of lookWords)
+  for (const looks of lookKinds)
     for (const runs of [1, 5]) {
       const uncertainty = varianceOf(40, 1e-6, runs, 2e-7);
       const { smallestDifference, daysNeeded } = createPlanning({ ...at95(40), looks });

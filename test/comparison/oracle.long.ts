@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { lookWords } from '../../src/features/comparison/looks.ts';
+import { lookKinds } from '../../src/features/comparison/looks.ts';
 import { fitLine } from '../../src/features/statistics/regression.ts';
 import { createNormals, createUniforms } from '../../src/features/statistics/random.ts';
 import { addDays } from '../../src/core/time/calendar.ts';
@@ -74,7 +74,7 @@ for (const [seed, days] of [
     });
     assert.ok(stdout.startsWith('{'), stderr);
     const wanted = JSON.parse(stdout);
-    for (const looks of lookWords) {
+    for (const looks of lookKinds) {
       const found = compare(modelsOf(file), { trials: TRIALS, looks });
       assert.equal(found.days.length, wanted.days);
       assertNear(found.boundary ?? 0, wanted[looks].boundary ?? 0, 'boundary');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ComparedModel } from '../../src/features/comparison/participants.ts';
+import type { ModelReturns } from '../../src/features/comparison/participants.ts';
 import type { PairReport } from '../../src/features/comparison/pairs.ts';
 import { compare, model, type Read } from '../support/comparisons.ts';
 import { runs } from '../support/long.ts';
@@ -41,7 +41,7 @@ function numbers(seed: number): () => number {
   return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 }
 
-const toModels = (some: Some): ComparedModel[] =>
+const toModels = (some: Some): ModelReturns[] =>
   some.map(({ name, returns }) => model(name, returns));
 
 const assertNear = within({ absolute: 1e-9, relative: 1e-9 });
@@ -63,7 +63,7 @@ test('the same input gives the same result, whatever the order of the models and
 });
 
 test('a model without figures changes nothing but the list of models and pairs', () => {
-  const withoutFigures: [string, ComparedModel][] = [
+  const withoutFigures: [string, ModelReturns][] = [
     ['stale', model('zero', { zero: noise(40) }, { unusable: 'Its chain is stale' })],
     ['short', model('zero', { zero: noise(19) })],
     ['ruined', model('zero', { zero: [...noise(30), -1] })],
@@ -129,7 +129,7 @@ function claimOf({ sentence }: Read<PairReport>): string {
 }
 
 test('probabilities of being best add up to 1, and the same model twice has half each', () => {
-  const bestOf = (models: readonly ComparedModel[]) =>
+  const bestOf = (models: readonly ModelReturns[]) =>
     compare(models).models.map(({ probabilityBest }) => probabilityBest as number);
   const property = fc.property(someModels, (some) => {
     const best = bestOf(toModels(some));

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   type AnswerFacts,
-  answerOf,
+  reportAnswer,
   type Demands,
-  leadOf,
+  measureLead,
   type PairFacts,
-  sentenceOf,
+  pairSentence,
 } from '../../src/features/comparison/answer.ts';
 import type { Period } from '../../src/features/comparison/looks.ts';
 
@@ -107,7 +107,7 @@ const table: [name: string, change: Partial<Facts>, sentence: string][] = [
 test('a pair as one sentence for people', () => {
   for (const [name, change, sentence] of table) {
     const facts = { ...example, ...change };
-    assert.equal(sentenceOf(leadOf({ ...facts, period: facts }), facts), sentence, name);
+    assert.equal(pairSentence(measureLead({ ...facts, period: facts }), facts), sentence, name);
   }
 });
 
@@ -117,7 +117,7 @@ const one = (model: string, totalReturn: AnswerFacts['models'][number]['totalRet
 const leadIn = (model: string, against: string, more: Partial<PairFacts> = {}) => {
   const own = { returns: [0.032, 0.014] as const, interval: { low: -0.016, high: 0.053 } };
   const period = { days: 55, confidence: 0.95, looks: 'daily' as const };
-  return leadOf({ model, against, isShown: false, singleRuns: [], period, ...own, ...more });
+  return measureLead({ model, against, isShown: false, singleRuns: [], period, ...own, ...more });
 };
 const many = (days: number) => Array.from({ length: days }, (_, day) => day);
 const none = { reason: 'Few' };
@@ -229,7 +229,7 @@ test('who leads, whether that could be chance, and what the benchmark made, in o
       leftOut: new Map(),
       ...more,
     };
-    const { sentence: said, left_out: named } = answerOf(facts);
+    const { sentence: said, left_out: named } = reportAnswer(facts);
     assert.equal(said, sentence);
     const all = new Set([...facts.suspected.keys(), ...facts.leftOut.keys()]);
     assert.deepEqual(named, [...all], sentence);

@@ -5,12 +5,12 @@ import { jointCovariance, probabilitiesOfBest } from '../../src/features/compari
 import {
   findParticipants,
   readRecords,
-  seriesOf,
+  buildSeries,
 } from '../../src/features/comparison/participants.ts';
 import { measurePairs } from '../../src/features/comparison/pairs.ts';
 import { measureUncertainty } from '../../src/features/comparison/difference.ts';
 import { MORE_RUNS } from '../../src/features/comparison/planning.ts';
-import { lookWords } from '../../src/features/comparison/looks.ts';
+import { lookKinds } from '../../src/features/comparison/looks.ts';
 import { compare, stockModels } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 
@@ -50,7 +50,7 @@ function assertFigures(actual: Row, wanted: Row): void {
 }
 
 test('every figure of real series agrees with other libraries', () => {
-  for (const looks of lookWords) {
+  for (const looks of lookKinds) {
     const { days, models, leader, boundary } = compare(stockModels(), { trials: TRIALS, looks });
     assert.equal(days.length, expected.days);
     if (looks === 'once') assert.equal(boundary, null);
@@ -73,7 +73,7 @@ test('a day that a run missed is left out, and so is the next, which it started 
 });
 
 test('every pair of real series agrees with other libraries, with each of the two first', () => {
-  for (const looks of lookWords) {
+  for (const looks of lookKinds) {
     const wantedPairs = expected[looks].pairs as (Row & Record<'model' | 'against', string>)[];
     for (const wanted of wantedPairs) {
       const { pairs } = compare(stockModels(), { against: wanted.against, looks });
@@ -123,6 +123,6 @@ test("the degrees of freedom of two groups of runs agree with another library's 
 
 function measureStocks() {
   const { days, records } = findParticipants(readRecords(stockModels()).records);
-  const series = records.map((record) => seriesOf(record, days));
+  const series = records.map((record) => buildSeries(record, days));
   return { series, pairs: measurePairs(series) };
 }

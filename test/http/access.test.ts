@@ -3,7 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
-import { ownToken, readAccessTokens, type Rights, rightsOf } from '../../src/core/http/access.ts';
+import {
+  readServiceToken,
+  readAccessTokens,
+  type AccessRights,
+  findRights,
+} from '../../src/core/http/access.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { like, tableOf } from '../support/text-table.ts';
 import { readAnswers, send } from '../support/wire.ts';
@@ -26,7 +31,7 @@ async function ask(url: string, head: string, { headers = '', body = '' } = {}) 
 
 const ODD = '!"$%&/()=?#read-only';
 /** Text of a tokens file → the token's rights, or what is wrong. */
-const files: [text: string, expected: Record<string, Rights | null> | string][] = [
+const files: [text: string, expected: Record<string, AccessRights | null> | string][] = [
   ['alpha\n', { alpha: 'everything', beta: null, ALPHA: null, alph: null, alphaa: null }],
   ['alpha\nbeta read-only\n', { alpha: 'everything', beta: 'reading' }],
   [
@@ -61,8 +66,8 @@ test('the tokens of a file, or what is wrong with it, without a token in the mes
     }
     const tokens = read();
     for (const [token, rights] of Object.entries(expected)) {
-      assert.equal(rightsOf(tokens, `Bearer ${token}`), rights, token);
-      assert.equal(rightsOf(tokens, `bearer  ${token}`), rights, token);
+      assert.equal(findRights(tokens, `Bearer ${token}`), rights, token);
+      assert.equal(findRights(tokens, `bearer  ${token}`), rights, token);
       assert.ok(!JSON.stringify(tokens).includes(token));
     }
   }
@@ -81,11 +86,11 @@ test('API_TOKEN is a token like those of the file, and may do everything', () =>
   const apiTokensFile = join(temporaryFolder(), 'tokens.txt');
   writeFileSync(apiTokensFile, 'beta read-only\n');
   const tokens = readAccessTokens({ apiToken: 'alpha', apiTokensFile });
-  const found = [rightsOf(tokens, 'Bearer alpha'), rightsOf(tokens, 'Bearer beta')];
+  const found = [findRights(tokens, 'Bearer alpha'), findRights(tokens, 'Bearer beta')];
   assert.deepEqual(found, ['everything', 'reading']);
-  assert.equal(ownToken({ apiToken: 'alpha', apiTokensFile }), 'alpha');
-  assert.equal(ownToken({ apiToken: null, apiTokensFile: null }), null);
-  assert.throws(() => ownToken({ apiToken: null, apiTokensFile }), {
+  assert.equal(readServiceToken({ apiToken: 'alpha', apiTokensFile }), 'alpha');
+  assert.equal(readServiceToken({ apiToken: null, apiTokensFile: null }), null);
+  assert.throws(() => readServiceToken({ apiToken: null, apiTokensFile }), {
     code: 'cannot_start',
     message: /is read-only$/,
   });

@@ -4,7 +4,7 @@ import { before, test, type TestContext } from 'node:test';
 import { weekdays } from '../../src/core/time/calendar.ts';
 import { comparisonResponse } from '../../src/features/comparison/route.ts';
 import { performanceResponse } from '../../src/features/performance/response.ts';
-import { boundaryOf } from '../../src/features/comparison/looks.ts';
+import { confidenceBoundary } from '../../src/features/comparison/looks.ts';
 import { createNormals } from '../../src/features/statistics/random.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
@@ -363,7 +363,7 @@ test('for a look on any day intervals are wider and p-values larger, at the boun
   const [once, daily] = [await ask(`${query}&looks=once`), await ask(`${query}&looks=daily`)];
   assert.deepEqual(await ask(query), once);
   assert.deepEqual([once.looks, once.boundary, daily.looks], ['once', null, 'daily']);
-  assertNear(daily.boundary, boundaryOf(daily.days, 0.05), 'boundary');
+  assertNear(daily.boundary, confidenceBoundary(daily.days, 0.05), 'boundary');
   const [[single], [always]] = [once.pairs, daily.pairs];
   const width = ({ low, high }: any) => high - low;
   for (const [wide, narrow] of [

@@ -11,13 +11,13 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import zlib, { createGunzip, createZstdDecompress, type Gzip } from 'node:zlib';
-import { type LateBody, lateText } from '../../src/core/api/handler.ts';
+import { type AsyncBody, asyncText } from '../../src/core/api/handler.ts';
 import { httpRequest } from '../../src/core/network/http-client.ts';
 import {
   type ApiCoding,
   MIN_COMPRESSED_BYTES,
   MAX_WHOLE_BYTES,
-  sendLate,
+  sendAsync,
 } from '../../src/core/http/response.ts';
 import { runs } from '../support/long.ts';
 import { listenHere } from '../support/loopback.ts';
@@ -48,7 +48,7 @@ async function serve(t: TestContext, answer: Answer, compressors: Gzip[] = []): 
 }
 
 /** A long body of these pieces. */
-function lateOf(pieces: Iterable<string>, fileName: string | null = null): LateBody {
+function lateOf(pieces: Iterable<string>, fileName: string | null = null): AsyncBody {
   async function* bytes(): AsyncGenerator<Uint8Array, void, void> {
     for (const piece of pieces) yield Buffer.from(piece);
   }
@@ -80,9 +80,9 @@ const words = (length: number) => 'naïve 😀 words '.repeat(Math.ceil(length /
 function* pieces(): Generator<string> {
   for (let index = 0; index < 3_000; index += 1) yield `${index} ${words(90)}\n`;
 }
-const lateWords = (text: Promise<string>) => lateText(text, new AbortController());
+const lateWords = (text: Promise<string>) => asyncText(text, new AbortController());
 const wordsNow = (length: number) => lateWords(Promise.resolve(words(length)));
-const bodies: [name: string, make: () => LateBody, isSmall?: true][] = [
+const bodies: [name: string, make: () => AsyncBody, isSmall?: true][] = [
   ['a small text', () => wordsNow(MIN_COMPRESSED_BYTES / 4), true],
   ['a text that is not small', () => wordsNow(MIN_COMPRESSED_BYTES)],
   ['a long text', () => wordsNow(MAX_WHOLE_BYTES * 3)],
@@ -95,7 +95,7 @@ const bodies: [name: string, make: () => LateBody, isSmall?: true][] = [
 test('every body is the same after decoding, in the coding that was accepted; a small one is not compressed', async (t) => {
   const created: Gzip[] = [];
   let make = () => lateOf([]);
-  const server = await serve(t, async (response) => sendLate(response, make(), options), created);
+  const server = await serve(t, async (response) => sendAsync(response, make(), options), created);
   for (const [name, body, isSmall] of bodies) {
     make = body;
     const plain = await decoded(await ask(portOf(server), {}));
@@ -142,7 +142,7 @@ function frameEnds(bytes: Buffer): number[] {
 
 test('a compressed stream ends once: zstd of a single frame, gzip of a single member', async (t) => {
   let make = () => lateOf([]);
-  const server = await serve(t, async (response) => sendLate(response, make(), options));
+  const server = await serve(t, async (response) => sendAsync(response, make(), options));
   const long = words(MAX_WHOLE_BYTES);
   const lists = [1, 2, 3, 5, 8].map((count) => [
     ...Array.from({ length: count }, () => long + long),
@@ -167,7 +167,7 @@ test('a compressed stream ends once: zstd of a single frame, gzip of a single me
 test('the white space before a late response reaches the client at once', async (t) => {
   let answer = Promise.withResolvers<string>();
   const server = await serve(t, (response) =>
-    sendLate(response, lateWords(answer.promise), options),
+    sendAsync(response, lateWords(answer.promise), options),
   );
   for (const coding of CODINGS) {
     answer = Promise.withResolvers<string>();
@@ -189,7 +189,7 @@ test('a client that leaves, before its response begins or while it is sent, leav
     await leave(response);
     const body = lateOf(pieces());
     body.end.signal.addEventListener('abort', () => (stopped += 1));
-    await sendLate(response, body, options);
+    await sendAsync(response, body, options);
   };
   const server = await serve(t, sent, created);
   const headers = 'GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ';

@@ -17,8 +17,8 @@ import {
   type LogMessage,
   type ModelDay,
 } from '../../src/core/database/sessions.ts';
-import { isMade, piecesOf } from '../../src/core/api/handler.ts';
-import { httpErrorOf } from '../../src/core/http/errors.ts';
+import { isReady, bodyPieces } from '../../src/core/api/handler.ts';
+import { toHttpError } from '../../src/core/http/errors.ts';
 import { validateQuery } from '../../src/core/http/request.ts';
 import { createRouter } from '../../src/core/http/router.ts';
 import { routes } from '../../src/routes.ts';
@@ -242,10 +242,10 @@ function startBench(t: TestContext): Bench {
         const format = search.includes('format=csv') ? 'csv' : 'json';
         const input = { params, query, format, body: null, headers: {}, token: null } as const;
         const body = route.handle({ database, settings, ...view, ...rest }, input);
-        assert(isMade(body));
-        return `200 ${[...piecesOf(body).pieces].join('')}`;
+        assert(isReady(body));
+        return `200 ${[...bodyPieces(body).pieces].join('')}`;
       } catch (error) {
-        const refusal = httpErrorOf(error);
+        const refusal = toHttpError(error);
         if (refusal === null) throw error;
         return `${refusal.status} ${refusal.message}`;
       } finally {

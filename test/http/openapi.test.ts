@@ -5,9 +5,9 @@ import * as v from 'valibot';
 import { isCalendarDate } from '../../src/core/time/calendar.ts';
 import { signatureSchema } from '../../src/core/settings/configuration-schema.ts';
 import { readSettings } from '../../src/core/settings/settings.ts';
-import { errorsOf } from '../../src/features/openapi/openapi.ts';
+import { routeErrors } from '../../src/features/openapi/openapi.ts';
 import { resultColumns } from '../../src/core/database/records/position-records.ts';
-import { respondFrom } from '../../src/features/publish/respond.ts';
+import { openResponder } from '../../src/features/publish/respond.ts';
 import type { Route } from '../../src/core/api/route.ts';
 import { routes } from '../../src/routes.ts';
 import { validateBody, validateHeaders, validateQuery } from '../../src/core/http/request.ts';
@@ -36,7 +36,7 @@ const asked: Record<string, Record<string, string>> = {
   '/documents/coverage': {},
 };
 const name = 'docs/demo-package.db';
-const file = respondFrom(name, {
+const file = openResponder(name, {
   name,
   settings: readSettings({}),
   clock: () => new Date(),
@@ -60,7 +60,7 @@ for (const route of routes) {
 
   test(`${route.method} ${route.path}: every error status; a true response, and an example if any, fit the schema`, () => {
     const { responses, requestBody } = operationOf();
-    assert.deepEqual(Object.keys(responses), ['200', ...Object.keys(errorsOf(route))]);
+    assert.deepEqual(Object.keys(responses), ['200', ...Object.keys(routeErrors(route))]);
     const { example } = responses[200].content['application/json'];
     const query = asked[route.path];
     for (const response of [example, query && JSON.parse(file.respond(pathOf(route), query))]) {

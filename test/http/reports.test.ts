@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { parseAgentConfiguration } from '../../src/core/settings/configuration.ts';
-import { areFew } from '../../src/core/api/results.ts';
+import { areResultsFew } from '../../src/core/api/results.ts';
 import { addDays } from '../../src/core/time/calendar.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
@@ -309,7 +309,7 @@ test('the results of one model on one date are made in the serving thread, up to
       ...{ params: {}, body: null, headers: {}, format: 'json', token: null },
       query,
     };
-    const few = areFew({ database: service.database } as any, input as any);
+    const few = areResultsFew({ database: service.database } as any, input as any);
     assert.equal(few, isShort, JSON.stringify(query));
   }
   await endThreads(t);

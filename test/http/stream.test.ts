@@ -3,8 +3,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { lateText } from '../../src/core/api/handler.ts';
-import { sendLate } from '../../src/core/http/response.ts';
+import { asyncText } from '../../src/core/api/handler.ts';
+import { sendAsync } from '../../src/core/http/response.ts';
 import { inShortTurn, SLICE_MS } from '../../src/core/children/turns.ts';
 import { listenHere } from '../support/loopback.ts';
 import { until } from '../support/until.ts';
@@ -44,10 +44,10 @@ test('a late response sends white space meanwhile, and no timeout cuts it while 
   const { promise, resolve } = Promise.withResolvers<string>();
   t.after(() => resolve('')); // a response that is cut is still being made
   let socket: Socket | undefined;
-  const late = lateText(promise, new AbortController());
+  const late = asyncText(promise, new AbortController());
   const server = await serve(t, (response) => {
     ({ socket } = response.req);
-    return sendLate(response, late, { heartbeatMs, headers: [] });
+    return sendAsync(response, late, { heartbeatMs, headers: [] });
   });
   const response = await fetch(urlOf(server));
   let text = '';
@@ -70,8 +70,8 @@ test('no timeout cuts a response while it is compressed', async (t) => {
       timeouts += 1;
       socket.emit('timeout');
     });
-    const late = lateText(Promise.resolve(text), new AbortController());
-    await sendLate(response, late, { heartbeatMs: NEVER_MS, headers: [] });
+    const late = asyncText(Promise.resolve(text), new AbortController());
+    await sendAsync(response, late, { heartbeatMs: NEVER_MS, headers: [] });
   });
   assert.equal(await (await fetch(urlOf(server))).text(), text);
   assert.ok(timeouts > 0);
@@ -81,8 +81,8 @@ test('a response whose client does not read it is cut by a timeout', async (t) =
   let response: ServerResponse | undefined;
   const server = await serve(t, (opened) => {
     response = opened;
-    const late = lateText(Promise.resolve('x'.repeat(UNREAD_LENGTH)), new AbortController());
-    return sendLate(opened, late, { heartbeatMs: NEVER_MS, headers: [] });
+    const late = asyncText(Promise.resolve('x'.repeat(UNREAD_LENGTH)), new AbortController());
+    return sendAsync(opened, late, { heartbeatMs: NEVER_MS, headers: [] });
   });
   open(t, server).pause();
   await until('the response to wait', () => response?.writableNeedDrain);
@@ -95,8 +95,8 @@ test('a late response that is made in time is an ordinary one; one that fails in
   const texts = [async () => '{}', () => Promise.reject(new Error('no database'))];
   const seen: string[] = [];
   const server = await serve(t, async (response) => {
-    const late = lateText((texts.shift() as () => Promise<string>)(), new AbortController());
-    await sendLate(response, late, { heartbeatMs, headers: [] }).catch((error) => {
+    const late = asyncText((texts.shift() as () => Promise<string>)(), new AbortController());
+    await sendAsync(response, late, { heartbeatMs, headers: [] }).catch((error) => {
       seen.push(`${error.message} ${response.headersSent}`);
       response.end();
     });
@@ -110,9 +110,9 @@ test('a late response that is made in time is an ordinary one; one that fails in
 test('a late response that fails after white space is reset, and its error is known', async (t) => {
   const { promise, reject } = Promise.withResolvers<string>();
   const failed = Promise.withResolvers<string>();
-  const late = lateText(promise, new AbortController());
+  const late = asyncText(promise, new AbortController());
   const server = await serve(t, (response) =>
-    sendLate(response, late, { heartbeatMs: HEARTBEAT_MS, headers: [] }).catch((error) =>
+    sendAsync(response, late, { heartbeatMs: HEARTBEAT_MS, headers: [] }).catch((error) =>
       failed.resolve(error.message),
     ),
   );
@@ -129,7 +129,7 @@ test('a client that leaves stops the making of its late response', async (t) => 
   const end = new AbortController();
   end.signal.addEventListener('abort', () => reject(end.signal.reason));
   const server = await serve(t, (response) =>
-    sendLate(response, lateText(promise, end), { heartbeatMs, headers: [] }),
+    sendAsync(response, asyncText(promise, end), { heartbeatMs, headers: [] }),
   );
   const socket = open(t, server);
   await new Promise((resolve) => socket.once('data', resolve));

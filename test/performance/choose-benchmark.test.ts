@@ -9,7 +9,7 @@ import {
   benchmarkCurve,
   benchmarkReturns,
   levelAt,
-  startOf,
+  startTime,
 } from '../../src/features/performance/benchmark.ts';
 import {
   chooseBenchmark,
@@ -79,7 +79,7 @@ test('the curve of the benchmark starts where the first model-day does', () => {
       chooseBenchmark(databaseWith(PRICES), undefined, days).levels,
       days,
     );
-    const start = first === undefined ? null : startOf(first);
+    const start = first === undefined ? null : startTime(first);
     assert.equal(String(start && `${start.date} ${start.at}`), expected, text);
   }
 });

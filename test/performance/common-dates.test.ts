@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { performanceResponse } from '../../src/features/performance/response.ts';
 import { weekdays } from '../../src/core/time/calendar.ts';
-import type { ComparedModel } from '../../src/features/comparison/participants.ts';
+import type { ModelReturns } from '../../src/features/comparison/participants.ts';
 import { activeDaysWithReturns } from '../../src/features/performance/queries.ts';
 import { sharedDays } from '../../src/features/experiments/counted-days.ts';
 import { insertReturns } from '../support/returns.ts';
@@ -13,7 +13,7 @@ import { validBody } from '../support/valid-body.ts';
  * A model with returns on these days, each from the day before, or from the given one: `[6, 3]`; 0
  * is the initial cash.
  */
-const model = (name: string, ...days: (number | [day: number, start: number])[]): ComparedModel => {
+const model = (name: string, ...days: (number | [day: number, start: number])[]): ModelReturns => {
   const returns = days.map((own) => {
     const [day, start] = typeof own === 'number' ? [own, own - 1] : own;
     return [day, 0.01, start === 0 ? null : start] as const;
@@ -22,7 +22,7 @@ const model = (name: string, ...days: (number | [day: number, start: number])[])
 };
 const many = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);
-const leftOutOf = (models: readonly ComparedModel[]) =>
+const leftOutOf = (models: readonly ModelReturns[]) =>
   sharedDays(models, [])
     .leftOut.map(({ day, runs }) => [day, ...runs].join(' '))
     .join(', ');

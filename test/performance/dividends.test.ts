@@ -4,7 +4,7 @@ import { addDays, type CalendarDate, weekdays } from '../../src/core/time/calend
 import type { Database } from '../../src/core/database/database.ts';
 import { activeDays } from '../../src/features/performance/queries.ts';
 import { storeDividends } from '../../src/core/database/splits-and-dividends.ts';
-import { modelReport, prepareReports } from '../../src/features/performance/model-reports.ts';
+import { reportRun, prepareReports } from '../../src/features/performance/model-reports.ts';
 import { type Books, createBooks, type Order } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 
@@ -19,7 +19,7 @@ function reportOf(database: Database, wanted = 'AAPL') {
   const basis = prepareReports(request);
   const [run] = runs;
   assert.ok(run !== undefined);
-  return { report: modelReport(request, basis, run), benchmark: basis.benchmarkReport };
+  return { report: reportRun(request, basis, run), benchmark: basis.benchmarkReport };
 }
 
 const units = (dollars: number | null) => Math.round((dollars ?? NaN) * 10_000);

@@ -5,7 +5,7 @@ import { dailyRate, reportFigures } from '../../src/features/statistics/figure.t
 import {
   deepestDrawdowns,
   type ReturnSeries,
-  seriesOf,
+  toReturnSeries,
 } from '../../src/features/performance/risk-and-return.ts';
 import { relativeFigures } from '../../src/features/performance/relative.ts';
 import { reportReturns } from '../../src/features/performance/report-returns.ts';
@@ -13,7 +13,7 @@ import { reportReturns } from '../../src/features/performance/report-returns.ts'
 /** Daily returns on the weekdays from a Monday on. */
 function series(returns: readonly (number | null)[]): ReturnSeries {
   const dates = weekdays('2025-01-06', addDays('2025-01-06', returns.length * 2));
-  return seriesOf(
+  return toReturnSeries(
     returns.map((dailyReturn, index) => ({
       date: dates[index] as string,
       startDate: null,
@@ -124,7 +124,7 @@ test('figures of daily returns, by hand', () => {
 
 test('where model-days are rare, 252 of them are not a year', () => {
   const days = (dates: readonly string[]) =>
-    seriesOf(
+    toReturnSeries(
       dates.map((date, index) => ({
         date,
         startDate: null,
@@ -153,7 +153,7 @@ test('a break before the first day counts among the weekdays that it covers', ()
     dailyReturn,
   }));
   assert.match(
-    String(reportReturns(seriesOf(days), 0).unavailable.sharpe_ratio),
+    String(reportReturns(toReturnSeries(days), 0).unavailable.sharpe_ratio),
     /there are 20 on 45 weekdays/,
   );
 });

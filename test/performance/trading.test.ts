@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import type { LedgerDay } from '../../src/features/performance/queries.ts';
 import { fromDollars, money, toDollars } from '../../src/core/money/money.ts';
 import {
-  holdingDaysOf,
+  holdingDays,
   openPositions,
-  profitOf,
-  tradingOf,
+  tripProfit,
+  measureTrading,
 } from '../../src/features/performance/trading.ts';
 import { rowsOf } from '../support/prices.ts';
 
@@ -81,10 +81,10 @@ test('round trips, fractions and open lots of ledgers', () => {
     const text = lines.filter((line) => !line.includes('left: ')).join('\n');
     const ledger = ledgerFrom(text);
     const sessions = new Set(ledger.map(({ sessionId }) => sessionId));
-    const { roundTrips, fractionProfit, book } = tradingOf(ledger, sessions);
+    const { roundTrips, fractionProfit, book } = measureTrading(ledger, sessions);
     const expected = [...text.matchAll(/=> (.*)/g)].flatMap(([, own = '']) => own.split(' '));
     const trips = roundTrips.map(
-      (trip) => `${trip.quantity}@${holdingDaysOf(trip)}:${toDollars(profitOf(trip))}`,
+      (trip) => `${trip.quantity}@${holdingDays(trip)}:${toDollars(tripProfit(trip))}`,
     );
     const isTrip = (word: string) => word.includes('@');
     assert.deepEqual(trips, expected.filter(isTrip), name);
@@ -135,7 +135,7 @@ test('trades, their sums and their commission', () => {
     03 buy   AAPL 10 100 -1005
     04 split AAPL 10 50 0
     05 sell  AAPL 5 60 297.5`);
-  const { trades, bought, sold, commission } = tradingOf(ledger, new Set([1, 2, 3]));
+  const { trades, bought, sold, commission } = measureTrading(ledger, new Set([1, 2, 3]));
   assert.deepEqual([trades, ...[bought, sold, commission].map(toDollars)], [2, 1000, 300, 7.5]);
 });
 
@@ -147,13 +147,13 @@ test('dividends are received on their days, and are neither trades nor part of a
     05 split    AAPL 10 50 0
     05 dividend AAPL 20 0.5 10
     05 sell     AAPL 20 60`);
-  const found = tradingOf(ledger, new Set([2, 3]));
+  const found = measureTrading(ledger, new Set([2, 3]));
   const { trades, bought, sold, commission, fractionProfit, dividends, roundTrips } = found;
   const received = [...dividends].map(([session, cash]) => `${session} ${toDollars(cash)}`);
   assert.deepEqual(received, ['2 1.2346', '3 11']);
   const sums = [bought, sold, commission, fractionProfit].map(toDollars);
   assert.deepEqual([trades, ...sums], [1, 0, 1200, 0, 0]);
-  assert.deepEqual(roundTrips.map(profitOf).map(toDollars), [200]);
+  assert.deepEqual(roundTrips.map(tripProfit).map(toDollars), [200]);
 });
 
 test('only the trades of the chosen days count, with lots that earlier days bought', () => {
@@ -162,8 +162,8 @@ test('only the trades of the chosen days count, with lots that earlier days boug
     04 sell AAPL 2 110
     05 sell AAPL 3 120
     06 sell AAPL 1 130`);
-  const { trades, roundTrips, book } = tradingOf(ledger, new Set([2, 4]));
-  assert.deepEqual([trades, roundTrips.map(profitOf).map(toDollars)], [2, [20, 30]]);
+  const { trades, roundTrips, book } = measureTrading(ledger, new Set([2, 4]));
+  assert.deepEqual([trades, roundTrips.map(tripProfit).map(toDollars)], [2, [20, 30]]);
   assert.equal(openPositions(book, () => null)[0]?.quantity, 4);
 });
 
@@ -178,15 +178,15 @@ test('lots follow the day that a session started from, not the one before it', (
     startedFrom: first.sessionId,
     actions: [{ ...third.actions[0]!, cash: fromDollars(9_480) }],
   };
-  const { roundTrips, book } = tradingOf([first, second, stale], new Set([1, 2, 3]));
-  assert.deepEqual(roundTrips.map(profitOf).map(toDollars), [30, 80]);
+  const { roundTrips, book } = measureTrading([first, second, stale], new Set([1, 2, 3]));
+  assert.deepEqual(roundTrips.map(tripProfit).map(toDollars), [30, 80]);
   const [held] = openPositions(book, () => fromDollars(50));
   assert.deepEqual([held?.quantity, held?.value], [6, fromDollars(300)]);
 });
 
 test('a ledger that sells shares it never bought is a bug, reported with its date', () => {
   assert.throws(
-    () => tradingOf(ledgerFrom('03 sell AAPL 1 100'), new Set([1])),
+    () => measureTrading(ledgerFrom('03 sell AAPL 1 100'), new Set([1])),
     /Cannot sell 1 AAPL on 2025-11-03: the ledger bought fewer/,
   );
 });

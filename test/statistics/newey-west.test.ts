@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { relativeFigures } from '../../src/features/performance/relative.ts';
-import { seriesOf } from '../../src/features/performance/risk-and-return.ts';
+import { toReturnSeries } from '../../src/features/performance/risk-and-return.ts';
 import { fitLine } from '../../src/features/statistics/regression.ts';
 import { addDays } from '../../src/core/time/calendar.ts';
 import { within } from '../support/near.ts';
@@ -23,7 +23,7 @@ test('a line and the standard errors of both its figures agree with another libr
 });
 
 const curveOf = (returns: readonly number[]) =>
-  seriesOf(
+  toReturnSeries(
     returns.map((dailyReturn, day) => ({
       date: addDays('2025-01-01', day),
       startDate: day === 0 ? null : addDays('2025-01-01', day - 1),

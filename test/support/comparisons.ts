@@ -4,7 +4,7 @@ import {
   type Comparison,
   type ComparisonInput,
 } from '../../src/features/comparison/comparison.ts';
-import type { ComparedModel } from '../../src/features/comparison/participants.ts';
+import type { ModelReturns } from '../../src/features/comparison/participants.ts';
 import type { Figure } from '../../src/features/statistics/figure.ts';
 
 /** Comparisons for tests: models from lists of returns, work done in one go. */
@@ -13,11 +13,7 @@ import type { Figure } from '../../src/features/statistics/figure.ts';
 export type Returns = Record<string, readonly (number | null)[]>;
 
 /** A model with these runs. */
-export function model(
-  name: string,
-  runs: Returns,
-  more: Partial<ComparedModel> = {},
-): ComparedModel {
+export function model(name: string, runs: Returns, more: Partial<ModelReturns> = {}): ModelReturns {
   return {
     model: name,
     runs: Object.entries(runs).map(([run, returns]) => ({ run, returns: byNumber(returns) })),
@@ -41,7 +37,7 @@ function byNumber(returns: readonly (number | null)[]): [number, number, number 
 export type Options = Partial<Omit<ComparisonInput, 'models'>>;
 
 /** All pairs, 95 %, as many trials as models, by default. */
-export function inputOf(models: readonly ComparedModel[], options: Options = {}): ComparisonInput {
+export function inputOf(models: readonly ModelReturns[], options: Options = {}): ComparisonInput {
   return {
     models,
     against: null,
@@ -84,7 +80,7 @@ export function read<Report extends { unavailable: object }>(report: Report): Re
   return Object.fromEntries(entries);
 }
 
-export function compare(models: readonly ComparedModel[], options: Options = {}) {
+export function compare(models: readonly ModelReturns[], options: Options = {}) {
   const comparison: Comparison = compareModels(inputOf(models, options));
   return {
     ...comparison,
@@ -98,7 +94,7 @@ export function compare(models: readonly ComparedModel[], options: Options = {})
  * Four "models" made of ten stocks of the NASDAQ-100, each stock a run: daily returns from close to
  * close, 2025-06-03 to 2025-10-22, rounded to six decimals; three of them are taken out. By date.
  */
-export function stockModels(): ComparedModel[] {
+export function stockModels(): ModelReturns[] {
   const file = new URL('../fixtures/comparison/returns.json', import.meta.url);
   return modelsOf(JSON.parse(readFileSync(file, 'utf8')));
 }
@@ -111,7 +107,7 @@ export interface StockFile {
 }
 
 /** Models with their runs, `name` and `name#2`; each day starts from the one before that the run has. */
-export function modelsOf({ days, missing, returns }: StockFile): ComparedModel[] {
+export function modelsOf({ days, missing, returns }: StockFile): ModelReturns[] {
   const groups = Map.groupBy(Object.entries(returns), ([run]) => run.split('#')[0] as string);
   return [...groups].map(([name, runs]) => ({
     model: name,

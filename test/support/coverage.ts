@@ -1,7 +1,7 @@
 import {
   holm,
   type Interval,
-  intervalOf,
+  confidenceInterval,
   measureUncertainty,
   twoSidedP,
   type Uncertainty,
@@ -155,7 +155,7 @@ function differenceOf(one: Simulated, other: Simulated): Difference {
 }
 
 function intervalBetween({ mean: middle, uncertainty }: Difference, period: Period): Interval {
-  return intervalOf(middle, uncertainty, period) as Interval;
+  return confidenceInterval(middle, uncertainty, period) as Interval;
 }
 
 /** Welch's interval of the means of the runs, as if each run had days of its own. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { readSettings } from '../../src/core/settings/settings.ts';
 import type { Publication } from '../../src/features/publish/site.ts';
-import { publish } from '../../src/features/publish/publish.ts';
+import { publishSite } from '../../src/features/publish/publish.ts';
 import { serveFolder } from './file-server.ts';
 import { routes } from '../../src/routes.ts';
 import { builtPages } from './service.ts';
@@ -40,7 +40,7 @@ export async function publishedFrom(
   const from = { path, folder, settings: readSettings({}), pages: await builtPages(), routes };
   const watched = { signal: new AbortController().signal, onProgress: () => {} };
   const again = (more: Partial<Publication> = {}, by = watched) =>
-    publish(from, { ...EVERYTHING, ...own, ...more }, by);
+    publishSite(from, { ...EVERYTHING, ...own, ...more }, by);
   const written = await again();
   return { path, folder, written, again, url: await serveFolder(t, folder) };
 }

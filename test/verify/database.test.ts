@@ -9,7 +9,7 @@ import { openDatabase } from '../../src/core/database/database.ts';
 import { withSnapshot } from '../../src/core/database/snapshot.ts';
 import { staleModelDays } from '../../src/core/database/stale.ts';
 import { auditRoute } from '../../src/core/api/audit.ts';
-import type { Context, Input, LateBody } from '../../src/core/api/handler.ts';
+import type { Context, Input, AsyncBody } from '../../src/core/api/handler.ts';
 import { silentLog } from '../../src/core/process/log.ts';
 import { readSettings } from '../../src/core/settings/settings.ts';
 import { auditOf, fourDays, linesOf, replayOf } from '../support/books.ts';
@@ -168,7 +168,7 @@ test('an audit ends with its signal: nothing is left running once it rejects', {
 });
 
 /** What is made elsewhere, as a whole. */
-async function textOf({ made }: LateBody): Promise<string> {
+async function textOf({ made }: AsyncBody): Promise<string> {
   return String((await made).bytes);
 }
 
@@ -178,7 +178,7 @@ test('audits run one after another; one whose client leaves ends, and the others
   t.after(() => database.close());
   const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), databasePath: path };
   const context = { database, settings, log: silentLog } as unknown as Context;
-  const ask = () => auditRoute.handle(context, { query: {} } as Input) as LateBody;
+  const ask = () => auditRoute.handle(context, { query: {} } as Input) as AsyncBody;
   const order: number[] = [];
   const [first, second, third] = [ask(), ask(), ask()].map((body, index) => {
     const text = textOf(body).finally(() => order.push(index));

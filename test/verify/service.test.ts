@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auditResponse, progressInLog } from '../../src/core/api/audit.ts';
+import { auditResponse, createProgressLogger } from '../../src/core/api/audit.ts';
 import { silentLog } from '../../src/core/process/log.ts';
 import type { Script } from '../support/agents.ts';
 import { runJobHere } from '../support/job-here.ts';
@@ -99,7 +99,7 @@ test('a long audit logs its progress every five seconds and when only the file i
     void lines.push(`${message} ${JSON.stringify(fields)}`);
   const play = (...looks: [at: number, done: number][]) => {
     now = 0;
-    const note = progressInLog({ ...silentLog, info }, () => now);
+    const note = createProgressLogger({ ...silentLog, info }, () => now);
     for (const [at, done] of looks) {
       now = at;
       note(done, 1_000);

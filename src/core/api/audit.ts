@@ -9,13 +9,13 @@ import type { Listed } from '../domain/vocabulary.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { ReplayFilters } from '../database/replay-queries.ts';
 import type { AuditReport, Finding } from '../verify/replay.ts';
-import { checkNames, filtersOf } from './filters.ts';
-import { type Context, jsonBody, lateText } from './handler.ts';
+import { checkNames, parseFilters } from './filters.ts';
+import { type Context, jsonBody, asyncText } from './handler.ts';
 import {
   countSchema,
   dateText,
   namedResponse,
-  integer,
+  integerSchema,
   jobFilter,
   modelFilter,
   named,
@@ -28,7 +28,7 @@ const findingsSchema = v.array(
   named('AuditFinding', {
     model: v.string(),
     date: dateText,
-    session_id: v.nullable(integer),
+    session_id: v.nullable(integerSchema),
     status: v.string(),
     problems: v.array(v.string()),
   }),
@@ -54,14 +54,14 @@ export const auditResponse = namedResponse('AuditResponse', {
 });
 
 /** How often a long audit logs its progress. */
-const TELL_EVERY_MS = 5_000;
+const PROGRESS_INTERVAL_MS = 5_000;
 
 type AuditContext = Pick<Context, 'database' | 'settings' | 'log'>;
 
 /** Audits run one after another: each has a thread, and reads the whole file. */
-let before: Promise<unknown> = Promise.resolve();
+let previousAudit: Promise<unknown> = Promise.resolve();
 
-async function run(
+async function runAudit(
   { database, settings, log }: AuditContext,
   filters: ReplayFilters,
   signal: AbortSignal,
@@ -75,9 +75,9 @@ async function run(
     filters,
     signal,
     readLedger: (_, options) => auditInThread(address, options),
-    onProgress: progressInLog(log),
+    onProgress: createProgressLogger(log),
   });
-  const body = bodyOf(report, Math.round(performance.now() - startedAt) / 1000);
+  const body = auditBody(report, Math.round(performance.now() - startedAt) / 1000);
   if (!isSound(report)) log.warning('the audit found faults', body.counts);
   return jsonBody(settings, body);
 }
@@ -86,14 +86,14 @@ async function run(
  * Logs how far an audit is, every few seconds; nothing of a short one. `now` is in milliseconds, of
  * any origin.
  */
-export function progressInLog(
+export function createProgressLogger(
   log: AuditContext['log'],
   now = () => performance.now(),
 ): NonNullable<AuditOptions['onProgress']> {
   let toldAt = now();
   let hasTold = false;
   return (done, total) => {
-    if (done < total && now() - toldAt < TELL_EVERY_MS) return;
+    if (done < total && now() - toldAt < PROGRESS_INTERVAL_MS) return;
     if (done < total)
       log.info('the audit plays model-days again', {
         done,
@@ -109,7 +109,7 @@ export function progressInLog(
   };
 }
 
-function bodyOf(report: AuditReport, seconds: number) {
+function auditBody(report: AuditReport, seconds: number) {
   const { damage, problems, unverifiable, stale } = report;
   return {
     status: isSound(report) ? 'sound' : 'faulty',
@@ -125,13 +125,13 @@ function bodyOf(report: AuditReport, seconds: number) {
       stale: stale.total,
     },
     damage,
-    problems: findingsOf(problems),
-    unverifiable: findingsOf(unverifiable),
+    problems: findingRows(problems),
+    unverifiable: findingRows(unverifiable),
     stale: stale.first,
   };
 }
 
-function findingsOf({ first }: Listed<Finding>): unknown[] {
+function findingRows({ first }: Listed<Finding>): unknown[] {
   return first.map(({ model, date, sessionId, status, sentences }) => ({
     model,
     date,
@@ -152,11 +152,11 @@ export const auditRoute = route({
   errors: { ...NO_JOB, ...BUSY },
   isDirect: true,
   handle(context, { query }) {
-    const { jobId, model } = filtersOf(query);
+    const { jobId, model } = parseFilters(query);
     checkNames(context.database, { jobId, model });
     const end = new AbortController();
-    const text = before.then(() => run(context, { jobId, model }, end.signal));
-    before = text.catch(() => {});
-    return lateText(text, end);
+    const text = previousAudit.then(() => runAudit(context, { jobId, model }, end.signal));
+    previousAudit = text.catch(() => {});
+    return asyncText(text, end);
   },
 });

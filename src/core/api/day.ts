@@ -38,7 +38,7 @@ export const dayResponse = named('AgentDay', {
   day: named('DayAccess', { url: v.string(), token: v.string(), expires_at: timestampText }),
 });
 
-const ofAnyAnswer = {
+const answerEntries = {
   reason: v.pipe(tradingDecision.entries.reason, v.metadata({ maxLength: MAX_REASON_LENGTH })),
   usage: v.nullish(namedRecord('AgentUsage', v.nullish(v.number()))),
 };
@@ -48,7 +48,7 @@ export const agentAnswer = v.union([
     v.strictObject({
       ...tradingDecision.entries,
       weights: v.nullish(v.pipe(weightsSchema, v.title('TargetWeights'))),
-      ...ofAnyAnswer,
+      ...answerEntries,
     }),
     v.title('TradingDecision'),
     v.description('Of `orders` and `weights` it has exactly one; the weights add up to at most 1.'),
@@ -56,7 +56,7 @@ export const agentAnswer = v.union([
   v.pipe(
     v.strictObject({
       done: v.pipe(v.boolean(), v.metadata({ const: true })),
-      ...ofAnyAnswer,
+      ...answerEntries,
     }),
     v.title('DayDone'),
     v.description('The day was traded through its tools.'),
@@ -79,19 +79,19 @@ const shapes = Object.entries(toolResults).map(([name, schema]) => {
   const options = 'options' in schema ? schema.options : [schema];
   return `${name}: ${options.map((one) => v.getTitle(one)).join(' or ')}`;
 });
-/** What a model would read. */
+/** Result of a tool call, as a model reads it. */
 export const toolResponse = v.pipe(
   v.union([...buy.options, ...Object.values(others), toolRefusal]),
   v.description(`By tool: ${shapes.join(', ')}; or ToolRefusal.`),
 );
 
-function dayOf({ agentDays }: Context, token: string | null): AgentDay {
+function findAgentDay({ agentDays }: Context, token: string | null): AgentDay {
   if (agentDays === null)
     throw new ServiceError('no_such_day', 'A file that is only shown has no day');
   return agentDays.find(token);
 }
 
-const OF_DAY = {
+const DAY_ERRORS = {
   401: 'The token is not that of a model-day that runs.',
   409: 'The day has been decided.',
 };
@@ -102,11 +102,11 @@ export const dayRoute = route({
   tag: 'agents',
   summary: 'The day of an agent, with the portfolio as it is now.',
   response: dayResponse,
-  errors: OF_DAY,
+  errors: DAY_ERRORS,
   isOfDay: true,
   isDirect: true,
   handle(context, { token }) {
-    return JSON.stringify(dayOf(context, token).body());
+    return JSON.stringify(findAgentDay(context, token).body());
   },
 });
 
@@ -116,11 +116,11 @@ export const dayToolsRoute = route({
   tag: 'agents',
   summary: 'The tools of the day: name, description, arguments as JSON Schema.',
   response: toolsResponse,
-  errors: OF_DAY,
+  errors: DAY_ERRORS,
   isOfDay: true,
   isDirect: true,
   handle(context, { token }) {
-    const { tools } = dayOf(context, token);
+    const { tools } = findAgentDay(context, token);
     return JSON.stringify({ tools });
   },
 });
@@ -133,12 +133,12 @@ export const callToolRoute = route({
   body: toolRequest,
   response: toolResponse,
   errors: {
-    ...OF_DAY,
+    ...DAY_ERRORS,
     ...BAD_BODY,
     503: 'The database cannot be written; the day begins again.',
   },
   isOfDay: true,
   handle(context, { token, params, body }) {
-    return dayOf(context, token).call(params['name'] ?? '', body);
+    return findAgentDay(context, token).call(params['name'] ?? '', body);
   },
 });

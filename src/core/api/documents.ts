@@ -29,7 +29,7 @@ const documentQuery = v.object({
 export const documentResponse = namedResponse('DocumentResponse', {
   id: v.string(),
   kind: v.string(),
-  /** Of publication, in New York. */
+  /** Publication date, New York time. */
   date: dateText,
   /** A date, or an instant in UTC. */
   published_at: v.string(),

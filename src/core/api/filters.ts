@@ -12,7 +12,7 @@ export const dateRangeEntries = {
   end_date: v.optional(v.pipe(dateText, v.description('The last date, inclusive.'))),
 };
 
-/** What a query says of model-days. */
+/** Model-day filters of a query. */
 type DaysQuery = {
   [Name in 'job_id' | 'model' | 'models' | 'date' | 'start_date' | 'end_date']?: string | undefined;
 };
@@ -21,7 +21,7 @@ type DaysQuery = {
  * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for
  * both a date and a range, and for a range that ends before it starts.
  */
-export function filtersOf(query: DaysQuery): SessionFilters {
+export function parseFilters(query: DaysQuery): SessionFilters {
   const { job_id: jobId, model, date, start_date: startDate, end_date: endDate } = query;
   if (model !== undefined && query.models !== undefined)
     throw invalidFilter('models', 'cannot be combined with model; name all models in models');
@@ -51,7 +51,7 @@ export function checkJob(database: Database, { jobId }: JobWindow): void {
  */
 export function checkNames(database: Database, { jobId, model }: SessionFilters): void {
   checkJob(database, { jobId });
-  if (model !== undefined) runsOf(database, [model], 'model');
+  if (model !== undefined) resolveRuns(database, [model], 'model');
 }
 
 /**
@@ -72,15 +72,16 @@ export const feedEntries = {
  * name that no job has run, for a job that does not exist, and for dates out of order.
  */
 export function feedFilters(database: Database, query: DaysQuery): FeedFilters {
-  const filters = filtersOf(query);
+  const filters = parseFilters(query);
   checkNames(database, filters);
   const { jobId, model, startDate, endDate } = filters;
-  const named = query.models === undefined ? undefined : runsOf(database, query.models.split(','));
+  const named =
+    query.models === undefined ? undefined : resolveRuns(database, query.models.split(','));
   return { jobId, startDate, endDate, models: model === undefined ? named : [model] };
 }
 
 /** The named runs, and all runs of the named entries. */
-function runsOf(database: Database, names: readonly string[], parameter = 'models'): string[] {
+function resolveRuns(database: Database, names: readonly string[], parameter = 'models'): string[] {
   const runs = knownRuns(database).map(({ model, family }) => ({ model, own: [model, family] }));
   const unknown = names.find((name) => !runs.some(({ own }) => own.includes(name)));
   if (unknown !== undefined) throw unknownModel(parameter, unknown);

@@ -39,7 +39,7 @@ export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
 export type Format = 'json' | 'csv';
 
 /** CSV for a file of this name, piece by piece. */
-export interface Table {
+export interface CsvTable {
   fileName: string;
   lines: Iterable<string>;
 }
@@ -48,18 +48,18 @@ export interface Table {
  * The body of a response with status 200: JSON text, whole or in pieces, or a table. It is read
  * from `Context.database` in one go, within one read transaction.
  */
-export type ResponseBody = string | Iterable<string> | Table;
+export type ResponseBody = string | Iterable<string> | CsvTable;
 
 /** What a handler returns; of a GET that is made in one go, a body. */
-export type Handled = ResponseBody | LateBody | Promise<ResponseBody>;
+export type HandlerResult = ResponseBody | AsyncBody | Promise<ResponseBody>;
 
 /** Whether it is a body, made in one go. */
-export function isMade(handled: Handled): handled is ResponseBody {
+export function isReady(handled: HandlerResult): handled is ResponseBody {
   return typeof handled === 'string' || !(handled instanceof Promise || 'made' in handled);
 }
 
 /** The pieces of a body; of a table, also the name of its file. */
-export function piecesOf(body: ResponseBody) {
+export function bodyPieces(body: ResponseBody) {
   if (typeof body === 'string') return { pieces: [body], fileName: null };
   return 'lines' in body
     ? { pieces: body.lines, fileName: body.fileName }
@@ -67,27 +67,27 @@ export function piecesOf(body: ResponseBody) {
 }
 
 /** A body that is made elsewhere, or its beginning: bytes are UTF-8. */
-export interface Made {
+export interface ByteBody {
   bytes: Uint8Array | AsyncIterable<Uint8Array>;
   /** Of a table. */
   fileName: string | null;
 }
 
 /** A response that is made elsewhere. */
-export interface LateBody {
+export interface AsyncBody {
   /** Resolves when the response is made, or its beginning if it is long. */
-  made: Promise<Made>;
+  made: Promise<ByteBody>;
   /** Nothing is sent before the beginning of a table; before that of JSON: white space. */
   isTable: boolean;
-  /** Aborted by `LEFT` when the response is over, by an error when it cannot be finished. */
+  /** Aborted by `CLIENT_LEFT` when the response is over, by an error when it cannot be finished. */
   end: AbortController;
 }
 
-/** Why a response ends that its client has read, or does not want. */
-export const LEFT = new Error('the client has left');
+/** Abort reason of a response whose client has left or is done. */
+export const CLIENT_LEFT = new Error('the client has left');
 
 /** A JSON text that is made elsewhere. */
-export function lateText(text: Promise<string>, end: AbortController): LateBody {
+export function asyncText(text: Promise<string>, end: AbortController): AsyncBody {
   const made = text.then((json) => ({ bytes: Buffer.from(json), fileName: null }));
   return { made, isTable: false, end };
 }
@@ -155,18 +155,18 @@ export function csvTable(
   fileName: string,
   columns: readonly string[],
   rows: Iterable<readonly Cell[]>,
-): Table {
+): CsvTable {
   return { fileName, lines: csvLines(columns, rows) };
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The same of objects, whose other fields are left out. */
-export function tableOf<Column extends string>(
+/** CSV table of objects; fields without a column are left out. */
+export function objectTable<Column extends string>(
   fileName: string,
   columns: readonly Column[],
   rows: Iterable<Readonly<Record<Column, unknown>>>,
-): Table {
+): CsvTable {
   const cells = Iterator.from(rows).map((row) =>
     columns.map((name) => (row[name] ?? null) as Cell),
   );
@@ -177,18 +177,19 @@ export function tableOf<Column extends string>(
  * The columns of objects in a response: a field within another is `usage_cost_usd`. Lists of
  * objects, and fields whose names are data, have none.
  */
-export function columnsOf(schema: Shape, name = ''): string[] {
+export function schemaColumns(schema: Shape, name = ''): string[] {
   const { entries, item } = insideOf(schema) ?? {};
   const inside = name && `${name}_`;
-  if (entries) return Object.entries(entries).flatMap(([own, one]) => columnsOf(one, inside + own));
+  if (entries)
+    return Object.entries(entries).flatMap(([own, one]) => schemaColumns(one, inside + own));
   return schema.type === 'record' || insideOf(item)?.entries ? [] : [name];
 }
 
 /** An object with the fields of those inside it, by the names of their columns; a list is text. */
-export function flat(object: object, before = ''): Row {
+export function flatten(object: object, before = ''): Row {
   const fields = Object.entries(object).map(([name, value]) =>
     asObject(value)
-      ? flat(value, `${before}${name}_`)
+      ? flatten(value, `${before}${name}_`)
       : { [before + name]: Array.isArray(value) ? value.join('; ') : value },
   );
   return Object.assign({}, ...fields);

@@ -12,21 +12,21 @@ import {
 import { invalidFilter } from '../domain/service-error.ts';
 import {
   appendMembers,
-  columnsOf,
+  schemaColumns,
   type Context,
   deploymentFields,
-  flat,
+  flatten,
   formatQuery,
   jsonBody,
   listBody,
-  tableOf,
+  objectTable,
 } from './handler.ts';
 import {
   countSchema,
   dateText,
   namedResponse,
   jobCourseEntries,
-  jobStatus,
+  jobStatusSchema,
   limitFilter,
   named,
   progressSchema,
@@ -46,7 +46,7 @@ const MAX_JOBS = 200;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/;
 
 export const jobsQuery = v.object({
-  status: v.optional(jobStatus),
+  status: v.optional(jobStatusSchema),
   limit: limitFilter(MAX_JOBS, DEFAULT_JOBS, 'jobs'),
   before: textFilter('A job_id or a timestamp: the jobs that were created before that one.'),
   ...formatQuery,
@@ -54,7 +54,7 @@ export const jobsQuery = v.object({
 
 const job = named('Job', {
   job_id: v.string(),
-  status: jobStatus,
+  status: jobStatusSchema,
   progress: progressSchema,
   start_date: dateText,
   end_date: dateText,
@@ -74,14 +74,14 @@ export const jobsResponse = namedResponse('JobsResponse', {
 });
 
 /** With more model-days their sums would take too long in the serving thread. */
-const MOST_MODEL_DAYS = 10_000;
+const MAX_SHORT_MODEL_DAYS = 10_000;
 
 /** Whether the jobs have few model-days. */
-function areSmall({ database }: Context): boolean {
-  return !hasMoreModelDays(database, MOST_MODEL_DAYS);
+function areJobsSmall({ database }: Context): boolean {
+  return !hasMoreModelDays(database, MAX_SHORT_MODEL_DAYS);
 }
 
-function placeOf(database: Database, before: string): JobPlace {
+function findJobPlace(database: Database, before: string): JobPlace {
   if (TIMESTAMP.test(before) && !Number.isNaN(Date.parse(before)))
     return placeAt(database, timestamp(new Date(before)));
   const place = placeOfJob(database, before);
@@ -147,11 +147,11 @@ export const jobsRoute = route({
   summary: 'The jobs, newest first, each with its status and progress; a page at a time.',
   query: jobsQuery,
   response: jobsResponse,
-  isShort: areSmall,
+  isShort: areJobsSmall,
   hasTable: true,
   isKept: true,
   handle({ database, settings }, { query: { status, limit, before }, format }) {
-    let place = before === undefined ? null : placeOf(database, before);
+    let place = before === undefined ? null : findJobPlace(database, before);
     let last: string | null = null;
     let hasMore = true;
     const items = function* (): Generator<string> {
@@ -165,10 +165,10 @@ export const jobsRoute = route({
       }
     };
     if (format === 'csv')
-      return tableOf(
+      return objectTable(
         'jobs.csv',
-        columnsOf(job),
-        items().map((json) => flat(JSON.parse(json))),
+        schemaColumns(job),
+        items().map((json) => flatten(JSON.parse(json))),
       );
     return listBody('jobs', items(), () => ({
       next_before: hasMore ? last : null,

@@ -19,7 +19,7 @@ import {
   dateText,
   figure,
   namedResponse,
-  jobStatus,
+  jobStatusSchema,
   named,
   timestampText,
 } from './schemas.ts';
@@ -53,7 +53,11 @@ export const modelsResponse = namedResponse('ModelsResponse', {
         named('ServedModel', { model: v.string(), first_date: dateText, last_date: dateText }),
       ),
       last_job: v.nullable(
-        named('LastJob', { job_id: v.string(), status: jobStatus, created_at: timestampText }),
+        named('LastJob', {
+          job_id: v.string(),
+          status: jobStatusSchema,
+          created_at: timestampText,
+        }),
       ),
     }),
   ),
@@ -68,7 +72,7 @@ function* items(database: Database, configured: Configuration['models']): Genera
   const listed = new Set<string>();
   const order = familyOrder(database);
   const known = (signature: string, entry?: Configuration['models'][number]) => {
-    const described = describe(database, signature, entry);
+    const described = describeModel(database, signature, entry);
     return { ...described, order: order.get(described.family) ?? null };
   };
   for (const entry of configured)
@@ -93,7 +97,11 @@ function* items(database: Database, configured: Configuration['models']): Genera
  * What the database knows of a run, and of its entry in the configuration only what no job has
  * stored.
  */
-function describe(database: Database, signature: string, listed?: Configuration['models'][number]) {
+function describeModel(
+  database: Database,
+  signature: string,
+  listed?: Configuration['models'][number],
+) {
   const seen = seenModel(database, signature);
   const { firstDate = null, lastDate = null, modelDays = 0, portfolioValue = null } = seen ?? {};
   const entry = seen === undefined ? null : decodeEntry(seen.entry);
@@ -116,7 +124,7 @@ function describe(database: Database, signature: string, listed?: Configuration[
 }
 
 /** A missing or broken file is reported, and hides nothing in the database. */
-function configurationNow({ configurationPath, openaiApiBase }: ServedSettings) {
+function tryReadConfiguration({ configurationPath, openaiApiBase }: ServedSettings) {
   try {
     return { configuration: readConfiguration(configurationPath, openaiApiBase), error: null };
   } catch (error) {
@@ -135,7 +143,7 @@ export const modelsRoute = route({
   handle({ database, settings, viewedFile }) {
     // The configuration on the machine of the reader says nothing about the file.
     const { configuration, error } =
-      viewedFile === null ? configurationNow(settings) : { configuration: null, error: null };
+      viewedFile === null ? tryReadConfiguration(settings) : { configuration: null, error: null };
     return listBody('models', items(database, configuration?.models ?? []), () => ({
       universes: Object.keys(configuration?.universes ?? {}),
       configuration_error: error,

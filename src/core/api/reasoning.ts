@@ -4,7 +4,7 @@ import { sessionPieces, searchLogs } from '../database/records/session-records.t
 import { answerFaults } from '../domain/vocabulary.ts';
 import { invalidFilter, ServiceError } from '../domain/service-error.ts';
 import { servedSchema } from '../wire/protocol.ts';
-import { dateRangeEntries, filtersOf, feedEntries, feedFilters } from './filters.ts';
+import { dateRangeEntries, parseFilters, feedEntries, feedFilters } from './filters.ts';
 import { deploymentFields, jsonBody } from './handler.ts';
 import {
   actionEntries,
@@ -14,7 +14,7 @@ import {
   figure,
   flagFilter,
   holdingSchema,
-  integer,
+  integerSchema,
   invalidDate,
   jobFilter,
   messageRole,
@@ -24,10 +24,10 @@ import {
   usageEntries,
   countSchema,
   limitFilter,
-  wholeNumber,
+  wholeNumberSchema,
 } from './schemas.ts';
 import { phrasesOf } from '../database/search-text.ts';
-import { BUSY, OF_MODEL_DAYS, route } from './route.ts';
+import { BUSY, MODEL_DAY_ERRORS, route } from './route.ts';
 
 /** An invalid date is a 400 here, so the handler checks it. */
 const dateFilter = v.pipe(
@@ -49,7 +49,7 @@ export const reasoningQuery = v.object({
 export const reasoningResponse = namedResponse('ReasoningResponse', {
   sessions: v.array(
     named('TradingSession', {
-      session_id: integer,
+      session_id: integerSchema,
       job_id: v.string(),
       date: dateText,
       model: v.string(),
@@ -60,7 +60,7 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
       note: v.nullable(v.string()),
       started_at: timestampText,
       completed_at: v.nullable(timestampText),
-      total_messages: v.nullable(integer),
+      total_messages: v.nullable(integerSchema),
       /** The model's completed model-days before and after this one; null where there is none. */
       previous_date: v.nullable(dateText),
       next_date: v.nullable(dateText),
@@ -110,7 +110,7 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
       conversation: v.nullable(
         v.array(
           named('ReasoningMessage', {
-            message_index: integer,
+            message_index: integerSchema,
             role: messageRole,
             content: v.string(),
             summary: v.nullable(v.string()),
@@ -129,7 +129,7 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
       ),
     }),
   ),
-  count: integer,
+  count: integerSchema,
 });
 
 const DEFAULT_MESSAGES = 20;
@@ -149,7 +149,7 @@ const searchQuery = v.object({
   limit: limitFilter(MAX_MESSAGES, DEFAULT_MESSAGES),
   before: v.optional(
     v.pipe(
-      wholeNumber(10 ** 15 - 1, 'expected the next_before of a search'),
+      wholeNumberSchema(10 ** 15 - 1, 'expected the next_before of a search'),
       v.description('The next_before of the page before.'),
     ),
   ),
@@ -158,11 +158,11 @@ const searchQuery = v.object({
 export const searchResponse = namedResponse('SearchResponse', {
   messages: v.array(
     named('FoundMessage', {
-      session_id: integer,
+      session_id: integerSchema,
       job_id: v.string(),
       model: v.string(),
       date: dateText,
-      message_index: integer,
+      message_index: integerSchema,
       role: messageRole,
       tool_name: v.nullable(v.string()),
       /** Part of the message, of its tool call or of its thoughts. */
@@ -191,7 +191,7 @@ export const reasoningRoute = route({
       throw new ServiceError('invalid_dates', invalidDate(query.date));
     const conversation = query.include_full_conversation;
     let count = 0;
-    for (const pieces of sessionPieces(database, filtersOf(query), { conversation })) {
+    for (const pieces of sessionPieces(database, parseFilters(query), { conversation })) {
       yield count === 0 ? '{"sessions":[' : ',';
       yield* pieces;
       count += 1;
@@ -213,7 +213,7 @@ export const searchRoute = route({
     'The messages of conversations that contain all of some words, newest first; a page at a time.',
   query: searchQuery,
   response: searchResponse,
-  errors: OF_MODEL_DAYS,
+  errors: MODEL_DAY_ERRORS,
   /** Fewer messages than asked for where the search took too long. */
   handle({ database, settings }, { query }) {
     const phrases = phrasesOf(query.q);

@@ -7,12 +7,12 @@ import {
   resultRecords,
 } from '../database/records/position-records.ts';
 import { type Context, csvTable, formatQuery, type Input, listBody } from './handler.ts';
-import { dateRangeEntries, filtersOf } from './filters.ts';
+import { dateRangeEntries, parseFilters } from './filters.ts';
 import {
   actionEntries,
   dateText,
   holdingSchema,
-  integer,
+  integerSchema,
   jobFilter,
   modelFilter,
   named,
@@ -37,7 +37,7 @@ type ResultsQuery = v.InferOutput<typeof resultsQuery>;
 export const resultsResponse = named('ResultsResponse', {
   results: v.array(
     named('ResultsRecord', {
-      id: integer,
+      id: integerSchema,
       job_id: v.string(),
       date: dateText,
       model: v.string(),
@@ -50,21 +50,21 @@ export const resultsResponse = named('ResultsResponse', {
       holdings: v.array(holdingSchema),
     }),
   ),
-  count: integer,
+  count: integerSchema,
 });
 
 /**
  * With more positions and holdings their records, each with what is held, would take too long in
  * the serving thread.
  */
-const MOST_ROWS = 100;
+const MAX_SHORT_ROWS = 100;
 
 /** Whether the records are those of one model on one date, and few. */
-export function areFew({ database }: Context, { query }: Input<ResultsQuery>): boolean {
-  const filters = filtersOf(query);
+export function areResultsFew({ database }: Context, { query }: Input<ResultsQuery>): boolean {
+  const filters = parseFilters(query);
   const { model, startDate, endDate } = filters;
   if (model === undefined || startDate === undefined || startDate !== endDate) return false;
-  return !hasMoreRows(database, filters, MOST_ROWS);
+  return !hasMoreRows(database, filters, MAX_SHORT_ROWS);
 }
 
 export const resultsRoute = route({
@@ -76,10 +76,10 @@ export const resultsRoute = route({
   response: resultsResponse,
   errors: BUSY,
   bareErrors: true,
-  isShort: areFew,
+  isShort: areResultsFew,
   hasTable: true,
   handle({ database }, { query, format }) {
-    const records = resultRecords(database, filtersOf(query));
+    const records = resultRecords(database, parseFilters(query));
     if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(cellsOf));
     return listBody('results', records.map(jsonOf));
   },

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import type { Context, Handled, Input } from './handler.ts';
+import type { Context, HandlerResult, Input } from './handler.ts';
 
 /** The schema of a query, or of headers. */
 export type Fields = v.ObjectSchema<v.ObjectEntries, undefined>;
@@ -37,7 +37,7 @@ export interface Route {
   /** Whether it also responds in CSV, and has `format` in its query. */
   hasTable?: true;
   /** A method, so that one with a more specific input can be assigned; `route` checks it. */
-  handle(context: Context, input: Input): Handled;
+  handle(context: Context, input: Input): HandlerResult;
 }
 
 /** Error statuses that several routes have, with their conditions. */
@@ -47,7 +47,11 @@ export const BUSY = {
 
 export const NO_JOB = { 404: 'There is no such job.' };
 
-export const OF_MODEL_DAYS = { 400: 'The start date is after the end date.', ...NO_JOB, ...BUSY };
+export const MODEL_DAY_ERRORS = {
+  400: 'The start date is after the end date.',
+  ...NO_JOB,
+  ...BUSY,
+};
 
 export const BAD_BODY = {
   413: 'The body is too large.',
@@ -69,7 +73,7 @@ export function route<
     handle(
       context: Context,
       input: Input<Checked<Query>, Checked<Body>, Checked<Headers>>,
-    ): Handled;
+    ): HandlerResult;
   },
 ): Route {
   return row as Route;

@@ -46,10 +46,10 @@ export const dateText = v.pipe(
 
 export function invalidDate(value: unknown): string {
   if (isTooEarly(value)) return `Invalid date: ${value}. The earliest is ${EARLIEST_DATE}`;
-  return `Invalid date format: ${shown(value).slice(0, 100)}. Expected YYYY-MM-DD`;
+  return `Invalid date format: ${quoteValue(value).slice(0, 100)}. Expected YYYY-MM-DD`;
 }
 
-function shown(value: unknown): string {
+function quoteValue(value: unknown): string {
   if (typeof value === 'string') return value;
   try {
     return JSON.stringify(value) ?? 'undefined';
@@ -60,11 +60,11 @@ function shown(value: unknown): string {
 
 export const timestampText = v.pipe(v.string(), v.isoTimestamp());
 
-export const integer = v.pipe(v.number(), v.integer());
+export const integerSchema = v.pipe(v.number(), v.integer());
 
 export const countSchema = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-export const jobStatus = v.pipe(
+export const jobStatusSchema = v.pipe(
   v.picklist(jobStatuses, `expected one of ${jobStatuses.join(', ')}`),
   v.title('JobStatus'),
 );
@@ -74,7 +74,7 @@ export const messageRole = v.pipe(v.picklist(messageRoles), v.title('MessageRole
 /** A figure; null where it is unknown or cannot be computed. */
 export const figure = v.nullable(v.number());
 
-/** In model-days. */
+/** Progress of a job, counted in model-days. */
 export const progressSchema = named('JobProgress', {
   total_model_days: countSchema,
   completed: countSchema,
@@ -107,7 +107,7 @@ export const jobCourseEntries = {
   }),
 };
 
-/** What model-days used. */
+/** Steps, requests and tokens of model-days. */
 export const usageEntries = {
   steps: countSchema,
   requests: countSchema,
@@ -117,7 +117,7 @@ export const usageEntries = {
   reasoning_tokens: v.nullable(countSchema),
 };
 
-/** What a client should know of a job. */
+/** Warnings of a job, as sentences and as codes. */
 export const warningEntries = {
   warnings: v.nullable(v.array(v.string())),
   /** Of each warning, for programs; null for one that they need not tell apart. */
@@ -137,10 +137,10 @@ export function warningFields(warnings?: readonly (string | Warning)[] | null) {
 
 /** An action of a position. */
 export const actionEntries = {
-  action_id: integer,
+  action_id: integerSchema,
   action_type: v.nullable(v.pipe(v.picklist(actionTypes), v.title('ActionType'))),
   symbol: v.nullable(v.string()),
-  amount: v.nullable(integer),
+  amount: v.nullable(integerSchema),
   price: figure,
 };
 
@@ -189,9 +189,9 @@ export function wordFilter<const First extends string, const Others extends read
 
 /** Filters that several endpoints have. */
 export const jobFilter = textFilter('The job_id of a job.');
-export const NAME_OF_MODEL =
+export const MODEL_NAME =
   'The name of a model: a signature, or that of a repeat such as `gpt-5#2`.';
-export const modelFilter = textFilter(NAME_OF_MODEL);
+export const modelFilter = textFilter(MODEL_NAME);
 
 /** Names separated by commas, in a query. */
 export function namesFilter(description: string) {
@@ -214,7 +214,7 @@ export function daysFilter(models: string) {
 }
 
 /** A whole number from 1 on in a query. */
-export function wholeNumber(most: number, message: string) {
+export function wholeNumberSchema(most: number, message: string) {
   return v.pipe(
     v.string(),
     v.regex(/^\d{1,15}$/, message),
@@ -228,7 +228,7 @@ export function wholeNumber(most: number, message: string) {
 
 /** How many items a page has at most, in a query. */
 export function limitFilter(most: number, usual: number, items = 'items') {
-  const number = wholeNumber(most, `expected a whole number from 1 to ${most}`);
+  const number = wholeNumberSchema(most, `expected a whole number from 1 to ${most}`);
   return v.optional(
     v.pipe(number, v.description(`The maximum number of ${items}.`)),
     String(usual),

@@ -18,7 +18,7 @@ import {
   figure,
   namedResponse,
   jobCourseEntries,
-  jobStatus as jobStatusSchema,
+  jobStatusSchema,
   named,
   progressSchema,
   timestampText,
@@ -85,11 +85,11 @@ export const statusResponse = namedResponse('JobStatusResponse', {
 export type Status = v.InferOutput<typeof statusResponse>;
 
 /** With more model-days the status would take too long in the serving thread. */
-const MOST_MODEL_DAYS = 2_000;
+const MAX_SHORT_MODEL_DAYS = 2_000;
 
 /** Whether the job has few model-days. */
-function isOfSmallJob({ database }: Context, { params }: Input): boolean {
-  return countModelDays(database, params['job_id'] ?? '') <= MOST_MODEL_DAYS;
+function isJobSmall({ database }: Context, { params }: Input): boolean {
+  return countModelDays(database, params['job_id'] ?? '') <= MAX_SHORT_MODEL_DAYS;
 }
 
 export const statusRoute = route({
@@ -99,7 +99,7 @@ export const statusRoute = route({
   summary: "A job's progress, model-day by model-day.",
   response: statusResponse,
   errors: NO_JOB,
-  isShort: isOfSmallJob,
+  isShort: isJobSmall,
   *handle({ database, settings }, { params }) {
     const { job_id: jobId = '' } = params;
     checkJob(database, { jobId });

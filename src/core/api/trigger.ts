@@ -8,7 +8,7 @@ import {
   deploymentEntries,
   describedAsDate,
   existsInCalendar,
-  integer,
+  integerSchema,
   invalidDate,
   named,
   warningEntries,
@@ -90,7 +90,7 @@ export const triggerHeaders = v.object({
 export const triggerResponse = named('TriggerResponse', {
   job_id: v.pipe(v.string(), v.uuid()),
   status: v.literal('pending'),
-  total_model_days: integer,
+  total_model_days: integerSchema,
   message: v.string(),
   ...deploymentEntries,
   ...warningEntries,

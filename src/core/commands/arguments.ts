@@ -54,7 +54,11 @@ export class WrongUsage extends ServiceError {
  * The whole number of an option; null when it was omitted. Throws a `WrongUsage` for a value that
  * is none within bounds.
  */
-export function wholeNumber(option: string, text: string | undefined, most: number): number | null {
+export function parseWholeNumber(
+  option: string,
+  text: string | undefined,
+  most: number,
+): number | null {
   if (text === undefined) return null;
   const isWithin = /^[1-9]\d*$/.test(text) && Number(text) <= most;
   if (!isWithin)
@@ -63,7 +67,7 @@ export function wholeNumber(option: string, text: string | undefined, most: numb
 }
 
 /** The word of an option, undefined when it was omitted. Throws a `WrongUsage` for another word. */
-export function oneOf<Word extends string>(
+export function parseChoice<Word extends string>(
   option: string,
   words: readonly Word[],
   text: string | undefined,
@@ -92,11 +96,11 @@ export function checkDates(dates: Record<string, string | undefined>): void {
  * The arguments of a command, checked. Throws a `WrongUsage` that names everything that is wrong
  * with them.
  */
-export function readArguments<Declared extends Options>(
+export function parseArguments<Declared extends Options>(
   args: readonly string[],
   { options, positionals }: { options: Declared; positionals?: Positionals | undefined },
 ): { values: Values<Declared>; rest: string[] } {
-  const given = tokensOf(args, options);
+  const given = parseTokens(args, options);
   const { least, most, name } = positionals ?? { least: 0, most: 0, name: '' };
   const missing = Object.entries(options).flatMap(([option, { isRequired, value }]) =>
     isRequired && !given.values.has(option) ? `--${option} ${value} is missing` : [],
@@ -132,17 +136,17 @@ export function asksForHelp(args: readonly string[]): boolean {
     .some((argument) => argument === '--help' || argument === '-h');
 }
 
-interface Given {
+interface ParsedTokens {
   values: Map<string, string[]>;
   rest: string[];
   problems: string[];
 }
 
-function tokensOf(args: readonly string[], options: Options): Given {
+function parseTokens(args: readonly string[], options: Options): ParsedTokens {
   const types = Object.entries(options).map(([name, { value }]) => {
     return [name, { type: value === undefined ? 'boolean' : 'string' } as const] as const;
   });
-  const given: Given = { values: new Map(), rest: [], problems: [] };
+  const given: ParsedTokens = { values: new Map(), rest: [], problems: [] };
   const declared = { options: Object.fromEntries(types), tokens: true } as const;
   // Not strict, because the parser's own check stops at the first problem.
   for (const token of parseArgs({ ...declared, args: [...args], strict: false }).tokens) {
@@ -168,7 +172,7 @@ function tokensOf(args: readonly string[], options: Options): Given {
  * The path of the service's own database. Throws a `ServiceError` when there is none, with the
  * mode: each has its own.
  */
-export function ownDatabase({ databasePath, deploymentMode }: Settings): string {
+export function findDatabase({ databasePath, deploymentMode }: Settings): string {
   if (existsSync(databasePath)) return databasePath;
   throw new ServiceError(
     'storage_fault',

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { counted, createProgressLine, number, size } from './terminal.ts';
+import { plural, createProgressLine, formatNumber, formatSize } from './terminal.ts';
 import { audit, isSound } from '../verify/database-audit.ts';
 import type { AuditReport, Finding } from '../verify/replay.ts';
 import type { Listed } from '../domain/vocabulary.ts';
@@ -10,7 +10,7 @@ import { readSettings } from '../settings/settings.ts';
 import { linesOf } from '../text/sentences.ts';
 import { forTerminal } from '../text/text.ts';
 import { type Meaning, meanings } from '../database/schema/price-conditions.ts';
-import { oneOf, WrongUsage, ownDatabase } from './arguments.ts';
+import { parseChoice, WrongUsage, findDatabase } from './arguments.ts';
 
 /** What the replay of a ledger says besides its findings, as lines for the terminal. */
 function describeReplay(report: AuditReport): string {
@@ -18,11 +18,11 @@ function describeReplay(report: AuditReport): string {
   const others =
     superseded.modelDays === 0
       ? ''
-      : `, and ${number(superseded.same)} of ${number(superseded.modelDays)} superseded`;
+      : `, and ${formatNumber(superseded.same)} of ${formatNumber(superseded.modelDays)} superseded`;
   return linesOf([
-    `replay: ${number(same)} of ${number(modelDays)} model-days replayed${others}: same reports, same answers, same books`,
+    `replay: ${formatNumber(same)} of ${formatNumber(modelDays)} model-days replayed${others}: same reports, same answers, same books`,
     fromOutside > 0 &&
-      `  taken from the record, because they came from outside: ${number(fromOutside)} news results`,
+      `  taken from the record, because they came from outside: ${formatNumber(fromOutside)} news results`,
     '',
   ]).join('\n');
 }
@@ -46,22 +46,24 @@ export async function check(
   { replay, prices, as }: { replay: boolean; prices: readonly string[]; as: string | undefined },
   compareWithFiles: CompareWithFiles,
 ): Promise<number> {
-  const said = oneOf('--as', meanings, as);
-  if (said !== undefined && prices.length === 0)
+  const declared = parseChoice('--as', meanings, as);
+  if (declared !== undefined && prices.length === 0)
     throw new WrongUsage('--as says what the files of --prices are; give at least one');
-  const path = file ?? ownDatabase(readSettings(process.env));
+  const path = file ?? findDatabase(readSettings(process.env));
   const line = createProgressLine(process.stderr);
   endOnSignals();
   const onProgress = (done: number, total: number) => {
     const words =
-      done < total ? `${number(done)} model-days` : 'model-days are done, the file is being read';
+      done < total
+        ? `${formatNumber(done)} model-days`
+        : 'model-days are done, the file is being read';
     line.draw(done, total, words);
   };
   const report = await audit(path, { onProgress }).finally(() => line.clear());
   const tables = await withSnapshot(path, tablesInManifest);
-  process.stdout.write(describe(path, report, tables));
+  process.stdout.write(describeAudit(path, report, tables));
   if (replay) process.stdout.write(describeReplay(report));
-  const isReal = prices.length === 0 || (await compareWithFiles(path, prices, said));
+  const isReal = prices.length === 0 || (await compareWithFiles(path, prices, declared));
   return isSound(report) && isReal ? 0 : FAULTY;
 }
 
@@ -84,14 +86,14 @@ function faultyFile(damage: readonly string[]): string {
 }
 
 /** `tables` are those in its manifest. */
-function describe(path: string, report: AuditReport, tables: number | null): string {
+function describeAudit(path: string, report: AuditReport, tables: number | null): string {
   const { models, modelDays, superseded, positions, damage, problems, unverifiable, stale } =
     report;
   const replaced =
-    superseded.modelDays > 0 ? ` and ${number(superseded.modelDays)} superseded` : '';
-  const what = `${counted(modelDays, 'model-day')} of ${counted(models, 'model')}${replaced}, ${counted(positions, 'position')}`;
+    superseded.modelDays > 0 ? ` and ${formatNumber(superseded.modelDays)} superseded` : '';
+  const what = `${plural(modelDays, 'model-day')} of ${plural(models, 'model')}${replaced}, ${plural(positions, 'position')}`;
   return linesOf([
-    `${forTerminal(path)}, ${size(statSync(path).size)}`,
+    `${forTerminal(path)}, ${formatSize(statSync(path).size)}`,
     damage.length === 0 ? soundFile(tables) : faultyFile(damage),
     ...damage.map((text) => `  ${forTerminal(text)}`),
     `ledger: ${what}`,
@@ -101,7 +103,7 @@ function describe(path: string, report: AuditReport, tables: number | null): str
       'cannot be verified, because the prices at the time are no longer stored',
       unverifiable,
     ),
-    ...listed(
+    ...describeList(
       'stale (not an error): their start, prices, splits or dividends have changed since',
       stale,
       ({ model, date }) => [`${model} ${date}`],
@@ -116,7 +118,7 @@ const MAX_PRINTED = 200;
 
 /** What was found in model-days, below a title. */
 function findings(title: string, list: Listed<Finding>): string[] {
-  return listed(title, list, ({ model, date, sessionId, status, sentences }) => {
+  return describeList(title, list, ({ model, date, sessionId, status, sentences }) => {
     const session =
       sessionId === null
         ? ''
@@ -126,14 +128,14 @@ function findings(title: string, list: Listed<Finding>): string[] {
 }
 
 /** A title with the number, and a bounded number of items below it; nothing when there are none. */
-function listed<Item>(
+function describeList<Item>(
   title: string,
   { first, total }: Listed<Item>,
   wordsOf: (item: Item) => string[],
 ): string[] {
   if (total === 0) return [];
   const printed = first.slice(0, MAX_PRINTED);
-  const more = total > printed.length ? [`and ${number(total - printed.length)} more`] : [];
+  const more = total > printed.length ? [`and ${formatNumber(total - printed.length)} more`] : [];
   const lines = [...printed.flatMap(wordsOf), ...more].map((text) => `    ${forTerminal(text)}`);
-  return [`  ${title}: ${number(total)}`, ...lines];
+  return [`  ${title}: ${formatNumber(total)}`, ...lines];
 }

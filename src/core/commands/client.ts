@@ -12,7 +12,7 @@ import { didYouMean } from '../text/sentences.ts';
 /** How long a response may take. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Statuses of a service, or a proxy before it, that is starting or overloaded. */
-const PASSING_STATUSES = new Set([429, 502, 503, 504]);
+const TRANSIENT_STATUSES = new Set([429, 502, 503, 504]);
 /** How much of the service's words an error repeats: a refusal may name several fields. */
 const MAX_QUOTED_LENGTH = 500;
 
@@ -91,7 +91,7 @@ function refusal(
   const words = quote(asText(body['detail']) ?? text, MAX_QUOTED_LENGTH);
   const note = status < 400 ? ' (a redirect, which is not followed)' : '';
   const message = `${what}: ${`${status} ${words}`.trim()}${note}`;
-  return PASSING_STATUSES.has(status)
+  return TRANSIENT_STATUSES.has(status)
     ? new Unavailable(message)
     : new Refused(message, { status, body });
 }
@@ -117,14 +117,14 @@ export function connect(url: string | undefined): Client {
 }
 
 /** The most that a list of jobs has. */
-const JOBS = 200;
+const MAX_LISTED_JOBS = 200;
 const NOT_FOUND = 404;
 
 /** The fields of the list of jobs that are needed here. */
 const jobList = v.object({ jobs: v.array(v.object({ job_id: v.string() })) });
 
 /** The ids of the newest jobs, at most so many. */
-export async function newestJobs(client: Client, limit: number): Promise<string[]> {
+export async function fetchNewestJobs(client: Client, limit: number): Promise<string[]> {
   const { jobs } = await client.get(`/jobs?limit=${limit}`, jobList);
   return jobs.map(({ job_id }) => job_id);
 }
@@ -133,7 +133,7 @@ export async function newestJobs(client: Client, limit: number): Promise<string[
  * As the work, but where the service does not find the job, the error names the job that was
  * probably meant.
  */
-export async function orUnknownJob<Result>(
+export async function withJobSuggestion<Result>(
   client: Client,
   jobId: string,
   work: () => Promise<Result>,
@@ -142,7 +142,11 @@ export async function orUnknownJob<Result>(
     return await work();
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== NOT_FOUND) throw error;
-    const meant = didYouMean(jobId, await newestJobs(client, JOBS), 'GET /jobs lists them');
+    const meant = didYouMean(
+      jobId,
+      await fetchNewestJobs(client, MAX_LISTED_JOBS),
+      'GET /jobs lists them',
+    );
     throw new ServiceError('job_not_found', forTerminal(`There is no job "${jobId}"; ${meant}`));
   }
 }

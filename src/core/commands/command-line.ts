@@ -5,7 +5,7 @@ import { storageFaultOf } from '../database/storage/faults.ts';
 import { stackTraceOf } from '../process/log.ts';
 import { forTerminal, showLines } from '../text/text.ts';
 import { VERSION } from '../process/version.ts';
-import { asksForHelp, quoted, readArguments, WrongUsage, type Positionals } from './arguments.ts';
+import { asksForHelp, quoted, parseArguments, WrongUsage, type Positionals } from './arguments.ts';
 import type { Command, Commands } from './command.ts';
 import { PROGRAM_NAME } from '../process/program.ts';
 
@@ -38,7 +38,7 @@ export function commandHelp(
     isRequired ? `${text} Required.` : text,
   ]);
   return [
-    `Usage: ${PROGRAM_NAME} ${name} [OPTIONS]${argumentsOf(positionals)}`,
+    `Usage: ${PROGRAM_NAME} ${name} [OPTIONS]${argumentsUsage(positionals)}`,
     '',
     summary,
     ...details,
@@ -51,7 +51,7 @@ export function commandHelp(
   ].join('\n');
 }
 
-function argumentsOf(positionals: Positionals | undefined): string {
+function argumentsUsage(positionals: Positionals | undefined): string {
   if (positionals === undefined) return '';
   const { name, least, most } = positionals;
   const some = most === Infinity ? `${name}...` : name;
@@ -75,32 +75,32 @@ const ASSIGNMENT = /^\s*(export\s+)?[\w.-]+\s*=(?!\s*["'`])/;
  * (`cannot_start`) for an unreadable file or an invalid line.
  */
 export function loadEnvironmentFile(environment: NodeJS.ProcessEnv): string[] {
-  const text = readText();
+  const text = readEnvironmentText();
   if (text === null) return [];
-  const wrong = firstWrongLine(text);
-  if (wrong !== 0) throw unreadable(`line ${wrong} is not NAME=VALUE with closed quotes`);
+  const wrong = findInvalidLine(text);
+  if (wrong !== 0) throw envFileError(`line ${wrong} is not NAME=VALUE with closed quotes`);
   const variables = parseEnv(text);
   for (const [name, value] of Object.entries(variables)) environment[name] ??= value ?? '';
   return Object.keys(variables);
 }
 
-function readText(): string | null {
+function readEnvironmentText(): string | null {
   try {
     const text = readTrustedText(PATH, MAX_BYTES);
     if (text.includes('\0')) throw new Error('it is not text');
     return text;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
-    throw unreadable(messageOf(error));
+    throw envFileError(messageOf(error));
   }
 }
 
-function unreadable(problem: string): ServiceError {
+function envFileError(problem: string): ServiceError {
   return new ServiceError('cannot_start', `Cannot read ${PATH}: ${problem}`);
 }
 
 /** Its number, 0 for none; it is never quoted, because it may hold a key. */
-function firstWrongLine(text: string): number {
+function findInvalidLine(text: string): number {
   const withoutQuoted = text.replace(QUOTED_VALUE, (found) => `=${found.replace(/[^\n]/g, '')}`);
   const lines = withoutQuoted.split('\n');
   return lines.findIndex((line) => !/^\s*(#|$)/.test(line) && !ASSIGNMENT.test(line)) + 1;
@@ -120,18 +120,19 @@ export async function runCommandLine(
 ): Promise<number | void> {
   const general = generalOption(first, commands);
   if (general !== null)
-    return others.length === 0 ? print(await general()) : helpOrRefuse(first, others, commands);
+    return others.length === 0 ? print(await general()) : printCommandHelp(first, others, commands);
   // A leading option belongs to the default command.
   const [name, args] = first.startsWith('-') ? ['serve', [first, ...others]] : [first, others];
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) return refuse(`There is no command ${JSON.stringify(name)}.`);
+  if (command === undefined) return printUsageError(`There is no command ${JSON.stringify(name)}.`);
   if (asksForHelp(args)) return print(commandHelp(name, command));
   try {
-    const given = readArguments(args, command);
+    const given = parseArguments(args, command);
     const names = loadEnvironmentFile(process.env);
     return await command.run({ ...given, names });
   } catch (error) {
-    if (error instanceof WrongUsage) return refuse(`Cannot run ${name}: ${error.message}.`, name);
+    if (error instanceof WrongUsage)
+      return printUsageError(`Cannot run ${name}: ${error.message}.`, name);
     throw error;
   }
 }
@@ -166,7 +167,7 @@ function generalOption(
  * `--help trigger` shows the page of that command; more than one argument after a general option is
  * refused.
  */
-function helpOrRefuse(
+function printCommandHelp(
   option: string,
   [name = '', ...others]: string[],
   commands: Commands,
@@ -177,11 +178,11 @@ function helpOrRefuse(
     return print(commandHelp(name, command));
   const surplus = quoted([name, ...others]);
   const problem = isHelp ? `There is no help for` : `${option} takes no argument`;
-  return refuse(`${problem} ${surplus}.`);
+  return printUsageError(`${problem} ${surplus}.`);
 }
 
 /** Prints a usage error, and points to the help page of the command, or without one to the general. */
-function refuse(problem: string, name = ''): number {
+function printUsageError(problem: string, name = ''): number {
   const help = name === '' ? '--help' : `${name} --help`;
   const hint = `Run "${PROGRAM_NAME} ${help}" to see what it takes.`;
   process.stderr.write(`${forTerminal(problem)} ${hint}\n`);

@@ -31,7 +31,7 @@ export const downloadPricesCommand = command({
     dividends: { text: 'Download dividends instead, a request per symbol.' },
   },
   example: 'download-prices --from 2025-09-15 --to 2025-10-10 --limit 25',
-  run: async ({ values }) => (await import('./download-prices.ts')).downloadPrices(values),
+  run: async ({ values }) => (await import('./download-prices.ts')).runDownloadPrices(values),
 });
 
 const url = {
@@ -59,7 +59,7 @@ export const triggerCommand = command({
     url,
   },
   example: 'trigger --start 2025-09-15 --end 2025-10-10 --models gpt-5,buy-and-hold --watch',
-  run: async ({ values }) => (await import('./trigger-job.ts')).trigger(values),
+  run: async ({ values }) => (await import('./trigger-job.ts')).triggerJob(values),
 });
 
 export const watchCommand = command({

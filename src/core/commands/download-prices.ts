@@ -13,13 +13,13 @@ import { type PriceSupply, supplyPrices } from '../prices/supply.ts';
 import { count, didYouMean, linesOf, list } from '../text/sentences.ts';
 import { readSettings, type Settings } from '../settings/settings.ts';
 import { nasdaq100 } from '../settings/configuration-schema.ts';
-import { checkRange, wholeNumber, WrongUsage, resetNote } from './arguments.ts';
+import { checkRange, parseWholeNumber, WrongUsage, resetNote } from './arguments.ts';
 import { createProgressLine } from './terminal.ts';
 
 const SOMETHING_MISSING = 1;
 const MAX_DOWNLOADS = 999_999;
 
-interface Arguments extends Record<'symbols' | 'limit', string | undefined> {
+interface DownloadArguments extends Record<'symbols' | 'limit', string | undefined> {
   from: string;
   to: string;
   dividends: boolean;
@@ -35,7 +35,7 @@ interface DownloadRequest {
   limit: number | null;
 }
 
-/** What a download came to. */
+/** Result of a download: its text, and what is still missing. */
 interface Outcome {
   text: string;
   hasStored: boolean;
@@ -53,12 +53,12 @@ type Watched = Pick<PriceRequest, 'signal' | 'onProgress'>;
  * if it were misspelt. Every download is stored as it arrives, so the command can be stopped and
  * repeated.
  */
-export async function downloadPrices(args: Arguments): Promise<number> {
+export async function runDownloadPrices(args: DownloadArguments): Promise<number> {
   const settings = readSettings(process.env);
   const request = readRequest(args, settings);
   if (!hasPriceProvider(settings))
     throw new ServiceError('cannot_start', `Cannot download prices: ${NO_PRICE_PROVIDER}`);
-  const download = args.dividends ? dividendsByCommand : pricesByCommand;
+  const download = args.dividends ? downloadMissingDividends : downloadMissingPrices;
   const database = openDatabase(settings.databasePath);
   const line = createProgressLine(process.stderr);
   const stopping = new AbortController();
@@ -85,7 +85,7 @@ export async function downloadPrices(args: Arguments): Promise<number> {
   }
 }
 
-async function pricesByCommand(
+async function downloadMissingPrices(
   context: PriceContext,
   { dates, symbols, limit }: DownloadRequest,
   watched: Watched,
@@ -95,14 +95,14 @@ async function pricesByCommand(
   const supply = await supplyPrices({ ...context, settings }, { ...wanted, waitsForHistory: true });
   const missing = new Set(supply.dates.flatMap((date) => date.missing));
   return {
-    text: describe(supply, symbols, missing),
+    text: describeSupply(supply, symbols, missing),
     hasStored: supply.reports.some(({ downloaded }) => downloaded.length > 0),
     isComplete: missing.size === 0,
     decided: symbols.filter((symbol) => !missing.has(symbol)),
   };
 }
 
-async function dividendsByCommand(
+async function downloadMissingDividends(
   context: PriceContext,
   { symbols, from, to, limit }: DownloadRequest,
   watched: Watched,
@@ -129,11 +129,11 @@ async function dividendsByCommand(
 
 /** Throws a `WrongUsage` for invalid values. */
 function readRequest(
-  { from, to, symbols, limit }: Arguments,
+  { from, to, symbols, limit }: DownloadArguments,
   { configurationPath, openaiApiBase }: Settings,
 ): DownloadRequest {
   checkRange(from, to);
-  const most = wholeNumber('--limit', limit, MAX_DOWNLOADS);
+  const most = parseWholeNumber('--limit', limit, MAX_DOWNLOADS);
   const named =
     symbols === undefined
       ? [...readConfiguration(configurationPath, openaiApiBase).agent_config.stock_symbols]
@@ -149,7 +149,7 @@ function readRequest(
   return { from, to, dates, symbols: [...new Set(named)], limit: most };
 }
 
-function describe(
+function describeSupply(
   { dates, warnings, reports }: PriceSupply,
   symbols: readonly string[],
   missing: ReadonlySet<string>,

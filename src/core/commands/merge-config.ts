@@ -30,18 +30,18 @@ export async function mergeConfig({
   runtimePathNote: note,
 }: Merge): Promise<number> {
   const userPath = userFile ?? USER_CONFIGURATION_PATH;
-  const base = readFrom(DEFAULT_CONFIGURATION_PATH);
+  const base = readSource(DEFAULT_CONFIGURATION_PATH);
   parseConfiguration(base, DEFAULT_CONFIGURATION_PATH);
   let merged = base;
   let done = `No ${userPath}: copied ${DEFAULT_CONFIGURATION_PATH} to ${target}`;
   const sources = [DEFAULT_CONFIGURATION_PATH];
   if (userFile !== null || existsSync(userPath)) {
-    merged = mergePatch(base, readFrom(userPath, { mayStream: userFile !== null }));
+    merged = mergePatch(base, readSource(userPath, { mayStream: userFile !== null }));
     parseConfiguration(merged, `${userPath}, merged over ${DEFAULT_CONFIGURATION_PATH}`);
     sources.push(userPath);
     done = `Merged ${userPath} over ${DEFAULT_CONFIGURATION_PATH} into ${target}`;
   }
-  write(target, `${JSON.stringify(merged, null, 2)}\n`, { sources, databasePath });
+  writeConfiguration(target, `${JSON.stringify(merged, null, 2)}\n`, { sources, databasePath });
   process.stderr.write(`${forTerminal(done + note)}\n`);
   return 0;
 }
@@ -53,7 +53,7 @@ const FILES = ['models.prompt_file', 'universes.members'];
  * A configuration whose files have absolute paths, because they are relative to a file that is
  * merged into another.
  */
-function readFrom(path: string, options = {}): unknown {
+function readSource(path: string, options = {}): unknown {
   return eachField(readJsonFile(path, options), ([part, , key], value) => {
     const file = FILES.includes(`${part}.${key}`) ? asText(value) : undefined;
     return file === undefined ? value : resolve(dirname(path), file);
@@ -72,8 +72,8 @@ function mergePatch(base: unknown, patch: unknown): unknown {
   return merged;
 }
 
-/** What must not be replaced. */
-interface Kept {
+/** Files that the merge must not overwrite. */
+interface ProtectedPaths {
   sources: string[];
   databasePath: string;
 }
@@ -82,7 +82,7 @@ interface Kept {
  * The file may hold keys: only its owner can read it, and it appears only once complete. Its first
  * name is random, so that no link can lie there.
  */
-function write(path: string, text: string, kept: Kept): void {
+function writeConfiguration(path: string, text: string, kept: ProtectedPaths): void {
   const unfinished = `${path}.${crypto.randomUUID()}.new`;
   try {
     assertReplaceable(path, kept);
@@ -98,7 +98,7 @@ function write(path: string, text: string, kept: Kept): void {
 /**
  * Throws unless the name is free, or that of an earlier configuration: the file at it is replaced.
  */
-function assertReplaceable(path: string, { sources, databasePath }: Kept): void {
+function assertReplaceable(path: string, { sources, databasePath }: ProtectedPaths): void {
   assertUsableName(path, databasePath);
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;

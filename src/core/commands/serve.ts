@@ -28,7 +28,7 @@ const FAILED = 1;
  * Node starts all its threads when the first is needed, and aborts the process if the system allows
  * no more. Before there are children this either succeeds or fails with nothing lost.
  */
-export function makeThreads(): Promise<void> {
+export function startThreadPool(): Promise<void> {
   process.env['UV_THREADPOOL_SIZE'] ??= String(THREADS);
   return new Promise((resolve) => stat('.', () => resolve()));
 }
@@ -42,7 +42,7 @@ export function makeThreads(): Promise<void> {
 export const HEAP_FLAGS = ['--semi-space-growth-factor=1', '--heap-growing-percent=150'];
 
 /** Sets `HEAP_FLAGS` once the start is over. */
-export function keepMemoryFlat(): void {
+export function limitHeapGrowth(): void {
   setTimeout(async () => {
     const { setFlagsFromString } = await import('node:v8');
     for (const flag of HEAP_FLAGS) setFlagsFromString(flag);
@@ -80,13 +80,13 @@ export async function serve(names: readonly string[], application: Application):
   const settings = readSettings(process.env);
   const log = createStderrLog(settings.logLevel);
   const accessTokens = readAccessTokens(settings);
-  const others = lookAtConfiguration(settings, log);
+  const others = warnAboutConfiguration(settings, log);
   for (const sentence of warningsOf(process.env, { names, others })) log.warning(sentence);
   const ownership = claimOwnership(settings.databasePath, { startedAt: timestamp(clock()) });
   prepareDatabase(settings);
   announceMode(settings, log);
   warnOfRemote(settings, log);
-  await makeThreads();
+  await startThreadPool();
   const service = await startService({
     settings,
     log,
@@ -114,7 +114,7 @@ export async function serve(names: readonly string[], application: Application):
     log.warning(
       `Everyone who reaches port ${service.port} has all rights: set API_TOKEN, or API_HOST=127.0.0.1`,
     );
-  keepMemoryFlat();
+  limitHeapGrowth();
   return service;
 }
 
@@ -123,7 +123,7 @@ export async function serve(names: readonly string[], application: Application):
  * user of the machine may have put there. What else may be wrong with it is a warning, because it
  * can be mended before a trigger needs it. Returns the variables that its entries name.
  */
-function lookAtConfiguration(settings: Settings, log: Log): string[] {
+function warnAboutConfiguration(settings: Settings, log: Log): string[] {
   const { configurationPath: path, runtimePathNote: note } = settings;
   if (path === settings.runtimeConfigurationPath && note !== '')
     log.warning(`The configuration is ${path}${note}`);

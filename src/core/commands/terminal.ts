@@ -7,17 +7,17 @@ const BYTES_PER_KB = 1_000;
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
 
 /** A count as people read it, thousands separated. */
-export function number(value: number): string {
+export function formatNumber(value: number): string {
   return value.toLocaleString('en-US');
 }
 
 /** "1 date", "1,000 dates". */
-export function counted(value: number, noun: string): string {
-  return `${number(value)} ${noun}${value === 1 ? '' : 's'}`;
+export function plural(value: number, noun: string): string {
+  return `${formatNumber(value)} ${noun}${value === 1 ? '' : 's'}`;
 }
 
 /** "1.2 MB". */
-export function size(bytes: number): string {
+export function formatSize(bytes: number): string {
   let value = bytes;
   let unit = 0;
   for (; value >= BYTES_PER_KB && unit < UNITS.length - 1; unit += 1) value /= BYTES_PER_KB;
@@ -26,11 +26,11 @@ export function size(bytes: number): string {
 
 /** Rows as lines of aligned columns: the first to the left, figures to the right. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
-  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  const columnWidth = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   return rows.map((row) =>
     row
       .map((cell, column) =>
-        column === 0 ? cell.padEnd(widthOf(0)) : cell.padStart(widthOf(column)),
+        column === 0 ? cell.padEnd(columnWidth(0)) : cell.padStart(columnWidth(column)),
       )
       .join('  ')
       .trimEnd(),
@@ -44,7 +44,7 @@ type Output = Writable & { isTTY?: boolean; fd?: number };
  * quietly and with its own exit code, and a service keeps running when the program that reads its
  * log has ended, or its terminal was closed. Without this, Node would end it with a stack trace.
  */
-export function outliveReaders(
+export function ignoreBrokenPipe(
   streams: readonly Output[] = [process.stdout, process.stderr],
 ): void {
   for (const stream of streams) {
@@ -114,7 +114,7 @@ export interface Watched {
  * code: 0, or 130 when SIGINT or SIGTERM stopped the work. Throws what the work throws for other
  * reasons.
  */
-export async function writeStoppably(
+export async function writeWithProgress(
   target: string,
   work: (watched: Required<Watched>) => Promise<string>,
 ): Promise<number> {

@@ -11,8 +11,8 @@ import {
   hadNoTrading,
   LAST_SESSION,
   type LastSession,
-  newestJobs,
-  orUnknownJob,
+  fetchNewestJobs,
+  withJobSuggestion,
   Refused,
   Unavailable,
 } from './client.ts';
@@ -46,7 +46,7 @@ export function finishedDates({ date_range, details }: Status): string[] {
  * The result of a job in lines without control characters: its status, why it or its model-days
  * failed, its warnings.
  */
-export function describeEnd(job: Status): string {
+export function describeJobEnd(job: Status): string {
   const { status, total_duration_seconds, error, warnings, details } = job;
   const failures = details
     .filter((detail) => detail.status === 'failed')
@@ -85,7 +85,7 @@ export async function followJob(
   const path = `/simulate/status/${encodeURIComponent(jobId)}`;
   const printed = new Set<string>();
   let status = isNew
-    ? await askPatiently(client, path, say)
+    ? await requestWithRetry(client, path, say)
     : await client.get(path, statusResponse);
   try {
     for (;;) {
@@ -97,7 +97,7 @@ export async function followJob(
       bar.draw(total - pending, total, `${ranInWords(status)}, job ${status.status}`);
       if (status.completed_at !== null) return status;
       await sleep(POLL_INTERVAL_MS);
-      status = await askPatiently(client, path, (problem) => {
+      status = await requestWithRetry(client, path, (problem) => {
         signal?.throwIfAborted();
         say(problem);
       });
@@ -107,7 +107,7 @@ export async function followJob(
   }
 }
 
-async function askPatiently(
+async function requestWithRetry(
   client: Client,
   path: string,
   onSilence: (problem: string) => void,
@@ -136,7 +136,7 @@ export async function watch(
 ): Promise<number> {
   const client = connect(url);
   const watched = jobId ?? (await newestJobId(client));
-  return orUnknownJob(client, watched, () => watchJob(client, watched));
+  return withJobSuggestion(client, watched, () => watchJob(client, watched));
 }
 
 /**
@@ -151,7 +151,7 @@ async function watchJob(
   { isNew = false, isLive = false } = {},
 ): Promise<number> {
   const status = await followJob(client, jobId, { isNew });
-  const { late, isLacking } = isNew ? await unpriced(client, status) : { late: [] };
+  const { late, isLacking } = isNew ? await findUnpricedDates(client, status) : { late: [] };
   const isIdle = status.status === 'failed' && status.progress.failed === 0;
   if (isLive && isIdle && late.length > 0 && !isLacking) {
     const warnings = status.warnings?.map(cleanText) ?? [];
@@ -159,7 +159,7 @@ async function watchJob(
     process.stdout.write(`${[nothing, ...warnings].join('\n')}\n`);
     return 0;
   }
-  process.stdout.write(`${describeEnd(status)}\n`);
+  process.stdout.write(`${describeJobEnd(status)}\n`);
   return status.status === 'completed' && !isLacking ? 0 : NOT_COMPLETED;
 }
 
@@ -167,7 +167,7 @@ async function watchJob(
  * The dates of a job that have no prices yet, and whether prices of any other date are missing,
  * apart from days without trading.
  */
-async function unpriced(
+async function findUnpricedDates(
   client: Client,
   { details, warnings, warning_codes: codes, terms }: Status,
 ): Promise<{ late: string[]; isLacking?: boolean }> {
@@ -182,12 +182,12 @@ async function unpriced(
 }
 
 async function newestJobId(client: Client): Promise<string> {
-  const [newest] = await newestJobs(client, 1);
+  const [newest] = await fetchNewestJobs(client, 1);
   if (newest === undefined) throw new ServiceError('job_not_found', 'There is no job to watch yet');
   return newest;
 }
 
-interface Arguments
+interface TriggerArguments
   extends Record<'start' | 'models' | 'universe' | 'url', string | undefined>,
     Record<'replace' | 'watch', boolean> {
   end: string;
@@ -199,7 +199,7 @@ interface Arguments
  * are missing), 1 when it was refused. Up to the last session, it is also 0 when nothing is left to do, and with `--watch`
  * when the prices are not out yet.
  */
-export async function trigger({
+export async function triggerJob({
   start,
   end,
   models,
@@ -207,7 +207,7 @@ export async function trigger({
   replace,
   watch,
   url,
-}: Arguments): Promise<number> {
+}: TriggerArguments): Promise<number> {
   const isLive = end === LAST_SESSION;
   checkDates({ start, ...(!isLive && { end }) });
   const client = connect(url);

@@ -10,18 +10,18 @@ import { HttpError } from './errors.ts';
 import type { Route } from '../api/route.ts';
 
 const MAX_TOKENS = 1_000;
-/** Far more than these tokens and their comments take. */
+/** Maximum size of the tokens file. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const READ_ONLY = 'read-only';
 const AUTHORIZATION = /^bearer +(\S+)$/i;
 
 /** The rights of a token: everything, or only reading. */
-export type Rights = 'everything' | 'reading';
+export type AccessRights = 'everything' | 'reading';
 
 /** A token as the service stores it: hashed, so that no dump, log or error can show it. */
 export interface AccessToken {
   sha256: Buffer;
-  rights: Rights;
+  rights: AccessRights;
 }
 
 type TokenSettings = Pick<Settings, 'apiToken' | 'apiTokensFile'>;
@@ -38,7 +38,7 @@ export function readAccessTokens(settings: TokenSettings): AccessToken[] {
 /**
  * A token with which a command of this program can use its own service; null when none is needed.
  */
-export function ownToken(settings: TokenSettings): string | null {
+export function readServiceToken(settings: TokenSettings): string | null {
   const tokens = [...readTokens(settings)];
   const [own = null] = tokens.find(([, rights]) => rights === 'everything') ?? [];
   if (own === null && tokens.length > 0)
@@ -50,7 +50,7 @@ export function ownToken(settings: TokenSettings): string | null {
 }
 
 /** The token of an `Authorization` header; null without one. */
-export function tokenIn(authorization: string | undefined): string | null {
+export function bearerToken(authorization: string | undefined): string | null {
   return AUTHORIZATION.exec(authorization ?? '')?.[1] ?? null;
 }
 
@@ -58,23 +58,23 @@ export function tokenIn(authorization: string | undefined): string | null {
  * The rights that an `Authorization` header gives; null when it holds no known token. Compares the
  * hashes of all tokens in constant time, so that the time of a response reveals nothing about them.
  */
-export function rightsOf(
+export function findRights(
   tokens: readonly AccessToken[],
   authorization: string | undefined,
-): Rights | null {
-  const token = tokenIn(authorization);
+): AccessRights | null {
+  const token = bearerToken(authorization);
   if (token === null) return null;
   const { timingSafeEqual } = process.getBuiltinModule('node:crypto');
   const given = sha256(token);
-  let rights: Rights | null = null;
+  let rights: AccessRights | null = null;
   for (const known of tokens) if (timingSafeEqual(known.sha256, given)) rights = known.rights;
   return rights;
 }
 
-function readTokens({ apiToken, apiTokensFile }: TokenSettings): Map<string, Rights> {
-  const tokens = new Map<string, Rights>();
+function readTokens({ apiToken, apiTokensFile }: TokenSettings): Map<string, AccessRights> {
+  const tokens = new Map<string, AccessRights>();
   if (apiToken !== null) tokens.set(apiToken, 'everything');
-  if (apiTokensFile !== null) addTokensOf(apiTokensFile, tokens);
+  if (apiTokensFile !== null) addTokensFromFile(apiTokensFile, tokens);
   return tokens;
 }
 
@@ -82,7 +82,7 @@ function readTokens({ apiToken, apiTokensFile }: TokenSettings): Map<string, Rig
  * A token per line, optionally followed by `read-only`; empty lines and lines that begin with # are
  * ignored.
  */
-function addTokensOf(path: string, tokens: Map<string, Rights>): void {
+function addTokensFromFile(path: string, tokens: Map<string, AccessRights>): void {
   const before = tokens.size;
   for (const [index, line] of readLines(path).entries()) {
     const [token, word, ...rest] = line.split(/\s+/).filter((part) => part !== '');
@@ -93,21 +93,21 @@ function addTokensOf(path: string, tokens: Map<string, Rights>): void {
       (!isAccessToken(token) && 'a token is 1 to 1000 visible ASCII characters') ||
       (tokens.has(token) && 'this token is a duplicate') ||
       (tokens.size >= MAX_TOKENS && `more than ${MAX_TOKENS} tokens`);
-    if (fault) throw unusable(path, `line ${index + 1}: ${fault}`);
+    if (fault) throw tokensFileError(path, `line ${index + 1}: ${fault}`);
     tokens.set(token, word === READ_ONLY ? 'reading' : 'everything');
   }
-  if (tokens.size === before) throw unusable(path, 'it holds no token');
+  if (tokens.size === before) throw tokensFileError(path, 'it holds no token');
 }
 
 function readLines(path: string): string[] {
   try {
     return readTrustedText(path, MAX_BYTES).split('\n');
   } catch (error) {
-    throw unusable(path, messageOf(error));
+    throw tokensFileError(path, messageOf(error));
   }
 }
 
-function unusable(path: string, what: string): ServiceError {
+function tokensFileError(path: string, what: string): ServiceError {
   return new ServiceError(
     'cannot_start',
     `Cannot use the access tokens of ${path} (API_TOKENS_FILE): ${what}`,
@@ -147,13 +147,13 @@ export function checkToken(
   },
 ): void {
   if (route?.isOfDay) return;
-  if (agentDays?.has(tokenIn(headers.authorization) ?? ''))
+  if (agentDays?.has(bearerToken(headers.authorization) ?? ''))
     throw new HttpError(
       403,
       'The token of a model-day opens nothing but /day and what is below it',
     );
   if (tokens.length === 0 || route?.isPublic) return;
-  const rights = rightsOf(tokens, headers.authorization);
+  const rights = findRights(tokens, headers.authorization);
   if (rights === null) {
     const fault =
       headers.authorization === undefined ? 'this request has none' : "this request's is unknown";

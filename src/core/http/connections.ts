@@ -49,7 +49,7 @@ export function watchConnections(server: Server, context: Context, limits: HttpL
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const connection = connections.get(socket);
     if (connection === undefined || connection.last !== null) return;
-    const invalid = `Cannot read the request: ${describe(error)}`;
+    const invalid = `Cannot read the request: ${describeParseError(error)}`;
     const [status, detail] = faults[error.code ?? ''] ?? [400, invalid];
     const body = printableJson({ detail, ...deploymentFields(context.settings) });
     connection.last = rawResponse(status, body, context.clock());
@@ -75,7 +75,7 @@ export function watchConnections(server: Server, context: Context, limits: HttpL
      * resets what is left in the end.
      */
     async stop() {
-      await untilRead(() => accepted);
+      await waitUntilRead(() => accepted);
       await stop(server, connections, limits);
     },
   };
@@ -85,7 +85,7 @@ export function watchConnections(server: Server, context: Context, limits: HttpL
  * Resolves when all that had arrived has been read. In a round of the event loop one waiting
  * connection is accepted, and what has come over those accepted earlier is read.
  */
-async function untilRead(accepted: () => number): Promise<void> {
+async function waitUntilRead(accepted: () => number): Promise<void> {
   const until = performance.now() + READING_MS;
   for (let before = -1; before !== accepted() && performance.now() < until; ) {
     before = accepted();
@@ -168,7 +168,7 @@ function endWith(socket: Duplex, response: string): void {
 }
 
 /** llhttp's reasons are constant sentences that repeat nothing of the request. */
-function describe(error: NodeJS.ErrnoException & { reason?: string }): string {
+function describeParseError(error: NodeJS.ErrnoException & { reason?: string }): string {
   return error.reason ? `it is not valid HTTP (${error.reason})` : 'it is not valid HTTP';
 }
 

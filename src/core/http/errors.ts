@@ -48,7 +48,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
  * The response to an error that its message explains; null for a bug or a fault, which
  * `loggedError` responds to.
  */
-export function httpErrorOf(error: unknown): HttpError | null {
+export function toHttpError(error: unknown): HttpError | null {
   if (error instanceof HttpError) return error;
   if (!(error instanceof ServiceError) || error.code === 'storage_fault') return null;
   return new HttpError(statuses[error.code] ?? 500, error.message);

@@ -54,14 +54,14 @@ function isPreferredToJson(mediaType: string, accept: string): boolean {
  * name, 2 `text/*`, 1 any. The most specific range that covers the type decides (RFC 9110, 12.5.1).
  */
 function preferenceFor(mediaType: string, accept: string) {
-  const exactnessOf = new Map([
+  const exactnessByRange = new Map([
     [mediaType, 3],
     [`${mediaType.split('/')[0]}/*`, 2],
     ['*/*', 1],
   ]);
   let best = { quality: 0, exactness: 0 };
   for (const { name, quality } of weightedNames(accept)) {
-    const exactness = exactnessOf.get(name) ?? 0;
+    const exactness = exactnessByRange.get(name) ?? 0;
     if (exactness > best.exactness) best = { exactness, quality };
   }
   return best;

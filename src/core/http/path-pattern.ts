@@ -7,13 +7,13 @@
 type PathPattern = (segments: readonly string[]) => [name: string, segment: string][] | null;
 
 /** The parts of a path between its slashes. A trailing slash is ignored. */
-export function segmentsOf(path: string): string[] {
+export function splitPath(path: string): string[] {
   return path.replace(/(.)\/$/, '$1').split('/');
 }
 
 /** A parameter matches one segment, which must not be empty. */
 export function pathPattern(path: string): PathPattern {
-  const parts = segmentsOf(path);
+  const parts = splitPath(path);
   return (segments) => {
     if (segments.length !== parts.length) return null;
     const params: [string, string][] = [];

@@ -9,7 +9,7 @@ import type { Address, Reader } from '../database/database.ts';
 import { hasRoom, storageFaultOf } from '../database/storage/faults.ts';
 import { messageOf, ServiceError } from '../domain/service-error.ts';
 import { startingThread } from '../process/program.ts';
-import { isMade, piecesOf, type ResponseBody } from '../api/handler.ts';
+import { isReady, bodyPieces, type ResponseBody } from '../api/handler.ts';
 import { silentLog, stackTraceOf } from '../process/log.ts';
 import type { Delivery, Failure, ReportRequest } from './reports.ts';
 import { MAX_WHOLE_BYTES } from './response.ts';
@@ -17,28 +17,28 @@ import type { Route } from '../api/route.ts';
 
 /** The folder of the files of long reports, beside the database. */
 const FOLDER = 'reports';
-/** What a report leaves of a disk, so that the database can still be written. */
-const ROOM_LEFT_BYTES = 256 * 2 ** 20;
+/** Free disk space that reports leave to the database. */
+const MIN_FREE_BYTES = 256 * 2 ** 20;
 
 type Send = (delivery: Delivery, moved?: Transferable[]) => void;
 
 /** Ends a report whose client has left: nothing else is sent to a thread that makes one. */
-function throwIfUnwanted(): void {
+function throwIfCancelled(): void {
   if (receiveMessageOnPort(startingThread()) !== undefined)
     throw new Error('the report is not wanted any more');
 }
 
 /** What a reader thread does: makes the reports that it is sent, one after the other. */
-export function makeReports(routes: readonly Route[]): void {
+export function runReportWorker(routes: readonly Route[]): void {
   const port = startingThread();
   const send: Send = (delivery, moved = []) => port.postMessage(delivery, moved);
   port.on('message', (request: ReportRequest | null) => {
     if (request !== null)
-      makeReport(routes, request, send).catch((error) => send({ failure: failureOf(error) }));
+      makeReport(routes, request, send).catch((error) => send({ failure: toFailure(error) }));
   });
 }
 
-function failureOf(error: unknown): Failure {
+function toFailure(error: unknown): Failure {
   const fault = storageFaultOf(error);
   if (fault !== null) return { code: 'storage_fault', message: fault, stack: '' };
   const code = error instanceof ServiceError ? error.code : null;
@@ -56,7 +56,7 @@ async function makeReport(
   assert(route !== undefined, 'a report is the response of a route');
   const moment = momentAt(address);
   const statement: Reader['statement'] = (sql, rows) => {
-    throwIfUnwanted();
+    throwIfCancelled();
     return moment.statement(sql, rows);
   };
   const context = {
@@ -71,7 +71,7 @@ async function makeReport(
   };
   try {
     const body = route.handle(context, input);
-    assert(isMade(body), 'a report is made in one go');
+    assert(isReady(body), 'a report is made in one go');
     await deliver(body, address, send);
   } finally {
     moment.close();
@@ -80,16 +80,16 @@ async function makeReport(
 
 /** Sends a short report as it is, and writes a long one to a file. */
 async function deliver(body: ResponseBody, address: Address, send: Send): Promise<void> {
-  const { pieces, fileName } = piecesOf(body);
+  const { pieces, fileName } = bodyPieces(body);
   let text = '';
   let place: { folder: string; descriptor: number } | undefined;
   const write = async (isLast: boolean) => {
-    throwIfUnwanted();
+    throwIfCancelled();
     const bytes = Buffer.from(text);
     text = '';
     try {
-      place ??= await openFile(address, send);
-      assert(hasRoom(place.folder, ROOM_LEFT_BYTES), `the disk of ${place.folder} is almost full`);
+      place ??= await openReportFile(address, send);
+      assert(hasRoom(place.folder, MIN_FREE_BYTES), `the disk of ${place.folder} is almost full`);
       writeFileSync(place.descriptor, bytes);
     } catch (cause) {
       const message = `Cannot write a long response to a file: ${messageOf(cause)}`;
@@ -106,20 +106,20 @@ async function deliver(body: ResponseBody, address: Address, send: Send): Promis
 }
 
 /** Opens a file beside the database of a service, or among the system's temporary files. */
-async function openFile({ path, shown }: Address, send: Send) {
+async function openReportFile({ path, shown }: Address, send: Send) {
   const folder = join(dirname(path), FOLDER);
   if (shown === null)
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      if (hasRoom(folder, ROOM_LEFT_BYTES)) return await openIn(folder, send);
+      if (hasRoom(folder, MIN_FREE_BYTES)) return await openUnlinked(folder, send);
     } catch {
       // That folder cannot be written.
     }
-  return openIn(tmpdir(), send);
+  return openUnlinked(tmpdir(), send);
 }
 
 /** The file loses its name at once, so that nothing of it stays behind, however this ends. */
-async function openIn(folder: string, send: Send) {
+async function openUnlinked(folder: string, send: Send) {
   const path = join(folder, `tss-report-${randomUUID()}`);
   // Loaded by the first long report: a start takes longer with it.
   const file = await process.getBuiltinModule('node:fs/promises').open(path, 'wx+', 0o600);

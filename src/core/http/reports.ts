@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import type { Address } from '../database/database.ts';
 import { type ErrorCode, ServiceError } from '../domain/service-error.ts';
 import { startThread } from '../process/program.ts';
-import { type Input, LEFT, type LateBody, type Made } from '../api/handler.ts';
+import { type Input, CLIENT_LEFT, type AsyncBody, type ByteBody } from '../api/handler.ts';
 import type { ServedSettings } from '../settings/settings.ts';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
@@ -19,7 +19,7 @@ import type { HttpLimits } from './limits.ts';
 /**
  * Reader threads of this process; the first report starts one, a second at the same time another.
  */
-const MOST_THREADS = 2;
+const MAX_THREADS = 2;
 /**
  * V8 ends a thread that reaches its own limit, but where that happens by one large allocation the
  * whole process. So `maxReportHeapMb`, which is checked from outside, is far below.
@@ -28,11 +28,11 @@ const HARD_HEAP_MB = 8 * 1024;
 /**
  * A report whose client has left ends between two statements; after this long its thread is ended.
  */
-const LEAVING_MS = 1_000;
+const CANCEL_GRACE_MS = 1_000;
 /** How much of a file is read at a time. */
 const READ_BYTES = 128 * 1024;
 /** Reports that are kept while nothing in the database changes, and how long each may be. */
-const MOST_KEPT = 12;
+const MAX_KEPT_REPORTS = 12;
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
 /** What a report is made of. Only data: it goes to another thread. */
@@ -49,10 +49,10 @@ export interface ReportRequest {
 export type Delivery =
   | { bytes: Uint8Array<ArrayBuffer>; fileName: string | null }
   | { file: FileHandle }
-  | Growth
+  | FileWrite
   | { failure: Failure };
 
-interface Growth {
+interface FileWrite {
   written: number;
   fileName: string | null;
   isLast: boolean;
@@ -72,7 +72,7 @@ export interface Reports {
    * Makes a report, or returns the one that was made of the same `version` of the database; null
    * keeps none.
    */
-  make(request: ReportRequest, version: string | null): LateBody;
+  make(request: ReportRequest, version: string | null): AsyncBody;
 }
 
 /** A report that is being made, or sent. */
@@ -82,7 +82,7 @@ interface Task {
   startedAt: number;
   /** Whether a thread makes it, or may still write to its file. */
   isMaking: boolean;
-  begun: PromiseWithResolvers<Made>;
+  begun: PromiseWithResolvers<ByteBody>;
   end: AbortController;
   /** Of a long report, with how many bytes of it have been written and read. */
   file: FileHandle | null;
@@ -96,18 +96,18 @@ interface Task {
 }
 
 /** A whole report. */
-type KeptReport = Made & { bytes: Uint8Array };
+type KeptReport = ByteBody & { bytes: Uint8Array };
 
 interface Thread {
   worker: Worker;
   task: Task | null;
 }
 
-/** Of this process, whatever number of servers it has. */
+/** Reader threads of this process, shared by its servers. */
 const threads = new Set<Thread>();
 const queue: Task[] = [];
 /** Bytes in the files of all reports. */
-let filed = 0;
+let fileBytes = 0;
 
 export function createReports(limits: HttpLimits): Reports {
   const kept = new Map<string, KeptReport & { version: string }>();
@@ -119,12 +119,12 @@ export function createReports(limits: HttpLimits): Reports {
       const known = kept.get(key);
       if (known?.version === version)
         return { made: Promise.resolve(known), isTable, end: new AbortController() };
-      const task = enter(request, limits, (made) => {
+      const task = enqueue(request, limits, (made) => {
         if (version === null) return;
         kept.delete(key);
         kept.set(key, { version, ...made });
         const [oldest = ''] = kept.keys();
-        if (kept.size > MOST_KEPT) kept.delete(oldest); // the one that was made longest ago
+        if (kept.size > MAX_KEPT_REPORTS) kept.delete(oldest); // the one that was made longest ago
       });
       return { made: task.begun.promise, isTable, end: task.end };
     },
@@ -132,7 +132,10 @@ export function createReports(limits: HttpLimits): Reports {
 }
 
 /** A long report, as its thread writes it. */
-async function* readFile(task: Task, file: FileHandle): AsyncGenerator<Uint8Array, void, void> {
+async function* readReportFile(
+  task: Task,
+  file: FileHandle,
+): AsyncGenerator<Uint8Array, void, void> {
   for (;;) {
     task.end.signal.throwIfAborted();
     const length = Math.min(READ_BYTES, task.written - task.read);
@@ -145,7 +148,7 @@ async function* readFile(task: Task, file: FileHandle): AsyncGenerator<Uint8Arra
   }
 }
 
-function enter(request: ReportRequest, limits: HttpLimits, onMade: Task['onMade']): Task {
+function enqueue(request: ReportRequest, limits: HttpLimits, onMade: Task['onMade']): Task {
   const end = new AbortController();
   const task: Task = {
     request,
@@ -171,7 +174,7 @@ function enter(request: ReportRequest, limits: HttpLimits, onMade: Task['onMade'
 function beginNext(): void {
   while (queue.length > 0) {
     const free = threads.values().find(({ task }) => task === null);
-    if (free === undefined && threads.size === MOST_THREADS) return;
+    if (free === undefined && threads.size === MAX_THREADS) return;
     const task = queue.shift();
     if (task === undefined) return;
     const thread = free ?? startReader();
@@ -189,7 +192,7 @@ function startReader(): Thread {
   const worker = startThread({}, { maxOldGenerationSizeMb: HARD_HEAP_MB });
   const thread: Thread = { worker, task: null };
   threads.add(thread);
-  worker.on('message', (delivery: Delivery) => take(thread, delivery));
+  worker.on('message', (delivery: Delivery) => receiveDelivery(thread, delivery));
   worker.on('error', (error) => thread.task?.end.abort(error));
   worker.on('exit', () => {
     threads.delete(thread);
@@ -207,9 +210,9 @@ const PACE_CHECKED_EVERY_MS = 1_000;
 function checkPace(task: Task): void {
   const { maxReportMs, minReadKbPerSecond, maxReportFilesMb } = task.limits;
   const wantedBytes = (performance.now() - task.startedAt) * 1.024 * minReadKbPerSecond;
-  const isHolding = task.isMaking || filed > (maxReportFilesMb * 2 ** 20) / 2;
+  const isHolding = task.isMaking || fileBytes > (maxReportFilesMb * 2 ** 20) / 2;
   if (isHolding && task.read < wantedBytes)
-    return task.end.abort(cannotMake(`takes longer than ${maxReportMs / 1_000} seconds`));
+    return task.end.abort(tooCostly(`takes longer than ${maxReportMs / 1_000} seconds`));
   task.timer = setTimeout(() => checkPace(task), PACE_CHECKED_EVERY_MS);
 }
 
@@ -221,18 +224,18 @@ function watchMemory(thread: Thread, task: Task): void {
     // Rejects when the thread has just ended.
     const heap = await thread.worker.getHeapStatistics().catch(() => null);
     if (thread.task !== task || heap === null || heap.used_heap_size <= limitMb * 2 ** 20) return;
-    task.end.abort(cannotMake(`needs more than ${limitMb} MB of memory`));
+    task.end.abort(tooCostly(`needs more than ${limitMb} MB of memory`));
   }, reportCheckMs);
 }
 
-function take(thread: Thread, delivery: Delivery): void {
+function receiveDelivery(thread: Thread, delivery: Delivery): void {
   const { task } = thread;
   if (task === null) return;
   if ('file' in delivery) task.file = delivery.file;
-  else if ('written' in delivery) grow(thread, task, delivery);
+  else if ('written' in delivery) recordWrite(thread, task, delivery);
   else {
     release(thread);
-    if ('failure' in delivery) task.end.abort(errorOf(delivery.failure));
+    if ('failure' in delivery) task.end.abort(toError(delivery.failure));
     else {
       task.onMade(delivery);
       task.begun.resolve(delivery);
@@ -241,17 +244,17 @@ function take(thread: Thread, delivery: Delivery): void {
   beginNext();
 }
 
-/** More of a long report is in its file. */
-function grow(thread: Thread, task: Task, { written, fileName, isLast }: Growth): void {
+/** Records what a thread has written to its file. */
+function recordWrite(thread: Thread, task: Task, { written, fileName, isLast }: FileWrite): void {
   const { file, limits } = task;
   assert(file !== null, 'a report that grows has a file');
-  filed += written;
+  fileBytes += written;
   task.written += written;
-  if (filed > limits.maxReportFilesMb * 2 ** 20)
+  if (fileBytes > limits.maxReportFilesMb * 2 ** 20)
     return task.end.abort(
-      cannotMake(`needs more than is left of ${limits.maxReportFilesMb} MB for files`),
+      tooCostly(`needs more than is left of ${limits.maxReportFilesMb} MB for files`),
     );
-  if (task.written === written) task.begun.resolve({ bytes: readFile(task, file), fileName });
+  if (task.written === written) task.begun.resolve({ bytes: readReportFile(task, file), fileName });
   if (isLast && task.written <= MAX_KEPT_BYTES && !task.end.signal.aborted)
     file.read(Buffer.alloc(task.written), { position: 0 }).then(
       ({ buffer }) => task.onMade({ bytes: buffer, fileName }),
@@ -261,12 +264,12 @@ function grow(thread: Thread, task: Task, { written, fileName, isLast }: Growth)
   task.wake();
 }
 
-function errorOf({ code, message, stack }: Failure): Error {
+function toError({ code, message, stack }: Failure): Error {
   if (code !== null) return new ServiceError(code, message);
   return Object.assign(new Error(message), { stack });
 }
 
-/** The thread makes its report no longer. */
+/** Detaches a thread from its report. */
 function release(thread: Thread): void {
   const { task } = thread;
   thread.task = null;
@@ -278,7 +281,7 @@ function release(thread: Thread): void {
 /** Closes a file that is neither written nor read any more. */
 function closeFile(task: Task): void {
   if (task.isMaking || !task.end.signal.aborted) return;
-  filed -= task.written;
+  fileBytes -= task.written;
   task.written = 0;
   task.file?.close().catch(() => {});
   task.file = null;
@@ -295,12 +298,12 @@ function stop(task: Task): void {
   closeFile(task);
   const thread = threads.values().find((one) => one.task === task);
   if (thread === undefined) return;
-  if (reason !== LEFT) return end(thread);
+  if (reason !== CLIENT_LEFT) return end(thread);
   thread.worker.postMessage(null);
-  setTimeout(() => thread.task === task && end(thread), LEAVING_MS).unref();
+  setTimeout(() => thread.task === task && end(thread), CANCEL_GRACE_MS).unref();
 }
 
-/** The next report starts another thread. */
+/** Terminates a thread; the next report starts another. */
 function end(thread: Thread): void {
   threads.delete(thread);
   void thread.worker.terminate();
@@ -313,7 +316,7 @@ const TOO_BUSY = new HttpError(
   { headers: ['Retry-After', '10'] },
 );
 
-function cannotMake(why: string): HttpError {
+function tooCostly(why: string): HttpError {
   return new HttpError(
     503,
     `Cannot make this report: it ${why}; ask for fewer models or a shorter range`,

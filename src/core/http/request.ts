@@ -50,7 +50,7 @@ export function checkMessage(
 ): void {
   const { httpVersion, rawHeaders, headers, url = '' } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
-    throw ambiguous(`Cannot read the request: HTTP/${httpVersion} is not supported`);
+    throw ambiguousError(`Cannot read the request: HTTP/${httpVersion} is not supported`);
   if (rawHeaders.length > 2 * maxHeaders)
     throw new HttpError(431, `Cannot read the request: it has more than ${maxHeaders} headers`, {
       closesConnection: true,
@@ -61,16 +61,20 @@ export function checkMessage(
       `Cannot read the request target: it is longer than ${maxTargetLength} characters`,
     );
   if (/^https?:\/\/([/?#]|$|[^/?#]*@)/i.test(url))
-    throw ambiguous('Cannot read the request target: it names no host, or a user before the host');
+    throw ambiguousError(
+      'Cannot read the request target: it names no host, or a user before the host',
+    );
   const hosts = request.headersDistinct['host']?.length ?? 0;
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
-    throw ambiguous(`Cannot read the request: expected one Host header, got ${hosts}`);
+    throw ambiguousError(`Cannot read the request: expected one Host header, got ${hosts}`);
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked'))
-    throw ambiguous('Cannot read the body: its Transfer-Encoding must be chunked, in HTTP/1.1');
+    throw ambiguousError(
+      'Cannot read the body: its Transfer-Encoding must be chunked, in HTTP/1.1',
+    );
 }
 
-function ambiguous(message: string): HttpError {
+function ambiguousError(message: string): HttpError {
   return new HttpError(400, message, { closesConnection: true });
 }
 
@@ -83,7 +87,8 @@ export async function readJsonBody(
   { maxBodyBytes }: HttpLimits,
 ): Promise<unknown> {
   checkContentType(request);
-  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes)
+    throw bodyTooLarge(maxBodyBytes);
   const { json, body } = parse(await readBytes(request, maxBodyBytes));
   const repeated = repeatedName(json);
   if (repeated !== undefined) refuseRepeated([shorten(repeated)]);
@@ -124,7 +129,7 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
   let size = 0;
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > maxBytes) reject(tooLarge(maxBytes));
+    if (size > maxBytes) reject(bodyTooLarge(maxBytes));
     else chunks.push(chunk);
   });
   request.on('end', () => resolve(Buffer.concat(chunks)));
@@ -132,7 +137,7 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
   return promise;
 }
 
-function tooLarge(maxBytes: number): HttpError {
+function bodyTooLarge(maxBytes: number): HttpError {
   return new HttpError(413, `Cannot read the body: it is larger than ${maxBytes} bytes`);
 }
 
@@ -173,7 +178,7 @@ export function validateQuery<Schema extends Fields>(
   query: string,
 ): v.InferOutput<Schema> {
   const given = [...new URLSearchParams(query)].filter(([, value]) => value !== '');
-  const names = namesOf(schema ?? noQuery);
+  const names = fieldNames(schema ?? noQuery);
   const unknown = given.find(([name]) => !names.includes(name));
   if (unknown !== undefined) throw unknownParameter(unknown[0], names);
   refuseRepeated(names.filter((name) => given.filter((pair) => pair[0] === name).length > 1));
@@ -190,7 +195,7 @@ export function validateHeaders<Schema extends Fields>(
   schema: Schema,
   headers: NodeJS.Dict<string[]>,
 ): v.InferOutput<Schema> {
-  const given = namesOf(schema).map((name) => [name, headers[name.toLowerCase()]] as const);
+  const given = fieldNames(schema).map((name) => [name, headers[name.toLowerCase()]] as const);
   const repeated = given.filter(([, values]) => values !== undefined && values.length > 1);
   refuseRepeated(repeated.map(([name]) => name));
   return validate(
@@ -199,7 +204,7 @@ export function validateHeaders<Schema extends Fields>(
   );
 }
 
-function namesOf({ entries }: Fields): string[] {
+function fieldNames({ entries }: Fields): string[] {
   return Object.keys(entries);
 }
 
@@ -229,14 +234,14 @@ function describeUnknown(name: string): string {
 }
 
 function describeIssue(issue: v.BaseIssue<unknown>): string {
-  const field = pathOf(issue);
+  const field = issuePath(issue);
   const isAbsent = issue.type === 'object' && issue.path !== undefined; // a parameter that a query must have
   if (issue.type !== 'strict_object' && !isAbsent) return `${field}: ${issue.message}`;
   return `${field}: ${field} is required and cannot be null or empty`;
 }
 
 /** `models[2]`; shortened, because the client controls the names of unknown fields. */
-function pathOf(issue: v.BaseIssue<unknown>): string {
+function issuePath(issue: v.BaseIssue<unknown>): string {
   const keys = issue.path?.map(({ key }) =>
     typeof key === 'number' ? `[${key}]` : String(key),
   ) ?? ['body'];

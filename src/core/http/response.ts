@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { LEFT, type LateBody, type Made } from '../api/handler.ts';
+import { CLIENT_LEFT, type AsyncBody, type ByteBody } from '../api/handler.ts';
 import { chooseCoding, type Coding } from './negotiate.ts';
 
 /**
@@ -69,7 +69,7 @@ export function codingHeaders(coding: Coding | null): string[] {
  * Written last. A compressor that is ended while it has writes to process ends what it makes twice:
  * Node finishes it with the last of these, and again at its end. For zstd that is a second frame.
  */
-const NOTHING = Buffer.alloc(0);
+const EMPTY_CHUNK = Buffer.alloc(0);
 
 export const JSON_TYPE = ['Content-Type', 'application/json'];
 /**
@@ -139,20 +139,20 @@ const SPACE = Buffer.from(' ');
  * An earlier error can still become an error response; a later one cuts the connection. One whose
  * client reads nothing of what waits is cut off when the connection times out.
  */
-export async function sendLate(
+export async function sendAsync(
   response: ServerResponse,
-  { made, isTable, end }: LateBody,
+  { made, isTable, end }: AsyncBody,
   { headers, heartbeatMs }: { headers: readonly string[]; heartbeatMs: number },
 ): Promise<void> {
-  response.once('close', () => end.abort(LEFT));
+  response.once('close', () => end.abort(CLIENT_LEFT));
   // One that is still being made, or whose last piece is still in its compressor, does not stall.
   response.on('timeout', () => {
     if (response.writableNeedDrain || response.writableEnded) cutOff(response);
   });
   try {
-    const first = await (isTable ? made : madeWithin(made, heartbeatMs));
-    if (response.closed) return end.abort(LEFT);
-    const type = typeOf(first?.fileName ?? null);
+    const first = await (isTable ? made : readyWithin(made, heartbeatMs));
+    if (response.closed) return end.abort(CLIENT_LEFT);
+    const type = typeHeaders(first?.fileName ?? null);
     if (first?.bytes instanceof Uint8Array && first.bytes.length <= MAX_WHOLE_BYTES)
       return sendText(response, 200, { type, text: first.bytes, headers });
     const coding = codingFor(response);
@@ -164,13 +164,14 @@ export async function sendLate(
     const pieces = async function* () {
       try {
         let now = first;
-        for (; now === null; now = await madeWithin(made, heartbeatMs)) {
+        for (; now === null; now = await readyWithin(made, heartbeatMs)) {
           yield SPACE;
           compressor?.flush();
         }
         if (now.bytes instanceof Uint8Array) yield now.bytes;
         else yield* now.bytes;
-        if (compressor !== null) await new Promise((resolve) => compressor.write(NOTHING, resolve));
+        if (compressor !== null)
+          await new Promise((resolve) => compressor.write(EMPTY_CHUNK, resolve));
       } catch (error) {
         end.abort(error); // a reset: `pipeline` would end the connection in order
         throw error;
@@ -180,20 +181,20 @@ export async function sendLate(
       ? pipeline(pieces, response)
       : pipeline(pieces, compressor, response));
   } catch (error) {
-    end.abort(response.closed ? LEFT : error);
-    if (end.signal.reason !== LEFT) throw end.signal.reason;
+    end.abort(response.closed ? CLIENT_LEFT : error);
+    if (end.signal.reason !== CLIENT_LEFT) throw end.signal.reason;
   }
 }
 
 /** What was made; null when it has not been made after this time. */
-async function madeWithin(made: Promise<Made>, timeMs: number): Promise<Made | null> {
+async function readyWithin(made: Promise<ByteBody>, timeMs: number): Promise<ByteBody | null> {
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(late.resolve, timeMs, null);
   return Promise.race([made, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /** The header of JSON, or of a table with this name. */
-export function typeOf(fileName: string | null): readonly string[] {
+export function typeHeaders(fileName: string | null): readonly string[] {
   if (fileName === null) return JSON_TYPE;
   const disposition = `attachment; filename="${fileName}"`;
   return [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { pathPattern, segmentsOf } from './path-pattern.ts';
+import { pathPattern, splitPath } from './path-pattern.ts';
 
 /** A path pattern: literal segments and `{name}` parameters. */
 interface RoutePattern {
@@ -31,7 +31,7 @@ export function createRouter<Route extends RoutePattern>(routes: readonly Route[
     const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
     const exact = byPath.get(plain);
     if (exact !== undefined) return choose(exact, method, {});
-    const segments = segmentsOf(plain);
+    const segments = splitPath(plain);
     for (const { paramsIn, candidates } of patterns) {
       const params = paramsIn(segments)?.map(([name, segment]) => [
         name,

@@ -4,11 +4,11 @@ import { contentVersion } from '../database/state.ts';
 import {
   type Context,
   deploymentFields,
-  type Handled,
+  type HandlerResult,
   type Input,
-  isMade,
-  type LateBody,
-  piecesOf,
+  isReady,
+  type AsyncBody,
+  bodyPieces,
 } from '../api/handler.ts';
 import { codeOf } from '../domain/service-error.ts';
 import { logUnexpected } from '../process/log.ts';
@@ -19,7 +19,7 @@ import {
   type AccessToken,
   checkOrigin,
   checkToken,
-  tokenIn,
+  bearerToken,
   createAccessRules,
 } from './access.ts';
 import {
@@ -33,8 +33,8 @@ import {
   validateQuery,
 } from './request.ts';
 import { type Connections, watchConnections } from './connections.ts';
-import { cutOff, JSON_TYPE, sendText, sendLate, typeOf } from './response.ts';
-import { HttpError, httpErrorOf, loggedError } from './errors.ts';
+import { cutOff, JSON_TYPE, sendText, sendAsync, typeHeaders } from './response.ts';
+import { HttpError, toHttpError, loggedError } from './errors.ts';
 import { type HttpLimits, httpLimits } from './limits.ts';
 import { chooseFormat, prefersHtml } from './negotiate.ts';
 import type { Application, PageRoute, Pages } from './application.ts';
@@ -116,17 +116,17 @@ async function respond(site: Site, response: ServerResponse): Promise<void> {
   let match: Match<AnyRoute> | null = null;
   try {
     checkMessage(request, limits);
-    match = find(site, request, target);
+    match = findRoute(site, request, target);
     if (match !== null || !isFromBrowser(site, request))
       checkToken(access, request, {
         route: match?.route ?? null,
         agentDays: context.agentDays,
       });
     checkOrigin(access, request.headers.origin, target.host);
-    const chosen = choose(match, request, { ...target, viewedFile: context.viewedFile });
+    const chosen = requireRoute(match, request, { ...target, viewedFile: context.viewedFile });
     await send(site, response, { ...chosen, query: target.query });
   } catch (error) {
-    fail(site, response, { error, match, target });
+    sendError(site, response, { error, match, target });
   }
   connections.leave(response);
   const route = match?.route;
@@ -138,7 +138,7 @@ async function respond(site: Site, response: ServerResponse): Promise<void> {
   });
 }
 
-interface Chosen {
+interface MatchedRoute {
   route: AnyRoute;
   params: Record<string, string>;
   query: string;
@@ -148,12 +148,12 @@ interface Chosen {
 async function send(
   site: Site,
   response: ServerResponse,
-  { route, params, query }: Chosen,
+  { route, params, query }: MatchedRoute,
 ): Promise<void> {
   const { context, limits } = site;
   const request = response.req;
   if ('send' in route) return route.send(request, response);
-  if (route.isOfDay && context.agentDays?.has(tokenIn(request.headers.authorization) ?? ''))
+  if (route.isOfDay && context.agentDays?.has(bearerToken(request.headers.authorization) ?? ''))
     response.on('finish', () => request.socket.setTimeout(limits.agentKeepAliveMs));
   const json = route.body && (await readJsonBody(request, limits));
   await serve(site, response, route, checkInput(route, request, { params, query, json }));
@@ -170,32 +170,32 @@ async function serve(
   input: Input,
 ): Promise<void> {
   const { context } = site;
-  const send = (handled: Handled) => sendHandled(site, response, route, handled);
+  const send = (handled: HandlerResult) => sendResult(site, response, route, handled);
   if (route.method !== 'GET' || route.isDirect) return send(await route.handle(context, input));
-  const report = route.isShort?.(context, input) ? null : reportFor(site, route, input);
+  const report = route.isShort?.(context, input) ? null : requestReport(site, route, input);
   if (report !== null) return send(report);
   return context.database.read((moment) =>
     send(route.handle({ ...context, database: moment }, input)),
   );
 }
 
-function sendHandled(
+function sendResult(
   { limits }: Site,
   response: ServerResponse,
   { hasTable }: Route,
-  handled: Handled,
+  handled: HandlerResult,
 ): Promise<void> | void {
   const headers = hasTable ? VARIES_BY_ACCEPT : [];
-  if (!isMade(handled)) {
+  if (!isReady(handled)) {
     assert(!(handled instanceof Promise), 'it has been awaited');
-    return sendLate(response, handled, { headers, heartbeatMs: limits.heartbeatMs });
+    return sendAsync(response, handled, { headers, heartbeatMs: limits.heartbeatMs });
   }
-  const { pieces, fileName } = piecesOf(handled);
-  sendText(response, 200, { type: typeOf(fileName), text: [...pieces].join(''), headers });
+  const { pieces, fileName } = bodyPieces(handled);
+  sendText(response, 200, { type: typeHeaders(fileName), text: [...pieces].join(''), headers });
 }
 
 /** The response in a reader thread; null where there is no file that it could open. */
-function reportFor({ context, reports }: Site, route: Route, input: Input): LateBody | null {
+function requestReport({ context, reports }: Site, route: Route, input: Input): AsyncBody | null {
   const { database, viewedFile } = context;
   const address = database.address();
   if (address === null) return null;
@@ -216,7 +216,7 @@ function reportFor({ context, reports }: Site, route: Route, input: Input): Late
  * Null for an unknown path, and for one that cannot be read. A page may have the path of a request:
  * then only a browser finds it.
  */
-function find(site: Site, request: IncomingMessage, { path }: Target): Match<AnyRoute> | null {
+function findRoute(site: Site, request: IncomingMessage, { path }: Target): Match<AnyRoute> | null {
   if (!isReadable(path)) return null;
   const { method = '' } = request;
   const match = site.router(method, path);
@@ -225,7 +225,7 @@ function find(site: Site, request: IncomingMessage, { path }: Target): Match<Any
   return match === null || (isShared && isFromBrowser(site, request)) ? page : match;
 }
 
-function choose(
+function requireRoute(
   match: Match<AnyRoute> | null,
   { method }: IncomingMessage,
   { path, query, viewedFile }: Target & Pick<Context, 'viewedFile'>,
@@ -262,7 +262,7 @@ function checkInput(
     params,
     query: values,
     format: route.hasTable ? chooseFormat(values['format'], request.headers.accept) : 'json',
-    token: route.isOfDay ? tokenIn(request.headers.authorization) : null,
+    token: route.isOfDay ? bearerToken(request.headers.authorization) : null,
     body: route.body === undefined ? undefined : validateBody(route.body, json),
     headers:
       route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),
@@ -278,7 +278,7 @@ interface Failure {
 /**
  * Responds with the error, or cuts the connection when a response has begun or the client has left.
  */
-function fail(site: Site, response: ServerResponse, { error, match, target }: Failure): void {
+function sendError(site: Site, response: ServerResponse, { error, match, target }: Failure): void {
   const { context } = site;
   const request = response.req;
   const isClientGone = request.destroyed && !request.complete;
@@ -287,7 +287,7 @@ function fail(site: Site, response: ServerResponse, { error, match, target }: Fa
     if (!isClientGone) logUnexpected(context.log, error, { path: target.path, consequence });
     return cutOff(response);
   }
-  const refusal = httpErrorOf(error) ?? loggedError(error, logUnexpected(context.log, error));
+  const refusal = toHttpError(error) ?? loggedError(error, logUnexpected(context.log, error));
   const { status, message: detail, headers } = refusal;
   if (refusal.closesConnection) response.shouldKeepAlive = false;
   const fields = match?.route.bareErrors ? {} : deploymentFields(context.settings);

@@ -2,7 +2,12 @@ import { basename, join } from 'node:path';
 import { existsSync } from 'node:fs';
 import { parseAgentConfiguration } from '../../core/settings/configuration.ts';
 import { backupDatabase, type BackupSummary, restoreDatabase } from './backup.ts';
-import { type Watched, counted, size, writeStoppably } from '../../core/commands/terminal.ts';
+import {
+  type Watched,
+  plural,
+  formatSize,
+  writeWithProgress,
+} from '../../core/commands/terminal.ts';
 import type { Reader } from '../../core/database/database.ts';
 import { riskFreeRateOf } from '../../core/database/state.ts';
 import {
@@ -19,12 +24,12 @@ import { ledgerDays } from '../performance/queries.ts';
 import { initialCashOf } from '../performance/run-queries.ts';
 import { withSnapshot } from '../../core/database/snapshot.ts';
 import { ServiceError } from '../../core/domain/service-error.ts';
-import { tradingOf } from '../performance/trading.ts';
+import { measureTrading } from '../performance/trading.ts';
 import { didYouMean } from '../../core/text/sentences.ts';
 import { timestamp } from '../../core/time/calendar.ts';
 import { makeFolder } from '../../core/database/storage/files.ts';
 import { readSettings, type Settings } from '../../core/settings/settings.ts';
-import { ownDatabase, resetNote } from '../../core/commands/arguments.ts';
+import { findDatabase, resetNote } from '../../core/commands/arguments.ts';
 import { claimOwnership } from '../../core/database/storage/owner.ts';
 import { forTerminal } from '../../core/text/text.ts';
 
@@ -44,8 +49,8 @@ export async function packageJob(
   watched: Watched = {},
 ): Promise<BackupSummary> {
   await withSnapshot(path, (snapshot) => assertEnded(snapshot, jobId));
-  const rowsIn = (copy: Reader) => rowsOf(copy, jobId, riskFreeRate);
-  const edit = (copy: string) => keepJob(copy, rowsIn, () => watched.signal?.throwIfAborted());
+  const readRows = (copy: Reader) => readJobRows(copy, jobId, riskFreeRate);
+  const edit = (copy: string) => keepJob(copy, readRows, () => watched.signal?.throwIfAborted());
   return backupDatabase(path, target, { ...watched, edit });
 }
 
@@ -64,8 +69,8 @@ function refusal(jobId: string, why: string): ServiceError {
   return new ServiceError('cannot_start', `Cannot back up job ${jobId}: ${why}`);
 }
 
-function rowsOf(reader: Reader, jobId: string, riskFreeRate: number): JobRows {
-  const openings = outsideStarts(reader, jobId).map((start) => openingOf(reader, start));
+function readJobRows(reader: Reader, jobId: string, riskFreeRate: number): JobRows {
+  const openings = outsideStarts(reader, jobId).map((start) => readOpening(reader, start));
   const { stock_symbols: universe, market } = parseAgentConfiguration(
     loadJob(reader, jobId).agentConfig,
   );
@@ -76,9 +81,9 @@ function rowsOf(reader: Reader, jobId: string, riskFreeRate: number): JobRows {
 }
 
 /** The costs of what it holds follow from all earlier days, which the package does not have. */
-function openingOf(reader: Reader, { sessionId, model }: OutsideStart): Opening {
+function readOpening(reader: Reader, { sessionId, model }: OutsideStart): Opening {
   const ledger = ledgerDays(reader, [sessionId]);
-  const { book } = tradingOf(ledger, new Set([sessionId]));
+  const { book } = measureTrading(ledger, new Set([sessionId]));
   const lots = [...book].sort(([one], [other]) => (one < other ? -1 : 1));
   return {
     sessionId,
@@ -96,10 +101,10 @@ export async function backup(
   { job: jobId }: { job: string | undefined },
 ): Promise<number> {
   const settings = readSettings(process.env);
-  const path = ownDatabase(settings);
+  const path = findDatabase(settings);
   const target = file ?? defaultTarget(settings);
   const { riskFreeRate } = settings;
-  return writeStoppably(target, async (watched) => {
+  return writeWithProgress(target, async (watched) => {
     const summary =
       jobId === undefined
         ? await backupDatabase(path, target, watched)
@@ -114,8 +119,8 @@ function describeCopy(
   { bytes, jobs, modelDays, positions, bars }: BackupSummary,
 ): string {
   return (
-    `${forTerminal(path)}: ${size(bytes)}, ${counted(jobs, 'job')}, ${counted(modelDays, 'model-day')}, ` +
-    `${counted(positions, 'position')}, ${counted(bars, 'price bar')}\n`
+    `${forTerminal(path)}: ${formatSize(bytes)}, ${plural(jobs, 'job')}, ${plural(modelDays, 'model-day')}, ` +
+    `${plural(positions, 'position')}, ${plural(bars, 'price bar')}\n`
   );
 }
 
@@ -134,7 +139,7 @@ export async function restore(file: string): Promise<number> {
   const settings = readSettings(process.env);
   const { databasePath: path, deploymentMode } = settings;
   if (!existsSync(file)) throw new ServiceError('storage_fault', `There is no database ${file}`);
-  return writeStoppably(path, async (watched) => {
+  return writeWithProgress(path, async (watched) => {
     const claim = { startedAt: timestamp(new Date()), purpose: `restore ${path}` };
     const ownership = claimOwnership(path, claim);
     try {

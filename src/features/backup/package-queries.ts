@@ -147,7 +147,7 @@ const OPENINGS = `
  * Makes a package of a copy of a database: deletes whatever does not belong to one job, and writes
  * the manifest. The copy is then written anew, so that no remains of deleted rows are in it. Throws
  * when a row refers to one that is missing, or when another program has added a column.
- * `rowsOf` reads which rows belong to it; `onPause` is called between two statements.
+ * `readJobRows` reads which rows belong to it; `onPause` is called between two statements.
  */
 export async function keepJob(
   copy: string,

@@ -1,7 +1,7 @@
 import { count, list } from '../../core/text/sentences.ts';
 import { type Figure, TOO_LARGE, TRADING_DAYS_PER_YEAR } from '../statistics/figure.ts';
 import { reportWithInterval, toDigits, type Interval, type Missing } from './difference.ts';
-import type { Day } from './participants.ts';
+import type { DayKey } from './participants.ts';
 import { MIN_DAYS, type Period } from './looks.ts';
 import { noLead } from './planning.ts';
 
@@ -11,7 +11,7 @@ import { noLead } from './planning.ts';
  * How far the return of one model of a pair is above that of the other, as the difference of both:
  * 0.0038 is 0.38 percentage points.
  */
-export type Lead = ReturnType<typeof leadOf>;
+export type Lead = ReturnType<typeof measureLead>;
 
 /** What the lead in a pair is computed from. */
 export interface PairFacts {
@@ -19,7 +19,7 @@ export interface PairFacts {
   against: string;
   /** Of both over the period, in this order. */
   returns: readonly [Figure, Figure];
-  /** Of the difference of growth. */
+  /** Interval of the difference of growth. */
   interval: Interval | Missing;
   isShown: boolean;
   /**
@@ -31,7 +31,7 @@ export interface PairFacts {
 }
 
 /** A difference of growth times the growth of the second model is one of returns. */
-export function leadOf(facts: PairFacts) {
+export function measureLead(facts: PairFacts) {
   const { model, against, returns, isShown, period } = facts;
   const [one = NaN, other = NaN] = returns.map((own) => (typeof own === 'number' ? own : Infinity));
   const isBehind = one < other;
@@ -40,7 +40,7 @@ export function leadOf(facts: PairFacts) {
   const isKnown = Number.isFinite(points);
   const apart = Math.abs(shownPercent(one) - shownPercent(other)) / 100;
   const least = Math.min(one, other);
-  const interval = intervalOfLead(facts, { isBehind, growth: 1 + least });
+  const interval = leadInterval(facts, { isBehind, growth: 1 + least });
   return {
     first,
     second,
@@ -49,11 +49,11 @@ export function leadOf(facts: PairFacts) {
     /**
      * `0.38 points`: the difference of both returns as they are shown; `far` where it is too large.
      */
-    words: isKnown ? inPoints(apart || points) : 'far',
+    words: isKnown ? pointsText(apart || points) : 'far',
     /** That of the pair, in points. */
     interval,
     /** The interval in words; '' where an end is too large for a number. */
-    bounds: boundsOf(interval, { ...period, singleRuns: facts.singleRuns }),
+    bounds: intervalText(interval, { ...period, singleRuns: facts.singleRuns }),
     isShown,
     /** The return of the one behind. */
     least,
@@ -61,7 +61,7 @@ export function leadOf(facts: PairFacts) {
   };
 }
 
-function intervalOfLead(
+function leadInterval(
   { interval }: PairFacts,
   { isBehind, growth }: { isBehind: boolean; growth: number },
 ): Interval | Missing {
@@ -82,7 +82,7 @@ function opposite(difference: number): number {
 }
 
 /** With one run of a model the interval is a lower bound. */
-function boundsOf(
+function intervalText(
   interval: Interval | Missing,
   { confidence, looks, singleRuns }: Period & Pick<PairFacts, 'singleRuns'>,
 ): string {
@@ -90,7 +90,7 @@ function boundsOf(
   const level = Number((confidence * 100).toFixed(4));
   const wider = singleRuns.length === 0 ? '' : ' or wider';
   const inLooks = looks === 'once' ? 'for a single look' : 'whichever day you look';
-  const ends = `${signed(interval.low)} to ${signed(interval.high)} points`;
+  const ends = `${signedPercent(interval.low)} to ${signedPercent(interval.high)} points`;
   return ` (${level} % interval ${ends}${wider}, ${inLooks})`;
 }
 
@@ -112,23 +112,23 @@ export interface Demands {
  * This could be chance. Only a lead of 7.70 points or more would be likely to show in 20 days; this
  * one would need about 1,180 days."
  */
-export function sentenceOf(lead: Lead, demands: Demands): string {
+export function pairSentence(lead: Lead, demands: Demands): string {
   const { first, second, points, words, isShown, days, bounds } = lead;
   const ahead = points === 0 ? `level with ${second}` : `${words} ahead of ${second}`;
   const verdict = isShown ? 'This is more than chance.' : 'This could be chance.';
   const { isShownAsOnlyPair, pairs } = demands;
-  const manyPairs = `On its own it would be more than chance, but the best of ${grouped(pairs)} pairs can look like this by chance.`;
+  const manyPairs = `On its own it would be more than chance, but the best of ${groupDigits(pairs)} pairs can look like this by chance.`;
   return [
     `${first} is ${ahead} over ${count(days, 'day')}${bounds}.`,
     points === 0 ? '' : verdict,
     isShown || !isShownAsOnlyPair ? '' : manyPairs,
-    whatItTakes(lead, demands),
+    demandSentence(lead, demands),
   ]
     .filter(Boolean)
     .join(' ');
 }
 
-function whatItTakes(
+function demandSentence(
   { points, isShown, least, days }: Lead,
   { smallestDifference, daysNeeded }: Demands,
 ): string {
@@ -137,12 +137,12 @@ function whatItTakes(
     const { reason } = smallestDifference;
     return reason === noLead(days) ? `${reason}.` : '';
   }
-  const needed = inPoints(smallestDifference * (1 + least));
+  const needed = pointsText(smallestDifference * (1 + least));
   const demand = `Only a lead of ${needed} or more would be likely to show in ${count(days, 'day')}`;
   if (points === 0) return `${demand}.`;
   if (typeof daysNeeded !== 'number')
     return `${demand}. More days would not be enough for this one; more runs could be.`;
-  return daysNeeded > days ? `${demand}; this one would need ${daysInWords(daysNeeded)}.` : '';
+  return daysNeeded > days ? `${demand}; this one would need ${daysText(daysNeeded)}.` : '';
 }
 
 /**
@@ -151,32 +151,32 @@ function whatItTakes(
  */
 const MAX_COUNTED_YEARS = 100;
 
-function daysInWords(days: number): string {
+function daysText(days: number): string {
   if (days > MAX_COUNTED_YEARS * TRADING_DAYS_PER_YEAR)
     return `more than ${MAX_COUNTED_YEARS} years of trading days`;
-  return `about ${grouped(Number(days.toPrecision(3)))} days`;
+  return `about ${groupDigits(Number(days.toPrecision(3)))} days`;
 }
 
-function grouped(number: number): string {
+function groupDigits(number: number): string {
   return number.toLocaleString('en-US');
 }
 
 /** A fraction in percent, without the sign for it: `7.70`. */
-function hundredths(fraction: number): string {
+function percentText(fraction: number): string {
   const text = (fraction * 100).toFixed(2);
   return text === '-0.00' ? '0.00' : text.replace('-', '−');
 }
 
 /** The least that two places show. */
-const LEAST = 0.00005;
+const MIN_SHOWN = 0.00005;
 
-function inPoints(fraction: number): string {
-  return `${fraction < LEAST ? 'less than 0.01' : hundredths(fraction)} points`;
+function pointsText(fraction: number): string {
+  return `${fraction < MIN_SHOWN ? 'less than 0.01' : percentText(fraction)} points`;
 }
 
 /** `+7.70`: a fraction in percent, without the sign for it. */
-function signed(fraction: number): string {
-  return (fraction < LEAST ? '' : '+') + hundredths(fraction);
+function signedPercent(fraction: number): string {
+  return (fraction < MIN_SHOWN ? '' : '+') + percentText(fraction);
 }
 
 /** A benchmark over the days compared, or why it has no return over them. */
@@ -187,7 +187,7 @@ export interface AnswerFacts {
   models: readonly { model: string; totalReturn: Figure }[];
   /** Of the pairs. */
   leads: readonly Lead[];
-  days: readonly Day[];
+  days: readonly DayKey[];
   benchmark: BenchmarkReturn;
   /** By model, the unknown splits that its return may contain, such as `ORLY on 2025-06-10`. */
   suspected: ReadonlyMap<string, readonly string[]>;
@@ -196,7 +196,7 @@ export interface AnswerFacts {
 }
 
 /** Models and splits in one sentence. */
-const MAX_NAMED = 3;
+const MAX_NAMED_MODELS = 3;
 const NO_LEADER = { reason: 'No model has figures' };
 export const NOTHING_TO_COMPARE = { reason: 'There is no other model to compare it with' };
 
@@ -206,7 +206,7 @@ export const NOTHING_TO_COMPARE = { reason: 'There is no other model to compare 
  * chance (95 % interval −1.60 to +5.30 points, whichever day you look). The benchmark (QQQ) made
  * +2.10 % over the same days."
  */
-export function answerOf(facts: AnswerFacts) {
+export function reportAnswer(facts: AnswerFacts) {
   const { benchmark, suspected, leftOut, days, leads } = facts;
   const [leader, ...others] = facts.models
     .flatMap(({ model, totalReturn: own }) =>
@@ -226,11 +226,11 @@ export function answerOf(facts: AnswerFacts) {
     lead?.interval ?? missing,
   );
   const isKnown = 'name' in benchmark;
-  const dateOf = (day: Day | undefined) => (typeof day === 'string' ? day : null);
+  const dateOrNull = (day: DayKey | undefined) => (typeof day === 'string' ? day : null);
   return {
     sentence:
-      (leader === undefined ? whatIsMissing(facts) : inWords(leader, lead, facts)) +
-      whoIsLeftOut(facts),
+      (leader === undefined ? missingSentence(facts) : answerSentence(leader, lead, facts)) +
+      leftOutSentence(facts),
     /** The model with the highest return; null where none has one. */
     leader: leader?.model ?? null,
     /** The next model that it is paired with; null without one. */
@@ -246,31 +246,31 @@ export function answerOf(facts: AnswerFacts) {
       ? { name: benchmark.name, total_return: toDigits(benchmark.totalReturn) }
       : null,
     days: days.length,
-    start_date: dateOf(days[0]),
-    end_date: dateOf(days.at(-1)),
+    start_date: dateOrNull(days[0]),
+    end_date: dateOrNull(days.at(-1)),
     unavailable: { ...unavailable, ...(!isKnown && { benchmark: benchmark.reason }) },
   };
 }
 
-function inWords(
+function answerSentence(
   { model, own }: { model: string; own: number },
   lead: Lead | undefined,
   { benchmark, days, suspected, leftOut }: AnswerFacts,
 ): string {
   const none = suspected.size + leftOut.size === 0 ? 'No model' : 'No comparable model';
   const over = `over ${count(days.length, 'day')}`;
-  const than = overSecond(lead);
-  const made = (verb: string) => `${model} ${verb} ${signed(own)} %`;
+  const than = leadClause(lead);
+  const made = (verb: string) => `${model} ${verb} ${signedPercent(own)} %`;
   const first = `${made(lead === undefined ? 'made' : 'leads with')} ${over}${than}.`;
   if ('reason' in benchmark) return first;
   const { name, totalReturn } = benchmark;
-  const its = `made ${signed(totalReturn)} %`;
+  const its = `made ${signedPercent(totalReturn)} %`;
   return own > totalReturn
     ? `${first} The benchmark (${name}) ${its} over the same days.`
     : `${none} beat the benchmark (${name}), which ${its} ${over}. ${made('came closest with')}${than}.`;
 }
 
-function overSecond(lead: Lead | undefined): string {
+function leadClause(lead: Lead | undefined): string {
   if (lead === undefined) return '; no other model can be compared with it';
   const { second, points, words, isShown, bounds } = lead;
   if (points === 0) return `, level with ${second}`;
@@ -278,12 +278,12 @@ function overSecond(lead: Lead | undefined): string {
 }
 
 /** Each model once: no split need be settled of one that is not compared anyway. */
-function whoIsLeftOut({ suspected, leftOut }: AnswerFacts): string {
-  const named = (all: Iterable<string>) => list([...all], { most: MAX_NAMED });
+function leftOutSentence({ suspected, leftOut }: AnswerFacts): string {
+  const named = (all: Iterable<string>) => list([...all], { most: MAX_NAMED_MODELS });
   const unsettled = [...suspected].filter(([model]) => !leftOut.has(model));
   const models = unsettled.map(([model]) => model);
   const splits = new Set(unsettled.flatMap(([, own]) => own));
-  const byReason = Map.groupBy(leftOut.keys(), (model) => clauseOf(leftOut.get(model)));
+  const byReason = Map.groupBy(leftOut.keys(), (model) => firstClause(leftOut.get(model)));
   const others = [...byReason].map(
     ([reason, own]) => `${named(own)} (${own.length > 1 ? 'each: ' : ''}${reason})`,
   );
@@ -297,12 +297,12 @@ function whoIsLeftOut({ suspected, leftOut }: AnswerFacts): string {
 }
 
 /** What a reason says before it goes into details: `5 of its 60 model-days are stale`. */
-function clauseOf(reason = ''): string {
+function firstClause(reason = ''): string {
   const [clause = ''] = reason.split(/[:;] /);
   return clause.replace(/^(It|Its|Needs) /, (word) => word.toLowerCase());
 }
 
-function whatIsMissing({ models, days: { length: days } }: AnswerFacts): string {
+function missingSentence({ models, days: { length: days } }: AnswerFacts): string {
   if (models.length < 2)
     return `A comparison needs two models; there is ${models.length === 0 ? 'none' : 'one'}.`;
   if (days >= MIN_DAYS) return `No leader can be named over these ${days} days.`;

@@ -2,10 +2,10 @@ import type { CalendarDate } from '../../core/time/calendar.ts';
 import type { Incomparability } from '../performance/comparability.ts';
 import { type Figure, reportFigures } from '../statistics/figure.ts';
 import { at, centralMoment, cholesky, dot, mean, sampleVariance } from '../statistics/moments.ts';
-import { answerOf, type BenchmarkReturn, NOTHING_TO_COMPARE } from './answer.ts';
+import { reportAnswer, type BenchmarkReturn, NOTHING_TO_COMPARE } from './answer.ts';
 import { type Missing, toDigits } from './difference.ts';
-import { boundaryOf, type Period } from './looks.ts';
-import { type Cutoff, isSingleRun, reportModel, totalReturnOf } from './models.ts';
+import { confidenceBoundary, type Period } from './looks.ts';
+import { type Cutoff, isSingleRun, reportComparedModel, seriesReturn } from './models.ts';
 import {
   type ChosenPair,
   differenceCurve,
@@ -14,13 +14,13 @@ import {
   type MeasuredPairs,
 } from './pairs.ts';
 import {
-  type ComparedModel,
-  type Day,
+  type ModelReturns,
+  type DayKey,
   findParticipants,
   leftOutDays,
   readRecords,
   type Series,
-  seriesOf,
+  buildSeries,
   type TrackRecord,
   LEAST_DEVIATION,
 } from './participants.ts';
@@ -56,7 +56,7 @@ export function probabilitiesOfBest(
     for (let index = 0; index < noise.length; index += 1) noise[index] = normal();
     for (const [index, { mean }] of series.entries())
       values[index] = mean + dot(at(lower, index), noise, index + 1);
-    shareDraw(values, wins, tie);
+    creditWinners(values, wins, tie);
   }
   return [...wins].map((won) => won / draws);
 }
@@ -69,19 +69,19 @@ export function probabilitiesOfBest(
 export function jointCovariance(series: readonly Series[], pairs: MeasuredPairs): Float64Array[] {
   return series.map((one) =>
     Float64Array.from(series, (other) => {
-      if (one === other) return totalOf(one);
-      const ofPair = totalOf(pairs(one.record.model, other.record.model));
-      return (totalOf(one) + totalOf(other) - ofPair) / 2;
+      if (one === other) return totalVariance(one);
+      const ofPair = totalVariance(pairs(one.record.model, other.record.model));
+      return (totalVariance(one) + totalVariance(other) - ofPair) / 2;
     }),
   );
 }
 
 /** 0 where nothing varies. */
-function totalOf({ uncertainty }: Pick<Series, 'uncertainty'>): number {
+function totalVariance({ uncertainty }: Pick<Series, 'uncertainty'>): number {
   return uncertainty?.total ?? 0;
 }
 
-function shareDraw(values: Float64Array, wins: Float64Array, tie: number): void {
+function creditWinners(values: Float64Array, wins: Float64Array, tie: number): void {
   let best = -Infinity;
   for (const value of values) best = Math.max(best, value);
   let winners = 0;
@@ -167,7 +167,7 @@ export function expectedBestSharpeRatio(ratios: readonly number[], trials: numbe
 
 export interface ComparisonInput extends Omit<Period, 'days'> {
   /** With distinct names; `against` is one of them. */
-  models: readonly ComparedModel[];
+  models: readonly ModelReturns[];
   /** The second model of every pair; null for all pairs. */
   against: string | null;
   /** The requested window; only the seed of the random numbers depends on it. */
@@ -184,8 +184,8 @@ export interface ComparisonInput extends Omit<Period, 'days'> {
   incomparable: ReadonlyMap<string, Incomparability[]>;
   /** By entry, why the answer leaves it out, beside what the returns say. */
   leftOut: ReadonlyMap<string, string>;
-  benchmarkOver: (days: readonly Day[]) => BenchmarkReturn;
-  cutoffOf: (model: string, days: readonly Day[]) => Cutoff;
+  benchmarkOver: (days: readonly DayKey[]) => BenchmarkReturn;
+  cutoffOf: (model: string, days: readonly DayKey[]) => Cutoff;
 }
 
 /** Models compared over the same days, in parts named as in the response. */
@@ -210,7 +210,7 @@ export function compareModels(input: ComparisonInput) {
   const period = { days: days.length, confidence, looks };
   const series = participants.records
     .filter(({ model }) => !participants.reasons.has(model))
-    .map((record) => seriesOf(record, participants.days));
+    .map((record) => buildSeries(record, participants.days));
   const measured = measurePairs(series);
   const seed = JSON.stringify([
     series.map(({ record }) => record.model),
@@ -230,8 +230,8 @@ export function compareModels(input: ComparisonInput) {
     ([one, other]): ChosenPair => ({
       model: one.record.model,
       against: other.record.model,
-      returns: [totalReturnOf(one.series, period), totalReturnOf(other.series, period)],
-      measured: whyNot(one, other) ?? measured(one.record.model, other.record.model),
+      returns: [seriesReturn(one.series, period), seriesReturn(other.series, period)],
+      measured: pairReason(one, other) ?? measured(one.record.model, other.record.model),
       curve: input.curves ? differenceCurve(one.series, other.series, days) : null,
       singleRuns: [one.record, other.record].filter(isSingleRun).map(({ model }) => model),
     }),
@@ -244,41 +244,43 @@ export function compareModels(input: ComparisonInput) {
     days,
     /** The other days on which any of these runs has a return. */
     leftOut: leftOutDays(participants.records, calendar),
-    answer: answerOf({
+    answer: reportAnswer({
       models: ordered.map((one) => ({
         model: one.record.model,
-        totalReturn: totalReturnOf(one.series, period),
+        totalReturn: seriesReturn(one.series, period),
       })),
       leads,
       days,
       benchmark: input.benchmarkOver(days),
       suspected,
-      leftOut: new Map([...input.leftOut, ...withoutFigures(participants, records)]),
+      leftOut: new Map([...input.leftOut, ...missingReasons(participants, records)]),
     }),
     /** By return, then by name; those without figures last. */
     models: ordered.map(({ record, ...one }) =>
-      reportModel(record, { ...one, ...aboutModel(record, input, days) }, period),
+      reportComparedModel(record, { ...one, ...modelContext(record, input, days) }, period),
     ),
     /** In the order of their models. */
     pairs,
     leader: reportLeader(series, trials),
     /** In standard errors; null for a single look, and without a day. */
     boundary:
-      looks === 'once' || period.days === 0 ? null : boundaryOf(period.days, 1 - confidence),
+      looks === 'once' || period.days === 0
+        ? null
+        : confidenceBoundary(period.days, 1 - confidence),
   };
 }
 
 /** What is said of a model beside its figures. */
-function aboutModel(
+function modelContext(
   { model }: TrackRecord,
   { cutoffOf, incomparable }: ComparisonInput,
-  days: readonly Day[],
+  days: readonly DayKey[],
 ) {
   return { cutoff: cutoffOf(model, days), incomparable: incomparable.get(model) ?? [] };
 }
 
 /** By model without figures, why; where none has any, too few days are no reason of this one. */
-function* withoutFigures(
+function* missingReasons(
   { reasons }: ReturnType<typeof findParticipants>,
   records: readonly TrackRecord[],
 ): Generator<[string, string]> {
@@ -310,7 +312,7 @@ function choosePairs(
 }
 
 /** Why a pair has no figures, by name, so that it says the same in either order; null if it has. */
-function whyNot(...pair: Candidate[]): Missing | null {
+function pairReason(...pair: Candidate[]): Missing | null {
   for (const { record, series } of pair.sort((one, other) =>
     one.record.model < other.record.model ? -1 : 1,
   ))

@@ -2,7 +2,7 @@ import { at } from '../statistics/moments.ts';
 import { degreesOfDays, varianceOfMean } from '../statistics/regression.ts';
 import { type Figure, reportFigures, TOO_LARGE } from '../statistics/figure.ts';
 import { studentTQuantile, studentTUpperTail } from '../statistics/distributions.ts';
-import { levelOf, type Period, tailOf } from './looks.ts';
+import { significanceLevel, type Period, tailProbability } from './looks.ts';
 
 /** How much the runs of a model differ. */
 interface RunSpread {
@@ -23,7 +23,7 @@ export interface Uncertainty {
   spreads: readonly RunSpread[];
 }
 
-/** All that an interval needs of it. */
+/** Variance and degrees of freedom of an estimate. */
 type Estimate = Pick<Uncertainty, 'total' | 'degreesOfFreedom'>;
 
 /**
@@ -44,11 +44,11 @@ export function measureUncertainty(
   spreads: readonly RunSpread[],
 ): Uncertainty | null {
   const ofDays = varianceOfMean(daily);
-  const ofRuns = spreads.reduce((sum, spread) => sum + share(spread), 0);
+  const ofRuns = spreads.reduce((sum, spread) => sum + meanVariance(spread), 0);
   const total = ofDays + ofRuns;
   if (total <= LEAST_STANDARD_ERROR ** 2) return null;
   const several = spreads.filter(({ runs }) => runs > 1);
-  const runTerms = several.reduce((sum, own) => sum + share(own) ** 2 / (own.runs - 1), 0);
+  const runTerms = several.reduce((sum, own) => sum + meanVariance(own) ** 2 / (own.runs - 1), 0);
   return {
     ofDays,
     ofRuns,
@@ -58,7 +58,7 @@ export function measureUncertainty(
   };
 }
 
-function share({ runs, variance }: RunSpread): number {
+function meanVariance({ runs, variance }: RunSpread): number {
   return variance / runs;
 }
 
@@ -109,13 +109,13 @@ export function overPeriod(dailyLogReturn: number, days: number): Figure {
  * mean ± t·√V, as returns over the period; t from Student's distribution, at the level of the
  * period's looks.
  */
-export function intervalOf(
+export function confidenceInterval(
   mean: number,
   { total, degreesOfFreedom }: Estimate,
   period: Period,
 ): Interval | Missing {
   const { days } = period;
-  const reach = -studentTQuantile(tailOf(period), degreesOfFreedom) * Math.sqrt(total);
+  const reach = -studentTQuantile(tailProbability(period), degreesOfFreedom) * Math.sqrt(total);
   const low = overPeriod(mean - reach, days);
   const high = overPeriod(mean + reach, days);
   return typeof low === 'number' && typeof high === 'number' ? { low, high } : TOO_LARGE;
@@ -131,7 +131,10 @@ export function twoSidedP(
   { total, degreesOfFreedom }: Estimate,
   period: Pick<Period, 'days' | 'looks'>,
 ): number {
-  return levelOf(studentTUpperTail(Math.abs(mean) / Math.sqrt(total), degreesOfFreedom), period);
+  return significanceLevel(
+    studentTUpperTail(Math.abs(mean) / Math.sqrt(total), degreesOfFreedom),
+    period,
+  );
 }
 
 /**

@@ -2,8 +2,8 @@ import { bisect } from '../statistics/moments.ts';
 import { normalQuantile, normalUpperTail } from '../statistics/distributions.ts';
 
 /** How often a comparison is looked at: once, at the end, or on any day, as days arrive. */
-export const lookWords = ['once', 'daily'] as const;
-export type Looks = (typeof lookWords)[number];
+export const lookKinds = ['once', 'daily'] as const;
+export type Looks = (typeof lookKinds)[number];
 
 /** Fewer days do not show how much days differ. */
 export const MIN_DAYS = 20;
@@ -19,7 +19,7 @@ export interface Period {
 export const MIN_CONFIDENCE_DAILY = 0.5;
 /** The day on which the boundary is about as tight as it can be: half a year of trading days. */
 const TIGHTEST_DAY = 120;
-/** Where ρ² is 0. */
+/** Exponent a at which ρ² is 0. */
 const LEAST_EXPONENT = 0.2784645427610738;
 
 /**
@@ -31,7 +31,7 @@ const LEAST_EXPONENT = 0.2784645427610738;
  * variances Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas, Time-uniform Central Limit Theory and
  * Asymptotic Confidence Sequences, Annals of Statistics 52, 2024).
  */
-export function boundaryOf(days: number, alpha: number): number {
+export function confidenceBoundary(days: number, alpha: number): number {
   return Math.sqrt(squaredBoundary(days, -2 * Math.log(alpha)));
 }
 
@@ -41,17 +41,20 @@ function squaredBoundary(days: number, a: number): number {
 }
 
 /** The probability beyond each end of an interval: half of 1 − confidence for a single look. */
-export function tailOf({ days, confidence, looks }: Period): number {
+export function tailProbability({ days, confidence, looks }: Period): number {
   return looks === 'once'
     ? (1 - confidence) / 2
-    : normalUpperTail(boundaryOf(days, 1 - confidence));
+    : normalUpperTail(confidenceBoundary(days, 1 - confidence));
 }
 
 /**
  * The smallest level at which the interval excludes a value that lies beyond one tail of this
  * probability: twice the tail for a single look; 1 where no level excludes it.
  */
-export function levelOf(tail: number, { days, looks }: Pick<Period, 'days' | 'looks'>): number {
+export function significanceLevel(
+  tail: number,
+  { days, looks }: Pick<Period, 'days' | 'looks'>,
+): number {
   if (looks === 'once') return 2 * tail;
   const reached = normalQuantile(tail) ** 2;
   if (reached === Infinity) return 0;

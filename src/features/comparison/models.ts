@@ -3,7 +3,7 @@ import type { CalendarDate } from '../../core/time/calendar.ts';
 import type { Incomparability } from '../performance/comparability.ts';
 import type { Figure } from '../statistics/figure.ts';
 import {
-  intervalOf,
+  confidenceInterval,
   type Missing,
   overPeriod,
   reportWithInterval,
@@ -33,19 +33,19 @@ export function isSingleRun({ runs, isDeterministic }: TrackRecord): boolean {
 }
 
 /** exp(D·x̄) − 1, from the mean run's log returns. */
-export function totalReturnOf(series: Series | Missing, { days }: Period): Figure {
+export function seriesReturn(series: Series | Missing, { days }: Period): Figure {
   return 'reason' in series ? series : overPeriod(series.mean, days);
 }
 
 const FLAT = { reason: 'Its daily returns do not vary' };
 
 /** One model of the comparison, named as in the response. */
-export type ModelReport = ReturnType<typeof reportModel>;
+export type ComparedModelReport = ReturnType<typeof reportComparedModel>;
 
 /** All returns cover only the days compared. */
-export function reportModel(
+export function reportComparedModel(
   record: TrackRecord,
-  { series, probabilityBest, cutoff, incomparable }: Reported,
+  { series, probabilityBest, cutoff, incomparable }: ModelFacts,
   period: Period,
 ) {
   const isMissing = 'reason' in series;
@@ -53,13 +53,13 @@ export function reportModel(
   const isFlat = 'reason' in measured;
   const { unavailable, ...figures } = reportWithInterval(
     {
-      total_return: totalReturnOf(series, period),
+      total_return: seriesReturn(series, period),
       standard_error_daily: isFlat ? measured : Math.sqrt(measured.total),
       degrees_of_freedom: isFlat ? measured : measured.degreesOfFreedom,
       variance_share_of_runs: isFlat ? measured : measured.ofRuns / measured.total,
       probability_best: isMissing ? series : probabilityBest,
     },
-    isFlat ? measured : isMissing ? series : intervalOf(series.mean, measured, period),
+    isFlat ? measured : isMissing ? series : confidenceInterval(series.mean, measured, period),
   );
   const returns = record.runs.map((_, run) =>
     isMissing ? series : overPeriod(series.runMeans[run] ?? NaN, period.days),
@@ -82,7 +82,7 @@ export function reportModel(
 }
 
 /** What a model's figures are computed from. */
-interface Reported {
+interface ModelFacts {
   /** Over the days compared; or why it is not compared. */
   series: Series | Missing;
   probabilityBest: Figure;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import type { CalendarDate } from '../../core/time/calendar.ts';
 import type { Figure } from '../statistics/figure.ts';
 import { at, deviationsFrom, dot, mean } from '../statistics/moments.ts';
-import { type Day, LEAST_DEVIATION, type Series } from './participants.ts';
+import { type DayKey, LEAST_DEVIATION, type Series } from './participants.ts';
 import {
   holm,
   type Interval,
-  intervalOf,
+  confidenceInterval,
   measureUncertainty,
   type Missing,
   overPeriod,
@@ -17,7 +17,7 @@ import {
 } from './difference.ts';
 import type { Period } from './looks.ts';
 import { createPlanning } from './planning.ts';
-import { type Lead, leadOf, sentenceOf, type PairFacts } from './answer.ts';
+import { type Lead, measureLead, pairSentence, type PairFacts } from './answer.ts';
 
 /**
  * Σ ab / √(Σ a² · Σ b²), a and b the deviations of both models' daily log returns from their means:
@@ -25,15 +25,15 @@ import { type Lead, leadOf, sentenceOf, type PairFacts } from './answer.ts';
  * (Pearson, Regression, Heredity, and Panmixia, Philosophical Transactions of the Royal Society A
  * 187, 1896).
  */
-function correlationOf(one: Series, other: Series): Figure {
+function measureCorrelation(one: Series, other: Series): Figure {
   const first = deviationsFrom(one.mean, one.logReturns);
   const second = deviationsFrom(other.mean, other.logReturns);
   const constant = isConstant(first) ? one : isConstant(second) ? other : null;
   if (constant !== null)
     return { reason: `The daily returns of the mean run of ${constant.record.model} do not vary` };
-  const rootOf = (deviations: Float64Array) =>
+  const norm = (deviations: Float64Array) =>
     Math.sqrt(dot(deviations, deviations, deviations.length));
-  const correlation = dot(first, second, first.length) / rootOf(first) / rootOf(second);
+  const correlation = dot(first, second, first.length) / norm(first) / norm(second);
   return Math.max(-1, Math.min(1, correlation)); // rounding can exceed 1
 }
 
@@ -50,14 +50,14 @@ export type MeasuredPairs = (model: string, against: string) => MeasuredPair;
 /** Measures every pair of these series. */
 export function measurePairs(series: readonly Series[]): MeasuredPairs {
   const measured = new Map<string, MeasuredPair>();
-  const nameOf = (model: string, against: string) => JSON.stringify([model, against]);
+  const pairKey = (model: string, against: string) => JSON.stringify([model, against]);
   for (const [index, one] of series.entries())
     for (const other of series.slice(index + 1))
-      measured.set(nameOf(one.record.model, other.record.model), measurePair(one, other));
+      measured.set(pairKey(one.record.model, other.record.model), measurePair(one, other));
   return (model, against) => {
-    const pair = measured.get(nameOf(model, against));
+    const pair = measured.get(pairKey(model, against));
     if (pair !== undefined) return pair;
-    const opposite = measured.get(nameOf(against, model));
+    const opposite = measured.get(pairKey(against, model));
     assert(opposite !== undefined, `${model} and ${against} have been measured`);
     return { ...opposite, mean: 0 - opposite.mean };
   };
@@ -73,7 +73,7 @@ function measurePair(one: Series, other: Series) {
     /** The uncertainty of that mean; null when the difference is the same on every day. */
     uncertainty: measureUncertainty(differences, [one.spread, other.spread]),
     /** Of both models' daily log returns. */
-    correlation: correlationOf(one, other),
+    correlation: measureCorrelation(one, other),
   };
 }
 
@@ -100,7 +100,7 @@ const SAME = { reason: 'The difference does not vary from day to day' };
  * have figures, and who leads in each.
  */
 export function reportPairs(chosen: readonly ChosenPair[], period: Period) {
-  const differences = chosen.map(({ measured }) => differenceOf(measured, period));
+  const differences = chosen.map(({ measured }) => measureDifference(measured, period));
   const known = differences.flatMap((one) => ('reason' in one ? [] : [one]));
   for (const [index, pValueHolm] of holm(known.map(({ pValue }) => pValue)).entries())
     at(known, index).pValueHolm = pValueHolm;
@@ -111,18 +111,18 @@ export function reportPairs(chosen: readonly ChosenPair[], period: Period) {
     const isMissing = 'reason' in difference;
     const interval = isMissing ? difference : difference.interval;
     const isShown = !isMissing && difference.pValueHolm < 1 - period.confidence;
-    const lead = leadOf({ ...pair, interval, isShown, period });
+    const lead = measureLead({ ...pair, interval, isShown, period });
     leads.push(lead);
     return reportPair(pair, { difference, lead, planning, pairs: known.length }, period);
   });
   return { pairs, leads };
 }
 
-function differenceOf(measured: ChosenPair['measured'], period: Period): Difference | Missing {
+function measureDifference(measured: ChosenPair['measured'], period: Period): Difference | Missing {
   if ('reason' in measured) return measured;
   const { mean, uncertainty } = measured;
   if (uncertainty === null) return SAME;
-  const interval = intervalOf(mean, uncertainty, period);
+  const interval = confidenceInterval(mean, uncertainty, period);
   const pValue = twoSidedP(mean, uncertainty, period);
   return { mean, uncertainty, interval, pValue, pValueHolm: NaN };
 }
@@ -173,7 +173,7 @@ function reportPair(
   const sentence =
     'reason' in difference
       ? `${model} and ${against}: no figures. ${difference.reason}.`
-      : sentenceOf(lead, {
+      : pairSentence(lead, {
           smallestDifference: smallest,
           daysNeeded: needed,
           isShownAsOnlyPair: difference.pValue < 1 - period.confidence,
@@ -201,7 +201,7 @@ function reportPair(
 
 /** A day compared, and by how much more the first model has grown than the second up to it. */
 interface CurvePoint {
-  day: Day;
+  day: DayKey;
   difference: Figure;
 }
 
@@ -212,7 +212,7 @@ interface CurvePoint {
 export function differenceCurve(
   one: Series | Missing,
   other: Series | Missing,
-  days: readonly Day[],
+  days: readonly DayKey[],
 ): CurvePoint[] {
   if ('reason' in one || 'reason' in other) return [];
   let sum = 0;
@@ -223,6 +223,6 @@ export function differenceCurve(
 }
 
 /** A day compared, named as in the response. */
-export function reportDay(day: Day): { date: CalendarDate } | { number: number } {
+export function reportDay(day: DayKey): { date: CalendarDate } | { number: number } {
   return typeof day === 'number' ? { number: day } : { date: day };
 }

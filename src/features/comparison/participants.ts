@@ -7,7 +7,7 @@ import { MIN_DAYS } from './looks.ts';
 /**
  * A date, or the number of a date in a chain's own market; one comparison uses only one of the two.
  */
-export type Day = CalendarDate | number;
+export type DayKey = CalendarDate | number;
 
 /** One run of a configured model. */
 interface Run {
@@ -16,11 +16,11 @@ interface Run {
    * Daily returns as fractions, with the day at whose close each started, null for initial cash;
    * each day once and in any order.
    */
-  returns: readonly (readonly [Day, dailyReturn: number, start: Day | null])[];
+  returns: readonly (readonly [DayKey, dailyReturn: number, start: DayKey | null])[];
 }
 
 /** A configured model with its runs, at least one. */
-export interface ComparedModel {
+export interface ModelReturns {
   model: string;
   runs: readonly Run[];
   /** Whether all its runs would be identical, as with most baselines, so that one run is enough. */
@@ -46,7 +46,7 @@ interface RunRecord {
 const [INITIAL_CASH, UNSHARED] = [-1, -2];
 
 /** The returns of a model. */
-export interface TrackRecord extends Omit<ComparedModel, 'runs'> {
+export interface TrackRecord extends Omit<ModelReturns, 'runs'> {
   runs: readonly RunRecord[];
   /** By day: the start of the return that all its runs have; UNSHARED where they have none. */
   starts: Int32Array;
@@ -56,8 +56,8 @@ export interface TrackRecord extends Omit<ComparedModel, 'runs'> {
  * The returns of models, whose order does not matter: all days on which any run has a return or
  * started, in order, and the models by name.
  */
-export function readRecords(models: readonly ComparedModel[]) {
-  const days = new Set<Day>();
+export function readRecords(models: readonly ModelReturns[]) {
+  const days = new Set<DayKey>();
   for (const { returns } of models.flatMap(({ runs }) => runs))
     for (const [day, , start] of returns) days.add(day).add(start ?? day);
   const calendar = [...days].sort((one, other) => (one < other ? -1 : 1));
@@ -67,17 +67,17 @@ export function readRecords(models: readonly ComparedModel[]) {
 }
 
 function readRecord(
-  { unusable, ...model }: ComparedModel,
-  places: ReadonlyMap<Day, number>,
+  { unusable, ...model }: ModelReturns,
+  places: ReadonlyMap<DayKey, number>,
 ): TrackRecord {
-  const placeOf = (day: Day) => places.get(day) ?? NaN;
+  const calendarPlace = (day: DayKey) => places.get(day) ?? NaN;
   let reason = unusable;
   const runs = model.runs.map(({ run, returns }): RunRecord => {
     const logReturns = new Float64Array(places.size).fill(NaN);
     const starts = new Int32Array(places.size).fill(UNSHARED);
     for (const [day, dailyReturn, start] of returns) {
-      logReturns[placeOf(day)] = Math.log1p(dailyReturn);
-      starts[placeOf(day)] = start === null ? INITIAL_CASH : placeOf(start);
+      logReturns[calendarPlace(day)] = Math.log1p(dailyReturn);
+      starts[calendarPlace(day)] = start === null ? INITIAL_CASH : calendarPlace(start);
     }
     const [ruin] = returns.find(([, dailyReturn]) => !(dailyReturn > -1)) ?? [];
     if (ruin !== undefined)
@@ -95,10 +95,10 @@ function readRecord(
 export const LEAST_DEVIATION = 1e-15;
 
 /** A model over the days compared. */
-export type Series = ReturnType<typeof seriesOf>;
+export type Series = ReturnType<typeof buildSeries>;
 
 /** At least two days, by number; every run must have a return on each. */
-export function seriesOf(record: TrackRecord, days: readonly number[]) {
+export function buildSeries(record: TrackRecord, days: readonly number[]) {
   const runs = record.runs.map(({ logReturns: own }) =>
     Float64Array.from(days, (day) => own[day] ?? NaN),
   );
@@ -138,7 +138,7 @@ export function commonDays(records: readonly TrackRecord[]): number[] {
  * close; in order. `runs` are those that have no return on it, or one from another close than most.
  * Of several closes the one that most runs started from counts; of equally many the latest.
  */
-export function leftOutDays(records: readonly TrackRecord[], calendar: readonly Day[]) {
+export function leftOutDays(records: readonly TrackRecord[], calendar: readonly DayKey[]) {
   const common = new Set(commonDays(records));
   const runs = records.flatMap((record) => record.runs);
   return calendar.flatMap((day, place) => {
@@ -151,12 +151,12 @@ export function leftOutDays(records: readonly TrackRecord[], calendar: readonly 
       .map(([, own]) => own);
     if (usual === undefined) return [];
     const left = new Set([...missing, ...others.flat()]);
-    const reason = whyLeftOut(missing.length > 0, others.length > 0);
+    const reason = leftOutReason(missing.length > 0, others.length > 0);
     return [{ day, runs: runs.filter((run) => left.has(run)).map(({ run }) => run), reason }];
   });
 }
 
-function whyLeftOut(isMissing: boolean, isFromElsewhere: boolean): string {
+function leftOutReason(isMissing: boolean, isFromElsewhere: boolean): string {
   const elsewhere = 'another close and so covers other days';
   if (!isFromElsewhere) return 'No return on this day';
   return isMissing
@@ -172,7 +172,7 @@ function whyLeftOut(isMissing: boolean, isFromElsewhere: boolean): string {
 export function findParticipants(all: readonly TrackRecord[]) {
   const reasons = new Map<string, string>();
   for (const record of all) {
-    const reason = whyNotByItself(record);
+    const reason = singleModelReason(record);
     if (reason !== null) reasons.set(record.model, reason);
   }
   const able = all.filter(({ model }) => !reasons.has(model));
@@ -195,11 +195,11 @@ export function findParticipants(all: readonly TrackRecord[]) {
 }
 
 /** Why a model has no figures even over its own days; null when it has some. */
-export function whyWithoutFigures(model: ComparedModel): string | null {
-  return readRecords([model]).records.map(whyNotByItself)[0] ?? null;
+export function noFiguresReason(model: ModelReturns): string | null {
+  return readRecords([model]).records.map(singleModelReason)[0] ?? null;
 }
 
-function whyNotByItself(record: TrackRecord): string | null {
+function singleModelReason(record: TrackRecord): string | null {
   if (record.unusable !== null) return record.unusable;
   const own = commonDays([record]);
   if (own.length >= MIN_DAYS) return null;

@@ -4,7 +4,7 @@ import { normalCdf, studentTQuantile } from '../statistics/distributions.ts';
 import { at } from '../statistics/moments.ts';
 import { biasOfDays, degreesOfDays } from '../statistics/regression.ts';
 import { overPeriod, type Uncertainty } from './difference.ts';
-import { MIN_DAYS, type Period, tailOf } from './looks.ts';
+import { MIN_DAYS, type Period, tailProbability } from './looks.ts';
 
 /**
  * What it takes to show a difference: that its interval, as it is shown, excludes zero four times of
@@ -39,7 +39,7 @@ interface Part {
  * Of days, as many as wanted, and of each model with several runs. Of fewer days than any figure
  * needs the degrees of freedom are those of as many.
  */
-function partsAfter(days: number, { ofDays, spreads }: Uncertainty, period: Period): Part[] {
+function varianceParts(days: number, { ofDays, spreads }: Uncertainty, period: Period): Part[] {
   const least = Math.max(MIN_DAYS, days);
   const variance = (ofDays * period.days) / days;
   return [
@@ -69,7 +69,7 @@ const HALVINGS = 30;
 
 /** Student's quantile at the level of a period's interval, by degrees of freedom of at least 1. */
 function createQuantiles(period: Period): (degrees: number) => number {
-  const tail = tailOf(period);
+  const tail = tailProbability(period);
   // Pairs of single runs need two or three of them.
   const logs: number[] = [];
   const logAt = (step: number) =>
@@ -90,7 +90,7 @@ function createQuantiles(period: Period): (degrees: number) => number {
  * Academy of Sciences 17, 1931), the expectation a sum over Gauss–Hermite nodes. Infinite with fewer
  * than three degrees of freedom.
  */
-function errorsToShow(parts: readonly Part[], quantileOf: (degrees: number) => number): number {
+function requiredErrors(parts: readonly Part[], quantile: (degrees: number) => number): number {
   const total = parts.reduce((sum, { variance }) => sum + variance, 0);
   const terms = parts.reduce((sum, { variance, degrees }) => sum + variance ** 2 / degrees, 0);
   if (total ** 2 / terms < LEAST_DEGREES) return Infinity;
@@ -111,7 +111,7 @@ function errorsToShow(parts: readonly Part[], quantileOf: (degrees: number) => n
   const reaches = estimates.map((own) =>
     own.variance === 0
       ? 0
-      : quantileOf(own.variance ** 2 / own.terms) * Math.sqrt(own.variance / total),
+      : quantile(own.variance ** 2 / own.terms) * Math.sqrt(own.variance / total),
   );
   let [low, high] = [0, Math.max(...reaches) + 2 * ERRORS_OF_POWER];
   for (let halving = 0; halving < HALVINGS; halving += 1) {
@@ -131,13 +131,13 @@ const ROUNDS = 20;
 
 /** What the pairs of a period need. */
 export function createPlanning(period: Period) {
-  const quantileOf = createQuantiles(period);
+  const quantile = createQuantiles(period);
   const errorsAfter = (days: number, uncertainty: Uncertainty) =>
-    errorsToShow(partsAfter(days, uncertainty, period), quantileOf);
+    requiredErrors(varianceParts(days, uncertainty, period), quantile);
   return {
     /**
      * exp(D·k·√V) − 1: the smallest difference that these days and runs can show (Cohen, Statistical
-     * Power Analysis, 1988), k being what `errorsToShow` says.
+     * Power Analysis, 1988), k being what `requiredErrors` says.
      */
     smallestDifference(uncertainty: Uncertainty, isShown = false): Figure {
       if (uncertainty.degreesOfFreedom < LEAST_DEGREES)
@@ -154,7 +154,7 @@ export function createPlanning(period: Period) {
       if (mean === 0) return { reason: NO_DIFFERENCE };
       const { ofDays, ofRuns, degreesOfFreedom } = uncertainty;
       if (degreesOfFreedom < LEAST_DEGREES) return { reason: isShown ? NOT_COMPUTED : MORE_RUNS };
-      let errors = quantileOf(Infinity) + ERRORS_OF_POWER; // no k is less
+      let errors = quantile(Infinity) + ERRORS_OF_POWER; // no k is less
       let needed = 0;
       for (let round = 0; round < ROUNDS; round += 1) {
         const left = mean ** 2 - errors ** 2 * ofRuns;

@@ -16,16 +16,21 @@ import {
   wordFilter,
 } from '../../core/api/schemas.ts';
 import { incomparability, outside } from '../performance/response.ts';
-import { lookWords } from './looks.ts';
-import { MAX_CURVE_MODELS, MIN_CURVE_MODELS, type ModelReport } from './models.ts';
+import { lookKinds } from './looks.ts';
+import { MAX_CURVE_MODELS, MIN_CURVE_MODELS, type ComparedModelReport } from './models.ts';
 import { reportDay, type PairReport } from './pairs.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
 import { MAX_COMPARED } from '../../core/domain/runs.ts';
-import { type Context, deploymentFields, formatQuery, tableOf } from '../../core/api/handler.ts';
-import { checkJob, dateRangeEntries, filtersOf } from '../../core/api/filters.ts';
+import {
+  type Context,
+  deploymentFields,
+  formatQuery,
+  objectTable,
+} from '../../core/api/handler.ts';
+import { checkJob, dateRangeEntries, parseFilters } from '../../core/api/filters.ts';
 import { benchmarkEntry } from '../performance/filters.ts';
 import { checkBenchmark } from '../performance/choose-benchmark.ts';
-import { OF_MODEL_DAYS, route } from '../../core/api/route.ts';
+import { MODEL_DAY_ERRORS, route } from '../../core/api/route.ts';
 
 /** Feature: whether models differ by more than chance: differences with intervals. */
 
@@ -75,7 +80,7 @@ interface Reported {
 }
 
 /** A report by columns; `unavailable` says why figures are empty. */
-function cellsOf<Report extends Reported>({ interval, unavailable, ...report }: Report) {
+function reportCells<Report extends Reported>({ interval, unavailable, ...report }: Report) {
   const reasons = [...new Set(Object.values(unavailable))].join('; ');
   return {
     ...report,
@@ -86,10 +91,10 @@ function cellsOf<Report extends Reported>({ interval, unavailable, ...report }: 
 }
 
 /** `run_returns` is `gpt-5:0.031 gpt-5#2:0.012`. */
-function modelRow(model: ModelReport) {
+function modelRow(model: ComparedModelReport) {
   const returns = model.runs.map((run, index) => `${run}:${model.run_returns[index] ?? ''}`);
   return {
-    ...cellsOf(model),
+    ...reportCells(model),
     runs: model.runs.length,
     run_returns: returns.join(' '),
     incomparable: model.incomparable.map(({ kind }) => kind).join('; '),
@@ -99,7 +104,7 @@ function modelRow(model: ModelReport) {
 /** Correlation and curve are not in the table, so neither are their reasons. */
 export function pairRow(pair: PairReport) {
   const { correlation: _, ...unavailable } = pair.unavailable;
-  return cellsOf({ ...pair, unavailable });
+  return reportCells({ ...pair, unavailable });
 }
 
 /**
@@ -127,7 +132,7 @@ export const comparisonResponse = namedResponse('ComparisonResponse', {
   days: count,
   align: v.picklist(['date', 'number']),
   confidence: v.number(),
-  looks: v.picklist(lookWords),
+  looks: v.picklist(lookKinds),
   /** c(D), in standard errors, where it holds for all days at once; null with `looks=once`. */
   boundary: figure,
   /** Who leads by return, and whether that could be chance. */
@@ -261,7 +266,7 @@ const comparisonQuery = v.object({
     `Whether each pair has the curve of its difference, for ${MIN_CURVE_MODELS} to ${MAX_CURVE_MODELS} models. Not in the CSV.`,
   ),
   looks: wordFilter(
-    lookWords,
+    lookKinds,
     'How often you look: once, at the end, or daily, as days arrive. With daily, intervals and p-values hold for all days at once.',
   ),
   ...formatQuery,
@@ -272,7 +277,7 @@ type Query = v.InferOutput<typeof comparisonQuery>;
 
 type Response = v.InferOutput<typeof comparisonResponse>;
 
-function inJson(
+function comparisonJson(
   { settings }: Context,
   { comparison: compared, ...experiment }: Experiment,
   { align, confidence, looks }: Query,
@@ -307,11 +312,11 @@ export const comparisonRoute = route({
     'Whether models differ by more than chance: differences with intervals, and what it would take to show them.',
   query: comparisonQuery,
   response: comparisonResponse,
-  errors: OF_MODEL_DAYS,
+  errors: MODEL_DAY_ERRORS,
   hasTable: true,
   isKept: true,
   handle(context, { query, format }) {
-    const { startDate, endDate, jobId } = filtersOf(query);
+    const { startDate, endDate, jobId } = parseFilters(query);
     checkJob(context.database, { jobId });
     checkBenchmark(context.database, query.benchmark);
     const { table } = query;
@@ -321,10 +326,10 @@ export const comparisonRoute = route({
       window: { startDate, endDate, jobId },
       curves: query.curves && format !== 'csv',
     });
-    if (format !== 'csv') return inJson(context, experiment, query);
+    if (format !== 'csv') return comparisonJson(context, experiment, query);
     const { models, pairs } = experiment.comparison;
     return table === 'models'
-      ? tableOf('models.csv', modelColumns, models.map(modelRow))
-      : tableOf('pairs.csv', pairColumns, pairs.map(pairRow));
+      ? objectTable('models.csv', modelColumns, models.map(modelRow))
+      : objectTable('pairs.csv', pairColumns, pairs.map(pairRow));
   },
 });

@@ -13,39 +13,48 @@ import {
 import { count, linesOf, list } from '../../core/text/sentences.ts';
 import { readSettings, type Settings } from '../../core/settings/settings.ts';
 import { forTerminal } from '../../core/text/text.ts';
-import { checkRange, wholeNumber, WrongUsage, ownDatabase } from '../../core/commands/arguments.ts';
-import { counted, writeStoppably } from '../../core/commands/terminal.ts';
+import {
+  checkRange,
+  parseWholeNumber,
+  WrongUsage,
+  findDatabase,
+} from '../../core/commands/arguments.ts';
+import { plural, writeWithProgress } from '../../core/commands/terminal.ts';
 
 const DEFAULT_NAME = 'control';
 const MAX_SEED_LENGTH = 200;
 /** Far more than there are prices for; a date before 1900 has an error of its own. */
 const MAX_WEEKS = 99_999;
 
-type Arguments = Record<'seed' | 'from' | 'to' | 'out', string> &
+type DisguiseArguments = Record<'seed' | 'from' | 'to' | 'out', string> &
   Record<'mask' | 'weeks' | 'universe' | 'name', string | undefined>;
 
 /**
  * The command `disguise`: writes a control market into a folder. 0 when it is complete; otherwise
  * nothing is left.
  */
-export async function disguise(args: Arguments): Promise<number> {
+export async function disguise(args: DisguiseArguments): Promise<number> {
   const settings = readSettings(process.env);
   const market = readMarket(args, settings);
-  const path = ownDatabase(settings);
-  return writeStoppably(args.out, async (watched) =>
-    describe(args.out, market, await writeControlMarket(path, args.out, { ...market, ...watched })),
+  const path = findDatabase(settings);
+  return writeWithProgress(args.out, async (watched) =>
+    describeMarket(
+      args.out,
+      market,
+      await writeControlMarket(path, args.out, { ...market, ...watched }),
+    ),
   );
 }
 
 /** Throws a `WrongUsage` for invalid values. */
 function readMarket(
-  { seed, mask = 'both', weeks, universe, name = DEFAULT_NAME, from, to }: Arguments,
+  { seed, mask = 'both', weeks, universe, name = DEFAULT_NAME, from, to }: DisguiseArguments,
   settings: Settings,
 ): ControlMarket {
   checkRange(from, to);
   if (seed === '' || seed.length > MAX_SEED_LENGTH)
     throw new WrongUsage(`--seed: expected 1 to ${MAX_SEED_LENGTH} characters`);
-  const shift = wholeNumber('--weeks', weeks, MAX_WEEKS);
+  const shift = parseWholeNumber('--weeks', weeks, MAX_WEEKS);
   if (!isMask(mask))
     throw new WrongUsage(`--mask: expected ${masks.slice(0, -1).join(', ')} or both, not ${mask}`);
   if (mask === 'symbols' && shift !== null)
@@ -66,7 +75,7 @@ function isMask(word: string): word is Mask {
   return masks.some((mask) => mask === word);
 }
 
-function describe(
+function describeMarket(
   folder: string,
   { key, from, to, name }: ControlMarket,
   { disguises, bars, dividends, files }: Written,
@@ -79,7 +88,7 @@ function describe(
   const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${shift}`;
   const hasRealNames = disguises.every(({ symbol, code }) => symbol === code);
   return linesOf([
-    `${shown}: ${counted(bars, 'bar')} and ${count(dividends, 'dividend')} of ${count(disguises.length, 'symbol')}, ${span}`,
+    `${shown}: ${plural(bars, 'bar')} and ${count(dividends, 'dividend')} of ${count(disguises.length, 'symbol')}, ${span}`,
     without.length > 0 && `  left out, without prices then: ${list(without)}`,
     'Keep key.csv and the seed away from models.',
     hasRealNames &&

@@ -100,14 +100,14 @@ export const coverageRoute = route({
   isKept: true,
   handle({ database, settings }, { query: { symbol: wanted, date } }) {
     const symbols = wanted === undefined ? knownSymbols(database) : JSON.stringify([wanted]);
-    const spansOf = coverageSpans(database, symbols);
-    const dividendSpansOf = coverageSpans(database, symbols, 'dividends');
-    const dividendsOf = new Map(
+    const spansBySymbol = coverageSpans(database, symbols);
+    const dividendSpansBySymbol = coverageSpans(database, symbols, 'dividends');
+    const dividendsBySymbol = new Map(
       storedDividends(database, symbols).map((stored) => [stored.symbol, stored]),
     );
     const prices = symbolPrices(database, symbols, date ?? null);
     const items = prices.values().map(({ symbol, source, firstDate, lastDate }) => {
-      const spans = spansOf.get(symbol) ?? [];
+      const spans = spansBySymbol.get(symbol) ?? [];
       return JSON.stringify({
         symbol,
         source,
@@ -121,9 +121,9 @@ export const coverageRoute = route({
             .at(-1) ?? null,
         ...describeSpans(spans),
         dividends: {
-          count: dividendsOf.get(symbol)?.count ?? 0,
-          last_ex_date: dividendsOf.get(symbol)?.lastExDate ?? null,
-          ...describeSpans(dividendSpansOf.get(symbol) ?? []),
+          count: dividendsBySymbol.get(symbol)?.count ?? 0,
+          last_ex_date: dividendsBySymbol.get(symbol)?.lastExDate ?? null,
+          ...describeSpans(dividendSpansBySymbol.get(symbol) ?? []),
         },
       });
     });

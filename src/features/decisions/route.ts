@@ -3,20 +3,20 @@ import { decisionKinds, sides } from '../../core/database/decisions.ts';
 import { decisions as decisionsOf, placeOf } from './queries.ts';
 import { invalidFilter } from '../../core/domain/service-error.ts';
 import { feedEntries, feedFilters } from '../../core/api/filters.ts';
-import { columnsOf, formatQuery, jsonBody, tableOf } from '../../core/api/handler.ts';
+import { schemaColumns, formatQuery, jsonBody, objectTable } from '../../core/api/handler.ts';
 import {
   countSchema,
   dateText,
   figure,
   namedResponse,
-  integer,
+  integerSchema,
   limitFilter,
   named,
   symbolFilter,
   textFilter,
   timestampText,
 } from '../../core/api/schemas.ts';
-import { OF_MODEL_DAYS, route } from '../../core/api/route.ts';
+import { MODEL_DAY_ERRORS, route } from '../../core/api/route.ts';
 
 /** Feature: what the models did and why, one decision after the other. */
 
@@ -49,7 +49,7 @@ const decision = named('Decision', {
   date: dateText,
   job_id: v.string(),
   /** Null for a model-day that failed before its session began. */
-  session_id: v.nullable(integer),
+  session_id: v.nullable(integerSchema),
   timestamp: timestampText,
   symbol: v.nullable(v.string()),
   side: v.nullable(v.picklist(sides)),
@@ -64,7 +64,7 @@ const decision = named('Decision', {
   /** Why an order was refused or a model-day failed, or what is wrong with a call. */
   detail: v.nullable(v.string()),
   /** Of the result of the order or call, or of a model-day's last words. */
-  message_index: v.nullable(integer),
+  message_index: v.nullable(integerSchema),
 });
 
 export const decisionsResponse = namedResponse('DecisionsResponse', {
@@ -82,7 +82,7 @@ export const decisionsRoute = route({
     'What the models did and why, newest first: orders, refusals, failures, days without a trade; a page at a time.',
   query: decisionsQuery,
   response: decisionsResponse,
-  errors: OF_MODEL_DAYS,
+  errors: MODEL_DAY_ERRORS,
   hasTable: true,
   isKept: true,
   handle({ database, settings }, { query, format }) {
@@ -92,7 +92,7 @@ export const decisionsRoute = route({
     if (place === undefined) throw invalidFilter('before', 'expected the id of a decision');
     const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });
     const page = found.slice(0, limit);
-    if (format === 'csv') return tableOf('decisions.csv', columnsOf(decision), page);
+    if (format === 'csv') return objectTable('decisions.csv', schemaColumns(decision), page);
     return jsonBody(settings, {
       decisions: page,
       count: page.length,

@@ -5,7 +5,7 @@ import type { Status } from '../pages/responses.ts';
 import { performanceResponse } from '../performance/response.ts';
 import { triggerResponse } from '../../core/api/trigger.ts';
 import type { Application } from '../../core/http/application.ts';
-import { ownToken } from '../../core/http/access.ts';
+import { readServiceToken } from '../../core/http/access.ts';
 import {
   DEFAULT_CONFIGURATION_PATH,
   ownUrl,
@@ -14,7 +14,7 @@ import {
 } from '../../core/settings/settings.ts';
 import { cleanText } from '../../core/text/text.ts';
 import { type Client, createClient } from '../../core/commands/client.ts';
-import { describeEnd, followJob } from '../../core/commands/trigger-job.ts';
+import { describeJobEnd, followJob } from '../../core/commands/trigger-job.ts';
 import { alignColumns } from '../../core/commands/terminal.ts';
 
 const DEMO_WEEKDAYS = 60;
@@ -35,7 +35,7 @@ export async function demo(names: readonly string[], application: Application): 
   if (settings.configurationPath === DEFAULT_CONFIGURATION_PATH && existsSync(DEMO_CONFIGURATION))
     process.env['RUNTIME_CONFIG_PATH'] = DEMO_CONFIGURATION;
   process.env['API_PORT'] = String(await choosePort(settings.apiPort));
-  const token = ownToken(settings);
+  const token = readServiceToken(settings);
   const { serve } = await import('../../core/commands/serve.ts');
   const { port } = await serve(names, application);
   const url = ownUrl({ ...settings, apiPort: port });
@@ -63,7 +63,7 @@ async function simulate(
   const job = await client.post('/simulate/trigger', request, triggerResponse);
   print(`${job.message}, from ${request.start_date} to ${request.end_date}.`);
   const status = await followJob(client, job.job_id, { signal });
-  print(describeEnd(status));
+  print(describeJobEnd(status));
   print(await summaryTable(client, status));
   return status;
 }

@@ -10,5 +10,5 @@ export const importDocumentsCommand = command({
   options: {},
   positionals: files,
   example: 'import-documents filings.jsonl news.json.gz',
-  run: async ({ rest }) => (await import('./import-documents.ts')).importDocuments(rest),
+  run: async ({ rest }) => (await import('./import-documents.ts')).importDocumentFiles(rest),
 });

@@ -8,26 +8,26 @@ import type { CommandDatabase } from '../../core/database/database.ts';
 import { claimDocuments } from '../../core/database/storage/owner.ts';
 import { importDocuments as importFile } from './import.ts';
 import { describeRefused, importEach, withProgress } from '../price-files/import-prices.ts';
-import { counted, number } from '../../core/commands/terminal.ts';
+import { plural, formatNumber } from '../../core/commands/terminal.ts';
 
 /**
  * The command `import-documents FILE...`, `-` for standard input: 0 when every file had something
  * to import, otherwise 1; the other files are imported anyway.
  */
-export async function importDocuments(paths: readonly string[]): Promise<number> {
+export async function importDocumentFiles(paths: readonly string[]): Promise<number> {
   const claim = claimDocuments(readSettings(process.env).databasePath, timestamp(new Date()));
   try {
-    return await importEach(paths, importOne);
+    return await importEach(paths, importDocumentFile);
   } finally {
     claim.release();
   }
 }
 
-async function importOne(database: CommandDatabase, name: string): Promise<boolean> {
+async function importDocumentFile(database: CommandDatabase, name: string): Promise<boolean> {
   const path = name === '-' ? await copyInput() : name;
   const summary = await withProgress(name, (watched) => importFile(database, path, watched));
   const stored = summary.new + summary.known;
-  const what = `imported ${counted(stored, 'document')} (${number(summary.new)} new)`;
+  const what = `imported ${plural(stored, 'document')} (${formatNumber(summary.new)} new)`;
   const lines = [`${forTerminal(name)}: ${what}`, ...describeRefused(summary), ''];
   process.stdout.write(lines.join('\n'));
   return stored > 0;

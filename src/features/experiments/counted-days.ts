@@ -2,12 +2,12 @@ import type { CalendarDate } from '../../core/time/calendar.ts';
 import { count } from '../../core/text/sentences.ts';
 import {
   commonDays,
-  type ComparedModel,
-  type Day,
+  type ModelReturns,
+  type DayKey,
   findParticipants,
   leftOutDays,
   readRecords,
-  whyWithoutFigures,
+  noFiguresReason,
 } from '../comparison/participants.ts';
 import { MIN_DAYS } from '../comparison/looks.ts';
 import type { Database } from '../../core/database/database.ts';
@@ -21,13 +21,20 @@ import {
 import type { JobWindow } from '../../core/database/session-filters.ts';
 import type { CountedRun } from '../performance/record.ts';
 import { at } from '../statistics/moments.ts';
-import { daysAfter, daysOf, type Family, latestOf, readFamilies, whyUnusable } from './family.ts';
+import {
+  daysAfter,
+  familyDays,
+  type Family,
+  latestDay,
+  readFamilies,
+  unusableReason,
+} from './family.ts';
 import { dateUpTo, type Numberings, numberUpTo } from './numbering.ts';
 import { type ChosenModel, selectModels } from './selection.ts';
 
 /** Which model-days count: of which runs, clean ones, common ones. */
 
-/** What a request says of it. */
+/** Model-days that a request selects. */
 interface DaysQuery {
   window: JobWindow;
   /** Entries or runs; undefined for all. */
@@ -57,7 +64,7 @@ interface LeftOutModel {
 }
 
 /** The runs per left-out day; a response must not grow with the product of days and models. */
-const MAX_NAMED = 5;
+const MAX_NAMED_RUNS = 5;
 
 /**
  * The model-days that count for a request, and what it says of the others: `GET /performance` and
@@ -70,7 +77,7 @@ export function countedDays(database: Database, query: DaysQuery) {
   const { compared, others, named } = chooseModels(all, query);
   const counted = new Map<string, Pick<RunOfWindow, 'days' | 'completed'>>();
   const cutoffs = new Map<string, CalendarDate | null>();
-  const result = (told: Omit<ReturnType<typeof narrow>, 'clean' | 'dates'>) => ({
+  const result = (told: Omit<ReturnType<typeof narrowDays>, 'clean' | 'dates'>) => ({
     /** All, by name; only those that the request means have days. */
     runs: all.map((run): RunOfWindow => {
       const { days, completed } = counted.get(run.model) ?? { days: [], completed: [] };
@@ -93,7 +100,11 @@ export function countedDays(database: Database, query: DaysQuery) {
     return result({ cleanAfter: null, withoutCleanDays: [], common: null });
   }
   const families = readFamilies(database, [...compared, ...others], window);
-  const { clean, dates, ...told } = narrow(families, compared.length, { by, isClean, isCommon });
+  const { clean, dates, ...told } = narrowDays(families, compared.length, {
+    by,
+    isClean,
+    isCommon,
+  });
   for (const family of families) {
     const own = new Map(clean(family).runs.map(({ run, days }) => [run, days]));
     const counts = dates?.get(family.model);
@@ -124,20 +135,21 @@ function chooseModels(all: readonly RunInWindow[], { names, areRuns, by, common 
 }
 
 /** Of the families the first ones are compared. */
-function narrow(
+function narrowDays(
   families: readonly Family[],
   first: number,
   { by, isClean, isCommon }: { by: 'run' | 'entry'; isClean: boolean; isCommon: boolean },
 ) {
   const compared = families.slice(0, first);
-  const { cleanAfter, clean } = cleaner(compared, { isClean, areCompared: isCommon });
-  const withoutCleanDays = isClean ? withoutDays(families, { clean, cleanAfter }) : [];
+  const { cleanAfter, clean } = createCleanFilter(compared, { isClean, areCompared: isCommon });
+  const withoutCleanDays = isClean ? findUncleanModels(families, { clean, cleanAfter }) : [];
   const narrowed = { clean, cleanAfter, withoutCleanDays };
   if (by === 'run' && !isCommon) return { ...narrowed, dates: null, common: null };
-  const inBrief = (some: readonly Family[]) => some.map((family) => comparedModel(clean(family)));
+  const toCleanReturns = (some: readonly Family[]) =>
+    some.map((family) => toModelReturns(clean(family)));
   const { reasons, own, leftOut, ...shared } = sharedDays(
-    inBrief(compared),
-    inBrief(families.slice(first)),
+    toCleanReturns(compared),
+    toCleanReturns(families.slice(first)),
   );
   const days = shared.days.map(String);
   const unclean = new Set(withoutCleanDays.map(({ model }) => model));
@@ -159,7 +171,7 @@ function narrow(
           left_out_days: leftOut.map(({ day, runs }) => ({
             date: String(day),
             missing: runs.length,
-            models: runs.slice(0, MAX_NAMED),
+            models: runs.slice(0, MAX_NAMED_RUNS),
           })),
         }
       : null,
@@ -167,14 +179,14 @@ function narrow(
 }
 
 /** The models that have days, but none after the knowledge cutoff. */
-function withoutDays(
+function findUncleanModels(
   families: readonly Family[],
   { clean, cleanAfter }: { clean: (family: Family) => Family; cleanAfter: CalendarDate | null },
 ): LeftOutModel[] {
   return families.flatMap((family) => {
     const { model, knowledgeCutoff: own } = family;
-    const last = latestOf(daysOf(family))?.date;
-    if (last === undefined || !daysOf(clean(family)).next().done) return [];
+    const last = latestDay(familyDays(family))?.date;
+    if (last === undefined || !familyDays(clean(family)).next().done) return [];
     const [whose, cutoff] =
       (own ?? '') > (cleanAfter ?? '') ? ['its', own] : ['the latest', cleanAfter];
     const reason = `Its last model-day, ${last}, is not after ${whose} knowledge cutoff, ${cutoff}`;
@@ -186,7 +198,7 @@ function withoutDays(
  * By run, how many model-days that could count have failed, and were not completed. A response
  * without them would hide the models that have no other.
  */
-export function failedDays(
+export function countFailedDays(
   database: Database,
   window: JobWindow,
   { runs }: Pick<ReturnType<typeof countedDays>, 'runs'>,
@@ -226,7 +238,7 @@ export function withoutCompletedDays(
  * By number, the dates of a model without a cutoff say nothing, as in a control market: its clean
  * days are those that meet clean ones.
  */
-export function cleaner(
+export function createCleanFilter(
   families: readonly Family[],
   {
     isClean,
@@ -252,7 +264,7 @@ export function cleaner(
 function latestCutoff(families: readonly Family[], areCompared: boolean): CalendarDate | null {
   const own = families.map((family) => daysAfter(family, family.knowledgeCutoff));
   const able = areCompared
-    ? own.filter((family) => whyWithoutFigures(comparedModel(family)) === null)
+    ? own.filter((family) => noFiguresReason(toModelReturns(family)) === null)
     : [];
   const records = (able.length > 0 ? able : own).map(({ knowledgeCutoff, runs }) => {
     const [first = new Set<string>(), ...others] = runs.map(
@@ -268,14 +280,14 @@ function latestCutoff(families: readonly Family[], areCompared: boolean): Calend
 }
 
 /** A family as it is compared: by date, or by the number of one. */
-export function comparedModel(
+export function toModelReturns(
   family: Family,
-  dayOf: (date: CalendarDate) => Day = (date) => date,
-): ComparedModel {
+  dayOf: (date: CalendarDate) => DayKey = (date) => date,
+): ModelReturns {
   return {
     model: family.model,
     isDeterministic: family.isDeterministic,
-    unusable: whyUnusable(family),
+    unusable: unusableReason(family),
     runs: family.runs.map(({ run, days }) => ({
       run,
       returns: days.flatMap(({ date, dailyReturn, startDate }) =>
@@ -291,7 +303,7 @@ export function comparedModel(
  * The days over which `compareModels` would compare the first models, and of all models their own
  * days, or which of those compared they lack.
  */
-export function sharedDays(compared: readonly ComparedModel[], others: readonly ComparedModel[]) {
+export function sharedDays(compared: readonly ModelReturns[], others: readonly ModelReturns[]) {
   const { calendar, records } = readRecords([...compared, ...others]);
   const names = new Set(compared.map(({ model }) => model));
   const [own = [], further = []] = [true, false].map((isCompared) =>

@@ -4,15 +4,15 @@ import type { JobWindow } from '../../core/database/session-filters.ts';
 import type { Database } from '../../core/database/database.ts';
 import { createSplitSearch, heldSymbols } from '../performance/holdings-queries.ts';
 import { runsInWindow } from '../performance/queries.ts';
-import { cleaner, comparedModel } from './counted-days.ts';
-import { daysOf, earliestOf, type Family, latestOf, readFamilies } from './family.ts';
+import { createCleanFilter, toModelReturns } from './counted-days.ts';
+import { familyDays, earliestDay, type Family, latestDay, readFamilies } from './family.ts';
 import type { BenchmarkReturn } from '../comparison/answer.ts';
 import { compareModels } from '../comparison/comparison.ts';
 import { type Looks, MIN_CONFIDENCE_DAILY } from '../comparison/looks.ts';
 import { type Cutoff, MAX_CURVE_MODELS, MIN_CURVE_MODELS } from '../comparison/models.ts';
-import type { ComparedModel, Day } from '../comparison/participants.ts';
+import type { ModelReturns, DayKey } from '../comparison/participants.ts';
 import { invalidFilter } from '../../core/domain/service-error.ts';
-import { chooseBenchmark, reportBenchmark, spanOf } from '../performance/choose-benchmark.ts';
+import { chooseBenchmark, reportBenchmark, daySpan } from '../performance/choose-benchmark.ts';
 import type { Incomparability } from '../performance/comparability.ts';
 import { compareRuns } from '../performance/model-reports.ts';
 import { numberDates, type Numbering, type Numberings } from './numbering.ts';
@@ -54,19 +54,21 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
       ? new Map(all.map((own) => [own.model, numberDates(database, own, window)]))
       : null;
   const isClean = request.days === 'clean';
-  const { cleanAfter, clean } = cleaner(all, { isClean, areCompared: true, numberings });
-  const compared: ComparedModel[] = [];
+  const { cleanAfter, clean } = createCleanFilter(all, { isClean, areCompared: true, numberings });
+  const compared: ModelReturns[] = [];
   const suspected = new Map<string, string[]>();
-  const days = [...all.values().flatMap(daysOf)];
-  const findSplits = createSplitSearch(database, heldSymbols(database), spanOf(days));
+  const days = [...all.values().flatMap(familyDays)];
+  const findSplits = createSplitSearch(database, heldSymbols(database), daySpan(days));
   for (const family of all) {
     const numbers = numberings?.get(family.model);
     const own = clean(family);
-    const named = findSplits([...daysOf(own)]).map(({ jump }) => `${jump.symbol} on ${jump.date}`);
+    const named = findSplits([...familyDays(own)]).map(
+      ({ jump }) => `${jump.symbol} on ${jump.date}`,
+    );
     if (named.length > 0) suspected.set(family.model, named);
-    compared.push(comparedModel(own, (date) => numbers?.get(date) ?? date));
+    compared.push(toModelReturns(own, (date) => numbers?.get(date) ?? date));
   }
-  const { usualJobs, ...marks } = incomparableIn(database, all, {
+  const { usualJobs, ...marks } = findIncomparableEntries(database, all, {
     leftOut,
     areNumbered: numberings !== null,
   });
@@ -81,11 +83,11 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
     suspected,
     ...marks,
     benchmarkOver: (days) =>
-      benchmarkOver(database, all, { days, usualJobs, wanted: request.benchmark }),
+      benchmarkReturn(database, all, { days, usualJobs, wanted: request.benchmark }),
     cutoffOf(model, days) {
       const family = all.find((own) => own.model === model);
       assert(family, 'every model that is compared has a family');
-      return cutoffOf(family, days, numberings?.get(model));
+      return measureCutoff(family, days, numberings?.get(model));
     },
   });
   return {
@@ -93,8 +95,8 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
      * The window; where the request leaves an end open, the first or last model-day of those
      * compared; null without any.
      */
-    startDate: startDate ?? earliestOf(days)?.date ?? null,
-    endDate: endDate ?? latestOf(days)?.date ?? null,
+    startDate: startDate ?? earliestDay(days)?.date ?? null,
+    endDate: endDate ?? latestDay(days)?.date ?? null,
     /** The latest knowledge cutoff, where only clean days are compared and there is one. */
     cleanAfter,
     /** Entries with too few model-days. */
@@ -111,7 +113,7 @@ const OTHER_MARKET: readonly Incomparability['kind'][] = ['universe', 'open'];
  * which of them no sentence compares, with the entries that have too few model-days; the jobs in the
  * universe of most. By number, days of different markets are compared on purpose.
  */
-function incomparableIn(
+function findIncomparableEntries(
   database: Database,
   families: readonly Family[],
   { leftOut: short, areNumbered }: { leftOut: readonly ChosenModel[]; areNumbered: boolean },
@@ -133,20 +135,20 @@ function incomparableIn(
 }
 
 /** What the benchmark made over the days compared, as `GET /performance` has it. */
-function benchmarkOver(
+function benchmarkReturn(
   database: Database,
   families: readonly Family[],
   {
     days,
     usualJobs,
     wanted,
-  }: { days: readonly Day[]; usualJobs: ReadonlySet<string>; wanted: string | undefined },
+  }: { days: readonly DayKey[]; usualJobs: ReadonlySet<string>; wanted: string | undefined },
 ): BenchmarkReturn {
   if (typeof days[0] === 'number')
     return { reason: 'Days with the same number fall on different dates' };
   const compared = new Set(days);
   const own = families.flatMap((family) =>
-    [...daysOf(family)].filter(({ date }) => compared.has(date)),
+    [...familyDays(family)].filter(({ date }) => compared.has(date)),
   );
   const report = reportBenchmark(chooseBenchmark(database, wanted, own, usualJobs), own, 0);
   const { name, total_return: totalReturn, incomplete, unavailable } = report;
@@ -172,13 +174,15 @@ function checkRequest({ curves, looks, confidence }: ExperimentRequest, models: 
  * A model without figures may have no date for a number compared: such a day counts as after its
  * cutoff.
  */
-function cutoffOf(
+function measureCutoff(
   { knowledgeCutoff, isAgent }: Family,
-  days: readonly Day[],
+  days: readonly DayKey[],
   numbering: Numbering = new Map(),
 ): Cutoff {
-  const dates = new Map<Day, CalendarDate>(numbering.entries().map(([date, day]) => [day, date]));
-  const isBefore = (day: Day) => {
+  const dates = new Map<DayKey, CalendarDate>(
+    numbering.entries().map(([date, day]) => [day, date]),
+  );
+  const isBefore = (day: DayKey) => {
     const date = typeof day === 'string' ? day : dates.get(day);
     return knowledgeCutoff !== null && date !== undefined && date <= knowledgeCutoff;
   };

@@ -15,7 +15,7 @@ import { staleness } from '../performance/comparability.ts';
 import type { ChosenModel } from './selection.ts';
 
 /** What a run was asked in a job, as far as it is stored. */
-type Asked = ReturnType<typeof readAsked>;
+type AskedTerms = ReturnType<typeof readAsked>;
 
 function readAsked(storedEntry: string, agentConfig: string) {
   const entry = decodeEntry(storedEntry);
@@ -37,11 +37,11 @@ function readAsked(storedEntry: string, agentConfig: string) {
 
 /** A model-day with what its run was asked. */
 interface AskedDay extends DayWithReturn {
-  asked: Asked;
+  asked: AskedTerms;
 }
 
 /** A model with the days of its runs in the window. */
-export type Family = ReturnType<typeof familyOf>;
+export type Family = ReturnType<typeof createFamily>;
 
 /** Reads the days of the models' runs in the window. */
 export function readFamilies(
@@ -54,8 +54,8 @@ export function readFamilies(
   const jobIds = new Set([...days.values()].flatMap((own) => own.map(({ jobId }) => jobId)));
   const configurations = storedConfigurations(database, jobIds);
   // Each combination of entry and terms is read once.
-  const known = new Map<string, Asked>();
-  const asked = new Map<string, Asked>();
+  const known = new Map<string, AskedTerms>();
+  const asked = new Map<string, AskedTerms>();
   for (const [jobId, run, entry] of storedEntries(database, { runs, jobIds })) {
     const configuration = configurations.get(jobId) ?? '{}';
     const key = `${entry} ${configuration}`;
@@ -69,16 +69,16 @@ export function readFamilies(
       return own === undefined ? [] : [Object.assign(day, { asked: own })];
     });
   return models.map(({ model, runs: own }) =>
-    familyOf(
+    createFamily(
       model,
       own.map((run) => ({ run, days: askedDays(run) })),
     ),
   );
 }
 
-function familyOf(model: string, runs: readonly { run: string; days: readonly AskedDay[] }[]) {
-  const days = [...daysOf({ runs })];
-  const withCutoff = latestOf(days.filter(({ asked }) => asked.knowledgeCutoff !== null));
+function createFamily(model: string, runs: readonly { run: string; days: readonly AskedDay[] }[]) {
+  const days = [...familyDays({ runs })];
+  const withCutoff = latestDay(days.filter(({ asked }) => asked.knowledgeCutoff !== null));
   return {
     model,
     /** At least one, each with its days by date. */
@@ -90,7 +90,7 @@ function familyOf(model: string, runs: readonly { run: string; days: readonly As
 }
 
 /** The days of all its runs, run by run. */
-export function daysOf({
+export function familyDays({
   runs,
 }: {
   runs: readonly { days: readonly AskedDay[] }[];
@@ -99,14 +99,14 @@ export function daysOf({
 }
 
 /** The earliest day; of several on its date, the first. */
-export function earliestOf(days: Iterable<AskedDay>): AskedDay | undefined {
+export function earliestDay(days: Iterable<AskedDay>): AskedDay | undefined {
   let earliest: AskedDay | undefined;
   for (const day of days) if (earliest === undefined || day.date < earliest.date) earliest = day;
   return earliest;
 }
 
 /** The latest day; of several on its date, the last. */
-export function latestOf(days: Iterable<AskedDay>): AskedDay | undefined {
+export function latestDay(days: Iterable<AskedDay>): AskedDay | undefined {
   let latest: AskedDay | undefined;
   for (const day of days) if (latest === undefined || day.date >= latest.date) latest = day;
   return latest;
@@ -123,19 +123,19 @@ export function daysAfter(family: Family, date: CalendarDate | null): Family {
 }
 
 /** Why a family has no figures regardless of its returns; null when it can have some. */
-export function whyUnusable(family: Family): string | null {
+export function unusableReason(family: Family): string | null {
   const [stale] = staleness(family.runs);
   if (stale !== undefined) return stale.reason;
   const advice = 'choose a window before or after the change';
   const asked =
-    changeOf(family, ({ asked: { terms } }) => [terms]) ??
-    changeOf(family, ({ asked: { way } }) => [way]);
+    findChange(family, ({ asked: { terms } }) => [terms]) ??
+    findChange(family, ({ asked: { way } }) => [way]);
   if (asked !== null) {
     const { before, after } = asked;
     const words = `the request for ${after.model} on ${after.date} differs from that for`;
     return `It was asked in two ways: ${words} ${before.model} on ${before.date}; ${advice}`;
   }
-  const served = changeOf(family, ({ servedBy }) => servedBy);
+  const served = findChange(family, ({ servedBy }) => servedBy);
   if (served === null) return null;
   const { before, after, first, other } = served;
   const words = `${other} answered ${after.model} on ${after.date}, and ${first} ${before.model} on`;
@@ -146,11 +146,11 @@ export function whyUnusable(family: Family): string | null {
  * The first day with a key, and the first with another one; null when there are no two. Days
  * without a key do not count.
  */
-function changeOf(family: Family, keysOf: (day: AskedDay) => readonly string[]) {
-  const before = earliestOf(daysOf(family).filter((day) => keysOf(day).length > 0));
+function findChange(family: Family, keysOf: (day: AskedDay) => readonly string[]) {
+  const before = earliestDay(familyDays(family).filter((day) => keysOf(day).length > 0));
   const [first] = before === undefined ? [] : keysOf(before);
-  const otherIn = (day: AskedDay) => keysOf(day).find((key) => key !== first);
-  const after = earliestOf(daysOf(family).filter((day) => otherIn(day) !== undefined));
+  const otherKey = (day: AskedDay) => keysOf(day).find((key) => key !== first);
+  const after = earliestDay(familyDays(family).filter((day) => otherKey(day) !== undefined));
   if (before === undefined || after === undefined) return null;
-  return { before, after, first, other: otherIn(after) };
+  return { before, after, first, other: otherKey(after) };
 }

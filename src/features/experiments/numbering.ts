@@ -2,7 +2,7 @@ import type { CalendarDate } from '../../core/time/calendar.ts';
 import type { Database } from '../../core/database/database.ts';
 import { firstTriedDate, marketDates } from '../performance/queries.ts';
 import type { JobWindow } from '../../core/database/session-filters.ts';
-import { daysOf, earliestOf, type Family, latestOf } from './family.ts';
+import { familyDays, earliestDay, type Family, latestDay } from './family.ts';
 
 /**
  * The number of each date in a family's own market: 1 for the first date in the window that the
@@ -16,14 +16,14 @@ export type Numbering = ReadonlyMap<CalendarDate, number>;
  * and the days of two markets that began on different dates meet.
  */
 export function numberDates(database: Database, family: Family, window: JobWindow): Numbering {
-  const [earliest, latest] = [earliestOf(daysOf(family)), latestOf(daysOf(family))];
+  const [earliest, latest] = [earliestDay(familyDays(family)), latestDay(familyDays(family))];
   if (earliest === undefined || latest === undefined) return new Map();
   let first = earliest.date;
   for (const { run } of family.runs) {
     const tried = firstTriedDate(database, run, window);
     if (tried !== null && tried < first) first = tried;
   }
-  const own = [...daysOf(family).flatMap(({ date, startDate }) => [date, startDate ?? date])];
+  const own = [...familyDays(family).flatMap(({ date, startDate }) => [date, startDate ?? date])];
   const dates = marketDates(database, latest.asked.universe, {
     startDate: [first, ...own].sort()[0],
     endDate: latest.date,
@@ -44,5 +44,5 @@ export function dateUpTo(numbering: Numbering = new Map(), number: number): Cale
   return [...numbering].findLast(([, own]) => own <= number)?.[0] ?? null;
 }
 
-/** By model. */
+/** Numberings by model. */
 export type Numberings = ReadonlyMap<string, Numbering>;

@@ -37,9 +37,9 @@ export function selectModels(
     throw invalidFilter('models', 'a name is repeated; name each model once');
   const families = Map.groupBy(runs, ({ model, family }) => (by === 'run' ? model : family));
   const present = [...families]
-    .filter(([, runs]) => modelDaysOf(runs) > 0)
+    .filter(([, runs]) => sumModelDays(runs) > 0)
     .map(([family]) => family);
-  const names = new Set(models ?? longEnough(present, families));
+  const names = new Set(models ?? chooseLongEnough(present, families));
   if (against !== undefined) names.add(against);
   if (names.size > most)
     throw invalidFilter(
@@ -48,7 +48,7 @@ export function selectModels(
     );
   const chosen = (name: string): ChosenModel => ({
     model: name,
-    runs: runsOf(name, families, name === against ? 'against' : 'models'),
+    runs: chooseRuns(name, families, name === against ? 'against' : 'models'),
   });
   const others = models === undefined ? present.filter((family) => !names.has(family)) : [];
   return {
@@ -62,7 +62,7 @@ export function selectModels(
 
 type Families = ReadonlyMap<string, readonly RunInWindow[]>;
 
-function modelDaysOf(runs: readonly RunInWindow[]): number {
+function sumModelDays(runs: readonly RunInWindow[]): number {
   return runs.reduce((sum, { modelDays }) => sum + modelDays, 0);
 }
 
@@ -70,10 +70,10 @@ function modelDaysOf(runs: readonly RunInWindow[]): number {
  * The entries whose runs have, in the mean, model-days enough for figures, and half the median of
  * these: one that has just begun would cost the others too many days. All where none has enough.
  */
-function longEnough(present: readonly string[], families: Families): readonly string[] {
+function chooseLongEnough(present: readonly string[], families: Families): readonly string[] {
   const perRun = (name: string) => {
     const active = (families.get(name) ?? []).filter(({ modelDays }) => modelDays > 0);
-    return modelDaysOf(active) / active.length;
+    return sumModelDays(active) / active.length;
   };
   const enough = present.filter((name) => perRun(name) >= MIN_DAYS);
   const least = medianOf(enough.map(perRun)) / 2;
@@ -84,7 +84,7 @@ function longEnough(present: readonly string[], families: Families): readonly st
  * The runs of an entry that have model-days in the window; where none has, the first. A run's own
  * name means that run.
  */
-function runsOf(name: string, families: Families, parameter: keyof WantedModels): string[] {
+function chooseRuns(name: string, families: Families, parameter: keyof WantedModels): string[] {
   const family = families.get(name);
   if (family !== undefined) {
     const present = family.filter(({ modelDays }) => modelDays > 0);

@@ -18,5 +18,5 @@ export const exportCommand = command({
   positionals: { name: 'conversations FILE', least: 2, most: 2 },
   example: 'export conversations days.jsonl --models gpt-5',
   run: async ({ values, rest: [what = '', file = ''] }) =>
-    (await import('./export-conversations.ts')).exportData(what, file, values),
+    (await import('./export-conversations.ts')).exportConversations(what, file, values),
 });

@@ -14,10 +14,10 @@ import {
 import { assertFreeName, beginPartial, giveName } from '../../core/database/storage/new-file.ts';
 import { addressOfFile, momentAt } from '../../core/database/snapshot.ts';
 import type { ToolCall } from '../../core/wire/protocol.ts';
-import { checkDates, WrongUsage, ownDatabase } from '../../core/commands/arguments.ts';
-import { counted, writeStoppably } from '../../core/commands/terminal.ts';
+import { checkDates, WrongUsage, findDatabase } from '../../core/commands/arguments.ts';
+import { plural, writeWithProgress } from '../../core/commands/terminal.ts';
 
-interface Arguments extends Record<'job' | 'models' | 'start' | 'end', string | undefined> {
+interface ExportArguments extends Record<'job' | 'models' | 'start' | 'end', string | undefined> {
   'with-reasoning': boolean;
 }
 
@@ -25,18 +25,22 @@ interface Arguments extends Record<'job' | 'models' | 'start' | 'end', string | 
  * The command `export conversations FILE`: writes a line of JSON for each completed model-day. 0
  * when the file is complete; otherwise nothing is left.
  */
-export async function exportData(what: string, file: string, given: Arguments): Promise<number> {
+export async function exportConversations(
+  what: string,
+  file: string,
+  given: ExportArguments,
+): Promise<number> {
   if (what !== 'conversations')
     throw new WrongUsage(`there is nothing to export called ${what}; there are conversations`);
   const { job: job_id, models, start: start_date, end: end_date } = given;
   checkDates({ start: start_date, end: end_date });
-  const path = ownDatabase(readSettings(process.env));
+  const path = findDatabase(readSettings(process.env));
   try {
     assertFreeName(file, path);
   } catch (error) {
     throw new ServiceError('cannot_start', `Cannot write ${file}: ${messageOf(error)}`);
   }
-  return writeStoppably(file, async ({ signal, onProgress }) => {
+  return writeWithProgress(file, async ({ signal, onProgress }) => {
     const moment = momentAt(addressOfFile(path));
     const partial = beginPartial(file);
     try {
@@ -52,7 +56,7 @@ export async function exportData(what: string, file: string, given: Arguments): 
       const output = createWriteStream(partial.path, { flags: 'wx', flush: true });
       await pipeline(lines, output, { signal });
       giveName(partial.path, file);
-      return `${forTerminal(file)}: ${counted(days.length, 'model-day')}\n`;
+      return `${forTerminal(file)}: ${plural(days.length, 'model-day')}\n`;
     } finally {
       partial.release();
       moment.close();
@@ -69,7 +73,7 @@ function conversationLine(reader: Reader, day: CompletedDay, hasReasoning: boole
   const { model, family, date, jobId: job_id, returnPercent } = day;
   const served = new Set(log.flatMap(({ servedModel }) => servedModel ?? []));
   return {
-    messages: messagesIn(log, hasReasoning),
+    messages: chatMessages(log, hasReasoning),
     metadata: {
       model,
       entry: family,
@@ -82,7 +86,7 @@ function conversationLine(reader: Reader, day: CompletedDay, hasReasoning: boole
 }
 
 /** What the model read and said; the service's notes on its answers are left out. */
-function messagesIn(log: readonly ConversationMessage[], hasReasoning: boolean) {
+function chatMessages(log: readonly ConversationMessage[], hasReasoning: boolean) {
   let calls: ToolCall[] = [];
   return log.flatMap(({ role, content, reasoning, toolCalls }, index) => {
     if (role === 'tool') return { role, tool_call_id: calls.shift()?.id ?? '', content };

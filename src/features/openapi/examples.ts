@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readSettings } from '../../core/settings/settings.ts';
 import type { Route } from '../../core/api/route.ts';
-import { respondFrom } from '../publish/respond.ts';
+import { openResponder } from '../publish/respond.ts';
 
 export interface Example {
   request?: unknown;
@@ -55,12 +55,12 @@ const written: Record<string, Example> = {
 export function makeExamples(routes: readonly Route[]): Readonly<Record<string, Example>> {
   const settings = readSettings({});
   const view = { name: JOB_FILE, settings, clock: () => new Date(), routes };
-  const { respond, close } = respondFrom(JOB_FILE, view);
+  const { respond, close } = openResponder(JOB_FILE, view);
   try {
     const { job_id: own } = JSON.parse(respond('/jobs')).jobs[0];
     const ask = (path: string, query = {}) => respond(path, query).replaceAll(own, JOB);
     const example = (path: string, query?: Record<string, string>) => {
-      return { response: shortened(JSON.parse(ask(path, query))) };
+      return { response: shortenLists(JSON.parse(ask(path, query))) };
     };
     return {
       ...written,
@@ -74,10 +74,10 @@ export function makeExamples(routes: readonly Route[]): Readonly<Record<string, 
 }
 
 /** With the first of each list, and the beginnings of long texts. */
-function shortened(value: unknown): unknown {
+function shortenLists(value: unknown): unknown {
   if (typeof value === 'string')
     return value.length <= LETTERS ? value : `${value.slice(0, LETTERS)}…`;
-  if (Array.isArray(value)) return value.slice(0, ITEMS).map(shortened);
+  if (Array.isArray(value)) return value.slice(0, ITEMS).map(shortenLists);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortened(one)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shortenLists(one)]));
 }

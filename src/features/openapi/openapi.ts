@@ -32,7 +32,7 @@ function namedSchemas(schemas: readonly v.GenericSchema[]): Names {
       if (names[name] !== undefined) throw new Error(`Two schemas have the name ${name}`);
       names[name] = schema;
     }
-    for (const part of partsOf(schema)) look(part);
+    for (const part of nestedSchemas(schema)) look(part);
   };
   for (const schema of schemas) look(schema);
   return names;
@@ -47,7 +47,7 @@ interface Parts {
   value?: v.GenericSchema;
 }
 
-function partsOf(schema: v.GenericSchema): v.GenericSchema[] {
+function nestedSchemas(schema: v.GenericSchema): v.GenericSchema[] {
   const { entries = {}, options = [], item, wrapped, value } = schema as Parts;
   const parts = [...Object.values(entries), ...options, item, wrapped, value];
   return parts.filter((part): part is v.GenericSchema => typeof part === 'object' && part !== null);
@@ -55,7 +55,7 @@ function partsOf(schema: v.GenericSchema): v.GenericSchema[] {
 
 /** The named schemas themselves, as `components.schemas` has them. */
 function describeNamed(names: Names): Record<string, JsonSchema> {
-  const described = Object.entries(toJsonSchemaDefs(names, configFor('input')));
+  const described = Object.entries(toJsonSchemaDefs(names, conversionConfig('input')));
   return Object.fromEntries(
     described.map(([name, { title: _title, ...schema }]) => [name, schema]),
   );
@@ -63,7 +63,7 @@ function describeNamed(names: Names): Record<string, JsonSchema> {
 
 /** A schema that refers to the titled ones by title. */
 function describeSchema(schema: v.GenericSchema, names: Names, side: Side = 'input'): JsonSchema {
-  const config = { ...configFor(side), definitions: names };
+  const config = { ...conversionConfig(side), definitions: names };
   const { $schema: _dialect, $defs: _named, ...described } = toJsonSchema(schema, config);
   return described;
 }
@@ -79,12 +79,12 @@ function describeEmpty({ type, pattern, enum: words }: JsonSchema, required: boo
 }
 
 /** What JSON Schema cannot express is left out. */
-function configFor(typeMode: Side): ConversionConfig {
+function conversionConfig(typeMode: Side): ConversionConfig {
   return {
     typeMode,
     target: 'draft-2020-12',
     errorMode: 'ignore',
-    overrideSchema: ({ valibotSchema, jsonSchema }) => simplified(valibotSchema, jsonSchema),
+    overrideSchema: ({ valibotSchema, jsonSchema }) => simplifySchema(valibotSchema, jsonSchema),
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
   };
 }
@@ -93,7 +93,7 @@ function configFor(typeMode: Side): ConversionConfig {
  * Avoids valid schemas that some generators do not understand: constants without a type, nested
  * alternatives.
  */
-function simplified({ type }: { type: string }, schema: JsonSchema): JsonSchema | undefined {
+function simplifySchema({ type }: { type: string }, schema: JsonSchema): JsonSchema | undefined {
   if (type === 'literal') {
     assert.equal(typeof schema.const, 'string', 'every constant of the interface is a text');
     return { type: 'string', ...schema };
@@ -183,8 +183,8 @@ function describeRoute(route: Route, names: Names, example?: Example) {
     ...(route.isOfDay && { security: [{ dayToken: [] }] }),
     parameters: [
       ...pathParameters(route),
-      ...parametersOf(route.query, 'query', names),
-      ...parametersOf(route.headers, 'header', names),
+      ...describeParameters(route.query, 'query', names),
+      ...describeParameters(route.headers, 'header', names),
     ],
     ...(body && {
       requestBody: {
@@ -231,7 +231,7 @@ function describeResponse(route: Route, names: Names, example?: Example) {
 function describeErrors(route: Route, names: Names) {
   const content = jsonContent(route.bareErrors ? bareErrorSchema : errorSchema, names);
   return Object.fromEntries(
-    Object.entries(errorsOf(route)).map(([status, description]) => [
+    Object.entries(routeErrors(route)).map(([status, description]) => [
       status,
       { description, content },
     ]),
@@ -239,7 +239,7 @@ function describeErrors(route: Route, names: Names) {
 }
 
 /** Every error status of a route: its own, and those that the server returns before it. */
-export function errorsOf(route: Route): Record<number, string> {
+export function routeErrors(route: Route): Record<number, string> {
   return {
     400: 'The request cannot be read.',
     ...(!route.isPublic && {
@@ -266,7 +266,11 @@ function pathParameters({ path }: Route): unknown[] {
 }
 
 /** The parameters of a query or a header, as the values that their text represents. */
-function parametersOf(fields: Route['query'], place: 'query' | 'header', names: Names): unknown[] {
+function describeParameters(
+  fields: Route['query'],
+  place: 'query' | 'header',
+  names: Names,
+): unknown[] {
   return Object.entries(fields?.entries ?? {}).map(([name, field]) => {
     const { description, ...schema } = describeSchema(field, names, 'output');
     const value = 'default' in schema && { default: v.parse(field, undefined) };

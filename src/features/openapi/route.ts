@@ -16,12 +16,12 @@ export function openapiRoute(routes: () => readonly Route[]): Route {
     response: namedRecord('InterfaceDescription', v.unknown()),
     isDirect: true,
     handle: ({ viewedFile }) =>
-      viewedFile === null ? interfaceDescription(routes) : readingDescription(routes),
+      viewedFile === null ? interfaceDescription(routes) : readOnlyDescription(routes),
   };
 }
 
 /** The interface without what a view refuses: everything but GET. */
-async function readingDescription(routes: () => readonly Route[]): Promise<string> {
+async function readOnlyDescription(routes: () => readonly Route[]): Promise<string> {
   const description = asObject(tryParse(await interfaceDescription(routes)));
   const paths = Object.entries(asObject(description?.['paths']) ?? {}).flatMap(
     ([path, operations]) => {

@@ -84,10 +84,10 @@ export function createPages(built: BuiltPages, mode: PagesMode): Pages {
   const served = [...pagePaths.map((path) => [path, index] as const), ...named];
   const routes = [
     ...served.map(([path, file]) =>
-      routeOf(path, (request, response) => sendFile(request, response, file)),
+      pageRoute(path, (request, response) => sendFile(request, response, file)),
     ),
     ...Object.entries(MOVED).map(([path, target]) =>
-      routeOf(path, (_request, response) => {
+      pageRoute(path, (_request, response) => {
         const headers = ['Location', target, 'Content-Length', '0', ...PAGE_HEADERS];
         response.writeHead(302, headers).end();
       }),
@@ -99,7 +99,7 @@ export function createPages(built: BuiltPages, mode: PagesMode): Pages {
   };
 }
 
-function routeOf(path: string, send: PageRoute['send']): PageRoute {
+function pageRoute(path: string, send: PageRoute['send']): PageRoute {
   return { method: 'GET', path, isPublic: true, send };
 }
 
@@ -149,21 +149,21 @@ function sendFile(
     ...PAGE_HEADERS,
     ...(error?.headers ?? []),
   ];
-  if (error === undefined && isKnown(file, request.headers['if-none-match']))
+  if (error === undefined && isNotModified(file, request.headers['if-none-match']))
     return void response.writeHead(304, headers).end();
   const coding = chooseCoding(request.headers['accept-encoding'], ['br', 'gzip']);
-  const body = bodyIn(file, coding);
+  const body = encodedBody(file, coding);
   const sizes = ['Content-Length', String(body.length), ...codingHeaders(coding)];
   response.writeHead(error?.status ?? 200, [...headers, ...sizes]).end(body);
 }
 
-function bodyIn({ brotli }: PageFile, coding: Coding | null): Buffer {
+function encodedBody({ brotli }: PageFile, coding: Coding | null): Buffer {
   if (coding === 'br') return brotli;
   const plain = zlib().brotliDecompressSync(brotli);
   return coding === 'gzip' ? zlib().gzipSync(plain) : plain;
 }
 
 /** Whether the tags of If-None-Match include the file's, weak or not. */
-function isKnown({ etag }: PageFile, tags = ''): boolean {
+function isNotModified({ etag }: PageFile, tags = ''): boolean {
   return tags === '*' || tags.includes(etag.slice('W/'.length));
 }

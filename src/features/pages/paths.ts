@@ -1,4 +1,4 @@
-import { pathPattern, segmentsOf } from '../../core/http/path-pattern.ts';
+import { pathPattern, splitPath } from '../../core/http/path-pattern.ts';
 
 /**
  * The paths of the pages, for the server (which sends the same HTML file for each) and for the
@@ -42,7 +42,7 @@ export function documentPath(id: string, version: string): string {
  * trailing slash is ignored.
  */
 export function matchPage(path: string): { page: PagePath; params: Record<string, string> } | null {
-  const segments = segmentsOf(path);
+  const segments = splitPath(path);
   for (const page of pagePaths) {
     const params = pathPattern(page)(segments)?.map(([name, segment]) => [name, decoded(segment)]);
     if (params !== undefined) return { page, params: Object.fromEntries(params) };

@@ -5,7 +5,7 @@ import type { Split } from '../../core/database/market-queries.ts';
 import { at, mean } from '../statistics/moments.ts';
 import { inOrder, type MorningEvent } from '../../core/trading/morning.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
-import type { DayOfCurve } from './risk-and-return.ts';
+import type { CurveDay } from './risk-and-return.ts';
 
 /** A day's prices of a symbol in raw dollars; the close is null while unknown. */
 export interface BenchmarkBar {
@@ -59,7 +59,7 @@ export function symbolLevels(
     let cash = 0;
     for (
       let event = events[next];
-      event !== undefined && dateOf(event) <= date;
+      event !== undefined && eventDate(event) <= date;
       event = events[next]
     ) {
       next += 1;
@@ -74,7 +74,7 @@ export function symbolLevels(
   return levels;
 }
 
-function dateOf({ split, dividend }: MorningEvent<Split, CashDividend>): CalendarDate {
+function eventDate({ split, dividend }: MorningEvent<Split, CashDividend>): CalendarDate {
   return split === undefined ? dividend.exDate : split.date;
 }
 
@@ -196,18 +196,18 @@ export function levelAt(levels: Levels, { date, at }: PriceTime): number | null 
  * A benchmark twice: with the dividends that it reinvests, and by its prices only. The same where
  * it has none.
  */
-export interface BothLevels {
+export interface LevelPair {
   withDividends: Levels;
   ofPrices: Levels;
 }
 
 /** A day that a benchmark is compared with: it gets dividends where the model-day does. */
-export type ComparedDay = Pick<DayOfCurve, 'date' | 'startDate'> & { paysDividends: boolean };
+export type ComparedDay = Pick<CurveDay, 'date' | 'startDate'> & { paysDividends: boolean };
 
 /** The levels with dividends where the model-day gets them. */
 function levelsFor(
   { paysDividends }: Pick<ComparedDay, 'paysDividends'>,
-  { withDividends, ofPrices }: BothLevels,
+  { withDividends, ofPrices }: LevelPair,
 ): Levels {
   return paysDividends ? withDividends : ofPrices;
 }
@@ -217,12 +217,12 @@ function levelsFor(
  * null where unknown.
  */
 export function benchmarkReturns(
-  levels: BothLevels,
+  levels: LevelPair,
   curve: readonly ComparedDay[],
 ): (number | null)[] {
   return curve.map((day) => {
     const own = levelsFor(day, levels);
-    const start = levelAt(own, startOf(day));
+    const start = levelAt(own, startTime(day));
     const end = levelAt(own, { date: day.date, at: 'close' });
     return start === null || end === null ? null : end / start - 1;
   });
@@ -232,7 +232,7 @@ export function benchmarkReturns(
  * When a day of a curve starts: at the close of the day before it or, for a model's very first day,
  * at its own open.
  */
-export function startOf({ date, startDate }: Pick<DayOfCurve, 'date' | 'startDate'>): PriceTime {
+export function startTime({ date, startDate }: Pick<CurveDay, 'date' | 'startDate'>): PriceTime {
   return startDate === null ? { date, at: 'open' } : { date: startDate, at: 'close' };
 }
 
@@ -243,9 +243,9 @@ export function startOf({ date, startDate }: Pick<DayOfCurve, 'date' | 'startDat
  * nor to the models. Dates without a level at such a start, or at the close, are left out.
  */
 export function benchmarkCurve(
-  levels: BothLevels,
+  levels: LevelPair,
   days: readonly ComparedDay[],
-): (DayOfCurve & ComparedDay & { value: number; dailyReturn: number })[] {
+): (CurveDay & ComparedDay & { value: number; dailyReturn: number })[] {
   const curve: ReturnType<typeof benchmarkCurve> = [];
   let [value, first] = [1, NaN];
   let followed: Levels | null = null;
@@ -287,9 +287,9 @@ function earliestStart(
     startDate: own === null || notBefore === undefined || own > notBefore ? own : notBefore,
   }));
   // Of one date, the own open comes after every close before it.
-  starts.sort((one, other) => (startOf(one).date < startOf(other).date ? -1 : 1));
+  starts.sort((one, other) => (startTime(one).date < startTime(other).date ? -1 : 1));
   for (const start of starts) {
-    const level = levelAt(levels, startOf(start));
+    const level = levelAt(levels, startTime(start));
     if (level !== null) return { startDate: start.startDate, level };
   }
   return null;

@@ -13,29 +13,29 @@ import { ServiceError } from '../../core/domain/service-error.ts';
 import { cashPerShareAbout } from '../../core/trading/morning.ts';
 import {
   benchmarkCurve,
-  type BothLevels,
+  type LevelPair,
   type ComparedDay,
   equalWeightLevels,
   levelAt,
   type Levels,
   memberLevels,
-  startOf,
+  startTime,
   symbolLevels,
 } from './benchmark.ts';
-import { daysWithUnknown } from './record.ts';
+import { unknownDividendDays } from './record.ts';
 import { count } from '../../core/text/sentences.ts';
 import { at } from '../statistics/moments.ts';
 import { rounded } from '../statistics/figure.ts';
 import { reportReturns } from './report-returns.ts';
 import type { DividendStatus } from './report.ts';
-import { seriesOf } from './risk-and-return.ts';
+import { toReturnSeries } from './risk-and-return.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
 /** Cash per share comes in 1/1,000,000 dollar. */
 const MILLIONTHS = 1_000_000;
-/** After every date. */
-const NEVER = '9999-12-31';
+/** Upper bound of all dates. */
+const FAR_FUTURE = '9999-12-31';
 
 type Benchmark = ReturnType<typeof chooseBenchmark>;
 
@@ -64,19 +64,19 @@ export function chooseBenchmark(
   checkBenchmark(database, wanted);
   const own = days.filter(({ jobId }) => usualJobs.has(jobId));
   const isOfTerms = wanted === undefined || wanted === UNIVERSE;
-  const terms = isOfTerms ? termsOf(database, own.length > 0 ? own : days) : null;
+  const terms = isOfTerms ? firstTerms(database, own.length > 0 ? own : days) : null;
   const usual = terms?.market.benchmark ?? US.benchmark;
   const name = wanted ?? (reachesStart(database, days, usual) ? usual : UNIVERSE);
-  const span = spanOf(days);
+  const span = daySpan(days);
   const { stock_symbols: fixed, members }: Universe =
     name === UNIVERSE ? (terms ?? { stock_symbols: [] }) : { stock_symbols: [name] };
   const during = members?.filter(({ from, to }) => from <= span.to && span.from <= to);
   const symbols = during ? [...new Set(during.map(({ symbol }) => symbol))] : fixed;
-  const levels = bothLevels(days, (paysDividends) => {
-    const levelsOf = (symbol: string) =>
-      levelsOfSymbol(database, symbol, { ...span, paysDividends });
-    if (name !== UNIVERSE) return levelsOf(name);
-    const all = symbols.values().map((symbol) => [symbol, levelsOf(symbol)] as const);
+  const levels = readLevelPair(days, (paysDividends) => {
+    const readLevels = (symbol: string) =>
+      readSymbolLevels(database, symbol, { ...span, paysDividends });
+    if (name !== UNIVERSE) return readLevels(name);
+    const all = symbols.values().map((symbol) => [symbol, readLevels(symbol)] as const);
     return members ? memberLevels(all, members) : equalWeightLevels(all.map(([, own]) => own));
   });
   const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
@@ -87,38 +87,38 @@ export function chooseBenchmark(
     symbols: symbols.length,
     levels,
     /** The days on which its levels with dividends may lack one of some symbol. */
-    unknownDividends: daysWithUnknown(database, paying, span),
+    unknownDividends: unknownDividendDays(database, paying, span),
   };
 }
 
 /** Levels with and without dividends; where the model-days are all of one kind, the same twice. */
-function bothLevels(
+function readLevelPair(
   days: readonly ActiveDay[],
   levelsOf: (paysDividends: boolean) => Levels,
-): BothLevels {
+): LevelPair {
   const isOneKind = new Set(days.map(({ paysDividends }) => paysDividends)).size < 2;
   const withDividends = levelsOf(days[0]?.paysDividends === true || !isOneKind);
   return { withDividends, ofPrices: isOneKind ? withDividends : levelsOf(false) };
 }
 
 /** From the earliest start of the days to the last of them. */
-export function spanOf(days: readonly ActiveDay[]): DateSpan {
+export function daySpan(days: readonly ActiveDay[]): DateSpan {
   return {
-    from: firstDateOf(days.map(startOf)),
+    from: earliestDate(days.map(startTime)),
     to: days.reduce((latest, { date }) => (date > latest ? date : latest), ''),
   };
 }
 
-function firstDateOf(days: readonly { date: CalendarDate }[]): CalendarDate {
-  return days.reduce((earliest, { date }) => (date < earliest ? date : earliest), NEVER);
+function earliestDate(days: readonly { date: CalendarDate }[]): CalendarDate {
+  return days.reduce((earliest, { date }) => (date < earliest ? date : earliest), FAR_FUTURE);
 }
 
 /**
  * The terms of the newest job that ran a model-day of the first date, so that later jobs do not
  * change the benchmark; null without days.
  */
-function termsOf(database: Database, days: readonly ActiveDay[]): AgentConfiguration | null {
-  const first = firstDateOf(days);
+function firstTerms(database: Database, days: readonly ActiveDay[]): AgentConfiguration | null {
+  const first = earliestDate(days);
   const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
   const configuration = newestConfiguration(database, sessions);
   return configuration === undefined ? null : parseAgentConfiguration(configuration);
@@ -126,15 +126,15 @@ function termsOf(database: Database, days: readonly ActiveDay[]): AgentConfigura
 
 /** Whether a symbol has a level at the earliest start of the first date. */
 function reachesStart(database: Database, days: readonly ActiveDay[], symbol: string): boolean {
-  const date = firstDateOf(days);
-  const starts = days.filter((day) => day.date === date).map(startOf);
+  const date = earliestDate(days);
+  const starts = days.filter((day) => day.date === date).map(startTime);
   const [start] = starts.sort((one, other) => (one.date < other.date ? -1 : 1));
   if (start === undefined) return false;
   const span = { from: start.date, to: start.date, paysDividends: false };
-  return levelAt(levelsOfSymbol(database, symbol, span), start) !== null;
+  return levelAt(readSymbolLevels(database, symbol, span), start) !== null;
 }
 
-function levelsOfSymbol(
+function readSymbolLevels(
   database: Database,
   symbol: string,
   { paysDividends, ...span }: DateSpan & { paysDividends: boolean },
@@ -167,16 +167,16 @@ export function reportBenchmark(
   const curve = benchmarkCurve(levels, days);
   const [first] = curve;
   const statuses = curve.map((day) => dividendStatus(day, benchmark));
-  const countOf = (status: DividendStatus) => statuses.filter((one) => one === status).length;
+  const countStatus = (status: DividendStatus) => statuses.filter((one) => one === status).length;
   return {
     name,
     symbols,
-    start_date: first === undefined ? null : startOf(first).date,
+    start_date: first === undefined ? null : startTime(first).date,
     days: curve.length,
-    days_without_dividends: countOf('not_paid'),
-    days_with_unknown_dividends: countOf('unknown'),
-    incomplete: whyIncomplete(benchmark, { dates, covered: curve.map(({ date }) => date) }),
-    ...reportReturns(seriesOf(curve), riskFree),
+    days_without_dividends: countStatus('not_paid'),
+    days_with_unknown_dividends: countStatus('unknown'),
+    incomplete: incompleteReason(benchmark, { dates, covered: curve.map(({ date }) => date) }),
+    ...reportReturns(toReturnSeries(curve), riskFree),
     curve: curve.map(({ date, value, dailyReturn }, index) => ({
       date,
       value: rounded(value),
@@ -199,7 +199,7 @@ function dividendStatus(
 }
 
 /** Why a benchmark does not cover all days of the models; null when it does. */
-function whyIncomplete(
+function incompleteReason(
   { name, levels }: Benchmark,
   { dates, covered }: { dates: readonly CalendarDate[]; covered: readonly CalendarDate[] },
 ): string | null {

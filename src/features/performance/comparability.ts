@@ -78,8 +78,8 @@ export function findIncomparable(
 ) {
   // Thousands of models share a configuration, whose symbols are sorted once.
   const used = [...new Set(terms.configurations.values())];
-  const words = new Map(used.map((configuration) => [configuration, inWords(configuration)]));
-  const all = periods.map((period) => termsOf(period, { ...terms, words }));
+  const words = new Map(used.map((configuration) => [configuration, describeTerms(configuration)]));
+  const all = periods.map((period) => modelTerms(period, { ...terms, words }));
   const findings = [
     ...(haveOwnDays ? comparePeriods(all) : []),
     ...respects.flatMap((respect) => compareTerms(respect, all)),
@@ -88,7 +88,7 @@ export function findIncomparable(
   const incomparable = new Map<string, Incomparability[]>();
   for (const { model, kind, reason } of findings)
     incomparable.set(model, [...(incomparable.get(model) ?? []), { kind, reason }]);
-  const usual = usualOf('universe', all);
+  const usual = usualTerms('universe', all);
   return { incomparable, usualJobs: new Set(usual.flatMap(({ jobIds }) => [...jobIds])) };
 }
 
@@ -104,14 +104,14 @@ export function staleness(runs: readonly RunDays[]): Incomparability[] {
 }
 
 type Term = [key: string, words: string];
-type Words = ReturnType<typeof inWords>;
+type TermWords = ReturnType<typeof describeTerms>;
 
 /** The terms of one configuration. */
-function inWords(configuration: AgentConfiguration) {
+function describeTerms(configuration: AgentConfiguration) {
   const { stock_symbols: symbols, members, dividends, open } = configuration;
   const limits = limitsInWords(configuration.limits);
   return {
-    costs: costsOf(configuration),
+    costs: costTerm(configuration),
     universe: [JSON.stringify(members ?? symbols.toSorted()), count(symbols.length, 'symbol')],
     dividends: dividends ? ['on', 'paid'] : ['off', 'not paid'],
     open: [open, open],
@@ -119,16 +119,16 @@ function inWords(configuration: AgentConfiguration) {
   } satisfies Record<string, Term>;
 }
 
-function termsOf(
+function modelTerms(
   period: ModelPeriod,
   {
     configurations,
     initialCash,
     words,
-  }: TradingTerms & { words: ReadonlyMap<AgentConfiguration | undefined, Words> },
+  }: TradingTerms & { words: ReadonlyMap<AgentConfiguration | undefined, TermWords> },
 ): Terms {
   const used = [...period.jobIds].flatMap((job) => words.get(configurations.get(job)) ?? []);
-  const all = (respect: keyof Words) => new Map(used.map((own) => own[respect]));
+  const all = (respect: keyof TermWords) => new Map(used.map((own) => own[respect]));
   const cash = initialCash.get(period.model) ?? null;
   return {
     ...period,
@@ -141,7 +141,7 @@ function termsOf(
   };
 }
 
-function costsOf(configuration: AgentConfiguration): Term {
+function costTerm(configuration: AgentConfiguration): Term {
   const { commissionPerTrade: perTrade, commissionBps, slippageBps } = rulesOf(configuration).costs;
   const parts = [
     ...(perTrade > 0 ? [`${count(perTrade, 'dollar')} per trade`] : []),
@@ -160,11 +160,11 @@ function comparePeriods(all: readonly Terms[]): IncomparableModel[] {
   const usual = mostCommon(longestFirst, ({ start, end }) => `${start} ${end}`);
   const [most] = usual;
   if (most === undefined) return [];
-  const names = namesOf(usual);
+  const names = entryNames(usual);
   return all.flatMap((own): IncomparableModel[] => {
     const { model } = own;
     if (own.start !== most.start || own.end !== most.end) {
-      const reason = `Its period, ${periodOf(own)}, is not that of ${names}, ${periodOf(most)}`;
+      const reason = `Its period, ${periodText(own)}, is not that of ${names}, ${periodText(most)}`;
       return [{ model, kind: 'period', reason }];
     }
     if (own.days === most.days) return [];
@@ -173,7 +173,7 @@ function comparePeriods(all: readonly Terms[]): IncomparableModel[] {
   });
 }
 
-function periodOf({ start, end, days }: Terms): string {
+function periodText({ start, end, days }: Terms): string {
   return `${start} to ${end} (${count(days, 'model-day')})`;
 }
 
@@ -188,15 +188,15 @@ const nouns = {
 };
 
 /** The models with the terms of most. */
-function usualOf(kind: (typeof respects)[number], all: readonly Terms[]): Terms[] {
+function usualTerms(kind: (typeof respects)[number], all: readonly Terms[]): Terms[] {
   const single = all.filter((terms) => terms[kind].size === 1);
   return mostCommon(single, (terms) => [...terms[kind].keys()].join());
 }
 
 function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): IncomparableModel[] {
-  const usual = usualOf(kind, all);
+  const usual = usualTerms(kind, all);
   const [most] = usual;
-  const names = namesOf(usual);
+  const names = entryNames(usual);
   return all.flatMap((own): IncomparableModel[] => {
     const { model } = own;
     if (own[kind].size > 1)
@@ -222,7 +222,7 @@ function compareDocuments(documents: readonly ReadableDocuments[]): Incomparable
   });
 }
 
-function namesOf(terms: readonly Terms[]): string {
+function entryNames(terms: readonly Terms[]): string {
   const entries = new Set(terms.map(({ family }) => family));
   return list([...entries].slice(0, 1), { total: entries.size });
 }

@@ -1,6 +1,6 @@
 import { reportFigures, rounded } from '../statistics/figure.ts';
 import {
-  type DayOfCurve,
+  type CurveDay,
   deepestDrawdowns,
   type ReturnSeries,
   returnsBy,
@@ -8,7 +8,12 @@ import {
 import { reported, toDollars, type Money } from '../../core/money/money.ts';
 import { reportDrawdown } from './report-returns.ts';
 import { type Factors, reportStyle } from '../style/style.ts';
-import { type ModelTrading, noSymbolTrading, type OpenPosition, unrealisedOf } from './trading.ts';
+import {
+  type ModelTrading,
+  noSymbolTrading,
+  type OpenPosition,
+  unrealisedProfit,
+} from './trading.ts';
 import type { Database } from '../../core/database/database.ts';
 import { type Closing, closingsOf } from './holdings-queries.ts';
 import type { LedgerDay } from './queries.ts';
@@ -80,7 +85,7 @@ export function addClosing(
  * nothing.
  */
 export function reportClosing({ date, cash, value, holdings }: Closing) {
-  const weightOf = (part: Money) => (value === 0 ? null : rounded(part / value));
+  const portfolioWeight = (part: Money) => (value === 0 ? null : rounded(part / value));
   const valued = holdings.map(({ price, ...holding }) => {
     const own = price === null ? null : reported(holding.quantity * price);
     return { ...holding, price, value: own };
@@ -89,30 +94,30 @@ export function reportClosing({ date, cash, value, holdings }: Closing) {
     date,
     cash: toDollars(cash),
     value: toDollars(value),
-    cash_weight: weightOf(cash),
-    holdings: highestFirst(valued, 'value').map(({ symbol, quantity, price, value: own }) => ({
+    cash_weight: portfolioWeight(cash),
+    holdings: sortDescending(valued, 'value').map(({ symbol, quantity, price, value: own }) => ({
       symbol,
       quantity,
       price: price === null ? null : toDollars(price),
       value: own === null ? null : toDollars(own),
-      weight: own === null ? null : weightOf(own),
+      weight: own === null ? null : portfolioWeight(own),
     })),
   };
 }
 
 /** The highest first, equal ones by symbol; those of which it is unknown last. */
-function highestFirst<
+function sortDescending<
   Name extends string,
   Item extends { symbol: string } & Record<Name, number | null>,
 >(items: readonly Item[], name: Name): Item[] {
-  const orderOf = (item: Item) => item[name] ?? -Number.MAX_VALUE;
+  const sortKey = (item: Item) => item[name] ?? -Number.MAX_VALUE;
   return items.toSorted(
-    (one, other) => orderOf(other) - orderOf(one) || (one.symbol < other.symbol ? -1 : 1),
+    (one, other) => sortKey(other) - sortKey(one) || (one.symbol < other.symbol ? -1 : 1),
   );
 }
 
 /** One symbol over some days; a weight that is unknown makes the sum and the highest NaN. */
-interface HeldSymbol {
+interface SymbolHolding {
   days: number;
   first: CalendarDate;
   last: CalendarDate;
@@ -126,14 +131,14 @@ interface HeldSymbol {
  * of its weights is unknown.
  */
 export function collectHeldSymbols() {
-  const bySymbol = new Map<string, HeldSymbol>();
+  const bySymbol = new Map<string, SymbolHolding>();
   let daysWithValue = 0;
   return {
     /** Adds a day; days come in order. */
     add({ date, value, holdings }: ReturnType<typeof reportClosing>) {
       if (value !== 0) daysWithValue += 1;
       for (const { symbol, weight } of holdings) {
-        const unheld: HeldSymbol = { days: 0, first: date, last: date, sum: 0, highest: 0 };
+        const unheld: SymbolHolding = { days: 0, first: date, last: date, sum: 0, highest: 0 };
         const held = bySymbol.get(symbol) ?? unheld;
         bySymbol.set(symbol, held);
         const own = value === 0 ? 0 : (weight ?? NaN);
@@ -145,7 +150,7 @@ export function collectHeldSymbols() {
     },
     /** Each symbol, the one with the highest mean weight first, named as in the response. */
     report: () =>
-      highestFirst(
+      sortDescending(
         [...bySymbol].map(([symbol, held]) => reportSymbol(symbol, held, daysWithValue)),
         'mean_weight',
       ),
@@ -154,7 +159,7 @@ export function collectHeldSymbols() {
 
 function reportSymbol(
   symbol: string,
-  { days, first, last, sum, highest }: HeldSymbol,
+  { days, first, last, sum, highest }: SymbolHolding,
   daysWithValue: number,
 ) {
   const isKnown = !Number.isNaN(sum) && daysWithValue > 0;
@@ -173,7 +178,7 @@ const MAX_LISTED_DRAWDOWNS = 5;
 
 /** What the details of a model are made of. */
 interface DetailsInput {
-  curve: readonly DayOfCurve[];
+  curve: readonly CurveDay[];
   series: ReturnSeries;
   /** Per day. */
   riskFree: number;
@@ -223,7 +228,7 @@ function reportSymbols({
       realised_profit: toDollars(realised),
       dividends: toDollars(dividends),
       ...reportFigures({
-        unrealised_profit: unrealisedOf(positions.filter((own) => own.symbol === symbol)),
+        unrealised_profit: unrealisedProfit(positions.filter((own) => own.symbol === symbol)),
         profit:
           gain === null
             ? { reason: `The price of ${symbol} at a close of these days is unknown` }
@@ -231,5 +236,5 @@ function reportSymbols({
       }),
     };
   });
-  return highestFirst(reports, 'profit');
+  return sortDescending(reports, 'profit');
 }

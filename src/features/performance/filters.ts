@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { feedEntries, filtersOf } from '../../core/api/filters.ts';
+import { feedEntries, parseFilters } from '../../core/api/filters.ts';
 import { daysFilter, flagFilter, namesFilter, wordFilter } from '../../core/api/schemas.ts';
 import type { Database } from '../../core/database/database.ts';
 import { normaliseSymbol, SYMBOL_TEXT } from '../../core/domain/symbols.ts';
@@ -43,12 +43,12 @@ export const choiceEntries = {
  * The days that count. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
  * unknown, repeated or too many.
  */
-export function readCounted(
+export function readCountedDays(
   database: Database,
   query: v.InferOutput<v.ObjectSchema<typeof choiceEntries, undefined>>,
 ) {
   const { model, models, by, days, common } = query;
-  const { model: _, ...window } = filtersOf(query);
+  const { model: _, ...window } = parseFilters(query);
   const names = model === undefined ? models?.split(',') : [model];
   // By entry, the name of an entry means all its runs.
   const areRuns = model !== undefined && by === 'run';

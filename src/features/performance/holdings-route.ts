@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { checkNames, dateRangeEntries, filtersOf } from '../../core/api/filters.ts';
-import { deploymentFields, formatQuery, listBody, tableOf } from '../../core/api/handler.ts';
-import { OF_MODEL_DAYS, route } from '../../core/api/route.ts';
+import { checkNames, dateRangeEntries, parseFilters } from '../../core/api/filters.ts';
+import { deploymentFields, formatQuery, listBody, objectTable } from '../../core/api/handler.ts';
+import { MODEL_DAY_ERRORS, route } from '../../core/api/route.ts';
 import {
   countSchema as count,
   dateText,
   figure,
   jobFilter,
-  NAME_OF_MODEL,
+  MODEL_NAME,
   named,
   namedResponse,
 } from '../../core/api/schemas.ts';
@@ -16,7 +16,7 @@ import { type Closing, closingsOf } from './holdings-queries.ts';
 import { activeDays } from './queries.ts';
 
 const holdingsQuery = v.object({
-  model: v.pipe(v.string('expected the name of a model'), v.description(NAME_OF_MODEL)),
+  model: v.pipe(v.string('expected the name of a model'), v.description(MODEL_NAME)),
   job_id: jobFilter,
   ...dateRangeEntries,
   ...formatQuery,
@@ -66,7 +66,7 @@ const columns = 'date cash portfolio_value cash_weight symbol quantity price val
 );
 
 /** A row per holding; a day without any has one row without a symbol. */
-function rowsOfDay(closing: Closing) {
+function holdingRows(closing: Closing) {
   const { holdings: held, value: portfolio_value, ...day } = reportClosing(closing);
   return (held.length === 0 ? [{}] : held).map((one) => ({ ...day, portfolio_value, ...one }));
 }
@@ -78,18 +78,19 @@ export const holdingsRoute = route({
   summary: 'What a model held at the close of each day: shares, prices, values and weights.',
   query: holdingsQuery,
   response: holdingsResponse,
-  errors: OF_MODEL_DAYS,
+  errors: MODEL_DAY_ERRORS,
   hasTable: true,
   isKept: true,
   handle({ database, settings }, { query, format }) {
-    const { model, ...window } = filtersOf(query);
+    const { model, ...window } = parseFilters(query);
     checkNames(database, { model, ...window });
     const days = activeDays(database, [query.model], window).get(query.model) ?? [];
     const closings = closingsOf(
       database,
       days.map(({ sessionId }) => sessionId),
     );
-    if (format === 'csv') return tableOf('holdings.csv', columns, closings.flatMap(rowsOfDay));
+    if (format === 'csv')
+      return objectTable('holdings.csv', columns, closings.flatMap(holdingRows));
     const symbols = collectHeldSymbols();
     const items = closings.map((closing) => {
       const day = reportClosing(closing);

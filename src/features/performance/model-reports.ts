@@ -9,7 +9,7 @@ import { universeOn } from '../../core/settings/members.ts';
 import { type Money, toDollars } from '../../core/money/money.ts';
 import { partHeld } from '../../core/agent/players/place-orders.ts';
 import { closingPrice } from '../../core/trading/market.ts';
-import { chooseBenchmark, reportBenchmark, spanOf } from './choose-benchmark.ts';
+import { chooseBenchmark, reportBenchmark, daySpan } from './choose-benchmark.ts';
 import {
   findIncomparable,
   type ModelPeriod,
@@ -19,12 +19,12 @@ import {
 import {
   countRefusals,
   type CountedRun,
-  createUnknownSearch,
-  readRecord,
+  createDividendSearch,
+  readModelRecord,
   type ModelRecord,
 } from './record.ts';
-import { growthsOf, reportModel } from './report.ts';
-import { readFactors, type DayReturn, type Style } from '../style/style.ts';
+import { growthCurve, reportModel } from './report.ts';
+import { readFactors, type DayReturn, type StyleReport } from '../style/style.ts';
 import { outsideOf } from '../../core/domain/vocabulary.ts';
 import { pricesNow } from '../../core/database/price-writes.ts';
 import { count } from '../../core/text/sentences.ts';
@@ -38,7 +38,7 @@ import { type Figure, reportFigures, rounded } from '../statistics/figure.ts';
 import { sampleDeviation } from './risk-and-return.ts';
 
 /** What the marks of a model are made of, beside its record. */
-interface Terms {
+interface FlagInput {
   database: Reader;
   basemodel: string | null;
   configuration: AgentConfiguration | undefined;
@@ -52,7 +52,7 @@ interface Terms {
 const HOLD_ALL: readonly unknown[] = ['baseline/buy-and-hold', 'baseline/equal-weight'];
 
 /** What makes the figures of a model mislead even beside no other model. */
-function ownMarks({ ledger, refusals: { tries } }: ModelRecord, terms: Terms) {
+function behaviourFlags({ ledger, refusals: { tries } }: ModelRecord, terms: FlagInput) {
   const marks: Incomparability[] = [];
   const mark = (kind: Incomparability['kind'], reason: string) => marks.push({ kind, reason });
   const jumps = [...new Set(terms.suspected.map(({ jump }) => jump))];
@@ -81,7 +81,7 @@ function ownMarks({ ledger, refusals: { tries } }: ModelRecord, terms: Terms) {
   return marks;
 }
 
-export interface ReportRequest {
+export interface FiguresRequest {
   database: Database;
   /** By name, each with at least one day. */
   runs: readonly CountedRun[];
@@ -94,7 +94,7 @@ export interface ReportRequest {
   /** Whether the reports have details. */
   withDetails: boolean;
   /** Filled with the growth curve of each model as it is reported. */
-  growths?: Map<string, RunOfFamily['curve']>;
+  growths?: Map<string, FamilyRun['curve']>;
   /** The factors to tell returns apart by; all that are stored without a choice. */
   factors?: readonly string[] | undefined;
 }
@@ -102,7 +102,7 @@ export interface ReportRequest {
 /** What the figures of all models share. */
 type Basis = ReturnType<typeof prepareReports>;
 
-export function prepareReports({ database, wanted, riskFree, ...request }: ReportRequest) {
+export function prepareReports({ database, wanted, riskFree, ...request }: FiguresRequest) {
   const { runs } = request;
   const all = runs.flatMap((run) => run.days);
   const held = heldSymbols(database);
@@ -116,18 +116,18 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Repor
   );
   const benchmark = chooseBenchmark(database, wanted, days, usualJobs);
   return {
-    factors: request.withDetails ? readFactors(database, request.factors, spanOf(days)) : null,
+    factors: request.withDetails ? readFactors(database, request.factors, daySpan(days)) : null,
     benchmark,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
     incomparable,
     configurations,
     initialCash,
     agents: agentsAmong(database, periods),
-    findUnknown: createUnknownSearch(database, held),
+    findUnknown: createDividendSearch(database, held),
     usage: usageTotals(database, all),
     refusals: countRefusals(database, all),
     markOn: createMarkReader(database),
-    findSplits: createSplitSearch(database, held, spanOf(days)),
+    findSplits: createSplitSearch(database, held, daySpan(days)),
     /** Whether a job's orders cost nothing beside their price. */
     hasNoCosts: (jobId: string) => {
       const configuration = configurations.get(jobId);
@@ -162,7 +162,7 @@ export function compareRuns(
   runs: readonly RunWithDays[],
   options?: { haveOwnDays: boolean },
 ) {
-  const periods = runs.map(periodOf);
+  const periods = runs.map(modelPeriod);
   const all = runs.flatMap(({ days }) => days);
   const stored = storedConfigurations(database, new Set(all.map(({ jobId }) => jobId)));
   const terms = {
@@ -177,7 +177,7 @@ export function compareRuns(
   return { periods, ...terms, ...findIncomparable(periods, terms, options) };
 }
 
-function periodOf({ model, family, days }: RunWithDays): ModelPeriod {
+function modelPeriod({ model, family, days }: RunWithDays): ModelPeriod {
   const [first, last] = [days[0], days.at(-1)];
   assert(first !== undefined && last !== undefined, 'a run that is reported has a day');
   const jobIds = new Set(days.map(({ jobId }) => jobId));
@@ -188,12 +188,12 @@ function periodOf({ model, family, days }: RunWithDays): ModelPeriod {
  * The figures of one model, and why they are not comparable with others. Keeps none of its ledger
  * in memory.
  */
-export function modelReport(request: ReportRequest, basis: Basis, run: CountedRun) {
+export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun) {
   const { model, family, knowledgeCutoff, basemodel } = run;
   const { database, riskFree, withDetails } = request;
   const { factors, findUnknown, usage, refusals, markOn } = basis;
   markStale(database, run.days);
-  const record = readRecord(database, run, {
+  const record = readModelRecord(database, run, {
     benchmark: basis.benchmark.levels,
     ...{ riskFree, factors, withDetails, findUnknown, usage, refusals, markOn },
   });
@@ -204,7 +204,7 @@ export function modelReport(request: ReportRequest, basis: Basis, run: CountedRu
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
   );
   const cash = basis.initialCash.get(model) ?? null;
-  request.growths?.set(model, growthsOf(record));
+  request.growths?.set(model, growthCurve(record));
   return {
     model,
     family,
@@ -219,7 +219,7 @@ export function modelReport(request: ReportRequest, basis: Basis, run: CountedRu
     incomparable: [
       ...(basis.incomparable.get(model) ?? []),
       ...staleness([{ run: model, days }]),
-      ...ownMarks(record, {
+      ...behaviourFlags(record, {
         database,
         basemodel,
         trades: figures.trading.trades,
@@ -232,7 +232,7 @@ export function modelReport(request: ReportRequest, basis: Basis, run: CountedRu
 }
 
 /** What the figures of a family need of each of its runs. */
-export interface RunOfFamily {
+export interface FamilyRun {
   model: string;
   family: string;
   model_days: number;
@@ -248,11 +248,11 @@ export interface RunOfFamily {
  * curve.
  */
 export function reportFamilies(
-  runs: readonly RunOfFamily[],
+  runs: readonly FamilyRun[],
   {
     withCurves,
     styleOf,
-  }: { withCurves: boolean; styleOf?: ((returns: DayReturn[]) => Style | null) | undefined },
+  }: { withCurves: boolean; styleOf?: ((returns: DayReturn[]) => StyleReport | null) | undefined },
 ) {
   return [...Map.groupBy(runs, ({ family }) => family)].flatMap(([family, own]) => {
     if (own.length < 2 && !withCurves) return [];
@@ -276,7 +276,7 @@ export function reportFamilies(
           lowest_total_return: figure(least, () => Math.min(...returns)),
           highest_total_return: figure(least, () => Math.max(...returns)),
         }),
-        ...(withCurves && own.length > 1 && { curve: curveOf(own).map(roundedPoint) }),
+        ...(withCurves && own.length > 1 && { curve: familyCurve(own).map(roundedPoint) }),
         ...(styleOf && { details: { style: styleOf(meanReturns(own)) } }),
       },
     ];
@@ -287,7 +287,7 @@ export function reportFamilies(
  * What one dollar has become in the mean run, the lowest and the highest, on each date that all
  * runs share.
  */
-function curveOf(runs: readonly RunOfFamily[]) {
+function familyCurve(runs: readonly FamilyRun[]) {
   const [first, ...others] = runs.map(({ curve }) => curve);
   const byDate = others.map((curve) => new Map(curve.map(({ date, growth }) => [date, growth])));
   return (first ?? []).flatMap(({ date, growth }) => {
@@ -298,14 +298,14 @@ function curveOf(runs: readonly RunOfFamily[]) {
   });
 }
 
-function roundedPoint({ date, growth, low, high }: ReturnType<typeof curveOf>[number]) {
+function roundedPoint({ date, growth, low, high }: ReturnType<typeof familyCurve>[number]) {
   return { date, growth: rounded(growth), low: rounded(low), high: rounded(high) };
 }
 
 /** The returns of the mean run, on each date that all runs share. */
-function meanReturns(runs: readonly RunOfFamily[]): DayReturn[] {
+function meanReturns(runs: readonly FamilyRun[]): DayReturn[] {
   let [growth, startDate]: [number, CalendarDate | null] = [1, null];
-  return curveOf(runs).map((day) => {
+  return familyCurve(runs).map((day) => {
     const own = { date: day.date, startDate, dailyReturn: day.growth / growth - 1 };
     [growth, startDate] = [day.growth, day.date];
     return own;

@@ -17,7 +17,7 @@ import type { Run } from '../../core/database/records/model-records.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
 import { toolArguments } from '../../core/trading/tool-arguments.ts';
 import { orderTools } from '../../core/trading/tools.ts';
-import type { BothLevels } from './benchmark.ts';
+import type { LevelPair } from './benchmark.ts';
 import type { Factors } from '../style/style.ts';
 import { readValueGains } from './details.ts';
 
@@ -26,7 +26,7 @@ import { readValueGains } from './details.ts';
  * neither stored nor covered; never those that pay no dividends. What is known of each symbol is
  * read once, for all calls: mostly that is everything, and no session has to be looked at.
  */
-export function createUnknownSearch(database: Database, held: readonly HeldSymbol[]) {
+export function createDividendSearch(database: Database, held: readonly HeldSymbol[]) {
   const gaps = new Map(readGaps(database, held).map((gap) => [gap.symbol, gap]));
   return (days: readonly ActiveDay[]): ActiveDay[] => {
     if (gaps.size === 0) return [];
@@ -45,7 +45,7 @@ export function createUnknownSearch(database: Database, held: readonly HeldSymbo
  * is neither stored nor covered. Gaps longer than `MAX_STILL_DAYS` end a series, so nothing is
  * missing after them. Reads the bars only of symbols with a gap.
  */
-export function daysWithUnknown(
+export function unknownDividendDays(
   database: Database,
   symbols: readonly string[],
   { from, to }: DateSpan,
@@ -70,7 +70,7 @@ export interface CountedRun extends Run {
 }
 
 /** What the figures of one model are computed from. */
-export type ModelRecord = ReturnType<typeof readRecord>;
+export type ModelRecord = ReturnType<typeof readModelRecord>;
 
 const NO_REFUSALS = { orders: 0, malformed: 0, tries: 0 };
 
@@ -88,13 +88,13 @@ export function countRefusals(database: Database, days: readonly ActiveDay[]) {
 
 /** What the records of all models share, and which of their parts are wanted. */
 interface RecordOptions {
-  benchmark: BothLevels;
+  benchmark: LevelPair;
   /** Per day. */
   riskFree: number;
   /** Null without any. */
   factors: Factors | null;
   withDetails: boolean;
-  findUnknown: ReturnType<typeof createUnknownSearch>;
+  findUnknown: ReturnType<typeof createDividendSearch>;
   /** By model. */
   usage: ReadonlyMap<string, UsageTotals>;
   refusals: ReturnType<typeof countRefusals>;
@@ -103,7 +103,7 @@ interface RecordOptions {
 }
 
 /** The record of one model, with its days and those that they depend on in memory. */
-export function readRecord(
+export function readModelRecord(
   database: Database,
   { model, days }: CountedRun,
   { withDetails, findUnknown, usage, refusals, markOn, ...shared }: RecordOptions,
@@ -123,13 +123,13 @@ export function readRecord(
      * initial cash.
      */
     chosen,
-    staleDates: datesOf(days.filter(({ isStale }) => isStale)),
+    staleDates: dateSet(days.filter(({ isStale }) => isStale)),
     /**
      * Of the model-days that pay no dividends, and of those that pay them but lie in an unknown
      * span of what they held.
      */
-    unpaidDates: datesOf(days.filter(({ paysDividends }) => !paysDividends)),
-    unknownDates: datesOf(findUnknown(days)),
+    unpaidDates: dateSet(days.filter(({ paysDividends }) => !paysDividends)),
+    unknownDates: dateSet(findUnknown(days)),
     usage: usage.get(model) ?? assert.fail('a model-day has a row of its job'),
     refusals: refusals(model),
     /** The value of a share at the last day's close, as `markOn` has it. */
@@ -139,6 +139,6 @@ export function readRecord(
   };
 }
 
-function datesOf(days: readonly { date: CalendarDate }[]): Set<CalendarDate> {
+function dateSet(days: readonly { date: CalendarDate }[]): Set<CalendarDate> {
   return new Set(days.map(({ date }) => date));
 }

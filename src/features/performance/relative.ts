@@ -12,16 +12,16 @@ import {
   annualisedRatio,
   covariance,
   type ReturnSeries,
-  returnsOf,
+  dailyReturns,
   sampleDeviation,
-  tooFew,
+  tooFewDays,
   totalReturn,
   UNVARIED,
-  whyNotAnnualised,
+  notAnnualisedReason,
 } from './risk-and-return.ts';
 
 /** A model and the benchmark over the same days: those on which both have a return. */
-export interface Comparison {
+export interface PairedReturns {
   own: ReturnSeries;
   benchmark: ReturnSeries;
 }
@@ -35,20 +35,20 @@ export interface Comparison {
  * differences, and information ratio their mean over it (Grinold & Kahn, Active Portfolio
  * Management, 1999).
  */
-export function relativeFigures(comparison: Comparison, riskFree: number) {
+export function relativeFigures(comparison: PairedReturns, riskFree: number) {
   const { own } = comparison;
   const totals = compareTotals(comparison);
   if (own.days.length < MIN_DAYS_FOR_RISK) {
-    const names = [...OF_SLOPE, 'tracking_error', 'information_ratio'] as const;
-    return { ...totals, ...allMissing(names, tooFew(own.days.length, MIN_DAYS_FOR_RISK)) };
+    const names = [...SLOPE_FIGURES, 'tracking_error', 'information_ratio'] as const;
+    return { ...totals, ...allMissing(names, tooFewDays(own.days.length, MIN_DAYS_FOR_RISK)) };
   }
   const figures = { ...totals, ...slope(comparison, riskFree), ...differences(comparison) };
-  const reason = whyNotAnnualised(own, MIN_DAYS_FOR_RISK);
-  return reason === null ? figures : { ...figures, ...allMissing(PER_YEAR, reason) };
+  const reason = notAnnualisedReason(own, MIN_DAYS_FOR_RISK);
+  return reason === null ? figures : { ...figures, ...allMissing(ANNUALISED_FIGURES, reason) };
 }
 
 /** Figures that a line through the days has; and figures per year. */
-const OF_SLOPE = [
+const SLOPE_FIGURES = [
   'alpha',
   'alpha_standard_error',
   'alpha_p_value',
@@ -56,9 +56,14 @@ const OF_SLOPE = [
   'beta_standard_error',
   'correlation',
 ] as const;
-const PER_YEAR = ['alpha', 'alpha_standard_error', 'tracking_error', 'information_ratio'] as const;
+const ANNUALISED_FIGURES = [
+  'alpha',
+  'alpha_standard_error',
+  'tracking_error',
+  'information_ratio',
+] as const;
 
-function compareTotals({ own, benchmark }: Comparison) {
+function compareTotals({ own, benchmark }: PairedReturns) {
   const [total, other] = [totalReturn(own), totalReturn(benchmark)];
   if (typeof total === 'number' && typeof other === 'number')
     return { benchmark_return: other, excess_return: total - other };
@@ -69,15 +74,15 @@ function compareTotals({ own, benchmark }: Comparison) {
 }
 
 function slope(
-  { own, benchmark }: Comparison,
+  { own, benchmark }: PairedReturns,
   riskFree: number,
-): Record<(typeof OF_SLOPE)[number], Figure> {
-  const [ours, theirs] = [returnsOf(own), returnsOf(benchmark)];
+): Record<(typeof SLOPE_FIGURES)[number], Figure> {
+  const [ours, theirs] = [dailyReturns(own), dailyReturns(benchmark)];
   const [deviation, other] = [
     sampleDeviation(ours, own.leastReturn),
     sampleDeviation(theirs, own.leastReturn),
   ];
-  if (other === 0) return allMissing(OF_SLOPE, 'The benchmark does not move');
+  if (other === 0) return allMissing(SLOPE_FIGURES, 'The benchmark does not move');
   const line = fitLine(
     theirs.map((dailyReturn) => dailyReturn - riskFree),
     ours.map((dailyReturn) => dailyReturn - riskFree),
@@ -96,9 +101,9 @@ function slope(
   };
 }
 
-function differences({ own, benchmark }: Comparison) {
-  const theirs = returnsOf(benchmark);
-  const active = returnsOf(own).map((ours, day) => ours - at(theirs, day));
+function differences({ own, benchmark }: PairedReturns) {
+  const theirs = dailyReturns(benchmark);
+  const active = dailyReturns(own).map((ours, day) => ours - at(theirs, day));
   return {
     tracking_error: annualisedDeviation(active, own.leastReturn),
     information_ratio: annualisedRatio(

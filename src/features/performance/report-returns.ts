@@ -9,15 +9,15 @@ import {
 import {
   annualisedReturn,
   annualisedVolatility,
-  type Drawdown,
+  type DrawdownReport,
   maxDrawdown,
   NO_RETURN,
   type ReturnSeries,
-  returnsOf,
+  dailyReturns,
   sampleDeviation,
   sharpeRatio,
   sortinoRatio,
-  tooFew,
+  tooFewDays,
   totalReturn,
   UNVARIED,
 } from './risk-and-return.ts';
@@ -30,7 +30,7 @@ import {
  * for a symmetric distribution; negative where the large moves are losses.
  */
 function skewness(series: ReturnSeries): Figure {
-  return shapeOf(series, (returns, variance) => {
+  return shapeFigure(series, (returns, variance) => {
     const { length: n } = returns;
     return ((centralMoment(returns, 3) / variance ** 1.5) * Math.sqrt(n * (n - 1))) / (n - 2);
   });
@@ -42,7 +42,7 @@ function skewness(series: ReturnSeries): Figure {
  * large moves are more frequent.
  */
 function excessKurtosis(series: ReturnSeries): Figure {
-  return shapeOf(series, (returns, variance) => {
+  return shapeFigure(series, (returns, variance) => {
     const { length: n } = returns;
     const excess = centralMoment(returns, 4) / variance ** 2 - 3;
     return (((n + 1) * excess + 6) * (n - 1)) / ((n - 2) * (n - 3));
@@ -50,11 +50,11 @@ function excessKurtosis(series: ReturnSeries): Figure {
 }
 
 /** A figure of returns that vary, with their variance over n. */
-function shapeOf(
+function shapeFigure(
   series: ReturnSeries,
   figure: (returns: readonly number[], variance: number) => number,
 ): Figure {
-  return riskOf(series, (returns) =>
+  return riskFigure(series, (returns) =>
     sampleDeviation(returns, series.leastReturn) === 0
       ? { reason: UNVARIED }
       : figure(returns, centralMoment(returns, 2)),
@@ -62,11 +62,14 @@ function shapeOf(
 }
 
 /** A figure of so many daily returns that it is one of risk. */
-function riskOf(series: ReturnSeries, figure: (returns: number[], days: number) => Figure): Figure {
+function riskFigure(
+  series: ReturnSeries,
+  figure: (returns: number[], days: number) => Figure,
+): Figure {
   const { length: days } = series.days;
   return days < MIN_DAYS_FOR_RISK
-    ? { reason: tooFew(days, MIN_DAYS_FOR_RISK) }
-    : figure(returnsOf(series), days);
+    ? { reason: tooFewDays(days, MIN_DAYS_FOR_RISK) }
+    : figure(dailyReturns(series), days);
 }
 
 /** The returns of the worst twentieth of the days, the worst first; the last may count in part. */
@@ -80,7 +83,7 @@ function worstTwentieth(returns: readonly number[]): number[] {
  * type 1 in Hyndman & Fan 1996). Negative when even that day gained.
  */
 function valueAtRisk95(series: ReturnSeries): Figure {
-  return riskOf(series, (returns) => 0 - Math.max(...worstTwentieth(returns)));
+  return riskFigure(series, (returns) => 0 - Math.max(...worstTwentieth(returns)));
 }
 
 /**
@@ -90,7 +93,7 @@ function valueAtRisk95(series: ReturnSeries): Figure {
  * & Finance, 2002). Never below the value at risk.
  */
 function expectedShortfall95(series: ReturnSeries): Figure {
-  return riskOf(series, (returns, days) => {
+  return riskFigure(series, (returns, days) => {
     const parts = worstTwentieth(returns).map(
       (dailyReturn, index) => dailyReturn * Math.min(1, days / 20 - index),
     );
@@ -145,7 +148,7 @@ export function reportReturns(series: ReturnSeries, riskFree: number) {
   };
 }
 
-export function reportDrawdown(drawdown: Drawdown): Drawdown {
+export function reportDrawdown(drawdown: DrawdownReport): DrawdownReport {
   return { ...drawdown, depth: rounded(drawdown.depth) };
 }
 

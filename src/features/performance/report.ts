@@ -12,23 +12,23 @@ import {
   rounded,
 } from '../statistics/figure.ts';
 import {
-  holdingDaysOf,
+  holdingDays,
   type ModelTrading,
   type OpenPosition,
   openPositions,
-  profitOf,
+  tripProfit,
   type RoundTrip,
-  sum,
-  tradingOf,
-  unrealisedOf,
+  sumMoney,
+  measureTrading,
+  unrealisedProfit,
 } from './trading.ts';
 import type { CalendarDate } from '../../core/time/calendar.ts';
 import { benchmarkReturns, type ComparedDay } from './benchmark.ts';
 import type { ModelRecord } from './record.ts';
-import { type Comparison, relativeFigures } from './relative.ts';
+import { type PairedReturns, relativeFigures } from './relative.ts';
 import { reportDetails } from './details.ts';
 import { reportReturns } from './report-returns.ts';
-import { type DayOfCurve, seriesOf, linked } from './risk-and-return.ts';
+import { type CurveDay, toReturnSeries, linkReturns } from './risk-and-return.ts';
 
 /** A day with what was bought and sold on it, and the benchmark's return; amounts in one unit. */
 export interface CostDay {
@@ -47,7 +47,7 @@ const BASIS_POINTS = 10_000;
 
 /** Each day's profit less the added cost of its orders, over its starting value; linked. */
 function totalAt(days: readonly CostDay[], bps: number): number {
-  return linked(
+  return linkReturns(
     days.map(({ startValue, profit, traded }) =>
       startValue === 0 ? 0 : (profit - (traded * bps) / BASIS_POINTS) / startValue,
     ),
@@ -62,7 +62,7 @@ function totalAt(days: readonly CostDay[], bps: number): number {
 function breakEven(all: readonly CostDay[]): Figure {
   const days = all.filter(({ startValue, benchmark }) => startValue !== 0 && benchmark !== null);
   if (days.length === 0) return { reason: 'There is no day on which both have a return' };
-  const goal = linked(days.map(({ benchmark }) => benchmark ?? NaN));
+  const goal = linkReturns(days.map(({ benchmark }) => benchmark ?? NaN));
   const isBehind = (bps: number) => totalAt(days, bps) < goal;
   if (isBehind(0)) return { reason: 'It is already behind the benchmark' };
   const ordered = days.filter(({ traded }) => traded > 0);
@@ -114,8 +114,8 @@ function reportTrading(
       sold: toDollars(sold),
       commission: toDollars(commission),
       ...reportFigures({
-        realised_profit: toDollars(sum([...roundTrips.map(profitOf), fractionProfit])),
-        unrealised_profit: unrealisedOf(positions),
+        realised_profit: toDollars(sumMoney([...roundTrips.map(tripProfit), fractionProfit])),
+        unrealised_profit: unrealisedProfit(positions),
         // The mean fraction of the closing value that is in holdings; 0 where the value is 0.
         exposure: mean(days.map(({ cash, value }) => (value === 0 ? 0 : (value - cash) / value))),
         turnover: ratio(
@@ -138,24 +138,24 @@ function reportTrading(
  * commission, in dollars.
  */
 function reportRoundTrips(trips: readonly RoundTrip[]) {
-  const profits = trips.map(profitOf);
+  const profits = trips.map(tripProfit);
   const wins = profits.filter((profit) => profit > 0);
   const losses = profits.filter((profit) => profit < 0);
-  const [gained, lost] = [sum(wins), 0 - sum(losses)];
+  const [gained, lost] = [sumMoney(wins), 0 - sumMoney(losses)];
   const averageWin = ratio(toDollars(gained), wins.length, 'No round trip won');
   const averageLoss = ratio(toDollars(reported(lost)), losses.length, 'No round trip lost');
   const none = trips.length === 0 ? { reason: 'Nothing was sold' } : null;
   return {
     count: trips.length,
-    profit: toDollars(sum(profits)),
+    profit: toDollars(sumMoney(profits)),
     ...reportFigures({
       win_rate: none ?? wins.length / trips.length,
       profit_factor: none ?? ratio(gained, lost, 'No round trip lost'),
       average_win: none ?? averageWin,
       average_loss: none ?? averageLoss,
-      expectancy: none ?? toDollars(sum(profits)) / trips.length,
+      expectancy: none ?? toDollars(sumMoney(profits)) / trips.length,
       payoff_ratio: none ?? ratio(averageWin, averageLoss, 'No round trip lost'),
-      mean_holding_days: none ?? mean(trips.map(holdingDaysOf)),
+      mean_holding_days: none ?? mean(trips.map(holdingDays)),
     }),
     latest: trips.slice(-MAX_LISTED_ROUND_TRIPS).map(reportRoundTrip),
   };
@@ -169,8 +169,8 @@ function reportRoundTrip(trip: RoundTrip) {
     sell_date: trip.sellDate,
     cost: toDollars(trip.cost),
     proceeds: toDollars(trip.proceeds),
-    profit: toDollars(profitOf(trip)),
-    holding_days: holdingDaysOf(trip),
+    profit: toDollars(tripProfit(trip)),
+    holding_days: holdingDays(trip),
   };
 }
 
@@ -191,17 +191,17 @@ function reportOpenPosition({ symbol, quantity, since, cost, value, profit }: Op
  */
 export function reportModel(record: ModelRecord) {
   const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
-  const curve = days.map((day) => dayOfCurve(day, record));
-  const leastReturn = leastReturnOf(days);
-  const trading = tradingOf(record.ledger, new Set(record.chosen.keys()));
+  const curve = days.map((day) => toCurveDay(day, record));
+  const leastReturn = smallestReturn(days);
+  const trading = measureTrading(record.ledger, new Set(record.chosen.keys()));
   const positions = openPositions(trading.book, record.markOf);
-  const series = seriesOf(curve, leastReturn);
+  const series = toReturnSeries(curve, leastReturn);
   const { gains, riskFree, factors } = record;
   const theirs = benchmarkReturns(record.benchmark, curve);
   return {
     ...reportPeriod(days, record, trading),
     ...reportReturns(series, riskFree),
-    relative: reportRelative(compare(curve, theirs, leastReturn), riskFree),
+    relative: reportRelative(pairReturns(curve, theirs, leastReturn), riskFree),
     ...reportTrading(days, trading, { ...record, positions }),
     usage: reportUsage(record.usage, totalProfit(days)),
     curve: reportCurve(days, record, { curve, trading }),
@@ -220,32 +220,32 @@ function reportPeriod(
 ) {
   const [first, last] = [days[0], days.at(-1)];
   assert(first !== undefined && last !== undefined, 'a record has a chosen day');
-  const countIn = (dates: ReadonlySet<CalendarDate>) =>
+  const countDates = (dates: ReadonlySet<CalendarDate>) =>
     days.filter(({ date }) => dates.has(date)).length;
   return {
     start_date: first.date,
     end_date: last.date,
     model_days: days.length,
-    stale_model_days: countIn(staleDates),
-    model_days_without_dividends: countIn(unpaidDates),
-    model_days_with_unknown_dividends: countIn(unknownDates),
-    start_value: toDollars(startValueOf(first)),
+    stale_model_days: countDates(staleDates),
+    model_days_without_dividends: countDates(unpaidDates),
+    model_days_with_unknown_dividends: countDates(unknownDates),
+    start_value: toDollars(openingValue(first)),
     end_value: toDollars(last.value),
     profit: toDollars(totalProfit(days)),
-    dividends: toDollars(sum([...dividends.values()])),
+    dividends: toDollars(sumMoney([...dividends.values()])),
   };
 }
 
 function totalProfit(days: readonly LedgerDay[]): Money {
-  return sum(days.map(({ profit }) => profit));
+  return sumMoney(days.map(({ profit }) => profit));
 }
 
 /** What one dollar has become at the close of each day, not rounded. */
-export function growthsOf(record: ModelRecord): { date: CalendarDate; growth: number }[] {
+export function growthCurve(record: ModelRecord): { date: CalendarDate; growth: number }[] {
   let growth = 1;
   return record.ledger.flatMap((day) => {
     if (!record.chosen.has(day.sessionId)) return [];
-    growth *= 1 + (dayOfCurve(day, record).dailyReturn ?? 0);
+    growth *= 1 + (toCurveDay(day, record).dailyReturn ?? 0);
     return { date: day.date, growth };
   });
 }
@@ -257,7 +257,7 @@ export function growthsOf(record: ModelRecord): { date: CalendarDate; growth: nu
 function reportCurve(
   days: readonly LedgerDay[],
   record: ModelRecord,
-  { curve, trading }: { curve: readonly DayOfCurve[]; trading: ModelTrading },
+  { curve, trading }: { curve: readonly CurveDay[]; trading: ModelTrading },
 ) {
   let [growth, high] = [1, 1];
   return days.map(({ sessionId, date, value }, index) => {
@@ -288,34 +288,31 @@ function dividendStatus(date: CalendarDate, record: ModelRecord): DividendStatus
   return record.unknownDates.has(date) ? 'unknown' : 'known';
 }
 
-function startValueOf({ value, profit }: LedgerDay): Money {
+function openingValue({ value, profit }: LedgerDay): Money {
   return reported(value - profit);
 }
 
 /**
  * One unit of the ledger, 1/10000 dollar, as a return on the mean value that the days started from.
  */
-function leastReturnOf(days: readonly LedgerDay[]): number {
-  const values = days.map(startValueOf).filter((value) => value > 0);
+function smallestReturn(days: readonly LedgerDay[]): number {
+  const values = days.map(openingValue).filter((value) => value > 0);
   return values.length === 0 ? LEAST_RETURN : 1 / mean(values);
 }
 
-function dayOfCurve(
-  day: LedgerDay,
-  { chosen, unpaidDates }: ModelRecord,
-): DayOfCurve & ComparedDay {
-  const startValue = startValueOf(day);
+function toCurveDay(day: LedgerDay, { chosen, unpaidDates }: ModelRecord): CurveDay & ComparedDay {
+  const startValue = openingValue(day);
   const dailyReturn = startValue === 0 ? null : day.profit / startValue;
   const startDate = chosen.get(day.sessionId) ?? null;
   return { date: day.date, startDate, dailyReturn, paysDividends: !unpaidDates.has(day.date) };
 }
 
 /** A model and the benchmark on the days on which both have a return. */
-function compare(
-  curve: readonly (DayOfCurve & ComparedDay)[],
+function pairReturns(
+  curve: readonly (CurveDay & ComparedDay)[],
   theirs: readonly (number | null)[],
   leastReturn: number,
-): Comparison {
+): PairedReturns {
   const own = curve.map((day, index) =>
     theirs[index] === null ? { ...day, dailyReturn: null } : day,
   );
@@ -323,13 +320,13 @@ function compare(
     ...day,
     dailyReturn: day.dailyReturn === null ? null : (theirs[index] ?? null),
   }));
-  return { own: seriesOf(own, leastReturn), benchmark: seriesOf(benchmark) };
+  return { own: toReturnSeries(own, leastReturn), benchmark: toReturnSeries(benchmark) };
 }
 
 /** What more expensive orders would have left of each day. */
 function costDays(days: readonly LedgerDay[], theirs: readonly (number | null)[]): CostDay[] {
   return days.map((day, index) => ({
-    startValue: startValueOf(day),
+    startValue: openingValue(day),
     profit: day.profit,
     traded: day.actions.reduce(
       (sum, { actionType, amount, price }) =>
@@ -340,7 +337,7 @@ function costDays(days: readonly LedgerDay[], theirs: readonly (number | null)[]
   }));
 }
 
-function reportRelative(comparison: Comparison, riskFree: number) {
+function reportRelative(comparison: PairedReturns, riskFree: number) {
   const figures = relativeFigures(comparison, riskFree);
   return { days: comparison.own.days.length, ...reportFigures<keyof typeof figures>(figures) };
 }

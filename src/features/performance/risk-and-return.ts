@@ -22,7 +22,7 @@ import { deviationsFrom, dot, mean } from '../statistics/moments.ts';
 export function returnsBy({ days }: ReturnSeries, unit: 'YYYY-MM' | 'YYYY') {
   return [...Map.groupBy(days, ({ date }) => date.slice(0, unit.length))].map(([period, own]) => ({
     period,
-    return: rounded(linked(returnsOf({ days: own }))),
+    return: rounded(linkReturns(dailyReturns({ days: own }))),
     days: own.length,
   }));
 }
@@ -53,7 +53,7 @@ export interface ReturnSeries {
  * A day of a curve: the date whose close it started from (null: it started at its own open), and
  * its return.
  */
-export interface DayOfCurve {
+export interface CurveDay {
   date: CalendarDate;
   startDate: CalendarDate | null;
   /** Null when it started from a value of 0, where a return is undefined. */
@@ -63,7 +63,10 @@ export interface DayOfCurve {
 export const NO_RETURN = 'There is no daily return';
 export const UNVARIED = 'The daily returns do not vary';
 
-export function seriesOf(curve: readonly DayOfCurve[], leastReturn = LEAST_RETURN): ReturnSeries {
+export function toReturnSeries(
+  curve: readonly CurveDay[],
+  leastReturn = LEAST_RETURN,
+): ReturnSeries {
   const [first] = curve;
   const last = curve.at(-1);
   if (first === undefined || last === undefined) return { days: [], weekdays: 0, leastReturn };
@@ -77,7 +80,7 @@ export function seriesOf(curve: readonly DayOfCurve[], leastReturn = LEAST_RETUR
   };
 }
 
-export function returnsOf({ days }: Pick<ReturnSeries, 'days'>): number[] {
+export function dailyReturns({ days }: Pick<ReturnSeries, 'days'>): number[] {
   return days.map(({ dailyReturn }) => dailyReturn);
 }
 
@@ -86,25 +89,28 @@ export function returnsOf({ days }: Pick<ReturnSeries, 'days'>): number[] {
  * Measurement and Attribution, 2008, "time-weighted returns"). Without gaps this is end value over
  * start value, minus 1.
  */
-export function linked(returns: readonly number[]): number {
+export function linkReturns(returns: readonly number[]): number {
   return returns.reduce((growth, dailyReturn) => growth * (1 + dailyReturn), 1) - 1;
 }
 
 export function totalReturn(series: ReturnSeries): Figure {
-  return series.days.length === 0 ? { reason: NO_RETURN } : linked(returnsOf(series));
+  return series.days.length === 0 ? { reason: NO_RETURN } : linkReturns(dailyReturns(series));
 }
 
 /**
  * Why a figure over these days cannot be scaled to a year, which takes at least `least` days; null
  * when it can.
  */
-export function whyNotAnnualised({ days, weekdays }: ReturnSeries, least: number): string | null {
-  if (days.length < least) return tooFew(days.length, least);
+export function notAnnualisedReason(
+  { days, weekdays }: ReturnSeries,
+  least: number,
+): string | null {
+  if (days.length < least) return tooFewDays(days.length, least);
   if (days.length >= weekdays * MIN_SHARE_OF_WEEKDAYS) return null;
   return `Annualising needs a day with a return on two of three weekdays; there are ${days.length} on ${weekdays} weekdays`;
 }
 
-export function tooFew(days: number, least: number): string {
+export function tooFewDays(days: number, least: number): string {
   return `Needs ${count(least, 'day')} with a return, has ${days}`;
 }
 
@@ -113,13 +119,15 @@ export function tooFew(days: number, least: number): string {
  * than a year (GIPS).
  */
 export function annualisedReturn(series: ReturnSeries): Figure {
-  const reason = whyNotAnnualised(series, MIN_DAYS_FOR_ANNUAL_RETURN);
+  const reason = notAnnualisedReason(series, MIN_DAYS_FOR_ANNUAL_RETURN);
   if (reason !== null) return { reason };
-  return (1 + linked(returnsOf(series))) ** (TRADING_DAYS_PER_YEAR / series.days.length) - 1;
+  return (
+    (1 + linkReturns(dailyReturns(series))) ** (TRADING_DAYS_PER_YEAR / series.days.length) - 1
+  );
 }
 
 /** The deepest fall from a high, named as in the response. */
-export interface Drawdown {
+export interface DrawdownReport {
   /** The loss from the high to the low, as a fraction of the high; 0 when the value never fell. */
   depth: number;
   /** Null when the high is the value at the start of the first day, or when there was no fall. */
@@ -135,7 +143,7 @@ export interface Drawdown {
  * The maximum drawdown of the linked daily returns, the start included as a possible high (Bacon
  * 2008).
  */
-export function maxDrawdown(series: ReturnSeries): Drawdown {
+export function maxDrawdown(series: ReturnSeries): DrawdownReport {
   const [deepest] = deepestDrawdowns(series, 1);
   return (
     deepest ?? { depth: 0, peak_date: null, trough_date: null, recovery_date: null, length: 0 }
@@ -146,9 +154,9 @@ export function maxDrawdown(series: ReturnSeries): Drawdown {
  * The deepest drawdowns, each from a high until that is reached again, so that no two share a day;
  * the deepest first. A later one counts as deeper only by more than rounding.
  */
-export function deepestDrawdowns({ days }: ReturnSeries, most: number): Drawdown[] {
-  const left = drawdownsOf(days);
-  const found: Drawdown[] = [];
+export function deepestDrawdowns({ days }: ReturnSeries, most: number): DrawdownReport[] {
+  const left = findDrawdowns(days);
+  const found: DrawdownReport[] = [];
   while (found.length < most && left.length > 0) {
     const deepest = left.reduce((one, other) => (other.depth > one.depth + ROUNDING ? other : one));
     found.push(deepest);
@@ -158,9 +166,9 @@ export function deepestDrawdowns({ days }: ReturnSeries, most: number): Drawdown
 }
 
 /** Every drawdown, in order; the last one may have no recovery. */
-function drawdownsOf(days: readonly DailyReturn[]): Drawdown[] {
-  const found: Drawdown[] = [];
-  let current: Drawdown | null = null;
+function findDrawdowns(days: readonly DailyReturn[]): DrawdownReport[] {
+  const found: DrawdownReport[] = [];
+  let current: DrawdownReport | null = null;
   let [growth, high, peak] = [1, 1, -1];
   for (const [index, { date, dailyReturn }] of days.entries()) {
     growth *= 1 + dailyReturn;
@@ -214,8 +222,8 @@ function riskPerYear(
   series: ReturnSeries,
   figure: (returns: number[], leastReturn: number) => Figure,
 ): Figure {
-  const reason = whyNotAnnualised(series, MIN_DAYS_FOR_RISK);
-  return reason === null ? figure(returnsOf(series), series.leastReturn) : { reason };
+  const reason = notAnnualisedReason(series, MIN_DAYS_FOR_RISK);
+  return reason === null ? figure(dailyReturns(series), series.leastReturn) : { reason };
 }
 
 /** The sample deviation of the daily returns times the square root of 252 (Bacon 2008). */

@@ -2,44 +2,44 @@ import * as v from 'valibot';
 import { factorNames } from '../style/queries.ts';
 import { changesOf, type Change } from './change-queries.ts';
 import { reported, toDollars } from '../../core/money/money.ts';
-import { failedDays, withoutCompletedDays } from '../experiments/counted-days.ts';
+import { countFailedDays, withoutCompletedDays } from '../experiments/counted-days.ts';
 import { readFamilies } from '../experiments/family.ts';
-import { ownInterval } from '../experiments/own-interval.ts';
+import { familyInterval } from '../experiments/own-interval.ts';
 import { checkBenchmark } from './choose-benchmark.ts';
 import type { IncomparableModel } from './comparability.ts';
 import {
   reportFamilies,
-  type RunOfFamily,
+  type FamilyRun,
   meanReturn,
-  modelReport,
+  reportRun,
   prepareReports,
-  type ReportRequest,
+  type FiguresRequest,
 } from './model-reports.ts';
 import { dailyRate, rounded } from '../statistics/figure.ts';
 import { reportConventions } from './definitions.ts';
 import { checkFactors, type DayReturn, reportStyle } from '../style/style.ts';
-import { commissionOf } from './trading.ts';
+import { orderCommission } from './trading.ts';
 import { mean } from '../statistics/moments.ts';
 import {
-  columnsOf,
+  schemaColumns,
   type Context,
   csvTable,
   deploymentFields,
-  flat,
+  flatten,
   formatQuery,
   listBody,
-  type Table,
-  tableOf,
+  type CsvTable,
+  objectTable,
 } from '../../core/api/handler.ts';
-import { checkNames, filtersOf } from '../../core/api/filters.ts';
-import { benchmarkEntry, choiceEntries, readCounted } from './filters.ts';
+import { checkNames, parseFilters } from '../../core/api/filters.ts';
+import { benchmarkEntry, choiceEntries, readCountedDays } from './filters.ts';
 import { performanceResponse } from './response.ts';
 import { flagFilter, wordFilter } from '../../core/api/schemas.ts';
-import { OF_MODEL_DAYS, route } from '../../core/api/route.ts';
+import { MODEL_DAY_ERRORS, route } from '../../core/api/route.ts';
 
 /** Feature: how each model did: its curve, return, risk, trades and cost, beside a benchmark; what it held. */
 
-const figures = columnsOf(performanceResponse.entries.models.item)
+const figures = schemaColumns(performanceResponse.entries.models.item)
   .filter((name) => !name.startsWith('details_'))
   .concat('runs', 'interval_low', 'interval_high', 'incomparable');
 const trades = 'model date side symbol amount price commission cash cash_change entry'.split(' ');
@@ -82,11 +82,11 @@ type Query = v.InferOutput<typeof performanceQuery>;
 
 /** The reports of the chosen models, each made as it is read, and what they are made of. */
 function prepare({ database, settings }: Context, query: Query, { withDetails = false } = {}) {
-  const counted = readCounted(database, query);
-  const request: ReportRequest = {
+  const counted = readCountedDays(database, query);
+  const request: FiguresRequest = {
     database,
     runs: counted.runs.filter(({ days }) => days.length > 0),
-    failed: failedDays(database, counted.window, counted),
+    failed: countFailedDays(database, counted.window, counted),
     wanted: query.benchmark,
     riskFree: dailyRate(settings.riskFreeRate),
     withDetails,
@@ -94,37 +94,41 @@ function prepare({ database, settings }: Context, query: Query, { withDetails = 
     ...(query.by === 'entry' && { growths: new Map() }),
   };
   const basis = prepareReports(request);
-  const reports = request.runs.values().map((run) => modelReport(request, basis, run));
+  const reports = request.runs.values().map((run) => reportRun(request, basis, run));
   return { counted, request, basis, reports };
 }
 
-type Made = ReturnType<typeof prepare>;
+type PreparedReports = ReturnType<typeof prepare>;
 
 /** What entries are made of; a curve only where they have one. */
-function runOf(
-  { model, family, model_days, total_return }: ReturnType<typeof modelReport>,
-  { growths }: ReportRequest,
-): RunOfFamily {
+function toFamilyRun(
+  { model, family, model_days, total_return }: ReturnType<typeof reportRun>,
+  { growths }: FiguresRequest,
+): FamilyRun {
   return { model, family, model_days, total_return, curve: growths?.get(model) ?? [] };
 }
 
-function familiesOf({ basis, request }: Made, runs: readonly RunOfFamily[], { by }: Query) {
+function reportRunFamilies(
+  { basis, request }: PreparedReports,
+  runs: readonly FamilyRun[],
+  { by }: Query,
+) {
   const withCurves = by === 'entry';
-  const styleOf = (returns: DayReturn[]) =>
+  const meanStyle = (returns: DayReturn[]) =>
     basis.factors && reportStyle(returns, basis.factors, request.riskFree);
   const withStyle = withCurves && request.withDetails;
-  return reportFamilies(runs, { withCurves, ...(withStyle && { styleOf }) });
+  return reportFamilies(runs, { withCurves, ...(withStyle && { styleOf: meanStyle }) });
 }
 
-function* inJson(context: Context, query: Query): Generator<string> {
+function* performanceJson(context: Context, query: Query): Generator<string> {
   const { settings } = context;
   const made = prepare(context, query, { withDetails: query.details });
   const { counted, request, basis, reports } = made;
   const all: IncomparableModel[] = [];
-  const runs: RunOfFamily[] = [];
+  const runs: FamilyRun[] = [];
   const items = reports.map((report) => {
     all.push(...report.incomparable.map((one) => ({ model: report.model, ...one })));
-    runs.push(runOf(report, request));
+    runs.push(toFamilyRun(report, request));
     return JSON.stringify(report);
   });
   yield* listBody('models', items, () => ({
@@ -133,7 +137,7 @@ function* inJson(context: Context, query: Query): Generator<string> {
     common: counted.common,
     without_completed_days: withoutCompletedDays(request.failed, counted),
     incomparable: all,
-    families: familiesOf(made, runs, query),
+    families: reportRunFamilies(made, runs, query),
     benchmark: basis.benchmarkReport,
     conventions: reportConventions(settings.riskFreeRate, factorNames(context.database)),
     ...deploymentFields(settings),
@@ -141,16 +145,16 @@ function* inJson(context: Context, query: Query): Generator<string> {
 }
 
 /** Each run, or with `by=entry` the mean run of each entry, as the tables need it. */
-function* measured(made: Made, query: Query) {
+function* modelCurves(made: PreparedReports, query: Query) {
   if (query.by === 'run') return yield* made.reports;
-  const runs = [...made.reports.map((report) => runOf(report, made.request))];
-  for (const { family, curve, details = null } of familiesOf(made, runs, query)) {
+  const runs = [...made.reports.map((report) => toFamilyRun(report, made.request))];
+  for (const { family, curve, details = null } of reportRunFamilies(made, runs, query)) {
     const days = curve ?? runs.find((run) => run.family === family)?.curve ?? [];
-    const dayOf = ({ date, growth }: { date: string; growth: number }, place: number) => {
+    const curvePoint = ({ date, growth }: { date: string; growth: number }, place: number) => {
       const daily_return = rounded(growth / (days[place - 1]?.growth ?? 1) - 1);
       return { date, daily_return, growth: rounded(growth) };
     };
-    yield { model: family, family, knowledge_cutoff: null, curve: days.map(dayOf), details };
+    yield { model: family, family, knowledge_cutoff: null, curve: days.map(curvePoint), details };
   }
 }
 
@@ -158,13 +162,13 @@ function* measured(made: Made, query: Query) {
  * A row per date with the daily return of each model, empty where it has none, and that of the
  * benchmark in the last column.
  */
-function returnsTable(context: Context, query: Query): Table {
+function returnsTable(context: Context, query: Query): CsvTable {
   const made = prepare(context, query);
   type Day = { date: string; daily_return: number | null };
   const column = (name: string, curve: readonly Day[]) => {
     return { name, returns: new Map(curve.map((day) => [day.date, day.daily_return])) };
   };
-  const models = [...measured(made, query).map(({ model, curve }) => column(model, curve))];
+  const models = [...modelCurves(made, query).map(({ model, curve }) => column(model, curve))];
   const dates = [...new Set(models.flatMap(({ returns }) => [...returns.keys()]))].sort();
   const { name, curve } = made.basis.benchmarkReport;
   const all = [...models, column(`${name} (benchmark)`, curve)];
@@ -180,7 +184,7 @@ function* curveRows(context: Context, query: Query) {
   const made = prepare(context, query);
   const { curve: passive } = made.basis.benchmarkReport;
   const values = new Map(passive.map(({ date, value }) => [date, value]));
-  for (const { model, family, knowledge_cutoff: cutoff, curve } of measured(made, query))
+  for (const { model, family, knowledge_cutoff: cutoff, curve } of modelCurves(made, query))
     for (const day of curve) {
       const before_cutoff = cutoff !== null && day.date <= cutoff;
       yield { ...day, model, family, before_cutoff, benchmark_value: values.get(day.date) };
@@ -190,7 +194,7 @@ function* curveRows(context: Context, query: Query) {
 /** A row per factor of each model, and one for the rest, with its yearly alpha. */
 function* styleRows(context: Context, query: Query) {
   const made = prepare(context, query, { withDetails: true });
-  for (const { model, details } of measured(made, query)) {
+  for (const { model, details } of modelCurves(made, query)) {
     if (!details?.style) continue;
     const { factors, days, ...rest } = details.style;
     for (const factor of factors) yield { ...factor, model, days };
@@ -205,7 +209,7 @@ function* figureRows(context: Context, query: Query) {
   const { counted, reports } = prepare(context, query);
   const rows = [
     ...reports.map(({ curve: _curve, incomparable, ...report }) => ({
-      ...flat(report),
+      ...flatten(report),
       run: report.model,
       entry: report[query.by === 'run' ? 'model' : 'family'],
       incomparable: incomparable.map(({ kind }) => kind),
@@ -219,9 +223,9 @@ function* figureRows(context: Context, query: Query) {
   }));
   for (const family of readFamilies(context.database, chosen, counted.window)) {
     const own = entries.get(family.model) ?? [];
-    const interval = ownInterval(family, ids);
+    const interval = familyInterval(family, ids);
     yield {
-      ...Object.fromEntries(figures.map((name) => [name, meanOf(name, own)])),
+      ...Object.fromEntries(figures.map((name) => [name, meanCell(name, own)])),
       model: family.model,
       runs: own.length,
       interval_low: interval?.low,
@@ -232,7 +236,7 @@ function* figureRows(context: Context, query: Query) {
 }
 
 /** What all rows have; of figures the mean, of the total return that of the logarithms. */
-function meanOf(name: string, rows: readonly Readonly<Record<string, unknown>>[]): unknown {
+function meanCell(name: string, rows: readonly Readonly<Record<string, unknown>>[]): unknown {
   const cells = rows.map((row) => row[name]);
   const numbers = cells.filter((cell) => typeof cell === 'number');
   if (numbers.length < cells.length)
@@ -246,20 +250,21 @@ function meanOf(name: string, rows: readonly Readonly<Record<string, unknown>>[]
  * and action.
  */
 function* tradeRows({ database }: Context, query: Query) {
-  for (const { days, family: entry } of readCounted(database, query).runs) {
+  for (const { days, family: entry } of readCountedDays(database, query).runs) {
     if (days.length === 0) continue;
     for (const change of changesOf(database, days)) {
-      if (change.side !== 'split' || query.table === 'actions') yield { ...tradeOf(change), entry };
+      if (change.side !== 'split' || query.table === 'actions')
+        yield { ...tradeRow(change), entry };
     }
   }
 }
 
-function tradeOf({ cashBefore, cash, ...action }: Change) {
+function tradeRow({ cashBefore, cash, ...action }: Change) {
   const change = reported(cash - cashBefore);
   const { side, amount, price } = action;
   const isOrder = side === 'buy' || side === 'sell';
   const commission = isOrder
-    ? commissionOf({ side, traded: reported(amount * action.price), change })
+    ? orderCommission({ side, traded: reported(amount * action.price), change })
     : reported(0);
   return {
     ...action,
@@ -277,14 +282,14 @@ export const performanceRoute = route({
   summary: 'How each model did: its curve, return, risk, trades and cost, beside a benchmark.',
   query: performanceQuery,
   response: performanceResponse,
-  errors: { ...OF_MODEL_DAYS, 404: 'There is no such job, or no price of the benchmark.' },
+  errors: { ...MODEL_DAY_ERRORS, 404: 'There is no such job, or no price of the benchmark.' },
   hasTable: true,
   isKept: true,
   handle(context, { query, format }) {
-    checkNames(context.database, filtersOf(query));
+    checkNames(context.database, parseFilters(query));
     checkBenchmark(context.database, query.benchmark);
     checkFactors(context.database, query.factors);
-    if (format !== 'csv') return inJson(context, query);
+    if (format !== 'csv') return performanceJson(context, query);
     const { table } = query;
     if (table === 'returns') return returnsTable(context, query);
     const rows = {
@@ -294,6 +299,6 @@ export const performanceRoute = route({
       style: styleRows,
       figures: figureRows,
     };
-    return tableOf(`${table}.csv`, columns[table], rows[table](context, query));
+    return objectTable(`${table}.csv`, columns[table], rows[table](context, query));
   },
 });

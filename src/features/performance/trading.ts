@@ -25,16 +25,16 @@ export interface RoundTrip {
   proceeds: Money;
 }
 
-export function sum(amounts: readonly number[]): Money {
+export function sumMoney(amounts: readonly number[]): Money {
   return reported(amounts.reduce((total, amount) => total + amount, 0));
 }
 
-export function profitOf({ cost, proceeds }: RoundTrip): Money {
+export function tripProfit({ cost, proceeds }: RoundTrip): Money {
   return reported(proceeds - cost);
 }
 
 /** Calendar days from purchase to sale; 0 within one day. */
-export function holdingDaysOf({ buyDate, sellDate }: RoundTrip): number {
+export function holdingDays({ buyDate, sellDate }: RoundTrip): number {
   return countDays(buyDate, sellDate) - 1;
 }
 
@@ -97,16 +97,16 @@ function splitLots(
     price,
   }: { date: CalendarDate; added: number; cash: Money; price: Money | null },
 ): Money {
-  const before = sharesIn(book.get(symbol) ?? []);
+  const before = countShares(book.get(symbol) ?? []);
   const after = before + added;
   const fraction = price === null || price === 0 ? 0 : cash / price;
   const oldShares = after === 0 ? before : (before * fraction) / (after + fraction);
   const trips = sellLots(book, symbol, { date, quantity: oldShares, proceeds: cash });
   if (after > 0) book.set(symbol, rescale(book.get(symbol) ?? [], after));
-  return trips.length === 0 ? cash : sum(trips.map(profitOf));
+  return trips.length === 0 ? cash : sumMoney(trips.map(tripProfit));
 }
 
-function sharesIn(lots: readonly Lot[]): number {
+function countShares(lots: readonly Lot[]): number {
   return lots.reduce((sum, { quantity }) => sum + quantity, 0);
 }
 
@@ -115,7 +115,7 @@ function sharesIn(lots: readonly Lot[]): number {
  * the next one.
  */
 function rescale(lots: readonly Lot[], quantity: number): Lot[] {
-  const total = sharesIn(lots);
+  const total = countShares(lots);
   const scaled: Lot[] = [];
   let [reached, done, cost] = [0, 0, 0];
   lots.forEach((lot, index) => {
@@ -151,7 +151,10 @@ export type ModelTrading = Trading & { book: LotBook };
  * and all days that they depend on, each after the day it started from. Lots follow the day that a
  * day really started from, which for a stale day is not the active day before it.
  */
-export function tradingOf(ledger: readonly LedgerDay[], chosen: ReadonlySet<number>): ModelTrading {
+export function measureTrading(
+  ledger: readonly LedgerDay[],
+  chosen: ReadonlySet<number>,
+): ModelTrading {
   const days = new Map(ledger.map((day) => [day.sessionId, day]));
   const trading = noTrading();
   let book: LotBook = new Map();
@@ -211,7 +214,7 @@ function pathTo(days: ReadonlyMap<number, LedgerDay>, day: LedgerDay, reached: n
   const path: LedgerDay[] = [];
   let past = day.startedFrom;
   while (past !== null && past !== reached) {
-    const previous = dayOf(days, past);
+    const previous = requireDay(days, past);
     path.push(previous);
     past = previous.startedFrom;
   }
@@ -222,10 +225,10 @@ function openingCash(
   days: ReadonlyMap<number, LedgerDay>,
   { startedFrom, initialCash }: LedgerDay,
 ): Money {
-  return startedFrom === null ? (initialCash ?? reported(0)) : dayOf(days, startedFrom).cash;
+  return startedFrom === null ? (initialCash ?? reported(0)) : requireDay(days, startedFrom).cash;
 }
 
-function dayOf(days: ReadonlyMap<number, LedgerDay>, sessionId: number): LedgerDay {
+function requireDay(days: ReadonlyMap<number, LedgerDay>, sessionId: number): LedgerDay {
   const day = days.get(sessionId);
   if (day === undefined)
     throw new Error(`Cannot follow the ledger: session ${sessionId} is not in it`);
@@ -281,7 +284,7 @@ function applyAction(
   const traded = reported(amount * (price ?? 0));
   trading.trades += 1;
   own.trades += 1;
-  trading.commission = reported(trading.commission + commissionOf({ side, traded, change }));
+  trading.commission = reported(trading.commission + orderCommission({ side, traded, change }));
   if (side === 'buy') {
     trading.bought = reported(trading.bought + traded);
     buyLot(book, symbol, { date, quantity: amount, cost: reported(-change) });
@@ -289,12 +292,12 @@ function applyAction(
     trading.sold = reported(trading.sold + traded);
     const trips = sellLots(book, symbol, { date, quantity: amount, proceeds: change });
     trading.roundTrips.push(...trips);
-    own.realised = sum([own.realised, ...trips.map(profitOf)]);
+    own.realised = sumMoney([own.realised, ...trips.map(tripProfit)]);
   }
 }
 
 /** What an order cost beside shares times price, by the change in cash. */
-export function commissionOf({
+export function orderCommission({
   side,
   traded,
   change,
@@ -313,10 +316,10 @@ export function commissionOf({
 export type OpenPosition = ReturnType<typeof openPositions>[number];
 
 /** What some positions would have made at the last close, in dollars. */
-export function unrealisedOf(positions: readonly OpenPosition[]): Figure {
+export function unrealisedProfit(positions: readonly OpenPosition[]): Figure {
   const unpriced = positions.filter(({ profit }) => profit === null).map(({ symbol }) => symbol);
   return unpriced.length === 0
-    ? toDollars(sum(positions.map(({ profit }) => profit ?? 0)))
+    ? toDollars(sumMoney(positions.map(({ profit }) => profit ?? 0)))
     : { reason: `No price of ${list(unpriced)} is stored` };
 }
 
@@ -326,7 +329,7 @@ export function openPositions(book: LotBook, markOf: (symbol: string) => Money |
     .map(([symbol, lots]) => {
       const [oldest] = lots;
       assert(oldest !== undefined, 'a book holds no symbol without lots');
-      const [quantity, cost] = [sharesIn(lots), sum(lots.map((lot) => lot.cost))];
+      const [quantity, cost] = [countShares(lots), sumMoney(lots.map((lot) => lot.cost))];
       const mark = markOf(symbol);
       const value = mark === null ? null : reported(quantity * mark);
       const profit = value === null ? null : reported(value - cost);

@@ -1,4 +1,4 @@
-import { counted } from '../../core/commands/terminal.ts';
+import { plural } from '../../core/commands/terminal.ts';
 import type { Meaning } from '../../core/database/schema/price-conditions.ts';
 import { forTerminal } from '../../core/text/text.ts';
 import { importFile } from './import.ts';
@@ -26,10 +26,10 @@ export async function compareWithFiles(
     }
     return untold;
   });
-  const what = `${counted(bars, 'bar')}, ${counted(splits, 'split')} and ${counted(dividends, 'dividend')}`;
+  const what = `${plural(bars, 'bar')}, ${plural(splits, 'split')} and ${plural(dividends, 'dividend')}`;
   const result =
-    differences.length === 0 ? 'all as in' : `${counted(differences.length, 'difference')} from`;
-  const own = `${result} ${counted(names.length, 'file')} of your own`;
+    differences.length === 0 ? 'all as in' : `${plural(differences.length, 'difference')} from`;
+  const own = `${result} ${plural(names.length, 'file')} of your own`;
   process.stdout.write(`prices: ${what} that model-days used, ${own}\n`);
   for (const words of differences) process.stdout.write(`  ${forTerminal(words)}\n`);
   return differences.length === 0;

@@ -13,8 +13,8 @@ import { cashPerShareAbout } from '../../core/trading/morning.ts';
 import { linesOf, list } from '../../core/text/sentences.ts';
 import { readSettings } from '../../core/settings/settings.ts';
 import { forTerminal } from '../../core/text/text.ts';
-import { oneOf, resetNote } from '../../core/commands/arguments.ts';
-import { counted, createProgressLine, number } from '../../core/commands/terminal.ts';
+import { parseChoice, resetNote } from '../../core/commands/arguments.ts';
+import { plural, createProgressLine, formatNumber } from '../../core/commands/terminal.ts';
 
 const NOT_ALL_IMPORTED = 1;
 const IMPORT_CACHE_MB = 32;
@@ -34,14 +34,14 @@ export async function importPrices(
   paths: readonly string[],
   { as }: { as?: string | undefined },
 ): Promise<number> {
-  const said = oneOf('--as', meanings, as);
+  const declared = parseChoice('--as', meanings, as);
   return importEach(paths, async (database, path) => {
     const before = lastWrite(database);
     const summary = await withProgress(path, (watched) =>
-      importFile(database, path, { ...watched, as: said }),
+      importFile(database, path, { ...watched, as: declared }),
     );
     const dividends = dividendsSince(database, summary.symbols, before);
-    const large = largeDividendsInWords(dividends);
+    const large = largeDividendWarnings(dividends);
     process.stdout.write(describeImport(path, summary) + large.join(''));
     return summary.symbols.length > 0;
   });
@@ -119,7 +119,7 @@ export async function withProgress<Summary>(
 /** Above this share of the close before it, a dividend may be something else. */
 const MAX_SHARE_OF_CLOSE = 0.25;
 
-function largeDividendsInWords(dividends: ReturnType<typeof dividendsSince>): string[] {
+function largeDividendWarnings(dividends: ReturnType<typeof dividendsSince>): string[] {
   const large = dividends.flatMap((dividend) => {
     const { symbol, exDate, closeDate, close } = dividend;
     const cash = cashPerShareAbout(dividend) / 1_000_000;
@@ -129,7 +129,7 @@ function largeDividendsInWords(dividends: ReturnType<typeof dividendsSince>): st
       : [];
   });
   const others = large.length - MAX_NAMED_DIVIDENDS;
-  const more = others > 0 ? [`  and ${counted(others, 'more such dividend')}\n`] : [];
+  const more = others > 0 ? [`  and ${plural(others, 'more such dividend')}\n`] : [];
   return [...large.slice(0, MAX_NAMED_DIVIDENDS), ...more];
 }
 
@@ -139,7 +139,7 @@ export function describeImport(path: string, summary: ImportSummary): string {
   const lines = linesOf([
     `${forTerminal(path)}: ${format}`,
     ...(symbols.length > 0 ? describeRows(summary) : ['  nothing imported']),
-    taken !== null && describeTaken(taken, format),
+    taken !== null && describeMeaning(taken, format),
     ...describeRefused(summary),
   ]);
   return `${lines.join('\n')}\n`;
@@ -148,7 +148,7 @@ export function describeImport(path: string, summary: ImportSummary): string {
 /** How many rows of a file were refused, by reason. */
 export function describeRefused({ refused }: Pick<ImportSummary, 'refused'>): string[] {
   return [...refused].map(
-    ([reason, rows]) => `  refused ${counted(rows, 'row')}: ${forTerminal(reason)}`,
+    ([reason, rows]) => `  refused ${plural(rows, 'row')}: ${forTerminal(reason)}`,
   );
 }
 
@@ -163,17 +163,17 @@ function describeActions(summary: ImportSummary): string[] {
   const { splits, noSplits } = summary;
   const what = linesOf([
     (dividends > 0 || splits === 0) &&
-      `${counted(dividends, 'dividend')} (${number(changed)} new, changed or removed)`,
-    splits > 0 && counted(splits - noSplits, 'split'),
-    noSplits > 0 && `${counted(noSplits, 'line')} 1:1 (no split)`,
+      `${plural(dividends, 'dividend')} (${formatNumber(changed)} new, changed or removed)`,
+    splits > 0 && plural(splits - noSplits, 'split'),
+    noSplits > 0 && `${plural(noSplits, 'line')} 1:1 (no split)`,
   ]);
   const dates = `${splits === 0 ? 'ex-dates ' : ''}${firstDate} to ${lastDate}`;
   return linesOf([
-    `  imported ${what.join(' and ')} of ${counted(symbols.length, 'symbol')}, ${dates}`,
+    `  imported ${what.join(' and ')} of ${plural(symbols.length, 'symbol')}, ${dates}`,
     incomplete > 0 &&
-      `  dividends of ${counted(incomplete, 'symbol')} are not known to be complete, because rows were refused`,
+      `  dividends of ${plural(incomplete, 'symbol')} are not known to be complete, because rows were refused`,
     unknown.length > 0 &&
-      `  dividends are unknown on ${counted(unknown.length, 'ex-date')} whose rows were refused:` +
+      `  dividends are unknown on ${plural(unknown.length, 'ex-date')} whose rows were refused:` +
         ` ${list(unknown, { most: MAX_NAMED_SYMBOLS })}`,
   ]);
 }
@@ -181,17 +181,17 @@ function describeActions(summary: ImportSummary): string[] {
 function describePrices(summary: ImportSummary): string[] {
   const { symbols, changed, firstDate, lastDate, bars, dates, dividends, splits } = summary;
   return linesOf([
-    `  imported ${counted(bars, 'bar')} (${number(changed)} new or changed) of ${counted(symbols.length, 'symbol')}` +
-      ` on ${counted(dates, 'date')}, ${firstDate} to ${lastDate}: ${list(symbols, { most: MAX_NAMED_SYMBOLS })}`,
+    `  imported ${plural(bars, 'bar')} (${formatNumber(changed)} new or changed) of ${plural(symbols.length, 'symbol')}` +
+      ` on ${plural(dates, 'date')}, ${firstDate} to ${lastDate}: ${list(symbols, { most: MAX_NAMED_SYMBOLS })}`,
     dividends + splits > 0 &&
-      `  and ${counted(dividends, 'dividend')} and ${counted(splits, 'split')}`,
+      `  and ${plural(dividends, 'dividend')} and ${plural(splits, 'split')}`,
     summary.syntheticReplaced > 0 &&
-      `  synthetic prices of ${counted(summary.syntheticReplaced, 'symbol')} were replaced`,
+      `  synthetic prices of ${plural(summary.syntheticReplaced, 'symbol')} were replaced`,
   ]);
 }
 
 /** What the prices were taken for, why, and how to say otherwise. */
-function describeTaken({ meaning, by, night }: Taken, format: string): string {
+function describeMeaning({ meaning, by, night }: Taken, format: string): string {
   const others = list(
     meanings.filter((other) => other !== meaning).map((other) => `--as ${other}`),
   ).replace(', ', ' or ');

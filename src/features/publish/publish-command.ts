@@ -1,20 +1,20 @@
-import { checkDates, WrongUsage, ownDatabase } from '../../core/commands/arguments.ts';
+import { checkDates, WrongUsage, findDatabase } from '../../core/commands/arguments.ts';
 import type { Application } from '../../core/http/application.ts';
 import { builtPages } from '../pages/built-pages.ts';
-import { counted, size, writeStoppably } from '../../core/commands/terminal.ts';
+import { plural, formatSize, writeWithProgress } from '../../core/commands/terminal.ts';
 import { readSettings } from '../../core/settings/settings.ts';
 import { forTerminal, unprintableIn } from '../../core/text/text.ts';
-import { publish as publishTo } from './publish.ts';
+import { publishSite as publishTo } from './publish.ts';
 
 type Names = 'job' | 'models' | 'start' | 'end' | 'title' | 'url' | 'chromium';
-interface Arguments extends Record<Names, string | undefined> {
+interface PublishArguments extends Record<Names, string | undefined> {
   'without-conversations': boolean;
 }
 
 /** The command `publish DIR`: writes a site. 0 when it is complete, otherwise 1. */
 export async function publish(
   folder: string,
-  given: Arguments,
+  given: PublishArguments,
   { routes }: Application,
 ): Promise<number> {
   const { job, models, start, end, url, chromium, title = 'Trading Simulation' } = given;
@@ -34,13 +34,13 @@ export async function publish(
     chromium,
   };
   const settings = readSettings(process.env);
-  const path = ownDatabase(settings);
-  return writeStoppably(folder, async (watched) => {
+  const path = findDatabase(settings);
+  return writeWithProgress(folder, async (watched) => {
     const from = { path, folder, settings, pages: builtPages(), routes };
     const { files, bytes, changed, removed } = await publishTo(from, publication, watched);
     return (
-      `${forTerminal(folder)}: ${counted(files, 'file')}, ${size(bytes)}; ` +
-      `${counted(changed, 'file')} changed, ${counted(removed, 'file')} removed\n`
+      `${forTerminal(folder)}: ${plural(files, 'file')}, ${formatSize(bytes)}; ` +
+      `${plural(changed, 'file')} changed, ${plural(removed, 'file')} removed\n`
     );
   });
 }

@@ -12,8 +12,8 @@ import { publishedFile } from './published.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import type { BuiltPages } from '../pages/built-pages.ts';
 import type { Route } from '../../core/api/route.ts';
-import { type Respond, respondFrom } from './respond.ts';
-import { choiceOf, given, isPart, type Publication, siteOf } from './site.ts';
+import { type Respond, openResponder } from './respond.ts';
+import { siteFilters, omitEmpty, isPartial, type Publication, buildSite } from './site.ts';
 import {
   appendFileSync,
   type Dirent,
@@ -36,7 +36,7 @@ const MANIFEST = 'published.txt';
 /** Of the run that writes; one that was killed leaves the file, and no lock. */
 const LOCK = 'published.lock';
 /** What a repository or its pages keep in the folder of a site. */
-const OF_OTHERS = ['.git', 'CNAME', LOCK, `${LOCK}-journal`];
+const FOREIGN_NAMES = ['.git', 'CNAME', LOCK, `${LOCK}-journal`];
 const PARTIAL = '.partial';
 
 /**
@@ -65,17 +65,19 @@ function lockFolder(folder: string): () => void {
  */
 function openPublishedFolder(folder: string) {
   const manifest = join(folder, MANIFEST);
-  const there = entriesIn(folder);
+  const existing = listEntries(folder);
   const refuse = (path: string, why: string) => {
     const words = `it has ${path}, which ${why}; name a folder of its own`;
     throw new ServiceError('cannot_start', `Cannot publish to ${folder}: ${words}`);
   };
-  for (const [path, entry] of there) if (!entry.isFile()) refuse(path, 'is not a regular file');
+  for (const [path, entry] of existing) if (!entry.isFile()) refuse(path, 'is not a regular file');
   // A last line without its end was cut off, before its file was written.
-  const lines = there.has(MANIFEST) ? readFileSync(manifest, 'utf8').split('\n').slice(0, -1) : [];
+  const lines = existing.has(MANIFEST)
+    ? readFileSync(manifest, 'utf8').split('\n').slice(0, -1)
+    : [];
   const own = new Set([MANIFEST, ...lines]);
-  const before = own.intersection(there);
-  const halves = [...there.keys()].filter((path) => !own.has(path));
+  const previous = own.intersection(existing);
+  const halves = [...existing.keys()].filter((path) => !own.has(path));
   for (const path of halves)
     if (!path.endsWith(PARTIAL) || !own.has(path.slice(0, -PARTIAL.length)))
       refuse(path, 'publish did not write');
@@ -87,19 +89,19 @@ function openPublishedFolder(folder: string) {
   const list = (paths: ReadonlySet<string>) =>
     replace(manifest, `${[...paths].sort().join('\n')}\n`);
   list(own); // a new file: whatever shares the old one stays as it is, and no line is half a line
-  const now = new Set([MANIFEST]);
+  const current = new Set([MANIFEST]);
   return {
     /**
      * Writes a file, unless it has this content already. Throws for a path that was written before.
      */
     write(path: string, content: string | Buffer) {
-      if (now.has(path)) throw new Error(`Two responses would be in ${path}`);
-      now.add(path);
+      if (current.has(path)) throw new Error(`Two responses would be in ${path}`);
+      current.add(path);
       const bytes = Buffer.from(content);
       written.files += 1;
       written.bytes += bytes.length;
       const target = join(folder, path);
-      if (before.has(path) && readFileSync(target).equals(bytes)) return;
+      if (previous.has(path) && readFileSync(target).equals(bytes)) return;
       makeFolder(dirname(target));
       if (!own.has(path)) appendFileSync(manifest, `${path}\n`);
       replace(target, bytes);
@@ -107,24 +109,24 @@ function openPublishedFolder(folder: string) {
     },
     /** Removes what was not written this time. Returns what came of the files. */
     finish() {
-      for (const path of before.difference(now)) {
+      for (const path of previous.difference(current)) {
         unlinkSync(join(folder, path));
         removeEmptyFolders(folder, dirname(path));
         written.removed += 1;
       }
-      list(now);
+      list(current);
       return written;
     },
   };
 }
 
 /** By their paths within the folder; a link is one of its files, wherever it leads. */
-function entriesIn(folder: string): Map<string, Dirent> {
+function listEntries(folder: string): Map<string, Dirent> {
   if (!existsSync(folder)) return new Map();
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => [relative(folder, join(entry.parentPath, entry.name)), entry] as const);
-  return new Map(entries.filter(([path]) => !OF_OTHERS.includes(path.split('/')[0] ?? '')));
+  return new Map(entries.filter(([path]) => !FOREIGN_NAMES.includes(path.split('/')[0] ?? '')));
 }
 
 /** Removes a folder and those above it, up to the first that has something in it. */
@@ -134,28 +136,28 @@ function removeEmptyFolders(folder: string, path: string): void {
   removeEmptyFolders(folder, dirname(path));
 }
 
-/** As pages ask for a comparison. */
+/** Query of the comparison that the pages request. */
 const LOOKS = { looks: 'daily' };
-/** Of a page of `GET /jobs` and `GET /decisions`. */
-const LONGEST_PAGE = '200';
+/** Page size of `GET /jobs` and `GET /decisions`. */
+const MAX_PAGE_SIZE = '200';
 
 /**
  * Writes the pages of a database into a folder, with what they ask for: the state of one moment,
  * whether or not a service runs. Resolves to what came of the files. Throws a `ServiceError` where
  * nothing fits the choice, for a folder with other files, and when the signal aborts.
  */
-export async function publish(
+export async function publishSite(
   { path, folder, settings, pages, routes }: PublishFrom,
   publication: Publication,
   { signal, onProgress }: Required<Watched>,
 ) {
   const { title: name } = publication;
   const clock = () => new Date();
-  const { respond, mode, close } = respondFrom(path, { name, settings, clock, routes });
+  const { respond, mode, close } = openResponder(path, { name, settings, clock, routes });
   let release: (() => void) | undefined;
   try {
     checkChoice(respond, publication);
-    const site = await siteOf(respond, publication, { pages, isDev: mode === 'DEV' });
+    const site = await buildSite(respond, publication, { pages, isDev: mode === 'DEV' });
     release = lockFolder(folder);
     const target = openPublishedFolder(folder); // from here on nothing that was asked for is wrong
     const { gzipSync } = process.getBuiltinModule('node:zlib');
@@ -163,8 +165,8 @@ export async function publish(
     const work = { respond, publication, write };
     const days: ModelDays = new Map();
     for (const modelDay of writeDecisions(work)) {
-      addTo(days, modelDay);
-      await turn(signal);
+      addModelDay(days, modelDay);
+      await checkSignal(signal);
     }
     const jobs = writeJobs(work, days);
     writeOverview(work);
@@ -178,7 +180,7 @@ export async function publish(
     for (const [index, step] of steps.entries()) {
       step();
       onProgress((index + 1) / steps.length);
-      await turn(signal);
+      await checkSignal(signal);
     }
     for (const [name, content] of site) target.write(name, content);
     return target.finish();
@@ -202,7 +204,7 @@ type Write = (url: string, text: string) => void;
 /** The dates of each model with a page. */
 type ModelDays = Map<string, Set<string>>;
 
-function addTo(days: ModelDays, { model, date }: { model: string; date: string }): void {
+function addModelDay(days: ModelDays, { model, date }: { model: string; date: string }): void {
   days.set(model, (days.get(model) ?? new Set()).add(date));
 }
 
@@ -213,7 +215,7 @@ interface Work {
 }
 
 /** Lets signals arrive; throws when one asked to stop. */
-async function turn(signal: AbortSignal): Promise<void> {
+async function checkSignal(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   signal.throwIfAborted();
 }
@@ -227,7 +229,7 @@ function checkChoice(respond: Respond, publication: Publication): void {
   const runs = new Map(models.map(({ signature, family }) => [signature, family]));
   const run = publication.models.find((name) => (runs.get(name) ?? name) !== name);
   const { detail, count } = JSON.parse(
-    respond('/decisions', { ...choiceOf(publication), limit: '1' }),
+    respond('/decisions', { ...siteFilters(publication), limit: '1' }),
   );
   const why =
     run === undefined
@@ -237,13 +239,13 @@ function checkChoice(respond: Respond, publication: Publication): void {
 }
 
 /** The pages of a list, from its start to its end. */
-function* pagesOf<Page extends { next_before: string | null }>(
+function* readPages<Page extends { next_before: string | null }>(
   respond: Respond,
   path: string,
   choice: Record<string, string> = {},
 ): Generator<Page> {
   for (let before: string | null = ''; before !== null; ) {
-    const query = { ...choice, ...given({ before }), limit: LONGEST_PAGE };
+    const query = { ...choice, ...omitEmpty({ before }), limit: MAX_PAGE_SIZE };
     const page: Page = JSON.parse(respond(path, query));
     yield page;
     before = page.next_before;
@@ -251,14 +253,14 @@ function* pagesOf<Page extends { next_before: string | null }>(
 }
 
 /** Asks for something with the filters of the publication, and writes it as pages ask for it. */
-function answer(
+function saveResponse(
   { respond, publication, write }: Work,
   path: string,
   own: Readonly<Record<string, string>>,
 ): void {
   write(
     `${path}?${new URLSearchParams(own)}`,
-    respond(path, { ...choiceOf(publication, own), ...own }),
+    respond(path, { ...siteFilters(publication, own), ...own }),
   );
 }
 
@@ -272,10 +274,10 @@ function* writeDecisions({ respond, publication, write }: Work): Generator<Decis
     write(`/decisions?before=${own[0]?.date}`, text);
     [isFirst, own] = [false, []];
   };
-  for (const page of pagesOf<Decisions>(respond, '/decisions', choiceOf(publication)))
+  for (const page of readPages<Decisions>(respond, '/decisions', siteFilters(publication)))
     for (const decision of page.decisions) {
       if (own[0] !== undefined && own[0].date !== decision.date) writeDate(decision.date);
-      own.push(withoutWords(publication, decision));
+      own.push(redactDecision(publication, decision));
       yield decision;
     }
   writeDate(null);
@@ -284,10 +286,10 @@ function* writeDecisions({ respond, publication, write }: Work): Generator<Decis
 /**
  * A decision without the id of a job that has no page, and without words that are not published.
  */
-function withoutWords(publication: Publication, decision: Decision): Decision {
+function redactDecision(publication: Publication, decision: Decision): Decision {
   return {
     ...decision,
-    ...(isPart(publication) && { id: '', job_id: '' }),
+    ...(isPartial(publication) && { id: '', job_id: '' }),
     ...(!publication.withConversations && {
       reason: null,
       detail: decision.kind === 'malformed' ? null : decision.detail, // that repeats what it said
@@ -299,10 +301,10 @@ function withoutWords(publication: Publication, decision: Decision): Decision {
 function writeJobs(work: Work, days: ModelDays): Status[] {
   const { respond, publication, write } = work;
   const { jobId } = publication;
-  const pages = [...pagesOf<Jobs>(respond, '/jobs')];
+  const pages = [...readPages<Jobs>(respond, '/jobs')];
   const jobs = pages
     .flatMap((page) => page.jobs)
-    .filter(({ job_id: id }) => !isPart(publication) && (jobId ?? id) === id);
+    .filter(({ job_id: id }) => !isPartial(publication) && (jobId ?? id) === id);
   write('/jobs', JSON.stringify({ ...pages[0], jobs, count: jobs.length, next_before: null }));
   return jobs.map(({ job_id: id }) => {
     const path = `/simulate/status/${encodeURIComponent(id)}`;
@@ -310,10 +312,10 @@ function writeJobs(work: Work, days: ModelDays): Status[] {
     write(path, text);
     const ranked = { by: 'entry', common: 'true' };
     for (const more of [{}, ranked, { ...ranked, details: 'true' }])
-      answer(work, '/performance', { job_id: id, ...more });
-    answer(work, '/comparison', { job_id: id, ...LOOKS });
+      saveResponse(work, '/performance', { job_id: id, ...more });
+    saveResponse(work, '/comparison', { job_id: id, ...LOOKS });
     const status: Status = JSON.parse(text);
-    for (const modelDay of status.details) addTo(days, modelDay);
+    for (const modelDay of status.details) addModelDay(days, modelDay);
     return status;
   });
 }
@@ -322,9 +324,9 @@ function writeJobs(work: Work, days: ModelDays): Status[] {
 function writeOverview(work: Work): void {
   for (const common of [{}, { common: 'true' }] as const)
     for (const details of [{}, { details: 'true' }] as const)
-      answer(work, '/performance', { by: 'entry', ...common, ...details });
+      saveResponse(work, '/performance', { by: 'entry', ...common, ...details });
   for (const curves of [{}, { curves: 'true' }] as const)
-    answer(work, '/comparison', { ...curves, ...LOOKS });
+    saveResponse(work, '/comparison', { ...curves, ...LOOKS });
 }
 
 /**
@@ -357,13 +359,13 @@ function writeModels(
 function modelSteps(work: Work, models: KnownModels['models']): (() => void)[] {
   const names = new Set(models.flatMap(({ signature, family }) => [signature, family]));
   const entries = Map.groupBy(models, ({ family }) => family);
-  const runsOf = (name: string) =>
+  const findRuns = (name: string) =>
     [...entries.values()].find((runs) => runs.some(({ signature }) => signature === name)) ?? [];
   return [...names].map((model) => () => {
     // Only an entry with several runs has a page for each of them.
-    for (const by of runsOf(model).length > 1 ? ['entry', 'run'] : ['entry'])
-      answer(work, '/performance', { model, by, details: 'true' });
-    answer(work, '/performance', { model, table: 'actions', format: 'csv' });
+    for (const by of findRuns(model).length > 1 ? ['entry', 'run'] : ['entry'])
+      saveResponse(work, '/performance', { model, by, details: 'true' });
+    saveResponse(work, '/performance', { model, table: 'actions', format: 'csv' });
   });
 }
 
@@ -372,7 +374,7 @@ function writeModelDay(
   { respond, publication, write }: Work,
   { model, date, dates }: { model: string; date: string; dates: ReadonlySet<string> },
 ): void {
-  const own = { model, date, ...given({ job_id: publication.jobId }) };
+  const own = { model, date, ...omitEmpty({ job_id: publication.jobId }) };
   const results: Results = JSON.parse(respond('/results', own));
   const reasoning: Partial<Reasoning> = JSON.parse(
     respond('/reasoning', { ...own, include_full_conversation: 'true' }),
@@ -389,7 +391,7 @@ function writeModelDay(
         documents: null,
       });
   }
-  if (isPart(publication))
+  if (isPartial(publication))
     for (const one of [...results.results, ...(reasoning.sessions ?? [])]) one.job_id = '';
   write(`/results?${new URLSearchParams({ model, date })}`, JSON.stringify({ results, reasoning }));
 }

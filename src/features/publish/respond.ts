@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { type Context, isMade, piecesOf } from '../../core/api/handler.ts';
+import { type Context, isReady, bodyPieces } from '../../core/api/handler.ts';
 import type { Clock } from '../../core/time/calendar.ts';
 import { silentLog } from '../../core/process/log.ts';
 import type { Settings } from '../../core/settings/settings.ts';
 import { modeOfJobs } from '../../core/database/job-queries.ts';
 import { riskFreeRateOf } from '../../core/database/state.ts';
 import { addressOfFile, momentAt } from '../../core/database/snapshot.ts';
-import { httpErrorOf } from '../../core/http/errors.ts';
+import { toHttpError } from '../../core/http/errors.ts';
 import { validateQuery } from '../../core/http/request.ts';
 import type { Route } from '../../core/api/route.ts';
 import { createRouter } from '../../core/http/router.ts';
@@ -26,7 +26,7 @@ interface RespondOptions {
  * Opens a database to respond from it, without a server, from the state of one moment, whether or
  * not a service runs on it.
  */
-export function respondFrom(path: string, { name, settings, clock, routes }: RespondOptions) {
+export function openResponder(path: string, { name, settings, clock, routes }: RespondOptions) {
   const moment = momentAt(addressOfFile(path));
   try {
     const mode = modeOfJobs(moment);
@@ -36,7 +36,7 @@ export function respondFrom(path: string, { name, settings, clock, routes }: Res
       deploymentMode: mode,
       riskFreeRate: riskFreeRateOf(moment) ?? settings.riskFreeRate,
     };
-    const respond = responder(routes, {
+    const respond = createResponder(routes, {
       database: moment,
       settings: served,
       clock,
@@ -57,7 +57,7 @@ export function respondFrom(path: string, { name, settings, clock, routes }: Res
  * Responses without a server. Of one that is refused there is only its `detail`: what the pages
  * show, or find missing.
  */
-function responder(routes: readonly Route[], context: Context): Respond {
+function createResponder(routes: readonly Route[], context: Context): Respond {
   const find = createRouter(routes);
   return (path, given = {}) => {
     const match = find('GET', path);
@@ -74,10 +74,10 @@ function responder(routes: readonly Route[], context: Context): Respond {
         format,
         token: null,
       });
-      assert(isMade(body), 'it is made in one go');
-      return [...piecesOf(body).pieces].join('');
+      assert(isReady(body), 'it is made in one go');
+      return [...bodyPieces(body).pieces].join('');
     } catch (error) {
-      const refusal = httpErrorOf(error);
+      const refusal = toHttpError(error);
       if (refusal === null || refusal.status >= 500) throw error;
       return JSON.stringify({ detail: refusal.message });
     }

@@ -27,16 +27,16 @@ export interface Publication {
 }
 
 /** The filters of a request that has these parameters of its own. */
-export function choiceOf(
+export function siteFilters(
   { jobId, startDate, endDate, models }: Publication,
   own: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const named = own['model'] === undefined ? models.join(',') : '';
-  return given({ job_id: jobId, start_date: startDate, end_date: endDate, models: named });
+  return omitEmpty({ job_id: jobId, start_date: startDate, end_date: endDate, models: named });
 }
 
-/** The values that there are. */
-export function given(values: Record<string, string | undefined>): Record<string, string> {
+/** Query values without the empty ones. */
+export function omitEmpty(values: Record<string, string | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value ? [[name, value]] : [])),
   );
@@ -45,7 +45,7 @@ export function given(values: Record<string, string | undefined>): Record<string
 /**
  * Whether some models or dates of jobs are left out, so that the pages of jobs would say too much.
  */
-export function isPart({ models, startDate, endDate }: Publication): boolean {
+export function isPartial({ models, startDate, endDate }: Publication): boolean {
   return models.length > 0 || startDate !== undefined || endDate !== undefined;
 }
 
@@ -53,7 +53,7 @@ export function isPart({ models, startDate, endDate }: Publication): boolean {
 const [WIDTH, HEIGHT] = [1200, 630];
 const [LEFT, TOP, RIGHT, BOTTOM] = [60, 170, 840, 570];
 /** More names would not be read. */
-const MOST_NAMES = 11;
+const MAX_NAMES = 11;
 const NAME_HEIGHT = 36;
 const [LONGEST_NAME, LONGEST_TITLE] = [20, 50];
 
@@ -77,27 +77,27 @@ function previewSvg(
   const y = (value: number) =>
     (BOTTOM - ((BOTTOM - TOP) * (value - low)) / (high - low || 1)).toFixed(1);
   const text = (place: string, words: string) => `<text ${place}>${words}</text>`;
-  const lastOf = ({ growth }: PreviewLine) => [...growth.values()].at(-1) ?? 1;
+  const lastGrowth = ({ growth }: PreviewLine) => [...growth.values()].at(-1) ?? 1;
   const drawn = lines
-    .toSorted((one, other) => lastOf(other) - lastOf(one))
+    .toSorted((one, other) => lastGrowth(other) - lastGrowth(one))
     .map((line, index) => {
       const { name, colour, isDashed, growth } = line;
       const points = dates.flatMap((date, day) => {
         const value = growth.get(date);
         return value === undefined ? [] : `${x(day + 1).toFixed(1)},${y(value)}`;
       });
-      const made = lastOf(line) - 1;
+      const made = lastGrowth(line) - 1;
       const percent = `${made < 0 ? '−' : '+'}${Math.abs(made * 100).toFixed(2)} %`;
       const place = `x="${RIGHT + 14}" y="${TOP + NAME_HEIGHT * index}" font-size="22" fill="${colour}"`;
-      const own = `${escaped(cut(name, LONGEST_NAME))} <tspan font-weight="600">${percent}</tspan>`;
+      const own = `${escaped(truncate(name, LONGEST_NAME))} <tspan font-weight="600">${percent}</tspan>`;
       const look = `fill="none" stroke="${colour}" stroke-width="3"${isDashed ? ' stroke-dasharray="8 6"' : ''}`;
       const curve = `<polyline points="${[`${LEFT},${y(1)}`, ...points].join(' ')}" ${look}/>`;
-      return index < MOST_NAMES ? curve + text(place, own) : curve;
+      return index < MAX_NAMES ? curve + text(place, own) : curve;
     });
   const box = `width="${WIDTH}" height="${HEIGHT}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${box} font-family="system-ui, sans-serif">
 <rect ${box} fill="#fff"/>
-${text(`x="${LEFT}" y="80" font-size="40" font-weight="650"`, escaped(cut(title, LONGEST_TITLE)))}
+${text(`x="${LEFT}" y="80" font-size="40" font-weight="650"`, escaped(truncate(title, LONGEST_TITLE)))}
 ${text(`x="${LEFT}" y="122" font-size="24" fill="#58636c"`, escaped(words))}
 <path d="M${LEFT} ${y(1)}H${RIGHT}" stroke="#b9c2c8"/>
 ${drawn.join('\n')}
@@ -105,7 +105,7 @@ ${drawn.join('\n')}
 `;
 }
 
-function cut(text: string, most: number): string {
+function truncate(text: string, most: number): string {
   const characters = [...text];
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
 }
@@ -116,7 +116,7 @@ const CHROMIUM_MS = 60_000;
  * The picture as PNG, drawn by a Chromium in a folder of its own. Throws a `ServiceError`
  * (`cannot_start`) if that makes none.
  */
-function pngOf(svg: string, chromium: string): Promise<Buffer> {
+function renderPng(svg: string, chromium: string): Promise<Buffer> {
   return inTemporaryFolder(async (folder) => {
     const [from, to] = [join(folder, 'preview.svg'), join(folder, 'preview.png')];
     const args = [
@@ -145,7 +145,7 @@ function pngOf(svg: string, chromium: string): Promise<Buffer> {
 /**
  * The program of the pages, their one HTML file, and the picture for previews of links, by name.
  */
-export async function siteOf(
+export async function buildSite(
   respond: Respond,
   publication: Publication,
   { pages, isDev }: { pages: BuiltPages; isDev: boolean },
@@ -155,20 +155,23 @@ export async function siteOf(
   const files = new Map<string, Buffer | string>();
   for (const [name, base64] of Object.entries(pages))
     files.set(name, brotliDecompressSync(Buffer.from(base64, 'base64')));
-  const choice = { ...choiceOf(publication), by: 'entry', common: 'true' };
+  const choice = { ...siteFilters(publication), by: 'entry', common: 'true' };
   const performance: Performance = JSON.parse(respond('/performance', choice));
-  const words = `${spanInWords(performance)}${isDev ? ' Simulated models.' : ''}`;
+  const words = `${describeSpan(performance)}${isDev ? ' Simulated models.' : ''}`;
   const { models }: KnownModels = JSON.parse(respond('/models'));
-  const lines = previewLines(performance, models, coloursIn(String(files.get('app.css'))));
+  const lines = previewLines(performance, models, readColours(String(files.get('app.css'))));
   const svg = previewSvg({ title, words }, lines);
   files.set('preview.svg', svg);
-  if (chromium !== undefined) files.set('preview.png', await pngOf(svg, chromium));
-  files.set('index.html', htmlOf(String(files.get('index.html')), publication, { words, isDev }));
+  if (chromium !== undefined) files.set('preview.png', await renderPng(svg, chromium));
+  files.set(
+    'index.html',
+    buildHtml(String(files.get('index.html')), publication, { words, isDev }),
+  );
   return files.set('.nojekyll', ''); // else GitHub's pages leave out names that begin with _
 }
 
 /** The HTML file of the served pages as that of a site which may be anywhere. */
-function htmlOf(
+function buildHtml(
   html: string,
   publication: Publication,
   { words, isDev }: { words: string; isDev: boolean },
@@ -190,7 +193,7 @@ function htmlOf(
   const marks = [
     ...(isDev ? ['data-dev="kept"'] : []),
     `data-view="${escaped(title)}"`,
-    `data-fixed data-published="${isPart(publication) ? 'without-jobs' : ''}"`,
+    `data-fixed data-published="${isPartial(publication) ? 'without-jobs' : ''}"`,
   ];
   const noScript = 'These pages need JavaScript. What they show is in data/, as compressed JSON.';
   return html
@@ -201,7 +204,7 @@ function htmlOf(
 }
 
 /** The colours of the curves in light windows: of the entries in their order, of the benchmark. */
-function coloursIn(css: string) {
+function readColours(css: string) {
   const colour = (name: string) =>
     new RegExp(`\\.${name}\\b[^{]*\\{\\s*color:\\s*light-dark\\((#\\w+)`).exec(css)?.[1];
   const series: string[] = [];
@@ -211,7 +214,7 @@ function coloursIn(css: string) {
 }
 
 /** "6 models over 60 days, from 2025-09-01 to 2025-11-21." */
-function spanInWords({ families, common }: Performance): string {
+function describeSpan({ families, common }: Performance): string {
   const { days = 0, start_date: from, end_date: to } = common ?? {};
   const span = from == null || to == null ? '' : `, from ${from} to ${to}`;
   return `${count(families.length, 'model')} over ${count(days, 'day')}${span}.`;
@@ -221,16 +224,16 @@ function spanInWords({ families, common }: Performance): string {
 function previewLines(
   { families, models, benchmark }: Performance,
   known: KnownModels['models'],
-  colours: ReturnType<typeof coloursIn>,
+  colours: ReturnType<typeof readColours>,
 ): PreviewLine[] {
   const orders = new Map(known.map(({ family, order }) => [family, order ?? 0]));
-  const growthOf = (curve: readonly { date: string; growth: number }[] = []) =>
+  const growthByDate = (curve: readonly { date: string; growth: number }[] = []) =>
     new Map(curve.map(({ date, growth }) => [date, growth]));
   const own = families.map(({ family, runs, curve }): PreviewLine => {
     const single = models.find(({ model }) => model === runs[0]?.model)?.curve;
     const order = orders.get(family) ?? 0;
     const colour = colours.series[order % colours.series.length] ?? colours.benchmark;
-    return { name: family, colour, isDashed: false, growth: growthOf(curve ?? single) };
+    return { name: family, colour, isDashed: false, growth: growthByDate(curve ?? single) };
   });
   let value = 1;
   const growth = new Map(

@@ -11,8 +11,8 @@ import {
   storeFactors,
   type FactorReturn,
 } from './queries.ts';
-import { oneOf, resetNote, WrongUsage } from '../../core/commands/arguments.ts';
-import { counted } from '../../core/commands/terminal.ts';
+import { parseChoice, resetNote, WrongUsage } from '../../core/commands/arguments.ts';
+import { plural } from '../../core/commands/terminal.ts';
 import { dashedDate, readLines } from '../price-files/lines.ts';
 
 /**
@@ -36,11 +36,11 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 const MISSING = new Set([-99.99, -999]);
 const MAX_NAME_LENGTH = 50;
 /** Above the dates: no later line is the header. */
-const DATES = /^(date(time)?|day|time(stamp)?)?$/i;
+const DATE_HEADER = /^(date(time)?|day|time(stamp)?)?$/i;
 
-export const units = { percent: 100, fraction: 1 } as const;
+export const divisors = { percent: 100, fraction: 1 } as const;
 const unitWords = { percent: 'percentages', fraction: 'fractions' } as const;
-type FactorUnit = keyof typeof units;
+type FactorUnit = keyof typeof divisors;
 
 interface FactorRow {
   line: number;
@@ -56,7 +56,7 @@ interface FactorFile {
 }
 
 /** Throws a `ServiceError` for a file that has no table of daily returns. */
-export async function readFactors(path: string, unit: FactorUnit): Promise<FactorFile> {
+export async function readFactorFile(path: string, unit: FactorUnit): Promise<FactorFile> {
   const file: FactorFile = { factors: [], returns: [], refused: [] };
   const rows: FactorRow[] = [];
   let header: string[] = [];
@@ -67,7 +67,7 @@ export async function readFactors(path: string, unit: FactorUnit): Promise<Facto
       const date = dashedDate(day);
       const refuse = (reason: string) => file.refused.push({ line: firstLine + index, reason });
       if (!isCalendarDate(date)) {
-        const isNamed = DATES.test(day);
+        const isNamed = DATE_HEADER.test(day);
         const isNumbered = cells.some(isNumber) && !(isNamed && header.length === 0);
         const isRow = isNumbered || (/^\d/.test(day) && cells.length > 0);
         if (isRow) refuse(`not a date YYYYMMDD or YYYY-MM-DD: "${day}"`);
@@ -79,21 +79,21 @@ export async function readFactors(path: string, unit: FactorUnit): Promise<Facto
         continue;
       }
       isSettled = true;
-      if (file.factors.length === 0) file.factors = namesIn(header, cells.length);
-      const returns = returnsIn(cells, { date, unit, factors: file.factors });
+      if (file.factors.length === 0) file.factors = readFactorNames(header, cells.length);
+      const returns = parseReturns(cells, { date, unit, factors: file.factors });
       if (typeof returns === 'string') refuse(returns);
       else rows.push({ line: firstLine + index, date, returns });
     }
   const wanted = 'a header, and rows of a date YYYYMMDD or YYYY-MM-DD and daily returns';
   if (file.factors.length === 0) throw invalidFile(`it has no table of factors: ${wanted}`);
-  keepAgreeing(rows, file);
+  refuseContradictions(rows, file);
   return file;
 }
 
 const isNumber = (cell: string) => cell !== '' && Number.isFinite(Number(cell));
 
 /** Of rows of one date that differ, all are refused: nothing tells which is right. */
-function keepAgreeing(rows: readonly FactorRow[], file: FactorFile): void {
+function refuseContradictions(rows: readonly FactorRow[], file: FactorFile): void {
   for (const [date, own] of Map.groupBy(rows, (row) => row.date)) {
     const lines = own.map(({ line }) => line);
     const reason = `other returns of ${date} are in the file too, on lines ${list(lines.map(String))}`;
@@ -105,7 +105,7 @@ function keepAgreeing(rows: readonly FactorRow[], file: FactorFile): void {
   file.refused.sort((one, other) => one.line - other.line);
 }
 
-function namesIn(header: readonly string[], columns: number): string[] {
+function readFactorNames(header: readonly string[], columns: number): string[] {
   const names = header.map((name) => NAMES.get(name.toLowerCase()) ?? name);
   const wrong = names.find(
     (name) => name === '' || name.length > MAX_NAME_LENGTH || unprintableIn(name) !== null,
@@ -120,21 +120,21 @@ function namesIn(header: readonly string[], columns: number): string[] {
   return names;
 }
 
-function returnsIn(
+function parseReturns(
   cells: readonly string[],
   { date, unit, factors }: { date: CalendarDate; unit: FactorUnit; factors: readonly string[] },
 ): FactorReturn[] | string {
   if (cells.length !== factors.length) return `not ${factors.length} factors`;
   const numbers = cells.map((cell) => (cell === '' ? NaN : Number(cell)));
   const wrong = numbers.findIndex(
-    (number) => !MISSING.has(number) && !(Math.abs(number) < units[unit]),
+    (number) => !MISSING.has(number) && !(Math.abs(number) < divisors[unit]),
   );
   if (wrong !== -1)
     return `${factors[wrong]} is not a plausible daily return in ${unit}: "${cells[wrong]}"`;
   return numbers.flatMap((number, index) =>
     MISSING.has(number)
       ? []
-      : [{ factor: factors[index] ?? '', date, value: number / units[unit] }],
+      : [{ factor: factors[index] ?? '', date, value: number / divisors[unit] }],
   );
 }
 
@@ -154,7 +154,8 @@ export async function importFactors(
   paths: readonly string[],
   given: { unit?: string | undefined; remove?: string | undefined },
 ): Promise<number> {
-  const unit = oneOf('--unit', Object.keys(units) as FactorUnit[], given.unit) ?? 'percent';
+  const unit =
+    parseChoice('--unit', Object.keys(divisors) as FactorUnit[], given.unit) ?? 'percent';
   if (paths.length === 0 && given.remove === undefined) throw new WrongUsage('FILE is missing');
   const settings = readSettings(process.env);
   const database = openDatabase(settings.databasePath);
@@ -167,14 +168,16 @@ export async function importFactors(
     }
   };
   const { remove } = given;
-  if (remove !== undefined) await attempt(`remove ${remove}`, () => removeOne(database, remove));
-  for (const path of paths) await attempt(`import ${path}`, () => importOne(database, path, unit));
+  if (remove !== undefined)
+    await attempt(`remove ${remove}`, () => removeStoredFactor(database, remove));
+  for (const path of paths)
+    await attempt(`import ${path}`, () => importFactorFile(database, path, unit));
   database.close();
   process.stdout.write(done > 0 ? resetNote(settings) : '');
   return done === paths.length + (remove === undefined ? 0 : 1) ? 0 : NOT_ALL_IMPORTED;
 }
 
-function removeOne(database: CommandDatabase, name: string): boolean {
+function removeStoredFactor(database: CommandDatabase, name: string): boolean {
   const removed = database.transaction(() => removeFactor(database, name));
   const names = factorNames(database);
   if (removed === 0)
@@ -183,17 +186,17 @@ function removeOne(database: CommandDatabase, name: string): boolean {
         ? 'no factor is stored'
         : `it is not stored; stored factors: ${list(names)}`,
     );
-  process.stdout.write(`${forTerminal(name)}: ${counted(removed, 'return')} removed\n`);
+  process.stdout.write(`${forTerminal(name)}: ${plural(removed, 'return')} removed\n`);
   return true;
 }
 
 /** Returns whether it had something to import. */
-async function importOne(
+async function importFactorFile(
   database: CommandDatabase,
   path: string,
   unit: FactorUnit,
 ): Promise<boolean> {
-  const { factors, returns, refused } = await readFactors(path, unit);
+  const { factors, returns, refused } = await readFactorFile(path, unit);
   const all = new Set([...factorNames(database), ...factors]);
   all.delete(RISK_FREE);
   if (all.size > MAX_FACTORS)
@@ -204,8 +207,8 @@ async function importOne(
     process.stderr.write(`${forTerminal(`${path}:${line}: refused, ${reason}`)}\n`);
   const dates = returns.map(({ date }) => date).sort();
   const span = dates.length === 0 ? '' : `, ${dates[0]} to ${dates.at(-1)}`;
-  const done = `${counted(new Set(dates).size, 'date')}${span}; ${counted(added, 'return')} new, ${replaced} replaced`;
-  const what = `${counted(factors.length, 'factor')}, ${list(factors.map(forTerminal))}, on ${done}`;
+  const done = `${plural(new Set(dates).size, 'date')}${span}; ${plural(added, 'return')} new, ${replaced} replaced`;
+  const what = `${plural(factors.length, 'factor')}, ${list(factors.map(forTerminal))}, on ${done}`;
   process.stdout.write(
     [`${forTerminal(path)}: ${what}`, ...describeUnit(returns, unit), ''].join('\n'),
   );
@@ -214,7 +217,7 @@ async function importOne(
 
 /** What the returns were read as, with the largest of a factor, and whether that may be wrong. */
 function describeUnit(returns: readonly FactorReturn[], unit: FactorUnit): string[] {
-  const percentOf = ({ value }: FactorReturn) => Number((100 * value).toPrecision(6));
+  const toPercent = ({ value }: FactorReturn) => Number((100 * value).toPrecision(6));
   const own = returns.filter((one) => one.factor !== RISK_FREE);
   const rated = own.length > 0 ? own : returns;
   const largest = rated.reduce(
@@ -227,9 +230,9 @@ function describeUnit(returns: readonly FactorReturn[], unit: FactorUnit): strin
   const isDoubtful =
     unit === 'percent' &&
     new Set(own.map((one) => one.date)).size >= DAYS_TO_TELL &&
-    Math.abs(percentOf(largest)) < FEW_PERCENT;
+    Math.abs(toPercent(largest)) < FEW_PERCENT;
   return linesOf([
-    `  its returns are read as ${unitWords[unit]}: the largest, up or down, is ${percentOf(largest)} %` +
+    `  its returns are read as ${unitWords[unit]}: the largest, up or down, is ${toPercent(largest)} %` +
       ` (${forTerminal(factor)} on ${date}); if they are ${unitWords[other]}, import the file again with --unit ${other}`,
     isDoubtful &&
       `  warning: no return of a factor reaches ${FEW_PERCENT} %, so they may be fractions`,

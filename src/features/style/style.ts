@@ -19,7 +19,7 @@ export interface DayReturn {
   dailyReturn: number;
 }
 
-export type Style = ReturnType<typeof reportStyle>;
+export type StyleReport = ReturnType<typeof reportStyle>;
 
 /** The factors that a request picks, with their returns. */
 export type Factors = NonNullable<ReturnType<typeof readFactors>>;
@@ -49,7 +49,10 @@ export function readFactors(reader: Reader, picked: readonly string[] | undefine
 const LEAST_COVERAGE = 0.95;
 
 /** The picked factors, or those that have enough of the returns' dates: of the one with the most. */
-function namesFor(returns: readonly DayReturn[], { wanted, isPicked, days }: Factors): string[] {
+function chooseFactors(
+  returns: readonly DayReturn[],
+  { wanted, isPicked, days }: Factors,
+): string[] {
   const counts = wanted.map(
     (name) => returns.filter(({ date }) => days.get(date)?.has(name)).length,
   );
@@ -57,7 +60,7 @@ function namesFor(returns: readonly DayReturn[], { wanted, isPicked, days }: Fac
   return wanted.filter((_name, index) => isPicked || Number(counts[index]) >= least);
 }
 
-const NOTHING = {
+const NO_STYLE = {
   factors: [],
   alpha: null,
   alpha_standard_error: null,
@@ -75,7 +78,7 @@ export function reportStyle(returns: readonly DayReturn[], factors: Factors, ris
   const { wanted, isPicked } = factors;
   for (;;) {
     const varying = wanted.filter((name) => !still.includes(name));
-    const { constant, ...style } = styleOver(returns, { ...factors, wanted: varying }, riskFree);
+    const { constant, ...style } = fitStyle(returns, { ...factors, wanted: varying }, riskFree);
     if (constant !== null && !isPicked && varying.length > 1) still.push(constant);
     else return { ...style, left_out_factors: [...still, ...style.left_out_factors].sort() };
   }
@@ -86,16 +89,16 @@ export function reportStyle(returns: readonly DayReturn[], factors: Factors, ris
  * `fitPlane`. `riskFree` is per day, for days of which the factors' file has none. `constant` is a
  * factor that does not vary.
  */
-function styleOver(returns: readonly DayReturn[], factors: Factors, riskFree: number) {
+function fitStyle(returns: readonly DayReturn[], factors: Factors, riskFree: number) {
   const { wanted, days } = factors;
-  const names = namesFor(returns, factors);
+  const names = chooseFactors(returns, factors);
   const counted = [...names, RISK_FREE];
   const dates = [...days].flatMap(([date, day]) =>
     counted.some((one) => day.has(one)) ? date : [],
   );
   const rows = returns.map((day) => ({
     ...day,
-    row: rowOf(day, { names, days, dates, riskFree }),
+    row: regressionRow(day, { names, days, dates, riskFree }),
   }));
   const used = rows.flatMap(({ row }) => row ?? []);
   const left = rows.filter(({ row }) => row === null).map(({ date }) => date);
@@ -120,7 +123,7 @@ function styleOver(returns: readonly DayReturn[], factors: Factors, riskFree: nu
         ? `The factors ${list(names)} depend on each other`
         : `The factor ${names[still]} does not vary`;
     const constant = used.length < DAYS_NEEDED ? null : (names[still] ?? null);
-    return { ...NOTHING, ...counts, unavailable: tooFew || words, constant };
+    return { ...NO_STYLE, ...counts, unavailable: tooFew || words, constant };
   }
   const pValue = ({ value, standardError }: Coefficient) =>
     rounded(2 * studentTUpperTail(Math.abs(value / standardError), used.length - names.length - 1));
@@ -151,7 +154,7 @@ function styleOver(returns: readonly DayReturn[], factors: Factors, riskFree: nu
  * The factors over the days of a return, compounded where it covers several, and the return above
  * the risk-free one; null where a factor of one of its days is not stored.
  */
-function rowOf(
+function regressionRow(
   { date, startDate, dailyReturn }: DayReturn,
   {
     names,

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { keepMemoryFlat, makeThreads, stopOnSignal } from '../../core/commands/serve.ts';
+import { limitHeapGrowth, startThreadPool, stopOnSignal } from '../../core/commands/serve.ts';
 import { readAccessTokens } from '../../core/http/access.ts';
 import { createStderrLog } from '../../core/process/log.ts';
 import { VERSION } from '../../core/process/version.ts';
@@ -109,7 +109,7 @@ const MODES = {
 
 /** The command `view FILE`: shows a file until SIGTERM or SIGINT. */
 export async function view(path: string, application: Application): Promise<void> {
-  await makeThreads();
+  await startThreadPool();
   const settings = readSettings(process.env);
   const log = createStderrLog(settings.logLevel);
   const accessTokens = readAccessTokens(settings);
@@ -128,5 +128,5 @@ export async function view(path: string, application: Application): Promise<void
     ? `http://localhost:${port}`
     : ownUrl({ ...settings, apiPort: port });
   process.stdout.write(`${forTerminal(path)}, ${MODES[mode]}: ${url}/ (Ctrl-C ends it)\n`);
-  keepMemoryFlat();
+  limitHeapGrowth();
 }

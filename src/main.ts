@@ -6,10 +6,10 @@ import { commands } from './commands.ts';
 import { explainFailure, runCommandLine } from './core/commands/command-line.ts';
 import { ignoreBrokenPipe } from './core/commands/terminal.ts';
 import { runReportWorker } from './core/http/report-thread.ts';
-import { auditHere, isAuditThread } from './core/verify/database-audit.ts';
+import { runAuditWorker, isAuditThread } from './core/verify/database-audit.ts';
 
 if (isMainThread) runCommand();
-else if (isAuditThread()) void auditHere();
+else if (isAuditThread()) void runAuditWorker();
 else void import('./routes.ts').then(({ routes }) => runReportWorker(routes));
 
 function runCommand(): void {

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/core/time/calendar.ts';
-import { audit } from '../src/core/verify/database-audit.ts';
+import { auditDatabase } from '../src/core/verify/database-audit.ts';
 import { requireProc } from './support/processes.ts';
 import { median, quantile } from '../bench/paired.ts';
 import { residentMb } from '../bench/proc.ts';
@@ -172,7 +172,7 @@ async function watchMemory({ pid }: Server, signal: AbortSignal): Promise<void> 
 
 /** Whatever the jobs left behind replays. */
 async function replayAll(path: string): Promise<void> {
-  const { modelDays, same, problems } = await audit(path);
+  const { modelDays, same, problems } = await auditDatabase(path);
   if (same !== modelDays)
     tally.errors.push(
       `${same} of ${modelDays} model-days replayed: ${problems.first[0]?.sentences.join('; ')}`,

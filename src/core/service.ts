@@ -10,10 +10,10 @@ import type { HttpLimits } from './http/limits.ts';
 import type { Application } from './http/application.ts';
 import { createHttpServer } from './http/server.ts';
 import type { WorkerContext } from './jobs/active-job.ts';
-import { createJobs } from './jobs/queue.ts';
+import { createJobQueue } from './jobs/queue.ts';
 import { createAgentDays } from './trading/agent-days.ts';
 import { workerLimits } from './children/places.ts';
-import { startChildBy } from './children/launcher.ts';
+import { createChildStarter } from './children/launcher.ts';
 
 /** The agent's program is read when a child starts. */
 export interface ServiceOptions
@@ -47,9 +47,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   await rememberSettings(database, options);
   let { apiPort } = settings;
   const agentDays = createAgentDays(() => settings.publicUrl ?? ownUrl({ ...settings, apiPort }));
-  const jobs = createJobs({
+  const jobs = createJobQueue({
     ...{ database, settings, log, clock, environment, limits, agentDays },
-    startChild: startChild ?? startChildBy(settings, environment),
+    startChild: startChild ?? createChildStarter(settings, environment),
     get agentProgram() {
       return options.agentProgram;
     },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createProviderModel, hasEffort, refusedBy } from '../../src/core/agent/provider/ask.ts';
+import { createProviderModel, hasEffort, findRefused } from '../../src/core/agent/provider/ask.ts';
 import { type ChatMessage, KeyRefused } from '../../src/core/agent/model.ts';
 import type { ApiDialect } from '../../src/core/domain/vocabulary.ts';
 import type { Json } from '../../src/core/json/json.ts';
-import type { Addition, Endpoint, ToolDescription } from '../../src/core/wire/protocol.ts';
+import type { Addition, ProviderEndpoint, ToolDescription } from '../../src/core/wire/protocol.ts';
 import { endpointOf } from '../support/ask-provider.ts';
 import { type Reply, startModelServer } from '../support/model-server.ts';
 import { tableOf } from '../support/text-table.ts';
@@ -70,7 +70,7 @@ async function ask(
   t: Parameters<typeof startModelServer>[0],
   api: ApiDialect,
   replies: readonly Reply[],
-  changes: Partial<Endpoint> = {},
+  changes: Partial<ProviderEndpoint> = {},
   tools: ToolDescription[] = [],
 ) {
   const server = await startModelServer(t, replies);
@@ -164,7 +164,7 @@ const named: [words: string, ...additions: Addition[]][] = [
 test('an error names additions as whole words', () => {
   for (const [words, ...additions] of named) {
     const refusal = { status: 400, error: {}, words };
-    assert.deepEqual(refusedBy(refusal, ['stream', 'reasoning.summary'], true), additions, words);
+    assert.deepEqual(findRefused(refusal, ['stream', 'reasoning.summary'], true), additions, words);
   }
 });
 

@@ -4,7 +4,7 @@ import type { ChatMessage } from '../../src/core/agent/model.ts';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
 import {
   createSimulatedModel,
-  temperamentOf,
+  chooseTemperament,
   temperaments,
 } from '../../src/core/agent/players/simulated-model.ts';
 import { addDays } from '../../src/core/time/calendar.ts';
@@ -61,7 +61,7 @@ async function playOn(signature: string, family: string) {
 const signatures = temperaments.map(
   ({ name }) =>
     Array.from({ length: 100 }, (_, index) => `model-${index}`).find(
-      (signature) => temperamentOf(signature).name === name,
+      (signature) => chooseTemperament(signature).name === name,
     ) as string,
 );
 
@@ -77,7 +77,7 @@ for (const [index, { name }] of temperaments.entries()) {
 
 test('the default models have all temperaments between them', () => {
   const models = ['gpt-5', 'claude-sonnet-4.5', 'deepseek-v3.1', 'qwen3-max'];
-  const names = new Set(models.map((signature) => temperamentOf(signature).name));
+  const names = new Set(models.map((signature) => chooseTemperament(signature).name));
   assert.equal(names.size, temperaments.length);
 });
 

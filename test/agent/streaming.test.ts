@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { ApiDialect } from '../../src/core/domain/vocabulary.ts';
-import type { Endpoint } from '../../src/core/wire/protocol.ts';
+import type { ProviderEndpoint } from '../../src/core/wire/protocol.ts';
 import { type Asked, askOnce, endpointOf, KEY, NO_TEXT } from '../support/ask-provider.ts';
 import {
   type Behaviour,
@@ -39,7 +39,7 @@ async function ask(
   t: TestContext,
   api: ApiDialect,
   behaviour: Behaviour,
-  changes: Partial<Endpoint> = {},
+  changes: Partial<ProviderEndpoint> = {},
 ): Promise<Asked & { requests: ModelRequest[] }> {
   const { baseUrl, requests } = await startModelServer(t, behaviour);
   const patience = { maxRetries: 1, baseDelayMs: 1 };

@@ -212,7 +212,7 @@ for (const [name, reason, passes, promptTokens] of failing) {
     const verdict = await verdictOn(name, [bytesOf(name)]);
     assert.ok(!('answer' in verdict));
     assert.match(verdict.reason, reason);
-    assert.equal(verdict.passes, passes);
+    assert.equal(verdict.isTransient, passes);
     assert.equal(verdict.usage?.promptTokens ?? null, promptTokens);
   });
 }
@@ -265,7 +265,7 @@ for (const name of names.filter((one) => one.endsWith('.sse') && readable.includ
         assert.deepEqual({ ...verdict.answer, usage: plain.usage }, plain, `cut at ${at}`);
       else
         assert.deepEqual(
-          [verdict.reason, verdict.passes],
+          [verdict.reason, verdict.isTransient],
           ['broke off its stream before its end', true],
           `cut at ${at}`,
         );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfiguration } from '../../src/core/settings/configuration.ts';
 import { askedHash, decodeEntry, encodeEntry } from '../../src/core/settings/entry.ts';
-import type { Endpoint } from '../../src/core/wire/protocol.ts';
+import type { ProviderEndpoint } from '../../src/core/wire/protocol.ts';
 import { readSettings, type Settings } from '../../src/core/settings/settings.ts';
 import { makers } from '../../src/core/settings/makers.ts';
 import { nasdaq100 } from '../../src/core/settings/configuration-schema.ts';
@@ -46,7 +46,7 @@ function resolve(sources: Sources) {
     environment,
   });
 }
-const endpointOf = (sources: Sources) => resolve(sources) as Endpoint;
+const endpointOf = (sources: Sources) => resolve(sources) as ProviderEndpoint;
 const errorOf = (sources: Sources) => (resolve(sources) as { error: string }).error;
 
 const own = { openai_base_url: 'http://own/v1', openai_api_key: 'own-key' };

@@ -5,7 +5,7 @@ import { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { test } from 'node:test';
-import type { ChildMessage, Start } from '../../src/core/wire/protocol.ts';
+import type { ChildMessage, StartMessage } from '../../src/core/wire/protocol.ts';
 import { checkLineBounds, openChannel } from '../../src/core/children/channel.ts';
 import { launch, nextLookMs } from '../../src/core/children/launch.ts';
 import { childNiceness } from '../../src/core/children/process.ts';
@@ -29,7 +29,7 @@ interface RunOptions {
   signal?: AbortSignal;
   most?: number;
   beforeReply?: () => unknown;
-  model?: Start['model'];
+  model?: StartMessage['model'];
   program?: string;
   startChild?: typeof startConfined;
 }
@@ -136,11 +136,11 @@ for (const [fixture, error, { lost, ...options } = {}] of failures) {
   }, async () => {
     const outcome = (await run(fixture, options)).outcome as {
       status: string;
-      hasSpoken?: boolean;
+      hasSentMessage?: boolean;
       error: string;
     };
     assert.deepEqual(
-      [outcome.status, outcome.hasSpoken],
+      [outcome.status, outcome.hasSentMessage],
       lost === undefined ? ['failed', undefined] : ['lost', lost === 'spoke'],
     );
     assert.match(outcome.error, error);

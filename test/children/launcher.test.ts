@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { NO_INSPECTOR_FLAGS } from '../../src/core/process/own-node.ts';
-import { fillCommand, startChildBy } from '../../src/core/children/launcher.ts';
+import { fillCommand, createChildStarter } from '../../src/core/children/launcher.ts';
 import { childFlags } from '../../src/core/children/process.ts';
-import type { Endpoint } from '../../src/core/wire/protocol.ts';
+import type { ProviderEndpoint } from '../../src/core/wire/protocol.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { agentFixture } from '../support/agents.ts';
 import {
@@ -128,25 +128,26 @@ for (const [status, rows] of Object.entries(bad))
       assert.equal(outcome.status, status);
     });
 
-const secrets: [what: string, script: string, model: Partial<Endpoint>, stderr: RegExp][] = [
+const secrets: [what: string, script: string, model: Partial<ProviderEndpoint>, stderr: RegExp][] =
   [
-    'a key that JSON escapes, and another secret',
-    'cat >&2',
-    {
-      apiKey: 'sk-a"q\\secret',
-      parameters: { token: 'token-of-body' },
-      secrets: ['token-of-body'],
-    },
-    /"apiKey":"\[key\]"[^]*"token":"\[key\]"/,
-  ],
-  ['a key without JSON', `echo '${KEY}.' >&2; exit 1`, {}, /^\[key\]\.$/m],
-  [
-    'the end of a key, where that of stderr begins',
-    `printf '%s%03994d' ${KEY} 0 >&2; exit 1`,
-    {},
-    /^\[key\]0+$/,
-  ],
-];
+    [
+      'a key that JSON escapes, and another secret',
+      'cat >&2',
+      {
+        apiKey: 'sk-a"q\\secret',
+        parameters: { token: 'token-of-body' },
+        secrets: ['token-of-body'],
+      },
+      /"apiKey":"\[key\]"[^]*"token":"\[key\]"/,
+    ],
+    ['a key without JSON', `echo '${KEY}.' >&2; exit 1`, {}, /^\[key\]\.$/m],
+    [
+      'the end of a key, where that of stderr begins',
+      `printf '%s%03994d' ${KEY} 0 >&2; exit 1`,
+      {},
+      /^\[key\]0+$/,
+    ],
+  ];
 for (const [what, script, change, expected] of secrets)
   test(`${what} that a launcher repeats appears in no error and no log`, async () => {
     const model = { ...endpoint, ...change };
@@ -255,7 +256,7 @@ const DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
 /** A service whose model-days run through a command. */
 async function serve(t: TestContext, command: string[], onStart: () => void = () => {}) {
   const settings = { modelDayCommand: command, modelDayCommandVariables: [] };
-  const start = startChildBy(settings, process.env);
+  const start = createChildStarter(settings, process.env);
   const startChild: typeof start = (...args) => (onStart(), start(...args));
   return startTestService(t, { agent: { agentProgram: await realAgent(), startChild }, settings });
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import type { Start } from '../../src/core/wire/protocol.ts';
+import type { StartMessage } from '../../src/core/wire/protocol.ts';
 import { launch } from '../../src/core/children/launch.ts';
 import { askOnce } from '../support/ask-provider.ts';
 import { agentFixture, endpointAt, simulatedStart } from '../support/agents.ts';
@@ -185,7 +185,7 @@ for (const [name, variables, summary] of certificates) {
   });
 }
 
-const reaches: [model: Start['model'], outcome: string][] = [
+const reaches: [model: StartMessage['model'], outcome: string][] = [
   [endpointAt('http://127.0.0.1/v1'), 'connected'],
   [{ kind: 'simulated' }, 'ERR_ACCESS_DENIED'],
 ];

@@ -5,7 +5,7 @@ import { count } from '../../src/core/text/sentences.ts';
 import {
   createPlaces,
   createTries,
-  mostSideBySide,
+  maxParallelChildren,
   workerLimits,
 } from '../../src/core/children/places.ts';
 import { runJob } from '../../src/core/jobs/run.ts';
@@ -50,7 +50,7 @@ test('a child that hangs before it speaks, as Node does without a thread, is sta
   assert.deepEqual([ended.status, ended.warnings], ['completed', [SILENT]]);
 });
 
-const LOST = { status: 'lost', hasSpoken: false, error: 'it ended by itself' } as const;
+const LOST = { status: 'lost', hasSentMessage: false, error: 'it ended by itself' } as const;
 
 test('children that were lost at the same moment are started again at different ones, later after each loss', () => {
   const all = Array.from({ length: 100 }, () => createTries(3_600_000, workerLimits));
@@ -174,7 +174,7 @@ const machines = tableOf<[memoryMb: string, setting: string, most: string]>(`
 test('how many may run side by side, with so much memory and that setting', () => {
   for (const [memoryMb, setting, most] of machines) {
     const maxParallelModels = setting === '' ? null : Number(setting);
-    const found = mostSideBySide({ maxParallelModels }, Number(memoryMb) * 1024 * 1024);
+    const found = maxParallelChildren({ maxParallelModels }, Number(memoryMb) * 1024 * 1024);
     assert.equal(found, Number(most), memoryMb);
   }
 });

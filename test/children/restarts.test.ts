@@ -22,7 +22,7 @@ const wait: Script[string][0] = [['wait', 60_000]];
 const serve = (t: TestContext, script: Script, folder?: string) =>
   startTestService(t, {
     configuration,
-    limits: { lifeCountsAfterMs: 0 },
+    limits: { minLifetimeMs: 0 },
     agent: scriptedAgent(script),
     ...(folder === undefined ? { prices: 'AAPL 2025-11-10 100 101' } : { folder }),
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modelsResponse } from '../../src/core/api/models.ts';
 import { reasoningResponse } from '../../src/core/api/reasoning.ts';
-import { costOf } from '../../src/core/trading/answer-cost.ts';
+import { answerCost } from '../../src/core/trading/answer-cost.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { calls, says, startModelServer, whereIs } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';
@@ -80,7 +80,7 @@ test('the cost of a million tokens each way', () => {
   const unknown = { cachedTokens: null, cacheWriteTokens: null, reasoningTokens: null };
   for (const [name, usage, prices, cost] of costs) {
     const all = { input: 4, output: 10, ...JSON.parse(prices) };
-    const found = costOf({ ...million, ...unknown, ...JSON.parse(usage) }, all) ?? 0;
+    const found = answerCost({ ...million, ...unknown, ...JSON.parse(usage) }, all) ?? 0;
     assert.ok(Math.abs(found - Number(cost)) < 1e-12, `${name}: ${found}`);
   }
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createProviderModel } from '../../src/core/agent/provider/ask.ts';
 import { type ApiDialect, apiDialects } from '../../src/core/domain/vocabulary.ts';
-import type { Endpoint } from '../../src/core/wire/protocol.ts';
+import type { ProviderEndpoint } from '../../src/core/wire/protocol.ts';
 import { realAgentHere } from '../support/agent-here.ts';
 import { endpointAt } from '../support/agents.ts';
 import { crashed } from '../support/crashed.ts';
@@ -235,7 +235,7 @@ for (const api of apiDialects)
 test('an entry that moved in the middle of a day: its blocks stay where they were made, and the day fails with a sentence', async (t) => {
   const server = await startModelServer(t, (request) => replyTo(request, STEPS));
   const elsewhere = await startModelServer(t, ['never']);
-  const modelAt = (changes: Partial<Endpoint>) =>
+  const modelAt = (changes: Partial<ProviderEndpoint>) =>
     createProviderModel(endpointAt(server.baseUrl, { api: 'responses', ...changes }), {
       tools: [],
       onFailure: () => assert.fail('asked'),

@@ -21,10 +21,10 @@ import { splitsBetween } from '../../src/core/database/market-queries.ts';
 import type { BaselineStrategy } from '../../src/core/domain/vocabulary.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { importFile } from '../../src/features/price-files/import.ts';
-import { cashPerShare, morningOf } from '../../src/core/trading/morning.ts';
+import { cashPerShare, applyCorporateActions } from '../../src/core/trading/morning.ts';
 import { closingMark, type Market, openMarket } from '../../src/core/trading/market.ts';
-import { type Portfolio, quantityOf, valueOf } from '../../src/core/trading/portfolio.ts';
-import { briefOf } from '../../src/core/trading/trading-day.ts';
+import { type Portfolio, heldQuantity, valuePortfolio } from '../../src/core/trading/portfolio.ts';
+import { createBrief } from '../../src/core/trading/trading-day.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { storePrices } from '../support/prices.ts';
 import { copyTemplate } from '../support/service.ts';
@@ -126,7 +126,7 @@ async function play({ database, symbols, dates }: World, trader: Trader): Promis
     const marks = [...portfolio.holdings.keys()].map(
       (symbol) => [symbol, closingMark(pricesNow(database), date, symbol)!.price] as const,
     );
-    const close = valueOf(portfolio, new Map(marks));
+    const close = valuePortfolio(portfolio, new Map(marks));
     returns.push(close / value - 1);
     [value, before] = [close, date];
   }
@@ -146,12 +146,12 @@ function morning(
     paid: cashPerShare(dividend),
   }));
   const splits = splitsBetween(pricesNow(database), held, since);
-  return morningOf(portfolio, { splits, dividends }, market).portfolio;
+  return applyCorporateActions(portfolio, { splits, dividends }, market).portfolio;
 }
 
 function baseline(strategy: BaselineStrategy): Trader {
   return async (day) => {
-    const brief = briefOf(day);
+    const brief = createBrief(day);
     const conversation: ChatMessage[] = firstMessages(brief);
     const ask = createBaselineModel(strategy, { signature: strategy, brief });
     for (;;) {
@@ -185,7 +185,7 @@ function rememberer(): Trader {
   return async (day) => {
     const growth = (symbol: string) => remembered.get(`${symbol} ${day.market.date}`) ?? 0;
     const [best = ''] = [...day.universe].sort((one, other) => growth(other) - growth(one));
-    if (quantityOf(day.portfolio, best) > 0) return;
+    if (heldQuantity(day.portfolio, best) > 0) return;
     for (const [symbol, held] of day.portfolio.holdings) await order(day, 'sell', symbol, held);
     await order(day, 'buy', best, Math.floor(day.portfolio.cash / day.market.mark(best)));
   };

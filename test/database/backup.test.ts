@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { audit, isSound } from '../../src/core/verify/database-audit.ts';
+import { auditDatabase, isSound } from '../../src/core/verify/database-audit.ts';
 import { backupDatabase } from '../../src/features/backup/backup.ts';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
 import { removeAbandonedPartials } from '../../src/core/database/storage/new-file.ts';
@@ -39,7 +39,7 @@ test('a copy is a complete database by itself and opens like the original', asyn
   assert.ok(shares.every((share) => share >= 0 && share <= 1));
   const files = ['copy.db', 'jobs.db', 'jobs.db-shm', 'jobs.db-wal'];
   assert.deepEqual(readdirSync(folder).sort(), files);
-  assert.equal(isSound(await audit(target)), true);
+  assert.equal(isSound(await auditDatabase(target)), true);
   const copy = openDatabase(target);
   assert.deepEqual(ledgerOf(copy, 'model-a'), ledgerOf(database, 'model-a'));
   copy.close();

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Database, openDatabase } from '../../src/core/database/database.ts';
-import { startChildBy } from '../../src/core/children/launcher.ts';
+import { createChildStarter } from '../../src/core/children/launcher.ts';
 import { inProcesses } from '../support/agent-here.ts';
 import {
   type Behaviour,
@@ -38,7 +38,10 @@ async function serveThrough(
 ): Promise<TestService> {
   const own = { modelDayCommand: command, modelDayCommandVariables: Object.keys(variables) };
   const environment = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...variables };
-  const agent = { agentProgram: await realAgent(), startChild: startChildBy(own, environment) };
+  const agent = {
+    agentProgram: await realAgent(),
+    startChild: createChildStarter(own, environment),
+  };
   return startProdService(t, { ...options, agent, settings: { ...own, ...options.settings } });
 }
 

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { asyncText } from '../../src/core/api/handler.ts';
 import { sendAsync } from '../../src/core/http/response.ts';
-import { inShortTurn, SLICE_MS } from '../../src/core/children/turns.ts';
+import { scheduleSliced, SLICE_MS } from '../../src/core/children/turns.ts';
 import { listenHere } from '../support/loopback.ts';
 import { until } from '../support/until.ts';
 
@@ -150,11 +150,11 @@ test('short work of many begins in order, one after another, and the event loop 
     return name;
   };
   const asked = [
-    inShortTurn(work('short', () => {})),
-    inShortTurn(work('waiting', async () => void (await nextRound()))),
-    inShortTurn(work('long', busy)),
-    inShortTurn(work('last', () => {})),
-    inShortTurn(() => assert.fail('an error')),
+    scheduleSliced(work('short', () => {})),
+    scheduleSliced(work('waiting', async () => void (await nextRound()))),
+    scheduleSliced(work('long', busy)),
+    scheduleSliced(work('last', () => {})),
+    scheduleSliced(() => assert.fail('an error')),
   ];
   void asked[2]?.then(() => setImmediate(() => events.push('loop')));
   const settled = await Promise.allSettled(asked);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createJobs } from '../../src/core/jobs/queue.ts';
+import { createJobQueue } from '../../src/core/jobs/queue.ts';
 import { type Script, scriptedAgent, scriptedProcess } from '../support/agents.ts';
 import { childrenOf, noProc } from '../support/processes.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -63,7 +63,9 @@ test('cancelling stops the children, keeps what has completed and skips the rest
 
 test('a job that is cancelled in the same moment never starts', async (t) => {
   const { database } = await serve(t, {});
-  const jobs = createJobs(workerContext(database, { models: [{ signature: 'a', enabled: true }] }));
+  const jobs = createJobQueue(
+    workerContext(database, { models: [{ signature: 'a', enabled: true }] }),
+  );
   const { jobId } = await jobs.submit({
     ...{ startDate: null, endDate: '2025-11-10', models: [], replaceExisting: false },
     universe: null,

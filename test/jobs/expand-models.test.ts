@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfiguration } from '../../src/core/settings/configuration.ts';
-import { expandModels, warnOfNewRuns } from '../../src/core/jobs/plan.ts';
+import { expandModels, newRunWarnings } from '../../src/core/jobs/plan.ts';
 import { tableOf } from '../support/text-table.ts';
 
 const configuration = parseConfiguration(
@@ -62,7 +62,7 @@ test('a job has at most 2,000 runs', () => {
 test('resuming warns of runs without a completed day where others have some, and names the date to start from', () => {
   const first: Record<string, string> = { a: '2025-10-06', 'a#3': '2025-10-01', c: '2025-09-01' };
   const warn = (names: string[], endDate = '2025-10-20') =>
-    warnOfNewRuns(expandModels(names, configuration), endDate, (model) => first[model] ?? null);
+    newRunWarnings(expandModels(names, configuration), endDate, (model) => first[model] ?? null);
   const said = (who: string, them: string, from: string) =>
     `${who} no completed day, and this job runs only 2025-10-20 for ${them}; for the days before, cancel the job and start one with start_date ${from}`;
   assert.deepEqual(warn(['a', 'b', 'off', 'c']), [

@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../src/core/database/database.ts
 import { finalStatus, noteRestart } from '../../src/core/database/model-days.ts';
 import { statusOfJob, unfinishedJobId } from '../../src/core/database/job-queries.ts';
 import { diskIsFull } from '../../src/core/database/storage/faults.ts';
-import { cancelJob, createJobs, runThroughFaults } from '../../src/core/jobs/queue.ts';
+import { cancelJob, createJobQueue, runThroughFaults } from '../../src/core/jobs/queue.ts';
 import { NO_DATES } from '../../src/core/jobs/run.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { tableOf } from '../support/text-table.ts';
@@ -97,7 +97,7 @@ test('a large job that is given up after storage faults is given up once the dat
 test('a large job that cannot continue fails with all its model-days, with the reason', async (t) => {
   const { context, jobId } = await createIdleJob(t);
   context.database.statement('UPDATE jobs SET idle_restarts = 9, life_counts = 1').run();
-  const next = createJobs(context);
+  const next = createJobQueue(context);
   t.after(() => next.stop());
   next.resume();
   await ended(context);
@@ -152,7 +152,7 @@ function killWhile(path: string, work: string): void {
   const program = `
     import { openDatabase } from './src/core/database/database.ts';
     import { cancelJob } from './src/core/jobs/queue.ts';
-    import { endJob } from './src/core/jobs/run.ts';
+    import { finishJob } from './src/core/jobs/run.ts';
     import { insertTestJob } from './test/support/jobs.ts';
     const own = openDatabase(process.argv[1]);
     own.statement('PRAGMA cache_size = 10').run(); // so that much of it is in the log before the commit
@@ -174,7 +174,7 @@ test('a process that is killed while it creates, cancels or ends a large job lea
   const before = database.statement('SELECT * FROM jobs').all();
   const [cancel, fail] = [
     `await cancelJob(context, '${jobId}');`,
-    `await endJob(context, '${jobId}', { error: 'Given up' });`,
+    `await finishJob(context, '${jobId}', { error: 'Given up' });`,
   ];
   for (const work of [cancel, fail]) {
     killWhile(database.path, work);

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
 import { loadJob, rememberTrigger, unfinishedJobId } from '../../src/core/database/job-queries.ts';
-import { createJobs, hashOf } from '../../src/core/jobs/queue.ts';
+import { createJobQueue, hashRequest } from '../../src/core/jobs/queue.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { clockFrom, copyTemplate } from '../support/service.ts';
 import { fillWithTrackRecords, modelNames } from '../support/track-records.ts';
@@ -37,7 +37,7 @@ function start(t: TestContext, beforeWrite = (_database: CommandDatabase) => {})
   };
   const models = modelNames(2).map((signature) => ({ signature, enabled: true }));
   const context = { ...workerContext(database, { models }), clock: clockFrom('2023-10-10') };
-  const jobs = createJobs(context);
+  const jobs = createJobQueue(context);
   t.after(() => jobs.stop());
   return { jobs, context, database: own };
 }
@@ -138,7 +138,7 @@ test('a job that its Idempotency-Key has created meanwhile is not created again'
     const day = { startDate: date, endDate: date, dates: [date], runs: [], createdAt: `${date}T` };
     const others = { replaceExisting: false, agentConfig: {}, warnings: [] };
     insertTestJob(database, { ...day, ...others, jobId: 'meanwhile' });
-    const [requestHash, answer] = [hashOf(RESUMING), JSON.stringify(job)];
+    const [requestHash, answer] = [hashRequest(RESUMING), JSON.stringify(job)];
     rememberTrigger(database, 'key', { jobId: 'meanwhile', requestHash, answer });
   };
   const { jobs } = start(t, create);

@@ -8,7 +8,7 @@ import { jobStatus } from '../../src/core/database/records/job-records.ts';
 import { runThroughFaults, cancelJob } from '../../src/core/jobs/queue.ts';
 import { silentLog } from '../../src/core/process/log.ts';
 import type { WorkerContext } from '../../src/core/jobs/active-job.ts';
-import { endJob } from '../../src/core/jobs/run.ts';
+import { finishJob } from '../../src/core/jobs/run.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { storedStatus } from '../support/job-status.ts';
 import { insertTestJob } from '../support/jobs.ts';
@@ -107,13 +107,13 @@ test('of many stale model-days the first 20 are named, by model and date, and th
   const runs = models.map((model) => ({ model, startDate: '2025-11-10' }));
   const context = contextOf(t);
   const { database } = context;
-  await endJob(context, 'job', { error: 'Given up' });
+  await finishJob(context, 'job', { error: 'Given up' });
   fillWithTrackRecords(database.path, { models, days: 12 });
   await database.write(() => {
     database.statement('UPDATE price_data SET close = close + 1').run();
     insertTestJob(database, { ...JOB, jobId: 'next', runs });
   });
-  await endJob(context, 'next', { error: 'Given up' });
+  await finishJob(context, 'next', { error: 'Given up' });
   const { warnings } = jobStatus(database, 'next') ?? {};
   const stale = staleNow(database);
   assert.ok(stale.length > 20 && stale[19]?.startsWith('model-b'), String(stale));

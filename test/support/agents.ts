@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { US_RULES } from '../../src/core/domain/market-rules.ts';
-import type { Endpoint, Start } from '../../src/core/wire/protocol.ts';
+import type { ProviderEndpoint, StartMessage } from '../../src/core/wire/protocol.ts';
 import { agentHere, inProcesses, type TestAgent } from './agent-here.ts';
 
 /** The script of a model's day: its messages in turn, each with its tool calls. */
 export type Script = Record<string, [tool: string, args: unknown][][]>;
 
 /** The start of a model-day of a simulated model. */
-export const simulatedStart: Omit<Start, 'pastMessages'> = {
+export const simulatedStart: Omit<StartMessage, 'pastMessages'> = {
   type: 'start',
   signature: 'model-a',
   family: 'model-a',
@@ -26,7 +26,10 @@ export const simulatedStart: Omit<Start, 'pastMessages'> = {
 };
 
 /** A provider's endpoint that is asked once, without a key. */
-export function endpointAt(baseUrl: string, changes: Partial<Endpoint> = {}): Endpoint {
+export function endpointAt(
+  baseUrl: string,
+  changes: Partial<ProviderEndpoint> = {},
+): ProviderEndpoint {
   return {
     ...{ kind: 'provider', api: 'chat', baseUrl, apiKey: null, parameters: { model: 'test' } },
     ...{ stream: 'off', cacheKey: null, leftOut: [] },

@@ -1,6 +1,6 @@
 import { createProviderModel, type FailedTry } from '../../src/core/agent/provider/ask.ts';
 import type { ChatMessage, ModelAnswer } from '../../src/core/agent/model.ts';
-import type { Addition, Endpoint, ToolDescription } from '../../src/core/wire/protocol.ts';
+import type { Addition, ProviderEndpoint, ToolDescription } from '../../src/core/wire/protocol.ts';
 
 export const KEY = 'sk-test-012345"67\\89abcdef';
 export const BASE_DELAY_MS = 4;
@@ -8,7 +8,10 @@ export const BASE_DELAY_MS = 4;
 export const NO_TEXT = { toString: 1, valueOf: 1 };
 export const opening: ChatMessage[] = [{ role: 'user', content: "Today's date: 2025-11-10" }];
 
-export function endpointOf(baseUrl: string, changes: Partial<Endpoint> = {}): Endpoint {
+export function endpointOf(
+  baseUrl: string,
+  changes: Partial<ProviderEndpoint> = {},
+): ProviderEndpoint {
   return {
     ...{ kind: 'provider', api: 'chat', baseUrl, apiKey: KEY, parameters: { model: 'test' } },
     ...{ stream: 'off', cacheKey: null, leftOut: [] },
@@ -26,7 +29,7 @@ export interface Asked {
 
 /** Asks a model once, and notes what came of it. */
 export async function askOnce(
-  endpoint: Endpoint,
+  endpoint: ProviderEndpoint,
   conversation = opening,
   tools: readonly ToolDescription[] = [],
 ): Promise<Asked> {

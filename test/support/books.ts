@@ -13,16 +13,16 @@ import type { Bar } from '../../src/core/database/prices.ts';
 import type { DividendBasis } from '../../src/core/database/splits-and-dividends.ts';
 import type { ModelDay } from '../../src/core/database/sessions.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
-import { emptyReport, type Finding, replayLedger } from '../../src/core/verify/replay.ts';
+import { emptyAuditReport, type Finding, replayLedger } from '../../src/core/verify/replay.ts';
 import { type Market, openMarket } from '../../src/core/trading/market.ts';
 import type { NewsSearch } from '../../src/core/trading/news.ts';
 import { temporaryFolder } from './folder.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
 import { readPrices, rowsOf } from './prices.ts';
 import { emptyTables } from './tables.ts';
-import { openSession, type Session } from '../../src/core/trading/session.ts';
-import { toolNamesOf } from '../../src/core/trading/tools.ts';
-import { orderTermsOf } from '../../src/core/trading/orders.ts';
+import { openSession, type TradingSession } from '../../src/core/trading/session.ts';
+import { offeredToolNames } from '../../src/core/trading/tools.ts';
+import { orderTerms } from '../../src/core/trading/orders.ts';
 import { staleNow } from './stale.ts';
 
 export const SYMBOLS = ['AAPL', 'MSFT', 'ORLY'];
@@ -45,11 +45,11 @@ export interface Books {
   now(): string;
   wait(seconds: number): void;
   /** Opens a session of a new job, and logs its prompt. */
-  open(date: string, model?: string, options?: OpenOptions): Promise<Session>;
+  open(date: string, model?: string, options?: OpenOptions): Promise<TradingSession>;
   /** Opens a model-day again, whose session was left. */
-  reopen(modelDay: ModelDay, options?: OpenOptions): Promise<Session>;
+  reopen(modelDay: ModelDay, options?: OpenOptions): Promise<TradingSession>;
   /** Trades and commits. */
-  complete(session: Session, orders?: readonly Order[]): Promise<void>;
+  complete(session: TradingSession, orders?: readonly Order[]): Promise<void>;
   day(date: string, orders?: readonly Order[], model?: string): Promise<void>;
   fail(date: string): Promise<void>;
   /** What writes from now on: an import, or another program, which gives its writes no number. */
@@ -74,12 +74,12 @@ interface OpenOptions {
 }
 
 const OPTIONS = { universe: new Set(SYMBOLS), tokenPrices: null, news: null, hasNotes: true };
-const OFFERED = toolNamesOf({ hasNews: true, hasNotes: true, hasDocuments: true });
+const OFFERED = offeredToolNames({ hasNews: true, hasNotes: true, hasDocuments: true });
 const NOTHING_MORE = { reasoning: null, usage: null, note: null };
 const EMPTY_ANSWER = { type: 'answer', content: '', ...NOTHING_MORE } as const;
 
 /** One tool call in an answer of its own. */
-export function callIn(session: Session, name: string, args: object) {
+export function callIn(session: TradingSession, name: string, args: object) {
   const toolCalls = [{ id: '1', name, arguments: JSON.stringify(args) }];
   return session.answer({ ...EMPTY_ANSWER, toolCalls });
 }
@@ -121,7 +121,7 @@ export function createBooks(
     const market = change?.(own) ?? own;
     return openSession(context, modelDay, {
       ...OPTIONS,
-      ...orderTermsOf(agentConfig),
+      ...orderTerms(agentConfig),
       initialCash: fromDollars(agentConfig.initial_cash),
       news,
       paysDividends,
@@ -151,7 +151,7 @@ export function createBooks(
     await session.prompt(firstMessages(session.brief));
     return session;
   };
-  const complete = async (session: Session, orders: readonly Order[] = []) => {
+  const complete = async (session: TradingSession, orders: readonly Order[] = []) => {
     for (const [name, symbol, amount] of orders) await callIn(session, name, { symbol, amount });
     await session.answer({ ...EMPTY_ANSWER, content: 'done', toolCalls: [] });
     await session.end({ status: 'finished', summary: 'done' });
@@ -295,7 +295,7 @@ function firstOfEachDay(lines: readonly string[]): string[] {
  * list.
  */
 export async function replayOf(database: Database) {
-  const report = emptyReport();
+  const report = emptyAuditReport();
   await replayLedger(database, report);
   const { same, modelDays, superseded, problems, unverifiable, fromOutside } = report;
   return {

@@ -2,7 +2,7 @@ import { inNewYork } from '../../src/core/time/calendar.ts';
 import type { CommandDatabase } from '../../src/core/database/database.ts';
 import { endOf } from '../../src/core/database/document-queries.ts';
 import { createDocumentStore, type StoredAs } from '../../src/features/document-files/queries.ts';
-import type { Session } from '../../src/core/trading/session.ts';
+import type { TradingSession } from '../../src/core/trading/session.ts';
 import { callIn } from './books.ts';
 
 interface Row {
@@ -43,13 +43,13 @@ export function storeDocuments(database: CommandDatabase, rows: readonly Row[]):
 }
 
 /** The result of a tool in a session. */
-export async function call(session: Session, tool: string, args: object): Promise<any> {
+export async function call(session: TradingSession, tool: string, args: object): Promise<any> {
   const { results } = await callIn(session, tool, args);
   return JSON.parse(results[0]?.content ?? '');
 }
 
 /** The ids that a list has. */
-export async function listed(session: Session, args: object = {}): Promise<string[]> {
+export async function listed(session: TradingSession, args: object = {}): Promise<string[]> {
   const { documents } = await call(session, 'list_documents', args);
   return documents.map(({ id }: { id: string }) => id);
 }

@@ -5,7 +5,7 @@ import { weekdays } from '../../src/core/time/calendar.ts';
 import {
   MAX_ERROR_LENGTH,
   MAX_LINE_BYTES,
-  MAX_REASON_LENGTH,
+  MAX_FAILURE_REASON_LENGTH,
 } from '../../src/core/wire/protocol.ts';
 import { inProcesses } from './agent-here.ts';
 import { agentFixture } from './agents.ts';
@@ -20,7 +20,7 @@ const MEMORY_MB = 128;
  * What the log may hold of one model-day: 100 reasons as long as they may be, in escapes, and the
  * end of its stderr.
  */
-const MAX_LOG_BYTES = 100 * 6 * (MAX_REASON_LENGTH + 200) + 6 * 4_000;
+const MAX_LOG_BYTES = 100 * 6 * (MAX_FAILURE_REASON_LENGTH + 200) + 6 * 4_000;
 /**
  * The parent's own processor time for one child, the job around it included; 15 ms are typical, one
  * hostile line cost 3,600 once.

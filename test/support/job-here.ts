@@ -21,8 +21,8 @@ import { createLog } from '../../src/core/process/log.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { openMarket } from '../../src/core/trading/market.ts';
 import { openSession } from '../../src/core/trading/session.ts';
-import { orderTermsOf } from '../../src/core/trading/orders.ts';
-import { handleMessages } from '../../src/core/children/child-messages.ts';
+import { orderTerms } from '../../src/core/trading/orders.ts';
+import { createMessageHandler } from '../../src/core/children/child-messages.ts';
 import { knownKeys, resolveEntry } from '../../src/core/jobs/entries.ts';
 import type { Script } from './agents.ts';
 import { insertTestJob } from './jobs.ts';
@@ -111,10 +111,10 @@ async function runModelDay(
     paysDividends: agentConfig.dividends,
     tokenPrices: null,
     news: null,
-    ...orderTermsOf(agentConfig),
+    ...orderTerms(agentConfig),
   };
   const session = await openSession({ database, clock }, modelDay, options);
-  const handle = handleMessages(session, {
+  const handle = createMessageHandler(session, {
     log,
     maxSteps: agentConfig.max_steps,
     maxFailures: 0,

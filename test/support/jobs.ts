@@ -1,7 +1,7 @@
 import type { Database } from '../../src/core/database/database.ts';
 import { insertJob, type NewJob, type Run } from '../../src/core/database/job-queries.ts';
 import { encodeEntry } from '../../src/core/settings/entry.ts';
-import { toolNamesOf } from '../../src/core/trading/tools.ts';
+import { offeredToolNames } from '../../src/core/trading/tools.ts';
 
 /**
  * A run of a job; unless they are given, its family is the model itself, and its entry that of
@@ -24,7 +24,7 @@ export function storedEntry(
     ...{ key_source: null, key_variable: null, parameters: {}, prompt: null, notes: true },
     ...{ knowledge_cutoff: null, price_per_million_tokens: null, max_cost_usd: null },
     ...{
-      tools: toolNamesOf({ hasNews, hasNotes: true, hasDocuments }),
+      tools: offeredToolNames({ hasNews, hasNotes: true, hasDocuments }),
       decision: 'tools',
       agent: null,
     },

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { unfinishedJobId } from '../../src/core/database/job-queries.ts';
-import { createJobs } from '../../src/core/jobs/queue.ts';
+import { createJobQueue } from '../../src/core/jobs/queue.ts';
 import type { WorkerContext } from '../../src/core/jobs/active-job.ts';
 import { storePrices } from './prices.ts';
 import { PROD } from './prod.ts';
@@ -31,7 +31,7 @@ export const NONE_RUN = {
 
 export interface LargeJob {
   context: WorkerContext;
-  jobs: ReturnType<typeof createJobs>;
+  jobs: ReturnType<typeof createJobQueue>;
   jobId: string;
 }
 
@@ -43,7 +43,7 @@ export async function createLargeJob(t: TestContext, prices = ''): Promise<Large
   const agent_config = { stock_symbols: ['AAPL'] };
   const common = workerContext(database, { models: [], agent_config });
   const context = { ...common, settings: { ...common.settings, ...PROD } };
-  const jobs = createJobs(context);
+  const jobs = createJobQueue(context);
   t.after(() => jobs.stop());
   return { context, jobs, jobId: (await jobs.submit(REQUEST)).jobId };
 }

@@ -2,11 +2,11 @@ import { launch } from '../../src/core/children/launch.ts';
 import {
   type LauncherTimes,
   launcherTimes,
-  type Rights,
-  type Started,
+  type ChildRights,
+  type StartedChild,
 } from '../../src/core/children/process.ts';
-import { startChildBy } from '../../src/core/children/launcher.ts';
-import type { Start } from '../../src/core/wire/protocol.ts';
+import { createChildStarter } from '../../src/core/children/launcher.ts';
+import type { StartMessage } from '../../src/core/wire/protocol.ts';
 import { agentFixture, endpointAt, simulatedStart } from './agents.ts';
 
 /** One model-day through a small launcher of this machine. */
@@ -32,13 +32,13 @@ export const shell = (script: string) => [
 
 export interface LauncherOptions {
   program?: string;
-  model?: Start['model'];
+  model?: StartMessage['model'];
   variables?: string[];
   environment?: NodeJS.ProcessEnv;
   times?: LauncherTimes;
   timeoutMs?: number;
-  quotes?: Start['brief']['quotes'];
-  startChild?: (program: string, rights: Rights) => Started;
+  quotes?: StartMessage['brief']['quotes'];
+  startChild?: (program: string, rights: ChildRights) => StartedChild;
 }
 
 /** Runs it to its end; `stderr` is the end of what the launcher wrote there. */
@@ -49,7 +49,7 @@ export async function runThrough(command: readonly string[], options: LauncherOp
     times = launcherTimes,
   } = options;
   const settings = { modelDayCommand: command, modelDayCommandVariables: options.variables ?? [] };
-  const start = startChildBy(settings, options.environment ?? process.env, times);
+  const start = createChildStarter(settings, options.environment ?? process.env, times);
   let stderr = '';
   const brief = { ...simulatedStart.brief, quotes: options.quotes ?? [] };
   const outcome = await launch(

@@ -9,7 +9,7 @@ import {
   buy,
   type Portfolio,
   sell,
-  valueOf,
+  valuePortfolio,
 } from '../../src/core/trading/portfolio.ts';
 import type { ActionRecord } from './recompute.ts';
 
@@ -142,7 +142,7 @@ function closeDay(
   { date, actions, past }: { date: string; actions: Actions; past: LedgerDay | undefined },
 ): LivedDay {
   const { cash } = portfolio;
-  const value = valueOf(portfolio, prices);
+  const value = valuePortfolio(portfolio, prices);
   const isQuiet = actions.every(({ actionType }) => /^(split|dividend)$/.test(actionType));
   const nothing = {
     actionType: 'no_trade',

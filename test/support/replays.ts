@@ -3,25 +3,25 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../../src/core/database/database.ts';
 import { asObject, tryParse } from '../../src/core/json/json.ts';
 import {
-  type FirstMessagesOf,
-  firstMessagesOfModels,
+  type MakeFirstMessages,
+  modelFirstMessages,
   type AuditReport,
-  emptyReport,
+  emptyAuditReport,
   replayLedger,
 } from '../../src/core/verify/replay.ts';
-import { audit } from '../../src/core/verify/database-audit.ts';
+import { auditDatabase } from '../../src/core/verify/database-audit.ts';
 import { linesOf } from './books.ts';
 
 /**
  * Agents of tests that follow a script begin with their brief as JSON, or their whole start; some
  * begin with a fixed word.
  */
-const firstMessagesOfScripts: FirstMessagesOf = (brief, record) => {
+const firstMessagesOfScripts: MakeFirstMessages = (brief, record) => {
   const [first, ...others] = record.conversation;
   if (first?.role !== 'user' || others[0]?.role === 'user')
-    return firstMessagesOfModels(brief, record);
+    return modelFirstMessages(brief, record);
   const said = asObject(tryParse(first.content));
-  if (record.terms.entry.kind === 'agent') return firstMessagesOfModels(brief, record);
+  if (record.terms.entry.kind === 'agent') return modelFirstMessages(brief, record);
   const read = said?.['brief'] ?? said;
   const isBrief = read === undefined || isDeepStrictEqual(read, JSON.parse(JSON.stringify(brief)));
   return [isBrief ? first : { role: 'user', content: JSON.stringify(brief) }];
@@ -35,7 +35,7 @@ const NOT_OURS = /, replayed nothing$|^hostile \S+: trading_sessions, session_su
 
 /** The model-days of a database whose replay differs, as lines. */
 export async function replayDifferences(database: Database): Promise<string[]> {
-  const report = emptyReport();
+  const report = emptyAuditReport();
   await replayLedger(database, report, { firstMessagesOf: firstMessagesOfScripts });
   const lines = linesOf([...report.problems.first, ...report.unverifiable.first]);
   return lines.filter((line) => !NOT_OURS.test(line));
@@ -47,7 +47,7 @@ export function auditScripts({
 }: {
   settings: { databasePath: string };
 }): Promise<AuditReport> {
-  return audit(settings.databasePath, { firstMessagesOf: firstMessagesOfScripts });
+  return auditDatabase(settings.databasePath, { firstMessagesOf: firstMessagesOfScripts });
 }
 
 const HAS_CONVERSATIONS = 'SELECT 1 FROM reasoning_logs LIMIT 1';

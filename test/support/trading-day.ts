@@ -1,6 +1,6 @@
 import type { ToolCall } from '../../src/core/wire/protocol.ts';
 import type { Action, Portfolio } from '../../src/core/trading/portfolio.ts';
-import { inWords, runTool } from '../../src/core/trading/tools.ts';
+import { replyContent, runTool } from '../../src/core/trading/tools.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
 
 /** A day with a ledger, without a session or a database of sessions. */
@@ -15,5 +15,5 @@ export async function callTool(day: LedgerDay, call: ToolCall) {
   const reply = await runTool({ ...day, orders }, call);
   day.actions.push(...(reply.orders ?? []).flatMap(({ action }) => action ?? []));
   day.portfolio = reply.portfolio ?? day.portfolio;
-  return { reply, content: inWords(reply) };
+  return { reply, content: replyContent(reply) };
 }

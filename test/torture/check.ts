@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { audit } from '../../src/core/verify/database-audit.ts';
+import { auditDatabase } from '../../src/core/verify/database-audit.ts';
 import { type ActionRecord, findErrors } from '../support/recompute.ts';
 import { INITIAL_CASH } from './installation.ts';
 
 async function replayErrors(path: string): Promise<string[]> {
-  const { modelDays, same, problems, unverifiable } = await audit(path);
+  const { modelDays, same, problems, unverifiable } = await auditDatabase(path);
   const found = [...problems.first, ...unverifiable.first];
   const lines = found.map(
     ({ model, date, sentences }) => `replay, ${model} ${date}: ${sentences.join('; ')}`,

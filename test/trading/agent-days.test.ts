@@ -18,7 +18,7 @@ async function openDay(news: NewsSearch | null = null, isPrompted = true) {
   setBars(books, PRICES);
   let session = await books.open('2025-01-03');
   if (!isPrompted) {
-    await session.setAside(new LogMismatch('it begins again'));
+    await session.archive(new LogMismatch('it begins again'));
     session = await books.reopen(session.modelDay);
   }
   const days = createAgentDays(() => 'http://service.test');

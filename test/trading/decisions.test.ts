@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Session } from '../../src/core/trading/session.ts';
+import type { TradingSession } from '../../src/core/trading/session.ts';
 import { createBooks, replayOf, setBars } from '../support/books.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
@@ -23,7 +23,7 @@ async function booksWith(open: string) {
 }
 
 /** The last message before the calls has index 2. */
-async function run(session: Session, calls: readonly string[]) {
+async function run(session: TradingSession, calls: readonly string[]) {
   const toolCalls = calls.map((call, index) => {
     const [name = '', ...args] = call.split(' ');
     return { id: `${index}`, name, arguments: args.join(' ') };

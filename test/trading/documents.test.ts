@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { countOutside } from '../../src/core/database/document-queries.ts';
-import type { Session } from '../../src/core/trading/session.ts';
+import type { TradingSession } from '../../src/core/trading/session.ts';
 import { type Books, createBooks, replayOf, SYMBOLS } from '../support/books.ts';
 import { call, listed, storeDocuments } from '../support/documents.ts';
 import { rowsAsText } from '../support/tables.ts';
@@ -303,7 +303,7 @@ const calls = fc.oneof(
 );
 
 /** The answers of a session's calls with the canary, though they did not ask for it. */
-async function leaksIn(session: Session): Promise<string[]> {
+async function leaksIn(session: TradingSession): Promise<string[]> {
   const leaks: string[] = [];
   await fc.assert(
     fc.asyncProperty(calls, async ([tool, args]) => {

@@ -6,7 +6,7 @@ import { weekdays } from '../../src/core/time/calendar.ts';
 import { createNormals } from '../../src/features/statistics/random.ts';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
-import type { Session } from '../../src/core/trading/session.ts';
+import type { TradingSession } from '../../src/core/trading/session.ts';
 import { type Books, callIn, createBooks, replayOf, setBars, tell } from '../support/books.ts';
 import { inLongForm, runs } from '../support/long.ts';
 import { rowsAsText } from '../support/tables.ts';
@@ -29,19 +29,19 @@ function booksOf(terms: object = {}, prices = PRICES): Books {
   return books;
 }
 
-async function replyOf(session: Session, name: string, args: object): Promise<any> {
+async function replyOf(session: TradingSession, name: string, args: object): Promise<any> {
   return JSON.parse((await callIn(session, name, args)).results[0]?.content ?? '');
 }
 
 /** An order in words, and what is replied to it in short. */
-async function place(session: Session, order: string): Promise<string> {
+async function place(session: TradingSession, order: string): Promise<string> {
   const [name = '', symbol, amount] = order.split(' ');
   const reply = await replyOf(session, name, { symbol, amount: Number(amount) });
   return reply.error ?? `placed at ${reply.at_previous_close}, ${reply.cash_left} left`;
 }
 
 /** Places orders, a line each, with the replies to them. */
-async function placeAll(session: Session, orders: string): Promise<void> {
+async function placeAll(session: TradingSession, orders: string): Promise<void> {
   for (const [order = '', reply] of tableOf(orders))
     assert.equal(await place(session, order), reply);
 }

@@ -6,9 +6,9 @@ import {
   applySplit,
   buy,
   type Portfolio,
-  quantityOf,
+  heldQuantity,
   sell,
-  valueOf,
+  valuePortfolio,
 } from '../../src/core/trading/portfolio.ts';
 import { rowsOf } from '../support/prices.ts';
 import { runs } from '../support/long.ts';
@@ -113,7 +113,7 @@ function describe({ cash, holdings }: Portfolio): string[] {
 
 test('a holding without a mark is an error, never worth nothing', () => {
   assert.throws(
-    () => valueOf({ cash: money(0), holdings: new Map([['AAPL', 1]]) }, new Map()),
+    () => valuePortfolio({ cash: money(0), holdings: new Map([['AAPL', 1]]) }, new Map()),
     /no mark for AAPL/,
   );
 });
@@ -146,14 +146,16 @@ test('whatever the orders: cash and holdings stay whole and at least zero, and t
             // The value at the new price is that of the old shares at the old one, but for rounding
             // the fraction.
             const old =
-              before.cash + (quantityOf(before, symbol) * price * numerator) / denominator;
-            assert.ok(Math.abs(portfolio.cash + quantityOf(portfolio, symbol) * price - old) <= 1);
+              before.cash + (heldQuantity(before, symbol) * price * numerator) / denominator;
+            assert.ok(
+              Math.abs(portfolio.cash + heldQuantity(portfolio, symbol) * price - old) <= 1,
+            );
           } else {
             const execution = (action === 'buy' ? buy : sell)(before, { symbol, amount, price });
             portfolio = execution.portfolio ?? before;
-            const value = (one: Portfolio) => one.cash + quantityOf(one, symbol) * price;
+            const value = (one: Portfolio) => one.cash + heldQuantity(one, symbol) * price;
             assert.equal(value(portfolio), value(before));
-            const moved = quantityOf(portfolio, symbol) - quantityOf(before, symbol);
+            const moved = heldQuantity(portfolio, symbol) - heldQuantity(before, symbol);
             assert.equal(
               moved,
               execution.refusal === undefined ? (action === 'buy' ? amount : -amount) : 0,

@@ -8,10 +8,10 @@ import { type Money, money } from '../../src/core/money/money.ts';
 import type { Market } from '../../src/core/trading/market.ts';
 import { type TradingCosts, US_RULES } from '../../src/core/domain/market-rules.ts';
 import { withCosts } from '../support/market-rules.ts';
-import { positionsOf } from '../../src/core/trading/commit.ts';
-import { beginPlay, callTool } from '../../src/core/trading/running-day.ts';
-import { startFrom } from '../../src/core/trading/start.ts';
-import { inWords, runTool } from '../../src/core/trading/tools.ts';
+import { buildPositions } from '../../src/core/trading/commit.ts';
+import { startTradingDay, callTool } from '../../src/core/trading/running-day.ts';
+import { computeDayStart } from '../../src/core/trading/start.ts';
+import { replyContent, runTool } from '../../src/core/trading/tools.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
 import { inLongForm, runs } from '../support/long.ts';
 import { tableOf } from '../support/text-table.ts';
@@ -53,7 +53,7 @@ function dayOf({ cash, holdings = {}, opens, universe, costs, ...more }: Held) {
 async function rebalanced(held: Held, args: unknown) {
   const call = { id: '1', name: 'rebalance', arguments: JSON.stringify(args) };
   const reply = await runTool(dayOf(held), call);
-  const { orders = [], error, ...rest } = JSON.parse(inWords(reply));
+  const { orders = [], error, ...rest } = JSON.parse(replyContent(reply));
   const told = orders.map(
     (one: any) =>
       one.error ?? `${one.executed ?? `placed ${one.placed}`} ${one.amount} ${one.symbol}`,
@@ -128,7 +128,7 @@ test('the result of a rebalance is that of its orders', async () => {
   const opens = { AAPL: 100 * DOLLAR, BOND: 30 * DOLLAR };
   const weights = { AAPL: 0.5, BOND: 0.1 };
   const { reply, actions, rest } = await rebalanced({ cash: 1_000 * DOLLAR, opens }, { weights });
-  assert.deepEqual(JSON.parse(inWords(reply)).orders[0], {
+  assert.deepEqual(JSON.parse(replyContent(reply)).orders[0], {
     executed: 'buy',
     symbol: 'AAPL',
     amount: 5,
@@ -143,8 +143,12 @@ test('the result of a rebalance is that of its orders', async () => {
 function playOf(symbols: readonly string[], limits: TradingDay['limits'] = null) {
   const opens = Object.fromEntries(symbols.map((symbol) => [symbol, 10 * DOLLAR]));
   const day = dayOf({ cash: 100_000 * DOLLAR, opens });
-  const start = startFrom(null, { ...day, initialCash: day.portfolio.cash, paysDividends: true });
-  const play = beginPlay({ ...day, rules: US_RULES, news: null, limits }, start);
+  const start = computeDayStart(null, {
+    ...day,
+    initialCash: day.portfolio.cash,
+    paysDividends: true,
+  });
+  const play = startTradingDay({ ...day, rules: US_RULES, news: null, limits }, start);
   const rebalance = async (weights: object): Promise<any> => {
     const args = JSON.stringify({ weights, sell_rest: true });
     return JSON.parse(
@@ -171,7 +175,7 @@ test('a day takes 10,000 orders, and keeps of each what is committed, however mu
   const { portfolio } = play;
   const marks = new Map(HUNDRED.map((symbol) => [symbol, money(11 * DOLLAR)]));
   const startValue = money(100_000 * DOLLAR);
-  const rows = positionsOf({ actions: play.actions, portfolio, startValue }, marks);
+  const rows = buildPositions({ actions: play.actions, portfolio, startValue }, marks);
   const [first, last] = [rows[0], rows.at(-1)];
   assert.deepEqual(
     [first?.actionId, first?.portfolioValue, first?.holdings],

@@ -8,7 +8,7 @@ import { commitSession } from '../../src/core/database/sessions.ts';
 import { money } from '../../src/core/money/money.ts';
 import { createAgentDays } from '../../src/core/trading/agent-days.ts';
 import { LogMismatch } from '../../src/core/trading/reasoning-log.ts';
-import type { Session } from '../../src/core/trading/session.ts';
+import type { TradingSession } from '../../src/core/trading/session.ts';
 import {
   auditOf,
   type Books,
@@ -38,7 +38,7 @@ const FINISHED = { status: 'finished', summary: 'done' } as const;
 test('a note belongs to its model-day: it is carried, replaced and resumed with it, and superseded with it', async () => {
   const books = booksOf();
   const { database } = books;
-  const note = (session: Session, text: unknown) => callIn(session, 'write_note', { text });
+  const note = (session: TradingSession, text: unknown) => callIn(session, 'write_note', { text });
   const notes = () =>
     rowsAsText(
       database,
@@ -218,8 +218,9 @@ test('a session that fails, by itself or because its job is cancelled, says how 
     at: '2025-12-01T00:00:00.000Z',
   } as const;
   const ends = [
-    (session: Session) => session.end(FAILED),
-    async ({ modelDay: { jobId } }: Session) => void endModelDays(database, jobId, cancelled),
+    (session: TradingSession) => session.end(FAILED),
+    async ({ modelDay: { jobId } }: TradingSession) =>
+      void endModelDays(database, jobId, cancelled),
   ];
   for (const fail of ends) {
     const session = await open('2025-01-03');
@@ -300,7 +301,7 @@ test('a call of an agent that waits when its day ends is refused, and adds nothi
  */
 const bugs: [
   name: string,
-  act: (session: Session, database: CommandDatabase) => unknown,
+  act: (session: TradingSession, database: CommandDatabase) => unknown,
   said: RegExp,
 ][] = [
   [
@@ -315,7 +316,7 @@ const bugs: [
   ],
   [
     'setting aside what has ended',
-    (session) => session.end(FAILED).then(() => session.setAside(new LogMismatch('too late'))),
+    (session) => session.end(FAILED).then(() => session.archive(new LogMismatch('too late'))),
     /only a running session can be set aside/,
   ],
   [

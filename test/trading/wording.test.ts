@@ -3,13 +3,18 @@ import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import { withCosts } from '../support/market-rules.ts';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
-import { WORDING, type Wording, wordingOf, wordsOf } from '../../src/core/agent/prompt.ts';
+import {
+  WORDING,
+  type Wording,
+  findWording,
+  conversationTexts,
+} from '../../src/core/agent/prompt.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { pricesNow } from '../../src/core/database/price-writes.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import type { Answer, Brief } from '../../src/core/wire/protocol.ts';
 import { openMarket } from '../../src/core/trading/market.ts';
-import { DECISION, inWords, runTool, toolDescriptions } from '../../src/core/trading/tools.ts';
+import { DECISION, replyContent, runTool, toolDescriptions } from '../../src/core/trading/tools.ts';
 import { type Decider, decide } from '../../src/core/trading/decision.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
 import type { Documents } from '../../src/core/trading/morning-documents.ts';
@@ -168,7 +173,7 @@ const calls: [tool: string, args: unknown][] = [
 ];
 
 async function sample(wording: Wording): Promise<string> {
-  const words = wordsOf(wording);
+  const words = conversationTexts(wording);
   const openings = briefs.map(([day, prompt]) => words.firstMessages(day, prompt));
   const decisions = DECIDERS.flatMap((decider) =>
     answers.flatMap((answer) =>
@@ -200,7 +205,7 @@ async function sample(wording: Wording): Promise<string> {
       const text = typeof args === 'string' ? args : JSON.stringify(args);
       const reply = await runTool(day, { id: '1', name, arguments: text });
       const cash = reply.orders?.findLast(({ action }) => action)?.action?.cash;
-      replies.push({ name, args, content: inWords(reply), cash });
+      replies.push({ name, args, content: replyContent(reply), cash });
     }
   const tools = [...days.map(toolDescriptions), DECISION];
   return JSON.stringify(
@@ -250,7 +255,7 @@ function dayOf(
 
 test('what models read is as it was released, in every version', async () => {
   for (const version of Object.keys(released)) {
-    const wording = wordingOf(Number(version));
+    const wording = findWording(Number(version));
     assert.ok(wording !== undefined);
     assert.equal(hash('sha256', await sample(wording)), released[wording], WHAT_TO_DO);
   }
@@ -259,5 +264,5 @@ test('what models read is as it was released, in every version', async () => {
     WORDING,
     'the last version is what models read now',
   );
-  assert.equal(wordingOf(WORDING + 1), undefined);
+  assert.equal(findWording(WORDING + 1), undefined);
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { audit, isSound } from '../../src/core/verify/database-audit.ts';
-import { emptyReport } from '../../src/core/verify/replay.ts';
+import { auditDatabase, isSound } from '../../src/core/verify/database-audit.ts';
+import { emptyAuditReport } from '../../src/core/verify/replay.ts';
 import { queryApart } from '../../src/core/database/integrity.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { withSnapshot } from '../../src/core/database/snapshot.ts';
@@ -53,12 +53,15 @@ for (const { name, statements, said } of readDeeds(faulty)) {
     const { database } = await fourDays(path);
     database.statement('PRAGMA foreign_keys = OFF').run();
     for (const sql of statements) database.statement(sql).run();
-    const report = await audit(path);
+    const report = await auditDatabase(path);
     const damage = [...new Set(report.damage)].sort().map((line) => `damage: ${line}`);
     const problems = linesOf(report.problems.first).map((line) => line.replace('model-a ', ''));
     assert.deepEqual([...damage, ...problems], said);
     assert.equal(isSound(report), false);
-    assert.equal(isSound({ ...report, problems: emptyReport().problems }), damage.length === 0);
+    assert.equal(
+      isSound({ ...report, problems: emptyAuditReport().problems }),
+      damage.length === 0,
+    );
     database.close();
   });
 }
@@ -85,12 +88,12 @@ test('the audit leaves no trace, whether or not another program has the database
   database.close();
   const state = () => [readdirSync(dirname(path)), readFileSync(path)];
   const before = state();
-  const report = await audit(path);
+  const report = await auditDatabase(path);
   assert.deepEqual([report.damage, report.problems.first, isSound(report)], [[], [], true]);
   assert.deepEqual(state(), before);
   const open = openDatabase(path);
   const beside = state();
-  assert.equal(isSound(await audit(path)), true);
+  assert.equal(isSound(await auditDatabase(path)), true);
   assert.deepEqual(state(), beside);
   open.close();
 });
@@ -101,7 +104,7 @@ test('it reports its progress, and lists are bounded', inLongForm, async () => {
   for (let index = 0; index < 100; index += 1) await day('2025-01-08', [], `model-${index}`);
   database.statement('UPDATE positions SET daily_profit_e4 = 7').run();
   const seen: number[] = [];
-  const report = await audit(path, { onProgress: (done, total) => seen.push(done, total) });
+  const report = await auditDatabase(path, { onProgress: (done, total) => seen.push(done, total) });
   assert.ok(seen.length >= 2 && seen.every((figure) => figure <= 104));
   assert.deepEqual([report.modelDays, report.positions, report.models], [104, 107, 101]);
   assert.ok(report.problems.total >= 103);
@@ -131,9 +134,9 @@ test('an audit is of one moment: what becomes stale while it runs is not stale i
     if ((changes += 1) > 1) return;
     books.setBar('AAPL', '2025-01-07', { open: 1, close: 2 });
   };
-  const during = await audit(path, { onProgress });
+  const during = await auditDatabase(path, { onProgress });
   assert.deepEqual([changes > 0, during.modelDays, during.stale.total], [true, 4, 0]);
-  assert.ok((await audit(path)).stale.total > 0);
+  assert.ok((await auditDatabase(path)).stale.total > 0);
 });
 
 test('of a long list the first rows come from the separate process', async () => {
@@ -163,7 +166,9 @@ test('an audit ends with its signal: nothing is left running once it rejects', {
     looks += 1;
     end.abort();
   };
-  await assert.rejects(audit(path, { onProgress, signal: end.signal }), { name: 'AbortError' });
+  await assert.rejects(auditDatabase(path, { onProgress, signal: end.signal }), {
+    name: 'AbortError',
+  });
   assert.deepEqual([looks, childrenOf(process.pid).filter((pid) => !before.has(pid))], [1, []]);
 });
 

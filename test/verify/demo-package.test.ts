@@ -4,7 +4,7 @@ import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { audit } from '../../src/core/verify/database-audit.ts';
+import { auditDatabase } from '../../src/core/verify/database-audit.ts';
 import { linesOf } from '../support/books.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
@@ -20,7 +20,7 @@ test('the package in docs/ replays in full, now and in every later version', asy
   const bytes = readFileSync(PACKAGE);
   assert.equal(hash('sha256', bytes), SHA256);
   assert.ok(bytes.length < MAX_BYTES);
-  const { damage, modelDays, same, problems, unverifiable } = await audit(PACKAGE);
+  const { damage, modelDays, same, problems, unverifiable } = await auditDatabase(PACKAGE);
   assert.deepEqual(damage, []);
   assert.deepEqual(linesOf([...problems.first, ...unverifiable.first]), []);
   assert.deepEqual([modelDays, same], [88, 88]);
@@ -39,7 +39,7 @@ test('a digit changed in a price that no model read is found by the audit of the
     'DROP TRIGGER price_data_revised; UPDATE price_data SET volume = volume + 1 WHERE date = (SELECT min(date) FROM price_data)',
   );
   database.close();
-  const { damage, problems } = await audit(path);
+  const { damage, problems } = await auditDatabase(path);
   assert.deepEqual(
     [damage, problems.total],
     [['price_data is not as the manifest states it: a value in its 333 rows has changed'], 0],

@@ -1,11 +1,11 @@
 import { messageOf } from '../domain/service-error.ts';
 import {
   MAX_ERROR_LENGTH,
-  MAX_REASON_LENGTH,
+  MAX_FAILURE_REASON_LENGTH,
   type Outcome,
   type PastMessage,
-  secretsOf,
-  type Start,
+  modelSecrets,
+  type StartMessage,
   type ToolResults,
 } from '../wire/protocol.ts';
 import { type Hide, secretHider } from '../text/secrets.ts';
@@ -19,7 +19,7 @@ import {
 } from './model.ts';
 import { openPipe, type Pipe } from './pipe.ts';
 import { createSimulatedModel } from './players/simulated-model.ts';
-import { firstMessages, wordsOf } from './prompt.ts';
+import { firstMessages, conversationTexts } from './prompt.ts';
 
 /** The life of a child process: one start line in, one model-day, one outcome out. */
 async function runModelDay(): Promise<void> {
@@ -32,8 +32,8 @@ async function runModelDay(): Promise<void> {
   };
   pipe.onUncaught(fail);
   try {
-    const start: Start = JSON.parse(await pipe.receive());
-    hide = secretHider(secretsOf(start.model));
+    const start: StartMessage = JSON.parse(await pipe.receive());
+    hide = secretHider(modelSecrets(start.model));
     process.title = `model-day ${start.brief.date} ${start.signature}`; // what `ps` shows, instead of this program
     const past: PastMessage['message'][] = [];
     while (past.length < start.pastMessages) {
@@ -52,7 +52,7 @@ async function runModelDay(): Promise<void> {
  * is repeated.
  */
 async function converse(
-  start: Start,
+  start: StartMessage,
   past: readonly PastMessage['message'][],
   pipe: Pipe,
 ): Promise<Outcome> {
@@ -62,14 +62,14 @@ async function converse(
   pipe.send({ type: 'prompt', messages });
   const last = past.at(-1);
   const decides = start.brief.decision !== undefined;
-  if (last?.role === 'assistant' && isLastAnswer(last)) return finished(last);
+  if (last?.role === 'assistant' && isLastAnswer(last)) return finishedOutcome(last);
   const answers = past.filter(({ role }) => role === 'assistant').length;
   for (let step = answers + 1; step <= start.maxSteps; step += 1) {
     const said = await model(conversation);
     const answer = decides ? asDecision(said) : said;
     const { content, toolCalls, carried } = answer;
     pipe.send({ type: 'answer', ...answer });
-    if (!decides && isLastAnswer(answer)) return finished(answer);
+    if (!decides && isLastAnswer(answer)) return finishedOutcome(answer);
     conversation.push({ role: 'assistant', content, toolCalls, carried });
     // Of an answer that its provider paused there are none: they say that it is stored.
     const { results, again, end }: ToolResults = JSON.parse(await pipe.receive());
@@ -83,7 +83,7 @@ async function converse(
     conversation.push(...results);
     if (again !== undefined) conversation.push({ role: 'user', content: again });
   }
-  return { status: 'finished', summary: wordsOf().stepLimit(start.maxSteps) };
+  return { status: 'finished', summary: conversationTexts().stepLimit(start.maxSteps) };
 }
 
 /** An answer as the text of a decision, which some dialects send as the arguments of a call. */
@@ -92,12 +92,12 @@ function asDecision({ carried: _carried, ...answer }: ModelAnswer): ModelAnswer 
   return { ...answer, content: call?.arguments ?? answer.content, toolCalls: [] };
 }
 
-function finished(answer: { content: string; note: string | null }): Outcome {
-  return { status: 'finished', summary: wordsOf().summary(answer) };
+function finishedOutcome(answer: { content: string; note: string | null }): Outcome {
+  return { status: 'finished', summary: conversationTexts().summary(answer) };
 }
 
 async function connect(
-  { model, signature, family, brief, tools }: Start,
+  { model, signature, family, brief, tools }: StartMessage,
   pipe: Pipe,
 ): Promise<Model> {
   if (model.kind === 'simulated') return createSimulatedModel({ signature, family }, brief);
@@ -107,7 +107,7 @@ async function connect(
   }
   pipe.readAhead();
   const { createProviderModel } = await import('./provider/ask.ts'); // loaded only when needed
-  const short = (reason: string) => cutText(reason, MAX_REASON_LENGTH);
+  const short = (reason: string) => cutText(reason, MAX_FAILURE_REASON_LENGTH);
   return createProviderModel(model, {
     tools,
     isOneAnswer: brief.decision !== undefined,

@@ -62,7 +62,7 @@ export function openPipe(): Pipe {
       const bytes = Buffer.from(encodeLine(message));
       isDone = message.type === 'outcome';
       for (let written = 0; written < bytes.length; )
-        written += whenReady(() => writeSync(STDOUT, bytes, written));
+        written += retryUntilReady(() => writeSync(STDOUT, bytes, written));
     },
     receive() {
       for (;;) {
@@ -75,12 +75,12 @@ export function openPipe(): Pipe {
     readAhead() {
       isReadingAhead = true;
       process.env['UV_THREADPOOL_SIZE'] = String(THREADS); // read when the first thread is started
-      readAlways(take, end);
+      readLoop(take, end);
     },
     onUncaught(fail) {
       process.on('uncaughtException', (error: unknown) => {
         const words = error instanceof Error ? error.stack : error;
-        whenReady(() => writeSync(STDERR, `${words}\n`));
+        retryUntilReady(() => writeSync(STDERR, `${words}\n`));
         fail(error);
       });
     },
@@ -88,7 +88,7 @@ export function openPipe(): Pipe {
 }
 
 /** Repeats a system call until its descriptor, which may not block, is ready. */
-function whenReady(call: () => number): number {
+function retryUntilReady(call: () => number): number {
   for (;;)
     try {
       return call();
@@ -100,13 +100,13 @@ function whenReady(call: () => number): number {
 
 function readChunk(end: () => never): Buffer {
   const chunk = Buffer.allocUnsafe(READ_BYTES);
-  const length = whenReady(() => readSync(STDIN, chunk));
+  const length = retryUntilReady(() => readSync(STDIN, chunk));
   if (length === 0) end();
   return chunk.subarray(0, length);
 }
 
-function readAlways(take: (chunk: Buffer) => void, end: () => never): void {
-  const again = () => readAlways(take, end);
+function readLoop(take: (chunk: Buffer) => void, end: () => never): void {
+  const again = () => readLoop(take, end);
   read(STDIN, Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, null, (error, length, chunk) => {
     if (codeOf(error) === 'EAGAIN') return void setTimeout(again, EAGAIN_PAUSE_MS);
     if (error || length === 0) end();

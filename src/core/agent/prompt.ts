@@ -1,6 +1,6 @@
 import { boardOf, hasCosts, lotsInWords, type MarketRules } from '../domain/market-rules.ts';
 import { limitsInWords, linesOf } from '../text/sentences.ts';
-import type { AgentDay, Brief, OneAnswer } from '../wire/protocol.ts';
+import type { AgentTerms, Brief, OneAnswer } from '../wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
 
 const ONE_ANSWER = `- There are no tools, and this is the only question of the day. Answer with one JSON object and nothing else, either
@@ -45,7 +45,7 @@ type FirstMessages = (ChatMessage & { role: 'system' | 'user' })[];
  * The parts of a conversation that neither a model nor a tool writes, in the first version of the
  * wording.
  */
-const first = {
+const firstVersion = {
   /** `prompt` is the entry's own; null without one. */
   firstMessages(brief: Brief, prompt: string | null): FirstMessages {
     const system = systemPrompt(brief) + (prompt === null ? '' : `\n\n${INSTRUCTIONS}\n${prompt}`);
@@ -53,11 +53,14 @@ const first = {
     const { decision } = brief;
     if (decision?.by === 'agent')
       return [
-        { role: 'user', content: JSON.stringify(dayOfAgent(decision, brief, { system, report })) },
+        {
+          role: 'user',
+          content: JSON.stringify(agentRequest(decision, brief, { system, report })),
+        },
       ];
     return [
       { role: 'system', content: system },
-      { role: 'user', content: decision ? `${report}\n\n${tables(decision)}` : report },
+      { role: 'user', content: decision ? `${report}\n\n${decisionTables(decision)}` : report },
     ];
   },
   /** The summary of a day that its model ended with an answer. */
@@ -68,8 +71,8 @@ const first = {
 };
 
 /** What an agent is sent, except how it reaches the tools of the day. */
-function dayOfAgent(
-  { signature, run, universe, maxToolCalls, seconds }: AgentDay,
+function agentRequest(
+  { signature, run, universe, maxToolCalls, seconds }: AgentTerms,
   { date, cash, holdings, portfolioValue: value, quotes, limits }: Brief,
   texts: { system: string; report: string },
 ) {
@@ -90,7 +93,7 @@ function dayOfAgent(
 }
 
 /** What the tools would have said. */
-function tables({ dates, closes, titles = [] }: OneAnswer): string {
+function decisionTables({ dates, closes, titles = [] }: OneAnswer): string {
   const rows = closes.map((own) => [own.symbol, ...own.closes.map((close) => close ?? '-')]);
   const newest = titles.map(({ date, kind, title }) => [date, kind, title]);
   const heading = 'The last closes before today, oldest first (- means no price):';
@@ -115,11 +118,11 @@ function documentsLine(kinds: NonNullable<Brief['documents']>): string {
   return `Documents published before this morning: ${sum(kinds)} (${named.join(', ')})`;
 }
 
-const words: Record<Wording, typeof first> = { 1: first };
+const textsByVersion: Record<Wording, typeof firstVersion> = { 1: firstVersion };
 
 /** The words of a version of the wording. */
-export function wordsOf(wording: Wording = WORDING) {
-  return words[wording];
+export function conversationTexts(wording: Wording = WORDING) {
+  return textsByVersion[wording];
 }
 
 /**
@@ -131,7 +134,7 @@ export function firstMessages(
   prompt: string | null = null,
   wording: Wording = WORDING,
 ): FirstMessages {
-  return wordsOf(wording).firstMessages(brief, prompt);
+  return conversationTexts(wording).firstMessages(brief, prompt);
 }
 
 function morningReport({
@@ -221,6 +224,6 @@ export const WORDING: Wording = 1;
 const wordings: readonly Wording[] = [1];
 
 /** A stored version; undefined for one that this program does not know. */
-export function wordingOf(version: number): Wording | undefined {
+export function findWording(version: number): Wording | undefined {
   return wordings.find((known) => known === version);
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {
-  audit as auditDatabase,
+  auditDatabase,
   type AuditOptions,
   isSound,
   auditInThread,

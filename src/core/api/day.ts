@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ServiceError } from '../domain/service-error.ts';
 import type { AgentDay } from '../trading/agent-days.ts';
-import { MAX_REASON_LENGTH, tradingDecision } from '../trading/decision.ts';
+import { MAX_DECISION_REASON_LENGTH, tradingDecision } from '../trading/decision.ts';
 import { weightsSchema } from '../trading/tool-arguments.ts';
 import { toolRefusal, toolResults } from '../trading/tool-results.ts';
 import type { Context } from './handler.ts';
@@ -39,7 +39,10 @@ export const dayResponse = named('AgentDay', {
 });
 
 const answerEntries = {
-  reason: v.pipe(tradingDecision.entries.reason, v.metadata({ maxLength: MAX_REASON_LENGTH })),
+  reason: v.pipe(
+    tradingDecision.entries.reason,
+    v.metadata({ maxLength: MAX_DECISION_REASON_LENGTH }),
+  ),
   usage: v.nullish(namedRecord('AgentUsage', v.nullish(v.number()))),
 };
 /** What an agent answers, with names and bounds that models do not read. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Clock } from '../time/calendar.ts';
 import type { Database } from '../database/database.ts';
-import type { Jobs } from '../jobs/queue.ts';
+import type { JobQueue } from '../jobs/queue.ts';
 import type { Log } from '../process/log.ts';
 import type { AgentDays } from '../trading/agent-days.ts';
 import type { ServedSettings } from '../settings/settings.ts';
@@ -16,7 +16,7 @@ export interface Context {
   clock: Clock;
   log: Log;
   /** Null in a view. */
-  jobs: Jobs | null;
+  jobs: JobQueue | null;
   agentDays: AgentDays | null;
   /** The name of the file that a view shows; null in a service. */
   viewedFile: string | null;

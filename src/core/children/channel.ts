@@ -8,10 +8,10 @@ import {
   MAX_LINE_BYTES,
   type Outcome,
   type PastMessage,
-  type Start,
+  type StartMessage,
   type ToolResults,
 } from '../wire/protocol.ts';
-import { inShortTurn } from './turns.ts';
+import { scheduleSliced } from './turns.ts';
 
 /**
  * The messages between the parent and one child: lines in order, the limits of what it may send,
@@ -35,10 +35,10 @@ export type MessageHandler = (
 ) => Promise<ToolResults | null>;
 
 /** The machine, not the model, caused the child's end. */
-export interface Lost {
+export interface ChildLoss {
   status: 'lost';
   /** Whether the child had sent a message before. */
-  hasSpoken: boolean;
+  hasSentMessage: boolean;
   error: string;
 }
 
@@ -46,13 +46,13 @@ export interface Lost {
  * The command that starts children cannot be run at all: another try, or another model-day, would
  * end the same way.
  */
-export interface CannotStart {
+export interface StartFailure {
   status: 'cannot_start';
   error: string;
 }
 
 /** How one process of a model-day ended. */
-export type ProcessOutcome = Outcome | Lost | CannotStart;
+export type ProcessOutcome = Outcome | ChildLoss | StartFailure;
 
 interface ChannelOptions {
   onMessage: MessageHandler;
@@ -60,7 +60,7 @@ interface ChannelOptions {
    * Why the model-day fails when the first line is not a message, where a launcher may have written
    * it.
    */
-  describeForeign?: (line: string) => string;
+  describeForeignLine?: (line: string) => string;
   /** Called once, when the outcome is certain; the child must then be ended with that signal. */
   onSettled: (signal: NodeJS.Signals) => void;
 }
@@ -70,39 +70,41 @@ export type Channel = ReturnType<typeof openChannel>;
 /** Opens the channel over the child's stdin and stdout. */
 export function openChannel(
   { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
-  { onMessage, describeForeign, onSettled }: ChannelOptions,
+  { onMessage, describeForeignLine, onSettled }: ChannelOptions,
 ) {
   const { promise: outcome, resolve, reject } = Promise.withResolvers<ProcessOutcome>();
   outcome.catch(() => {}); // handled later, when the process has exited
   let isSettled = false;
-  let hasSpoken = false;
-  const settled = (signal: NodeJS.Signals) => {
+  let hasSentMessage = false;
+  const settle = (signal: NodeJS.Signals) => {
     if (!isSettled) onSettled(signal);
     isSettled = true;
   };
   const end = (result: ProcessOutcome, signal: NodeJS.Signals = 'SIGKILL') => {
     resolve(result);
-    settled(signal);
+    settle(signal);
   };
   const fail = (error: string, signal: NodeJS.Signals = 'SIGTERM') =>
     end({ status: 'failed', error }, signal);
-  const send = (message: Start | PastMessage | ToolResults) =>
+  const send = (message: StartMessage | PastMessage | ToolResults) =>
     void stdin?.write(encodeLine(message));
   const handle = async (line: string) => {
     try {
       const message = decode(line);
-      hasSpoken = true;
+      hasSentMessage = true;
       if (message.type === 'outcome') return end(message.result);
       const reply = await onMessage(message);
       if (reply !== null) send(reply);
     } catch (error) {
-      if (error instanceof NoMessage)
-        return fail(hasSpoken || !describeForeign ? error.message : describeForeign(line));
+      if (error instanceof ProtocolViolation)
+        return fail(
+          hasSentMessage || !describeForeignLine ? error.message : describeForeignLine(line),
+        );
       reject(error);
-      settled('SIGKILL');
+      settle('SIGKILL');
     }
   };
-  const lines = inOrder(handle, { isOver: () => isSettled, fail });
+  const lines = createLineQueue(handle, { isOver: () => isSettled, fail });
   const takeChunk = createLineReader(lines.take, () =>
     fail(`The model process sent a line longer than ${MAX_LINE_BYTES} bytes`),
   );
@@ -115,30 +117,30 @@ export function openChannel(
     /** The same for a failure of the model-day; the child gets TERM by default. */
     fail,
     /** The same for an end that the machine caused. */
-    lose: (error: string) => end({ status: 'lost', hasSpoken, error }),
-    hasSpoken: () => hasSpoken,
+    lose: (error: string) => end({ status: 'lost', hasSentMessage, error }),
+    hasSentMessage: () => hasSentMessage,
     /**
      * Resolves when every line so far has been handled, or when the outcome is certain without
      * them. Never rejects.
      */
-    heard: () => Promise.race([lines.handled(), outcome.catch(() => {})]),
+    linesHandled: () => Promise.race([lines.handled(), outcome.catch(() => {})]),
     /** The only outcome: the first reason wins. Rejects only with what `onMessage` threw. */
     outcome,
   };
 }
 
 /** Handles lines one after another; the limits bound how many may wait. */
-function inOrder(
+function createLineQueue(
   handle: (line: string) => Promise<void>,
   { isOver, fail }: { isOver: () => boolean; fail: (error: string) => void },
 ) {
   const ahead: string[] = [];
   let isBusy = false;
   let working: Promise<void> = Promise.resolve();
-  const workOff = async () => {
+  const drainQueue = async () => {
     isBusy = true;
     for (let next = ahead.shift(); next !== undefined && !isOver(); next = ahead.shift())
-      await inShortTurn(() => (isOver() ? undefined : handle(next))); // it may be over when its turn comes
+      await scheduleSliced(() => (isOver() ? undefined : handle(next))); // it may be over when its turn comes
     isBusy = false;
   };
   return {
@@ -148,7 +150,7 @@ function inOrder(
       const bytesAhead = ahead.reduce((sum, { length }) => sum + length, 0);
       if (ahead.length > MAX_LINES_AHEAD || bytesAhead > MAX_BYTES_AHEAD)
         fail('The model process broke the protocol: it did not wait for its replies');
-      if (!isBusy) working = workOff();
+      if (!isBusy) working = drainQueue();
     },
     /** Resolves when all lines taken so far have been handled. */
     handled: () => working,
@@ -156,14 +158,14 @@ function inOrder(
 }
 
 /** A line that breaks the protocol, in words. */
-class NoMessage extends Error {}
+class ProtocolViolation extends Error {}
 
 function decode(line: string): ChildMessage {
   try {
     checkLineBounds(line);
     return decodeLine(line);
   } catch (error) {
-    throw new NoMessage(`The model process broke the protocol: ${messageOf(error)}`);
+    throw new ProtocolViolation(`The model process broke the protocol: ${messageOf(error)}`);
   }
 }
 
@@ -193,7 +195,7 @@ export function checkLineBounds(line: string): void {
   let values = 0;
   for (let at = 0; at < line.length; at += 1) {
     const character = line.charCodeAt(at);
-    if (character === QUOTE) at = endOfText(line, at);
+    if (character === QUOTE) at = findClosingQuote(line, at);
     else if (character === LIST_OPENS || character === OBJECT_OPENS) {
       depth += 1;
       values += 1;
@@ -208,7 +210,7 @@ export function checkLineBounds(line: string): void {
  * The position of the closing quote of the text that opens at `start`; the end of the line when
  * there is none.
  */
-function endOfText(line: string, start: number): number {
+function findClosingQuote(line: string, start: number): number {
   for (let at = start + 1; at < line.length; at += 1) {
     const character = line.charCodeAt(at);
     if (character === QUOTE) return at;

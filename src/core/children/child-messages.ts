@@ -2,7 +2,7 @@ import { isLastAnswer } from '../agent/model.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Log } from '../process/log.ts';
 import type { FailedRequest, RefusedAdditions } from '../wire/protocol.ts';
-import type { Session } from '../trading/session.ts';
+import type { TradingSession } from '../trading/session.ts';
 import type { MessageHandler } from './channel.ts';
 
 /** Reasons of failed requests that are logged per model-day; all are counted. */
@@ -10,7 +10,7 @@ const MAX_LOGGED_FAILURES = 100;
 
 interface MessageOptions {
   /** Takes an answer: the session itself, or the day of an agent after its calls. */
-  answer?: Session['answer'] | undefined;
+  answer?: TradingSession['answer'] | undefined;
   log: Log;
   maxSteps: number;
   maxFailures: number;
@@ -23,8 +23,8 @@ interface MessageOptions {
  * message that is not allowed at this point; one step may report up to `maxFailures` failed
  * requests.
  */
-export function handleMessages(
-  session: Session,
+export function createMessageHandler(
+  session: TradingSession,
   { answer = session.answer, log, maxSteps, maxFailures, onRefused }: MessageOptions,
 ): MessageHandler {
   let isPrompted = false;

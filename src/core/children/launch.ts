@@ -1,20 +1,20 @@
 import { secretHider } from '../text/secrets.ts';
 import { count } from '../text/sentences.ts';
 import { type ProcessOutcome, type MessageHandler, openChannel, type Channel } from './channel.ts';
-import { inShortTurn } from './turns.ts';
-import { type PastMessage, secretsOf, type Start } from '../wire/protocol.ts';
+import { scheduleSliced } from './turns.ts';
+import { type PastMessage, modelSecrets, type StartMessage } from '../wire/protocol.ts';
 import type { Network } from './confinement.ts';
 import {
-  describeForeign,
-  describeEnd,
-  describeSaid,
-  outcomeOfError,
+  describeForeignLine,
+  describeExit,
+  describeStderr,
+  launcherErrorOutcome,
   outcomeWithoutStart,
 } from './launcher.ts';
 import {
   isShortage,
-  type Rights,
-  type Started,
+  type ChildRights,
+  type StartedChild,
   boundOutput,
   endLauncher,
   endProcess,
@@ -41,25 +41,27 @@ interface WatchOptions {
 }
 
 /** Watches a child until its end, and settles the outcome if the child has not. */
-function watchChild({ child, launcher }: Started, options: WatchOptions) {
+function watchChild({ child, launcher }: StartedChild, options: WatchOptions) {
   const { channel, stderr } = options;
   const givenUp = Promise.withResolvers<void>();
   child.on('error', (error) => {
     const isOfLauncher = launcher !== null && !isShortage(error);
-    channel.end(isOfLauncher ? outcomeOfError(launcher.name, error) : outcomeOfStart(error));
+    channel.end(
+      isOfLauncher ? launcherErrorOutcome(launcher.name, error) : startErrorOutcome(error),
+    );
   });
   const endWatch = launcher === null ? watchStatus(child, options) : boundOutput(child, launcher);
   const closed = new Promise<void>((resolve) => {
     child.on('close', async (code, killedBy) => {
-      await channel.heard(); // its outcome may wait in line behind a write to the database
+      await channel.linesHandled(); // its outcome may wait in line behind a write to the database
       const end = { ...launcher, stderr: stderr(), code, killedBy };
       // Exit code 0 without an outcome is a failure too: srun ends with it after a node has failed.
-      if (launcher !== null && !channel.hasSpoken()) channel.end(outcomeWithoutStart(end));
+      if (launcher !== null && !channel.hasSentMessage()) channel.end(outcomeWithoutStart(end));
       // When memory is short, the kernel kills; any other end of a child that has sent a message is
       // its own fault.
-      else if (!channel.hasSpoken() || killedBy === 'SIGKILL')
-        channel.lose(`it ended by itself (${describeEnd(end)})`);
-      else channel.fail(`The model process ended without an outcome (${describeEnd(end)})`);
+      else if (!channel.hasSentMessage() || killedBy === 'SIGKILL')
+        channel.lose(`it ended by itself (${describeExit(end)})`);
+      else channel.fail(`The model process ended without an outcome (${describeExit(end)})`);
       endWatch();
       resolve();
     });
@@ -70,7 +72,8 @@ function watchChild({ child, launcher }: Started, options: WatchOptions) {
         ? endProcess(child, signal)
         : endLauncher(child, launcher.times, givenUp.resolve),
     /** What a launcher has said so far, to be added to a reason; else empty. */
-    said: () => (launcher === null ? '' : describeSaid({ ...launcher, stderr: stderr() })),
+    launcherWords: () =>
+      launcher === null ? '' : describeStderr({ ...launcher, stderr: stderr() }),
     /** Resolves when the process has exited, or cannot be ended, with its outcome settled. */
     ended: Promise.race([closed, givenUp.promise]),
   };
@@ -111,8 +114,8 @@ function watchStatus(
     timer = setTimeout(look, ms, ms).unref();
   };
   const look = (ms: number) => {
-    const status = statusOf(pid);
-    const leftMb = memoryMb - kbIn(status) / 1024;
+    const status = readProcessStatus(pid);
+    const leftMb = memoryMb - parseMemoryKb(status) / 1024;
     if (leftMb < 0)
       return channel.fail(
         `The model process used more than ${memoryMb} MB of memory, which is its limit (MODEL_DAY_MEMORY_MB)`,
@@ -122,7 +125,7 @@ function watchStatus(
     signs = status.match(SIGNS_OF_LIFE)?.join();
     const isQuiet = signs !== undefined && signs === before && !AT_WORK.test(status);
     quietForMs = isQuiet ? quietForMs + ms : 0;
-    if (quietForMs >= quietMs && !channel.hasSpoken())
+    if (quietForMs >= quietMs && !channel.hasSentMessage())
       return channel.lose(`it did nothing for ${count(quietMs / 1000, 'second')}`);
     // Children that were started together are not looked at together: each look takes some 0.03 ms,
     // and a thousand of them would hold up requests.
@@ -141,7 +144,7 @@ export function nextLookMs(leftMb: number): number {
 }
 
 /** Memory in use and swapped out, in kilobytes. */
-function kbIn(status: string): number {
+function parseMemoryKb(status: string): number {
   const sizes = status.matchAll(/^Vm(?:RSS|Swap):\s+(\d+) kB$/gm);
   return sizes.reduce((sum, [, size]) => sum + Number(size), 0);
 }
@@ -150,14 +153,14 @@ function kbIn(status: string): number {
  * Far more than the file has; read again and again, because every reader would otherwise make a
  * buffer of its own.
  */
-const text = Buffer.alloc(8_192);
+const statusBuffer = Buffer.alloc(8_192);
 
 /** Empty without /proc, and for a process that never began or has exited. */
-function statusOf(pid: number | undefined): string {
+function readProcessStatus(pid: number | undefined): string {
   let file: number | undefined;
   try {
     file = openSync(`/proc/${pid}/status`, 'r');
-    return text.toString('latin1', 0, readSync(file, text));
+    return statusBuffer.toString('latin1', 0, readSync(file, statusBuffer));
   } catch {
     return '';
   } finally {
@@ -171,7 +174,7 @@ const QUIET_MS = 5_000;
 interface LaunchOptions {
   /** The child's program as JavaScript text. */
   program: string;
-  startChild: (program: string, rights: Rights) => Started;
+  startChild: (program: string, rights: ChildRights) => StartedChild;
   timeoutMs: number;
   /** What earlier processes of this model-day have left of that time. Default: all of it. */
   leftMs?: number;
@@ -199,34 +202,36 @@ interface LaunchOptions {
  * one outcome: the first reason wins. Rejects only with what `onMessage` threw.
  */
 export function launch(
-  start: Omit<Start, 'pastMessages'>,
+  start: Omit<StartMessage, 'pastMessages'>,
   options: LaunchOptions,
 ): Promise<ProcessOutcome> {
   const { program, startChild, timeoutMs, leftMs = timeoutMs, signal, onMessage } = options;
   const { memoryMb, quietMs = QUIET_MS, past = [] } = options;
   // The start of a process blocks for some milliseconds; requests come between any two. The child
   // is listened to in the same turn: a start error is an event of the next, or is thrown.
-  return inShortTurn(async () => {
+  return scheduleSliced(async () => {
     // A job may be stopped while its children wait for their turn.
     if (signal.aborted) return { status: 'failed', error: String(signal.reason) };
-    let started: Started;
+    let started: StartedChild;
     try {
-      started = startChild(program, { network: networkOf(start.model), heapMb: memoryMb / 2 });
+      started = startChild(program, { network: chooseNetwork(start.model), heapMb: memoryMb / 2 });
     } catch (error) {
       if (!(error instanceof Error && 'syscall' in error)) throw error;
-      return outcomeOfStart(error);
+      return startErrorOutcome(error);
     }
     const { child, launcher } = started;
-    const hide = secretHider(secretsOf(start.model)); // the model's key, which no error repeats
+    const hide = secretHider(modelSecrets(start.model)); // the model's key, which no error repeats
     const channel = openChannel(child, {
       onMessage,
-      ...(launcher && { describeForeign: (line) => describeForeign(launcher.name, hide(line)) }),
+      ...(launcher && {
+        describeForeignLine: (line) => describeForeignLine(launcher.name, hide(line)),
+      }),
       onSettled: (how) => watched.end(how),
     });
     const stderr = readStderr(child, channel.fail, hide);
     const watched = watchChild(started, { channel, stderr, memoryMb, quietMs });
     const tooLong = () =>
-      `The model-day took longer than ${count(timeoutMs / 1000, 'second')}${watched.said()}`;
+      `The model-day took longer than ${count(timeoutMs / 1000, 'second')}${watched.launcherWords()}`;
     const timer = setTimeout(() => channel.fail(tooLong()), leftMs);
     const abort = () => channel.fail(String(signal.reason));
     signal.addEventListener('abort', abort, { once: true });
@@ -241,13 +246,13 @@ export function launch(
 }
 
 /** A process could not be started on this machine. */
-function outcomeOfStart(error: Error): ProcessOutcome {
+function startErrorOutcome(error: Error): ProcessOutcome {
   return isShortage(error)
-    ? { status: 'lost', hasSpoken: false, error: `it could not be started: ${error.message}` }
+    ? { status: 'lost', hasSentMessage: false, error: `it could not be started: ${error.message}` }
     : { status: 'failed', error: `Cannot start the model process: ${error.message}` };
 }
 
-function networkOf(model: Start['model']): Network {
+function chooseNetwork(model: StartMessage['model']): Network {
   if (model.kind !== 'provider') return 'none';
   return new URL(model.baseUrl).protocol === 'https:' ? 'https' : 'http';
 }

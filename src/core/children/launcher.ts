@@ -5,7 +5,7 @@ import { codeOf } from '../domain/service-error.ts';
 import { type Host, ownNode } from '../process/own-node.ts';
 import type { Outcome } from '../wire/protocol.ts';
 import { cleanText, quote } from '../text/text.ts';
-import type { CannotStart } from './channel.ts';
+import type { StartFailure } from './channel.ts';
 import { confine, type Network } from './confinement.ts';
 import {
   CAN_RESTRICT_NETWORK,
@@ -26,7 +26,7 @@ const NODE: Host = { file: 'node', isExecutable: false };
  * How a service with these settings starts its children: directly, or by the command of
  * MODEL_DAY_COMMAND.
  */
-export function startChildBy(
+export function createChildStarter(
   {
     modelDayCommand,
     modelDayCommandVariables,
@@ -62,10 +62,10 @@ export function fillCommand(
   { model, date, jobId }: ModelDay,
 ): string[] {
   const words: Record<string, string> = {
-    arguments: args.map(quoted).join(' '),
-    model: named(model),
+    arguments: args.map(quoteForShell).join(' '),
+    model: engineSafeName(model),
     date,
-    job: named(jobId),
+    job: engineSafeName(jobId),
   };
   const filled = command.map((word) =>
     word.replaceAll(/\{(arguments|model|date|job)\}/g, (_, name) => words[name] ?? ''),
@@ -73,12 +73,12 @@ export function fillCommand(
   return command.some((word) => word.includes('{arguments}')) ? filled : [...filled, ...args];
 }
 
-function quoted(word: string): string {
+function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** A name as every engine takes it in its lists. */
-function named(name: string): string {
+function engineSafeName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9._-]/g, '-');
 }
 
@@ -167,22 +167,22 @@ interface LauncherEnd {
 }
 
 /** `srun: exit code 137; srun: error: Node failure on w2`. */
-export function describeEnd({ name, stderr, code, killedBy }: LauncherEnd): string {
+export function describeExit({ name, stderr, code, killedBy }: LauncherEnd): string {
   const how = killedBy ?? `exit code ${code}`;
-  return name === undefined ? how : [`${name}: ${how}`, ...endOf(stderr)].join('; ');
+  return name === undefined ? how : [`${name}: ${how}`, ...lastStderrLines(stderr)].join('; ');
 }
 
 /**
  * What a launcher has said so far, in brackets after a reason that does not come from it; empty
  * when it said nothing.
  */
-export function describeSaid({ name, stderr }: Pick<LauncherEnd, 'name' | 'stderr'>): string {
-  const words = endOf(stderr);
+export function describeStderr({ name, stderr }: Pick<LauncherEnd, 'name' | 'stderr'>): string {
+  const words = lastStderrLines(stderr);
   return words.length === 0 ? '' : ` (${name}: ${words.join('; ')})`;
 }
 
 /** The last lines of a launcher's stderr, at most one text. */
-function endOf(stderr: string): string[] {
+function lastStderrLines(stderr: string): string[] {
   const lines = stderr.split('\n').map(cleanText);
   const text = lines.filter(Boolean).slice(-MAX_LINES).join('; ');
   return text === '' ? [] : [text.length > MAX_LENGTH ? `…${text.slice(-MAX_LENGTH)}` : text];
@@ -192,8 +192,8 @@ function endOf(stderr: string): string[] {
  * A launcher ended before the child's first message: why its model-day fails. It ends the job when
  * a program of the command is not there, because every other model-day would end the same way.
  */
-export function outcomeWithoutStart(end: LauncherEnd): Outcome | CannotStart {
-  const how = describeEnd(end);
+export function outcomeWithoutStart(end: LauncherEnd): Outcome | StartFailure {
+  const how = describeExit(end);
   return NOT_RUN.includes(end.code)
     ? {
         status: 'cannot_start',
@@ -203,7 +203,7 @@ export function outcomeWithoutStart(end: LauncherEnd): Outcome | CannotStart {
 }
 
 /** The same for a launcher that could not be started on this machine. */
-export function outcomeOfError(name: string, error: Error): Outcome | CannotStart {
+export function launcherErrorOutcome(name: string, error: Error): Outcome | StartFailure {
   return {
     status: NOT_STARTED.includes(codeOf(error)) ? 'cannot_start' : 'failed',
     error: `Cannot start ${name}, the program of MODEL_DAY_COMMAND, which must be in PATH and executable: ${error.message}`,
@@ -211,7 +211,7 @@ export function outcomeOfError(name: string, error: Error): Outcome | CannotStar
 }
 
 /** Why a line that came before the child's first message fails the model-day: a banner, say. */
-export function describeForeign(name: string, line: string): string {
+export function describeForeignLine(name: string, line: string): string {
   return (
     `${name} wrote to stdout before the model process did: "${quote(line)}". Only the model ` +
     'process may write there: turn this off, or send it to stderr; a launcher with a terminal (-t) sends back its input'

@@ -4,7 +4,7 @@ import { backOff, spread } from '../time/event-loop.ts';
 import { MAX_RUNS } from '../domain/runs.ts';
 import { count } from '../text/sentences.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { Lost } from './channel.ts';
+import type { ChildLoss } from './channel.ts';
 
 /**
  * How many children of a job run side by side on this machine, and what becomes of those that it
@@ -19,7 +19,7 @@ const BYTES_PER_MB = 1024 * 1024;
 const MAX_PAUSE_MS = 30_000;
 
 /** As many as the setting says; without it, as memory allows (of the machine or its group). */
-export function mostSideBySide(
+export function maxParallelChildren(
   { maxParallelModels }: Pick<Settings, 'maxParallelModels'>,
   memory = Math.min(totalmem(), process.constrainedMemory() || Infinity),
 ): number {
@@ -44,7 +44,7 @@ export function createPlaces(most: number) {
   const fill = () => {
     for (; running + 1 <= size && waiting.length > 0; running += 1) waiting.shift()?.();
   };
-  const leaveOf = (halvingsBefore: number) => (isLost: boolean) => {
+  const createRelease = (halvingsBefore: number) => (isLost: boolean) => {
     if (!isLost) size = Math.min(most, size + 1 / Math.max(1, halvings));
     else if (halvingsBefore === halvings && size >= 2) {
       size = Math.max(1, Math.floor(Math.min(size, running) / 2));
@@ -65,7 +65,7 @@ export function createPlaces(most: number) {
      */
     join() {
       const { promise, resolve } = Promise.withResolvers<(isLost: boolean) => void>();
-      waiting.push(() => resolve(leaveOf(halvings)));
+      waiting.push(() => resolve(createRelease(halvings)));
       fill();
       return promise;
     },
@@ -99,14 +99,14 @@ export function createTries(
      * Counts a lost child. Returns why the model-day is given up, because it was killed too often
      * or no time is left for another try; null when it is to be tried again.
      */
-    lose({ hasSpoken, error }: Lost) {
+    lose({ hasSentMessage, error }: ChildLoss) {
       spend();
-      silent = hasSpoken ? 0 : silent + 1;
-      killed += hasSpoken ? 1 : 0;
+      silent = hasSentMessage ? 0 : silent + 1;
+      killed += hasSentMessage ? 1 : 0;
       const losses = Math.max(silent, killed);
       pauseMs = spread(backOff(losses, { firstMs: restartPauseMs, maxMs: MAX_PAUSE_MS }));
       if (pauseMs < leftMs && killed <= maxResumptions) return null;
-      const what = hasSpoken
+      const what = hasSentMessage
         ? `the system killed the model process ${count(killed, 'time')}`
         : `the model process did not start in ${silent === 1 ? '1 try' : `${silent} tries`}`;
       return `The machine is short of processes or memory: ${what}; the last time, ${error}. ${ADVICE}`;
@@ -130,8 +130,8 @@ const ADVICE =
   'Give the machine more (in a container: raise its limits of pids and memory), or lower MAX_PARALLEL_MODELS; then run this day again';
 
 /** The warnings of a job about lost children. */
-export function shortageWarning({ hasSpoken }: Lost): string {
-  const what = hasSpoken
+export function shortageWarning({ hasSentMessage }: ChildLoss): string {
+  const what = hasSentMessage
     ? 'the system killed model processes; their model-days continue where their logs end'
     : 'model processes did not start; they are started again after a pause';
   return `The machine is short of processes or memory: ${what}, with fewer side by side`;
@@ -144,11 +144,11 @@ export const workerLimits = {
   /**
    * A process that made no progress counts as an idle restart when it ran for at least this long.
    */
-  lifeCountsAfterMs: 30_000,
+  minLifetimeMs: 30_000,
   /**
    * A shorter run counts too when it ended while a child of the job had been running for this long.
    */
-  childCountsAfterMs: 10_000,
+  minChildLifetimeMs: 10_000,
   /**
    * How often a model-day is resumed, from the end of its reasoning log, after the system killed
    * its child.

@@ -59,7 +59,7 @@ const INHERITED_VARIABLES = [
  * What a child may use: the network, the size of its JavaScript heap, and its share of the
  * processors.
  */
-export interface Rights {
+export interface ChildRights {
   network: Network;
   heapMb: number;
   /** Default: `CHILD_NICENESS`. */
@@ -72,7 +72,7 @@ export interface Rights {
  * A child that was started: the process of a model-day itself, or of the launcher that runs it
  * somewhere else.
  */
-export interface Started {
+export interface StartedChild {
   child: ChildProcess;
   /** Null when the child is the model-day's own process. */
   launcher: Launcher | null;
@@ -82,7 +82,7 @@ export interface Started {
  * How the worker starts a child: from its program, as JavaScript text, for one model-day. May throw
  * what `spawn` throws; other start errors are events of the child.
  */
-export type StartChild = (program: string, rights: Rights, modelDay: ModelDay) => Started;
+export type StartChild = (program: string, rights: ChildRights, modelDay: ModelDay) => StartedChild;
 
 /**
  * The niceness of a child when so many may run side by side. The system divides the processors
@@ -97,12 +97,12 @@ export function childNiceness(sideBySide: number): number {
  * The service's way without MODEL_DAY_COMMAND: a process of its own, whose program is confined
  * before it runs.
  */
-export function startConfined(program: string, rights: Rights): Started {
+export function startConfined(program: string, rights: ChildRights): StartedChild {
   return { child: startProcess(confine(program, rights.network), rights), launcher: null };
 }
 
 /** The flags with which Node runs a child, here or behind a launcher. */
-export function childFlags({ network, heapMb }: Rights): string[] {
+export function childFlags({ network, heapMb }: ChildRights): string[] {
   const flags = [
     '--permission',
     '--no-experimental-sqlite',
@@ -119,7 +119,7 @@ export function childFlags({ network, heapMb }: Rights): string[] {
  * child then starts as fast as an empty one, whatever the size of the service, and may read no file
  * at all, not even its own.
  */
-export function startProcess(program: string, rights: Rights): ChildProcess {
+export function startProcess(program: string, rights: ChildRights): ChildProcess {
   const { file, args } = ownNode(childFlags(rights), program, rights.host);
   const inherited = INHERITED_VARIABLES.map((name) => [name, process.env[name]]); // undefined is none
   const child = spawn(file, args, { stdio: 'pipe', env: Object.fromEntries(inherited) });

@@ -1,7 +1,7 @@
 /** After which the event loop runs; one piece of work takes up to three milliseconds already. */
 export const SLICE_MS = 1;
 
-const dueSoon: (() => void)[] = [];
+const pendingWork: (() => void)[] = [];
 
 /**
  * Starts short work of many callers in the order in which they ask: as much of it per round of the
@@ -9,32 +9,32 @@ const dueSoon: (() => void)[] = [];
  * hold up other requests. Work that waits for something lets the next begin. Resolves to what the
  * work returns, and rejects with what it throws.
  */
-export function inShortTurn<Result>(work: () => Result | PromiseLike<Result>): Promise<Result> {
+export function scheduleSliced<Result>(work: () => Result | PromiseLike<Result>): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  dueSoon.push(() => {
+  pendingWork.push(() => {
     try {
       resolve(work());
     } catch (error) {
       reject(error);
     }
   });
-  if (dueSoon.length === 1) setImmediate(workForSlice);
+  if (pendingWork.length === 1) setImmediate(runSlice);
   return promise;
 }
 
-function workForSlice(): void {
+function runSlice(): void {
   const end = performance.now() + SLICE_MS;
   const workOne = () => {
-    dueSoon[0]?.();
+    pendingWork[0]?.();
     // A tick that a microtask asks for comes after all other microtasks: then the work is over, or
     // waits for something.
     queueMicrotask(() => process.nextTick(next));
   };
   const next = () => {
-    dueSoon.shift();
-    if (dueSoon.length === 0) return;
+    pendingWork.shift();
+    if (pendingWork.length === 0) return;
     if (performance.now() < end) workOne();
-    else setImmediate(workForSlice);
+    else setImmediate(runSlice);
   };
   workOne();
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { plural, createProgressLine, formatNumber, formatSize } from './terminal.ts';
-import { audit, isSound } from '../verify/database-audit.ts';
+import { auditDatabase, isSound } from '../verify/database-audit.ts';
 import type { AuditReport, Finding } from '../verify/replay.ts';
 import type { Listed } from '../domain/vocabulary.ts';
 import { withSnapshot } from '../database/snapshot.ts';
@@ -59,7 +59,7 @@ export async function check(
         : 'model-days are done, the file is being read';
     line.draw(done, total, words);
   };
-  const report = await audit(path, { onProgress }).finally(() => line.clear());
+  const report = await auditDatabase(path, { onProgress }).finally(() => line.clear());
   const tables = await withSnapshot(path, tablesInManifest);
   process.stdout.write(describeAudit(path, report, tables));
   if (replay) process.stdout.write(describeReplay(report));

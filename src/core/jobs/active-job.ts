@@ -7,11 +7,11 @@ import { addLeftOut, addWarnings } from '../database/job-queries.ts';
 import type { ModelDay } from '../database/sessions.ts';
 import type { Entry } from '../settings/entry.ts';
 import type { Log } from '../process/log.ts';
-import type { RefusedAdditions, Start } from '../wire/protocol.ts';
+import type { RefusedAdditions, StartMessage } from '../wire/protocol.ts';
 import { list } from '../text/sentences.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { AgentDays } from '../trading/agent-days.ts';
-import type { Counted } from '../trading/morning-documents.ts';
+import type { OfferedDocuments } from '../trading/morning-documents.ts';
 import type { Market } from '../trading/market.ts';
 import { noteLife } from '../database/model-days.ts';
 import { messageOf } from '../domain/service-error.ts';
@@ -28,9 +28,9 @@ export function watchLifetime(
   jobId: string,
   { signal, loop = eventLoop }: { signal: AbortSignal; loop?: Pick<EventLoop, 'now' | 'after'> },
 ) {
-  let longOnes = 0;
-  const note = () => {
-    const work = () => noteLife(database, jobId, longOnes > 0);
+  let longLifetimes = 0;
+  const storeMark = () => {
+    const work = () => noteLife(database, jobId, longLifetimes > 0);
     database.write(work, { signal }).catch((error: unknown) => {
       if (signal.aborted) return;
       // A storage fault stops the job by itself; failing to store the mark loses nothing.
@@ -41,21 +41,21 @@ export function watchLifetime(
     let isLong = false;
     const cancel = loop.after(afterMs, () => {
       isLong = true;
-      longOnes += 1;
-      note();
+      longLifetimes += 1;
+      storeMark();
     });
     return () => {
       cancel();
       if (!isLong || signal.aborted) return; // when the process ends, its children are ended first
-      longOnes -= 1;
-      note();
+      longLifetimes -= 1;
+      storeMark();
     };
   };
   // The loop's time counts from the start of the process.
-  const stop = begin(Math.max(0, limits.lifeCountsAfterMs - loop.now()));
+  const stop = begin(Math.max(0, limits.minLifetimeMs - loop.now()));
   return {
     /** Called when a child of the job starts; the function it returns, when that child has exited. */
-    childStarted: () => begin(limits.childCountsAfterMs),
+    childStarted: () => begin(limits.minChildLifetimeMs),
     /** The job no longer runs. */
     stop,
   };
@@ -85,7 +85,7 @@ export interface WorkerContext {
 export interface ActiveRun {
   entry: Entry;
   /** `error`: why it cannot be asked. */
-  model: Start['model'] | { error: string };
+  model: StartMessage['model'] | { error: string };
   /**
    * The errors of its last model-days in this job, in the provider's words, if that refused the key
    * (401 or 403). Kept in memory: a job that continues after a restart asks again, and so does the
@@ -105,7 +105,7 @@ export interface ActiveJob extends WorkerContext {
   lifetime: ReturnType<typeof watchLifetime>;
   places: Places;
   /** Why no child can be started, once one could not: the job then ends. */
-  cannotStart: string | null;
+  startFailure: string | null;
 }
 
 /** What all model-days of a date share. */
@@ -114,7 +114,7 @@ export interface DateContext {
   /** What may be bought on its date. */
   universe: ReadonlySet<string>;
   /** Those of its universe, as of its morning. */
-  documents: Counted;
+  documents: OfferedDocuments;
   /** What each family has cost on the dates before. */
   spentBefore: Map<string, number>;
 }
@@ -123,12 +123,12 @@ export interface DateContext {
 export interface DayContext extends DateContext, ActiveRun {
   job: ActiveJob;
   modelDay: ModelDay;
-  model: Start['model'];
+  model: StartMessage['model'];
 }
 
 /** Whether nothing more of a job is to be started. */
-export function isStopped({ signal, cannotStart }: ActiveJob): boolean {
-  return signal.aborted || cannotStart !== null;
+export function isStopped({ signal, startFailure }: ActiveJob): boolean {
+  return signal.aborted || startFailure !== null;
 }
 
 /**
@@ -136,7 +136,7 @@ export function isStopped({ signal, cannotStart }: ActiveJob): boolean {
  * for the rest of the run's job, and warns of it in the provider's words: once for all runs of an
  * entry.
  */
-export async function noteRefused(
+export async function storeRefusedAdditions(
   { job, modelDay, entry }: DayContext,
   { additions: refused, reason }: RefusedAdditions,
 ): Promise<void> {

@@ -19,12 +19,12 @@ import type { Json } from '../json/json.ts';
 import { bodyFields, makers, wayOf, describeUnknownMaker } from '../settings/makers.ts';
 import { MIN_SECRET_LENGTH } from '../text/secrets.ts';
 import type { Settings } from '../settings/settings.ts';
-import { LIST, readsDocuments } from '../trading/morning-documents.ts';
-import { orderTools, toolNamesOf } from '../trading/tools.ts';
+import { LIST_DOCUMENTS, readsDocuments } from '../trading/morning-documents.ts';
+import { orderTools, offeredToolNames } from '../trading/tools.ts';
 import { unescape } from 'node:querystring';
-import type { Start } from '../wire/protocol.ts';
+import type { StartMessage } from '../wire/protocol.ts';
 
-const NOWHERE = {
+const NO_ENDPOINT = {
   url: null,
   url_is_cut: false,
   api: null,
@@ -55,11 +55,11 @@ export function knownKeys(
   settings: Settings,
   environment: NodeJS.ProcessEnv,
 ): IsKey {
-  const ofEntries = models.flatMap(({ openai_api_key, openai_api_key_env: variable }) => [
+  const entryKeys = models.flatMap(({ openai_api_key, openai_api_key_env: variable }) => [
     openai_api_key,
     variable ? environment[variable] : null,
   ]);
-  const ofEnvironment = Object.entries(environment).flatMap(([name, value = '']) =>
+  const environmentKeys = Object.entries(environment).flatMap(([name, value = '']) =>
     isSecretName(name) && value.trim().length >= MIN_SECRET_LENGTH ? [value] : [],
   );
   const keys = [
@@ -68,8 +68,8 @@ export function knownKeys(
     settings.alphaVantageApiKey,
     settings.jinaApiKey,
     settings.apiToken,
-    ...ofEntries,
-    ...ofEnvironment,
+    ...entryKeys,
+    ...environmentKeys,
   ];
   return keyFinder(new Set(keys.flatMap((key) => key?.trim() || [])));
 }
@@ -85,16 +85,16 @@ export function resolveEntry(
   const found = configuredEntry(family, configuration);
   const entry: NamedEntry = found ?? { signature: family };
   const extra_body = blankSecrets(entry.extra_body ?? {}, isKey);
-  const kind = kindOf(found, settings);
+  const kind = entryKind(found, settings);
   const { notes = false, documents = true, decision } = entry;
   const isOneAnswer = kind === 'provider' && decision === 'one_answer';
-  const tools = toolNamesOf(
+  const tools = offeredToolNames(
     {
       hasNews: settings.jinaApiKey !== null,
       hasNotes: notes,
       hasDocuments: documents === true,
     },
-    isOneAnswer ? [...orderTools, LIST] : entry.tools,
+    isOneAnswer ? [...orderTools, LIST_DOCUMENTS] : entry.tools,
   );
   return {
     signature: family,
@@ -102,9 +102,11 @@ export function resolveEntry(
     repeats: entry.repeats ?? 1,
     kind,
     basemodel: basemodelOf(entry),
-    ...(kind === 'provider' || kind === 'agent' ? addressOf(entry, settings) : NOWHERE),
+    ...(kind === 'provider' || kind === 'agent' ? endpointFields(entry, settings) : NO_ENDPOINT),
     parameters:
-      kind === 'baseline' ? {} : withSeed(parametersOf({ ...entry, extra_body }, settings), run),
+      kind === 'baseline'
+        ? {}
+        : withSeed(requestParameters({ ...entry, extra_body }, settings), run),
     prompt: entry.prompt || null,
     notes,
     knowledge_cutoff: entry.knowledge_cutoff ?? null,
@@ -130,7 +132,7 @@ function configuredEntry(
 }
 
 /** A baseline in any mode; otherwise the simulated model in DEV, the provider in PROD. */
-function kindOf(
+function entryKind(
   entry: ModelConfiguration | undefined,
   { deploymentMode }: Settings,
 ): Entry['kind'] {
@@ -141,22 +143,26 @@ function kindOf(
 }
 
 /** Whom an entry asks, and in which way; `{ unknown }` is the prefix of no known maker. */
-function wayOfEntry(entry: NamedEntry, { openaiApiBase }: Settings) {
+function resolveEntryEndpoint(entry: NamedEntry, { openaiApiBase }: Settings) {
   return wayOf({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase);
 }
 
-function addressOf(entry: NamedEntry, settings: Settings): Pick<Entry, keyof typeof NOWHERE> {
+function endpointFields(
+  entry: NamedEntry,
+  settings: Settings,
+): Pick<Entry, keyof typeof NO_ENDPOINT> {
   const { openai_api_key: held, openai_api_key_env: variable } = entry;
-  const way = wayOfEntry(entry, settings);
-  if ('unknown' in way) return NOWHERE;
-  const { api, stream, streamIsSet: stream_is_set } = way;
-  const { url, isCut: url_is_cut } = cutUrl(way.url);
-  const address = { ...NOWHERE, url, url_is_cut, api, stream, stream_is_set };
+  const endpoint = resolveEntryEndpoint(entry, settings);
+  if ('unknown' in endpoint) return NO_ENDPOINT;
+  const { api, stream, streamIsSet: stream_is_set } = endpoint;
+  const { url, isCut: url_is_cut } = cutUrl(endpoint.url);
+  const address = { ...NO_ENDPOINT, url, url_is_cut, api, stream, stream_is_set };
   if (held?.trim()) return { ...address, key_source: 'entry', key_variable: variable || null };
   if (variable) return { ...address, key_source: 'variable', key_variable: variable };
-  if (way.api === 'agent') return address;
-  if (way.maker === null || way.maker === makers[0]) return { ...address, key_source: 'service' };
-  return { ...address, key_source: 'maker', key_variable: way.maker.keyVariable };
+  if (endpoint.api === 'agent') return address;
+  if (endpoint.maker === null || endpoint.maker === makers[0])
+    return { ...address, key_source: 'service' };
+  return { ...address, key_source: 'maker', key_variable: endpoint.maker.keyVariable };
 }
 
 /** Each run has a seed of its own: that of the entry plus the number of runs before it. */
@@ -166,10 +172,11 @@ function withSeed(parameters: Json, run: number): Json {
 }
 
 /** The fields of a request's body, in its dialect's names, except the conversation and tools. */
-function parametersOf(entry: NamedEntry, settings: Settings): Json {
-  const way = wayOfEntry(entry, settings);
-  if (!('unknown' in way) && way.api === 'agent') return {};
-  const fields = 'unknown' in way ? { model: basemodelOf(entry) } : bodyFields(entry, way);
+function requestParameters(entry: NamedEntry, settings: Settings): Json {
+  const endpoint = resolveEntryEndpoint(entry, settings);
+  if (!('unknown' in endpoint) && endpoint.api === 'agent') return {};
+  const fields =
+    'unknown' in endpoint ? { model: basemodelOf(entry) } : bodyFields(entry, endpoint);
   const { stream: _stream, ...more } = entry.extra_body ?? {}; // it is the entry's `stream`
   return { ...fields, ...more };
 }
@@ -192,7 +199,10 @@ type Missing = { error: string };
  * The source of a run's answers, according to what was stored with it; its model-days have cache
  * keys of their own. An error names what is missing.
  */
-export function resolveModel(entry: Entry, sources: EndpointSources): Start['model'] | Missing {
+export function resolveModel(
+  entry: Entry,
+  sources: EndpointSources,
+): StartMessage['model'] | Missing {
   const { kind, signature } = entry;
   if (kind === 'baseline') {
     const strategy = baselineOf(entry);
@@ -204,13 +214,13 @@ export function resolveModel(entry: Entry, sources: EndpointSources): Start['mod
   if (kind === 'unlisted')
     return { error: `Model '${signature}' is not in the server configuration` };
   const live = liveEntry(entry, sources);
-  const url = urlOf(entry, live, sources);
+  const url = resolveUrl(entry, live, sources);
   if (typeof url === 'object') return url;
-  const key = keyOf(entry, live, sources);
+  const key = resolveKey(entry, live, sources);
   if (typeof key === 'object' && key !== null) return key;
   const body = fillSecrets(
     entry.parameters,
-    live === undefined ? {} : parametersOf(live, sources.settings),
+    live === undefined ? {} : requestParameters(live, sources.settings),
   );
   if (body.missing.length > 0)
     return {
@@ -223,7 +233,7 @@ export function resolveModel(entry: Entry, sources: EndpointSources): Start['mod
     baseUrl: url,
     apiKey: key,
     parameters: body.fields,
-    secrets: [...body.secrets, ...secretsIn(url)],
+    secrets: [...body.secrets, ...urlSecrets(url)],
     stream: entry.stream !== true ? 'off' : entry.stream_is_set ? 'set' : 'added',
     cacheKey: makers.some((maker) => maker.url === url) ? signature : null,
     leftOut: [],
@@ -242,14 +252,17 @@ function liveEntry(
   { configuration, settings }: EndpointSources,
 ): ModelConfiguration | undefined {
   const live = configuredEntry(signature, configuration);
-  const way = live && wayOfEntry(live, settings);
-  return way === undefined || 'unknown' in way || url === null || !isSameServer(way.url, url)
+  const endpoint = live && resolveEntryEndpoint(live, settings);
+  return endpoint === undefined ||
+    'unknown' in endpoint ||
+    url === null ||
+    !isSameServer(endpoint.url, url)
     ? undefined
     : live;
 }
 
 /** The URL with what was cut from it, which its entry or OPENAI_API_BASE still has. */
-function urlOf(
+function resolveUrl(
   { url: stored, url_is_cut: isCut, basemodel, signature }: Entry,
   live: ModelConfiguration | undefined,
   { settings }: EndpointSources,
@@ -276,7 +289,7 @@ const SECRET_QUERIES = ['key', 'sig', 'signature', 'code'];
  * The password of a URL, also as the header that Node makes of it, and the secrets of its query, as
  * written and as meant; an `api-version` is none, and occurs in answers.
  */
-function secretsIn(url: string): string[] {
+function urlSecrets(url: string): string[] {
   const { username, password, search } = new URL(url);
   const values = search
     .slice(1)
@@ -303,17 +316,17 @@ const KEY_PLACES = {
  * The run's key; null for a server that needs none. It is where the trigger found it, or else where
  * the entry has it now.
  */
-function keyOf(
+function resolveKey(
   { signature, url, key_source: source, key_variable: variable }: Entry,
   live: ModelConfiguration | undefined,
   { settings, environment }: EndpointSources,
 ): string | null | Missing {
-  const of = (name: string | null | undefined) => (name ? environment[name] : null);
-  const ofLive = [live?.openai_api_key, of(live?.openai_api_key_env)];
+  const readVariable = (name: string | null | undefined) => (name ? environment[name] : null);
+  const liveKeys = [live?.openai_api_key, readVariable(live?.openai_api_key_env)];
   const places =
     source === 'service'
       ? [settings.openaiApiKey]
-      : [source === 'entry' ? live?.openai_api_key : null, of(variable), ...ofLive];
+      : [source === 'entry' ? live?.openai_api_key : null, readVariable(variable), ...liveKeys];
   const key = places.find((one) => one?.trim() && !isPlaceholder(one))?.trim();
   if (key !== undefined && !isHeaderKey(key))
     return {

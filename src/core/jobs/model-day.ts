@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { timestamp } from '../time/calendar.ts';
-import type { Lost, ProcessOutcome } from '../children/channel.ts';
+import type { ChildLoss, ProcessOutcome } from '../children/channel.ts';
 import { launch } from '../children/launch.ts';
-import { handleMessages } from '../children/child-messages.ts';
+import { createMessageHandler } from '../children/child-messages.ts';
 import { createTries, shortageWarning } from '../children/places.ts';
 import { childNiceness } from '../children/process.ts';
 import { addWarnings, leftOutOf } from '../database/job-queries.ts';
@@ -16,25 +16,25 @@ import { firstMessages } from '../agent/prompt.ts';
 import { asObject, tryParse } from '../json/json.ts';
 import { logUnexpected } from '../process/log.ts';
 import { TooLarge } from '../money/money.ts';
-import { additions, type PastMessage, secretsOf, type Start } from '../wire/protocol.ts';
+import { additions, type PastMessage, modelSecrets, type StartMessage } from '../wire/protocol.ts';
 import { type NewsSearch, openNews } from '../trading/news.ts';
-import { dayTermsOf } from '../trading/running-day.ts';
+import { dayTerms } from '../trading/running-day.ts';
 import { LogMismatch } from '../trading/reasoning-log.ts';
-import { openSession, type Session } from '../trading/session.ts';
+import { openSession, type TradingSession } from '../trading/session.ts';
 import {
   type ActiveJob,
   type ActiveRun,
   type DayContext,
   isStopped,
   type DateContext,
-  noteRefused,
+  storeRefusedAdditions,
   type WorkerContext,
 } from './active-job.ts';
 import type { Database } from '../database/database.ts';
 import { costOnDate, hasUnknownCost } from '../database/usage.ts';
 
 /** A sum of costs is exact to a billionth of a dollar: what rounding adds to it is far less. */
-const PER_DOLLAR = 1e9;
+const BILLIONTHS_PER_DOLLAR = 1e9;
 
 /**
  * Whether a family has spent its limit on a date or before it. `spentBefore` is summed up once a
@@ -48,7 +48,7 @@ export function isOverCostLimit(
   const { jobId, date } = modelDay;
   if (limit === null) return false;
   const cost = (spentBefore.get(family) ?? 0) + costOnDate(database, { jobId, date, family });
-  return Math.round(cost * PER_DOLLAR) / PER_DOLLAR >= limit;
+  return Math.round(cost * BILLIONTHS_PER_DOLLAR) / BILLIONTHS_PER_DOLLAR >= limit;
 }
 
 /** Warns of an unenforceable limit as soon as the first model-day shows it. */
@@ -74,7 +74,7 @@ async function warnOfUnknownCost(job: ActiveJob, modelDay: ModelDay, entry: Entr
  */
 export async function runModelDay(
   job: ActiveJob,
-  ofDate: DateContext,
+  dateContext: DateContext,
   modelDay: ModelDay,
 ): Promise<void> {
   const { database, clock } = job;
@@ -83,19 +83,19 @@ export async function runModelDay(
   let error: string | null;
   try {
     error =
-      refusalOf(job, run, { ...ofDate, modelDay }) ??
+      findRefusal(job, run, { ...dateContext, modelDay }) ??
       ('error' in model
         ? model.error
-        : await runToEnd({
-            ...ofDate,
+        : await runWithRetries({
+            ...dateContext,
             ...run,
             job,
             modelDay,
-            model: modelOn(job, modelDay, model),
+            model: resolveDayModel(job, modelDay, model),
           }));
   } catch (thrown) {
     if (job.signal.aborted || storageFaultOf(thrown) !== null) throw thrown;
-    error = reasonOf(job, modelDay, thrown);
+    error = failureReason(job, modelDay, thrown);
   }
   if (error !== null) {
     const end = { status: 'failed', error, completedAt: timestamp(clock()) } as const;
@@ -108,7 +108,7 @@ export async function runModelDay(
 const MAX_KEY_REFUSALS = 2;
 
 /** Why a model-day is not run; null when it is. */
-function refusalOf(
+function findRefusal(
   job: ActiveJob,
   { entry, keyRefusals }: ActiveRun,
   day: Pick<DayContext, 'modelDay' | 'spentBefore'>,
@@ -123,11 +123,11 @@ function refusalOf(
 }
 
 /** With the cache of the model-day, which it shares with nothing else. */
-function modelOn(
+function resolveDayModel(
   { database }: ActiveJob,
   { jobId, model: run, date }: ModelDay,
-  model: Start['model'],
-): Start['model'] {
+  model: StartMessage['model'],
+): StartMessage['model'] {
   if (model.kind !== 'provider') return model;
   const refused = leftOutOf(database, { jobId, model: run });
   return {
@@ -142,25 +142,25 @@ function modelOn(
  * children that run side by side; after a session that was set aside again, with an empty log.
  * Resolves to why it fails; null when its session has ended it.
  */
-async function runToEnd(day: DayContext): Promise<string | null> {
+async function runWithRetries(day: DayContext): Promise<string | null> {
   const { job, modelDay } = day;
   const { database, log, places } = job;
   const tries = createTries(job.settings.modelDayTimeoutMs, job.limits);
   for (;;) {
     const leave = await places.join();
-    let lost: Lost | 'again' | null = 'again';
+    let loss: ChildLoss | 'again' | null = 'again';
     try {
-      while (lost === 'again' && !isStopped(job)) lost = await attempt(day, tries.begin());
+      while (loss === 'again' && !isStopped(job)) loss = await runAttempt(day, tries.begin());
     } finally {
-      leave(typeof lost === 'object' && lost !== null);
+      leave(typeof loss === 'object' && loss !== null);
     }
-    if (lost === 'again' || lost === null) return null;
-    const { hasSpoken, error: reason } = lost;
+    if (loss === 'again' || loss === null) return null;
+    const { hasSentMessage: hasSpoken, error: reason } = loss;
     const fields = { ...modelDay, hasSpoken, reason, sideBySide: places.size };
     log.warning('the machine ended a model process', fields);
-    const error = tries.lose(lost);
+    const error = tries.lose(loss);
     if (error !== null) return error;
-    const warning = shortageWarning(lost);
+    const warning = shortageWarning(loss);
     await database.write(() => addWarnings(database, job.jobId, [warning]), job);
     await tries.pause(job.signal);
   }
@@ -168,7 +168,7 @@ async function runToEnd(day: DayContext): Promise<string | null> {
 
 /** An attempt whose session is open. */
 interface Attempt {
-  session: Session;
+  session: TradingSession;
   /** The conversation of an earlier process. */
   past: PastMessage['message'][];
   leftMs: number;
@@ -180,18 +180,18 @@ interface Attempt {
  * Opens a session, runs its child and ends the session with its outcome. Returns the loss when the
  * machine ended the child; `again` when the reasoning log no longer matches, and is set aside.
  */
-async function attempt(day: DayContext, leftMs: number): Promise<Lost | 'again' | null> {
+async function runAttempt(day: DayContext, leftMs: number): Promise<ChildLoss | 'again' | null> {
   const { job, modelDay, market, universe, documents, entry, keyRefusals } = day;
   const { signal, log } = job;
   const over = new AbortController();
   signal.addEventListener('abort', () => over.abort(signal.reason), { signal: over.signal });
   const session = await openSession(job, modelDay, {
-    ...dayTermsOf(job.agentConfig, entry, modelDay.model),
+    ...dayTerms(job.agentConfig, entry, modelDay.model),
     market,
     universe,
     documents,
     tokenPrices: entry.price_per_million_tokens,
-    news: entry.tools.includes('search_news') ? newsFor(day, over.signal) : null,
+    news: entry.tools.includes('search_news') ? openDayNews(day, over.signal) : null,
     signal,
   });
   try {
@@ -205,13 +205,13 @@ async function attempt(day: DayContext, leftMs: number): Promise<Lost | 'again' 
     if (outcome.status === 'failed' && outcome.isKeyRefused) keyRefusals.push(outcome.error);
     else keyRefusals.length = 0;
     const isStarted = outcome.status !== 'cannot_start';
-    if (!isStarted) job.cannotStart ??= outcome.error; // which ends the job
+    if (!isStarted) job.startFailure ??= outcome.error; // which ends the job
     await session.end(isStarted ? outcome : { status: 'failed', error: outcome.error });
     return null;
   } catch (error) {
     over.abort(error);
     if (!(error instanceof LogMismatch)) throw error;
-    await session.setAside(error);
+    await session.archive(error);
     log.warning('session set aside', { ...modelDay, reason: error.message });
     return 'again';
   } finally {
@@ -221,14 +221,14 @@ async function attempt(day: DayContext, leftMs: number): Promise<Lost | 'again' 
 }
 
 /** Runs the child of a session, and resolves to its outcome. */
-async function runChild(day: DayContext, opened: Attempt): Promise<ProcessOutcome> {
+async function runChild(day: DayContext, attempt: Attempt): Promise<ProcessOutcome> {
   const { job, modelDay, entry } = day;
-  const { session, past, leftMs, over } = opened;
+  const { session, past, leftMs, over } = attempt;
   const { settings, log, lifetime, places } = job;
   const { brief, tools } = session;
-  const agent = openAgentDay(day, opened);
+  const agent = openAgentDay(day, attempt);
   const { model = day.model } = agent ?? {};
-  const maxSteps = brief.decision === undefined ? job.agentConfig.max_steps : ANSWERS_OF_DECISION;
+  const maxSteps = brief.decision === undefined ? job.agentConfig.max_steps : MAX_DECISION_ANSWERS;
   const start = {
     type: 'start',
     signature: modelDay.model,
@@ -249,19 +249,19 @@ async function runChild(day: DayContext, opened: Attempt): Promise<ProcessOutcom
     leftMs,
     memoryMb: settings.modelDayMemoryMb,
     signal: over.signal,
-    onMessage: handleMessages(session, {
+    onMessage: createMessageHandler(session, {
       answer: agent?.answer,
       log,
       maxSteps: agent === null ? maxSteps : Infinity,
       maxFailures: model.kind === 'provider' ? model.maxRetries + 1 + additions.length : 0,
-      onRefused: (refused) => noteRefused(day, refused),
+      onRefused: (refused) => storeRefusedAdditions(day, refused),
     }),
     onStderr: (tail) => log.warning('model process wrote to stderr', { ...modelDay, tail }),
   }).finally(childEnded);
 }
 
 /** A model that is asked once has a second chance. */
-const ANSWERS_OF_DECISION = 2;
+const MAX_DECISION_ANSWERS = 2;
 
 /**
  * Opens the tools of a session to its agent until the day is over, and adds to its request how it
@@ -279,7 +279,7 @@ function openAgentDay(
     body: asObject(tryParse(message?.content ?? '')) ?? {},
     maxToolCalls: brief.decision.maxToolCalls,
     expiresAt: new Date(job.clock().getTime() + leftMs),
-    secrets: secretsOf(model),
+    secrets: modelSecrets(model),
     over,
   });
   return {
@@ -296,7 +296,7 @@ function openAgentDay(
 /**
  * Why a model-day fails that threw, in words; a bug is logged, and the reason refers to the log.
  */
-function reasonOf({ log }: WorkerContext, modelDay: ModelDay, thrown: unknown): string {
+function failureReason({ log }: WorkerContext, modelDay: ModelDay, thrown: unknown): string {
   if (thrown instanceof ServiceError || thrown instanceof TooLarge) return thrown.message;
   return `Internal error (reference ${logUnexpected(log, thrown, { ...modelDay })})`;
 }
@@ -305,7 +305,7 @@ function reasonOf({ log }: WorkerContext, modelDay: ModelDay, thrown: unknown): 
  * The news as of a model-day's morning, or null without a key. The key stays in this process; no
  * child gets it.
  */
-function newsFor({ job, modelDay }: DayContext, signal: AbortSignal): NewsSearch | null {
+function openDayNews({ job, modelDay }: DayContext, signal: AbortSignal): NewsSearch | null {
   const { settings, log, limits } = job;
   const { jinaApiKey: apiKey, jinaBaseUrl: baseUrl } = settings;
   if (apiKey === null) return null;

@@ -75,44 +75,47 @@ export function planJob(context: WorkerContext, request: JobRequest) {
     { ...request, models },
     { simulatedThrough, today: dateOf(clock()), maxSimulationDays },
   );
-  refuseSecond(database);
+  assertNoUnfinishedJob(database);
   const configuration = withPrompts(written, path);
-  const agentConfig = termsOn(agentConfigurationFor(written, universe, path), range.dates);
+  const agentConfig = resolveSymbols(agentConfigurationFor(written, universe, path), range.dates);
   const { stock_symbols: symbols, market: rules } = agentConfig;
   const morning = { reader: database, date: endDate, write: null, symbols, rules };
-  const hasAny = listDocuments(morning, { limit: 1 }).length > 0;
-  const isControl = hasAny && symbols.some((one) => sourceOfSeries(database, one) === 'disguise');
+  const hasAnyDocument = listDocuments(morning, { limit: 1 }).length > 0;
+  const isControlMarket =
+    hasAnyDocument && symbols.some((one) => sourceOfSeries(database, one) === 'disguise');
   const isKey = knownKeys(configuration, settings, environment);
-  const hasDocuments = hasAny && !isControl;
+  const hasDocuments = hasAnyDocument && !isControlMarket;
   const sources = { settings, configuration, agentConfig, environment, isKey, hasDocuments };
   const resolved = runs.map((run) => {
     const entry = resolveEntry(run, sources);
     const model = resolveModel(entry, sources);
     return { ...run, entry, problem: 'error' in model ? model.error : null };
   });
-  const continues = ({ model }: { model: string }) =>
+  const hasEarlierDays = ({ model }: { model: string }) =>
     (spans.get(model)?.firstDate ?? range.startDate) < range.startDate;
-  const ahead = runs.filter(({ model }) => (simulatedThrough(model) ?? '') > range.startDate);
+  const runsWithLaterDays = runs.filter(
+    ({ model }) => (simulatedThrough(model) ?? '') > range.startDate,
+  );
   return {
     ...range,
     agentConfig,
     runs: resolved.map((run) => ({ ...run, entry: encodeEntry(run.entry) })),
     warnings: [
       ...configuration.unknownKeys,
-      ...warnOfProblems(resolved, configuration),
-      ...(isControl ? [NO_DOCUMENTS] : []),
-      ...warnOfDividends(context, agentConfig, {
-        since: addDays(range.startDate, runs.some(continues) ? -1 : 0), // what is held may pay at once
+      ...entryWarnings(resolved, configuration),
+      ...(isControlMarket ? [NO_DOCUMENTS] : []),
+      ...dividendWarnings(context, agentConfig, {
+        since: addDays(range.startDate, runs.some(hasEarlierDays) ? -1 : 0), // what is held may pay at once
         lastDate: range.dates.at(-1) ?? endDate,
       }),
       ...(usesSyntheticPrices(settings)
         ? mixWarnings(symbolsWithRealPrices(database, symbols), symbols)
         : []),
       ...(request.startDate === null
-        ? warnOfNewRuns(models, endDate, (model) => spans.get(model)?.firstDate ?? null)
-        : warnOfLaterDays(
+        ? newRunWarnings(models, endDate, (model) => spans.get(model)?.firstDate ?? null)
+        : laterDayWarnings(
             context,
-            ahead.map(({ model }) => model),
+            runsWithLaterDays.map(({ model }) => model),
             { ...request, dates: range.dates, universe: symbols },
           )),
     ],
@@ -124,7 +127,7 @@ export function planJob(context: WorkerContext, request: JobRequest) {
  * That dividends of what it may hold are not known between two dates, unless the job's own download
  * brings them. A day's are known on the day after.
  */
-function warnOfDividends(
+function dividendWarnings(
   { database, settings, clock }: WorkerContext,
   { stock_symbols: symbols, dividends: areWanted }: AgentConfiguration,
   { since, lastDate: end }: { since: CalendarDate; lastDate: CalendarDate },
@@ -147,7 +150,7 @@ function warnOfDividends(
 }
 
 /** Rule 5 of the trigger: throws a `ServiceError` while a job is unfinished. */
-export function refuseSecond(database: Database): void {
+export function assertNoUnfinishedJob(database: Database): void {
   const other = unfinishedJobId(database);
   if (other !== null)
     throw new ServiceError(
@@ -157,32 +160,35 @@ export function refuseSecond(database: Database): void {
 }
 
 /** With members, the symbols of a job are those that are members on one of its dates. */
-function termsOn(terms: AgentConfiguration, dates: readonly CalendarDate[]): AgentConfiguration {
+function resolveSymbols(
+  terms: AgentConfiguration,
+  dates: readonly CalendarDate[],
+): AgentConfiguration {
   if (terms.members === undefined) return terms;
   let symbols: ReadonlySet<string> = new Set();
   for (const date of dates) {
     const own = universeOn(terms, date);
-    if (own.size === 0) refuse(`Invalid date range: the universe has no members on ${date}`);
+    if (own.size === 0) refuseDates(`Invalid date range: the universe has no members on ${date}`);
     symbols = symbols.union(own);
   }
   if (symbols.size > MAX_SYMBOLS)
-    refuse(
+    refuseDates(
       `Invalid date range: the universe has ${symbols.size} members on its dates, the maximum is ${MAX_SYMBOLS}`,
     );
   return { ...terms, stock_symbols: [...symbols].sort() };
 }
 
 /** Models that are named one by one: thousands would hide all other warnings. */
-const MAX_NAMED = 5;
+const MAX_NAMED_MODELS = 5;
 
 /**
  * Sentences about entries that cannot be asked, as without a key or because they are not listed:
  * then with the signature that was probably meant.
  */
-function warnOfProblems(runs: readonly ResolvedRun[], { models }: Configuration): string[] {
+function entryWarnings(runs: readonly ResolvedRun[], { models }: Configuration): string[] {
   const failing = [...new Map(runs.map((run) => [run.problem, run])).values()];
   const named = failing.filter(({ problem }) => problem !== null);
-  const others = named.splice(MAX_NAMED).length;
+  const others = named.splice(MAX_NAMED_MODELS).length;
   const signatures = models.map(({ signature }) => signature);
   const warnings = named.map(({ model, entry, problem }) => {
     const meant = entry.kind === 'unlisted' ? hint(model, signatures) : '';
@@ -196,19 +202,19 @@ function warnOfProblems(runs: readonly ResolvedRun[], { models }: Configuration)
  * Sentences about runs that have no completed day while others of the job have, first of all those
  * of their family: in resume mode they would run the last date only.
  */
-export function warnOfNewRuns(
+export function newRunWarnings(
   runs: readonly ModelRun[],
   endDate: CalendarDate,
   simulatedFrom: (model: string) => CalendarDate | null,
 ): string[] {
-  const firstOf = (some: readonly ModelRun[] = []) =>
+  const earliestDate = (some: readonly ModelRun[] = []) =>
     some
       .flatMap(({ model, family }) => simulatedFrom(model) ?? simulatedFrom(family) ?? [])
       .sort()[0];
   const families = Map.groupBy(runs, ({ family }) => family);
-  const first = firstOf(runs);
+  const first = earliestDate(runs);
   const fresh = runs.filter(({ model }) => simulatedFrom(model) === null);
-  const byStart = Map.groupBy(fresh, ({ family }) => firstOf(families.get(family)) ?? first);
+  const byStart = Map.groupBy(fresh, ({ family }) => earliestDate(families.get(family)) ?? first);
   return [...byStart].flatMap(([start = endDate, own]) => {
     if (start >= endDate) return [];
     const names = list(own.map(({ model }) => model));
@@ -222,7 +228,7 @@ export function warnOfNewRuns(
  * A sentence about completed model-days that days of this job come before, except those that it
  * replaces; none without any. Days known to be without trading do not count.
  */
-function warnOfLaterDays(
+function laterDayWarnings(
   context: WorkerContext,
   models: readonly string[],
   job: { dates: readonly CalendarDate[]; universe: readonly string[]; replaceExisting: boolean },
@@ -237,7 +243,7 @@ function warnOfLaterDays(
     ({ model, days, first }) =>
       `${count(days, 'completed model-day')} of ${model} from ${first} on`,
   );
-  const which = list(named, { most: MAX_NAMED });
+  const which = list(named, { most: MAX_NAMED_MODELS });
   const remedy =
     'cancel the job, discard it once it has ended, or run them again with replace_existing';
   return [
@@ -270,7 +276,7 @@ export function expandModels(requested: readonly string[], { models }: Configura
       'No models to simulate: the server configuration enables none, and the request names none',
     );
   const runs = new Map<string, ModelRun>();
-  for (const name of names) for (const run of runsOf(name, entries)) runs.set(run.model, run);
+  for (const name of names) for (const run of resolveRuns(name, entries)) runs.set(run.model, run);
   if (runs.size <= MAX_RUNS) return [...runs.values()];
   const much = `${count(runs.size, 'run')} with all repeats`;
   throw new ServiceError(
@@ -279,7 +285,7 @@ export function expandModels(requested: readonly string[], { models }: Configura
   );
 }
 
-function runsOf(name: string, entries: ReadonlyMap<string, ModelConfiguration>): ModelRun[] {
+function resolveRuns(name: string, entries: ReadonlyMap<string, ModelConfiguration>): ModelRun[] {
   const entry = entries.get(name);
   if (entry !== undefined)
     return runNames(entry).map((model, index) => ({ model, family: name, run: index + 1 }));
@@ -330,7 +336,7 @@ export function resolveRange<Model extends Pick<ModelRun, 'model'>>(
   checkRange(earliest, endDate, facts);
   const dates = weekdays(earliest, endDate);
   if (dates.length === 0)
-    refuse(
+    refuseDates(
       `Invalid date range: ${earliest} to ${endDate} has no weekday, and only weekdays are simulated`,
     );
   return { startDate: earliest, dates, runs };
@@ -341,15 +347,16 @@ function checkRange(
   end: CalendarDate,
   { today, maxSimulationDays }: RangeFacts,
 ): void {
-  if (start > end) refuse(`Invalid date range: start_date ${start} is after end_date ${end}`);
-  if (end > today) refuse(`Invalid date range: ${end} is in the future (today is ${today} in UTC)`);
+  if (start > end) refuseDates(`Invalid date range: start_date ${start} is after end_date ${end}`);
+  if (end > today)
+    refuseDates(`Invalid date range: ${end} is in the future (today is ${today} in UTC)`);
   const days = countDays(start, end);
   if (days > maxSimulationDays)
-    refuse(
+    refuseDates(
       `Invalid date range: ${start} to ${end} is ${days} days, the maximum is ${maxSimulationDays} (MAX_SIMULATION_DAYS)`,
     );
 }
 
-function refuse(detail: string): never {
+function refuseDates(detail: string): never {
   throw new ServiceError('invalid_dates', detail);
 }

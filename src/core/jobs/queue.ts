@@ -16,12 +16,12 @@ import { ServiceError } from '../domain/service-error.ts';
 import { skipReasons } from '../domain/vocabulary.ts';
 import { logUnexpected } from '../process/log.ts';
 import type { WorkerContext } from './active-job.ts';
-import { type JobRequest, planJob, refuseSecond } from './plan.ts';
+import { type JobRequest, planJob, assertNoUnfinishedJob } from './plan.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import { endModelDays, noteRestart } from '../database/model-days.ts';
 import { count } from '../text/sentences.ts';
-import { endJob, runJob, warnOfDays } from './run.ts';
+import { finishJob, runJob, warnOfDays } from './run.ts';
 
 /** How often to retry while the database cannot be written. */
 const RETRY_MS = 1_000;
@@ -52,7 +52,7 @@ export async function runThroughFaults(
       const isFirst = !isRestart && fault === null;
       const error = isFirst ? null : await resume(context, jobId, { fault, signal, retryMs });
       if (error === null) await runJob(context, jobId, signal);
-      else await endJob(context, jobId, { error, signal });
+      else await finishJob(context, jobId, { error, signal });
       return;
     } catch (error) {
       if (signal.aborted) return;
@@ -143,9 +143,9 @@ export async function discardJob(
 }
 
 /** The jobs of the service: one at a time, run in the background. */
-export type Jobs = ReturnType<typeof createJobs>;
+export type JobQueue = ReturnType<typeof createJobQueue>;
 
-export function createJobs(context: WorkerContext) {
+export function createJobQueue(context: WorkerContext) {
   const { database, log } = context;
   let current = new AbortController();
   let isStopping = false;
@@ -173,7 +173,7 @@ export function createJobs(context: WorkerContext) {
      * when the job must not be created.
      */
     async submit(request: JobRequest, idempotencyKey?: string) {
-      const { job, isNew } = await submit(context, request, idempotencyKey);
+      const { job, isNew } = await submitJob(context, request, idempotencyKey);
       if (isNew) {
         log.info('job created', { jobId: job.jobId, totalModelDays: job.totalModelDays });
         setImmediate(start, job.jobId);
@@ -210,33 +210,33 @@ export function createJobs(context: WorkerContext) {
 }
 
 /** The created job as the response to a trigger shows it, and whether this trigger created it. */
-type Submitted = NonNullable<ReturnType<typeof create>>;
+type Submitted = NonNullable<ReturnType<typeof createJob>>;
 
 /**
  * What was answered before, and what a job is to be, is read without the write lock. Where days
  * have been completed or withdrawn until that is there, the job is planned again.
  */
-async function submit(
+async function submitJob(
   context: WorkerContext,
   request: JobRequest,
   idempotencyKey: string | undefined,
 ): Promise<Submitted> {
   const { database } = context;
-  const find = () => submittedBefore(database, idempotencyKey, request);
-  let made = find();
-  while (made === null) {
+  const findEarlier = () => findRepeatedTrigger(database, idempotencyKey, request);
+  let submitted = findEarlier();
+  while (submitted === null) {
     const plan = planJob(context, request);
-    const make = () => create(context, request, { plan, idempotencyKey });
-    made = await database.write(() => find() ?? make());
+    const make = () => createJob(context, request, { plan, idempotencyKey });
+    submitted = await database.write(() => findEarlier() ?? make());
   }
-  return made;
+  return submitted;
 }
 
 /**
  * Creates the planned job, within the caller's transaction, so that no other job is created
  * meanwhile; null for a plan that no longer holds. Throws a `ServiceError` while there is another.
  */
-function create(
+function createJob(
   { database, clock, settings }: WorkerContext,
   request: JobRequest,
   {
@@ -244,7 +244,7 @@ function create(
     idempotencyKey,
   }: { plan: ReturnType<typeof planJob>; idempotencyKey?: string | undefined },
 ) {
-  refuseSecond(database);
+  assertNoUnfinishedJob(database);
   if (!plan.isCurrent()) return null;
   const jobId = crypto.randomUUID();
   insertJob(database, {
@@ -263,7 +263,7 @@ function create(
     warnings,
   };
   if (idempotencyKey !== undefined) {
-    const [requestHash, answer] = [hashOf(request), JSON.stringify(job)];
+    const [requestHash, answer] = [hashRequest(request), JSON.stringify(job)];
     rememberTrigger(database, idempotencyKey, { jobId, requestHash, answer });
   }
   return { job, isNew: true };
@@ -273,7 +273,7 @@ function create(
  * The job that an earlier trigger with this key created, with its original response; null for a new
  * key. Throws a `ServiceError` (`key_reused`) when that trigger was a different request.
  */
-function submittedBefore(
+function findRepeatedTrigger(
   database: Database,
   key: string | undefined,
   request: JobRequest,
@@ -281,7 +281,7 @@ function submittedBefore(
   if (key === undefined) return null;
   const earlier = triggerOfKey(database, key);
   if (earlier === undefined) return null;
-  if (earlier.requestHash === hashOf(request))
+  if (earlier.requestHash === hashRequest(request))
     return { job: JSON.parse(earlier.answer), isNew: false };
   throw new ServiceError(
     'key_reused',
@@ -290,7 +290,7 @@ function submittedBefore(
 }
 
 /** Two requests are the same when they mean the same, however they are written. */
-export function hashOf({
+export function hashRequest({
   startDate,
   endDate,
   models,

@@ -1,6 +1,6 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { type CalendarDate, timestamp } from '../time/calendar.ts';
-import { createPlaces, mostSideBySide } from '../children/places.ts';
+import { createPlaces, maxParallelChildren } from '../children/places.ts';
 import type { Configuration } from '../settings/configuration-schema.ts';
 import { parseAgentConfiguration, readConfiguration } from '../settings/configuration.ts';
 import {
@@ -37,7 +37,7 @@ import type { Availability, DatePrices } from '../prices/needs.ts';
 import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
 import { readsDocuments } from '../trading/morning-documents.ts';
 import { type Market, openMarket } from '../trading/market.ts';
-import { inShortTurn } from '../children/turns.ts';
+import { scheduleSliced } from '../children/turns.ts';
 import { type ActiveJob, isStopped, type WorkerContext, watchLifetime } from './active-job.ts';
 import { resolveModel } from './entries.ts';
 import { runModelDay } from './model-day.ts';
@@ -55,7 +55,7 @@ export async function runJob(
   let error: string | null = null;
   const lifetime = watchLifetime(context, jobId, { signal });
   try {
-    error = await work(openJob(context, jobId, { signal, lifetime }));
+    error = await runJobSteps(openJob(context, jobId, { signal, lifetime }));
   } catch (thrown) {
     if (signal.aborted) return;
     if (storageFaultOf(thrown) !== null) throw thrown;
@@ -63,14 +63,14 @@ export async function runJob(
   } finally {
     lifetime.stop();
   }
-  if (!signal.aborted) await endJob(context, jobId, { error, signal });
+  if (!signal.aborted) await finishJob(context, jobId, { error, signal });
 }
 
 /**
  * Ends a job in one transaction; with an error, its remaining model-days fail. Its warnings name
  * the stale model-days.
  */
-export async function endJob(
+export async function finishJob(
   context: WorkerContext,
   jobId: string,
   { error, signal }: { error: string | null; signal?: AbortSignal },
@@ -96,7 +96,7 @@ function openJob(
 ): ActiveJob {
   const job = loadJob(context.database, jobId);
   const agentConfig = parseAgentConfiguration(job.agentConfig);
-  const sources = { ...context, configuration: configurationNow(context), agentConfig };
+  const sources = { ...context, configuration: tryReadConfiguration(context), agentConfig };
   const resolved = job.runs.map(({ model: name, entry: stored }) => {
     const entry = decodeEntry(stored);
     const run = { entry, model: resolveModel(entry, sources), keyRefusals: [] };
@@ -109,13 +109,13 @@ function openJob(
     runs: new Map(resolved),
     signal,
     lifetime,
-    places: createPlaces(mostSideBySide(context.settings)),
-    cannotStart: null,
+    places: createPlaces(maxParallelChildren(context.settings)),
+    startFailure: null,
   };
 }
 
 /** Resolves to the job-level error, or null. */
-async function work(job: ActiveJob): Promise<string | null> {
+async function runJobSteps(job: ActiveJob): Promise<string | null> {
   const { database, clock, settings, jobId, agentConfig, signal } = job;
   const { stock_symbols: universe, members } = agentConfig;
   const startedAt = timestamp(clock());
@@ -127,17 +127,17 @@ async function work(job: ActiveJob): Promise<string | null> {
   const models = [...job.runs.keys()];
   const prices = await supplyPrices(job, { dates, universe, members, models, signal });
   if (signal.aborted) return null;
-  const priced = datesThatAre('available', prices.dates);
-  const isLost = priced.length === 0 && datesThatAre('missing', prices.dates).length > 0;
+  const priced = selectDates('available', prices.dates);
+  const hasNoPrices = priced.length === 0 && selectDates('missing', prices.dates).length > 0;
   logForeignHosts(job);
   const at = timestamp(clock());
   await database.write(() => {
     skipModelDays(database, jobId, { priced, at });
-    const ofSkips = skipWarnings(skippedModelDays(database, jobId));
-    addWarnings(database, jobId, [...prices.warnings, ...ofSkips]);
-    if (!isLost) setJobStatus(database, jobId, { status: 'running', at });
+    const skipNotes = skipWarnings(skippedModelDays(database, jobId));
+    addWarnings(database, jobId, [...prices.warnings, ...skipNotes]);
+    if (!hasNoPrices) setJobStatus(database, jobId, { status: 'running', at });
   }, job);
-  if (isLost) {
+  if (hasNoPrices) {
     const reason = reasonForNoDownload(settings);
     return reason === null ? NO_DATES : `${NO_DATES}: ${reason}; import-prices reads price files`;
   }
@@ -145,10 +145,10 @@ async function work(job: ActiveJob): Promise<string | null> {
     await runDate(job, date);
     if (isStopped(job)) break;
   }
-  return job.cannotStart;
+  return job.startFailure;
 }
 
-function datesThatAre(availability: Availability, dates: readonly DatePrices[]): CalendarDate[] {
+function selectDates(availability: Availability, dates: readonly DatePrices[]): CalendarDate[] {
   return dates.filter((one) => one.availability === availability).map(({ date }) => date);
 }
 
@@ -164,27 +164,27 @@ async function runDate(job: ActiveJob, date: CalendarDate): Promise<void> {
   };
   const universe = universeOn(agentConfig, date);
   const market = openMarket(prices, date, [...universe]);
-  const documents = await countedDocuments(job, market, universe);
+  const documents = await countMorningDocuments(job, market, universe);
   const spentBefore = costsBefore(database, jobId, date);
-  const ofDate = { market, universe, documents, spentBefore };
+  const dateContext = { market, universe, documents, spentBefore };
   const queue = pendingModelDays(database, jobId, date);
-  const workOff = async () => {
+  const runQueue = async () => {
     while (!isStopped(job)) {
       const modelDay = queue.shift();
       if (modelDay === undefined) return;
       // One that fails at once, as without a key, waits for nothing: a thousand of them must not
       // end in one turn.
-      await inShortTurn(() => runModelDay(job, ofDate, modelDay));
+      await scheduleSliced(() => runModelDay(job, dateContext, modelDay));
     }
   };
   // An error here is not a model's fault. Model-days that already run may end before it is thrown.
-  const ends = await Promise.allSettled(Array.from({ length: job.places.most }, workOff));
+  const ends = await Promise.allSettled(Array.from({ length: job.places.most }, runQueue));
   const broken = ends.find((end) => end.status === 'rejected');
   if (broken !== undefined) throw broken.reason;
 }
 
 /** The documents of a morning, which all models of the job share; none where no model reads them. */
-async function countedDocuments(
+async function countMorningDocuments(
   { runs, agentConfig }: ActiveJob,
   { prices, date }: Market,
   universe: ReadonlySet<string>,
@@ -200,7 +200,7 @@ async function countedDocuments(
 }
 
 /** Null for a missing or broken file: what needs a key from it then fails with the reason. */
-function configurationNow({ settings, log }: WorkerContext): Configuration | null {
+function tryReadConfiguration({ settings, log }: WorkerContext): Configuration | null {
   try {
     return readConfiguration(settings.configurationPath, settings.openaiApiBase);
   } catch (error) {
@@ -233,10 +233,10 @@ export const NO_DATES = 'No trading dates available after price data preparation
 
 /** What was skipped of a job, as sentences with counts. */
 function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
-  const countOf = (reason: string) =>
+  const countSkipped = (reason: string) =>
     skipped.reduce((sum, one) => (one.reason === reason ? sum + one.modelDays : sum), 0);
-  const completed = countOf(skipReasons.alreadyCompleted);
-  const early = countOf(skipReasons.beforeResumeDate);
+  const completed = countSkipped(skipReasons.alreadyCompleted);
+  const early = countSkipped(skipReasons.beforeResumeDate);
   const unpriced = skipped.flatMap(({ reason, date }) =>
     reason === skipReasons.noPriceData ? date : [],
   );
@@ -249,10 +249,10 @@ function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
 }
 
 /** Stale model-days named in a job's warning. */
-const MAX_NAMED = 20;
+const MAX_NAMED_DAYS = 20;
 
 /** What is wrong with the answers of an entry, with what to do. */
-function warningsOf({
+function answerWarnings({
   family,
   unread,
   refused,
@@ -281,9 +281,9 @@ function warningsOf({
  * within the transaction that ends or discards it.
  */
 export function warnOfDays(database: Database, jobId: string): void {
-  addWarnings(database, jobId, faultyAnswers(database, jobId).flatMap(warningsOf));
+  addWarnings(database, jobId, faultyAnswers(database, jobId).flatMap(answerWarnings));
   const models = modelsOfJob(database, jobId);
-  const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED });
+  const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });
   if (total === 0) return;
   const named = list(
     first.map(({ model, date }) => `${model} ${date}`),

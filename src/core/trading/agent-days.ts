@@ -4,7 +4,7 @@ import { isWithin, type Json } from '../json/json.ts';
 import { secretHider } from '../text/secrets.ts';
 import { storageFaultOf } from '../database/storage/faults.ts';
 import type { Answer, ToolDescription } from '../wire/protocol.ts';
-import type { Session } from './session.ts';
+import type { TradingSession } from './session.ts';
 
 /**
  * The model-days of agents that run, each by a token that opens it and nothing else: an agent may
@@ -45,15 +45,15 @@ const TOO_DEEP = `The arguments are nested more than ${MAX_LEVELS} deep.`;
 /** `url`: where agents reach this service, with or without a slash at its end. */
 export function createAgentDays(url: () => string) {
   const days = new Map<string, AgentDay & { isDecided: boolean }>();
-  const keyOf = (token: string) => sha256(token).toString('hex');
+  const hashToken = (token: string) => sha256(token).toString('hex');
   return {
     /** Opens a day until it is over; the agent reads `expiresAt` in its request. */
-    open(session: Session, { body, maxToolCalls, expiresAt, secrets, over }: DayOptions) {
+    open(session: TradingSession, { body, maxToolCalls, expiresAt, secrets, over }: DayOptions) {
       // 256 bits, for this model-day and no other.
       const token = process.getBuiltinModule('node:crypto').randomBytes(32).toString('base64url');
       const access = { url: url().replace(/\/+$/, ''), token, expires_at: expiresAt.toISOString() };
       const hide = secretHider([...secrets, token]);
-      const run = createLine(over);
+      const run = createCallQueue(over);
       let calls = 0;
       const day = {
         isDecided: false,
@@ -67,12 +67,12 @@ export function createAgentDays(url: () => string) {
             if (!isWithin(args, MAX_LEVELS)) return JSON.stringify({ error: TOO_DEEP });
             const said = { name: hide(name), arguments: hide(JSON.stringify(args)) };
             const content = await session.call({ id: `call-${calls}`, ...said });
-            if (content === null) throw ended(null);
+            if (content === null) throw dayEndedError(null);
             return content;
           }),
       };
-      days.set(keyOf(token), day);
-      over.signal.addEventListener('abort', () => days.delete(keyOf(token)));
+      days.set(hashToken(token), day);
+      over.signal.addEventListener('abort', () => days.delete(hashToken(token)));
       return {
         /** How the agent reaches the tools of its day. */
         access,
@@ -87,16 +87,18 @@ export function createAgentDays(url: () => string) {
      * decision and the end of the day (`day_decided`).
      */
     find(token: string | null) {
-      const day = token === null ? undefined : days.get(keyOf(token));
+      const day = token === null ? undefined : days.get(hashToken(token));
       if (day?.isDecided) throw new ServiceError('day_decided', 'This day has been decided');
       if (day !== undefined) return day;
-      throw noSuchDay(token === null ? 'this request has none' : "this request's opens no day");
+      throw noSuchDayError(
+        token === null ? 'this request has none' : "this request's opens no day",
+      );
     },
-    has: (token: string) => days.has(keyOf(token)),
+    has: (token: string) => days.has(hashToken(token)),
   };
 }
 
-function noSuchDay(fault: string): ServiceError {
+function noSuchDayError(fault: string): ServiceError {
   return new ServiceError(
     'no_such_day',
     `The token of a model-day that runs is needed, as "Authorization: Bearer TOKEN"; ${fault}`,
@@ -104,26 +106,26 @@ function noSuchDay(fault: string): ServiceError {
 }
 
 /** Why a call is not carried out whose day has ended for that reason. */
-function ended(reason: unknown): ServiceError {
+function dayEndedError(reason: unknown): ServiceError {
   const fault = storageFaultOf(reason);
-  if (fault === null) return noSuchDay('the day of this request is over');
+  if (fault === null) return noSuchDayError('the day of this request is over');
   const consequence = 'The day begins again from its opening, with a new token';
   return new ServiceError('day_interrupted', `${fault}. ${consequence}`);
 }
 
 /** Runs work one after another, until the day is over. What fails ends the day. */
-function createLine(over: AbortController) {
+function createCallQueue(over: AbortController) {
   const { signal } = over;
   let last: Promise<unknown> = Promise.resolve();
   return <Result>(work: () => Promise<Result>): Promise<Result> => {
     const next = last.then(async () => {
-      if (signal.aborted) throw ended(signal.reason);
+      if (signal.aborted) throw dayEndedError(signal.reason);
       try {
         return await work();
       } catch (error) {
         const wasOver = signal.aborted;
         over.abort(error);
-        throw wasOver || storageFaultOf(error) !== null ? ended(signal.reason) : error;
+        throw wasOver || storageFaultOf(error) !== null ? dayEndedError(signal.reason) : error;
       }
     });
     last = next.catch(() => undefined);

@@ -11,7 +11,7 @@ export type TokenPrices = Entry['price_per_million_tokens'];
 const CACHE_WRITE_FACTOR = 1.25;
 
 /** The cost of one answer, in dollars; null when its tokens or the prices are unknown. */
-export function costOf(usage: TokenUsage | null, prices: TokenPrices): number | null {
+export function answerCost(usage: TokenUsage | null, prices: TokenPrices): number | null {
   if (usage?.costUsd !== undefined) return usage.costUsd;
   if (
     usage === null ||

@@ -5,13 +5,13 @@ import type { LedgerRecord } from '../database/replay-queries.ts';
 import { sharesAdded } from '../database/sessions.ts';
 import { type Money, money } from '../money/money.ts';
 import { type Market, closingMark } from './market.ts';
-import { type Action, markOf, type Portfolio, valueOf } from './portfolio.ts';
-import type { Start } from './start.ts';
+import { type Action, requireMark, type Portfolio, valuePortfolio } from './portfolio.ts';
+import type { DayStart } from './start.ts';
 
 /** What the commit of a model-day stores: its ledger as rows, and the prices behind them. */
 
 /** The ledger of a model-day, and the value it is measured against. */
-interface DayLedger extends Pick<Start, 'startValue'> {
+interface DayLedger extends Pick<DayStart, 'startValue'> {
   readonly actions: readonly Action[];
   readonly portfolio: Portfolio;
 }
@@ -20,14 +20,14 @@ interface DayLedger extends Pick<Start, 'startValue'> {
  * The day's ledger as rows: every action, or one `no_trade` record when nothing was bought or sold.
  * Computed from the end, where it is known what is held, back to the first.
  */
-export function positionsOf(
+export function buildPositions(
   { actions, portfolio: last, startValue }: DayLedger,
   marks: ReadonlyMap<string, Money>,
 ): LedgerRecord[] {
   const none = { actionType: 'no_trade', symbol: null, amount: null, price: null } as const;
   const hasTraded = actions.some(({ actionType }) => actionType === 'buy' || actionType === 'sell');
   const ledger = hasTraded ? actions : [...actions, { ...none, cash: last.cash }];
-  let held = valueOf(last, marks) - last.cash;
+  let held = valuePortfolio(last, marks) - last.cash;
   let holdings: Portfolio['holdings'] | null = last.holdings;
   const rows: LedgerRecord[] = [];
   for (let actionId = ledger.length; actionId > 0; actionId -= 1) {
@@ -38,7 +38,7 @@ export function positionsOf(
     rows.push({ ...action, actionId, holdings, portfolioValue, dailyProfit, dailyReturnPct });
     holdings = null;
     const added = sharesAdded(action);
-    if (added !== 0 && actionId > 1) held -= added * markOf(String(action.symbol), marks);
+    if (added !== 0 && actionId > 1) held -= added * requireMark(String(action.symbol), marks);
   }
   return rows.reverse();
 }
@@ -49,8 +49,8 @@ export function percent(ratio: number): number {
 }
 
 /** The parts of a session from which its commit is computed. */
-interface Inputs
-  extends Pick<Start, 'startDate' | 'startPortfolio' | 'knownSplits' | 'knownDividends'> {
+interface EvidenceInputs
+  extends Pick<DayStart, 'startDate' | 'startPortfolio' | 'knownSplits' | 'knownDividends'> {
   readonly market: Market;
   readonly actions: readonly Action[];
 }
@@ -58,7 +58,7 @@ interface Inputs
 /**
  * The evidence of a session: opens as its market read them, closes as they are at its commit.
  */
-export function gatherEvidence(atCommit: PricesAt, session: Inputs): Evidence {
+export function gatherEvidence(atCommit: PricesAt, session: EvidenceInputs): Evidence {
   const { market, startDate, startPortfolio, actions } = session;
   const held = new Set(startPortfolio.holdings.keys());
   const prices = [...held.union(new Set(actions.map(({ symbol }) => symbol)))].map((symbol) => ({

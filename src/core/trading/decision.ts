@@ -2,22 +2,22 @@ import * as v from 'valibot';
 import { asObject, repeatedName, tryParse } from '../json/json.ts';
 import { fits } from '../text/text.ts';
 import type { Entry } from '../settings/entry.ts';
-import type { AgentDay, Answer, Outcome, ToolCall } from '../wire/protocol.ts';
-import { fraction, orderEntries, shown, weightsSchema } from './tool-arguments.ts';
+import type { AgentTerms, Answer, Outcome, ToolCall } from '../wire/protocol.ts';
+import { fraction, orderEntries, quoteArgument, weightsSchema } from './tool-arguments.ts';
 
 /**
  * A day in one answer: orders one after another, or target shares of the whole portfolio. Each is
  * carried out by calls of tools.
  */
 
-const MAX_ORDERS = 1_000;
-export const MAX_REASON_LENGTH = 20_000;
+const MAX_DECISION_ORDERS = 1_000;
+export const MAX_DECISION_REASON_LENGTH = 20_000;
 
 const side = v.picklist(['buy', 'sell'], 'must be buy or sell');
-const reasonMessage = `must be text of at most ${MAX_REASON_LENGTH} characters`;
+const reasonMessage = `must be text of at most ${MAX_DECISION_REASON_LENGTH} characters`;
 const reasonText = v.pipe(
   v.string(reasonMessage),
-  v.check((text) => fits(text, MAX_REASON_LENGTH), reasonMessage),
+  v.check((text) => fits(text, MAX_DECISION_REASON_LENGTH), reasonMessage),
   v.description('Why, for readers'),
 );
 
@@ -30,7 +30,7 @@ export const tradingDecision = v.pipe(
           v.pipe(v.strictObject({ side, ...orderEntries }), v.title('DecisionOrder')),
           'must be a list of orders',
         ),
-        v.maxLength(MAX_ORDERS, `must be at most ${MAX_ORDERS} orders`),
+        v.maxLength(MAX_DECISION_ORDERS, `must be at most ${MAX_DECISION_ORDERS} orders`),
         v.description('One after another; empty to keep everything as it is'),
       ),
     ),
@@ -45,10 +45,10 @@ export const tradingDecision = v.pipe(
 const doneSchema = v.strictObject({ done: v.literal(true, 'must be true'), reason: reasonText });
 
 /** Who ends a day by a decision: a model that is asked once, or an agent. */
-export type Decider = { by: 'one_answer' } | Omit<AgentDay, 'universe'>;
+export type Decider = { by: 'one_answer' } | Omit<AgentTerms, 'universe'>;
 
 /** Null for an entry that trades by calls of tools until it stops. `run` is the name of its run. */
-export function deciderOf(
+export function resolveDecider(
   { agent, decision, signature }: Pick<Entry, 'agent' | 'decision' | 'signature'>,
   run: string,
 ): Decider | null {
@@ -64,21 +64,21 @@ type ReadDecision =
 
 /** Reads a decision that is the whole of a text, or in its only code fence. */
 export function readDecision(text: string, by: Decider['by']): ReadDecision {
-  const source = tryParse(text) === undefined ? onlyFenceOf(text) : text;
+  const source = tryParse(text) === undefined ? extractCodeFence(text) : text;
   const json = tryParse(source);
   if (Array.isArray(json)) return { problem: 'It is not an object.' };
   if (json === undefined)
     return { problem: 'It is not a JSON object, nor has it one in its only code fence.' };
   const repeated = repeatedName(source);
-  if (repeated !== undefined) return { problem: `${shown(repeated)} is named twice.` };
+  if (repeated !== undefined) return { problem: `${quoteArgument(repeated)} is named twice.` };
   if (by === 'agent' && asObject(json)?.['done'] !== undefined) {
     const done = v.safeParse(doneSchema, json);
     return done.success
       ? { calls: [], reason: done.output.reason, confidence: null }
-      : { problem: inWords(done.issues) };
+      : { problem: describeIssues(done.issues) };
   }
   const { success, output, issues } = v.safeParse(tradingDecision, json);
-  if (!success) return { problem: inWords(issues) };
+  if (!success) return { problem: describeIssues(issues) };
   const { orders, weights, confidence = null } = output;
   const answer = { reason: output.reason, confidence };
   const call = (name: string, index: number, args: object): ToolCall => {
@@ -95,7 +95,7 @@ export function readDecision(text: string, by: Decider['by']): ReadDecision {
 }
 
 /** What is in the only code fence of a text; empty without one, and with several. */
-function onlyFenceOf(text: string): string {
+function extractCodeFence(text: string): string {
   const parts = text.split('```', 5);
   const isOnly = parts.length === 3 || parts.length === 4; // with a fourth, another is not closed
   return isOnly ? (parts[1] ?? '').replace(/^[^\n`]*\n?/, '') : '';
@@ -104,18 +104,20 @@ function onlyFenceOf(text: string): string {
 /** More problems than these help no one. */
 const MAX_PROBLEMS = 5;
 
-function inWords(issues: readonly v.BaseIssue<unknown>[]): string {
+function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
   const sentences = issues.slice(0, MAX_PROBLEMS).map((issue) => {
     const path = v.getDotPath(issue);
     if (path === null) return 'It is not an object.';
     if (issue.type !== 'strict_object') return `${path} ${issue.message}.`;
-    return issue.expected === 'never' ? `There is no field ${shown(path)}.` : `${path} is missing.`;
+    return issue.expected === 'never'
+      ? `There is no field ${quoteArgument(path)}.`
+      : `${path} is missing.`;
   });
   return [...new Set(sentences)].join(' ');
 }
 
 /** What becomes of an answer that is to be a decision. */
-export interface Decided {
+export interface DecisionResult {
   calls: ToolCall[];
   confidence: number | null;
   /** Whether the day ends although no answer was a decision. */
@@ -127,11 +129,11 @@ export interface Decided {
 }
 
 /** Null for an answer that is not to be a decision: a call of an agent has no words. */
-export function decidedBy(
+export function takeDecision(
   decider: Decider | null | undefined,
   answer: Answer,
   isFirst: boolean,
-): Decided | null {
+): DecisionResult | null {
   if (decider == null || (decider.by === 'agent' && answer.content === '')) return null;
   return decide(decider, answer, isFirst);
 }
@@ -144,9 +146,12 @@ export function decide(
   { by }: Decider,
   { content, fault }: Pick<Answer, 'content' | 'fault'>,
   isFirst: boolean,
-): Decided {
+): DecisionResult {
   const nothing = { calls: [], confidence: null };
-  const failed = (error: string): Decided => ({ ...nothing, end: { status: 'failed', error } });
+  const failed = (error: string): DecisionResult => ({
+    ...nothing,
+    end: { status: 'failed', error },
+  });
   if (fault === 'cut_off') return failed('Its answer was cut off, and half a decision is none');
   const read = fault === 'refused' ? { problem: 'It is a refusal.' } : readDecision(content, by);
   const { problem } = read;

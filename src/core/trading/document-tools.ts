@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readDocument as findDocument } from '../database/document-queries.ts';
 import { excerptAround, phrasesOf } from '../database/search-text.ts';
-import { findShown } from './morning-documents.ts';
-import { MAX_LISTED, shown, type ToolArguments } from './tool-arguments.ts';
+import { showDocuments } from './morning-documents.ts';
+import { MAX_LISTED_DOCUMENTS, quoteArgument, type ToolArguments } from './tool-arguments.ts';
 import type { ToolResult } from './tool-results.ts';
 import type { Reply, TradingDay } from './trading-day.ts';
 
@@ -13,7 +13,7 @@ const EXCERPT_LENGTH = 200;
 const PART_LENGTH = 20_000;
 
 /** Runs `list_documents`. */
-export function listDocuments(
+export function runListDocuments(
   { documents }: TradingDay,
   { query, limit, ...filter }: ToolArguments<'list_documents'>,
 ): Reply<ToolResult<'list_documents'>> {
@@ -22,7 +22,7 @@ export function listDocuments(
   const hasNoWord = phrases.length === 0 && (query ?? '').trim() !== '';
   const found = hasNoWord
     ? []
-    : findShown(documents, { ...filter, phrases, limit: limit ?? MAX_LISTED });
+    : showDocuments(documents, { ...filter, phrases, limit: limit ?? MAX_LISTED_DOCUMENTS });
   const rows = found.map(({ id, kind, date, symbols, title, text }) => ({
     id,
     kind,
@@ -37,13 +37,14 @@ export function listDocuments(
 /**
  * Runs `read_document`. An id that is unknown, not out yet, or of other symbols gets the same words.
  */
-export function readDocument(
+export function runReadDocument(
   { documents }: TradingDay,
   { id, offset }: ToolArguments<'read_document'>,
 ): Reply<ToolResult<'read_document'>> {
   assert(documents, 'a day without documents does not offer the tools');
   const found = findDocument(documents.morning, id);
-  if (found === undefined) return { refusal: `There is no document ${shown(id)} to read today.` };
+  if (found === undefined)
+    return { refusal: `There is no document ${quoteArgument(id)} to read today.` };
   const { version, digest, title, kind, symbols, source, publishedAt, text } = found;
   documents.shown.set(version, { id, digest });
   const start = offset ?? 0;

@@ -73,7 +73,7 @@ export function openMarket(
     if (open !== null) return { price: open, date };
     const known = marks.get(symbol);
     if (known !== undefined) return known;
-    const mark = counted(
+    const mark = toExactMark(
       symbol,
       date,
       earlierPrice(prices, date, { symbol, quote: quote(symbol) }),
@@ -85,14 +85,14 @@ export function openMarket(
     const [oldest] = bars;
     if (oldest === undefined) return [];
     const splits = splitsBetween(prices, [oldest.symbol], { after: oldest.date, upTo: date });
-    return bars.map((bar) => adjustForSplits(bar, ratioOf(splits, bar.date)));
+    return bars.map((bar) => adjustForSplits(bar, splitRatio(splits, bar.date)));
   };
   return {
     prices,
     date,
     quote,
     mark(symbol) {
-      return priceOf(knownMark(symbol), symbol, date);
+      return requirePrice(knownMark(symbol), symbol, date);
     },
     knownMark,
     bar(symbol, day) {
@@ -103,7 +103,7 @@ export function openMarket(
   };
 }
 
-function priceOf(mark: Mark | null, symbol: string, date: CalendarDate): Money {
+function requirePrice(mark: Mark | null, symbol: string, date: CalendarDate): Money {
   if (mark === null)
     throw new ServiceError(
       'no_prices',
@@ -113,16 +113,16 @@ function priceOf(mark: Mark | null, symbol: string, date: CalendarDate): Money {
 }
 
 /** A market before its open: without the prices and the volume of the session date. */
-export function beforeOpen(market: Market): Market {
+export function hideOpen(market: Market): Market {
   const { prices, date } = market;
   const quote = (symbol: string): Quote => ({ ...market.quote(symbol), open: null });
   const knownMark = (symbol: string) =>
-    counted(symbol, date, earlierPrice(prices, date, { symbol, quote: quote(symbol) }));
+    toExactMark(symbol, date, earlierPrice(prices, date, { symbol, quote: quote(symbol) }));
   return {
     ...market,
     quote,
     knownMark,
-    mark: (symbol) => priceOf(knownMark(symbol), symbol, date),
+    mark: (symbol) => requirePrice(knownMark(symbol), symbol, date),
     bar: (symbol, day) => (day < date ? market.bar(symbol, day) : null),
     bars: (symbol, count) =>
       market
@@ -139,7 +139,7 @@ export function beforeOpen(market: Market): Market {
  * make larger than what is counted exactly.
  */
 export function closingMark(prices: PricesAt, date: CalendarDate, symbol: string): Mark | null {
-  return counted(symbol, date, closingPrice(prices, date, symbol));
+  return toExactMark(symbol, date, closingPrice(prices, date, symbol));
 }
 
 /** The same for reports, which nothing is too large for. */
@@ -162,12 +162,12 @@ function earlierPrice(
   if (!bar) return null;
   const splits = splitsBetween(prices, [symbol], { after: bar.date, upTo: date });
   return {
-    price: reported(priceUnitsIn((bar.close ?? bar.open) / ratioOf(splits, bar.date))),
+    price: reported(priceUnitsIn((bar.close ?? bar.open) / splitRatio(splits, bar.date))),
     date: bar.date,
   };
 }
 
-function counted(symbol: string, date: CalendarDate, mark: Mark | null): Mark | null {
+function toExactMark(symbol: string, date: CalendarDate, mark: Mark | null): Mark | null {
   return (
     mark && {
       ...mark,
@@ -193,7 +193,7 @@ function loadQuotes(
   const splits = splitsBetween(prices, symbols, { after: oldest, upTo: date });
   return new Map(
     rows.map(({ symbol, open, previousDate, previousClose }) => {
-      const ratio = ratioOf(
+      const ratio = splitRatio(
         splits.filter((split) => split.symbol === symbol),
         previousDate ?? date,
       );
@@ -212,7 +212,7 @@ function loadQuotes(
 }
 
 /** New shares per old share over the splits after a date. */
-export function ratioOf(splits: readonly Split[], after: CalendarDate): number {
+export function splitRatio(splits: readonly Split[], after: CalendarDate): number {
   return splits.reduce(
     (ratio, { date, numerator, denominator }) =>
       date > after ? ratio * (numerator / denominator) : ratio,

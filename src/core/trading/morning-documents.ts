@@ -8,16 +8,16 @@ import {
 } from '../database/document-queries.ts';
 import type { MarketRules } from '../domain/market-rules.ts';
 import type { Market } from './market.ts';
-import { MAX_LISTED } from './tool-arguments.ts';
+import { MAX_LISTED_DOCUMENTS } from './tool-arguments.ts';
 
 /** What a session may read, and what it was shown. */
 
 /** Of a model without tools: whether it reads titles. */
-export const LIST = 'list_documents';
-const TOOLS = [LIST, 'read_document'];
+export const LIST_DOCUMENTS = 'list_documents';
+const DOCUMENT_TOOLS = [LIST_DOCUMENTS, 'read_document'];
 
 /** Documents that are counted: those of a universe; or of a session that is played again. */
-export interface Counted extends CountedDocuments {
+export interface OfferedDocuments extends CountedDocuments {
   session?: number;
 }
 
@@ -27,7 +27,7 @@ export interface Documents extends Readonly<CountedDocuments> {
   readonly morning: Morning & { symbols: readonly string[] };
 }
 
-interface Reader {
+interface DocumentAccess {
   market: Market;
   universe: ReadonlySet<string>;
   held: Iterable<string>;
@@ -37,13 +37,13 @@ interface Reader {
 
 /** Whether something is offered that reads documents. */
 export function readsDocuments(offered: readonly string[] | undefined): boolean {
-  return TOOLS.some((tool) => offered?.includes(tool));
+  return DOCUMENT_TOOLS.some((tool) => offered?.includes(tool));
 }
 
 /** Null without any that it may read. */
 export function openDocuments(
-  { counts: known, hash, session }: Counted,
-  { market: { prices, date }, universe, held, offered, rules }: Reader,
+  { counts: known, hash, session }: OfferedDocuments,
+  { market: { prices, date }, universe, held, offered, rules }: DocumentAccess,
 ): Documents | null {
   if (!readsDocuments(offered)) return null;
   const outside = [...held].filter((symbol) => !universe.has(symbol));
@@ -56,7 +56,7 @@ export function openDocuments(
 }
 
 /** The documents of a list, which count as shown. */
-export function findShown({ morning, shown }: Documents, filter: ListFilter): StoredDocument[] {
+export function showDocuments({ morning, shown }: Documents, filter: ListFilter): StoredDocument[] {
   const found = listDocuments(morning, filter);
   for (const { version, id, digest } of found) shown.set(version, { id, digest });
   return found;
@@ -64,7 +64,7 @@ export function findShown({ morning, shown }: Documents, filter: ListFilter): St
 
 /** The newest documents, for a model without tools. */
 export function newestTitles(documents: Documents) {
-  return findShown(documents, { limit: MAX_LISTED }).map(({ date, kind, title }) => {
+  return showDocuments(documents, { limit: MAX_LISTED_DOCUMENTS }).map(({ date, kind, title }) => {
     return { date, kind, title };
   });
 }

@@ -3,8 +3,8 @@ import type { StoredDividend } from '../database/splits-and-dividends.ts';
 import type { KnownDividend } from '../database/evidence.ts';
 import type { Split } from '../database/market-queries.ts';
 import { dividedHalfEven, LEAST_PRICE, type Money, money, TooLarge } from '../money/money.ts';
-import { type Market, ratioOf } from './market.ts';
-import { type Action, applySplit, type Portfolio, quantityOf } from './portfolio.ts';
+import { type Market, splitRatio } from './market.ts';
+import { type Action, applySplit, type Portfolio, heldQuantity } from './portfolio.ts';
 
 /** A dividend as it was paid. */
 export interface ReceivedDividend {
@@ -17,7 +17,7 @@ export interface ReceivedDividend {
 }
 
 /** What happened to the holdings since the close of the day that a session starts from. */
-export interface Morning {
+export interface MorningLedger {
   readonly actions: readonly Action[];
   readonly received: readonly ReceivedDividend[];
   /** After them. */
@@ -25,17 +25,17 @@ export interface Morning {
 }
 
 /** Pays dividends and applies splits, in order, to what was held at the close. */
-export function morningOf(
+export function applyCorporateActions(
   start: Portfolio,
   { splits, dividends }: { splits: readonly Split[]; dividends: readonly KnownDividend[] },
   market: Market,
-): Morning {
+): MorningLedger {
   const actions: Action[] = [];
   const received: ReceivedDividend[] = [];
   let before = start;
-  for (const { dividend, split } of inOrder(splits, dividends)) {
+  for (const { dividend, split } of mergeMorningEvents(splits, dividends)) {
     const { symbol } = dividend ?? split;
-    if (quantityOf(before, symbol) === 0) continue;
+    if (heldQuantity(before, symbol) === 0) continue;
     if (split !== undefined) {
       const { price, portfolio, added: amount } = splitHolding(before, split, { splits, market });
       before = portfolio;
@@ -66,7 +66,7 @@ export type MorningEvent<Split, Dividend> =
  * Splits and dividends, each in order of their dates, as one list: on one day, dividends come
  * before splits.
  */
-export function inOrder<
+export function mergeMorningEvents<
   Split extends { date: CalendarDate },
   Dividend extends { exDate: CalendarDate },
 >(splits: readonly Split[], dividends: readonly Dividend[]): MorningEvent<Split, Dividend>[] {
@@ -88,7 +88,7 @@ function splitHolding(
 ) {
   const { symbol, date, numerator, denominator } = split;
   const own = splits.filter((other) => other.symbol === symbol);
-  const price = money(Math.round(market.mark(symbol) * ratioOf(own, date)) || LEAST_PRICE);
+  const price = money(Math.round(market.mark(symbol) * splitRatio(own, date)) || LEAST_PRICE);
   return { price, ...applySplit(before, { symbol, numerator, denominator, price }) };
 }
 
@@ -108,7 +108,7 @@ type DividendTerms = Pick<StoredDividend, 'cash' | 'basis' | 'splits'>;
  * that no number holds exactly.
  */
 export function cashPerShare(terms: DividendTerms): number {
-  const perShare = cashPerShareAbout(terms);
+  const perShare = approximateCashPerShare(terms);
   if (!Number.isSafeInteger(perShare))
     throw new TooLarge(
       `Cash per share of ${perShare / 1_000_000} dollars exceeds what is counted exactly`,
@@ -117,7 +117,7 @@ export function cashPerShare(terms: DividendTerms): number {
 }
 
 /** The same for reports, rounded as numbers are where it is too large to be exact. */
-export function cashPerShareAbout({ cash, basis, splits }: DividendTerms): number {
+export function approximateCashPerShare({ cash, basis, splits }: DividendTerms): number {
   let [newShares, oldShares] = [1n, 1n];
   for (const [, numerator, denominator] of splits.matchAll(/(\d+):(\d+)/g)) {
     newShares *= BigInt(String(numerator));
@@ -139,7 +139,7 @@ export function payDividend(
   portfolio: Portfolio,
   { symbol, perShare }: { symbol: string; perShare: number },
 ): { portfolio: Portfolio; shares: number; cash: Money } {
-  const shares = quantityOf(portfolio, symbol);
+  const shares = heldQuantity(portfolio, symbol);
   const cash = dividendOn(shares, perShare);
   return { portfolio: { ...portfolio, cash: money(portfolio.cash + cash) }, shares, cash };
 }

@@ -91,9 +91,9 @@ export function openNews(
         refusal: `No more than ${MAX_SEARCHES_PER_DAY} news searches can be made in a day.`,
       };
     searches += 1;
-    const found = await ask(provider, { query, date, signal });
-    const results = read(withoutSecrets(found, secretHider([provider.apiKey])));
-    if (Array.isArray(results)) return sift(results, date);
+    const found = await requestNews(provider, { query, date, signal });
+    const results = readResults(withoutSecrets(found, secretHider([provider.apiKey])));
+    if (Array.isArray(results)) return keepPublishedBefore(results, date);
     if (!signal.aborted) onFailure(cutText(results.reason, MAX_REASON_LENGTH));
     return { refusal: `The news search failed: ${results.forModel}.` };
   };
@@ -103,7 +103,7 @@ export function openNews(
  * `before:` is the search engine's own filter and only a hint: without it, nearly everything found
  * about an earlier year would be too late. English, because dates are parsed in English.
  */
-function ask(
+function requestNews(
   { apiKey, baseUrl, timeoutMs }: NewsProvider,
   { query, date, signal }: { query: string; date: CalendarDate; signal: AbortSignal },
 ): Promise<HttpResponse | HttpFailure> {
@@ -122,9 +122,9 @@ function ask(
   });
 }
 
-function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
+function readResults(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
   if (result.failure !== undefined)
-    return { forModel: FAILURES[result.failure] ?? UNREADABLE, reason: result.message };
+    return { forModel: FAILURE_REASONS[result.failure] ?? UNREADABLE, reason: result.message };
   const { status, text, headers } = result;
   const body = tryParse(text);
   const message = asObject(body)?.['message'];
@@ -133,7 +133,7 @@ function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
   if (status === 422 && words?.startsWith('No search results available')) return [];
   if (status !== 200)
     return {
-      forModel: STATUSES[status] ?? `the provider responded with status ${status}`,
+      forModel: STATUS_REASONS[status] ?? `the provider responded with status ${status}`,
       reason: words === null ? `${status}` : `${status}: ${cleanText(words)}`,
     };
   const list = v.safeParse(responseSchema, body);
@@ -150,7 +150,7 @@ function read(result: HttpResponse | HttpFailure): SearchResult[] | Failure {
 }
 
 const UNREADABLE = "the provider's response cannot be read";
-const FAILURES: Partial<Record<HttpFailure['failure'], string>> = {
+const FAILURE_REASONS: Partial<Record<HttpFailure['failure'], string>> = {
   connection: 'the provider cannot be reached',
   timeout: 'the provider did not respond in time',
   certificate: "the provider's certificate is not trusted",
@@ -159,7 +159,7 @@ const FAILURES: Partial<Record<HttpFailure['failure'], string>> = {
   aborted: 'the model-day has ended',
 };
 
-const STATUSES: Record<number, string> = {
+const STATUS_REASONS: Record<number, string> = {
   401: 'the provider refused the key',
   402: "the provider's account is used up",
   403: 'the provider refused the key',
@@ -170,8 +170,8 @@ const STATUSES: Record<number, string> = {
  * What was published before the date, in the provider's order. Only results that pass this filter
  * reach a model.
  */
-function sift(found: readonly SearchResult[], date: CalendarDate): NewsResult {
-  const dated = found.map((result) => ({ ...result, published: datesOf(result) }));
+function keepPublishedBefore(found: readonly SearchResult[], date: CalendarDate): NewsResult {
+  const dated = found.map((result) => ({ ...result, published: latestPublication(result) }));
   const earlier = dated.flatMap(({ published, title, url, description }) => {
     if (published === null || published >= date) return [];
     return {
@@ -188,7 +188,7 @@ function sift(found: readonly SearchResult[], date: CalendarDate): NewsResult {
 }
 
 /** The later of a result's two dates, and none when one of them is uncertain. */
-function datesOf({ date, publishedTime }: SearchResult): CalendarDate | null {
+function latestPublication({ date, publishedTime }: SearchResult): CalendarDate | null {
   const dates = [date, publishedTime]
     .filter((stamp) => stamp != null && stamp !== '')
     .map(publicationDate);

@@ -15,18 +15,18 @@ import { percentOf } from '../text/sentences.ts';
 import type { Market } from './market.ts';
 import {
   type Action,
-  affordable,
+  affordableShares,
   buy,
   commissionOn,
   fillPrice,
   type Portfolio,
-  quantityOf,
+  heldQuantity,
   sell,
 } from './portfolio.ts';
 import type { ToolResult } from './tool-results.ts';
-import type { OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
+import type { OrderTerms, PlacedOrder, Reply, TradingDay } from './trading-day.ts';
 
-export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
+export function orderTerms(terms: AgentConfiguration): OrderTerms {
   return {
     rules: rulesOf(terms),
     isOpenHidden: terms.open === 'hidden',
@@ -36,7 +36,7 @@ export function orderTermsOf(terms: AgentConfiguration): OrderTerms {
 }
 
 /** An order of which not all shares filled, and why; without a price where there was no open. */
-interface Unfilled extends Placed {
+interface Unfilled extends PlacedOrder {
   filled: number;
   price: number | null;
   reason: string;
@@ -53,13 +53,15 @@ export function takeOrder(
   const { placed = [], expected: before = portfolio } = day;
   if (side === 'buy' && !universe.has(symbol))
     return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
-  const held = quantityOf(portfolio, symbol);
+  const held = heldQuantity(portfolio, symbol);
   if (side === 'sell' && held === 0) return { refusal: `Cannot sell ${symbol}: none is held.` };
   const price = decidingPrice(day, symbol);
-  if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${lackOfPrice(day)}` };
+  if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${noPriceReason(day)}` };
   const board = boardOf(rules, symbol);
   if (!isWhole(board, { side, amount, held }))
-    return { refusal: `Cannot ${side} ${amount} ${symbol}: ${whichLots(board, side, amount)}.` };
+    return {
+      refusal: `Cannot ${side} ${amount} ${symbol}: ${allowedLotsText(board, side, amount)}.`,
+    };
   const leaving = placed
     .filter((order) => order.side === 'sell' && order.symbol === symbol)
     .reduce((sum, order) => sum + order.amount, 0);
@@ -69,8 +71,8 @@ export function takeOrder(
     return { refusal: `Cannot sell ${amount} ${symbol}: ${held} are held${words}` };
   }
   const order = { symbol, amount, price: fillPrice(price, side, costs), costs };
-  const beyond = beyondLimits(day, before, { ...order, side, decidingPrice: price });
-  if (beyond !== null) return { refusal: beyond };
+  const violation = findLimitViolation(day, before, { ...order, side, decidingPrice: price });
+  if (violation !== null) return { refusal: violation };
   const fill = side === 'buy' ? buy : sell;
   const { portfolio: after, refusal } = fill(before, order);
   if (refusal !== undefined) return { refusal };
@@ -98,7 +100,7 @@ export function takeOrder(
       price: toDollars(order.price),
       ...(commission > 0 && { commission: toDollars(commission) }),
       cash: toDollars(after.cash),
-      holding: quantityOf(after, symbol),
+      holding: heldQuantity(after, symbol),
     },
   };
 }
@@ -110,19 +112,19 @@ export function decidingPrice({ market, isOpenHidden }: TradingDay, symbol: stri
 }
 
 /** Why nothing can be ordered of a symbol without that price. */
-export function lackOfPrice({ market, isOpenHidden }: TradingDay): string {
+export function noPriceReason({ market, isOpenHidden }: TradingDay): string {
   return `it has ${isOpenHidden ? 'no previous close' : `no price on ${market.date}`}.`;
 }
 
 /** The value of a portfolio in the session, however large. */
-export function exactValueOf({ cash, holdings }: Portfolio, market: Market): bigint {
+export function exactPortfolioValue({ cash, holdings }: Portfolio, market: Market): bigint {
   let value = BigInt(cash);
   for (const [symbol, quantity] of holdings)
     value += BigInt(quantity) * BigInt(market.mark(symbol));
   return value;
 }
 
-interface Wanted extends Placed {
+interface WantedOrder extends PlacedOrder {
   /** The price by which the model decides, at which weights are measured, and that of the fill. */
   decidingPrice: Money;
   price: Money;
@@ -130,13 +132,13 @@ interface Wanted extends Placed {
 
 /** Shares of a whole have at most so many decimals. */
 const PARTS = 1_000_000_000_000n;
-const partsOf = (share: number) => BigInt(Math.round(share * Number(PARTS)));
+const shareParts = (share: number) => BigInt(Math.round(share * Number(PARTS)));
 
 /** Orders of a day, whatever its limits: each is rows to be written at its end. */
-export const MOST_ORDERS = 10_000;
+export const MAX_DAY_ORDERS = 10_000;
 
 /** Why a further order is refused. */
-export function tooMany(orders: number, most: number): string {
+export function orderLimitReason(orders: number, most: number): string {
   return `This is order ${orders + 1}, and the limit is ${most} a day.`;
 }
 
@@ -144,46 +146,50 @@ export function tooMany(orders: number, most: number): string {
  * How many shares of a symbol can be bought: by only the largest weight, and by all limits and the
  * cash. Below 0 where a limit is passed already.
  */
-export function roomIn(
+export function maxPurchase(
   { limits, market, rules = US_RULES }: TradingDay,
   before: Portfolio,
-  { symbol, decidingPrice, price }: Omit<Wanted, 'side' | 'amount'>,
+  { symbol, decidingPrice, price }: Omit<WantedOrder, 'side' | 'amount'>,
 ): { byWeight: number; most: number } {
   const { max_weight: weight, min_cash: least } = limits ?? {};
-  const paid = affordable(before.cash, price, rules.costs);
+  const paid = affordableShares(before.cash, price, rules.costs);
   if (weight == null && least == null) return { byWeight: Infinity, most: paid };
-  const value = exactValueOf(before, market);
+  const value = exactPortfolioValue(before, market);
   const shares = (parts: bigint) => Number(parts / (PARTS * BigInt(decidingPrice)));
-  const held = quantityOf(before, symbol);
-  const byWeight = weight == null ? Infinity : shares(partsOf(weight) * value) - held;
-  const byCash = shares(PARTS * BigInt(before.cash) - partsOf(least ?? 0) * value);
+  const held = heldQuantity(before, symbol);
+  const byWeight = weight == null ? Infinity : shares(shareParts(weight) * value) - held;
+  const byCash = shares(PARTS * BigInt(before.cash) - shareParts(least ?? 0) * value);
   return { byWeight, most: Math.min(paid, byWeight, byCash) };
 }
 
 /** Why an order is beyond the limits of its day, with the most that can be bought; null within. */
-function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): string | null {
+function findLimitViolation(
+  day: TradingDay,
+  before: Portfolio,
+  wanted: WantedOrder,
+): string | null {
   const { limits, rules = US_RULES, market, orders = 0 } = day;
   const { side, symbol, amount, decidingPrice } = wanted;
   const { max_orders: maxOrders, max_weight: maxWeight, min_cash: minCash } = limits ?? {};
-  const mostOrders = Math.min(maxOrders ?? MOST_ORDERS, MOST_ORDERS);
-  if (orders >= mostOrders) return tooMany(orders, mostOrders);
+  const mostOrders = Math.min(maxOrders ?? MAX_DAY_ORDERS, MAX_DAY_ORDERS);
+  if (orders >= mostOrders) return orderLimitReason(orders, mostOrders);
   if (side === 'sell' || (maxWeight == null && minCash == null)) return null;
   const [price, cash] = [BigInt(decidingPrice), BigInt(before.cash)];
-  const value = exactValueOf(before, market);
-  const held = BigInt(quantityOf(before, symbol));
+  const value = exactPortfolioValue(before, market);
+  const held = BigInt(heldQuantity(before, symbol));
   const refuse = (words: string) => {
-    const whole = wholeLots(boardOf(rules, symbol), roomIn(day, before, wanted).most);
-    return `Cannot buy ${amount} ${symbol}: ${words}; ${atMost(whole)}.`;
+    const whole = wholeLots(boardOf(rules, symbol), maxPurchase(day, before, wanted).most);
+    return `Cannot buy ${amount} ${symbol}: ${words}; ${purchasableText(whole)}.`;
   };
   const cost = BigInt(amount) * price;
   const weight = held * price + cost;
-  if (maxWeight != null && weight * PARTS > partsOf(maxWeight) * value) {
+  if (maxWeight != null && weight * PARTS > shareParts(maxWeight) * value) {
     const limit = percentOf(maxWeight);
     return refuse(
       `it would be ${percentOf(Number(weight) / Number(value), limit)} of the portfolio, and the limit is ${limit}`,
     );
   }
-  if (minCash != null && (cash - cost) * PARTS < partsOf(minCash) * value) {
+  if (minCash != null && (cash - cost) * PARTS < shareParts(minCash) * value) {
     const least = percentOf(minCash);
     return refuse(
       `cash would be ${percentOf(Number(cash - cost) / Number(value), least)} of the portfolio, and the least is ${least}`,
@@ -192,13 +198,13 @@ function beyondLimits(day: TradingDay, before: Portfolio, wanted: Wanted): strin
   return null;
 }
 
-function atMost(shares: number): string {
+function purchasableText(shares: number): string {
   if (shares <= 0) return 'none can be bought';
   return `at most ${shares} share${shares === 1 ? '' : 's'} can be bought`;
 }
 
 /** Which amounts can be ordered instead. */
-function whichLots(board: Board, side: Side, amount: number): string {
+function allowedLotsText(board: Board, side: Side, amount: number): string {
   if (side === 'sell') return `a sale is of ${board.step} shares or a multiple, or of all`;
   const below = wholeLots(board, amount);
   const above = below === 0 ? board.minimum : below + board.step;
@@ -210,7 +216,7 @@ function whichLots(board: Board, side: Side, amount: number): string {
  * purchase that cash does not cover fills for as many shares as it pays. Of each order the trade,
  * if any, and what did not fill.
  */
-export function fillOrders<Waiting extends Placed>(
+export function fillOrders<Waiting extends PlacedOrder>(
   start: Portfolio,
   placed: readonly Waiting[],
   { market, rules }: { market: Market; rules: MarketRules },
@@ -226,7 +232,7 @@ export function fillOrders<Waiting extends Placed>(
     const price = open && fillPrice(open, side, costs);
     let action: Action | null = null;
     if (price !== null) {
-      const most = affordable(portfolio.cash, price, costs);
+      const most = affordableShares(portfolio.cash, price, costs);
       const lots = wholeLots(boardOf(rules, symbol), Math.min(amount, most));
       const shares = side === 'sell' ? amount : lots;
       const fill = { symbol, amount: shares, price };
@@ -243,7 +249,7 @@ export function fillOrders<Waiting extends Placed>(
 }
 
 /** `Bought 10 of 12 AAPL at 231.02: not enough cash`. */
-export function unfilledInWords(order: Unfilled): string {
+export function describeUnfilled(order: Unfilled): string {
   const { side, symbol, amount, filled, price, reason } = order;
   const what = `${amount} ${symbol}`;
   return filled > 0

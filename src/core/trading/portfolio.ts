@@ -29,7 +29,7 @@ export interface Action {
 }
 
 /** An order for whole shares at a fill price that the service, never the model, supplies. */
-interface Order {
+interface PricedOrder {
   symbol: string;
   amount: number;
   price: Money;
@@ -39,19 +39,19 @@ interface Order {
 /** The result of an order: the portfolio after it, or why it was refused (then nothing changed). */
 type Execution = { portfolio: Portfolio; refusal?: never } | { refusal: string; portfolio?: never };
 
-export function buy(portfolio: Portfolio, order: Order): Execution {
+export function buy(portfolio: Portfolio, order: PricedOrder): Execution {
   const { symbol, amount, price, costs = NO_COSTS } = order;
   if (!isAmount(amount)) return refuseAmount(amount);
   // Compared by division, so that no order, however large, exceeds exact integers.
   if (amount > Math.floor(portfolio.cash / price))
-    return { refusal: unaffordable(portfolio.cash, order, null) };
+    return { refusal: unaffordableReason(portfolio.cash, order, null) };
   const commission = commissionOn(money(amount * price), costs);
   const cash = portfolio.cash - amount * price - commission;
-  if (cash < 0) return { refusal: unaffordable(portfolio.cash, order, commission) };
+  if (cash < 0) return { refusal: unaffordableReason(portfolio.cash, order, commission) };
   return {
     portfolio: {
       cash: money(cash),
-      holdings: withQuantity(portfolio.holdings, symbol, quantityOf(portfolio, symbol) + amount),
+      holdings: withQuantity(portfolio.holdings, symbol, heldQuantity(portfolio, symbol) + amount),
     },
   };
 }
@@ -60,16 +60,16 @@ export function buy(portfolio: Portfolio, order: Order): Execution {
  * Why a purchase is refused, and for how many shares the cash is enough. `commission` is that of
  * the order, if it fits a number.
  */
-function unaffordable(cash: Money, order: Order, commission: Money | null): string {
+function unaffordableReason(cash: Money, order: PricedOrder, commission: Money | null): string {
   const { symbol, amount, price, costs = NO_COSTS } = order;
   const shares = `${amount} ${symbol} at ${formatDollars(price)}`;
   const withCommission =
     commission === null ? shares : `${shares} and a commission of ${formatDollars(commission)}`;
-  return `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}, enough for ${affordable(cash, price, costs)}`;
+  return `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}, enough for ${affordableShares(cash, price, costs)}`;
 }
 
 /** How many shares cash pays for, commission included. */
-export function affordable(cash: Money, price: Money, costs: TradingCosts): number {
+export function affordableShares(cash: Money, price: Money, costs: TradingCosts): number {
   const isPaid = (shares: number) =>
     shares * price + commissionOn(money(shares * price), costs) <= cash;
   let [least, most] = [0, Math.floor(cash / price)];
@@ -83,10 +83,10 @@ export function affordable(cash: Money, price: Money, costs: TradingCosts): numb
 
 export function sell(
   portfolio: Portfolio,
-  { symbol, amount, price, costs = NO_COSTS }: Order,
+  { symbol, amount, price, costs = NO_COSTS }: PricedOrder,
 ): Execution {
   if (!isAmount(amount)) return refuseAmount(amount);
-  const quantity = quantityOf(portfolio, symbol);
+  const quantity = heldQuantity(portfolio, symbol);
   if (amount > quantity)
     return {
       refusal: `Cannot sell ${amount} ${symbol}: ${quantity === 0 ? 'none is' : `${quantity} are`} held`,
@@ -117,7 +117,7 @@ export function applySplit(
   portfolio: Portfolio,
   { symbol, numerator, denominator, price }: Omit<Split, 'date'> & { price: Money },
 ): { portfolio: Portfolio; added: number } {
-  const before = quantityOf(portfolio, symbol);
+  const before = heldQuantity(portfolio, symbol);
   const parts = before * numerator;
   if (!Number.isSafeInteger(parts))
     throw new TooLarge(
@@ -138,7 +138,7 @@ export function applySplit(
  * Asserts what everything that reads a ledger relies on. Only a bug in the accounting could break
  * it.
  */
-export function assertSound({ cash, holdings }: Portfolio): void {
+export function assertSoundPortfolio({ cash, holdings }: Portfolio): void {
   assert(Number.isSafeInteger(cash) && cash >= 0, `cash is ${cash}`);
   for (const [symbol, quantity] of holdings)
     if (!isAmount(quantity)) assert.fail(`the holding of ${symbol} is ${quantity}`);
@@ -148,20 +148,23 @@ export function assertSound({ cash, holdings }: Portfolio): void {
  * Cash plus every holding at its mark. Throws when a mark is missing: no holding may drop out of
  * the value.
  */
-export function valueOf({ cash, holdings }: Portfolio, marks: ReadonlyMap<string, Money>): Money {
+export function valuePortfolio(
+  { cash, holdings }: Portfolio,
+  marks: ReadonlyMap<string, Money>,
+): Money {
   let value: Money = cash;
   for (const [symbol, quantity] of holdings)
-    value = money(value + quantity * markOf(symbol, marks), () => "The portfolio's value");
+    value = money(value + quantity * requireMark(symbol, marks), () => "The portfolio's value");
   return value;
 }
 
-export function markOf(symbol: string, marks: ReadonlyMap<string, Money>): Money {
+export function requireMark(symbol: string, marks: ReadonlyMap<string, Money>): Money {
   const mark = marks.get(symbol);
   if (mark === undefined) throw new Error(`Cannot value the portfolio: no mark for ${symbol}`);
   return mark;
 }
 
-export function quantityOf({ holdings }: Portfolio, symbol: string): number {
+export function heldQuantity({ holdings }: Portfolio, symbol: string): number {
   return holdings.get(symbol) ?? 0;
 }
 

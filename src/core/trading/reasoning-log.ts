@@ -27,14 +27,14 @@ export class LogMismatch extends Error {
 }
 
 /** One answer of the model as it was logged. */
-export type RecordedStep = ReturnType<typeof stepsIn>[number];
+export type RecordedStep = ReturnType<typeof readSteps>[number];
 
 /** The name of the last message of a day with a hidden open, which no call of the model has. */
-export const FILLS = 'fills';
+export const FILLS_MESSAGE = 'fills';
 
 /** Whether a message says what became of the orders: the model's own calls have an input. */
-export function isFills(message: Record<'toolName' | 'toolInput', string | null>): boolean {
-  return message.toolName === FILLS && message.toolInput === null;
+export function isFillsMessage(message: Record<'toolName' | 'toolInput', string | null>): boolean {
+  return message.toolName === FILLS_MESSAGE && message.toolInput === null;
 }
 
 /** An answer of the model as messages of the log. */
@@ -65,13 +65,13 @@ export function resultMessage(call: ToolCall, { content }: ToolMessage): LogMess
 }
 
 /** The messages before the model's first answer. */
-export function firstMessagesIn(log: readonly StoredMessage[]): readonly StoredMessage[] {
+export function messagesBeforeAnswer(log: readonly StoredMessage[]): readonly StoredMessage[] {
   const first = log.findIndex(({ role }) => role === 'assistant');
   return first === -1 ? log : log.slice(0, first);
 }
 
 /** The steps of a log in order. Throws a `LogMismatch` when one cannot be read. */
-export function stepsIn(log: readonly StoredMessage[]) {
+export function readSteps(log: readonly StoredMessage[]) {
   const groups: { said: StoredMessage; followedBy: StoredMessage[] }[] = [];
   for (const message of log) {
     if (message.role === 'assistant') groups.push({ said: message, followedBy: [] });

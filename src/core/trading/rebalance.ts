@@ -5,20 +5,26 @@ import { type Money, toDollars } from '../money/money.ts';
 import type { Side } from '../database/decisions.ts';
 import {
   decidingPrice,
-  exactValueOf,
-  lackOfPrice,
-  MOST_ORDERS,
-  roomIn,
+  exactPortfolioValue,
+  noPriceReason,
+  MAX_DAY_ORDERS,
+  maxPurchase,
   takeOrder,
-  tooMany,
+  orderLimitReason,
 } from './orders.ts';
-import { fillPrice, quantityOf } from './portfolio.ts';
-import { shown, type ToolArguments } from './tool-arguments.ts';
+import { fillPrice, heldQuantity } from './portfolio.ts';
+import { quoteArgument, type ToolArguments } from './tool-arguments.ts';
 import type { ToolResult } from './tool-results.ts';
-import { isKnown, type Order, ownSpelling, type Reply, type TradingDay } from './trading-day.ts';
+import {
+  isKnownSymbol,
+  type Order,
+  canonicalSymbol,
+  type Reply,
+  type TradingDay,
+} from './trading-day.ts';
 
 /** What is to be traded of a symbol: shares, and their value at the price that decides. */
-interface Wish {
+interface TargetOrder {
   symbol: string;
   side: Side;
   amount: bigint;
@@ -40,47 +46,48 @@ const CASH = 'CASH';
  */
 export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Reply<Rebalanced> {
   const { orders: taken = 0, refused: refusedBefore = 0 } = day;
-  if (taken + refusedBefore >= MOST_ORDERS) return { refusal: tooMany(MOST_ORDERS, MOST_ORDERS) };
+  if (taken + refusedBefore >= MAX_DAY_ORDERS)
+    return { refusal: orderLimitReason(MAX_DAY_ORDERS, MAX_DAY_ORDERS) };
   const weights = new Map<string, bigint>();
   for (const [name, weight] of Object.entries(args.weights)) {
-    const symbol = ownSpelling(day, normaliseSymbol(name) ?? '');
-    if (symbol !== CASH && !isKnown(day, symbol))
+    const symbol = canonicalSymbol(day, normaliseSymbol(name) ?? '');
+    if (symbol !== CASH && !isKnownSymbol(day, symbol))
       return {
-        refusal: `Cannot rebalance: ${shown(name)} is not among the symbols that can be traded.`,
+        refusal: `Cannot rebalance: ${quoteArgument(name)} is not among the symbols that can be traded.`,
       };
     if (weights.has(symbol)) return { refusal: `Cannot rebalance: ${symbol} is named twice.` };
-    weights.set(symbol, partOf(weight));
+    weights.set(symbol, exactWeight(weight));
   }
   const { rules = US_RULES, isOpenHidden = false } = day;
   const { costs } = rules;
-  const run = createRun(day);
-  const wishes = wishesOf(day, weights, { ...args, refuse: run.refuse });
-  for (const { symbol, amount } of wishes.filter(({ side }) => side === 'sell'))
-    run.trade('sell', symbol, Number(amount));
-  const purchases = wishes.filter(({ side }) => side === 'buy');
+  const runner = createOrderRunner(day);
+  const targets = targetOrders(day, weights, { ...args, refuse: runner.refuse });
+  for (const { symbol, amount } of targets.filter(({ side }) => side === 'sell'))
+    runner.trade('sell', symbol, Number(amount));
+  const purchases = targets.filter(({ side }) => side === 'buy');
   const cut: string[] = [];
   for (const { symbol, amount, price } of purchases.sort((one, other) =>
     Number(other.value - one.value),
   )) {
     const decided = { symbol, decidingPrice: price, price: fillPrice(price, 'buy', costs) };
-    const { byWeight, most } = roomIn(day, run.portfolio(), decided);
+    const { byWeight, most } = maxPurchase(day, runner.portfolio(), decided);
     const isMember = day.universe.has(symbol);
     if (isMember && byWeight < amount) cut.push(symbol);
     // Of what cannot be bought, the wish to hold more is refused, whatever the cash.
     const shares = isMember
       ? wholeLots(boardOf(rules, symbol), Math.min(Number(amount), most))
       : Number(amount);
-    if (shares > 0) run.trade('buy', symbol, shares);
+    if (shares > 0) runner.trade('buy', symbol, shares);
   }
-  const portfolio = run.portfolio();
+  const portfolio = runner.portfolio();
   const cash = { [isOpenHidden ? 'cash_left' : 'cash']: toDollars(portfolio.cash) };
   const most = limitsInWords({ max_weight: day.limits?.max_weight });
   const words = cut.length > 0 && { cut: `${cut.join(', ')}: ${most}` };
-  return { result: { orders: run.told, ...words, ...cash }, orders: run.orders, portfolio };
+  return { result: { orders: runner.told, ...words, ...cash }, orders: runner.orders, portfolio };
 }
 
 /** Runs orders one after another on a copy of the day: each sees what the ones before it left. */
-function createRun(start: TradingDay) {
+function createOrderRunner(start: TradingDay) {
   let day: TradingDay = { ...start };
   const orders: Order[] = [];
   /** The orders as the model reads them. */
@@ -114,7 +121,7 @@ function createRun(start: TradingDay) {
  * What differs from its target, in the order of the symbols. A target is the weight times the value
  * of the portfolio before the first order, in whole shares.
  */
-function wishesOf(
+function targetOrders(
   day: TradingDay,
   weights: ReadonlyMap<string, bigint>,
   {
@@ -124,19 +131,19 @@ function wishesOf(
     sell_rest?: boolean | undefined;
     refuse: (error: string, symbol: string) => void;
   },
-): Wish[] {
+): TargetOrder[] {
   const { expected: portfolio = day.portfolio } = day;
-  const value = exactValueOf(portfolio, day.market);
+  const value = exactPortfolioValue(portfolio, day.market);
   const sum = weights.values().reduce((all, part) => all + part, 0n);
   const whole = sum > ONE ? sum : ONE; // what rounding adds to the sum is taken from each
   const named = new Set([...weights.keys(), ...(sellsRest ? portfolio.holdings.keys() : [])]);
-  if (!isKnown(day, CASH)) named.delete(CASH);
-  return [...named].sort().flatMap((symbol): Wish[] => {
-    const held = BigInt(quantityOf(portfolio, symbol));
+  if (!isKnownSymbol(day, CASH)) named.delete(CASH);
+  return [...named].sort().flatMap((symbol): TargetOrder[] => {
+    const held = BigInt(heldQuantity(portfolio, symbol));
     const part = weights.get(symbol) ?? 0n;
     const price = decidingPrice(day, symbol);
     if (price === null) {
-      if (held > 0n || part > 0n) refuse(`Cannot trade ${symbol}: ${lackOfPrice(day)}`, symbol);
+      if (held > 0n || part > 0n) refuse(`Cannot trade ${symbol}: ${noPriceReason(day)}`, symbol);
       return [];
     }
     const lack = (part * value) / (whole * BigInt(price)) - held;
@@ -153,7 +160,7 @@ const DECIMALS = 400;
 const ONE = 10n ** BigInt(DECIMALS);
 
 /** A weight as parts of `ONE`, exactly as the decimal that is written. */
-function partOf(weight: number): bigint {
+function exactWeight(weight: number): bigint {
   const [digits = '', exponent] = weight.toExponential().split('e');
   const decimals = digits.length - (digits.includes('.') ? 2 : 1) - Number(exponent);
   return BigInt(digits.replace('.', '')) * 10n ** BigInt(DECIMALS - decimals);

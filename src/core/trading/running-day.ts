@@ -7,16 +7,16 @@ import { membersOn } from '../settings/members.ts';
 import { cutWords, type Decision, NO_TRADE } from '../database/decisions.ts';
 import type { ToolUsageRow } from '../database/sessions.ts';
 import type { Answer, ToolCall, ToolMessage } from '../wire/protocol.ts';
-import { beforeOpen, type Market } from './market.ts';
-import { deciderOf } from './decision.ts';
-import { type Counted, openDocuments } from './morning-documents.ts';
+import { hideOpen, type Market } from './market.ts';
+import { resolveDecider } from './decision.ts';
+import { type OfferedDocuments, openDocuments } from './morning-documents.ts';
 import type { NewsResult, NewsSearch } from './news.ts';
-import { fillOrders, orderTermsOf, unfilledInWords } from './orders.ts';
+import { fillOrders, orderTerms, describeUnfilled } from './orders.ts';
 import { fromDollars, toDollars } from '../money/money.ts';
-import { type Action, assertSound, type Portfolio } from './portfolio.ts';
-import type { Start } from './start.ts';
-import { inWords, isFromOutside, refusedOrders, runTool } from './tools.ts';
-import type { Order, OrderTerms, Placed, Reply, TradingDay } from './trading-day.ts';
+import { type Action, assertSoundPortfolio, type Portfolio } from './portfolio.ts';
+import type { DayStart } from './start.ts';
+import { replyContent, isFromOutside, refusedOrders, runTool } from './tools.ts';
+import type { Order, OrderTerms, PlacedOrder, Reply, TradingDay } from './trading-day.ts';
 
 /** Tool names in `tool_usage` are the model's words; longer ones are cut. */
 export const MAX_TOOL_NAME_LENGTH = 100;
@@ -25,7 +25,7 @@ export const MAX_TOOL_NAME_LENGTH = 100;
  * A day as it is played: what its tools see, and what their calls have made of it. Live, and again
  * from its record.
  */
-export interface Play extends TradingDay {
+export interface RunningDay extends TradingDay {
   /** The ledger so far. */
   readonly actions: Action[];
   /** What became of the orders so far; not of those that wait. */
@@ -37,34 +37,34 @@ export interface Play extends TradingDay {
   /** Whether it has ended although no answer was a decision. */
   isUnread: boolean;
   /** The note as it is now, whether the model may read it or not. */
-  ownNote: string | null;
+  currentNote: string | null;
   /** With the opens of the session date, at which orders fill. */
-  readonly exchange: Market;
-  readonly placed: (Placed & { message_index: number })[];
+  readonly fillMarket: Market;
+  readonly placed: (PlacedOrder & { message_index: number })[];
   portfolio: Portfolio;
   expected: Portfolio;
   refused: number;
 }
 
-export interface Terms
+export interface DayTerms
   extends OrderTerms,
     Pick<TradingDay, 'market' | 'universe' | 'offered' | 'wording' | 'decider'> {
   news: NewsSearch | null;
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
   /** None without. */
-  documents?: Counted | null;
+  documents?: OfferedDocuments | null;
 }
 
 /** What a job and an entry say of every day of a run, live and when it is played again. */
-export function dayTermsOf(agentConfig: AgentConfiguration, entry: Entry, run: string) {
+export function dayTerms(agentConfig: AgentConfiguration, entry: Entry, run: string) {
   return {
-    ...orderTermsOf(agentConfig),
+    ...orderTerms(agentConfig),
     initialCash: fromDollars(agentConfig.initial_cash),
     paysDividends: agentConfig.dividends,
     offered: entry.tools,
     hasNotes: entry.notes,
-    decider: deciderOf(entry, run),
+    decider: resolveDecider(entry, run),
   };
 }
 
@@ -72,24 +72,24 @@ export function dayTermsOf(agentConfig: AgentConfiguration, entry: Entry, run: s
 export function knownMarket({
   market,
   isOpenHidden,
-}: Pick<Terms, 'market' | 'isOpenHidden'>): Market {
-  return isOpenHidden ? beforeOpen(market) : market;
+}: Pick<DayTerms, 'market' | 'isOpenHidden'>): Market {
+  return isOpenHidden ? hideOpen(market) : market;
 }
 
 /** A day in the morning: splits applied, dividends paid, nothing called yet. */
-export function beginPlay(terms: Terms, start: Start): Play {
+export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
   const { startDate, startPortfolio, morning } = start;
   const { market, universe, offered, hasNotes, rules, members = [], documents = null } = terms;
   const held = startPortfolio.holdings.keys();
   const before = startDate === null ? [] : membersOn(members, startDate);
   const actions: Action[] = [...morning.actions];
   const decisions: Decision[] = [];
-  const placed: Play['placed'] = [];
-  const play: Play = {
+  const placed: RunningDay['placed'] = [];
+  const play: RunningDay = {
     wording: WORDING,
     ...terms,
     market: knownMarket(terms),
-    exchange: market,
+    fillMarket: market,
     documents: documents && openDocuments(documents, { market, universe, held, offered, rules }),
     confidence: null,
     isUnread: false,
@@ -106,12 +106,12 @@ export function beginPlay(terms: Terms, start: Start): Play {
     left: before.filter((symbol) => !universe.has(symbol)),
     received: morning.received,
     get note() {
-      return hasNotes ? play.ownNote : undefined;
+      return hasNotes ? play.currentNote : undefined;
     },
-    ownNote: start.startNote,
+    currentNote: start.startNote,
     toolUsage: new Map(),
   };
-  assertSound(play.portfolio);
+  assertSoundPortfolio(play.portfolio);
   return play;
 }
 
@@ -129,21 +129,22 @@ export interface DayEnd {
 }
 
 /** Fills the orders that wait, and changes nothing: a commit that is repeated has the same end. */
-export function endOfDay({
+export function computeDayEnd({
   actions: before,
   decisions: taken,
   portfolio: start,
   placed,
-  exchange: market,
+  fillMarket: market,
   rules = US_RULES,
   isOpenHidden,
-}: Play): DayEnd {
+}: RunningDay): DayEnd {
   const { fills: filled, portfolio } = fillOrders(start, placed, { market, rules });
-  assertSound(portfolio);
+  assertSoundPortfolio(portfolio);
   const end = { actions: [...before], decisions: [...taken], placed: [] };
   for (const { order, action, unfilled } of filled) {
-    if (action) enter(end, { ...order, action }, order.message_index);
-    if (unfilled) enter(end, { ...order, refusal: unfilledInWords(unfilled) }, order.message_index);
+    if (action) enterOrder(end, { ...order, action }, order.message_index);
+    if (unfilled)
+      enterOrder(end, { ...order, refusal: describeUnfilled(unfilled) }, order.message_index);
   }
   const { actions, decisions } = end;
   if (!decisions.some(isTrade)) decisions.push(NO_TRADE);
@@ -155,22 +156,22 @@ export function endOfDay({
     actions,
     portfolio,
     decisions,
-    unfilled: unfilled.map(unfilledInWords),
+    unfilled: unfilled.map(describeUnfilled),
     fills: isOpenHidden ? JSON.stringify({ fills, unfilled }) : null,
   };
 }
 
 /** Enters an order in the day: its trade in the ledger too. */
-function enter(
-  { actions, decisions, placed }: Pick<Play, 'actions' | 'decisions' | 'placed'>,
+function enterOrder(
+  { actions, decisions, placed }: Pick<RunningDay, 'actions' | 'decisions' | 'placed'>,
   order: Order,
   message_index: number,
 ): void {
   const { side, symbol, amount, action, refusal } = order;
-  const own = { ...NO_TRADE, message_index, side, symbol };
-  if (action) decisions.push({ ...own, action_id: actions.push(action) });
+  const decision = { ...NO_TRADE, message_index, side, symbol };
+  if (action) decisions.push({ ...decision, action_id: actions.push(action) });
   else if (refusal === undefined) placed.push({ ...order, message_index });
-  else decisions.push({ ...own, amount, detail: cutWords(refusal) });
+  else decisions.push({ ...decision, amount, detail: cutWords(refusal) });
 }
 
 /** Why the calls of an answer with a fault are not executed, as its model reads it. */
@@ -185,7 +186,7 @@ const NOT_EXECUTED: Partial<Record<AnswerFault, string>> = {
  * of its message in the log; the note on it follows.
  */
 export function enterAnswer(
-  { decisions }: Pick<Play, 'decisions'>,
+  { decisions }: Pick<RunningDay, 'decisions'>,
   { fault }: Pick<Answer, 'fault'>,
   index: number,
 ): void {
@@ -207,7 +208,7 @@ interface CallPlace {
  * Runs one tool call, and enters what it did in the day. Returns the message with its result.
  */
 export async function callTool(
-  play: Play,
+  play: RunningDay,
   call: ToolCall,
   { index, recorded, fault }: CallPlace,
 ): Promise<ToolMessage> {
@@ -223,21 +224,21 @@ export async function callTool(
     const detail = cutWords(refusal);
     play.decisions.push({ ...NO_TRADE, message_index: index, tool: toolName, detail });
   } else if (refusal !== undefined)
-    for (const order of refusedOrders(call, refusal)) enter(play, order, index);
-  for (const order of orders) enter(play, order, index);
+    for (const order of refusedOrders(call, refusal)) enterOrder(play, order, index);
+  for (const order of orders) enterOrder(play, order, index);
   play.refused += orders.filter((order) => order.refusal !== undefined).length;
   if (portfolio !== undefined) {
-    assertSound(portfolio);
+    assertSoundPortfolio(portfolio);
     play.expected = portfolio;
     if (!play.isOpenHidden) play.portfolio = portfolio;
   }
-  if (note !== undefined) play.ownNote = note === '' ? null : note;
+  if (note !== undefined) play.currentNote = note === '' ? null : note;
   const usage = play.toolUsage.get(toolName) ?? { toolName, calls: 0, refused: 0, durationMs: 0 };
   usage.calls += 1;
   usage.refused += refusal === undefined ? 0 : 1;
   usage.durationMs += performance.now() - startedAt;
   play.toolUsage.set(toolName, usage);
-  return { role: 'tool', id: call.id, content: inWords(reply), isMalformed };
+  return { role: 'tool', id: call.id, content: replyContent(reply), isMalformed };
 }
 
 /** A result of a news search as the record has it. */

@@ -22,32 +22,32 @@ import type {
   ToolResults,
 } from '../wire/protocol.ts';
 import { cutText } from '../text/text.ts';
-import { type Beginning, beginSession, type SessionContext, type StartTerms } from './start.ts';
-import { gatherEvidence, positionsOf } from './commit.ts';
-import { costOf, type TokenPrices } from './answer-cost.ts';
-import { decidedBy } from './decision.ts';
+import { type OpenedSession, beginSession, type SessionContext, type StartTerms } from './start.ts';
+import { gatherEvidence, buildPositions } from './commit.ts';
+import { answerCost, type TokenPrices } from './answer-cost.ts';
+import { takeDecision } from './decision.ts';
 import {
-  beginPlay,
+  startTradingDay,
   callTool,
-  endOfDay,
+  computeDayEnd,
   enterAnswer,
   knownMarket,
   MAX_TOOL_NAME_LENGTH,
-  type Play,
-  type Terms,
+  type RunningDay,
+  type DayTerms,
 } from './running-day.ts';
 import type { Action } from './portfolio.ts';
 import {
   answerMessages,
-  FILLS,
-  firstMessagesIn,
+  FILLS_MESSAGE,
+  messagesBeforeAnswer,
   LogMismatch,
   type RecordedStep,
   resultMessage,
-  stepsIn,
+  readSteps,
 } from './reasoning-log.ts';
 import { DECISION, toolDescriptions } from './tools.ts';
-import { briefOf, describePortfolio } from './trading-day.ts';
+import { createBrief, describePortfolio } from './trading-day.ts';
 
 const UNKNOWN_TOKENS = {
   promptTokens: null,
@@ -57,7 +57,7 @@ const UNKNOWN_TOKENS = {
 };
 
 /** What a call of an agent has used, which is made without asking it. */
-const NOTHING: TokenUsage = {
+const NO_USAGE: TokenUsage = {
   promptTokens: 0,
   completionTokens: 0,
   cachedTokens: 0,
@@ -65,12 +65,12 @@ const NOTHING: TokenUsage = {
   reasoningTokens: 0,
   costUsd: 0,
 };
-const NO_WORDS = {
+const EMPTY_ANSWER = {
   type: 'answer',
   content: '',
   reasoning: null,
   note: null,
-  usage: NOTHING,
+  usage: NO_USAGE,
 } as const;
 
 /**
@@ -78,11 +78,11 @@ const NO_WORDS = {
  * Everything that can happen to it is a method; nothing else changes it. What a method writes is
  * committed when it resolves.
  */
-export type Session = Awaited<ReturnType<typeof openSession>>;
+export type TradingSession = Awaited<ReturnType<typeof openSession>>;
 
 type Prompt = readonly Pick<LogMessage, 'role' | 'content'>[];
 
-interface SessionOptions extends Terms, StartTerms {
+interface SessionOptions extends DayTerms, StartTerms {
   /** What the model's tokens cost; null when unknown. */
   tokenPrices: TokenPrices;
   /** Aborted when the job is stopped; after that nothing more is written for the session. */
@@ -90,9 +90,9 @@ interface SessionOptions extends Terms, StartTerms {
 }
 
 /** The state of a session, private to this file. */
-interface State extends SessionContext, SessionOptions, Beginning {
+interface SessionState extends SessionContext, SessionOptions, OpenedSession {
   readonly modelDay: ModelDay;
-  readonly play: Play;
+  readonly day: RunningDay;
   steps: number;
   messageCount: number;
   hasEnded: boolean;
@@ -110,14 +110,17 @@ export async function openSession(
   modelDay: ModelDay,
   options: SessionOptions,
 ) {
-  const state = await context.database.write(() => begin(context, modelDay, options), options);
+  const state = await context.database.write(
+    () => createState(context, modelDay, options),
+    options,
+  );
   return {
     modelDay,
     /** What the model reads in the morning. */
-    brief: briefOf(state.play),
-    tools: state.play.decider?.by === 'one_answer' ? [DECISION] : toolDescriptions(state.play),
+    brief: createBrief(state.day),
+    tools: state.day.decider?.by === 'one_answer' ? [DECISION] : toolDescriptions(state.day),
     /** The ledger so far. */
-    actions: state.play.actions as readonly Action[],
+    actions: state.day.actions as readonly Action[],
     /** Answers so far, replayed ones included. */
     get steps() {
       return state.steps;
@@ -131,7 +134,7 @@ export async function openSession(
      * for the child to continue from; empty for a new session. Rejects with a `LogMismatch` when a
      * result differs from the log.
      */
-    resume: () => replay(state),
+    resume: () => replayLog(state),
     /**
      * Logs the prompt; a resumed session rejects with a `LogMismatch` when its prompt has changed.
      */
@@ -144,7 +147,7 @@ export async function openSession(
     answer: (answer: Answer) => takeAnswer(state, answer),
     /** Cash, holdings and value as they are now. */
     portfolio() {
-      const { portfolioValue: value, ...rest } = describePortfolio(state.play);
+      const { portfolioValue: value, ...rest } = describePortfolio(state.day);
       return { ...rest, value };
     },
     /**
@@ -154,7 +157,7 @@ export async function openSession(
     async call(call: ToolCall) {
       await state.prompted.promise;
       if (state.hasEnded) return null;
-      const { results } = await takeAnswer(state, { ...NO_WORDS, toolCalls: [call] });
+      const { results } = await takeAnswer(state, { ...EMPTY_ANSWER, toolCalls: [call] });
       return state.hasEnded ? null : (results[0]?.content ?? null);
     },
     /**
@@ -166,13 +169,13 @@ export async function openSession(
      * Ends the model-day. Finished: its positions are marked at the session date's close, and
      * everything is committed in one transaction. Failed: its log is kept, and it has no positions.
      */
-    end: (outcome: Outcome) => end(state, () => writeEnd(state, outcome)),
+    end: (outcome: Outcome) => endSession(state, () => writeEnd(state, outcome)),
     /**
      * Ends the session because its log cannot be resumed; the model-day then starts over with a new
      * session.
      */
-    setAside: ({ reason: error }: LogMismatch) =>
-      end(state, () => {
+    archive: ({ reason: error }: LogMismatch) =>
+      endSession(state, () => {
         const completedAt = timestamp(context.clock());
         setAside(context.database, state.sessionId, { error, completedAt });
       }),
@@ -184,26 +187,30 @@ export async function openSession(
   };
 }
 
-function begin(context: SessionContext, modelDay: ModelDay, options: SessionOptions): State {
+function createState(
+  context: SessionContext,
+  modelDay: ModelDay,
+  options: SessionOptions,
+): SessionState {
   const market = knownMarket(options);
-  const beginning = beginSession(context, modelDay, { ...options, market });
+  const opened = beginSession(context, modelDay, { ...options, market });
   return {
     ...context,
     ...options,
-    ...beginning,
+    ...opened,
     modelDay,
-    play: beginPlay(options, beginning),
+    day: startTradingDay(options, opened),
     steps: 0,
-    messageCount: firstMessagesIn(beginning.log).length,
+    messageCount: messagesBeforeAnswer(opened.log).length,
     hasEnded: false,
     decided: null,
     prompted: Promise.withResolvers(),
   };
 }
 
-async function replay(state: State): Promise<PastMessage['message'][]> {
+async function replayLog(state: SessionState): Promise<PastMessage['message'][]> {
   const past: PastMessage['message'][] = [];
-  for (const step of stepsIn(state.log)) {
+  for (const step of readSteps(state.log)) {
     const { content, toolCalls, note, carried } = step.answer;
     const { results, again } = await takeAnswer(state, step.answer, step);
     past.push({ role: 'assistant', content, toolCalls, note, carried }, ...results);
@@ -212,12 +219,12 @@ async function replay(state: State): Promise<PastMessage['message'][]> {
   return past;
 }
 
-async function takePrompt(state: State, prompt: Prompt): Promise<void> {
+async function takePrompt(state: SessionState, prompt: Prompt): Promise<void> {
   if (state.log.length === 0) {
-    await log(state, prompt);
+    await appendLog(state, prompt);
     return state.prompted.resolve();
   }
-  const logged = firstMessagesIn(state.log);
+  const logged = messagesBeforeAnswer(state.log);
   const isSame =
     logged.length === prompt.length &&
     prompt.every(
@@ -233,16 +240,16 @@ async function takePrompt(state: State, prompt: Prompt): Promise<void> {
  * writing to it.
  */
 async function takeAnswer(
-  state: State,
+  state: SessionState,
   said: Answer,
   recorded?: RecordedStep,
 ): Promise<ToolResults> {
   state.steps += 1;
-  const decided = decidedBy(state.play.decider, said, state.steps === 1);
+  const decided = takeDecision(state.day.decider, said, state.steps === 1);
   const { again, end: outcome = null } = decided ?? {};
   const answer = recorded === undefined && decided ? { ...said, toolCalls: decided.calls } : said;
-  enterAnswer(state.play, answer, state.messageCount);
-  await log(state, answerMessages(answer), usageOf(state, answer.usage, 1));
+  enterAnswer(state.day, answer, state.messageCount);
+  await appendLog(state, answerMessages(answer), requestUsage(state, answer.usage, 1));
   const results: ToolMessage[] = [];
   const messages: LogMessage[] = [];
   for (const [index, call] of answer.toolCalls.entries()) {
@@ -250,7 +257,7 @@ async function takeAnswer(
     if (state.hasEnded) break; // while a slow tool was running
     const before = recorded?.results[index];
     const at = { index: state.messageCount + index, recorded: before, fault: answer.fault };
-    const result = await callTool(state.play, call, at);
+    const result = await callTool(state.day, call, at);
     if (before !== undefined && result.content !== before)
       throw new LogMismatch(
         `${cutText(call.name, MAX_TOOL_NAME_LENGTH)} in step ${state.steps} does not return what it did`,
@@ -259,10 +266,10 @@ async function takeAnswer(
     messages.push(resultMessage(call, result));
   }
   if (again !== undefined) messages.push({ role: 'user', content: again });
-  if (messages.length > 0 && !state.hasEnded) await log(state, messages);
+  if (messages.length > 0 && !state.hasEnded) await appendLog(state, messages);
   if (decided !== null) {
-    state.play.confidence = decided.confidence;
-    state.play.isUnread = decided.isUnread ?? false;
+    state.day.confidence = decided.confidence;
+    state.day.isUnread = decided.isUnread ?? false;
     state.decided = outcome;
   }
   return {
@@ -278,7 +285,11 @@ async function takeAnswer(
  * Appends to the reasoning log, and counts, what an earlier process has not. Nothing is logged
  * after the end, but the cost of an answer is still counted.
  */
-async function log(state: State, messages: readonly LogMessage[], usage?: Usage): Promise<void> {
+async function appendLog(
+  state: SessionState,
+  messages: readonly LogMessage[],
+  usage?: Usage,
+): Promise<void> {
   const { database, clock, sessionId, modelDay } = state;
   if (state.messageCount < state.log.length) return void (state.messageCount += messages.length);
   const logged = await database.write(() => {
@@ -295,42 +306,42 @@ async function log(state: State, messages: readonly LogMessage[], usage?: Usage)
  * What one request adds: an answer is a step, and so is a call that an agent makes without a
  * request.
  */
-function usageOf({ tokenPrices }: State, used: TokenUsage | null, steps: 0 | 1): Usage {
-  const costUsd = costOf(used, tokenPrices);
-  return { steps, requests: used === NOTHING ? 0 : 1, ...(used ?? UNKNOWN_TOKENS), costUsd };
+function requestUsage({ tokenPrices }: SessionState, used: TokenUsage | null, steps: 0 | 1): Usage {
+  const costUsd = answerCost(used, tokenPrices);
+  return { steps, requests: used === NO_USAGE ? 0 : 1, ...(used ?? UNKNOWN_TOKENS), costUsd };
 }
 
-function countFailedRequest(state: State, used: TokenUsage | null): Promise<void> {
+function countFailedRequest(state: SessionState, used: TokenUsage | null): Promise<void> {
   const { database, modelDay } = state;
-  const usage = usageOf(state, used, 0);
+  const usage = requestUsage(state, used, 0);
   return database.write(() => addUsage(database, modelDay, usage), state);
 }
 
 /** The only way in which a session ends, in one transaction. */
-function end(state: State, write: () => void): Promise<void> {
+function endSession(state: SessionState, write: () => void): Promise<void> {
   markEnded(state);
   return state.database.write(write, state);
 }
 
-function markEnded(state: State): void {
+function markEnded(state: SessionState): void {
   state.hasEnded = true;
   state.prompted.resolve();
 }
 
-function writeEnd(state: State, outcome: Outcome): void {
-  const { database, modelDay, sessionId, steps, messageCount: firstIndex, play } = state;
+function writeEnd(state: SessionState, outcome: Outcome): void {
+  const { database, modelDay, sessionId, steps, messageCount: firstIndex, day } = state;
   const completedAt = timestamp(state.clock());
   if (outcome.status === 'failed')
     return endModelDay(database, modelDay, { ...outcome, completedAt });
   const commitWrite = numberedWrite(database);
   const atCommit = { reader: database, write: commitWrite };
-  const { actions, portfolio, decisions, unfilled, fills } = endOfDay(play);
+  const { actions, portfolio, decisions, unfilled, fills } = computeDayEnd(day);
   const messages: LogMessage[] =
-    fills === null ? [] : [{ role: 'tool', toolName: FILLS, content: fills }];
+    fills === null ? [] : [{ role: 'tool', toolName: FILLS_MESSAGE, content: fills }];
   appendMessages(database, sessionId, { firstIndex, messages, timestamp: completedAt });
   const totalMessages = firstIndex + messages.length;
   const evidence = gatherEvidence(atCommit, { ...state, actions });
-  const positions = positionsOf({ ...state, actions, portfolio }, marksIn(evidence));
+  const positions = buildPositions({ ...state, actions, portfolio }, marksIn(evidence));
   commitSession(
     database,
     { ...modelDay, sessionId, steps, totalMessages },
@@ -338,12 +349,12 @@ function writeEnd(state: State, outcome: Outcome): void {
       positions,
       decisions,
       evidence,
-      toolUsage: [...play.toolUsage.values()],
+      toolUsage: [...day.toolUsage.values()],
       summary: outcome.summary,
-      note: play.ownNote,
-      confidence: play.confidence,
-      isUnread: play.isUnread,
-      documents: play.documents,
+      note: day.currentNote,
+      confidence: day.confidence,
+      isUnread: day.isUnread,
+      documents: day.documents,
       unfilled,
       wording: WORDING,
       commitWrite,

@@ -13,7 +13,7 @@ import {
 import { type Split, splitsBetween } from '../database/market-queries.ts';
 import type { Money } from '../money/money.ts';
 import type { Market } from './market.ts';
-import { cashPerShare, type Morning, morningOf } from './morning.ts';
+import { cashPerShare, type MorningLedger, applyCorporateActions } from './morning.ts';
 import type { Portfolio } from './portfolio.ts';
 import type { StoredMessage } from '../database/replay-queries.ts';
 import { LogMismatch } from './reasoning-log.ts';
@@ -24,7 +24,7 @@ export interface SessionContext {
 }
 
 /** The state in which a day starts. */
-export interface Start {
+export interface DayStart {
   /**
    * The closing value of the day it starts from, or the initial cash; the daily profit is measured
    * against it.
@@ -37,7 +37,7 @@ export interface Start {
   /** The splits and dividends since then of its holdings, in order, and their effects. */
   readonly knownSplits: readonly Split[];
   readonly knownDividends: readonly KnownDividend[];
-  readonly morning: Morning;
+  readonly morning: MorningLedger;
   /** The model's note as it was at the end of that day; null without one. */
   readonly startNote: string | null;
   /** What of the orders of that day did not fill, a sentence each. */
@@ -45,7 +45,7 @@ export interface Start {
 }
 
 /** The state in which a session starts. */
-export interface Beginning extends Start {
+export interface OpenedSession extends DayStart {
   readonly sessionId: number;
   /** The log of an earlier process of this model-day; empty for a new session. */
   readonly log: readonly StoredMessage[];
@@ -66,23 +66,23 @@ export function beginSession(
   context: SessionContext,
   modelDay: ModelDay,
   terms: StartTerms,
-): Beginning {
+): OpenedSession {
   const past = latestActiveDayBefore(context.database, modelDay.model, modelDay.date);
   const claimed = claimSession(context, modelDay, {
     ...terms,
     startedFrom: past?.sessionId ?? null,
   });
-  return { ...claimed, ...startFrom(past, terms) };
+  return { ...claimed, ...computeDayStart(past, terms) };
 }
 
 /**
  * What a day starts with: applies the splits since the day that it starts from, and pays the
  * dividends where its job does.
  */
-export function startFrom(
+export function computeDayStart(
   past: ClosingState | null,
   { market, initialCash, paysDividends }: StartTerms,
-): Start {
+): DayStart {
   if (past === null) {
     const startPortfolio = { cash: initialCash, holdings: new Map() };
     return {
@@ -108,7 +108,7 @@ export function startFrom(
   });
   const startPortfolio = { cash, holdings };
   const events = { splits: knownSplits, dividends: knownDividends };
-  const morning = morningOf(startPortfolio, events, market);
+  const morning = applyCorporateActions(startPortfolio, events, market);
   return {
     startValue,
     startDate,
@@ -129,7 +129,7 @@ function claimSession(
   { database, clock }: SessionContext,
   modelDay: ModelDay,
   { market, ...start }: StartTerms & { startedFrom: number | null },
-): Pick<Beginning, 'sessionId' | 'log'> {
+): Pick<OpenedSession, 'sessionId' | 'log'> {
   const found = interruptedSession(database, modelDay);
   const now = timestamp(clock());
   if (found !== null && found.startedFrom === start.startedFrom) {

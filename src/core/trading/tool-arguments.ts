@@ -14,7 +14,7 @@ const MAX_HISTORY_DAYS = 100;
 const MAX_QUERY_LENGTH = 400;
 const MAX_NOTE_LENGTH = 4_000;
 /** Documents of a list. */
-export const MAX_LISTED = 20;
+export const MAX_LISTED_DOCUMENTS = 20;
 const MAX_ID_LENGTH = 500;
 const MAX_OFFSET = 1_048_576;
 
@@ -32,9 +32,9 @@ const symbol = v.pipe(
 );
 
 /** A whole number; also as text, because models write numbers that way. */
-function wholeNumber(most: number, description: string, least = 1) {
+function wholeNumberArgument(most: number, description: string, least = 1) {
   const message = (issue: v.BaseIssue<unknown>) =>
-    `must be a whole number from ${least} to ${most}, got ${shown(issue.input)}`;
+    `must be a whole number from ${least} to ${most}, got ${quoteArgument(issue.input)}`;
   const whole = v.pipe(
     v.number(),
     v.integer(message),
@@ -48,11 +48,11 @@ function wholeNumber(most: number, description: string, least = 1) {
   );
 }
 
-const dateOr = (otherwise: string) =>
+const dateArgument = (otherwise: string) =>
   v.pipe(
     v.custom<CalendarDate>(
       isCalendarDate,
-      (issue) => `must be a date YYYY-MM-DD, got ${shown(issue.input)}`,
+      (issue) => `must be a date YYYY-MM-DD, got ${quoteArgument(issue.input)}`,
     ),
     v.metadata({ type: 'string', format: 'date', description: `YYYY-MM-DD; ${otherwise}` }),
   );
@@ -67,7 +67,7 @@ const query = v.pipe(
   v.description('Search words'),
 );
 
-const line = (description: string, most: number) => {
+const textArgument = (description: string, most: number) => {
   const message = `must be text of at most ${most} characters`;
   return v.pipe(
     v.string(message),
@@ -87,10 +87,10 @@ const note = v.pipe(
   v.metadata({ maxLength: MAX_NOTE_LENGTH, description: 'The whole note; empty text removes it' }),
 );
 
-const sumOf = (weights: Record<string, number>) =>
+const sumWeights = (weights: Record<string, number>) =>
   Object.values(weights).reduce((sum, weight) => sum + weight, 0);
 const fractionMessage = (issue: v.BaseIssue<unknown>) =>
-  `must be a number from 0 to 1, got ${shown(issue.input)}`;
+  `must be a number from 0 to 1, got ${quoteArgument(issue.input)}`;
 export const fraction = v.pipe(
   v.number(fractionMessage),
   v.minValue(0, fractionMessage),
@@ -113,8 +113,8 @@ const weightsMessage = 'must be an object with a share of the portfolio for each
 export const weightsSchema = v.pipe(
   recordOf(weight, { message: weightsMessage }),
   v.check(
-    (weights) => sumOf(weights) <= NEAR_ONE,
-    ({ input }) => `must add up to at most 1, and add up to ${sumOf(input)}`,
+    (weights) => sumWeights(weights) <= NEAR_ONE,
+    ({ input }) => `must add up to at most 1, and add up to ${sumWeights(input)}`,
   ),
   v.description('Share of the portfolio, 0 to 1, by symbol, for example {"AAPL": 0.4}'),
 );
@@ -126,7 +126,7 @@ const expression = v.pipe(
 /** What is bought or sold. */
 export const orderEntries = {
   symbol,
-  amount: wholeNumber(Number.MAX_SAFE_INTEGER, 'Whole shares'),
+  amount: wholeNumberArgument(Number.MAX_SAFE_INTEGER, 'Whole shares'),
 };
 const order = v.strictObject(orderEntries);
 
@@ -146,24 +146,29 @@ export const toolArguments = {
       ),
     ),
   }),
-  get_price: v.strictObject({ symbol, date: v.nullish(dateOr('today if omitted')) }),
+  get_price: v.strictObject({ symbol, date: v.nullish(dateArgument('today if omitted')) }),
   get_price_history: v.strictObject({
     symbol,
-    days: wholeNumber(MAX_HISTORY_DAYS, 'How many bars'),
+    days: wholeNumberArgument(MAX_HISTORY_DAYS, 'How many bars'),
   }),
   get_portfolio: v.strictObject({}),
   calculate: v.strictObject({ expression }),
   search_news: v.strictObject({ query }),
   list_documents: v.strictObject({
     symbol: v.nullish(symbol),
-    kind: v.nullish(line('Only this kind', MAX_ID_LENGTH)),
-    since: v.nullish(dateOr('from the first if omitted')),
-    query: v.nullish(line('Words that must all be in it', MAX_QUERY_LENGTH)),
-    limit: v.nullish(wholeNumber(MAX_LISTED, `At most so many; ${MAX_LISTED} if omitted`)),
+    kind: v.nullish(textArgument('Only this kind', MAX_ID_LENGTH)),
+    since: v.nullish(dateArgument('from the first if omitted')),
+    query: v.nullish(textArgument('Words that must all be in it', MAX_QUERY_LENGTH)),
+    limit: v.nullish(
+      wholeNumberArgument(
+        MAX_LISTED_DOCUMENTS,
+        `At most so many; ${MAX_LISTED_DOCUMENTS} if omitted`,
+      ),
+    ),
   }),
   read_document: v.strictObject({
-    id: line('As list_documents has it', MAX_ID_LENGTH),
-    offset: v.nullish(wholeNumber(MAX_OFFSET, 'The first character; 0 if omitted', 0)),
+    id: textArgument('As list_documents has it', MAX_ID_LENGTH),
+    offset: v.nullish(wholeNumberArgument(MAX_OFFSET, 'The first character; 0 if omitted', 0)),
   }),
   write_note: v.strictObject({ text: note }),
 };
@@ -177,12 +182,12 @@ export function describeIssue(tool: string, issue: v.BaseIssue<unknown>): string
   if (path === null) return `The arguments of ${tool} must be an object.`;
   if (issue.type !== 'strict_object') return `${tool}: ${path} ${issue.message}.`;
   return issue.expected === 'never'
-    ? `${tool} takes no argument ${shown(path)}.`
+    ? `${tool} takes no argument ${quoteArgument(path)}.`
     : `${tool}: ${path} is missing.`;
 }
 
 /** A value of the model's as part of a sentence: bounded, and with control characters escaped. */
-export function shown(value: unknown): string {
+export function quoteArgument(value: unknown): string {
   if (!isWithin(value, MAX_SHOWN_LENGTH)) return 'deeply nested JSON'; // it may be too deep to write
   const text = JSON.stringify(value) ?? String(value);
   return text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}…`;

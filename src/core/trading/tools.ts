@@ -10,27 +10,27 @@ import type { Side } from '../database/decisions.ts';
 import type { ToolCall, ToolDescription } from '../wire/protocol.ts';
 import {
   describeIssue,
-  shown,
+  quoteArgument,
   type ToolArguments,
   toolArguments,
   type ToolName,
 } from './tool-arguments.ts';
 import { calculate } from './calculate.ts';
-import { listDocuments, readDocument } from './document-tools.ts';
+import { runListDocuments, runReadDocument } from './document-tools.ts';
 import { takeOrder } from './orders.ts';
 import { rebalance } from './rebalance.ts';
 import { toolParameters } from './tool-parameters.ts';
 import type { ToolResult } from './tool-results.ts';
 import {
   describePortfolio,
-  isKnown,
+  isKnownSymbol,
   type Order,
-  ownSpelling,
+  canonicalSymbol,
   type Reply,
   type TradingDay,
 } from './trading-day.ts';
 
-interface Row<Arguments, Result = Json> {
+interface ToolRow<Arguments, Result = Json> {
   description: string;
   /** The description where the open is hidden, if it is another. */
   hidden?: string;
@@ -54,7 +54,7 @@ interface Extras {
 }
 
 /** Runs the tool with checked arguments. */
-type Tool = ToolDescription & Row<unknown>;
+type Tool = ToolDescription & ToolRow<unknown>;
 
 /**
  * The tools, as the model reads them and as the parent runs them. To add a tool, add a row here,
@@ -94,7 +94,7 @@ const tools: readonly Tool[] = [
     description: "The last daily bars of one symbol, oldest first; today's has only its open.",
     hidden: 'The last daily bars of one symbol before today, oldest first.',
     run: (day, args) =>
-      isKnown(day, args.symbol)
+      isKnownSymbol(day, args.symbol)
         ? {
             result: {
               symbol: args.symbol,
@@ -123,12 +123,12 @@ const tools: readonly Tool[] = [
   tool('list_documents', {
     description: 'Documents published before this morning, the newest first, with excerpts.',
     offeredIf: 'hasDocuments',
-    run: listDocuments,
+    run: runListDocuments,
   }),
   tool('read_document', {
     description: 'The text of a document, 20,000 characters at a time; `left` counts the rest.',
     offeredIf: 'hasDocuments',
-    run: readDocument,
+    run: runReadDocument,
   }),
   tool('write_note', {
     description:
@@ -156,7 +156,7 @@ const toolsByWording: Record<Wording, readonly Tool[]> = { 1: tools };
 
 /** The tools of a day as the model reads them. */
 export function toolDescriptions(day: TradingDay): ToolDescription[] {
-  return toolsOfDay(day).map(({ name, description, hidden, parameters }) => ({
+  return dayTools(day).map(({ name, description, hidden, parameters }) => ({
     name,
     description: (day.isOpenHidden && hidden) || description,
     parameters,
@@ -164,20 +164,20 @@ export function toolDescriptions(day: TradingDay): ToolDescription[] {
 }
 
 /** The names of the tools of a day; of those that are wanted, where an entry has a list. */
-export function toolNamesOf(extras: Extras, wanted?: readonly string[] | null): string[] {
-  return toolsOf(extras, wanted).map(({ name }) => name);
+export function offeredToolNames(extras: Extras, wanted?: readonly string[] | null): string[] {
+  return offeredTools(extras, wanted).map(({ name }) => name);
 }
 
-function toolsOfDay({ news, note, documents, wording, offered }: TradingDay): Tool[] {
+function dayTools({ news, note, documents, wording, offered }: TradingDay): Tool[] {
   const extras = {
     hasNews: news != null,
     hasNotes: note !== undefined,
     hasDocuments: documents != null,
   };
-  return toolsOf(extras, offered, wording);
+  return offeredTools(extras, offered, wording);
 }
 
-function toolsOf(
+function offeredTools(
   extras: Extras,
   wanted: readonly string[] | null | undefined,
   wording: Wording = WORDING,
@@ -191,11 +191,11 @@ function toolsOf(
  * record.
  */
 export function isFromOutside(day: TradingDay, { name: called }: ToolCall): boolean {
-  return toolsOfDay(day).some((tool) => tool.name === called && tool.isFromOutside);
+  return dayTools(day).some((tool) => tool.name === called && tool.isFromOutside);
 }
 
 /** A result as the model reads it. */
-export function inWords({ result, refusal }: Reply): string {
+export function replyContent({ result, refusal }: Reply): string {
   return JSON.stringify(result ?? { error: refusal });
 }
 
@@ -225,12 +225,12 @@ function portfolioReport(day: TradingDay): ToolResult<'get_portfolio'> {
  * refusal, which the model reads.
  */
 export function runTool(day: TradingDay, call: ToolCall): Reply | Promise<Reply> {
-  const offered = toolsOfDay(day);
+  const offered = dayTools(day);
   const tool = offered.find(({ name }) => name === call.name);
   if (tool === undefined) {
     const names = offered.map(({ name }) => name).join(', ');
     return {
-      refusal: `There is no tool named ${shown(call.name)}. The tools are ${names}.`,
+      refusal: `There is no tool named ${quoteArgument(call.name)}. The tools are ${names}.`,
       isMalformed: true,
     };
   }
@@ -239,7 +239,10 @@ export function runTool(day: TradingDay, call: ToolCall): Reply | Promise<Reply>
     return { refusal: `The arguments of ${tool.name} are not JSON.`, isMalformed: true };
   const repeated = repeatedName(call.arguments);
   if (repeated !== undefined)
-    return { refusal: `${tool.name}: ${shown(repeated)} is named twice.`, isMalformed: true };
+    return {
+      refusal: `${tool.name}: ${quoteArgument(repeated)} is named twice.`,
+      isMalformed: true,
+    };
   return tool.run(day, input);
 }
 
@@ -251,7 +254,7 @@ function getPrice(
   const today = day.market.date;
   if (date > today) return { refusal: `No prices are known after today, ${today}.` };
   if (day.isOpenHidden && date === today) return { refusal: "Today's open is not known yet." };
-  if (!isKnown(day, symbol)) return unknownSymbol(symbol);
+  if (!isKnownSymbol(day, symbol)) return unknownSymbol(symbol);
   const bar = day.market.bar(symbol, date);
   if (bar === null) return { refusal: `There is no price of ${symbol} on ${date}.` };
   return { result: { symbol, ...knownFields(bar) } };
@@ -287,15 +290,18 @@ async function searchNews(
 }
 
 /** Arguments with the symbol as the day has it. */
-function inOwnSpelling<Arguments extends object>(day: TradingDay, args: Arguments): Arguments {
+function withCanonicalSymbol<Arguments extends object>(
+  day: TradingDay,
+  args: Arguments,
+): Arguments {
   const { symbol } = args as { symbol?: unknown };
-  return typeof symbol === 'string' ? { ...args, symbol: ownSpelling(day, symbol) } : args;
+  return typeof symbol === 'string' ? { ...args, symbol: canonicalSymbol(day, symbol) } : args;
 }
 
 /** A row of the table, which accepts only what the tool's own schema does. */
 function tool<Name extends ToolName>(
   name: Name,
-  row: Row<ToolArguments<Name>, ToolResult<Name>>,
+  row: ToolRow<ToolArguments<Name>, ToolResult<Name>>,
 ): Tool {
   return {
     ...row,
@@ -303,7 +309,7 @@ function tool<Name extends ToolName>(
     parameters: toolParameters[name],
     run(day, input) {
       const args = v.safeParse(toolArguments[name], input);
-      if (args.success) return row.run(day, inOwnSpelling(day, args.output));
+      if (args.success) return row.run(day, withCanonicalSymbol(day, args.output));
       const sentences = new Set(args.issues.map((issue) => describeIssue(name, issue))); // 0.5 is neither whole nor at least 1
       return { refusal: [...sentences].join(' '), isMalformed: true };
     },

@@ -10,10 +10,16 @@ import { type Documents, newestTitles } from './morning-documents.ts';
 import type { Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import type { ReceivedDividend } from './morning.ts';
-import { type Action, markOf, type Portfolio, quantityOf, valueOf } from './portfolio.ts';
+import {
+  type Action,
+  requireMark,
+  type Portfolio,
+  heldQuantity,
+  valuePortfolio,
+} from './portfolio.ts';
 
 /** An order that waits for the open. */
-export interface Placed {
+export interface PlacedOrder {
   side: Side;
   symbol: string;
   amount: number;
@@ -21,7 +27,7 @@ export interface Placed {
 
 /** What became of an order: it was executed or refused, or it waits. */
 export type Order =
-  | (Placed & { action?: Action; refusal?: never })
+  | (PlacedOrder & { action?: Action; refusal?: never })
   | (Pick<Decision, 'side' | 'symbol' | 'amount'> & { refusal: string; action?: never });
 
 /**
@@ -61,7 +67,7 @@ export interface TradingDay extends Partial<OrderTerms> {
   /** The names of the tools that its entry is offered; all of the day's when left out. */
   readonly offered?: readonly string[] | undefined;
   /** The orders that wait for the open, in the order of placing. */
-  readonly placed?: readonly Placed[];
+  readonly placed?: readonly PlacedOrder[];
   /** The portfolio as if they filled at previous closes; left out without a hidden open. */
   readonly expected?: Portfolio;
   /** How many orders were executed or placed so far. */
@@ -102,7 +108,7 @@ export type Reply<Result = Json> =
 /**
  * What the model reads in the morning: the same cash, holdings and opens that its tools will use.
  */
-export function briefOf(day: TradingDay): Brief {
+export function createBrief(day: TradingDay): Brief {
   const { market, universe, portfolio, received = [], rules = US_RULES, note } = day;
   const { isOpenHidden, limits, unfilled = [], left = [], documents, decider } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
@@ -165,21 +171,25 @@ export function describePortfolio({ market, portfolio }: TradingDay) {
   const { cash, holdings: held } = portfolio;
   const marks = new Map([...held.keys()].map((symbol) => [symbol, market.mark(symbol)]));
   const holdings = [...held]
-    .map(([symbol, quantity]) => ({ symbol, quantity, price: toDollars(markOf(symbol, marks)) }))
+    .map(([symbol, quantity]) => ({
+      symbol,
+      quantity,
+      price: toDollars(requireMark(symbol, marks)),
+    }))
     .sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
-  const portfolioValue = toDollars(valueOf(portfolio, marks));
+  const portfolioValue = toDollars(valuePortfolio(portfolio, marks));
   return { cash: toDollars(cash), holdings, portfolioValue };
 }
 
 /** Whether the model may read a symbol's prices: it can be bought, or is held. */
-export function isKnown({ universe, portfolio }: TradingDay, symbol: string): boolean {
-  return universe.has(symbol) || quantityOf(portfolio, symbol) > 0;
+export function isKnownSymbol({ universe, portfolio }: TradingDay, symbol: string): boolean {
+  return universe.has(symbol) || heldQuantity(portfolio, symbol) > 0;
 }
 
 /** A symbol as the day has it: `BRK-B` and `BRK.B` are one. */
-export function ownSpelling(day: TradingDay, symbol: string): string {
+export function canonicalSymbol(day: TradingDay, symbol: string): string {
   const other = symbol.includes('.') ? symbol.replaceAll('.', '-') : symbol.replaceAll('-', '.');
-  return !isKnown(day, symbol) && isKnown(day, other) ? other : symbol;
+  return !isKnownSymbol(day, symbol) && isKnownSymbol(day, other) ? other : symbol;
 }
 
 function dollarsOrNull(amount: Money | null): number | null {

@@ -1,28 +1,28 @@
 import { isLastAnswer } from '../agent/model.ts';
-import { wordsOf } from '../agent/prompt.ts';
+import { conversationTexts } from '../agent/prompt.ts';
 import { fromDollars } from '../money/money.ts';
 import { quote } from '../text/text.ts';
 import { unfilledOf } from '../database/sessions.ts';
-import { type Decided, deciderOf } from '../trading/decision.ts';
-import { isFills, type RecordedStep } from '../trading/reasoning-log.ts';
+import { type DecisionResult, resolveDecider } from '../trading/decision.ts';
+import { isFillsMessage, type RecordedStep } from '../trading/reasoning-log.ts';
 import type { DayEnd } from '../trading/running-day.ts';
 import type { DayRecord } from './record.ts';
 import type { LedgerRecord, StoredMessage } from '../database/replay-queries.ts';
 
 /** A row of each of two sides with the same key; undefined where one side lacks it. */
-type Joined<Row> = [one: Row, other: Row | undefined] | [one: undefined, other: Row];
+type RowPair<Row> = [one: Row, other: Row | undefined] | [one: undefined, other: Row];
 
 /** Joins the rows of two sides by a key, in the order of the first side, then of the other. */
-export function joined<Row>(
+export function joinRows<Row>(
   ones: readonly Row[],
   others: readonly Row[],
   keyOf: (row: Row) => string,
-): Joined<Row>[] {
+): RowPair<Row>[] {
   const byKey = new Map(others.map((row) => [keyOf(row), row]));
-  const pairs = ones.map((row): Joined<Row> => [row, byKey.get(keyOf(row))]);
+  const pairs = ones.map((row): RowPair<Row> => [row, byKey.get(keyOf(row))]);
   const found = new Set(pairs.map(([, other]) => other)); // not their keys, which could be forged to be the same
   const left = others.filter((row) => !found.has(row));
-  return [...pairs, ...left.map((row): Joined<Row> => [undefined, row])];
+  return [...pairs, ...left.map((row): RowPair<Row> => [undefined, row])];
 }
 
 /** Characters shown of two texts, before and after the place where they begin to differ. */
@@ -33,11 +33,11 @@ const AFTER = 56;
  * Where a difference is: in `words`, which the model read; in `books`, which were committed; or in
  * `answers`, the record itself, which must be whole.
  */
-type Kind = 'words' | 'books' | 'answers';
+type DifferenceKind = 'words' | 'books' | 'answers';
 
 /** Something that is stored of a model-day and that replay makes differently. */
 export interface Difference {
-  kind: Kind;
+  kind: DifferenceKind;
   sentence: string;
   /** Whose prices it comes from; empty when it may be any. */
   symbols: readonly string[];
@@ -47,34 +47,34 @@ export interface Difference {
 type Columns = Readonly<Record<string, unknown>>;
 
 /** What is stored, and what replay makes of it. */
-interface Pair {
+interface ComparedColumns {
   /** `books` by default. */
-  kind?: Kind;
+  kind?: DifferenceKind;
   stored: Columns;
   replayed: Columns;
   symbols?: readonly string[] | undefined;
 }
 
 /** Collects the differences of one model-day. */
-export type Comparison = ReturnType<typeof createComparison>;
+export type RecordComparison = ReturnType<typeof createRecordComparison>;
 
 /** A comparison without differences yet. */
-export function createComparison() {
+export function createRecordComparison() {
   const differences: Difference[] = [];
-  const note = (kind: Kind, sentence: string, symbols: readonly string[] = []) =>
+  const note = (kind: DifferenceKind, sentence: string, symbols: readonly string[] = []) =>
     void differences.push({ kind, sentence, symbols });
   return {
     differences,
     note,
     /** Notes each column whose two values are not the same. */
-    compare(what: string, { kind = 'books', stored, replayed, symbols }: Pair) {
+    compare(what: string, { kind = 'books', stored, replayed, symbols }: ComparedColumns) {
       for (const [column, value] of Object.entries(replayed)) {
         // As the database keeps it: half a character becomes another one.
         const is = typeof value === 'string' ? value.toWellFormed() : value;
         const was = stored[column];
         if (was === is) continue;
-        const place = placeOfDifference(was, is);
-        const values = `stored ${shown(was, place)}, replayed ${shown(is, place)}`;
+        const place = differenceIndex(was, is);
+        const values = `stored ${quoteExcerpt(was, place)}, replayed ${quoteExcerpt(is, place)}`;
         note(kind, `${what}, ${column}: ${values}`, symbols);
       }
     },
@@ -82,7 +82,7 @@ export function createComparison() {
 }
 
 /** Where two texts begin to differ; 0 of other values. */
-function placeOfDifference(one: unknown, other: unknown): number {
+function differenceIndex(one: unknown, other: unknown): number {
   let place = 0;
   if (typeof one !== 'string' || typeof other !== 'string') return place;
   while (place < one.length && one[place] === other[place]) place += 1;
@@ -90,7 +90,7 @@ function placeOfDifference(one: unknown, other: unknown): number {
 }
 
 /** A value; of a text, an excerpt around a place. */
-function shown(value: unknown, place: number): string {
+function quoteExcerpt(value: unknown, place: number): string {
   if (typeof value !== 'string') return String(value ?? 'nothing');
   const [start, end] = [Math.max(0, place - BEFORE), place + AFTER];
   const excerpt = value.slice(start, end);
@@ -98,13 +98,13 @@ function shown(value: unknown, place: number): string {
 }
 
 /** A message as far as it is compared with one that replay makes. */
-export type Message = Pick<StoredMessage, 'role' | 'content'>;
+export type ComparedMessage = Pick<StoredMessage, 'role' | 'content'>;
 
 /** What is committed of a model-day, as it is stored or as replay makes it. */
 type Books = Pick<DayRecord, 'positions' | 'evidence' | 'documents' | 'toolUsage'>;
 
 /** A row of some table, by its key. */
-interface Row {
+interface BookRow {
   name: string;
   /** Those that are compared. */
   columns: Columns;
@@ -113,8 +113,12 @@ interface Row {
 }
 
 /** Compares every row and column of the books, to the last digit. */
-export function compareBooks(stored: Books, made: Books, { note, compare }: Comparison): void {
-  for (const [is, was] of joined(rowsOf(made), rowsOf(stored), ({ name }) => name)) {
+export function compareBooks(
+  stored: Books,
+  made: Books,
+  { note, compare }: RecordComparison,
+): void {
+  for (const [is, was] of joinRows(bookRows(made), bookRows(stored), ({ name }) => name)) {
     const { name, symbols } = is ?? was;
     if (is === undefined) note('books', `${name}: stored, but not replayed`, symbols);
     else if (was === undefined) note('books', `${name}: replayed, but not stored`, symbols);
@@ -122,7 +126,7 @@ export function compareBooks(stored: Books, made: Books, { note, compare }: Comp
   }
 }
 
-function rowsOf({ positions, evidence, documents, toolUsage }: Books): Row[] {
+function bookRows({ positions, evidence, documents, toolUsage }: Books): BookRow[] {
   const used = evidence.prices.map(({ symbol }) => symbol);
   return [
     ...evidence.prices.map(({ symbol, heldSince, open, close }) => ({
@@ -163,7 +167,7 @@ function rowsOf({ positions, evidence, documents, toolUsage }: Books): Row[] {
   ];
 }
 
-function positionRow(position: LedgerRecord, symbols: readonly string[]): Row {
+function positionRow(position: LedgerRecord, symbols: readonly string[]): BookRow {
   return {
     name: `positions ${position.actionId}`,
     columns: {
@@ -197,13 +201,13 @@ export function compareSession(
     steps: readonly RecordedStep[];
     messages: number;
     note: string | null;
-    decided: Decided | null;
+    decided: DecisionResult | null;
   },
-  { compare }: Comparison,
+  { compare }: RecordComparison,
 ): void {
   const { agentConfig } = terms;
   // Decisions have limits of their own.
-  const mostSteps = deciderOf(terms.entry, '') === null ? agentConfig.max_steps : Infinity;
+  const mostSteps = resolveDecider(terms.entry, '') === null ? agentConfig.max_steps : Infinity;
   const totalMessages = steps.reduce(
     (sum, { answer, hasSecond }) =>
       sum + 1 + answer.toolCalls.length + Number(answer.note !== null) + Number(hasSecond),
@@ -224,7 +228,7 @@ export function compareSession(
     replayed: {
       steps: Math.min(steps.length, mostSteps),
       total_messages: totalMessages,
-      ...endingOf(terms, steps, decided),
+      ...expectedEnding(terms, steps, decided),
       unread: Number(decided?.isUnread ?? false),
       note,
       unfilled: unfilledOf(unfilled),
@@ -234,7 +238,7 @@ export function compareSession(
   });
   compare('the fills of its orders', {
     kind: 'words',
-    stored: { content: conversation.find(isFills)?.content ?? null },
+    stored: { content: conversation.find(isFillsMessage)?.content ?? null },
     replayed: { content: fills },
   });
   compare('reasoning_logs', {
@@ -245,15 +249,15 @@ export function compareSession(
 }
 
 /** What a session says of how its day ended, by its last answer. */
-function endingOf(
+function expectedEnding(
   { agentConfig, wording }: DayRecord['terms'],
   steps: readonly RecordedStep[],
-  decided: Decided | null,
+  decided: DecisionResult | null,
 ) {
   const { end, confidence } = decided ?? {};
   if (end?.status === 'finished') return { session_summary: end.summary, confidence };
   const last = steps.at(-1)?.answer;
-  const words = wordsOf(wording);
+  const words = conversationTexts(wording);
   if (last !== undefined && decided === null && isLastAnswer(last))
     return { session_summary: words.summary(last), confidence: null };
   const isAtLimit = steps.length === agentConfig.max_steps;
@@ -265,14 +269,14 @@ function endingOf(
  * line of each that is not the same.
  */
 export function compareFirstMessages(
-  stored: readonly Message[],
-  made: readonly Message[],
-  { compare }: Comparison,
+  stored: readonly ComparedMessage[],
+  made: readonly ComparedMessage[],
+  { compare }: RecordComparison,
 ): void {
   compare('the messages before its first answer', {
     kind: 'answers',
-    stored: { role: rolesOf(stored) },
-    replayed: { role: rolesOf(made) },
+    stored: { role: listRoles(stored) },
+    replayed: { role: listRoles(made) },
   });
   for (const [index, { role, content }] of made.entries()) {
     const was = stored[index]?.content.split('\n') ?? [];
@@ -286,16 +290,16 @@ export function compareFirstMessages(
       kind: 'words',
       stored: { [column]: was[line] },
       replayed: { [column]: is[line] },
-      symbols: symbolsIn(was[line], is[line]),
+      symbols: leadingSymbols(was[line], is[line]),
     });
   }
 }
 
-function rolesOf(messages: readonly Message[]): string {
+function listRoles(messages: readonly ComparedMessage[]): string {
   return messages.map(({ role }) => role).join(', ');
 }
 
 /** The symbols with which lines of prices and holdings begin. */
-function symbolsIn(...lines: (string | undefined)[]): string[] {
+function leadingSymbols(...lines: (string | undefined)[]): string[] {
   return lines.flatMap((line) => /^[A-Z0-9.-]+(?=[: ])/.exec(line ?? '') ?? []);
 }

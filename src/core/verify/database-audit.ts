@@ -6,10 +6,10 @@ import type { Address, Reader } from '../database/database.ts';
 import { withSnapshot } from '../database/snapshot.ts';
 import { staleModelDays } from '../database/stale.ts';
 import {
-  addTo,
+  addListed,
   type AuditReport,
-  emptyReport,
-  MAX_LISTED,
+  emptyAuditReport,
+  MAX_LISTED_FINDINGS,
   replayLedger,
   type ReplayOptions,
 } from './replay.ts';
@@ -29,13 +29,13 @@ export interface AuditOptions extends ReplayOptions {
  * process that has the database open gives its address, any other its path. The signal aborts it;
  * the audit then rejects.
  */
-export async function audit(
+export async function auditDatabase(
   database: string | Address,
   { readLedger = auditLedger, ...options }: AuditOptions = {},
 ): Promise<AuditReport> {
   return withSnapshot(database, async (snapshot) => {
     options.signal?.throwIfAborted();
-    const [{ damage, misfits }, report] = await together(options.signal, (signal) => [
+    const [{ damage, misfits }, report] = await allOrAbort(options.signal, (signal) => [
       examineDatabase(snapshot, signal),
       readLedger(snapshot, { ...options, signal }),
     ]);
@@ -43,7 +43,7 @@ export async function audit(
     const { jobId, model } = options.filters ?? {};
     for (const { problem, jobId: ownJob, ...modelDay } of misfits)
       if ((jobId ?? ownJob) === ownJob && (model ?? modelDay.model) === modelDay.model)
-        addTo(report.problems, { ...modelDay, sentences: [problem] });
+        addListed(report.problems, { ...modelDay, sentences: [problem] });
     return report;
   });
 }
@@ -52,7 +52,7 @@ export async function audit(
  * Runs both at the same time. When one fails, or the signal comes, the other is ended; nothing is
  * left running when it settles.
  */
-async function together<One, Other>(
+async function allOrAbort<One, Other>(
   signal: AbortSignal | undefined,
   start: (ended: AbortSignal) => [Promise<One>, Promise<Other>],
 ): Promise<[One, Other]> {
@@ -69,12 +69,12 @@ async function together<One, Other>(
 
 /** The part of an audit that reads model-days and, of a package, its manifest. */
 async function auditLedger(reader: Reader, options: ReplayOptions): Promise<AuditReport> {
-  const report = emptyReport();
+  const report = emptyAuditReport();
   try {
     await replayLedger(reader, report, options);
     const { jobId, model } = options.filters ?? {};
     const models = model === undefined ? modelsWithSessions(reader) : [model];
-    report.stale = staleModelDays(reader, models, { most: MAX_LISTED, jobId });
+    report.stale = staleModelDays(reader, models, { most: MAX_LISTED_FINDINGS, jobId });
   } catch (error) {
     const fault = storageFaultOf(error);
     if (fault === null) throw error;
@@ -90,12 +90,12 @@ export function isSound({ damage, problems }: AuditReport): boolean {
 }
 
 /** What the thread of an audit starts with. */
-interface Order {
+interface AuditRequest {
   audit: { address: Address; filters: ReplayFilters };
 }
 
 /** What it sends back. */
-type Delivery = { done: number; total: number } | { report: AuditReport };
+type AuditMessage = { done: number; total: number } | { report: AuditReport };
 
 /**
  * As `auditLedger`, in a thread of its own, which may take as long as it needs: this one keeps
@@ -106,10 +106,10 @@ export async function auditInThread(
   { filters = {}, onProgress = () => {}, signal }: Omit<ReplayOptions, 'firstMessagesOf'>,
 ): Promise<AuditReport> {
   signal?.throwIfAborted();
-  const order: Order = { audit: { address, filters } };
+  const order: AuditRequest = { audit: { address, filters } };
   const worker = startThread(order);
   const { promise, resolve, reject } = Promise.withResolvers<AuditReport>();
-  worker.on('message', (delivery: Delivery) => {
+  worker.on('message', (delivery: AuditMessage) => {
     if ('done' in delivery) onProgress(delivery.done, delivery.total);
     else resolve(delivery.report);
   });
@@ -131,10 +131,10 @@ export function isAuditThread(): boolean {
 }
 
 /** What that thread does; what it throws ends it. */
-export async function auditHere(): Promise<void> {
+export async function runAuditWorker(): Promise<void> {
   const port = startingThread();
-  const send = (delivery: Delivery) => port.postMessage(delivery);
-  const { audit }: Order = workerData;
+  const send = (delivery: AuditMessage) => port.postMessage(delivery);
+  const { audit }: AuditRequest = workerData;
   const { address, filters } = audit;
   const onProgress = (done: number, total: number) => send({ done, total });
   const report = await withSnapshot(address, (reader) =>

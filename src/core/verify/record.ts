@@ -1,4 +1,4 @@
-import { wordingOf } from '../agent/prompt.ts';
+import { findWording } from '../agent/prompt.ts';
 import type { AgentConfiguration } from '../settings/configuration-schema.ts';
 import { parseAgentConfiguration } from '../settings/configuration.ts';
 import { type ClosingState, closingStateOf } from '../database/active-days.ts';
@@ -18,7 +18,7 @@ import { universeOn } from '../settings/members.ts';
 export type TermsReader = ReturnType<typeof createTermsReader>;
 
 /** Everything that is stored of a model-day. */
-export type DayRecord = ReturnType<typeof readRecord>;
+export type DayRecord = ReturnType<typeof readDayRecord>;
 
 /**
  * Returns a function that reads terms. It parses a configuration once for all model-days of a job
@@ -30,7 +30,7 @@ export function createTermsReader() {
     if (text === null || entry === null) throw new Error('its job or its run is missing');
     if (last?.text !== text) last = { text, agentConfig: parseAgentConfiguration(text) };
     const universe = universeOn(last.agentConfig, date);
-    const known = wordingOf(wording);
+    const known = findWording(wording);
     if (known === undefined)
       throw new Error(
         `its model read version ${wording} of the wording, which this program does not know`,
@@ -40,13 +40,13 @@ export function createTermsReader() {
 }
 
 /** Throws an Error that says why a record cannot be read. */
-export function readRecord(reader: Reader, session: ReplayedSession, termsOf: TermsReader) {
+export function readDayRecord(reader: Reader, session: ReplayedSession, readTerms: TermsReader) {
   const { sessionId } = session;
   return {
     session,
-    terms: termsOf(session),
+    terms: readTerms(session),
     /** The close of the day that it started from; null for the initial cash. */
-    past: closeBefore(reader, session),
+    past: readPastClose(reader, session),
     conversation: conversationOf(reader, sessionId),
     positions: ledgerRecords(reader, sessionId),
     evidence: evidenceOf(reader, sessionId),
@@ -56,14 +56,14 @@ export function readRecord(reader: Reader, session: ReplayedSession, termsOf: Te
 }
 
 /** Statuses of sessions from whose close a day can start. */
-const CLOSED = new Set<string | null>(['active', 'superseded', 'opening']);
+const CLOSED_STATUSES = new Set<string | null>(['active', 'superseded', 'opening']);
 
 /** By its number, not by the time of its end: clocks are set back. */
-function closeBefore(reader: Reader, session: ReplayedSession): ClosingState | null {
+function readPastClose(reader: Reader, session: ReplayedSession): ClosingState | null {
   const { sessionId, model, date, startedFrom, pastModel, pastDate, pastStatus } = session;
   if (startedFrom === null) return null;
   const isEarlier = startedFrom < sessionId && pastDate !== null && pastDate < date;
-  const isItsOwn = pastModel === model && CLOSED.has(pastStatus);
+  const isItsOwn = pastModel === model && CLOSED_STATUSES.has(pastStatus);
   const past = isEarlier && isItsOwn ? closingStateOf(reader, startedFrom) : null;
   if (past === null)
     throw new Error(
@@ -73,7 +73,7 @@ function closeBefore(reader: Reader, session: ReplayedSession): ClosingState | n
 }
 
 /** Everything whose prices a model-day could read. */
-export function symbolsOf({ terms, past, evidence }: DayRecord): string[] {
+export function readableSymbols({ terms, past, evidence }: DayRecord): string[] {
   const held = past?.holdings ?? [];
   return [
     ...new Set([...terms.universe, ...[...held, ...evidence.prices].map(({ symbol }) => symbol)]),
@@ -84,7 +84,7 @@ export function symbolsOf({ terms, past, evidence }: DayRecord): string[] {
  * Why a record cannot be read or replayed, in words. Throws errors that only a bug of this program
  * can cause.
  */
-export function faultOf(error: unknown): string {
+export function explainRecordFault(error: unknown): string {
   if (error instanceof TypeError || error instanceof ReferenceError || !(error instanceof Error))
     throw error;
   return error.message;

@@ -17,62 +17,62 @@ import {
   compareBooks,
   compareFirstMessages,
   compareSession,
-  type Comparison,
-  createComparison,
-  type Message,
+  type RecordComparison,
+  createRecordComparison,
+  type ComparedMessage,
 } from './books.ts';
 import { type Market, openMarket } from '../trading/market.ts';
 import {
   createTermsReader,
   type DayRecord,
-  faultOf,
-  readRecord,
-  symbolsOf,
+  explainRecordFault,
+  readDayRecord,
+  readableSymbols,
   type TermsReader,
 } from './record.ts';
-import { wordsOf } from '../agent/prompt.ts';
+import { conversationTexts } from '../agent/prompt.ts';
 import { asStored, storedDecisions } from '../database/decisions.ts';
 import { marksIn } from '../database/evidence.ts';
 import type { Brief } from '../wire/protocol.ts';
-import { gatherEvidence, positionsOf } from '../trading/commit.ts';
-import { startFrom } from '../trading/start.ts';
+import { gatherEvidence, buildPositions } from '../trading/commit.ts';
+import { computeDayStart } from '../trading/start.ts';
 import {
-  beginPlay,
+  startTradingDay,
   callTool,
-  dayTermsOf,
-  endOfDay,
+  dayTerms,
+  computeDayEnd,
   enterAnswer,
   knownMarket,
-  type Play,
+  type RunningDay,
 } from '../trading/running-day.ts';
 import {
-  firstMessagesIn,
-  isFills,
+  messagesBeforeAnswer,
+  isFillsMessage,
   type RecordedStep,
   resultMessage,
-  stepsIn,
+  readSteps,
 } from '../trading/reasoning-log.ts';
-import { type Decided, decidedBy } from '../trading/decision.ts';
+import { type DecisionResult, takeDecision } from '../trading/decision.ts';
 import { isFromOutside } from '../trading/tools.ts';
-import { briefOf } from '../trading/trading-day.ts';
+import { createBrief } from '../trading/trading-day.ts';
 
 /**
  * Makes the first messages of a model-day from its brief; those of tests may look at the record.
  */
-export type FirstMessagesOf = (brief: Brief, record: DayRecord) => readonly Message[];
+export type MakeFirstMessages = (brief: Brief, record: DayRecord) => readonly ComparedMessage[];
 
 /** As models read them, in the wording of the session. */
-export const firstMessagesOfModels: FirstMessagesOf = (brief, { terms }) =>
-  wordsOf(terms.wording).firstMessages(brief, terms.entry.prompt);
+export const modelFirstMessages: MakeFirstMessages = (brief, { terms }) =>
+  conversationTexts(terms.wording).firstMessages(brief, terms.entry.prompt);
 
 /** What all model-days of a replay share. */
 interface ReplayContext {
   reader: Reader;
   /** Tests whose agents begin with other messages have their own. */
-  firstMessagesOf: FirstMessagesOf;
+  firstMessagesOf: MakeFirstMessages;
   /** The prices of its date as of its morning, which the models of a job share. */
-  marketOf(record: DayRecord): Market;
-  termsOf: TermsReader;
+  findMarket(record: DayRecord): Market;
+  readTerms: TermsReader;
 }
 
 /**
@@ -81,28 +81,28 @@ interface ReplayContext {
  * both. Nothing that is compared is an input, except what came from outside.
  */
 async function replayModelDay(
-  { reader, firstMessagesOf, marketOf }: ReplayContext,
+  { reader, firstMessagesOf, findMarket }: ReplayContext,
   record: DayRecord,
 ) {
-  const comparison = createComparison();
+  const comparison = createRecordComparison();
   const day = {
     differences: comparison.differences,
     /** Results that were taken from the record, because they came from outside. */
     fromOutside: 0,
   };
   try {
-    const { start, play } = begin(record, marketOf(record));
-    const messages = firstMessagesOf(briefOf(play), record);
-    const conversation = record.conversation.filter((message) => !isFills(message));
-    compareFirstMessages(firstMessagesIn(conversation), messages, comparison);
-    const steps = stepsIn(conversation);
-    const { fromOutside, decided } = await answerAgain({ conversation, steps, play, comparison });
+    const { start, play } = startReplay(record, findMarket(record));
+    const messages = firstMessagesOf(createBrief(play), record);
+    const conversation = record.conversation.filter((message) => !isFillsMessage(message));
+    compareFirstMessages(messagesBeforeAnswer(conversation), messages, comparison);
+    const steps = readSteps(conversation);
+    const { fromOutside, decided } = await replayAnswers({ conversation, steps, play, comparison });
     day.fromOutside = fromOutside;
-    const end = endOfDay(play);
-    const { exchange: market, toolUsage, ownNote: note } = play;
+    const end = computeDayEnd(play);
+    const { fillMarket: market, toolUsage, currentNote: note } = play;
     const atCommit = { reader, write: record.session.commitWrite };
     const evidence = gatherEvidence(atCommit, { ...start, ...end, market });
-    const positions = positionsOf({ ...start, ...end }, marksIn(evidence));
+    const positions = buildPositions({ ...start, ...end }, marksIn(evidence));
     // The books that it would be committed with.
     const books = {
       positions,
@@ -123,52 +123,52 @@ async function replayModelDay(
       });
     }
   } catch (error) {
-    comparison.note('books', `it cannot be replayed: ${faultOf(error)}`);
+    comparison.note('books', `it cannot be replayed: ${explainRecordFault(error)}`);
   }
   return day;
 }
 
-function begin(
+function startReplay(
   { past, terms, session: { sessionId, model, documents } }: DayRecord,
   market: Market,
 ) {
   const { agentConfig, universe, entry, wording } = terms;
-  const own = {
-    ...dayTermsOf(agentConfig, entry, model),
+  const playTerms = {
+    ...dayTerms(agentConfig, entry, model),
     market,
     universe,
     wording,
     documents: documents === null ? null : { ...JSON.parse(documents), session: sessionId },
-    news: entry.tools.includes('search_news') ? notSearched : null,
+    news: entry.tools.includes('search_news') ? refuseSearch : null,
   };
-  const start = startFrom(past, { ...own, market: knownMarket(own) });
-  return { start, play: beginPlay(own, start) };
+  const start = computeDayStart(past, { ...playTerms, market: knownMarket(playTerms) });
+  return { start, play: startTradingDay(playTerms, start) };
 }
 
 /** News results come only from the record. */
-async function notSearched(): Promise<never> {
+async function refuseSearch(): Promise<never> {
   throw new Error('the result of a news search is missing');
 }
 
-interface Answering {
+interface AnswerReplay {
   conversation: DayRecord['conversation'];
   steps: readonly RecordedStep[];
-  play: Play;
-  comparison: Comparison;
+  play: RunningDay;
+  comparison: RecordComparison;
 }
 
 /**
  * Runs the tool calls of all recorded answers. Returns how many results were taken from the record,
  * and what the last answer decided.
  */
-async function answerAgain({ conversation, steps, play, comparison }: Answering) {
+async function replayAnswers({ conversation, steps, play, comparison }: AnswerReplay) {
   const results = conversation.filter(({ role }) => role === 'tool');
   let next = 0;
   let fromOutside = 0;
-  let decided: Decided | null = null;
+  let decided: DecisionResult | null = null;
   for (const [index, { answer, index: place }] of steps.entries()) {
     enterAnswer(play, answer, place);
-    decided = decidedBy(play.decider, answer, index === 0);
+    decided = takeDecision(play.decider, answer, index === 0);
     if (decided !== null)
       comparison.compare(`step ${index + 1}`, {
         kind: 'answers',
@@ -187,7 +187,7 @@ async function answerAgain({ conversation, steps, play, comparison }: Answering)
         kind: 'words',
         stored: { result: stored?.content },
         replayed: { result: made.content },
-        symbols: symbolsIn(call.arguments),
+        symbols: mentionedSymbols(call.arguments),
       });
       comparison.compare(what, {
         kind: 'answers',
@@ -200,12 +200,12 @@ async function answerAgain({ conversation, steps, play, comparison }: Answering)
 }
 
 /** The words of a call's arguments that may be symbols. */
-function symbolsIn(args: string): string[] {
+function mentionedSymbols(args: string): string[] {
   return [...args.toUpperCase().matchAll(/[A-Z][A-Z0-9.-]*/g)].map(([word]) => word);
 }
 
 /** Findings listed by name; the rest are only counted. */
-export const MAX_LISTED = 1_000;
+export const MAX_LISTED_FINDINGS = 1_000;
 /** Sentences listed for one model-day; the rest are only counted. */
 const MAX_SENTENCES = 10;
 
@@ -220,18 +220,18 @@ export interface Finding {
 }
 
 /** What an audit found. */
-export type AuditReport = ReturnType<typeof emptyReport>;
+export type AuditReport = ReturnType<typeof emptyAuditReport>;
 
 export interface ReplayOptions {
   filters?: ReplayFilters;
   /** Called from time to time with the number of model-days replayed and the total. */
   onProgress?: (done: number, total: number) => void;
   signal?: AbortSignal | undefined;
-  firstMessagesOf?: FirstMessagesOf;
+  firstMessagesOf?: MakeFirstMessages;
 }
 
 /** A report to which nothing has been added. */
-export function emptyReport() {
+export function emptyAuditReport() {
   const nothing = (): Listed<Finding> => ({ total: 0, first: [] });
   const stale: StaleModelDays = { total: 0, first: [], remedy: '' };
   return {
@@ -270,9 +270,14 @@ export async function replayLedger(
   const { filters = {}, onProgress = () => {}, signal } = options;
   const { models, modelDays: total } = countActive(reader, filters);
   report.models = models;
-  const { firstMessagesOf = firstMessagesOfModels } = options;
-  const marketOf = sharedMarkets(reader);
-  const replayed = { reader, firstMessagesOf, marketOf, termsOf: createTermsReader() };
+  const { firstMessagesOf = modelFirstMessages } = options;
+  const findMarket = sharedMarkets(reader);
+  const replayed = {
+    reader,
+    firstMessagesOf,
+    findMarket,
+    readTerms: createTermsReader(),
+  };
   let sliceEnd = 0;
   for (const date of datesOfSessions(reader)) {
     for (const session of committedSessionsOn(reader, date, filters)) {
@@ -282,14 +287,14 @@ export async function replayLedger(
         signal?.throwIfAborted();
         sliceEnd = performance.now() + SLICE_MS;
       }
-      record(report, session, await judge(replayed, session));
+      addVerdict(report, session, await classifyModelDay(replayed, session));
     }
   }
   onProgress(report.modelDays, total);
 }
 
 /** The model-days of a job share the market of a date, as they did when they ran. */
-function sharedMarkets(reader: Reader): ReplayContext['marketOf'] {
+function sharedMarkets(reader: Reader): ReplayContext['findMarket'] {
   let last: { agentConfig: AgentConfiguration; market: Market } | undefined;
   return ({ session: { date, morningWrite: write }, terms: { agentConfig, universe } }) => {
     const isSame = last?.market.date === date && last.market.prices.write === write;
@@ -307,19 +312,22 @@ interface Verdict {
   fromOutside: number;
 }
 
-async function judge(replayed: ReplayContext, session: ReplayedSession): Promise<Verdict> {
-  const { reader, termsOf } = replayed;
+async function classifyModelDay(
+  replayed: ReplayContext,
+  session: ReplayedSession,
+): Promise<Verdict> {
+  const { reader, readTerms } = replayed;
   try {
-    const day = readRecord(reader, session, termsOf);
+    const day = readDayRecord(reader, session, readTerms);
     const { differences, fromOutside } = await replayModelDay(replayed, day);
     return {
-      kind: kindOf(reader, day, differences),
-      sentences: sentencesOf(differences),
+      kind: verdictKind(reader, day, differences),
+      sentences: differenceSentences(differences),
       positions: day.positions.length,
       fromOutside,
     };
   } catch (error) {
-    const sentences = [`it cannot be read: ${faultOf(error)}`];
+    const sentences = [`it cannot be read: ${explainRecordFault(error)}`];
     return { kind: 'problems', sentences, positions: 0, fromOutside: 0 };
   }
 }
@@ -328,21 +336,25 @@ async function judge(replayed: ReplayContext, session: ReplayedSession): Promise
  * The list to which differences belong. Only the first one counts, because the others may follow
  * from it.
  */
-function kindOf(reader: Reader, day: DayRecord, [first]: readonly Difference[]): Verdict['kind'] {
+function verdictKind(
+  reader: Reader,
+  day: DayRecord,
+  [first]: readonly Difference[],
+): Verdict['kind'] {
   if (first === undefined) return 'same';
   if (first.kind === 'answers') return 'problems';
   const { date: upTo, commitWrite } = day.session;
-  const symbols = first.symbols.length > 0 ? first.symbols : symbolsOf(day);
+  const symbols = first.symbols.length > 0 ? first.symbols : readableSymbols(day);
   return isLostAt(reader, { symbols, upTo }, commitWrite) ? 'unverifiable' : 'problems';
 }
 
-function sentencesOf(differences: readonly Difference[]): string[] {
+function differenceSentences(differences: readonly Difference[]): string[] {
   const sentences = differences.map(({ sentence }) => sentence);
   const rest = sentences.length - MAX_SENTENCES;
   return rest <= 0 ? sentences : [...sentences.slice(0, MAX_SENTENCES), `and ${rest} more`];
 }
 
-function record(
+function addVerdict(
   report: AuditReport,
   session: ReplayedSession,
   { kind, sentences, positions, fromOutside }: Verdict,
@@ -351,13 +363,13 @@ function record(
   const counts = status === 'active' ? report : report.superseded;
   counts.modelDays += 1;
   if (kind === 'same') counts.same += 1;
-  else addTo(report[kind], { model, date, sessionId, status, sentences });
+  else addListed(report[kind], { model, date, sessionId, status, sentences });
   report.positions += positions;
   report.fromOutside += fromOutside;
 }
 
 /** Adds to a list, of which only the first items are kept. */
-export function addTo<Item>(list: Listed<Item>, item: Item): void {
+export function addListed<Item>(list: Listed<Item>, item: Item): void {
   list.total += 1;
-  if (list.first.length < MAX_LISTED) list.first.push(item);
+  if (list.first.length < MAX_LISTED_FINDINGS) list.first.push(item);
 }

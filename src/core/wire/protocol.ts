@@ -28,7 +28,7 @@ export const MAX_TOKENS_OF_ANSWER = 100_000_000;
 /** The most dollars that one answer may report: more than a job ever cost. */
 export const MAX_COST_OF_ANSWER = 1_000_000;
 /** Why a request to a provider failed, in UTF-16 units; the parent logs it. */
-export const MAX_REASON_LENGTH = 2_000;
+export const MAX_FAILURE_REASON_LENGTH = 2_000;
 /** A name or id that a provider gives of itself, in UTF-16 units. */
 export const MAX_SERVED_LENGTH = 200;
 /** Why a model-day failed, in UTF-16 units. */
@@ -68,9 +68,7 @@ export interface Brief {
   /** Each symbol on this morning; null where unknown. */
   quotes: { symbol: string; previousClose: number | null; open: number | null }[];
   rules: MarketRules;
-  /**
-   * The model's note from an earlier day; null without one, left out when it may not keep notes.
-   */
+  /** The model's note from an earlier day; null without one, left out when it keeps no notes. */
   note?: string | null | undefined;
   /** Whether nothing of this date is known: then no symbol has an open. */
   isOpenHidden?: boolean | undefined;
@@ -82,12 +80,10 @@ export interface Brief {
   /** How many documents of each kind it can read, the most frequent first; left out without any. */
   documents?: { kind: string; documents: number }[] | undefined;
   /** Of a day that ends with one decision: what its model reads besides. */
-  decision?: OneAnswer | AgentDay | undefined;
+  decision?: OneAnswer | AgentTerms | undefined;
 }
 
-/**
- * One request, with what the tools would have said: the last closes of each symbol, oldest first.
- */
+/** One request, with what the tools would have said: the last closes by symbol, oldest first. */
 export interface OneAnswer {
   by: 'one_answer';
   dates: string[];
@@ -98,7 +94,7 @@ export interface OneAnswer {
 }
 
 /** An agent of the user's. */
-export interface AgentDay {
+export interface AgentTerms {
   by: 'agent';
   /** The entry's and the run's name. */
   signature: string;
@@ -115,7 +111,7 @@ export interface ToolDescription {
 }
 
 /** A model's endpoint, with its time limit and retries. */
-export interface Endpoint {
+export interface ProviderEndpoint {
   kind: 'provider';
   /** The dialect in which it is asked. */
   api: EntryApi;
@@ -144,18 +140,21 @@ export interface Endpoint {
 }
 
 /** What no error and no answer of a model repeats. */
-export function secretsOf(model: Start['model']): (string | null)[] {
+export function modelSecrets(model: StartMessage['model']): (string | null)[] {
   return model.kind === 'provider' ? [model.apiKey, ...(model.secrets ?? [])] : [];
 }
 
-export interface Start {
+export interface StartMessage {
   type: 'start';
   /** The name of the run. */
   signature: string;
   /** The signature of its entry. */
   family: string;
   /** The source of the child's answers. */
-  model: { kind: 'simulated' } | { kind: 'baseline'; strategy: BaselineStrategy } | Endpoint;
+  model:
+    | { kind: 'simulated' }
+    | { kind: 'baseline'; strategy: BaselineStrategy }
+    | ProviderEndpoint;
   maxSteps: number;
   /** Instructions of its entry for the system prompt. */
   prompt: string | null;
@@ -267,7 +266,7 @@ const answerSchema = v.object({
   fault: v.nullish(v.picklist(answerFaults)),
 });
 
-const reason = v.pipe(v.string(), v.maxLength(MAX_REASON_LENGTH));
+const reason = v.pipe(v.string(), v.maxLength(MAX_FAILURE_REASON_LENGTH));
 
 /**
  * An unanswered request to the provider; `waitMs` is null after the last try. It may have tokens
@@ -327,7 +326,9 @@ export type FailedRequest = v.InferOutput<typeof failedRequestSchema>;
 export type ChildMessage = v.InferOutput<typeof childMessageSchema>;
 export type Outcome = v.InferOutput<typeof outcomeSchema>['result'];
 
-export function encodeLine(message: Start | PastMessage | ToolResults | ChildMessage): string {
+export function encodeLine(
+  message: StartMessage | PastMessage | ToolResults | ChildMessage,
+): string {
   return `${JSON.stringify(message)}\n`;
 }
 

@@ -3,7 +3,7 @@ import type { Member } from '../../core/settings/configuration-schema.ts';
 import { membersOn } from '../../core/settings/members.ts';
 import type { Split } from '../../core/database/market-queries.ts';
 import { at, mean } from '../statistics/moments.ts';
-import { inOrder, type MorningEvent } from '../../core/trading/morning.ts';
+import { mergeMorningEvents, type MorningEvent } from '../../core/trading/morning.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
 import type { CurveDay } from './risk-and-return.ts';
 
@@ -53,7 +53,7 @@ export function symbolLevels(
   }: { splits?: readonly Split[]; dividends?: readonly CashDividend[] } = {},
 ): Levels {
   const levels: Level[] = [];
-  const events = inOrder(splits, dividends);
+  const events = mergeMorningEvents(splits, dividends);
   let [shares, next] = [1, 0];
   for (const { date, open, close } of bars) {
     let cash = 0;

@@ -10,7 +10,7 @@ import { splitsBetween } from '../../core/database/market-queries.ts';
 import { barsBetween, type ActiveDay, priceSpan } from './queries.ts';
 import { newestConfiguration } from './run-queries.ts';
 import { ServiceError } from '../../core/domain/service-error.ts';
-import { cashPerShareAbout } from '../../core/trading/morning.ts';
+import { approximateCashPerShare } from '../../core/trading/morning.ts';
 import {
   benchmarkCurve,
   type LevelPair,
@@ -148,7 +148,7 @@ function readSymbolLevels(
     splits: splitsBetween(pricesNow(database), [symbol], since),
     dividends: dividends.map((dividend) => ({
       exDate: dividend.exDate,
-      cash: cashPerShareAbout(dividend) / MILLIONTHS,
+      cash: approximateCashPerShare(dividend) / MILLIONTHS,
     })),
   });
 }

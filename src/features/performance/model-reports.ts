@@ -7,7 +7,7 @@ import { initialCashOf, storedConfigurations, agentsAmong } from './run-queries.
 import { type ActiveDay, markStale, usageTotals } from './queries.ts';
 import { universeOn } from '../../core/settings/members.ts';
 import { type Money, toDollars } from '../../core/money/money.ts';
-import { partHeld } from '../../core/agent/players/place-orders.ts';
+import { describeHeldPart } from '../../core/agent/players/place-orders.ts';
 import { closingPrice } from '../../core/trading/market.ts';
 import { chooseBenchmark, reportBenchmark, daySpan } from './choose-benchmark.ts';
 import {
@@ -68,7 +68,7 @@ function behaviourFlags({ ledger, refusals: { tries } }: ModelRecord, terms: Fla
   const { basemodel, configuration, database } = terms;
   if (last === undefined || configuration === undefined || !HOLD_ALL.includes(basemodel))
     return marks;
-  const part = partHeld({
+  const part = describeHeldPart({
     date: last.date,
     cash: toDollars(last.cash),
     portfolioValue: toDollars(last.value),

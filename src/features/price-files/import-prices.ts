@@ -9,7 +9,7 @@ import { contradictionsInWords, nightInWords } from '../../core/prices/split-nig
 import type { Taken } from './meaning.ts';
 import { importFile, type ImportSummary } from './import.ts';
 import type { ImportOptions } from './store-staged.ts';
-import { cashPerShareAbout } from '../../core/trading/morning.ts';
+import { approximateCashPerShare } from '../../core/trading/morning.ts';
 import { linesOf, list } from '../../core/text/sentences.ts';
 import { readSettings } from '../../core/settings/settings.ts';
 import { forTerminal } from '../../core/text/text.ts';
@@ -122,7 +122,7 @@ const MAX_SHARE_OF_CLOSE = 0.25;
 function largeDividendWarnings(dividends: ReturnType<typeof dividendsSince>): string[] {
   const large = dividends.flatMap((dividend) => {
     const { symbol, exDate, closeDate, close } = dividend;
-    const cash = cashPerShareAbout(dividend) / 1_000_000;
+    const cash = approximateCashPerShare(dividend) / 1_000_000;
     return cash > MAX_SHARE_OF_CLOSE * close
       ? `  warning: the dividend of ${symbol} on ${exDate}, ${cash} per share, is above 25 % of its close of ${close}` +
           ` on ${closeDate}; if it is wrong, import its row again with the right amount, or 0\n`

@@ -4,7 +4,7 @@ import { parseAgentConfiguration } from '../../core/settings/configuration.ts';
 import { UNITS_PER_DOLLAR } from '../../core/money/money.ts';
 import { type CommandDatabase, openDatabase, type Reader } from '../../core/database/database.ts';
 import { withSnapshot } from '../../core/database/snapshot.ts';
-import { joined } from '../../core/verify/books.ts';
+import { joinRows } from '../../core/verify/books.ts';
 import { inTemporaryFolder } from '../../core/database/storage/files.ts';
 import { type StoredBar, storedBars } from '../../core/database/prices.ts';
 import { dividendsOf, storedSplits } from '../../core/database/splits-and-dividends.ts';
@@ -126,7 +126,7 @@ function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>)
       what === 'split' || what === 'dividend'
         ? wasHeldOver(reader, symbol, { date, kind: what })
         : what === 'open' && date >= from && here.length > 0;
-    for (const [fact, own] of joined([...different.values()], theirs, keyOf)) {
+    for (const [fact, own] of joinRows([...different.values()], theirs, keyOf)) {
       const { date, what } = fact ?? own;
       const counted = COUNTED.get(what);
       if (own === undefined && (counted === undefined || date < from)) continue;

@@ -47,8 +47,8 @@ export async function startView({
   createPages,
 }: ViewOptions): Promise<View> {
   const database = openView(path);
-  const mode = whileReadable(() => modeOfJobs(database), 'UNKNOWN');
-  const riskFreeRate = whileReadable(
+  const mode = cacheLastRead(() => modeOfJobs(database), 'UNKNOWN');
+  const riskFreeRate = cacheLastRead(
     () => riskFreeRateOf(database) ?? settings.riskFreeRate,
     settings.riskFreeRate,
   );
@@ -89,7 +89,7 @@ export async function startView({
  * Returns a function that reads something of a file; while the file cannot be read, it returns what
  * it read last.
  */
-function whileReadable<Value>(read: () => Value, initial: Value): () => Value {
+function cacheLastRead<Value>(read: () => Value, initial: Value): () => Value {
   let last = initial;
   return () => {
     try {

@@ -2,21 +2,21 @@ import type { BaselineStrategy } from '../../domain/vocabulary.ts';
 import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '../../wire/protocol.ts';
 import { wholeLots } from '../../domain/market-rules.ts';
 import type { Model, ModelAnswer } from '../model.ts';
-import { leastOf, type Order, type Stock } from './equal-amounts.ts';
+import { minimumCost, type PlannedOrder, type Stock } from './equal-amounts.ts';
 import {
-  planOf,
-  type Play,
-  restOf,
-  spendable,
-  type Step,
-  stocksOf,
-  trade,
-  units,
+  planEqualAmounts,
+  type BaselineDay,
+  planMissing,
+  spendableCash,
+  type ToolDialogue,
+  tradableStocks,
+  placeOrders,
+  dollarUnits,
 } from './place-orders.ts';
 import {
   call,
   createRandom,
-  pricesIn,
+  decidingPrices,
   sample,
   say,
   toolReplies,
@@ -54,20 +54,20 @@ const NOT_TODAY = 'I trade in the first session of a week, and hold what I have 
 const NOTHING_TO_RANK_BY = 'There are no earlier prices to rank by.';
 const DAY_MS = 86_400_000;
 
-const strategies: Record<BaselineStrategy, (brief: Brief, signature: string) => Play> = {
+const strategies: Record<BaselineStrategy, (brief: Brief, signature: string) => BaselineDay> = {
   'buy-and-hold': buyAndHold,
   'equal-weight': equalWeight,
   momentum,
   random: randomTrades,
-  cash: (brief) => trade(brief, [], { words: 'I hold cash.' }),
+  cash: (brief) => placeOrders(brief, [], { words: 'I hold cash.' }),
 };
 
 /**
  * Buys equal amounts of every stock with a price, over several days where it may place few orders a
  * day, and holds them.
  */
-function* buyAndHold(brief: Brief): Play {
-  const orders = restOf(brief);
+function* buyAndHold(brief: Brief): BaselineDay {
+  const orders = planMissing(brief);
   if (orders.length === 0 && brief.holdings.length > 0) return 'I hold what I have.';
   const words = 'I buy equal amounts of all stocks with a price, and hold them from now on.';
   return yield* tradeAll(brief, orders, words);
@@ -77,16 +77,16 @@ function* buyAndHold(brief: Brief): Play {
  * Restores equal amounts of every stock with a price in the first session of each week, and when it
  * holds nothing. On other days it buys what it lacks.
  */
-function* equalWeight(brief: Brief): Play {
-  const isFirst = brief.holdings.length === 0 || isFirstOfWeek(brief, yield* pastSessions(brief));
-  const orders = isFirst ? planOf(brief) : restOf(brief);
+function* equalWeight(brief: Brief): BaselineDay {
+  const isFirst = brief.holdings.length === 0 || isWeekStart(brief, yield* pastSessions(brief));
+  const orders = isFirst ? planEqualAmounts(brief) : planMissing(brief);
   if (orders.length === 0 && !isFirst) return NOT_TODAY;
   const words = 'I rebalance all stocks with a price to equal amounts.';
   return yield* tradeAll(brief, orders, words);
 }
 
-function* tradeAll(brief: Brief, orders: readonly Order[], words: string): Play {
-  return waitingFor(brief) ?? (yield* trade(brief, orders, { words, isOfAll: true }));
+function* tradeAll(brief: Brief, orders: readonly PlannedOrder[], words: string): BaselineDay {
+  return waitReason(brief) ?? (yield* placeOrders(brief, orders, { words, isOfAll: true }));
 }
 
 /**
@@ -95,22 +95,22 @@ function* tradeAll(brief: Brief, orders: readonly Order[], words: string): Play 
  * tenth in equal amounts. Where it may place few orders a day, it continues in the rest of the week
  * by the ranking of its first session.
  */
-function* momentum(brief: Brief): Play {
+function* momentum(brief: Brief): BaselineDay {
   const { date, holdings, isOpenHidden, limits } = brief;
   const isLimited = limits?.max_orders != null;
   const previous = yield* pastSessions(brief, isLimited ? SESSIONS_OF_WEEK : 1);
-  if (holdings.length > 0 && !isLimited && !isFirstOfWeek(brief, previous)) return NOT_TODAY;
-  const waiting = waitingFor(brief);
+  if (holdings.length > 0 && !isLimited && !isWeekStart(brief, previous)) return NOT_TODAY;
+  const waiting = waitReason(brief);
   if (waiting !== null) return waiting;
   if (previous === null) return NOTHING_TO_RANK_BY;
   const { symbol, dates } = previous;
-  const week = dates.filter((day) => isLimited && weekOf(day) === weekOf(date));
+  const week = dates.filter((day) => isLimited && weekNumber(day) === weekNumber(date));
   const [history] = yield {
     words: `Which session was ${MOMENTUM_BARS} bars ago?`,
     calls: [call('get_price_history', { symbol, days: MOMENTUM_BARS + 1 + week.length })],
   };
   const from = history?.bars?.[0]?.date ?? previous.date;
-  const stocks = stocksOf(brief);
+  const stocks = tradableStocks(brief);
   const pricesOn = (day: string) =>
     stocks.map((own) => call('get_price', { symbol: own.symbol, date: day }));
   const past = yield {
@@ -120,42 +120,42 @@ function* momentum(brief: Brief): Play {
   // What decided in the first session of the week: its open, or where that was hidden the close before.
   const first = week.length > 0 && dates.at(isOpenHidden ? -week.length - 1 : -week.length);
   const then = first ? yield { words: `And until ${first}?`, calls: pricesOn(first) } : null;
-  const winners = bestOf(stocks, past, (stock, index) => {
+  const winners = selectWinners(stocks, past, (stock, index) => {
     const { open, close } = then?.[index] ?? {};
-    return then === null ? stock.price : units((isOpenHidden ? close : open) ?? 0);
+    return then === null ? stock.price : dollarUnits((isOpenHidden ? close : open) ?? 0);
   });
   if (winners.length === 0) return NOTHING_TO_RANK_BY;
   const held = new Map(holdings.map((own) => [own.symbol, own.quantity]));
   const isLater = held.size > 0 && week.length > 0;
-  const orders = planOf(brief, winners).filter((order) => {
+  const orders = planEqualAmounts(brief, winners).filter((order) => {
     const ended = order.side === 'sell' ? order.amount : undefined;
     return !isLater || ended === held.get(order.symbol); // it ends a holding, or begins one
   });
   const names = winners.map((own) => own.symbol).join(', ');
   const words = `I hold the stocks that have risen most since ${from}: ${names}.`;
-  return yield* trade(brief, orders, { words });
+  return yield* placeOrders(brief, orders, { words });
 }
 
 /**
  * Sells each of its stocks with a chance of one in five, then fills up to five with randomly drawn
  * others, each for an equal part of the cash. Seeded by signature and date.
  */
-function* randomTrades(brief: Brief, signature: string): Play {
+function* randomTrades(brief: Brief, signature: string): BaselineDay {
   const random = createRandom(JSON.stringify([signature, brief.date]));
-  const stocks = stocksOf(brief);
+  const stocks = tradableStocks(brief);
   const sold = stocks.filter(({ held }) => held > 0).filter(() => random() < RANDOM_SALE_CHANCE);
   const missing = RANDOM_STOCKS - (brief.holdings.length - sold.length);
-  const cash = sold.reduce((sum, { price, held }) => sum + price * held, spendable(brief));
+  const cash = sold.reduce((sum, { price, held }) => sum + price * held, spendableCash(brief));
   const amount = cash / missing;
-  const others = stocks.filter((stock) => stock.held === 0 && leastOf(stock) <= amount);
+  const others = stocks.filter((stock) => stock.held === 0 && minimumCost(stock) <= amount);
   const drawn = missing > 0 ? sample(random, others, missing) : [];
-  const orders: Order[] = [
-    ...sold.map(({ symbol, held }): Order => ({ side: 'sell', symbol, amount: held })),
-    ...drawn.map(({ symbol, price, board }): Order => {
+  const orders: PlannedOrder[] = [
+    ...sold.map(({ symbol, held }): PlannedOrder => ({ side: 'sell', symbol, amount: held })),
+    ...drawn.map(({ symbol, price, board }): PlannedOrder => {
       return { side: 'buy', symbol, amount: wholeLots(board, Math.floor(amount / price)) };
     }),
   ];
-  return yield* trade(brief, orders, { words: 'I trade what the dice say.' });
+  return yield* placeOrders(brief, orders, { words: 'I trade what the dice say.' });
 }
 
 /**
@@ -165,9 +165,9 @@ function* randomTrades(brief: Brief, signature: string): Play {
 function* pastSessions(
   brief: Brief,
   most = 1,
-): Step<{ symbol: string; date: string; dates: string[] } | null> {
+): ToolDialogue<{ symbol: string; date: string; dates: string[] } | null> {
   const { date, quotes } = brief;
-  const known = pricesIn(brief).filter(
+  const known = decidingPrices(brief).filter(
     ({ price }, index) => price !== null && quotes[index]?.previousClose != null,
   );
   const asked = known.slice(0, SYMBOLS_ASKED).map(({ symbol }) => symbol);
@@ -185,12 +185,12 @@ function* pastSessions(
 }
 
 /** Whether today is the first session of its week; false when that is unknown. */
-function isFirstOfWeek({ date }: Brief, previous: { date: string } | null): boolean {
-  return previous !== null && weekOf(previous.date) !== weekOf(date);
+function isWeekStart({ date }: Brief, previous: { date: string } | null): boolean {
+  return previous !== null && weekNumber(previous.date) !== weekNumber(date);
 }
 
 /** The number of a week, Monday to Sunday. Day 0, 1970-01-01, was a Thursday. */
-function weekOf(date: string): number {
+function weekNumber(date: string): number {
   return Math.floor((Date.parse(date) / DAY_MS + 3) / 7);
 }
 
@@ -198,9 +198,9 @@ function weekOf(date: string): number {
  * Why it waits: too few symbols have a price today for equal amounts of them to represent the
  * universe. Null where enough have.
  */
-function waitingFor(brief: Brief): string | null {
+function waitReason(brief: Brief): string | null {
   const all = brief.quotes.length;
-  const priced = pricesIn(brief).filter(({ price }) => price !== null).length;
+  const priced = decidingPrices(brief).filter(({ price }) => price !== null).length;
   if (priced >= all * LEAST_PRICED_SHARE) return null;
   const verb = priced === 1 ? 'has' : 'have';
   return `I wait: ${priced} of ${all} symbols ${verb} a price today, and I trade when at least half of them have one.`;
@@ -210,7 +210,7 @@ function waitingFor(brief: Brief): string | null {
  * The best tenth, at least one, of the stocks with a price and a known close at the time before;
  * ties are broken by name.
  */
-function bestOf(
+function selectWinners(
   stocks: readonly Stock[],
   past: readonly ToolReply[],
   priceOf: (stock: Stock, index: number) => number,
@@ -219,7 +219,9 @@ function bestOf(
     .flatMap((stock, index) => {
       const price = priceOf(stock, index);
       const close = past[index]?.close;
-      return close === undefined || price === 0 ? [] : [{ stock, growth: price / units(close) }];
+      return close === undefined || price === 0
+        ? []
+        : [{ stock, growth: price / dollarUnits(close) }];
     })
     .sort(
       (one, other) => other.growth - one.growth || (one.stock.symbol < other.stock.symbol ? -1 : 1),

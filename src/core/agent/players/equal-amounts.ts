@@ -14,7 +14,7 @@ export interface Stock {
   board: Board;
 }
 
-export interface Order {
+export interface PlannedOrder {
   side: 'buy' | 'sell';
   symbol: string;
   amount: number;
@@ -34,12 +34,12 @@ export interface Order {
 export function equalAmounts(
   stocks: readonly Stock[],
   { cash, wanted }: { cash: number; wanted: Set<string> },
-): Order[] {
+): PlannedOrder[] {
   const chosen = stocks.filter(({ symbol }) => wanted.has(symbol));
   const pool = stocks.reduce((sum, { price, held }) => sum + price * held, cash);
   const { amount, members } = shareOut(pool, chosen);
   let available = cash;
-  const sales = stocks.flatMap(({ symbol, price, held, board }): Order[] => {
+  const sales = stocks.flatMap(({ symbol, price, held, board }): PlannedOrder[] => {
     const surplus = held - (wanted.has(symbol) ? Math.ceil(amount / price) : 0);
     const sold = wanted.has(symbol) ? surplus - (surplus % board.step) : surplus;
     if (sold <= 0) return [];
@@ -56,7 +56,7 @@ export function equalAmounts(
 export function equalRest(
   stocks: readonly Stock[],
   { cash, pool }: { cash: number; pool: number },
-): Order[] {
+): PlannedOrder[] {
   const { amount, members } = shareOut(pool, stocks);
   const most = Math.max(0, Math.floor((2 * cash) / amount));
   const lacking = members.filter(({ held }) => held === 0).slice(0, most);
@@ -70,13 +70,13 @@ export function equalRest(
 function shareOut(pool: number, stocks: readonly Stock[]): { amount: number; members: Stock[] } {
   const cheapestFirst = [...stocks].sort(byPrice);
   const firstTooDear = cheapestFirst.findIndex(
-    (stock, index) => leastOf(stock) * (index + 1) > pool,
+    (stock, index) => minimumCost(stock) * (index + 1) > pool,
   );
   const members = firstTooDear === -1 ? cheapestFirst : cheapestFirst.slice(0, firstTooDear);
   return { amount: members.length === 0 ? 0 : pool / members.length, members };
 }
 
-function buyUpTo(amount: number, stocks: readonly Stock[], cash: number): Order[] {
+function buyUpTo(amount: number, stocks: readonly Stock[], cash: number): PlannedOrder[] {
   const grown = stocks.map((stock) => ({ ...stock, shares: stock.held }));
   type Grown = (typeof grown)[number];
   const below = ({ shares, price }: Grown) => amount - price * shares;
@@ -101,10 +101,10 @@ function buyUpTo(amount: number, stocks: readonly Stock[], cash: number): Order[
 }
 
 function byPrice(one: Stock, other: Stock): number {
-  return leastOf(one) - leastOf(other) || (one.symbol < other.symbol ? -1 : 1);
+  return minimumCost(one) - minimumCost(other) || (one.symbol < other.symbol ? -1 : 1);
 }
 
 /** What the least that can be bought of a stock costs. */
-export function leastOf({ price, board }: Stock): number {
+export function minimumCost({ price, board }: Stock): number {
   return price * board.minimum;
 }

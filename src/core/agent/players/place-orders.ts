@@ -1,15 +1,25 @@
 import { boardOf, wholeLots } from '../../domain/market-rules.ts';
 import { linesOf } from '../../text/sentences.ts';
 import type { Brief, ToolCall } from '../../wire/protocol.ts';
-import { equalAmounts, equalRest, leastOf, type Order, type Stock } from './equal-amounts.ts';
-import { call, pricesIn, type ToolReply } from './simulated-model.ts';
+import {
+  equalAmounts,
+  equalRest,
+  minimumCost,
+  type PlannedOrder,
+  type Stock,
+} from './equal-amounts.ts';
+import { call, decidingPrices, type ToolReply } from './simulated-model.ts';
 
 /** How a baseline makes its orders and places them, within the limits of its day. */
 
 /** A part of a day as a conversation: yields words and tool calls, and receives their results. */
-export type Step<Result> = Generator<{ words: string; calls: ToolCall[] }, Result, ToolReply[]>;
+export type ToolDialogue<Result> = Generator<
+  { words: string; calls: ToolCall[] },
+  Result,
+  ToolReply[]
+>;
 /** The whole of it returns its summary. */
-export type Play = Step<string>;
+export type BaselineDay = ToolDialogue<string>;
 
 /**
  * A refused purchase is retried with this fraction of the available cash, to leave room for trading
@@ -24,16 +34,16 @@ const UNITS_PER_DOLLAR = 10_000;
  * Places the orders that may be placed today, and retries with less those that were refused for
  * lack of cash. Returns a summary; `isOfAll` where it would hold every stock with a price.
  */
-export function* trade(
+export function* placeOrders(
   brief: Brief,
-  wanted: readonly Order[],
+  wanted: readonly PlannedOrder[],
   { words, isOfAll = false }: { words: string; isOfAll?: boolean },
-): Play {
+): BaselineDay {
   const most = brief.limits?.max_orders ?? Infinity;
-  const orders = firstOf(brief, wanted, most);
+  const orders = selectLargest(brief, wanted, most);
   const replies = orders.length === 0 ? [] : yield { words, calls: orders.map(orderCall) };
   const left = most - replies.filter(({ error }) => error === undefined).length;
-  const smaller = secondTry(brief, orders, replies).slice(0, left);
+  const smaller = planRetry(brief, orders, replies).slice(0, left);
   const again = 'I retry the refused purchases with less.';
   if (smaller.length > 0) replies.push(...(yield { words: again, calls: smaller.map(orderCall) }));
   const tried = [...orders, ...smaller];
@@ -48,7 +58,9 @@ export function* trade(
     ...brief.holdings,
     ...bought.map(({ symbol, amount }) => ({ symbol, quantity: amount, price: 0 })),
   ];
-  const part = isOfAll ? partHeld({ ...brief, cash: cashAfter(brief, replies), holdings }) : null;
+  const part = isOfAll
+    ? describeHeldPart({ ...brief, cash: cashAfter(brief, replies), holdings })
+    : null;
   return `${words} ${did}${part === null ? '' : ` It ${part}.`}`;
 }
 
@@ -62,17 +74,22 @@ function cashAfter({ cash }: Brief, replies: readonly ToolReply[]): number {
  * Of a baseline that would hold every symbol with a price, after its day: "holds 8 of 101 symbols:
  * max_orders is 8", with what keeps it from the others. Null where it holds all.
  */
-export function partHeld(brief: Brief): string | null {
-  const stocks = stocksOf(brief);
+export function describeHeldPart(brief: Brief): string | null {
+  const stocks = tradableStocks(brief);
   const lacking = stocks.filter(({ held }) => held === 0);
   if (lacking.length === 0) return null;
   const { portfolioValue, limits } = brief;
   const { max_orders: orders, max_weight: weight, min_cash: cash } = limits ?? {};
   const held = stocks.length - lacking.length;
-  const unlimited = restOf({ ...brief, cash: portfolioValue, holdings: [], limits: undefined });
-  const least = Math.min(...lacking.map(leastOf)) / units(portfolioValue);
+  const unlimited = planMissing({
+    ...brief,
+    cash: portfolioValue,
+    holdings: [],
+    limits: undefined,
+  });
+  const least = Math.min(...lacking.map(minimumCost)) / dollarUnits(portfolioValue);
   const limit = linesOf([
-    orders != null && restOf(brief).length > 0 && `max_orders is ${orders}`,
+    orders != null && planMissing(brief).length > 0 && `max_orders is ${orders}`,
     weight != null && least > weight && `max_weight is ${weight}`,
     cash != null && `min_cash is ${cash}`,
   ])[0];
@@ -82,15 +99,19 @@ export function partHeld(brief: Brief): string | null {
 }
 
 /** As many orders as may be placed: the largest, of purchases as far as there is cash. */
-function firstOf(brief: Brief, orders: readonly Order[], most: number): readonly Order[] {
+function selectLargest(
+  brief: Brief,
+  orders: readonly PlannedOrder[],
+  most: number,
+): readonly PlannedOrder[] {
   if (orders.length <= most) return orders;
-  const stocks = bySymbol(brief);
-  const valueOf = ({ side, symbol, amount }: Order) =>
+  const stocks = stocksBySymbol(brief);
+  const orderValue = ({ side, symbol, amount }: PlannedOrder) =>
     Math.min(
       amount * (stocks.get(symbol)?.price ?? 0),
-      side === 'sell' ? Infinity : spendable(brief),
+      side === 'sell' ? Infinity : spendableCash(brief),
     );
-  const first = orders.toSorted((one, other) => valueOf(other) - valueOf(one)).slice(0, most);
+  const first = orders.toSorted((one, other) => orderValue(other) - orderValue(one)).slice(0, most);
   return orders.filter((order) => first.includes(order));
 }
 
@@ -98,39 +119,43 @@ function firstOf(brief: Brief, orders: readonly Order[], most: number): readonly
  * The orders after which the portfolio is in equal amounts of the wanted stocks, without what the
  * limits allow no share of.
  */
-export function planOf(brief: Brief, wanted = stocksOf(brief)): Order[] {
-  return equalAmounts(stocksOf(brief), {
-    cash: spendable(brief),
-    wanted: new Set(allowedOf(brief, wanted).map(({ symbol }) => symbol)),
+export function planEqualAmounts(brief: Brief, wanted = tradableStocks(brief)): PlannedOrder[] {
+  return equalAmounts(tradableStocks(brief), {
+    cash: spendableCash(brief),
+    wanted: new Set(allowedStocks(brief, wanted).map(({ symbol }) => symbol)),
   });
 }
 
 /** The purchases that it lacks of equal amounts of all stocks, as far as there is cash for them. */
-export function restOf(brief: Brief): Order[] {
-  const cash = spendable(brief);
-  const pool = cash + units(brief.portfolioValue - brief.cash);
-  return equalRest(allowedOf(brief), { cash, pool });
+export function planMissing(brief: Brief): PlannedOrder[] {
+  const cash = spendableCash(brief);
+  const pool = cash + dollarUnits(brief.portfolioValue - brief.cash);
+  return equalRest(allowedStocks(brief), { cash, pool });
 }
 
 /** Those stocks of which it holds some, or may buy the least that can be bought. */
-function allowedOf(brief: Brief, stocks = stocksOf(brief)): Stock[] {
+function allowedStocks(brief: Brief, stocks = tradableStocks(brief)): Stock[] {
   const { limits, portfolioValue } = brief;
-  const most = (limits?.max_weight ?? Infinity) * units(portfolioValue);
-  return stocks.filter((stock) => stock.held > 0 || !(leastOf(stock) > most));
+  const most = (limits?.max_weight ?? Infinity) * dollarUnits(portfolioValue);
+  return stocks.filter((stock) => stock.held > 0 || !(minimumCost(stock) > most));
 }
 
 /** The cash above the least that must be left. */
-export function spendable({ cash, portfolioValue, limits }: Brief): number {
-  return units(cash) - Math.ceil((limits?.min_cash ?? 0) * units(portfolioValue));
+export function spendableCash({ cash, portfolioValue, limits }: Brief): number {
+  return dollarUnits(cash) - Math.ceil((limits?.min_cash ?? 0) * dollarUnits(portfolioValue));
 }
 
 /**
  * The refused purchases, reduced to what the available cash allows; without those that it does not
  * allow at all.
  */
-function secondTry(brief: Brief, orders: readonly Order[], replies: readonly ToolReply[]): Order[] {
-  const stocks = bySymbol(brief);
-  let cash = units(cashAfter(brief, replies)) * SECOND_TRY_SHARE;
+function planRetry(
+  brief: Brief,
+  orders: readonly PlannedOrder[],
+  replies: readonly ToolReply[],
+): PlannedOrder[] {
+  const stocks = stocksBySymbol(brief);
+  let cash = dollarUnits(cashAfter(brief, replies)) * SECOND_TRY_SHARE;
   return orders.flatMap((order, index) => {
     const price = stocks.get(order.symbol)?.price;
     if (order.side === 'sell' || price === undefined || replies[index]?.error === undefined)
@@ -145,7 +170,7 @@ function secondTry(brief: Brief, orders: readonly Order[], replies: readonly Too
   });
 }
 
-function orderCall({ side, symbol, amount }: Order): ToolCall {
+function orderCall({ side, symbol, amount }: PlannedOrder): ToolCall {
   return call(side, { symbol, amount });
 }
 
@@ -153,25 +178,25 @@ function orderCall({ side, symbol, amount }: Order): ToolCall {
  * Every stock with a price today, and how much of it is held. Holdings outside the universe can be
  * sold, but not bought.
  */
-export function stocksOf(brief: Brief): Stock[] {
+export function tradableStocks(brief: Brief): Stock[] {
   const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
-  return pricesIn(brief).flatMap(({ symbol, price }) =>
+  return decidingPrices(brief).flatMap(({ symbol, price }) =>
     price === null
       ? []
       : [
           {
-            ...{ symbol, price: units(price), held: held.get(symbol) ?? 0 },
+            ...{ symbol, price: dollarUnits(price), held: held.get(symbol) ?? 0 },
             board: boardOf(brief.rules, symbol),
           },
         ],
   );
 }
 
-function bySymbol(brief: Brief): Map<string, Stock> {
-  return new Map(stocksOf(brief).map((stock) => [stock.symbol, stock]));
+function stocksBySymbol(brief: Brief): Map<string, Stock> {
+  return new Map(tradableStocks(brief).map((stock) => [stock.symbol, stock]));
 }
 
 /** Dollars in 1/10000. */
-export function units(dollars: number): number {
+export function dollarUnits(dollars: number): number {
   return Math.round(dollars * UNITS_PER_DOLLAR);
 }

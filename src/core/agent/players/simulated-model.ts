@@ -23,7 +23,7 @@ export interface ToolReply {
 }
 
 /** Each symbol with the price by which orders are decided; null without one. */
-export function pricesIn({ quotes, isOpenHidden }: Brief) {
+export function decidingPrices({ quotes, isOpenHidden }: Brief) {
   return quotes.map(({ symbol, open, previousClose }) => {
     return { symbol, price: isOpenHidden ? previousClose : open };
   });
@@ -123,7 +123,7 @@ const FAILURES = 0.06;
  */
 type Move = { symbol: string; price: number; move: number };
 
-export function temperamentOf(family: string): Temperament {
+export function chooseTemperament(family: string): Temperament {
   return pick(createRandom(`strategy of ${family}`), temperaments);
 }
 
@@ -131,7 +131,7 @@ export function createSimulatedModel(
   { signature, family }: { signature: string; family: string },
   brief: Brief,
 ): Model {
-  const temperament = temperamentOf(family);
+  const temperament = chooseTemperament(family);
   const isUnreliable = UNRELIABLE.test(family);
   const seed = JSON.stringify([signature, brief.date, brief.cash, brief.holdings]);
   return async (conversation) => {
@@ -140,7 +140,7 @@ export function createSimulatedModel(
       throw new Error('The simulated provider is overloaded; it answers again on another day');
     const random = createRandom(`${seed} step ${step}`);
     if (step === 0) return research(brief, { temperament, random });
-    if (step === 1) return order(brief, { temperament, random, moves: movesIn(conversation) });
+    if (step === 1) return order(brief, { temperament, random, moves: readMoves(conversation) });
     return step === 2 ? repairOrFinish(conversation) : finish(conversation);
   };
 }
@@ -155,7 +155,9 @@ function research(brief: Brief, { temperament, random }: Mind): ModelAnswer {
   const trader = `As a ${temperament.name} trader I`;
   if (random() < temperament.patience)
     return say(`${trader} see no reason to trade today. I keep what I have.`);
-  const priced = pricesIn(brief).flatMap(({ symbol, price }) => (price === null ? [] : symbol));
+  const priced = decidingPrices(brief).flatMap(({ symbol, price }) =>
+    price === null ? [] : symbol,
+  );
   const held = holdings.map(({ symbol }) => symbol);
   const watched = new Set([
     ...sample(random, held, HELD_SYMBOLS_WATCHED),
@@ -192,13 +194,13 @@ function order(
     .map((args) => call('buy', args));
   const calls = [...sales, ...purchases, ...mistakes(brief, random)];
   if (calls.length === 0) return say('Nothing I looked at is worth a trade today.');
-  const reason = reasonFor(ranked, temperament);
+  const reason = describeMoves(ranked, temperament);
   const notes =
     brief.note === undefined ? [] : [call('write_note', { text: `${brief.date}: ${reason}` })];
   return say(reason, [...calls, ...notes]);
 }
 
-function reasonFor(ranked: readonly Move[], { name }: Temperament): string {
+function describeMoves(ranked: readonly Move[], { name }: Temperament): string {
   const list = ranked
     .map(({ symbol, move }) => `${symbol} ${(move * 100).toFixed(1)} %`)
     .join(', ');
@@ -209,7 +211,7 @@ function reasonFor(ranked: readonly Move[], { name }: Temperament): string {
 function mistakes(brief: Brief, random: Random): ToolCall[] {
   const { cash, quotes, holdings } = brief;
   if (random() >= CARELESSNESS) return [];
-  const { symbol, price } = pick(random, pricesIn(brief));
+  const { symbol, price } = pick(random, decidingPrices(brief));
   const affordable = Math.floor(cash / (price ?? 1));
   const held = new Set(holdings.map((holding) => holding.symbol));
   const unheld = quotes.find((quote) => !held.has(quote.symbol))?.symbol ?? 'CASH';
@@ -251,7 +253,7 @@ function finish(conversation: readonly ChatMessage[]): ModelAnswer {
   return say(`Executed today: ${list.join(', ')}.`);
 }
 
-function movesIn(conversation: readonly ChatMessage[]): Move[] {
+function readMoves(conversation: readonly ChatMessage[]): Move[] {
   return lastResults(conversation).flatMap(({ symbol, bars = [] }) => {
     const first = bars[0];
     const last = bars.at(-1);

@@ -30,16 +30,16 @@ export class NoAnswer extends Error {}
  * The answer in a body: what its dialect found, with the tokens, notes and the served model, which
  * every dialect reports alike. Throws a `NoAnswer` when it did not end well.
  */
-export function answerOf(
+export function readAnswer(
   body: Json,
   { finishReason, refusal = null, ...found }: FoundAnswer,
 ): ModelAnswer {
   const { usage, note } = readUsage(body['usage']);
   const reason = plainText(finishReason) ?? '';
-  const { fault, words } = endOf(reason, found.content);
-  const notes = [words, isAnnounced(reason, found) && ANNOUNCED, refusal];
+  const { fault, words } = findEnding(reason, found.content);
+  const notes = [words, isAnnounced(reason, found) && ANNOUNCED_NOTE, refusal];
   const said = notes.filter((one) => typeof one === 'string');
-  if (said.length === 0 && isNothing(found)) said.push(SILENT);
+  if (said.length === 0 && isEmptyAnswer(found)) said.push(SILENT_NOTE);
   return {
     ...found,
     usage,
@@ -53,7 +53,7 @@ export function answerOf(
  * The error in a body or in an event of this name: any `error` that is not null, or all of it where
  * it says that it is one; undefined without one.
  */
-export function errorOf(body: Json, name?: string): unknown {
+export function findError(body: Json, name?: string): unknown {
   const isError = [name, body['type'], body['object']].includes('error');
   return body['error'] ?? (isError ? body : undefined);
 }
@@ -63,7 +63,11 @@ export function errorOf(body: Json, name?: string): unknown {
  * other reason is that of a failed try. One table for all dialects, because gateways pass on the
  * words of whatever maker is behind them.
  */
-const ENDS: readonly { fault: AnswerFault | null; words: string | null; reasons: string[] }[] = [
+const STOP_REASONS: readonly {
+  fault: AnswerFault | null;
+  words: string | null;
+  reasons: string[];
+}[] = [
   {
     fault: null,
     words: null,
@@ -90,23 +94,23 @@ const ENDS: readonly { fault: AnswerFault | null; words: string | null; reasons:
   },
 ];
 
-function endOf(reason: string, content: string) {
-  const end = ENDS.find(({ reasons }) => reasons.includes(reason.toLowerCase()));
+function findEnding(reason: string, content: string) {
+  const end = STOP_REASONS.find(({ reasons }) => reasons.includes(reason.toLowerCase()));
   if (end !== undefined) return end;
   const words = content.trim() === '' ? '' : `: ${quote(content)}`;
   throw new NoAnswer(`ended its answer with the reason "${quote(reason)}"${words}`);
 }
 
-const ANNOUNCED = 'The provider announced tool calls and sent none.';
+const ANNOUNCED_NOTE = 'The provider announced tool calls and sent none.';
 
 function isAnnounced(reason: string, { toolCalls }: Pick<ModelAnswer, 'toolCalls'>): boolean {
   return toolCalls.length === 0 && /^(tool_calls|tool_use|function_call)$/i.test(reason);
 }
 
-const SILENT = 'The model ended the day without a word.';
+const SILENT_NOTE = 'The model ended the day without a word.';
 
 /** Whether an answer has neither words nor calls; thoughts are nothing, but for calls in them. */
-export function isNothing({
+export function isEmptyAnswer({
   content,
   toolCalls,
   carried,
@@ -218,7 +222,7 @@ export function readToolCalls(calls: readonly SentCall[], step: number): ToolCal
   const ids = new Set<string>();
   return calls.map((call, index) => {
     const id = uniqueId(asText(call.id), { step, index, taken: ids });
-    return { id, name: asText(call.name) ?? '', arguments: readArguments(call.arguments) };
+    return { id, name: asText(call.name) ?? '', arguments: readCallArguments(call.arguments) };
   });
 }
 
@@ -244,14 +248,15 @@ const MAX_ARGUMENT_DEPTH = 100;
  * Arguments as JSON text, even if they came as an object, in a code block, encoded twice, or behind
  * an empty object with which their stream began.
  */
-export function readArguments(value: unknown): string {
+export function readCallArguments(value: unknown): string {
   if (value === undefined || value === null) return '{}';
   if (typeof value !== 'string')
     return isWithin(value, MAX_ARGUMENT_DEPTH) ? JSON.stringify(value) : '"deeply nested JSON"';
   const text = wellFormed(unfence(value));
   const decoded = tryParse(text);
   if (decoded === null) return '{}';
-  if (decoded === undefined) return isObject(afterFirst(text)) ? afterFirst(text) : text;
+  if (decoded === undefined)
+    return isObject(objectAfterFirst(text)) ? objectAfterFirst(text) : text;
   if (typeof decoded !== 'string') return text;
   const inner = unfence(decoded);
   return isObject(inner) ? inner : text;
@@ -262,7 +267,7 @@ function isObject(text: string): boolean {
 }
 
 /** What follows an empty object, or a bracket, before an object; otherwise nothing. */
-function afterFirst(text: string): string {
+function objectAfterFirst(text: string): string {
   if (!text.startsWith('{')) return '';
   const rest = text.slice(1).trimStart();
   const inner = rest.startsWith('}') ? rest.slice(1).trimStart() : rest;
@@ -270,12 +275,12 @@ function afterFirst(text: string): string {
 }
 
 /** Half a character in JSON: what it is written with has as many backslashes as its other half. */
-const HALF =
+const HALF_CHARACTER =
   /(?<!\\)(?<marks>\\+)u(?:[dD][89abAB][\da-fA-F]{2}(?<other>\k<marks>u[dD][c-fC-F][\da-fA-F]{2})?|[dD][c-fC-F][\da-fA-F]{2})/g;
 
 /** JSON with U+FFFD for halves of characters, which providers refuse. */
 export function wellFormed(json: string): string {
-  return json.replace(HALF, (found, marks: string, other: string | undefined) =>
+  return json.replace(HALF_CHARACTER, (found, marks: string, other: string | undefined) =>
     other === undefined && marks.length % 2 === 1 ? `${marks}ufffd` : found,
   );
 }

@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntryApi } from '../../domain/vocabulary.ts';
 import { asObject, asText, type Json } from '../../json/json.ts';
-import type { Addition, Endpoint, TokenUsage, ToolDescription } from '../../wire/protocol.ts';
+import type {
+  Addition,
+  ProviderEndpoint,
+  TokenUsage,
+  ToolDescription,
+} from '../../wire/protocol.ts';
 import { type ChatMessage, KeyRefused, type Model } from '../model.ts';
 import { chat } from './chat.ts';
 import type { Dialect } from './dialect.ts';
@@ -9,7 +14,7 @@ import { messages } from './messages.ts';
 import { wellFormed } from './answer.ts';
 import { agent } from './own-agent.ts';
 import { responses } from './responses.ts';
-import { sendRequest } from './transport.ts';
+import { sendModelRequest } from './transport.ts';
 import { classify, type Refusal, waitAfter } from './verdict.ts';
 import { markWritten } from './written-calls.ts';
 
@@ -42,16 +47,16 @@ interface AskOptions {
  * that may pass. Throws an `Error` with the provider's own words, and never with the key.
  */
 export function createProviderModel(
-  endpoint: Endpoint,
+  endpoint: ProviderEndpoint,
   { tools, isOneAnswer = false, onFailure, onRefused }: AskOptions,
 ): Model {
   const { api, parameters, stream, cacheKey } = endpoint;
   const dialect = dialects[api];
   const leftOut = new Set<Addition>(endpoint.leftOut);
-  const madeBy = makerOf(endpoint);
+  const madeBy = describeServer(endpoint);
   const wanted = isOneAnswer ? { tools: [], format: tools[0] ?? null } : { tools };
   return async (conversation) => {
-    assertGoesOnHere(conversation, madeBy);
+    assertSameProvider(conversation, madeBy);
     const step = conversation.filter(({ role }) => role === 'assistant').length + 1;
     // One answer a day that is none has its second chance.
     const mayBeEmpty = isOneAnswer || conversation.some(({ role }) => role === 'tool');
@@ -73,20 +78,20 @@ export function createProviderModel(
       });
       const request = { dialect, body: wellFormed(JSON.stringify(body)), isStreamed };
       const asked = { step, read, mayBeEmpty };
-      const verdict = classify(await sendRequest(endpoint, request), asked);
+      const verdict = classify(await sendModelRequest(endpoint, request), asked);
       if ('answer' in verdict) {
         const { carried, ...answer } = verdict.answer;
         return { ...answer, carried: carried && { madeBy, ...carried } };
       }
       const { reason, usage } = verdict;
-      const refused = refusedBy(verdict, added, hasEffort(parameters));
+      const refused = findRefused(verdict, added, hasEffort(parameters));
       if (refused.length > 0) {
         for (const addition of refused) leftOut.add(addition);
         onFailure({ reason, waitMs: 0, usage });
         onRefused?.(refused, reason);
         continue; // at once: it is another request
       }
-      const isLast = !verdict.passes || tries > endpoint.maxRetries;
+      const isLast = !verdict.isTransient || tries > endpoint.maxRetries;
       const waitMs = isLast ? null : waitAfter(tries, endpoint.baseDelayMs, verdict.retryAfterMs);
       onFailure({ reason, waitMs, usage });
       if (waitMs === null) {
@@ -101,13 +106,13 @@ export function createProviderModel(
 }
 
 /** Who can read what goes back with an answer: dialect, URL without its secrets, and model. */
-function makerOf({ api, baseUrl, parameters }: Endpoint): string {
+function describeServer({ api, baseUrl, parameters }: ProviderEndpoint): string {
   const { origin, pathname } = new URL(baseUrl);
   return `${String(parameters['model'])} at ${origin}${pathname.replace(/\/+$/, '')} (${api})`;
 }
 
 /** Blocks that one server signed or encrypted are never sent to another. */
-function assertGoesOnHere(conversation: readonly ChatMessage[], madeBy: string): void {
+function assertSameProvider(conversation: readonly ChatMessage[], madeBy: string): void {
   for (const message of conversation) {
     const began = message.role === 'assistant' ? message.carried?.madeBy : undefined;
     if (began !== undefined && began !== madeBy)
@@ -128,7 +133,7 @@ const THINKING: readonly Addition[] = ['reasoning.summary', 'thinking'];
  * Which of the additions a provider refuses with an error: with status 400 or 422, those that it
  * names as the field (`param`) or as a whole word of its message.
  */
-export function refusedBy(
+export function findRefused(
   { status, error, words }: Pick<Refusal, 'status' | 'error' | 'words'>,
   added: readonly Addition[],
   setsEffort: boolean,

@@ -1,10 +1,10 @@
 import { asObject, asText, type Json, plainText } from '../../json/json.ts';
 import { MAX_TOOL_CALLS } from '../../wire/protocol.ts';
-import { readArguments } from './answer.ts';
-import { normalised, onceEach } from './dialect.ts';
+import { readCallArguments } from './answer.ts';
+import { boundedJson, dropRepeated } from './dialect.ts';
 
 /** A tool call of Chat Completions whose arguments come in pieces. */
-interface Growing {
+interface GrowingCall {
   call: Json & { function: Json };
   text: string;
   /** The ids that came with its name before any arguments: perhaps those of further calls. */
@@ -25,10 +25,10 @@ interface Piece {
  * others count on with every piece, and others repeat the id or the name, or invent an id, with
  * every piece. No call is lost, and none is made twice.
  */
-export function createCalls() {
-  const calls: Growing[] = [];
-  const byIndex = new Map<string, Growing>();
-  const begin = ({ id }: Piece): Growing => {
+export function createCallCollector() {
+  const calls: GrowingCall[] = [];
+  const byIndex = new Map<string, GrowingCall>();
+  const begin = ({ id }: Piece): GrowingCall => {
     if (calls.length === MAX_TOOL_CALLS) throw new Error(`more than ${MAX_TOOL_CALLS} tool calls`);
     const ids = id === undefined ? [] : [id];
     const call = { type: 'function', function: {}, ...(id !== undefined && { id }) };
@@ -45,12 +45,12 @@ export function createCalls() {
         ? calls.find(({ ids }) => ids.includes(id))
         : undefined;
     const known = ofIndex ?? ofId ?? calls.at(-1);
-    const isNew = known === undefined || begins(piece, known, ofIndex !== undefined);
+    const isNew = known === undefined || beginsCall(piece, known, ofIndex !== undefined);
     const name = piece.name ?? (isNew ? asText(known?.call.function['name']) : undefined);
     const growing = isNew ? begin(piece) : known;
     if (index !== undefined) byIndex.set(index, growing);
     if (sent['extra_content'] != null) growing.call['extra_content'] = sent['extra_content'];
-    add({ ...piece, name }, growing, calls.length === 1);
+    addPiece({ ...piece, name }, growing, calls.length === 1);
   };
   return {
     take,
@@ -61,7 +61,7 @@ export function createCalls() {
     takeMessage(sent: readonly Json[]): void {
       const isWhole = sent.every((call) => {
         const { name, text } = readPiece(call);
-        return name !== undefined && followJson(readArguments(text)).isWhole();
+        return name !== undefined && followJson(readCallArguments(text)).isWhole();
       });
       if (!isWhole || sent.length < calls.length) return sent.forEach(take);
       calls.length = 0;
@@ -69,11 +69,11 @@ export function createCalls() {
       sent.forEach((call, index) => take({ ...call, index }));
     },
     list(): Json[] {
-      const all = calls.flatMap(({ call, text, ids }): Growing['call'][] =>
+      const all = calls.flatMap(({ call, text, ids }): GrowingCall['call'][] =>
         text.trim() === '' && ids.length > 1 ? ids.map((id) => ({ ...call, id })) : [call],
       );
-      return onceEach(all, ({ id, function: named }) =>
-        id === undefined ? null : normalised([id, named]),
+      return dropRepeated(all, ({ id, function: named }) =>
+        id === undefined ? null : boundedJson([id, named]),
       );
     },
   };
@@ -83,9 +83,9 @@ function readPiece(sent: Json): Piece {
   const named = asObject(sent['function']) ?? {};
   const value = named['arguments'] ?? '';
   if (typeof value !== 'string' && asObject(value) === undefined)
-    throw new Error(`a piece that is not text: ${normalised(value)}`);
+    throw new Error(`a piece that is not text: ${boundedJson(value)}`);
   // An empty object announces arguments that come in pieces.
-  const text = typeof value === 'string' ? value : readArguments(value);
+  const text = typeof value === 'string' ? value : readCallArguments(value);
   return {
     index: plainText(sent['index']),
     id: asText(sent['id']),
@@ -95,14 +95,18 @@ function readPiece(sent: Json): Piece {
 }
 
 /** Whether a piece begins another call than the one to which its index, id or place points. */
-function begins(piece: Piece, { call, text, ids, json }: Growing, isOfIndex: boolean): boolean {
+function beginsCall(
+  piece: Piece,
+  { call, text, ids, json }: GrowingCall,
+  isOfIndex: boolean,
+): boolean {
   const { index, id, name } = piece;
   const before = asText(call.function['name']);
   const isOtherId = id !== undefined && id !== (call['id'] ?? id);
   const isBlank = piece.text.trim() === '';
   const isHead = name !== undefined || (isOtherId && isBlank);
-  const goesOn = id !== undefined && !isOtherId && call['id'] === id && !json.isWhole();
-  if (index !== undefined && !isOfIndex && isHead) return !goesOn;
+  const isContinued = id !== undefined && !isOtherId && call['id'] === id && !json.isWhole();
+  if (index !== undefined && !isOfIndex && isHead) return !isContinued;
   if (name === undefined) return isOtherId && json.isWhole() && ids.includes(id);
   const isOtherName = before !== undefined && !name.startsWith(before);
   if (json.isWhole()) {
@@ -113,7 +117,7 @@ function begins(piece: Piece, { call, text, ids, json }: Growing, isOfIndex: boo
 }
 
 /** Adds a piece to the call to which it belongs. */
-function add({ id, name, text }: Piece, growing: Growing, isOnly: boolean): void {
+function addPiece({ id, name, text }: Piece, growing: GrowingCall, isOnly: boolean): void {
   const { call, ids } = growing;
   const before = asText(call.function['name']) ?? '';
   if (name !== undefined && name !== before)

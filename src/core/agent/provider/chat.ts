@@ -1,20 +1,20 @@
 import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '../../json/json.ts';
 import type { Carried } from '../../wire/protocol.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { answerOf, NoAnswer, readToolCalls, type SentCall } from './answer.ts';
-import { createCalls } from './call-pieces.ts';
-import { type Dialect, type Assembler, createGrowth, normalised } from './dialect.ts';
+import { readAnswer, NoAnswer, readToolCalls, type SentCall } from './answer.ts';
+import { createCallCollector } from './call-pieces.ts';
+import { type Dialect, type Assembler, createSizeLimit, boundedJson } from './dialect.ts';
 
 /** Fields of the response itself; what comes last counts. */
-const OF_RESPONSE = ['id', 'model', 'system_fingerprint', 'service_tier', 'provider', 'usage'];
+const RESPONSE_FIELDS = ['id', 'model', 'system_fingerprint', 'service_tier', 'provider', 'usage'];
 /** Fields of a message whose text comes in pieces. */
-const TEXTS = ['content', 'reasoning_content', 'reasoning', 'refusal'];
+const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'];
 /** Fields of a message that are lists whose items come in pieces. */
-const LISTS = ['reasoning_details', 'thinking_blocks'];
+const LIST_FIELDS = ['reasoning_details', 'thinking_blocks'];
 /** More of them in one answer are a mistake. */
 const MAX_ITEMS = 1_000;
 /** Fields of such an item whose text comes in pieces; others are whole. */
-const TEXTS_OF_ITEM = ['text', 'summary', 'thinking', 'data'];
+const ITEM_TEXT_FIELDS = ['text', 'summary', 'thinking', 'data'];
 
 /**
  * The stream of a chat completion: a piece of the message in each event, tokens in the last one,
@@ -24,19 +24,19 @@ const TEXTS_OF_ITEM = ['text', 'summary', 'thinking', 'data'];
 function assembleCompletion(): Assembler {
   const response: Json = {};
   const message: Json = { role: 'assistant' };
-  const calls = createCalls();
-  const grow = createGrowth();
+  const calls = createCallCollector();
+  const grow = createSizeLimit();
   let finishReason: unknown = null;
   let hasMessage = false;
   const takeDelta = (delta: Json, isWhole: boolean) => {
-    for (const field of TEXTS) {
+    for (const field of TEXT_FIELDS) {
       const [before, text] = [asText(message[field]) ?? '', asText(delta[field])];
       const repeats = isWhole && text?.startsWith(before);
-      message[field] = repeats ? text : joined(message[field], delta[field]);
+      message[field] = repeats ? text : joinPieces(message[field], delta[field]);
     }
-    for (const field of LISTS)
+    for (const field of LIST_FIELDS)
       if (delta[field] != null)
-        message[field] = withPieces(objectsIn(message[field]), objectsIn(delta[field]));
+        message[field] = mergePieces(objectsIn(message[field]), objectsIn(delta[field]));
     if (asObject(delta['function_call']))
       calls.take({ index: 0, function: delta['function_call'] });
     const sent = objectsIn(delta['tool_calls']);
@@ -45,7 +45,7 @@ function assembleCompletion(): Assembler {
   };
   return {
     take(chunk) {
-      for (const field of OF_RESPONSE) if (chunk[field] != null) response[field] = chunk[field];
+      for (const field of RESPONSE_FIELDS) if (chunk[field] != null) response[field] = chunk[field];
       const choice = objectsIn(chunk['choices']).find(({ index = 0 }) => index === 0);
       const piece = asObject(choice?.['delta']);
       const delta = piece ?? asObject(choice?.['message']); // some send the last piece, or all, whole
@@ -82,14 +82,14 @@ function isFilled([name, value]: [string, unknown]): boolean {
 /**
  * A text with its next piece, or a list of parts with the next ones, as Mistral sends its thoughts.
  */
-function joined(before: unknown, piece: unknown): unknown {
+function joinPieces(before: unknown, piece: unknown): unknown {
   if (piece == null || piece === '') return before ?? piece;
   const list = asArray(before);
   const next = asArray(piece);
   if (list === undefined && next === undefined) {
     const odd = [before ?? '', piece].find((part) => typeof part !== 'string');
     if (odd === undefined) return `${before ?? ''}${piece}`;
-    throw new Error(`a piece that is not text: ${normalised(odd)}`);
+    throw new Error(`a piece that is not text: ${boundedJson(odd)}`);
   }
   const parts = list ?? (asText(before) === undefined ? [] : [before]);
   for (const part of next ?? [piece]) parts.push(part);
@@ -100,15 +100,15 @@ function joined(before: unknown, piece: unknown): unknown {
  * A list with pieces of its items: those with an `index` belong together, others continue the last
  * one of their type.
  */
-function withPieces(list: Json[], pieces: readonly Json[]): Json[] {
+function mergePieces(list: Json[], pieces: readonly Json[]): Json[] {
   for (const piece of pieces) {
     const { index, type } = piece;
     const last = list.at(-1);
     const isSigned = last?.['signature'] != null && last['signature'] !== '';
-    const goesOn = last?.['type'] === type && !isSigned ? last : undefined;
+    const openItem = last?.['type'] === type && !isSigned ? last : undefined;
     const item =
       index === undefined
-        ? goesOn
+        ? openItem
         : list.find((one) => one['index'] === index && one['type'] === type);
     if (item !== undefined) merge(item, piece);
     else if (list.push({ ...piece }) > MAX_ITEMS)
@@ -120,7 +120,7 @@ function withPieces(list: Json[], pieces: readonly Json[]): Json[] {
 function merge(item: Json, piece: Json): void {
   for (const [field, value] of Object.entries(piece))
     if (value != null)
-      item[field] = TEXTS_OF_ITEM.includes(field) ? joined(item[field], value) : value;
+      item[field] = ITEM_TEXT_FIELDS.includes(field) ? joinPieces(item[field], value) : value;
 }
 
 /** Chat Completions, as OpenAI began it and nearly every other server speaks it. */
@@ -157,13 +157,16 @@ const WIRE_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
  * Once an answer had this field, DeepSeek and Moonshot want it on every one: they refuse a request
  * without it.
  */
-const THOUGHTS = 'reasoning_content';
+const THOUGHTS_FIELD = 'reasoning_content';
 
 function wireMessages(conversation: readonly ChatMessage[]): Json[] {
   const hasThoughts = conversation.some(
-    (message) => message.role === 'assistant' && message.carried?.message[THOUGHTS] !== undefined,
+    (message) =>
+      message.role === 'assistant' && message.carried?.message[THOUGHTS_FIELD] !== undefined,
   );
-  return conversation.map((message) => wireMessage(message, hasThoughts ? { [THOUGHTS]: '' } : {}));
+  return conversation.map((message) =>
+    wireMessage(message, hasThoughts ? { [THOUGHTS_FIELD]: '' } : {}),
+  );
 }
 
 function wireMessage(message: ChatMessage, thoughts: Json): Json {
@@ -201,9 +204,9 @@ const ARGUMENT_FIELDS = ['arguments', 'args', 'parameters', 'input'];
  * DeepSeek and Kimi, OpenRouter, LiteLLM. Not `reasoning`: Groq sends it but refuses it in a
  * request.
  */
-const CARRIED_OF_MESSAGE = ['reasoning_content', 'reasoning_details', 'thinking_blocks'];
+const CARRIED_MESSAGE_FIELDS = ['reasoning_content', 'reasoning_details', 'thinking_blocks'];
 /** Gemini's signatures. */
-const CARRIED_OF_CALL = ['extra_content'];
+const CARRIED_CALL_FIELDS = ['extra_content'];
 
 /**
  * Reads a Chat Completions body. Throws an `Error` that says what is missing when it is not one.
@@ -216,10 +219,10 @@ export function readCompletion(body: Json, step: number): ModelAnswer {
   if (message === undefined && asArray(body['choices']) !== undefined)
     throw new NoAnswer('sent an answer without a message');
   if (message === undefined) throw new Error('it has no choices[0].message');
-  const calls = callsOf(message);
+  const calls = messageCalls(message);
   const { content, thoughts } = splitThoughts(readContent(message));
   const hasRefused = asText(message['refusal']) !== undefined && content === message['refusal'];
-  return answerOf(body, {
+  return readAnswer(body, {
     content,
     toolCalls: readToolCalls(calls.map(sentCall), step),
     reasoning: readReasoning(message) ?? thoughts,
@@ -259,7 +262,7 @@ function splitThoughts(text: string): { content: string; thoughts: string | null
 
 function readReasoning(message: Json): string | null {
   const parts = [...objectsIn(message['content']), ...objectsIn(message['reasoning_details'])];
-  const inParts = parts.flatMap(thoughtsIn);
+  const inParts = parts.flatMap(partThoughts);
   return (
     asText(message['reasoning_content']) ??
     asText(message['reasoning']) ??
@@ -269,7 +272,7 @@ function readReasoning(message: Json): string | null {
 }
 
 /** Mistral's `thinking` parts; OpenRouter's and MiniMax's `reasoning.*` parts. */
-function thoughtsIn(part: Json): string[] {
+function partThoughts(part: Json): string[] {
   const isThought = /^(thinking|reasoning)/.test(asText(part['type']) ?? '');
   const texts = asArray(part['thinking'])?.map((inner) => asObject(inner)?.['text']) ?? [
     part['text'],
@@ -278,7 +281,7 @@ function thoughtsIn(part: Json): string[] {
   return isThought ? texts.filter((text) => typeof text === 'string') : [];
 }
 
-function callsOf(message: Json): unknown[] {
+function messageCalls(message: Json): unknown[] {
   const calls = asArray(message['tool_calls']) ?? [];
   const legacy = asObject(message['function_call']);
   return calls.length > 0 || legacy === undefined ? calls : [{ function: legacy }];
@@ -292,15 +295,15 @@ function sentCall(call: unknown): SentCall {
 
 function readCarried(message: Json, calls: readonly unknown[]): Carried | null {
   const carried = {
-    message: pick(message, CARRIED_OF_MESSAGE),
-    calls: calls.map((call) => pick(asObject(call) ?? {}, CARRIED_OF_CALL)),
+    message: pickFields(message, CARRIED_MESSAGE_FIELDS),
+    calls: calls.map((call) => pickFields(asObject(call) ?? {}, CARRIED_CALL_FIELDS)),
   };
   return [carried.message, ...carried.calls].every((fields) => Object.keys(fields).length === 0)
     ? null
     : carried;
 }
 
-function pick(from: Json, fields: readonly string[]): Json {
+function pickFields(from: Json, fields: readonly string[]): Json {
   return Object.fromEntries(
     fields.flatMap((field) => (from[field] == null ? [] : [[field, from[field]]])),
   );

@@ -93,31 +93,31 @@ const MAX_DEPTH = 56;
  * Bounds what a response adds up to while it arrives, with an `HttpFault`: the text in it, every
  * field, and how deep it nests.
  */
-export function createGrowth(): (part: unknown) => void {
+export function createSizeLimit(): (part: unknown) => void {
   let size = 0;
   return (part) => {
-    size += sizeOf(part, MAX_DEPTH);
+    size += measureSize(part, MAX_DEPTH);
     const words = `the response is larger than ${MAX_RESPONSE_BYTES} bytes`;
     if (size > MAX_RESPONSE_BYTES) throw new HttpFault('too_large', words);
   };
 }
 
-function sizeOf(value: unknown, levels: number): number {
+function measureSize(value: unknown, levels: number): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 1;
   const words = `the response is nested more than ${MAX_DEPTH} levels deep`;
   if (levels === 0) throw new HttpFault('too_large', words);
-  return Object.values(value).reduce((size, inner) => size + sizeOf(inner, levels - 1), 1);
+  return Object.values(value).reduce((size, inner) => size + measureSize(inner, levels - 1), 1);
 }
 
 /** A part of a response as text. Throws an `HttpFault` where that is too large. */
-export function normalised(body: unknown): string {
-  createGrowth()(body);
+export function boundedJson(body: unknown): string {
+  createSizeLimit()(body);
   return JSON.stringify(body);
 }
 
 /** Parts of a response without what was sent twice, with one key; null is the key of none. */
-export function onceEach<Part>(
+export function dropRepeated<Part>(
   parts: readonly Part[],
   keyOf: (part: Part) => string | null,
 ): Part[] {
@@ -131,10 +131,10 @@ export function onceEach<Part>(
 }
 
 /** A text field of an event, empty where it is missing. Throws an `Error` for another value. */
-export function textIn(from: Json, field: string): string {
+export function readTextField(from: Json, field: string): string {
   const value = from[field] ?? '';
   if (typeof value === 'string') return value;
-  throw new Error(`${field} is not text: ${normalised(value)}`);
+  throw new Error(`${field} is not text: ${boundedJson(value)}`);
 }
 
 /**
@@ -145,6 +145,6 @@ export function eventObject(data: string): Json {
   const parsed = tryParse(data);
   const event = asObject(parsed);
   if (event !== undefined) return event;
-  const words = parsed === undefined ? data : normalised(parsed);
+  const words = parsed === undefined ? data : boundedJson(parsed);
   throw new Error(`an event that is not a JSON object: ${words}`);
 }

@@ -1,14 +1,14 @@
 import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '../../json/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { answerOf, readToolCalls } from './answer.ts';
+import { readAnswer, readToolCalls } from './answer.ts';
 import {
   type Assembler,
   type Dialect,
   type Question,
-  createGrowth,
-  normalised,
-  onceEach,
-  textIn,
+  createSizeLimit,
+  boundedJson,
+  dropRepeated,
+  readTextField,
 } from './dialect.ts';
 
 const VERSION = '2023-06-01';
@@ -38,7 +38,7 @@ export const messages: Dialect = {
     const history = wireMessages(conversation);
     const isCached = parameters['cache_control'] === undefined && adds('cache_control');
     return {
-      max_tokens: maxTokensOf(question),
+      max_tokens: defaultMaxTokens(question),
       ...(parameters['thinking'] === undefined &&
         !isForced && // Anthropic refuses both together
         adds('thinking') && { thinking: { type: 'adaptive', display: 'summarized' } }),
@@ -60,7 +60,7 @@ export const messages: Dialect = {
   assemble: assembleMessage,
 };
 
-function maxTokensOf({ parameters, isStreamed }: Question): number {
+function defaultMaxTokens({ parameters, isStreamed }: Question): number {
   const effort = asObject(parameters['output_config'])?.['effort'];
   if (!isStreamed) return MAX_TOKENS.whole;
   return HIGH_EFFORTS.includes(effort) ? MAX_TOKENS.streamedAtHighEffort : MAX_TOKENS.streamed;
@@ -78,13 +78,13 @@ function wireMessages(conversation: readonly ChatMessage[]): WireMessage[] {
     if (message.role === 'system') continue;
     const role = message.role === 'assistant' ? 'assistant' : 'user';
     const last = list.at(-1);
-    if (last?.role === role) last.content.push(...blocksOf(message));
-    else list.push({ role, content: blocksOf(message) });
+    if (last?.role === role) last.content.push(...messageBlocks(message));
+    else list.push({ role, content: messageBlocks(message) });
   }
   return list;
 }
 
-function blocksOf(message: ChatMessage): Json[] {
+function messageBlocks(message: ChatMessage): Json[] {
   if (message.role === 'tool') {
     const { id, content, isMalformed } = message;
     return [
@@ -130,25 +130,25 @@ function readMessage(body: Json, step: number): ModelAnswer {
     // What was cut off would be refused.
     use['input'] = asObject(tryParse(toolCalls[index]?.arguments ?? '')) ?? {};
   });
-  const isPaused = endsWith(body, 'pause_turn');
-  return answerOf(body, {
-    content: textsOf(blocks, 'text'),
+  const isPaused = hasStopReason(body, 'pause_turn');
+  return readAnswer(body, {
+    content: joinTexts(blocks, 'text'),
     toolCalls,
-    reasoning: textsOf(blocks, 'thinking') || null,
+    reasoning: joinTexts(blocks, 'thinking') || null,
     carried:
       blocks.length === 0
         ? null
         : { ...(isPaused && { isPaused }), message: { content: blocks }, calls: [] },
     finishReason: body['stop_reason'],
-    refusal: refusalIn(body),
+    refusal: readRefusal(body),
   });
 }
 
-function endsWith(body: Json, reason: string): boolean {
+function hasStopReason(body: Json, reason: string): boolean {
   return asText(body['stop_reason'])?.toLowerCase() === reason;
 }
 
-function textsOf(blocks: readonly Json[], type: 'text' | 'thinking'): string {
+function joinTexts(blocks: readonly Json[], type: 'text' | 'thinking'): string {
   const texts = blocks.flatMap((block) =>
     block['type'] === type ? (asText(block[type]) ?? []) : [],
   );
@@ -156,10 +156,10 @@ function textsOf(blocks: readonly Json[], type: 'text' | 'thinking'): string {
 }
 
 /** Why the model refused, where the provider says it. */
-function refusalIn(body: Json): string | null {
+function readRefusal(body: Json): string | null {
   const { category, explanation } = asObject(body['stop_details']) ?? {};
   const words = [category, explanation].flatMap((text) => asText(text) ?? []);
-  return endsWith(body, 'refusal') && words.length > 0
+  return hasStopReason(body, 'refusal') && words.length > 0
     ? `The provider says: ${words.join(': ').replace(/\.$/, '')}.`
     : null;
 }
@@ -171,7 +171,7 @@ const MAX_BLOCKS = 1_000;
 const PIECE = /^(text|thinking|signature)_delta$/;
 
 /** A block of a stream, with the JSON of what a tool is called with as far as it has come. */
-interface Growing {
+interface GrowingBlock {
   index: number;
   block: Json;
   input: string;
@@ -184,33 +184,34 @@ interface Growing {
  */
 function assembleMessage(): Assembler {
   let message: Json = {};
-  let blocks: Growing[] = [];
-  const grow = createGrowth();
+  let blocks: GrowingBlock[] = [];
+  const grow = createSizeLimit();
   let isComplete = false;
   const takeUsage = (usage: unknown) => {
     const known = Object.entries(asObject(usage) ?? {}).filter(([, value]) => value !== null);
     if (known.length > 0)
       message['usage'] = { ...asObject(message['usage']), ...Object.fromEntries(known) };
   };
-  const begin = (index: number, block: Json, last: Growing | undefined) => {
+  const begin = (index: number, block: Json, last: GrowingBlock | undefined) => {
     if (blocks.length === MAX_BLOCKS) throw new Error(`more than ${MAX_BLOCKS} blocks`);
     if (last !== undefined && !last.hasStopped && isEmpty(last))
       last.block = block; // begun again
     else blocks.push({ index, block, input: '', hasStopped: false });
   };
-  const takeDelta = (growing: Growing | undefined, delta: Json) => {
-    const type = textIn(delta, 'type');
+  const takeDelta = (growing: GrowingBlock | undefined, delta: Json) => {
+    const type = readTextField(delta, 'type');
     if (growing === undefined) throw new Error('a piece of a block that has not begun');
     const { block } = growing;
-    if (type === 'input_json_delta') growing.input += textIn(delta, 'partial_json');
+    if (type === 'input_json_delta') growing.input += readTextField(delta, 'partial_json');
     const [, field] = PIECE.exec(type) ?? [];
-    if (field !== undefined) block[field] = textIn(block, field) + textIn(delta, field);
+    if (field !== undefined)
+      block[field] = readTextField(block, field) + readTextField(delta, field);
     if (type === 'citations_delta')
       (block['citations'] = asArray(block['citations']) ?? []).push(delta['citation']);
   };
   return {
     take(event, name) {
-      const type = textIn(event, 'type') || name;
+      const type = readTextField(event, 'type') || name;
       const index = typeof event['index'] === 'number' ? event['index'] : NaN;
       const known = blocks.findLast((one) => Object.is(one.index, index));
       if (type === 'message_start') {
@@ -233,9 +234,9 @@ function assembleMessage(): Assembler {
     isComplete: (isDone) => isComplete || (isDone && message['stop_reason'] != null),
     body() {
       // Some calls are sent twice, with one id and one input.
-      const keyOf = ({ block, input }: Growing) =>
-        block['id'] == null ? null : normalised([block['id'], block['input'], input]);
-      const content = onceEach(blocks, keyOf)
+      const blockKey = ({ block, input }: GrowingBlock) =>
+        block['id'] == null ? null : boundedJson([block['id'], block['input'], input]);
+      const content = dropRepeated(blocks, blockKey)
         .toSorted((one, other) => one.index - other.index)
         .map(({ block, input }) =>
           input === '' ? block : { ...block, input: asObject(tryParse(input)) ?? input },
@@ -246,7 +247,7 @@ function assembleMessage(): Assembler {
 }
 
 /** Whether a block has begun, and nothing of it has come. */
-function isEmpty({ block, input }: Growing): boolean {
+function isEmpty({ block, input }: GrowingBlock): boolean {
   const given = Object.keys(asObject(block['input']) ?? {});
   return input === '' && given.length === 0 && !block['text'] && !block['thinking'];
 }

@@ -2,7 +2,7 @@ import { asObject, asText, repeatedName, tryParse } from '../../json/json.ts';
 import { cutText } from '../../text/text.ts';
 import { MAX_SERVED_LENGTH } from '../../wire/protocol.ts';
 import { readUsage } from './answer.ts';
-import { type Dialect, normalised } from './dialect.ts';
+import { type Dialect, boundedJson } from './dialect.ts';
 
 /**
  * An agent of the user's: it gets the day in one request, and answers with a decision.
@@ -19,7 +19,7 @@ export const agent: Dialect = {
     const version = asText(headers['agent-version']);
     return {
       // A key that stands twice is refused where decisions are read.
-      content: repeatedName(text) === undefined ? normalised(decision) : text,
+      content: repeatedName(text) === undefined ? boundedJson(decision) : text,
       toolCalls: [],
       reasoning: null,
       usage,

@@ -1,7 +1,13 @@
 import { asArray, asObject, asText, type Json, objectsIn } from '../../json/json.ts';
 import type { ChatMessage, ModelAnswer } from '../model.ts';
-import { answerOf, readArguments, readToolCalls } from './answer.ts';
-import { type Assembler, type Dialect, createGrowth, normalised, textIn } from './dialect.ts';
+import { readAnswer, readCallArguments, readToolCalls } from './answer.ts';
+import {
+  type Assembler,
+  type Dialect,
+  createSizeLimit,
+  boundedJson,
+  readTextField,
+} from './dialect.ts';
 
 /**
  * Responses: OpenAI's own dialect, and the Open Responses specification, which gateways and local
@@ -64,7 +70,7 @@ function wireItems(message: ChatMessage): Json[] {
       : [];
   const { content, toolCalls, carried } = message;
   if (carried?.message['output'] !== undefined)
-    return objectsIn(carried.message['output']).filter(canGoBack);
+    return objectsIn(carried.message['output']).filter(isReturnable);
   return [
     ...(content === '' ? [] : [{ type: 'message', role: 'assistant', content }]),
     ...toolCalls.map(({ id, name, arguments: text }) => ({
@@ -97,7 +103,7 @@ function allowsStrict({ properties, required, additionalProperties }: Json): boo
 /**
  * A reasoning item with nothing but a summary refers to what the provider would have had to keep.
  */
-function canGoBack(item: Json): boolean {
+function isReturnable(item: Json): boolean {
   return (
     item['type'] !== 'reasoning' ||
     item['encrypted_content'] != null ||
@@ -124,33 +130,36 @@ function readResponse(body: Json, step: number): ModelAnswer {
     call['call_id'] = toolCalls[index]?.id; // the same unless it was missing or twice the same
     call['arguments'] = toolCalls[index]?.arguments; // as they are executed
   });
-  const parts = output.filter(({ type }) => type === 'message').flatMap(contentOf);
-  const refusal = textsOf(parts, 'refusal');
-  const content = textsOf(parts, 'text') + refusal;
-  return answerOf(body, {
+  const parts = output.filter(({ type }) => type === 'message').flatMap(contentParts);
+  const refusal = joinTexts(parts, 'refusal');
+  const content = joinTexts(parts, 'text') + refusal;
+  return readAnswer(body, {
     content,
     toolCalls,
     reasoning: readReasoning(output),
     carried: output.length === 0 ? null : { message: { output }, calls: [] },
-    finishReason: endIn(body, { calls, refusal }),
+    finishReason: readFinishReason(body, { calls, refusal }),
   });
 }
 
 /** Why a response ended: what its details say, its status, or that of one of its calls. */
-function endIn(body: Json, { calls, refusal }: { calls: Json[]; refusal: string }): unknown {
+function readFinishReason(
+  body: Json,
+  { calls, refusal }: { calls: Json[]; refusal: string },
+): unknown {
   const { status = 'completed', incomplete_details: details } = body;
   if (status === 'incomplete') return asObject(details)?.['reason'] ?? status;
   if (refusal !== '') return 'refusal';
   return calls.find((call) => call['status'] === 'incomplete')?.['status'] ?? status;
 }
 
-function contentOf(item: Json): Json[] {
+function contentParts(item: Json): Json[] {
   const { content } = item;
   if (typeof content === 'string') return [{ text: content }];
   return objectsIn(content);
 }
 
-function textsOf(parts: readonly Json[], field: string, between = ''): string {
+function joinTexts(parts: readonly Json[], field: string, between = ''): string {
   return parts.flatMap((part) => asText(part[field]) ?? []).join(between);
 }
 
@@ -161,7 +170,8 @@ function readReasoning(output: readonly Json[]): string | null {
   const items = output.filter(({ type }) => type === 'reasoning');
   const texts = items.map(
     (item) =>
-      textsOf(objectsIn(item['summary']), 'text', '\n\n') || textsOf(contentOf(item), 'text'),
+      joinTexts(objectsIn(item['summary']), 'text', '\n\n') ||
+      joinTexts(contentParts(item), 'text'),
   );
   return texts.filter((text) => text !== '').join('\n\n') || null;
 }
@@ -172,7 +182,7 @@ const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.fail
 const MAX_ITEMS = 1_000;
 
 /** An item of the output as its events have it so far. */
-interface Growing {
+interface GrowingItem {
   index: number | undefined;
   item: Json;
   isDone: boolean;
@@ -182,7 +192,10 @@ interface Growing {
  * Whether an event is about an item: the id of the call says it; without one the id of the item,
  * which some servers invent anew for each event; without one its place.
  */
-function isAbout({ index, item }: Growing, event: Pick<Growing, 'index' | 'item'>): boolean {
+function isSameItem(
+  { index, item }: GrowingItem,
+  event: Pick<GrowingItem, 'index' | 'item'>,
+): boolean {
   for (const key of ['call_id', 'id']) {
     const [own, other] = [asText(item[key]), asText(event.item[key])];
     if (own !== undefined && other !== undefined && (own === other || key === 'call_id'))
@@ -192,22 +205,22 @@ function isAbout({ index, item }: Growing, event: Pick<Growing, 'index' | 'item'
 }
 
 /** Arguments as text; an empty object announces those that come in pieces. */
-function argumentsIn({ arguments: value }: Json): string {
-  const text = asObject(value) === undefined ? value : readArguments(value);
+function argumentsText({ arguments: value }: Json): string {
+  const text = asObject(value) === undefined ? value : readCallArguments(value);
   return text === '{}' || typeof text !== 'string' ? '' : text;
 }
 
 /** An item as a later event has it, which may lack the arguments that came before. */
-function updated(before: Json, item: Json): Json {
-  const given = argumentsIn(before);
-  return given !== '' && argumentsIn(item) === '' ? { ...item, arguments: given } : item;
+function updateItem(before: Json, item: Json): Json {
+  const given = argumentsText(before);
+  return given !== '' && argumentsText(item) === '' ? { ...item, arguments: given } : item;
 }
 
 /**
  * The items of a stream: of each kind those of its events or those of its last one, whichever are
  * more, because some servers leave out items there, and others in between.
  */
-function itemsOf(collected: readonly Growing[], output: readonly Json[]): Json[] {
+function mergeItems(collected: readonly GrowingItem[], output: readonly Json[]): Json[] {
   const own = collected.map(({ index = 0, item }) => ({ index, item }));
   const last = output.map((item, index) => ({ index, item }));
   const ofKind = (type: unknown) => (one: { item: Json }) => one.item['type'] === type;
@@ -216,7 +229,7 @@ function itemsOf(collected: readonly Growing[], output: readonly Json[]): Json[]
     const [before, after] = [own.filter(ofKind(type)), last.filter(ofKind(type))];
     if (before.length > after.length) return before;
     return after.map(({ index, item }, place) => {
-      return { index, item: updated(before[place]?.item ?? {}, item) };
+      return { index, item: updateItem(before[place]?.item ?? {}, item) };
     });
   });
   return chosen.toSorted((one, other) => one.index - other.index).map(({ item }) => item);
@@ -228,16 +241,16 @@ function itemsOf(collected: readonly Growing[], output: readonly Json[]): Json[]
  */
 function assembleResponse(): Assembler {
   let response: Json = {};
-  const items: Growing[] = [];
+  const items: GrowingItem[] = [];
   let isComplete = false;
-  const grow = createGrowth();
+  const grow = createSizeLimit();
   const takeItem = (index: number | undefined, item: Json, isDone: boolean) => {
     grow(item);
-    const known = items.find((one) => !one.isDone && isAbout(one, { index, item }));
+    const known = items.find((one) => !one.isDone && isSameItem(one, { index, item }));
     const isRepeated = items.some((one) => {
-      return one.isDone && one.index === index && normalised(one.item) === normalised(item);
+      return one.isDone && one.index === index && boundedJson(one.item) === boundedJson(item);
     });
-    if (known !== undefined) Object.assign(known, { item: updated(known.item, item), isDone });
+    if (known !== undefined) Object.assign(known, { item: updateItem(known.item, item), isDone });
     else if (!isRepeated && items.push({ index, item: { ...item }, isDone }) > MAX_ITEMS)
       throw new Error(`more than ${MAX_ITEMS} items`);
   };
@@ -250,11 +263,11 @@ function assembleResponse(): Assembler {
       open.findLast((one) => one.index === index);
     if (known === undefined) return;
     const whole = asText(event['arguments']);
-    known.item['arguments'] = whole ?? argumentsIn(known.item) + textIn(event, 'delta');
+    known.item['arguments'] = whole ?? argumentsText(known.item) + readTextField(event, 'delta');
   };
   return {
     take(event, name) {
-      const type = textIn(event, 'type') || name;
+      const type = readTextField(event, 'type') || name;
       const place = event['output_index'];
       const index = typeof place === 'number' ? place : undefined;
       const item = asObject(event['item']);
@@ -270,7 +283,7 @@ function assembleResponse(): Assembler {
     // Without any item that is done it broke off.
     isComplete: (hasEnded) => isComplete || (hasEnded && items.some(({ isDone }) => isDone)),
     body() {
-      const output = itemsOf(items, objectsIn(response['output']));
+      const output = mergeItems(items, objectsIn(response['output']));
       return output.length === 0 && !isComplete ? response : { ...response, output };
     },
   };

@@ -12,14 +12,14 @@ import {
 } from '../../network/http-client.ts';
 import { type Json, tryParse } from '../../json/json.ts';
 import { secretHider, withoutSecrets } from '../../text/secrets.ts';
-import { type Endpoint, secretsOf } from '../../wire/protocol.ts';
+import { type ProviderEndpoint, modelSecrets } from '../../wire/protocol.ts';
 import { quote } from '../../text/text.ts';
-import { errorOf } from './answer.ts';
+import { findError } from './answer.ts';
 import {
   type Assembler,
   type Dialect,
   createEventReader,
-  createGrowth,
+  createSizeLimit,
   eventObject,
   MAX_RESPONSE_BYTES,
   type StreamEvent,
@@ -51,15 +51,15 @@ export interface ReadResponse extends HttpResponse {
 /** Why a request has no response. */
 export interface FailedResponse extends HttpFailure {
   /** What had arrived of the body. */
-  soFar?: Json;
+  partialBody?: Json;
 }
 
 /**
  * Sends one request. A stream resolves as the whole response that it makes up. If the response
  * repeats a secret, it is removed before any part of the response is cut or kept.
  */
-export async function sendRequest(
-  endpoint: Endpoint,
+export async function sendModelRequest(
+  endpoint: ProviderEndpoint,
   { dialect, body, isStreamed }: SentRequest,
 ): Promise<ReadResponse | FailedResponse> {
   const { baseUrl, apiKey, idempotencyKey, requestTimeoutMs: timeoutMs } = endpoint;
@@ -76,9 +76,9 @@ export async function sendRequest(
   const result = isStreamed
     ? await readStream(url.href, request, dialect.assemble())
     : await httpRequest(url.href, { ...request, maxBytes: MAX_RESPONSE_BYTES });
-  const shown = withoutSecrets(result, secretHider(secretsOf(endpoint)));
+  const shown = withoutSecrets(result, secretHider(modelSecrets(endpoint)));
   if (shown.failure === 'unreadable') return { ...shown, message: quote(shown.message) };
-  return shown.failure === undefined ? readOnce(shown) : shown;
+  return shown.failure === undefined ? parseBody(shown) : shown;
 }
 
 /**
@@ -97,12 +97,12 @@ async function readStream(
 }
 
 /** Types of content under which servers send whole responses as well as streams. */
-export const MAY_STREAM = /^\s*(?:text\/event-stream|application\/json)\b/i;
+export const STREAM_TYPES = /^\s*(?:text\/event-stream|application\/json)\b/i;
 /** How a stream of events begins, and what its first event carries. */
-const BEGINNINGS = ['data:', 'event:', 'id:', 'retry:', ':'];
+const STREAM_PREFIXES = ['data:', 'event:', 'id:', 'retry:', ':'];
 const FIRST_DATA = /^data: ?(.*)$/m;
 /** So much of a body is enough to know it for a stream. */
-const ENOUGH = Math.max(...BEGINNINGS.map(({ length }) => length));
+const PEEK_LENGTH = Math.max(...STREAM_PREFIXES.map(({ length }) => length));
 
 export const NO_CONTENT = 204;
 
@@ -113,7 +113,7 @@ export function isSuccess(status: number): boolean {
 
 /** Whether a body begins as a stream of events does, as far as it goes. */
 export function isStreamLike(text: string): boolean {
-  return BEGINNINGS.some((start) => text.startsWith(start) || start.startsWith(text));
+  return STREAM_PREFIXES.some((start) => text.startsWith(start) || start.startsWith(text));
 }
 
 /**
@@ -124,10 +124,10 @@ export async function readBody(
   { status, headers, body, close }: HttpStream,
   assembler: Assembler,
 ): Promise<ReadResponse | FailedResponse> {
-  let end: End = false;
+  let end: StreamEnd = false;
   try {
     const peeked = await peek(body);
-    const isStream = MAY_STREAM.test(headers['content-type'] ?? '') && peeked.isStream;
+    const isStream = STREAM_TYPES.test(headers['content-type'] ?? '') && peeked.isStream;
     if (!isStream || !isSuccess(status) || status === NO_CONTENT) {
       const text = await textOf(peeked.body, MAX_RESPONSE_BYTES);
       return { status, headers, text: isStream ? (FIRST_DATA.exec(text)?.[1] ?? text) : text };
@@ -139,7 +139,7 @@ export async function readBody(
     const failed = failureOf(error);
     const isAboutEvents = failed.failure === 'too_large' || failed.failure === 'unreadable';
     if (isAboutEvents || !assembler.isComplete(false))
-      return { ...failed, soFar: assembler.body() };
+      return { ...failed, partialBody: assembler.body() };
   }
   const whole = { ...assembler.body(), ...(typeof end === 'object' && end) };
   return { status, headers, text: '', body: whole };
@@ -151,7 +151,7 @@ async function peek(body: AsyncIterable<Buffer>) {
   const decoder = new TextDecoder(); // it takes out the mark of the coding
   const read: Buffer[] = [];
   let head = '';
-  while (head.length < ENOUGH && !head.includes('\n')) {
+  while (head.length < PEEK_LENGTH && !head.includes('\n')) {
     const { value, done } = await chunks.next();
     if (done) break;
     read.push(value);
@@ -169,19 +169,19 @@ async function peek(body: AsyncIterable<Buffer>) {
 }
 
 /** What an event says of the end of its stream: that it is the last one, or an error. */
-type End = ReturnType<Assembler['take']> | 'done' | { error: unknown };
+type StreamEnd = ReturnType<Assembler['take']> | 'done' | { error: unknown };
 
 /** Reads events up to the last one, or to the end of the body; returns what ended them. */
 async function takeEvents(
   { body, close }: Pick<HttpStream, 'body' | 'close'>,
   assembler: Assembler,
-): Promise<End> {
-  let last: End = false;
+): Promise<StreamEnd> {
+  let last: StreamEnd = false;
   let waiting: NodeJS.Timeout | undefined;
   const isOver = () => last !== false && last !== 'finished';
   const takeBytes = createEventReader((event) => {
     if (isOver()) return;
-    last = taken(event, assembler);
+    last = takeEvent(event, assembler);
     if (last !== 'finished') return;
     clearTimeout(waiting);
     waiting = setTimeout(close, FINISH_WAIT_MS);
@@ -198,11 +198,11 @@ async function takeEvents(
 }
 
 /** What goes wrong here is about the event, and never about the connection. */
-function taken({ name, data }: StreamEvent, assembler: Assembler): End {
+function takeEvent({ name, data }: StreamEvent, assembler: Assembler): StreamEnd {
   if (data.trim() === '[DONE]') return 'done';
   try {
     const event = eventObject(data);
-    const error = errorOf(event, name);
+    const error = findError(event, name);
     return error === undefined ? assembler.take(event, name) : { error };
   } catch (error) {
     throw error instanceof HttpFault ? error : new HttpFault('unreadable', messageOf(error));
@@ -210,11 +210,11 @@ function taken({ name, data }: StreamEvent, assembler: Assembler): End {
 }
 
 /** The response with its JSON, unless that is more than any answer. */
-function readOnce(response: ReadResponse): ReadResponse | FailedResponse {
+function parseBody(response: ReadResponse): ReadResponse | FailedResponse {
   const text = response.text.replace(/^\ufeff/, ''); // a mark of its coding
   const body = response.body ?? tryParse(text) ?? tryParse(withoutDone(text));
   try {
-    createGrowth()(body);
+    createSizeLimit()(body);
     return { ...response, text, body };
   } catch (error) {
     return failureOf(error);

@@ -5,13 +5,13 @@ import { asArray, asObject, asText, errorAt, type Json, plainText } from '../../
 import type { TokenUsage } from '../../wire/protocol.ts';
 import { quote } from '../../text/text.ts';
 import type { ModelAnswer } from '../model.ts';
-import { errorOf, isNothing, NoAnswer, readUsage } from './answer.ts';
+import { findError, isEmptyAnswer, NoAnswer, readUsage } from './answer.ts';
 import type { Dialect } from './dialect.ts';
 import {
   type FailedResponse,
   isSuccess,
   isStreamLike,
-  MAY_STREAM,
+  STREAM_TYPES,
   NO_CONTENT,
   type ReadResponse,
 } from './transport.ts';
@@ -23,7 +23,7 @@ const PASSING_STATUSES = new Set([408, 409, 429]);
 export interface Refusal {
   reason: string;
   /** Whether it may pass; only then it is tried again. */
-  passes: boolean;
+  isTransient: boolean;
   retryAfterMs?: number | undefined;
   status: number;
   /** The provider's error, as it came. */
@@ -47,7 +47,7 @@ const FAILURES: Partial<Record<FailedResponse['failure'], string>> = {
 const PASSING_FAILURES: readonly string[] = ['connection', 'timeout', 'broken_off'];
 
 /** What most refusals have in common. */
-const REFUSAL = { passes: false, status: 0, error: null, usage: null };
+const REFUSAL = { isTransient: false, status: 0, error: null, usage: null };
 
 interface Asked {
   /** Counted from 1. */
@@ -68,37 +68,41 @@ export function classify(
   if (body === undefined)
     return isGood
       ? classifyForeign(result)
-      : classifyError(result, { ...REFUSAL, status: result.status, words: foreignWords(result) });
-  const error = errorIn(body);
+      : classifyError(result, {
+          ...REFUSAL,
+          status: result.status,
+          words: describeForeignBody(result),
+        });
+  const error = findBodyError(body);
   // Gateways put the status of the provider behind them into a response with status 200, and
   // streams have no other.
-  const status = isGood ? (statusIn(error) ?? result.status) : result.status;
+  const status = isGood ? (findErrorStatus(error) ?? result.status) : result.status;
   const { usage } = readUsage(asObject(body)?.['usage']);
   if (!isGood || error !== undefined) {
-    const found = { status, error, words: quote(errorWords(error, body)), usage };
+    const found = { status, error, words: quote(describeError(error, body)), usage };
     const refusal = classifyError(result, found);
     const isFinal = asObject(body)?.['status'] === 'failed'; // of Responses: its maker gave up
-    return isFinal ? { ...refusal, passes: false } : refusal;
+    return isFinal ? { ...refusal, isTransient: false } : refusal;
   }
   const words = quote(result.text || JSON.stringify(body));
   try {
     const answer = read(asObject(body) ?? {}, step, result.headers, result.text);
-    if (mayBeEmpty || !isNothing(answer)) return { answer };
+    if (mayBeEmpty || !isEmptyAnswer(answer)) return { answer };
     const why = answer.fault === 'cut_off' ? answer.note : words;
     const reason = `sent an answer without words or calls: ${why}`;
-    return { ...REFUSAL, reason, passes: true, status, words, usage };
+    return { ...REFUSAL, reason, isTransient: true, status, words, usage };
   } catch (problem) {
     if (problem instanceof NoAnswer)
-      return { ...REFUSAL, reason: problem.message, passes: true, status, words, usage };
+      return { ...REFUSAL, reason: problem.message, isTransient: true, status, words, usage };
     const reason = `sent an unreadable response: ${messageOf(problem)}: ${words}`;
     return { ...REFUSAL, reason, status, words, usage };
   }
 }
 
-function classifyFailure({ failure, message: words, soFar }: FailedResponse): Refusal {
+function classifyFailure({ failure, message: words, partialBody }: FailedResponse): Refusal {
   const reason = (FAILURES[failure] ?? 'could not be reached: ') + words;
-  const { usage } = readUsage(soFar?.['usage']);
-  return { ...REFUSAL, reason, passes: PASSING_FAILURES.includes(failure), words, usage };
+  const { usage } = readUsage(partialBody?.['usage']);
+  return { ...REFUSAL, reason, isTransient: PASSING_FAILURES.includes(failure), words, usage };
 }
 
 const BEGINS_JSON = /^\s*[[{"]/;
@@ -117,14 +121,14 @@ function classifyForeign(response: HttpResponse): Refusal {
     return { ...foreign, reason: `sent ${number}, which JSON does not have: ${foreign.words}` };
   const type = headers['content-type'] ?? 'no content type';
   if (text.trim() !== '' && isStreamLike(text.trimStart())) {
-    const why = MAY_STREAM.test(type) ? 'was not asked for' : `comes with ${quote(type)}`;
+    const why = STREAM_TYPES.test(type) ? 'was not asked for' : `comes with ${quote(type)}`;
     return { ...foreign, reason: `sent a stream that ${why}: ${foreign.words}` };
   }
   const isJson = /json/i.test(type) && BEGINS_JSON.test(text);
   const isCut = text.trim() === '' || isJson;
-  const words = isCut ? quote(text) || 'nothing' : foreignWords(response);
+  const words = isCut ? quote(text) || 'nothing' : describeForeignBody(response);
   const reason = isCut ? `sent JSON that is cut off: ${words}` : `returned ${status}: ${words}`;
-  return { ...foreign, reason, passes: isCut, words };
+  return { ...foreign, reason, isTransient: isCut, words };
 }
 
 function classifyError(
@@ -139,20 +143,20 @@ function classifyError(
     reason: isRedirect
       ? `returned ${status}: a redirect${target}, which is not followed; check the base URL`
       : `returned ${status}: ${words}`,
-    passes: PASSING_STATUSES.has(status) || status >= 500,
+    isTransient: PASSING_STATUSES.has(status) || status >= 500,
     retryAfterMs: readRetryAfter(headers, Date.now()),
   };
 }
 
 /** The error in a body, wherever it is: in `error`, in a list (Gemini), or in the choice. */
-function errorIn(body: unknown): unknown {
+function findBodyError(body: unknown): unknown {
   const whole = asObject(asArray(body)?.[0]) ?? asObject(body) ?? {};
   const choice = asObject(asArray(whole['choices'])?.[0]) ?? {};
-  return errorOf(whole) ?? choice['error'] ?? undefined;
+  return findError(whole) ?? choice['error'] ?? undefined;
 }
 
 /** HTTP's status for what providers call an error, in a stream or behind a gateway. */
-const STATUS_OF_WORD: ReadonlyMap<unknown, number> = new Map(
+const STATUS_BY_WORD: ReadonlyMap<unknown, number> = new Map(
   Object.entries({
     invalid_request_error: 400,
     unsupported_value: 400,
@@ -174,18 +178,18 @@ const STATUS_OF_WORD: ReadonlyMap<unknown, number> = new Map(
   }),
 );
 
-function statusIn(error: unknown): number | undefined {
+function findErrorStatus(error: unknown): number | undefined {
   const { code, type } = asObject(error) ?? {};
   const status = Number(plainText(code));
   if (status >= 100 && status < 600) return status;
-  return STATUS_OF_WORD.get(code) ?? STATUS_OF_WORD.get(type);
+  return STATUS_BY_WORD.get(code) ?? STATUS_BY_WORD.get(type);
 }
 
 /**
  * The message in an error, or in a body without one, wherever this provider puts it: the gateway's
  * own and that of the provider behind it. Without a message it is the error's type or code.
  */
-function errorWords(error: unknown, body: unknown): string {
+function describeError(error: unknown, body: unknown): string {
   const { message, detail, metadata }: Json = asObject(error ?? body) ?? {};
   const { type, code }: Json = asObject(error) ?? {};
   const kind = [type, code].find((word) => asText(word) !== undefined && word !== 'error');
@@ -198,7 +202,7 @@ function errorWords(error: unknown, body: unknown): string {
 }
 
 /** The text of a response that is not JSON, such as a proxy's error page. */
-function foreignWords({ headers, text }: HttpResponse): string {
+function describeForeignBody({ headers, text }: HttpResponse): string {
   const type = quote(headers['content-type'] ?? 'no content type');
   return `${type} instead of JSON: ${quote(text.slice(0, MAX_READ_OF_PAGE).replace(/<[^<>]*>/g, ' '))}`;
 }

@@ -16,12 +16,12 @@ const MARK = [
   '```tool_code',
   '<[|｜]tool▁call|<｜DSML｜', // DeepSeek's own bars and blanks
 ].join('|');
-const inTemplate = new RegExp(MARK);
+const TEMPLATE_MARK = new RegExp(MARK);
 /** Thoughts may speak of such marks: there an order must follow. */
-const inThoughts = new RegExp(String.raw`(?:${MARK})[^]{0,60}?\b${ORDER}\b`);
+const MARKED_ORDER = new RegExp(String.raw`(?:${MARK})[^]{0,60}?\b${ORDER}\b`);
 
 /** Calls without a template's marks: JSON, a line of code, tags, or an action in words. */
-const inWords = new RegExp(
+const PLAIN_CALL = new RegExp(
   [
     String.raw`"tool_calls"\s{0,9}:\s{0,9}\[\s{0,9}\{`,
     String.raw`["'](?:name|tool|tool_name|function|action)["']\s{0,9}:\s{0,9}["']${ORDER}["']`,
@@ -46,7 +46,7 @@ export function markWritten(
   const { content, reasoning, toolCalls, fault = null, note } = answer;
   if (fault !== null || toolCalls.length > 0 || conversation.some(callsOrder)) return answer;
   const isWritten =
-    inTemplate.test(content) || inWords.test(content) || inThoughts.test(reasoning ?? '');
+    TEMPLATE_MARK.test(content) || PLAIN_CALL.test(content) || MARKED_ORDER.test(reasoning ?? '');
   if (!isWritten) return answer;
   const other = content.trim() === '' ? null : note; // without words it says that there are none
   return { ...answer, fault: 'written_call', note: [NOTE, other].filter(Boolean).join(' ') };

@@ -34,8 +34,9 @@ function filesBehind(path: string): number {
   const visit = (file: string): void => {
     if (seen.has(file)) return;
     seen.add(file);
-    const imports = textOf(file).matchAll(/^(?:import|export) (?!type )[^;]*?'(\.[^']+\.ts)'/gm);
-    for (const [, target = ''] of imports) visit(join(file, '..', target));
+    const imports = textOf(file).matchAll(/^(?:import|export) (?!type )[^;]*?'([.#][^']+\.ts)'/gm);
+    for (const [, target = ''] of imports)
+      visit(target.startsWith('#') ? `src/core/${target.slice(1)}` : join(file, '..', target));
   };
   visit(path);
   return seen.size;

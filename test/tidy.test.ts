@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 
 /** The house rules, as far as a machine can hold them. */
@@ -105,9 +105,28 @@ test('an exported name exists once in the server, and once in the pages', () => 
 
 /** The files of this project that a file imports, even if only for their types. */
 function importsOf(path: string): string[] {
-  const targets = [...textOf(path).matchAll(/(?:from|import)\(? ?'(\.{1,2}\/[^']+\.ts)'/g)];
-  return targets.map(([, target]) => join(path, '..', target as string));
+  const targets = [...textOf(path).matchAll(/(?:from|import)\(? ?'((?:\.{1,2}\/|#)[^']+\.ts)'/g)];
+  return targets.map(([, target = '']) => resolveModule(path, target));
 }
+
+/** A module's path from the root; `#` is the core. Packages and Node's modules stay as they are. */
+function resolveModule(path: string, module: string): string {
+  if (module.startsWith('#')) return `src/core/${module.slice(1)}`;
+  return module.startsWith('.') ? join(path, '..', module) : module;
+}
+
+test('an import from another folder of the core begins with #, so that files can move', () => {
+  const wrong = sources.flatMap((path) => {
+    if (!/^src\/(core|features)\//.test(path)) return [];
+    const targets = [...textOf(path).matchAll(/(?:from|import)\(? ?'(\.[^']+\.ts)'/g)];
+    return targets.flatMap(([, target = '']) => {
+      const found = resolveModule(path, target);
+      const isOther = found.startsWith('src/core/') && dirname(found) !== dirname(path);
+      return isOther ? [`${path} imports ${target}`] : [];
+    });
+  });
+  assert.deepEqual(wrong, []);
+});
 
 test('imports point to lower layers, or stay in their folder', () => {
   const upwards = sources.flatMap((path) => {
@@ -142,7 +161,7 @@ function circlesIn(paths: readonly string[], next: (path: string) => string[]): 
 /** The modules that a file names, of others and, with their path from the root, of this project. */
 const modulesOf = (path: string) =>
   [...textOf(path).matchAll(/from '([^']+)'/g)].map(([, module = '']) =>
-    module.startsWith('.') ? join(path, '..', module) : module,
+    resolveModule(path, module),
   );
 
 test('nothing is imported at run time but Node, two libraries and our own files', () => {

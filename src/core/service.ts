@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
-import { type Database, openDatabase } from './database/database.ts';
-import { riskFreeRateOf, storeRiskFreeRate } from './database/state.ts';
-import { storageFaultOf } from './database/storage/faults.ts';
-import { messageOf, ServiceError } from './domain/service-error.ts';
-import { ownUrl, type Settings } from './settings/settings.ts';
-import type { AccessToken } from './http/access.ts';
-import type { HttpLimits } from './http/limits.ts';
-import type { Application } from './http/application.ts';
-import { createHttpServer } from './http/server.ts';
-import type { WorkerContext } from './jobs/active-job.ts';
-import { createJobQueue } from './jobs/queue.ts';
-import { createAgentDays } from './trading/agent-days.ts';
-import { workerLimits } from './children/places.ts';
-import { createChildStarter } from './children/launcher.ts';
+import { type Database, openDatabase } from '#database/database.ts';
+import { riskFreeRateOf, storeRiskFreeRate } from '#database/state.ts';
+import { storageFaultOf } from '#database/storage/faults.ts';
+import { messageOf, ServiceError } from '#domain/service-error.ts';
+import { ownUrl, type Settings } from '#settings/settings.ts';
+import type { AccessToken } from '#http/access.ts';
+import type { HttpLimits } from '#http/limits.ts';
+import type { Application } from '#http/application.ts';
+import { createHttpServer } from '#http/server.ts';
+import type { WorkerContext } from '#jobs/active-job.ts';
+import { createJobQueue } from '#jobs/queue.ts';
+import { createAgentDays } from '#trading/agent-days.ts';
+import { workerLimits } from '#children/places.ts';
+import { createChildStarter } from '#children/launcher.ts';
 
 /** The agent's program is read when a child starts. */
 export interface ServiceOptions

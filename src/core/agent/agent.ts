@@ -1,4 +1,4 @@
-import { messageOf } from '../domain/service-error.ts';
+import { messageOf } from '#domain/service-error.ts';
 import {
   MAX_ERROR_LENGTH,
   MAX_FAILURE_REASON_LENGTH,
@@ -7,9 +7,9 @@ import {
   modelSecrets,
   type StartMessage,
   type ToolResults,
-} from '../wire/protocol.ts';
-import { type Hide, secretHider } from '../text/secrets.ts';
-import { cutText } from '../text/text.ts';
+} from '#wire/protocol.ts';
+import { type Hide, secretHider } from '#text/secrets.ts';
+import { cutText } from '#text/text.ts';
 import {
   type ChatMessage,
   isLastAnswer,
@@ -18,7 +18,7 @@ import {
   type ModelAnswer,
 } from './model.ts';
 import { openPipe, type Pipe } from './pipe.ts';
-import { createSimulatedModel } from './players/simulated-model.ts';
+import { createSimulatedModel } from '#agent/players/simulated-model.ts';
 import { firstMessages, conversationTexts } from './prompt.ts';
 
 /** The life of a child process: one start line in, one model-day, one outcome out. */
@@ -102,11 +102,11 @@ async function connect(
 ): Promise<Model> {
   if (model.kind === 'simulated') return createSimulatedModel({ signature, family }, brief);
   if (model.kind === 'baseline') {
-    const { createBaselineModel } = await import('./players/baselines.ts');
+    const { createBaselineModel } = await import('#agent/players/baselines.ts');
     return createBaselineModel(model.strategy, { signature, brief });
   }
   pipe.readAhead();
-  const { createProviderModel } = await import('./provider/ask.ts'); // loaded only when needed
+  const { createProviderModel } = await import('#agent/provider/ask.ts'); // loaded only when needed
   const short = (reason: string) => cutText(reason, MAX_FAILURE_REASON_LENGTH);
   return createProviderModel(model, {
     tools,

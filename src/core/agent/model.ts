@@ -1,4 +1,4 @@
-import type { Answer, Carried, ToolCall, ToolMessage } from '../wire/protocol.ts';
+import type { Answer, Carried, ToolCall, ToolMessage } from '#wire/protocol.ts';
 
 /** The conversation as the child keeps it. */
 export type ChatMessage =

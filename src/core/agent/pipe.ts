@@ -1,6 +1,6 @@
 import { read, readSync, writeSync } from 'node:fs';
-import { codeOf } from '../domain/service-error.ts';
-import { createLineReader, type ChildMessage, encodeLine } from '../wire/protocol.ts';
+import { codeOf } from '#domain/service-error.ts';
+import { createLineReader, type ChildMessage, encodeLine } from '#wire/protocol.ts';
 
 const STDIN = 0;
 const STDOUT = 1;

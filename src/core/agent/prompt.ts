@@ -1,6 +1,6 @@
-import { boardOf, hasCosts, lotsInWords, type MarketRules } from '../domain/market-rules.ts';
-import { limitsInWords, linesOf } from '../text/sentences.ts';
-import type { AgentTerms, Brief, OneAnswer } from '../wire/protocol.ts';
+import { boardOf, hasCosts, lotsInWords, type MarketRules } from '#domain/market-rules.ts';
+import { limitsInWords, linesOf } from '#text/sentences.ts';
+import type { AgentTerms, Brief, OneAnswer } from '#wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
 
 const ONE_ANSWER = `- There are no tools, and this is the only question of the day. Answer with one JSON object and nothing else, either

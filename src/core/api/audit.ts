@@ -4,11 +4,11 @@ import {
   type AuditOptions,
   isSound,
   auditInThread,
-} from '../verify/database-audit.ts';
-import type { Listed } from '../domain/vocabulary.ts';
-import { ServiceError } from '../domain/service-error.ts';
-import type { ReplayFilters } from '../database/replay-queries.ts';
-import type { AuditReport, Finding } from '../verify/replay.ts';
+} from '#verify/database-audit.ts';
+import type { Listed } from '#domain/vocabulary.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import type { ReplayFilters } from '#database/replay-queries.ts';
+import type { AuditReport, Finding } from '#verify/replay.ts';
 import { checkNames, parseFilters } from './filters.ts';
 import { type Context, jsonBody, asyncText } from './handler.ts';
 import {

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { ServiceError } from '../domain/service-error.ts';
-import type { AgentDay } from '../trading/agent-days.ts';
-import { MAX_DECISION_REASON_LENGTH, tradingDecision } from '../trading/decision.ts';
-import { weightsSchema } from '../trading/tool-arguments.ts';
-import { toolRefusal, toolResults } from '../trading/tool-results.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import type { AgentDay } from '#trading/agent-days.ts';
+import { MAX_DECISION_REASON_LENGTH, tradingDecision } from '#trading/decision.ts';
+import { weightsSchema } from '#trading/tool-arguments.ts';
+import { toolRefusal, toolResults } from '#trading/tool-results.ts';
 import type { Context } from './handler.ts';
 import { dateText, figure, named, namedRecord, timestampText } from './schemas.ts';
 import { BAD_BODY, route } from './route.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { invalidFilter, ServiceError } from '../domain/service-error.ts';
-import { documentCoverage, documentVersion, readDocument } from '../database/document-queries.ts';
+import { invalidFilter, ServiceError } from '#domain/service-error.ts';
+import { documentCoverage, documentVersion, readDocument } from '#database/document-queries.ts';
 import { jsonBody } from './handler.ts';
 import { countSchema, dateText, namedResponse, named } from './schemas.ts';
 import { route } from './route.ts';

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import type { FeedFilters, JobWindow, SessionFilters } from '../database/session-filters.ts';
-import type { Database } from '../database/database.ts';
-import { statusOfJob } from '../database/job-queries.ts';
-import { invalidFilter, ServiceError } from '../domain/service-error.ts';
+import type { FeedFilters, JobWindow, SessionFilters } from '#database/session-filters.ts';
+import type { Database } from '#database/database.ts';
+import { statusOfJob } from '#database/job-queries.ts';
+import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { dateText, jobFilter, modelFilter, namesFilter } from './schemas.ts';
-import { knownRuns } from '../database/records/model-records.ts';
+import { knownRuns } from '#database/records/model-records.ts';
 
 /** A range of dates, both ends included; either end may be omitted. */
 export const dateRangeEntries = {

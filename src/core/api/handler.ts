@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import type { Clock } from '../time/calendar.ts';
-import type { Database } from '../database/database.ts';
-import type { JobQueue } from '../jobs/queue.ts';
-import type { Log } from '../process/log.ts';
-import type { AgentDays } from '../trading/agent-days.ts';
-import type { ServedSettings } from '../settings/settings.ts';
-import { type Cell, csvLine } from '../text/csv.ts';
-import { asObject } from '../json/json.ts';
-import { insideOf, type Shape } from '../json/shape.ts';
+import type { Clock } from '#time/calendar.ts';
+import type { Database } from '#database/database.ts';
+import type { JobQueue } from '#jobs/queue.ts';
+import type { Log } from '#process/log.ts';
+import type { AgentDays } from '#trading/agent-days.ts';
+import type { ServedSettings } from '#settings/settings.ts';
+import { type Cell, csvLine } from '#text/csv.ts';
+import { asObject } from '#json/json.ts';
+import { insideOf, type Shape } from '#json/shape.ts';
 
 /** What every handler works with. */
 export interface Context {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { timestamp } from '../time/calendar.ts';
-import { isDatabaseHealthy } from '../database/state.ts';
+import { timestamp } from '#time/calendar.ts';
+import { isDatabaseHealthy } from '#database/state.ts';
 import { jsonBody } from './handler.ts';
 import { namedResponse, timestampText } from './schemas.ts';
 import { route } from './route.ts';

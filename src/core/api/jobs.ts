@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { timestamp } from '../time/calendar.ts';
-import type { Database } from '../database/database.ts';
+import { timestamp } from '#time/calendar.ts';
+import type { Database } from '#database/database.ts';
 import {
   type JobPlace,
   listedJob,
@@ -8,8 +8,8 @@ import {
   placeAt,
   placeOfJob,
   hasMoreModelDays,
-} from '../database/records/job-records.ts';
-import { invalidFilter } from '../domain/service-error.ts';
+} from '#database/records/job-records.ts';
+import { invalidFilter } from '#domain/service-error.ts';
 import {
   appendMembers,
   schemaColumns,
@@ -35,9 +35,9 @@ import {
   warningFields,
 } from './schemas.ts';
 import assert from 'node:assert/strict';
-import { count } from '../text/sentences.ts';
-import { discardJob } from '../jobs/queue.ts';
-import { warningsNow } from '../prices/warnings.ts';
+import { count } from '#text/sentences.ts';
+import { discardJob } from '#jobs/queue.ts';
+import { warningsNow } from '#prices/warnings.ts';
 import { checkJob } from './filters.ts';
 import { NO_JOB, route } from './route.ts';
 

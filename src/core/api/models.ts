@@ -1,18 +1,13 @@
 import * as v from 'valibot';
-import { basemodelOf, type Configuration } from '../settings/configuration-schema.ts';
-import { readConfiguration } from '../settings/configuration.ts';
-import { countActiveDays } from '../database/session-filters.ts';
-import type { Database } from '../database/database.ts';
-import {
-  familyOrder,
-  namedModels,
-  seenModel,
-  servedOf,
-} from '../database/records/model-records.ts';
-import { ServiceError } from '../domain/service-error.ts';
-import { decodeEntry, entrySchema } from '../settings/entry.ts';
-import { toDollars } from '../money/money.ts';
-import { runNames } from '../domain/runs.ts';
+import { basemodelOf, type Configuration } from '#settings/configuration-schema.ts';
+import { readConfiguration } from '#settings/configuration.ts';
+import { countActiveDays } from '#database/session-filters.ts';
+import type { Database } from '#database/database.ts';
+import { familyOrder, namedModels, seenModel, servedOf } from '#database/records/model-records.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import { decodeEntry, entrySchema } from '#settings/entry.ts';
+import { toDollars } from '#money/money.ts';
+import { runNames } from '#domain/runs.ts';
 import { deploymentFields, listBody } from './handler.ts';
 import {
   countSchema,
@@ -23,7 +18,7 @@ import {
   named,
   timestampText,
 } from './schemas.ts';
-import type { ServedSettings } from '../settings/settings.ts';
+import type { ServedSettings } from '#settings/settings.ts';
 import { BUSY, route } from './route.ts';
 
 export const modelsResponse = namedResponse('ModelsResponse', {

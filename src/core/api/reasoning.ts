@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { isCalendarDate } from '../time/calendar.ts';
-import { sessionPieces, searchLogs } from '../database/records/session-records.ts';
-import { answerFaults } from '../domain/vocabulary.ts';
-import { invalidFilter, ServiceError } from '../domain/service-error.ts';
-import { servedSchema } from '../wire/protocol.ts';
+import { isCalendarDate } from '#time/calendar.ts';
+import { sessionPieces, searchLogs } from '#database/records/session-records.ts';
+import { answerFaults } from '#domain/vocabulary.ts';
+import { invalidFilter, ServiceError } from '#domain/service-error.ts';
+import { servedSchema } from '#wire/protocol.ts';
 import { dateRangeEntries, parseFilters, feedEntries, feedFilters } from './filters.ts';
 import { deploymentFields, jsonBody } from './handler.ts';
 import {
@@ -26,7 +26,7 @@ import {
   limitFilter,
   wholeNumberSchema,
 } from './schemas.ts';
-import { phrasesOf } from '../database/search-text.ts';
+import { phrasesOf } from '#database/search-text.ts';
 import { BUSY, MODEL_DAY_ERRORS, route } from './route.ts';
 
 /** An invalid date is a 400 here, so the handler checks it. */

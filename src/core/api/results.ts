@@ -5,7 +5,7 @@ import {
   jsonOf,
   resultColumns,
   resultRecords,
-} from '../database/records/position-records.ts';
+} from '#database/records/position-records.ts';
 import { type Context, csvTable, formatQuery, type Input, listBody } from './handler.ts';
 import { dateRangeEntries, parseFilters } from './filters.ts';
 import {

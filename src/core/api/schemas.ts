@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '../time/calendar.ts';
+import { EARLIEST_DATE, isCalendarDate, isTooEarly } from '#time/calendar.ts';
 import {
   actionTypes,
   asWarning,
@@ -8,10 +8,10 @@ import {
   messageRoles,
   type Warning,
   warningCodes,
-} from '../domain/vocabulary.ts';
-import { normaliseSymbol, SYMBOL_TEXT } from '../domain/symbols.ts';
-import { flag } from '../network/http-values.ts';
-import { recordOf } from '../json/records.ts';
+} from '#domain/vocabulary.ts';
+import { normaliseSymbol, SYMBOL_TEXT } from '#domain/symbols.ts';
+import { flag } from '#network/http-values.ts';
+import { recordOf } from '#json/records.ts';
 
 /** Schemas that several endpoints share: they check requests and describe responses. */
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { parseAgentConfiguration } from '../settings/configuration.ts';
+import { parseAgentConfiguration } from '#settings/configuration.ts';
 import {
   countModelDays,
   entriesOf,
   jobStatus,
   modelDaysOf,
-} from '../database/records/job-records.ts';
-import { modelDayStatuses } from '../domain/vocabulary.ts';
-import { entrySchema } from '../settings/entry.ts';
-import { warningsNow } from '../prices/warnings.ts';
+} from '#database/records/job-records.ts';
+import { modelDayStatuses } from '#domain/vocabulary.ts';
+import { entrySchema } from '#settings/entry.ts';
+import { warningsNow } from '#prices/warnings.ts';
 import { checkJob } from './filters.ts';
 import { type Context, deploymentFields, type Input, listMember } from './handler.ts';
 import {

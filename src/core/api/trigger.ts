@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { signatureSchema } from '../settings/configuration-schema.ts';
-import { MAX_RUNS } from '../domain/runs.ts';
+import { signatureSchema } from '#settings/configuration-schema.ts';
+import { MAX_RUNS } from '#domain/runs.ts';
 import { deploymentFields } from './handler.ts';
 import {
   dateText,

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { messageOf } from '../domain/service-error.ts';
+import { messageOf } from '#domain/service-error.ts';
 import {
   createLineReader,
   type ChildMessage,
@@ -10,7 +10,7 @@ import {
   type PastMessage,
   type StartMessage,
   type ToolResults,
-} from '../wire/protocol.ts';
+} from '#wire/protocol.ts';
 import { scheduleSliced } from './turns.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { isLastAnswer } from '../agent/model.ts';
-import { ServiceError } from '../domain/service-error.ts';
-import type { Log } from '../process/log.ts';
-import type { FailedRequest, RefusedAdditions } from '../wire/protocol.ts';
-import type { TradingSession } from '../trading/session.ts';
+import { isLastAnswer } from '#agent/model.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import type { Log } from '#process/log.ts';
+import type { FailedRequest, RefusedAdditions } from '#wire/protocol.ts';
+import type { TradingSession } from '#trading/session.ts';
 import type { MessageHandler } from './channel.ts';
 
 /** Reasons of failed requests that are logged per model-day; all are counted. */

@@ -1,8 +1,8 @@
-import { secretHider } from '../text/secrets.ts';
-import { count } from '../text/sentences.ts';
+import { secretHider } from '#text/secrets.ts';
+import { count } from '#text/sentences.ts';
 import { type ProcessOutcome, type MessageHandler, openChannel, type Channel } from './channel.ts';
 import { scheduleSliced } from './turns.ts';
-import { type PastMessage, modelSecrets, type StartMessage } from '../wire/protocol.ts';
+import { type PastMessage, modelSecrets, type StartMessage } from '#wire/protocol.ts';
 import type { Network } from './confinement.ts';
 import {
   describeForeignLine,
@@ -22,7 +22,7 @@ import {
 } from './process.ts';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readSync } from 'node:fs';
-import { spread } from '../time/event-loop.ts';
+import { spread } from '#time/event-loop.ts';
 
 /**
  * What depends on how a child was started: how it is ended, what is watched, and how its end is

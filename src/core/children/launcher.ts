@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
-import type { ModelDay } from '../database/sessions.ts';
-import { codeOf } from '../domain/service-error.ts';
-import { type Host, ownNode } from '../process/own-node.ts';
-import type { Outcome } from '../wire/protocol.ts';
-import { cleanText, quote } from '../text/text.ts';
+import type { ModelDay } from '#database/sessions.ts';
+import { codeOf } from '#domain/service-error.ts';
+import { type Host, ownNode } from '#process/own-node.ts';
+import type { Outcome } from '#wire/protocol.ts';
+import { cleanText, quote } from '#text/text.ts';
 import type { StartFailure } from './channel.ts';
 import { confine, type Network } from './confinement.ts';
 import {

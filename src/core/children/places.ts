@@ -1,9 +1,9 @@
 import { totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backOff, spread } from '../time/event-loop.ts';
-import { MAX_RUNS } from '../domain/runs.ts';
-import { count } from '../text/sentences.ts';
-import type { Settings } from '../settings/settings.ts';
+import { backOff, spread } from '#time/event-loop.ts';
+import { MAX_RUNS } from '#domain/runs.ts';
+import { count } from '#text/sentences.ts';
+import type { Settings } from '#settings/settings.ts';
 import type { ChildLoss } from './channel.ts';
 
 /**

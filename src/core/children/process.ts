@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import type { ModelDay } from '../database/sessions.ts';
-import { codeOf } from '../domain/service-error.ts';
-import type { Hide } from '../text/secrets.ts';
-import { type Host, ownNode } from '../process/own-node.ts';
+import type { ModelDay } from '#database/sessions.ts';
+import { codeOf } from '#domain/service-error.ts';
+import type { Hide } from '#text/secrets.ts';
+import { type Host, ownNode } from '#process/own-node.ts';
 import { confine, type Network } from './confinement.ts';
 
 /**

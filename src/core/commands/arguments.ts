@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { dateOf, isCalendarDate } from '../time/calendar.ts';
-import { ServiceError } from '../domain/service-error.ts';
-import { list } from '../text/sentences.ts';
-import { forTerminal } from '../text/text.ts';
+import { dateOf, isCalendarDate } from '#time/calendar.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import { list } from '#text/sentences.ts';
+import { forTerminal } from '#text/text.ts';
 import { existsSync } from 'node:fs';
-import type { Settings } from '../settings/settings.ts';
+import type { Settings } from '#settings/settings.ts';
 
 /** The arguments of a command, as the table of commands declares them. */
 

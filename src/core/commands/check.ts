@@ -1,15 +1,15 @@
 import { statSync } from 'node:fs';
 import { plural, createProgressLine, formatNumber, formatSize } from './terminal.ts';
-import { auditDatabase, isSound } from '../verify/database-audit.ts';
-import type { AuditReport, Finding } from '../verify/replay.ts';
-import type { Listed } from '../domain/vocabulary.ts';
-import { withSnapshot } from '../database/snapshot.ts';
-import { IS_MISSING } from '../database/integrity.ts';
-import { tablesInManifest } from '../database/manifest.ts';
-import { readSettings } from '../settings/settings.ts';
-import { linesOf } from '../text/sentences.ts';
-import { forTerminal } from '../text/text.ts';
-import { type Meaning, meanings } from '../database/schema/price-conditions.ts';
+import { auditDatabase, isSound } from '#verify/database-audit.ts';
+import type { AuditReport, Finding } from '#verify/replay.ts';
+import type { Listed } from '#domain/vocabulary.ts';
+import { withSnapshot } from '#database/snapshot.ts';
+import { IS_MISSING } from '#database/integrity.ts';
+import { tablesInManifest } from '#database/manifest.ts';
+import { readSettings } from '#settings/settings.ts';
+import { linesOf } from '#text/sentences.ts';
+import { forTerminal } from '#text/text.ts';
+import { type Meaning, meanings } from '#database/schema/price-conditions.ts';
 import { parseChoice, WrongUsage, findDatabase } from './arguments.ts';
 
 /** What the replay of a ledger says besides its findings, as lines for the terminal. */

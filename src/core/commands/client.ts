@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { ServiceError } from '../domain/service-error.ts';
-import { type HttpRequest, httpRequest } from '../network/http-client.ts';
-import { asObject, asText, type Json, tryParse } from '../json/json.ts';
-import { cleanText, forTerminal, quote } from '../text/text.ts';
-import { type CalendarDate, lastWeekdayClosed, weekdaysBefore } from '../time/calendar.ts';
-import { HTTP_URL, isHttpUrl } from '../network/http-values.ts';
-import { ownUrl, readSettings } from '../settings/settings.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import { type HttpRequest, httpRequest } from '#network/http-client.ts';
+import { asObject, asText, type Json, tryParse } from '#json/json.ts';
+import { cleanText, forTerminal, quote } from '#text/text.ts';
+import { type CalendarDate, lastWeekdayClosed, weekdaysBefore } from '#time/calendar.ts';
+import { HTTP_URL, isHttpUrl } from '#network/http-values.ts';
+import { ownUrl, readSettings } from '#settings/settings.ts';
 import { WrongUsage } from './arguments.ts';
-import { didYouMean } from '../text/sentences.ts';
+import { didYouMean } from '#text/sentences.ts';
 
 /** How long a response may take. */
 const REQUEST_TIMEOUT_MS = 30_000;

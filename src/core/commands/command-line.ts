@@ -1,13 +1,13 @@
 import { parseEnv } from 'node:util';
-import { codeOf, messageOf, ServiceError } from '../domain/service-error.ts';
-import { readTrustedText } from '../settings/trusted-file.ts';
-import { storageFaultOf } from '../database/storage/faults.ts';
-import { stackTraceOf } from '../process/log.ts';
-import { forTerminal, showLines } from '../text/text.ts';
-import { VERSION } from '../process/version.ts';
+import { codeOf, messageOf, ServiceError } from '#domain/service-error.ts';
+import { readTrustedText } from '#settings/trusted-file.ts';
+import { storageFaultOf } from '#database/storage/faults.ts';
+import { stackTraceOf } from '#process/log.ts';
+import { forTerminal, showLines } from '#text/text.ts';
+import { VERSION } from '#process/version.ts';
 import { asksForHelp, quoted, parseArguments, WrongUsage, type Positionals } from './arguments.ts';
 import type { Command, Commands } from './command.ts';
-import { PROGRAM_NAME } from '../process/program.ts';
+import { PROGRAM_NAME } from '#process/program.ts';
 
 /** The help pages, made from the table of commands. */
 

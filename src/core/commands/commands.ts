@@ -1,5 +1,5 @@
 import { command, lastDateOption, meaningOption, optionalFile } from './command.ts';
-import type { Application } from '../http/application.ts';
+import type { Application } from '#http/application.ts';
 import type { CompareWithFiles } from './check.ts';
 
 /** The commands of the service itself. Each loads its own modules, so that help and healthcheck never open a database. */
@@ -114,7 +114,7 @@ export const healthcheckCommand = command({
 });
 
 async function mergeInto(userFile: string | undefined): Promise<number> {
-  const { readSettings } = await import('../settings/settings.ts');
+  const { readSettings } = await import('#settings/settings.ts');
   const { mergeConfig } = await import('./merge-config.ts');
   const { runtimeConfigurationPath: target, ...settings } = readSettings(process.env);
   return mergeConfig({ ...settings, userFile: userFile ?? null, target });

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { httpRequest } from '../network/http-client.ts';
-import { asObject, tryParse } from '../json/json.ts';
-import { ownUrl, readSettings } from '../settings/settings.ts';
-import { forTerminal } from '../text/text.ts';
-import { isExecutable, readAsset } from '../process/program.ts';
+import { httpRequest } from '#network/http-client.ts';
+import { asObject, tryParse } from '#json/json.ts';
+import { ownUrl, readSettings } from '#settings/settings.ts';
+import { forTerminal } from '#text/text.ts';
+import { isExecutable, readAsset } from '#process/program.ts';
 
 /** A health response is a few hundred bytes. */
 const LIMITS = { timeoutMs: 5_000, maxBytes: 64 * 1024 };

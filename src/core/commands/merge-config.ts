@@ -1,12 +1,12 @@
 import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { parseConfiguration, readJsonFile } from '../settings/configuration.ts';
-import { assertUsableName, replaceFile } from '../database/storage/new-file.ts';
-import { messageOf, ServiceError } from '../domain/service-error.ts';
-import { asObject, asText, type Json } from '../json/json.ts';
-import { eachField } from '../settings/entry.ts';
-import { DEFAULT_CONFIGURATION_PATH, type Settings } from '../settings/settings.ts';
-import { forTerminal } from '../text/text.ts';
+import { parseConfiguration, readJsonFile } from '#settings/configuration.ts';
+import { assertUsableName, replaceFile } from '#database/storage/new-file.ts';
+import { messageOf, ServiceError } from '#domain/service-error.ts';
+import { asObject, asText, type Json } from '#json/json.ts';
+import { eachField } from '#settings/entry.ts';
+import { DEFAULT_CONFIGURATION_PATH, type Settings } from '#settings/settings.ts';
+import { forTerminal } from '#text/text.ts';
 
 const USER_CONFIGURATION_PATH = 'user-configs/config.json';
 const SQLITE_HEAD = Buffer.from('SQLite format 3\0');

@@ -1,18 +1,18 @@
 import { stat } from 'node:fs';
-import type { Application } from '../http/application.ts';
-import { createStderrLog, type Log } from '../process/log.ts';
-import { timestamp } from '../time/calendar.ts';
-import { readConfiguration, warnOfContent } from '../settings/configuration.ts';
-import { openDatabase, removeDatabase } from '../database/database.ts';
-import { claimOwnership } from '../database/storage/owner.ts';
-import { remoteFileSystem } from '../database/storage/faults.ts';
-import { removeAbandonedPartials } from '../database/storage/new-file.ts';
-import { readAccessTokens } from '../http/access.ts';
-import { ServiceError } from '../domain/service-error.ts';
-import { type Service, startService } from '../service.ts';
-import { listensOnAll, readSettings, type Settings, warningsOf } from '../settings/settings.ts';
-import { refusalOfForeign } from '../settings/trusted-file.ts';
-import { VERSION } from '../process/version.ts';
+import type { Application } from '#http/application.ts';
+import { createStderrLog, type Log } from '#process/log.ts';
+import { timestamp } from '#time/calendar.ts';
+import { readConfiguration, warnOfContent } from '#settings/configuration.ts';
+import { openDatabase, removeDatabase } from '#database/database.ts';
+import { claimOwnership } from '#database/storage/owner.ts';
+import { remoteFileSystem } from '#database/storage/faults.ts';
+import { removeAbandonedPartials } from '#database/storage/new-file.ts';
+import { readAccessTokens } from '#http/access.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import { type Service, startService } from '#service.ts';
+import { listensOnAll, readSettings, type Settings, warningsOf } from '#settings/settings.ts';
+import { refusalOfForeign } from '#settings/trusted-file.ts';
+import { VERSION } from '#process/version.ts';
 
 /** The command that serves requests until a signal, and what another such command shares with it. */
 

@@ -1,7 +1,7 @@
 import { fstatSync, writeFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
-import { forTerminal } from '../text/text.ts';
-import { codeOf } from '../domain/service-error.ts';
+import { forTerminal } from '#text/text.ts';
+import { codeOf } from '#domain/service-error.ts';
 
 const BYTES_PER_KB = 1_000;
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];

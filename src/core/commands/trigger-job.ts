@@ -1,8 +1,8 @@
-import { ServiceError } from '../domain/service-error.ts';
-import { skipReasons } from '../domain/vocabulary.ts';
-import { modelsResponse } from '../api/models.ts';
-import { type TriggerResponse, triggerResponse } from '../api/trigger.ts';
-import { cleanText } from '../text/text.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import { skipReasons } from '#domain/vocabulary.ts';
+import { modelsResponse } from '#api/models.ts';
+import { type TriggerResponse, triggerResponse } from '#api/trigger.ts';
+import { cleanText } from '#text/text.ts';
 import { checkDates } from './arguments.ts';
 import {
   type Client,
@@ -17,9 +17,9 @@ import {
   Unavailable,
 } from './client.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Status, statusResponse } from '../api/status.ts';
-import { repeatIn } from '../domain/runs.ts';
-import { duration, hint, linesOf, ranInWords } from '../text/sentences.ts';
+import { type Status, statusResponse } from '#api/status.ts';
+import { repeatIn } from '#domain/runs.ts';
+import { duration, hint, linesOf, ranInWords } from '#text/sentences.ts';
 import { createProgressLine } from './terminal.ts';
 
 /** Creates a job on a running service, and follows one to its end. */

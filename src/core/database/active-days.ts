@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';
 

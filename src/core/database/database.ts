@@ -2,7 +2,7 @@ import { existsSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cannot, messageOf, ServiceError } from '../domain/service-error.ts';
+import { cannot, messageOf, ServiceError } from '#domain/service-error.ts';
 import {
   diskIsFull,
   hasRoom,
@@ -11,15 +11,20 @@ import {
   storageFault,
   storageFaultOf,
   wordsOf,
-} from './storage/faults.ts';
+} from '#database/storage/faults.ts';
 import {
   assertUsable,
   makeFolder,
   realPathOf,
   watchFiles,
   wasWrittenAfter,
-} from './storage/files.ts';
-import { checkOwnership, createSchema, isForeign, SCHEMA_VERSION } from './schema/schema.ts';
+} from '#database/storage/files.ts';
+import {
+  checkOwnership,
+  createSchema,
+  isForeign,
+  SCHEMA_VERSION,
+} from '#database/schema/schema.ts';
 
 /**
  * How long a write waits for another process's write lock. Importers hold it for a tenth of a

@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { cutText } from '../text/text.ts';
+import { cutText } from '#text/text.ts';
 import type { Reader } from './database.ts';
 import { integer, oneOf, orNull, query, real, type RowOfShape, text } from './rows.ts';
 

@@ -1,6 +1,6 @@
-import { addDays, type CalendarDate, instantIn } from '../time/calendar.ts';
-import { type MarketRules, US } from '../domain/market-rules.ts';
-import { hashOn, sha256 } from '../text/hash.ts';
+import { addDays, type CalendarDate, instantIn } from '#time/calendar.ts';
+import { type MarketRules, US } from '#domain/market-rules.ts';
+import { hashOn, sha256 } from '#text/hash.ts';
 import type { Reader } from './database.ts';
 import { blockOf, expressionFor, type Wanted } from './document-words.ts';
 import { integer, orNull, query, type RowOf, text } from './rows.ts';

@@ -1,4 +1,4 @@
-import { EARLIEST_DATE } from '../time/calendar.ts';
+import { EARLIEST_DATE } from '#time/calendar.ts';
 import type { Reader } from './database.ts';
 import { integer, query, type RowOf, text } from './rows.ts';
 import { inBlock, MARK, type Phrase, wordsOf } from './search-text.ts';

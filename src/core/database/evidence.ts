@@ -1,5 +1,5 @@
-import type { CalendarDate } from '../time/calendar.ts';
-import type { Money } from '../money/money.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import type { Money } from '#money/money.ts';
 import type { Database, Reader } from './database.ts';
 import { DIVIDEND_COLUMNS } from './splits-and-dividends.ts';
 import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { asObject } from '../json/json.ts';
-import { ownNode } from '../process/own-node.ts';
+import { asObject } from '#json/json.ts';
+import { ownNode } from '#process/own-node.ts';
 import { integer, orNull, query, type RowOf, text } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import type { CalendarDate } from '../time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import {
   asWarning,
   type DeploymentMode,
   type JobStatus,
   jobStatuses,
   type Warning,
-} from '../domain/vocabulary.ts';
-import { asArray, asObject, tryParse } from '../json/json.ts';
+} from '#domain/vocabulary.ts';
+import { asArray, asObject, tryParse } from '#json/json.ts';
 import type { Database, Reader } from './database.ts';
 import { addModelDays, datesOfJob } from './model-days.ts';
 import { flag, oneOf, orNull, query, type RowOf, text } from './rows.ts';

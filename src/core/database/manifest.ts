@@ -1,6 +1,6 @@
 import type { Reader } from './database.ts';
 import { flag, integer, query, text } from './rows.ts';
-import { count } from '../text/sentences.ts';
+import { count } from '#text/sentences.ts';
 
 /**
  * The manifest of a package: of each table that it holds, the number of rows and a hash of them

@@ -1,8 +1,8 @@
-import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '../time/calendar.ts';
+import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { barsAt, type PricesAt, splitsAt } from './price-writes.ts';
 import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
-import { adjustedSourcesInSql, hasBarsOf } from './schema/price-conditions.ts';
+import { adjustedSourcesInSql, hasBarsOf } from '#database/schema/price-conditions.ts';
 import { integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
 
 /** Records within the caller's transaction that a provider returned the bars of a day. */

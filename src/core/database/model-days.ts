@@ -1,10 +1,5 @@
-import type { CalendarDate } from '../time/calendar.ts';
-import {
-  type AnswerFault,
-  type JobStatus,
-  jobStatuses,
-  skipReasons,
-} from '../domain/vocabulary.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import { type AnswerFault, type JobStatus, jobStatuses, skipReasons } from '#domain/vocabulary.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, oneOf, query, type RowOf, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';

@@ -1,7 +1,7 @@
-import type { CalendarDate } from '../time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, query } from './rows.ts';
-import { bars, dividends, type RevisedTable, splits } from './schema/price-tables.ts';
+import { bars, dividends, type RevisedTable, splits } from '#database/schema/price-tables.ts';
 
 /**
  * The order of writes to bars, splits and dividends: by number, because clocks differ

@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate, type DateSpan } from '../time/calendar.ts';
+import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { flag, integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
 import { nextWrite } from './price-writes.ts';
@@ -6,7 +6,7 @@ import {
   adjustedSourcesInSql,
   closedSourcesInSql,
   sourcesWithDividendsInSql,
-} from './schema/price-conditions.ts';
+} from '#database/schema/price-conditions.ts';
 
 const COVERAGE = { symbol: text, startDate: text, endDate: text };
 const COVERED = 'SELECT symbol, start_date AS startDate, end_date AS endDate';

@@ -1,5 +1,5 @@
-import type { CalendarDate } from '../time/calendar.ts';
-import { actionTypes, answerFaults, messageRoles } from '../domain/vocabulary.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import { actionTypes, answerFaults, messageRoles } from '#domain/vocabulary.ts';
 import { holdingsOf } from './active-days.ts';
 import type { Reader } from './database.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { SQLInputValue } from 'node:sqlite';
-import type { Money } from '../money/money.ts';
+import type { Money } from '#money/money.ts';
 import type { Reader } from './database.ts';
 
 /** What a column of a query holds. */

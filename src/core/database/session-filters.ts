@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import type { Reader } from './database.ts';
 import { distinct, integer, type Query, query, text } from './rows.ts';
 

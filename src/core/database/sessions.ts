@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { CalendarDate } from '../time/calendar.ts';
-import type { AnswerFault, MessageRole } from '../domain/vocabulary.ts';
-import type { Money } from '../money/money.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import type { AnswerFault, MessageRole } from '#domain/vocabulary.ts';
+import type { Money } from '#money/money.ts';
 import type { Database } from './database.ts';
 import { type Decision, storeDecisions } from './decisions.ts';
 import { type CountedDocuments, storeShown } from './document-queries.ts';

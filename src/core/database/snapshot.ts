@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { existsSync, statSync } from 'node:fs';
-import { messageOf, ServiceError } from '../domain/service-error.ts';
+import { messageOf, ServiceError } from '#domain/service-error.ts';
 import { type Address, BUSY_TIMEOUT_MS, type Database, prepareOnce } from './database.ts';
-import { checkOwnership, isEmpty } from './schema/schema.ts';
-import { assertUsable, realPathOf } from './storage/files.ts';
+import { checkOwnership, isEmpty } from '#database/schema/schema.ts';
+import { assertUsable, realPathOf } from '#database/storage/files.ts';
 
 /** A program has it open with a log beside it; the index of that log is only read. */
 const BESIDE_PROGRAM = '?readonly_shm=1';

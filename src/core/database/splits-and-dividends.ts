@@ -1,4 +1,4 @@
-import type { CalendarDate, DateSpan } from '../time/calendar.ts';
+import type { CalendarDate, DateSpan } from '#time/calendar.ts';
 import {
   adjustedSourcesInSql,
   hasBarsOf,
@@ -6,7 +6,7 @@ import {
   meaningOf,
   sourcesWithDividendsInSql,
   splitsSince,
-} from './schema/price-conditions.ts';
+} from '#database/schema/price-conditions.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, oneOf, query, real, type RowOf, text } from './rows.ts';
 import { type Coverage, dividendSpans, splitSpans, type Stamp } from './prices.ts';

@@ -1,13 +1,13 @@
-import type { Listed } from '../domain/vocabulary.ts';
+import type { Listed } from '#domain/vocabulary.ts';
 import {
   adjustedSourcesInSql,
   hasBarsOf,
   sourcesWithDividendsInSql,
   splitsSince,
-} from './schema/price-conditions.ts';
+} from '#database/schema/price-conditions.ts';
 import { activeSessions, idsOf } from './session-filters.ts';
 import type { Reader } from './database.ts';
-import { type RunDays, staleRemedy } from '../text/sentences.ts';
+import { type RunDays, staleRemedy } from '#text/sentences.ts';
 import { query, type RowOf, text } from './rows.ts';
 
 /**

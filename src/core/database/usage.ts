@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, query, real, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';

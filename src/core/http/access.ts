@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { messageOf, ServiceError } from '../domain/service-error.ts';
-import { sha256 } from '../text/hash.ts';
-import { isAccessToken, type Settings } from '../settings/settings.ts';
-import { readTrustedText } from '../settings/trusted-file.ts';
-import type { AgentDays } from '../trading/agent-days.ts';
+import { messageOf, ServiceError } from '#domain/service-error.ts';
+import { sha256 } from '#text/hash.ts';
+import { isAccessToken, type Settings } from '#settings/settings.ts';
+import { readTrustedText } from '#settings/trusted-file.ts';
+import type { AgentDays } from '#trading/agent-days.ts';
 import { HttpError } from './errors.ts';
-import type { Route } from '../api/route.ts';
+import type { Route } from '#api/route.ts';
 
 const MAX_TOKENS = 1_000;
 /** Maximum size of the tokens file. */

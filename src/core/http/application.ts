@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Route } from '../api/route.ts';
-import type { ServedSettings } from '../settings/settings.ts';
+import type { Route } from '#api/route.ts';
+import type { ServedSettings } from '#settings/settings.ts';
 import type { HttpError } from './errors.ts';
 
 /**

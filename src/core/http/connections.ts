@@ -3,8 +3,8 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as PlainServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { type Context, deploymentFields } from '../api/handler.ts';
-import { printableJson } from '../text/text.ts';
+import { type Context, deploymentFields } from '#api/handler.ts';
+import { printableJson } from '#text/text.ts';
 import { cutOff, rawResponse, reset } from './response.ts';
 import type { HttpLimits } from './limits.ts';
 

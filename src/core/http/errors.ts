@@ -1,5 +1,5 @@
-import { storageFaultOf } from '../database/storage/faults.ts';
-import { type ErrorCode, ServiceError } from '../domain/service-error.ts';
+import { storageFaultOf } from '#database/storage/faults.ts';
+import { type ErrorCode, ServiceError } from '#domain/service-error.ts';
 
 /** A request that is refused with the given status; the message is meant for its client. */
 export class HttpError extends Error {

@@ -1,4 +1,4 @@
-import type { Format } from '../api/handler.ts';
+import type { Format } from '#api/handler.ts';
 
 const MEDIA_TYPES: Record<Format, string> = { json: 'application/json', csv: 'text/csv' };
 const HTML = 'text/html';

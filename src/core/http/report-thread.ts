@@ -4,16 +4,16 @@ import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { receiveMessageOnPort, type Transferable } from 'node:worker_threads';
-import { momentAt } from '../database/snapshot.ts';
-import type { Address, Reader } from '../database/database.ts';
-import { hasRoom, storageFaultOf } from '../database/storage/faults.ts';
-import { messageOf, ServiceError } from '../domain/service-error.ts';
-import { startingThread } from '../process/program.ts';
-import { isReady, bodyPieces, type ResponseBody } from '../api/handler.ts';
-import { silentLog, stackTraceOf } from '../process/log.ts';
+import { momentAt } from '#database/snapshot.ts';
+import type { Address, Reader } from '#database/database.ts';
+import { hasRoom, storageFaultOf } from '#database/storage/faults.ts';
+import { messageOf, ServiceError } from '#domain/service-error.ts';
+import { startingThread } from '#process/program.ts';
+import { isReady, bodyPieces, type ResponseBody } from '#api/handler.ts';
+import { silentLog, stackTraceOf } from '#process/log.ts';
 import type { Delivery, Failure, ReportRequest } from './reports.ts';
 import { MAX_WHOLE_BYTES } from './response.ts';
-import type { Route } from '../api/route.ts';
+import type { Route } from '#api/route.ts';
 
 /** The folder of the files of long reports, beside the database. */
 const FOLDER = 'reports';

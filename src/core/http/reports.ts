@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { FileHandle } from 'node:fs/promises';
 import type { Worker } from 'node:worker_threads';
-import type { Address } from '../database/database.ts';
-import { type ErrorCode, ServiceError } from '../domain/service-error.ts';
-import { startThread } from '../process/program.ts';
-import { type Input, CLIENT_LEFT, type AsyncBody, type ByteBody } from '../api/handler.ts';
-import type { ServedSettings } from '../settings/settings.ts';
+import type { Address } from '#database/database.ts';
+import { type ErrorCode, ServiceError } from '#domain/service-error.ts';
+import { startThread } from '#process/program.ts';
+import { type Input, CLIENT_LEFT, type AsyncBody, type ByteBody } from '#api/handler.ts';
+import type { ServedSettings } from '#settings/settings.ts';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
-import type { Fields } from '../api/route.ts';
+import type { Fields } from '#api/route.ts';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
-import { asObject, repeatedName } from '../json/json.ts';
+import { asObject, repeatedName } from '#json/json.ts';
 
 /** The target of a request: its path and query, still percent-encoded, and its host. */
 export interface Target {

@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { CLIENT_LEFT, type AsyncBody, type ByteBody } from '../api/handler.ts';
+import { CLIENT_LEFT, type AsyncBody, type ByteBody } from '#api/handler.ts';
 import { chooseCoding, type Coding } from './negotiate.ts';
 
 /**

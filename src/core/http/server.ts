@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { contentVersion } from '../database/state.ts';
+import { contentVersion } from '#database/state.ts';
 import {
   type Context,
   deploymentFields,
@@ -9,11 +9,11 @@ import {
   isReady,
   type AsyncBody,
   bodyPieces,
-} from '../api/handler.ts';
-import { codeOf } from '../domain/service-error.ts';
-import { logUnexpected } from '../process/log.ts';
-import type { Settings } from '../settings/settings.ts';
-import { printableJson } from '../text/text.ts';
+} from '#api/handler.ts';
+import { codeOf } from '#domain/service-error.ts';
+import { logUnexpected } from '#process/log.ts';
+import type { Settings } from '#settings/settings.ts';
+import { printableJson } from '#text/text.ts';
 import {
   type AccessRules,
   type AccessToken,
@@ -40,7 +40,7 @@ import { chooseFormat, prefersHtml } from './negotiate.ts';
 import type { Application, PageRoute, Pages } from './application.ts';
 import { createReports, type Reports } from './reports.ts';
 import { createRouter, type Match, type Router } from './router.ts';
-import type { Route } from '../api/route.ts';
+import type { Route } from '#api/route.ts';
 
 /** How much of a path an error or the log repeats. */
 const MAX_SHOWN_PATH = 200;

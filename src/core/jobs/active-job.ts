@@ -1,21 +1,21 @@
-import type { Clock } from '../time/calendar.ts';
-import type { Places, WorkerLimits } from '../children/places.ts';
-import type { StartChild } from '../children/process.ts';
-import type { AgentConfiguration } from '../settings/configuration-schema.ts';
-import type { Database } from '../database/database.ts';
-import { addLeftOut, addWarnings } from '../database/job-queries.ts';
-import type { ModelDay } from '../database/sessions.ts';
-import type { Entry } from '../settings/entry.ts';
-import type { Log } from '../process/log.ts';
-import type { RefusedAdditions, StartMessage } from '../wire/protocol.ts';
-import { list } from '../text/sentences.ts';
-import type { Settings } from '../settings/settings.ts';
-import type { AgentDays } from '../trading/agent-days.ts';
-import type { OfferedDocuments } from '../trading/morning-documents.ts';
-import type { Market } from '../trading/market.ts';
-import { noteLife } from '../database/model-days.ts';
-import { messageOf } from '../domain/service-error.ts';
-import { type EventLoop, eventLoop } from '../time/event-loop.ts';
+import type { Clock } from '#time/calendar.ts';
+import type { Places, WorkerLimits } from '#children/places.ts';
+import type { StartChild } from '#children/process.ts';
+import type { AgentConfiguration } from '#settings/configuration-schema.ts';
+import type { Database } from '#database/database.ts';
+import { addLeftOut, addWarnings } from '#database/job-queries.ts';
+import type { ModelDay } from '#database/sessions.ts';
+import type { Entry } from '#settings/entry.ts';
+import type { Log } from '#process/log.ts';
+import type { RefusedAdditions, StartMessage } from '#wire/protocol.ts';
+import { list } from '#text/sentences.ts';
+import type { Settings } from '#settings/settings.ts';
+import type { AgentDays } from '#trading/agent-days.ts';
+import type { OfferedDocuments } from '#trading/morning-documents.ts';
+import type { Market } from '#trading/market.ts';
+import { noteLife } from '#database/model-days.ts';
+import { messageOf } from '#domain/service-error.ts';
+import { type EventLoop, eventLoop } from '#time/event-loop.ts';
 
 /**
  * Keeps a mark in the database that says whether this process, if it ended now without progress,

@@ -5,7 +5,7 @@ import {
   type ModelConfiguration,
   type AgentConfiguration,
   isPlaceholder,
-} from '../settings/configuration-schema.ts';
+} from '#settings/configuration-schema.ts';
 import {
   blankSecrets,
   type Entry,
@@ -13,16 +13,16 @@ import {
   isSecretName,
   keyFinder,
   fillSecrets,
-} from '../settings/entry.ts';
-import { cutUrl, fillUrl, isHeaderKey, isSameServer } from '../network/http-values.ts';
-import type { Json } from '../json/json.ts';
-import { bodyFields, makers, wayOf, describeUnknownMaker } from '../settings/makers.ts';
-import { MIN_SECRET_LENGTH } from '../text/secrets.ts';
-import type { Settings } from '../settings/settings.ts';
-import { LIST_DOCUMENTS, readsDocuments } from '../trading/morning-documents.ts';
-import { orderTools, offeredToolNames } from '../trading/tools.ts';
+} from '#settings/entry.ts';
+import { cutUrl, fillUrl, isHeaderKey, isSameServer } from '#network/http-values.ts';
+import type { Json } from '#json/json.ts';
+import { bodyFields, makers, wayOf, describeUnknownMaker } from '#settings/makers.ts';
+import { MIN_SECRET_LENGTH } from '#text/secrets.ts';
+import type { Settings } from '#settings/settings.ts';
+import { LIST_DOCUMENTS, readsDocuments } from '#trading/morning-documents.ts';
+import { orderTools, offeredToolNames } from '#trading/tools.ts';
 import { unescape } from 'node:querystring';
-import type { StartMessage } from '../wire/protocol.ts';
+import type { StartMessage } from '#wire/protocol.ts';
 
 const NO_ENDPOINT = {
   url: null,

@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict';
-import { timestamp } from '../time/calendar.ts';
-import type { ChildLoss, ProcessOutcome } from '../children/channel.ts';
-import { launch } from '../children/launch.ts';
-import { createMessageHandler } from '../children/child-messages.ts';
-import { createTries, shortageWarning } from '../children/places.ts';
-import { childNiceness } from '../children/process.ts';
-import { addWarnings, leftOutOf } from '../database/job-queries.ts';
-import { endModelDay, type ModelDay } from '../database/sessions.ts';
-import { storageFaultOf } from '../database/storage/faults.ts';
-import { sha256 } from '../text/hash.ts';
-import { ServiceError } from '../domain/service-error.ts';
-import { visibleAscii } from '../network/http-values.ts';
-import type { Entry } from '../settings/entry.ts';
-import { firstMessages } from '../agent/prompt.ts';
-import { asObject, tryParse } from '../json/json.ts';
-import { logUnexpected } from '../process/log.ts';
-import { TooLarge } from '../money/money.ts';
-import { additions, type PastMessage, modelSecrets, type StartMessage } from '../wire/protocol.ts';
-import { type NewsSearch, openNews } from '../trading/news.ts';
-import { dayTerms } from '../trading/running-day.ts';
-import { LogMismatch } from '../trading/reasoning-log.ts';
-import { openSession, type TradingSession } from '../trading/session.ts';
+import { timestamp } from '#time/calendar.ts';
+import type { ChildLoss, ProcessOutcome } from '#children/channel.ts';
+import { launch } from '#children/launch.ts';
+import { createMessageHandler } from '#children/child-messages.ts';
+import { createTries, shortageWarning } from '#children/places.ts';
+import { childNiceness } from '#children/process.ts';
+import { addWarnings, leftOutOf } from '#database/job-queries.ts';
+import { endModelDay, type ModelDay } from '#database/sessions.ts';
+import { storageFaultOf } from '#database/storage/faults.ts';
+import { sha256 } from '#text/hash.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import { visibleAscii } from '#network/http-values.ts';
+import type { Entry } from '#settings/entry.ts';
+import { firstMessages } from '#agent/prompt.ts';
+import { asObject, tryParse } from '#json/json.ts';
+import { logUnexpected } from '#process/log.ts';
+import { TooLarge } from '#money/money.ts';
+import { additions, type PastMessage, modelSecrets, type StartMessage } from '#wire/protocol.ts';
+import { type NewsSearch, openNews } from '#trading/news.ts';
+import { dayTerms } from '#trading/running-day.ts';
+import { LogMismatch } from '#trading/reasoning-log.ts';
+import { openSession, type TradingSession } from '#trading/session.ts';
 import {
   type ActiveJob,
   type ActiveRun,
@@ -30,8 +30,8 @@ import {
   storeRefusedAdditions,
   type WorkerContext,
 } from './active-job.ts';
-import type { Database } from '../database/database.ts';
-import { costOnDate, hasUnknownCost } from '../database/usage.ts';
+import type { Database } from '#database/database.ts';
+import { costOnDate, hasUnknownCost } from '#database/usage.ts';
 
 /** A sum of costs is exact to a billionth of a dollar: what rounding adds to it is far less. */
 const BILLIONTHS_PER_DOLLAR = 1e9;

@@ -1,34 +1,34 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { addDays, type CalendarDate, countDays, dateOf, weekdays } from '../time/calendar.ts';
+import { addDays, type CalendarDate, countDays, dateOf, weekdays } from '#time/calendar.ts';
 import {
   type AgentConfiguration,
   type Configuration,
   MAX_SYMBOLS,
   type ModelConfiguration,
-} from '../settings/configuration-schema.ts';
+} from '#settings/configuration-schema.ts';
 import {
   agentConfigurationFor,
   readWritten,
   warnOfContent,
   withPrompts,
-} from '../settings/configuration.ts';
-import type { Database } from '../database/database.ts';
-import { listDocuments } from '../database/document-queries.ts';
-import { sourceOfSeries, symbolsWithRealPrices } from '../database/prices.ts';
-import { unfinishedJobId } from '../database/job-queries.ts';
-import { activeSpans, laterDays } from '../database/active-days.ts';
-import { ServiceError } from '../domain/service-error.ts';
-import type { Warning } from '../domain/vocabulary.ts';
-import { encodeEntry, type Entry } from '../settings/entry.ts';
-import { universeOn } from '../settings/members.ts';
-import { MAX_RUNS, repeatIn, runNames } from '../domain/runs.ts';
-import { count, hint, list } from '../text/sentences.ts';
-import { readGaps } from '../prices/dividend-gaps.ts';
-import { examine } from '../prices/needs.ts';
-import { connectProviders, usesSyntheticPrices } from '../prices/providers.ts';
-import { reasonForNoDownload } from '../prices/supply.ts';
-import { mixWarnings } from '../prices/warnings.ts';
+} from '#settings/configuration.ts';
+import type { Database } from '#database/database.ts';
+import { listDocuments } from '#database/document-queries.ts';
+import { sourceOfSeries, symbolsWithRealPrices } from '#database/prices.ts';
+import { unfinishedJobId } from '#database/job-queries.ts';
+import { activeSpans, laterDays } from '#database/active-days.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import type { Warning } from '#domain/vocabulary.ts';
+import { encodeEntry, type Entry } from '#settings/entry.ts';
+import { universeOn } from '#settings/members.ts';
+import { MAX_RUNS, repeatIn, runNames } from '#domain/runs.ts';
+import { count, hint, list } from '#text/sentences.ts';
+import { readGaps } from '#prices/dividend-gaps.ts';
+import { examine } from '#prices/needs.ts';
+import { connectProviders, usesSyntheticPrices } from '#prices/providers.ts';
+import { reasonForNoDownload } from '#prices/supply.ts';
+import { mixWarnings } from '#prices/warnings.ts';
 import type { WorkerContext } from './active-job.ts';
 import { resolveModel, knownKeys, resolveEntry } from './entries.ts';
 

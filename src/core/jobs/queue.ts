@@ -1,5 +1,5 @@
-import { steadyClock, timestamp } from '../time/calendar.ts';
-import type { Database } from '../database/database.ts';
+import { steadyClock, timestamp } from '#time/calendar.ts';
+import type { Database } from '#database/database.ts';
 import {
   insertJob,
   lastStartOf,
@@ -10,17 +10,17 @@ import {
   endJob as endStoredJob,
   statusOfJob,
   discard,
-} from '../database/job-queries.ts';
-import { sha256 } from '../text/hash.ts';
-import { ServiceError } from '../domain/service-error.ts';
-import { skipReasons } from '../domain/vocabulary.ts';
-import { logUnexpected } from '../process/log.ts';
+} from '#database/job-queries.ts';
+import { sha256 } from '#text/hash.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import { skipReasons } from '#domain/vocabulary.ts';
+import { logUnexpected } from '#process/log.ts';
 import type { WorkerContext } from './active-job.ts';
 import { type JobRequest, planJob, assertNoUnfinishedJob } from './plan.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { storageFaultOf } from '../database/storage/faults.ts';
-import { endModelDays, noteRestart } from '../database/model-days.ts';
-import { count } from '../text/sentences.ts';
+import { storageFaultOf } from '#database/storage/faults.ts';
+import { endModelDays, noteRestart } from '#database/model-days.ts';
+import { count } from '#text/sentences.ts';
 import { finishJob, runJob, warnOfDays } from './run.ts';
 
 /** How often to retry while the database cannot be written. */

@@ -1,8 +1,8 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { type CalendarDate, timestamp } from '../time/calendar.ts';
-import { createPlaces, maxParallelChildren } from '../children/places.ts';
-import type { Configuration } from '../settings/configuration-schema.ts';
-import { parseAgentConfiguration, readConfiguration } from '../settings/configuration.ts';
+import { type CalendarDate, timestamp } from '#time/calendar.ts';
+import { createPlaces, maxParallelChildren } from '#children/places.ts';
+import type { Configuration } from '#settings/configuration-schema.ts';
+import { parseAgentConfiguration, readConfiguration } from '#settings/configuration.ts';
 import {
   datesToRun,
   endModelDays,
@@ -12,32 +12,32 @@ import {
   type SkippedOnDate,
   skippedModelDays,
   faultyAnswers,
-} from '../database/model-days.ts';
+} from '#database/model-days.ts';
 import {
   addWarnings,
   endJob as endStoredJob,
   loadJob,
   modelsOfJob,
   setJobStatus,
-} from '../database/job-queries.ts';
-import { type CountedDocuments, countDocuments } from '../database/document-queries.ts';
-import { costsBefore } from '../database/usage.ts';
-import { morningWrite } from '../database/price-writes.ts';
-import { storageFaultOf } from '../database/storage/faults.ts';
-import { messageOf } from '../domain/service-error.ts';
-import { skipReasons, type Warning } from '../domain/vocabulary.ts';
-import { count, linesOf, list } from '../text/sentences.ts';
-import { staleModelDays } from '../database/stale.ts';
-import type { Database } from '../database/database.ts';
-import { decodeEntry } from '../settings/entry.ts';
-import { logUnexpected } from '../process/log.ts';
-import { makers } from '../settings/makers.ts';
-import { universeOn } from '../settings/members.ts';
-import type { Availability, DatePrices } from '../prices/needs.ts';
-import { reasonForNoDownload, supplyPrices } from '../prices/supply.ts';
-import { readsDocuments } from '../trading/morning-documents.ts';
-import { type Market, openMarket } from '../trading/market.ts';
-import { scheduleSliced } from '../children/turns.ts';
+} from '#database/job-queries.ts';
+import { type CountedDocuments, countDocuments } from '#database/document-queries.ts';
+import { costsBefore } from '#database/usage.ts';
+import { morningWrite } from '#database/price-writes.ts';
+import { storageFaultOf } from '#database/storage/faults.ts';
+import { messageOf } from '#domain/service-error.ts';
+import { skipReasons, type Warning } from '#domain/vocabulary.ts';
+import { count, linesOf, list } from '#text/sentences.ts';
+import { staleModelDays } from '#database/stale.ts';
+import type { Database } from '#database/database.ts';
+import { decodeEntry } from '#settings/entry.ts';
+import { logUnexpected } from '#process/log.ts';
+import { makers } from '#settings/makers.ts';
+import { universeOn } from '#settings/members.ts';
+import type { Availability, DatePrices } from '#prices/needs.ts';
+import { reasonForNoDownload, supplyPrices } from '#prices/supply.ts';
+import { readsDocuments } from '#trading/morning-documents.ts';
+import { type Market, openMarket } from '#trading/market.ts';
+import { scheduleSliced } from '#children/turns.ts';
 import { type ActiveJob, isStopped, type WorkerContext, watchLifetime } from './active-job.ts';
 import { resolveModel } from './entries.ts';
 import { runModelDay } from './model-day.ts';

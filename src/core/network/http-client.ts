@@ -1,9 +1,9 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { HTTP_URL, isHttpUrl, isLoopback } from './http-values.ts';
-import { count } from '../text/sentences.ts';
-import { quote } from '../text/text.ts';
-import { VERSION } from '../process/version.ts';
+import { count } from '#text/sentences.ts';
+import { quote } from '#text/text.ts';
+import { VERSION } from '#process/version.ts';
 
 /**
  * One HTTP request, with as little as that takes: for the child's model calls, the parent's prices

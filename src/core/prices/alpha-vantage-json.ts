@@ -1,5 +1,5 @@
-import { invalidFile } from '../domain/service-error.ts';
-import { asArray, asObject, type Json, plainText } from '../json/json.ts';
+import { invalidFile } from '#domain/service-error.ts';
+import { asArray, asObject, type Json, plainText } from '#json/json.ts';
 import type { Field, Row, Table } from './row.ts';
 
 /** Alpha Vantage's JSON, as it comes over HTTP and as people keep it in files. */

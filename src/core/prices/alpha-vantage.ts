@@ -1,9 +1,9 @@
-import { type CalendarDate, isCalendarDate, isTooEarly } from '../time/calendar.ts';
-import type { Split } from '../database/market-queries.ts';
-import type { Bar } from '../database/prices.ts';
-import type { HttpResponse } from '../network/http-client.ts';
-import { asArray, asObject, plainText, tryParse } from '../json/json.ts';
-import { quote } from '../text/text.ts';
+import { type CalendarDate, isCalendarDate, isTooEarly } from '#time/calendar.ts';
+import type { Split } from '#database/market-queries.ts';
+import type { Bar } from '#database/prices.ts';
+import type { HttpResponse } from '#network/http-client.ts';
+import { asArray, asObject, plainText, tryParse } from '#json/json.ts';
+import { quote } from '#text/text.ts';
 import {
   describeForeign,
   type DividendHistory,

@@ -1,5 +1,5 @@
-import { fractionIn, microDollars } from '../money/money.ts';
-import type { Split } from '../database/market-queries.ts';
+import { fractionIn, microDollars } from '#money/money.ts';
+import type { Split } from '#database/market-queries.ts';
 
 /** Amounts of splits and dividends, read exactly from decimal text. */
 

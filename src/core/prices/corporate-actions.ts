@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { addDays, type CalendarDate, countDays, dateOf, type DateSpan } from '../time/calendar.ts';
-import type { Database, Reader } from '../database/database.ts';
+import { addDays, type CalendarDate, countDays, dateOf, type DateSpan } from '#time/calendar.ts';
+import type { Database, Reader } from '#database/database.ts';
 import {
   type ContradictedSplit,
   contradictedSplits,
@@ -10,13 +10,13 @@ import {
   storeSplitSpans,
   type Jump,
   unexplainedJumps,
-} from '../database/splits-and-dividends.ts';
+} from '#database/splits-and-dividends.ts';
 import {
   type Coverage,
   spanWithout,
   splitSpans,
   symbolsWithAdjustedPrices,
-} from '../database/prices.ts';
+} from '#database/prices.ts';
 import { combineSplits } from './amounts.ts';
 import type {
   ActionList,

@@ -1,7 +1,7 @@
-import { addDays, type CalendarDate, isCalendarDate, isWeekday } from '../time/calendar.ts';
-import type { Database } from '../database/database.ts';
-import { dividendCoverage, dividendsOf, payingNothing } from '../database/splits-and-dividends.ts';
-import type { Coverage } from '../database/prices.ts';
+import { addDays, type CalendarDate, isCalendarDate, isWeekday } from '#time/calendar.ts';
+import type { Database } from '#database/database.ts';
+import { dividendCoverage, dividendsOf, payingNothing } from '#database/splits-and-dividends.ts';
+import type { Coverage } from '#database/prices.ts';
 
 /** Which dividends of the symbols that were held are unknown. */
 

@@ -5,15 +5,15 @@ import {
   isWeekday,
   weekdayBefore,
   weekdaysBefore,
-} from '../time/calendar.ts';
+} from '#time/calendar.ts';
 import {
   daysStoredEarly,
   hasLaterBars,
   storeMarketDay,
   symbolsWithBarsOfOthers,
   symbolsWithoutBars,
-} from '../database/market-queries.ts';
-import { addCoverage, replaceBars, revisedBars, type Stamp } from '../database/prices.ts';
+} from '#database/market-queries.ts';
+import { addCoverage, replaceBars, revisedBars, type Stamp } from '#database/prices.ts';
 import { downloadActions } from './corporate-actions.ts';
 import {
   dateOrder,

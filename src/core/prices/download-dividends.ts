@@ -1,7 +1,7 @@
-import { addDays, dateOf, type DateSpan } from '../time/calendar.ts';
-import { dividendCoverage, storeDividends } from '../database/splits-and-dividends.ts';
-import { spanWithout } from '../database/prices.ts';
-import { ServiceError } from '../domain/service-error.ts';
+import { addDays, dateOf, type DateSpan } from '#time/calendar.ts';
+import { dividendCoverage, storeDividends } from '#database/splits-and-dividends.ts';
+import { spanWithout } from '#database/prices.ts';
+import { ServiceError } from '#domain/service-error.ts';
 import { isKnown } from './corporate-actions.ts';
 import {
   type DownloadContext,
@@ -19,7 +19,7 @@ import {
   type SymbolProvider,
 } from './provider.ts';
 import { connectProviders } from './providers.ts';
-import type { Warning } from '../domain/vocabulary.ts';
+import type { Warning } from '#domain/vocabulary.ts';
 import { downloadWarnings, waitWarnings } from './warnings.ts';
 
 /** The dividends of symbols one by one, from a provider that answers a symbol per request. */

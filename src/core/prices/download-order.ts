@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 
 /** A date of the job on which something is missing. */
 export interface DayNeed {

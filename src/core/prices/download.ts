@@ -7,7 +7,7 @@ import {
   timestamp,
   weekdays,
   weekdaysBefore,
-} from '../time/calendar.ts';
+} from '#time/calendar.ts';
 import {
   COMPACT_BARS,
   type OutputSize,
@@ -18,12 +18,12 @@ import {
   type RefusedBar,
   type SymbolProvider,
 } from './provider.ts';
-import type { Database } from '../database/database.ts';
-import { datesOfOtherProviders } from '../database/market-queries.ts';
-import { addCoverage, type Bar, replaceBars, revisedBars } from '../database/prices.ts';
-import type { Member } from '../settings/configuration-schema.ts';
-import type { Log } from '../process/log.ts';
-import type { Settings } from '../settings/settings.ts';
+import type { Database } from '#database/database.ts';
+import { datesOfOtherProviders } from '#database/market-queries.ts';
+import { addCoverage, type Bar, replaceBars, revisedBars } from '#database/prices.ts';
+import type { Member } from '#settings/configuration-schema.ts';
+import type { Log } from '#process/log.ts';
+import type { Settings } from '#settings/settings.ts';
 
 /** What the downloads from one provider came to. */
 export type DownloadReport = ReturnType<typeof emptyReport>;

@@ -1,9 +1,9 @@
-import { type CalendarDate, isCalendarDate } from '../time/calendar.ts';
-import type { Dividend } from '../database/splits-and-dividends.ts';
-import type { Split } from '../database/market-queries.ts';
-import type { Bar } from '../database/prices.ts';
-import { asArray, asObject, asText, type Json, plainText, tryParse } from '../json/json.ts';
-import { quote } from '../text/text.ts';
+import { type CalendarDate, isCalendarDate } from '#time/calendar.ts';
+import type { Dividend } from '#database/splits-and-dividends.ts';
+import type { Split } from '#database/market-queries.ts';
+import type { Bar } from '#database/prices.ts';
+import { asArray, asObject, asText, type Json, plainText, tryParse } from '#json/json.ts';
+import { quote } from '#text/text.ts';
 import {
   type ActionList,
   type ActionPage,
@@ -23,7 +23,7 @@ import {
 } from './provider.ts';
 import { cashOf, ratioOf } from './amounts.ts';
 import { checkBar, dateIn, inWords } from './row.ts';
-import { type HttpResponse, readRetryAfter } from '../network/http-client.ts';
+import { type HttpResponse, readRetryAfter } from '#network/http-client.ts';
 
 /**
  * Massive (formerly Polygon) over HTTP: a date of the whole US market per request, as it traded;

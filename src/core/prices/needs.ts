@@ -5,14 +5,14 @@ import {
   closedThrough,
   countWeekdays,
   weekdays,
-} from '../time/calendar.ts';
-import { universeOn } from '../settings/members.ts';
+} from '#time/calendar.ts';
+import { universeOn } from '#settings/members.ts';
 import {
   type Coverage,
   storedPrices,
   symbolsWithAdjustedPrices,
   symbolsWithClosedSource,
-} from '../database/prices.ts';
+} from '#database/prices.ts';
 import { type DayNeed, downloadOrder } from './download-order.ts';
 import type { PriceContext, PriceRequest, SymbolNeed } from './download.ts';
 import { usesSyntheticPrices } from './providers.ts';

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CalendarDate, DateSpan } from '../time/calendar.ts';
-import type { Dividend } from '../database/splits-and-dividends.ts';
-import type { Split } from '../database/market-queries.ts';
-import type { Bar, PriceSource } from '../database/prices.ts';
-import { messageOf } from '../domain/service-error.ts';
-import { type HttpRequest, httpRequest, type HttpResponse } from '../network/http-client.ts';
-import { secretHider, withoutSecrets } from '../text/secrets.ts';
-import { backOff } from '../time/event-loop.ts';
-import { quote } from '../text/text.ts';
+import type { CalendarDate, DateSpan } from '#time/calendar.ts';
+import type { Dividend } from '#database/splits-and-dividends.ts';
+import type { Split } from '#database/market-queries.ts';
+import type { Bar, PriceSource } from '#database/prices.ts';
+import { messageOf } from '#domain/service-error.ts';
+import { type HttpRequest, httpRequest, type HttpResponse } from '#network/http-client.ts';
+import { secretHider, withoutSecrets } from '#text/secrets.ts';
+import { backOff } from '#time/event-loop.ts';
+import { quote } from '#text/text.ts';
 
 /**
  * What a price provider may return instead of prices. `short_limit` passes within a minute,

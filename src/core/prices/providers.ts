@@ -1,5 +1,5 @@
-import { type Clock, closedThrough, dateOf } from '../time/calendar.ts';
-import type { Settings } from '../settings/settings.ts';
+import { type Clock, closedThrough, dateOf } from '#time/calendar.ts';
+import type { Settings } from '#settings/settings.ts';
 import { createAlphaVantage } from './alpha-vantage.ts';
 import { createMassive } from './massive.ts';
 

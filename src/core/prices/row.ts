@@ -4,11 +4,11 @@ import {
   EARLIEST_DATE,
   isCalendarDate,
   isTooEarly,
-} from '../time/calendar.ts';
-import type { Bar, PriceSource } from '../database/prices.ts';
-import { normaliseSymbol } from '../domain/symbols.ts';
-import { quote } from '../text/text.ts';
-import { LEAST_PRICE, microDollars, toDollars, UNITS_PER_DOLLAR } from '../money/money.ts';
+} from '#time/calendar.ts';
+import type { Bar, PriceSource } from '#database/prices.ts';
+import { normaliseSymbol } from '#domain/symbols.ts';
+import { quote } from '#text/text.ts';
+import { LEAST_PRICE, microDollars, toDollars, UNITS_PER_DOLLAR } from '#money/money.ts';
 import { MAX_CASH, ratioOf } from './amounts.ts';
 
 /** A higher price is a mistake; the database refuses it too. */

@@ -1,4 +1,4 @@
-import type { ContradictedSplit, SplitNight } from '../database/splits-and-dividends.ts';
+import type { ContradictedSplit, SplitNight } from '#database/splits-and-dividends.ts';
 
 /** A split with the closes around it. */
 export function nightInWords(night: SplitNight): string {

@@ -1,10 +1,10 @@
-import { addDays, type CalendarDate } from '../time/calendar.ts';
-import { symbolsWithAdjustedPrices } from '../database/prices.ts';
-import { heldBefore } from '../database/active-days.ts';
-import type { Jump } from '../database/splits-and-dividends.ts';
-import type { Warning } from '../domain/vocabulary.ts';
-import type { Log } from '../process/log.ts';
-import type { Settings } from '../settings/settings.ts';
+import { addDays, type CalendarDate } from '#time/calendar.ts';
+import { symbolsWithAdjustedPrices } from '#database/prices.ts';
+import { heldBefore } from '#database/active-days.ts';
+import type { Jump } from '#database/splits-and-dividends.ts';
+import type { Warning } from '#domain/vocabulary.ts';
+import type { Log } from '#process/log.ts';
+import type { Settings } from '#settings/settings.ts';
 import {
   askForSplits,
   downloadSplits,

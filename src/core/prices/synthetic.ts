@@ -10,10 +10,10 @@ import {
   isWeekday,
   timestamp,
   weekdays,
-} from '../time/calendar.ts';
-import type { Database } from '../database/database.ts';
-import { addCoverage, type Bar, storeBars, symbolsWithRealPrices } from '../database/prices.ts';
-import { hashOn, hashText } from '../text/hash.ts';
+} from '#time/calendar.ts';
+import type { Database } from '#database/database.ts';
+import { addCoverage, type Bar, storeBars, symbolsWithRealPrices } from '#database/prices.ts';
+import { hashOn, hashText } from '#text/hash.ts';
 import { type DatePrices, missingOn } from './needs.ts';
 import { openOnly } from './provider.ts';
 

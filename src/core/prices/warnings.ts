@@ -1,19 +1,14 @@
-import { addDays, type CalendarDate } from '../time/calendar.ts';
-import type { Database, Reader } from '../database/database.ts';
-import {
-  modelsOfJob,
-  readWarnings,
-  type StoredWarnings,
-  warnedOf,
-} from '../database/job-queries.ts';
-import { staleModelDays } from '../database/stale.ts';
-import type { Warning } from '../domain/vocabulary.ts';
+import { addDays, type CalendarDate } from '#time/calendar.ts';
+import type { Database, Reader } from '#database/database.ts';
+import { modelsOfJob, readWarnings, type StoredWarnings, warnedOf } from '#database/job-queries.ts';
+import { staleModelDays } from '#database/stale.ts';
+import type { Warning } from '#domain/vocabulary.ts';
 import {
   type ContradictedSplit,
   type Jump,
   unexplainedJumps,
-} from '../database/splits-and-dividends.ts';
-import { count, linesOf, list } from '../text/sentences.ts';
+} from '#database/splits-and-dividends.ts';
+import { count, linesOf, list } from '#text/sentences.ts';
 import type { DatePrices } from './needs.ts';
 import { contradictionsInWords } from './split-nights.ts';
 import type { Problem, RefusedBar } from './provider.ts';

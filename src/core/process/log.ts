@@ -1,5 +1,5 @@
-import { type Clock, timestamp } from '../time/calendar.ts';
-import { forTerminal, printableJson } from '../text/text.ts';
+import { type Clock, timestamp } from '#time/calendar.ts';
+import { forTerminal, printableJson } from '#text/text.ts';
 
 export const logLevels = ['DEBUG', 'INFO', 'WARNING', 'ERROR'] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -1,18 +1,18 @@
 import * as v from 'valibot';
-import { type CalendarDate, isCalendarDate } from '../time/calendar.ts';
+import { type CalendarDate, isCalendarDate } from '#time/calendar.ts';
 import {
   entryApis,
   baselineStrategies,
   type BaselineStrategy,
   efforts,
   toolNames,
-} from '../domain/vocabulary.ts';
-import { SYMBOL_PATTERN } from '../domain/symbols.ts';
-import { HTTP_URL, isHttpUrl } from '../network/http-values.ts';
-import { asObject } from '../json/json.ts';
-import { recordOf } from '../json/records.ts';
-import { marketSchema, US } from '../domain/market-rules.ts';
-import { fits, unprintableIn } from '../text/text.ts';
+} from '#domain/vocabulary.ts';
+import { SYMBOL_PATTERN } from '#domain/symbols.ts';
+import { HTTP_URL, isHttpUrl } from '#network/http-values.ts';
+import { asObject } from '#json/json.ts';
+import { recordOf } from '#json/records.ts';
+import { marketSchema, US } from '#domain/market-rules.ts';
+import { fits, unprintableIn } from '#text/text.ts';
 import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
 
 /**

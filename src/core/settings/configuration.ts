@@ -13,14 +13,14 @@ import {
   type ModelConfiguration,
   storedConfigSchema,
 } from './configuration-schema.ts';
-import { codeOf, messageOf, ServiceError } from '../domain/service-error.ts';
-import { asArray, asObject, placeOfError } from '../json/json.ts';
-import type { Log } from '../process/log.ts';
+import { codeOf, messageOf, ServiceError } from '#domain/service-error.ts';
+import { asArray, asObject, placeOfError } from '#json/json.ts';
+import type { Log } from '#process/log.ts';
 import { askingProblems } from './makers.ts';
 import { readMembers } from './members.ts';
-import { isDeterministic, repeatIn, runName } from '../domain/runs.ts';
+import { isDeterministic, repeatIn, runName } from '#domain/runs.ts';
 import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
-import { list } from '../text/sentences.ts';
+import { list } from '#text/sentences.ts';
 import { lookForUnknownKeys, which } from './unknown-keys.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;

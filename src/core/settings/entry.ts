@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import type { AgentConfiguration } from './configuration-schema.ts';
-import { sha256 } from '../text/hash.ts';
-import { entryApis } from '../domain/vocabulary.ts';
-import { asArray, asObject, type Json, tryParse } from '../json/json.ts';
-import { recordOf } from '../json/records.ts';
-import { HIDDEN, secretHider } from '../text/secrets.ts';
+import { sha256 } from '#text/hash.ts';
+import { entryApis } from '#domain/vocabulary.ts';
+import { asArray, asObject, type Json, tryParse } from '#json/json.ts';
+import { recordOf } from '#json/records.ts';
+import { HIDDEN, secretHider } from '#text/secrets.ts';
 
 /**
  * What ran: a model's entry as the trigger resolved it, stored with each simulation run. A job runs

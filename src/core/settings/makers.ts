@@ -1,7 +1,7 @@
 import type { ModelConfiguration } from './configuration-schema.ts';
-import { type ApiDialect, type Effort, efforts, type EntryApi } from '../domain/vocabulary.ts';
-import type { Json } from '../json/json.ts';
-import { list } from '../text/sentences.ts';
+import { type ApiDialect, type Effort, efforts, type EntryApi } from '#domain/vocabulary.ts';
+import type { Json } from '#json/json.ts';
+import { list } from '#text/sentences.ts';
 
 /**
  * Who makes models, and how an entry that names no URL is asked there. A row more is a maker more.

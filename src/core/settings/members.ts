@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { CalendarDate } from '../time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import { type Member, memberSchema } from './configuration-schema.ts';
 import { readTrustedText } from './trusted-file.ts';
 

@@ -2,14 +2,14 @@ import { existsSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { isPlaceholder } from './configuration-schema.ts';
-import { type DeploymentMode, deploymentModes } from '../domain/vocabulary.ts';
-import { ServiceError } from '../domain/service-error.ts';
-import { flag, HTTP_URL, isHeaderKey, isHttpUrl } from '../network/http-values.ts';
-import { tryParse } from '../json/json.ts';
-import { logLevels } from '../process/log.ts';
+import { type DeploymentMode, deploymentModes } from '#domain/vocabulary.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import { flag, HTTP_URL, isHeaderKey, isHttpUrl } from '#network/http-values.ts';
+import { tryParse } from '#json/json.ts';
+import { logLevels } from '#process/log.ts';
 import { makers } from './makers.ts';
-import { MAX_RUNS } from '../domain/runs.ts';
-import { hint, linesOf } from '../text/sentences.ts';
+import { MAX_RUNS } from '#domain/runs.ts';
+import { hint, linesOf } from '#text/sentences.ts';
 
 /**
  * The settings in environment variables, checked once at start. docs/configuration.md describes

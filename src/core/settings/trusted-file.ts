@@ -13,8 +13,8 @@ import {
   statSync,
 } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { codeOf, messageOf, ServiceError } from '../domain/service-error.ts';
-import { fits } from '../text/text.ts';
+import { codeOf, messageOf, ServiceError } from '#domain/service-error.ts';
+import { fits } from '#text/text.ts';
 
 /** Characters of a prompt, counted as JSON Schema does: an emoji is one. */
 export const MAX_PROMPT_LENGTH = 20_000;

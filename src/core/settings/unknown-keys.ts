@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { configurationSchema, signatureSchema } from './configuration-schema.ts';
-import { asArray, asObject } from '../json/json.ts';
-import { hint, list, nearestName } from '../text/sentences.ts';
-import { insideOf, type Shape } from '../json/shape.ts';
-import { quote } from '../text/text.ts';
+import { asArray, asObject } from '#json/json.ts';
+import { hint, list, nearestName } from '#text/sentences.ts';
+import { insideOf, type Shape } from '#json/shape.ts';
+import { quote } from '#text/text.ts';
 
 /**
  * The keys in a configuration's file that no program reads, and what was probably meant by each.

@@ -1,9 +1,9 @@
-import { ServiceError } from '../domain/service-error.ts';
-import { sha256 } from '../text/hash.ts';
-import { isWithin, type Json } from '../json/json.ts';
-import { secretHider } from '../text/secrets.ts';
-import { storageFaultOf } from '../database/storage/faults.ts';
-import type { Answer, ToolDescription } from '../wire/protocol.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import { sha256 } from '#text/hash.ts';
+import { isWithin, type Json } from '#json/json.ts';
+import { secretHider } from '#text/secrets.ts';
+import { storageFaultOf } from '#database/storage/faults.ts';
+import type { Answer, ToolDescription } from '#wire/protocol.ts';
 import type { TradingSession } from './session.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Entry } from '../settings/entry.ts';
-import type { TokenUsage } from '../wire/protocol.ts';
+import type { Entry } from '#settings/entry.ts';
+import type { TokenUsage } from '#wire/protocol.ts';
 
 /**
  * Dollars per million tokens. Cached input costs the same as input unless it has a price of its

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Evidence } from '../database/evidence.ts';
-import type { PricesAt } from '../database/price-writes.ts';
-import type { LedgerRecord } from '../database/replay-queries.ts';
-import { sharesAdded } from '../database/sessions.ts';
-import { type Money, money } from '../money/money.ts';
+import type { Evidence } from '#database/evidence.ts';
+import type { PricesAt } from '#database/price-writes.ts';
+import type { LedgerRecord } from '#database/replay-queries.ts';
+import { sharesAdded } from '#database/sessions.ts';
+import { type Money, money } from '#money/money.ts';
 import { type Market, closingMark } from './market.ts';
 import { type Action, requireMark, type Portfolio, valuePortfolio } from './portfolio.ts';
 import type { DayStart } from './start.ts';

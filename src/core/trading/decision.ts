@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { asObject, repeatedName, tryParse } from '../json/json.ts';
-import { fits } from '../text/text.ts';
-import type { Entry } from '../settings/entry.ts';
-import type { AgentTerms, Answer, Outcome, ToolCall } from '../wire/protocol.ts';
+import { asObject, repeatedName, tryParse } from '#json/json.ts';
+import { fits } from '#text/text.ts';
+import type { Entry } from '#settings/entry.ts';
+import type { AgentTerms, Answer, Outcome, ToolCall } from '#wire/protocol.ts';
 import { fraction, orderEntries, quoteArgument, weightsSchema } from './tool-arguments.ts';
 
 /**

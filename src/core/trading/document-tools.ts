@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { readDocument as findDocument } from '../database/document-queries.ts';
-import { excerptAround, phrasesOf } from '../database/search-text.ts';
+import { readDocument as findDocument } from '#database/document-queries.ts';
+import { excerptAround, phrasesOf } from '#database/search-text.ts';
 import { showDocuments } from './morning-documents.ts';
 import { MAX_LISTED_DOCUMENTS, quoteArgument, type ToolArguments } from './tool-arguments.ts';
 import type { ToolResult } from './tool-results.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { CalendarDate } from '../time/calendar.ts';
-import type { Mark } from '../database/evidence.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import type { Mark } from '#database/evidence.ts';
 import {
   barOn,
   closingBar,
@@ -10,11 +10,11 @@ import {
   quotesOn,
   type Split,
   splitsBetween,
-} from '../database/market-queries.ts';
-import type { PricesAt } from '../database/price-writes.ts';
-import type { Bar } from '../database/prices.ts';
-import { ServiceError } from '../domain/service-error.ts';
-import { type Money, money, priceIn, priceUnitsIn, reported, toDollars } from '../money/money.ts';
+} from '#database/market-queries.ts';
+import type { PricesAt } from '#database/price-writes.ts';
+import type { Bar } from '#database/prices.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import { type Money, money, priceIn, priceUnitsIn, reported, toDollars } from '#money/money.ts';
 
 /**
  * A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to

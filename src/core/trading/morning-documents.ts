@@ -5,8 +5,8 @@ import {
   type ListFilter,
   type Morning,
   type StoredDocument,
-} from '../database/document-queries.ts';
-import type { MarketRules } from '../domain/market-rules.ts';
+} from '#database/document-queries.ts';
+import type { MarketRules } from '#domain/market-rules.ts';
 import type { Market } from './market.ts';
 import { MAX_LISTED_DOCUMENTS } from './tool-arguments.ts';
 

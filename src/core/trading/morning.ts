@@ -1,8 +1,8 @@
-import type { CalendarDate } from '../time/calendar.ts';
-import type { StoredDividend } from '../database/splits-and-dividends.ts';
-import type { KnownDividend } from '../database/evidence.ts';
-import type { Split } from '../database/market-queries.ts';
-import { dividedHalfEven, LEAST_PRICE, type Money, money, TooLarge } from '../money/money.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import type { StoredDividend } from '#database/splits-and-dividends.ts';
+import type { KnownDividend } from '#database/evidence.ts';
+import type { Split } from '#database/market-queries.ts';
+import { dividedHalfEven, LEAST_PRICE, type Money, money, TooLarge } from '#money/money.ts';
 import { type Market, splitRatio } from './market.ts';
 import { type Action, applySplit, type Portfolio, heldQuantity } from './portfolio.ts';
 

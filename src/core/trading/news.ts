@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { type CalendarDate, dateOf, isCalendarDate } from '../time/calendar.ts';
-import { type HttpFailure, httpRequest, type HttpResponse } from '../network/http-client.ts';
-import { asObject, tryParse } from '../json/json.ts';
-import { secretHider, withoutSecrets } from '../text/secrets.ts';
-import { cleanText, cutText, quote } from '../text/text.ts';
+import { type CalendarDate, dateOf, isCalendarDate } from '#time/calendar.ts';
+import { type HttpFailure, httpRequest, type HttpResponse } from '#network/http-client.ts';
+import { asObject, tryParse } from '#json/json.ts';
+import { secretHider, withoutSecrets } from '#text/secrets.ts';
+import { cleanText, cutText, quote } from '#text/text.ts';
 
 /** Ten results without their pages take about ten kilobytes. */
 const MAX_RESPONSE_BYTES = 512 * 1024;

@@ -1,6 +1,6 @@
-import type { AgentConfiguration } from '../settings/configuration-schema.ts';
-import { type Money, money, toDollars } from '../money/money.ts';
-import type { Side } from '../database/decisions.ts';
+import type { AgentConfiguration } from '#settings/configuration-schema.ts';
+import { type Money, money, toDollars } from '#money/money.ts';
+import type { Side } from '#database/decisions.ts';
 import {
   type Board,
   boardOf,
@@ -10,8 +10,8 @@ import {
   rulesOf,
   US_RULES,
   wholeLots,
-} from '../domain/market-rules.ts';
-import { percentOf } from '../text/sentences.ts';
+} from '#domain/market-rules.ts';
+import { percentOf } from '#text/sentences.ts';
 import type { Market } from './market.ts';
 import {
   type Action,

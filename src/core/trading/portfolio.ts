@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { NO_COSTS, type TradingCosts } from '../domain/market-rules.ts';
-import type { ActionType } from '../domain/vocabulary.ts';
-import type { Split } from '../database/market-queries.ts';
-import { formatDollars, fromDollars, type Money, money, TooLarge } from '../money/money.ts';
+import { NO_COSTS, type TradingCosts } from '#domain/market-rules.ts';
+import type { ActionType } from '#domain/vocabulary.ts';
+import type { Split } from '#database/market-queries.ts';
+import { formatDollars, fromDollars, type Money, money, TooLarge } from '#money/money.ts';
 
 /** Cash and whole shares. Never negative; holdings of zero are not listed. Immutable. */
 export interface Portfolio {

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import type { StoredMessage } from '../database/replay-queries.ts';
-import type { LogMessage } from '../database/sessions.ts';
-import { tryParse } from '../json/json.ts';
+import type { StoredMessage } from '#database/replay-queries.ts';
+import type { LogMessage } from '#database/sessions.ts';
+import { tryParse } from '#json/json.ts';
 import {
   type Answer,
   carriedSchema,
   type ToolCall,
   toolCallSchema,
   type ToolMessage,
-} from '../wire/protocol.ts';
+} from '#wire/protocol.ts';
 
 /**
  * How the steps of a session are written to its reasoning log, and read back when the session is

@@ -1,8 +1,8 @@
-import { normaliseSymbol } from '../domain/symbols.ts';
-import { limitsInWords } from '../text/sentences.ts';
-import { boardOf, US_RULES, wholeLots } from '../domain/market-rules.ts';
-import { type Money, toDollars } from '../money/money.ts';
-import type { Side } from '../database/decisions.ts';
+import { normaliseSymbol } from '#domain/symbols.ts';
+import { limitsInWords } from '#text/sentences.ts';
+import { boardOf, US_RULES, wholeLots } from '#domain/market-rules.ts';
+import { type Money, toDollars } from '#money/money.ts';
+import type { Side } from '#database/decisions.ts';
 import {
   decidingPrice,
   exactPortfolioValue,

@@ -1,7 +1,7 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { WORDING } from '../agent/prompt.ts';
-import { timestamp } from '../time/calendar.ts';
-import { marksIn } from '../database/evidence.ts';
+import { WORDING } from '#agent/prompt.ts';
+import { timestamp } from '#time/calendar.ts';
+import { marksIn } from '#database/evidence.ts';
 import {
   appendMessages,
   commitSession,
@@ -9,9 +9,9 @@ import {
   type LogMessage,
   type ModelDay,
   setAside,
-} from '../database/sessions.ts';
-import { numberedWrite } from '../database/price-writes.ts';
-import { addUsage, type Usage } from '../database/usage.ts';
+} from '#database/sessions.ts';
+import { numberedWrite } from '#database/price-writes.ts';
+import { addUsage, type Usage } from '#database/usage.ts';
 import type {
   Answer,
   Outcome,
@@ -20,8 +20,8 @@ import type {
   ToolCall,
   ToolMessage,
   ToolResults,
-} from '../wire/protocol.ts';
-import { cutText } from '../text/text.ts';
+} from '#wire/protocol.ts';
+import { cutText } from '#text/text.ts';
 import { type OpenedSession, beginSession, type SessionContext, type StartTerms } from './start.ts';
 import { gatherEvidence, buildPositions } from './commit.ts';
 import { answerCost, type TokenPrices } from './answer-cost.ts';

@@ -1,21 +1,21 @@
-import { type CalendarDate, type Clock, timestamp } from '../time/calendar.ts';
-import { type ClosingState, latestActiveDayBefore } from '../database/active-days.ts';
-import type { Database } from '../database/database.ts';
-import { dividendsBetween } from '../database/splits-and-dividends.ts';
-import type { KnownDividend } from '../database/evidence.ts';
+import { type CalendarDate, type Clock, timestamp } from '#time/calendar.ts';
+import { type ClosingState, latestActiveDayBefore } from '#database/active-days.ts';
+import type { Database } from '#database/database.ts';
+import { dividendsBetween } from '#database/splits-and-dividends.ts';
+import type { KnownDividend } from '#database/evidence.ts';
 import {
   insertSession,
   interruptedSession,
   markRunning,
   type ModelDay,
   setAside,
-} from '../database/sessions.ts';
-import { type Split, splitsBetween } from '../database/market-queries.ts';
-import type { Money } from '../money/money.ts';
+} from '#database/sessions.ts';
+import { type Split, splitsBetween } from '#database/market-queries.ts';
+import type { Money } from '#money/money.ts';
 import type { Market } from './market.ts';
 import { cashPerShare, type MorningLedger, applyCorporateActions } from './morning.ts';
 import type { Portfolio } from './portfolio.ts';
-import type { StoredMessage } from '../database/replay-queries.ts';
+import type { StoredMessage } from '#database/replay-queries.ts';
 import { LogMismatch } from './reasoning-log.ts';
 
 export interface SessionContext {

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { type CalendarDate, isCalendarDate } from '../time/calendar.ts';
-import { normaliseSymbol, SYMBOL_TEXT } from '../domain/symbols.ts';
-import type { toolNames } from '../domain/vocabulary.ts';
-import { isWithin } from '../json/json.ts';
-import { recordOf } from '../json/records.ts';
-import { cleanText, fits } from '../text/text.ts';
+import { type CalendarDate, isCalendarDate } from '#time/calendar.ts';
+import { normaliseSymbol, SYMBOL_TEXT } from '#domain/symbols.ts';
+import type { toolNames } from '#domain/vocabulary.ts';
+import { isWithin } from '#json/json.ts';
+import { recordOf } from '#json/records.ts';
+import { cleanText, fits } from '#text/text.ts';
 
 /** What a model may pass to a tool, and the sentences it reads when it passes anything else. */
 

@@ -1,5 +1,5 @@
 import { toJsonSchema } from '@valibot/to-json-schema';
-import type { Json } from '../json/json.ts';
+import type { Json } from '#json/json.ts';
 import { tradingDecision } from './decision.ts';
 import { toolArguments, type ToolName } from './tool-arguments.ts';
 

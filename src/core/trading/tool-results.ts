@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { sides } from '../database/decisions.ts';
+import { sides } from '#database/decisions.ts';
 import type { ToolName } from './tool-arguments.ts';
 
 /**

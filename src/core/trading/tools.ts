@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { WORDING, type Wording } from '../agent/prompt.ts';
-import type { CalendarDate } from '../time/calendar.ts';
-import type { Bar } from '../database/prices.ts';
-import { messageOf } from '../domain/service-error.ts';
-import { normaliseSymbol } from '../domain/symbols.ts';
-import { asObject, type Json, repeatedName, tryParse } from '../json/json.ts';
-import type { Side } from '../database/decisions.ts';
-import type { ToolCall, ToolDescription } from '../wire/protocol.ts';
+import { WORDING, type Wording } from '#agent/prompt.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import type { Bar } from '#database/prices.ts';
+import { messageOf } from '#domain/service-error.ts';
+import { normaliseSymbol } from '#domain/symbols.ts';
+import { asObject, type Json, repeatedName, tryParse } from '#json/json.ts';
+import type { Side } from '#database/decisions.ts';
+import type { ToolCall, ToolDescription } from '#wire/protocol.ts';
 import {
   describeIssue,
   quoteArgument,

@@ -1,10 +1,10 @@
-import type { Wording } from '../agent/prompt.ts';
-import type { Json } from '../json/json.ts';
-import { type Money, toDollars } from '../money/money.ts';
-import type { Limits, Member } from '../settings/configuration-schema.ts';
-import { type MarketRules, US_RULES } from '../domain/market-rules.ts';
-import type { Decision, Side } from '../database/decisions.ts';
-import type { Brief, OneAnswer } from '../wire/protocol.ts';
+import type { Wording } from '#agent/prompt.ts';
+import type { Json } from '#json/json.ts';
+import { type Money, toDollars } from '#money/money.ts';
+import type { Limits, Member } from '#settings/configuration-schema.ts';
+import { type MarketRules, US_RULES } from '#domain/market-rules.ts';
+import type { Decision, Side } from '#database/decisions.ts';
+import type { Brief, OneAnswer } from '#wire/protocol.ts';
 import type { Decider } from './decision.ts';
 import { type Documents, newestTitles } from './morning-documents.ts';
 import type { Market } from './market.ts';

@@ -1,13 +1,13 @@
-import { isLastAnswer } from '../agent/model.ts';
-import { conversationTexts } from '../agent/prompt.ts';
-import { fromDollars } from '../money/money.ts';
-import { quote } from '../text/text.ts';
-import { unfilledOf } from '../database/sessions.ts';
-import { type DecisionResult, resolveDecider } from '../trading/decision.ts';
-import { isFillsMessage, type RecordedStep } from '../trading/reasoning-log.ts';
-import type { DayEnd } from '../trading/running-day.ts';
+import { isLastAnswer } from '#agent/model.ts';
+import { conversationTexts } from '#agent/prompt.ts';
+import { fromDollars } from '#money/money.ts';
+import { quote } from '#text/text.ts';
+import { unfilledOf } from '#database/sessions.ts';
+import { type DecisionResult, resolveDecider } from '#trading/decision.ts';
+import { isFillsMessage, type RecordedStep } from '#trading/reasoning-log.ts';
+import type { DayEnd } from '#trading/running-day.ts';
 import type { DayRecord } from './record.ts';
-import type { LedgerRecord, StoredMessage } from '../database/replay-queries.ts';
+import type { LedgerRecord, StoredMessage } from '#database/replay-queries.ts';
 
 /** A row of each of two sides with the same key; undefined where one side lacks it. */
 type RowPair<Row> = [one: Row, other: Row | undefined] | [one: undefined, other: Row];

@@ -1,10 +1,10 @@
-import { storageFaultOf } from '../database/storage/faults.ts';
-import { examineDatabase } from '../database/integrity.ts';
-import { checkManifest } from '../database/manifest.ts';
-import { modelsWithSessions } from '../database/session-filters.ts';
-import type { Address, Reader } from '../database/database.ts';
-import { withSnapshot } from '../database/snapshot.ts';
-import { staleModelDays } from '../database/stale.ts';
+import { storageFaultOf } from '#database/storage/faults.ts';
+import { examineDatabase } from '#database/integrity.ts';
+import { checkManifest } from '#database/manifest.ts';
+import { modelsWithSessions } from '#database/session-filters.ts';
+import type { Address, Reader } from '#database/database.ts';
+import { withSnapshot } from '#database/snapshot.ts';
+import { staleModelDays } from '#database/stale.ts';
 import {
   addListed,
   type AuditReport,
@@ -14,8 +14,8 @@ import {
   type ReplayOptions,
 } from './replay.ts';
 import { workerData } from 'node:worker_threads';
-import { startingThread, startThread } from '../process/program.ts';
-import type { ReplayFilters } from '../database/replay-queries.ts';
+import { startingThread, startThread } from '#process/program.ts';
+import type { ReplayFilters } from '#database/replay-queries.ts';
 
 export interface AuditOptions extends ReplayOptions {
   /** How the model-days are replayed: here, unless in a thread. */

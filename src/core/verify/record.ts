@@ -1,18 +1,18 @@
-import { findWording } from '../agent/prompt.ts';
-import type { AgentConfiguration } from '../settings/configuration-schema.ts';
-import { parseAgentConfiguration } from '../settings/configuration.ts';
-import { type ClosingState, closingStateOf } from '../database/active-days.ts';
-import type { Reader } from '../database/database.ts';
-import { shownDocuments } from '../database/document-queries.ts';
-import { evidenceOf } from '../database/evidence.ts';
+import { findWording } from '#agent/prompt.ts';
+import type { AgentConfiguration } from '#settings/configuration-schema.ts';
+import { parseAgentConfiguration } from '#settings/configuration.ts';
+import { type ClosingState, closingStateOf } from '#database/active-days.ts';
+import type { Reader } from '#database/database.ts';
+import { shownDocuments } from '#database/document-queries.ts';
+import { evidenceOf } from '#database/evidence.ts';
 import {
   conversationOf,
   ledgerRecords,
   type ReplayedSession,
   toolUsageOf,
-} from '../database/replay-queries.ts';
-import { decodeEntry } from '../settings/entry.ts';
-import { universeOn } from '../settings/members.ts';
+} from '#database/replay-queries.ts';
+import { decodeEntry } from '#settings/entry.ts';
+import { universeOn } from '#settings/members.ts';
 
 /** Reads the terms of a model-day, as its job and its run have them. */
 export type TermsReader = ReturnType<typeof createTermsReader>;

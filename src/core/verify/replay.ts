@@ -1,17 +1,17 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
-import type { Listed } from '../domain/vocabulary.ts';
-import type { CalendarDate } from '../time/calendar.ts';
-import type { AgentConfiguration } from '../settings/configuration-schema.ts';
-import type { Reader } from '../database/database.ts';
+import type { Listed } from '#domain/vocabulary.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import type { AgentConfiguration } from '#settings/configuration-schema.ts';
+import type { Reader } from '#database/database.ts';
 import {
   committedSessionsOn,
   countActive,
   datesOfSessions,
   type ReplayedSession,
   type ReplayFilters,
-} from '../database/replay-queries.ts';
-import type { StaleModelDays } from '../database/stale.ts';
-import { isLostAt } from '../database/price-writes.ts';
+} from '#database/replay-queries.ts';
+import type { StaleModelDays } from '#database/stale.ts';
+import { isLostAt } from '#database/price-writes.ts';
 import {
   type Difference,
   compareBooks,
@@ -21,7 +21,7 @@ import {
   createRecordComparison,
   type ComparedMessage,
 } from './books.ts';
-import { type Market, openMarket } from '../trading/market.ts';
+import { type Market, openMarket } from '#trading/market.ts';
 import {
   createTermsReader,
   type DayRecord,
@@ -30,12 +30,12 @@ import {
   readableSymbols,
   type TermsReader,
 } from './record.ts';
-import { conversationTexts } from '../agent/prompt.ts';
-import { asStored, storedDecisions } from '../database/decisions.ts';
-import { marksIn } from '../database/evidence.ts';
-import type { Brief } from '../wire/protocol.ts';
-import { gatherEvidence, buildPositions } from '../trading/commit.ts';
-import { computeDayStart } from '../trading/start.ts';
+import { conversationTexts } from '#agent/prompt.ts';
+import { asStored, storedDecisions } from '#database/decisions.ts';
+import { marksIn } from '#database/evidence.ts';
+import type { Brief } from '#wire/protocol.ts';
+import { gatherEvidence, buildPositions } from '#trading/commit.ts';
+import { computeDayStart } from '#trading/start.ts';
 import {
   startTradingDay,
   callTool,
@@ -44,17 +44,17 @@ import {
   enterAnswer,
   knownMarket,
   type RunningDay,
-} from '../trading/running-day.ts';
+} from '#trading/running-day.ts';
 import {
   messagesBeforeAnswer,
   isFillsMessage,
   type RecordedStep,
   resultMessage,
   readSteps,
-} from '../trading/reasoning-log.ts';
-import { type DecisionResult, takeDecision } from '../trading/decision.ts';
-import { isFromOutside } from '../trading/tools.ts';
-import { createBrief } from '../trading/trading-day.ts';
+} from '#trading/reasoning-log.ts';
+import { type DecisionResult, takeDecision } from '#trading/decision.ts';
+import { isFromOutside } from '#trading/tools.ts';
+import { createBrief } from '#trading/trading-day.ts';
 
 /**
  * Makes the first messages of a model-day from its brief; those of tests may look at the record.

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import type { MarketRules } from '../domain/market-rules.ts';
-import type { Limits } from '../settings/configuration-schema.ts';
-import { answerFaults, type BaselineStrategy, type EntryApi } from '../domain/vocabulary.ts';
-import { tryParse } from '../json/json.ts';
-import { recordOf } from '../json/records.ts';
+import type { MarketRules } from '#domain/market-rules.ts';
+import type { Limits } from '#settings/configuration-schema.ts';
+import { answerFaults, type BaselineStrategy, type EntryApi } from '#domain/vocabulary.ts';
+import { tryParse } from '#json/json.ts';
+import { recordOf } from '#json/records.ts';
 
 /**
  * Every message between the parent and the child of a model-day: JSON lines over the child's stdin

@@ -1,15 +1,10 @@
 import { basename, join } from 'node:path';
 import { existsSync } from 'node:fs';
-import { parseAgentConfiguration } from '../../core/settings/configuration.ts';
+import { parseAgentConfiguration } from '#settings/configuration.ts';
 import { backupDatabase, type BackupSummary, restoreDatabase } from './backup.ts';
-import {
-  type Watched,
-  plural,
-  formatSize,
-  writeWithProgress,
-} from '../../core/commands/terminal.ts';
-import type { Reader } from '../../core/database/database.ts';
-import { riskFreeRateOf } from '../../core/database/state.ts';
+import { type Watched, plural, formatSize, writeWithProgress } from '#commands/terminal.ts';
+import type { Reader } from '#database/database.ts';
+import { riskFreeRateOf } from '#database/state.ts';
 import {
   type Opening,
   outsideStarts,
@@ -19,19 +14,19 @@ import {
   newestJobs,
   symbolsOfJob,
 } from './package-queries.ts';
-import { loadJob, statusOfJob } from '../../core/database/job-queries.ts';
+import { loadJob, statusOfJob } from '#database/job-queries.ts';
 import { ledgerDays } from '../performance/queries.ts';
 import { initialCashOf } from '../performance/run-queries.ts';
-import { withSnapshot } from '../../core/database/snapshot.ts';
-import { ServiceError } from '../../core/domain/service-error.ts';
+import { withSnapshot } from '#database/snapshot.ts';
+import { ServiceError } from '#domain/service-error.ts';
 import { measureTrading } from '../performance/trading.ts';
-import { didYouMean } from '../../core/text/sentences.ts';
-import { timestamp } from '../../core/time/calendar.ts';
-import { makeFolder } from '../../core/database/storage/files.ts';
-import { readSettings, type Settings } from '../../core/settings/settings.ts';
-import { findDatabase, resetNote } from '../../core/commands/arguments.ts';
-import { claimOwnership } from '../../core/database/storage/owner.ts';
-import { forTerminal } from '../../core/text/text.ts';
+import { didYouMean } from '#text/sentences.ts';
+import { timestamp } from '#time/calendar.ts';
+import { makeFolder } from '#database/storage/files.ts';
+import { readSettings, type Settings } from '#settings/settings.ts';
+import { findDatabase, resetNote } from '#commands/arguments.ts';
+import { claimOwnership } from '#database/storage/owner.ts';
+import { forTerminal } from '#text/text.ts';
 
 /**
  * Writes one job of a database, with all that its results rest on, into a new file, which `check`

@@ -1,8 +1,8 @@
-import type { Watched } from '../../core/commands/terminal.ts';
+import type { Watched } from '#commands/terminal.ts';
 import { existsSync, statSync, constants, copyFileSync, linkSync, renameSync } from 'node:fs';
 import { dirname, resolve, basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { cannot, messageOf, codeOf } from '../../core/domain/service-error.ts';
+import { cannot, messageOf, codeOf } from '#domain/service-error.ts';
 import {
   assertFreeName,
   beginPartial,
@@ -12,12 +12,12 @@ import {
   assertNoLogBeside,
   flushFolder,
   logBeside,
-} from '../../core/database/storage/new-file.ts';
-import { withSnapshot } from '../../core/database/snapshot.ts';
-import { examineDatabase, queryApart } from '../../core/database/integrity.ts';
-import { checkManifest } from '../../core/database/manifest.ts';
-import { makeFolder, realPathOf, assertUsable } from '../../core/database/storage/files.ts';
-import { integer, query } from '../../core/database/rows.ts';
+} from '#database/storage/new-file.ts';
+import { withSnapshot } from '#database/snapshot.ts';
+import { examineDatabase, queryApart } from '#database/integrity.ts';
+import { checkManifest } from '#database/manifest.ts';
+import { makeFolder, realPathOf, assertUsable } from '#database/storage/files.ts';
+import { integer, query } from '#database/rows.ts';
 
 /** How long another program may keep the log locked. */
 const LOCK_TIMEOUT_MS = 5_000;

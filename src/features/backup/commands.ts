@@ -1,4 +1,4 @@
-import { command, oneFile, optionalFile } from '../../core/commands/command.ts';
+import { command, oneFile, optionalFile } from '#commands/command.ts';
 
 /** Feature: copies of the database: whole, of one job as a package, and back. */
 

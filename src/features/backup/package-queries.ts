@@ -1,15 +1,15 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { prepareOnce, type Reader } from '../../core/database/database.ts';
-import { integer, query, type RowOf, text } from '../../core/database/rows.ts';
-import { adjustedSourcesInSql } from '../../core/database/schema/price-conditions.ts';
-import { storeRiskFreeRate } from '../../core/database/state.ts';
-import { digestTable, listedTables } from '../../core/database/manifest.ts';
-import { indexDocumentsAnew } from '../../core/database/document-words.ts';
-import { indexAnew } from '../../core/database/log-words.ts';
-import { createSchema } from '../../core/database/schema/schema.ts';
-import { CHANGED_STARTS } from '../../core/database/stale.ts';
-import type { Money } from '../../core/money/money.ts';
+import { prepareOnce, type Reader } from '#database/database.ts';
+import { integer, query, type RowOf, text } from '#database/rows.ts';
+import { adjustedSourcesInSql } from '#database/schema/price-conditions.ts';
+import { storeRiskFreeRate } from '#database/state.ts';
+import { digestTable, listedTables } from '#database/manifest.ts';
+import { indexDocumentsAnew } from '#database/document-words.ts';
+import { indexAnew } from '#database/log-words.ts';
+import { createSchema } from '#database/schema/schema.ts';
+import { CHANGED_STARTS } from '#database/stale.ts';
+import type { Money } from '#money/money.ts';
 import type { OpeningLot } from '../performance/opening-queries.ts';
 
 const NEWEST = query('SELECT job_id FROM jobs ORDER BY created_at DESC LIMIT 1000', [text]);

@@ -1,4 +1,4 @@
-import { count, list } from '../../core/text/sentences.ts';
+import { count, list } from '#text/sentences.ts';
 import { type Figure, TOO_LARGE, TRADING_DAYS_PER_YEAR } from '../statistics/figure.ts';
 import { reportWithInterval, toDigits, type Interval, type Missing } from './difference.ts';
 import type { DayKey } from './participants.ts';

@@ -1,4 +1,4 @@
-import type { CalendarDate } from '../../core/time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import type { Incomparability } from '../performance/comparability.ts';
 import { type Figure, reportFigures } from '../statistics/figure.ts';
 import { at, centralMoment, cholesky, dot, mean, sampleVariance } from '../statistics/moments.ts';

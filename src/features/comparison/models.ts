@@ -1,5 +1,5 @@
-import { outsideOf } from '../../core/domain/vocabulary.ts';
-import type { CalendarDate } from '../../core/time/calendar.ts';
+import { outsideOf } from '#domain/vocabulary.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import type { Incomparability } from '../performance/comparability.ts';
 import type { Figure } from '../statistics/figure.ts';
 import {

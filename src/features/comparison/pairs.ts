@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { CalendarDate } from '../../core/time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import type { Figure } from '../statistics/figure.ts';
 import { at, deviationsFrom, dot, mean } from '../statistics/moments.ts';
 import { type DayKey, LEAST_DEVIATION, type Series } from './participants.ts';

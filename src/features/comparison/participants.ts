@@ -1,5 +1,5 @@
-import type { CalendarDate } from '../../core/time/calendar.ts';
-import { count } from '../../core/text/sentences.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import { count } from '#text/sentences.ts';
 import { mean, sampleVariance } from '../statistics/moments.ts';
 import { measureUncertainty } from './difference.ts';
 import { MIN_DAYS } from './looks.ts';

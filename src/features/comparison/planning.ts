@@ -1,4 +1,4 @@
-import { count } from '../../core/text/sentences.ts';
+import { count } from '#text/sentences.ts';
 import type { Figure } from '../statistics/figure.ts';
 import { normalCdf, studentTQuantile } from '../statistics/distributions.ts';
 import { at } from '../statistics/moments.ts';

@@ -14,23 +14,18 @@ import {
   textFilter,
   unavailable,
   wordFilter,
-} from '../../core/api/schemas.ts';
+} from '#api/schemas.ts';
 import { incomparability, outside } from '../performance/response.ts';
 import { lookKinds } from './looks.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS, type ComparedModelReport } from './models.ts';
 import { reportDay, type PairReport } from './pairs.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
-import { MAX_COMPARED } from '../../core/domain/runs.ts';
-import {
-  type Context,
-  deploymentFields,
-  formatQuery,
-  objectTable,
-} from '../../core/api/handler.ts';
-import { checkJob, dateRangeEntries, parseFilters } from '../../core/api/filters.ts';
+import { MAX_COMPARED } from '#domain/runs.ts';
+import { type Context, deploymentFields, formatQuery, objectTable } from '#api/handler.ts';
+import { checkJob, dateRangeEntries, parseFilters } from '#api/filters.ts';
 import { benchmarkEntry } from '../performance/filters.ts';
 import { checkBenchmark } from '../performance/choose-benchmark.ts';
-import { MODEL_DAY_ERRORS, route } from '../../core/api/route.ts';
+import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 
 /** Feature: whether models differ by more than chance: differences with intervals. */
 

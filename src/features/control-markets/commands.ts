@@ -1,4 +1,4 @@
-import { command, lastDateOption } from '../../core/commands/command.ts';
+import { command, lastDateOption } from '#commands/command.ts';
 
 /** Feature: control markets: prices in disguise, which show what a model remembers. */
 

@@ -9,33 +9,28 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
-import { pricesNow } from '../../core/database/price-writes.ts';
+import { pricesNow } from '#database/price-writes.ts';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Split, splitsBetween } from '../../core/database/market-queries.ts';
-import { type StoredBar, storedBars } from '../../core/database/prices.ts';
-import { cannot, ServiceError } from '../../core/domain/service-error.ts';
-import { UNITS_PER_DOLLAR } from '../../core/money/money.ts';
-import { MAX_PRICE, MAX_VOLUME } from '../../core/prices/row.ts';
+import { type Split, splitsBetween } from '#database/market-queries.ts';
+import { type StoredBar, storedBars } from '#database/prices.ts';
+import { cannot, ServiceError } from '#domain/service-error.ts';
+import { UNITS_PER_DOLLAR } from '#money/money.ts';
+import { MAX_PRICE, MAX_VOLUME } from '#prices/row.ts';
 import { DISGUISE_COLUMNS } from '../price-files/csv.ts';
-import {
-  addDays,
-  type CalendarDate,
-  type DateSpan,
-  EARLIEST_DATE,
-} from '../../core/time/calendar.ts';
+import { addDays, type CalendarDate, type DateSpan, EARLIEST_DATE } from '#time/calendar.ts';
 import { createUniforms } from '../statistics/random.ts';
 import {
   dividendCoverage,
   dividendsBetween,
   payingNothing,
-} from '../../core/database/splits-and-dividends.ts';
-import type { Reader } from '../../core/database/database.ts';
-import { gapsBetween } from '../../core/prices/needs.ts';
-import { MAX_CASH } from '../../core/prices/amounts.ts';
-import { cashPerShare } from '../../core/trading/morning.ts';
-import { withSnapshot } from '../../core/database/snapshot.ts';
-import { assertUsableName } from '../../core/database/storage/new-file.ts';
+} from '#database/splits-and-dividends.ts';
+import type { Reader } from '#database/database.ts';
+import { gapsBetween } from '#prices/needs.ts';
+import { MAX_CASH } from '#prices/amounts.ts';
+import { cashPerShare } from '#trading/morning.ts';
+import { withSnapshot } from '#database/snapshot.ts';
+import { assertUsableName } from '#database/storage/new-file.ts';
 
 /**
  * Creates a folder with content, all or nothing: `fill` writes into one with a temporary name

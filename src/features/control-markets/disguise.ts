@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { signatureSchema } from '../../core/settings/configuration-schema.ts';
-import { agentConfigurationFor, readConfiguration } from '../../core/settings/configuration.ts';
+import { signatureSchema } from '#settings/configuration-schema.ts';
+import { agentConfigurationFor, readConfiguration } from '#settings/configuration.ts';
 import {
   type ControlMarket,
   drawKey,
@@ -10,16 +10,11 @@ import {
   writeControlMarket,
   type Written,
 } from './control-market.ts';
-import { count, linesOf, list } from '../../core/text/sentences.ts';
-import { readSettings, type Settings } from '../../core/settings/settings.ts';
-import { forTerminal } from '../../core/text/text.ts';
-import {
-  checkRange,
-  parseWholeNumber,
-  WrongUsage,
-  findDatabase,
-} from '../../core/commands/arguments.ts';
-import { plural, writeWithProgress } from '../../core/commands/terminal.ts';
+import { count, linesOf, list } from '#text/sentences.ts';
+import { readSettings, type Settings } from '#settings/settings.ts';
+import { forTerminal } from '#text/text.ts';
+import { checkRange, parseWholeNumber, WrongUsage, findDatabase } from '#commands/arguments.ts';
+import { plural, writeWithProgress } from '#commands/terminal.ts';
 
 const DEFAULT_NAME = 'control';
 const MAX_SEED_LENGTH = 200;

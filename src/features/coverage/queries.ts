@@ -1,6 +1,6 @@
-import { type CalendarDate, EARLIEST_DATE } from '../../core/time/calendar.ts';
-import type { Database } from '../../core/database/database.ts';
-import { integer, orNull, query, type RowOf, text } from '../../core/database/rows.ts';
+import { type CalendarDate, EARLIEST_DATE } from '#time/calendar.ts';
+import type { Database } from '#database/database.ts';
+import { integer, orNull, query, type RowOf, text } from '#database/rows.ts';
 
 /** Seeks from one symbol to the next by the primary key, without reading the rows in between. */
 const SYMBOLS = query(

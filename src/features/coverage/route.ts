@@ -7,8 +7,8 @@ import {
   storedDividends,
   symbolPrices,
 } from './queries.ts';
-import { gapsBetween } from '../../core/prices/needs.ts';
-import { deploymentFields, listBody } from '../../core/api/handler.ts';
+import { gapsBetween } from '#prices/needs.ts';
+import { deploymentFields, listBody } from '#api/handler.ts';
 import {
   countSchema,
   dateText,
@@ -16,8 +16,8 @@ import {
   named,
   symbolFilter,
   timestampText,
-} from '../../core/api/schemas.ts';
-import { route } from '../../core/api/route.ts';
+} from '#api/schemas.ts';
+import { route } from '#api/route.ts';
 
 /** Feature: which prices are stored, and which are missing. */
 

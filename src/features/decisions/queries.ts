@@ -1,7 +1,7 @@
-import { type FeedFilters, boundsOf, NONE_COUNTS } from '../../core/database/session-filters.ts';
-import type { Reader } from '../../core/database/database.ts';
-import { cutWords, decisionKinds, MAX_WORDS_LENGTH, sides } from '../../core/database/decisions.ts';
-import { integer, oneOf, orNull, query, real, type RowOf, text } from '../../core/database/rows.ts';
+import { type FeedFilters, boundsOf, NONE_COUNTS } from '#database/session-filters.ts';
+import type { Reader } from '#database/database.ts';
+import { cutWords, decisionKinds, MAX_WORDS_LENGTH, sides } from '#database/decisions.ts';
+import { integer, oneOf, orNull, query, real, type RowOf, text } from '#database/rows.ts';
 
 /** How many messages before an order the model's words may be: it may call tools without a word. */
 const WORDS_WITHIN = 20;

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { decisionKinds, sides } from '../../core/database/decisions.ts';
+import { decisionKinds, sides } from '#database/decisions.ts';
 import { decisions as decisionsOf, placeOf } from './queries.ts';
-import { invalidFilter } from '../../core/domain/service-error.ts';
-import { feedEntries, feedFilters } from '../../core/api/filters.ts';
-import { schemaColumns, formatQuery, jsonBody, objectTable } from '../../core/api/handler.ts';
+import { invalidFilter } from '#domain/service-error.ts';
+import { feedEntries, feedFilters } from '#api/filters.ts';
+import { schemaColumns, formatQuery, jsonBody, objectTable } from '#api/handler.ts';
 import {
   countSchema,
   dateText,
@@ -15,8 +15,8 @@ import {
   symbolFilter,
   textFilter,
   timestampText,
-} from '../../core/api/schemas.ts';
-import { MODEL_DAY_ERRORS, route } from '../../core/api/route.ts';
+} from '#api/schemas.ts';
+import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 
 /** Feature: what the models did and why, one decision after the other. */
 

@@ -1,5 +1,5 @@
-import { command } from '../../core/commands/command.ts';
-import type { Application } from '../../core/http/application.ts';
+import { command } from '#commands/command.ts';
+import type { Application } from '#http/application.ts';
 
 /** Feature: a first look without a key: simulated models on synthetic prices. */
 

@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { addDays, dateOf, weekdaysBefore } from '../../core/time/calendar.ts';
+import { addDays, dateOf, weekdaysBefore } from '#time/calendar.ts';
 import type { Status } from '../pages/responses.ts';
 import { performanceResponse } from '../performance/response.ts';
-import { triggerResponse } from '../../core/api/trigger.ts';
-import type { Application } from '../../core/http/application.ts';
-import { readServiceToken } from '../../core/http/access.ts';
+import { triggerResponse } from '#api/trigger.ts';
+import type { Application } from '#http/application.ts';
+import { readServiceToken } from '#http/access.ts';
 import {
   DEFAULT_CONFIGURATION_PATH,
   ownUrl,
   readSettings,
   type Settings,
-} from '../../core/settings/settings.ts';
-import { cleanText } from '../../core/text/text.ts';
-import { type Client, createClient } from '../../core/commands/client.ts';
-import { describeJobEnd, followJob } from '../../core/commands/trigger-job.ts';
-import { alignColumns } from '../../core/commands/terminal.ts';
+} from '#settings/settings.ts';
+import { cleanText } from '#text/text.ts';
+import { type Client, createClient } from '#commands/client.ts';
+import { describeJobEnd, followJob } from '#commands/trigger-job.ts';
+import { alignColumns } from '#commands/terminal.ts';
 
 const DEMO_WEEKDAYS = 60;
 /** Its own models, unless the user has merged a configuration. */
@@ -36,7 +36,7 @@ export async function demo(names: readonly string[], application: Application): 
     process.env['RUNTIME_CONFIG_PATH'] = DEMO_CONFIGURATION;
   process.env['API_PORT'] = String(await choosePort(settings.apiPort));
   const token = readServiceToken(settings);
-  const { serve } = await import('../../core/commands/serve.ts');
+  const { serve } = await import('#commands/serve.ts');
   const { port } = await serve(names, application);
   const url = ownUrl({ ...settings, apiPort: port });
   const client = createClient(url, token);

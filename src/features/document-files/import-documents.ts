@@ -1,14 +1,14 @@
 import { appendFileSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { timestamp } from '../../core/time/calendar.ts';
-import { readSettings } from '../../core/settings/settings.ts';
-import { forTerminal } from '../../core/text/text.ts';
-import type { CommandDatabase } from '../../core/database/database.ts';
-import { claimDocuments } from '../../core/database/storage/owner.ts';
+import { timestamp } from '#time/calendar.ts';
+import { readSettings } from '#settings/settings.ts';
+import { forTerminal } from '#text/text.ts';
+import type { CommandDatabase } from '#database/database.ts';
+import { claimDocuments } from '#database/storage/owner.ts';
 import { importDocuments as importFile } from './import.ts';
 import { describeRefused, importEach, withProgress } from '../price-files/import-prices.ts';
-import { plural, formatNumber } from '../../core/commands/terminal.ts';
+import { plural, formatNumber } from '#commands/terminal.ts';
 
 /**
  * The command `import-documents FILE...`, `-` for standard input: 0 when every file had something

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
-import { type CalendarDate, timestamp } from '../../core/time/calendar.ts';
-import type { CommandDatabase } from '../../core/database/database.ts';
-import { mergeWords } from '../../core/database/document-words.ts';
-import { digestOf, VERSIONS_PER_SECOND } from '../../core/database/document-queries.ts';
+import { type CalendarDate, timestamp } from '#time/calendar.ts';
+import type { CommandDatabase } from '#database/database.ts';
+import { mergeWords } from '#database/document-words.ts';
+import { digestOf, VERSIONS_PER_SECOND } from '#database/document-queries.ts';
 import { createDocumentStore } from './queries.ts';
-import { invalidFile } from '../../core/domain/service-error.ts';
+import { invalidFile } from '#domain/service-error.ts';
 import { dateAlone, documentOf, readRows } from './rows.ts';
 import { countRefused } from '../price-files/import.ts';
 import { type ImportOptions, writeInTurns } from '../price-files/store-staged.ts';

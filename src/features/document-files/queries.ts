@@ -1,14 +1,14 @@
-import type { CalendarDate } from '../../core/time/calendar.ts';
-import type { Database } from '../../core/database/database.ts';
-import { forgetDocument, indexDocument } from '../../core/database/document-words.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import type { Database } from '#database/database.ts';
+import { forgetDocument, indexDocument } from '#database/document-words.ts';
 import {
   digestOf,
   type DocumentContent,
   VERSIONS_PER_SECOND,
   versionAt,
-} from '../../core/database/document-queries.ts';
-import { nextWrite } from '../../core/database/price-writes.ts';
-import { integer, orNull, query, text } from '../../core/database/rows.ts';
+} from '#database/document-queries.ts';
+import { nextWrite } from '#database/price-writes.ts';
+import { integer, orNull, query, text } from '#database/rows.ts';
 
 /**
  * One import of documents: row by row, in any number of transactions. Nothing of it is seen before

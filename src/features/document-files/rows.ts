@@ -6,8 +6,8 @@ import {
   instantInNewYork,
   isCalendarDate,
   timestamp,
-} from '../../core/time/calendar.ts';
-import { SYMBOL_TEXT } from '../../core/domain/symbols.ts';
+} from '#time/calendar.ts';
+import { SYMBOL_TEXT } from '#domain/symbols.ts';
 import {
   asArray,
   asObject,
@@ -16,10 +16,10 @@ import {
   objectsIn,
   plainText,
   tryParse,
-} from '../../core/json/json.ts';
-import { cleanText, fits, quote } from '../../core/text/text.ts';
-import { endOf } from '../../core/database/document-queries.ts';
-import { invalidFile } from '../../core/domain/service-error.ts';
+} from '#json/json.ts';
+import { cleanText, fits, quote } from '#text/text.ts';
+import { endOf } from '#database/document-queries.ts';
+import { invalidFile } from '#domain/service-error.ts';
 import { parseDocument, wholeText } from '../price-files/json.ts';
 import {
   dashedDate,
@@ -33,7 +33,7 @@ import {
   splitRow,
   takeHeader,
 } from '../price-files/lines.ts';
-import { refuse } from '../../core/prices/row.ts';
+import { refuse } from '#prices/row.ts';
 
 /**
  * Files of documents: JSON with a value on each line or one over all lines, and CSV. A value is a

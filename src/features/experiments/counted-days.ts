@@ -1,5 +1,5 @@
-import type { CalendarDate } from '../../core/time/calendar.ts';
-import { count } from '../../core/text/sentences.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import { count } from '#text/sentences.ts';
 import {
   commonDays,
   type ModelReturns,
@@ -10,7 +10,7 @@ import {
   noFiguresReason,
 } from '../comparison/participants.ts';
 import { MIN_DAYS } from '../comparison/looks.ts';
-import type { Database } from '../../core/database/database.ts';
+import type { Database } from '#database/database.ts';
 import {
   type ActiveDay,
   activeDays,
@@ -18,7 +18,7 @@ import {
   type RunInWindow,
   runsInWindow,
 } from '../performance/queries.ts';
-import type { JobWindow } from '../../core/database/session-filters.ts';
+import type { JobWindow } from '#database/session-filters.ts';
 import type { CountedRun } from '../performance/record.ts';
 import { at } from '../statistics/moments.ts';
 import {

@@ -1,16 +1,16 @@
-import type { CalendarDate } from '../../core/time/calendar.ts';
-import { baselineOf } from '../../core/settings/configuration-schema.ts';
-import { parseAgentConfiguration } from '../../core/settings/configuration.ts';
-import type { Database } from '../../core/database/database.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import { baselineOf } from '#settings/configuration-schema.ts';
+import { parseAgentConfiguration } from '#settings/configuration.ts';
+import type { Database } from '#database/database.ts';
 import { storedConfigurations } from '../performance/run-queries.ts';
 import {
   activeDaysWithReturns,
   type DayWithReturn,
   storedEntries,
 } from '../performance/queries.ts';
-import { askedHash, decodeEntry } from '../../core/settings/entry.ts';
-import { isDeterministic } from '../../core/domain/runs.ts';
-import type { JobWindow } from '../../core/database/session-filters.ts';
+import { askedHash, decodeEntry } from '#settings/entry.ts';
+import { isDeterministic } from '#domain/runs.ts';
+import type { JobWindow } from '#database/session-filters.ts';
 import { staleness } from '../performance/comparability.ts';
 import type { ChosenModel } from './selection.ts';
 

@@ -1,7 +1,7 @@
-import type { CalendarDate } from '../../core/time/calendar.ts';
-import type { Database } from '../../core/database/database.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import type { Database } from '#database/database.ts';
 import { firstTriedDate, marketDates } from '../performance/queries.ts';
-import type { JobWindow } from '../../core/database/session-filters.ts';
+import type { JobWindow } from '#database/session-filters.ts';
 import { familyDays, earliestDay, type Family, latestDay } from './family.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { unknownModel } from '../../core/api/filters.ts';
+import { unknownModel } from '#api/filters.ts';
 import { MIN_DAYS } from '../comparison/looks.ts';
 import type { RunInWindow } from '../performance/queries.ts';
-import { invalidFilter } from '../../core/domain/service-error.ts';
-import { MAX_COMPARED } from '../../core/domain/runs.ts';
+import { invalidFilter } from '#domain/service-error.ts';
+import { MAX_COMPARED } from '#domain/runs.ts';
 import { medianOf } from '../statistics/moments.ts';
 
 /** A model to compare, an entry or one of its runs, with its runs in the window; at least one. */

@@ -1,4 +1,4 @@
-import { command, jobOption } from '../../core/commands/command.ts';
+import { command, jobOption } from '#commands/command.ts';
 
 /** Feature: conversations as lines of JSON, for fine-tuning and for judges. */
 

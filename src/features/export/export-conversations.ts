@@ -1,21 +1,21 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { feedFilters } from '../../core/api/filters.ts';
-import { messageOf, ServiceError } from '../../core/domain/service-error.ts';
-import { readSettings } from '../../core/settings/settings.ts';
-import { forTerminal } from '../../core/text/text.ts';
-import type { Reader } from '../../core/database/database.ts';
+import { feedFilters } from '#api/filters.ts';
+import { messageOf, ServiceError } from '#domain/service-error.ts';
+import { readSettings } from '#settings/settings.ts';
+import { forTerminal } from '#text/text.ts';
+import type { Reader } from '#database/database.ts';
 import {
   messagesOf,
   type ConversationMessage,
   completedDays,
   type CompletedDay,
 } from './queries.ts';
-import { assertFreeName, beginPartial, giveName } from '../../core/database/storage/new-file.ts';
-import { addressOfFile, momentAt } from '../../core/database/snapshot.ts';
-import type { ToolCall } from '../../core/wire/protocol.ts';
-import { checkDates, WrongUsage, findDatabase } from '../../core/commands/arguments.ts';
-import { plural, writeWithProgress } from '../../core/commands/terminal.ts';
+import { assertFreeName, beginPartial, giveName } from '#database/storage/new-file.ts';
+import { addressOfFile, momentAt } from '#database/snapshot.ts';
+import type { ToolCall } from '#wire/protocol.ts';
+import { checkDates, WrongUsage, findDatabase } from '#commands/arguments.ts';
+import { plural, writeWithProgress } from '#commands/terminal.ts';
 
 interface ExportArguments extends Record<'job' | 'models' | 'start' | 'end', string | undefined> {
   'with-reasoning': boolean;

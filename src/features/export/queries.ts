@@ -1,7 +1,7 @@
-import type { Reader } from '../../core/database/database.ts';
-import { query, integer, text, orNull, real, type RowOf, oneOf } from '../../core/database/rows.ts';
-import { type FeedFilters, boundsOf } from '../../core/database/session-filters.ts';
-import { messageRoles } from '../../core/domain/vocabulary.ts';
+import type { Reader } from '#database/database.ts';
+import { query, integer, text, orNull, real, type RowOf, oneOf } from '#database/rows.ts';
+import { type FeedFilters, boundsOf } from '#database/session-filters.ts';
+import { messageRoles } from '#domain/vocabulary.ts';
 
 const DAYS = query(
   `SELECT session_id AS sessionId, own.job_id AS jobId, own.date, own.model, family,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { readSettings } from '../../core/settings/settings.ts';
-import type { Route } from '../../core/api/route.ts';
+import { readSettings } from '#settings/settings.ts';
+import type { Route } from '#api/route.ts';
 import { openResponder } from '../publish/respond.ts';
 
 export interface Example {

@@ -1,4 +1,4 @@
-import type { Route } from '../../core/api/route.ts';
+import type { Route } from '#api/route.ts';
 
 /**
  * The interface as an OpenAPI document, made from the routes and their schemas. The build runs this

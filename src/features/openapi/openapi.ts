@@ -6,11 +6,11 @@ import {
   toJsonSchemaDefs,
 } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { bareErrorSchema, errorSchema } from '../../core/api/schemas.ts';
-import { agentAnswer, dayResponse } from '../../core/api/day.ts';
-import { VERSION } from '../../core/process/version.ts';
+import { bareErrorSchema, errorSchema } from '#api/schemas.ts';
+import { agentAnswer, dayResponse } from '#api/day.ts';
+import { VERSION } from '#process/version.ts';
 import { type Example, makeExamples } from './examples.ts';
-import type { Route, Tag } from '../../core/api/route.ts';
+import type { Route, Tag } from '#api/route.ts';
 
 /** Turns the schemas of requests and responses into JSON Schema, for the interface description. */
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { Route } from '../../core/api/route.ts';
-import { namedRecord } from '../../core/api/schemas.ts';
-import { asObject, tryParse } from '../../core/json/json.ts';
+import type { Route } from '#api/route.ts';
+import { namedRecord } from '#api/schemas.ts';
+import { asObject, tryParse } from '#json/json.ts';
 import { interfaceDescription } from './interface-description.ts';
 
 /** Feature: the description of the interface in OpenAPI, for programs that generate clients or documents. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { sha256 } from '../../core/text/hash.ts';
-import { linesOf } from '../../core/text/sentences.ts';
-import type { PageError, PageRoute, Pages, PagesMode } from '../../core/http/application.ts';
-import { codingHeaders } from '../../core/http/response.ts';
-import { chooseCoding, type Coding } from '../../core/http/negotiate.ts';
+import { sha256 } from '#text/hash.ts';
+import { linesOf } from '#text/sentences.ts';
+import type { PageError, PageRoute, Pages, PagesMode } from '#http/application.ts';
+import { codingHeaders } from '#http/response.ts';
+import { chooseCoding, type Coding } from '#http/negotiate.ts';
 import { pagePaths } from './paths.ts';
 
 /** Feature: the pages, and how the server sends them: the files that the build made of browser/. */

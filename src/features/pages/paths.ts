@@ -1,4 +1,4 @@
-import { pathPattern, splitPath } from '../../core/http/path-pattern.ts';
+import { pathPattern, splitPath } from '#http/path-pattern.ts';
 
 /**
  * The paths of the pages, for the server (which sends the same HTML file for each) and for the

@@ -1,15 +1,15 @@
 import type * as v from 'valibot';
 import type { comparisonResponse } from '../comparison/route.ts';
 import type { decisionsResponse } from '../decisions/route.ts';
-import type { documentCoverageResponse, documentResponse } from '../../core/api/documents.ts';
-import type { jobsResponse } from '../../core/api/jobs.ts';
-import type { modelsResponse } from '../../core/api/models.ts';
+import type { documentCoverageResponse, documentResponse } from '#api/documents.ts';
+import type { jobsResponse } from '#api/jobs.ts';
+import type { modelsResponse } from '#api/models.ts';
 import type { performanceResponse } from '../performance/response.ts';
 import type { coverageResponse } from '../coverage/route.ts';
-import type { reasoningResponse, searchResponse } from '../../core/api/reasoning.ts';
-import type { resultsResponse } from '../../core/api/results.ts';
-import type { Status } from '../../core/api/status.ts';
-import type { triggerRequest, TriggerResponse } from '../../core/api/trigger.ts';
+import type { reasoningResponse, searchResponse } from '#api/reasoning.ts';
+import type { resultsResponse } from '#api/results.ts';
+import type { Status } from '#api/status.ts';
+import type { triggerRequest, TriggerResponse } from '#api/trigger.ts';
 
 /**
  * The types of responses for those who read them, from the schemas that the server is tested

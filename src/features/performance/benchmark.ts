@@ -1,9 +1,9 @@
-import { addDays, type CalendarDate } from '../../core/time/calendar.ts';
-import type { Member } from '../../core/settings/configuration-schema.ts';
-import { membersOn } from '../../core/settings/members.ts';
-import type { Split } from '../../core/database/market-queries.ts';
+import { addDays, type CalendarDate } from '#time/calendar.ts';
+import type { Member } from '#settings/configuration-schema.ts';
+import { membersOn } from '#settings/members.ts';
+import type { Split } from '#database/market-queries.ts';
 import { at, mean } from '../statistics/moments.ts';
-import { mergeMorningEvents, type MorningEvent } from '../../core/trading/morning.ts';
+import { mergeMorningEvents, type MorningEvent } from '#trading/morning.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
 import type { CurveDay } from './risk-and-return.ts';
 

@@ -1,15 +1,7 @@
-import type { Reader } from '../../core/database/database.ts';
-import { actionTypes } from '../../core/domain/vocabulary.ts';
-import {
-  query,
-  text,
-  oneOf,
-  orNull,
-  integer,
-  amount,
-  type RowOf,
-} from '../../core/database/rows.ts';
-import { idsOf } from '../../core/database/session-filters.ts';
+import type { Reader } from '#database/database.ts';
+import { actionTypes } from '#domain/vocabulary.ts';
+import { query, text, oneOf, orNull, integer, amount, type RowOf } from '#database/rows.ts';
+import { idsOf } from '#database/session-filters.ts';
 
 /**
  * The cash before a day's first action is the cash at the close it started from, or the initial

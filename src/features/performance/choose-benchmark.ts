@@ -1,16 +1,16 @@
-import { addDays, type CalendarDate, type DateSpan } from '../../core/time/calendar.ts';
-import type { Universe } from '../../core/settings/members.ts';
-import { pricesNow } from '../../core/database/price-writes.ts';
-import type { AgentConfiguration } from '../../core/settings/configuration-schema.ts';
-import { US } from '../../core/domain/market-rules.ts';
-import { parseAgentConfiguration } from '../../core/settings/configuration.ts';
-import type { Database } from '../../core/database/database.ts';
-import { dividendsBetween } from '../../core/database/splits-and-dividends.ts';
-import { splitsBetween } from '../../core/database/market-queries.ts';
+import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
+import type { Universe } from '#settings/members.ts';
+import { pricesNow } from '#database/price-writes.ts';
+import type { AgentConfiguration } from '#settings/configuration-schema.ts';
+import { US } from '#domain/market-rules.ts';
+import { parseAgentConfiguration } from '#settings/configuration.ts';
+import type { Database } from '#database/database.ts';
+import { dividendsBetween } from '#database/splits-and-dividends.ts';
+import { splitsBetween } from '#database/market-queries.ts';
 import { barsBetween, type ActiveDay, priceSpan } from './queries.ts';
 import { newestConfiguration } from './run-queries.ts';
-import { ServiceError } from '../../core/domain/service-error.ts';
-import { approximateCashPerShare } from '../../core/trading/morning.ts';
+import { ServiceError } from '#domain/service-error.ts';
+import { approximateCashPerShare } from '#trading/morning.ts';
 import {
   benchmarkCurve,
   type LevelPair,
@@ -23,7 +23,7 @@ import {
   symbolLevels,
 } from './benchmark.ts';
 import { unknownDividendDays } from './record.ts';
-import { count } from '../../core/text/sentences.ts';
+import { count } from '#text/sentences.ts';
 import { at } from '../statistics/moments.ts';
 import { rounded } from '../statistics/figure.ts';
 import { reportReturns } from './report-returns.ts';

@@ -1,15 +1,9 @@
-import type { CalendarDate } from '../../core/time/calendar.ts';
-import type { AgentConfiguration } from '../../core/settings/configuration-schema.ts';
-import { rulesOf } from '../../core/domain/market-rules.ts';
-import { type Money, toDollars } from '../../core/money/money.ts';
-import type { ReadableDocuments } from '../../core/database/document-queries.ts';
-import {
-  count,
-  limitsInWords,
-  list,
-  type RunDays,
-  staleRemedy,
-} from '../../core/text/sentences.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import type { AgentConfiguration } from '#settings/configuration-schema.ts';
+import { rulesOf } from '#domain/market-rules.ts';
+import { type Money, toDollars } from '#money/money.ts';
+import type { ReadableDocuments } from '#database/document-queries.ts';
+import { count, limitsInWords, list, type RunDays, staleRemedy } from '#text/sentences.ts';
 
 /**
  * The respects in which a model's figures may not be comparable with the others', as

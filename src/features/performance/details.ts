@@ -5,7 +5,7 @@ import {
   type ReturnSeries,
   returnsBy,
 } from './risk-and-return.ts';
-import { reported, toDollars, type Money } from '../../core/money/money.ts';
+import { reported, toDollars, type Money } from '#money/money.ts';
 import { reportDrawdown } from './report-returns.ts';
 import { type Factors, reportStyle } from '../style/style.ts';
 import {
@@ -14,10 +14,10 @@ import {
   type OpenPosition,
   unrealisedProfit,
 } from './trading.ts';
-import type { Database } from '../../core/database/database.ts';
+import type { Database } from '#database/database.ts';
 import { type Closing, closingsOf } from './holdings-queries.ts';
 import type { LedgerDay } from './queries.ts';
-import type { CalendarDate } from '../../core/time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 
 /**
  * By symbol: what the chosen days end with minus what they began with, in exact money; null where a

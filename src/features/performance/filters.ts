@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { feedEntries, parseFilters } from '../../core/api/filters.ts';
-import { daysFilter, flagFilter, namesFilter, wordFilter } from '../../core/api/schemas.ts';
-import type { Database } from '../../core/database/database.ts';
-import { normaliseSymbol, SYMBOL_TEXT } from '../../core/domain/symbols.ts';
-import { MAX_COMPARED } from '../../core/domain/runs.ts';
+import { feedEntries, parseFilters } from '#api/filters.ts';
+import { daysFilter, flagFilter, namesFilter, wordFilter } from '#api/schemas.ts';
+import type { Database } from '#database/database.ts';
+import { normaliseSymbol, SYMBOL_TEXT } from '#domain/symbols.ts';
+import { MAX_COMPARED } from '#domain/runs.ts';
 import { countedDays } from '../experiments/counted-days.ts';
 import { UNIVERSE } from './choose-benchmark.ts';
 

@@ -1,9 +1,9 @@
-import type { CalendarDate, DateSpan } from '../../core/time/calendar.ts';
-import type { Money } from '../../core/money/money.ts';
-import type { Database, Reader } from '../../core/database/database.ts';
-import { amount, integer, orNull, query, type RowOf, text } from '../../core/database/rows.ts';
-import { idsOf } from '../../core/database/session-filters.ts';
-import { type Jump, unexplainedJumps } from '../../core/database/splits-and-dividends.ts';
+import type { CalendarDate, DateSpan } from '#time/calendar.ts';
+import type { Money } from '#money/money.ts';
+import type { Database, Reader } from '#database/database.ts';
+import { amount, integer, orNull, query, type RowOf, text } from '#database/rows.ts';
+import { idsOf } from '#database/session-filters.ts';
+import { type Jump, unexplainedJumps } from '#database/splits-and-dividends.ts';
 import type { ActiveDay } from './queries.ts';
 import { at } from '../statistics/moments.ts';
 

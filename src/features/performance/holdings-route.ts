@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { checkNames, dateRangeEntries, parseFilters } from '../../core/api/filters.ts';
-import { deploymentFields, formatQuery, listBody, objectTable } from '../../core/api/handler.ts';
-import { MODEL_DAY_ERRORS, route } from '../../core/api/route.ts';
+import { checkNames, dateRangeEntries, parseFilters } from '#api/filters.ts';
+import { deploymentFields, formatQuery, listBody, objectTable } from '#api/handler.ts';
+import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 import {
   countSchema as count,
   dateText,
@@ -10,7 +10,7 @@ import {
   MODEL_NAME,
   named,
   namedResponse,
-} from '../../core/api/schemas.ts';
+} from '#api/schemas.ts';
 import { collectHeldSymbols, reportClosing } from './details.ts';
 import { type Closing, closingsOf } from './holdings-queries.ts';
 import { activeDays } from './queries.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import type { AgentConfiguration } from '../../core/settings/configuration-schema.ts';
-import { hasCosts, rulesOf } from '../../core/domain/market-rules.ts';
-import { parseAgentConfigurations } from '../../core/settings/configuration.ts';
+import type { AgentConfiguration } from '#settings/configuration-schema.ts';
+import { hasCosts, rulesOf } from '#domain/market-rules.ts';
+import { parseAgentConfigurations } from '#settings/configuration.ts';
 import { createSplitSearch, heldSymbols, type SuspectedSplit } from './holdings-queries.ts';
 import { initialCashOf, storedConfigurations, agentsAmong } from './run-queries.ts';
 import { type ActiveDay, markStale, usageTotals } from './queries.ts';
-import { universeOn } from '../../core/settings/members.ts';
-import { type Money, toDollars } from '../../core/money/money.ts';
-import { describeHeldPart } from '../../core/agent/players/place-orders.ts';
-import { closingPrice } from '../../core/trading/market.ts';
+import { universeOn } from '#settings/members.ts';
+import { type Money, toDollars } from '#money/money.ts';
+import { describeHeldPart } from '#agent/players/place-orders.ts';
+import { closingPrice } from '#trading/market.ts';
 import { chooseBenchmark, reportBenchmark, daySpan } from './choose-benchmark.ts';
 import {
   findIncomparable,
@@ -25,14 +25,14 @@ import {
 } from './record.ts';
 import { growthCurve, reportModel } from './report.ts';
 import { readFactors, type DayReturn, type StyleReport } from '../style/style.ts';
-import { outsideOf } from '../../core/domain/vocabulary.ts';
-import { pricesNow } from '../../core/database/price-writes.ts';
-import { count } from '../../core/text/sentences.ts';
-import type { Database, Reader } from '../../core/database/database.ts';
-import { readableDocuments } from '../../core/database/document-queries.ts';
-import { quotesOn } from '../../core/database/market-queries.ts';
-import { jumpsInWords } from '../../core/prices/warnings.ts';
-import type { CalendarDate } from '../../core/time/calendar.ts';
+import { outsideOf } from '#domain/vocabulary.ts';
+import { pricesNow } from '#database/price-writes.ts';
+import { count } from '#text/sentences.ts';
+import type { Database, Reader } from '#database/database.ts';
+import { readableDocuments } from '#database/document-queries.ts';
+import { quotesOn } from '#database/market-queries.ts';
+import { jumpsInWords } from '#prices/warnings.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import { mean } from '../statistics/moments.ts';
 import { type Figure, reportFigures, rounded } from '../statistics/figure.ts';
 import { sampleDeviation } from './risk-and-return.ts';

@@ -1,6 +1,6 @@
-import type { Reader } from '../../core/database/database.ts';
-import { amount, integer, query, type RowOf, text } from '../../core/database/rows.ts';
-import { idsOf } from '../../core/database/session-filters.ts';
+import type { Reader } from '#database/database.ts';
+import { amount, integer, query, type RowOf, text } from '#database/rows.ts';
+import { idsOf } from '#database/session-filters.ts';
 
 /**
  * Openings: the closes of days of other jobs from which the chains of a file with one job continue.

@@ -1,13 +1,8 @@
-import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '../../core/time/calendar.ts';
-import { type ActionType, actionTypes } from '../../core/domain/vocabulary.ts';
-import type { Money } from '../../core/money/money.ts';
-import {
-  boundsOf,
-  idsOf,
-  type JobWindow,
-  type Window,
-} from '../../core/database/session-filters.ts';
-import type { Database, Reader } from '../../core/database/database.ts';
+import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
+import { type ActionType, actionTypes } from '#domain/vocabulary.ts';
+import type { Money } from '#money/money.ts';
+import { boundsOf, idsOf, type JobWindow, type Window } from '#database/session-filters.ts';
+import type { Database, Reader } from '#database/database.ts';
 import {
   amount,
   type Column,
@@ -19,10 +14,10 @@ import {
   real,
   type RowOf,
   text,
-} from '../../core/database/rows.ts';
-import { sumOf } from '../../core/database/usage.ts';
-import { staleAmong } from '../../core/database/stale.ts';
-import { knownRuns, type Run } from '../../core/database/records/model-records.ts';
+} from '#database/rows.ts';
+import { sumOf } from '#database/usage.ts';
+import { staleAmong } from '#database/stale.ts';
+import { knownRuns, type Run } from '#database/records/model-records.ts';
 import { type OpeningLot, openingLots } from './opening-queries.ts';
 
 /** Without returns no position is looked up. By model in the order of an index. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { addDays, type CalendarDate, type DateSpan } from '../../core/time/calendar.ts';
-import type { Money } from '../../core/money/money.ts';
-import type { Database } from '../../core/database/database.ts';
-import { isUnknown, readGaps } from '../../core/prices/dividend-gaps.ts';
+import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
+import type { Money } from '#money/money.ts';
+import type { Database } from '#database/database.ts';
+import { isUnknown, readGaps } from '#prices/dividend-gaps.ts';
 import { type HeldSymbol, heldUncovered } from './holdings-queries.ts';
 import {
   barsBetween,
@@ -13,10 +13,10 @@ import {
   refusedAnswers,
   type UsageTotals,
 } from './queries.ts';
-import type { Run } from '../../core/database/records/model-records.ts';
+import type { Run } from '#database/records/model-records.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
-import { toolArguments } from '../../core/trading/tool-arguments.ts';
-import { orderTools } from '../../core/trading/tools.ts';
+import { toolArguments } from '#trading/tool-arguments.ts';
+import { orderTools } from '#trading/tools.ts';
 import type { LevelPair } from './benchmark.ts';
 import type { Factors } from '../style/style.ts';
 import { readValueGains } from './details.ts';

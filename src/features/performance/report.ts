@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LedgerDay, UsageTotals } from './queries.ts';
-import { type Money, reported, toDollars } from '../../core/money/money.ts';
-import { count } from '../../core/text/sentences.ts';
+import { type Money, reported, toDollars } from '#money/money.ts';
+import { count } from '#text/sentences.ts';
 import { at, mean, bisect } from '../statistics/moments.ts';
 import {
   type Figure,
@@ -22,7 +22,7 @@ import {
   measureTrading,
   unrealisedProfit,
 } from './trading.ts';
-import type { CalendarDate } from '../../core/time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import { benchmarkReturns, type ComparedDay } from './benchmark.ts';
 import type { ModelRecord } from './record.ts';
 import { type PairedReturns, relativeFigures } from './relative.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { outsideKinds } from '../../core/domain/vocabulary.ts';
+import { outsideKinds } from '#domain/vocabulary.ts';
 import {
   countSchema as count,
   dateText,
@@ -9,7 +9,7 @@ import {
   namedRecord,
   unavailable,
   usageEntries,
-} from '../../core/api/schemas.ts';
+} from '#api/schemas.ts';
 import { incomparabilityKinds } from './comparability.ts';
 import { dividendStatuses } from './report.ts';
 

@@ -1,5 +1,5 @@
-import { addDays, type CalendarDate, countWeekdays } from '../../core/time/calendar.ts';
-import { count } from '../../core/text/sentences.ts';
+import { addDays, type CalendarDate, countWeekdays } from '#time/calendar.ts';
+import { count } from '#text/sentences.ts';
 import {
   type Figure,
   LEAST_RETURN,

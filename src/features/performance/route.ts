@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { factorNames } from '../style/queries.ts';
 import { changesOf, type Change } from './change-queries.ts';
-import { reported, toDollars } from '../../core/money/money.ts';
+import { reported, toDollars } from '#money/money.ts';
 import { countFailedDays, withoutCompletedDays } from '../experiments/counted-days.ts';
 import { readFamilies } from '../experiments/family.ts';
 import { familyInterval } from '../experiments/own-interval.ts';
@@ -30,12 +30,12 @@ import {
   listBody,
   type CsvTable,
   objectTable,
-} from '../../core/api/handler.ts';
-import { checkNames, parseFilters } from '../../core/api/filters.ts';
+} from '#api/handler.ts';
+import { checkNames, parseFilters } from '#api/filters.ts';
 import { benchmarkEntry, choiceEntries, readCountedDays } from './filters.ts';
 import { performanceResponse } from './response.ts';
-import { flagFilter, wordFilter } from '../../core/api/schemas.ts';
-import { MODEL_DAY_ERRORS, route } from '../../core/api/route.ts';
+import { flagFilter, wordFilter } from '#api/schemas.ts';
+import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 
 /** Feature: how each model did: its curve, return, risk, trades and cost, beside a benchmark; what it held. */
 

@@ -1,6 +1,6 @@
-import type { Database, Reader } from '../../core/database/database.ts';
-import { orNull, amount, query, text } from '../../core/database/rows.ts';
-import type { Money } from '../../core/money/money.ts';
+import type { Database, Reader } from '#database/database.ts';
+import { orNull, amount, query, text } from '#database/rows.ts';
+import type { Money } from '#money/money.ts';
 
 const AGENTS = query(
   `SELECT model, job_id AS jobId FROM json_each(?) AS chosen CROSS JOIN simulation_runs ON job_id = chosen.value

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type CalendarDate, countDays } from '../../core/time/calendar.ts';
-import { type Money, reported, toDollars } from '../../core/money/money.ts';
-import { list } from '../../core/text/sentences.ts';
+import { type CalendarDate, countDays } from '#time/calendar.ts';
+import { type Money, reported, toDollars } from '#money/money.ts';
+import { list } from '#text/sentences.ts';
 import type { Figure } from '../statistics/figure.ts';
 import type { LedgerAction, LedgerDay } from './queries.ts';
 

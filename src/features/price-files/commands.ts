@@ -1,4 +1,4 @@
-import { command, files, meaningOption } from '../../core/commands/command.ts';
+import { command, files, meaningOption } from '#commands/command.ts';
 
 /** Feature: prices, dividends and splits from files of many programs; and files to check what models were charged. */
 

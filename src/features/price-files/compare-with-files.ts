@@ -1,6 +1,6 @@
-import { plural } from '../../core/commands/terminal.ts';
-import type { Meaning } from '../../core/database/schema/price-conditions.ts';
-import { forTerminal } from '../../core/text/text.ts';
+import { plural } from '#commands/terminal.ts';
+import type { Meaning } from '#database/schema/price-conditions.ts';
+import { forTerminal } from '#text/text.ts';
 import { importFile } from './import.ts';
 import { describeRefused, withProgress } from './import-prices.ts';
 import { comparePrices } from './own-prices.ts';

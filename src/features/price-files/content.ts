@@ -1,7 +1,7 @@
 import { createReadStream, type ReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
-import { codeOf, invalidFile, messageOf } from '../../core/domain/service-error.ts';
-import { refuseOpenDatabase } from '../../core/settings/trusted-file.ts';
+import { codeOf, invalidFile, messageOf } from '#domain/service-error.ts';
+import { refuseOpenDatabase } from '#settings/trusted-file.ts';
 
 /**
  * The content of a file, decompressed where its first bytes say that it is compressed, whatever its

@@ -1,5 +1,5 @@
-import { invalidFile } from '../../core/domain/service-error.ts';
-import { type Field, refuse, type Row, type Table } from '../../core/prices/row.ts';
+import { invalidFile } from '#domain/service-error.ts';
+import { type Field, refuse, type Row, type Table } from '#prices/row.ts';
 import {
   cellsIn,
   dashedDate,

@@ -1,11 +1,11 @@
-import { dateOf, type CalendarDate } from '../../core/time/calendar.ts';
-import { type Meaning, meaningOf } from '../../core/database/schema/price-conditions.ts';
-import type { CommandDatabase, Database } from '../../core/database/database.ts';
-import { contradictedSplits } from '../../core/database/splits-and-dividends.ts';
+import { dateOf, type CalendarDate } from '#time/calendar.ts';
+import { type Meaning, meaningOf } from '#database/schema/price-conditions.ts';
+import type { CommandDatabase, Database } from '#database/database.ts';
+import { contradictedSplits } from '#database/splits-and-dividends.ts';
 import { createStaging, type StagedSymbol, type Staging } from './staging-queries.ts';
-import { type StagedRow, checkRow, dayIn, type Defect, type Table } from '../../core/prices/row.ts';
-import { MAX_CASH } from '../../core/prices/amounts.ts';
-import { invalidFile } from '../../core/domain/service-error.ts';
+import { type StagedRow, checkRow, dayIn, type Defect, type Table } from '#prices/row.ts';
+import { MAX_CASH } from '#prices/amounts.ts';
+import { invalidFile } from '#domain/service-error.ts';
 import { meaningOfFile, nightsIn, problemOf, type Taken } from './meaning.ts';
 import { type Doubts, type ImportOptions, storeStaged } from './store-staged.ts';
 import { readFirst, readLines } from './lines.ts';

@@ -1,12 +1,8 @@
-import {
-  type Document,
-  readDailySeries,
-  readDividends,
-} from '../../core/prices/alpha-vantage-json.ts';
-import { messageOf, invalidFile } from '../../core/domain/service-error.ts';
-import { asArray, asObject, type Json, plainText, tryParse } from '../../core/json/json.ts';
-import { fractionOf } from '../../core/prices/amounts.ts';
-import { refuse, type Row, type Table } from '../../core/prices/row.ts';
+import { type Document, readDailySeries, readDividends } from '#prices/alpha-vantage-json.ts';
+import { messageOf, invalidFile } from '#domain/service-error.ts';
+import { asArray, asObject, type Json, plainText, tryParse } from '#json/json.ts';
+import { fractionOf } from '#prices/amounts.ts';
+import { refuse, type Row, type Table } from '#prices/row.ts';
 import { type Lines, MAX_DOCUMENT_LENGTH } from './lines.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { basename, extname } from 'node:path';
-import { invalidFile } from '../../core/domain/service-error.ts';
+import { invalidFile } from '#domain/service-error.ts';
 import { readContent } from './content.ts';
-import { isCalendarDate, isTooEarly } from '../../core/time/calendar.ts';
+import { isCalendarDate, isTooEarly } from '#time/calendar.ts';
 
 /**
  * One line, or one whole JSON document, is held in memory; a symbol's bars of fifty years take a

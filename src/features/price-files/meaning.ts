@@ -1,15 +1,15 @@
-import { type PriceSource, realDates, sourceOfSeries } from '../../core/database/prices.ts';
-import { type Meaning, meaningOf } from '../../core/database/schema/price-conditions.ts';
-import type { Database } from '../../core/database/database.ts';
+import { type PriceSource, realDates, sourceOfSeries } from '#database/prices.ts';
+import { type Meaning, meaningOf } from '#database/schema/price-conditions.ts';
+import type { Database } from '#database/database.ts';
 import {
   contradicts,
   isSplitSeen,
   type SplitNight,
   storedSplits,
-} from '../../core/database/splits-and-dividends.ts';
+} from '#database/splits-and-dividends.ts';
 import type { StagedSymbol, Staging } from './staging-queries.ts';
-import { nightInWords } from '../../core/prices/split-nights.ts';
-import type { Defect } from '../../core/prices/row.ts';
+import { nightInWords } from '#prices/split-nights.ts';
+import type { Defect } from '#prices/row.ts';
 
 /**
  * What the prices of a file are: what a person says; or what its format tells; or what is seen

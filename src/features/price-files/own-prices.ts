@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { CalendarDate, DateSpan } from '../../core/time/calendar.ts';
-import { parseAgentConfiguration } from '../../core/settings/configuration.ts';
-import { UNITS_PER_DOLLAR } from '../../core/money/money.ts';
-import { type CommandDatabase, openDatabase, type Reader } from '../../core/database/database.ts';
-import { withSnapshot } from '../../core/database/snapshot.ts';
-import { joinRows } from '../../core/verify/books.ts';
-import { inTemporaryFolder } from '../../core/database/storage/files.ts';
-import { type StoredBar, storedBars } from '../../core/database/prices.ts';
-import { dividendsOf, storedSplits } from '../../core/database/splits-and-dividends.ts';
+import type { CalendarDate, DateSpan } from '#time/calendar.ts';
+import { parseAgentConfiguration } from '#settings/configuration.ts';
+import { UNITS_PER_DOLLAR } from '#money/money.ts';
+import { type CommandDatabase, openDatabase, type Reader } from '#database/database.ts';
+import { withSnapshot } from '#database/snapshot.ts';
+import { joinRows } from '#verify/books.ts';
+import { inTemporaryFolder } from '#database/storage/files.ts';
+import { type StoredBar, storedBars } from '#database/prices.ts';
+import { dividendsOf, storedSplits } from '#database/splits-and-dividends.ts';
 import {
   type UsedDividend,
   type UsedSplit,

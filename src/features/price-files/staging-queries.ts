@@ -1,12 +1,8 @@
-import type { CalendarDate } from '../../core/time/calendar.ts';
-import type { Database } from '../../core/database/database.ts';
-import type { Split } from '../../core/database/market-queries.ts';
-import type { StagedRow } from '../../core/prices/row.ts';
-import {
-  type Dividend,
-  MAX_NIGHT_DAYS,
-  type SplitNight,
-} from '../../core/database/splits-and-dividends.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import type { Database } from '#database/database.ts';
+import type { Split } from '#database/market-queries.ts';
+import type { StagedRow } from '#prices/row.ts';
+import { type Dividend, MAX_NIGHT_DAYS, type SplitNight } from '#database/splits-and-dividends.ts';
 
 /**
  * The rows of one file, outside the database and outside memory until all of them have been read:

@@ -1,17 +1,17 @@
-import { type CommandDatabase, type Database, MAX_PAUSE_MS } from '../../core/database/database.ts';
-import { type EventLoop, eventLoop } from '../../core/time/event-loop.ts';
-import { addDays, type CalendarDate, type Clock, timestamp } from '../../core/time/calendar.ts';
-import { type Meaning, meaningOf } from '../../core/database/schema/price-conditions.ts';
+import { type CommandDatabase, type Database, MAX_PAUSE_MS } from '#database/database.ts';
+import { type EventLoop, eventLoop } from '#time/event-loop.ts';
+import { addDays, type CalendarDate, type Clock, timestamp } from '#time/calendar.ts';
+import { type Meaning, meaningOf } from '#database/schema/price-conditions.ts';
 import type { Progress } from './lines.ts';
-import type { Defect } from '../../core/prices/row.ts';
-import { storeDividends, storeSplitSpans } from '../../core/database/splits-and-dividends.ts';
+import type { Defect } from '#prices/row.ts';
+import { storeDividends, storeSplitSpans } from '#database/splits-and-dividends.ts';
 import {
   addCoverage,
   dropSyntheticPrices,
   type PriceSource,
   spanWithout,
   storeStagedBars,
-} from '../../core/database/prices.ts';
+} from '#database/prices.ts';
 import type { StagedSymbol, Staging } from './staging-queries.ts';
 
 /**

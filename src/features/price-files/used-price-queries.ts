@@ -1,13 +1,13 @@
-import type { CalendarDate } from '../../core/time/calendar.ts';
-import type { Reader } from '../../core/database/database.ts';
-import { amount, flag, oneOf, query, type RowOf, text } from '../../core/database/rows.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import type { Reader } from '#database/database.ts';
+import { amount, flag, oneOf, query, type RowOf, text } from '#database/rows.ts';
 import {
   adjustedSourcesInSql,
   hasBarsOf,
   sourcesWithDividendsInSql,
-} from '../../core/database/schema/price-conditions.ts';
-import { DIVIDEND_COLUMNS } from '../../core/database/splits-and-dividends.ts';
-import { SPLIT_COLUMNS } from '../../core/database/market-queries.ts';
+} from '#database/schema/price-conditions.ts';
+import { DIVIDEND_COLUMNS } from '#database/splits-and-dividends.ts';
+import { SPLIT_COLUMNS } from '#database/market-queries.ts';
 
 /** What model-days used of prices, splits and dividends, by symbol and date. */
 

@@ -1,4 +1,4 @@
-import { invalidFile } from '../../core/domain/service-error.ts';
+import { invalidFile } from '#domain/service-error.ts';
 import {
   HEADER_LINES,
   type LineBatch,
@@ -7,7 +7,7 @@ import {
   splitRow,
   takeLines,
 } from './lines.ts';
-import type { Defect } from '../../core/prices/row.ts';
+import type { Defect } from '#prices/row.ts';
 
 /**
  * Tables as yfinance makes them, with a column for each symbol and field: two lines name both, in

@@ -1,5 +1,5 @@
-import { command, jobOption } from '../../core/commands/command.ts';
-import type { Application } from '../../core/http/application.ts';
+import { command, jobOption } from '#commands/command.ts';
+import type { Application } from '#http/application.ts';
 
 /** Feature: a folder of files that shows the pages without a server. */
 

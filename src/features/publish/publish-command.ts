@@ -1,9 +1,9 @@
-import { checkDates, WrongUsage, findDatabase } from '../../core/commands/arguments.ts';
-import type { Application } from '../../core/http/application.ts';
+import { checkDates, WrongUsage, findDatabase } from '#commands/arguments.ts';
+import type { Application } from '#http/application.ts';
 import { builtPages } from '../pages/built-pages.ts';
-import { plural, formatSize, writeWithProgress } from '../../core/commands/terminal.ts';
-import { readSettings } from '../../core/settings/settings.ts';
-import { forTerminal, unprintableIn } from '../../core/text/text.ts';
+import { plural, formatSize, writeWithProgress } from '#commands/terminal.ts';
+import { readSettings } from '#settings/settings.ts';
+import { forTerminal, unprintableIn } from '#text/text.ts';
 import { publishSite as publishTo } from './publish.ts';
 
 type Names = 'job' | 'models' | 'start' | 'end' | 'title' | 'url' | 'chromium';

@@ -7,11 +7,11 @@ import type {
   Results,
   Status,
 } from '../pages/responses.ts';
-import { cannot, ServiceError } from '../../core/domain/service-error.ts';
+import { cannot, ServiceError } from '#domain/service-error.ts';
 import { publishedFile } from './published.ts';
-import type { Settings } from '../../core/settings/settings.ts';
+import type { Settings } from '#settings/settings.ts';
 import type { BuiltPages } from '../pages/built-pages.ts';
-import type { Route } from '../../core/api/route.ts';
+import type { Route } from '#api/route.ts';
 import { type Respond, openResponder } from './respond.ts';
 import { siteFilters, omitEmpty, isPartial, type Publication, buildSite } from './site.ts';
 import {
@@ -26,10 +26,10 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { Watched } from '../../core/commands/terminal.ts';
-import { makeFolder } from '../../core/database/storage/files.ts';
-import { replaceFile } from '../../core/database/storage/new-file.ts';
-import { tryLock } from '../../core/database/storage/owner.ts';
+import type { Watched } from '#commands/terminal.ts';
+import { makeFolder } from '#database/storage/files.ts';
+import { replaceFile } from '#database/storage/new-file.ts';
+import { tryLock } from '#database/storage/owner.ts';
 
 /** Names the files of the folder that are ours, a line for each; it grows before they do. */
 const MANIFEST = 'published.txt';

@@ -1,4 +1,4 @@
-import { hashText } from '../../core/text/hash.ts';
+import { hashText } from '#text/hash.ts';
 
 /**
  * The files of a published folder: for the command that writes them, and for the pages that read

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { type Context, isReady, bodyPieces } from '../../core/api/handler.ts';
-import type { Clock } from '../../core/time/calendar.ts';
-import { silentLog } from '../../core/process/log.ts';
-import type { Settings } from '../../core/settings/settings.ts';
-import { modeOfJobs } from '../../core/database/job-queries.ts';
-import { riskFreeRateOf } from '../../core/database/state.ts';
-import { addressOfFile, momentAt } from '../../core/database/snapshot.ts';
-import { toHttpError } from '../../core/http/errors.ts';
-import { validateQuery } from '../../core/http/request.ts';
-import type { Route } from '../../core/api/route.ts';
-import { createRouter } from '../../core/http/router.ts';
+import { type Context, isReady, bodyPieces } from '#api/handler.ts';
+import type { Clock } from '#time/calendar.ts';
+import { silentLog } from '#process/log.ts';
+import type { Settings } from '#settings/settings.ts';
+import { modeOfJobs } from '#database/job-queries.ts';
+import { riskFreeRateOf } from '#database/state.ts';
+import { addressOfFile, momentAt } from '#database/snapshot.ts';
+import { toHttpError } from '#http/errors.ts';
+import { validateQuery } from '#http/request.ts';
+import type { Route } from '#api/route.ts';
+import { createRouter } from '#http/router.ts';
 
 /** Responds to a GET as the service does: the text of the body. */
 export type Respond = (path: string, query?: Readonly<Record<string, string>>) => string;

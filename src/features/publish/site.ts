@@ -1,5 +1,5 @@
 import type { KnownModels, Performance } from '../pages/responses.ts';
-import { count } from '../../core/text/sentences.ts';
+import { count } from '#text/sentences.ts';
 import { type BuiltPages, escapeAttribute as escaped, PAGE_POLICY } from '../pages/built-pages.ts';
 import type { Respond } from './respond.ts';
 import { execFile } from 'node:child_process';
@@ -7,8 +7,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { messageOf, ServiceError } from '../../core/domain/service-error.ts';
-import { inTemporaryFolder } from '../../core/database/storage/files.ts';
+import { messageOf, ServiceError } from '#domain/service-error.ts';
+import { inTemporaryFolder } from '#database/storage/files.ts';
 
 /** What is published, and how. */
 export interface Publication {

@@ -1,4 +1,4 @@
-import { sha256 } from '../../core/text/hash.ts';
+import { sha256 } from '#text/hash.ts';
 
 /** Four words of 32 bits, not all 0. */
 type Words = [number, number, number, number];

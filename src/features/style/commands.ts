@@ -1,4 +1,4 @@
-import { command, files } from '../../core/commands/command.ts';
+import { command, files } from '#commands/command.ts';
 
 /** Feature: style: what part of a return the returns of factors explain. */
 

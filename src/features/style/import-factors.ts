@@ -1,9 +1,9 @@
-import { timestamp, type CalendarDate, isCalendarDate } from '../../core/time/calendar.ts';
-import { messageOf, invalidFile } from '../../core/domain/service-error.ts';
-import { linesOf, list } from '../../core/text/sentences.ts';
-import { readSettings } from '../../core/settings/settings.ts';
-import { forTerminal, unprintableIn } from '../../core/text/text.ts';
-import { type CommandDatabase, openDatabase } from '../../core/database/database.ts';
+import { timestamp, type CalendarDate, isCalendarDate } from '#time/calendar.ts';
+import { messageOf, invalidFile } from '#domain/service-error.ts';
+import { linesOf, list } from '#text/sentences.ts';
+import { readSettings } from '#settings/settings.ts';
+import { forTerminal, unprintableIn } from '#text/text.ts';
+import { type CommandDatabase, openDatabase } from '#database/database.ts';
 import {
   factorNames,
   RISK_FREE,
@@ -11,8 +11,8 @@ import {
   storeFactors,
   type FactorReturn,
 } from './queries.ts';
-import { parseChoice, resetNote, WrongUsage } from '../../core/commands/arguments.ts';
-import { plural } from '../../core/commands/terminal.ts';
+import { parseChoice, resetNote, WrongUsage } from '#commands/arguments.ts';
+import { plural } from '#commands/terminal.ts';
 import { dashedDate, readLines } from '../price-files/lines.ts';
 
 /**

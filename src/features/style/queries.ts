@@ -1,7 +1,7 @@
-import type { CalendarDate, DateSpan } from '../../core/time/calendar.ts';
-import type { Database, Reader } from '../../core/database/database.ts';
-import { integer, query, real, text } from '../../core/database/rows.ts';
-import type { Stamp } from '../../core/database/prices.ts';
+import type { CalendarDate, DateSpan } from '#time/calendar.ts';
+import type { Database, Reader } from '#database/database.ts';
+import { integer, query, real, text } from '#database/rows.ts';
+import type { Stamp } from '#database/prices.ts';
 
 /**
  * Daily returns of factors, as fractions, by factor and date; `risk_free` is none of the factors.

@@ -1,7 +1,7 @@
-import type { CalendarDate, DateSpan } from '../../core/time/calendar.ts';
-import { invalidFilter } from '../../core/domain/service-error.ts';
-import { list } from '../../core/text/sentences.ts';
-import type { Reader } from '../../core/database/database.ts';
+import type { CalendarDate, DateSpan } from '#time/calendar.ts';
+import { invalidFilter } from '#domain/service-error.ts';
+import { list } from '#text/sentences.ts';
+import type { Reader } from '#database/database.ts';
 import { factorNames, factorsBetween, RISK_FREE } from './queries.ts';
 import { type Coefficient, fitPlane } from '../statistics/regression.ts';
 import { studentTUpperTail } from '../statistics/distributions.ts';

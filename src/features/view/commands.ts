@@ -1,5 +1,5 @@
-import { command, oneFile } from '../../core/commands/command.ts';
-import type { Application } from '../../core/http/application.ts';
+import { command, oneFile } from '#commands/command.ts';
+import type { Application } from '#http/application.ts';
 
 /** Feature: a view: the pages and GET routes of a database file, without jobs. */
 

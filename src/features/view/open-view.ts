@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../core/database/database.ts';
-import {
-  inspectFile,
-  momentAt,
-  openForReading,
-  type Snapshot,
-} from '../../core/database/snapshot.ts';
+import type { Database } from '#database/database.ts';
+import { inspectFile, momentAt, openForReading, type Snapshot } from '#database/snapshot.ts';
 
 /**
  * A connection that nothing uses for this long is closed: SQLite removes a log only when its last

@@ -1,23 +1,18 @@
 import { basename } from 'node:path';
-import { limitHeapGrowth, startThreadPool, stopOnSignal } from '../../core/commands/serve.ts';
-import { readAccessTokens } from '../../core/http/access.ts';
-import { createStderrLog } from '../../core/process/log.ts';
-import { VERSION } from '../../core/process/version.ts';
-import { forTerminal } from '../../core/text/text.ts';
-import { riskFreeRateOf } from '../../core/database/state.ts';
-import { modeOfJobs } from '../../core/database/job-queries.ts';
-import { hasManifest } from '../../core/database/manifest.ts';
-import { storageFaultOf } from '../../core/database/storage/faults.ts';
+import { limitHeapGrowth, startThreadPool, stopOnSignal } from '#commands/serve.ts';
+import { readAccessTokens } from '#http/access.ts';
+import { createStderrLog } from '#process/log.ts';
+import { VERSION } from '#process/version.ts';
+import { forTerminal } from '#text/text.ts';
+import { riskFreeRateOf } from '#database/state.ts';
+import { modeOfJobs } from '#database/job-queries.ts';
+import { hasManifest } from '#database/manifest.ts';
+import { storageFaultOf } from '#database/storage/faults.ts';
 import { openView } from './open-view.ts';
-import type { Application } from '../../core/http/application.ts';
-import { createHttpServer } from '../../core/http/server.ts';
-import { listen, type Service, type ServiceOptions } from '../../core/service.ts';
-import {
-  listensOnAll,
-  ownUrl,
-  readSettings,
-  type ServedSettings,
-} from '../../core/settings/settings.ts';
+import type { Application } from '#http/application.ts';
+import { createHttpServer } from '#http/server.ts';
+import { listen, type Service, type ServiceOptions } from '#service.ts';
+import { listensOnAll, ownUrl, readSettings, type ServedSettings } from '#settings/settings.ts';
 
 /** What a view needs. */
 export interface ViewOptions

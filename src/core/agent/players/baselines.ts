@@ -1,7 +1,7 @@
-import type { BaselineStrategy } from '../../domain/vocabulary.ts';
-import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '../../wire/protocol.ts';
-import { wholeLots } from '../../domain/market-rules.ts';
-import type { Model, ModelAnswer } from '../model.ts';
+import type { BaselineStrategy } from '#domain/vocabulary.ts';
+import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '#wire/protocol.ts';
+import { wholeLots } from '#domain/market-rules.ts';
+import type { Model, ModelAnswer } from '#agent/model.ts';
 import { minimumCost, type PlannedOrder, type Stock } from './equal-amounts.ts';
 import {
   planEqualAmounts,

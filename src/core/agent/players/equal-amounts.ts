@@ -1,4 +1,4 @@
-import { type Board, wholeLots } from '../../domain/market-rules.ts';
+import { type Board, wholeLots } from '#domain/market-rules.ts';
 
 /**
  * The orders that bring a portfolio to equal amounts in whole lots. Money here is an integer

@@ -1,6 +1,6 @@
-import { boardOf, wholeLots } from '../../domain/market-rules.ts';
-import { linesOf } from '../../text/sentences.ts';
-import type { Brief, ToolCall } from '../../wire/protocol.ts';
+import { boardOf, wholeLots } from '#domain/market-rules.ts';
+import { linesOf } from '#text/sentences.ts';
+import type { Brief, ToolCall } from '#wire/protocol.ts';
 import {
   equalAmounts,
   equalRest,

@@ -1,7 +1,7 @@
-import { boardOf, wholeLots } from '../../domain/market-rules.ts';
-import type { Brief, ToolCall } from '../../wire/protocol.ts';
-import type { ChatMessage, Model, ModelAnswer } from '../model.ts';
-import { hashText } from '../../text/hash.ts';
+import { boardOf, wholeLots } from '#domain/market-rules.ts';
+import type { Brief, ToolCall } from '#wire/protocol.ts';
+import type { ChatMessage, Model, ModelAnswer } from '#agent/model.ts';
+import { hashText } from '#text/hash.ts';
 
 /** What all rule-based models share: their answers, and how they read the tools' replies. */
 

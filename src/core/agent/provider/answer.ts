@@ -1,5 +1,5 @@
-import type { AnswerFault } from '../../domain/vocabulary.ts';
-import { asObject, asText, isWithin, type Json, plainText, tryParse } from '../../json/json.ts';
+import type { AnswerFault } from '#domain/vocabulary.ts';
+import { asObject, asText, isWithin, type Json, plainText, tryParse } from '#json/json.ts';
 import {
   MAX_COST_OF_ANSWER,
   MAX_SERVED_LENGTH,
@@ -8,9 +8,9 @@ import {
   type Served,
   type TokenUsage,
   type ToolCall,
-} from '../../wire/protocol.ts';
-import { cutText, quote } from '../../text/text.ts';
-import type { ModelAnswer } from '../model.ts';
+} from '#wire/protocol.ts';
+import { cutText, quote } from '#text/text.ts';
+import type { ModelAnswer } from '#agent/model.ts';
 
 /** What a dialect finds in the body of a response. */
 interface FoundAnswer extends Omit<ModelAnswer, 'usage' | 'note' | 'served' | 'fault'> {

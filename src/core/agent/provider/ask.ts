@@ -1,13 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EntryApi } from '../../domain/vocabulary.ts';
-import { asObject, asText, type Json } from '../../json/json.ts';
-import type {
-  Addition,
-  ProviderEndpoint,
-  TokenUsage,
-  ToolDescription,
-} from '../../wire/protocol.ts';
-import { type ChatMessage, KeyRefused, type Model } from '../model.ts';
+import type { EntryApi } from '#domain/vocabulary.ts';
+import { asObject, asText, type Json } from '#json/json.ts';
+import type { Addition, ProviderEndpoint, TokenUsage, ToolDescription } from '#wire/protocol.ts';
+import { type ChatMessage, KeyRefused, type Model } from '#agent/model.ts';
 import { chat } from './chat.ts';
 import type { Dialect } from './dialect.ts';
 import { messages } from './messages.ts';

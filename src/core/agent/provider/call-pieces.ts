@@ -1,5 +1,5 @@
-import { asObject, asText, type Json, plainText } from '../../json/json.ts';
-import { MAX_TOOL_CALLS } from '../../wire/protocol.ts';
+import { asObject, asText, type Json, plainText } from '#json/json.ts';
+import { MAX_TOOL_CALLS } from '#wire/protocol.ts';
 import { readCallArguments } from './answer.ts';
 import { boundedJson, dropRepeated } from './dialect.ts';
 

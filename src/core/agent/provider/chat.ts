@@ -1,6 +1,6 @@
-import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '../../json/json.ts';
-import type { Carried } from '../../wire/protocol.ts';
-import type { ChatMessage, ModelAnswer } from '../model.ts';
+import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '#json/json.ts';
+import type { Carried } from '#wire/protocol.ts';
+import type { ChatMessage, ModelAnswer } from '#agent/model.ts';
 import { readAnswer, NoAnswer, readToolCalls, type SentCall } from './answer.ts';
 import { createCallCollector } from './call-pieces.ts';
 import { type Dialect, type Assembler, createSizeLimit, boundedJson } from './dialect.ts';

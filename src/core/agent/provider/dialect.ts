@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Json, asObject, tryParse } from '../../json/json.ts';
-import { type Addition, type ToolDescription, MAX_LINE_BYTES } from '../../wire/protocol.ts';
-import type { ChatMessage, ModelAnswer } from '../model.ts';
+import { type Json, asObject, tryParse } from '#json/json.ts';
+import { type Addition, type ToolDescription, MAX_LINE_BYTES } from '#wire/protocol.ts';
+import type { ChatMessage, ModelAnswer } from '#agent/model.ts';
 import { createParser } from 'eventsource-parser';
-import { HttpFault } from '../../network/http-client.ts';
+import { HttpFault } from '#network/http-client.ts';
 
 /** What one request says, whatever form it takes on the wire. */
 export interface Question {

@@ -1,5 +1,5 @@
-import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '../../json/json.ts';
-import type { ChatMessage, ModelAnswer } from '../model.ts';
+import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '#json/json.ts';
+import type { ChatMessage, ModelAnswer } from '#agent/model.ts';
 import { readAnswer, readToolCalls } from './answer.ts';
 import {
   type Assembler,

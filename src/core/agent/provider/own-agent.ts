@@ -1,6 +1,6 @@
-import { asObject, asText, repeatedName, tryParse } from '../../json/json.ts';
-import { cutText } from '../../text/text.ts';
-import { MAX_SERVED_LENGTH } from '../../wire/protocol.ts';
+import { asObject, asText, repeatedName, tryParse } from '#json/json.ts';
+import { cutText } from '#text/text.ts';
+import { MAX_SERVED_LENGTH } from '#wire/protocol.ts';
 import { readUsage } from './answer.ts';
 import { type Dialect, boundedJson } from './dialect.ts';
 

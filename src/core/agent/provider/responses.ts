@@ -1,5 +1,5 @@
-import { asArray, asObject, asText, type Json, objectsIn } from '../../json/json.ts';
-import type { ChatMessage, ModelAnswer } from '../model.ts';
+import { asArray, asObject, asText, type Json, objectsIn } from '#json/json.ts';
+import type { ChatMessage, ModelAnswer } from '#agent/model.ts';
 import { readAnswer, readCallArguments, readToolCalls } from './answer.ts';
 import {
   type Assembler,

@@ -1,4 +1,4 @@
-import { messageOf } from '../../domain/service-error.ts';
+import { messageOf } from '#domain/service-error.ts';
 import {
   failureOf,
   HttpFault,
@@ -9,11 +9,11 @@ import {
   httpStream,
   textOf,
   upTo,
-} from '../../network/http-client.ts';
-import { type Json, tryParse } from '../../json/json.ts';
-import { secretHider, withoutSecrets } from '../../text/secrets.ts';
-import { type ProviderEndpoint, modelSecrets } from '../../wire/protocol.ts';
-import { quote } from '../../text/text.ts';
+} from '#network/http-client.ts';
+import { type Json, tryParse } from '#json/json.ts';
+import { secretHider, withoutSecrets } from '#text/secrets.ts';
+import { type ProviderEndpoint, modelSecrets } from '#wire/protocol.ts';
+import { quote } from '#text/text.ts';
 import { findError } from './answer.ts';
 import {
   type Assembler,

@@ -1,10 +1,10 @@
-import { backOff, spread } from '../../time/event-loop.ts';
-import { messageOf } from '../../domain/service-error.ts';
-import { type HttpResponse, readRetryAfter } from '../../network/http-client.ts';
-import { asArray, asObject, asText, errorAt, type Json, plainText } from '../../json/json.ts';
-import type { TokenUsage } from '../../wire/protocol.ts';
-import { quote } from '../../text/text.ts';
-import type { ModelAnswer } from '../model.ts';
+import { backOff, spread } from '#time/event-loop.ts';
+import { messageOf } from '#domain/service-error.ts';
+import { type HttpResponse, readRetryAfter } from '#network/http-client.ts';
+import { asArray, asObject, asText, errorAt, type Json, plainText } from '#json/json.ts';
+import type { TokenUsage } from '#wire/protocol.ts';
+import { quote } from '#text/text.ts';
+import type { ModelAnswer } from '#agent/model.ts';
 import { findError, isEmptyAnswer, NoAnswer, readUsage } from './answer.ts';
 import type { Dialect } from './dialect.ts';
 import {

@@ -1,5 +1,5 @@
-import type { toolNames } from '../../domain/vocabulary.ts';
-import type { ChatMessage, ModelAnswer } from '../model.ts';
+import type { toolNames } from '#domain/vocabulary.ts';
+import type { ChatMessage, ModelAnswer } from '#agent/model.ts';
 
 /**
  * Orders that a model writes into its text or thoughts instead of calling a tool: what it means is

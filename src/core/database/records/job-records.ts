@@ -1,7 +1,7 @@
-import type { Database, Reader } from '../database.ts';
-import { flag, integer, orNull, query, type RowOf, text } from '../rows.ts';
-import { sumOf, USAGE_COUNTS } from '../usage.ts';
-import { type JobStatus, skipReasons } from '../../domain/vocabulary.ts';
+import type { Database, Reader } from '#database/database.ts';
+import { flag, integer, orNull, query, type RowOf, text } from '#database/rows.ts';
+import { sumOf, USAGE_COUNTS } from '#database/usage.ts';
+import { type JobStatus, skipReasons } from '#domain/vocabulary.ts';
 
 /** What the model-days of a job add up to. */
 

@@ -1,6 +1,15 @@
-import type { Database, Reader } from '../database.ts';
-import { amount, distinct, integer, oneOf, orNull, query, type RowOf, text } from '../rows.ts';
-import { jobStatuses } from '../../domain/vocabulary.ts';
+import type { Database, Reader } from '#database/database.ts';
+import {
+  amount,
+  distinct,
+  integer,
+  oneOf,
+  orNull,
+  query,
+  type RowOf,
+  text,
+} from '#database/rows.ts';
+import { jobStatuses } from '#domain/vocabulary.ts';
 
 /**
  * SQL: a model's newest run; that of a discarded job is superseded, and counts where there is no

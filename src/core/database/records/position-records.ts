@@ -1,7 +1,7 @@
-import type { Cell } from '../../text/csv.ts';
-import { overSessions, type SessionFilters } from '../session-filters.ts';
-import type { Reader } from '../database.ts';
-import { integer, orNull, query, text } from '../rows.ts';
+import type { Cell } from '#text/csv.ts';
+import { overSessions, type SessionFilters } from '#database/session-filters.ts';
+import type { Reader } from '#database/database.ts';
+import { integer, orNull, query, text } from '#database/rows.ts';
 import { jsonObject } from './job-records.ts';
 
 /** The fields of a record without its holdings. */

@@ -4,15 +4,15 @@ import {
   overSessions,
   type SessionFilters,
   boundsOf,
-} from '../session-filters.ts';
-import type { Reader } from '../database.ts';
-import { SHOWN_IN_SESSION } from '../document-queries.ts';
-import { integer, query, text, oneOf, orNull, type RowOf } from '../rows.ts';
+} from '#database/session-filters.ts';
+import type { Reader } from '#database/database.ts';
+import { SHOWN_IN_SESSION } from '#database/document-queries.ts';
+import { integer, query, text, oneOf, orNull, type RowOf } from '#database/rows.ts';
 import { jsonObject, USAGE_COLUMNS } from './job-records.ts';
 import { holdingsJson } from './position-records.ts';
-import { messageRoles } from '../../domain/vocabulary.ts';
-import { type Excerpt, excerptOf, type Phrase } from '../search-text.ts';
-import { blockStart, expressionFor, newestRow, searchedTexts } from '../log-words.ts';
+import { messageRoles } from '#domain/vocabulary.ts';
+import { type Excerpt, excerptOf, type Phrase } from '#database/search-text.ts';
+import { blockStart, expressionFor, newestRow, searchedTexts } from '#database/log-words.ts';
 
 const MESSAGE_COUNT = `
   CASE own.status WHEN 'running'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { tables } from './tables.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError } from '#domain/service-error.ts';
 
 /** The version of the schema (`user_version`): a file of any other is refused. */
 export const SCHEMA_VERSION = 1;

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
-import { messageOf, ServiceError } from '../../domain/service-error.ts';
-import { asObject } from '../../json/json.ts';
+import { messageOf, ServiceError } from '#domain/service-error.ts';
+import { asObject } from '#json/json.ts';
 
 const SQLITE_BUSY = 5;
 const LOCK_HELD = 'another program holds its write lock';

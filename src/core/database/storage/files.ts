@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { codeOf } from '../../domain/service-error.ts';
+import { codeOf } from '#domain/service-error.ts';
 
 /** As many symbolic links as Linux itself follows. */
 const MAX_LINKS = 40;

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { codeOf } from '../../domain/service-error.ts';
+import { codeOf } from '#domain/service-error.ts';
 import { DATABASE_NAMES, isOwnerFile, tryLock } from './owner.ts';
 import { realFolder, realPathOf } from './files.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { isLockHeld, NO_LOCKS, wordsOf } from './faults.ts';
-import { cannot, messageOf } from '../../domain/service-error.ts';
+import { cannot, messageOf } from '#domain/service-error.ts';
 import { assertUsable, makeFolder, realFolder, realPathOf } from './files.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { asObject, objectsIn, tryParse } from '../../../core/json/json.ts';
+import { asObject, objectsIn, tryParse } from '#json/json.ts';
 import { publishedFile } from '../../publish/published.ts';
 import { isPublished } from './address.ts';
 import { h, newId, on } from './element.ts';

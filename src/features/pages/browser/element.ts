@@ -1,4 +1,4 @@
-import { showLines } from '../../../core/text/text.ts';
+import { showLines } from '#text/text.ts';
 import { hrefOf } from './address.ts';
 
 /** Attributes by name; false, null and undefined leave one out, true sets it empty. */

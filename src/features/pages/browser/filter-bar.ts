@@ -1,4 +1,4 @@
-import { repeatIn } from '../../../core/domain/runs.ts';
+import { repeatIn } from '#domain/runs.ts';
 import { here, isPublished } from './address.ts';
 import { get } from './api.ts';
 import { h, type Live, newId, on, replace } from './element.ts';

@@ -1,5 +1,5 @@
 import { modelPath } from '../paths.ts';
-import { repeatIn } from '../../../core/domain/runs.ts';
+import { repeatIn } from '#domain/runs.ts';
 import { here, pageOf } from './address.ts';
 import { setAttributes } from './element.ts';
 import { namesIn } from './format.ts';

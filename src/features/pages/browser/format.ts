@@ -1,5 +1,5 @@
-import { repeatIn } from '../../../core/domain/runs.ts';
-import { duration as inWords } from '../../../core/text/sentences.ts';
+import { repeatIn } from '#domain/runs.ts';
+import { duration as inWords } from '#text/sentences.ts';
 import type { Status } from '../responses.ts';
 
 /**

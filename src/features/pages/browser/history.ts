@@ -1,4 +1,4 @@
-import { asArray, asObject, type Json } from '../../../core/json/json.ts';
+import { asArray, asObject, type Json } from '#json/json.ts';
 import { hrefOf } from './address.ts';
 import { setAttributes } from './element.ts';
 

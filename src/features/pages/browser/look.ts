@@ -1,4 +1,4 @@
-import { repeatIn } from '../../../core/domain/runs.ts';
+import { repeatIn } from '#domain/runs.ts';
 import { h, replace, setAttributes, svg } from './element.ts';
 import type { KnownModels } from '../responses.ts';
 import { button } from './ui.ts';

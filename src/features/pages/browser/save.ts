@@ -1,4 +1,4 @@
-import { type Cell, csvLine } from '../../../core/text/csv.ts';
+import { type Cell, csvLine } from '#text/csv.ts';
 import { setAttributes, svg } from './element.ts';
 import { type Look, swatch } from './look.ts';
 import { button } from './ui.ts';

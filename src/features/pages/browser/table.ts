@@ -1,5 +1,5 @@
-import type { Cell } from '../../../core/text/csv.ts';
-import { asObject } from '../../../core/json/json.ts';
+import type { Cell } from '#text/csv.ts';
+import { asObject } from '#json/json.ts';
 import { type Child, h, type Live, renew, replace, setAttributes } from './element.ts';
 import { byName, count, counted, longDate, MISSING, tone } from './format.ts';
 import { keep } from './history.ts';

@@ -1,4 +1,4 @@
-import { asObject, type Json, tryParse } from '../../../../core/json/json.ts';
+import { asObject, type Json, tryParse } from '#json/json.ts';
 import { modelDayPath } from '../../paths.ts';
 import { type Child, h } from '../element.ts';
 import { count, counted, longDate, price } from '../format.ts';

@@ -1,5 +1,5 @@
 import { jobPath } from '../../paths.ts';
-import { ranInWords } from '../../../../core/text/sentences.ts';
+import { ranInWords } from '#text/sentences.ts';
 import { here, isPublished } from '../address.ts';
 import { get } from '../api.ts';
 import { h, renew, replace } from '../element.ts';

@@ -1,5 +1,5 @@
 import { jobPath } from '../../paths.ts';
-import { ranInWords } from '../../../../core/text/sentences.ts';
+import { ranInWords } from '#text/sentences.ts';
 import { get, send, unlessMissing } from '../api.ts';
 import { h, type Live, renew, replace } from '../element.ts';
 import { cost, counted, duration, jobStatusWords, shortId, count } from '../format.ts';

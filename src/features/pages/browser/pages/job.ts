@@ -1,5 +1,5 @@
 import { outsideMark } from '../look.ts';
-import { count as countOf, limitsInWords } from '../../../../core/text/sentences.ts';
+import { count as countOf, limitsInWords } from '#text/sentences.ts';
 import { modelDayPath, modelPath } from '../../paths.ts';
 import { type Child, h, type Live, renew, replace } from '../element.ts';
 import {
@@ -25,7 +25,7 @@ import {
   type Alike,
   leftOutOf,
 } from './job-panel.ts';
-import { MAX_COMPARED } from '../../../../core/domain/runs.ts';
+import { MAX_COMPARED } from '#domain/runs.ts';
 import { isPublished } from '../address.ts';
 import { get } from '../api.ts';
 import { figureColumn, figureNamed } from './model-figures.ts';

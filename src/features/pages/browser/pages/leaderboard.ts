@@ -1,4 +1,4 @@
-import { asObject } from '../../../../core/json/json.ts';
+import { asObject } from '#json/json.ts';
 import { getComparison } from '../api.ts';
 import { BENCHMARK_LOOK, incomparableMark, lookOf, swatch, OUTSIDE } from '../look.ts';
 import { h, type Live, newId, replace, svg } from '../element.ts';

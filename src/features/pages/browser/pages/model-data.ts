@@ -1,4 +1,4 @@
-import { csvRows } from '../../../../core/text/csv.ts';
+import { csvRows } from '#text/csv.ts';
 import { isPublished } from '../address.ts';
 import { get, textOf } from '../api.ts';
 import { h } from '../element.ts';

@@ -1,4 +1,4 @@
-import { asObject, objectsIn } from '../../../../core/json/json.ts';
+import { asObject, objectsIn } from '#json/json.ts';
 import {
   change,
   cost,

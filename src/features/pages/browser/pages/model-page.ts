@@ -1,4 +1,4 @@
-import { runName } from '../../../../core/domain/runs.ts';
+import { runName } from '#domain/runs.ts';
 import { here, isPublished } from '../address.ts';
 import { get } from '../api.ts';
 import { h, replace, svg, type Child } from '../element.ts';

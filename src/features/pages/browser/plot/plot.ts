@@ -1,4 +1,4 @@
-import { asArray } from '../../../../core/json/json.ts';
+import { asArray } from '#json/json.ts';
 import { h, type Live, on, replace, setAttributes, svg } from '../element.ts';
 import { keep } from '../history.ts';
 import { svgButton } from '../save.ts';

@@ -25,7 +25,6 @@ export interface ServiceOptions
   httpLimits?: HttpLimits;
 }
 
-/** A service that answers requests. */
 export interface Service {
   port: number;
   /**

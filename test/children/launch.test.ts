@@ -196,8 +196,8 @@ const emitting =
 
 const startError = (code: string) => `it could not be started: spawn ${code}`;
 const unstarted: [start: typeof startConfined, outcome: object][] = [
-  [throwing('ENOMEM'), { status: 'lost', hasSpoken: false, error: startError('ENOMEM') }],
-  [emitting('EAGAIN'), { status: 'lost', hasSpoken: false, error: startError('EAGAIN') }],
+  [throwing('ENOMEM'), { status: 'lost', hasSentMessage: false, error: startError('ENOMEM') }],
+  [emitting('EAGAIN'), { status: 'lost', hasSentMessage: false, error: startError('EAGAIN') }],
   [emitting('ENOENT'), { status: 'failed', error: 'Cannot start the model process: spawn ENOENT' }],
   [throwing('E2BIG'), { status: 'failed', error: 'Cannot start the model process: spawn E2BIG' }],
 ];

@@ -177,7 +177,7 @@ test('a launcher for whose pipes there are too few open files is tried again, an
   );
   assert.deepEqual(JSON.parse(said), {
     status: 'lost',
-    hasSpoken: false,
+    hasSentMessage: false,
     error: 'it could not be started: spawn env EMFILE',
   });
 });

@@ -11,7 +11,6 @@ export type ChatMessage =
     }
   | ToolMessage;
 
-/** What a model says next. */
 export type ModelAnswer = Omit<Answer, 'type'>;
 
 /**

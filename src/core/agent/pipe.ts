@@ -24,7 +24,6 @@ const EAGAIN_PAUSE_MS = 5;
  */
 export interface Pipe {
   send(message: ChildMessage): void;
-  /** Waits for the next line. */
   receive(): string | Promise<string>;
   /**
    * From now on reads continuously, so that a child waiting for its model notices at once when its

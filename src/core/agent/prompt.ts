@@ -218,7 +218,6 @@ function costsLine({ currency, costs }: MarketRules): string {
  */
 export type Wording = 1;
 
-/** What models read now. */
 export const WORDING: Wording = 1;
 
 const wordings: readonly Wording[] = [1];

@@ -37,7 +37,6 @@ export type MessageHandler = (
 /** The machine, not the model, caused the child's end. */
 export interface ChildLoss {
   status: 'lost';
-  /** Whether the child had sent a message before. */
   hasSentMessage: boolean;
   error: string;
 }
@@ -51,7 +50,6 @@ export interface StartFailure {
   error: string;
 }
 
-/** How one process of a model-day ended. */
 export type ProcessOutcome = Outcome | ChildLoss | StartFailure;
 
 interface ChannelOptions {
@@ -67,7 +65,6 @@ interface ChannelOptions {
 
 export type Channel = ReturnType<typeof openChannel>;
 
-/** Opens the channel over the child's stdin and stdout. */
 export function openChannel(
   { stdin, stdout }: Pick<ChildProcess, 'stdin' | 'stdout'>,
   { onMessage, describeForeignLine, onSettled }: ChannelOptions,
@@ -114,9 +111,9 @@ export function openChannel(
     send,
     /** Settles the outcome, unless it is settled; the child gets the signal, KILL by default. */
     end,
-    /** The same for a failure of the model-day; the child gets TERM by default. */
+    /** Settles the outcome as a failure; the child gets TERM by default. */
     fail,
-    /** The same for an end that the machine caused. */
+    /** Settles the outcome as lost: the machine ended the child. */
     lose: (error: string) => end({ status: 'lost', hasSentMessage, error }),
     hasSentMessage: () => hasSentMessage,
     /**
@@ -157,7 +154,6 @@ function createLineQueue(
   };
 }
 
-/** A line that breaks the protocol, in words. */
 class ProtocolViolation extends Error {}
 
 function decode(line: string): ChildMessage {

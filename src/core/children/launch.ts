@@ -143,7 +143,6 @@ export function nextLookMs(leftMb: number): number {
   return Math.min(MAX_LOOK_INTERVAL_MS, Math.max(LOOK_INTERVAL_MS, leftMb / FASTEST_MB_PER_MS));
 }
 
-/** Memory in use and swapped out, in kilobytes. */
 function parseMemoryKb(status: string): number {
   const sizes = status.matchAll(/^Vm(?:RSS|Swap):\s+(\d+) kB$/gm);
   return sizes.reduce((sum, [, size]) => sum + Number(size), 0);
@@ -245,7 +244,6 @@ export function launch(
   });
 }
 
-/** A process could not be started on this machine. */
 function startErrorOutcome(error: Error): ProcessOutcome {
   return isShortage(error)
     ? { status: 'lost', hasSentMessage: false, error: `it could not be started: ${error.message}` }

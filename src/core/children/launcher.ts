@@ -151,16 +151,14 @@ const MAX_LINES = 3;
 const MAX_LENGTH = 500;
 /** Exit codes for a program that may not be run, or is not there, of shells and of Docker. */
 const NOT_RUN: readonly (number | null)[] = [126, 127];
-/** The same for the launcher itself. */
+/** Errors of a launcher that is missing, or may not be run. */
 const NOT_STARTED: readonly unknown[] = ['ENOENT', 'EACCES'];
 const ADVICE =
   'Run MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node; then run this day again';
 
-/** How a launcher ended. */
 interface LauncherEnd {
   /** Left out of a child that this process started itself; nothing of its stderr is then said. */
   name?: string;
-  /** The end of what it wrote there. */
   stderr: string;
   code: number | null;
   killedBy: NodeJS.Signals | null;
@@ -202,7 +200,7 @@ export function outcomeWithoutStart(end: LauncherEnd): Outcome | StartFailure {
     : { status: 'failed', error: `The model process did not start (${how}). ${ADVICE}` };
 }
 
-/** The same for a launcher that could not be started on this machine. */
+/** Outcome where the launcher cannot be started on this machine. */
 export function launcherErrorOutcome(name: string, error: Error): Outcome | StartFailure {
   return {
     status: NOT_STARTED.includes(codeOf(error)) ? 'cannot_start' : 'failed',

@@ -11,14 +11,14 @@ import type { ChildLoss } from './channel.ts';
  * cannot carry: fewer run, and the lost ones are tried again.
  */
 
-/** Of a child that waits for its provider by HTTPS; of the service, with a thousand of them. */
+/** Memory of a child that waits for its provider, and of the service with a thousand of them. */
 const CHILD_MEMORY_MB = 14;
 const SERVICE_MEMORY_MB = 150;
 const BYTES_PER_MB = 1024 * 1024;
 /** A lost model-day is tried again after this pause at the latest. */
 const MAX_PAUSE_MS = 30_000;
 
-/** As many as the setting says; without it, as memory allows (of the machine or its group). */
+/** Number of parallel children: the setting, or what the memory of the machine or its group allows. */
 export function maxParallelChildren(
   { maxParallelModels }: Pick<Settings, 'maxParallelModels'>,
   memory = Math.min(totalmem(), process.constrainedMemory() || Infinity),
@@ -55,7 +55,6 @@ export function createPlaces(most: number) {
   };
   return {
     most,
-    /** How many may run side by side now. */
     get size() {
       return Math.floor(size);
     },
@@ -90,7 +89,6 @@ export function createTries(
     since = now();
   };
   return {
-    /** Begins a try. Returns what is left of the time limit, in milliseconds. */
     begin() {
       since = now();
       return leftMs;
@@ -129,7 +127,6 @@ export function createTries(
 const ADVICE =
   'Give the machine more (in a container: raise its limits of pids and memory), or lower MAX_PARALLEL_MODELS; then run this day again';
 
-/** The warnings of a job about lost children. */
 export function shortageWarning({ hasSentMessage }: ChildLoss): string {
   const what = hasSentMessage
     ? 'the system killed model processes; their model-days continue where their logs end'

@@ -18,14 +18,13 @@ const KILL_AFTER_MS = 1_000;
  * containers may limit tasks.
  */
 const CHILD_V8_THREADS = 1;
-/** Of a child among few: the service takes precedence, and so do other programs. */
+/** Niceness of a child among few: the service takes precedence, and so do other programs. */
 const CHILD_NICENESS = 10;
 /**
  * Of children when there may be many. Beside other programs that keep all processors busy, it
  * leaves them next to no processor time.
  */
 const NICENESS_OF_MANY = 19;
-/** More than these are many. */
 const MANY_CHILDREN = 100;
 /**
  * The highest value: when memory is short, the kernel kills a child, whose model-day is resumed,
@@ -209,7 +208,6 @@ export const launcherTimes = {
    * up behind it.
    */
   termAfterMs: 3_000,
-  /** From TERM to KILL. */
   killAfterMs: 3_000,
   /**
    * From KILL until nothing is expected of it any more: a process that waits in the kernel cannot

@@ -1,4 +1,4 @@
-/** After which the event loop runs; one piece of work takes up to three milliseconds already. */
+/** Time slice before control returns to the event loop; one piece of work may take 3 ms. */
 export const SLICE_MS = 1;
 
 const pendingWork: (() => void)[] = [];

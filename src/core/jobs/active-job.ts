@@ -19,8 +19,8 @@ import { type EventLoop, eventLoop } from '#time/event-loop.ts';
 
 /**
  * Keeps a mark in the database that says whether this process, if it ended now without progress,
- * would count as an idle restart: it has run for `lifeCountsAfterMs`, or a child of the job has
- * been running for `childCountsAfterMs`. Written while the process lives, because SIGKILL leaves no
+ * would count as an idle restart: it has run for `minLifetimeMs`, or a child of the job has
+ * been running for `minChildLifetimeMs`. Written while the process lives, because SIGKILL leaves no
  * time to write at the end.
  */
 export function watchLifetime(
@@ -56,12 +56,10 @@ export function watchLifetime(
   return {
     /** Called when a child of the job starts; the function it returns, when that child has exited. */
     childStarted: () => begin(limits.minChildLifetimeMs),
-    /** The job no longer runs. */
     stop,
   };
 }
 
-/** The worker's dependencies. */
 export interface WorkerContext {
   database: Database;
   clock: Clock;
@@ -98,7 +96,7 @@ export interface ActiveRun {
 export interface ActiveJob extends WorkerContext {
   jobId: string;
   agentConfig: AgentConfiguration;
-  /** By name. */
+  /** Runs by name. */
   runs: ReadonlyMap<string, ActiveRun>;
   /** Aborted when the job is stopped. */
   signal: AbortSignal;
@@ -108,12 +106,11 @@ export interface ActiveJob extends WorkerContext {
   startFailure: string | null;
 }
 
-/** What all model-days of a date share. */
 export interface DateContext {
   market: Market;
   /** What may be bought on its date. */
   universe: ReadonlySet<string>;
-  /** Those of its universe, as of its morning. */
+  /** Documents of its universe, as of its morning. */
   documents: OfferedDocuments;
   /** What each family has cost on the dates before. */
   spentBefore: Map<string, number>;
@@ -126,7 +123,6 @@ export interface DayContext extends DateContext, ActiveRun {
   model: StartMessage['model'];
 }
 
-/** Whether nothing more of a job is to be started. */
 export function isStopped({ signal, startFailure }: ActiveJob): boolean {
   return signal.aborted || startFailure !== null;
 }

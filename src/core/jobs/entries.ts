@@ -123,7 +123,6 @@ export function resolveEntry(
   };
 }
 
-/** The configuration's entry of that signature. */
 function configuredEntry(
   signature: string,
   configuration: Configuration | null,

@@ -52,7 +52,11 @@ export function isOverCostLimit(
 }
 
 /** Warns of an unenforceable limit as soon as the first model-day shows it. */
-async function warnOfUnknownCost(job: ActiveJob, modelDay: ModelDay, entry: Entry): Promise<void> {
+async function addUnknownCostWarning(
+  job: ActiveJob,
+  modelDay: ModelDay,
+  entry: Entry,
+): Promise<void> {
   const { database, settings } = job;
   const { signature, max_cost_usd: limit, kind, price_per_million_tokens: prices } = entry;
   if (limit === null || settings.deploymentMode === 'DEV') return; // DEV costs nothing
@@ -101,13 +105,12 @@ export async function runModelDay(
     const end = { status: 'failed', error, completedAt: timestamp(clock()) } as const;
     await database.write(() => endModelDay(database, modelDay, end), job);
   }
-  await warnOfUnknownCost(job, modelDay, entry);
+  await addUnknownCostWarning(job, modelDay, entry);
 }
 
 /** After so many model-days of a run in a row the key will be refused on the next one too. */
 const MAX_KEY_REFUSALS = 2;
 
-/** Why a model-day is not run; null when it is. */
 function findRefusal(
   job: ActiveJob,
   { entry, keyRefusals }: ActiveRun,
@@ -122,7 +125,7 @@ function findRefusal(
     : null;
 }
 
-/** With the cache of the model-day, which it shares with nothing else. */
+/** Model with the cache key of the model-day, which nothing else shares. */
 function resolveDayModel(
   { database }: ActiveJob,
   { jobId, model: run, date }: ModelDay,
@@ -166,7 +169,6 @@ async function runWithRetries(day: DayContext): Promise<string | null> {
   }
 }
 
-/** An attempt whose session is open. */
 interface Attempt {
   session: TradingSession;
   /** The conversation of an earlier process. */
@@ -220,7 +222,6 @@ async function runAttempt(day: DayContext, leftMs: number): Promise<ChildLoss | 
   }
 }
 
-/** Runs the child of a session, and resolves to its outcome. */
 async function runChild(day: DayContext, attempt: Attempt): Promise<ProcessOutcome> {
   const { job, modelDay, entry } = day;
   const { session, past, leftMs, over } = attempt;

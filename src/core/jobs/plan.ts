@@ -32,7 +32,6 @@ import { mixWarnings } from '#prices/warnings.ts';
 import type { WorkerContext } from './active-job.ts';
 import { resolveModel, knownKeys, resolveEntry } from './entries.ts';
 
-/** The content of a trigger. */
 export interface JobRequest {
   /** Null means resume mode. */
   startDate: CalendarDate | null;
@@ -77,7 +76,10 @@ export function planJob(context: WorkerContext, request: JobRequest) {
   );
   assertNoUnfinishedJob(database);
   const configuration = withPrompts(written, path);
-  const agentConfig = resolveSymbols(agentConfigurationFor(written, universe, path), range.dates);
+  const agentConfig = withMemberSymbols(
+    agentConfigurationFor(written, universe, path),
+    range.dates,
+  );
   const { stock_symbols: symbols, market: rules } = agentConfig;
   const morning = { reader: database, date: endDate, write: null, symbols, rules };
   const hasAnyDocument = listDocuments(morning, { limit: 1 }).length > 0;
@@ -160,7 +162,7 @@ export function assertNoUnfinishedJob(database: Database): void {
 }
 
 /** With members, the symbols of a job are those that are members on one of its dates. */
-function resolveSymbols(
+function withMemberSymbols(
   terms: AgentConfiguration,
   dates: readonly CalendarDate[],
 ): AgentConfiguration {
@@ -251,7 +253,6 @@ function laterDayWarnings(
   ];
 }
 
-/** One run of a job, before it has a start date. */
 interface ModelRun {
   /** Its name in every table. */
   model: string;
@@ -303,7 +304,6 @@ function resolveRuns(name: string, entries: ReadonlyMap<string, ModelConfigurati
 interface RangeFacts {
   /** The date through which a model is simulated; null when it has no completed day. */
   simulatedThrough: (model: string) => CalendarDate | null;
-  /** Today in UTC. */
   today: CalendarDate;
   maxSimulationDays: number;
 }

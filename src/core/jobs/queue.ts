@@ -21,7 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { storageFaultOf } from '#database/storage/faults.ts';
 import { endModelDays, noteRestart } from '#database/model-days.ts';
 import { count } from '#text/sentences.ts';
-import { finishJob, runJob, warnOfDays } from './run.ts';
+import { finishJob, runJob, addModelDayWarnings } from './run.ts';
 
 /** How often to retry while the database cannot be written. */
 const RETRY_MS = 1_000;
@@ -112,7 +112,7 @@ export function cancelJob(
       at,
     });
     endStoredJob(database, jobId, { status: 'cancelled', error: null, at });
-    warnOfDays(database, jobId);
+    addModelDayWarnings(database, jobId);
     return notRun;
   });
 }
@@ -135,7 +135,7 @@ export async function discardJob(
         `Cannot discard job ${jobId}: job ${unfinished} has not ended; cancel it, or wait for its end`,
       );
     const changed = discard(database, jobId);
-    warnOfDays(database, jobId);
+    addModelDayWarnings(database, jobId);
     return changed;
   });
   if (discarded !== null) log.info('job discarded', { jobId, ...discarded });

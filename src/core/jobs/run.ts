@@ -81,7 +81,7 @@ export async function finishJob(
     if (error !== null) endModelDays(database, jobId, { status: 'failed', error, at });
     const status = error === null ? finalStatus(database, jobId) : 'failed';
     endStoredJob(database, jobId, { status, error, at });
-    warnOfDays(database, jobId);
+    addModelDayWarnings(database, jobId);
     return status;
   };
   const status = await database.write(end, { signal });
@@ -280,7 +280,7 @@ function answerWarnings({
  * Warns of the answers of a job that decided nothing, and of the stale model-days of its models,
  * within the transaction that ends or discards it.
  */
-export function warnOfDays(database: Database, jobId: string): void {
+export function addModelDayWarnings(database: Database, jobId: string): void {
   addWarnings(database, jobId, faultyAnswers(database, jobId).flatMap(answerWarnings));
   const models = modelsOfJob(database, jobId);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });

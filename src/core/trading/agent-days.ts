@@ -30,7 +30,7 @@ interface DayOptions {
   body: Json;
   maxToolCalls: number;
   expiresAt: Date;
-  /** Of the agent, beside the token: no log has them. */
+  /** Secrets of the agent beside the token: no log has them. */
   secrets: readonly (string | null)[];
   /**
    * Aborted when the day is over. A call that fails aborts it: what it did may not be in the log.
@@ -74,7 +74,6 @@ export function createAgentDays(url: () => string) {
       days.set(hashToken(token), day);
       over.signal.addEventListener('abort', () => days.delete(hashToken(token)));
       return {
-        /** How the agent reaches the tools of its day. */
         access,
         answer(answer: Answer) {
           day.isDecided = true;

@@ -43,7 +43,6 @@ export function calculate(expression: string): number {
   return result;
 }
 
-/** The tokens in order; the parser below takes them from the front. */
 function tokenise(expression: string): Token[] {
   const tokens: Token[] = [];
   TOKEN.lastIndex = 0;

@@ -43,12 +43,10 @@ export function buildPositions(
   return rows.reverse();
 }
 
-/** In percent with at most four decimals. */
 export function percent(ratio: number): number {
   return Math.round(ratio * 1_000_000) / 10_000;
 }
 
-/** The parts of a session from which its commit is computed. */
 interface EvidenceInputs
   extends Pick<DayStart, 'startDate' | 'startPortfolio' | 'knownSplits' | 'knownDividends'> {
   readonly market: Market;

@@ -124,7 +124,6 @@ export interface DecisionResult {
   isUnread?: true;
   /** What the model reads before its second chance. */
   again?: string;
-  /** How the day ends. */
   end?: Outcome;
 }
 

@@ -6,13 +6,10 @@ import { MAX_LISTED_DOCUMENTS, quoteArgument, type ToolArguments } from './tool-
 import type { ToolResult } from './tool-results.ts';
 import type { Reply, TradingDay } from './trading-day.ts';
 
-/** The tools that read documents. */
-
 /** Characters that an excerpt shows, and that are read at a time. */
 const EXCERPT_LENGTH = 200;
 const PART_LENGTH = 20_000;
 
-/** Runs `list_documents`. */
 export function runListDocuments(
   { documents }: TradingDay,
   { query, limit, ...filter }: ToolArguments<'list_documents'>,

@@ -36,7 +36,7 @@ interface Quote {
  * are in dollars, adjusted for splits up to the session date.
  */
 export interface Market {
-  /** As of which write its prices are: that of its morning. */
+  /** Price version this market reads; fixed in the morning. */
   readonly prices: PricesAt;
   readonly date: CalendarDate;
   quote(symbol: string): Quote;
@@ -142,7 +142,7 @@ export function closingMark(prices: PricesAt, date: CalendarDate, symbol: string
   return toExactMark(symbol, date, closingPrice(prices, date, symbol));
 }
 
-/** The same for reports, which nothing is too large for. */
+/** Closing mark for reports, without a bound. */
 export function closingPrice(prices: PricesAt, date: CalendarDate, symbol: string): Mark | null {
   const bar = closingBar(prices, date, symbol);
   if (bar) return { price: priceIn(bar.close ?? bar.open), date };

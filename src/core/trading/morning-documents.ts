@@ -35,12 +35,10 @@ interface DocumentAccess {
   rules: MarketRules;
 }
 
-/** Whether something is offered that reads documents. */
 export function readsDocuments(offered: readonly string[] | undefined): boolean {
   return DOCUMENT_TOOLS.some((tool) => offered?.includes(tool));
 }
 
-/** Null without any that it may read. */
 export function openDocuments(
   { counts: known, hash, session }: OfferedDocuments,
   { market: { prices, date }, universe, held, offered, rules }: DocumentAccess,
@@ -62,7 +60,6 @@ export function showDocuments({ morning, shown }: Documents, filter: ListFilter)
   return found;
 }
 
-/** The newest documents, for a model without tools. */
 export function newestTitles(documents: Documents) {
   return showDocuments(documents, { limit: MAX_LISTED_DOCUMENTS }).map(({ date, kind, title }) => {
     return { date, kind, title };

@@ -6,7 +6,6 @@ import { dividedHalfEven, LEAST_PRICE, type Money, money, TooLarge } from '#mone
 import { type Market, splitRatio } from './market.ts';
 import { type Action, applySplit, type Portfolio, heldQuantity } from './portfolio.ts';
 
-/** A dividend as it was paid. */
 export interface ReceivedDividend {
   readonly symbol: string;
   readonly exDate: CalendarDate;
@@ -20,7 +19,7 @@ export interface ReceivedDividend {
 export interface MorningLedger {
   readonly actions: readonly Action[];
   readonly received: readonly ReceivedDividend[];
-  /** After them. */
+  /** Portfolio after splits and dividends. */
   readonly portfolio: Portfolio;
 }
 
@@ -116,7 +115,7 @@ export function cashPerShare(terms: DividendTerms): number {
   return perShare;
 }
 
-/** The same for reports, rounded as numbers are where it is too large to be exact. */
+/** Cash per share for reports: rounded where it is too large to be exact. */
 export function approximateCashPerShare({ cash, basis, splits }: DividendTerms): number {
   let [newShares, oldShares] = [1n, 1n];
   for (const [, numerator, denominator] of splits.matchAll(/(\d+):(\d+)/g)) {

@@ -50,7 +50,6 @@ interface NewsProvider {
 }
 
 interface NewsOptions {
-  /** The session date; only earlier publications are found. */
   date: CalendarDate;
   /** Aborted at the end of the model-day. */
   signal: AbortSignal;

@@ -111,12 +111,10 @@ export function decidingPrice({ market, isOpenHidden }: TradingDay, symbol: stri
   return isOpenHidden ? previousClose : open;
 }
 
-/** Why nothing can be ordered of a symbol without that price. */
 export function noPriceReason({ market, isOpenHidden }: TradingDay): string {
   return `it has ${isOpenHidden ? 'no previous close' : `no price on ${market.date}`}.`;
 }
 
-/** The value of a portfolio in the session, however large. */
 export function exactPortfolioValue({ cash, holdings }: Portfolio, market: Market): bigint {
   let value = BigInt(cash);
   for (const [symbol, quantity] of holdings)
@@ -137,7 +135,6 @@ const shareParts = (share: number) => BigInt(Math.round(share * Number(PARTS)));
 /** Orders of a day, whatever its limits: each is rows to be written at its end. */
 export const MAX_DAY_ORDERS = 10_000;
 
-/** Why a further order is refused. */
 export function orderLimitReason(orders: number, most: number): string {
   return `This is order ${orders + 1}, and the limit is ${most} a day.`;
 }
@@ -203,7 +200,6 @@ function purchasableText(shares: number): string {
   return `at most ${shares} share${shares === 1 ? '' : 's'} can be bought`;
 }
 
-/** Which amounts can be ordered instead. */
 function allowedLotsText(board: Board, side: Side, amount: number): string {
   if (side === 'sell') return `a sale is of ${board.step} shares or a multiple, or of all`;
   const below = wholeLots(board, amount);

@@ -24,7 +24,7 @@ export interface Action {
   readonly amount: number;
   /** Per share; for a dividend, the cash. */
   readonly price: Money;
-  /** After it. */
+  /** Cash after the action. */
   readonly cash: Money;
 }
 
@@ -68,7 +68,6 @@ function unaffordableReason(cash: Money, order: PricedOrder, commission: Money |
   return `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}, enough for ${affordableShares(cash, price, costs)}`;
 }
 
-/** How many shares cash pays for, commission included. */
 export function affordableShares(cash: Money, price: Money, costs: TradingCosts): number {
   const isPaid = (shares: number) =>
     shares * price + commissionOn(money(shares * price), costs) <= cash;
@@ -212,7 +211,7 @@ export function commissionOn(
   return money(fromDollars(commissionPerTrade) + shareRoundedUp(traded, commissionBps));
 }
 
-/** In whole numbers, because floating-point numbers would round. */
+/** Share of an amount, in integers: floating-point numbers would round. */
 function shareRoundedUp(amount: Money, basisPoints: number): number {
   if (basisPoints === 0) return 0;
   const parts = BigInt(amount) * BigInt(Math.round(basisPoints * Number(PARTS_PER_BASIS_POINT)));

@@ -37,7 +37,6 @@ export function isFillsMessage(message: Record<'toolName' | 'toolInput', string 
   return message.toolName === FILLS_MESSAGE && message.toolInput === null;
 }
 
-/** An answer of the model as messages of the log. */
 export function answerMessages({
   content,
   toolCalls,
@@ -59,12 +58,10 @@ export function answerMessages({
   return note === null ? [message] : [message, { role: 'system', content: note }];
 }
 
-/** What a tool call returned, as a message of the log. */
 export function resultMessage(call: ToolCall, { content }: ToolMessage): LogMessage {
   return { role: 'tool', content, toolName: call.name, toolInput: asJson(call.arguments) };
 }
 
-/** The messages before the model's first answer. */
 export function messagesBeforeAnswer(log: readonly StoredMessage[]): readonly StoredMessage[] {
   const first = log.findIndex(({ role }) => role === 'assistant');
   return first === -1 ? log : log.slice(0, first);

@@ -90,7 +90,6 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
 function createOrderRunner(start: TradingDay) {
   let day: TradingDay = { ...start };
   const orders: Order[] = [];
-  /** The orders as the model reads them. */
   const told: Rebalanced['orders'] = [];
   return {
     orders,

@@ -26,11 +26,9 @@ export const MAX_TOOL_NAME_LENGTH = 100;
  * from its record.
  */
 export interface RunningDay extends TradingDay {
-  /** The ledger so far. */
   readonly actions: Action[];
   /** What became of the orders so far; not of those that wait. */
   readonly decisions: Decision[];
-  /** By the name of the tool. */
   readonly toolUsage: Map<string, ToolUsageRow>;
   /** How sure its decision is, 0 to 1; null where it does not say. */
   confidence: number | null;
@@ -68,7 +66,6 @@ export function dayTerms(agentConfig: AgentConfiguration, entry: Entry, run: str
   };
 }
 
-/** A market as the models of a day know it. */
 export function knownMarket({
   market,
   isOpenHidden,
@@ -117,12 +114,10 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
 
 const isTrade = ({ action_id: action }: Decision) => action !== null;
 
-/** What a day ends with. */
 export interface DayEnd {
   actions: readonly Action[];
   portfolio: Portfolio;
   decisions: readonly Decision[];
-  /** What did not fill, a sentence each. */
   unfilled: string[];
   /** The last message of its conversation: what became of the orders; null with a shown open. */
   fills: string | null;
@@ -196,11 +191,11 @@ export function enterAnswer(
 }
 
 interface CallPlace {
-  /** That of the message with its result in the log. */
+  /** Index of the result's message in the log. */
   index: number;
   /** What that message said before. */
   recorded?: string | undefined;
-  /** Of the answer that it is in. */
+  /** Fault of the answer that holds the call. */
   fault?: Answer['fault'];
 }
 

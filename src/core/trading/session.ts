@@ -83,13 +83,11 @@ export type TradingSession = Awaited<ReturnType<typeof openSession>>;
 type Prompt = readonly Pick<LogMessage, 'role' | 'content'>[];
 
 interface SessionOptions extends DayTerms, StartTerms {
-  /** What the model's tokens cost; null when unknown. */
   tokenPrices: TokenPrices;
   /** Aborted when the job is stopped; after that nothing more is written for the session. */
   signal?: AbortSignal;
 }
 
-/** The state of a session, private to this file. */
 interface SessionState extends SessionContext, SessionOptions, OpenedSession {
   readonly modelDay: ModelDay;
   readonly day: RunningDay;
@@ -116,10 +114,8 @@ export async function openSession(
   );
   return {
     modelDay,
-    /** What the model reads in the morning. */
     brief: createBrief(state.day),
     tools: state.day.decider?.by === 'one_answer' ? [DECISION] : toolDescriptions(state.day),
-    /** The ledger so far. */
     actions: state.day.actions as readonly Action[],
     /** Answers so far, replayed ones included. */
     get steps() {
@@ -145,7 +141,6 @@ export async function openSession(
      * before they are returned.
      */
     answer: (answer: Answer) => takeAnswer(state, answer),
-    /** Cash, holdings and value as they are now. */
     portfolio() {
       const { portfolioValue: value, ...rest } = describePortfolio(state.day);
       return { ...rest, value };

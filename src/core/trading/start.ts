@@ -23,7 +23,6 @@ export interface SessionContext {
   clock: Clock;
 }
 
-/** The state in which a day starts. */
 export interface DayStart {
   /**
    * The closing value of the day it starts from, or the initial cash; the daily profit is measured
@@ -44,7 +43,6 @@ export interface DayStart {
   readonly startUnfilled: readonly string[];
 }
 
-/** The state in which a session starts. */
 export interface OpenedSession extends DayStart {
   readonly sessionId: number;
   /** The log of an earlier process of this model-day; empty for a new session. */

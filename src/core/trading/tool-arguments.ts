@@ -13,7 +13,6 @@ const MAX_SHOWN_LENGTH = 80;
 const MAX_HISTORY_DAYS = 100;
 const MAX_QUERY_LENGTH = 400;
 const MAX_NOTE_LENGTH = 4_000;
-/** Documents of a list. */
 export const MAX_LISTED_DOCUMENTS = 20;
 const MAX_ID_LENGTH = 500;
 const MAX_OFFSET = 1_048_576;
@@ -176,7 +175,6 @@ export const toolArguments = {
 export type ToolName = (typeof toolNames)[number];
 export type ToolArguments<Name extends ToolName> = v.InferOutput<(typeof toolArguments)[Name]>;
 
-/** One error in the arguments of a tool, as a sentence. */
 export function describeIssue(tool: string, issue: v.BaseIssue<unknown>): string {
   const path = v.getDotPath(issue);
   if (path === null) return `The arguments of ${tool} must be an object.`;

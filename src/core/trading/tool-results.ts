@@ -88,7 +88,7 @@ export const toolResults = {
   write_note: shape('NoteSaved', { saved: v.boolean(), characters: number }),
 } satisfies Record<ToolName, v.GenericSchema>;
 
-/** Of every tool, in a sentence. */
+/** Refusal of any tool: one sentence. */
 export const toolRefusal = shape('ToolRefusal', { error: text });
 
 export type ToolResult<Name extends ToolName> = v.InferOutput<(typeof toolResults)[Name]>;

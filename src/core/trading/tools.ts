@@ -154,7 +154,6 @@ export const DECISION: ToolDescription = {
 /** The tools as each version of the wording has them. */
 const toolsByWording: Record<Wording, readonly Tool[]> = { 1: tools };
 
-/** The tools of a day as the model reads them. */
 export function toolDescriptions(day: TradingDay): ToolDescription[] {
   return dayTools(day).map(({ name, description, hidden, parameters }) => ({
     name,
@@ -194,7 +193,6 @@ export function isFromOutside(day: TradingDay, { name: called }: ToolCall): bool
   return dayTools(day).some((tool) => tool.name === called && tool.isFromOutside);
 }
 
-/** A result as the model reads it. */
 export function replyContent({ result, refusal }: Reply): string {
   return JSON.stringify(result ?? { error: refusal });
 }
@@ -289,7 +287,6 @@ async function searchNews(
   return found.refusal === undefined ? { result: { ...found } } : found;
 }
 
-/** Arguments with the symbol as the day has it. */
 function withCanonicalSymbol<Arguments extends object>(
   day: TradingDay,
   args: Arguments,

@@ -18,7 +18,6 @@ import {
   valuePortfolio,
 } from './portfolio.ts';
 
-/** An order that waits for the open. */
 export interface PlacedOrder {
   side: Side;
   symbol: string;
@@ -38,9 +37,8 @@ export interface OrderTerms {
   readonly rules: MarketRules;
   /** Whether nothing of the session date is known to the model. */
   readonly isOpenHidden?: boolean;
-  /** Null without limits. */
   readonly limits?: Limits | null;
-  /** Of a universe as of a date. */
+  /** Members of a universe with dates. */
   readonly members?: readonly Member[] | undefined;
 }
 
@@ -53,10 +51,8 @@ export interface TradingDay extends Partial<OrderTerms> {
   readonly universe: ReadonlySet<string>;
   /** Null when the service has no key for it. */
   readonly news?: NewsSearch | null;
-  /** Null without any that it may read. */
   readonly documents?: Documents | null;
   readonly portfolio: Portfolio;
-  /** The dividends that were paid this morning. */
   readonly received?: readonly ReceivedDividend[];
   /**
    * The model's note from an earlier day; null without one, undefined when it may not keep notes.

@@ -43,7 +43,6 @@ export interface Difference {
   symbols: readonly string[];
 }
 
-/** Values by their columns. */
 type Columns = Readonly<Record<string, unknown>>;
 
 /** What is stored, and what replay makes of it. */
@@ -58,7 +57,6 @@ interface ComparedColumns {
 /** Collects the differences of one model-day. */
 export type RecordComparison = ReturnType<typeof createRecordComparison>;
 
-/** A comparison without differences yet. */
 export function createRecordComparison() {
   const differences: Difference[] = [];
   const note = (kind: DifferenceKind, sentence: string, symbols: readonly string[] = []) =>
@@ -103,16 +101,13 @@ export type ComparedMessage = Pick<StoredMessage, 'role' | 'content'>;
 /** What is committed of a model-day, as it is stored or as replay makes it. */
 type Books = Pick<DayRecord, 'positions' | 'evidence' | 'documents' | 'toolUsage'>;
 
-/** A row of some table, by its key. */
 interface BookRow {
   name: string;
-  /** Those that are compared. */
   columns: Columns;
   /** Left out where it may be any. */
   symbols?: readonly string[];
 }
 
-/** Compares every row and column of the books, to the last digit. */
 export function compareBooks(
   stored: Books,
   made: Books,

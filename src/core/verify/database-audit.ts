@@ -89,12 +89,10 @@ export function isSound({ damage, problems }: AuditReport): boolean {
   return damage.length === 0 && problems.total === 0;
 }
 
-/** What the thread of an audit starts with. */
 interface AuditRequest {
   audit: { address: Address; filters: ReplayFilters };
 }
 
-/** What it sends back. */
 type AuditMessage = { done: number; total: number } | { report: AuditReport };
 
 /**
@@ -125,7 +123,6 @@ export async function auditInThread(
   }
 }
 
-/** Whether this is the thread of an audit. */
 export function isAuditThread(): boolean {
   return Object.hasOwn(workerData, 'audit');
 }

@@ -17,7 +17,6 @@ import { universeOn } from '#settings/members.ts';
 /** Reads the terms of a model-day, as its job and its run have them. */
 export type TermsReader = ReturnType<typeof createTermsReader>;
 
-/** Everything that is stored of a model-day. */
 export type DayRecord = ReturnType<typeof readDayRecord>;
 
 /**
@@ -39,7 +38,6 @@ export function createTermsReader() {
   };
 }
 
-/** Throws an Error that says why a record cannot be read. */
 export function readDayRecord(reader: Reader, session: ReplayedSession, readTerms: TermsReader) {
   const { sessionId } = session;
   return {
@@ -58,7 +56,7 @@ export function readDayRecord(reader: Reader, session: ReplayedSession, readTerm
 /** Statuses of sessions from whose close a day can start. */
 const CLOSED_STATUSES = new Set<string | null>(['active', 'superseded', 'opening']);
 
-/** By its number, not by the time of its end: clocks are set back. */
+/** Close that a session started from, found by number: clocks are set back. */
 function readPastClose(reader: Reader, session: ReplayedSession): ClosingState | null {
   const { sessionId, model, date, startedFrom, pastModel, pastDate, pastStatus } = session;
   if (startedFrom === null) return null;

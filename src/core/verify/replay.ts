@@ -209,7 +209,6 @@ export const MAX_LISTED_FINDINGS = 1_000;
 /** Sentences listed for one model-day; the rest are only counted. */
 const MAX_SENTENCES = 10;
 
-/** A model-day with findings. */
 export interface Finding {
   model: string;
   date: CalendarDate;
@@ -219,7 +218,6 @@ export interface Finding {
   sentences: string[];
 }
 
-/** What an audit found. */
 export type AuditReport = ReturnType<typeof emptyAuditReport>;
 
 export interface ReplayOptions {
@@ -230,12 +228,10 @@ export interface ReplayOptions {
   firstMessagesOf?: MakeFirstMessages;
 }
 
-/** A report to which nothing has been added. */
 export function emptyAuditReport() {
   const nothing = (): Listed<Finding> => ({ total: 0, first: [] });
   const stale: StaleModelDays = { total: 0, first: [], remedy: '' };
   return {
-    /** Models with active model-days. */
     models: 0,
     /** Active model-days, and how many of them are the same when they are replayed. */
     modelDays: 0,
@@ -248,14 +244,13 @@ export function emptyAuditReport() {
     unverifiable: nothing(),
     /** Results of tools that came from outside, which are taken from the record. */
     fromOutside: 0,
-    /** What is wrong with the file itself. */
     damage: [] as string[],
     /** Those whose start, prices, splits or dividends have changed since: these are no errors. */
     stale,
   };
 }
 
-/** After which signals and messages may arrive. */
+/** Time slice between which signals and messages arrive. */
 const SLICE_MS = 5;
 
 /**
@@ -304,7 +299,6 @@ function sharedMarkets(reader: Reader): ReplayContext['findMarket'] {
   };
 }
 
-/** What replay says of a model-day. */
 interface Verdict {
   kind: 'same' | 'problems' | 'unverifiable';
   sentences: string[];
@@ -368,7 +362,6 @@ function addVerdict(
   report.fromOutside += fromOutside;
 }
 
-/** Adds to a list, of which only the first items are kept. */
 export function addListed<Item>(list: Listed<Item>, item: Item): void {
   list.total += 1;
   if (list.first.length < MAX_LISTED_FINDINGS) list.first.push(item);

@@ -134,7 +134,6 @@ export interface ProviderEndpoint {
   /** What the service would add by itself, but the provider has refused. */
   leftOut: Addition[];
   requestTimeoutMs: number;
-  /** Retries after the first try. */
   maxRetries: number;
   baseDelayMs: number;
 }
@@ -150,7 +149,6 @@ export interface StartMessage {
   signature: string;
   /** The signature of its entry. */
   family: string;
-  /** The source of the child's answers. */
   model:
     | { kind: 'simulated' }
     | { kind: 'baseline'; strategy: BaselineStrategy }
@@ -180,7 +178,6 @@ export interface ToolResults {
   results: ToolMessage[];
   /** To an answer that is to be a decision: what the model reads before its second chance. */
   again?: string;
-  /** How the decision has ended the day. */
   end?: Outcome;
 }
 
@@ -242,7 +239,6 @@ export const servedSchema = v.pipe(
   v.object({
     /** The model that answered: an alias resolves to a name with a date. */
     model: servedField,
-    /** The response's. */
     id: servedField,
     system_fingerprint: servedField,
     service_tier: servedField,

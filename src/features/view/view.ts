@@ -14,11 +14,9 @@ import { createHttpServer } from '#http/server.ts';
 import { listen, type Service, type ServiceOptions } from '#service.ts';
 import { listensOnAll, ownUrl, readSettings, type ServedSettings } from '#settings/settings.ts';
 
-/** What a view needs. */
 export interface ViewOptions
   extends Application,
     Pick<ServiceOptions, 'settings' | 'log' | 'clock' | 'accessTokens'> {
-  /** The file to read. */
   path: string;
   /** What the file is called where people read it. */
   name: string;

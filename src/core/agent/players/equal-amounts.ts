@@ -9,7 +9,6 @@ import { type Board, wholeLots } from '#domain/market-rules.ts';
 export interface Stock {
   symbol: string;
   price: number;
-  /** Shares held. */
   held: number;
   board: Board;
 }

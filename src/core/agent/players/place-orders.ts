@@ -18,7 +18,7 @@ export type ToolDialogue<Result> = Generator<
   Result,
   ToolReply[]
 >;
-/** The whole of it returns its summary. */
+/** Dialogue of a whole day; returns its summary. */
 export type BaselineDay = ToolDialogue<string>;
 
 /**
@@ -64,7 +64,6 @@ export function* placeOrders(
   return `${words} ${did}${part === null ? '' : ` It ${part}.`}`;
 }
 
-/** The cash after some orders, in dollars. */
 function cashAfter({ cash }: Brief, replies: readonly ToolReply[]): number {
   const last = replies.findLast((reply) => (reply.cash ?? reply.cash_left) !== undefined);
   return last?.cash ?? last?.cash_left ?? cash;

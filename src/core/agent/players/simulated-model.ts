@@ -40,7 +40,6 @@ export function call(name: string, args: Record<string, unknown>): ToolCall {
   return { id: '', name, arguments: JSON.stringify(args) };
 }
 
-/** The tools' replies in a conversation, in order. */
 export function toolReplies(messages: readonly ChatMessage[]): ToolReply[] {
   return messages.flatMap((message) =>
     message.role === 'tool' ? [JSON.parse(message.content) as ToolReply] : [],
@@ -68,7 +67,6 @@ export function pick<Item>(random: Random, items: readonly Item[]): Item {
   return item;
 }
 
-/** Up to `count` different items, in random order. */
 export function sample<Item>(random: Random, items: readonly Item[], count: number): Item[] {
   const rest = [...items];
   const chosen: Item[] = [];
@@ -93,11 +91,8 @@ interface Temperament {
   name: string;
   /** +1 buys what rose, -1 buys what fell, 0 spreads evenly. */
   direction: -1 | 0 | 1;
-  /** The fraction of cash that one day's orders may use. */
   spending: number;
-  /** How many symbols it looks at in a day. */
   curiosity: number;
-  /** The chance of a day without a trade. */
   patience: number;
 }
 
@@ -109,9 +104,7 @@ export const temperaments: readonly Temperament[] = [
 ];
 
 const HISTORY_DAYS = 6;
-/** How many of its holdings it looks at in a day. */
 const HELD_SYMBOLS_WATCHED = 2;
-/** The chance that a day's orders contain a mistake. */
 const CARELESSNESS = 0.3;
 const UNRELIABLE = /^unreliable/;
 /** The chance that an unreliable model fails on a day. */
@@ -264,7 +257,6 @@ function readMoves(conversation: readonly ChatMessage[]): Move[] {
   });
 }
 
-/** The tools' replies to the last message. */
 function lastResults(conversation: readonly ChatMessage[]): ToolReply[] {
   return toolReplies(
     conversation.slice(conversation.findLastIndex(({ role }) => role === 'assistant')),

@@ -12,7 +12,6 @@ import {
 import { cutText, quote } from '#text/text.ts';
 import type { ModelAnswer } from '#agent/model.ts';
 
-/** What a dialect finds in the body of a response. */
 interface FoundAnswer extends Omit<ModelAnswer, 'usage' | 'note' | 'served' | 'fault'> {
   /** Why the answer ended, in the provider's word. */
   finishReason: unknown;

@@ -13,10 +13,8 @@ import { sendModelRequest } from './transport.ts';
 import { classify, type Refusal, waitAfter } from './verdict.ts';
 import { markWritten } from './written-calls.ts';
 
-/** The statuses of a provider that refuses the key. */
 const KEY_REFUSED: readonly number[] = [401, 403];
 
-/** A try without an answer. */
 export interface FailedTry {
   reason: string;
   /** Until the next try; null after the last one. */
@@ -29,7 +27,6 @@ interface AskOptions {
   tools: readonly ToolDescription[];
   /** Whether the answer is the arguments of the only tool, which is not called. */
   isOneAnswer?: boolean;
-  /** Called for every unanswered request. */
   onFailure: (failed: FailedTry) => void;
   /**
    * Called when the provider refused what the service adds by itself; later requests go without it.
@@ -155,5 +152,4 @@ export function hasEffort(parameters: Json): boolean {
   );
 }
 
-/** The dialects by the name that an entry's `api` has. */
 export const dialects: Record<EntryApi, Dialect> = { chat, responses, messages, agent };

@@ -116,7 +116,6 @@ function beginsCall(
   return isOtherName && (isOtherId || index === undefined || text !== '');
 }
 
-/** Adds a piece to the call to which it belongs. */
 function addPiece({ id, name, text }: Piece, growing: GrowingCall, isOnly: boolean): void {
   const { call, ids } = growing;
   const before = asText(call.function['name']) ?? '';

@@ -13,7 +13,6 @@ export interface Question {
   format?: ToolDescription | null;
   /** What the entry sets: fields of the body, in the dialect's own names. */
   parameters: Json;
-  /** Whether the response is asked for as a stream. */
   isStreamed: boolean;
   /** Names what shares a prompt at the provider; null where the provider has no such field. */
   cacheKey: string | null;
@@ -27,7 +26,6 @@ export interface Dialect {
   path(base: string): string;
   /** The headers that carry the key; a bearer token where the dialect has none of its own. */
   keyHeaders?(key: string): Record<string, string>;
-  /** Headers of every request. */
   headers?: Record<string, string>;
   body(question: Question): Json;
   /** Reads the body of a response. Throws an `Error` that says what is missing. */
@@ -45,7 +43,6 @@ export interface Assembler {
   take(event: Json, name: string): boolean | 'finished';
   /** Whether the answer is complete although no event ended it; `isDone` after a `[DONE]`. */
   isComplete(isDone: boolean): boolean;
-  /** What has arrived so far. */
   body(): Json;
 }
 

@@ -35,7 +35,6 @@ export const FINISH_WAIT_MS = 10_000;
 interface SentRequest {
   dialect: Dialect;
   body: string;
-  /** Whether the response is asked for as a stream. */
   isStreamed: boolean;
 }
 
@@ -48,7 +47,6 @@ export interface ReadResponse extends HttpResponse {
   body?: unknown;
 }
 
-/** Why a request has no response. */
 export interface FailedResponse extends HttpFailure {
   /** What had arrived of the body. */
   partialBody?: Json;
@@ -106,7 +104,6 @@ const PEEK_LENGTH = Math.max(...STREAM_PREFIXES.map(({ length }) => length));
 
 export const NO_CONTENT = 204;
 
-/** Whether a status is one of success. */
 export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }

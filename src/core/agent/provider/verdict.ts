@@ -34,7 +34,6 @@ export interface Refusal {
   usage: TokenUsage | null;
 }
 
-/** The result of one try. */
 type Verdict = { answer: ModelAnswer } | Refusal;
 
 /** The beginnings of a failure's reason; of all others, the provider could not be reached. */
@@ -46,7 +45,6 @@ const FAILURES: Partial<Record<FailedResponse['failure'], string>> = {
 };
 const PASSING_FAILURES: readonly string[] = ['connection', 'timeout', 'broken_off'];
 
-/** What most refusals have in common. */
 const REFUSAL = { isTransient: false, status: 0, error: null, usage: null };
 
 interface Asked {
@@ -57,7 +55,6 @@ interface Asked {
   mayBeEmpty: boolean;
 }
 
-/** Classifies the result of one request. */
 export function classify(
   result: ReadResponse | FailedResponse,
   { step, read, mayBeEmpty }: Asked,

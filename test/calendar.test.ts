@@ -4,7 +4,7 @@ import {
   addDays,
   countDays,
   countWeekdays,
-  dateOf,
+  utcDate,
   EARLIEST_DATE,
   isCalendarDate,
   isTooEarly,
@@ -71,6 +71,6 @@ test('weekdays are counted as they are listed', () => {
 });
 
 test('today is the UTC date, whatever the local zone', () => {
-  assert.equal(dateOf(new Date('2025-01-05T23:59:59.999Z')), '2025-01-05');
-  assert.equal(dateOf(new Date('2025-01-06T09:00:00+10:00')), '2025-01-05');
+  assert.equal(utcDate(new Date('2025-01-05T23:59:59.999Z')), '2025-01-05');
+  assert.equal(utcDate(new Date('2025-01-06T09:00:00+10:00')), '2025-01-05');
 });

@@ -3,7 +3,7 @@ import { US } from '../src/core/domain/market-rules.ts';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { baselineOf, nasdaq100 } from '../src/core/settings/configuration-schema.ts';
+import { findBaseline, nasdaq100 } from '../src/core/settings/configuration-schema.ts';
 import {
   agentConfigurationFor,
   parseAgentConfiguration,
@@ -102,7 +102,7 @@ test('a basemodel, or otherwise a signature, names a baseline', () => {
     { signature: 'b', basemodel: 'openai/baseline/random' },
     { signature: 'baseline', basemodel: '' },
   ];
-  const baselines = parseConfiguration({ models }, 'file').models.map(baselineOf);
+  const baselines = parseConfiguration({ models }, 'file').models.map(findBaseline);
   assert.deepEqual(baselines, ['momentum', 'random', null, null]);
 });
 

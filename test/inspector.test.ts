@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { queryApart } from '../src/core/database/integrity.ts';
+import { queryInChildProcess } from '../src/core/database/integrity.ts';
 import { openDatabase } from '../src/core/database/database.ts';
 import { withSnapshot } from '../src/core/database/snapshot.ts';
 import { closeInspector } from '../src/core/process/own-node.ts';
@@ -95,7 +95,7 @@ test('what the service starts does not hear SIGUSR1', { skip: noProc }, async (t
     'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT sum(i) FROM n';
   const abort = new AbortController();
   const reading = withSnapshot(path, (snapshot) =>
-    queryApart(snapshot, [{ sql: endless }], abort.signal),
+    queryInChildProcess(snapshot, [{ sql: endless }], abort.signal),
   );
   const spoke = Promise.withResolvers<void>();
   const trading = launch(simulatedStart, {

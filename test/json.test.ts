@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { placeOfError } from '../src/core/json/json.ts';
+import { errorPosition } from '../src/core/json/json.ts';
 import { runs } from './support/long.ts';
 
 const broken: [text: string, place: string][] = [
@@ -32,7 +32,7 @@ const broken: [text: string, place: string][] = [
 test('where a text stops being JSON, by line and column', () => {
   for (const [text, place] of broken) {
     assert.throws(() => JSON.parse(text), SyntaxError, text);
-    assert.equal(placeOfError(text), place, JSON.stringify(text));
+    assert.equal(errorPosition(text), place, JSON.stringify(text));
   }
 });
 
@@ -43,17 +43,17 @@ test('what stands before the place could still become JSON, and valid JSON has i
       fc.nat(),
       fc.constantFrom('', '}', ',', '"', 'x', '1', ':', '['),
       (text, at, sign) => {
-        assert.equal(placeOfError(text), `line 1 column ${text.length + 1}`);
+        assert.equal(errorPosition(text), `line 1 column ${text.length + 1}`);
         const end = at % (text.length + 1);
         const changed = text.slice(0, end) + sign + text.slice(end + 1);
         try {
           JSON.parse(changed);
         } catch {
-          const place = placeOfError(changed);
+          const place = errorPosition(changed);
           const column = Number(/^line 1 column (\d+)$/.exec(place)?.[1]);
           assert.ok(column <= changed.length + 1, changed);
           assert.equal(
-            placeOfError(changed.slice(0, column - 1)),
+            errorPosition(changed.slice(0, column - 1)),
             place,
             'nothing is wrong before it',
           );

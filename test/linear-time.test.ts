@@ -28,7 +28,7 @@ import { checkRow, type Row } from '../src/core/prices/row.ts';
 import { readLines, takeHeader } from '../src/features/price-files/lines.ts';
 import { importFile } from '../src/features/price-files/import.ts';
 import { decodeLine } from '../src/core/wire/protocol.ts';
-import { placeOfError, repeatedName } from '../src/core/json/json.ts';
+import { errorPosition, repeatedName } from '../src/core/json/json.ts';
 import { secretHider } from '../src/core/text/secrets.ts';
 import { readSettings } from '../src/core/settings/settings.ts';
 import {
@@ -36,7 +36,7 @@ import {
   forTerminal,
   printableJson,
   showLines,
-  unprintableIn,
+  findUnprintable,
 } from '../src/core/text/text.ts';
 import { runTool } from '../src/core/trading/tools.ts';
 import { calculate } from '../src/core/trading/calculate.ts';
@@ -99,7 +99,7 @@ const readers: Record<string, (text: string) => unknown> = {
   forTerminal,
   showLines,
   printableJson,
-  unprintableIn,
+  unprintableIn: findUnprintable,
   'a text with a secret': secretHider(['%25%25%2525&amp;', '\\"\\"aa\\\\u0000', 'aaaaaaaaaa"']),
   isReadable,
   'warnings of a job': (text) => readWarnings({ warnings: text, warningCodes: text }),
@@ -125,7 +125,8 @@ const readers: Record<string, (text: string) => unknown> = {
   'an Origin header': (text) => checkOrigin(rules, `http://${text}`, 'localhost'),
   'a Host header': (text) => checkOrigin(rules, 'http://localhost', text),
   'the names in JSON': (text) => repeatedName(JSON.stringify({ [text]: text })),
-  'a text that is not JSON': (text) => [text, `"${text}`, `[${text}`, `{${text}`].map(placeOfError),
+  'a text that is not JSON': (text) =>
+    [text, `"${text}`, `[${text}`, `{${text}`].map(errorPosition),
   'a setting': (text) => readSettings(Object.fromEntries(SETTINGS.map((name) => [name, text]))),
   'a configuration': (text) => {
     const models = [{ signature: text, openai_base_url: text }];

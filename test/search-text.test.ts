@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { excerptAround, excerptOf, phrasesOf, wordsOf } from '../src/core/database/search-text.ts';
+import {
+  excerptAround,
+  findExcerpt,
+  parsePhrases,
+  splitWords,
+} from '../src/core/database/search-text.ts';
 import { anyTextUpTo } from './support/any-text.ts';
 
 /** The words of a text, and its excerpts. */
@@ -22,7 +27,7 @@ const texts: [text: string, words: string][] = [
   ['x'.repeat(100), 'x'.repeat(64)],
 ];
 test('the words of a text are letters and figures, without accents and capitals', () => {
-  for (const [text, words] of texts) assert.equal(wordsOf(text).join(' '), words, text);
+  for (const [text, words] of texts) assert.equal(splitWords(text).join(' '), words, text);
 });
 
 const filler = 'zz '.repeat(200);
@@ -41,7 +46,7 @@ const excerpts: [what: string, texts: string[], search: string, excerpt: string 
 ];
 for (const [what, given, search, expected] of excerpts) {
   test(`excerpt: ${what}`, () => {
-    const found = excerptOf(given, phrasesOf(search));
+    const found = findExcerpt(given, parsePhrases(search));
     const characters = [...(found?.excerpt ?? '')];
     for (const [start, length] of found?.matches.toReversed() ?? [])
       characters.splice(start, length, '[', ...characters.slice(start, start + length), ']');
@@ -62,7 +67,7 @@ const around: [what: string, text: string, search: string, excerpt: string][] = 
 ];
 for (const [what, text, search, end] of around) {
   test(`excerpt around: ${what}`, () => {
-    const excerpt = excerptAround(text, phrasesOf(search), 200);
+    const excerpt = excerptAround(text, parsePhrases(search), 200);
     assert.ok(excerpt.endsWith(end) && [...excerpt].length <= 200, excerpt);
   });
 }
@@ -70,7 +75,7 @@ for (const [what, text, search, end] of around) {
 test('excerpt around: a phrase is found wherever it lies', () => {
   for (let before = 1_990; before < 2_060; before += 1) {
     const text = `${'-'.repeat(before)}at${'-'.repeat(20)}k ${'zz '.repeat(2_000)}`;
-    assert.ok(excerptAround(text, phrasesOf('at-k'), 200).includes('at---'), `${before}`);
+    assert.ok(excerptAround(text, parsePhrases('at-k'), 200).includes('at---'), `${before}`);
   }
 });
 
@@ -86,14 +91,14 @@ const anyText = fc.oneof(
 test('whatever the text: a search for part of it finds it, with all words marked, in an excerpt of bounded length', () => {
   fc.assert(
     fc.property(anyText, anyText, anyText, (before, search, after) => {
-      const phrases = phrasesOf(search);
-      const found = excerptOf([`${before} ${search} ${after}`], phrases);
+      const phrases = parsePhrases(search);
+      const found = findExcerpt([`${before} ${search} ${after}`], phrases);
       if (phrases.length === 0) return assert.deepEqual(found?.matches, []);
       assert.ok(found !== null && found.excerpt.length <= 290);
       const marked = found.matches.map(([start, length]) =>
         [...found.excerpt].slice(start, start + length).join(''),
       );
-      assert.ok(marked.length > 0 && marked.every((text) => wordsOf(text).length > 0));
+      assert.ok(marked.length > 0 && marked.every((text) => splitWords(text).length > 0));
       const arePlain = phrases.flat().every((word) => /^[\p{L}\p{N}\p{M}]+$/u.test(word));
       assert.ok(arePlain, 'nothing has a meaning in a query');
     }),

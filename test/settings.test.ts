@@ -3,7 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makers } from '../src/core/settings/makers.ts';
-import { listensOnAll, ownUrl, readSettings, warningsOf } from '../src/core/settings/settings.ts';
+import {
+  listensOnAll,
+  localUrl,
+  readSettings,
+  environmentWarnings,
+} from '../src/core/settings/settings.ts';
 import { temporaryFolder } from './support/folder.ts';
 import { tableOf } from './support/text-table.ts';
 
@@ -82,15 +87,15 @@ const namesInFile = tableOf<[name: string, meant: string]>(`
 test('a name in .env that only resembles a setting is a warning with the right name', () => {
   for (const [name, meant] of namesInFile)
     assert.deepEqual(
-      warningsOf({ [name]: 'x' }, { names: [name], others: ['OPENAI_API_KEY_2'] }),
+      environmentWarnings({ [name]: 'x' }, { names: [name], others: ['OPENAI_API_KEY_2'] }),
       meant ? [`Unknown names in .env are ignored: ${name} (did you mean "${meant}"?)`] : [],
     );
 });
 
 test('a name that a launcher gets is read, not ignored', () => {
   const environment = { MODEL_DAY_COMMAND_ENV: 'SLURM_CONF, GROQ_API_KEY' };
-  assert.deepEqual(warningsOf(environment, { names: ['GROQ_API_KEY'], others: [] }), []);
-  assert.equal(warningsOf({}, { names: ['GROQ_API_KEY'], others: [] }).length, 1);
+  assert.deepEqual(environmentWarnings(environment, { names: ['GROQ_API_KEY'], others: [] }), []);
+  assert.equal(environmentWarnings({}, { names: ['GROQ_API_KEY'], others: [] }).length, 1);
 });
 
 test('a placeholder for a key counts as absent, with a warning; an access token is taken as it is', () => {
@@ -105,9 +110,12 @@ test('a placeholder for a key counts as absent, with a warning; an access token 
       [settings.openaiApiKey, settings.jinaApiKey, settings.massiveApiKey, settings.apiToken],
       [null, null, 'yours', 'your_token'],
     );
-    assert.deepEqual(warningsOf(environment, { names: [], others: ['JINA_API_KEY', 'MY_KEY'] }), [
-      'Placeholders are not used as keys; enter the key, or leave the value empty: OPENAI_API_KEY, JINA_API_KEY, MY_KEY',
-    ]);
+    assert.deepEqual(
+      environmentWarnings(environment, { names: [], others: ['JINA_API_KEY', 'MY_KEY'] }),
+      [
+        'Placeholders are not used as keys; enter the key, or leave the value empty: OPENAI_API_KEY, JINA_API_KEY, MY_KEY',
+      ],
+    );
   }
 });
 
@@ -210,6 +218,6 @@ test('a service is reached on its own machine at the address that it listens on'
   for (const [apiHost, isAll, url] of urls) {
     const settings = readSettings({ API_HOST: apiHost ?? '', API_PORT: '80', ...nowhere });
     assert.equal(settings.apiHost, spelled[apiHost ?? ''] ?? apiHost);
-    assert.deepEqual([listensOnAll(settings), ownUrl(settings)], [isAll, url]);
+    assert.deepEqual([listensOnAll(settings), localUrl(settings)], [isAll, url]);
   }
 });

@@ -12,7 +12,7 @@ import {
   forTerminal,
   printableJson,
   showLines,
-  unprintableIn,
+  findUnprintable,
 } from '../src/core/text/text.ts';
 
 test('the remedy for stale model-days has a command for each range of dates, with names that a shell reads', () => {
@@ -76,7 +76,7 @@ for (const [kind, ...spans] of unprintable) {
 function assertUnprintable(character: string, kind: string): void {
   const code = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
   const text = `a${character}b`;
-  assert.equal(unprintableIn(text), `${kind} (${code})`);
+  assert.equal(findUnprintable(text), `${kind} (${code})`);
   assert.equal(forTerminal(text), 'a\ufffdb', code);
   assert.equal(showLines(text), LINE_CHARACTERS.includes(character) ? text : 'a\ufffdb', code);
   assert.match(cleanText(text), /^a ?b$/, code);
@@ -85,7 +85,7 @@ function assertUnprintable(character: string, kind: string): void {
     `must not contain ${kind} (${code})`,
   );
   const shown = [printableJson({ text }), ...logged(text).map((line) => line.slice(0, -1))];
-  for (const line of shown) assert.equal(unprintableIn(line), null, code);
+  for (const line of shown) assert.equal(findUnprintable(line), null, code);
   assert.equal(JSON.parse(printableJson({ text })).text, text, code);
 }
 
@@ -101,7 +101,7 @@ function logged(text: string): string[] {
 test('what emoji, scripts and byte order marks need is printable', () => {
   const joined = ['\u{1f468}\u200d\u{1f469}', '\u0645\u200c\u0647', '\ufeffa'];
   for (const text of [...joined, '\u00ad', '\uffff\u{10ffff}', '\u00a0']) {
-    assert.equal(unprintableIn(text), null);
+    assert.equal(findUnprintable(text), null);
     assert.deepEqual([forTerminal(text), showLines(text)], [text, text]);
   }
 });

@@ -189,7 +189,7 @@ const holdsSql = (path: string) =>
 
 /** What opens files, or a file of the database, by other means than SQLite. */
 const OPENS_FILES = /\b(openSync|open|readFileSync|readFile|createReadStream|copyFileSync)\(/;
-const OPENS_DATABASE = /\b(assertUsable|isWrittenWithLog|inspectFile|withSnapshot|addressOfFile)\b/;
+const OPENS_DATABASE = /\b(assertUsable|isWrittenWithLog|inspectFile|withSnapshot|fileAddress)\b/;
 /** The folders of a process that serves requests; of the others, only commands run the code. */
 const SERVING =
   /^src\/(core\/(service\.ts|(http|api|jobs|children|trading)\/)|features\/(view|performance|comparison|decisions)\/)/;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Server } from 'node:http';
 import { type Database, openDatabase } from '#database/database.ts';
-import { riskFreeRateOf, storeRiskFreeRate } from '#database/state.ts';
-import { storageFaultOf } from '#database/storage/faults.ts';
-import { messageOf, ServiceError } from '#domain/service-error.ts';
-import { ownUrl, type Settings } from '#settings/settings.ts';
+import { readRiskFreeRate, storeRiskFreeRate } from '#database/state.ts';
+import { findStorageFault } from '#database/storage/faults.ts';
+import { errorMessage, ServiceError } from '#domain/service-error.ts';
+import { localUrl, type Settings } from '#settings/settings.ts';
 import type { AccessToken } from '#http/access.ts';
 import type { HttpLimits } from '#http/limits.ts';
 import type { Application } from '#http/application.ts';
@@ -45,7 +45,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   await rememberSettings(database, options);
   let { apiPort } = settings;
-  const agentDays = createAgentDays(() => settings.publicUrl ?? ownUrl({ ...settings, apiPort }));
+  const agentDays = createAgentDays(() => settings.publicUrl ?? localUrl({ ...settings, apiPort }));
   const jobs = createJobQueue({
     ...{ database, settings, log, clock, environment, limits, agentDays },
     startChild: startChild ?? createChildStarter(settings, environment),
@@ -88,12 +88,14 @@ async function rememberSettings(
   { settings, log }: ServiceOptions,
 ): Promise<void> {
   const { riskFreeRate } = settings;
-  if (riskFreeRateOf(database) === riskFreeRate) return;
+  if (readRiskFreeRate(database) === riskFreeRate) return;
   try {
     await database.write(() => storeRiskFreeRate(database, riskFreeRate));
   } catch (error) {
-    if (storageFaultOf(error) === null) throw error;
-    log.warning('Cannot store the risk-free rate with the database', { error: messageOf(error) });
+    if (findStorageFault(error) === null) throw error;
+    log.warning('Cannot store the risk-free rate with the database', {
+      error: errorMessage(error),
+    });
   }
 }
 
@@ -116,7 +118,7 @@ export async function listen(
     const names = apiHost === null ? 'API_PORT' : 'API_HOST or API_PORT';
     throw new ServiceError(
       'cannot_start',
-      `Cannot listen on port ${port}: ${messageOf(error)}; set ${names} to use another`,
+      `Cannot listen on port ${port}: ${errorMessage(error)}; set ${names} to use another`,
       {
         cause: error,
       },

@@ -7,7 +7,7 @@ import {
   type CommandDatabase as Database,
   openDatabase,
 } from '../../src/core/database/database.ts';
-import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { latestPrices } from '../../src/core/database/price-writes.ts';
 import { storeBars } from '../../src/core/database/prices.ts';
 import type { Limits } from '../../src/core/settings/configuration-schema.ts';
 import { baselineStrategies, type BaselineStrategy } from '../../src/core/domain/vocabulary.ts';
@@ -34,7 +34,7 @@ function morning(
     rowsAsText(database, 'SELECT DISTINCT symbol FROM price_data ORDER BY symbol'),
   );
   const holdings = held.split(' ').filter(Boolean);
-  const market = openMarket(pricesNow(database), date, [...universe]);
+  const market = openMarket(latestPrices(database), date, [...universe]);
   const day: LedgerDay = {
     market: knownMarket({ market, isOpenHidden }),
     isOpenHidden,

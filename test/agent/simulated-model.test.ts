@@ -9,7 +9,7 @@ import {
 } from '../../src/core/agent/players/simulated-model.ts';
 import { addDays } from '../../src/core/time/calendar.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
-import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { latestPrices } from '../../src/core/database/price-writes.ts';
 import { storeBars } from '../../src/core/database/prices.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { syntheticBars } from '../../src/core/prices/synthetic.ts';
@@ -30,7 +30,7 @@ const dayOf = (date: string, before?: LedgerDay): LedgerDay => ({
   ...{ universe: new Set(SYMBOLS), actions: [] },
   portfolio: { cash: fromDollars(10_000), holdings: new Map() },
   ...before,
-  market: openMarket(pricesNow(database), date, SYMBOLS),
+  market: openMarket(latestPrices(database), date, SYMBOLS),
 });
 
 /** Runs a simulated model over one day; returns the conversation. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfiguration } from '../../src/core/settings/configuration.ts';
-import { askedHash, decodeEntry, encodeEntry } from '../../src/core/settings/entry.ts';
+import { requestHash, decodeEntry, encodeEntry } from '../../src/core/settings/entry.ts';
 import type { ProviderEndpoint } from '../../src/core/wire/protocol.ts';
 import { readSettings, type Settings } from '../../src/core/settings/settings.ts';
 import { makers } from '../../src/core/settings/makers.ts';
@@ -230,7 +230,7 @@ for (const [entry, more, error] of refusals) {
 
 const terms = parseConfiguration({ models: [] }, 'test').agent_config;
 const hashOf = (entry: object, settings: Partial<Settings> = {}, changed: object = {}) =>
-  askedHash(entryWith({ entry: { api: 'chat', ...entry }, settings }), { ...terms, ...changed });
+  requestHash(entryWith({ entry: { api: 'chat', ...entry }, settings }), { ...terms, ...changed });
 const plain = hashOf({});
 const MEMBER = { symbol: 'AAPL', from: '2025-01-01', to: '9999-12-31' };
 
@@ -248,7 +248,7 @@ test('what cannot change what a model does is not asked in another way', () => {
 const asked = { api: 'messages', basemodel: 'x', temperature: 0, prompt: 'x', notes: true };
 const costs = { commission_per_trade: 1, commission_bps: 1, slippage_bps: 1 };
 test('what can change what a model does is asked in another way', () => {
-  const hashes = [plain, hashOf({}, { jinaApiKey: 'key' }), askedHash(null, terms)];
+  const hashes = [plain, hashOf({}, { jinaApiKey: 'key' }), requestHash(null, terms)];
   for (const [name, value] of Object.entries({ ...asked, extra_body: { a: 1 } }))
     hashes.push(hashOf({ [name]: value }));
   const changed = { ...costs, max_steps: 1, stock_symbols: ['AAPL'], dividends: false };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { ChildProcess } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
-import { messageOf } from '../../src/core/domain/service-error.ts';
-import { storageFault, storageFaultOf } from '../../src/core/database/storage/faults.ts';
+import { errorMessage } from '../../src/core/domain/service-error.ts';
+import { storageFault, findStorageFault } from '../../src/core/database/storage/faults.ts';
 import type { WorkerContext } from '../../src/core/jobs/active-job.ts';
 import { runJob } from '../../src/core/jobs/run.ts';
 import { settled } from '../support/event-loop.ts';
@@ -107,7 +107,10 @@ async function runWithTrouble(
   });
   // What ends the job itself is logged there, and the job continues at the next start.
   await runJob(there, 'job', stop.signal).catch((thrown: unknown) =>
-    assert.ok(storageFaultOf(thrown) !== null || OWN.includes(messageOf(thrown)), String(thrown)),
+    assert.ok(
+      findStorageFault(thrown) !== null || OWN.includes(errorMessage(thrown)),
+      String(thrown),
+    ),
   );
   await settled();
   const { status } = statusOf(database);

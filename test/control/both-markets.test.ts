@@ -11,7 +11,7 @@ import {
   writeControlMarket,
 } from '../../src/features/control-markets/control-market.ts';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
-import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { latestPrices } from '../../src/core/database/price-writes.ts';
 import {
   dividendsBetween,
   storeDividends,
@@ -118,13 +118,13 @@ async function play({ database, symbols, dates }: World, trader: Trader): Promis
   let before: CalendarDate | null = null;
   const returns: number[] = [];
   for (const date of dates) {
-    const market = openMarket(pricesNow(database), date, symbols);
+    const market = openMarket(latestPrices(database), date, symbols);
     if (before !== null) portfolio = morning(database, portfolio, { market, before });
     const day: LedgerDay = { market, universe: new Set(symbols), actions: [], portfolio };
     await trader(day);
     portfolio = day.portfolio;
     const marks = [...portfolio.holdings.keys()].map(
-      (symbol) => [symbol, closingMark(pricesNow(database), date, symbol)!.price] as const,
+      (symbol) => [symbol, closingMark(latestPrices(database), date, symbol)!.price] as const,
     );
     const close = valuePortfolio(portfolio, new Map(marks));
     returns.push(close / value - 1);
@@ -141,11 +141,11 @@ function morning(
 ): Portfolio {
   const held = [...portfolio.holdings.keys()];
   const since = { after: before, upTo: market.date };
-  const dividends = dividendsBetween(pricesNow(database), held, since).map((dividend) => ({
+  const dividends = dividendsBetween(latestPrices(database), held, since).map((dividend) => ({
     ...dividend,
     paid: cashPerShare(dividend),
   }));
-  const splits = splitsBetween(pricesNow(database), held, since);
+  const splits = splitsBetween(latestPrices(database), held, since);
   return applyCorporateActions(portfolio, { splits, dividends }, market).portfolio;
 }
 

@@ -5,7 +5,7 @@ import { activeSessions, type SessionFilters } from '../../src/core/database/ses
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
 import { sessionPieces } from '../../src/core/database/records/session-records.ts';
 import { resultRecords } from '../../src/core/database/records/position-records.ts';
-import { modelDaysOf } from '../../src/core/database/records/job-records.ts';
+import { jobModelDays } from '../../src/core/database/records/job-records.ts';
 import { fillWithModelDays } from '../support/model-days.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
@@ -95,7 +95,7 @@ test('a long response is read row by row: no statement sorts all of it', (t) => 
     const watched = { ...database, statement };
     for (const _ of resultRecords(watched, given));
     for (const pieces of sessionPieces(watched, given, { conversation: true })) [...pieces];
-    for (const _ of modelDaysOf(watched, 'bench-0000'));
+    for (const _ of jobModelDays(watched, 'bench-0000'));
     for (const _ of activeSessions(watched, given));
   }
   assert.ok(plans.some((detail) => detail.includes('sessions_in_answer_order')));

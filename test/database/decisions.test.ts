@@ -4,7 +4,11 @@ import fc from 'fast-check';
 import { type Database, openDatabase } from '../../src/core/database/database.ts';
 import { decisionKinds, NO_TRADE, storeDecisions } from '../../src/core/database/decisions.ts';
 import { endModelDays } from '../../src/core/database/model-days.ts';
-import { type Decision, decisions, placeOf } from '../../src/features/decisions/queries.ts';
+import {
+  type FeedDecision,
+  readDecisions,
+  findPlace,
+} from '../../src/features/decisions/queries.ts';
 import { queries } from '../../src/core/database/rows.ts';
 import { endModelDay } from '../../src/core/database/sessions.ts';
 import { runs } from '../support/long.ts';
@@ -87,12 +91,12 @@ function insertSession(
 }
 
 /** All pages of the feed, with so many decisions on each. */
-function pagesOf(database: Database, filters: Filters, limit: number): Decision[] {
-  const all: Decision[] = [];
+function pagesOf(database: Database, filters: Filters, limit: number): FeedDecision[] {
+  const all: FeedDecision[] = [];
   for (let isFull = true; isFull; ) {
     const last = all.at(-1);
-    const after = last === undefined ? null : (placeOf(database, last.id) ?? null);
-    const page = decisions(database, filters, { after, limit });
+    const after = last === undefined ? null : (findPlace(database, last.id) ?? null);
+    const page = readDecisions(database, filters, { after, limit });
     all.push(...page);
     isFull = page.length === limit;
   }
@@ -101,7 +105,7 @@ function pagesOf(database: Database, filters: Filters, limit: number): Decision[
 
 function isWanted(
   { symbol, kind, models, jobId, startDate, endDate }: Filters,
-  one: Decision,
+  one: FeedDecision,
 ): boolean {
   const isOf = (wanted: string | undefined, value: string | null) =>
     wanted === undefined || wanted === value;
@@ -160,13 +164,13 @@ function feedOf(t: TestContext, ...days: Partial<AnySession>[]): Database {
   return database;
 }
 
-const feedAfter = (database: Database, after: Parameters<typeof decisions>[2]['after']) =>
-  decisions(database, {}, { after, limit: 9 });
+const feedAfter = (database: Database, after: Parameters<typeof readDecisions>[2]['after']) =>
+  readDecisions(database, {}, { after, limit: 9 });
 
 test('a model-day that another job replaced since the last page is not begun again', (t) => {
   const replaced: Partial<AnySession> = { status: 'superseded', refused: ['AAPL', 'MSFT'] };
   const database = feedOf(t, replaced, { jobId: 'k', bought: [...SYMBOLS] }, { model: 'b' });
-  const found = feedAfter(database, placeOf(database, '1:1:2') ?? null);
+  const found = feedAfter(database, findPlace(database, '1:1:2') ?? null);
   assert.deepEqual(
     found.map(({ id }) => id),
     ['3'],
@@ -178,7 +182,7 @@ test('the ids of decisions and of sessions are places in the feed, and other tex
   const failed = { status: 'failed', model: 'c' } as const;
   const database = feedOf(t, traded, { jobId: 'k', model: 'b' }, failed);
   const after = (id: string) => {
-    const place = placeOf(database, id);
+    const place = findPlace(database, id);
     return place && feedAfter(database, place).map((one) => one.id);
   };
   const failure = `failure:${DATES[0]}:j:c`;
@@ -230,7 +234,7 @@ for (const [what, fail] of failing) {
       .statement(`INSERT INTO job_details (job_id, date, model) VALUES ('j', ?, 'm')`)
       .run(DATES[0]);
     fail(database);
-    const found = decisions(database, {}, { after: null, limit: 9 });
+    const found = readDecisions(database, {}, { after: null, limit: 9 });
     assert.deepEqual(
       found.map(({ id, kind, session_id, timestamp, reason, detail }) =>
         [id, kind, session_id, timestamp, reason, detail].join(),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/core/database/database.ts';
-import { staleAmong } from '../../src/core/database/stale.ts';
+import { findStaleDays } from '../../src/core/database/stale.ts';
 
 test('staleness is looked up from session to session: no table is read as a whole, or searched by another order', (t) => {
   const database = openDatabase(':memory:');
@@ -11,7 +11,7 @@ test('staleness is looked up from session to session: no table is read as a whol
     ...database,
     statement: (text: string) => database.statement((sql = text)),
   };
-  staleAmong(reader, []);
+  findStaleDays(reader, []);
   const plan = database.statement(`EXPLAIN QUERY PLAN ${sql}`).all();
   const reads = plan.flatMap(({ detail }) => /^(?:SEARCH|SCAN) .*/.exec(String(detail)) ?? []);
   const own = [

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { contentVersion, isDatabaseHealthy } from '../../src/core/database/state.ts';
-import { storageFaultOf } from '../../src/core/database/storage/faults.ts';
+import { findStorageFault } from '../../src/core/database/storage/faults.ts';
 import { ServiceError } from '../../src/core/domain/service-error.ts';
 import { until } from '../support/until.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -77,8 +77,8 @@ for (const [name, provoke, words] of faults) {
       thrown = error;
     }
     assert.notEqual(thrown, 'nothing was thrown');
-    if (words === null) assert.equal(storageFaultOf(thrown), null);
-    else assert.match(String(storageFaultOf(thrown)), words);
+    if (words === null) assert.equal(findStorageFault(thrown), null);
+    else assert.match(String(findStorageFault(thrown)), words);
   });
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/core/database/database.ts';
-import { type Column, queries, type Query } from '../../src/core/database/rows.ts';
+import { type ColumnType, queries, type Query } from '../../src/core/database/rows.ts';
 import { accepted, SEED } from '../support/schema-rows.ts';
 
 const FOLDER = new URL('../../src/', import.meta.url);
@@ -75,7 +75,8 @@ const JSON_SAMPLES: readonly Value[] = ['["AAPL", "MSFT", "X", "m", "j"]', '[1, 
 const MORNING: readonly (readonly Value[])[] = [[9], [2], [null], ['m', 0], ['', null], [5]];
 
 /** The columns of a query, with their names unless its rows are arrays. */
-const shapeOf = ({ shape }: Query<unknown>) => Object.entries(shape) as [string, Column<unknown>][];
+const shapeOf = ({ shape }: Query<unknown>) =>
+  Object.entries(shape) as [string, ColumnType<unknown>][];
 
 test('the shape of each query names its columns, with their types, and with null where the schema allows it', async () => {
   const { database, all } = await prepare();
@@ -90,7 +91,7 @@ test('the shape of each query names its columns, with their types, and with null
     assert.deepEqual(own, names, query.sql);
     for (const [index, { table, column }] of columns.entries()) {
       const declared = declaredColumn(database, table, column);
-      const [name, { type, isNullable }] = shape[index] as [string, Column<unknown>];
+      const [name, { type, isNullable }] = shape[index] as [string, ColumnType<unknown>];
       if (declared === null) continue;
       assert.equal(type, declared.type, `${name} of ${query.sql}`);
       const mayDiffer = /LEFT JOIN|\(SELECT|daily_returns|served_model AS/.test(query.sql);
@@ -173,7 +174,7 @@ function* combinations(samples: readonly (readonly Value[])[]): Generator<Value[
     for (const last of samples.at(-1) ?? []) yield [...first, last];
 }
 
-function fits(value: unknown, { type, isNullable, values }: Column<unknown>): boolean {
+function fits(value: unknown, { type, isNullable, values }: ColumnType<unknown>): boolean {
   if (value === null) return isNullable;
   if (values !== undefined && !values.includes(value)) return false;
   return type === 'text'

@@ -8,7 +8,7 @@ import { type CommandDatabase, openDatabase } from '../../src/core/database/data
 import { searchLogs } from '../../src/core/database/records/session-records.ts';
 import { appendMessages } from '../../src/core/database/sessions.ts';
 import { packageJob } from '../../src/features/backup/backup-command.ts';
-import { phrasesOf } from '../../src/core/database/search-text.ts';
+import { parsePhrases } from '../../src/core/database/search-text.ts';
 import { fourDays } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 import { emptyTables, rowsAsText } from '../support/tables.ts';
@@ -154,7 +154,7 @@ async function searched(
   for (let before: number | null | undefined; before !== null; ) {
     const page = searchLogs(
       database,
-      { phrases: phrasesOf(words.join(' ')), filters: {}, limit, before },
+      { phrases: parsePhrases(words.join(' ')), filters: {}, limit, before },
       options.longestMs,
     );
     found.push(...page.messages.map((one) => `${one.session_id} ${one.message_index}`));
@@ -206,7 +206,7 @@ for (const [name, make, messages, jobId] of copies)
     const folder = temporaryFolder();
     const [path, copy] = [join(folder, 'jobs.db'), join(folder, 'copy.db')];
     const database = (await fourDays(path)).database as CommandDatabase;
-    const phrases = phrasesOf('executed');
+    const phrases = parsePhrases('executed');
     const search = { phrases, filters: { jobId }, limit: 9, before: undefined };
     const found = searchLogs(database, search);
     assert.equal(found.messages.length, messages);

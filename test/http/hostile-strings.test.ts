@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { readdirSync } from 'node:fs';
 import { before, test, type TestContext } from 'node:test';
-import { unprintableIn } from '../../src/core/text/text.ts';
+import { findUnprintable } from '../../src/core/text/text.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { hostileStrings } from '../support/hostile.ts';
 import { runJobHere } from '../support/job-here.ts';
@@ -82,7 +82,7 @@ async function getAll(paths: readonly string[]): Promise<Answer[]> {
   return answers.map(({ status, body }, index) => {
     const json = Buffer.from(body, 'latin1').toString();
     if (status >= 400)
-      assert.equal(unprintableIn(json), null, `of ${JSON.stringify(paths[index])}`);
+      assert.equal(findUnprintable(json), null, `of ${JSON.stringify(paths[index])}`);
     return { status, body: JSON.parse(json) };
   });
 }

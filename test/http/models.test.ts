@@ -6,7 +6,7 @@ import { coverageResponse } from '../../src/features/coverage/route.ts';
 import {
   familyOrder,
   namedModels,
-  seenModel,
+  findModel,
 } from '../../src/core/database/records/model-records.ts';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
 import { storeDividends } from '../../src/core/database/splits-and-dividends.ts';
@@ -275,7 +275,7 @@ test('models and coverage: no query reads all bars, and none all sessions', () =
   symbolPrices(watched, symbols, '2025-11-10');
   for (const kind of ['prices', 'dividends'] as const) coverageSpans(watched, symbols, kind);
   storedDividends(watched, symbols);
-  for (const model of namedModels(watched)) seenModel(watched, model);
+  for (const model of namedModels(watched)) findModel(watched, model);
   const plans = texts.map((sql) => database.statement(`EXPLAIN QUERY PLAN ${sql}`));
   const steps = plans.flatMap((plan, index) =>
     plan.all(...(texts[index]?.includes('?1') ? [null] : [])),

@@ -22,7 +22,7 @@ import { toHttpError } from '../../src/core/http/errors.ts';
 import { validateQuery } from '../../src/core/http/request.ts';
 import { createRouter } from '../../src/core/http/router.ts';
 import { routes } from '../../src/routes.ts';
-import { momentAt } from '../../src/core/database/snapshot.ts';
+import { openMoment } from '../../src/core/database/snapshot.ts';
 import { silentLog } from '../../src/core/process/log.ts';
 import { money } from '../../src/core/money/money.ts';
 import { readSettings } from '../../src/core/settings/settings.ts';
@@ -223,7 +223,7 @@ function startBench(t: TestContext): Bench {
     },
     textOf(request) {
       assert(current !== undefined);
-      const moment = momentAt({ path: current.path, shown: null });
+      const moment = openMoment({ path: current.path, shown: null });
       const statement: Database['statement'] = (...args) => {
         bench.onStatement((statements += 1));
         return moment.statement(...args);
@@ -330,7 +330,7 @@ test('no GET writes, whatever it reads: neither the database nor a file beside i
   const before = state();
   for (const request of REQUESTS) assert.match(bench.textOf(request), /^200 /, request);
   assert.deepEqual(state(), before);
-  const moment = momentAt({ path: database.path, shown: null });
+  const moment = openMoment({ path: database.path, shown: null });
   t.after(() => moment.close());
   const write = () => moment.statement('DELETE FROM reasoning_logs').run();
   assert.throws(write, /attempt to write a readonly database/);

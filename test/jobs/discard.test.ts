@@ -7,7 +7,7 @@ import { silentLog } from '../../src/core/process/log.ts';
 import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { firstTriedDate } from '../../src/features/performance/queries.ts';
-import { addWarnings, warnedOf } from '../../src/core/database/job-queries.ts';
+import { addWarnings, warnedSubjects } from '../../src/core/database/job-queries.ts';
 import { discardJob } from '../../src/core/jobs/queue.ts';
 import { isSound } from '../../src/core/verify/database-audit.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
@@ -132,7 +132,7 @@ test('an early trigger is undone; what rests on a discarded job is stale; resume
   await service.database.write(() =>
     addWarnings(service.database, later, [{ code: 'possible_split', message: 'Split', about }]),
   );
-  const told = () => [...warnedOf(service.database, 'possible_split')];
+  const told = () => [...warnedSubjects(service.database, 'possible_split')];
   assert.deepEqual(told(), about);
   await discard(service, later);
   assert.deepEqual(told(), [], 'as if there were none');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { lastStartOf } from '../../src/core/database/job-queries.ts';
+import { lastStartTime } from '../../src/core/database/job-queries.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { clockFrom, startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -66,7 +66,7 @@ test('a job that is cancelled, or resumed by another process, after the clock wa
   await resumed.post(`/simulate/cancel/${jobId}`, {});
   const status = await resumed.waitForJob(jobId);
   assert.equal(status.status, 'cancelled');
-  const begun = lastStartOf(resumed.database, jobId);
+  const begun = lastStartTime(resumed.database, jobId);
   assert.equal(begun, status.started_at, 'without a running session');
   assert.ok(
     secondsOf(status).every((seconds) => seconds >= 0 && seconds < 60),

@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/core/database/database.ts';
-import { finalStatus, noteRestart } from '../../src/core/database/model-days.ts';
+import { finalStatus, recordRestart } from '../../src/core/database/model-days.ts';
 import { statusOfJob, unfinishedJobId } from '../../src/core/database/job-queries.ts';
-import { diskIsFull } from '../../src/core/database/storage/faults.ts';
+import { throwDiskFull } from '../../src/core/database/storage/faults.ts';
 import { cancelJob, createJobQueue, runThroughFaults } from '../../src/core/jobs/queue.ts';
 import { NO_DATES } from '../../src/core/jobs/run.ts';
 import { storedStatus } from '../support/job-status.ts';
@@ -77,7 +77,7 @@ test('a large job that is given up after storage faults is given up once the dat
   const write: Database['write'] = (work, options) =>
     context.database.write(() => {
       const result = work();
-      if (fail()) diskIsFull();
+      if (fail()) throwDiskFull();
       return result;
     }, options);
   const database = { ...context.database, write };
@@ -112,7 +112,7 @@ test('a restart is idle unless a model-day has ended since the one before; after
   const { database } = context;
   const restart = (counts: number) => {
     database.statement('UPDATE jobs SET life_counts = ?').run(counts);
-    return noteRestart(database, jobId);
+    return recordRestart(database, jobId);
   };
   assert.deepEqual([restart(1), restart(0), restart(1), restart(0)], [1, 1, 2, 2]);
   const end = `UPDATE job_details SET status = 'failed', error = 'e', completed_at = 't' WHERE date = ? AND model = 'model-7'`;

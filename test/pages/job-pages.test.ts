@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ModelDayStatus } from '../../src/core/domain/vocabulary.ts';
-import { ranInWords } from '../../src/core/text/sentences.ts';
+import { progressText } from '../../src/core/text/sentences.ts';
 import { byReason, shortList } from '../../src/features/pages/browser/format.ts';
 import { openedAt } from '../../src/features/pages/browser/pages/job-grid.ts';
 import {
@@ -126,7 +126,7 @@ test('what did not run or was skipped is never counted as run, and a failed job 
     [counts(2_000, 1_000, 1_000), end, '1,000 of 2,000 run, 1,000 failed'],
   ];
   for (const [job, completed_at, words] of rows)
-    assert.equal(ranInWords({ ...job, completed_at }), words);
+    assert.equal(progressText({ ...job, completed_at }), words);
   const told = (reason: string, model_days: number) => {
     const most_frequent_error = { reason, model_days };
     return troubleOf({ ...counts(100, 0, 100), error: 'All failed', most_frequent_error });

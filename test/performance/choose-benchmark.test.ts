@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/core/database/database.ts';
-import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { latestPrices } from '../../src/core/database/price-writes.ts';
 import { dividendsBetween } from '../../src/core/database/splits-and-dividends.ts';
 import type { ActiveDay } from '../../src/features/performance/queries.ts';
 import type { PriceSource } from '../../src/core/database/prices.ts';
@@ -178,7 +178,7 @@ test('the bars of a symbol are looked through once for all of its dividends, not
     ...database,
     statement: (sql, rows) => (texts.push(sql), database.statement(sql, rows)),
   };
-  dividendsBetween(pricesNow(watched), ['QQQ'], { after: '2005-01-01', upTo: '2025-01-01' });
+  dividendsBetween(latestPrices(watched), ['QQQ'], { after: '2005-01-01', upTo: '2025-01-01' });
   const plan = database.statement(`EXPLAIN QUERY PLAN ${texts[0]}`).all('[]', '', '');
   const steps = new Map(
     plan.map(({ id, parent, detail }) => [id, { parent, detail: String(detail) }]),

@@ -6,7 +6,7 @@ import type { CommandDatabase } from '../../src/core/database/database.ts';
 import { activeDays } from '../../src/features/performance/queries.ts';
 import { createSplitSearch, heldSymbols } from '../../src/features/performance/holdings-queries.ts';
 import { importFile } from '../../src/features/price-files/import.ts';
-import { jumpWarnings, warningsNow } from '../../src/core/prices/warnings.ts';
+import { jumpWarnings, currentWarnings } from '../../src/core/prices/warnings.ts';
 import { auditOf, type Books, createBooks, replayOf } from '../support/books.ts';
 import { readPrices } from '../support/prices.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -147,7 +147,7 @@ test('the warning of a job says how to settle the jumps that are left, and which
     const all = [...jumpWarnings(jumps), { code, message: 'Documents' }];
     const warningCodes = JSON.stringify(all.map((one) => ({ about, ...one })));
     const warnings = JSON.stringify(all.map(({ message }) => message));
-    const now = warningsNow(books.database, { warnings, warningCodes });
+    const now = currentWarnings(books.database, { warnings, warningCodes });
     assert.equal(now?.pop()?.message, 'Documents');
     return now?.map((one) => (one.code === null ? one.message : one));
   };
@@ -162,7 +162,7 @@ test('the warning of a job says how to settle the jumps that are left, and which
   assert.deepEqual(said(orly, gone, other), [...jumpWarnings([other]), settled('ORLY', 'MSFT')]);
   assert.deepEqual(said(orly), [settled('ORLY')]);
   assert.deepEqual(said(...ten, other), jumpWarnings([...ten, other]));
-  assert.equal(warningsNow(books.database, { warnings: null, warningCodes: '[]' }), undefined);
+  assert.equal(currentWarnings(books.database, { warnings: null, warningCodes: '[]' }), undefined);
 });
 
 test('a warning of jumps says what settles them', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addDays } from '../../src/core/time/calendar.ts';
 import { createAlphaVantage } from '../../src/core/prices/alpha-vantage.ts';
-import { fractionOf } from '../../src/core/prices/amounts.ts';
+import { factorToRatio } from '../../src/core/prices/amounts.ts';
 import type { Problem } from '../../src/core/prices/provider.ts';
 import { type Fault, faults, startPriceServer } from '../support/price-server.ts';
 import { like, tableOf } from '../support/text-table.ts';
@@ -172,10 +172,11 @@ const fractions = `15=15/1 2=2/1 1.5=3/2 0.6667=2/3 0.3333=1/3 0.1=1/10 0.0667=1
   1.05=21/20 1.281=1281/1000`;
 test('a split factor is a fraction, of small integers where it is close to one', () => {
   for (const [factor, fraction] of fractions.split(/\s+/).map((pair) => pair.split('='))) {
-    const found = fractionOf(Number(factor));
+    const found = factorToRatio(Number(factor));
     assert.equal(`${found?.numerator}/${found?.denominator}`, fraction);
   }
-  for (const factor of [1, 0, -2, NaN, 1e9]) assert.equal(fractionOf(factor), null, String(factor));
+  for (const factor of [1, 0, -2, NaN, 1e9])
+    assert.equal(factorToRatio(factor), null, String(factor));
 });
 
 test('a request is aborted by its signal', async (t) => {

@@ -4,7 +4,11 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { addDays } from '../../src/core/time/calendar.ts';
 import { type Database, openDatabase } from '../../src/core/database/database.ts';
-import { digestOf, listDocuments, readDocument } from '../../src/core/database/document-queries.ts';
+import {
+  documentDigest,
+  listDocuments,
+  readDocument,
+} from '../../src/core/database/document-queries.ts';
 import { createDocumentStore } from '../../src/features/document-files/queries.ts';
 import type { ImportOptions } from '../../src/features/price-files/store-staged.ts';
 import { documentsIn, importRows, linesOf, row } from '../support/document-files.ts';
@@ -306,7 +310,7 @@ test('the digest is that of what is stored, and the id where a row has none', as
   const [id = ''] = rowsAsText(database, 'SELECT document_id FROM documents');
   const document = readDocument(onMorning(database, LATE), id);
   assert.ok(document !== undefined);
-  assert.deepEqual([document.digest, digestOf(document)], [id, id]);
+  assert.deepEqual([document.digest, documentDigest(document)], [id, id]);
 });
 
 const IMPORTS = 'SELECT number, (SELECT count(*) FROM document_imports) FROM price_writes';

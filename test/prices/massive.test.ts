@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { addDays } from '../../src/core/time/calendar.ts';
-import { cashOf, combineSplits, ratioOf } from '../../src/core/prices/amounts.ts';
+import { parseCash, combineSplits, parseRatio } from '../../src/core/prices/amounts.ts';
 import type { Problem } from '../../src/core/prices/provider.ts';
 import { createMassive } from '../../src/core/prices/massive.ts';
 import {
@@ -230,17 +230,17 @@ const ratios = `15:1=15/1 4.0:1.0=4/1 1:20=1/20 1.1:1=11/10 3:2=3/2 1.281:1=1281
   0.333333333:1=1/3 1.0333333333333:1=31/30 1000000:1=1000000/1 1e2:1=100/1`;
 test('new shares for old ones are a ratio of integers, or not a split', () => {
   for (const [to = '', from = '', ratio] of ratios.split(/\s+/).map((one) => one.split(/[:=]/))) {
-    const found = ratioOf(to, from);
+    const found = parseRatio(to, from);
     assert.equal(`${found?.numerator}/${found?.denominator}`, ratio, `${to} for ${from}`);
   }
-  for (const to of ['1e7', '1', '0', '-2', '', 'NaN']) assert.equal(ratioOf(to, '1'), null, to);
+  for (const to of ['1e7', '1', '0', '-2', '', 'NaN']) assert.equal(parseRatio(to, '1'), null, to);
 });
 
 test('every ratio of integers that the database holds is stored exactly', () => {
   const shares = fc.integer({ min: 1, max: 1_000_000 });
   fc.assert(
     fc.property(shares, shares, (to, from) => {
-      const ratio = ratioOf(String(to), String(from));
+      const ratio = parseRatio(String(to), String(from));
       if (to === from) return assert.equal(ratio, null);
       assert.equal(
         BigInt(ratio?.numerator ?? 0) * BigInt(from),
@@ -266,7 +266,7 @@ const amounts = `0.26=260000 1=1000000 0.0000015=2 0.0000025=2 1e-6=1 0.1234565=
   0.1234575=123458 1000000=1000000000000`;
 test('a dividend is a positive number of millionths of a dollar, or none', () => {
   for (const [text = '', cash] of amounts.split(/\s+/).map((pair) => pair.split('=')))
-    assert.equal(cashOf(text), Number(cash), text);
+    assert.equal(parseCash(text), Number(cash), text);
   for (const text of ['0.0000005', '1000000.1', '-1', '0', '', '0x1'])
-    assert.equal(cashOf(text), null, text);
+    assert.equal(parseCash(text), null, text);
 });

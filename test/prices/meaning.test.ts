@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Meaning } from '../../src/core/database/schema/price-conditions.ts';
-import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { latestPrices } from '../../src/core/database/price-writes.ts';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
 import { splitsBetween } from '../../src/core/database/market-queries.ts';
 import { storeSplits } from '../../src/core/database/splits-and-dividends.ts';
@@ -55,7 +55,7 @@ test("no header's capitals decide what prices are", async () => {
       const database = databaseWith(SPLIT);
       const seen = await importText(`${header}\n${rows}`, { database });
       const dates = { after: '2025-09-02', upTo: '2025-09-03' };
-      const multiplied = splitsBetween(pricesNow(database), ['AAPL'], dates);
+      const multiplied = splitsBetween(latestPrices(database), ['AAPL'], dates);
       assert.deepEqual([takenOf(seen), multiplied.length], [taken, splits]);
     }
   }

@@ -1,7 +1,10 @@
-import { inNewYork } from '../../src/core/time/calendar.ts';
+import { newYorkTime } from '../../src/core/time/calendar.ts';
 import type { CommandDatabase } from '../../src/core/database/database.ts';
-import { endOf } from '../../src/core/database/document-queries.ts';
-import { createDocumentStore, type StoredAs } from '../../src/features/document-files/queries.ts';
+import { endOfDay } from '../../src/core/database/document-queries.ts';
+import {
+  createDocumentStore,
+  type StoreOutcome,
+} from '../../src/features/document-files/queries.ts';
 import type { TradingSession } from '../../src/core/trading/session.ts';
 import { callIn } from './books.ts';
 
@@ -17,7 +20,7 @@ interface Row {
 }
 
 /** Stores documents in one import; what a row does not say is that of a short piece of news. */
-export function storeDocuments(database: CommandDatabase, rows: readonly Row[]): StoredAs[] {
+export function storeDocuments(database: CommandDatabase, rows: readonly Row[]): StoreOutcome[] {
   return database.transaction(() => {
     const store = createDocumentStore(database, '2025-01-01T00:00:00.000Z');
     const stored = rows.map(({ id = null, published_at: at = '2025-01-02', ...row }) => {
@@ -33,8 +36,8 @@ export function storeDocuments(database: CommandDatabase, rows: readonly Row[]):
         id,
         symbols: JSON.stringify(row.symbols ?? []),
         publishedAt: isDate ? at : instant.toISOString(),
-        date: isDate ? at : inNewYork(instant).date,
-        outAt: isDate ? endOf(at) : instant,
+        date: isDate ? at : newYorkTime(instant).date,
+        outAt: isDate ? endOfDay(at) : instant,
       });
     });
     store.finish();

@@ -13,7 +13,7 @@ import {
   skipModelDays,
 } from '../../src/core/database/model-days.ts';
 import { morningWrite } from '../../src/core/database/price-writes.ts';
-import { endJob, loadJob, type Run, setJobStatus } from '../../src/core/database/job-queries.ts';
+import { endJob, loadJob, type JobRun, setJobStatus } from '../../src/core/database/job-queries.ts';
 import type { ModelDay } from '../../src/core/database/sessions.ts';
 import { encodeEntry } from '../../src/core/settings/entry.ts';
 import { expandModels } from '../../src/core/jobs/plan.ts';
@@ -64,7 +64,7 @@ export async function runJobHere(
     replace_existing: replaceExisting = false,
     isReplayable = false,
   } = request;
-  const runs: Run[] = expandModels(request.models, configuration).map((run) => {
+  const runs: JobRun[] = expandModels(request.models, configuration).map((run) => {
     const entry = encodeEntry(
       resolveEntry(run, { configuration, settings, isKey: knownKeys(configuration, settings, {}) }),
     );

@@ -1,6 +1,6 @@
 import type { Status } from '../../src/features/pages/responses.ts';
 import type { Database } from '../../src/core/database/database.ts';
-import { jobStatus, modelDaysOf } from '../../src/core/database/records/job-records.ts';
+import { jobStatus, jobModelDays } from '../../src/core/database/records/job-records.ts';
 import type { ModelDayStatus } from '../../src/core/domain/vocabulary.ts';
 
 const TIME = '2025-12-01T12:00:00.000Z';
@@ -82,7 +82,7 @@ export function jobStatusAnswer(
 
 /** A job's status as it is stored, with its model-days. */
 export function storedStatus(database: Database, jobId: string): any {
-  const details = [...modelDaysOf(database, jobId)].flatMap((json) =>
+  const details = [...jobModelDays(database, jobId)].flatMap((json) =>
     json === null ? [] : [JSON.parse(json)],
   );
   return { ...JSON.parse(jobStatus(database, jobId)?.json ?? '{}'), details };

@@ -1,5 +1,5 @@
 import type { Database } from '../../src/core/database/database.ts';
-import { insertJob, type NewJob, type Run } from '../../src/core/database/job-queries.ts';
+import { insertJob, type NewJob, type JobRun } from '../../src/core/database/job-queries.ts';
 import { encodeEntry } from '../../src/core/settings/entry.ts';
 import { offeredToolNames } from '../../src/core/trading/tools.ts';
 
@@ -7,7 +7,7 @@ import { offeredToolNames } from '../../src/core/trading/tools.ts';
  * A run of a job; unless they are given, its family is the model itself, and its entry that of
  * `storedEntry`.
  */
-export type TestRun = Pick<Run, 'model' | 'startDate'> & Partial<Run>;
+export type TestRun = Pick<JobRun, 'model' | 'startDate'> & Partial<JobRun>;
 
 /** A job; its mode is PROD unless it is given. */
 export type TestJob = Omit<NewJob, 'runs' | 'deploymentMode'> &

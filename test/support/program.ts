@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { buildExecutable } from '../../build-executable.mjs';
-import { codeOf } from '../../src/core/domain/service-error.ts';
+import { errorCode } from '../../src/core/domain/service-error.ts';
 import { isStopped, noProc } from './processes.ts';
 import { stopUnlessTested } from './service.ts';
 import { until } from './until.ts';
@@ -64,7 +64,7 @@ function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch (error) {
-    if (codeOf(error) !== 'EXDEV') throw error;
+    if (errorCode(error) !== 'EXDEV') throw error;
     copyFileSync(from, to);
   }
 }

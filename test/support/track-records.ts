@@ -1,6 +1,6 @@
 import { createRandom, pick, type Random } from '../../src/core/agent/players/simulated-model.ts';
 import { addDays, weekdays } from '../../src/core/time/calendar.ts';
-import { type Decision, NO_TRADE } from '../../src/core/database/decisions.ts';
+import { type DecisionRow, NO_TRADE } from '../../src/core/database/decisions.ts';
 import { type Database, openDatabase } from '../../src/core/database/database.ts';
 import { storeDividends } from '../../src/core/database/splits-and-dividends.ts';
 import { numberedWrite } from '../../src/core/database/price-writes.ts';
@@ -16,7 +16,7 @@ import {
   type LogMessage,
   type ModelDay,
 } from '../../src/core/database/sessions.ts';
-import { repeatIn } from '../../src/core/domain/runs.ts';
+import { parseRun } from '../../src/core/domain/runs.ts';
 import { encodeEntry, type Entry } from '../../src/core/settings/entry.ts';
 import { type Money, money } from '../../src/core/money/money.ts';
 import { percent } from '../../src/core/trading/commit.ts';
@@ -158,13 +158,13 @@ function runJob(
 
 /** `gpt-5#2` is a run of `gpt-5`. */
 function familyOf(model: string): string {
-  return repeatIn(model)?.family ?? model;
+  return parseRun(model)?.family ?? model;
 }
 
 function entryOf(model: string, cutoff: string | null): Entry {
   return {
     ...JSON.parse(storedEntry(familyOf(model))),
-    ...{ run: repeatIn(model)?.run ?? 1, kind: 'provider', url: 'http://127.0.0.1:8000/v1' },
+    ...{ run: parseRun(model)?.run ?? 1, kind: 'provider', url: 'http://127.0.0.1:8000/v1' },
     ...{ parameters: { temperature: 0.7 }, notes: false, knowledge_cutoff: cutoff },
     price_per_million_tokens: { input: 1.25, output: 10 },
     tools: ['buy', 'sell', 'get_price', 'get_portfolio', 'calculate'],
@@ -223,8 +223,8 @@ function runDay(database: Database, account: Account, day: Day): void {
 }
 
 /** Where `conversation` has the results: trades, then perhaps a refusal. */
-function decisionsOf(actions: readonly Action[], refusal: string | undefined): Decision[] {
-  const trades = actions.map(({ type, symbol }, index): Decision => {
+function decisionsOf(actions: readonly Action[], refusal: string | undefined): DecisionRow[] {
+  const trades = actions.map(({ type, symbol }, index): DecisionRow => {
     const side = type === 'sell' ? type : 'buy';
     return { ...NO_TRADE, message_index: 3 + index, action_id: index + 1, side, symbol };
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
-import { diskIsFull } from '../../src/core/database/storage/faults.ts';
+import { throwDiskFull } from '../../src/core/database/storage/faults.ts';
 import { createAgentDays } from '../../src/core/trading/agent-days.ts';
 import { createBooks, PRICES, setBars } from '../support/books.ts';
 import type { NewsResult, NewsSearch } from '../../src/core/trading/news.ts';
@@ -115,7 +115,7 @@ test('a call that cannot be stored ends its day, with all it did, and so do thos
     const { books, session, over, call, find } = await openDay();
     const { write } = books.database;
     let writes = failing === 'the call' ? 0 : 1;
-    books.database.write = async (...args) => (writes-- === 0 ? diskIsFull() : write(...args));
+    books.database.write = async (...args) => (writes-- === 0 ? throwDiskFull() : write(...args));
     const calls = await Promise.allSettled([call('buy', BUY), call('buy', BUY)]);
     const said =
       'Cannot use the database: the disk is full. The day begins again from its opening, with a new token';

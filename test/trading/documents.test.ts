@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { countOutside } from '../../src/core/database/document-queries.ts';
+import { countOutsideUniverse } from '../../src/core/database/document-queries.ts';
 import type { TradingSession } from '../../src/core/trading/session.ts';
 import { type Books, createBooks, replayOf, SYMBOLS } from '../support/books.ts';
 import { call, listed, storeDocuments } from '../support/documents.ts';
@@ -269,7 +269,11 @@ test('a document of two symbols outside of the universe is counted once, one of 
   ]);
   const own = { universe: new Set(['AAPL']), outside: ['MSFT', 'XYZ'] };
   const before = [{ kind: 'news', documents: 2 }];
-  const counts = countOutside({ reader, date: DAY, write: null, symbols: null }, own, before);
+  const counts = countOutsideUniverse(
+    { reader, date: DAY, write: null, symbols: null },
+    own,
+    before,
+  );
   assert.deepEqual(counts, [
     { kind: 'news', documents: 3 },
     { kind: '10-K', documents: 1 },

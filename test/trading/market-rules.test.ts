@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
-import { instantIn } from '../../src/core/time/calendar.ts';
+import { zonedInstant } from '../../src/core/time/calendar.ts';
 import { type MarketRules, US, US_RULES } from '../../src/core/domain/market-rules.ts';
 import { type Money, money } from '../../src/core/money/money.ts';
 import type { Market } from '../../src/core/trading/market.ts';
@@ -112,10 +112,10 @@ const openings = tableOf<[zone: string, date: string, at: string]>(`
 `);
 test('a session opens by the clocks of its place', () => {
   for (const [zone, date, at] of openings)
-    assert.equal(instantIn(zone, date, US.opens).toISOString(), at);
+    assert.equal(zonedInstant(zone, date, US.opens).toISOString(), at);
   // Shown never, and twice: the later instant.
   const shown = (date: string, time: string) =>
-    instantIn('America/New_York', date, time).toISOString();
+    zonedInstant('America/New_York', date, time).toISOString();
   assert.equal(shown('2025-03-09', '02:30'), '2025-03-09T07:30:00.000Z');
   assert.equal(shown('2025-11-02', '01:30'), '2025-11-02T06:30:00.000Z');
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { addDays } from '../../src/core/time/calendar.ts';
 import type { Database } from '../../src/core/database/database.ts';
-import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { latestPrices } from '../../src/core/database/price-writes.ts';
 import { fromDollars, type Money, toDollars } from '../../src/core/money/money.ts';
 import { closingMark, type Market, openMarket } from '../../src/core/trading/market.ts';
 import { createBooks, setBars, tell } from '../support/books.ts';
@@ -23,7 +23,7 @@ test('a quote is the open of today and the last earlier close', () => {
     AAPL 2025-01-06 12 -
     AAPL 2025-01-07 13 14
     MSFT 2025-01-06 20 21`);
-  const market = openMarket(pricesNow(database), '2025-01-07', ['AAPL', 'MSFT', 'NONE']);
+  const market = openMarket(latestPrices(database), '2025-01-07', ['AAPL', 'MSFT', 'NONE']);
   const dollars = (symbol: string) => {
     const { open, previousClose, previousDate } = market.quote(symbol);
     return [open && toDollars(open), previousClose && toDollars(previousClose), previousDate];
@@ -43,17 +43,17 @@ const marks = tableOf<[name: string, prices: string, mark: string]>(`
 test('a record is marked at the close, or the best price before it', () => {
   for (const [name, prices, mark] of marks) {
     const database = withPrices(prices.replace(', ', '\n'));
-    const found = closingMark(pricesNow(database), '2025-01-07', 'AAPL')?.price as Money;
+    const found = closingMark(latestPrices(database), '2025-01-07', 'AAPL')?.price as Money;
     assert.equal(toDollars(found), Number(mark), name);
   }
 });
 
 test('bars before 1900, which other programs may have stored, are ignored', () => {
   const early = withPrices('AAPL 0000-01-03 1 2\nAAPL 1899-12-29 3 4');
-  const market = openMarket(pricesNow(early), '2025-01-07', ['AAPL']);
+  const market = openMarket(latestPrices(early), '2025-01-07', ['AAPL']);
   assert.deepEqual([market.bars('AAPL', 5), market.bar('AAPL', '1899-12-29')], [[], null]);
   assert.deepEqual(market.quote('AAPL'), { open: null, previousDate: null, previousClose: null });
-  assert.equal(closingMark(pricesNow(early), '2025-01-07', 'AAPL'), null);
+  assert.equal(closingMark(latestPrices(early), '2025-01-07', 'AAPL'), null);
   assert.throws(() => market.mark('AAPL'), /no price of it is stored/);
 });
 
@@ -69,9 +69,9 @@ test('prices before a split are converted to the shares of the session date', ()
     ORLY 2025-06-10 91 92
     ORLY 2025-06-11 93 94`;
   const database = withPrices(prices, 'ORLY 2025-06-10 15:1');
-  const before = openMarket(pricesNow(database), '2025-06-09', ['ORLY']);
+  const before = openMarket(latestPrices(database), '2025-06-09', ['ORLY']);
   assert.equal(previousClose(before), 1350);
-  const onDay = openMarket(pricesNow(database), '2025-06-10', ['ORLY']);
+  const onDay = openMarket(latestPrices(database), '2025-06-10', ['ORLY']);
   assert.equal(previousClose(onDay), 90.7);
   assert.deepEqual(onDay.bar('ORLY', '2025-06-06'), {
     symbol: 'ORLY',
@@ -86,13 +86,13 @@ test('prices before a split are converted to the shares of the session date', ()
     onDay.bars('ORLY', 5).map(({ open }) => open),
     [100, 91, 91],
   );
-  assert.equal(previousClose(openMarket(pricesNow(database), '2025-06-11', ['ORLY'])), 92);
+  assert.equal(previousClose(openMarket(latestPrices(database), '2025-06-11', ['ORLY'])), 92);
 });
 
 test('a series that is adjusted by its source is never split again', () => {
   const prices = 'ORLY 2025-06-09 91 90.7\nORLY 2025-06-10 91 92';
   const database = withPrices(prices, 'ORLY 2025-06-10 15:1', 'yahoo');
-  assert.equal(previousClose(openMarket(pricesNow(database), '2025-06-10', ['ORLY'])), 90.7);
+  assert.equal(previousClose(openMarket(latestPrices(database), '2025-06-10', ['ORLY'])), 90.7);
 });
 
 const closings: [prices: string, splits: string, price: number, date: string][] = [
@@ -104,7 +104,7 @@ const closings: [prices: string, splits: string, price: number, date: string][] 
 test('the mark of a day without a bar is adjusted for splits since the last one', () => {
   for (const [prices, splits, price, date] of closings)
     assert.deepEqual(
-      closingMark(pricesNow(withPrices(prices, splits)), '2025-06-10', 'ORLY'),
+      closingMark(latestPrices(withPrices(prices, splits)), '2025-06-10', 'ORLY'),
       { price: fromDollars(price), date },
       prices,
     );
@@ -112,17 +112,20 @@ test('the mark of a day without a bar is adjusted for splits since the last one'
 
 test('the mark of a market stays as it was first read, whatever becomes of its splits', () => {
   const database = withPrices('AAPL 2025-01-03 10 -', 'AAPL 2025-01-06 2:1');
-  const market = openMarket(pricesNow(database), '2025-01-07', ['AAPL']);
+  const market = openMarket(latestPrices(database), '2025-01-07', ['AAPL']);
   assert.equal(toDollars(market.mark('AAPL')), 5);
   database.statement('UPDATE stock_splits SET numerator = 5').run();
   assert.equal(toDollars(market.mark('AAPL')), 5);
-  assert.equal(toDollars(openMarket(pricesNow(database), '2025-01-07', ['AAPL']).mark('AAPL')), 2);
+  assert.equal(
+    toDollars(openMarket(latestPrices(database), '2025-01-07', ['AAPL']).mark('AAPL')),
+    2,
+  );
 });
 
 test('a price that splits make smaller than the unit of money is the unit, never 0', () => {
   const prices = 'ORLY 2025-06-06 0.0021 -\nORLY 2025-06-09 0.002 0.0019';
   const database = withPrices(prices, 'ORLY 2025-06-10 100:1');
-  const market = openMarket(pricesNow(database), '2025-06-10', ['ORLY']);
+  const market = openMarket(latestPrices(database), '2025-06-10', ['ORLY']);
   assert.deepEqual([previousClose(market), toDollars(market.mark('ORLY'))], [0.0001, 0.0001]);
   const lowest = market.bars('ORLY', 2).map(({ open, low, close }) => `${open} ${low} ${close}`);
   assert.deepEqual(lowest, ['0.0001 null null', '0.0001 0.0001 0.0001']);
@@ -142,7 +145,7 @@ test('no query of a market ever returns a price after its date, or the close of 
   const length = fc.integer({ min: 1, max: 100 });
   fc.assert(
     fc.property(today, asked, length, (today, asked, length) => {
-      const market = openMarket(pricesNow(database), addDays(start, today), ['AAPL']);
+      const market = openMarket(latestPrices(database), addDays(start, today), ['AAPL']);
       const days = asked.map((day) => market.bar('AAPL', addDays(start, day)));
       for (const bar of [...days, ...market.bars('AAPL', length)]) {
         if (bar === null) continue;

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { toolResponse } from '../../src/core/api/day.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
-import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { latestPrices } from '../../src/core/database/price-writes.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { openMarket } from '../../src/core/trading/market.ts';
 import type { NewsSearch } from '../../src/core/trading/news.ts';
@@ -34,7 +34,7 @@ storePrices(
 function openDay({ cash = 10_000, holdings = {} as Record<string, number> } = {}): LedgerDay {
   const universe = new Set(['AAPL', 'MSFT', 'NONE']);
   return {
-    market: openMarket(pricesNow(database), DATE, [...universe]),
+    market: openMarket(latestPrices(database), DATE, [...universe]),
     universe,
     actions: [],
     portfolio: { cash: fromDollars(cash), holdings: new Map(Object.entries(holdings)) },

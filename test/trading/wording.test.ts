@@ -10,7 +10,7 @@ import {
   conversationTexts,
 } from '../../src/core/agent/prompt.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
-import { pricesNow } from '../../src/core/database/price-writes.ts';
+import { latestPrices } from '../../src/core/database/price-writes.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import type { Answer, Brief } from '../../src/core/wire/protocol.ts';
 import { openMarket } from '../../src/core/trading/market.ts';
@@ -244,7 +244,7 @@ function dayOf(
     ]),
   };
   return {
-    market: openMarket(pricesNow(database), '2025-01-07', [...universe]),
+    market: openMarket(latestPrices(database), '2025-01-07', [...universe]),
     universe,
     rules,
     portfolio,

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { auditDatabase, isSound } from '../../src/core/verify/database-audit.ts';
 import { emptyAuditReport } from '../../src/core/verify/replay.ts';
-import { queryApart } from '../../src/core/database/integrity.ts';
+import { queryInChildProcess } from '../../src/core/database/integrity.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { withSnapshot } from '../../src/core/database/snapshot.ts';
 import { staleModelDays } from '../../src/core/database/stale.ts';
@@ -146,7 +146,7 @@ test('of a long list the first rows come from the separate process', async () =>
     `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${upTo}) SELECT n FROM numbers`;
   const queries = [numbers(3), numbers(1_001), 'SELECT n FROM missing'].map((sql) => ({ sql }));
   const results = await withSnapshot(path, (snapshot) =>
-    queryApart(snapshot, queries, new AbortController().signal),
+    queryInChildProcess(snapshot, queries, new AbortController().signal),
   );
   const found = results.map(({ first, error }) =>
     [first.length, ...Object.values(first.at(-1) ?? {}), error].join(' '),

@@ -1,4 +1,4 @@
-import { messageOf } from '#domain/service-error.ts';
+import { errorMessage } from '#domain/service-error.ts';
 import {
   MAX_ERROR_LENGTH,
   MAX_FAILURE_REASON_LENGTH,
@@ -27,7 +27,7 @@ async function runModelDay(): Promise<void> {
   let hide: Hide = (text) => text;
   const fail = (error: unknown) => {
     const isKeyRefused = error instanceof KeyRefused && ({ isKeyRefused: true } as const);
-    const words = cutText(hide(messageOf(error)), MAX_ERROR_LENGTH);
+    const words = cutText(hide(errorMessage(error)), MAX_ERROR_LENGTH);
     pipe.send({ type: 'outcome', result: { status: 'failed', error: words, ...isKeyRefused } });
   };
   pipe.onUncaught(fail);

@@ -1,5 +1,5 @@
 import { read, readSync, writeSync } from 'node:fs';
-import { codeOf } from '#domain/service-error.ts';
+import { errorCode } from '#domain/service-error.ts';
 import { createLineReader, type ChildMessage, encodeLine } from '#wire/protocol.ts';
 
 const STDIN = 0;
@@ -92,7 +92,7 @@ function retryUntilReady(call: () => number): number {
     try {
       return call();
     } catch (error) {
-      if (codeOf(error) !== 'EAGAIN') throw error;
+      if (errorCode(error) !== 'EAGAIN') throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, EAGAIN_PAUSE_MS);
     }
 }
@@ -107,7 +107,7 @@ function readChunk(end: () => never): Buffer {
 function readLoop(take: (chunk: Buffer) => void, end: () => never): void {
   const again = () => readLoop(take, end);
   read(STDIN, Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, null, (error, length, chunk) => {
-    if (codeOf(error) === 'EAGAIN') return void setTimeout(again, EAGAIN_PAUSE_MS);
+    if (errorCode(error) === 'EAGAIN') return void setTimeout(again, EAGAIN_PAUSE_MS);
     if (error || length === 0) end();
     take(chunk.subarray(0, length));
     again();

@@ -1,5 +1,5 @@
-import { boardOf, hasCosts, lotsInWords, type MarketRules } from '#domain/market-rules.ts';
-import { limitsInWords, linesOf } from '#text/sentences.ts';
+import { findBoard, hasCosts, lotsText, type MarketRules } from '#domain/market-rules.ts';
+import { limitsText, compact } from '#text/sentences.ts';
 import type { AgentTerms, Brief, OneAnswer } from '#wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
 
@@ -14,7 +14,7 @@ function systemPrompt({ isOpenHidden, limits, decision, rules, quotes }: Brief):
     ? '. They fill at the next open, which is not known yet: all sales first, then all purchases.'
     : " and fill at today's opening price.";
   const [the, prices] = isOpenHidden ? ['previous', 'closes'] : ['prices of the', 'morning'];
-  return linesOf([
+  return compact([
     `You are a stock trader with a simulated account. Each trading day you get the portfolio and the ${the}`,
     `${prices} and decide what to buy and sell, so that the account grows over the weeks.`,
     '',
@@ -26,7 +26,7 @@ function systemPrompt({ isOpenHidden, limits, decision, rules, quotes }: Brief):
       : `- Use the tools to look things up and to trade. Several calls in one message run one after another, in their
   order; each sees the cash and the holdings that the one before it left.`,
     ...lotsLines(rules, quotes),
-    limits !== undefined && `- Limits on orders: ${limitsInWords(limits)}.`,
+    limits !== undefined && `- Limits on orders: ${limitsText(limits)}.`,
     '- A refused order says why and changes nothing.',
     "- Nothing after this morning is known. Do not guess today's close.",
     isOneAnswer
@@ -165,7 +165,7 @@ function morningReport({
   const [at, columns] = isOpenHidden
     ? ['previous closes', 'previous close']
     : ["today's open", 'previous close, open today'];
-  return linesOf([
+  return compact([
     `Today's date: ${date}`,
     '',
     `Cash: ${cash}`,
@@ -186,7 +186,7 @@ function morningReport({
 
 /** The lots of the symbols, where they are not single shares: a line for all with the same. */
 function lotsLines(rules: MarketRules, quotes: Brief['quotes']): string[] {
-  const byLots = Map.groupBy(quotes, ({ symbol }) => lotsInWords(boardOf(rules, symbol)));
+  const byLots = Map.groupBy(quotes, ({ symbol }) => lotsText(findBoard(rules, symbol)));
   return [...byLots].flatMap(([lots, own]) => {
     const whose =
       own.length === quotes.length ? '' : `of ${own.map((one) => one.symbol).join(', ')} `;
@@ -197,11 +197,11 @@ function lotsLines(rules: MarketRules, quotes: Brief['quotes']): string[] {
 function costsLine({ currency, costs }: MarketRules): string {
   const { commissionPerTrade, commissionBps, slippageBps } = costs;
   const sign = currency === 'USD' ? '$' : `${currency} `;
-  const commission = linesOf([
+  const commission = compact([
     commissionPerTrade > 0 && `${sign}${commissionPerTrade}`,
     commissionBps > 0 && `${commissionBps} basis points of its value`,
   ]);
-  return linesOf([
+  return compact([
     'Trading costs:',
     commission.length > 0 && `each order pays ${commission.join(' and ')}.`,
     slippageBps > 0 && `Orders fill ${slippageBps} basis points worse than the open.`,

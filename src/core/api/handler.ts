@@ -7,7 +7,7 @@ import type { AgentDays } from '#trading/agent-days.ts';
 import type { ServedSettings } from '#settings/settings.ts';
 import { type Cell, csvLine } from '#text/csv.ts';
 import { asObject } from '#json/json.ts';
-import { insideOf, type Shape } from '#json/shape.ts';
+import { innerSchema, type Shape } from '#json/shape.ts';
 
 /** What every handler works with. */
 export interface Context {
@@ -178,11 +178,11 @@ export function objectTable<Column extends string>(
  * objects, and fields whose names are data, have none.
  */
 export function schemaColumns(schema: Shape, name = ''): string[] {
-  const { entries, item } = insideOf(schema) ?? {};
+  const { entries, item } = innerSchema(schema) ?? {};
   const inside = name && `${name}_`;
   if (entries)
     return Object.entries(entries).flatMap(([own, one]) => schemaColumns(one, inside + own));
-  return schema.type === 'record' || insideOf(item)?.entries ? [] : [name];
+  return schema.type === 'record' || innerSchema(item)?.entries ? [] : [name];
 }
 
 /** An object with the fields of those inside it, by the names of their columns; a list is text. */

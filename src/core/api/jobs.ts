@@ -37,7 +37,7 @@ import {
 import assert from 'node:assert/strict';
 import { count } from '#text/sentences.ts';
 import { discardJob } from '#jobs/queue.ts';
-import { warningsNow } from '#prices/warnings.ts';
+import { currentWarnings } from '#prices/warnings.ts';
 import { checkJob } from './filters.ts';
 import { NO_JOB, route } from './route.ts';
 
@@ -160,7 +160,7 @@ export const jobsRoute = route({
         hasMore = next !== undefined;
         if (next === undefined || count === limit) return;
         const listed = listedJob(database, next.jobId);
-        yield appendMembers(listed.json, warningFields(warningsNow(database, listed)));
+        yield appendMembers(listed.json, warningFields(currentWarnings(database, listed)));
         [last, place] = [next.jobId, next];
       }
     };

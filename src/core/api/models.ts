@@ -1,9 +1,14 @@
 import * as v from 'valibot';
-import { basemodelOf, type Configuration } from '#settings/configuration-schema.ts';
+import { findBasemodel, type Configuration } from '#settings/configuration-schema.ts';
 import { readConfiguration } from '#settings/configuration.ts';
 import { countActiveDays } from '#database/session-filters.ts';
 import type { Database } from '#database/database.ts';
-import { familyOrder, namedModels, seenModel, servedOf } from '#database/records/model-records.ts';
+import {
+  familyOrder,
+  namedModels,
+  findModel,
+  servedModels,
+} from '#database/records/model-records.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import { decodeEntry, entrySchema } from '#settings/entry.ts';
 import { toDollars } from '#money/money.ts';
@@ -76,7 +81,7 @@ function* items(database: Database, configured: Configuration['models']): Genera
       yield JSON.stringify({
         signature,
         name: entry.name ?? null,
-        basemodel: basemodelOf(entry),
+        basemodel: findBasemodel(entry),
         enabled: entry.enabled,
         configured: true,
         ...known(signature, entry),
@@ -97,7 +102,7 @@ function describeModel(
   signature: string,
   listed?: Configuration['models'][number],
 ) {
-  const seen = seenModel(database, signature);
+  const seen = findModel(database, signature);
   const { firstDate = null, lastDate = null, modelDays = 0, portfolioValue = null } = seen ?? {};
   const entry = seen === undefined ? null : decodeEntry(seen.entry);
   const cutoff = (entry ?? listed)?.knowledge_cutoff ?? null;
@@ -111,7 +116,7 @@ function describeModel(
       cutoff === null ? 0 : countActiveDays(database, signature, { endDate: cutoff }),
     family: listed?.signature ?? seen?.family ?? signature,
     entry,
-    served: servedOf(database, signature),
+    served: servedModels(database, signature),
     last_job: seen
       ? { job_id: seen.jobId, status: seen.jobStatus, created_at: seen.jobCreatedAt }
       : null,

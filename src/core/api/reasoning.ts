@@ -26,7 +26,7 @@ import {
   limitFilter,
   wholeNumberSchema,
 } from './schemas.ts';
-import { phrasesOf } from '#database/search-text.ts';
+import { parsePhrases } from '#database/search-text.ts';
 import { BUSY, MODEL_DAY_ERRORS, route } from './route.ts';
 
 /** An invalid date is a 400 here, so the handler checks it. */
@@ -216,7 +216,7 @@ export const searchRoute = route({
   errors: MODEL_DAY_ERRORS,
   /** Fewer messages than asked for where the search took too long. */
   handle({ database, settings }, { query }) {
-    const phrases = phrasesOf(query.q);
+    const phrases = parsePhrases(query.q);
     if (phrases.length === 0) throw invalidFilter('q', 'expected at least one letter or digit');
     const { limit, before } = query;
     const filters = feedFilters(database, query);

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import {
-  cellsOf,
+  recordCells,
   hasMoreRows,
-  jsonOf,
+  recordJson,
   resultColumns,
   resultRecords,
 } from '#database/records/position-records.ts';
@@ -80,7 +80,7 @@ export const resultsRoute = route({
   hasTable: true,
   handle({ database }, { query, format }) {
     const records = resultRecords(database, parseFilters(query));
-    if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(cellsOf));
-    return listBody('results', records.map(jsonOf));
+    if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(recordCells));
+    return listBody('results', records.map(recordJson));
   },
 });

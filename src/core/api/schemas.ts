@@ -10,8 +10,8 @@ import {
   warningCodes,
 } from '#domain/vocabulary.ts';
 import { normaliseSymbol, SYMBOL_TEXT } from '#domain/symbols.ts';
-import { flag } from '#network/http-values.ts';
-import { recordOf } from '#json/records.ts';
+import { booleanSchema } from '#network/http-values.ts';
+import { recordSchema } from '#json/records.ts';
 
 /** Schemas that several endpoints share: they check requests and describe responses. */
 
@@ -24,7 +24,7 @@ export function named<const Entries extends v.ObjectEntries>(name: string, entri
 
 /** The same of an object whose keys are data. */
 export function namedRecord<Value extends v.GenericSchema>(name: string, value: Value) {
-  return v.pipe(recordOf(value), v.title(name));
+  return v.pipe(recordSchema(value), v.title(name));
 }
 
 /** What the interface description says of a date: its form, from `EARLIEST_DATE` on. */
@@ -170,7 +170,10 @@ export const bareErrorSchema = named('BareErrorResponse', { detail: v.string() }
 
 /** A boolean in a query; false if absent. */
 export function flagFilter(description: string) {
-  return v.optional(v.pipe(flag('expected true or false'), v.description(description)), 'false');
+  return v.optional(
+    v.pipe(booleanSchema('expected true or false'), v.description(description)),
+    'false',
+  );
 }
 
 /** A text in a query. */

@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import {
   countModelDays,
-  entriesOf,
+  jobEntries,
   jobStatus,
-  modelDaysOf,
+  jobModelDays,
 } from '#database/records/job-records.ts';
 import { modelDayStatuses } from '#domain/vocabulary.ts';
 import { entrySchema } from '#settings/entry.ts';
-import { warningsNow } from '#prices/warnings.ts';
+import { currentWarnings } from '#prices/warnings.ts';
 import { checkJob } from './filters.ts';
 import { type Context, deploymentFields, type Input, listMember } from './handler.ts';
 import {
@@ -110,11 +110,11 @@ export const statusRoute = route({
       // The schema picks its fields, in its order.
       terms: v.parse(termsSchema, { ...configuration, symbols: configuration.stock_symbols }),
       replace_existing: job.replaceExisting === 1,
-      ...warningFields(warningsNow(database, job, jobId)),
+      ...warningFields(currentWarnings(database, job, jobId)),
       ...deploymentFields(settings),
     };
-    yield `${job.json.slice(0, -1)},"entries":${entriesOf(database, jobId)}`;
-    yield* listMember('details', modelDaysOf(database, jobId));
+    yield `${job.json.slice(0, -1)},"entries":${jobEntries(database, jobId)}`;
+    yield* listMember('details', jobModelDays(database, jobId));
     yield `,${JSON.stringify(others).slice(1)}`;
   },
 });

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { messageOf } from '#domain/service-error.ts';
+import { errorMessage } from '#domain/service-error.ts';
 import {
   createLineReader,
   type ChildMessage,
@@ -161,7 +161,7 @@ function decode(line: string): ChildMessage {
     checkLineBounds(line);
     return decodeLine(line);
   } catch (error) {
-    throw new ProtocolViolation(`The model process broke the protocol: ${messageOf(error)}`);
+    throw new ProtocolViolation(`The model process broke the protocol: ${errorMessage(error)}`);
   }
 }
 

@@ -22,7 +22,7 @@ import {
 } from './process.ts';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readSync } from 'node:fs';
-import { spread } from '#time/event-loop.ts';
+import { jitter } from '#time/event-loop.ts';
 
 /**
  * What depends on how a child was started: how it is ended, what is watched, and how its end is
@@ -129,7 +129,7 @@ function watchStatus(
       return channel.lose(`it did nothing for ${count(quietMs / 1000, 'second')}`);
     // Children that were started together are not looked at together: each look takes some 0.03 ms,
     // and a thousand of them would hold up requests.
-    lookAfter(spread(nextLookMs(leftMb)));
+    lookAfter(jitter(nextLookMs(leftMb)));
   };
   lookAfter(LOOK_INTERVAL_MS);
   return () => clearTimeout(timer);

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import type { ModelDay } from '#database/sessions.ts';
-import { codeOf } from '#domain/service-error.ts';
-import { type Host, ownNode } from '#process/own-node.ts';
+import { errorCode } from '#domain/service-error.ts';
+import { type Host, nodeCommand } from '#process/own-node.ts';
 import type { Outcome } from '#wire/protocol.ts';
 import { cleanText, quote } from '#text/text.ts';
 import type { StartFailure } from './channel.ts';
@@ -42,7 +42,7 @@ export function createChildStarter(
     names.flatMap((name) => (Object.hasOwn(environment, name) ? [[name, environment[name]]] : [])),
   );
   return (program, rights, modelDay) => {
-    const { args } = ownNode(childFlags(rights), loaderText(rights.network), NODE);
+    const { args } = nodeCommand(childFlags(rights), loaderText(rights.network), NODE);
     const [file = '', ...words] = fillCommand(modelDayCommand, args, modelDay);
     // In a process group of its own: Ctrl-C in a terminal reaches only the service, which then ends
     // its launchers in order.
@@ -203,7 +203,7 @@ export function outcomeWithoutStart(end: LauncherEnd): Outcome | StartFailure {
 /** Outcome where the launcher cannot be started on this machine. */
 export function launcherErrorOutcome(name: string, error: Error): Outcome | StartFailure {
   return {
-    status: NOT_STARTED.includes(codeOf(error)) ? 'cannot_start' : 'failed',
+    status: NOT_STARTED.includes(errorCode(error)) ? 'cannot_start' : 'failed',
     error: `Cannot start ${name}, the program of MODEL_DAY_COMMAND, which must be in PATH and executable: ${error.message}`,
   };
 }

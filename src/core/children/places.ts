@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backOff, spread } from '#time/event-loop.ts';
+import { backOff, jitter } from '#time/event-loop.ts';
 import { MAX_RUNS } from '#domain/runs.ts';
 import { count } from '#text/sentences.ts';
 import type { Settings } from '#settings/settings.ts';
@@ -102,7 +102,7 @@ export function createTries(
       silent = hasSentMessage ? 0 : silent + 1;
       killed += hasSentMessage ? 1 : 0;
       const losses = Math.max(silent, killed);
-      pauseMs = spread(backOff(losses, { firstMs: restartPauseMs, maxMs: MAX_PAUSE_MS }));
+      pauseMs = jitter(backOff(losses, { firstMs: restartPauseMs, maxMs: MAX_PAUSE_MS }));
       if (pauseMs < leftMs && killed <= maxResumptions) return null;
       const what = hasSentMessage
         ? `the system killed the model process ${count(killed, 'time')}`

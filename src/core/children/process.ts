@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import type { ModelDay } from '#database/sessions.ts';
-import { codeOf } from '#domain/service-error.ts';
+import { errorCode } from '#domain/service-error.ts';
 import type { Hide } from '#text/secrets.ts';
-import { type Host, ownNode } from '#process/own-node.ts';
+import { type Host, nodeCommand } from '#process/own-node.ts';
 import { confine, type Network } from './confinement.ts';
 
 /**
@@ -119,7 +119,7 @@ export function childFlags({ network, heapMb }: ChildRights): string[] {
  * at all, not even its own.
  */
 export function startProcess(program: string, rights: ChildRights): ChildProcess {
-  const { file, args } = ownNode(childFlags(rights), program, rights.host);
+  const { file, args } = nodeCommand(childFlags(rights), program, rights.host);
   const inherited = INHERITED_VARIABLES.map((name) => [name, process.env[name]]); // undefined is none
   const child = spawn(file, args, { stdio: 'pipe', env: Object.fromEntries(inherited) });
   yieldToParent(child, rights.niceness);
@@ -133,7 +133,7 @@ const SHORTAGES: ReadonlySet<string> = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'E
  * Whether the machine lacked something when a process was started, so that another try may succeed.
  */
 export function isShortage(error: unknown): boolean {
-  return SHORTAGES.has(String(codeOf(error)));
+  return SHORTAGES.has(String(errorCode(error)));
 }
 
 /** When processors or memory are short, the service takes precedence over its children. */

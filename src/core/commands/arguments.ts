@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { dateOf, isCalendarDate } from '#time/calendar.ts';
+import { utcDate, isCalendarDate } from '#time/calendar.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import { list } from '#text/sentences.ts';
 import { forTerminal } from '#text/text.ts';
@@ -82,7 +82,7 @@ export function parseChoice<Word extends string>(
 export function checkRange(from: string, to: string): void {
   checkDates({ from, to });
   if (from > to) throw new WrongUsage(`--from ${from} is after --to ${to}`);
-  if (to > dateOf(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
+  if (to > utcDate(new Date())) throw new WrongUsage(`--to ${to} is in the future`);
 }
 
 /** Throws a `WrongUsage` that names the first option that is not a date. */

@@ -4,10 +4,10 @@ import { auditDatabase, isSound } from '#verify/database-audit.ts';
 import type { AuditReport, Finding } from '#verify/replay.ts';
 import type { Listed } from '#domain/vocabulary.ts';
 import { withSnapshot } from '#database/snapshot.ts';
-import { IS_MISSING } from '#database/integrity.ts';
+import { MISSING_SUFFIX } from '#database/integrity.ts';
 import { tablesInManifest } from '#database/manifest.ts';
 import { readSettings } from '#settings/settings.ts';
-import { linesOf } from '#text/sentences.ts';
+import { compact } from '#text/sentences.ts';
 import { forTerminal } from '#text/text.ts';
 import { type Meaning, meanings } from '#database/schema/price-conditions.ts';
 import { parseChoice, WrongUsage, findDatabase } from './arguments.ts';
@@ -19,7 +19,7 @@ function describeReplay(report: AuditReport): string {
     superseded.modelDays === 0
       ? ''
       : `, and ${formatNumber(superseded.same)} of ${formatNumber(superseded.modelDays)} superseded`;
-  return linesOf([
+  return compact([
     `replay: ${formatNumber(same)} of ${formatNumber(modelDays)} model-days replayed${others}: same reports, same answers, same books`,
     fromOutside > 0 &&
       `  taken from the record, because they came from outside: ${formatNumber(fromOutside)} news results`,
@@ -80,7 +80,7 @@ function soundFile(tables: number | null): string {
 }
 
 function faultyFile(damage: readonly string[]): string {
-  return damage.every((finding) => finding.endsWith(IS_MISSING))
+  return damage.every((finding) => finding.endsWith(MISSING_SUFFIX))
     ? 'file: rows are missing, as after a DELETE by another program: restore a backup'
     : 'file: damaged';
 }
@@ -92,7 +92,7 @@ function describeAudit(path: string, report: AuditReport, tables: number | null)
   const replaced =
     superseded.modelDays > 0 ? ` and ${formatNumber(superseded.modelDays)} superseded` : '';
   const what = `${plural(modelDays, 'model-day')} of ${plural(models, 'model')}${replaced}, ${plural(positions, 'position')}`;
-  return linesOf([
+  return compact([
     `${forTerminal(path)}, ${formatSize(statSync(path).size)}`,
     damage.length === 0 ? soundFile(tables) : faultyFile(damage),
     ...damage.map((text) => `  ${forTerminal(text)}`),

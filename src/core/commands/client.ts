@@ -5,7 +5,7 @@ import { asObject, asText, type Json, tryParse } from '#json/json.ts';
 import { cleanText, forTerminal, quote } from '#text/text.ts';
 import { type CalendarDate, lastWeekdayClosed, weekdaysBefore } from '#time/calendar.ts';
 import { HTTP_URL, isHttpUrl } from '#network/http-values.ts';
-import { ownUrl, readSettings } from '#settings/settings.ts';
+import { localUrl, readSettings } from '#settings/settings.ts';
 import { WrongUsage } from './arguments.ts';
 import { didYouMean } from '#text/sentences.ts';
 
@@ -105,7 +105,7 @@ function refusal(
 export function connect(url: string | undefined): Client {
   const settings = readSettings(process.env);
   const { apiUrl, apiToken } = settings;
-  const wanted = url ?? apiUrl ?? ownUrl(settings);
+  const wanted = url ?? apiUrl ?? localUrl(settings);
   if (!isHttpUrl(wanted)) throw new WrongUsage(`--url: expected ${HTTP_URL}`);
   const { username, password, search, hash } = new URL(wanted);
   if (username !== '' || password !== '')

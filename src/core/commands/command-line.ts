@@ -1,8 +1,8 @@
 import { parseEnv } from 'node:util';
-import { codeOf, messageOf, ServiceError } from '#domain/service-error.ts';
+import { errorCode, errorMessage, ServiceError } from '#domain/service-error.ts';
 import { readTrustedText } from '#settings/trusted-file.ts';
-import { storageFaultOf } from '#database/storage/faults.ts';
-import { stackTraceOf } from '#process/log.ts';
+import { findStorageFault } from '#database/storage/faults.ts';
+import { stackTrace } from '#process/log.ts';
 import { forTerminal, showLines } from '#text/text.ts';
 import { VERSION } from '#process/version.ts';
 import { asksForHelp, quoted, parseArguments, WrongUsage, type Positionals } from './arguments.ts';
@@ -90,8 +90,8 @@ function readEnvironmentText(): string | null {
     if (text.includes('\0')) throw new Error('it is not text');
     return text;
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
-    throw envFileError(messageOf(error));
+    if (errorCode(error) === 'ENOENT') return null;
+    throw envFileError(errorMessage(error));
   }
 }
 
@@ -142,10 +142,10 @@ export async function runCommandLine(
  * Returns the exit code.
  */
 export function explainFailure(error: unknown): number {
-  const expected = error instanceof ServiceError ? error.message : storageFaultOf(error);
+  const expected = error instanceof ServiceError ? error.message : findStorageFault(error);
   const isRefusal = error instanceof Error && 'syscall' in error; // such as by a full disk
   const refused = isRefusal ? `Cannot continue: ${error.message}` : null;
-  const words = expected ?? refused ?? `Unexpected failure: ${stackTraceOf(error)}`;
+  const words = expected ?? refused ?? `Unexpected failure: ${stackTrace(error)}`;
   process.stderr.write(`${showLines(words)}\n`);
   return FAILED;
 }

@@ -10,7 +10,7 @@ import { supplyDividends } from '#prices/download-dividends.ts';
 import { hasPriceProvider, NO_PRICE_PROVIDER } from '#prices/providers.ts';
 import type { PriceContext, PriceRequest } from '#prices/download.ts';
 import { type PriceSupply, supplyPrices } from '#prices/supply.ts';
-import { count, didYouMean, linesOf, list } from '#text/sentences.ts';
+import { count, didYouMean, compact, list } from '#text/sentences.ts';
 import { readSettings, type Settings } from '#settings/settings.ts';
 import { nasdaq100 } from '#settings/configuration-schema.ts';
 import { checkRange, parseWholeNumber, WrongUsage, resetNote } from './arguments.ts';
@@ -156,7 +156,7 @@ function describeSupply(
 ): string {
   const known = dates.filter((date) => date.missing.length === 0).length;
   const needed = reports.filter(({ wanted }) => wanted > 0);
-  return linesOf([
+  return compact([
     needed.length === 0 && 'Nothing to download: every price is known.',
     ...needed.map(
       ({ downloaded, wanted, unit }) =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { httpRequest } from '#network/http-client.ts';
 import { asObject, tryParse } from '#json/json.ts';
-import { ownUrl, readSettings } from '#settings/settings.ts';
+import { localUrl, readSettings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
 import { isExecutable, readAsset } from '#process/program.ts';
 
@@ -13,7 +13,7 @@ const LIMITS = { timeoutMs: 5_000, maxBytes: 64 * 1024 };
  * API_PORT is healthy, otherwise 1.
  */
 export async function healthcheck(): Promise<number> {
-  const response = await httpRequest(`${ownUrl(readSettings(process.env))}/health`, {
+  const response = await httpRequest(`${localUrl(readSettings(process.env))}/health`, {
     ...LIMITS,
     isDirect: true,
   });

@@ -2,9 +2,9 @@ import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync } fr
 import { dirname, resolve } from 'node:path';
 import { parseConfiguration, readJsonFile } from '#settings/configuration.ts';
 import { assertUsableName, replaceFile } from '#database/storage/new-file.ts';
-import { messageOf, ServiceError } from '#domain/service-error.ts';
+import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { asObject, asText, type Json } from '#json/json.ts';
-import { eachField } from '#settings/entry.ts';
+import { mapFields } from '#settings/entry.ts';
 import { DEFAULT_CONFIGURATION_PATH, type Settings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
 
@@ -54,7 +54,7 @@ const FILES = ['models.prompt_file', 'universes.members'];
  * merged into another.
  */
 function readSource(path: string, options = {}): unknown {
-  return eachField(readJsonFile(path, options), ([part, , key], value) => {
+  return mapFields(readJsonFile(path, options), ([part, , key], value) => {
     const file = FILES.includes(`${part}.${key}`) ? asText(value) : undefined;
     return file === undefined ? value : resolve(dirname(path), file);
   });
@@ -90,7 +90,7 @@ function writeConfiguration(path: string, text: string, kept: ProtectedPaths): v
   } catch (error) {
     throw new ServiceError(
       'cannot_start',
-      `Cannot write the merged configuration ${path}: ${messageOf(error)}`,
+      `Cannot write the merged configuration ${path}: ${errorMessage(error)}`,
     );
   }
 }

@@ -10,8 +10,13 @@ import { removeAbandonedPartials } from '#database/storage/new-file.ts';
 import { readAccessTokens } from '#http/access.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import { type Service, startService } from '#service.ts';
-import { listensOnAll, readSettings, type Settings, warningsOf } from '#settings/settings.ts';
-import { refusalOfForeign } from '#settings/trusted-file.ts';
+import {
+  listensOnAll,
+  readSettings,
+  type Settings,
+  environmentWarnings,
+} from '#settings/settings.ts';
+import { foreignFileError } from '#settings/trusted-file.ts';
 import { VERSION } from '#process/version.ts';
 
 /** The command that serves requests until a signal, and what another such command shares with it. */
@@ -81,7 +86,7 @@ export async function serve(names: readonly string[], application: Application):
   const log = createStderrLog(settings.logLevel);
   const accessTokens = readAccessTokens(settings);
   const others = warnAboutConfiguration(settings, log);
-  for (const sentence of warningsOf(process.env, { names, others })) log.warning(sentence);
+  for (const sentence of environmentWarnings(process.env, { names, others })) log.warning(sentence);
   const ownership = claimOwnership(settings.databasePath, { startedAt: timestamp(clock()) });
   prepareDatabase(settings);
   announceMode(settings, log);
@@ -132,7 +137,7 @@ function warnAboutConfiguration(settings: Settings, log: Log): string[] {
     warnOfContent(configuration, log);
     return configuration.models.flatMap((entry) => entry.openai_api_key_env || []);
   } catch (error) {
-    const refusal = refusalOfForeign(error);
+    const refusal = foreignFileError(error);
     if (refusal !== null || !(error instanceof ServiceError)) throw refusal ?? error;
     log.warning(error.message);
     return [];

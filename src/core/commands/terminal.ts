@@ -1,7 +1,7 @@
 import { fstatSync, writeFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { forTerminal } from '#text/text.ts';
-import { codeOf } from '#domain/service-error.ts';
+import { errorCode } from '#domain/service-error.ts';
 
 const BYTES_PER_KB = 1_000;
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
@@ -61,8 +61,8 @@ export function ignoreBrokenPipe(
         done();
       };
     stream.on('error', (error) => {
-      const isTerminalLost = stream.isTTY === true && codeOf(error) === 'EIO'; // of a file, it is a fault of the disk
-      const isReaderLost = codeOf(error) === 'EPIPE'; // it has ended, or closed the pipe
+      const isTerminalLost = stream.isTTY === true && errorCode(error) === 'EIO'; // of a file, it is a fault of the disk
+      const isReaderLost = errorCode(error) === 'EPIPE'; // it has ended, or closed the pipe
       if (!isReaderLost && !isTerminalLost) throw error;
     });
   }

@@ -18,8 +18,8 @@ import {
 } from './client.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Status, statusResponse } from '#api/status.ts';
-import { repeatIn } from '#domain/runs.ts';
-import { duration, hint, linesOf, ranInWords } from '#text/sentences.ts';
+import { parseRun } from '#domain/runs.ts';
+import { durationText, hint, compact, progressText } from '#text/sentences.ts';
 import { createProgressLine } from './terminal.ts';
 
 /** Creates a job on a running service, and follows one to its end. */
@@ -52,8 +52,8 @@ export function describeJobEnd(job: Status): string {
     .filter((detail) => detail.status === 'failed')
     .map((detail) => `${detail.date} ${detail.model} failed: ${detail.error}`);
   const unnamed = failures.splice(MAX_NAMED_FAILURES).length;
-  const lines = linesOf([
-    `The job is ${status} after ${duration(total_duration_seconds ?? 0)}: ${ranInWords(job)}.`,
+  const lines = compact([
+    `The job is ${status} after ${durationText(total_duration_seconds ?? 0)}: ${progressText(job)}.`,
     !!error && error,
     ...failures,
     unnamed > 0 && `and ${unnamed} more failed`,
@@ -94,7 +94,7 @@ export async function followJob(
         printed.add(line);
       }
       const { total_model_days: total, pending } = status.progress;
-      bar.draw(total - pending, total, `${ranInWords(status)}, job ${status.status}`);
+      bar.draw(total - pending, total, `${progressText(status)}, job ${status.status}`);
       if (status.completed_at !== null) return status;
       await sleep(POLL_INTERVAL_MS);
       status = await requestWithRetry(client, path, (problem) => {
@@ -240,7 +240,7 @@ async function refuseUnlisted(client: Client, names: readonly string[]): Promise
   const listed = known.models.flatMap((own) => (own.configured ? own.signature : []));
   // What is wrong with the name of a run, or with none, the service says.
   const isUnlisted = (name: string) =>
-    name !== '' && !listed.includes(name) && !listed.includes(repeatIn(name)?.family ?? '');
+    name !== '' && !listed.includes(name) && !listed.includes(parseRun(name)?.family ?? '');
   const unlisted = names.find(isUnlisted);
   if (unlisted === undefined) return;
   const words = `Model '${unlisted}' is not in the server configuration${hint(unlisted, listed)}`;

@@ -4,7 +4,7 @@ import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';
 
 /** The completed days of models: which there are, and in which state they closed. */
 
-const closingOf = (session: string) =>
+const closingQuery = (session: string) =>
   query(
     `SELECT session_id AS sessionId, date, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue,
        note, unfilled
@@ -18,9 +18,9 @@ const closingOf = (session: string) =>
       unfilled: orNull(text),
     },
   );
-const LATEST_CLOSING = closingOf(`(SELECT session_id FROM trading_sessions
+const LATEST_CLOSING = closingQuery(`(SELECT session_id FROM trading_sessions
   WHERE model = ?1 AND date < ?2 AND status IN ('active', 'opening') ORDER BY date DESC, session_id DESC LIMIT 1)`);
-const CLOSING = closingOf('?');
+const CLOSING = closingQuery('?');
 
 const HOLDINGS = query(
   'SELECT symbol, quantity FROM holdings WHERE session_id = ? ORDER BY symbol',
@@ -43,12 +43,12 @@ export function latestActiveDayBefore(
 }
 
 /** The end of a session; null when it has no positions. */
-export function closingStateOf(reader: Reader, sessionId: number): ClosingState | null {
+export function readClosingState(reader: Reader, sessionId: number): ClosingState | null {
   return withHoldings(reader, CLOSING.get(reader, sessionId));
 }
 
 /** What a committed session, or an opening, holds at its close, by symbol. */
-export function holdingsOf(reader: Reader, sessionId: number) {
+export function closingHoldings(reader: Reader, sessionId: number) {
   return HOLDINGS.all(reader, sessionId);
 }
 
@@ -58,14 +58,14 @@ function withHoldings(
 ): ClosingState | null {
   return closing === undefined
     ? null
-    : { ...closing, holdings: holdingsOf(reader, closing.sessionId) };
+    : { ...closing, holdings: closingHoldings(reader, closing.sessionId) };
 }
 
 /**
  * What some models hold when a date begins; `since` is the earliest of the days that they last
  * closed, or that date without any.
  */
-export function heldBefore(database: Database, models: readonly string[], date: CalendarDate) {
+export function priorHoldings(database: Database, models: readonly string[], date: CalendarDate) {
   const states = models.flatMap((model) => latestActiveDayBefore(database, model, date) ?? []);
   return {
     symbols: [

@@ -2,20 +2,20 @@ import { existsSync, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cannot, messageOf, ServiceError } from '#domain/service-error.ts';
+import { cannot, errorMessage, ServiceError } from '#domain/service-error.ts';
 import {
-  diskIsFull,
+  throwDiskFull,
   hasRoom,
   isLockHeld,
-  lockIsHeld,
+  throwLockHeld,
   storageFault,
-  storageFaultOf,
-  wordsOf,
+  findStorageFault,
+  storageMessage,
 } from '#database/storage/faults.ts';
 import {
   assertUsable,
   makeFolder,
-  realPathOf,
+  realPath,
   watchFiles,
   wasWrittenAfter,
 } from '#database/storage/files.ts';
@@ -129,7 +129,7 @@ export function openDatabase(
   let connection: DatabaseSync | undefined;
   try {
     if (path !== IN_MEMORY) {
-      makeFolder(dirname(realPathOf(path)));
+      makeFolder(dirname(realPath(path)));
       assertUsable(path);
     }
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
@@ -143,20 +143,20 @@ export function openDatabase(
       `PRAGMA cache_size = ${-1024 * cacheMb}; PRAGMA wal_autocheckpoint = ${PAGES_PER_MB * logMb}`,
     );
     createSchema(connection);
-    forgetManifest(connection);
+    dropManifest(connection);
     // From here on a service never blocks its event loop: in WAL mode, reads wait for no lock.
     if (isServing) connection.exec('PRAGMA busy_timeout = 0');
   } catch (error) {
     connection?.close();
-    throw cannot(`open the database ${path}`, error, wordsOf(error));
+    throw cannot(`open the database ${path}`, error, storageMessage(error));
   }
-  return wrap(connection, path);
+  return createDatabase(connection, path);
 }
 
 /**
  * A package that is opened for writing changes from now on, and may become another job's database.
  */
-function forgetManifest(connection: DatabaseSync): void {
+function dropManifest(connection: DatabaseSync): void {
   const found = connection.prepare('SELECT 1 FROM package_manifest LIMIT 1').get();
   if (found !== undefined) connection.exec('DELETE FROM package_manifest');
 }
@@ -167,13 +167,13 @@ function forgetManifest(connection: DatabaseSync): void {
  * than the link to it, is kept, and a `ServiceError` (`cannot_start`) is thrown.
  */
 export function removeDatabase(path: string): void {
-  const file = realPathOf(path);
-  if (existsSync(file)) assertOurs(path, file);
+  const file = realPath(path);
+  if (existsSync(file)) assertOwnDatabase(path, file);
   for (const part of ['', '-wal', '-shm'].map((suffix) => file + suffix))
     if (existsSync(part)) unlinkSync(part);
 }
 
-function assertOurs(path: string, file: string): void {
+function assertOwnDatabase(path: string, file: string): void {
   let connection: DatabaseSync | undefined;
   try {
     if (basename(file) !== basename(path))
@@ -182,39 +182,39 @@ function assertOurs(path: string, file: string): void {
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     if (isForeign(connection)) throw new Error('it is a database of another program');
   } catch (error) {
-    const message = `Cannot reset ${path}: ${messageOf(error)}; move it away if it is no longer needed`;
+    const message = `Cannot reset ${path}: ${errorMessage(error)}; move it away if it is no longer needed`;
     throw new ServiceError('cannot_start', message, { cause: error });
   } finally {
     connection?.close();
   }
 }
 
-function wrap(connection: DatabaseSync, path: string): CommandDatabase {
-  const whatIsLost = path === IN_MEMORY ? () => null : watchFiles(path);
+function createDatabase(connection: DatabaseSync, path: string): CommandDatabase {
+  const findLostFile = path === IN_MEMORY ? () => null : watchFiles(path);
   const isFull = () => path !== IN_MEMORY && !hasRoom(path);
   let fault: string | null = null;
   let committedAtMs = Date.now();
-  const noting = <Result>(work: () => Result): Result => {
+  const recordFault = <Result>(work: () => Result): Result => {
     try {
       return work();
     } catch (error) {
-      fault = storageFaultOf(error) ?? fault;
+      fault = findStorageFault(error) ?? fault;
       throw error;
     }
   };
   /** Null while another program holds the write lock. */
   const tryTransaction = <Result>(work: () => Result): { result: Result } | null =>
-    noting(() => {
-      const lost = whatIsLost();
+    recordFault(() => {
+      const lost = findLostFile();
       if (lost !== null) throw storageFault(lost);
-      if (!begin(connection)) return null;
-      const result = finish(connection, work);
+      if (!tryBegin(connection)) return null;
+      const result = runAndCommit(connection, work);
       fault = null;
       committedAtMs = Date.now();
       return { result };
     });
   const transaction = <Result>(work: () => Result): Result =>
-    noting(() => (tryTransaction(work) ?? lockIsHeld()).result);
+    recordFault(() => (tryTransaction(work) ?? throwLockHeld()).result);
   const write = async <Result>(
     work: () => Result,
     { signal }: { signal?: AbortSignal | undefined } = {},
@@ -224,20 +224,20 @@ function wrap(connection: DatabaseSync, path: string): CommandDatabase {
       signal?.throwIfAborted();
       const done = tryTransaction(work);
       if (done !== null) return done.result;
-      if (performance.now() - startedAt > BUSY_TIMEOUT_MS) return noting(lockIsHeld);
+      if (performance.now() - startedAt > BUSY_TIMEOUT_MS) return recordFault(throwLockHeld);
       await sleep(pauseMs);
     }
   };
   const probe = (): string | null => {
     try {
       transaction(() => {
-        if (isFull()) diskIsFull();
+        if (isFull()) throwDiskFull();
         // Writes a value that is already there: a page goes to disk, but nothing changes.
         connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
       });
       return null;
     } catch (error) {
-      return storageFaultOf(error) ?? messageOf(error);
+      return findStorageFault(error) ?? errorMessage(error);
     }
   };
   const database: CommandDatabase = {
@@ -246,12 +246,12 @@ function wrap(connection: DatabaseSync, path: string): CommandDatabase {
     transaction,
     write,
     probe,
-    storageFault: () => (fault === null && whatIsLost() === null && !isFull() ? null : probe()),
-    read: (work) => reading(connection, () => work(database)),
-    address: () => (path !== IN_MEMORY && whatIsLost() === null ? { path, shown: null } : null),
+    storageFault: () => (fault === null && findLostFile() === null && !isFull() ? null : probe()),
+    read: (work) => runReadOnly(connection, () => work(database)),
+    address: () => (path !== IN_MEMORY && findLostFile() === null ? { path, shown: null } : null),
     close() {
       // Closing would write a log that was removed over what another program has written since.
-      if (path === IN_MEMORY || whatIsLost() === null || !wasWrittenAfter(path, committedAtMs))
+      if (path === IN_MEMORY || findLostFile() === null || !wasWrittenAfter(path, committedAtMs))
         connection.close();
     },
   };
@@ -275,7 +275,7 @@ export function prepareOnce(connection: DatabaseSync): Reader['statement'] {
 }
 
 /** In one transaction that sees one moment of the database, and cannot write. */
-function reading<Result>(connection: DatabaseSync, work: () => Result): Result {
+function runReadOnly<Result>(connection: DatabaseSync, work: () => Result): Result {
   connection.exec('BEGIN; PRAGMA query_only = ON');
   try {
     return work();
@@ -289,7 +289,7 @@ function reading<Result>(connection: DatabaseSync, work: () => Result): Result {
  * Takes the write lock; false when another program still holds it after the connection's own busy
  * timeout.
  */
-function begin(connection: DatabaseSync): boolean {
+function tryBegin(connection: DatabaseSync): boolean {
   try {
     connection.exec('BEGIN IMMEDIATE');
     return true;
@@ -300,7 +300,7 @@ function begin(connection: DatabaseSync): boolean {
 }
 
 /** Ends the current transaction. */
-function finish<Result>(connection: DatabaseSync, work: () => Result): Result {
+function runAndCommit<Result>(connection: DatabaseSync, work: () => Result): Result {
   try {
     const result = work();
     connection.exec('COMMIT');

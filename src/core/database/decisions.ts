@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { cutText } from '#text/text.ts';
 import type { Reader } from './database.ts';
-import { integer, oneOf, orNull, query, real, type RowOfShape, text } from './rows.ts';
+import { integer, oneOf, orNull, query, real, type ShapedRow, text } from './rows.ts';
 
 /**
  * What models did on the model-days that they completed, as rows, which never change. They are
@@ -27,13 +27,13 @@ const COLUMNS = {
   detail: orNull(text),
   tool: orNull(text),
 };
-const NAMES = Object.keys(COLUMNS) as (keyof Decision)[];
+const NAMES = Object.keys(COLUMNS) as (keyof DecisionRow)[];
 
 /** An order, a malformed call, or a day without a trade. */
-export type Decision = Readonly<RowOfShape<typeof COLUMNS>>;
+export type DecisionRow = Readonly<ShapedRow<typeof COLUMNS>>;
 
 /** A day without a trade. */
-export const NO_TRADE: Decision = {
+export const NO_TRADE: DecisionRow = {
   message_index: null,
   action_id: null,
   side: null,
@@ -51,7 +51,7 @@ export function cutWords(words: string): string {
 }
 
 /** As they are stored: the last first. */
-export function asStored(decisions: readonly Decision[]): SQLInputValue[][] {
+export function toRows(decisions: readonly DecisionRow[]): SQLInputValue[][] {
   return decisions.map((one) => NAMES.map((name) => one[name])).reverse();
 }
 
@@ -59,10 +59,10 @@ export function asStored(decisions: readonly Decision[]): SQLInputValue[][] {
 export function storeDecisions(
   database: Reader,
   sessionId: number,
-  decisions: readonly Decision[],
+  decisions: readonly DecisionRow[],
 ): void {
   const insert = database.statement('INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  for (const [index, values] of asStored(decisions).entries())
+  for (const [index, values] of toRows(decisions).entries())
     insert.run(sessionId, index + 1, ...values);
 }
 
@@ -71,7 +71,7 @@ const STORED = query(
   Object.values(COLUMNS),
 );
 
-/** The decisions of a session in the form of `asStored`. */
+/** The decisions of a session in the form of `toRows`. */
 export function storedDecisions(reader: Reader, sessionId: number) {
   return STORED.all(reader, sessionId);
 }

@@ -1,10 +1,10 @@
-import { addDays, type CalendarDate, instantIn } from '#time/calendar.ts';
+import { addDays, type CalendarDate, zonedInstant } from '#time/calendar.ts';
 import { type MarketRules, US } from '#domain/market-rules.ts';
-import { hashOn, sha256 } from '#text/hash.ts';
+import { addToHash, sha256 } from '#text/hash.ts';
 import type { Reader } from './database.ts';
-import { blockOf, expressionFor, type Wanted } from './document-words.ts';
+import { blockNumber, documentExpression, type DocumentFilter } from './document-words.ts';
 import { integer, orNull, query, type RowOf, text } from './rows.ts';
-import { idsOf } from './session-filters.ts';
+import { pickIds } from './session-filters.ts';
 
 /**
  * Documents as of a morning: what was published before its open and imported before its first
@@ -15,7 +15,7 @@ import { idsOf } from './session-filters.ts';
 export type DocumentContent = Omit<StoredDocument, 'version' | 'id' | 'date' | 'digest'>;
 
 /** SHA-256, in hexadecimal digits; of a document without an id, the id. */
-export function digestOf(content: DocumentContent): string {
+export function documentDigest(content: DocumentContent): string {
   const { publishedAt, kind, title, symbols, source, url, text: body } = content;
   const fields = [publishedAt, kind, title, symbols, source, url, body];
   return sha256(JSON.stringify(fields)).toString('hex');
@@ -30,7 +30,7 @@ export function versionAt(instant: Date): number {
 }
 
 /** From when on a document is out that has only a date: when the date is over. */
-export function endOf(date: CalendarDate): Date {
+export function endOfDay(date: CalendarDate): Date {
   return new Date(addDays(date, 1));
 }
 
@@ -47,11 +47,11 @@ export interface Morning {
   /** A session that is played again: what it was shown, and nothing else. */
   session?: number | undefined;
 }
-type OfSymbols = Morning & { symbols: readonly string[] };
+type SymbolMorning = Morning & { symbols: readonly string[] };
 
 /** The first parameters of the queries below. */
-function parametersOf({ date, write, session, rules = US }: Morning) {
-  const opening = versionAt(instantIn(rules.time_zone, date, rules.opens));
+function morningValues({ date, write, session, rules = US }: Morning) {
+  const opening = versionAt(zonedInstant(rules.time_zone, date, rules.opens));
   return [opening, write ?? Number.MAX_SAFE_INTEGER, session ?? null] as const;
 }
 
@@ -93,7 +93,7 @@ const LIST = query(
 /** A document in the version of a morning; in a list with the beginning of its text. */
 export type StoredDocument = RowOf<typeof LIST>;
 
-export interface ListFilter extends Omit<Wanted, 'symbols'> {
+export interface ListFilter extends Omit<DocumentFilter, 'symbols'> {
   since?: CalendarDate | null | undefined;
   limit: number;
 }
@@ -105,36 +105,40 @@ const ANY = query('SELECT rowid FROM document_words WHERE document_words MATCH ?
 ]);
 
 /** The documents of a morning that fit a filter, the newest first. */
-export function listDocuments(morning: OfSymbols, filter: ListFilter): StoredDocument[] {
+export function listDocuments(morning: SymbolMorning, filter: ListFilter): StoredDocument[] {
   const { reader } = morning;
   const { symbol, kind, since, phrases = [], limit } = filter;
-  const parameters = parametersOf(morning);
+  const parameters = morningValues(morning);
   const [opening] = parameters;
   // What is of the symbol is of one of the symbols.
   const symbols = symbol != null && morning.symbols.includes(symbol) ? null : morning.symbols;
   const ofSymbols = { symbols, symbol, kind };
-  if (!ANY.has(reader, expressionFor(ofSymbols, null), opening)) return [];
+  if (!ANY.has(reader, documentExpression(ofSymbols, null), opening)) return [];
   const start = since == null ? -Infinity : versionAt(new Date(since));
   const first = Math.max(FIRST.one(reader)[0] ?? Infinity, start);
   const found: StoredDocument[] = [];
-  for (let block = blockOf(opening); block >= blockOf(first) && found.length < limit; block -= 1) {
-    const rare = expressionFor({ symbol, kind, phrases, symbols: null }, block);
+  for (
+    let block = blockNumber(opening);
+    block >= blockNumber(first) && found.length < limit;
+    block -= 1
+  ) {
+    const rare = documentExpression({ symbol, kind, phrases, symbols: null }, block);
     if (rare !== '' && !ANY.has(reader, rare, opening)) continue;
-    const wanted = expressionFor({ ...ofSymbols, phrases }, block);
+    const wanted = documentExpression({ ...ofSymbols, phrases }, block);
     found.push(...LIST.all(reader, ...parameters, wanted, since ?? '', limit - found.length));
   }
   return found;
 }
 
 /** Documents that are counted at a step. */
-const COUNTED_AT_ONCE = 2_000;
+const COUNT_BATCH = 2_000;
 const NEXT = query(
   `SELECT version, kind, symbols FROM documents AS doc WHERE version > ?4 AND ${IS_CURRENT} ORDER BY version
-   LIMIT ${COUNTED_AT_ONCE}`,
+   LIMIT ${COUNT_BATCH}`,
   [integer, text, text],
 );
 
-const OF_SYMBOL = query(
+const BY_SYMBOL = query(
   `SELECT version, kind, symbols FROM document_words CROSS JOIN documents AS doc ON doc.version = document_words.rowid
    WHERE document_words MATCH ?4 AND ${IS_CURRENT}`,
   [integer, text, text],
@@ -160,40 +164,40 @@ export function* countDocuments(
 ): Generator<CountedDocuments, void> {
   let { counts, hash }: CountedDocuments = { counts: [], hash: 0 };
   for (let last = -Infinity; ; ) {
-    const rows = NEXT.all(morning.reader, ...parametersOf(morning), last);
-    const own = rows.filter(([, , symbols]) => isOf(universe, symbols));
-    counts = withCounted(counts, own);
-    for (const [version] of own) hash = hashOn(hash, version);
+    const rows = NEXT.all(morning.reader, ...morningValues(morning), last);
+    const own = rows.filter(([, , symbols]) => mentionsAny(universe, symbols));
+    counts = addCounts(counts, own);
+    for (const [version] of own) hash = addToHash(hash, version);
     yield { counts, hash };
-    if (rows.length < COUNTED_AT_ONCE) return;
+    if (rows.length < COUNT_BATCH) return;
     last = rows.at(-1)?.[0] ?? last;
   }
 }
 
 /** Adds to the counts of a universe the documents of symbols outside of it. */
-export function countOutside(
+export function countOutsideUniverse(
   morning: Morning,
   { universe, outside }: { universe: ReadonlySet<string>; outside: readonly string[] },
   counts: readonly DocumentCount[],
 ): DocumentCount[] {
   const rows = outside.flatMap((symbol) => {
-    const wanted = expressionFor({ symbols: null, symbol }, null);
-    return OF_SYMBOL.all(morning.reader, ...parametersOf(morning), wanted);
+    const wanted = documentExpression({ symbols: null, symbol }, null);
+    return BY_SYMBOL.all(morning.reader, ...morningValues(morning), wanted);
   });
   const once = new Map(rows.map((row) => [row[0], row]));
-  return withCounted(
+  return addCounts(
     counts,
-    once.values().filter(([, , symbols]) => !isOf(universe, symbols)),
+    once.values().filter(([, , symbols]) => !mentionsAny(universe, symbols)),
   );
 }
 
 /** Whether models of a universe may read a document of some symbols (as JSON), or of none. */
-function isOf(universe: ReadonlySet<string>, symbols: string): boolean {
+function mentionsAny(universe: ReadonlySet<string>, symbols: string): boolean {
   const names: string[] = JSON.parse(symbols);
   return names.length === 0 || names.some((name) => universe.has(name));
 }
 
-function withCounted(
+function addCounts(
   before: readonly DocumentCount[],
   rows: Iterable<RowOf<typeof NEXT>>,
 ): DocumentCount[] {
@@ -222,7 +226,7 @@ export function readableDocuments(
 ): ReadableDocuments[] {
   const dates = [...Map.groupBy(days, ({ date }) => date).values()];
   const mixed = dates.filter((own) => own.some(({ jobId }) => jobId !== own[0]?.jobId));
-  return READABLE.all(reader, idsOf(mixed.flat()));
+  return READABLE.all(reader, pickIds(mixed.flat()));
 }
 
 const READ = query(
@@ -233,7 +237,7 @@ const READ = query(
 
 /** A document in the version of a morning; undefined for none, and for one that is not out yet. */
 export function readDocument(morning: Morning, id: string): StoredDocument | undefined {
-  return READ.get(morning.reader, ...parametersOf(morning), id, morning.symbols);
+  return READ.get(morning.reader, ...morningValues(morning), id, morning.symbols);
 }
 
 const VERSION = query(
@@ -282,6 +286,6 @@ const SHOWN = query(
 /** The documents that a session was shown, with the digests of what is stored now. */
 export function shownDocuments(reader: Reader, sessionId: number) {
   return Array.from(SHOWN.iterate(reader, sessionId), (row) => {
-    return { id: row.id, digest: digestOf(row) };
+    return { id: row.id, digest: documentDigest(row) };
   });
 }

@@ -85,13 +85,13 @@ const DIVIDENDS = query(
   { ...DIVIDEND_COLUMNS, splits: text, paid: integer },
 );
 
-export function evidenceOf(reader: Reader, sessionId: number): Evidence {
+export function readEvidence(reader: Reader, sessionId: number): Evidence {
   const prices = PRICES.all(reader, sessionId).map(
     ([symbol, heldSince, open, openDate, close, closeDate]) => ({
       symbol,
       heldSince,
-      open: markOf(open, openDate),
-      close: markOf(close, closeDate),
+      open: toMark(open, openDate),
+      close: toMark(close, closeDate),
     }),
   );
   const hasHeld = prices.some(({ heldSince }) => heldSince !== null);
@@ -103,12 +103,12 @@ export function evidenceOf(reader: Reader, sessionId: number): Evidence {
   };
 }
 
-function markOf(price: Money | null, date: CalendarDate | null): Mark | null {
+function toMark(price: Money | null, date: CalendarDate | null): Mark | null {
   return price === null || date === null ? null : { price, date };
 }
 
 /** The value of the holdings at the close, as far as prices are known. */
-export function marksIn({ prices }: Evidence): ReadonlyMap<string, Money> {
+export function closingMarks({ prices }: Evidence): ReadonlyMap<string, Money> {
   return new Map(
     prices.flatMap(({ symbol, close }) => (close === null ? [] : [[symbol, close.price]])),
   );

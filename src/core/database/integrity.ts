@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { asObject } from '#json/json.ts';
-import { ownNode } from '#process/own-node.ts';
+import { nodeCommand } from '#process/own-node.ts';
 import { integer, orNull, query, type RowOf, text } from './rows.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -61,13 +61,15 @@ const PROGRAM = `
  * only. Resolves to a result for each query; rejects when the file cannot be opened at all, or when
  * the signal ended the process.
  */
-export async function queryApart<const Queries extends readonly { readonly sql: string }[]>(
+export async function queryInChildProcess<
+  const Queries extends readonly { readonly sql: string }[],
+>(
   { path, url }: Pick<Snapshot, 'url'> & { path: string | null },
   queries: Queries,
   signal: AbortSignal,
 ): Promise<Results<Queries>> {
   signal.throwIfAborted();
-  const { file, args } = ownNode([], PROGRAM);
+  const { file, args } = nodeCommand([], PROGRAM);
   const reading = promisify(execFile)(file, args, { env: {}, maxBuffer: Infinity });
   const { child } = reading;
   const stop = () => child.kill('SIGKILL');
@@ -147,7 +149,7 @@ export async function examineDatabase(
 ) {
   const source = { path: shown === null ? path : null, url };
   const queries = [BEGIN, INTEGRITY, REFERENCES, MISFITS] as const;
-  const results = await queryApart(source, queries, signal);
+  const results = await queryInChildProcess(source, queries, signal);
   const [, integrity, references, misfits] = results;
   const damage = [
     ...integrity.first.map((row) => row.integrity_check),
@@ -162,9 +164,9 @@ export async function examineDatabase(
 }
 
 /** How a finding ends that is only a missing row. */
-export const IS_MISSING = ' that is missing';
+export const MISSING_SUFFIX = ' that is missing';
 
 function describeReference({ child, rowid, parent }: RowOf<typeof REFERENCES>): string {
   const row = rowid === null ? 'a row' : `row ${rowid}`;
-  return `${row} of ${child} refers to a row of ${parent}${IS_MISSING}`;
+  return `${row} of ${child} refers to a row of ${parent}${MISSING_SUFFIX}`;
 }

@@ -22,14 +22,14 @@ const RUNS = query(
  * A model's part of a job; in resume mode it has its own start date. `entry` is what ran, as text
  * (entry.ts).
  */
-export type Run = RowOf<typeof RUNS>;
+export type JobRun = RowOf<typeof RUNS>;
 
 export interface NewJob {
   jobId: string;
   startDate: CalendarDate;
   endDate: CalendarDate;
   dates: readonly CalendarDate[];
-  runs: readonly Run[];
+  runs: readonly JobRun[];
   replaceExisting: boolean;
   agentConfig: object;
   /**
@@ -132,7 +132,7 @@ const LAST_START = query(
 );
 
 /** When an unfinished job, or the last of its running sessions, was started; empty before that. */
-export function lastStartOf(database: Database, jobId: string): string {
+export function lastStartTime(database: Database, jobId: string): string {
   return LAST_START.one(database, jobId)[0];
 }
 
@@ -182,19 +182,19 @@ const LEFT_OUT = query(
   [text],
 );
 
-interface RunOfJob {
+interface RunKey {
   jobId: string;
   model: string;
 }
 
 /** What the provider of a run has refused of what the service adds to requests. */
-export function leftOutOf(reader: Reader, { jobId, model }: RunOfJob): string[] {
+export function readLeftOut(reader: Reader, { jobId, model }: RunKey): string[] {
   return LEFT_OUT.all(reader, jobId, model).flat();
 }
 
 /** Adds to what the provider of a run has refused, each addition once. */
-export function addLeftOut(database: Database, run: RunOfJob, refused: readonly string[]): void {
-  const all = [...new Set([...leftOutOf(database, run), ...refused])];
+export function addLeftOut(database: Database, run: RunKey, refused: readonly string[]): void {
+  const all = [...new Set([...readLeftOut(database, run), ...refused])];
   database
     .statement('UPDATE simulation_runs SET left_out = ? WHERE job_id = ? AND model = ?')
     .run(JSON.stringify(all), run.jobId, run.model);
@@ -224,7 +224,7 @@ const WARNED_OF = query(
 );
 
 /** What the warnings with a code are about, of all jobs but the discarded ones. */
-export function warnedOf(database: Database, code: Warning['code']): Set<string> {
+export function warnedSubjects(database: Database, code: Warning['code']): Set<string> {
   return new Set(WARNED_OF.all(database, code).flat());
 }
 
@@ -242,7 +242,7 @@ const REMEMBERED = query(
 type RememberedTrigger = RowOf<typeof REMEMBERED>;
 
 /** The first trigger with an `Idempotency-Key`. */
-export function triggerOfKey(database: Database, key: string): RememberedTrigger | undefined {
+export function findTrigger(database: Database, key: string): RememberedTrigger | undefined {
   return REMEMBERED.get(database, key);
 }
 

@@ -1,4 +1,4 @@
-import { inBlock, type Phrase, wordsOf } from './search-text.ts';
+import { inBlock, type Phrase, splitWords } from './search-text.ts';
 import type { Reader } from './database.ts';
 import { integer, orNull, query, text } from './rows.ts';
 
@@ -21,21 +21,21 @@ const MAX_TEXT_LENGTH = 100_000;
  */
 const ROWS_PER_BLOCK = 16_384;
 
-function blockOf(row: number): number {
+function rowBlock(row: number): number {
   return Math.floor(row / ROWS_PER_BLOCK);
 }
 
 /** The first row of the block that a row is in. */
 export function blockStart(row: number): number {
-  return blockOf(row) * ROWS_PER_BLOCK;
+  return rowBlock(row) * ROWS_PER_BLOCK;
 }
 
 /**
  * What finds the phrases in the block of a row. Words consist of letters and digits, so none has a
  * meaning in SQLite's queries.
  */
-export function expressionFor(phrases: readonly Phrase[], row: number): string {
-  return phrases.map((words) => `"${inBlock(words, blockOf(row))}"`).join(' AND ');
+export function messageExpression(phrases: readonly Phrase[], row: number): string {
+  return phrases.map((words) => `"${inBlock(words, rowBlock(row))}"`).join(' AND ');
 }
 
 const NEWEST = query('SELECT coalesce(max(log_id), 0) FROM reasoning_logs', [integer]);
@@ -69,13 +69,13 @@ export function searchedTexts(database: Reader, row: number): string[] {
 export function indexMessages(database: Reader, first: number): void {
   const insert = database.statement('INSERT INTO log_words (rowid, words) VALUES (?, ?)');
   for (const [row, ...texts] of ROWS.iterate(database, first)) {
-    const words = texts.flatMap((one) => wordsOf(one ?? ''));
-    insert.run(row, inBlock(words, blockOf(row)));
+    const words = texts.flatMap((one) => splitWords(one ?? ''));
+    insert.run(row, inBlock(words, rowBlock(row)));
   }
 }
 
 /** Makes the index of a package anew, within its transaction. */
-export function indexAnew(database: Reader): void {
+export function rebuildLogIndex(database: Reader): void {
   database.statement(`INSERT INTO log_words (log_words) VALUES ('delete-all')`).run();
   indexMessages(database, 0);
 }

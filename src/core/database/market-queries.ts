@@ -2,8 +2,8 @@ import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.
 import type { Database, Reader } from './database.ts';
 import { barsAt, type PricesAt, splitsAt } from './price-writes.ts';
 import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
-import { adjustedSourcesInSql, hasBarsOf } from '#database/schema/price-conditions.ts';
-import { integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
+import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
+import { integer, orNull, query, real, type RowOf, type ShapedRow, text } from './rows.ts';
 
 /** Records within the caller's transaction that a provider returned the bars of a day. */
 export function storeMarketDay(
@@ -138,7 +138,7 @@ export function quotesOn(
 
 const BAR = { symbol: text, ...BAR_COLUMNS };
 
-export type MarketBar = RowOfShape<typeof BAR>;
+export type MarketBar = ShapedRow<typeof BAR>;
 
 const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
 const ifOver = (column: string) => `CASE WHEN date < ?1 THEN ${column} END AS ${column}`;
@@ -209,7 +209,7 @@ export const SPLIT_COLUMNS = {
 const SPLITS = query(
   `SELECT symbol, date, numerator, denominator FROM ${splitsAt('?4')} AS split
    WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3
-     AND NOT ${hasBarsOf(adjustedSourcesInSql, 'split.symbol', barsAt('?4'))}
+     AND NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol', barsAt('?4'))}
    ORDER BY date, symbol`,
   SPLIT_COLUMNS,
 );

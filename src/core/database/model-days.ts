@@ -151,10 +151,10 @@ const NOTE_RESTART = query(
  * Records that an unfinished job is resumed, and makes its running model-days pending again, to
  * be resumed where their reasoning logs end.
  * Returns how many restarts in a row had logged nothing and ended no model-day since the one
- * before. A process that lived too briefly to count (see `noteLife`) leaves that number unchanged,
+ * before. A process that lived too briefly to count (see `markLongLived`) leaves that number unchanged,
  * unless the restart `counts` in any case.
  */
-export function noteRestart(database: Database, jobId: string, { counts = false } = {}): number {
+export function recordRestart(database: Database, jobId: string, { counts = false } = {}): number {
   database
     .statement(`UPDATE job_details SET status = 'pending' WHERE job_id = ? AND status = 'running'`)
     .run(jobId);
@@ -162,7 +162,7 @@ export function noteRestart(database: Database, jobId: string, { counts = false 
 }
 
 /** Records whether this process, if it ended now, would count as a restart without progress. */
-export function noteLife(database: Database, jobId: string, counts: boolean): void {
+export function markLongLived(database: Database, jobId: string, counts: boolean): void {
   database
     .statement('UPDATE jobs SET life_counts = ?1 WHERE job_id = ?2 AND life_counts <> ?1')
     .run(Number(counts), jobId);

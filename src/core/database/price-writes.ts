@@ -15,7 +15,7 @@ export interface PricesAt {
 }
 
 /** As they are now, with what other programs have written that has no number yet. */
-export function pricesNow(reader: Reader): PricesAt {
+export function latestPrices(reader: Reader): PricesAt {
   return { reader, write: null };
 }
 
@@ -81,23 +81,23 @@ export const barsAt = rowsAt(bars);
 export const splitsAt = rowsAt(splits);
 export const dividendsAt = rowsAt(dividends);
 
-const lostIn = ({ name, revisions, date }: RevisedTable) => {
+const overwrittenSql = ({ name, revisions, date }: RevisedTable) => {
   const versions = (table: string) =>
     `SELECT symbol, ${date} AS day, coalesce(written <= ?3, FALSE) AS is_known FROM ${table}
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND ${date} <= ?2`;
   return `EXISTS (SELECT 1 FROM (${versions(name)} UNION ALL ${versions(revisions)})
      GROUP BY symbol, day HAVING NOT max(is_known))`;
 };
-const LOST = query(`SELECT ${TABLES.map(lostIn).join(' OR ')}`, [integer]);
+const OVERWRITTEN = query(`SELECT ${TABLES.map(overwrittenSql).join(' OR ')}`, [integer]);
 
 /**
  * Whether the first version that is known of a price, a split or a dividend came after a write: an
  * earlier one may be lost, because a program replaced it without a trace (`INSERT OR REPLACE`).
  */
-export function isLostAt(
+export function pricesOverwrittenSince(
   reader: Reader,
   { symbols, upTo }: { symbols: readonly string[]; upTo: CalendarDate },
   write: number,
 ): boolean {
-  return LOST.one(reader, symbols, upTo, write)[0] === 1;
+  return OVERWRITTEN.one(reader, symbols, upTo, write)[0] === 1;
 }

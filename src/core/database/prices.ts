@@ -1,6 +1,6 @@
 import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
-import { flag, integer, orNull, query, real, type RowOf, type RowOfShape, text } from './rows.ts';
+import { flag, integer, orNull, query, real, type RowOf, type ShapedRow, text } from './rows.ts';
 import { nextWrite } from './price-writes.ts';
 import {
   adjustedSourcesInSql,
@@ -12,7 +12,7 @@ const COVERAGE = { symbol: text, startDate: text, endDate: text };
 const COVERED = 'SELECT symbol, start_date AS startDate, end_date AS endDate';
 
 /** A span in which something of a symbol is known, both ends included. */
-export type Coverage = RowOfShape<typeof COVERAGE>;
+export type Coverage = ShapedRow<typeof COVERAGE>;
 
 /** Where something comes from, and when it was stored. */
 export interface Stamp {
@@ -35,8 +35,8 @@ export function spanWithout(
 }
 
 /** What is known from where, by symbol: the tables of spans have the same columns. */
-function spansOf(table: string) {
-  const takeTouching = query(
+function spanTable(table: string) {
+  const deleteAdjacentSpans = query(
     `DELETE FROM ${table}
      WHERE symbol = ?1 AND source = ?2 AND start_date <= date(?4, '+1 day') AND end_date >= date(?3, '-1 day')
      RETURNING start_date, end_date`,
@@ -57,9 +57,9 @@ function spansOf(table: string) {
       { symbol, startDate, endDate }: Coverage,
       { source, recordedAt }: Stamp,
     ) {
-      const touching = takeTouching.all(database, symbol, source, startDate, endDate);
-      const start = touching.reduce((least, [first]) => (first < least ? first : least), startDate);
-      const end = touching.reduce((most, [, last]) => (last > most ? last : most), endDate);
+      const adjacent = deleteAdjacentSpans.all(database, symbol, source, startDate, endDate);
+      const start = adjacent.reduce((least, [first]) => (first < least ? first : least), startDate);
+      const end = adjacent.reduce((most, [, last]) => (last > most ? last : most), endDate);
       database
         .statement(
           `INSERT INTO ${table} (symbol, source, start_date, end_date, recorded_at) VALUES (?, ?, ?, ?, ?)`,
@@ -73,9 +73,9 @@ function spansOf(table: string) {
 }
 
 /** The spans in which a source's dividends are known: an ex-date without a row has none. */
-export const dividendSpans = spansOf('dividend_coverage');
+export const dividendSpans = spanTable('dividend_coverage');
 /** The spans in which a source's splits are known: a date without a row has none. */
-export const splitSpans = spansOf('stock_split_spans');
+export const splitSpans = spanTable('stock_split_spans');
 
 /** One day of one symbol in dollars, as it traded. Unknown values are null, never 0. */
 export interface Bar extends Omit<StoredBar, 'adjusted'> {
@@ -99,7 +99,7 @@ export type PriceSource =
   | 'file-split-adjusted'
   | 'file-total-return';
 
-const differsIn = (sources: string) =>
+const differsSql = (sources: string) =>
   `(source IN (${sources})) <> (excluded.source IN (${sources}))`;
 const UPSERT = `
   ON CONFLICT (symbol, date) DO UPDATE SET
@@ -108,7 +108,7 @@ const UPSERT = `
     source = excluded.source, written = excluded.written
   WHERE open IS NOT excluded.open OR high IS NOT coalesce(excluded.high, high) OR low IS NOT coalesce(excluded.low, low)
     OR close IS NOT coalesce(excluded.close, close) OR volume IS NOT coalesce(excluded.volume, volume)
-    OR ${differsIn(adjustedSourcesInSql)} OR ${differsIn(sourcesWithDividendsInSql)}`;
+    OR ${differsSql(adjustedSourcesInSql)} OR ${differsSql(sourcesWithDividendsInSql)}`;
 const INSERT = `INSERT INTO main.price_data (symbol, date, open, high, low, close, volume, source, written)`;
 const UPSERT_BAR = `${INSERT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ${UPSERT}`;
 const UPSERT_STAGED = `${INSERT}
@@ -178,7 +178,7 @@ const SERIES = query(
 );
 
 /** The source of a symbol's series; null when it has only synthetic bars or none. */
-export function sourceOfSeries(database: Database, symbol: string): string | null {
+export function seriesSource(database: Database, symbol: string): string | null {
   return SERIES.get(database, symbol)?.[0] ?? null;
 }
 
@@ -195,7 +195,7 @@ export function* realDates(database: Database, symbol: string): Generator<Calend
  * Records that a source's series of a symbol is known from start to end: a missing bar then means
  * that the symbol did not trade. Adjoining spans are merged.
  */
-export const addCoverage = spansOf('price_data_coverage').add;
+export const addCoverage = spanTable('price_data_coverage').add;
 
 const IN_RANGE = `symbol IN (SELECT value FROM json_each(?1)) AND (?4 OR source <> 'synthetic')`;
 const STORED_BARS = query(
@@ -225,14 +225,14 @@ export function storedPrices(
 }
 
 /** A function that returns those of some symbols for which a statement finds a row. */
-function symbolsFoundBy(sql: string) {
+function symbolsQuery(sql: string) {
   const { has } = query(sql, [integer]);
   return (reader: Reader, symbols: readonly string[]) =>
     new Set(symbols.filter((symbol) => has(reader, symbol)));
 }
 
 /** Those of some symbols that have a real bar or real coverage on any date. */
-export const symbolsWithRealPrices = symbolsFoundBy(
+export const symbolsWithRealPrices = symbolsQuery(
   `SELECT 1 FROM (SELECT ? AS name)
    WHERE EXISTS (SELECT 1 FROM price_data WHERE symbol = name AND source <> 'synthetic')
       OR EXISTS (SELECT 1 FROM price_data_coverage WHERE symbol = name AND source <> 'synthetic')`,
@@ -254,7 +254,7 @@ export function revisedBars(reader: Reader, symbols: readonly string[], write: n
 }
 
 /** Those of some symbols whose series is free of split jumps: raw bars must not be added to it. */
-export const symbolsWithAdjustedPrices = symbolsFoundBy(
+export const symbolsWithAdjustedPrices = symbolsQuery(
   `SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${adjustedSourcesInSql}) AND source <> 'synthetic'`,
 );
 
@@ -263,7 +263,7 @@ export const symbolsWithAdjustedPrices = symbolsFoundBy(
  * know the codes of a control market: its response would say that there are none, and replace those
  * from the control market's file.
  */
-export const symbolsWithClosedSource = symbolsFoundBy(
+export const symbolsWithClosedSource = symbolsQuery(
   `SELECT 1 FROM price_data WHERE symbol = ? AND source IN (${closedSourcesInSql})`,
 );
 

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import { actionTypes, answerFaults, messageRoles } from '#domain/vocabulary.ts';
-import { holdingsOf } from './active-days.ts';
+import { closingHoldings } from './active-days.ts';
 import type { Reader } from './database.ts';
 import {
   amount,
@@ -12,7 +12,7 @@ import {
   query,
   real,
   type RowOf,
-  type RowOfShape,
+  type ShapedRow,
   text,
 } from './rows.ts';
 import { countActiveDays, modelsWithSessions, type SessionFilters } from './session-filters.ts';
@@ -103,7 +103,7 @@ const POSITION = {
   dailyReturnPct: orNull(real),
 };
 
-type StoredPosition = RowOfShape<typeof POSITION>;
+type StoredPosition = ShapedRow<typeof POSITION>;
 export const POSITION_FIELDS = Object.keys(POSITION) as (keyof StoredPosition)[];
 
 const RECORDS = query(
@@ -121,7 +121,7 @@ export interface LedgerRecord extends StoredPosition {
 /** The ledger of one session, in order of its actions. */
 export function ledgerRecords(reader: Reader, sessionId: number): LedgerRecord[] {
   const rows = RECORDS.all(reader, sessionId);
-  const held = holdingsOf(reader, sessionId).map(
+  const held = closingHoldings(reader, sessionId).map(
     ({ symbol, quantity }) => [symbol, quantity] as const,
   );
   return rows.map((row, index) => ({
@@ -152,7 +152,7 @@ const MESSAGES = query(
 export type StoredMessage = RowOf<typeof MESSAGES>;
 
 /** The messages of a session, in order. */
-export function conversationOf(reader: Reader, sessionId: number): StoredMessage[] {
+export function sessionMessages(reader: Reader, sessionId: number): StoredMessage[] {
   return MESSAGES.all(reader, sessionId);
 }
 
@@ -166,6 +166,6 @@ const TOOL_USAGE = query(
 );
 
 /** The tool usage of a session, by the name of the tool. */
-export function toolUsageOf(reader: Reader, sessionId: number) {
+export function sessionToolUsage(reader: Reader, sessionId: number) {
   return TOOL_USAGE.all(reader, sessionId);
 }

@@ -4,7 +4,7 @@ import type { Money } from '#money/money.ts';
 import type { Reader } from './database.ts';
 
 /** What a column of a query holds. */
-export interface Column<Value> {
+export interface ColumnType<Value> {
   readonly type: 'text' | 'integer' | 'real';
   readonly isNullable: boolean;
   /** The possible values, where they are few. */
@@ -13,43 +13,43 @@ export interface Column<Value> {
   readonly holds?: Value;
 }
 
-export const text: Column<string> = { type: 'text', isNullable: false };
-export const integer: Column<number> = { type: 'integer', isNullable: false };
-export const real: Column<number> = { type: 'real', isNullable: false };
+export const text: ColumnType<string> = { type: 'text', isNullable: false };
+export const integer: ColumnType<number> = { type: 'integer', isNullable: false };
+export const real: ColumnType<number> = { type: 'real', isNullable: false };
 /** A column that ends in `_e4`. */
-export const amount: Column<Money> = { type: 'integer', isNullable: false };
+export const amount: ColumnType<Money> = { type: 'integer', isNullable: false };
 /** SQLite's truth values. */
-export const flag: Column<0 | 1> = { type: 'integer', isNullable: false, values: [0, 1] };
+export const flag: ColumnType<0 | 1> = { type: 'integer', isNullable: false, values: [0, 1] };
 
-export function oneOf<const Word extends string>(values: readonly Word[]): Column<Word> {
+export function oneOf<const Word extends string>(values: readonly Word[]): ColumnType<Word> {
   return { type: 'text', isNullable: false, values };
 }
 
-export function orNull<Value>(column: Column<Value>): Column<Value | null> {
-  return { ...column, isNullable: true } as Column<Value | null>;
+export function orNull<Value>(column: ColumnType<Value>): ColumnType<Value | null> {
+  return { ...column, isNullable: true } as ColumnType<Value | null>;
 }
 
 /**
  * The columns of a query: by name, or in order where rows are arrays, which takes a third less
  * time.
  */
-type Shape = Readonly<Record<string, Column<unknown>>> | readonly Column<unknown>[];
+type RowShape = Readonly<Record<string, ColumnType<unknown>>> | readonly ColumnType<unknown>[];
 
 /** A row as JavaScript sees it. */
-export type RowOfShape<Columns extends Shape> = {
-  -readonly [Name in keyof Columns]: Columns[Name] extends Column<infer Value> ? Value : never;
+export type ShapedRow<Columns extends RowShape> = {
+  -readonly [Name in keyof Columns]: Columns[Name] extends ColumnType<infer Value> ? Value : never;
 };
 
 /** What a parameter takes; a list is bound as a JSON array, which `json_each` reads. */
 type Parameter = SQLInputValue | readonly (string | number)[];
 
-const bound = (values: readonly Parameter[]) =>
+const bind = (values: readonly Parameter[]) =>
   values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as SQLInputValue[];
 
 /** A statement that reads, with the type of its rows. */
 export interface Query<Row> {
   readonly sql: string;
-  readonly shape: Shape;
+  readonly shape: RowShape;
   all(reader: Reader, ...values: Parameter[]): Row[];
   /** The first row, or undefined. */
   get(reader: Reader, ...values: Parameter[]): Row | undefined;
@@ -71,23 +71,23 @@ export const queries: Query<unknown>[] = [];
  * Declares a statement that reads, once for the program. Shapes are not checked at run time, so a
  * shape must match what the statement returns; the test of this file checks it.
  */
-export function query<const Columns extends Shape>(
+export function query<const Columns extends RowShape>(
   sql: string,
   shape: Columns,
-): Query<RowOfShape<Columns>> {
-  type Row = RowOfShape<Columns>;
+): Query<ShapedRow<Columns>> {
+  type Row = ShapedRow<Columns>;
   const kind = Array.isArray(shape) ? 'arrays' : 'objects';
   const statement = (reader: Reader) => reader.statement(sql, kind);
   const get = (reader: Reader, ...values: Parameter[]) =>
-    statement(reader).get(...bound(values)) as Row | undefined;
+    statement(reader).get(...bind(values)) as Row | undefined;
   const declared: Query<Row> = {
     sql,
     shape,
     get,
-    all: (reader, ...values) => statement(reader).all(...bound(values)) as unknown[] as Row[],
+    all: (reader, ...values) => statement(reader).all(...bind(values)) as unknown[] as Row[],
     iterate: (reader, ...values) =>
       statement(reader).iterate(
-        ...bound(values),
+        ...bind(values),
       ) as IterableIterator<unknown> as IterableIterator<Row>,
     has: (reader, ...values) => get(reader, ...values) !== undefined,
     one(reader, ...values) {

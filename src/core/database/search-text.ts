@@ -14,7 +14,7 @@ const ACCENTS = /[\u0300-\u036f]/g;
 const MAX_WORD_LENGTH = 64;
 
 /** A word as search compares it, and where it is in its text. */
-interface Place {
+interface WordPlace {
   word: string;
   start: number;
   end: number;
@@ -25,11 +25,11 @@ interface Place {
  * make no difference. In scripts without spaces each character is a word of its own, so that every
  * part of such a text can be found.
  */
-export function wordsOf(text: string): string[] {
-  return [...placesIn(text)].map(({ word }) => word);
+export function splitWords(text: string): string[] {
+  return [...findWords(text)].map(({ word }) => word);
 }
 
-function* placesIn(text: string): Generator<Place> {
+function* findWords(text: string): Generator<WordPlace> {
   for (const { 0: found, index: start } of text.matchAll(wordPattern())) {
     const end = start + found.length;
     if (FOLDED.test(found)) yield { word: found.slice(0, MAX_WORD_LENGTH), start, end };
@@ -60,10 +60,10 @@ export function inBlock(words: readonly string[], block: number): string {
 export type Phrase = readonly string[];
 
 /** What a search asks for: each part once. Punctuation and signs have no meaning. */
-export function phrasesOf(search: string): Phrase[] {
+export function parsePhrases(search: string): Phrase[] {
   const phrases = search
     .split(/\s+/)
-    .map(wordsOf)
+    .map(splitWords)
     .filter((words) => words.length > 0);
   return [...new Map(phrases.map((words) => [words.join(' '), words])).values()];
 }
@@ -91,22 +91,22 @@ const LEAD_LENGTH = 80;
  * An excerpt of the text that has the most of the phrases, from where most of them are together.
  * Null unless each phrase is in one of the texts.
  */
-export function excerptOf(texts: readonly string[], phrases: readonly Phrase[]): Excerpt | null {
-  const found = texts.map((text) => ({ text, matches: matchesIn(text, phrases) }));
+export function findExcerpt(texts: readonly string[], phrases: readonly Phrase[]): Excerpt | null {
+  const found = texts.map((text) => ({ text, matches: findMatches(text, phrases) }));
   const kinds = (matches: readonly Match[]) => new Set(matches.map(({ phrase }) => phrase)).size;
   if (kinds(found.flatMap(({ matches }) => matches)) < phrases.length) return null;
   const { text, matches } = found.reduce((one, other) =>
     kinds(other.matches) > kinds(one.matches) ? other : one,
   );
-  return cutOut(text, matches, densest(matches));
+  return cutExcerpt(text, matches, densestMatch(matches));
 }
 
 /** Where the phrases are in a text, in its order. */
-function matchesIn(text: string, phrases: readonly Phrase[]): Match[] {
-  const byFirst = Map.groupBy(phrases, ([first]) => first);
-  const places = [...placesIn(text)];
+function findMatches(text: string, phrases: readonly Phrase[]): Match[] {
+  const byFirstWord = Map.groupBy(phrases, ([first]) => first);
+  const places = [...findWords(text)];
   return places.flatMap(({ word, start }, index) =>
-    (byFirst.get(word) ?? [])
+    (byFirstWord.get(word) ?? [])
       .filter((phrase) => phrase.every((part, offset) => places[index + offset]?.word === part))
       .map((phrase) => ({ phrase, start, end: places[index + phrase.length - 1]?.end ?? start })),
   );
@@ -120,13 +120,13 @@ const PIECE = /[^]{1,2048}[\p{L}\p{N}\p{M}]*/gu;
  * around what looks like a phrase are words made, which takes ten times as long as to look.
  */
 export function excerptAround(text: string, phrases: readonly Phrase[], length: number): string {
-  const looksLike = new RegExp(phrases.map(spelling).join('|') || '$^', 'u');
+  const looksLike = new RegExp(phrases.map(phrasePattern).join('|') || '$^', 'u');
   const starts = Array.from(text.matchAll(PIECE), ({ index }) => index);
   let first = 0;
   for (const [place, start] of starts.entries()) {
     // With the next piece, into which a phrase may reach.
     const part = text.slice(start, starts[place + 2]);
-    const [match] = looksLike.test(fold(part)) ? matchesIn(part, phrases) : [];
+    const [match] = looksLike.test(fold(part)) ? findMatches(part, phrases) : [];
     if (match === undefined) continue;
     first = start + match.start;
     break;
@@ -139,7 +139,7 @@ export function excerptAround(text: string, phrases: readonly Phrase[], length: 
  * A pattern that finds a phrase in folded text, and may find a part of a longer word. It does not
  * find a phrase right behind a sign that folds into letters, such as ™.
  */
-function spelling(phrase: Phrase): string {
+function phrasePattern(phrase: Phrase): string {
   const words = phrase.map((word) => {
     const start = /^[a-z0-9]/.test(word) ? '(?<![a-z0-9])' : '';
     // What follows the beginning of a long word is unknown.
@@ -151,7 +151,7 @@ function spelling(phrase: Phrase): string {
 }
 
 /** The first match from which on most different phrases fit into one excerpt. */
-function densest(matches: readonly Match[]): Match | undefined {
+function densestMatch(matches: readonly Match[]): Match | undefined {
   const inside = new Map<Phrase, number>();
   let [best, most, end] = [matches[0], 0, 0];
   for (const first of matches) {
@@ -171,17 +171,17 @@ function add(counts: Map<Phrase, number>, match: Match | undefined, change: 1 | 
 }
 
 /** The text around a match; `…` marks a cut, and no character is cut in two. */
-function cutOut(text: string, matches: readonly Match[], first: Match | undefined): Excerpt {
+function cutExcerpt(text: string, matches: readonly Match[], first: Match | undefined): Excerpt {
   const start = edge(text, Math.max(0, (first?.start ?? 0) - LEAD_LENGTH));
   const end = edge(text, Math.min(text.length, start + EXCERPT_LENGTH));
   const before = start > 0 ? '…' : '';
-  const lengthOf = (from: number, to: number) => [...text.slice(from, to)].length;
-  const shown = joined(matches.filter((match) => match.start >= start && match.end <= end));
+  const characterCount = (from: number, to: number) => [...text.slice(from, to)].length;
+  const shown = mergeMatches(matches.filter((match) => match.start >= start && match.end <= end));
   return {
     excerpt: `${before}${text.slice(start, end)}${end < text.length ? '…' : ''}`,
     matches: shown.map((match) => [
-      before.length + lengthOf(start, match.start),
-      lengthOf(match.start, match.end),
+      before.length + characterCount(start, match.start),
+      characterCount(match.start, match.end),
     ]),
   };
 }
@@ -192,7 +192,7 @@ function edge(text: string, place: number): number {
 }
 
 /** Places that overlap become one. */
-function joined(matches: readonly Match[]): { start: number; end: number }[] {
+function mergeMatches(matches: readonly Match[]): { start: number; end: number }[] {
   const places: { start: number; end: number }[] = [];
   for (const { start, end } of matches) {
     const last = places.at(-1);

@@ -3,13 +3,13 @@ import type { Reader } from './database.ts';
 import { distinct, integer, type Query, query, text } from './rows.ts';
 
 /** A range of dates, both ends included; an absent end is open. */
-export interface Window {
+export interface DateWindow {
   startDate?: CalendarDate | undefined;
   endDate?: CalendarDate | undefined;
 }
 
 /** A window, and the only job whose model-days are in it; all without one. */
-export interface JobWindow extends Window {
+export interface JobWindow extends DateWindow {
   jobId?: string | undefined;
 }
 
@@ -27,10 +27,10 @@ export interface FeedFilters extends JobWindow {
 const LAST_DATE = '~';
 
 /** The ends of a window as texts to compare dates with. */
-export function boundsOf({
+export function dateBounds({
   startDate = '',
   endDate = LAST_DATE,
-}: Window): [start: string, end: string] {
+}: DateWindow): [start: string, end: string] {
   return [startDate, endDate];
 }
 
@@ -50,9 +50,9 @@ export function overSessions<Row>(
       'own.date, own.model, own.session_id',
     );
   const all = statement('sessions_in_answer_order', '');
-  const ofModel = statement('sessions_by_model', 'AND own.model = ?3');
+  const byModel = statement('sessions_by_model', 'AND own.model = ?3');
   const ofJob = statement('sessions_by_job', 'AND own.job_id = ?3');
-  const ofBoth = statement('sessions_by_model', 'AND own.model = ?3 AND own.job_id = ?4');
+  const byModelAndJob = statement('sessions_by_model', 'AND own.model = ?3 AND own.job_id = ?4');
   return (reader, { jobId, model, ...window }) => {
     const read =
       model === undefined
@@ -60,10 +60,10 @@ export function overSessions<Row>(
           ? all
           : ofJob
         : jobId === undefined
-          ? ofModel
-          : ofBoth;
+          ? byModel
+          : byModelAndJob;
     const values = [model, jobId].filter((value) => value !== undefined);
-    return read.iterate(reader, ...boundsOf(window), ...values);
+    return read.iterate(reader, ...dateBounds(window), ...values);
   };
 }
 
@@ -91,18 +91,18 @@ export const NONE_COUNTS = `NOT EXISTS (SELECT 1 FROM trading_sessions AS other 
 export const IS_SHOWN = `(own.status = 'active' OR own.status IN ('running', 'failed') AND ${NONE_COUNTS})`;
 
 /** The ids of some sessions. */
-export function idsOf(sessions: readonly { sessionId: number }[]): number[] {
+export function pickIds(sessions: readonly { sessionId: number }[]): number[] {
   return sessions.map(({ sessionId }) => sessionId);
 }
 
 /** Without a job, reads only the index of active generations. */
-const countOf = (ofJob: string) =>
+const countQuery = (ofJob: string) =>
   query(
     `SELECT count(*) FROM trading_sessions WHERE model = ? AND status = 'active' AND date BETWEEN ? AND ? ${ofJob}`,
     [integer],
   );
-const ACTIVE_DAYS = countOf('');
-const ACTIVE_DAYS_OF_JOB = countOf('AND job_id = ?');
+const ACTIVE_DAYS = countQuery('');
+const ACTIVE_DAYS_OF_JOB = countQuery('AND job_id = ?');
 
 /** How many active model-days a model has in a window. */
 export function countActiveDays(
@@ -110,8 +110,8 @@ export function countActiveDays(
   model: string,
   { jobId, ...window }: JobWindow = {},
 ): number {
-  if (jobId === undefined) return ACTIVE_DAYS.one(reader, model, ...boundsOf(window))[0];
-  return ACTIVE_DAYS_OF_JOB.one(reader, model, ...boundsOf(window), jobId)[0];
+  if (jobId === undefined) return ACTIVE_DAYS.one(reader, model, ...dateBounds(window))[0];
+  return ACTIVE_DAYS_OF_JOB.one(reader, model, ...dateBounds(window), jobId)[0];
 }
 
 /** The models that have sessions, by name. */

@@ -3,11 +3,11 @@ import type { CalendarDate } from '#time/calendar.ts';
 import type { AnswerFault, MessageRole } from '#domain/vocabulary.ts';
 import type { Money } from '#money/money.ts';
 import type { Database } from './database.ts';
-import { type Decision, storeDecisions } from './decisions.ts';
+import { type DecisionRow, storeDecisions } from './decisions.ts';
 import { type CountedDocuments, storeShown } from './document-queries.ts';
-import { type Evidence, marksIn, storeEvidence } from './evidence.ts';
+import { type Evidence, closingMarks, storeEvidence } from './evidence.ts';
 import { indexMessages, newestRow } from './log-words.ts';
-import { conversationOf, type LedgerRecord, POSITION_FIELDS } from './replay-queries.ts';
+import { sessionMessages, type LedgerRecord, POSITION_FIELDS } from './replay-queries.ts';
 import { integer, orNull, query, type RowOf, text } from './rows.ts';
 
 /** One model on one date of one job. */
@@ -43,7 +43,7 @@ export interface ToolUsageRow {
 }
 
 /** What a session starts with. */
-interface Start {
+interface NewSession {
   startedFrom: number | null;
   initialCash: Money;
   paysDividends: boolean;
@@ -59,7 +59,7 @@ interface Start {
 export function insertSession(
   database: Database,
   { jobId, date, model }: ModelDay,
-  { startedFrom, initialCash, paysDividends, morningWrite, startedAt }: Start,
+  { startedFrom, initialCash, paysDividends, morningWrite, startedAt }: NewSession,
 ): number {
   database
     .statement(
@@ -125,9 +125,9 @@ export function appendMessages(
 }
 
 /** What is committed at the end of a completed model-day. */
-interface Commit {
+interface SessionResult {
   positions: readonly LedgerRecord[];
-  decisions: readonly Decision[];
+  decisions: readonly DecisionRow[];
   /** With the closing marks of everything that the positions hold. */
   evidence: Evidence;
   toolUsage: readonly ToolUsageRow[];
@@ -150,7 +150,7 @@ interface Commit {
 }
 
 /** Sentences as their column has them. */
-export function unfilledOf(sentences: readonly string[]): string | null {
+export function unfilledJson(sentences: readonly string[]): string | null {
   return sentences.length === 0 ? null : JSON.stringify(sentences);
 }
 
@@ -176,11 +176,11 @@ export function commitSession(
     wording,
     commitWrite,
     completedAt,
-  }: Commit,
+  }: SessionResult,
 ): void {
   const { sessionId, jobId, date, model, steps, totalMessages } = session;
-  const marks = marksIn(evidence);
-  assertAddsUp(HELD_BEFORE.all(database, sessionId), positions, marks);
+  const marks = closingMarks(evidence);
+  assertLedgerBalances(HELD_BEFORE.all(database, sessionId), positions, marks);
   supersede(database, model, date);
   const { changes } = database
     .statement(
@@ -194,7 +194,7 @@ export function commitSession(
       note,
       confidence,
       Number(isUnread),
-      unfilledOf(unfilled),
+      unfilledJson(unfilled),
       steps,
       totalMessages,
       wording,
@@ -227,7 +227,7 @@ const HELD_BEFORE = query(
  * and the shares of its records add up to what it holds, and each is worth its cash plus its
  * holdings at their marks.
  */
-function assertAddsUp(
+function assertLedgerBalances(
   before: RowOf<typeof HELD_BEFORE>[],
   positions: readonly LedgerRecord[],
   marks: ReadonlyMap<string, Money>,
@@ -340,13 +340,13 @@ export function interruptedSession(database: Database, { jobId, date, model }: M
   const session = RUNNING.get(database, jobId, date, model);
   return session === undefined
     ? null
-    : { ...session, messages: conversationOf(database, session.sessionId) };
+    : { ...session, messages: sessionMessages(database, session.sessionId) };
 }
 
 /**
  * Ends a session whose log cannot be resumed; its model-day then starts over with a new session.
  */
-export function setAside(
+export function archiveSession(
   database: Database,
   sessionId: number,
   { error, completedAt }: { error: string; completedAt: string },

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { existsSync, statSync } from 'node:fs';
-import { messageOf, ServiceError } from '#domain/service-error.ts';
+import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { type Address, BUSY_TIMEOUT_MS, type Database, prepareOnce } from './database.ts';
 import { checkOwnership, isEmpty } from '#database/schema/schema.ts';
-import { assertUsable, realPathOf } from '#database/storage/files.ts';
+import { assertUsable, realPath } from '#database/storage/files.ts';
 
 /** A program has it open with a log beside it; the index of that log is only read. */
-const BESIDE_PROGRAM = '?readonly_shm=1';
+const READONLY_SHM = '?readonly_shm=1';
 /** Nothing is written beside it: the file is read as one that never changes. */
-const UNCHANGING = '?immutable=1';
+const IMMUTABLE = '?immutable=1';
 
 /**
  * Opens a file for reading. Leaves no trace, not even the empty side files that SQLite creates for
@@ -23,10 +23,10 @@ const UNCHANGING = '?immutable=1';
 export function openForReading({ path, shown }: Address, { isOneState = true } = {}) {
   let connection: DatabaseSync | undefined;
   try {
-    const file = realPathOf(path);
-    const { ino, state } = stateOf(path, file);
+    const file = realPath(path);
+    const { ino, state } = fileState(path, file);
     if (shown !== null && ino !== shown) throw changedWhileRead(path);
-    const access = accessTo(file, { isView: shown !== null });
+    const access = accessParameters(file, { isView: shown !== null });
     const url = `${pathToFileURL(file).href}${access}`;
     const opened = new DatabaseSync(new URL(url), { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     connection = opened;
@@ -34,20 +34,20 @@ export function openForReading({ path, shown }: Address, { isOneState = true } =
     checkOwnership(opened, path);
     if (isEmpty(opened))
       throw new ServiceError('storage_fault', `Cannot read ${path}: it is empty`);
-    const isCurrent = () => stateOf(path, file).state === state;
+    const isCurrent = () => fileState(path, file).state === state;
     return {
       path,
       shown,
       /** The file as a URL with SQLite's parameters, for further connections like this one. */
       url,
       /** Whether it is read beside a program that has it open with a log. */
-      hasLog: access === BESIDE_PROGRAM,
+      hasLog: access === READONLY_SHM,
       statement: prepareOnce(opened),
       /** Whether it would be opened in the same way again. */
       isCurrent,
       /** Throws when the file is read as one that never changes, and has changed. */
       assertSame() {
-        if (access === UNCHANGING && !isCurrent()) throw changedWhileRead(path);
+        if (access === IMMUTABLE && !isCurrent()) throw changedWhileRead(path);
       },
       close: () => opened.close(),
     };
@@ -68,7 +68,7 @@ export type Snapshot = ReturnType<typeof openForReading>;
  */
 export function inspectFile(path: string, before?: string): string {
   try {
-    const { ino } = stateOf(path, realPathOf(path));
+    const { ino } = fileState(path, realPath(path));
     if (ino !== before) assertUsable(path);
     return ino;
   } catch (error) {
@@ -81,7 +81,7 @@ function unreadable(path: string, error: unknown): ServiceError {
   const message =
     error instanceof ServiceError
       ? error.message
-      : `Cannot read the database ${path}: ${messageOf(error)}`;
+      : `Cannot read the database ${path}: ${errorMessage(error)}`;
   return new ServiceError('storage_fault', message, { cause: error });
 }
 
@@ -90,8 +90,8 @@ function changedWhileRead(path: string): ServiceError {
 }
 
 /** How a file is opened for reading, as parameters of its URL. */
-function accessTo(file: string, { isView }: { isView: boolean }): string {
-  if (hasLog(file)) return BESIDE_PROGRAM;
+function accessParameters(file: string, { isView }: { isView: boolean }): string {
+  if (hasLog(file)) return READONLY_SHM;
   const isThere = (side: string) =>
     (statSync(file + side, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isView && isThere('-wal'))
@@ -99,14 +99,14 @@ function accessTo(file: string, { isView }: { isView: boolean }): string {
       'its log (-wal) lies beside it without the index (-shm); start the service on it once, or copy it with backup',
     );
   // What a program has left beside it is not whole; SQLite may create the index of its log.
-  return isThere('-wal') || isThere('-journal') ? '' : UNCHANGING;
+  return isThere('-wal') || isThere('-journal') ? '' : IMMUTABLE;
 }
 
 /**
  * The file's number, and a text that differs from state to state, and stays the same while a
  * program has the file open with a log, which SQLite follows itself.
  */
-function stateOf(path: string, file: string): { ino: string; state: string } {
+function fileState(path: string, file: string): { ino: string; state: string } {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   if (found === undefined) throw new ServiceError('storage_fault', `There is no database ${path}`);
   const { ino, size, mtimeNs } = found;
@@ -120,7 +120,7 @@ function hasLog(file: string): boolean {
 }
 
 /** The address of a file that this process neither shows nor has open. Throws as `inspectFile`. */
-export function addressOfFile(path: string): Address {
+export function fileAddress(path: string): Address {
   inspectFile(path);
   return { path, shown: null };
 }
@@ -129,9 +129,9 @@ export function addressOfFile(path: string): Address {
  * The database at an address as it is at the first statement, until it is closed. A file that was
  * opened as one that never changes must not change while it is read.
  */
-export function momentAt(address: Address): Database {
+export function openMoment(address: Address): Database {
   const { path, statement, assertSame, close } = openForReading(address);
-  const nothing = () => assert.fail('a response only reads');
+  const fail = () => assert.fail('a response only reads');
   return {
     path,
     statement(sql, rows) {
@@ -139,11 +139,11 @@ export function momentAt(address: Address): Database {
       return statement(sql, rows);
     },
     close,
-    write: nothing,
-    probe: nothing,
-    storageFault: nothing,
-    read: nothing,
-    address: nothing,
+    write: fail,
+    probe: fail,
+    storageFault: fail,
+    read: fail,
+    address: fail,
   };
 }
 
@@ -156,7 +156,7 @@ export async function withSnapshot<Result>(
   database: string | Address,
   work: (snapshot: Snapshot) => Result | Promise<Result>,
 ): Promise<Result> {
-  const address = typeof database === 'string' ? addressOfFile(database) : database;
+  const address = typeof database === 'string' ? fileAddress(database) : database;
   const snapshot = openForReading(address);
   try {
     return await work(snapshot);

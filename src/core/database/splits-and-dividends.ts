@@ -1,9 +1,9 @@
 import type { CalendarDate, DateSpan } from '#time/calendar.ts';
 import {
   adjustedSourcesInSql,
-  hasBarsOf,
+  hasBarsSql,
   type Meaning,
-  meaningOf,
+  priceMeaning,
   sourcesWithDividendsInSql,
   splitsSince,
 } from '#database/schema/price-conditions.ts';
@@ -16,7 +16,7 @@ import {
   dividendsAt,
   nextWrite,
   type PricesAt,
-  pricesNow,
+  latestPrices,
   splitsAt,
 } from './price-writes.ts';
 
@@ -89,7 +89,7 @@ const EX_DATES = query(
 );
 
 /** SQL: whether the series of a row of `payer` had bars of some sources. */
-const payerHas = (sources: string) => hasBarsOf(sources, 'payer.symbol', barsAt('?4'));
+const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt('?4'));
 
 /** Looks through the bars of each symbol once, not once for each of its dividends. */
 const DIVIDENDS = query(
@@ -144,7 +144,7 @@ const CLOSE_BEFORE = query(
  */
 export function dividendsSince(reader: Reader, symbols: readonly string[], write: number) {
   const always = { after: '', upTo: '9999-12-31' };
-  return dividendsBetween(pricesNow(reader), symbols, always).flatMap((dividend) => {
+  return dividendsBetween(latestPrices(reader), symbols, always).flatMap((dividend) => {
     const before = CLOSE_BEFORE.get(reader, dividend.symbol, dividend.exDate, write);
     return before === undefined ? [] : [{ ...dividend, ...before }];
   });
@@ -208,7 +208,7 @@ export function contradictedSplits(
   symbols: readonly string[],
 ): ContradictedSplit[] {
   return NIGHTS.all(database, symbols)
-    .map(({ source, ...night }) => ({ ...night, meaning: meaningOf(source) }))
+    .map(({ source, ...night }) => ({ ...night, meaning: priceMeaning(source) }))
     .filter((night) => contradicts(night, night.meaning));
 }
 
@@ -235,7 +235,7 @@ const STORED_DIVIDENDS = query(
 );
 
 /** The stored dividends of some symbols, whatever their series, by symbol and ex-date. */
-export function dividendsOf(reader: Reader, symbols: readonly string[]) {
+export function listDividends(reader: Reader, symbols: readonly string[]) {
   return STORED_DIVIDENDS.all(reader, symbols);
 }
 
@@ -364,7 +364,7 @@ export function unexplainedJumps(
 }
 
 const PAYING_NOTHING = query(
-  `SELECT value FROM json_each(?) AS chosen WHERE ${hasBarsOf(sourcesWithDividendsInSql, 'chosen.value')}`,
+  `SELECT value FROM json_each(?) AS chosen WHERE ${hasBarsSql(sourcesWithDividendsInSql, 'chosen.value')}`,
   [text],
 );
 
@@ -372,6 +372,6 @@ const PAYING_NOTHING = query(
  * The symbols on which nothing is ever paid, because their prices contain their dividends or are
  * made up.
  */
-export function payingNothing(reader: Reader, symbols: readonly string[]): Set<string> {
+export function nonPayingSymbols(reader: Reader, symbols: readonly string[]): Set<string> {
   return new Set(PAYING_NOTHING.all(reader, symbols).flat());
 }

@@ -1,11 +1,11 @@
 import type { Listed } from '#domain/vocabulary.ts';
 import {
   adjustedSourcesInSql,
-  hasBarsOf,
+  hasBarsSql,
   sourcesWithDividendsInSql,
   splitsSince,
 } from '#database/schema/price-conditions.ts';
-import { activeSessions, idsOf } from './session-filters.ts';
+import { activeSessions, pickIds } from './session-filters.ts';
 import type { Reader } from './database.ts';
 import { type RunDays, staleRemedy } from '#text/sentences.ts';
 import { query, type RowOf, text } from './rows.ts';
@@ -15,10 +15,10 @@ import { query, type RowOf, text } from './rows.ts';
  * amount as paid is divided by the splits from its ex-date on for a series that is free of split
  * jumps; a split-adjusted amount is multiplied by them for a raw one.
  */
-const IS_CONVERTED = `(dividends.basis = 'split_adjusted') <> ${hasBarsOf(adjustedSourcesInSql, 'dividends.symbol')}`;
+const IS_CONVERTED = `(dividends.basis = 'split_adjusted') <> ${hasBarsSql(adjustedSourcesInSql, 'dividends.symbol')}`;
 
 /** SQL: what a day that starts from a session takes over from it. */
-const closeOf = (
+const closeSql = (
   session: string,
 ) => `(SELECT json_array(${session}.date, ${session}.note, ${session}.unfilled, cash_e4, portfolio_value_e4,
       (SELECT group_concat(symbol || ' ' || quantity ORDER BY symbol) FROM holdings WHERE holdings.session_id = ${session}.session_id))
@@ -33,7 +33,7 @@ const START_NOW = `(SELECT session_id FROM trading_sessions AS earlier
  */
 const STARTS_OTHERWISE = `own.started_from_session_id IS NOT ${START_NOW} AND NOT EXISTS (
     SELECT 1 FROM trading_sessions AS was CROSS JOIN trading_sessions AS now ON now.session_id = ${START_NOW}
-    WHERE was.session_id = own.started_from_session_id AND ${closeOf('was')} = ${closeOf('now')})`;
+    WHERE was.session_id = own.started_from_session_id AND ${closeSql('was')} = ${closeSql('now')})`;
 
 /** SQL: the active sessions of a job that would start otherwise now. */
 export const CHANGED_STARTS = `SELECT session_id FROM trading_sessions AS own
@@ -69,11 +69,11 @@ const STALE = query(
    WHERE CASE WHEN EXISTS (SELECT 1 FROM session_splits AS known
        WHERE known.session_id = own.session_id AND known.symbol = split.symbol AND known.date = split.date
          AND known.numerator = split.numerator AND known.denominator = split.denominator)
-     THEN FALSE ELSE NOT ${hasBarsOf(adjustedSourcesInSql, 'split.symbol')} END
+     THEN FALSE ELSE NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol')} END
    UNION
    SELECT own.model, own.date FROM own CROSS JOIN session_splits AS known USING (session_id)
    WHERE CASE WHEN EXISTS (SELECT 1 FROM stock_splits AS split WHERE split.symbol = known.symbol AND split.date = known.date)
-     THEN FALSE ELSE NOT ${hasBarsOf(adjustedSourcesInSql, 'known.symbol')} END
+     THEN FALSE ELSE NOT ${hasBarsSql(adjustedSourcesInSql, 'known.symbol')} END
    UNION
    SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
      CROSS JOIN dividends ON dividends.symbol = used.symbol AND ex_date > held_since AND ex_date <= own.date
@@ -81,12 +81,12 @@ const STALE = query(
        WHERE known.session_id = own.session_id AND known.symbol = dividends.symbol AND known.ex_date = dividends.ex_date
          AND known.cash_e6 = dividends.cash_e6 AND known.basis = dividends.basis
          AND known.splits = CASE WHEN ${splitsSince()} = '' THEN '' WHEN ${IS_CONVERTED} THEN ${splitsSince()} ELSE '' END)
-     THEN FALSE ELSE NOT ${hasBarsOf(sourcesWithDividendsInSql, 'dividends.symbol')} END
+     THEN FALSE ELSE NOT ${hasBarsSql(sourcesWithDividendsInSql, 'dividends.symbol')} END
    UNION
    SELECT own.model, own.date FROM own CROSS JOIN session_dividends AS known USING (session_id)
    WHERE pays_dividends AND CASE WHEN EXISTS (SELECT 1 FROM dividends
        WHERE dividends.symbol = known.symbol AND dividends.ex_date = known.ex_date)
-     THEN FALSE ELSE NOT ${hasBarsOf(sourcesWithDividendsInSql, 'known.symbol')} END
+     THEN FALSE ELSE NOT ${hasBarsSql(sourcesWithDividendsInSql, 'known.symbol')} END
    ORDER BY 1, 2`,
   { model: text, date: text },
 );
@@ -94,11 +94,11 @@ const STALE = query(
 type StaleModelDay = RowOf<typeof STALE>;
 
 /** The stale model-days among some sessions, by model and date. */
-export function staleAmong(
+export function findStaleDays(
   reader: Reader,
   sessions: readonly { sessionId: number }[],
 ): StaleModelDay[] {
-  return STALE.all(reader, idsOf(sessions));
+  return STALE.all(reader, pickIds(sessions));
 }
 
 /** Stale model-days, and the remedy as a clause; '' where there are none. */
@@ -117,7 +117,7 @@ export function staleModelDays(
   const runs: RunDays[] = [];
   for (const model of models) {
     const sessions = [...activeSessions(database, { jobId, model })];
-    const found = staleAmong(database, sessions);
+    const found = findStaleDays(database, sessions);
     const dates = new Set(found.map(({ date }) => date));
     const days = sessions.map(({ date }) => ({ date, isStale: dates.has(date) }));
     stale.total += found.length;

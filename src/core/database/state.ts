@@ -32,7 +32,7 @@ const RISK_FREE_RATE = query('SELECT risk_free_rate FROM figure_settings', [real
  * The yearly risk-free rate of a file's figures, as a fraction: that of its last service, of a
  * package its author's; or null.
  */
-export function riskFreeRateOf(reader: Reader): number | null {
+export function readRiskFreeRate(reader: Reader): number | null {
   return RISK_FREE_RATE.get(reader)?.[0] ?? null;
 }
 

@@ -57,7 +57,7 @@ const ADD_USAGE = `
  * floating-point number, which does not overflow and always fits a JavaScript number, unlike
  * integers beyond 2^53.
  */
-export function sumOf(column: string): string {
+export function sumSql(column: string): string {
   return `iif(count(${column}) = 0, NULL, total(${column})) AS ${column}`;
 }
 

@@ -54,7 +54,7 @@ export const NO_COSTS: TradingCosts = { commissionPerTrade: 0, commissionBps: 0,
 export const US_RULES: MarketRules = { ...US, costs: NO_COSTS };
 
 /** The rules by which a job trades. */
-export function rulesOf({
+export function marketRules({
   market,
   commission_per_trade: commissionPerTrade,
   commission_bps: commissionBps,
@@ -70,7 +70,7 @@ export function hasCosts({ costs }: MarketRules): boolean {
   return Object.values(costs).some((cost) => cost > 0);
 }
 
-export function boardOf({ boards }: Pick<Market, 'boards'>, symbol: string): Board {
+export function findBoard({ boards }: Pick<Market, 'boards'>, symbol: string): Board {
   const matches = ({ symbols }: Board) => {
     const [start = '', ...rest] = symbols.split('*');
     return rest.length === 0
@@ -86,7 +86,7 @@ export function wholeLots({ minimum, step }: Board, shares: number): number {
 }
 
 /** Whether so many shares are whole lots; a sale may be of all odd ones that are held, too. */
-export function isWhole(
+export function isWholeLots(
   { minimum, step }: Board,
   { side, amount, held }: { side: 'buy' | 'sell'; amount: number; held: number },
 ): boolean {
@@ -95,7 +95,7 @@ export function isWhole(
 }
 
 /** The lots in words; null where every whole number of shares can be bought. */
-export function lotsInWords({ minimum, step }: Board): string | null {
+export function lotsText({ minimum, step }: Board): string | null {
   if (minimum === 1 && step === 1) return null;
   return `${minimum} shares or more, in steps of ${step}`;
 }

@@ -20,7 +20,7 @@ export function runNames({ signature, repeats }: { signature: string; repeats: n
 }
 
 /** A name as one of an entry's repeats: `gpt-5#2` is run 2 of `gpt-5`. Null for any other name. */
-export function repeatIn(name: string): { family: string; run: number } | null {
+export function parseRun(name: string): { family: string; run: number } | null {
   const [, family, run] = /^(.+)#([1-9]\d{0,8})$/s.exec(name) ?? [];
   return family === undefined ? null : { family, run: Number(run) };
 }

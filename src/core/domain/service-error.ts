@@ -47,8 +47,8 @@ export function invalidFile(problem: string): ServiceError {
 }
 
 /** What was thrown, as one line of text. Of a file that is missing callers name the path. */
-export function messageOf(thrown: unknown): string {
-  if (codeOf(thrown) === 'ENOENT') return 'there is no such file or folder';
+export function errorMessage(thrown: unknown): string {
+  if (errorCode(thrown) === 'ENOENT') return 'there is no such file or folder';
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
@@ -56,13 +56,13 @@ export function messageOf(thrown: unknown): string {
  * The error of a command that cannot do something: the one that was thrown, if that says so
  * itself; any other is its cause.
  */
-export function cannot(what: string, thrown: unknown, why = messageOf(thrown)): ServiceError {
+export function cannot(what: string, thrown: unknown, why = errorMessage(thrown)): ServiceError {
   return thrown instanceof ServiceError
     ? thrown
     : new ServiceError('cannot_start', `Cannot ${what}: ${why}`, { cause: thrown });
 }
 
 /** The code of a system error, such as `ENOENT`; undefined for anything else. */
-export function codeOf(thrown: unknown): unknown {
+export function errorCode(thrown: unknown): unknown {
   return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
 }

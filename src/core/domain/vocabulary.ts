@@ -119,7 +119,7 @@ export type Effort = (typeof efforts)[number];
 /** What is beyond the control of the service: an agent has a network of its own. */
 export const outsideKinds = ['agent'] as const;
 
-export function outsideOf(isAgent: boolean): (typeof outsideKinds)[number][] {
+export function listOutsideKinds(isAgent: boolean): (typeof outsideKinds)[number][] {
   return isAgent ? ['agent'] : [];
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { messageOf, ServiceError } from '#domain/service-error.ts';
+import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { sha256 } from '#text/hash.ts';
 import { isAccessToken, type Settings } from '#settings/settings.ts';
 import { readTrustedText } from '#settings/trusted-file.ts';
@@ -103,7 +103,7 @@ function readLines(path: string): string[] {
   try {
     return readTrustedText(path, MAX_BYTES).split('\n');
   } catch (error) {
-    throw tokensFileError(path, messageOf(error));
+    throw tokensFileError(path, errorMessage(error));
   }
 }
 

@@ -1,4 +1,4 @@
-import { storageFaultOf } from '#database/storage/faults.ts';
+import { findStorageFault } from '#database/storage/faults.ts';
 import { type ErrorCode, ServiceError } from '#domain/service-error.ts';
 
 /** A request that is refused with the given status; the message is meant for its client. */
@@ -61,6 +61,6 @@ export function toHttpError(error: unknown): HttpError | null {
 export function loggedError(error: unknown, reference: string): HttpError {
   return new HttpError(
     500,
-    `Internal server error: ${storageFaultOf(error) ?? 'unexpected failure'} (reference ${reference})`,
+    `Internal server error: ${findStorageFault(error) ?? 'unexpected failure'} (reference ${reference})`,
   );
 }

@@ -4,13 +4,13 @@ import { mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { receiveMessageOnPort, type Transferable } from 'node:worker_threads';
-import { momentAt } from '#database/snapshot.ts';
+import { openMoment } from '#database/snapshot.ts';
 import type { Address, Reader } from '#database/database.ts';
-import { hasRoom, storageFaultOf } from '#database/storage/faults.ts';
-import { messageOf, ServiceError } from '#domain/service-error.ts';
-import { startingThread } from '#process/program.ts';
+import { hasRoom, findStorageFault } from '#database/storage/faults.ts';
+import { errorMessage, ServiceError } from '#domain/service-error.ts';
+import { parentThread } from '#process/program.ts';
 import { isReady, bodyPieces, type ResponseBody } from '#api/handler.ts';
-import { silentLog, stackTraceOf } from '#process/log.ts';
+import { silentLog, stackTrace } from '#process/log.ts';
 import type { Delivery, Failure, ReportRequest } from './reports.ts';
 import { MAX_WHOLE_BYTES } from './response.ts';
 import type { Route } from '#api/route.ts';
@@ -24,13 +24,13 @@ type Send = (delivery: Delivery, moved?: Transferable[]) => void;
 
 /** Ends a report whose client has left: nothing else is sent to a thread that makes one. */
 function throwIfCancelled(): void {
-  if (receiveMessageOnPort(startingThread()) !== undefined)
+  if (receiveMessageOnPort(parentThread()) !== undefined)
     throw new Error('the report is not wanted any more');
 }
 
 /** What a reader thread does: makes the reports that it is sent, one after the other. */
 export function runReportWorker(routes: readonly Route[]): void {
-  const port = startingThread();
+  const port = parentThread();
   const send: Send = (delivery, moved = []) => port.postMessage(delivery, moved);
   port.on('message', (request: ReportRequest | null) => {
     if (request !== null)
@@ -39,10 +39,10 @@ export function runReportWorker(routes: readonly Route[]): void {
 }
 
 function toFailure(error: unknown): Failure {
-  const fault = storageFaultOf(error);
+  const fault = findStorageFault(error);
   if (fault !== null) return { code: 'storage_fault', message: fault, stack: '' };
   const code = error instanceof ServiceError ? error.code : null;
-  return { code, message: messageOf(error), stack: stackTraceOf(error) };
+  return { code, message: errorMessage(error), stack: stackTrace(error) };
 }
 
 /** Sends the response of the route's handler, at one moment of the database. */
@@ -54,7 +54,7 @@ async function makeReport(
   const { path, input, settings, viewedFile, database: address } = request;
   const route = routes.find((one) => one.path === path);
   assert(route !== undefined, 'a report is the response of a route');
-  const moment = momentAt(address);
+  const moment = openMoment(address);
   const statement: Reader['statement'] = (sql, rows) => {
     throwIfCancelled();
     return moment.statement(sql, rows);
@@ -92,7 +92,7 @@ async function deliver(body: ResponseBody, address: Address, send: Send): Promis
       assert(hasRoom(place.folder, MIN_FREE_BYTES), `the disk of ${place.folder} is almost full`);
       writeFileSync(place.descriptor, bytes);
     } catch (cause) {
-      const message = `Cannot write a long response to a file: ${messageOf(cause)}`;
+      const message = `Cannot write a long response to a file: ${errorMessage(cause)}`;
       throw new ServiceError('storage_fault', message, { cause });
     }
     send({ written: bytes.length, fileName, isLast });

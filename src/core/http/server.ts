@@ -10,7 +10,7 @@ import {
   type AsyncBody,
   bodyPieces,
 } from '#api/handler.ts';
-import { codeOf } from '#domain/service-error.ts';
+import { errorCode } from '#domain/service-error.ts';
 import { logUnexpected } from '#process/log.ts';
 import type { Settings } from '#settings/settings.ts';
 import { printableJson } from '#text/text.ts';
@@ -292,7 +292,7 @@ function sendError(site: Site, response: ServerResponse, { error, match, target 
   if (refusal.closesConnection) response.shouldKeepAlive = false;
   const fields = match?.route.bareErrors ? {} : deploymentFields(context.settings);
   // What a program need not take for an error: there is nothing left to do.
-  const code = codeOf(error) === 'nothing_to_resume' && { code: 'nothing_to_resume' };
+  const code = errorCode(error) === 'nothing_to_resume' && { code: 'nothing_to_resume' };
   const text = printableJson({ detail, ...code, ...fields });
   const isMissing = status === 405 || (status === 404 && match === null);
   if (isMissing && isFromBrowser(site, request)) site.sendMissing?.(request, response, refusal);

@@ -13,8 +13,8 @@ import type { Settings } from '#settings/settings.ts';
 import type { AgentDays } from '#trading/agent-days.ts';
 import type { OfferedDocuments } from '#trading/morning-documents.ts';
 import type { Market } from '#trading/market.ts';
-import { noteLife } from '#database/model-days.ts';
-import { messageOf } from '#domain/service-error.ts';
+import { markLongLived } from '#database/model-days.ts';
+import { errorMessage } from '#domain/service-error.ts';
 import { type EventLoop, eventLoop } from '#time/event-loop.ts';
 
 /**
@@ -30,11 +30,14 @@ export function watchLifetime(
 ) {
   let longLifetimes = 0;
   const storeMark = () => {
-    const work = () => noteLife(database, jobId, longLifetimes > 0);
+    const work = () => markLongLived(database, jobId, longLifetimes > 0);
     database.write(work, { signal }).catch((error: unknown) => {
       if (signal.aborted) return;
       // A storage fault stops the job by itself; failing to store the mark loses nothing.
-      log.warning('cannot record how long the process has run', { jobId, error: messageOf(error) });
+      log.warning('cannot record how long the process has run', {
+        jobId,
+        error: errorMessage(error),
+      });
     });
   };
   const begin = (afterMs: number) => {

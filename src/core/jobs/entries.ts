@@ -1,6 +1,6 @@
 import {
-  baselineOf,
-  basemodelOf,
+  findBaseline,
+  findBasemodel,
   type Configuration,
   type ModelConfiguration,
   type AgentConfiguration,
@@ -16,7 +16,7 @@ import {
 } from '#settings/entry.ts';
 import { cutUrl, fillUrl, isHeaderKey, isSameServer } from '#network/http-values.ts';
 import type { Json } from '#json/json.ts';
-import { bodyFields, makers, wayOf, describeUnknownMaker } from '#settings/makers.ts';
+import { bodyFields, makers, resolveEndpoint, describeUnknownMaker } from '#settings/makers.ts';
 import { MIN_SECRET_LENGTH } from '#text/secrets.ts';
 import type { Settings } from '#settings/settings.ts';
 import { LIST_DOCUMENTS, readsDocuments } from '#trading/morning-documents.ts';
@@ -101,7 +101,7 @@ export function resolveEntry(
     run,
     repeats: entry.repeats ?? 1,
     kind,
-    basemodel: basemodelOf(entry),
+    basemodel: findBasemodel(entry),
     ...(kind === 'provider' || kind === 'agent' ? endpointFields(entry, settings) : NO_ENDPOINT),
     parameters:
       kind === 'baseline'
@@ -135,7 +135,7 @@ function entryKind(
   entry: ModelConfiguration | undefined,
   { deploymentMode }: Settings,
 ): Entry['kind'] {
-  if (entry !== undefined && baselineOf(entry) !== null) return 'baseline';
+  if (entry !== undefined && findBaseline(entry) !== null) return 'baseline';
   if (deploymentMode === 'DEV') return 'simulated';
   if (entry === undefined) return 'unlisted';
   return entry.api === 'agent' ? 'agent' : 'provider';
@@ -143,7 +143,7 @@ function entryKind(
 
 /** Whom an entry asks, and in which way; `{ unknown }` is the prefix of no known maker. */
 function resolveEntryEndpoint(entry: NamedEntry, { openaiApiBase }: Settings) {
-  return wayOf({ ...entry, basemodel: basemodelOf(entry) }, openaiApiBase);
+  return resolveEndpoint({ ...entry, basemodel: findBasemodel(entry) }, openaiApiBase);
 }
 
 function endpointFields(
@@ -175,7 +175,7 @@ function requestParameters(entry: NamedEntry, settings: Settings): Json {
   const endpoint = resolveEntryEndpoint(entry, settings);
   if (!('unknown' in endpoint) && endpoint.api === 'agent') return {};
   const fields =
-    'unknown' in endpoint ? { model: basemodelOf(entry) } : bodyFields(entry, endpoint);
+    'unknown' in endpoint ? { model: findBasemodel(entry) } : bodyFields(entry, endpoint);
   const { stream: _stream, ...more } = entry.extra_body ?? {}; // it is the entry's `stream`
   return { ...fields, ...more };
 }
@@ -204,7 +204,7 @@ export function resolveModel(
 ): StartMessage['model'] | Missing {
   const { kind, signature } = entry;
   if (kind === 'baseline') {
-    const strategy = baselineOf(entry);
+    const strategy = findBaseline(entry);
     return strategy === null
       ? { error: `Model '${signature}' is a baseline that this program does not know` }
       : { kind, strategy };

@@ -5,9 +5,9 @@ import { launch } from '#children/launch.ts';
 import { createMessageHandler } from '#children/child-messages.ts';
 import { createTries, shortageWarning } from '#children/places.ts';
 import { childNiceness } from '#children/process.ts';
-import { addWarnings, leftOutOf } from '#database/job-queries.ts';
+import { addWarnings, readLeftOut } from '#database/job-queries.ts';
 import { endModelDay, type ModelDay } from '#database/sessions.ts';
-import { storageFaultOf } from '#database/storage/faults.ts';
+import { findStorageFault } from '#database/storage/faults.ts';
 import { sha256 } from '#text/hash.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import { visibleAscii } from '#network/http-values.ts';
@@ -98,7 +98,7 @@ export async function runModelDay(
             model: resolveDayModel(job, modelDay, model),
           }));
   } catch (thrown) {
-    if (job.signal.aborted || storageFaultOf(thrown) !== null) throw thrown;
+    if (job.signal.aborted || findStorageFault(thrown) !== null) throw thrown;
     error = failureReason(job, modelDay, thrown);
   }
   if (error !== null) {
@@ -132,7 +132,7 @@ function resolveDayModel(
   model: StartMessage['model'],
 ): StartMessage['model'] {
   if (model.kind !== 'provider') return model;
-  const refused = leftOutOf(database, { jobId, model: run });
+  const refused = readLeftOut(database, { jobId, model: run });
   return {
     ...model,
     cacheKey: model.cacheKey && sha256(JSON.stringify([jobId, date, run])).toString('hex'),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { addDays, type CalendarDate, countDays, dateOf, weekdays } from '#time/calendar.ts';
+import { addDays, type CalendarDate, countDays, utcDate, weekdays } from '#time/calendar.ts';
 import {
   type AgentConfiguration,
   type Configuration,
@@ -9,25 +9,25 @@ import {
 } from '#settings/configuration-schema.ts';
 import {
   agentConfigurationFor,
-  readWritten,
+  readFrozen,
   warnOfContent,
   withPrompts,
 } from '#settings/configuration.ts';
 import type { Database } from '#database/database.ts';
 import { listDocuments } from '#database/document-queries.ts';
-import { sourceOfSeries, symbolsWithRealPrices } from '#database/prices.ts';
+import { seriesSource, symbolsWithRealPrices } from '#database/prices.ts';
 import { unfinishedJobId } from '#database/job-queries.ts';
 import { activeSpans, laterDays } from '#database/active-days.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import type { Warning } from '#domain/vocabulary.ts';
 import { encodeEntry, type Entry } from '#settings/entry.ts';
 import { universeOn } from '#settings/members.ts';
-import { MAX_RUNS, repeatIn, runNames } from '#domain/runs.ts';
+import { MAX_RUNS, parseRun, runNames } from '#domain/runs.ts';
 import { count, hint, list } from '#text/sentences.ts';
 import { readGaps } from '#prices/dividend-gaps.ts';
 import { examine } from '#prices/needs.ts';
 import { connectProviders, usesSyntheticPrices } from '#prices/providers.ts';
-import { reasonForNoDownload } from '#prices/supply.ts';
+import { noDownloadReason } from '#prices/supply.ts';
 import { mixWarnings } from '#prices/warnings.ts';
 import type { WorkerContext } from './active-job.ts';
 import { resolveModel, knownKeys, resolveEntry } from './entries.ts';
@@ -63,7 +63,7 @@ export function planJob(context: WorkerContext, request: JobRequest) {
   const { database, settings, log, environment, clock } = context;
   const { configurationPath: path, maxSimulationDays } = settings;
   const { endDate, universe } = request;
-  const written = readWritten(path, settings.openaiApiBase);
+  const written = readFrozen(path, settings.openaiApiBase);
   warnOfContent(written, log);
   const models = expandModels(request.models, written);
   const names = new Set(models.flatMap(({ model, family }) => [model, family]));
@@ -72,7 +72,7 @@ export function planJob(context: WorkerContext, request: JobRequest) {
   const simulatedThrough = (model: string) => spans.get(model)?.lastDate ?? null;
   const { runs, ...range } = resolveRange(
     { ...request, models },
-    { simulatedThrough, today: dateOf(clock()), maxSimulationDays },
+    { simulatedThrough, today: utcDate(clock()), maxSimulationDays },
   );
   assertNoUnfinishedJob(database);
   const configuration = withPrompts(written, path);
@@ -84,7 +84,7 @@ export function planJob(context: WorkerContext, request: JobRequest) {
   const morning = { reader: database, date: endDate, write: null, symbols, rules };
   const hasAnyDocument = listDocuments(morning, { limit: 1 }).length > 0;
   const isControlMarket =
-    hasAnyDocument && symbols.some((one) => sourceOfSeries(database, one) === 'disguise');
+    hasAnyDocument && symbols.some((one) => seriesSource(database, one) === 'disguise');
   const isKey = knownKeys(configuration, settings, environment);
   const hasDocuments = hasAnyDocument && !isControlMarket;
   const sources = { settings, configuration, agentConfig, environment, isKey, hasDocuments };
@@ -135,10 +135,10 @@ function dividendWarnings(
   { since, lastDate: end }: { since: CalendarDate; lastDate: CalendarDate },
 ): Warning[] {
   const isByDate = connectProviders(settings, clock).some(({ provider }) => provider.by === 'date');
-  if (!areWanted || (isByDate && reasonForNoDownload(settings) === null)) return [];
-  const yesterday = addDays(dateOf(clock()), -1);
+  if (!areWanted || (isByDate && noDownloadReason(settings) === null)) return [];
+  const yesterday = addDays(utcDate(clock()), -1);
   const lastDate = end < yesterday ? end : yesterday;
-  const priced = symbols.filter((symbol) => sourceOfSeries(database, symbol) !== null);
+  const priced = symbols.filter((symbol) => seriesSource(database, symbol) !== null);
   const unknown = readGaps(
     database,
     priced.map((symbol) => ({ symbol, since, lastDate })),
@@ -290,7 +290,7 @@ function resolveRuns(name: string, entries: ReadonlyMap<string, ModelConfigurati
   const entry = entries.get(name);
   if (entry !== undefined)
     return runNames(entry).map((model, index) => ({ model, family: name, run: index + 1 }));
-  const { family = '', run = 0 } = repeatIn(name) ?? {};
+  const { family = '', run = 0 } = parseRun(name) ?? {};
   const owner = entries.get(family);
   if (owner === undefined) return [{ model: name, family: name, run: 1 }];
   if (run > 1 && run <= owner.repeats) return [{ model: name, family, run }];

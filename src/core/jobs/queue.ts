@@ -2,9 +2,9 @@ import { steadyClock, timestamp } from '#time/calendar.ts';
 import type { Database } from '#database/database.ts';
 import {
   insertJob,
-  lastStartOf,
+  lastStartTime,
   rememberTrigger,
-  triggerOfKey,
+  findTrigger,
   unfinishedJobId,
   addWarnings,
   endJob as endStoredJob,
@@ -18,8 +18,8 @@ import { logUnexpected } from '#process/log.ts';
 import type { WorkerContext } from './active-job.ts';
 import { type JobRequest, planJob, assertNoUnfinishedJob } from './plan.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { storageFaultOf } from '#database/storage/faults.ts';
-import { endModelDays, noteRestart } from '#database/model-days.ts';
+import { findStorageFault } from '#database/storage/faults.ts';
+import { endModelDays, recordRestart } from '#database/model-days.ts';
 import { count } from '#text/sentences.ts';
 import { finishJob, runJob, addModelDayWarnings } from './run.ts';
 
@@ -56,7 +56,7 @@ export async function runThroughFaults(
       return;
     } catch (error) {
       if (signal.aborted) return;
-      fault = storageFaultOf(error);
+      fault = findStorageFault(error);
       if (fault === null) throw error;
       context.log.error('the job waits until the database can be written', { jobId, fault });
     }
@@ -80,7 +80,7 @@ async function resume(
   const idleRestarts = await database.write(
     () => {
       if (fault !== null) addWarnings(database, jobId, [`Waited ${waited}: ${fault}`]);
-      return noteRestart(database, jobId, { counts: fault !== null });
+      return recordRestart(database, jobId, { counts: fault !== null });
     },
     { signal },
   );
@@ -156,7 +156,7 @@ export function createJobQueue(context: WorkerContext) {
     const run = async () => {
       if (unfinishedJobId(database) !== jobId || signal.aborted) return;
       const { clock } = context;
-      context.clock = steadyClock(clock, lastStartOf(database, jobId)); // nothing ends before it began
+      context.clock = steadyClock(clock, lastStartTime(database, jobId)); // nothing ends before it began
       await runThroughFaults(context, jobId, { signal, isRestart }).finally(
         () => (context.clock = clock),
       );
@@ -279,7 +279,7 @@ function findRepeatedTrigger(
   request: JobRequest,
 ): Submitted | null {
   if (key === undefined) return null;
-  const earlier = triggerOfKey(database, key);
+  const earlier = findTrigger(database, key);
   if (earlier === undefined) return null;
   if (earlier.requestHash === hashRequest(request))
     return { job: JSON.parse(earlier.answer), isNew: false };

@@ -23,10 +23,10 @@ import {
 import { type CountedDocuments, countDocuments } from '#database/document-queries.ts';
 import { costsBefore } from '#database/usage.ts';
 import { morningWrite } from '#database/price-writes.ts';
-import { storageFaultOf } from '#database/storage/faults.ts';
-import { messageOf } from '#domain/service-error.ts';
+import { findStorageFault } from '#database/storage/faults.ts';
+import { errorMessage } from '#domain/service-error.ts';
 import { skipReasons, type Warning } from '#domain/vocabulary.ts';
-import { count, linesOf, list } from '#text/sentences.ts';
+import { count, compact, list } from '#text/sentences.ts';
 import { staleModelDays } from '#database/stale.ts';
 import type { Database } from '#database/database.ts';
 import { decodeEntry } from '#settings/entry.ts';
@@ -34,7 +34,7 @@ import { logUnexpected } from '#process/log.ts';
 import { makers } from '#settings/makers.ts';
 import { universeOn } from '#settings/members.ts';
 import type { Availability, DatePrices } from '#prices/needs.ts';
-import { reasonForNoDownload, supplyPrices } from '#prices/supply.ts';
+import { noDownloadReason, supplyPrices } from '#prices/supply.ts';
 import { readsDocuments } from '#trading/morning-documents.ts';
 import { type Market, openMarket } from '#trading/market.ts';
 import { scheduleSliced } from '#children/turns.ts';
@@ -58,7 +58,7 @@ export async function runJob(
     error = await runJobSteps(openJob(context, jobId, { signal, lifetime }));
   } catch (thrown) {
     if (signal.aborted) return;
-    if (storageFaultOf(thrown) !== null) throw thrown;
+    if (findStorageFault(thrown) !== null) throw thrown;
     error = `Internal error (reference ${logUnexpected(context.log, thrown, { jobId })})`;
   } finally {
     lifetime.stop();
@@ -138,7 +138,7 @@ async function runJobSteps(job: ActiveJob): Promise<string | null> {
     if (!hasNoPrices) setJobStatus(database, jobId, { status: 'running', at });
   }, job);
   if (hasNoPrices) {
-    const reason = reasonForNoDownload(settings);
+    const reason = noDownloadReason(settings);
     return reason === null ? NO_DATES : `${NO_DATES}: ${reason}; import-prices reads price files`;
   }
   for (const date of priced) {
@@ -204,7 +204,7 @@ function tryReadConfiguration({ settings, log }: WorkerContext): Configuration |
   try {
     return readConfiguration(settings.configurationPath, settings.openaiApiBase);
   } catch (error) {
-    log.warning(messageOf(error));
+    log.warning(errorMessage(error));
     return null;
   }
 }
@@ -240,7 +240,7 @@ function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
   const unpriced = skipped.flatMap(({ reason, date }) =>
     reason === skipReasons.noPriceData ? date : [],
   );
-  return linesOf([
+  return compact([
     completed > 0 && `Skipped ${count(completed, 'model-day')} already completed`,
     early > 0 && `Skipped ${count(early, 'model-day')} before the model's resume date`,
     unpriced.length > 0 &&

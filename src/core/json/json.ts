@@ -22,7 +22,7 @@ export function asArray(value: unknown): unknown[] | undefined {
 }
 
 /** The objects in a list; none if the value is not a list. */
-export function objectsIn(value: unknown): Json[] {
+export function asObjects(value: unknown): Json[] {
   return (asArray(value) ?? []).flatMap<Json>((part) => asObject(part) ?? []);
 }
 
@@ -74,13 +74,13 @@ export function repeatedName(json: string): string | undefined {
  * Where a text stops being JSON, as `line 3 column 14`. The messages of `JSON.parse` often lack the
  * place, and quote the text around it, which may be a key. Only for text that `JSON.parse` refuses.
  */
-export function placeOfError(text: string): string {
-  const before = text.slice(0, errorAt(text)).split(/\r\n?|\n/);
+export function errorPosition(text: string): string {
+  const before = text.slice(0, errorIndex(text)).split(/\r\n?|\n/);
   return `line ${before.length} column ${(before.at(-1) ?? '').length + 1}`;
 }
 
 /** The same as an index: of the first word or sign that cannot be there, or of the end. */
-export function errorAt(text: string): number {
+export function errorIndex(text: string): number {
   const open: string[] = [];
   let expected = 'value';
   let at = 0;
@@ -89,7 +89,7 @@ export function errorAt(text: string): number {
     at += BLANK.exec(text)?.[0].length ?? 0;
     TOKEN.lastIndex = at;
     const token = TOKEN.exec(text)?.[0] ?? '';
-    const next = token === '' ? undefined : after(token, expected, open);
+    const next = token === '' ? undefined : nextExpected(token, expected, open);
     if (next === undefined) return at;
     expected = next;
     at += token.length;
@@ -100,7 +100,7 @@ export function errorAt(text: string): number {
  * What may follow a token where `expected` is due, in the objects and arrays that are `open`;
  * undefined where it cannot be there.
  */
-function after(token: string, expected: string, open: string[]): string | undefined {
+function nextExpected(token: string, expected: string, open: string[]): string | undefined {
   const isText = token.startsWith('"');
   const isValue = isText || !'{}[],:'.includes(token);
   const within = open.at(-1);

@@ -5,7 +5,7 @@ import { asObject } from './json.ts';
  * An object from outside whose keys are data. It keeps all of them as its own; Valibot's `record`
  * leaves out `__proto__`, `prototype` and `constructor` without a word, and takes an array.
  */
-export function recordOf<Value extends v.GenericSchema>(
+export function recordSchema<Value extends v.GenericSchema>(
   value: Value,
   { key = v.string(), message }: { key?: v.GenericSchema<string>; message?: string } = {},
 ) {

@@ -8,8 +8,8 @@ export interface Shape {
 }
 
 /** The schema of an object or a list, without those around it that wrap or check it. */
-export function insideOf(shape: Shape | undefined): Shape | undefined {
+export function innerSchema(shape: Shape | undefined): Shape | undefined {
   if (shape?.entries || shape?.item) return shape;
-  if (shape?.wrapped) return insideOf(shape.wrapped);
+  if (shape?.wrapped) return innerSchema(shape.wrapped);
   return shape?.pipe?.find((one): one is Shape => 'entries' in one);
 }

@@ -37,7 +37,7 @@ export function money(
  * An amount in a report, such as a sum over many days, which is never refused: a larger one is
  * rounded as numbers are.
  */
-export function reported(units: number): Money {
+export function asMoney(units: number): Money {
   if (!Number.isInteger(units))
     throw new RangeError(`Cannot report an amount of money: ${units} / 10000 dollars`);
   return units as Money;
@@ -45,11 +45,11 @@ export function reported(units: number): Money {
 
 /** Dollars, rounded to the nearest 1/10000. */
 export function fromDollars(dollars: number): Money {
-  return money(unitsIn(dollars));
+  return money(toUnits(dollars));
 }
 
 /** The same without a bound, to compare and to show. */
-function unitsIn(dollars: number): number {
+function toUnits(dollars: number): number {
   return Math.round(dollars * UNITS_PER_DOLLAR);
 }
 
@@ -65,13 +65,13 @@ export const LEAST_PRICE = 1 as Money;
  * The price of a share: one that is smaller than the least, such as an old price divided by later
  * splits, is the least.
  */
-export function priceIn(dollars: number): Money {
-  return money(priceUnitsIn(dollars));
+export function toPrice(dollars: number): Money {
+  return money(priceUnits(dollars));
 }
 
 /** The same without a bound above, to compare and to show. */
-export function priceUnitsIn(dollars: number): number {
-  return Math.max(LEAST_PRICE, unitsIn(dollars));
+export function priceUnits(dollars: number): number {
+  return Math.max(LEAST_PRICE, toUnits(dollars));
 }
 
 let sentenceFormat: Intl.NumberFormat | undefined;
@@ -91,7 +91,7 @@ const MAX_DECIMAL_LENGTH = 100;
 const MICRO_DOLLARS = 1_000_000n;
 
 /** Decimal text as an exact fraction; null for text that is not a decimal number from 0. */
-export function fractionIn(text: string): { over: bigint; under: bigint } | null {
+export function parseFraction(text: string): { over: bigint; under: bigint } | null {
   const [, whole = '', decimals = '', exponent = '0'] =
     DECIMAL.exec(text.slice(0, MAX_DECIMAL_LENGTH + 1)) ?? [];
   if (whole + decimals === '' || text.length > MAX_DECIMAL_LENGTH) return null;
@@ -107,7 +107,7 @@ export function fractionIn(text: string): { over: bigint; under: bigint } | null
  * Null for text that is not such a number, is negative or is too large to be held exactly.
  */
 export function microDollars(text: string): number | null {
-  const dollars = fractionIn(text);
+  const dollars = parseFraction(text);
   if (dollars === null) return null;
   const units = dividedHalfEven(dollars.over * MICRO_DOLLARS, dollars.under);
   return units <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(units) : null;

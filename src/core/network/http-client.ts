@@ -89,13 +89,13 @@ const agents = new Map<string, Agent>();
 function agentFor(protocol: string, isNear: boolean): Agent {
   const key = `${protocol} ${isNear}`;
   const proxyEnv = isNear ? {} : process.env;
-  const agent = agents.get(key) ?? new (clientOf(protocol).Agent)({ keepAlive: true, proxyEnv });
+  const agent = agents.get(key) ?? new (loadClient(protocol).Agent)({ keepAlive: true, proxyEnv });
   agents.set(key, agent);
   return agent;
 }
 
 /** TLS is loaded only for https, because it adds 50 % to a child's start-up. */
-function clientOf(protocol: string): typeof import('node:http') | typeof import('node:https') {
+function loadClient(protocol: string): typeof import('node:http') | typeof import('node:https') {
   return process.getBuiltinModule(protocol === 'https:' ? 'node:https' : 'node:http');
 }
 
@@ -117,9 +117,9 @@ export function httpRequest(
   url: string,
   request: HttpRequest,
 ): Promise<HttpResponse | HttpFailure> {
-  return send(url, request, async (head, body) => ({
+  return sendHttp(url, request, async (head, body) => ({
     ...head,
-    text: await textOf(body, request.maxBytes),
+    text: await bodyText(body, request.maxBytes),
   }));
 }
 
@@ -133,15 +133,15 @@ export function httpStream(
   url: string,
   request: UnboundedRequest,
 ): Promise<HttpStream | HttpFailure> {
-  return send(url, request, async (head, body) => ({
+  return sendHttp(url, request, async (head, body) => ({
     ...head,
-    body: untilSilent(body, request.timeoutMs),
+    body: withIdleTimeout(body, request.timeoutMs),
     close: () => body.destroy(),
   }));
 }
 
 /** The bytes of a body, as long as they keep coming. Leaving it early closes the connection. */
-async function* untilSilent(body: Readable, timeoutMs: number): AsyncGenerator<Buffer> {
+async function* withIdleTimeout(body: Readable, timeoutMs: number): AsyncGenerator<Buffer> {
   const words = `nothing arrived for ${count(timeoutMs / 1000, 'second')}`;
   const timer = setTimeout(() => body.destroy(new HttpFault('timeout', words)), timeoutMs);
   try {
@@ -155,7 +155,10 @@ async function* untilSilent(body: Readable, timeoutMs: number): AsyncGenerator<B
 }
 
 /** The bytes of a body. Throws an `HttpFault` once there are more than `maxBytes`. */
-export async function* upTo(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+export async function* limitBytes(
+  body: AsyncIterable<Buffer>,
+  maxBytes: number,
+): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
@@ -166,11 +169,11 @@ export async function* upTo(body: AsyncIterable<Buffer>, maxBytes: number): Asyn
 }
 
 /** The same as one text. */
-export async function textOf(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
-  return Buffer.concat(await Array.fromAsync(upTo(body, maxBytes))).toString();
+export async function bodyText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(limitBytes(body, maxBytes))).toString();
 }
 
-async function send<Result>(
+async function sendHttp<Result>(
   url: string,
   { method = 'GET', headers = {}, body, timeoutMs, signal, isDirect }: UnboundedRequest,
   read: (head: Pick<HttpResponse, 'status' | 'headers'>, body: Readable) => Promise<Result>,
@@ -193,7 +196,7 @@ async function send<Result>(
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const take = async (response: IncomingMessage) =>
     read({ status: response.statusCode ?? 0, headers: response.headers }, plainBody(response));
-  const outgoing = clientOf(target.protocol).request(
+  const outgoing = loadClient(target.protocol).request(
     target,
     options,
     (response) => void take(response).then(resolve, reject),
@@ -208,7 +211,7 @@ async function send<Result>(
     return await promise;
   } catch (error) {
     outgoing.destroy();
-    return failureOf(error);
+    return toHttpFailure(error);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -250,7 +253,7 @@ export function readRetryAfter(headers: IncomingHttpHeaders, now: number): numbe
 }
 
 /** Why a request failed, or reading its body. */
-export function failureOf(thrown: unknown): HttpFailure {
+export function toHttpFailure(thrown: unknown): HttpFailure {
   const error: NodeJS.ErrnoException = thrown instanceof Error ? thrown : new Error(String(thrown));
   if (error instanceof HttpFault) return { failure: error.failure, message: error.message };
   // A connection to a name with several IP addresses fails with one error per address, and no

@@ -7,7 +7,7 @@ const FALSE_WORDS = ['false', '0', 'no', 'off', 'f', 'n'];
  * True or false as text, in the words of environment variables and of clients in several languages,
  * in either case.
  */
-export function flag(message: v.ErrorMessage<v.PicklistIssue>) {
+export function booleanSchema(message: v.ErrorMessage<v.PicklistIssue>) {
   return v.pipe(
     v.string(),
     v.toLowerCase(),

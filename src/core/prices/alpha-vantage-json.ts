@@ -18,10 +18,10 @@ const FIELD_NAMES = new Map<string, Field>([
 ]);
 
 /** One document: a table whose rows are in memory. Of documents in lines, all are of one format. */
-export type Document = Omit<Table, 'rows'> & { rows: Row[] };
+export type JsonTable = Omit<Table, 'rows'> & { rows: Row[] };
 
 /** Alpha Vantage's dividends of one symbol, newest first; an unknown value is the text "None". */
-export function readDividends({ symbol, data }: Json): Document | null {
+export function readDividends({ symbol, data }: Json): JsonTable | null {
   const entries = asArray(data);
   if (typeof symbol !== 'string' || entries === undefined) return null;
   const rows = entries.map((entry) => {
@@ -33,7 +33,7 @@ export function readDividends({ symbol, data }: Json): Document | null {
 }
 
 /** Reads the prices of one symbol. Throws a `ServiceError` where there is no daily series. */
-export function readDailySeries(document: Json): Document {
+export function readDailySeries(document: Json): JsonTable {
   for (const name of PROVIDER_MESSAGES) {
     if (typeof document[name] === 'string')
       throw invalidFile(`it holds the provider's message instead of prices: ${document[name]}`);

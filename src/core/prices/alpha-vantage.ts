@@ -5,7 +5,7 @@ import type { HttpResponse } from '#network/http-client.ts';
 import { asArray, asObject, plainText, tryParse } from '#json/json.ts';
 import { quote } from '#text/text.ts';
 import {
-  describeForeign,
+  unreadableResponse,
   type DividendHistory,
   type Failed,
   openOnly,
@@ -16,10 +16,10 @@ import {
   type RefusedBar,
   sendRequest,
   type SymbolProvider,
-  whatIsUnknown,
+  unreadableReason,
 } from './provider.ts';
-import { fractionOf } from './amounts.ts';
-import { checkBar, checkRow, dayIn, inWords } from './row.ts';
+import { factorToRatio } from './amounts.ts';
+import { checkBar, checkRow, parseDay, defectText } from './row.ts';
 import { readDailySeries, readDividends as readDividendRows } from './alpha-vantage-json.ts';
 
 /**
@@ -67,21 +67,22 @@ function readResult<Value>(
   if ('problem' in result) return result;
   const { status, text } = result;
   if (status !== 200)
-    return { problem: problemOf(status), message: `status ${status}: ${quote(text)}` };
+    return { problem: statusProblem(status), message: `status ${status}: ${quote(text)}` };
   const body = tryParse(text);
-  if (body === undefined) return describeForeign(result, 'JSON');
-  const sentence = sentenceIn(body);
-  if (sentence !== undefined) return { problem: classify(sentence), message: quote(sentence) };
+  if (body === undefined) return unreadableResponse(result, 'JSON');
+  const sentence = errorText(body);
+  if (sentence !== undefined)
+    return { problem: classifyMessage(sentence), message: quote(sentence) };
   return readValue(() => read(body));
 }
 
-function problemOf(status: number): Problem {
+function statusProblem(status: number): Problem {
   if (status === 429) return 'short_limit';
   if (status === 401 || status === 403) return 'bad_key';
   return status >= 500 ? 'unreachable' : 'unreadable';
 }
 
-function sentenceIn(body: unknown): string | undefined {
+function errorText(body: unknown): string | undefined {
   const { Note, Information, 'Error Message': error } = asObject(body) ?? {};
   return plainText(error ?? Note ?? Information);
 }
@@ -90,7 +91,7 @@ function sentenceIn(body: unknown): string | undefined {
  * The meaning of a sentence from the provider. Order matters: the sentence about requests per
  * second also names the daily quota, and all of them advertise the premium plans.
  */
-function classify(sentence: string) {
+function classifyMessage(sentence: string) {
   if (/spreading out|per second|per minute/i.test(sentence)) return 'short_limit';
   if (/per day|daily/i.test(sentence) && /limit|quota|frequency/i.test(sentence))
     return 'daily_quota';
@@ -114,7 +115,7 @@ function readBars(
       .flatMap(({ bar }) => bar ?? [])
       .map((bar) => (bar.date <= closedThrough ? bar : openOnly(bar)))
       .sort((one, other) => (one.date < other.date ? -1 : 1)),
-    refused: rows.flatMap(({ defect }) => (defect ? [{ symbol, reason: inWords(defect) }] : [])),
+    refused: rows.flatMap(({ defect }) => (defect ? [{ symbol, reason: defectText(defect) }] : [])),
   };
 }
 
@@ -125,7 +126,7 @@ function readSplits(body: unknown, symbol: string): Split[] {
     const { effective_date: date, split_factor } = asObject(entry) ?? {};
     if (isTooEarly(date)) return []; // no price is that old
     const factor = Number(plainText(split_factor) ?? NaN);
-    const fraction = fractionOf(factor);
+    const fraction = factorToRatio(factor);
     if (!isCalendarDate(date) || fraction === null)
       throw new Error(`a split that cannot be read: ${quote(JSON.stringify(entry))}`);
     return [{ symbol, date, ...fraction }];
@@ -147,11 +148,15 @@ function readDividends(
   for (const row of document.rows) {
     if (isTooEarly(row.date)) continue;
     const { bar, defect } = checkRow(row, { hasPrices: false, today });
-    const { date: exDate } = dayIn(row);
+    const { date: exDate } = parseDay(row);
     if (bar !== undefined) dividends.push({ symbol, exDate: bar.date, cash: bar.dividend ?? 0 });
-    else if (exDate === null) throw new Error(`a dividend that cannot be read: ${inWords(defect)}`);
+    else if (exDate === null)
+      throw new Error(`a dividend that cannot be read: ${defectText(defect)}`);
     else
-      unreadable.push({ exDate, reason: `${whatIsUnknown('dividend', exDate)}: ${defect.reason}` });
+      unreadable.push({
+        exDate,
+        reason: `${unreadableReason('dividend', exDate)}: ${defect.reason}`,
+      });
   }
   const from = dividends.reduce(
     (first, { exDate }) => (exDate < first ? exDate : first),

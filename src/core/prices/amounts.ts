@@ -1,4 +1,4 @@
-import { fractionIn, microDollars } from '#money/money.ts';
+import { parseFraction, microDollars } from '#money/money.ts';
 import type { Split } from '#database/market-queries.ts';
 
 /** Amounts of splits and dividends, read exactly from decimal text. */
@@ -14,15 +14,15 @@ const MAX_SHARES = 1_000_000n;
  * these are beyond what the database holds (a third as `0.3333333333`), the nearest ratio that it
  * does hold. Null for no ratio, and for one of 1.
  */
-export function ratioOf(
+export function parseRatio(
   newShares: string,
   oldShares: string,
 ): { numerator: number; denominator: number } | null {
   const [to, from] = [newShares, oldShares].map((text) =>
-    SHARES.test(text.trim()) ? fractionIn(text.trim()) : null,
+    SHARES.test(text.trim()) ? parseFraction(text.trim()) : null,
   );
   if (!to || !from || to.over === 0n || from.over === 0n) return null;
-  const { over, under } = nearest(to.over * from.under, to.under * from.over);
+  const { over, under } = nearestRatio(to.over * from.under, to.under * from.over);
   if (over === 0n || under === 0n || over === under) return null;
   return { numerator: Number(over), denominator: Number(under) };
 }
@@ -31,7 +31,7 @@ export function ratioOf(
  * The last convergent of the continued fraction whose numbers are small enough: the fraction itself
  * where it is.
  */
-function nearest(over: bigint, under: bigint): { over: bigint; under: bigint } {
+function nearestRatio(over: bigint, under: bigint): { over: bigint; under: bigint } {
   let [before, last] = [
     { over: 0n, under: 1n },
     { over: 1n, under: 0n },
@@ -54,7 +54,7 @@ function nearest(over: bigint, under: bigint): { over: bigint; under: bigint } {
  * Cash per share in 1/1,000,000 dollar, rounded half even; null unless it is a plausible amount
  * above 0.
  */
-export function cashOf(text: string): number | null {
+export function parseCash(text: string): number | null {
   const cash = microDollars(text.trim());
   return cash !== null && cash > 0 && cash <= MAX_CASH ? cash : null;
 }
@@ -72,7 +72,7 @@ export function combineSplits(splits: readonly Split[]): Split[] {
       over *= BigInt(numerator);
       under *= BigInt(denominator);
     }
-    const ratio = ratioOf(String(over), String(under));
+    const ratio = parseRatio(String(over), String(under));
     return ratio === null ? [] : ofDay.slice(0, 1).map((split) => ({ ...split, ...ratio }));
   });
 }
@@ -84,7 +84,7 @@ const MAX_FACTOR = 10_000;
 const DENOMINATORS = [...Array.from({ length: 30 }, (_, index) => index + 1), 100, 1_000, 10_000];
 
 /** The fraction of new to old shares that a split factor means; null for an implausible factor. */
-export function fractionOf(factor: number): { numerator: number; denominator: number } | null {
+export function factorToRatio(factor: number): { numerator: number; denominator: number } | null {
   if (!(factor > 0 && factor <= MAX_FACTOR)) return null;
   const inverse = Math.round(1 / factor); // one new share for so many old ones: by far the most common below 1
   for (const denominator of factor < 1 ? [inverse, ...DENOMINATORS] : DENOMINATORS) {

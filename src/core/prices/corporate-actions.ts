@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { addDays, type CalendarDate, countDays, dateOf, type DateSpan } from '#time/calendar.ts';
+import { addDays, type CalendarDate, countDays, utcDate, type DateSpan } from '#time/calendar.ts';
 import type { Database, Reader } from '#database/database.ts';
 import {
   type ContradictedSplit,
@@ -26,7 +26,7 @@ import type {
   Failed,
   SymbolProvider,
 } from './provider.ts';
-import { type DownloadContext, type DownloadReport, stampOf } from './download.ts';
+import { type DownloadContext, type DownloadReport, newStamp } from './download.ts';
 
 /** The splits and dividends of a period, from a provider that lists them by range of dates. */
 
@@ -44,7 +44,7 @@ export async function downloadActions(
   report: DownloadReport,
 ): Promise<void> {
   const { provider, clock, database } = context;
-  const today = dateOf(clock());
+  const today = utcDate(clock());
   if (!areSplitsKnown(database, query, today))
     await downloadSplits(context, { ...query, to: today > query.to ? today : query.to }, report);
   if (report.stop !== null || context.signal.aborted) return;
@@ -52,8 +52,8 @@ export async function downloadActions(
   const ask = provider.dividends;
   const dividends = await readPages(context, 'dividends', { ask, query, report });
   if (dividends === null) return;
-  const spans = spansOf(query, dividends.unreadable, yesterday(today));
-  const stamp = stampOf(provider, clock);
+  const spans = readableSpans(query, dividends.unreadable, yesterday(today));
+  const stamp = newStamp(provider, clock);
   const list = { dividends: dividends.actions, spans, basis: 'as_paid' } as const;
   await database.write(() => storeDividends(database, list, stamp));
 }
@@ -78,11 +78,11 @@ export async function downloadSplits(
   const { provider, clock, database } = context;
   const splits = await readPages(context, 'splits', { ask: provider.splits, query, report });
   if (splits === null) return;
-  const stamp = stampOf(provider, clock);
+  const stamp = newStamp(provider, clock);
   const list = {
     splits: combineSplits(splits.actions),
-    spans: spansOf(query, splits.unreadable, query.to),
-    knownThrough: yesterday(dateOf(clock())),
+    spans: readableSpans(query, splits.unreadable, query.to),
+    knownThrough: yesterday(utcDate(clock())),
   };
   await database.write(() => storeSplitSpans(database, list, stamp));
 }
@@ -111,7 +111,7 @@ export function isKnown(
  * The period for each symbol, without the dates on which an action could not be read; none where
  * such an action has no date.
  */
-function spansOf(
+function readableSpans(
   { symbols, from, to }: ActionQuery,
   unreadable: RefusedActions,
   last: CalendarDate,
@@ -153,7 +153,7 @@ async function readPages<Action>(
       return null;
     }
     const { actions, refused, skipped, next } = response.value;
-    const problem = whyEndless(response.value, { page, pages, ids });
+    const problem = endlessReason(response.value, { page, pages, ids });
     for (const { id, action } of actions) {
       if (id !== null && ids.has(id)) continue;
       if (id !== null) ids.add(id);
@@ -175,7 +175,7 @@ async function readPages<Action>(
  * Why a list that names a next page is given up, or null. A list that has nothing new is given up
  * at once: following it would use up the provider's limit before any day is downloaded.
  */
-function whyEndless<Action>(
+function endlessReason<Action>(
   { actions, isEmpty, next }: ActionPage<Action>,
   { page, pages, ids }: { page: string | null; pages: number; ids: ReadonlySet<string> },
 ): string | null {
@@ -256,8 +256,8 @@ export async function askForSplits(
       if (problem === 'unknown_symbol' || problem === 'unreadable') continue;
       return;
     }
-    const endDate = yesterday(dateOf(clock()));
-    const stamp = stampOf(provider, clock);
+    const endDate = yesterday(utcDate(clock()));
+    const stamp = newStamp(provider, clock);
     await database.write(() => storeSplits(database, { symbol, splits, endDate }, stamp));
   }
 }

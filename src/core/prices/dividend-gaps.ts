@@ -1,6 +1,10 @@
 import { addDays, type CalendarDate, isCalendarDate, isWeekday } from '#time/calendar.ts';
 import type { Database } from '#database/database.ts';
-import { dividendCoverage, dividendsOf, payingNothing } from '#database/splits-and-dividends.ts';
+import {
+  dividendCoverage,
+  listDividends,
+  nonPayingSymbols,
+} from '#database/splits-and-dividends.ts';
 import type { Coverage } from '#database/prices.ts';
 
 /** Which dividends of the symbols that were held are unknown. */
@@ -28,13 +32,13 @@ type HeldSpan = { symbol: string; since: CalendarDate; lastDate: CalendarDate };
 export function readGaps(database: Database, held: readonly HeldSpan[]): Gap[] {
   const symbols = held.map(({ symbol }) => symbol);
   const spans = Map.groupBy(dividendCoverage(database, symbols, EVER), ({ symbol }) => symbol);
-  const stored = Map.groupBy(dividendsOf(database, symbols), ({ symbol }) => symbol);
+  const stored = Map.groupBy(listDividends(database, symbols), ({ symbol }) => symbol);
   const gaps = held.flatMap(({ symbol, since, lastDate }) => {
     const exDates = new Set(stored.get(symbol)?.map(({ exDate }) => exDate));
     const gap = { symbol, spans: spans.get(symbol) ?? [], exDates };
     return isUnknown(gap, { after: since, upTo: lastDate }) ? [gap] : [];
   });
-  const free = payingNothing(
+  const free = nonPayingSymbols(
     database,
     gaps.map(({ symbol }) => symbol),
   );

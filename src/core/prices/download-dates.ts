@@ -1,7 +1,7 @@
 import {
   addDays,
   type CalendarDate,
-  dateOf,
+  utcDate,
   isWeekday,
   weekdayBefore,
   weekdaysBefore,
@@ -28,7 +28,7 @@ import {
   type DownloadReport,
   emptyReport,
   MAX_UNREADABLE_IN_A_ROW,
-  stampOf,
+  newStamp,
   stopAt,
 } from './download.ts';
 import type { WantedDays } from './needs.ts';
@@ -44,9 +44,9 @@ const PUBLISHED_AFTER_DAYS = 2;
  */
 const SETTLED_AFTER_DAYS = 3;
 
-type Progress = ReturnType<typeof begin>;
+type Progress = ReturnType<typeof newState>;
 
-function begin(context: DownloadContext<DateProvider>, wanted: WantedDays) {
+function newState(context: DownloadContext<DateProvider>, wanted: WantedDays) {
   return {
     ...context,
     wanted,
@@ -73,7 +73,7 @@ export async function downloadDates(
   context: DownloadContext<DateProvider>,
   wanted: WantedDays,
 ): Promise<DownloadReport | null> {
-  const state = begin(context, wanted);
+  const state = newState(context, wanted);
   const { report } = state;
   if (wanted.actions.symbols.length > 0)
     await downloadActions(state, { ...wanted.actions, to: wanted.last }, report);
@@ -86,7 +86,7 @@ export async function downloadDates(
   return context.patience.requests === 0 ? null : report;
 }
 
-function isOver({ report, signal, horizon, wanted }: Progress): boolean {
+function isDone({ report, signal, horizon, wanted }: Progress): boolean {
   const downloadsLeft = wanted.downloadsLeft ?? Infinity;
   return report.stop !== null || signal.aborted || horizon.supplied.length >= downloadsLeft;
 }
@@ -99,10 +99,10 @@ async function downloadNeeds(state: Progress): Promise<void> {
     report.beyond.dates.push(...beyond);
     left = left.filter((date) => !beyond.includes(date));
     const date = nextDate(left, horizon);
-    if (date === undefined || isOver(state)) break;
+    if (date === undefined || isDone(state)) break;
     const total = wanted.needs.length;
     onProgress?.({ done: total - left.length, total, item: date });
-    const end = await download(state, date, { waits: true, isOwn: true });
+    const end = await downloadDay(state, date, { waits: true, isOwn: true });
     if (end === 'stopped') break;
     if (end === 'stored' || end === 'empty') report.downloaded.push(date);
     if (end !== 'refused') left = left.filter((other) => other !== date);
@@ -126,10 +126,10 @@ async function downloadHistory(state: Progress): Promise<void> {
     if (
       (known === 'unknown' || known === 'partial') &&
       isAsking &&
-      !isOver(state) &&
+      !isDone(state) &&
       !isBeyond(horizon, date)
     ) {
-      const end = await download(state, date, { waits: isWaitedFor || found === 0 });
+      const end = await downloadDay(state, date, { waits: isWaitedFor || found === 0 });
       if (end === 'stored') known = 'whole';
       if (end === 'empty') known = 'no_trading';
       isAsking = end !== 'limited' && end !== 'stopped';
@@ -163,28 +163,28 @@ async function downloadEarlyDays(state: Progress): Promise<void> {
   if (wanted.downloadsLeft !== null || state.isLimited) return;
   const span = {
     from: addDays(wanted.first, -2 * wanted.history.days),
-    to: addDays(dateOf(clock()), -SETTLED_AFTER_DAYS),
+    to: addDays(utcDate(clock()), -SETTLED_AFTER_DAYS),
     settledAfterDays: SETTLED_AFTER_DAYS,
   };
   for (const date of daysStoredEarly(database, provider.source, span)) {
-    if (supplied.has(date) || isOver(state)) continue;
-    if ((await download(state, date, { waits: false })) === 'limited') return;
+    if (supplied.has(date) || isDone(state)) continue;
+    if ((await downloadDay(state, date, { waits: false })) === 'limited') return;
   }
 }
 
 /**
  * How the request of a day ended; `limited`: at a limit that was not, or could not be, waited out.
  */
-type End = 'stored' | 'empty' | 'refused' | 'unreadable' | 'limited' | 'stopped';
+type DayOutcome = 'stored' | 'empty' | 'refused' | 'unreadable' | 'limited' | 'stopped';
 
 /**
  * At a limit, the downloads stop where the date is the job's own; otherwise they only end early.
  */
-async function download(
+async function downloadDay(
   state: Progress,
   date: CalendarDate,
   { waits, isOwn = false }: { waits: boolean; isOwn?: boolean },
-): Promise<End> {
+): Promise<DayOutcome> {
   const { provider, patience, signal, wanted, report, horizon } = state;
   const response = await patience.ask(() => provider.bars(date, wanted.symbols, signal), { waits });
   if (signal.aborted) return 'stopped';
@@ -192,7 +192,7 @@ async function download(
   state.unreadableInARow = problem === 'unreadable' ? state.unreadableInARow + 1 : 0;
   if (problem === undefined) {
     noteSupply(horizon, date);
-    return keep(state, date, response.value);
+    return storeDay(state, date, response.value);
   }
   if (problem === 'beyond_plan' || problem === 'premium') {
     noteRefusal(horizon, date);
@@ -212,7 +212,7 @@ async function download(
 }
 
 /** Stores what a day's response has of the symbols, and that it covers all of them. */
-async function keep(
+async function storeDay(
   state: Progress,
   date: CalendarDate,
   { bars, refused, others }: MarketDay,
@@ -227,17 +227,17 @@ async function keep(
     return 'empty';
   }
   supplied.add(date);
-  const today = dateOf(clock());
+  const today = utcDate(clock());
   const kept = symbolsWithBarsOfOthers(database, date, { symbols: wanted.symbols, source });
   const own = bars.filter(({ symbol }) => !kept.has(symbol));
   const isPublished =
     date <= addDays(today, -PUBLISHED_AFTER_DAYS) || 2 * bars.length >= wanted.symbols.length;
   const isCovered = isPublished && date < today;
-  const stamp = stampOf(provider, clock);
+  const stamp = newStamp(provider, clock);
   const write = await database.write(() => {
     const { number, replaced } = replaceBars(database, own, stamp);
     report.syntheticReplaced.push(...replaced);
-    if (isCovered) cover(state, date, stamp);
+    if (isCovered) coverDay(state, date, stamp);
     storeMarketDay(database, date, stamp); // without it, the day is requested again
     return number;
   });
@@ -253,8 +253,8 @@ async function keep(
  * Within the caller's transaction. A weekend is covered with the days beside it, so that the spans
  * of a year are one.
  */
-function cover({ database, clock, wanted }: Progress, date: CalendarDate, stamp: Stamp): void {
-  const yesterday = addDays(dateOf(clock()), -1);
+function coverDay({ database, clock, wanted }: Progress, date: CalendarDate, stamp: Stamp): void {
+  const yesterday = addDays(utcDate(clock()), -1);
   const startDate = addDays(weekdayBefore(date), 1);
   let endDate = date;
   while (endDate < yesterday && !isWeekday(addDays(endDate, 1))) endDate = addDays(endDate, 1);
@@ -267,15 +267,15 @@ function cover({ database, clock, wanted }: Progress, date: CalendarDate, stamp:
  */
 async function coverEmptyDays(state: Progress): Promise<void> {
   const { database, provider, clock, wanted, empty, incomplete, report } = state;
-  const today = dateOf(clock());
+  const today = utcDate(clock());
   const published = addDays(today, -PUBLISHED_AFTER_DAYS);
   const isPast = (date: CalendarDate) =>
     date <= published ||
     hasLaterBars(database, date, { symbols: wanted.symbols, source: provider.source });
   const past = [...empty].filter((date) => date < today && isPast(date));
-  const stamp = stampOf(provider, clock);
+  const stamp = newStamp(provider, clock);
   for (const date of past) {
-    await database.write(() => cover(state, date, stamp));
+    await database.write(() => coverDay(state, date, stamp));
     empty.delete(date);
   }
   report.unpublished = [...empty, ...incomplete].filter((date) => date >= wanted.first).sort();

@@ -1,4 +1,4 @@
-import { addDays, dateOf, type DateSpan } from '#time/calendar.ts';
+import { addDays, utcDate, type DateSpan } from '#time/calendar.ts';
 import { dividendCoverage, storeDividends } from '#database/splits-and-dividends.ts';
 import { spanWithout } from '#database/prices.ts';
 import { ServiceError } from '#domain/service-error.ts';
@@ -9,7 +9,7 @@ import {
   emptyReport,
   MAX_UNREADABLE_IN_A_ROW,
   type PriceContext,
-  stampOf,
+  newStamp,
   stopAt,
 } from './download.ts';
 import {
@@ -69,7 +69,7 @@ function symbolsWithoutDividends(
   { database, clock }: Pick<DownloadContext, 'database' | 'clock'>,
   { symbols, from, to }: ActionQuery,
 ): string[] {
-  const today = dateOf(clock());
+  const today = utcDate(clock());
   const yesterday = addDays(today, -1);
   const span = { from, to: to < yesterday ? to : yesterday };
   const known = Map.groupBy(dividendCoverage(database, symbols, span), ({ symbol }) => symbol);
@@ -97,7 +97,7 @@ async function downloadDividends(
     if (signal.aborted) break;
     unreadableInARow = response.problem === 'unreadable' ? unreadableInARow + 1 : 0;
     if (response.problem === undefined) {
-      await store(context, symbol, response.value);
+      await storeHistory(context, symbol, response.value);
       report.downloaded.push(symbol);
       for (const { exDate, reason } of response.value.unreadable)
         if (asked.from <= exDate && exDate <= asked.to)
@@ -114,17 +114,17 @@ async function downloadDividends(
   return report;
 }
 
-async function store(
+async function storeHistory(
   { database, clock, provider }: DownloadContext<SymbolProvider>,
   symbol: string,
   { dividends, unreadable, from }: DividendHistory,
 ): Promise<void> {
-  const endDate = addDays(dateOf(clock()), -1);
+  const endDate = addDays(utcDate(clock()), -1);
   const spans = spanWithout(
     { symbol, startDate: from, endDate },
     unreadable.map(({ exDate }) => exDate),
   );
   const list = { dividends, spans, basis: 'as_paid' } as const;
-  const stamp = stampOf(provider, clock);
+  const stamp = newStamp(provider, clock);
   await database.write(() => storeDividends(database, list, stamp));
 }

@@ -3,7 +3,7 @@ import {
   addDays,
   type CalendarDate,
   type Clock,
-  dateOf,
+  utcDate,
   timestamp,
   weekdays,
   weekdaysBefore,
@@ -83,7 +83,7 @@ export function stopAt(report: DownloadReport, { problem, message }: Failed): vo
 }
 
 /** Where what is stored comes from, and when it came. */
-export function stampOf({ source }: PriceProvider, clock: Clock) {
+export function newStamp({ source }: PriceProvider, clock: Clock) {
   return { source, recordedAt: timestamp(clock()) };
 }
 
@@ -128,13 +128,13 @@ export async function downloadPrices(
   let unreadableInARow = 0;
   for (const [index, need] of needs.entries()) {
     context.onProgress?.({ done: index, total: needs.length, item: need.symbol });
-    const asked = await askFor(context, need, report);
+    const asked = await requestBars(context, need, report);
     if (context.signal.aborted) break;
     if (asked === null) continue;
     const { response, size } = asked;
     unreadableInARow = response.problem === 'unreadable' ? unreadableInARow + 1 : 0;
     if (response.problem === undefined) {
-      const last = await store(context, { ...need, ...response.value, size }, report);
+      const last = await storeSymbol(context, { ...need, ...response.value, size }, report);
       if (last !== undefined) lastBars.set(need.symbol, last);
     } else if (response.problem === 'unknown_symbol') await coverUnknown(context, need, report);
     else if (response.problem === 'unreadable' && unreadableInARow < MAX_UNREADABLE_IN_A_ROW)
@@ -150,7 +150,7 @@ export async function downloadPrices(
 }
 
 /** Null when no response available to this customer would help. */
-async function askFor(
+async function requestBars(
   { provider, patience, signal, clock }: DownloadContext<SymbolProvider>,
   { symbol, first, last }: SymbolNeed,
   report: DownloadReport,
@@ -161,7 +161,7 @@ async function askFor(
   });
   // The first date that the last 100 bars certainly include: holidays only make them reach further
   // back.
-  const [compactStart] = weekdaysBefore(addDays(dateOf(clock()), 1), COMPACT_BARS);
+  const [compactStart] = weekdaysBefore(addDays(utcDate(clock()), 1), COMPACT_BARS);
   assert(compactStart !== undefined, 'there are weekdays before every date');
   if (first >= compactStart) return ask('compact');
   if (!report.isFullRefused) {
@@ -176,7 +176,7 @@ async function askFor(
  * Stores the bars of a symbol and what they cover. Resolves to the date of the last bar before
  * today.
  */
-async function store(
+async function storeSymbol(
   { database, clock, provider }: DownloadContext,
   {
     symbol,
@@ -187,8 +187,8 @@ async function store(
   }: SymbolNeed & { bars: Bar[]; refused: RefusedBar[]; size: OutputSize },
   report: DownloadReport,
 ): Promise<CalendarDate | undefined> {
-  const stamp = stampOf(provider, clock);
-  const today = dateOf(clock());
+  const stamp = newStamp(provider, clock);
+  const today = utcDate(clock());
   report.refusedBars.push(...refused);
   const others = datesOfOtherProviders(database, symbol, provider.source);
   const own = bars.filter(({ date }) => !others.has(date));
@@ -216,8 +216,8 @@ async function coverUnknown(
   { unknown }: DownloadReport,
 ): Promise<void> {
   unknown.push(symbol);
-  const endDate = addDays(dateOf(clock()), -1);
-  const stamp = stampOf(provider, clock);
+  const endDate = addDays(utcDate(clock()), -1);
+  const stamp = newStamp(provider, clock);
   if (startDate <= endDate)
     await database.write(() => addCoverage(database, { symbol, startDate, endDate }, stamp));
 }
@@ -256,7 +256,7 @@ async function coverPublished(
 ): Promise<void> {
   const published = publishedThrough(lastBars);
   if (published === undefined) return;
-  const stamp = stampOf(provider, clock);
+  const stamp = newStamp(provider, clock);
   await database.write(() => {
     for (const [symbol, startDate] of lastBars)
       if (startDate < published)

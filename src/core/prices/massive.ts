@@ -10,7 +10,7 @@ import {
   type ActionQuery,
   type DateProvider,
   type Failed,
-  describeForeign,
+  unreadableResponse,
   type MarketDay,
   openOnly,
   type Problem,
@@ -19,10 +19,10 @@ import {
   readValue,
   type RefusedBar,
   sendRequest,
-  whatIsUnknown,
+  unreadableReason,
 } from './provider.ts';
-import { cashOf, ratioOf } from './amounts.ts';
-import { checkBar, dateIn, inWords } from './row.ts';
+import { parseCash, parseRatio } from './amounts.ts';
+import { checkBar, parseDate, defectText } from './row.ts';
 import { type HttpResponse, readRetryAfter } from '#network/http-client.ts';
 
 /**
@@ -32,17 +32,17 @@ import { type HttpResponse, readRetryAfter } from '#network/http-client.ts';
  */
 
 /** A class of shares has a dot in Massive's tickers, whichever way a symbol is spelled: `BRK.B`. */
-function tickerOf(symbol: string): string {
+function toTicker(symbol: string): string {
   return symbol.replace(/[-/]/g, '.');
 }
 
 /** The symbols that mean each ticker: a universe may spell one in two ways. */
 function symbolsByTicker(symbols: readonly string[]): ReadonlyMap<unknown, string[]> {
-  return Map.groupBy(symbols, tickerOf);
+  return Map.groupBy(symbols, toTicker);
 }
 
 /** Throws where the response has no list, which is `null` or absent on a day without trading. */
-function resultsIn(body: Json): unknown[] {
+function readResultList(body: Json): unknown[] {
   const list = body['results'] ?? [];
   const rows = asArray(list);
   if (rows === undefined)
@@ -63,7 +63,7 @@ function readMarketDay(
   body: Json,
   { date, symbols, today, closedThrough }: DayQuestion,
 ): MarketDay {
-  const rows = resultsIn(body);
+  const rows = readResultList(body);
   if (body['adjusted'] === true && rows.length > 0)
     throw new Error('prices that are adjusted for splits, although adjusted=false was requested');
   const wanted = symbolsByTicker(symbols);
@@ -77,7 +77,7 @@ function readMarketDay(
     for (const symbol of named ?? []) {
       const [open, high, low, close, volume] = [o, h, l, c, v].map(plainText);
       const { bar, defect } = checkBar({ symbol, date, open, high, low, close, volume }, today);
-      if (defect !== undefined) refused.set(symbol, { symbol, reason: inWords(defect) });
+      if (defect !== undefined) refused.set(symbol, { symbol, reason: defectText(defect) });
       else if (!bars.has(symbol)) bars.set(symbol, bar);
     }
   }
@@ -97,7 +97,7 @@ type Page<Action> = Omit<ActionPage<Action>, 'next'>;
 function readSplits(body: Json, query: ActionQuery): Page<Split> {
   return readActions(body, query, (row, symbol) => {
     const { execution_date: date } = row;
-    const ratio = ratioOf(plainText(row['split_to']) ?? '', plainText(row['split_from']) ?? '');
+    const ratio = parseRatio(plainText(row['split_to']) ?? '', plainText(row['split_from']) ?? '');
     if (!isCalendarDate(date) || ratio === null) return unreadable('split', row, date);
     return { symbol, date, ...ratio };
   });
@@ -112,23 +112,23 @@ function readDividends(body: Json, query: ActionQuery): Page<Dividend> {
     const { ex_dividend_date: exDate, currency } = row;
     if (typeof currency === 'string' && currency.toUpperCase() !== 'USD')
       return {
-        date: dateIn(exDate),
+        date: parseDate(exDate),
         reason: `a dividend in ${quote(currency, 10)}`,
         isUnreadable: false,
       };
-    const cash = cashOf(plainText(row['cash_amount']) ?? '');
+    const cash = parseCash(plainText(row['cash_amount']) ?? '');
     if (!isCalendarDate(exDate) || cash === null) return unreadable('dividend', row, exDate);
     return { symbol, exDate, cash };
   });
 }
 
-type Refused = Omit<ActionPage<unknown>['refused'][number], 'symbol'>;
+type Refusal = Omit<ActionPage<unknown>['refused'][number], 'symbol'>;
 
-function unreadable(noun: string, row: Json, dateOfRow: unknown): Refused {
-  const date = dateIn(dateOfRow);
+function unreadable(noun: string, row: Json, dateOfRow: unknown): Refusal {
+  const date = parseDate(dateOfRow);
   return {
     date,
-    reason: `${whatIsUnknown(noun, date)}: ${quote(JSON.stringify(row))}`,
+    reason: `${unreadableReason(noun, date)}: ${quote(JSON.stringify(row))}`,
     isUnreadable: true,
   };
 }
@@ -140,10 +140,10 @@ function unreadable(noun: string, row: Json, dateOfRow: unknown): Refused {
 function readActions<Action extends Split | Dividend>(
   body: Json,
   { symbols, from, to }: ActionQuery,
-  read: (row: Json, symbol: string) => Action | Refused,
+  read: (row: Json, symbol: string) => Action | Refusal,
 ): Page<Action> {
   const wanted = symbolsByTicker(symbols);
-  const rows = resultsIn(body);
+  const rows = readResultList(body);
   const page: Page<Action> = { actions: [], refused: [], skipped: 0, isEmpty: rows.length === 0 };
   for (const value of rows) {
     const row = asObject(value) ?? {};
@@ -182,7 +182,7 @@ export function createMassive(options: ProviderOptions): DateProvider {
     return readResult(await sendRequest(options, target, { headers, ...limits }), read);
   };
   /** Asks for pages of the list at a path, whose dates are in this field. */
-  const pagesOf =
+  const listPages =
     <Action>(
       path: string,
       dateField: string,
@@ -200,15 +200,15 @@ export function createMassive(options: ProviderOptions): DateProvider {
       ask(`${BARS_PATH}/${date}?adjusted=false`, signal, (body) =>
         readMarketDay(body, { date, symbols, today: today(), closedThrough: closedThrough() }),
       ),
-    splits: pagesOf('/stocks/v1/splits', 'execution_date', readSplits),
-    dividends: pagesOf('/stocks/v1/dividends', 'ex_dividend_date', readDividends),
+    splits: listPages('/stocks/v1/splits', 'execution_date', readSplits),
+    dividends: listPages('/stocks/v1/dividends', 'ex_dividend_date', readDividends),
   };
 }
 
 function firstTarget(path: string, dateField: string, { from, to, symbols }: ActionQuery): string {
   const parameters = new URLSearchParams({ [`${dateField}.gte`]: from, [`${dateField}.lte`]: to });
   if (symbols.length <= MAX_NAMED_SYMBOLS)
-    parameters.set('ticker.any_of', [...new Set(symbols.map(tickerOf))].join(','));
+    parameters.set('ticker.any_of', [...new Set(symbols.map(toTicker))].join(','));
   parameters.set('limit', String(PAGE_SIZE));
   parameters.set('sort', `${dateField}.asc`);
   return `${path}?${parameters}`;
@@ -239,14 +239,14 @@ function readResult<Value>(
   const { status, text } = result;
   const body = asObject(tryParse(text));
   if (status === 200) return readBody(result, body, read);
-  const message = `status ${status}: ${quote(wordsOf(body) ?? text)}`;
-  if (status !== 429) return { problem: problemOf(status), message };
+  const message = `status ${status}: ${quote(errorText(body) ?? text)}`;
+  if (status !== 429) return { problem: statusProblem(status), message };
   const wanted = readRetryAfter(result.headers, Date.parse(result.headers.date ?? ''));
   const retryAfterMs = wanted && Math.min(wanted, MAX_RETRY_AFTER_MS);
   return { problem: 'short_limit', message, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-function problemOf(status: number): Problem {
+function statusProblem(status: number): Problem {
   if (status === 401) return 'bad_key';
   if (status === 403) return 'beyond_plan';
   return status >= 500 ? 'unreachable' : 'unreadable';
@@ -261,17 +261,17 @@ function readBody<Value>(
   body: Json | undefined,
   read: (body: Json) => Value,
 ): ProviderResponse<Value> {
-  if (body === undefined) return describeForeign(response, 'a JSON object');
+  if (body === undefined) return unreadableResponse(response, 'a JSON object');
   const { status, error = null } = body;
   if ((status === 'OK' || status === 'DELAYED') && error === null)
     return readValue(() => read(body));
-  const message = quote(`${plainText(status) ?? 'no status'}: ${wordsOf(body) ?? response.text}`);
+  const message = quote(`${plainText(status) ?? 'no status'}: ${errorText(body) ?? response.text}`);
   if (/requests per minute|rate limit/i.test(message)) return { problem: 'short_limit', message };
   if (/unknown api ?key/i.test(message)) return { problem: 'bad_key', message };
   return { problem: status === 'NOT_AUTHORIZED' ? 'beyond_plan' : 'unreadable', message };
 }
 
 /** The provider's own sentence in an error. */
-function wordsOf(body: Json | undefined): string | undefined {
+function errorText(body: Json | undefined): string | undefined {
   return asText(body?.['error']) ?? asText(body?.['message']);
 }

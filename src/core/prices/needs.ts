@@ -57,16 +57,17 @@ export function examineDates(
     members?: Members;
   },
 ): DatePrices[] {
-  const barsOf = Map.groupBy(stored.bars, ({ date }) => date);
-  const spansOf = Map.groupBy(stored.coverage, ({ symbol }) => symbol);
+  const barsByDate = Map.groupBy(stored.bars, ({ date }) => date);
+  const spansBySymbol = Map.groupBy(stored.coverage, ({ symbol }) => symbol);
   return dates.map((date) => {
     const universe = [...universeOn({ stock_symbols: all, members }, date)];
     const bars = new Map(
-      barsOf.get(date)?.map(({ symbol, isPartial }) => [symbol, isPartial === 1]),
+      barsByDate.get(date)?.map(({ symbol, isPartial }) => [symbol, isPartial === 1]),
     );
     const isCovered = (symbol: string) =>
-      spansOf.get(symbol)?.some(({ startDate, endDate }) => startDate <= date && date <= endDate) ??
-      false;
+      spansBySymbol
+        .get(symbol)
+        ?.some(({ startDate, endDate }) => startDate <= date && date <= endDate) ?? false;
     const unpriced = universe.filter((symbol) => !bars.has(symbol));
     const missing = unpriced.filter((symbol) => !isCovered(symbol));
     const partial = universe.filter((symbol) => bars.get(symbol) && !isCovered(symbol));
@@ -144,7 +145,7 @@ export function examine(
  * The dates on which something is missing that can be known by now, with its symbols; the closes of
  * a day that is not over are not.
  */
-export function missingOn(
+export function listMissing(
   examined: readonly DatePrices[],
   { clock }: Pick<PriceContext, 'clock'>,
 ): { date: CalendarDate; symbols: string[] }[] {
@@ -165,10 +166,10 @@ export function symbolNeeds(
   outside: readonly string[],
 ): SymbolNeed[] {
   const examined = examine(context, request);
-  const inUniverse = missingOn(examined, context);
-  const ofHeld = missingOn(examine(context, { ...request, universe: outside }), context);
+  const inUniverse = listMissing(examined, context);
+  const heldNeeds = listMissing(examine(context, { ...request, universe: outside }), context);
   const spans = new Map<string, SymbolNeed>();
-  for (const { date, symbols } of [...inUniverse, ...ofHeld])
+  for (const { date, symbols } of [...inUniverse, ...heldNeeds])
     for (const symbol of symbols)
       spans.set(symbol, { symbol, first: spans.get(symbol)?.first ?? date, last: date });
   const order = new Set([...downloadOrder(examined), ...spans.keys()]);
@@ -240,7 +241,7 @@ function dayNeeds(
   const lacking = examine(context, { dates, universe }).filter((day) => day.missing.length > 0);
   const required = new Set(lacking.map(({ date }) => date));
   const ofSymbols = examine(context, { dates, universe: symbols });
-  return missingOn(ofSymbols, context).map(({ date }) => ({
+  return listMissing(ofSymbols, context).map(({ date }) => ({
     date,
     isRequired: required.has(date),
   }));

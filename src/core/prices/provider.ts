@@ -3,9 +3,9 @@ import type { CalendarDate, DateSpan } from '#time/calendar.ts';
 import type { Dividend } from '#database/splits-and-dividends.ts';
 import type { Split } from '#database/market-queries.ts';
 import type { Bar, PriceSource } from '#database/prices.ts';
-import { messageOf } from '#domain/service-error.ts';
+import { errorMessage } from '#domain/service-error.ts';
 import { type HttpRequest, httpRequest, type HttpResponse } from '#network/http-client.ts';
-import { secretHider, withoutSecrets } from '#text/secrets.ts';
+import { secretHider, redactSecrets } from '#text/secrets.ts';
 import { backOff } from '#time/event-loop.ts';
 import { quote } from '#text/text.ts';
 
@@ -58,7 +58,7 @@ export async function sendRequest(
   request: HttpRequest,
 ): Promise<HttpResponse | Failed> {
   const response = await httpRequest(baseUrl.replace(/\/+$/, '') + target, request);
-  const shown = withoutSecrets(response, secretHider([apiKey]));
+  const shown = redactSecrets(response, secretHider([apiKey]));
   const { failure } = shown;
   if (failure === undefined) return shown;
   const isUnreadable = failure === 'too_large' || failure === 'coding';
@@ -66,7 +66,7 @@ export async function sendRequest(
 }
 
 /** What cannot be read of a response with status 200, which should be `what`. */
-export function describeForeign({ headers, text }: HttpResponse, what: string): Failed {
+export function unreadableResponse({ headers, text }: HttpResponse, what: string): Failed {
   const type = headers['content-type'] ?? 'no content type';
   const message = `a response that is not ${what} (${quote(type)}): ${quote(text)}`;
   return { problem: 'unreadable', message };
@@ -77,7 +77,7 @@ export function readValue<Value>(read: () => Value): ProviderResponse<Value> {
   try {
     return { value: read() };
   } catch (error) {
-    return { problem: 'unreadable', message: messageOf(error) };
+    return { problem: 'unreadable', message: errorMessage(error) };
   }
 }
 
@@ -267,6 +267,6 @@ async function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void
  * What a split or dividend that cannot be read leaves unknown: its date, or without one all of its
  * symbol.
  */
-export function whatIsUnknown(noun: string, date: CalendarDate | null): string {
+export function unreadableReason(noun: string, date: CalendarDate | null): string {
   return `a ${noun} that cannot be read${date === null ? '' : `, so only ${date} is unknown`}`;
 }

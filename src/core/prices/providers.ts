@@ -1,4 +1,4 @@
-import { type Clock, closedThrough, dateOf } from '#time/calendar.ts';
+import { type Clock, closedThrough, utcDate } from '#time/calendar.ts';
 import type { Settings } from '#settings/settings.ts';
 import { createAlphaVantage } from './alpha-vantage.ts';
 import { createMassive } from './massive.ts';
@@ -26,7 +26,7 @@ const priceProviders = [
 
 /** The providers whose keys are set, in order of precedence. */
 export function connectProviders(settings: Settings, clock: Clock) {
-  const days = { today: () => dateOf(clock()), closedThrough: () => closedThrough(clock()) };
+  const days = { today: () => utcDate(clock()), closedThrough: () => closedThrough(clock()) };
   return priceProviders.flatMap(({ keyVariable, key, url, create }) => {
     const apiKey = settings[key];
     if (apiKey === null) return [];

@@ -9,7 +9,7 @@ import type { Bar, PriceSource } from '#database/prices.ts';
 import { normaliseSymbol } from '#domain/symbols.ts';
 import { quote } from '#text/text.ts';
 import { LEAST_PRICE, microDollars, toDollars, UNITS_PER_DOLLAR } from '#money/money.ts';
-import { MAX_CASH, ratioOf } from './amounts.ts';
+import { MAX_CASH, parseRatio } from './amounts.ts';
 
 /** A higher price is a mistake; the database refuses it too. */
 export const MAX_PRICE = 10_000_000;
@@ -86,20 +86,20 @@ export function checkRow(
   if (row.defect !== undefined) return { defect: row.defect };
   const { bar, defect } = hasPrices ? checkBar(row, today) : checkDay(row);
   if (defect !== undefined) return { defect };
-  const told = readActions(row, hasPrices);
-  if ('defect' in told) return told;
-  if (told.dividend !== null && bar.date > addDays(today, MAX_DAYS_AHEAD))
+  const actions = readActions(row, hasPrices);
+  if ('defect' in actions) return actions;
+  if (actions.dividend !== null && bar.date > addDays(today, MAX_DAYS_AHEAD))
     return refuse('an ex-date more than a year ahead', bar.date);
-  return { bar: { ...bar, ...told, line: row.line ?? 1 } };
+  return { bar: { ...bar, ...actions, line: row.line ?? 1 } };
 }
 
 /** The symbol and the date of a row; null where they cannot be read. */
-export function dayIn({ symbol, date }: Row) {
-  return { symbol: normaliseSymbol(symbol ?? ''), date: dateIn(dayOf(date)) };
+export function parseDay({ symbol, date }: Row) {
+  return { symbol: normaliseSymbol(symbol ?? ''), date: parseDate(trimTime(date)) };
 }
 
 /** A date of the calendar, however early; null for anything else. */
-export function dateIn(value: unknown): CalendarDate | null {
+export function parseDate(value: unknown): CalendarDate | null {
   return isCalendarDate(value) || isTooEarly(value) ? (value as CalendarDate) : null;
 }
 
@@ -136,7 +136,7 @@ export function checkBar(row: Row, today: CalendarDate): Checked<Bar> {
 function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }> {
   const symbol = normaliseSymbol(row.symbol ?? '');
   if (symbol === null) return refuse('not a ticker symbol', row.symbol);
-  const date = dayOf(row.date);
+  const date = trimTime(row.date);
   if (isCalendarDate(date))
     return { bar: { symbol, date, open: null, high: null, low: null, close: null, volume: null } };
   if (isTooEarly(date)) return refuse(`a date before ${EARLIEST_DATE}`, date);
@@ -148,27 +148,27 @@ function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }
   );
 }
 
-type Told = Pick<StagedRow, 'dividend' | 'numerator' | 'denominator'>;
-const NOTHING_TOLD: Told = { dividend: null, numerator: null, denominator: null };
+type Actions = Pick<StagedRow, 'dividend' | 'numerator' | 'denominator'>;
+const NO_ACTIONS: Actions = { dividend: null, numerator: null, denominator: null };
 
 /** The dividend and the split of a row; one without prices has at least one of them. */
-function readActions(row: Row, hasPrices: boolean): Told | { defect: Defect } {
+function readActions(row: Row, hasPrices: boolean): Actions | { defect: Defect } {
   const cash = row.dividend?.trim() ?? '';
   const shares = row.numerator?.trim() ?? '';
   if (isAbsent(cash) && isAbsent(shares))
-    return hasPrices ? NOTHING_TOLD : refuse('no dividend and no split', row.date);
+    return hasPrices ? NO_ACTIONS : refuse('no dividend and no split', row.date);
   const paid = isAbsent(cash) ? { dividend: null } : readCash(cash, row.currency?.trim());
-  if ('defect' in paid || isAbsent(shares)) return { ...NOTHING_TOLD, ...paid };
+  if ('defect' in paid || isAbsent(shares)) return { ...NO_ACTIONS, ...paid };
   const old = row.denominator?.trim() ?? '';
   const isNone = Number(shares) === 1 && Number(old) === 1;
-  const ratio = isNone ? { numerator: 1, denominator: 1 } : ratioOf(shares, old);
+  const ratio = isNone ? { numerator: 1, denominator: 1 } : parseRatio(shares, old);
   return ratio === null
     ? refuse('split is not a plausible ratio', `${shares}:${old}`)
     : { ...paid, ...ratio };
 }
 
 /** Cash per share in 1/1,000,000 dollar. */
-function readCash(text: string, currency = ''): Pick<Told, 'dividend'> | { defect: Defect } {
+function readCash(text: string, currency = ''): Pick<Actions, 'dividend'> | { defect: Defect } {
   if (!isAbsent(currency) && currency.toUpperCase() !== DOLLARS)
     return refuse(`not in ${DOLLARS}`, currency);
   const dollars = withoutDollarSign(text);
@@ -191,7 +191,7 @@ const DATE_LENGTH = 10;
  * The date of a daily bar, whose time of day is midnight if it has one; other text without the
  * blanks around it.
  */
-function dayOf(text: string | undefined): string | undefined {
+function trimTime(text: string | undefined): string | undefined {
   const day = text?.trim();
   return day !== undefined && day.length > DATE_LENGTH && MIDNIGHT.test(day.slice(DATE_LENGTH))
     ? day.slice(0, DATE_LENGTH)
@@ -250,7 +250,7 @@ function readVolume(text: string): number | null {
 }
 
 /** A defect in a sentence about something else. */
-export function inWords({ reason, value }: Defect): string {
+export function defectText({ reason, value }: Defect): string {
   return `${reason}: ${quote(value)}`;
 }
 

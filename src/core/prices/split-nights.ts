@@ -1,7 +1,7 @@
 import type { ContradictedSplit, SplitNight } from '#database/splits-and-dividends.ts';
 
 /** A split with the closes around it. */
-export function nightInWords(night: SplitNight): string {
+export function describeNight(night: SplitNight): string {
   const { symbol, numerator, denominator, date, previousDate, previousClose, nextDate, nextClose } =
     night;
   return (
@@ -11,10 +11,10 @@ export function nightInWords(night: SplitNight): string {
 }
 
 /** The splits that stored prices contradict, in sentences. */
-export function contradictionsInWords(contradicted: readonly ContradictedSplit[]): string[] {
+export function describeContradictions(contradicted: readonly ContradictedSplit[]): string[] {
   return contradicted.map(
     ({ meaning, ...night }) =>
-      `Prices of ${night.symbol} are stored as ${meaning}, which a split contradicts: ${nightInWords(night)};` +
+      `Prices of ${night.symbol} are stored as ${meaning}, which a split contradicts: ${describeNight(night)};` +
       ` import all of them again with --as ${meaning === 'raw' ? 'split-adjusted' : 'raw'}`,
   );
 }

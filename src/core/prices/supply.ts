@@ -1,6 +1,6 @@
 import { addDays, type CalendarDate } from '#time/calendar.ts';
 import { symbolsWithAdjustedPrices } from '#database/prices.ts';
-import { heldBefore } from '#database/active-days.ts';
+import { priorHoldings } from '#database/active-days.ts';
 import type { Jump } from '#database/splits-and-dividends.ts';
 import type { Warning } from '#domain/vocabulary.ts';
 import type { Log } from '#process/log.ts';
@@ -34,7 +34,7 @@ import {
   contradictionWarnings,
   downloadWarnings,
   gapWarnings,
-  jumpsToWarnOf,
+  selectNewJumps,
   jumpWarnings,
   waitWarnings,
 } from './warnings.ts';
@@ -58,11 +58,11 @@ export async function supplyPrices(
   const [firstDate, lastDate] = [request.dates[0], request.dates.at(-1)];
   if (firstDate === undefined || lastDate === undefined)
     return { dates: [], warnings: [], reports: [] };
-  const held = heldBefore(database, request.models, firstDate);
+  const held = priorHoldings(database, request.models, firstDate);
   const outside = held.symbols.filter((symbol) => !request.universe.includes(symbol));
   const symbols = [...request.universe, ...outside];
   const warnings: PriceSupply['warnings'] = [];
-  const reason = reasonForNoDownload(settings);
+  const reason = noDownloadReason(settings);
   if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, request));
   else if (reason !== null && symbolNeeds(context, request, outside).length > 0)
     warnings.push(`Price data is not downloaded: ${reason}`);
@@ -72,8 +72,8 @@ export async function supplyPrices(
   const jumps = () => findJumps(database, symbols, span);
   const providers = reason === null ? connectProviders(settings, context.clock) : [];
   const missing = { providers, outside, heldSince: held.since, jumps };
-  const { reports, waitedMs, unsupplied } = await download(context, request, missing);
-  const dates = examineAfter(context, request, { reports, unsupplied });
+  const { reports, waitedMs, unsupplied } = await downloadMissing(context, request, missing);
+  const dates = examineSupplied(context, request, { reports, unsupplied });
   for (const report of reports) {
     warnings.push(...downloadWarnings(report, dates));
     logReport(context.log, report);
@@ -81,26 +81,26 @@ export async function supplyPrices(
   warnings.push(
     ...waitWarnings(waitedMs),
     ...gapWarnings(dates, request),
-    ...jumpWarnings(jumpsToWarnOf(database, await jumps(), firstDate)),
+    ...jumpWarnings(selectNewJumps(database, await jumps(), firstDate)),
     ...contradictionWarnings(await findContradictions(database, symbols)),
   );
   return { dates, warnings, reports };
 }
 
 /** Why no price is downloaded; null when prices are. */
-export function reasonForNoDownload(settings: Settings): string | null {
+export function noDownloadReason(settings: Settings): string | null {
   if (!hasPriceProvider(settings)) return NO_PRICE_PROVIDER;
   return settings.autoDownloadPriceData ? null : 'AUTO_DOWNLOAD_PRICE_DATA is false';
 }
 
-interface Missing {
+interface DownloadPlan {
   providers: ReturnType<typeof connectProviders>;
   outside: readonly string[];
   heldSince: CalendarDate;
   jumps: () => Promise<Jump[]>;
 }
 
-interface Downloaded {
+interface DownloadResult {
   reports: DownloadReport[];
   waitedMs: number;
   /** Dates that no provider supplies: what is stored has to do. */
@@ -111,11 +111,11 @@ interface Downloaded {
  * The first provider supplies what it reaches, each further one the dates that are beyond those
  * before it.
  */
-async function download(
+async function downloadMissing(
   context: PriceContext,
   request: PriceRequest,
-  { providers, outside, heldSince, jumps }: Missing,
-): Promise<Downloaded> {
+  { providers, outside, heldSince, jumps }: DownloadPlan,
+): Promise<DownloadResult> {
   const { settings, clock, database, wait } = context;
   const { signal, onProgress } = request;
   const reports: DownloadReport[] = [];
@@ -147,7 +147,7 @@ async function download(
       downloadsLeft = Math.max(0, downloadsLeft - (report?.downloaded.length ?? 0));
     if (report?.stop == null && !report?.withoutActions.has('splits') && !signal.aborted)
       await (provider.by === 'date'
-        ? explainByDates({ ...base, provider }, await jumps())
+        ? downloadJumpSplits({ ...base, provider }, await jumps())
         : askForSplits({ ...base, provider }, await jumps()));
     waitedMs += patience.waitedMs;
     if (report?.unit === 'day')
@@ -171,7 +171,7 @@ function isOutOfReach({ stop, beyond }: DownloadReport, date: CalendarDate): boo
 }
 
 /** Splits of jumps before the period of which the splits are known. */
-async function explainByDates(
+async function downloadJumpSplits(
   context: DownloadContext<DateProvider>,
   jumps: readonly Jump[],
 ): Promise<void> {
@@ -195,13 +195,13 @@ const SETTLED_SPLIT_DAYS = 7;
  * with all symbols, apart from symbols with adjusted prices from another source and unreadable
  * ones; the others with any.
  */
-function examineAfter(
+function examineSupplied(
   context: PriceContext,
   { dates, universe, members }: PriceRequest,
-  { reports, unsupplied }: Pick<Downloaded, 'reports' | 'unsupplied'>,
+  { reports, unsupplied }: Pick<DownloadResult, 'reports' | 'unsupplied'>,
 ): DatePrices[] {
   const any = examine(context, { dates, universe }, { members });
-  if (reasonForNoDownload(context.settings) !== null) return any;
+  if (noDownloadReason(context.settings) !== null) return any;
   const adjusted = symbolsWithAdjustedPrices(context.database, universe);
   const unreadable = new Set(
     reports.flatMap((report) => (report.unit === 'symbol' ? [...report.unreadable.keys()] : [])),

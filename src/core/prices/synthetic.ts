@@ -5,7 +5,7 @@ import {
   type Clock,
   closedThrough,
   countDays,
-  dateOf,
+  utcDate,
   EARLIEST_DATE,
   isWeekday,
   timestamp,
@@ -13,8 +13,8 @@ import {
 } from '#time/calendar.ts';
 import type { Database } from '#database/database.ts';
 import { addCoverage, type Bar, storeBars, symbolsWithRealPrices } from '#database/prices.ts';
-import { hashOn, hashText } from '#text/hash.ts';
-import { type DatePrices, missingOn } from './needs.ts';
+import { addToHash, hashText } from '#text/hash.ts';
+import { type DatePrices, listMissing } from './needs.ts';
 import { openOnly } from './provider.ts';
 
 /**
@@ -60,9 +60,9 @@ export async function makeSyntheticPrices(
   { database, clock }: { database: Database; clock: Clock },
   dates: readonly DatePrices[],
 ): Promise<void> {
-  const today = dateOf(clock());
+  const today = utcDate(clock());
   const unfinished = addDays(closedThrough(clock()), 1);
-  const lacking = missingOn(dates, { clock });
+  const lacking = listMissing(dates, { clock });
   const [first, last] = [lacking[0]?.date, lacking.at(-1)?.date];
   if (first === undefined || last === undefined) return;
   const symbols = [...new Set(lacking.flatMap((day) => day.symbols))];
@@ -138,7 +138,7 @@ function smoothNoise(name: string, position: number): number {
  * murmur3's finaliser).
  */
 function noise(name: string, index: number): number {
-  let hash = hashOn(hashText(name), index);
+  let hash = addToHash(hashText(name), index);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;

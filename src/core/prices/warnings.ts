@@ -1,6 +1,11 @@
 import { addDays, type CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from '#database/database.ts';
-import { modelsOfJob, readWarnings, type StoredWarnings, warnedOf } from '#database/job-queries.ts';
+import {
+  modelsOfJob,
+  readWarnings,
+  type StoredWarnings,
+  warnedSubjects,
+} from '#database/job-queries.ts';
 import { staleModelDays } from '#database/stale.ts';
 import type { Warning } from '#domain/vocabulary.ts';
 import {
@@ -8,15 +13,15 @@ import {
   type Jump,
   unexplainedJumps,
 } from '#database/splits-and-dividends.ts';
-import { count, linesOf, list } from '#text/sentences.ts';
+import { count, compact, list } from '#text/sentences.ts';
 import type { DatePrices } from './needs.ts';
-import { contradictionsInWords } from './split-nights.ts';
+import { describeContradictions } from './split-nights.ts';
 import type { Problem, RefusedBar } from './provider.ts';
 import type { DownloadReport, PriceRequest } from './download.ts';
 
 /** The warnings of a job about prices. */
 
-const WHEN_TO_TRY_AGAIN: Partial<Record<Problem, string>> = {
+const RETRY_ADVICE: Partial<Record<Problem, string>> = {
   daily_quota: "try again tomorrow, when the provider's daily quota is reset",
   short_limit: 'try again in a few minutes',
 };
@@ -77,11 +82,11 @@ export function downloadWarnings(
 /** What the provider or the customer's plan does not have. */
 function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): (string | Warning)[] {
   const { isFullRefused, beyond, withoutActions, unpublished, history, unknown, unit } = report;
-  const left = leftOut(dates).filter((date) => beyond.dates.includes(date));
-  const pending = leftOut(dates).filter((date) => unpublished.includes(date));
+  const left = missingDates(dates).filter((date) => beyond.dates.includes(date));
+  const pending = missingDates(dates).filter((date) => unpublished.includes(date));
   const [lacks, where] =
     unit === 'symbol' ? ['does not know', ''] : ['has no prices of', ' on these dates'];
-  return linesOf<string | Warning>([
+  return compact<string | Warning>([
     isFullRefused &&
       'The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices',
     left.length > 0 &&
@@ -110,16 +115,16 @@ function contentWarnings(report: DownloadReport): string[] {
   const { unreadable, revisions, refusedBars, refusedActions, skippedActions, syntheticReplaced } =
     report;
   const revised = revisions.values().reduce((total, number) => total + number, 0);
-  const symbolsOf = (counts: ReadonlyMap<string, unknown>) => list([...counts.keys()].sort());
+  const symbolList = (counts: ReadonlyMap<string, unknown>) => list([...counts.keys()].sort());
   const [firstUnreadable] = unreadable.values();
-  return linesOf([
+  return compact([
     unreadable.size > 0 &&
-      `The price provider's responses for ${symbolsOf(unreadable)} could not be used: ${firstUnreadable}`,
+      `The price provider's responses for ${symbolList(unreadable)} could not be used: ${firstUnreadable}`,
     revisions.size > 0 &&
-      `${count(revised, 'bar')} differ from those stored before (${symbolsOf(revisions)}); the old values are kept in price_revisions`,
+      `${count(revised, 'bar')} differ from those stored before (${symbolList(revisions)}); the old values are kept in price_revisions`,
     refusedBars.length > 0 && refusedBarsWarning(refusedBars),
     refusedActions.length > 0 &&
-      `${refusedActions.length} of the provider's splits and dividends could not be used: ${reasonsInWords(refusedActions)}`,
+      `${refusedActions.length} of the provider's splits and dividends could not be used: ${describeReasons(refusedActions)}`,
     skippedActions > 0 &&
       `${skippedActions} of the provider's splits and dividends, outside the dates asked for, cannot be read and were skipped`,
     syntheticReplaced.length > 0 &&
@@ -128,7 +133,7 @@ function contentWarnings(report: DownloadReport): string[] {
 }
 
 /** Some symbols, each with the reason why something of it was refused. */
-function reasonsInWords(refused: readonly RefusedBar[]): string {
+function describeReasons(refused: readonly RefusedBar[]): string {
   const named = refused.map(({ symbol, reason }) => `${symbol} (${reason})`);
   return list(named, { most: MAX_NAMED_ACTIONS });
 }
@@ -138,10 +143,10 @@ function refusedBarsWarning(refusedBars: readonly RefusedBar[]): string {
   const first = new Map(refusedBars.toReversed().map((bar) => [bar.symbol, bar]));
   const bars = [...first.values()].sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
   const verb = refusedBars.length === 1 ? 'was' : 'were';
-  return `${count(refusedBars.length, 'bar')} ${verb} not plausible and not stored: ${reasonsInWords(bars)}`;
+  return `${count(refusedBars.length, 'bar')} ${verb} not plausible and not stored: ${describeReasons(bars)}`;
 }
 
-function leftOut(dates: readonly DatePrices[]): string[] {
+function missingDates(dates: readonly DatePrices[]): string[] {
   return dates.filter(({ availability }) => availability === 'missing').map(({ date }) => date);
 }
 
@@ -151,11 +156,11 @@ function stopWarnings(
 ): string[] {
   if (stop === null) return [];
   const progress = `${downloaded.length} of ${wanted} ${unit}s downloaded`;
-  const again = WHEN_TO_TRY_AGAIN[stop.problem];
+  const again = RETRY_ADVICE[stop.problem];
   if (again === undefined)
-    return [`${reasonOf(stop.problem, keyVariable)} (${stop.message}): ${progress}`];
+    return [`${stopReason(stop.problem, keyVariable)} (${stop.message}): ${progress}`];
   if (dates === null) return [`Rate limit reached: ${progress}; ${again}`];
-  const left = leftOut(dates);
+  const left = missingDates(dates);
   const consequence =
     left.length === 0
       ? 'No date is left out'
@@ -163,7 +168,7 @@ function stopWarnings(
   return [`Rate limit reached: ${progress}`, `${consequence}; ${again}`];
 }
 
-function reasonOf(problem: Problem, keyVariable: string): string {
+function stopReason(problem: Problem, keyVariable: string): string {
   if (problem === 'bad_key') return `The price provider does not accept the key in ${keyVariable}`;
   if (problem === 'premium') return 'The price provider limits daily prices to paying customers';
   return problem === 'unreachable'
@@ -173,7 +178,7 @@ function reasonOf(problem: Problem, keyVariable: string): string {
 
 /** Splits and what prices are stored as, where they contradict each other. */
 export function contradictionWarnings(contradicted: readonly ContradictedSplit[]): string[] {
-  const sentences = contradictionsInWords(contradicted);
+  const sentences = describeContradictions(contradicted);
   const rest = sentences.splice(MAX_NAMED_JUMPS).length;
   if (rest > 0) sentences.push(`${count(rest, 'more split')} contradict the stored prices`);
   return sentences;
@@ -186,18 +191,18 @@ const MAX_NAMED_JUMPS = 10;
 export function jumpWarnings(jumps: readonly Jump[]): Warning[] {
   if (jumps.length === 0) return [];
   const splits = jumps.length === 1 ? 'split' : 'splits';
-  const message = `Possible ${splits}, not confirmed by a provider: ${jumpsInWords(jumps)}`;
-  const about = jumps.slice(0, MAX_NAMED_JUMPS).map(keyOf);
+  const message = `Possible ${splits}, not confirmed by a provider: ${describeJumps(jumps)}`;
+  const about = jumps.slice(0, MAX_NAMED_JUMPS).map(jumpKey);
   return [{ code: 'possible_split', message, about }];
 }
 
-function keyOf({ symbol, date, previousClose, open }: Jump): string {
+function jumpKey({ symbol, date, previousClose, open }: Jump): string {
   return [symbol, date, previousClose, open].join(' ');
 }
 
 /** Some jumps by name, and how to settle them, as commands. */
-export function jumpsInWords(jumps: readonly Jump[]): string {
-  const named = list(jumps.map(nameOf), { most: MAX_NAMED_JUMPS });
+export function describeJumps(jumps: readonly Jump[]): string {
+  const named = list(jumps.map(jumpText), { most: MAX_NAMED_JUMPS });
   const [line] = jumps.map(({ symbol, date }) => `${symbol},${date},NEW,OLD`);
   return (
     `${named}. To settle this, write a file splits.csv with the header symbol,date,numerator,denominator and a line such as ${line} ` +
@@ -206,7 +211,7 @@ export function jumpsInWords(jumps: readonly Jump[]): string {
   );
 }
 
-function nameOf({ symbol, date, previousClose, open }: Jump): string {
+function jumpText({ symbol, date, previousClose, open }: Jump): string {
   return `${symbol} on ${date} (${previousClose} to ${open})`;
 }
 
@@ -215,7 +220,7 @@ function nameOf({ symbol, date, previousClose, open }: Jump): string {
  * job's id the sentence on them says what of the job is stale, which takes a while for each model;
  * undefined without any.
  */
-export function warningsNow(reader: Reader, stored: StoredWarnings, jobId?: string) {
+export function currentWarnings(reader: Reader, stored: StoredWarnings, jobId?: string) {
   return readWarnings(stored)?.flatMap((warning): Warning[] => {
     const { code, about = [] } = warning;
     // Of more jumps it has only counted some.
@@ -228,13 +233,13 @@ export function warningsNow(reader: Reader, stored: StoredWarnings, jobId?: stri
       return jumps;
     });
     if (settled.length === 0) return [warning];
-    const message = `Possible splits, settled since: ${list(settled)}${staleInWords(reader, jobId)}`;
+    const message = `Possible splits, settled since: ${list(settled)}${staleClause(reader, jobId)}`;
     return [...jumpWarnings(left), { code: null, message }];
   });
 }
 
 /** The stale model-days of a job as a clause; '' without any, and without a job. */
-function staleInWords(reader: Reader, jobId?: string): string {
+function staleClause(reader: Reader, jobId?: string): string {
   const models = jobId === undefined ? [] : modelsOfJob(reader, jobId);
   const { total, remedy } = staleModelDays(reader, models, { most: 0, jobId });
   return total === 0 ? '' : `; stale now: ${count(total, 'model-day')} of this job; ${remedy}`;
@@ -244,11 +249,11 @@ function staleInWords(reader: Reader, jobId?: string): string {
  * The jumps that are news to the readers of a job: those on its own dates, which are in its
  * results, and the earlier ones that no job has warned of.
  */
-export function jumpsToWarnOf(
+export function selectNewJumps(
   database: Database,
   jumps: readonly Jump[],
   firstDate: CalendarDate,
 ): Jump[] {
-  const said = warnedOf(database, 'possible_split');
-  return jumps.filter((jump) => jump.date >= firstDate || !said.has(keyOf(jump)));
+  const said = warnedSubjects(database, 'possible_split');
+  return jumps.filter((jump) => jump.date >= firstDate || !said.has(jumpKey(jump)));
 }

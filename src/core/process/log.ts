@@ -54,11 +54,11 @@ function jsonLine(head: Head, fields: LogFields): string {
 }
 
 function textLine({ time, level, message }: Head, fields: LogFields): string {
-  const facts = Object.entries(fields).map(([name, value]) => ` ${name}=${quoted(value)}`);
+  const facts = Object.entries(fields).map(([name, value]) => ` ${name}=${quoteField(value)}`);
   return `${time.slice(11, 23)} ${level.padEnd(7)} ${forTerminal(message + facts.join(''))}\n`;
 }
 
-function quoted(value: unknown): string {
+function quoteField(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return /^[\w./:@+-]+$/.test(text) ? text : JSON.stringify(text);
 }
@@ -66,13 +66,13 @@ function quoted(value: unknown): string {
 /**
  * An error's stack trace, or its text if it has none: docs/operations.md finds its source lines.
  */
-export function stackTraceOf(error: unknown): string {
+export function stackTrace(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** Logs an unexpected error in full and returns the reference that finds it in the log. */
 export function logUnexpected(log: Log, error: unknown, fields: LogFields = {}): string {
   const reference = crypto.randomUUID().slice(0, 8);
-  log.error('unexpected failure', { reference, ...fields, error: stackTraceOf(error) });
+  log.error('unexpected failure', { reference, ...fields, error: stackTrace(error) });
   return reference;
 }

@@ -75,7 +75,7 @@ export interface Host {
   isExecutable: boolean;
 }
 
-const here: Host = { file: process.execPath, isExecutable };
+const currentHost: Host = { file: process.execPath, isExecutable };
 
 /**
  * How this program starts another Node, as `{ file, args }` for `spawn`: one with these flags,
@@ -83,7 +83,7 @@ const here: Host = { file: process.execPath, isExecutable };
  * process stays closed. Node itself takes the text by `--eval`. The executable is both Node and the
  * program: it takes flags as one argument, and the text by an option of its own.
  */
-export function ownNode(flags: readonly string[], text: string, host = here): Command {
+export function nodeCommand(flags: readonly string[], text: string, host = currentHost): Command {
   const all = [...NO_INSPECTOR_FLAGS, ...flags];
   const { file } = host;
   if (!host.isExecutable) return { file, args: [...all, '--input-type=commonjs', '--eval', text] };

@@ -47,7 +47,7 @@ export function startThread(data: object, resourceLimits: ResourceLimits = {}): 
 }
 
 /** In such a thread: the one that started it. Throws when that runs another build. */
-export function startingThread(): MessagePort {
+export function parentThread(): MessagePort {
   assert(parentPort !== null, 'a thread has a parent');
   const isSame = workerData.build === BUILD;
   assert(isSame, 'the program file was replaced while it runs: restart the service');

@@ -10,9 +10,9 @@ import {
 import { SYMBOL_PATTERN } from '#domain/symbols.ts';
 import { HTTP_URL, isHttpUrl } from '#network/http-values.ts';
 import { asObject } from '#json/json.ts';
-import { recordOf } from '#json/records.ts';
+import { recordSchema } from '#json/records.ts';
 import { marketSchema, US } from '#domain/market-rules.ts';
-import { fits, unprintableIn } from '#text/text.ts';
+import { fits, findUnprintable } from '#text/text.ts';
 import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
 
 /**
@@ -58,8 +58,8 @@ export const signatureSchema = v.pipe(
   v.check((text) => text.trim() !== '', 'must not be empty'),
   v.check(isSignatureLength, `must not be longer than ${MAX_SIGNATURE_LENGTH} characters`),
   v.check(
-    (text) => unprintableIn(text) === null,
-    ({ input }) => `must not contain ${unprintableIn(input)}`,
+    (text) => findUnprintable(text) === null,
+    ({ input }) => `must not contain ${findUnprintable(input)}`,
   ),
   v.metadata({
     maxLength: MAX_SIGNATURE_LENGTH,
@@ -85,7 +85,7 @@ const symbolsSchema = v.pipe(
 );
 
 /** After every date. */
-const NEVER = '9999-12-31';
+const FAR_END = '9999-12-31';
 const dateSchema = v.custom<CalendarDate>(isCalendarDate, 'must be a date YYYY-MM-DD');
 
 /** Who is a member of a universe, and on which mornings; both ends are included. */
@@ -95,7 +95,7 @@ export const memberSchema = v.pipe(
     from: dateSchema,
     to: v.pipe(
       v.string(),
-      v.transform((to) => to || NEVER),
+      v.transform((to) => to || FAR_END),
       dateSchema,
     ),
   }),
@@ -116,7 +116,7 @@ const memberFileSchema = v.strictObject(
  * to the configuration's.
  */
 const universesSchema = v.pipe(
-  recordOf(
+  recordSchema(
     v.lazy((own) => (asObject(own) ? memberFileSchema : symbolsSchema)),
     { key: signatureSchema },
   ),
@@ -127,17 +127,17 @@ const universesSchema = v.pipe(
 const MAX_BASIS_POINTS = 5_000;
 const MAX_COMMISSION = 1_000_000;
 const MAX_ORDERS = 1_000_000;
-const upTo = (most: number) => v.pipe(v.number(), v.minValue(0), v.maxValue(most));
-const whole = (least: number, most: number) =>
+const atMost = (most: number) => v.pipe(v.number(), v.minValue(0), v.maxValue(most));
+const integer = (least: number, most: number) =>
   v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most));
-const basisPoints = v.optional(upTo(MAX_BASIS_POINTS), 0);
-const dollars = upTo(Infinity);
+const basisPoints = v.optional(atMost(MAX_BASIS_POINTS), 0);
+const dollars = atMost(Infinity);
 /**
  * Dollars per million tokens: a dollar a token. With `MAX_TOKENS_OF_ANSWER` it keeps every cost
  * finite.
  */
 const MAX_TOKEN_PRICE = 1_000_000;
-const tokenPrice = upTo(MAX_TOKEN_PRICE);
+const tokenPrice = atMost(MAX_TOKEN_PRICE);
 /** The words by which published configurations and `.env` files say that a URL or key is not set. */
 const PLACEHOLDER = /^\s*(Optional:|your[_-])/i;
 
@@ -146,7 +146,7 @@ export function isPlaceholder(value: unknown): boolean {
 }
 
 /** One of some words, which an error lists. */
-const oneOf = <const Words extends readonly string[]>(words: Words) =>
+const picklist = <const Words extends readonly string[]>(words: Words) =>
   v.picklist(words, `must be one of ${words.join(', ')}`);
 
 const textUnlessPlaceholder = v.pipe(
@@ -182,21 +182,21 @@ const modelSchema = v.object({
   temperature: v.nullish(v.number()),
   top_p: v.nullish(v.number()),
   seed: v.nullish(v.pipe(v.number(), v.integer())),
-  max_tokens: v.nullish(whole(1, Infinity)),
-  reasoning_effort: v.nullish(oneOf(efforts)),
+  max_tokens: v.nullish(integer(1, Infinity)),
+  reasoning_effort: v.nullish(picklist(efforts)),
   /**
    * The dialect in which it is asked, and whether answers come as streams (makers.ts has the
    * defaults).
    */
-  api: v.nullish(oneOf(entryApis)),
+  api: v.nullish(picklist(entryApis)),
   stream: v.nullish(v.boolean()),
   /** The URL of an agent; and how many calls of tools over HTTP it may make on a day. */
   agent_url: v.nullish(httpUrl),
-  max_tool_calls: v.nullish(whole(1, 1_000_000), 1_000),
+  max_tool_calls: v.nullish(integer(1, 1_000_000), 1_000),
   /** How it trades: through tools, or by one answer a day. */
   decision: v.nullish(v.picklist(['tools', 'one_answer'], 'must be tools or one_answer'), 'tools'),
   /** Further fields of the request's body, sent as they are. */
-  extra_body: v.nullish(recordOf(v.unknown())),
+  extra_body: v.nullish(recordSchema(v.unknown())),
   price_per_million_tokens: v.nullish(
     v.object({
       input: tokenPrice,
@@ -207,7 +207,7 @@ const modelSchema = v.object({
   ),
   max_cost_usd: v.nullish(dollars),
   /** How many independent runs a job makes of it. */
-  repeats: v.nullish(whole(1, MAX_REPEATS), 1),
+  repeats: v.nullish(integer(1, MAX_REPEATS), 1),
   /**
    * Instructions added to the system prompt; or the file that has them, relative to the
    * configuration's.
@@ -229,7 +229,7 @@ const modelSchema = v.object({
   /** Those of the day's tools that it is offered; all without a list. */
   tools: v.nullish(
     v.pipe(
-      v.array(oneOf(toolNames)),
+      v.array(picklist(toolNames)),
       v.includes('buy', `must include buy; the tools are ${toolNames.join(', ')}`),
     ),
   ),
@@ -245,7 +245,7 @@ const limitsSchema = v.pipe(
     /** The most that one symbol may be of the portfolio after a purchase. */
     max_weight: v.nullish(v.pipe(v.number(), v.gtValue(0), v.maxValue(1))),
     /** Executed or placed orders of a model-day. */
-    max_orders: v.nullish(whole(1, MAX_ORDERS)),
+    max_orders: v.nullish(integer(1, MAX_ORDERS)),
     /** The least that cash may be of the portfolio after a purchase. */
     min_cash: v.nullish(v.pipe(v.number(), v.minValue(0), v.ltValue(1))),
   }),
@@ -254,12 +254,12 @@ const limitsSchema = v.pipe(
 export type Limits = NonNullable<v.InferOutput<typeof limitsSchema>>;
 
 const agentConfigSchema = v.object({
-  max_steps: v.optional(whole(1, 1_000), 30),
-  max_retries: v.optional(whole(0, 100), 3),
-  base_delay: v.optional(upTo(3_600), 1),
+  max_steps: v.optional(integer(1, 1_000), 30),
+  max_retries: v.optional(integer(0, 100), 3),
+  base_delay: v.optional(atMost(3_600), 1),
   initial_cash: v.optional(v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_INITIAL_CASH)), 10_000),
   /** Dollars per executed order, and basis points of the traded amount. */
-  commission_per_trade: v.optional(upTo(MAX_COMMISSION), 0),
+  commission_per_trade: v.optional(atMost(MAX_COMMISSION), 0),
   commission_bps: basisPoints,
   /** How much worse than the open an order fills. */
   slippage_bps: basisPoints,
@@ -318,13 +318,14 @@ export interface Configuration extends v.InferOutput<typeof configurationSchema>
 type NamedModel = Pick<ModelConfiguration, 'signature' | 'basemodel'>;
 
 /** What a model's entry requests: the `model` of a provider's request, or a baseline. */
-export function basemodelOf({ signature, basemodel }: NamedModel): string {
+export function findBasemodel({ signature, basemodel }: NamedModel): string {
   return basemodel || signature;
 }
 
 /** The rule that trades for an entry, or null for a model. */
-export function baselineOf(entry: NamedModel): BaselineStrategy | null {
+export function findBaseline(entry: NamedModel): BaselineStrategy | null {
   return (
-    baselineStrategies.find((strategy) => basemodelOf(entry) === BASELINE_PREFIX + strategy) ?? null
+    baselineStrategies.find((strategy) => findBasemodel(entry) === BASELINE_PREFIX + strategy) ??
+    null
   );
 }

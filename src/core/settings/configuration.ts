@@ -2,10 +2,10 @@ import { dirname, resolve } from 'node:path';
 import * as v from 'valibot';
 import {
   type AgentConfiguration,
-  baselineOf,
+  findBaseline,
   BASELINE_PREFIX,
   baselines,
-  basemodelOf,
+  findBasemodel,
   type Configuration,
   configurationSchema,
   isPlaceholder,
@@ -13,15 +13,15 @@ import {
   type ModelConfiguration,
   storedConfigSchema,
 } from './configuration-schema.ts';
-import { codeOf, messageOf, ServiceError } from '#domain/service-error.ts';
-import { asArray, asObject, placeOfError } from '#json/json.ts';
+import { errorCode, errorMessage, ServiceError } from '#domain/service-error.ts';
+import { asArray, asObject, errorPosition } from '#json/json.ts';
 import type { Log } from '#process/log.ts';
-import { askingProblems } from './makers.ts';
+import { dialectProblems } from './makers.ts';
 import { readMembers } from './members.ts';
-import { isDeterministic, repeatIn, runName } from '#domain/runs.ts';
+import { isDeterministic, parseRun, runName } from '#domain/runs.ts';
 import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
 import { list } from '#text/sentences.ts';
-import { lookForUnknownKeys, which } from './unknown-keys.ts';
+import { checkUnknownKeys, itemKey } from './unknown-keys.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
  * The file is read for every request, but thousands of models take ten milliseconds to check. It is
  * compared as bytes: to decode them takes three times as long as to read them.
  */
-let last: { bytes: Buffer; openaiApiBase: string | null; written: Configuration } | null = null;
+let cached: { bytes: Buffer; openaiApiBase: string | null; written: Configuration } | null = null;
 
 /**
  * Reads the server's configuration file, and checks it unless it still is as it was read last.
@@ -37,13 +37,13 @@ let last: { bytes: Buffer; openaiApiBase: string | null; written: Configuration 
  * value in it. `openaiApiBase` is where entries without a URL are asked, if not at their makers.
  * Callers share the result, which is frozen and has no text of a `prompt_file`.
  */
-export function readWritten(path: string, openaiApiBase: string | null): Configuration {
+export function readFrozen(path: string, openaiApiBase: string | null): Configuration {
   const bytes = readBytes(path);
-  if (last?.openaiApiBase !== openaiApiBase || !last.bytes.equals(bytes)) {
+  if (cached?.openaiApiBase !== openaiApiBase || !cached.bytes.equals(bytes)) {
     const written = parseConfiguration(parseJson(bytes, path), path, openaiApiBase);
-    last = { bytes, openaiApiBase, written: freeze(written) };
+    cached = { bytes, openaiApiBase, written: deepFreeze(written) };
   }
-  return last.written;
+  return cached.written;
 }
 
 /** The same with the prompt of each entry that has a `prompt_file`: that file's text. */
@@ -51,7 +51,7 @@ export function readConfiguration(
   path: string,
   openaiApiBase: string | null = null,
 ): Configuration {
-  return withPrompts(readWritten(path, openaiApiBase), path);
+  return withPrompts(readFrozen(path, openaiApiBase), path);
 }
 
 /** What `path` has, with the text of each prompt's file, read once however many entries name it. */
@@ -68,10 +68,10 @@ export function withPrompts(written: Configuration, path: string): Configuration
     const prompt = prompts.get(entry.prompt_file || '');
     return prompt === undefined ? entry : { ...entry, prompt };
   });
-  return freeze({ ...written, models });
+  return deepFreeze({ ...written, models });
 }
 
-let said: readonly string[] | null = null;
+let warnedKeys: readonly string[] | null = null;
 
 /** Warns of absent URLs and keys, and of unknown keys, once for each content of the file. */
 export function warnOfContent(
@@ -79,8 +79,8 @@ export function warnOfContent(
   { warning }: Pick<Log, 'warning'>,
 ): void {
   const { placeholders, unknownKeys } = configuration;
-  if (said === unknownKeys) return;
-  said = unknownKeys;
+  if (warnedKeys === unknownKeys) return;
+  warnedKeys = unknownKeys;
   if (placeholders.length > 0)
     warning('placeholders in the configuration count as absent', {
       fields: placeholders.join(', '),
@@ -88,19 +88,19 @@ export function warnOfContent(
   for (const sentence of unknownKeys) warning(sentence);
 }
 
-function placeholdersIn(content: unknown): string[] {
+function findPlaceholders(content: unknown): string[] {
   const entries = asArray(asObject(content)?.['models']) ?? [];
   return entries.flatMap((entry, index) =>
     ['openai_base_url', 'openai_api_key']
       .filter((field) => isPlaceholder(asObject(entry)?.[field]))
-      .map((field) => `models${which(index, entry)}.${field}`),
+      .map((field) => `models${itemKey(index, entry)}.${field}`),
   );
 }
 
 /** The same value, in which nothing can be changed at any depth. */
-function freeze<Value>(value: Value): Value {
+function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  Object.values(value).forEach(freeze);
+  Object.values(value).forEach(deepFreeze);
   return Object.freeze(value);
 }
 
@@ -114,14 +114,14 @@ export function parseConfiguration(
   if (!result.success)
     throw unusable(
       source,
-      result.issues.map((issue) => `${pathOf(issue)}: ${describe(issue)}`).join('; '),
+      result.issues.map((issue) => `${issuePath(issue)}: ${describeIssue(issue)}`).join('; '),
     );
-  const { warnings, problems: idleLimits } = lookForUnknownKeys(value);
+  const { warnings, problems: idleLimits } = checkUnknownKeys(value);
   const problems = [...entryProblems(result.output.models, openaiApiBase), ...idleLimits];
   if (problems.length > 0) throw unusable(source, problems.join('; '));
   return {
     ...result.output,
-    placeholders: placeholdersIn(value),
+    placeholders: findPlaceholders(value),
     unknownKeys: warnings,
   };
 }
@@ -138,9 +138,9 @@ function* entryProblems(
   }
   for (const entry of models) {
     const { signature, repeats: own } = entry;
-    const [at, basemodel] = [`models['${signature}']`, basemodelOf(entry)];
-    const baseline = baselineOf(entry);
-    const { family = '', run = 0 } = repeatIn(signature) ?? {};
+    const [at, basemodel] = [`models['${signature}']`, findBasemodel(entry)];
+    const baseline = findBaseline(entry);
+    const { family = '', run = 0 } = parseRun(signature) ?? {};
     if (entry.prompt && entry.prompt_file) yield `${at}: has both prompt and prompt_file; keep one`;
     if (run > 1 && run <= (repeats.get(family) ?? 1))
       yield `${at}.signature: is the name of a repeat of '${family}' as well`;
@@ -151,7 +151,7 @@ function* entryProblems(
     if (baseline === null && basemodel.startsWith(BASELINE_PREFIX))
       yield `${at}.${entry.basemodel ? 'basemodel' : 'signature'}: must be one of ${baselines.join(', ')}`;
     else if (baseline === null)
-      for (const problem of askingProblems({ ...entry, basemodel }, openaiApiBase))
+      for (const problem of dialectProblems({ ...entry, basemodel }, openaiApiBase))
         yield `${at}.${problem}`;
   }
 }
@@ -176,7 +176,7 @@ function readBytes(path: string, read = readTrustedFile): Buffer {
   try {
     return read(path, MAX_CONFIGURATION_BYTES);
   } catch (cause) {
-    const missing = codeOf(cause) === 'ENOENT';
+    const missing = errorCode(cause) === 'ENOENT';
     throw missing
       ? new ServiceError('broken_configuration', `Server configuration file not found: ${path}`)
       : unreadable(path, cause);
@@ -191,13 +191,13 @@ function parseJson(bytes: Buffer, path: string): unknown {
   } catch (error) {
     throw unreadable(
       path,
-      error instanceof SyntaxError ? `it is not JSON (${placeOfError(text)})` : error,
+      error instanceof SyntaxError ? `it is not JSON (${errorPosition(text)})` : error,
     );
   }
 }
 
 function unreadable(path: string, cause: unknown): ServiceError {
-  const message = `Cannot read the server configuration ${path}: ${messageOf(cause)}`;
+  const message = `Cannot read the server configuration ${path}: ${errorMessage(cause)}`;
   return new ServiceError('broken_configuration', message, { cause });
 }
 
@@ -224,7 +224,7 @@ export function agentConfigurationFor(
       const symbols = new Set(members.map(({ symbol }) => symbol));
       return { ...agent_config, stock_symbols: [...symbols], members };
     } catch (cause) {
-      throw unusable(path, `universes.${universe}.members: ${file}: ${messageOf(cause)}`, cause);
+      throw unusable(path, `universes.${universe}.members: ${file}: ${errorMessage(cause)}`, cause);
     }
   }
   const names = Object.keys(universes);
@@ -257,16 +257,16 @@ export function parseAgentConfigurations(
 type Issue = v.BaseIssue<unknown>;
 
 /** `models['gpt-5'].seed`, the path by which a reader finds it in the file. */
-function pathOf(issue: Issue): string {
+function issuePath(issue: Issue): string {
   const keys =
     issue.path?.map(({ key, value }) =>
-      typeof key === 'number' ? which(key, value) : `.${String(key)}`,
+      typeof key === 'number' ? itemKey(key, value) : `.${String(key)}`,
     ) ?? [];
   return keys.join('').replace(/^\./, '') || 'the file';
 }
 
 /** Never the value itself: it may be a key in the wrong place. */
-function describe(issue: Issue): string {
+function describeIssue(issue: Issue): string {
   if (issue.input === undefined) return 'is missing';
   if (!issue.message.startsWith('Invalid')) return issue.message;
   const got =

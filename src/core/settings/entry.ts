@@ -3,7 +3,7 @@ import type { AgentConfiguration } from './configuration-schema.ts';
 import { sha256 } from '#text/hash.ts';
 import { entryApis } from '#domain/vocabulary.ts';
 import { asArray, asObject, type Json, tryParse } from '#json/json.ts';
-import { recordOf } from '#json/records.ts';
+import { recordSchema } from '#json/records.ts';
 import { HIDDEN, secretHider } from '#text/secrets.ts';
 
 /**
@@ -59,7 +59,7 @@ export const entrySchema = v.pipe(
      * The request's body except messages and tools; values that are secrets by their names are
      * blank, known keys elsewhere `[key]`.
      */
-    parameters: v.pipe(recordOf(v.unknown()), v.title('RequestParameters')),
+    parameters: v.pipe(recordSchema(v.unknown()), v.title('RequestParameters')),
     prompt: v.nullable(v.string()),
     notes: v.boolean(),
     knowledge_cutoff: v.nullable(v.string()),
@@ -121,7 +121,7 @@ type Terms = Pick<AgentConfiguration, 'stock_symbols' | 'members' | (typeof TERM
  * were asked in two ways. URL, key, `seed`, repeats, prices, cost limits and the knowledge cutoff
  * are not part of it.
  */
-export function askedHash(entry: Entry | null, terms: Terms): string {
+export function requestHash(entry: Entry | null, terms: Terms): string {
   const { seed: _seed, ...parameters } = entry?.parameters ?? {};
   const asked = entry && {
     kind: entry.kind,
@@ -180,7 +180,7 @@ export function keyFinder(keys: ReadonlySet<string>): IsKey {
  * known key elsewhere is marked.
  */
 export function blankSecrets(fields: Json, isKey: IsKey): Json {
-  return eachField(fields, (path, value) => {
+  return mapFields(fields, (path, value) => {
     if (typeof value !== 'string') return value;
     return path.some(isSecretName) ? '' : isKey(value) ? HIDDEN : value;
   });
@@ -196,7 +196,7 @@ export function fillSecrets(
 ): { fields: Json; secrets: string[]; missing: string[] } {
   const missing: string[] = [];
   const secrets: string[] = [];
-  const filled = eachField(fields, (path, value) => {
+  const filled = mapFields(fields, (path, value) => {
     const isBlanked = value === HIDDEN || (value === '' && path.some(isSecretName));
     if (!isBlanked) return value;
     const found = path.reduce<unknown>(
@@ -211,7 +211,7 @@ export function fillSecrets(
 }
 
 /** A copy in which `field` replaces every value except objects and arrays. */
-export function eachField<Value>(
+export function mapFields<Value>(
   fields: Value,
   field: (path: readonly string[], value: unknown) => unknown,
 ): Value {

@@ -23,7 +23,7 @@ interface Maker {
   effort?: (effort: Effort) => Json | null;
 }
 
-const thinkingOff = (effort: Effort): Json =>
+const disableThinking = (effort: Effort): Json =>
   effort === 'none' ? { thinking: { type: 'disabled' } } : { reasoning_effort: effort };
 
 export const makers: readonly [Maker, ...Maker[]] = [
@@ -56,7 +56,7 @@ export const makers: readonly [Maker, ...Maker[]] = [
     url: 'https://api.deepseek.com',
     api: 'chat',
     keyVariable: 'DEEPSEEK_API_KEY',
-    effort: thinkingOff,
+    effort: disableThinking,
   },
   {
     prefixes: ['mistral', 'mistralai'],
@@ -69,7 +69,7 @@ export const makers: readonly [Maker, ...Maker[]] = [
     url: 'https://api.moonshot.ai/v1',
     api: 'chat',
     keyVariable: 'MOONSHOT_API_KEY',
-    effort: thinkingOff,
+    effort: disableThinking,
   },
   {
     prefixes: ['qwen'],
@@ -88,13 +88,13 @@ export const makers: readonly [Maker, ...Maker[]] = [
 ];
 
 /** What an entry says of whom to ask, and how. */
-interface AskedEntry extends Partial<Omit<ModelConfiguration, 'basemodel'>> {
+interface EndpointEntry extends Partial<Omit<ModelConfiguration, 'basemodel'>> {
   /** The `model` of the request, with the prefix of its maker. */
   basemodel: string;
 }
 
 /** Whom an entry asks, and in which way. */
-interface Way {
+interface Endpoint {
   /** Null where a URL is given. */
   maker: Maker | null;
   url: string;
@@ -113,7 +113,10 @@ interface Way {
  * Whom an entry asks; `{ unknown }` is the prefix of no known maker. `openaiApiBase` is the URL for
  * entries without one.
  */
-export function wayOf(entry: AskedEntry, openaiApiBase: string | null): Way | { unknown: string } {
+export function resolveEndpoint(
+  entry: EndpointEntry,
+  openaiApiBase: string | null,
+): Endpoint | { unknown: string } {
   const { basemodel, openai_base_url, agent_url, api, extra_body } = entry;
   if (api === 'agent') {
     const url = agent_url || openai_base_url || '';
@@ -146,7 +149,7 @@ export function describeUnknownMaker(prefix: string): string {
  */
 export function bodyFields(
   { temperature, top_p, seed, max_tokens, reasoning_effort }: Partial<ModelConfiguration>,
-  { api, maker, model }: Way,
+  { api, maker, model }: Endpoint,
 ): Json {
   const tokens = api === 'responses' ? { max_output_tokens: max_tokens } : { max_tokens };
   const effort = reasoning_effort ? (effortFields(reasoning_effort, { api, maker }) ?? {}) : {};
@@ -157,7 +160,10 @@ export function bodyFields(
 }
 
 /** Null for an effort that cannot be asked for. */
-function effortFields(effort: Effort, { api, maker }: Pick<Way, 'api' | 'maker'>): Json | null {
+function effortFields(
+  effort: Effort,
+  { api, maker }: Pick<Endpoint, 'api' | 'maker'>,
+): Json | null {
   if (api === 'responses') return { reasoning: { effort } };
   if (api === 'chat')
     return maker?.effort && maker.api === api ? maker.effort(effort) : { reasoning_effort: effort };
@@ -166,28 +172,28 @@ function effortFields(effort: Effort, { api, maker }: Pick<Way, 'api' | 'maker'>
 }
 
 /** What an entry sets that its dialect does not have, each with its key and what to do about it. */
-export function* askingProblems(
-  entry: AskedEntry,
+export function* dialectProblems(
+  entry: EndpointEntry,
   openaiApiBase: string | null,
 ): Generator<string> {
-  const way = wayOf(entry, openaiApiBase);
-  if ('unknown' in way) return; // its model-days fail, and say why
-  if (way.api === 'agent') {
-    if (way.url === '') yield 'agent_url: "api": "agent" needs the URL of the agent';
+  const endpoint = resolveEndpoint(entry, openaiApiBase);
+  if ('unknown' in endpoint) return; // its model-days fail, and say why
+  if (endpoint.api === 'agent') {
+    if (endpoint.url === '') yield 'agent_url: "api": "agent" needs the URL of the agent';
     return;
   }
   const { seed, reasoning_effort: effort } = entry;
-  if (seed != null && way.api !== 'chat') {
-    const wayOut = 'remove it, set "api": "chat", name a URL, or put it into extra_body';
-    yield `seed: is not a field of ${names[way.api]}: ${wayOut}`;
+  if (seed != null && endpoint.api !== 'chat') {
+    const remedy = 'remove it, set "api": "chat", name a URL, or put it into extra_body';
+    yield `seed: is not a field of ${dialectNames[endpoint.api]}: ${remedy}`;
   }
-  if (effort != null && effortFields(effort, way) === null) {
-    const possible = efforts.filter((one) => effortFields(one, way) !== null).join(', ');
+  if (effort != null && effortFields(effort, endpoint) === null) {
+    const possible = efforts.filter((one) => effortFields(one, endpoint) !== null).join(', ');
     yield `reasoning_effort: cannot be ${effort} here, only ${possible}; extra_body takes anything`;
   }
 }
 
-const names: Record<ApiDialect, string> = {
+const dialectNames: Record<ApiDialect, string> = {
   chat: 'Chat Completions',
   responses: 'Responses',
   messages: 'Messages',

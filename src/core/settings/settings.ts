@@ -4,12 +4,12 @@ import * as v from 'valibot';
 import { isPlaceholder } from './configuration-schema.ts';
 import { type DeploymentMode, deploymentModes } from '#domain/vocabulary.ts';
 import { ServiceError } from '#domain/service-error.ts';
-import { flag, HTTP_URL, isHeaderKey, isHttpUrl } from '#network/http-values.ts';
+import { booleanSchema, HTTP_URL, isHeaderKey, isHttpUrl } from '#network/http-values.ts';
 import { tryParse } from '#json/json.ts';
 import { logLevels } from '#process/log.ts';
 import { makers } from './makers.ts';
 import { MAX_RUNS } from '#domain/runs.ts';
-import { hint, linesOf } from '#text/sentences.ts';
+import { hint, compact } from '#text/sentences.ts';
 
 /**
  * The settings in environment variables, checked once at start. docs/configuration.md describes
@@ -47,7 +47,7 @@ const SHARED =
  * names every variable with an invalid value, so that one start shows all mistakes.
  */
 export function readSettings(environment: NodeJS.ProcessEnv) {
-  const env = checked(environment);
+  const env = parseEnvironment(environment);
   const isDev = env.DEPLOYMENT_MODE === 'DEV';
   const runtimePath = env.RUNTIME_CONFIG_PATH ?? RUNTIME_CONFIGURATION_PATH;
   return {
@@ -97,7 +97,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     jinaBaseUrl: env.JINA_BASE_URL,
     /** The yearly rate, as a fraction, that returns are compared with. */
     riskFreeRate: env.RISK_FREE_RATE,
-    /** The URL of the service for client commands; null means `ownUrl`. */
+    /** The URL of the service for client commands; null means `localUrl`. */
     apiUrl: env.API_URL,
     /** The same for agents, which call the tools of their days there. */
     publicUrl: env.PUBLIC_URL,
@@ -125,12 +125,12 @@ export function listensOnAll({ apiHost }: Pick<Settings, 'apiHost'>): boolean {
 }
 
 /** The URL of the service on its own machine. */
-export function ownUrl(settings: Pick<Settings, 'apiHost' | 'apiPort'>): string {
+export function localUrl(settings: Pick<Settings, 'apiHost' | 'apiPort'>): string {
   const host = listensOnAll(settings) ? null : settings.apiHost;
-  return `${urlOf(host ?? '127.0.0.1')}:${settings.apiPort}`;
+  return `${hostUrl(host ?? '127.0.0.1')}:${settings.apiPort}`;
 }
 
-function checked(environment: NodeJS.ProcessEnv) {
+function parseEnvironment(environment: NodeJS.ProcessEnv) {
   const result = v.safeParse(environmentSchema, withoutEmptyValues(environment));
   if (result.success) return result.output;
   const lines = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.message}`);
@@ -151,13 +151,13 @@ function isKeyPlaceholder(name: string, value: unknown): boolean {
 }
 
 /** A name in the `.env` of other AI-Trader programs that resembles one of ours. */
-const NAME_OF_FAMILY = 'RUNTIME_ENV_PATH';
+const FOREIGN_VARIABLE = 'RUNTIME_ENV_PATH';
 
 /**
  * Warnings about the variables: those of `.env` (`names`) that only resemble a setting, and
  * placeholders. `others` are read too, because an entry names them.
  */
-export function warningsOf(
+export function environmentWarnings(
   environment: NodeJS.ProcessEnv,
   { names, others }: Record<'names' | 'others', readonly string[]>,
 ): string[] {
@@ -166,12 +166,12 @@ export function warningsOf(
   const passed = environment['MODEL_DAY_COMMAND_ENV']?.split(/[\s,]+/) ?? [];
   const read = [...new Set([...settings, ...others])];
   const misspelt = names.flatMap((name) => {
-    const isKnown = [...read, ...passed, NAME_OF_FAMILY].includes(name);
+    const isKnown = [...read, ...passed, FOREIGN_VARIABLE].includes(name);
     const meant = isKnown ? '' : hint(name, settings);
     return meant === '' ? [] : name + meant;
   });
   const placeholders = read.filter((name) => isKeyPlaceholder(name, environment[name]));
-  return linesOf([
+  return compact([
     misspelt.length > 0 && `Unknown names in .env are ignored: ${misspelt.join(', ')}`,
     placeholders.length > 0 &&
       `Placeholders are not used as keys; enter the key, or leave the value empty: ${placeholders.join(', ')}`,
@@ -191,11 +191,11 @@ function wholeNumber(least: number, most: number) {
   return numberWithin(/^\d{1,10}$/, [least, most], `a whole number from ${least} to ${most}`);
 }
 
-function oneOf<const Words extends readonly string[]>(words: Words) {
+function picklist<const Words extends readonly string[]>(words: Words) {
   return v.picklist(words, expected(`one of ${words.join(', ')}`));
 }
 
-const yesOrNo = flag(expected('true or false'));
+const trueOrFalse = booleanSchema(expected('true or false'));
 
 const httpUrl = v.pipe(v.string(), v.check(isHttpUrl, `expected ${HTTP_URL}`));
 
@@ -229,7 +229,7 @@ const logLevelName = v.pipe(
   v.string(),
   v.toUpperCase(),
   v.transform((text) => (text === 'WARN' ? 'WARNING' : text)),
-  oneOf(logLevels),
+  picklist(logLevels),
 );
 
 /** Whether a value is a program and its arguments, as a command line can hold them. */
@@ -251,7 +251,7 @@ const command = v.pipe(
 );
 
 /** Items separated by commas. */
-const list = v.pipe(
+const commaList = v.pipe(
   v.string(),
   v.transform((text) =>
     text
@@ -262,7 +262,7 @@ const list = v.pipe(
 );
 
 const variableNames = v.pipe(
-  list,
+  commaList,
   v.everyItem(
     (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name),
     ({ input }) =>
@@ -273,21 +273,21 @@ const variableNames = v.pipe(
 const isHostName = (text: string) => /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(text);
 
 /** The host of a URL: `0` is `0.0.0.0`, and `::0` is `::`. */
-const urlOf = (host: string) => `http://${isIP(host) === 6 ? `[${host}]` : host}`;
+const hostUrl = (host: string) => `http://${isIP(host) === 6 ? `[${host}]` : host}`;
 
 const address = v.pipe(
   v.string(),
   v.check(
-    (text) => (isIP(text) !== 0 || isHostName(text)) && URL.canParse(urlOf(text)),
+    (text) => (isIP(text) !== 0 || isHostName(text)) && URL.canParse(hostUrl(text)),
     expected('an IP address or a host name, without a scheme or a port'),
   ),
-  v.transform((text) => new URL(urlOf(text)).hostname.replace(/^\[|\]$/g, '')),
+  v.transform((text) => new URL(hostUrl(text)).hostname.replace(/^\[|\]$/g, '')),
 );
 
 const hostNames = v.pipe(
   v.string(),
   v.toLowerCase(),
-  list,
+  commaList,
   v.everyItem(isHostName, 'expected host names separated by commas, without a scheme or a port'),
 );
 
@@ -302,8 +302,8 @@ function optional<Schema extends v.GenericSchema>(schema: Schema) {
 }
 
 const environmentSchema = v.object({
-  DEPLOYMENT_MODE: v.optional(oneOf(deploymentModes), 'PROD'),
-  PRESERVE_DEV_DATA: v.optional(yesOrNo, 'false'),
+  DEPLOYMENT_MODE: v.optional(picklist(deploymentModes), 'PROD'),
+  PRESERVE_DEV_DATA: v.optional(trueOrFalse, 'false'),
   API_HOST: optional(address),
   API_PORT: v.optional(wholeNumber(0, 65_535), '8080'),
   LOG_LEVEL: v.optional(logLevelName, 'INFO'),
@@ -315,7 +315,7 @@ const environmentSchema = v.object({
   MODEL_DAY_COMMAND_ENV: v.optional(variableNames, ''),
   MODEL_REQUEST_TIMEOUT_SECONDS: v.optional(wholeNumber(1, 86_400), '900'),
   MAX_RATE_LIMIT_WAIT_SECONDS: v.optional(wholeNumber(0, 86_400), '300'),
-  AUTO_DOWNLOAD_PRICE_DATA: v.optional(yesOrNo, 'true'),
+  AUTO_DOWNLOAD_PRICE_DATA: v.optional(trueOrFalse, 'true'),
   RUNTIME_CONFIG_PATH: optional(filePath),
   PUBLIC_URL: optional(httpUrl),
   OPENAI_API_BASE: optional(httpUrl),

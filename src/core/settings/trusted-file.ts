@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { codeOf, messageOf, ServiceError } from '#domain/service-error.ts';
+import { errorCode, errorMessage, ServiceError } from '#domain/service-error.ts';
 import { fits } from '#text/text.ts';
 
 /** Characters of a prompt, counted as JSON Schema does: an emoji is one. */
@@ -30,10 +30,10 @@ export function readPromptFile(
     const prompt = readTrustedText(path, MAX_BYTES);
     return fits(prompt, MAX_PROMPT_LENGTH) ? { prompt } : { problem };
   } catch (cause) {
-    if (cause instanceof TooLarge) return { problem };
+    if (cause instanceof FileTooLarge) return { problem };
     if (cause instanceof ForeignFile) return { problem: cause.message, cause };
-    if (codeOf(cause) === 'ENOENT') return { problem: `there is no file ${path}` };
-    return { problem: `cannot read ${path}: ${messageOf(cause)}` };
+    if (errorCode(cause) === 'ENOENT') return { problem: `there is no file ${path}` };
+    return { problem: `cannot read ${path}: ${errorMessage(cause)}` };
   }
 }
 
@@ -43,7 +43,7 @@ export function readPromptFile(
 export class ForeignFile extends Error {}
 
 /** Thrown for a file that is larger than it may be. */
-class TooLarge extends Error {}
+class FileTooLarge extends Error {}
 
 const ROOT = 0n;
 const BY_GROUP = 0o020n;
@@ -67,7 +67,7 @@ export function readTrustedFile(path: string, maxBytes: number): Buffer {
     const found = followTrusted(path);
     if (found.ino !== opened.ino || found.dev !== opened.dev)
       throw new Error('it was replaced while it was read; try again');
-    return readOpen(file, maxBytes);
+    return readAll(file, maxBytes);
   } finally {
     closeSync(file);
   }
@@ -78,13 +78,13 @@ export function readTrustedFile(path: string, maxBytes: number): Buffer {
  * lock. To open and close it by other means would drop the locks that this process has on it.
  */
 export function refuseOpenDatabase(path: string): void {
-  const file = withoutLinks(path);
+  const file = resolveLinks(path);
   if (/(-wal|-shm|\.lock)$/.test(file) || existsSync(`${file}-wal`) || isOpenByAnotherName(file))
     throw new Error('it is a database');
 }
 
 /** A pipe, or a file without a name, has no other path. */
-function withoutLinks(path: string): string {
+function resolveLinks(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
@@ -112,7 +112,7 @@ export function readNamedFile(path: string, maxBytes: number): Buffer {
   if (statSync(path).isFile()) return readTrustedFile(path, maxBytes);
   const stream = openSync(path, constants.O_RDONLY);
   try {
-    return readOpen(stream, maxBytes);
+    return readAll(stream, maxBytes);
   } finally {
     closeSync(stream);
   }
@@ -139,19 +139,19 @@ export function decodeText(bytes: Buffer): string {
  * The error for a file that others may have put in place, if that is why something was refused at
  * the start or at a trigger.
  */
-export function refusalOfForeign(error: unknown): ServiceError | null {
+export function foreignFileError(error: unknown): ServiceError | null {
   const isForeign = error instanceof ServiceError && error.cause instanceof ForeignFile;
   return isForeign
     ? new ServiceError('cannot_start', `Cannot start: ${error.message}`, { cause: error.cause })
     : null;
 }
 
-function readOpen(file: number, maxBytes: number): Buffer {
+function readAll(file: number, maxBytes: number): Buffer {
   const bytes = Buffer.allocUnsafe(maxBytes + 1);
   let length = 0;
   for (let read = -1; read !== 0 && length < bytes.length; length += read)
     read = readSync(file, bytes, length, bytes.length - length, null);
-  if (length > maxBytes) throw new TooLarge(`it is larger than ${maxBytes} bytes`);
+  if (length > maxBytes) throw new FileTooLarge(`it is larger than ${maxBytes} bytes`);
   return Buffer.from(bytes.subarray(0, length));
 }
 

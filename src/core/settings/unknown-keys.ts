@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { configurationSchema, signatureSchema } from './configuration-schema.ts';
 import { asArray, asObject } from '#json/json.ts';
 import { hint, list, nearestName } from '#text/sentences.ts';
-import { insideOf, type Shape } from '#json/shape.ts';
+import { innerSchema, type Shape } from '#json/shape.ts';
 import { quote } from '#text/text.ts';
 
 /**
@@ -30,21 +30,23 @@ const familyKeys: Readonly<Record<string, string>> = {
 /** People's comments. */
 const COMMENT = /^([_$]|comment$)/;
 /** Keys that the warning names: each of thousands of entries may have one. */
-const MAX_NAMED = 10;
+const MAX_NAMED_KEYS = 10;
 
 /** The blocks that this program reads, by their place, with their keys. */
-const ownKeys: ReadonlyMap<string, readonly string[]> = new Map(blocksIn(configurationSchema, ''));
+const ownKeys: ReadonlyMap<string, readonly string[]> = new Map(
+  listBlocks(configurationSchema, ''),
+);
 const LIMITS = '.agent_config.limits';
 
-function* blocksIn(
+function* listBlocks(
   shape: Shape | undefined,
   block: string,
 ): Generator<[block: string, keys: readonly string[]]> {
-  const { entries = {}, item } = insideOf(shape) ?? {};
+  const { entries = {}, item } = innerSchema(shape) ?? {};
   const keys = Object.keys(entries);
   if (keys.length > 0) yield [block, keys];
-  if (item) yield* blocksIn(item, `${block}[]`);
-  for (const key of keys) yield* blocksIn(entries[key], `${block}.${key}`);
+  if (item) yield* listBlocks(item, `${block}[]`);
+  for (const key of keys) yield* listBlocks(entries[key], `${block}.${key}`);
 }
 
 interface UnknownKey {
@@ -59,56 +61,58 @@ interface UnknownKey {
  * A warning of the keys in a configuration that no program reads, each with its place and what was
  * probably meant; none without any. A limit among them is a problem: who sets one relies on it.
  */
-export function lookForUnknownKeys(content: unknown): { warnings: string[]; problems: string[] } {
-  const unknown = [...unknownKeys(content)];
-  const say = (words: string) => (one: UnknownKey) => one.place + words + adviceOn(one);
-  const keys = list(unknown.slice(0, MAX_NAMED).map(say('')), { total: unknown.length });
+export function checkUnknownKeys(content: unknown): { warnings: string[]; problems: string[] } {
+  const unknown = [...findUnknownKeys(content)];
+  const withAdvice = (words: string) => (one: UnknownKey) => one.place + words + keyAdvice(one);
+  const keys = list(unknown.slice(0, MAX_NAMED_KEYS).map(withAdvice('')), {
+    total: unknown.length,
+  });
   const warning = `Unknown keys in the configuration are ignored: ${keys}`;
-  const problems = unknown.filter(isLimit).map(say(': sets no limit'));
+  const problems = unknown.filter(isLimit).map(withAdvice(': sets no limit'));
   return { warnings: unknown.length === 0 ? [] : [warning], problems };
 }
 
-function* unknownKeys(value: unknown, place = '', block = ''): Generator<UnknownKey> {
+function* findUnknownKeys(value: unknown, place = '', block = ''): Generator<UnknownKey> {
   for (const [index, part] of asArray(value)?.entries() ?? [])
-    yield* unknownKeys(part, `${place}${which(index, part)}`, `${block}[]`);
-  const known = keysOf(block);
+    yield* findUnknownKeys(part, `${place}${itemKey(index, part)}`, `${block}[]`);
+  const known = blockKeys(block);
   if (known.length === 0) return;
   for (const [key, part] of Object.entries(asObject(value) ?? {}))
-    if (known.includes(key)) yield* unknownKeys(part, `${place}.${key}`, `${block}.${key}`);
+    if (known.includes(key)) yield* findUnknownKeys(part, `${place}.${key}`, `${block}.${key}`);
     else if (!COMMENT.test(key)) yield { key, block, place: `${place}.${quote(key)}`.slice(1) };
 }
 
 /** Which one of a list: an entry by its signature, anything else by its index. */
-export function which(index: number, one: unknown): string {
+export function itemKey(index: number, one: unknown): string {
   const signature = asObject(one)?.['signature'];
   return `[${v.is(signatureSchema, signature) ? `'${signature}'` : index}]`;
 }
 
 /** The keys that some program reads in a block. */
-function keysOf(block: string): string[] {
+function blockKeys(block: string): string[] {
   return [...(ownKeys.get(block) ?? []), ...(familyKeys[block]?.split(/\s+/) ?? [])];
 }
 
 /** The blocks in which this program reads a key. */
-function homesOf(key: string): string[] {
+function findBlocks(key: string): string[] {
   return [...ownKeys].flatMap(([block, keys]) => (keys.includes(key) ? block : []));
 }
 
 /** Whether a key was to be a limit, or the block of them. */
 function isLimit({ key, block }: UnknownKey): boolean {
-  if (key === 'limits' || [block, ...homesOf(key)].includes(LIMITS)) return true;
-  return limitNames().includes(nearestName(key, [...keysOf(block), ...limitNames()]) ?? '');
+  if (key === 'limits' || [block, ...findBlocks(key)].includes(LIMITS)) return true;
+  return limitNames().includes(nearestName(key, [...blockKeys(block), ...limitNames()]) ?? '');
 }
 
-const limitNames = () => ['limits', ...keysOf(LIMITS)];
+const limitNames = () => ['limits', ...blockKeys(LIMITS)];
 
 /** ` (...)` with where a key belongs or what was probably meant; empty where neither is known. */
-function adviceOn({ key, block }: UnknownKey): string {
-  const homes = homesOf(key);
+function keyAdvice({ key, block }: UnknownKey): string {
+  const homes = findBlocks(key);
   const places = homes.map((home) => (home === '' ? 'the top level' : `\`${home.slice(1)}\``));
   const ofJob = homes.every((home) => home.startsWith('.agent_config'));
   const rest = ofJob ? ' and holds for the whole job' : '';
   if (homes.length > 0) return ` (\`${key}\` belongs to ${places.join(' or ')}${rest})`;
-  const otherwise = block === LIMITS ? ` (the limits are ${list(keysOf(block))})` : '';
-  return hint(key, [...keysOf(block), ...limitNames()]) || otherwise;
+  const otherwise = block === LIMITS ? ` (the limits are ${list(blockKeys(block))})` : '';
+  return hint(key, [...blockKeys(block), ...limitNames()]) || otherwise;
 }

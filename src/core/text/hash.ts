@@ -12,11 +12,12 @@ export function sha256(data: string | Buffer): Buffer {
  */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index += 1) hash = hashOn(hash, text.charCodeAt(index));
+  for (let index = 0; index < text.length; index += 1)
+    hash = addToHash(hash, text.charCodeAt(index));
   return hash;
 }
 
 /** Adds one more number to a hash. */
-export function hashOn(hash: number, next: number): number {
+export function addToHash(hash: number, next: number): number {
   return Math.imul(hash ^ next, 0x01000193);
 }

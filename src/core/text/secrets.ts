@@ -1,4 +1,4 @@
-import { hexOf } from './text.ts';
+import { hexCode } from './text.ts';
 
 /** Hides secrets in a text. */
 export type Hide = (text: string) => string;
@@ -14,13 +14,13 @@ export const HIDDEN = '[key]';
  */
 const PIECES = /[^]{8,1000}|^[^]{4,7}$/g;
 /** Quotation marks around a key came with it by mistake, and would be those of JSON. */
-const AROUND = /^["']+|["']+$/g;
+const QUOTES = /^["']+|["']+$/g;
 /**
  * What JSON within JSON puts before a character, and what a backslash itself is there and in a URL.
  */
 const BACKSLASHES = String.raw`(?:\\(?:u005c)?|%(?:25)*5c)*`;
 /** A secret is hidden with the backslashes before it, of which there may be many. */
-const BEFORE = String.raw`(?:(?<!\\)\\+)?`;
+const PREFIX = String.raw`(?:(?<!\\)\\+)?`;
 const HTML: Record<string, string> = { '"': 'quot', "'": 'apos', '<': 'lt', '>': 'gt', '&': 'amp' };
 
 /**
@@ -29,24 +29,26 @@ const HTML: Record<string, string> = { '"': 'quot', "'": 'apos', '<': 'lt', '>':
  */
 export function secretHider(secrets: readonly (string | null)[]): Hide {
   const patterns = secrets
-    .map((secret) => (secret ?? '').replace(AROUND, ''))
+    .map((secret) => (secret ?? '').replace(QUOTES, ''))
     .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
     .sort((one, other) => other.length - one.length)
     .flatMap((secret) => secret.replaceAll('\\', '').match(PIECES) ?? [])
-    .map((piece) => new RegExp(BEFORE + piece.split('').map(spellings).join(BACKSLASHES), 'gi'));
+    .map(
+      (piece) => new RegExp(PREFIX + piece.split('').map(characterPattern).join(BACKSLASHES), 'gi'),
+    );
   return (text) => patterns.reduce((shown, pattern) => shown.replace(pattern, HIDDEN), text);
 }
 
 /** A pattern of all that a character can be spelled as; in JSON a line break is an `n`. */
-function spellings(sign: string): string {
-  const [code, inJson] = [sign, JSON.stringify(sign).at(-2) ?? ''].map(hexOf);
+function characterPattern(sign: string): string {
+  const [code, inJson] = [sign, JSON.stringify(sign).at(-2) ?? ''].map(hexCode);
   const inUrl = Buffer.from(sign).toString('hex').replace(/../g, '%(?:25)*$&');
   const inHtml = `#0*${sign.charCodeAt(0)}|#x${code?.replace(/^0+/, '0*')}|${HTML[sign] ?? '#'}`;
   return String.raw`(?:\u${code}|\u${inJson}|u${code}|${inUrl}|&(?:amp;)*(?:${inHtml});)`;
 }
 
 /** A response, or why there is none, without secrets in any part of it. */
-export function withoutSecrets<Response extends object>(response: Response, hide: Hide): Response {
+export function redactSecrets<Response extends object>(response: Response, hide: Hide): Response {
   const shown = Object.entries(response).map(([name, value]) => [
     name,
     typeof value === 'string' ? hide(value) : JSON.parse(hide(JSON.stringify(value))),

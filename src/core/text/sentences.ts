@@ -1,5 +1,5 @@
 /** Names listed in one sentence; the rest are only counted. */
-const MAX_NAMED = 30;
+const MAX_LISTED_NAMES = 30;
 
 /** "1 date", "2 dates". */
 export function count(number: number, noun: string): string {
@@ -9,14 +9,14 @@ export function count(number: number, noun: string): string {
 /**
  * The lines that there are: a condition that does not hold leaves `false` in the place of its line.
  */
-export function linesOf<Line = string>(lines: readonly (Line | false)[]): Line[] {
+export function compact<Line = string>(lines: readonly (Line | false)[]): Line[] {
   return lines.flatMap((line) => (line === false ? [] : [line]));
 }
 
 /**
  * A share in percent, `31.2 %`: with one decimal, or with as many as tell it from another in words.
  */
-export function percentOf(share: number, other = ''): string {
+export function asPercent(share: number, other = ''): string {
   for (let decimals = 1; ; decimals += 1) {
     const words = `${Number((100 * share).toFixed(decimals))} %`;
     if (words !== other || decimals === 12) return words;
@@ -31,11 +31,11 @@ type Limits =
 /**
  * The limits of orders, `at most 25 % in one symbol, at most 5 orders a day`; `none` without any.
  */
-export function limitsInWords(limits: Limits): string {
+export function limitsText(limits: Limits): string {
   const { max_weight: weight, max_orders: orders, min_cash: cash } = limits ?? {};
-  const words = linesOf([
-    weight != null && `at most ${percentOf(weight)} of the portfolio in one symbol`,
-    cash != null && `at least ${percentOf(cash)} of it in cash`,
+  const words = compact([
+    weight != null && `at most ${asPercent(weight)} of the portfolio in one symbol`,
+    cash != null && `at least ${asPercent(cash)} of it in cash`,
     orders != null && `at most ${count(orders, 'order')} a day`,
   ]);
   return words.join(', ') || 'none';
@@ -48,7 +48,7 @@ interface JobCourse {
 }
 
 /** "105 of 110 run, 5 skipped"; those that wait when a job has ended did not run. */
-export function ranInWords({ progress, completed_at: end }: JobCourse): string {
+export function progressText({ progress, completed_at: end }: JobCourse): string {
   const { total_model_days: total, completed, failed, pending, skipped } = progress;
   const others = { failed, skipped, 'did not run': end === null ? 0 : pending };
   const number = (value: number) => value.toLocaleString('en');
@@ -67,7 +67,7 @@ export interface RunDays {
 }
 
 /** Runs that a command names. */
-const MAX_RUNS = 20;
+const MAX_NAMED_RUNS = 20;
 
 /**
  * How many later model-days rest on stale ones, and the commands that run them again, as a clause.
@@ -85,7 +85,7 @@ export function staleRemedy(runs: readonly RunDays[]): string {
     ranges.set(range, [...(ranges.get(range) ?? []), run]);
   }
   const commands = [...ranges].map(([range, own]) => {
-    const models = `${own.slice(0, MAX_RUNS)}${own.length > MAX_RUNS ? ',…' : ''}`;
+    const models = `${own.slice(0, MAX_NAMED_RUNS)}${own.length > MAX_NAMED_RUNS ? ',…' : ''}`;
     const word = /[^\w.,:@#…-]/.test(models) ? `'${models.replaceAll("'", "'\\''")}'` : models;
     return `trigger ${range} --models ${word} --replace`;
   });
@@ -96,7 +96,7 @@ export function staleRemedy(runs: readonly RunDays[]): string {
 }
 
 /** Seconds as `0.4 s`, `31 s`, `5 min 12 s`, `2 h 5 min`. */
-export function duration(seconds: number): string {
+export function durationText(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   const all = Math.round(seconds);
   const minutes = Math.floor(all / 60);
@@ -111,7 +111,7 @@ export function duration(seconds: number): string {
  */
 export function list(
   names: readonly string[],
-  { most = MAX_NAMED, total = names.length } = {},
+  { most = MAX_LISTED_NAMES, total = names.length } = {},
 ): string {
   const named = names.slice(0, most);
   const rest = total - named.length;
@@ -119,7 +119,7 @@ export function list(
 }
 
 /** How much of a name is compared: names may be long, and many. */
-const MAX_COMPARED = 64;
+const MAX_LENGTH = 64;
 /** A shorter beginning of a name does not tell which is meant. */
 const MIN_BEGINNING = 3;
 
@@ -128,11 +128,11 @@ const MIN_BEGINNING = 3;
  * differs in a third of its letters.
  */
 export function nearestName(wanted: string, names: Iterable<string>): string | null {
-  const own = wanted.toLowerCase().slice(0, MAX_COMPARED);
+  const own = wanted.toLowerCase().slice(0, MAX_LENGTH);
   let nearest: string | null = null;
   let least = Math.floor(own.length / 3) + 1;
   for (const name of names) {
-    const other = name.toLowerCase().slice(0, MAX_COMPARED);
+    const other = name.toLowerCase().slice(0, MAX_LENGTH);
     const isBeginning = own.length >= MIN_BEGINNING && other.startsWith(own);
     const distance = Math.min(isBeginning ? 1 : Infinity, distanceBetween(own, other));
     if (distance < least) [nearest, least] = [name, distance];

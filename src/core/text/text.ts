@@ -15,18 +15,18 @@ const REPLACEMENT = '\ufffd';
  * The first unprintable character of a text, such as "a control character (U+0000)"; null when
  * there is none.
  */
-export function unprintableIn(text: string): string | null {
+export function findUnprintable(text: string): string | null {
   const [character] = UNPRINTABLE.exec(text) ?? [];
   if (character === undefined) return null;
-  return `${kindOf(character)} (U+${hexOf(character).toUpperCase()})`;
+  return `${describeCharacter(character)} (U+${hexCode(character).toUpperCase()})`;
 }
 
 /** The first UTF-16 unit of a text, as four digits. */
-export function hexOf(character: string): string {
+export function hexCode(character: string): string {
   return character.charCodeAt(0).toString(16).padStart(4, '0');
 }
 
-function kindOf(character: string): string {
+function describeCharacter(character: string): string {
   if (/\p{Cc}/u.test(character)) return 'a control character';
   if (/\p{Cs}/u.test(character)) return 'half a character';
   return /\p{Bidi_Control}/u.test(character) ? 'a mark of writing direction' : 'a line separator';
@@ -61,7 +61,7 @@ export function showLines(text: string): string {
  * sees them.
  */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value).replace(ALL_UNPRINTABLE, (character) => `\\u${hexOf(character)}`);
+  return JSON.stringify(value).replace(ALL_UNPRINTABLE, (character) => `\\u${hexCode(character)}`);
 }
 
 /** Whether a text has at most so many characters, as JSON Schema counts them: an emoji is one. */

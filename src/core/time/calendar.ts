@@ -40,28 +40,28 @@ const SUNDAY = 0;
  * `EARLIEST_DATE`.
  */
 export function isCalendarDate(text: unknown): text is CalendarDate {
-  return exists(text) && text >= EARLIEST_DATE;
+  return isRealDate(text) && text >= EARLIEST_DATE;
 }
 
 /** Whether the text is a valid date except that it is before `EARLIEST_DATE`. */
 export function isTooEarly(text: unknown): boolean {
-  return exists(text) && text < EARLIEST_DATE;
+  return isRealDate(text) && text < EARLIEST_DATE;
 }
 
 const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 
-function exists(text: unknown): text is CalendarDate {
+function isRealDate(text: unknown): text is CalendarDate {
   if (typeof text !== 'string' || !DATE.test(text)) return false;
-  return Number(text.slice(8)) <= 28 || dateOf(new Date(`${text}T00:00Z`)) === text;
+  return Number(text.slice(8)) <= 28 || utcDate(new Date(`${text}T00:00Z`)) === text;
 }
 
 /** The UTC date of an instant. */
-export function dateOf(instant: Date): CalendarDate {
+export function utcDate(instant: Date): CalendarDate {
   return instant.toISOString().slice(0, 10);
 }
 
 export function addDays(date: CalendarDate, days: number): CalendarDate {
-  return dateOf(new Date(Date.parse(date) + days * DAY_MS));
+  return utcDate(new Date(Date.parse(date) + days * DAY_MS));
 }
 
 /** Calendar days from start to end, both included; 0 or less when start is after end. */
@@ -139,16 +139,16 @@ const formats = new Map<string, Intl.DateTimeFormat>();
  * have closed, otherwise yesterday.
  */
 export function closedThrough(now: Date): CalendarDate {
-  const { date, time } = inNewYork(now);
+  const { date, time } = newYorkTime(now);
   return time >= CLOSING_TIME ? date : addDays(date, -1);
 }
 
 /** An instant by the clocks of New York: its date, and its time as `16:00`. */
-export function inNewYork(instant: Date): { date: CalendarDate; time: string } {
-  return shownIn(NEW_YORK, instant);
+export function newYorkTime(instant: Date): { date: CalendarDate; time: string } {
+  return localTime(NEW_YORK, instant);
 }
 
-function shownIn(timeZone: string, instant: Date): { date: CalendarDate; time: string } {
+function localTime(timeZone: string, instant: Date): { date: CalendarDate; time: string } {
   const format =
     formats.get(timeZone) ??
     new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
@@ -158,25 +158,25 @@ function shownIn(timeZone: string, instant: Date): { date: CalendarDate; time: s
 }
 
 /** As below, for New York. */
-export function instantInNewYork(date: CalendarDate, time: string): Date {
-  return instantIn(NEW_YORK, date, time);
+export function newYorkInstant(date: CalendarDate, time: string): Date {
+  return zonedInstant(NEW_YORK, date, time);
 }
 
 /**
  * When the clocks of a place show a time (`09:30` or `09:30:00`) of a date: the later instant where
  * they show it twice or never.
  */
-export function instantIn(timeZone: string, date: CalendarDate, time: string): Date {
+export function zonedInstant(timeZone: string, date: CalendarDate, time: string): Date {
   const asUtc = Date.parse(`${date}T${time}Z`);
   const minute = asUtc - (asUtc % 60_000);
   // The clocks of a day before and after, between which they may be changed.
   const offsets = [-DAY_MS, DAY_MS].map((away) => {
-    const { date: own, time: shown } = shownIn(timeZone, new Date(minute + away));
+    const { date: own, time: shown } = localTime(timeZone, new Date(minute + away));
     return Date.parse(`${own}T${shown}Z`) - (minute + away);
   });
   const [early = NaN, late = NaN] = offsets.map((offset) => asUtc - offset).sort((a, b) => a - b);
   const isShown = (instant: number) =>
-    shownIn(timeZone, new Date(instant)).time === time.slice(0, 5);
+    localTime(timeZone, new Date(instant)).time === time.slice(0, 5);
   return new Date(isShown(early) && !isShown(late) ? early : late);
 }
 

@@ -37,6 +37,6 @@ export function backOff(
  * From half to all of a time, at random, so that what failed at the same moment is not tried again
  * at the same moment.
  */
-export function spread(ms: number): number {
+export function jitter(ms: number): number {
   return ms * (0.5 + Math.random() / 2);
 }

@@ -2,7 +2,7 @@ import { ServiceError } from '#domain/service-error.ts';
 import { sha256 } from '#text/hash.ts';
 import { isWithin, type Json } from '#json/json.ts';
 import { secretHider } from '#text/secrets.ts';
-import { storageFaultOf } from '#database/storage/faults.ts';
+import { findStorageFault } from '#database/storage/faults.ts';
 import type { Answer, ToolDescription } from '#wire/protocol.ts';
 import type { TradingSession } from './session.ts';
 
@@ -106,7 +106,7 @@ function noSuchDayError(fault: string): ServiceError {
 
 /** Why a call is not carried out whose day has ended for that reason. */
 function dayEndedError(reason: unknown): ServiceError {
-  const fault = storageFaultOf(reason);
+  const fault = findStorageFault(reason);
   if (fault === null) return noSuchDayError('the day of this request is over');
   const consequence = 'The day begins again from its opening, with a new token';
   return new ServiceError('day_interrupted', `${fault}. ${consequence}`);
@@ -124,7 +124,7 @@ function createCallQueue(over: AbortController) {
       } catch (error) {
         const wasOver = signal.aborted;
         over.abort(error);
-        throw wasOver || storageFaultOf(error) !== null ? dayEndedError(signal.reason) : error;
+        throw wasOver || findStorageFault(error) !== null ? dayEndedError(signal.reason) : error;
       }
     });
     last = next.catch(() => undefined);

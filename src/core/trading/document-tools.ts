@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readDocument as findDocument } from '#database/document-queries.ts';
-import { excerptAround, phrasesOf } from '#database/search-text.ts';
+import { excerptAround, parsePhrases } from '#database/search-text.ts';
 import { showDocuments } from './morning-documents.ts';
 import { MAX_LISTED_DOCUMENTS, quoteArgument, type ToolArguments } from './tool-arguments.ts';
 import type { ToolResult } from './tool-results.ts';
@@ -15,7 +15,7 @@ export function runListDocuments(
   { query, limit, ...filter }: ToolArguments<'list_documents'>,
 ): Reply<ToolResult<'list_documents'>> {
   assert(documents, 'a day without documents does not offer the tools');
-  const phrases = phrasesOf(query ?? '');
+  const phrases = parsePhrases(query ?? '');
   const hasNoWord = phrases.length === 0 && (query ?? '').trim() !== '';
   const found = hasNoWord
     ? []

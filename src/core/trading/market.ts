@@ -14,7 +14,7 @@ import {
 import type { PricesAt } from '#database/price-writes.ts';
 import type { Bar } from '#database/prices.ts';
 import { ServiceError } from '#domain/service-error.ts';
-import { type Money, money, priceIn, priceUnitsIn, reported, toDollars } from '#money/money.ts';
+import { type Money, money, toPrice, priceUnits, asMoney, toDollars } from '#money/money.ts';
 
 /**
  * A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to
@@ -145,7 +145,7 @@ export function closingMark(prices: PricesAt, date: CalendarDate, symbol: string
 /** Closing mark for reports, without a bound. */
 export function closingPrice(prices: PricesAt, date: CalendarDate, symbol: string): Mark | null {
   const bar = closingBar(prices, date, symbol);
-  if (bar) return { price: priceIn(bar.close ?? bar.open), date };
+  if (bar) return { price: toPrice(bar.close ?? bar.open), date };
   const [quote] = loadQuotes(prices, date, [symbol]).values();
   return earlierPrice(prices, date, { symbol, quote });
 }
@@ -162,7 +162,7 @@ function earlierPrice(
   if (!bar) return null;
   const splits = splitsBetween(prices, [symbol], { after: bar.date, upTo: date });
   return {
-    price: reported(priceUnitsIn((bar.close ?? bar.open) / splitRatio(splits, bar.date))),
+    price: asMoney(priceUnits((bar.close ?? bar.open) / splitRatio(splits, bar.date))),
     date: bar.date,
   };
 }
@@ -197,12 +197,12 @@ function loadQuotes(
         splits.filter((split) => split.symbol === symbol),
         previousDate ?? date,
       );
-      const close = previousClose === null ? null : priceUnitsIn(previousClose / ratio);
+      const close = previousClose === null ? null : priceUnits(previousClose / ratio);
       const isCounted = close !== null && Number.isSafeInteger(close);
       return [
         symbol,
         {
-          open: open === null ? null : priceIn(open),
+          open: open === null ? null : toPrice(open),
           previousDate,
           previousClose: isCounted ? money(close) : null,
         },
@@ -222,7 +222,7 @@ export function splitRatio(splits: readonly Split[], after: CalendarDate): numbe
 
 function adjustForSplits(bar: MarketBar, ratio: number): Bar {
   const { symbol, date, open, high, low, close, volume } = bar;
-  const adjusted = (dollars: number) => toDollars(reported(priceUnitsIn(dollars / ratio)));
+  const adjusted = (dollars: number) => toDollars(asMoney(priceUnits(dollars / ratio)));
   const orNull = (dollars: number | null) => (dollars === null ? null : adjusted(dollars));
   return {
     symbol,

@@ -1,6 +1,6 @@
 import {
   type CountedDocuments,
-  countOutside,
+  countOutsideUniverse,
   listDocuments,
   type ListFilter,
   type Morning,
@@ -49,7 +49,7 @@ export function openDocuments(
   const counts =
     outside.length === 0 || session !== undefined
       ? known
-      : countOutside(morning, { universe, outside }, known);
+      : countOutsideUniverse(morning, { universe, outside }, known);
   return counts.length === 0 ? null : { counts, hash, shown: new Map(), morning };
 }
 

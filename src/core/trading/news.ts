@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { type CalendarDate, dateOf, isCalendarDate } from '#time/calendar.ts';
+import { type CalendarDate, utcDate, isCalendarDate } from '#time/calendar.ts';
 import { type HttpFailure, httpRequest, type HttpResponse } from '#network/http-client.ts';
 import { asObject, tryParse } from '#json/json.ts';
-import { secretHider, withoutSecrets } from '#text/secrets.ts';
+import { secretHider, redactSecrets } from '#text/secrets.ts';
 import { cleanText, cutText, quote } from '#text/text.ts';
 
 /** Ten results without their pages take about ten kilobytes. */
@@ -91,7 +91,7 @@ export function openNews(
       };
     searches += 1;
     const found = await requestNews(provider, { query, date, signal });
-    const results = readResults(withoutSecrets(found, secretHider([provider.apiKey])));
+    const results = readResults(redactSecrets(found, secretHider([provider.apiKey])));
     if (Array.isArray(results)) return keepPublishedBefore(results, date);
     if (!signal.aborted) onFailure(cutText(results.reason, MAX_REASON_LENGTH));
     return { refusal: `The news search failed: ${results.forModel}.` };
@@ -252,7 +252,7 @@ export function publicationDate(stamp: unknown): CalendarDate | null {
   const published =
     zone === undefined
       ? date
-      : dateOf(
+      : utcDate(
           new Date(Date.parse(`${date}T${hour}:${minute}Z`) - offsetMinutes(zone) * MINUTE_MS),
         );
   return published < EARLIEST_DATE ? null : published;

@@ -3,15 +3,15 @@ import { type Money, money, toDollars } from '#money/money.ts';
 import type { Side } from '#database/decisions.ts';
 import {
   type Board,
-  boardOf,
-  isWhole,
-  lotsInWords,
+  findBoard,
+  isWholeLots,
+  lotsText,
   type MarketRules,
-  rulesOf,
+  marketRules,
   US_RULES,
   wholeLots,
 } from '#domain/market-rules.ts';
-import { percentOf } from '#text/sentences.ts';
+import { asPercent } from '#text/sentences.ts';
 import type { Market } from './market.ts';
 import {
   type Action,
@@ -28,7 +28,7 @@ import type { OrderTerms, PlacedOrder, Reply, TradingDay } from './trading-day.t
 
 export function orderTerms(terms: AgentConfiguration): OrderTerms {
   return {
-    rules: rulesOf(terms),
+    rules: marketRules(terms),
     isOpenHidden: terms.open === 'hidden',
     limits: terms.limits,
     members: terms.members,
@@ -57,8 +57,8 @@ export function takeOrder(
   if (side === 'sell' && held === 0) return { refusal: `Cannot sell ${symbol}: none is held.` };
   const price = decidingPrice(day, symbol);
   if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${noPriceReason(day)}` };
-  const board = boardOf(rules, symbol);
-  if (!isWhole(board, { side, amount, held }))
+  const board = findBoard(rules, symbol);
+  if (!isWholeLots(board, { side, amount, held }))
     return {
       refusal: `Cannot ${side} ${amount} ${symbol}: ${allowedLotsText(board, side, amount)}.`,
     };
@@ -175,21 +175,21 @@ function findLimitViolation(
   const value = exactPortfolioValue(before, market);
   const held = BigInt(heldQuantity(before, symbol));
   const refuse = (words: string) => {
-    const whole = wholeLots(boardOf(rules, symbol), maxPurchase(day, before, wanted).most);
+    const whole = wholeLots(findBoard(rules, symbol), maxPurchase(day, before, wanted).most);
     return `Cannot buy ${amount} ${symbol}: ${words}; ${purchasableText(whole)}.`;
   };
   const cost = BigInt(amount) * price;
   const weight = held * price + cost;
   if (maxWeight != null && weight * PARTS > shareParts(maxWeight) * value) {
-    const limit = percentOf(maxWeight);
+    const limit = asPercent(maxWeight);
     return refuse(
-      `it would be ${percentOf(Number(weight) / Number(value), limit)} of the portfolio, and the limit is ${limit}`,
+      `it would be ${asPercent(Number(weight) / Number(value), limit)} of the portfolio, and the limit is ${limit}`,
     );
   }
   if (minCash != null && (cash - cost) * PARTS < shareParts(minCash) * value) {
-    const least = percentOf(minCash);
+    const least = asPercent(minCash);
     return refuse(
-      `cash would be ${percentOf(Number(cash - cost) / Number(value), least)} of the portfolio, and the least is ${least}`,
+      `cash would be ${asPercent(Number(cash - cost) / Number(value), least)} of the portfolio, and the least is ${least}`,
     );
   }
   return null;
@@ -204,7 +204,7 @@ function allowedLotsText(board: Board, side: Side, amount: number): string {
   if (side === 'sell') return `a sale is of ${board.step} shares or a multiple, or of all`;
   const below = wholeLots(board, amount);
   const above = below === 0 ? board.minimum : below + board.step;
-  return `a purchase is of ${lotsInWords(board)}; ${below === 0 ? '' : `${below} or `}${above} can be bought`;
+  return `a purchase is of ${lotsText(board)}; ${below === 0 ? '' : `${below} or `}${above} can be bought`;
 }
 
 /**
@@ -229,7 +229,7 @@ export function fillOrders<Waiting extends PlacedOrder>(
     let action: Action | null = null;
     if (price !== null) {
       const most = affordableShares(portfolio.cash, price, costs);
-      const lots = wholeLots(boardOf(rules, symbol), Math.min(amount, most));
+      const lots = wholeLots(findBoard(rules, symbol), Math.min(amount, most));
       const shares = side === 'sell' ? amount : lots;
       const fill = { symbol, amount: shares, price };
       const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, { ...fill, costs });

@@ -1,6 +1,6 @@
 import { normaliseSymbol } from '#domain/symbols.ts';
-import { limitsInWords } from '#text/sentences.ts';
-import { boardOf, US_RULES, wholeLots } from '#domain/market-rules.ts';
+import { limitsText } from '#text/sentences.ts';
+import { findBoard, US_RULES, wholeLots } from '#domain/market-rules.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import type { Side } from '#database/decisions.ts';
 import {
@@ -75,13 +75,13 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
     if (isMember && byWeight < amount) cut.push(symbol);
     // Of what cannot be bought, the wish to hold more is refused, whatever the cash.
     const shares = isMember
-      ? wholeLots(boardOf(rules, symbol), Math.min(Number(amount), most))
+      ? wholeLots(findBoard(rules, symbol), Math.min(Number(amount), most))
       : Number(amount);
     if (shares > 0) runner.trade('buy', symbol, shares);
   }
   const portfolio = runner.portfolio();
   const cash = { [isOpenHidden ? 'cash_left' : 'cash']: toDollars(portfolio.cash) };
-  const most = limitsInWords({ max_weight: day.limits?.max_weight });
+  const most = limitsText({ max_weight: day.limits?.max_weight });
   const words = cut.length > 0 && { cut: `${cut.join(', ')}: ${most}` };
   return { result: { orders: runner.told, ...words, ...cash }, orders: runner.orders, portfolio };
 }
@@ -148,7 +148,7 @@ function targetOrders(
     const lack = (part * value) / (whole * BigInt(price)) - held;
     if (lack === 0n) return [];
     const side = lack < 0n ? 'sell' : 'buy';
-    const step = BigInt(boardOf(day.rules ?? US_RULES, symbol).step);
+    const step = BigInt(findBoard(day.rules ?? US_RULES, symbol).step);
     const amount = lack > 0n ? lack : part === 0n ? held : -lack - (-lack % step);
     return amount === 0n ? [] : [{ symbol, side, amount, price, value: amount * BigInt(price) }];
   });

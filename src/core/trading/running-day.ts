@@ -4,7 +4,7 @@ import type { AnswerFault } from '#domain/vocabulary.ts';
 import type { Entry } from '#settings/entry.ts';
 import { US_RULES } from '#domain/market-rules.ts';
 import { membersOn } from '#settings/members.ts';
-import { cutWords, type Decision, NO_TRADE } from '#database/decisions.ts';
+import { cutWords, type DecisionRow, NO_TRADE } from '#database/decisions.ts';
 import type { ToolUsageRow } from '#database/sessions.ts';
 import type { Answer, ToolCall, ToolMessage } from '#wire/protocol.ts';
 import { hideOpen, type Market } from './market.ts';
@@ -28,7 +28,7 @@ export const MAX_TOOL_NAME_LENGTH = 100;
 export interface RunningDay extends TradingDay {
   readonly actions: Action[];
   /** What became of the orders so far; not of those that wait. */
-  readonly decisions: Decision[];
+  readonly decisions: DecisionRow[];
   readonly toolUsage: Map<string, ToolUsageRow>;
   /** How sure its decision is, 0 to 1; null where it does not say. */
   confidence: number | null;
@@ -80,7 +80,7 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
   const held = startPortfolio.holdings.keys();
   const before = startDate === null ? [] : membersOn(members, startDate);
   const actions: Action[] = [...morning.actions];
-  const decisions: Decision[] = [];
+  const decisions: DecisionRow[] = [];
   const placed: RunningDay['placed'] = [];
   const play: RunningDay = {
     wording: WORDING,
@@ -112,12 +112,12 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
   return play;
 }
 
-const isTrade = ({ action_id: action }: Decision) => action !== null;
+const isTrade = ({ action_id: action }: DecisionRow) => action !== null;
 
 export interface DayEnd {
   actions: readonly Action[];
   portfolio: Portfolio;
-  decisions: readonly Decision[];
+  decisions: readonly DecisionRow[];
   unfilled: string[];
   /** The last message of its conversation: what became of the orders; null with a shown open. */
   fills: string | null;

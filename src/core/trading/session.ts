@@ -1,14 +1,14 @@
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { WORDING } from '#agent/prompt.ts';
 import { timestamp } from '#time/calendar.ts';
-import { marksIn } from '#database/evidence.ts';
+import { closingMarks } from '#database/evidence.ts';
 import {
   appendMessages,
   commitSession,
   endModelDay,
   type LogMessage,
   type ModelDay,
-  setAside,
+  archiveSession,
 } from '#database/sessions.ts';
 import { numberedWrite } from '#database/price-writes.ts';
 import { addUsage, type Usage } from '#database/usage.ts';
@@ -172,7 +172,7 @@ export async function openSession(
     archive: ({ reason: error }: LogMismatch) =>
       endSession(state, () => {
         const completedAt = timestamp(context.clock());
-        setAside(context.database, state.sessionId, { error, completedAt });
+        archiveSession(context.database, state.sessionId, { error, completedAt });
       }),
     /**
      * Leaves the session as it is, to be resumed later. Results of slow tools that arrive later are
@@ -336,7 +336,7 @@ function writeEnd(state: SessionState, outcome: Outcome): void {
   appendMessages(database, sessionId, { firstIndex, messages, timestamp: completedAt });
   const totalMessages = firstIndex + messages.length;
   const evidence = gatherEvidence(atCommit, { ...state, actions });
-  const positions = buildPositions({ ...state, actions, portfolio }, marksIn(evidence));
+  const positions = buildPositions({ ...state, actions, portfolio }, closingMarks(evidence));
   commitSession(
     database,
     { ...modelDay, sessionId, steps, totalMessages },

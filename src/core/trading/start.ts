@@ -8,7 +8,7 @@ import {
   interruptedSession,
   markRunning,
   type ModelDay,
-  setAside,
+  archiveSession,
 } from '#database/sessions.ts';
 import { type Split, splitsBetween } from '#database/market-queries.ts';
 import type { Money } from '#money/money.ts';
@@ -137,7 +137,7 @@ function claimSession(
   const terms = { ...start, morningWrite: market.prices.write ?? 0, startedAt: now };
   if (found !== null) {
     const { reason: error } = new LogMismatch('the model-day starts from another day now');
-    setAside(database, found.sessionId, { error, completedAt: now });
+    archiveSession(database, found.sessionId, { error, completedAt: now });
   }
   return { sessionId: insertSession(database, modelDay, terms), log: [] };
 }

@@ -3,7 +3,7 @@ import { type CalendarDate, isCalendarDate } from '#time/calendar.ts';
 import { normaliseSymbol, SYMBOL_TEXT } from '#domain/symbols.ts';
 import type { toolNames } from '#domain/vocabulary.ts';
 import { isWithin } from '#json/json.ts';
-import { recordOf } from '#json/records.ts';
+import { recordSchema } from '#json/records.ts';
 import { cleanText, fits } from '#text/text.ts';
 
 /** What a model may pass to a tool, and the sentences it reads when it passes anything else. */
@@ -110,7 +110,7 @@ const weightsMessage = 'must be an object with a share of the portfolio for each
  * Target shares of the portfolio's value. A sum slightly above 1 is divided by itself.
  */
 export const weightsSchema = v.pipe(
-  recordOf(weight, { message: weightsMessage }),
+  recordSchema(weight, { message: weightsMessage }),
   v.check(
     (weights) => sumWeights(weights) <= NEAR_ONE,
     ({ input }) => `must add up to at most 1, and add up to ${sumWeights(input)}`,

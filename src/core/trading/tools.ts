@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { WORDING, type Wording } from '#agent/prompt.ts';
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Bar } from '#database/prices.ts';
-import { messageOf } from '#domain/service-error.ts';
+import { errorMessage } from '#domain/service-error.ts';
 import { normaliseSymbol } from '#domain/symbols.ts';
 import { asObject, type Json, repeatedName, tryParse } from '#json/json.ts';
 import type { Side } from '#database/decisions.ts';
@@ -274,7 +274,7 @@ function evaluate(expression: string): Reply<ToolResult<'calculate'>> {
   try {
     return { result: { result: calculate(expression) } };
   } catch (error) {
-    return { refusal: `Cannot calculate: ${messageOf(error)}.` };
+    return { refusal: `Cannot calculate: ${errorMessage(error)}.` };
   }
 }
 

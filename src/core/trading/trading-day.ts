@@ -3,7 +3,7 @@ import type { Json } from '#json/json.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import type { Limits, Member } from '#settings/configuration-schema.ts';
 import { type MarketRules, US_RULES } from '#domain/market-rules.ts';
-import type { Decision, Side } from '#database/decisions.ts';
+import type { DecisionRow, Side } from '#database/decisions.ts';
 import type { Brief, OneAnswer } from '#wire/protocol.ts';
 import type { Decider } from './decision.ts';
 import { type Documents, newestTitles } from './morning-documents.ts';
@@ -27,7 +27,7 @@ export interface PlacedOrder {
 /** What became of an order: it was executed or refused, or it waits. */
 export type Order =
   | (PlacedOrder & { action?: Action; refusal?: never })
-  | (Pick<Decision, 'side' | 'symbol' | 'amount'> & { refusal: string; action?: never });
+  | (Pick<DecisionRow, 'side' | 'symbol' | 'amount'> & { refusal: string; action?: never });
 
 /**
  * How the orders of a day are taken: executed at the open that the model sees, or, where that is

@@ -2,7 +2,7 @@ import { isLastAnswer } from '#agent/model.ts';
 import { conversationTexts } from '#agent/prompt.ts';
 import { fromDollars } from '#money/money.ts';
 import { quote } from '#text/text.ts';
-import { unfilledOf } from '#database/sessions.ts';
+import { unfilledJson } from '#database/sessions.ts';
 import { type DecisionResult, resolveDecider } from '#trading/decision.ts';
 import { isFillsMessage, type RecordedStep } from '#trading/reasoning-log.ts';
 import type { DayEnd } from '#trading/running-day.ts';
@@ -226,7 +226,7 @@ export function compareSession(
       ...expectedEnding(terms, steps, decided),
       unread: Number(decided?.isUnread ?? false),
       note,
-      unfilled: unfilledOf(unfilled),
+      unfilled: unfilledJson(unfilled),
       initial_cash_e4: session.startedFrom === null ? fromDollars(agentConfig.initial_cash) : null,
       pays_dividends: Number(agentConfig.dividends),
     },

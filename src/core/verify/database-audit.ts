@@ -1,4 +1,4 @@
-import { storageFaultOf } from '#database/storage/faults.ts';
+import { findStorageFault } from '#database/storage/faults.ts';
 import { examineDatabase } from '#database/integrity.ts';
 import { checkManifest } from '#database/manifest.ts';
 import { modelsWithSessions } from '#database/session-filters.ts';
@@ -14,7 +14,7 @@ import {
   type ReplayOptions,
 } from './replay.ts';
 import { workerData } from 'node:worker_threads';
-import { startingThread, startThread } from '#process/program.ts';
+import { parentThread, startThread } from '#process/program.ts';
 import type { ReplayFilters } from '#database/replay-queries.ts';
 
 export interface AuditOptions extends ReplayOptions {
@@ -76,7 +76,7 @@ async function auditLedger(reader: Reader, options: ReplayOptions): Promise<Audi
     const models = model === undefined ? modelsWithSessions(reader) : [model];
     report.stale = staleModelDays(reader, models, { most: MAX_LISTED_FINDINGS, jobId });
   } catch (error) {
-    const fault = storageFaultOf(error);
+    const fault = findStorageFault(error);
     if (fault === null) throw error;
     report.damage.push(`the ledger cannot be read to the end: ${fault}`);
   }
@@ -129,7 +129,7 @@ export function isAuditThread(): boolean {
 
 /** What that thread does; what it throws ends it. */
 export async function runAuditWorker(): Promise<void> {
-  const port = startingThread();
+  const port = parentThread();
   const send = (delivery: AuditMessage) => port.postMessage(delivery);
   const { audit }: AuditRequest = workerData;
   const { address, filters } = audit;

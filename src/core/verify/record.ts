@@ -1,15 +1,15 @@
 import { findWording } from '#agent/prompt.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
-import { type ClosingState, closingStateOf } from '#database/active-days.ts';
+import { type ClosingState, readClosingState } from '#database/active-days.ts';
 import type { Reader } from '#database/database.ts';
 import { shownDocuments } from '#database/document-queries.ts';
-import { evidenceOf } from '#database/evidence.ts';
+import { readEvidence } from '#database/evidence.ts';
 import {
-  conversationOf,
+  sessionMessages,
   ledgerRecords,
   type ReplayedSession,
-  toolUsageOf,
+  sessionToolUsage,
 } from '#database/replay-queries.ts';
 import { decodeEntry } from '#settings/entry.ts';
 import { universeOn } from '#settings/members.ts';
@@ -45,11 +45,11 @@ export function readDayRecord(reader: Reader, session: ReplayedSession, readTerm
     terms: readTerms(session),
     /** The close of the day that it started from; null for the initial cash. */
     past: readPastClose(reader, session),
-    conversation: conversationOf(reader, sessionId),
+    conversation: sessionMessages(reader, sessionId),
     positions: ledgerRecords(reader, sessionId),
-    evidence: evidenceOf(reader, sessionId),
+    evidence: readEvidence(reader, sessionId),
     documents: shownDocuments(reader, sessionId),
-    toolUsage: toolUsageOf(reader, sessionId),
+    toolUsage: sessionToolUsage(reader, sessionId),
   };
 }
 
@@ -62,7 +62,7 @@ function readPastClose(reader: Reader, session: ReplayedSession): ClosingState |
   if (startedFrom === null) return null;
   const isEarlier = startedFrom < sessionId && pastDate !== null && pastDate < date;
   const isItsOwn = pastModel === model && CLOSED_STATUSES.has(pastStatus);
-  const past = isEarlier && isItsOwn ? closingStateOf(reader, startedFrom) : null;
+  const past = isEarlier && isItsOwn ? readClosingState(reader, startedFrom) : null;
   if (past === null)
     throw new Error(
       `it started from session ${startedFrom}, which is not an earlier close of its model`,

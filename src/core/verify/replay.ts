@@ -11,7 +11,7 @@ import {
   type ReplayFilters,
 } from '#database/replay-queries.ts';
 import type { StaleModelDays } from '#database/stale.ts';
-import { isLostAt } from '#database/price-writes.ts';
+import { pricesOverwrittenSince } from '#database/price-writes.ts';
 import {
   type Difference,
   compareBooks,
@@ -31,8 +31,8 @@ import {
   type TermsReader,
 } from './record.ts';
 import { conversationTexts } from '#agent/prompt.ts';
-import { asStored, storedDecisions } from '#database/decisions.ts';
-import { marksIn } from '#database/evidence.ts';
+import { toRows, storedDecisions } from '#database/decisions.ts';
+import { closingMarks } from '#database/evidence.ts';
 import type { Brief } from '#wire/protocol.ts';
 import { gatherEvidence, buildPositions } from '#trading/commit.ts';
 import { computeDayStart } from '#trading/start.ts';
@@ -102,7 +102,7 @@ async function replayModelDay(
     const { fillMarket: market, toolUsage, currentNote: note } = play;
     const atCommit = { reader, write: record.session.commitWrite };
     const evidence = gatherEvidence(atCommit, { ...start, ...end, market });
-    const positions = buildPositions({ ...start, ...end }, marksIn(evidence));
+    const positions = buildPositions({ ...start, ...end }, closingMarks(evidence));
     // The books that it would be committed with.
     const books = {
       positions,
@@ -119,7 +119,7 @@ async function replayModelDay(
       comparison.compare('decisions', {
         kind: 'answers',
         stored: { rows: JSON.stringify(storedDecisions(reader, sessionId)) },
-        replayed: { rows: JSON.stringify(asStored(end.decisions)) },
+        replayed: { rows: JSON.stringify(toRows(end.decisions)) },
       });
     }
   } catch (error) {
@@ -339,7 +339,9 @@ function verdictKind(
   if (first.kind === 'answers') return 'problems';
   const { date: upTo, commitWrite } = day.session;
   const symbols = first.symbols.length > 0 ? first.symbols : readableSymbols(day);
-  return isLostAt(reader, { symbols, upTo }, commitWrite) ? 'unverifiable' : 'problems';
+  return pricesOverwrittenSince(reader, { symbols, upTo }, commitWrite)
+    ? 'unverifiable'
+    : 'problems';
 }
 
 function differenceSentences(differences: readonly Difference[]): string[] {

@@ -3,7 +3,7 @@ import type { MarketRules } from '#domain/market-rules.ts';
 import type { Limits } from '#settings/configuration-schema.ts';
 import { answerFaults, type BaselineStrategy, type EntryApi } from '#domain/vocabulary.ts';
 import { tryParse } from '#json/json.ts';
-import { recordOf } from '#json/records.ts';
+import { recordSchema } from '#json/records.ts';
 
 /**
  * Every message between the parent and the child of a model-day: JSON lines over the child's stdin
@@ -199,8 +199,8 @@ export const carriedSchema = v.object({
    * The provider paused this answer, which calls no tool, and continues it when it gets it back.
    */
   isPaused: v.optional(v.literal(true)),
-  message: recordOf(v.unknown()),
-  calls: v.array(recordOf(v.unknown())),
+  message: recordSchema(v.unknown()),
+  calls: v.array(recordSchema(v.unknown())),
 });
 
 /** One message of an earlier process of this model-day, after the prompt. */

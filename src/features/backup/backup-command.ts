@@ -4,7 +4,7 @@ import { parseAgentConfiguration } from '#settings/configuration.ts';
 import { backupDatabase, type BackupSummary, restoreDatabase } from './backup.ts';
 import { type Watched, plural, formatSize, writeWithProgress } from '#commands/terminal.ts';
 import type { Reader } from '#database/database.ts';
-import { riskFreeRateOf } from '#database/state.ts';
+import { readRiskFreeRate } from '#database/state.ts';
 import {
   type Opening,
   outsideStarts,
@@ -16,7 +16,7 @@ import {
 } from './package-queries.ts';
 import { loadJob, statusOfJob } from '#database/job-queries.ts';
 import { ledgerDays } from '../performance/queries.ts';
-import { initialCashOf } from '../performance/run-queries.ts';
+import { readInitialCash } from '../performance/run-queries.ts';
 import { withSnapshot } from '#database/snapshot.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import { measureTrading } from '../performance/trading.ts';
@@ -71,7 +71,7 @@ function readJobRows(reader: Reader, jobId: string, riskFreeRate: number): JobRo
   );
   // With the default benchmark, so that the figures are those of the service.
   const symbols = new Set([...universe, ...symbolsOfJob(reader, jobId), market.benchmark]);
-  const rate = riskFreeRateOf(reader) ?? riskFreeRate;
+  const rate = readRiskFreeRate(reader) ?? riskFreeRate;
   return { jobId, openings, symbols: [...symbols].sort(), riskFreeRate: rate };
 }
 
@@ -82,7 +82,7 @@ function readOpening(reader: Reader, { sessionId, model }: OutsideStart): Openin
   const lots = [...book].sort(([one], [other]) => (one < other ? -1 : 1));
   return {
     sessionId,
-    initialCash: initialCashOf(reader, [model]).get(model) ?? null,
+    initialCash: readInitialCash(reader, [model]).get(model) ?? null,
     lots: lots.flatMap(([symbol, own]) => own.map((lot) => ({ symbol, ...lot }))),
   };
 }

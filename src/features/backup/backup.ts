@@ -2,7 +2,7 @@ import type { Watched } from '#commands/terminal.ts';
 import { existsSync, statSync, constants, copyFileSync, linkSync, renameSync } from 'node:fs';
 import { dirname, resolve, basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { cannot, messageOf, codeOf } from '#domain/service-error.ts';
+import { cannot, errorMessage, errorCode } from '#domain/service-error.ts';
 import {
   assertFreeName,
   beginPartial,
@@ -14,9 +14,9 @@ import {
   logBeside,
 } from '#database/storage/new-file.ts';
 import { withSnapshot } from '#database/snapshot.ts';
-import { examineDatabase, queryApart } from '#database/integrity.ts';
+import { examineDatabase, queryInChildProcess } from '#database/integrity.ts';
 import { checkManifest } from '#database/manifest.ts';
-import { makeFolder, realPathOf, assertUsable } from '#database/storage/files.ts';
+import { makeFolder, realPath, assertUsable } from '#database/storage/files.ts';
 import { integer, query } from '#database/rows.ts';
 
 /** How long another program may keep the log locked. */
@@ -35,7 +35,7 @@ function replaceDatabase(place: string, copy: string): string | null {
   const isThere = existsSync(place);
   if (isThere && logBeside(place) !== undefined) mergeLog(place);
   assertNoLogBeside(place);
-  const aside = isThere ? keepAside(place) : null;
+  const aside = isThere ? keepOldDatabase(place) : null;
   renameSync(copy, place);
   flushFolder(dirname(place));
   return aside;
@@ -52,7 +52,7 @@ function mergeLog(place: string): void {
     }
   } catch (error) {
     throw new Error(
-      `the log beside the database that is there cannot be merged into it (${messageOf(error)}); ` +
+      `the log beside the database that is there cannot be merged into it (${errorMessage(error)}); ` +
         'end the programs that use it, or move its -wal and -shm files away',
       { cause: error },
     );
@@ -60,7 +60,7 @@ function mergeLog(place: string): void {
 }
 
 /** Gives a database a second name with the time, or, where the file system has no links, a copy. */
-function keepAside(place: string): string {
+function keepOldDatabase(place: string): string {
   for (let time = Date.now(); ; time += SECOND_MS) {
     const stamp = new Date(time).toISOString().slice(0, 19).replaceAll(':', '-');
     const name = `${basename(place, '.db')}-before-restore-${stamp}Z.db`;
@@ -70,7 +70,7 @@ function keepAside(place: string): string {
       flushFolder(dirname(place)); // no power cut may keep the new name without the old database
       return aside;
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
+      if (errorCode(error) !== 'EEXIST') throw error;
     }
   }
 }
@@ -79,7 +79,7 @@ function linkOrCopy(file: string, name: string): void {
   try {
     linkSync(file, name);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw error;
+    if (errorCode(error) === 'EEXIST') throw error;
     copyFileSync(file, name, constants.COPYFILE_EXCL);
     flush(name);
   }
@@ -88,7 +88,7 @@ function linkOrCopy(file: string, name: string): void {
 export type BackupSummary = ReturnType<typeof seal>;
 
 /** How often progress is reported. */
-const LOOK_AGAIN_MS = 20;
+const PROGRESS_INTERVAL_MS = 20;
 const USED_BYTES = query(
   `SELECT (page_count - freelist_count) * page_size
    FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
@@ -99,7 +99,7 @@ const USED_BYTES = query(
  * Writes what a database holds at one moment into a new file, whatever is written meanwhile, in a
  * process of its own that the signal ends.
  */
-async function copyTo(
+async function copyDatabase(
   target: string,
   path: string,
   { onProgress = () => {}, signal = new AbortController().signal }: Watched,
@@ -107,10 +107,17 @@ async function copyTo(
   await withSnapshot(path, async (snapshot) => {
     const [bytes] = USED_BYTES.one(snapshot);
     const written = () => statSync(target, { throwIfNoEntry: false })?.size ?? 0;
-    const timer = setInterval(() => onProgress(Math.min(1, written() / bytes)), LOOK_AGAIN_MS);
+    const timer = setInterval(
+      () => onProgress(Math.min(1, written() / bytes)),
+      PROGRESS_INTERVAL_MS,
+    );
     try {
       const vacuum = { sql: `VACUUM INTO '${resolve(target).replaceAll("'", "''")}'` };
-      const [{ error }] = await queryApart({ path: null, url: snapshot.url }, [vacuum], signal);
+      const [{ error }] = await queryInChildProcess(
+        { path: null, url: snapshot.url },
+        [vacuum],
+        signal,
+      );
       if (error !== null) throw new Error(error);
     } finally {
       clearInterval(timer);
@@ -136,7 +143,7 @@ export async function backupDatabase(
   try {
     await withSnapshot(path, () => assertFreeName(target, path));
     partial = beginPartial(target);
-    await copyTo(partial.path, path, watched);
+    await copyDatabase(partial.path, path, watched);
     await edit?.(partial.path);
     signal?.throwIfAborted();
     const summary = seal(partial.path);
@@ -182,15 +189,15 @@ function seal(copy: string) {
  */
 export async function restoreDatabase(path: string, file: string, watched: Watched = {}) {
   const { signal = new AbortController().signal } = watched;
-  const place = realPathOf(path);
+  const place = realPath(path);
   let partial: Partial | undefined;
   try {
-    if (existsSync(file) && realPathOf(file) === place)
+    if (existsSync(file) && realPath(file) === place)
       throw new Error(`${file} is that database itself`);
     makeFolder(dirname(place));
     partial = beginPartial(place);
-    await copyTo(partial.path, file, watched);
-    const [damage] = await damageOf(partial.path, signal);
+    await copyDatabase(partial.path, file, watched);
+    const [damage] = await findDamage(partial.path, signal);
     if (damage !== undefined) throw new Error(`${file} is damaged: ${damage}`);
     const summary = seal(partial.path);
     signal.throwIfAborted();
@@ -210,7 +217,7 @@ export async function restoreDatabase(path: string, file: string, watched: Watch
  * What is wrong with a file, as `check` finds it: pages, constraints, references, and the digests
  * of a package.
  */
-function damageOf(path: string, signal: AbortSignal): Promise<string[]> {
+function findDamage(path: string, signal: AbortSignal): Promise<string[]> {
   return withSnapshot(path, async (snapshot) => {
     const { damage } = await examineDatabase(snapshot, signal);
     return [...damage, ...checkManifest(snapshot)];

@@ -5,8 +5,8 @@ import { integer, query, type RowOf, text } from '#database/rows.ts';
 import { adjustedSourcesInSql } from '#database/schema/price-conditions.ts';
 import { storeRiskFreeRate } from '#database/state.ts';
 import { digestTable, listedTables } from '#database/manifest.ts';
-import { indexDocumentsAnew } from '#database/document-words.ts';
-import { indexAnew } from '#database/log-words.ts';
+import { rebuildDocumentIndex } from '#database/document-words.ts';
+import { rebuildLogIndex } from '#database/log-words.ts';
 import { createSchema } from '#database/schema/schema.ts';
 import { CHANGED_STARTS } from '#database/stale.ts';
 import type { Money } from '#money/money.ts';
@@ -87,7 +87,7 @@ const LATER_REVISION = `revision_id IN (
  * is its client's. Of an opening stay the session, its last position, and what it held with the
  * prices of that.
  */
-const KEPT: Readonly<Record<string, string>> = {
+const KEPT_ROWS: Readonly<Record<string, string>> = {
   jobs: OF_JOB,
   simulation_runs: OF_JOB,
   job_details: OF_JOB,
@@ -126,7 +126,7 @@ const KEPT: Readonly<Record<string, string>> = {
 };
 
 /** Every table that this file knows; a test compares it with the schema. */
-export const knownTables = Object.keys(KEPT);
+export const knownTables = Object.keys(KEPT_ROWS);
 
 /**
  * The close of a session of another job: its date, its note and one position, with the closes that
@@ -151,7 +151,7 @@ const OPENINGS = `
  */
 export async function keepJob(
   copy: string,
-  rowsOf: (reader: Reader) => JobRows,
+  readRows: (reader: Reader) => JobRows,
   onPause: () => void,
 ): Promise<void> {
   const connection = new DatabaseSync(copy, { enableForeignKeyConstraints: false });
@@ -160,13 +160,13 @@ export async function keepJob(
     // Nothing is lost when this fails: the file has a temporary name until it is complete and
     // flushed.
     connection.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
-    const rows = rowsOf(reader);
+    const rows = readRows(reader);
     connection.exec(`BEGIN; ${OWN_TABLES}`);
     nameOwn(reader, rows);
-    const dropped = dropForeign(connection);
+    const dropped = dropForeignObjects(connection);
     const starts = `INSERT OR IGNORE INTO changed_starts ${CHANGED_STARTS}`;
     reader.statement(starts).run(rows.jobId);
-    for (const [table, kept] of Object.entries(KEPT)) {
+    for (const [table, kept] of Object.entries(KEPT_ROWS)) {
       connection.exec(`DELETE FROM ${table} WHERE (${kept}) IS NOT TRUE`);
       await nextRound();
       onPause();
@@ -175,8 +175,8 @@ export async function keepJob(
     connection.exec(`UPDATE price_data_coverage SET end_date = min(end_date, ${LAST_DATE})`);
     storeRiskFreeRate(reader, rows.riskFreeRate);
     storeLots(reader, rows.openings);
-    indexAnew(reader); // a view writes nothing
-    indexDocumentsAnew(reader);
+    rebuildLogIndex(reader); // a view writes nothing
+    rebuildDocumentIndex(reader);
     for (const sql of dropped) connection.exec(sql);
     writeManifest(reader);
     checkReferences(connection);
@@ -202,7 +202,7 @@ const OBJECTS = `SELECT type, name, sql FROM sqlite_schema
  * Leaves only the tables of the schema in a copy, without what other programs have added to it,
  * and without indexes and triggers. Returns the statements that make those of the schema.
  */
-function dropForeign(copy: DatabaseSync): string[] {
+function dropForeignObjects(copy: DatabaseSync): string[] {
   const ours = new DatabaseSync(':memory:');
   try {
     createSchema(ours);
@@ -211,7 +211,7 @@ function dropForeign(copy: DatabaseSync): string[] {
     for (const { type, name } of copy.prepare(OBJECTS).all())
       if (type !== 'table' || !tables.has(name))
         copy.exec(`DROP ${type} IF EXISTS "${String(name).replaceAll('"', '""')}"`);
-      else if (columnsOf(copy, name) !== columnsOf(ours, name))
+      else if (columnNames(copy, name) !== columnNames(ours, name))
         throw new Error(`another program has added a column to the table ${name}`);
     return objects.flatMap(({ type, sql }) => (type === 'table' ? [] : [String(sql)]));
   } finally {
@@ -219,7 +219,7 @@ function dropForeign(copy: DatabaseSync): string[] {
   }
 }
 
-function columnsOf(connection: DatabaseSync, table: unknown): string {
+function columnNames(connection: DatabaseSync, table: unknown): string {
   const columns = connection.prepare('SELECT name FROM pragma_table_xinfo(?)');
   return JSON.stringify(columns.all(String(table)));
 }

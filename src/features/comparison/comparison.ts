@@ -188,9 +188,6 @@ export interface ComparisonInput extends Omit<Period, 'days'> {
   cutoffOf: (model: string, days: readonly DayKey[]) => Cutoff;
 }
 
-/** Models compared over the same days, in parts named as in the response. */
-export type Comparison = ReturnType<typeof compareModels>;
-
 /** A model and, over the days compared, its series; or why it is not compared. */
 interface Candidate {
   record: TrackRecord;

@@ -1,4 +1,4 @@
-import { outsideOf } from '#domain/vocabulary.ts';
+import { listOutsideKinds } from '#domain/vocabulary.ts';
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Incomparability } from '../performance/comparability.ts';
 import type { Figure } from '../statistics/figure.ts';
@@ -75,7 +75,7 @@ export function reportComparedModel(
     interval_is_lower_bound: isSingleRun(record),
     knowledge_cutoff: cutoff.knowledgeCutoff,
     days_before_cutoff: cutoff.daysBefore,
-    outside: outsideOf(cutoff.isAgent),
+    outside: listOutsideKinds(cutoff.isAgent),
     incomparable,
     unavailable: { ...(missing && { run_returns: missing.reason }), ...unavailable },
   };

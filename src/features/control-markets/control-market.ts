@@ -9,7 +9,7 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
-import { pricesNow } from '#database/price-writes.ts';
+import { latestPrices } from '#database/price-writes.ts';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Split, splitsBetween } from '#database/market-queries.ts';
@@ -23,7 +23,7 @@ import { createUniforms } from '../statistics/random.ts';
 import {
   dividendCoverage,
   dividendsBetween,
-  payingNothing,
+  nonPayingSymbols,
 } from '#database/splits-and-dividends.ts';
 import type { Reader } from '#database/database.ts';
 import { gapsBetween } from '#prices/needs.ts';
@@ -75,7 +75,7 @@ export function disguisedRows(
 ): string[] {
   return bars.map(({ date, open, high, low, close, volume }) => {
     const later = splits.filter((split) => split.date > date);
-    const scale = scaleOf(later, factor);
+    const scale = priceScale(later, factor);
     const prices = [open, high, low, close].map(
       (price) => price && Math.round(price * scale * UNITS_PER_DOLLAR) / UNITS_PER_DOLLAR,
     );
@@ -95,7 +95,7 @@ function outOfRange(symbol: string, what: string): ServiceError {
  * What dollars per share are multiplied by: the factor, divided by the new shares for an old one of
  * the splits that follow.
  */
-function scaleOf(later: readonly Split[], factor: number): number {
+function priceScale(later: readonly Split[], factor: number): number {
   return later.reduce((value, split) => (value * split.denominator) / split.numerator, factor);
 }
 
@@ -204,24 +204,24 @@ export function disguisedDividends(
   { symbol, code, factor, weeks, splits }: Series,
   span: DateSpan,
 ): DisguisedDividend[] {
-  const rowOf = (date: CalendarDate, cash: number) => ({
+  const toRow = (date: CalendarDate, cash: number) => ({
     row: `${[code, shiftBack(date, { weeks }), cash / MILLIONTHS].join()}\n`,
     cash,
   });
   // What is held at the close of the first bar is paid from the next day on.
-  const dividends = dividendsBetween(pricesNow(reader), [symbol], {
+  const dividends = dividendsBetween(latestPrices(reader), [symbol], {
     after: span.from,
     upTo: span.to,
   }).map((dividend) => {
     const { exDate } = dividend;
     // On one day the dividend comes before the split.
     const later = splits.filter(({ date }) => date >= exDate);
-    const cash = Math.round(cashPerShare(dividend) * scaleOf(later, factor));
+    const cash = Math.round(cashPerShare(dividend) * priceScale(later, factor));
     if (cash > MAX_CASH) throw outOfRange(symbol, `dividend of ${exDate}`);
-    return rowOf(exDate, cash);
+    return toRow(exDate, cash);
   });
   const ends = new Set(knownSpan(reader, symbol, span));
-  return [...[...ends].map((date) => rowOf(date, 0)), ...dividends];
+  return [...[...ends].map((date) => toRow(date, 0)), ...dividends];
 }
 
 /**
@@ -232,7 +232,7 @@ function knownSpan(
   symbol: string,
   { from, to }: DateSpan,
 ): [start: CalendarDate, end: CalendarDate] | null {
-  if (payingNothing(reader, [symbol]).has(symbol)) return [from, to];
+  if (nonPayingSymbols(reader, [symbol]).has(symbol)) return [from, to];
   const spans = dividendCoverage(reader, [symbol], { from, to }).map(({ startDate, endDate }) => ({
     startDate: startDate > from ? startDate : from,
     endDate: endDate < to ? endDate : to,
@@ -254,7 +254,7 @@ export interface ControlMarket extends DateSpan {
 }
 
 /** What was written. */
-export interface Written {
+export interface MarketFiles {
   /** Symbols without a bar in the span are not among them. */
   disguises: Disguise[];
   bars: number;
@@ -278,10 +278,10 @@ export function writeControlMarket(
     onProgress = () => {},
     ...market
   }: ControlMarket & { signal: AbortSignal; onProgress?: (share: number) => void },
-): Promise<Written> {
+): Promise<MarketFiles> {
   return createFolder(folder, databasePath, (unfinished) =>
     withSnapshot(databasePath, async (reader) => {
-      const written: Written = { disguises: [], bars: 0, dividends: 0, files: ['prices.csv'] };
+      const written: MarketFiles = { disguises: [], bars: 0, dividends: 0, files: ['prices.csv'] };
       const dividends: DisguisedDividend[] = [];
       const rows = pricesCsv(reader, market, { written, dividends, onProgress });
       await pipeline(rows, createWriteStream(join(unfinished, 'prices.csv'), { flush: true }), {
@@ -313,7 +313,7 @@ function* pricesCsv(
     written,
     dividends,
     onProgress,
-  }: { written: Written; dividends: DisguisedDividend[]; onProgress: (share: number) => void },
+  }: { written: MarketFiles; dividends: DisguisedDividend[]; onProgress: (share: number) => void },
 ): Generator<string> {
   yield HEADER;
   for (const [index, disguise] of key.disguises.entries()) {
@@ -322,7 +322,10 @@ function* pricesCsv(
     if (bars.length === 0) continue;
     written.disguises.push(disguise);
     written.bars += bars.length;
-    const splits = splitsBetween(pricesNow(reader), [disguise.symbol], { after: from, upTo: to });
+    const splits = splitsBetween(latestPrices(reader), [disguise.symbol], {
+      after: from,
+      upTo: to,
+    });
     const series = { ...disguise, weeks: key.weeks, splits };
     dividends.push(...disguisedDividends(reader, series, { from, to }));
     yield disguisedRows(bars, series).join('');
@@ -332,7 +335,7 @@ function* pricesCsv(
 function writeDividends(
   folder: string,
   dividends: readonly DisguisedDividend[],
-  written: Written,
+  written: MarketFiles,
 ): void {
   if (dividends.length === 0) return;
   const name = 'dividends.csv';

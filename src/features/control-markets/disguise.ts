@@ -8,9 +8,9 @@ import {
   masks,
   shiftBack,
   writeControlMarket,
-  type Written,
+  type MarketFiles,
 } from './control-market.ts';
-import { count, linesOf, list } from '#text/sentences.ts';
+import { count, compact, list } from '#text/sentences.ts';
 import { readSettings, type Settings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
 import { checkRange, parseWholeNumber, WrongUsage, findDatabase } from '#commands/arguments.ts';
@@ -73,7 +73,7 @@ function isMask(word: string): word is Mask {
 function describeMarket(
   folder: string,
   { key, from, to, name }: ControlMarket,
-  { disguises, bars, dividends, files }: Written,
+  { disguises, bars, dividends, files }: MarketFiles,
 ): string {
   const shown = forTerminal(folder);
   const left = key.disguises.filter((disguise) => !disguises.includes(disguise));
@@ -82,7 +82,7 @@ function describeMarket(
   const shift = key.weeks === 0 ? 'on the real dates' : `${count(key.weeks, 'week')} earlier`;
   const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${shift}`;
   const hasRealNames = disguises.every(({ symbol, code }) => symbol === code);
-  return linesOf([
+  return compact([
     `${shown}: ${plural(bars, 'bar')} and ${count(dividends, 'dividend')} of ${count(disguises.length, 'symbol')}, ${span}`,
     without.length > 0 && `  left out, without prices then: ${list(without)}`,
     'Keep key.csv and the seed away from models.',

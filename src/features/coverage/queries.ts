@@ -19,9 +19,9 @@ export function knownSymbols(database: Database): string {
 }
 
 /** Other programs may have stored texts that are not dates, and dates too early to show. */
-const readable = (column: string) =>
+const isDateSql = (column: string) =>
   `${column} >= '${EARLIEST_DATE}' AND ${column} IS date(${column})`;
-const BARS_OF_SYMBOL = `FROM price_data WHERE price_data.symbol = known.value AND ${readable('date')}`;
+const BARS_OF_SYMBOL = `FROM price_data WHERE price_data.symbol = known.value AND ${isDateSql('date')}`;
 const SYMBOL_PRICES = query(
   `SELECT known.value AS symbol,
      (SELECT min(date) ${BARS_OF_SYMBOL}) AS firstDate,
@@ -50,15 +50,18 @@ export function symbolPrices(database: Database, symbols: string, date: Calendar
   return SYMBOL_PRICES.all(database, symbols, date);
 }
 
-const spansIn = (table: string) =>
+const spansQuery = (table: string) =>
   query(
     `SELECT symbol, source, max(start_date, '${EARLIEST_DATE}') AS startDate, end_date AS endDate, recorded_at AS recordedAt
      FROM json_each(?) AS known CROSS JOIN ${table} ON symbol = known.value
-     WHERE start_date IS date(start_date) AND ${readable('end_date')}
+     WHERE start_date IS date(start_date) AND ${isDateSql('end_date')}
      ORDER BY symbol, start_date, source`,
     { symbol: text, source: text, startDate: text, endDate: text, recordedAt: text },
   );
-const SPANS = { prices: spansIn('price_data_coverage'), dividends: spansIn('dividend_coverage') };
+const SPANS = {
+  prices: spansQuery('price_data_coverage'),
+  dividends: spansQuery('dividend_coverage'),
+};
 
 /** A span in which a source's prices or dividends of a symbol are known, both ends included. */
 export type CoverageSpan = RowOf<typeof SPANS.prices>;
@@ -78,7 +81,7 @@ export function coverageSpans(
 const STORED_DIVIDENDS = query(
   `SELECT symbol, count(*) AS count, max(ex_date) AS lastExDate
    FROM json_each(?) AS known CROSS JOIN dividends ON symbol = known.value
-   WHERE ${readable('ex_date')} GROUP BY symbol`,
+   WHERE ${isDateSql('ex_date')} GROUP BY symbol`,
   { symbol: text, count: integer, lastExDate: text },
 );
 
@@ -91,7 +94,7 @@ export function storedDividends(database: Database, symbols: string) {
 }
 
 const BAR_COUNT = query(
-  `SELECT count(*) FROM price_data WHERE symbol = ? AND ${readable('date')}`,
+  `SELECT count(*) FROM price_data WHERE symbol = ? AND ${isDateSql('date')}`,
   [integer],
 );
 

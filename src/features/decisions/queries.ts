@@ -1,4 +1,4 @@
-import { type FeedFilters, boundsOf, NONE_COUNTS } from '#database/session-filters.ts';
+import { type FeedFilters, dateBounds, NONE_COUNTS } from '#database/session-filters.ts';
 import type { Reader } from '#database/database.ts';
 import { cutWords, decisionKinds, MAX_WORDS_LENGTH, sides } from '#database/decisions.ts';
 import { integer, oneOf, orNull, query, real, type RowOf, text } from '#database/rows.ts';
@@ -8,22 +8,22 @@ const WORDS_WITHIN = 20;
 
 const SPACE = `' ' || char(9, 10, 13)`;
 
-const trimmed = (column: string) =>
+const trimmedSql = (column: string) =>
   `trim(substr(coalesce(${column}, ''), 1, ${2 * MAX_WORDS_LENGTH}), ${SPACE})`;
 
 /** In SQL, the words of a message: its text, or its thoughts where it has none. */
-function wordsOf(message: string): string {
-  return `coalesce(nullif(${trimmed(`${message}.content`)}, ''), ${trimmed(`${message}.summary`)})`;
+function wordsSql(message: string): string {
+  return `coalesce(nullif(${trimmedSql(`${message}.content`)}, ''), ${trimmedSql(`${message}.summary`)})`;
 }
 
 /**
  * In SQL, the index of the message with what the model said shortly before another message; null
  * where it said nothing.
  */
-function wordsBefore(sessionId: string, end: string): string {
+function wordsBeforeSql(sessionId: string, end: string): string {
   return `(SELECT message_index FROM reasoning_logs AS said
     WHERE said.session_id = ${sessionId} AND message_index BETWEEN ${end} - ${WORDS_WITHIN} AND ${end} - 1
-      AND role = 'assistant' AND ${wordsOf('said')} <> '' ORDER BY message_index DESC LIMIT 1)`;
+      AND role = 'assistant' AND ${wordsSql('said')} <> '' ORDER BY message_index DESC LIMIT 1)`;
 }
 
 /** Which decisions the feed has. */
@@ -51,7 +51,7 @@ const PLACE = query(
 type Place = RowOf<typeof PLACE>;
 
 /** Undefined for a text that is not the id of a decision. */
-export function placeOf(reader: Reader, id: string): Place | undefined {
+export function findPlace(reader: Reader, id: string): Place | undefined {
   return PLACE.get(reader, id);
 }
 
@@ -63,7 +63,7 @@ const IN_WINDOW = `own.date >= max(?5, coalesce((SELECT start_date FROM jobs WHE
  * The decisions of active sessions. A model-day whose session was replaced since its last page was
  * read is not begun again.
  */
-const ofSessions = (from: string, isChosen: string) => `
+const sessionsSql = (from: string, isChosen: string) => `
   SELECT ${ID} AS id, kind, own.model AS model, own.date AS date, job_id, own.session_id, completed_at, total_messages,
     message_index, action_id, symbol, side, amount, detail, place AS turn
   FROM ${from}
@@ -104,66 +104,68 @@ const COLUMNS = {
  * Those after a place. Of a model-day there are decisions of its active session, by their place, or
  * else failures, by their job. What they say beside is read for those of the page only.
  */
-const feed = (rows: string) =>
+const feedQuery = (rows: string) =>
   query(
     `SELECT id, kind, model, date, job_id, one.session_id, coalesce(result.timestamp, completed_at, '') AS timestamp,
        one.symbol, side, coalesce(one.amount, trade.amount) AS amount, price_e4 / 10000.0 AS price,
-       nullif(${wordsOf('words')}, '') AS reason, detail, coalesce(one.message_index, words.message_index) AS message_index
+       nullif(${wordsSql('words')}, '') AS reason, detail, coalesce(one.message_index, words.message_index) AS message_index
      FROM (${rows} ORDER BY date DESC, model, turn LIMIT CAST(?11 AS INTEGER)) AS one
        LEFT JOIN positions AS trade
          ON trade.session_id = one.session_id AND trade.action_id = one.action_id
        LEFT JOIN reasoning_logs AS result
          ON result.session_id = one.session_id AND result.message_index = one.message_index
        LEFT JOIN reasoning_logs AS words ON words.session_id = one.session_id
-         AND words.message_index = ${wordsBefore('one.session_id', 'coalesce(one.message_index, total_messages)')}`,
+         AND words.message_index = ${wordsBeforeSql('one.session_id', 'coalesce(one.message_index, total_messages)')}`,
     COLUMNS,
   );
 
 /** Newest date first; those of a date are sorted. */
 const SESSIONS = 'trading_sessions AS own INDEXED BY sessions_in_answer_order CROSS JOIN';
 
-const ALL = feed(`${ofSessions(`${SESSIONS} decisions AS made`, 'true')} UNION ALL ${FAILURES}`);
+const ALL = feedQuery(
+  `${sessionsSql(`${SESSIONS} decisions AS made`, 'true')} UNION ALL ${FAILURES}`,
+);
 
 /** Up to how many decisions are all looked at and sorted for a page: a few milliseconds. */
-const MOST_SORTED = 5_000;
+const MAX_SORTED = 5_000;
 
 /** Decisions of which there is an index: so few that they are sorted, or session by session. */
-function indexed(index: string, isChosen: (symbol: string) => string) {
+function indexedFeed(index: string, isChosen: (symbol: string) => string) {
   const own = `decisions AS made INDEXED BY ${index}`;
   return {
     count: query(
-      `SELECT count(*) FROM (SELECT 1 FROM ${own} WHERE ${isChosen('?1')} LIMIT ${MOST_SORTED})`,
+      `SELECT count(*) FROM (SELECT 1 FROM ${own} WHERE ${isChosen('?1')} LIMIT ${MAX_SORTED})`,
       [integer],
     ),
-    sorted: feed(ofSessions(`${own} CROSS JOIN trading_sessions AS own`, isChosen('?10'))),
-    bySession: feed(ofSessions(`${SESSIONS} ${own}`, isChosen('?10'))),
+    sorted: feedQuery(sessionsSql(`${own} CROSS JOIN trading_sessions AS own`, isChosen('?10'))),
+    bySession: feedQuery(sessionsSql(`${SESSIONS} ${own}`, isChosen('?10'))),
   };
 }
 
-const REFUSALS = indexed(
+const REFUSALS = indexedFeed(
   'refused_decisions',
   (symbol) => `${symbol} IS NULL AND detail IS NOT NULL`,
 );
 
-const OF_SYMBOL = indexed('decisions_by_symbol', (symbol) => `symbol = ${symbol}`);
+const BY_SYMBOL = indexedFeed('decisions_by_symbol', (symbol) => `symbol = ${symbol}`);
 
 /** What a model did on a model-day, and why. */
-export type Decision = RowOf<typeof ALL>;
+export type FeedDecision = RowOf<typeof ALL>;
 
 /**
  * The decisions after a place, newest date first, then by model, and within a model-day the last
  * first.
  */
-export function decisions(
+export function readDecisions(
   reader: Reader,
   { symbol, kind, jobId, models, ...window }: DecisionFilters,
   { after, limit }: { after: Place | null; limit: number },
-): Decision[] {
-  const [start, end] = boundsOf(window);
+): FeedDecision[] {
+  const [start, end] = dateBounds(window);
   const isRefused = kind === 'refusal' || kind === 'malformed';
-  const own = symbol !== undefined ? OF_SYMBOL : isRefused ? REFUSALS : null;
+  const own = symbol !== undefined ? BY_SYMBOL : isRefused ? REFUSALS : null;
   const [count = 0] = own?.count.one(reader, symbol ?? null) ?? [];
-  const chosen = own?.[count < MOST_SORTED ? 'sorted' : 'bySession'] ?? ALL;
+  const chosen = own?.[count < MAX_SORTED ? 'sorted' : 'bySession'] ?? ALL;
   const { date, model, jobId: job, place } = after ?? { date: '', model: '', jobId: '', place: 0 };
   const found = chosen.all(
     reader,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { decisionKinds, sides } from '#database/decisions.ts';
-import { decisions as decisionsOf, placeOf } from './queries.ts';
+import { readDecisions as decisionsOf, findPlace } from './queries.ts';
 import { invalidFilter } from '#domain/service-error.ts';
 import { feedEntries, feedFilters } from '#api/filters.ts';
 import { schemaColumns, formatQuery, jsonBody, objectTable } from '#api/handler.ts';
@@ -88,7 +88,7 @@ export const decisionsRoute = route({
   handle({ database, settings }, { query, format }) {
     const { symbol, kind, limit, before } = query;
     const filters = { ...feedFilters(database, query), symbol, kind };
-    const place = before === undefined ? null : placeOf(database, before);
+    const place = before === undefined ? null : findPlace(database, before);
     if (place === undefined) throw invalidFilter('before', 'expected the id of a decision');
     const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });
     const page = found.slice(0, limit);

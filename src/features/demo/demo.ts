@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { addDays, dateOf, weekdaysBefore } from '#time/calendar.ts';
+import { addDays, utcDate, weekdaysBefore } from '#time/calendar.ts';
 import type { Status } from '../pages/responses.ts';
 import { performanceResponse } from '../performance/response.ts';
 import { triggerResponse } from '#api/trigger.ts';
@@ -8,7 +8,7 @@ import type { Application } from '#http/application.ts';
 import { readServiceToken } from '#http/access.ts';
 import {
   DEFAULT_CONFIGURATION_PATH,
-  ownUrl,
+  localUrl,
   readSettings,
   type Settings,
 } from '#settings/settings.ts';
@@ -38,7 +38,7 @@ export async function demo(names: readonly string[], application: Application): 
   const token = readServiceToken(settings);
   const { serve } = await import('#commands/serve.ts');
   const { port } = await serve(names, application);
-  const url = ownUrl({ ...settings, apiPort: port });
+  const url = localUrl({ ...settings, apiPort: port });
   const client = createClient(url, token);
   const stopping = new AbortController();
   const stop = () => stopping.abort();
@@ -57,7 +57,7 @@ async function simulate(
   { maxSimulationDays }: Settings,
   signal: AbortSignal,
 ): Promise<Status> {
-  const all = weekdaysBefore(dateOf(new Date()), DEMO_WEEKDAYS);
+  const all = weekdaysBefore(utcDate(new Date()), DEMO_WEEKDAYS);
   const dates = all.filter((date) => date > addDays(all.at(-1) ?? date, -maxSimulationDays));
   const request = { start_date: dates[0], end_date: dates.at(-1) };
   const job = await client.post('/simulate/trigger', request, triggerResponse);

@@ -1,8 +1,8 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Database } from '#database/database.ts';
-import { forgetDocument, indexDocument } from '#database/document-words.ts';
+import { unindexDocument, indexDocument } from '#database/document-words.ts';
 import {
-  digestOf,
+  documentDigest,
   type DocumentContent,
   VERSIONS_PER_SECOND,
   versionAt,
@@ -24,7 +24,7 @@ interface NewDocument extends DocumentContent {
   outAt: Date;
 }
 
-export type StoredAs = 'new' | 'known' | { stored: string; digest: string };
+export type StoreOutcome = 'new' | 'known' | { stored: string; digest: string };
 
 const KNOWN = query(
   `SELECT version, digest, written, import_id AS importId FROM documents JOIN document_imports USING (import_id)
@@ -48,8 +48,8 @@ export function createDocumentStore(database: Database, recordedAt: string) {
      * Within a transaction. A version that is stored with another content stays as it is; then
      * returns both digests.
      */
-    add(document: NewDocument): StoredAs {
-      const digest = digestOf(document);
+    add(document: NewDocument): StoreOutcome {
+      const digest = documentDigest(document);
       const id = document.id ?? digest;
       const { publishedAt, date, kind, title, symbols, source, url, outAt, text: body } = document;
       const before = KNOWN.get(database, id, publishedAt);
@@ -79,7 +79,7 @@ export function createDocumentStore(database: Database, recordedAt: string) {
 }
 
 function remove(database: Database, version: number): void {
-  forgetDocument(database, version);
+  unindexDocument(database, version);
   for (const table of ['document_texts', 'documents'])
     database.statement(`DELETE FROM ${table} WHERE version = ?`).run(version);
 }

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import {
   type CalendarDate,
-  dateOf,
-  inNewYork,
-  instantInNewYork,
+  utcDate,
+  newYorkTime,
+  newYorkInstant,
   isCalendarDate,
   timestamp,
 } from '#time/calendar.ts';
@@ -13,22 +13,22 @@ import {
   asObject,
   asText,
   type Json,
-  objectsIn,
+  asObjects,
   plainText,
   tryParse,
 } from '#json/json.ts';
 import { cleanText, fits, quote } from '#text/text.ts';
-import { endOf } from '#database/document-queries.ts';
+import { endOfDay } from '#database/document-queries.ts';
 import { invalidFile } from '#domain/service-error.ts';
-import { parseDocument, wholeText } from '../price-files/json.ts';
+import { parseDocument, readWhole } from '../price-files/json.ts';
 import {
   dashedDate,
   type LineBatch,
   type Lines,
-  cellsIn,
+  readCells,
   MAX_DOCUMENT_LENGTH,
   type Progress,
-  readFirst,
+  readHead,
   readLines,
   splitRow,
   takeHeader,
@@ -46,31 +46,31 @@ import { refuse } from '#prices/row.ts';
  */
 export async function* readRows(path: string, onProgress?: Progress) {
   await using source = readLines(path, onProgress); // closes the file, read to its end or not
-  const text = await readFirst(source);
+  const text = await readHead(source);
   const [start = ''] = text.first.lines;
-  if (!/^\s*[[{]/.test(start)) yield* rowsOfCsv(text);
-  else if (tryParse(start) === undefined) yield rowsIn(parseDocument(await wholeText(text)), 1);
+  if (!/^\s*[[{]/.test(start)) yield* readCsvRows(text);
+  else if (tryParse(start) === undefined) yield listRows(parseDocument(await readWhole(text)), 1);
   else
     for await (const { lines, firstLine } of text.batches)
       yield lines.flatMap((text, index) =>
-        /\S/.test(text) ? rowsIn(tryParse(text) ?? text, firstLine + index) : [],
+        /\S/.test(text) ? listRows(tryParse(text) ?? text, firstLine + index) : [],
       );
 }
 
 /** Alpha Vantage's list is its `feed`, Massive's its `results`. */
-function rowsIn(value: unknown, line: number) {
+function listRows(value: unknown, line: number) {
   const { feed, results } = asObject(value) ?? {};
   const rows = asArray(value) ?? asArray(feed) ?? asArray(results) ?? [value];
   return rows.map((row) => ({ line, row }));
 }
 
-async function* rowsOfCsv(text: Lines) {
+async function* readCsvRows(text: Lines) {
   const { line: header, separator } = takeHeader(text);
   const names = splitRow(header, separator).map((name) => name.trim().toLowerCase());
   if (!names.includes('text'))
     throw invalidFile(`it is neither JSON nor CSV with a column text: ${quote(header)}`);
   for await (const batch of withWholeCells(text.batches))
-    yield Array.from(cellsIn(batch, separator), ({ cells, line: end, text }) => {
+    yield Array.from(readCells(batch, separator), ({ cells, line: end, text }) => {
       const row = Object.fromEntries(names.map((name, column) => [name, cells[column]]));
       const line = end - text.split('\n').length + 1;
       return { line, row: cells.length === names.length ? row : text };
@@ -103,7 +103,7 @@ const MAX_URL_LENGTH = 2_000;
 const schema = v.object({
   published_at: v.pipe(
     v.string(),
-    v.transform(publicationOf),
+    v.transform(parsePublication),
     v.guard((published) => published !== null),
   ),
   id: v.nullish(line(), null),
@@ -125,7 +125,7 @@ const schema = v.object({
 });
 
 /** What is wrong with a field, after its name. */
-const wrongs: Record<string, string> = {
+const fieldProblems: Record<string, string> = {
   published_at: 'is neither a date nor an instant with its offset, of 1900 to 2199',
   kind: `is not 1 to ${MAX_KIND_LENGTH} letters, digits, - and _`,
   symbols: `are not up to ${MAX_SYMBOLS} ticker symbols`,
@@ -143,34 +143,34 @@ const INSTANT =
   /^\d{4}-\d\d-\d\d[T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-](0\d|1[0-4]):?[0-5]\d)$/i;
 
 /** When a document is out; null for what is neither a date nor an instant. */
-function publicationOf(value: string) {
+function parsePublication(value: string) {
   const text = dashedDate(value.trim()) ?? '';
   const isInstant = INSTANT.test(text);
   if (!isCalendarDate(isInstant ? text.slice(0, 10) : text)) return null;
-  const outAt = isInstant ? new Date(text) : endOf(text);
-  const date = isInstant ? inNewYork(outAt).date : text;
+  const outAt = isInstant ? new Date(text) : endOfDay(text);
+  const date = isInstant ? newYorkTime(outAt).date : text;
   const publishedAt = isInstant ? timestamp(outAt) : text;
   return isCalendarDate(date) && date < '2200' ? { publishedAt, date, outAt } : null;
 }
 
 /** The date of a row whose document has no time; null of any other. */
-export function dateAlone(row: unknown): CalendarDate | null {
-  const { published_at: published } = fieldsOf(asObject(row) ?? {});
-  const found = publicationOf(plainText(published) ?? '');
+export function dateOnly(row: unknown): CalendarDate | null {
+  const { published_at: published } = normaliseFields(asObject(row) ?? {});
+  const found = parsePublication(plainText(published) ?? '');
   return found?.publishedAt === found?.date ? (found?.date ?? null) : null;
 }
 
 /** The document that a row is, or why it is none. */
-export function documentOf(row: unknown) {
+export function toDocument(row: unknown) {
   const fields = asObject(row);
   if (fields === undefined)
     return defective('neither a JSON object nor a row of CSV with all columns', row);
-  const said = Object.entries(fieldsOf(fields)).filter(([, value]) => isSaid(value));
+  const said = Object.entries(normaliseFields(fields)).filter(([, value]) => isGiven(value));
   const { success, output, issues } = v.safeParse(schema, Object.fromEntries(said));
   if (!success) {
     const path = issues[0].path ?? [];
     const field = String(path[0]?.key);
-    const wrong = wrongs[field] ?? `is not 1 to ${MAX_LINE_LENGTH} characters`;
+    const wrong = fieldProblems[field] ?? `is not 1 to ${MAX_LINE_LENGTH} characters`;
     return defective(`${field} ${wrong}`, path.at(-1)?.value ?? row);
   }
   const { published_at: published, ...document } = output;
@@ -181,16 +181,16 @@ function defective(reason: string, value: unknown) {
   return { document: null, ...refuse(reason, plainText(value)) };
 }
 
-const isSaid = (value: unknown) => Boolean(plainText(value)?.trim());
+const isGiven = (value: unknown) => Boolean(plainText(value)?.trim());
 
 /** The fields of a row, by our names; the name of its date tells whose row it is. */
-function fieldsOf(row: Json): Json {
+function normaliseFields(row: Json): Json {
   const { id, symbol, ticker, symbols, title, form } = row;
   const names = typeof symbols === 'string' ? symbols.split(/\s+/) : symbols;
   const ours = {
     ...row,
     id: plainText(id),
-    symbols: [symbol, ticker, names].flat().filter(isSaid),
+    symbols: [symbol, ticker, names].flat().filter(isGiven),
   };
   if ('published_at' in row) return ours;
   if ('filing_date' in row) {
@@ -200,12 +200,12 @@ function fieldsOf(row: Json): Json {
       ...ours,
       id: row['accession_number'],
       kind: plainText(form)?.replace(/[^\w-]+/g, '-'),
-      title: title ?? [row['company'], form].filter(isSaid).join(', '),
-      published_at: isMs ? dateOf(new Date(Number(filed))) : filed.replace(/[T ].*$/, ''),
+      title: title ?? [row['company'], form].filter(isGiven).join(', '),
+      published_at: isMs ? utcDate(new Date(Number(filed))) : filed.replace(/[T ].*$/, ''),
     };
   }
   const tickers =
-    asArray(row['tickers']) ?? objectsIn(row['ticker_sentiment']).map(({ ticker }) => ticker);
+    asArray(row['tickers']) ?? asObjects(row['ticker_sentiment']).map(({ ticker }) => ticker);
   return {
     ...row,
     kind: 'news',
@@ -214,15 +214,15 @@ function fieldsOf(row: Json): Json {
     text: asText(row['summary'] ?? row['description']) ?? title,
     source: row['source'] ?? asObject(row['publisher'])?.['name'],
     url: row['url'] ?? row['article_url'],
-    published_at: row['published_utc'] ?? instantOf(row['time_published']),
+    published_at: row['published_utc'] ?? newYorkTimestamp(row['time_published']),
   };
 }
 
 const IN_NEW_YORK = /^(\d{8})T([01]\d|2[0-3])([0-5]\d)([0-5]\d)$/;
 
 /** Of `20250106T092959`, which names no zone: that of New York; anything else as it is. */
-function instantOf(value: unknown): unknown {
+function newYorkTimestamp(value: unknown): unknown {
   const [, day, ...time] = IN_NEW_YORK.exec(plainText(value) ?? '') ?? [];
   const date = dashedDate(day);
-  return isCalendarDate(date) ? timestamp(instantInNewYork(date, time.join(':'))) : value;
+  return isCalendarDate(date) ? timestamp(newYorkInstant(date, time.join(':'))) : value;
 }

@@ -1,5 +1,5 @@
 import type { CalendarDate } from '#time/calendar.ts';
-import { baselineOf } from '#settings/configuration-schema.ts';
+import { findBaseline } from '#settings/configuration-schema.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import type { Database } from '#database/database.ts';
 import { storedConfigurations } from '../performance/run-queries.ts';
@@ -8,7 +8,7 @@ import {
   type DayWithReturn,
   storedEntries,
 } from '../performance/queries.ts';
-import { askedHash, decodeEntry } from '#settings/entry.ts';
+import { requestHash, decodeEntry } from '#settings/entry.ts';
 import { isDeterministic } from '#domain/runs.ts';
 import type { JobWindow } from '#database/session-filters.ts';
 import { staleness } from '../performance/comparability.ts';
@@ -20,12 +20,12 @@ type AskedTerms = ReturnType<typeof readAsked>;
 function readAsked(storedEntry: string, agentConfig: string) {
   const entry = decodeEntry(storedEntry);
   const configuration = parseAgentConfiguration(agentConfig);
-  const baseline = baselineOf(entry);
+  const baseline = findBaseline(entry);
   return {
     /** Equal where the job's terms do not differ in anything that can change what a model does. */
-    terms: askedHash(null, configuration),
+    terms: requestHash(null, configuration),
     /** The same of entry and terms. */
-    way: askedHash(entry, configuration),
+    way: requestHash(entry, configuration),
     universe: configuration.stock_symbols,
     knowledgeCutoff: entry.knowledge_cutoff,
     /** Whether it is an agent, which has a network of its own. */

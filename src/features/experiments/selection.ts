@@ -3,7 +3,7 @@ import { MIN_DAYS } from '../comparison/looks.ts';
 import type { RunInWindow } from '../performance/queries.ts';
 import { invalidFilter } from '#domain/service-error.ts';
 import { MAX_COMPARED } from '#domain/runs.ts';
-import { medianOf } from '../statistics/moments.ts';
+import { median } from '../statistics/moments.ts';
 
 /** A model to compare, an entry or one of its runs, with its runs in the window; at least one. */
 export interface ChosenModel {
@@ -76,7 +76,7 @@ function chooseLongEnough(present: readonly string[], families: Families): reado
     return sumModelDays(active) / active.length;
   };
   const enough = present.filter((name) => perRun(name) >= MIN_DAYS);
-  const least = medianOf(enough.map(perRun)) / 2;
+  const least = median(enough.map(perRun)) / 2;
   return enough.length === 0 ? present : enough.filter((name) => perRun(name) >= least);
 }
 

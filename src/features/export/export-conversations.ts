@@ -1,18 +1,18 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { feedFilters } from '#api/filters.ts';
-import { messageOf, ServiceError } from '#domain/service-error.ts';
+import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { readSettings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
 import type { Reader } from '#database/database.ts';
 import {
-  messagesOf,
+  readConversation,
   type ConversationMessage,
   completedDays,
   type CompletedDay,
 } from './queries.ts';
 import { assertFreeName, beginPartial, giveName } from '#database/storage/new-file.ts';
-import { addressOfFile, momentAt } from '#database/snapshot.ts';
+import { fileAddress, openMoment } from '#database/snapshot.ts';
 import type { ToolCall } from '#wire/protocol.ts';
 import { checkDates, WrongUsage, findDatabase } from '#commands/arguments.ts';
 import { plural, writeWithProgress } from '#commands/terminal.ts';
@@ -38,10 +38,10 @@ export async function exportConversations(
   try {
     assertFreeName(file, path);
   } catch (error) {
-    throw new ServiceError('cannot_start', `Cannot write ${file}: ${messageOf(error)}`);
+    throw new ServiceError('cannot_start', `Cannot write ${file}: ${errorMessage(error)}`);
   }
   return writeWithProgress(file, async ({ signal, onProgress }) => {
-    const moment = momentAt(addressOfFile(path));
+    const moment = openMoment(fileAddress(path));
     const partial = beginPartial(file);
     try {
       const filters = feedFilters(moment, { job_id, models, start_date, end_date });
@@ -69,7 +69,7 @@ export async function exportConversations(
  * `metadata`.
  */
 function conversationLine(reader: Reader, day: CompletedDay, hasReasoning: boolean) {
-  const log = messagesOf(reader, day);
+  const log = readConversation(reader, day);
   const { model, family, date, jobId: job_id, returnPercent } = day;
   const served = new Set(log.flatMap(({ servedModel }) => servedModel ?? []));
   return {

@@ -1,6 +1,6 @@
 import type { Reader } from '#database/database.ts';
 import { query, integer, text, orNull, real, type RowOf, oneOf } from '#database/rows.ts';
-import { type FeedFilters, boundsOf } from '#database/session-filters.ts';
+import { type FeedFilters, dateBounds } from '#database/session-filters.ts';
 import { messageRoles } from '#domain/vocabulary.ts';
 
 const DAYS = query(
@@ -29,7 +29,7 @@ export function completedDays(
   reader: Reader,
   { jobId, models, ...window }: FeedFilters,
 ): CompletedDay[] {
-  return DAYS.all(reader, ...boundsOf(window), jobId ?? null, models ?? null);
+  return DAYS.all(reader, ...dateBounds(window), jobId ?? null, models ?? null);
 }
 
 const CONVERSATION = query(
@@ -48,6 +48,9 @@ const CONVERSATION = query(
 export type ConversationMessage = RowOf<typeof CONVERSATION>;
 
 /** The messages of a model-day, in order. */
-export function messagesOf(reader: Reader, { sessionId }: CompletedDay): ConversationMessage[] {
+export function readConversation(
+  reader: Reader,
+  { sessionId }: CompletedDay,
+): ConversationMessage[] {
   return CONVERSATION.all(reader, sessionId);
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sha256 } from '#text/hash.ts';
-import { linesOf } from '#text/sentences.ts';
+import { compact } from '#text/sentences.ts';
 import type { PageError, PageRoute, Pages, PagesMode } from '#http/application.ts';
 import { codingHeaders } from '#http/response.ts';
 import { chooseCoding, type Coding } from '#http/negotiate.ts';
@@ -119,7 +119,7 @@ function marked(
   { settings: { deploymentMode, preserveDevData }, viewedFile, isFixed }: PagesMode,
 ): Buffer {
   const isKept = preserveDevData || viewedFile !== null;
-  const marks = linesOf([
+  const marks = compact([
     deploymentMode === 'DEV' && `data-dev="${isKept ? 'kept' : 'erased'}"`,
     viewedFile !== null && `data-view="${escapeAttribute(viewedFile)}"`,
     isFixed && 'data-fixed',

@@ -44,13 +44,16 @@ export function documentPath(id: string, version: string): string {
 export function matchPage(path: string): { page: PagePath; params: Record<string, string> } | null {
   const segments = splitPath(path);
   for (const page of pagePaths) {
-    const params = pathPattern(page)(segments)?.map(([name, segment]) => [name, decoded(segment)]);
+    const params = pathPattern(page)(segments)?.map(([name, segment]) => [
+      name,
+      decodeSegment(segment),
+    ]);
     if (params !== undefined) return { page, params: Object.fromEntries(params) };
   }
   return null;
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

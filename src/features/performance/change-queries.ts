@@ -1,7 +1,7 @@
 import type { Reader } from '#database/database.ts';
 import { actionTypes } from '#domain/vocabulary.ts';
 import { query, text, oneOf, orNull, integer, amount, type RowOf } from '#database/rows.ts';
-import { idsOf } from '#database/session-filters.ts';
+import { pickIds } from '#database/session-filters.ts';
 
 /**
  * The cash before a day's first action is the cash at the close it started from, or the initial
@@ -42,9 +42,9 @@ export type Change = Action & { symbol: string; amount: number } & (
   );
 
 /** The executed orders, splits and dividends of some committed sessions, by action. */
-export function changesOf(
+export function readChanges(
   reader: Reader,
   sessions: readonly { sessionId: number }[],
 ): IterableIterator<Change> {
-  return ACTIONS.iterate(reader, idsOf(sessions)) as IterableIterator<Change>;
+  return ACTIONS.iterate(reader, pickIds(sessions)) as IterableIterator<Change>;
 }

@@ -1,6 +1,6 @@
 import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Universe } from '#settings/members.ts';
-import { pricesNow } from '#database/price-writes.ts';
+import { latestPrices } from '#database/price-writes.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { US } from '#domain/market-rules.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
@@ -143,9 +143,9 @@ function readSymbolLevels(
   const [first] = bars;
   if (first === undefined) return [];
   const since = { after: first.date, upTo: span.to };
-  const dividends = paysDividends ? dividendsBetween(pricesNow(database), [symbol], since) : [];
+  const dividends = paysDividends ? dividendsBetween(latestPrices(database), [symbol], since) : [];
   return symbolLevels(bars, {
-    splits: splitsBetween(pricesNow(database), [symbol], since),
+    splits: splitsBetween(latestPrices(database), [symbol], since),
     dividends: dividends.map((dividend) => ({
       exDate: dividend.exDate,
       cash: approximateCashPerShare(dividend) / MILLIONTHS,

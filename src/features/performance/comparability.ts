@@ -1,9 +1,9 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
-import { rulesOf } from '#domain/market-rules.ts';
+import { marketRules } from '#domain/market-rules.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import type { ReadableDocuments } from '#database/document-queries.ts';
-import { count, limitsInWords, list, type RunDays, staleRemedy } from '#text/sentences.ts';
+import { count, limitsText, list, type RunDays, staleRemedy } from '#text/sentences.ts';
 
 /**
  * The respects in which a model's figures may not be comparable with the others', as
@@ -103,7 +103,7 @@ type TermWords = ReturnType<typeof describeTerms>;
 /** The terms of one configuration. */
 function describeTerms(configuration: AgentConfiguration) {
   const { stock_symbols: symbols, members, dividends, open } = configuration;
-  const limits = limitsInWords(configuration.limits);
+  const limits = limitsText(configuration.limits);
   return {
     costs: costTerm(configuration),
     universe: [JSON.stringify(members ?? symbols.toSorted()), count(symbols.length, 'symbol')],
@@ -136,7 +136,11 @@ function modelTerms(
 }
 
 function costTerm(configuration: AgentConfiguration): Term {
-  const { commissionPerTrade: perTrade, commissionBps, slippageBps } = rulesOf(configuration).costs;
+  const {
+    commissionPerTrade: perTrade,
+    commissionBps,
+    slippageBps,
+  } = marketRules(configuration).costs;
   const parts = [
     ...(perTrade > 0 ? [`${count(perTrade, 'dollar')} per trade`] : []),
     ...(commissionBps > 0 ? [`commission of ${commissionBps} basis points`] : []),

@@ -5,7 +5,7 @@ import {
   type ReturnSeries,
   returnsBy,
 } from './risk-and-return.ts';
-import { reported, toDollars, type Money } from '#money/money.ts';
+import { asMoney, toDollars, type Money } from '#money/money.ts';
 import { reportDrawdown } from './report-returns.ts';
 import { type Factors, reportStyle } from '../style/style.ts';
 import {
@@ -15,7 +15,7 @@ import {
   unrealisedProfit,
 } from './trading.ts';
 import type { Database } from '#database/database.ts';
-import { type Closing, closingsOf } from './holdings-queries.ts';
+import { type Closing, readClosings } from './holdings-queries.ts';
 import type { LedgerDay } from './queries.ts';
 import type { CalendarDate } from '#time/calendar.ts';
 
@@ -40,7 +40,7 @@ export function readValueGains(
   const counts = boundaryCounts(ledger, chosen);
   const gains = new Map<string, Money | null>();
   const boundaries = [...counts].flatMap(([sessionId, count]) => (count === 0 ? [] : [sessionId]));
-  for (const closing of closingsOf(database, boundaries))
+  for (const closing of readClosings(database, boundaries))
     addClosing(gains, closing, counts.get(closing.sessionId) ?? 0);
   return gains;
 }
@@ -74,7 +74,7 @@ export function addClosing(
     const before = gains.get(symbol);
     gains.set(
       symbol,
-      price === null || before === null ? null : reported((before ?? 0) + count * quantity * price),
+      price === null || before === null ? null : asMoney((before ?? 0) + count * quantity * price),
     );
   }
 }
@@ -87,7 +87,7 @@ export function addClosing(
 export function reportClosing({ date, cash, value, holdings }: Closing) {
   const portfolioWeight = (part: Money) => (value === 0 ? null : rounded(part / value));
   const valued = holdings.map(({ price, ...holding }) => {
-    const own = price === null ? null : reported(holding.quantity * price);
+    const own = price === null ? null : asMoney(holding.quantity * price);
     return { ...holding, price, value: own };
   });
   return {
@@ -232,7 +232,7 @@ function reportSymbols({
         profit:
           gain === null
             ? { reason: `The price of ${symbol} at a close of these days is unknown` }
-            : toDollars(reported(cash + (gain ?? 0))),
+            : toDollars(asMoney(cash + (gain ?? 0))),
       }),
     };
   });

@@ -2,7 +2,7 @@ import type { CalendarDate, DateSpan } from '#time/calendar.ts';
 import type { Money } from '#money/money.ts';
 import type { Database, Reader } from '#database/database.ts';
 import { amount, integer, orNull, query, type RowOf, text } from '#database/rows.ts';
-import { idsOf } from '#database/session-filters.ts';
+import { pickIds } from '#database/session-filters.ts';
 import { type Jump, unexplainedJumps } from '#database/splits-and-dividends.ts';
 import type { ActiveDay } from './queries.ts';
 import { at } from '../statistics/moments.ts';
@@ -38,7 +38,7 @@ const CLOSINGS = query(
 );
 
 /** The closings of some committed sessions, in their order. */
-export function* closingsOf(reader: Reader, sessionIds: readonly number[]): Generator<Closing> {
+export function* readClosings(reader: Reader, sessionIds: readonly number[]): Generator<Closing> {
   let closing: Closing | undefined;
   const rows = CLOSINGS.iterate(reader, sessionIds);
   for (const [sessionId, date, cash, value, symbol, quantity, price] of rows) {
@@ -113,7 +113,7 @@ export function createSplitSearch(reader: Reader, held: readonly HeldSymbol[], s
           .slice(upTo.get(startDate ?? date), upTo.get(date))
           .map((jump): SuspectedSplit => ({ sessionId, date, jump })),
       );
-      const holders = new Set(HOLDERS.all(reader, idsOf(over), symbol).flat());
+      const holders = new Set(HOLDERS.all(reader, pickIds(over), symbol).flat());
       return over.filter(({ sessionId }) => holders.has(sessionId));
     });
   };
@@ -137,10 +137,10 @@ const HELD = query(
  * covered its dividends: session, symbol, the date since whose close it was held, and the
  * session's.
  */
-export function heldUncovered(
+export function uncoveredHoldings(
   database: Database,
   sessions: readonly { sessionId: number }[],
   symbols: Iterable<string>,
 ) {
-  return HELD.iterate(database, idsOf(sessions), [...symbols]);
+  return HELD.iterate(database, pickIds(sessions), [...symbols]);
 }

@@ -12,7 +12,7 @@ import {
   namedResponse,
 } from '#api/schemas.ts';
 import { collectHeldSymbols, reportClosing } from './details.ts';
-import { type Closing, closingsOf } from './holdings-queries.ts';
+import { type Closing, readClosings } from './holdings-queries.ts';
 import { activeDays } from './queries.ts';
 
 const holdingsQuery = v.object({
@@ -85,7 +85,7 @@ export const holdingsRoute = route({
     const { model, ...window } = parseFilters(query);
     checkNames(database, { model, ...window });
     const days = activeDays(database, [query.model], window).get(query.model) ?? [];
-    const closings = closingsOf(
+    const closings = readClosings(
       database,
       days.map(({ sessionId }) => sessionId),
     );

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
-import { hasCosts, rulesOf } from '#domain/market-rules.ts';
+import { hasCosts, marketRules } from '#domain/market-rules.ts';
 import { parseAgentConfigurations } from '#settings/configuration.ts';
 import { createSplitSearch, heldSymbols, type SuspectedSplit } from './holdings-queries.ts';
-import { initialCashOf, storedConfigurations, agentsAmong } from './run-queries.ts';
+import { readInitialCash, storedConfigurations, findAgents } from './run-queries.ts';
 import { type ActiveDay, markStale, usageTotals } from './queries.ts';
 import { universeOn } from '#settings/members.ts';
 import { type Money, toDollars } from '#money/money.ts';
@@ -25,13 +25,13 @@ import {
 } from './record.ts';
 import { growthCurve, reportModel } from './report.ts';
 import { readFactors, type DayReturn, type StyleReport } from '../style/style.ts';
-import { outsideOf } from '#domain/vocabulary.ts';
-import { pricesNow } from '#database/price-writes.ts';
+import { listOutsideKinds } from '#domain/vocabulary.ts';
+import { latestPrices } from '#database/price-writes.ts';
 import { count } from '#text/sentences.ts';
 import type { Database, Reader } from '#database/database.ts';
 import { readableDocuments } from '#database/document-queries.ts';
 import { quotesOn } from '#database/market-queries.ts';
-import { jumpsInWords } from '#prices/warnings.ts';
+import { describeJumps } from '#prices/warnings.ts';
 import type { CalendarDate } from '#time/calendar.ts';
 import { mean } from '../statistics/moments.ts';
 import { type Figure, reportFigures, rounded } from '../statistics/figure.ts';
@@ -59,7 +59,7 @@ function behaviourFlags({ ledger, refusals: { tries } }: ModelRecord, terms: Fla
   if (jumps.length > 0)
     mark(
       'suspected_split',
-      `It held a symbol over a jump that may be an unknown split: ${jumpsInWords(jumps)}`,
+      `It held a symbol over a jump that may be an unknown split: ${describeJumps(jumps)}`,
     );
   if (terms.trades === 0 && tries > 0)
     mark('never_traded', `It never traded, although it tried: ${count(tries, 'refused call')}`);
@@ -73,8 +73,8 @@ function behaviourFlags({ ledger, refusals: { tries } }: ModelRecord, terms: Fla
     cash: toDollars(last.cash),
     portfolioValue: toDollars(last.value),
     holdings: terms.held.map((symbol) => ({ symbol, quantity: 1, price: 0 })),
-    quotes: quotesOn(pricesNow(database), last.date, [...universeOn(configuration, last.date)]),
-    rules: rulesOf(configuration),
+    quotes: quotesOn(latestPrices(database), last.date, [...universeOn(configuration, last.date)]),
+    rules: marketRules(configuration),
     limits: configuration.limits ?? undefined,
   });
   if (part !== null) mark('part_of_universe', `It ${part}`);
@@ -122,7 +122,7 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Figur
     incomparable,
     configurations,
     initialCash,
-    agents: agentsAmong(database, periods),
+    agents: findAgents(database, periods),
     findUnknown: createDividendSearch(database, held),
     usage: usageTotals(database, all),
     refusals: countRefusals(database, all),
@@ -131,7 +131,7 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Figur
     /** Whether a job's orders cost nothing beside their price. */
     hasNoCosts: (jobId: string) => {
       const configuration = configurations.get(jobId);
-      return configuration !== undefined && !hasCosts(rulesOf(configuration));
+      return configuration !== undefined && !hasCosts(marketRules(configuration));
     },
   };
 }
@@ -143,7 +143,7 @@ function createMarkReader(database: Database) {
     const key = `${date} ${symbol}`;
     const found = known.get(key);
     if (found !== undefined) return found;
-    const mark = closingPrice(pricesNow(database), date, symbol)?.price ?? null;
+    const mark = closingPrice(latestPrices(database), date, symbol)?.price ?? null;
     known.set(key, mark);
     return mark;
   };
@@ -168,7 +168,7 @@ export function compareRuns(
   const terms = {
     configurations: parseAgentConfigurations(stored),
     /** By model: what its first completed day started with; null when that is not stored. */
-    initialCash: initialCashOf(
+    initialCash: readInitialCash(
       database,
       runs.map(({ model }) => model),
     ),
@@ -210,7 +210,7 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
     family,
     knowledge_cutoff: knowledgeCutoff,
     days_before_cutoff: known.length,
-    outside: outsideOf(basis.agents.has(model)),
+    outside: listOutsideKinds(basis.agents.has(model)),
     failed_model_days: request.failed.get(model) ?? 0,
     initial_cash: cash === null ? null : toDollars(cash),
     no_trading_costs: run.days.every(({ jobId }) => basis.hasNoCosts(jobId)),

@@ -1,6 +1,6 @@
 import type { Reader } from '#database/database.ts';
 import { amount, integer, query, type RowOf, text } from '#database/rows.ts';
-import { idsOf } from '#database/session-filters.ts';
+import { pickIds } from '#database/session-filters.ts';
 
 /**
  * Openings: the closes of days of other jobs from which the chains of a file with one job continue.
@@ -19,5 +19,5 @@ export function openingLots(
   reader: Reader,
   sessions: readonly { sessionId: number }[],
 ): OpeningLot[] {
-  return LOTS.all(reader, idsOf(sessions));
+  return LOTS.all(reader, pickIds(sessions));
 }

@@ -1,11 +1,11 @@
 import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
 import { type ActionType, actionTypes } from '#domain/vocabulary.ts';
 import type { Money } from '#money/money.ts';
-import { boundsOf, idsOf, type JobWindow, type Window } from '#database/session-filters.ts';
+import { dateBounds, pickIds, type JobWindow, type DateWindow } from '#database/session-filters.ts';
 import type { Database, Reader } from '#database/database.ts';
 import {
   amount,
-  type Column,
+  type ColumnType,
   flag,
   integer,
   oneOf,
@@ -15,13 +15,13 @@ import {
   type RowOf,
   text,
 } from '#database/rows.ts';
-import { sumOf } from '#database/usage.ts';
-import { staleAmong } from '#database/stale.ts';
+import { sumSql } from '#database/usage.ts';
+import { findStaleDays } from '#database/stale.ts';
 import { knownRuns, type Run } from '#database/records/model-records.ts';
 import { type OpeningLot, openingLots } from './opening-queries.ts';
 
 /** Without returns no position is looked up. By model in the order of an index. */
-const daysWith = <const Columns extends readonly Column<unknown>[]>(
+const daysQuery = <const Columns extends readonly ColumnType<unknown>[]>(
   more: string,
   columns: Columns,
 ) =>
@@ -32,9 +32,9 @@ const daysWith = <const Columns extends readonly Column<unknown>[]>(
     [text, integer, text, text, orNull(text), orNull(integer), flag, ...columns],
   );
 
-const DAYS = daysWith('', []);
+const DAYS = daysQuery('', []);
 
-const RETURNS = daysWith(', daily_return', [orNull(real)]);
+const RETURNS = daysQuery(', daily_return', [orNull(real)]);
 
 /** An active model-day, with the date and the session that it started from. */
 export interface ActiveDay {
@@ -63,7 +63,7 @@ export function activeDays(
   runs: readonly string[],
   { jobId, ...window }: JobWindow,
 ): Map<string, ActiveDay[]> {
-  return byRun(DAYS.all(reader, runs, ...boundsOf(window), jobId ?? null).map(dayOf));
+  return groupByRun(DAYS.all(reader, runs, ...dateBounds(window), jobId ?? null).map(toActiveDay));
 }
 
 /** The same with their returns, and which are stale. */
@@ -72,24 +72,24 @@ export function activeDaysWithReturns(
   runs: readonly string[],
   { jobId, ...window }: JobWindow,
 ): Map<string, DayWithReturn[]> {
-  const all = RETURNS.all(reader, runs, ...boundsOf(window), jobId ?? null).map((row) =>
-    Object.assign(dayOf(row), { dailyReturn: row[7], servedBy: [] as string[] }),
+  const all = RETURNS.all(reader, runs, ...dateBounds(window), jobId ?? null).map((row) =>
+    Object.assign(toActiveDay(row), { dailyReturn: row[7], servedBy: [] as string[] }),
   );
   markStale(reader, all);
   const bySession = new Map(all.map((day) => [day.sessionId, day]));
   for (const [sessionId, model] of SERVED.iterate(reader, [...bySession.keys()]))
     bySession.get(sessionId)?.servedBy.push(model);
-  return byRun(all);
+  return groupByRun(all);
 }
 
-function dayOf([model, sessionId, jobId, date, startDate, startedFrom, pays]:
+function toActiveDay([model, sessionId, jobId, date, startDate, startedFrom, pays]:
   | RowOf<typeof DAYS>
   | RowOf<typeof RETURNS>): ActiveDay {
   const paysDividends = pays === 1;
   return { sessionId, jobId, model, date, startDate, startedFrom, paysDividends, isStale: null };
 }
 
-function byRun<Day extends ActiveDay>(all: readonly Day[]): Map<string, Day[]> {
+function groupByRun<Day extends ActiveDay>(all: readonly Day[]): Map<string, Day[]> {
   const runs = Map.groupBy(all, ({ model }) => model);
   for (const days of runs.values()) days.sort((one, other) => (one.date < other.date ? -1 : 1));
   return runs;
@@ -99,7 +99,9 @@ function byRun<Day extends ActiveDay>(all: readonly Day[]): Map<string, Day[]> {
 export function markStale(reader: Reader, days: readonly ActiveDay[]): void {
   const unknown = days.filter(({ isStale }) => isStale === null);
   if (unknown.length === 0) return;
-  const stale = new Set(staleAmong(reader, unknown).map(({ model, date }) => `${date} ${model}`));
+  const stale = new Set(
+    findStaleDays(reader, unknown).map(({ model, date }) => `${date} ${model}`),
+  );
   for (const day of unknown) day.isStale = stale.has(`${day.date} ${day.model}`);
 }
 
@@ -158,7 +160,7 @@ export interface LedgerDay {
  */
 export function ledgerDays(database: Reader, sessionIds: Iterable<number>): LedgerDay[] {
   const days: LedgerDay[] = [];
-  for (const row of LEDGER.iterate(database, [...sessionIds])) addRow(days, row);
+  for (const row of LEDGER.iterate(database, [...sessionIds])) addLedgerRow(days, row);
   // A chain begins with the initial cash or with an opening, and only an opening has lots.
   const beginnings = days.filter((day) => day.startedFrom === null);
   const lots = Map.groupBy(openingLots(database, beginnings), ({ sessionId }) => sessionId);
@@ -166,7 +168,7 @@ export function ledgerDays(database: Reader, sessionIds: Iterable<number>): Ledg
   return days;
 }
 
-function addRow(
+function addLedgerRow(
   days: LedgerDay[],
   [
     sessionId,
@@ -192,9 +194,9 @@ function addRow(
 }
 
 const USAGE = query(
-  `SELECT trading_sessions.model, total(job_details.steps) AS steps, total(requests) AS requests, ${sumOf('prompt_tokens')},
-     ${sumOf('completion_tokens')}, ${sumOf('cached_tokens')}, ${sumOf('reasoning_tokens')},
-     count(*) - count(cost_usd) AS model_days_without_cost, ${sumOf('cost_usd')}
+  `SELECT trading_sessions.model, total(job_details.steps) AS steps, total(requests) AS requests, ${sumSql('prompt_tokens')},
+     ${sumSql('completion_tokens')}, ${sumSql('cached_tokens')}, ${sumSql('reasoning_tokens')},
+     count(*) - count(cost_usd) AS model_days_without_cost, ${sumSql('cost_usd')}
    FROM json_each(?) AS chosen JOIN trading_sessions ON session_id = chosen.value
      JOIN job_details USING (job_id, date, model) GROUP BY trading_sessions.model`,
   {
@@ -218,7 +220,7 @@ export function usageTotals(
   reader: Reader,
   days: readonly { sessionId: number }[],
 ): Map<string, UsageTotals> {
-  const rows = USAGE.all(reader, idsOf(days));
+  const rows = USAGE.all(reader, pickIds(days));
   return new Map(rows.map(({ model, ...used }) => [model, used]));
 }
 
@@ -240,7 +242,7 @@ export function refusalTotals(
   days: readonly { sessionId: number }[],
   onlyRead: readonly string[],
 ): Map<string, Omit<RowOf<typeof REFUSALS>, 'model'>> {
-  const rows = REFUSALS.all(reader, idsOf(days), onlyRead);
+  const rows = REFUSALS.all(reader, pickIds(days), onlyRead);
   return new Map(rows.map(({ model, ...totals }) => [model, totals]));
 }
 
@@ -256,7 +258,7 @@ export function refusedAnswers(
   reader: Reader,
   days: readonly { sessionId: number }[],
 ): Map<string, number> {
-  return new Map(REFUSED_ANSWERS.all(reader, idsOf(days)));
+  return new Map(REFUSED_ANSWERS.all(reader, pickIds(days)));
 }
 
 const SPAN = query(
@@ -302,7 +304,7 @@ export interface RunInWindow extends Run {
 export function runsInWindow(reader: Reader, { jobId, ...window }: JobWindow): RunInWindow[] {
   const runs = knownRuns(reader);
   const names = runs.map(({ model }) => model);
-  const counts = COUNTS.all(reader, names, ...boundsOf(window), jobId ?? null);
+  const counts = COUNTS.all(reader, names, ...dateBounds(window), jobId ?? null);
   return runs.map((run, place) => ({ ...run, modelDays: counts[place]?.[1] ?? 0 }));
 }
 
@@ -346,7 +348,7 @@ export function firstTriedDate(
   run: string,
   { jobId, ...window }: JobWindow,
 ): CalendarDate | null {
-  return FIRST_TRIED.one(database, run, ...boundsOf(window), jobId ?? null)[0];
+  return FIRST_TRIED.one(database, run, ...dateBounds(window), jobId ?? null)[0];
 }
 
 const MARKET_DATES = query(
@@ -359,9 +361,9 @@ const MARKET_DATES = query(
 export function marketDates(
   database: Database,
   symbols: readonly string[],
-  window: Window,
+  window: DateWindow,
 ): Set<CalendarDate> {
-  return new Set(MARKET_DATES.all(database, symbols, ...boundsOf(window)).flat());
+  return new Set(MARKET_DATES.all(database, symbols, ...dateBounds(window)).flat());
 }
 
 /** A completed job has no failed model-day, and those of a discarded one do not count. */
@@ -381,7 +383,7 @@ export function failedModelDays(
   { jobId, ...window }: JobWindow,
 ): Map<string, Set<CalendarDate>> {
   const failed = new Map<string, Set<CalendarDate>>();
-  const rows = FAILED.all(database, jobId ?? null, ...boundsOf(window));
+  const rows = FAILED.all(database, jobId ?? null, ...dateBounds(window));
   for (const [name, date] of rows) failed.set(name, (failed.get(name) ?? new Set()).add(date));
   return failed;
 }

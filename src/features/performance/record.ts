@@ -3,7 +3,7 @@ import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Money } from '#money/money.ts';
 import type { Database } from '#database/database.ts';
 import { isUnknown, readGaps } from '#prices/dividend-gaps.ts';
-import { type HeldSymbol, heldUncovered } from './holdings-queries.ts';
+import { type HeldSymbol, uncoveredHoldings } from './holdings-queries.ts';
 import {
   barsBetween,
   type ActiveDay,
@@ -32,7 +32,7 @@ export function createDividendSearch(database: Database, held: readonly HeldSymb
     if (gaps.size === 0) return [];
     const paying = days.filter(({ paysDividends }) => paysDividends);
     const found = new Set<number>();
-    for (const [id, symbol, since, date] of heldUncovered(database, paying, gaps.keys())) {
+    for (const [id, symbol, since, date] of uncoveredHoldings(database, paying, gaps.keys())) {
       const gap = gaps.get(symbol);
       if (gap !== undefined && isUnknown(gap, { after: since, upTo: date })) found.add(id);
     }

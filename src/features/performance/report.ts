@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LedgerDay, UsageTotals } from './queries.ts';
-import { type Money, reported, toDollars } from '#money/money.ts';
+import { type Money, asMoney, toDollars } from '#money/money.ts';
 import { count } from '#text/sentences.ts';
 import { at, mean, bisect } from '../statistics/moments.ts';
 import {
@@ -143,7 +143,7 @@ function reportRoundTrips(trips: readonly RoundTrip[]) {
   const losses = profits.filter((profit) => profit < 0);
   const [gained, lost] = [sumMoney(wins), 0 - sumMoney(losses)];
   const averageWin = ratio(toDollars(gained), wins.length, 'No round trip won');
-  const averageLoss = ratio(toDollars(reported(lost)), losses.length, 'No round trip lost');
+  const averageLoss = ratio(toDollars(asMoney(lost)), losses.length, 'No round trip lost');
   const none = trips.length === 0 ? { reason: 'Nothing was sold' } : null;
   return {
     count: trips.length,
@@ -269,7 +269,7 @@ function reportCurve(
       value: toDollars(value),
       daily_return: dailyReturn === null ? null : rounded(dailyReturn),
       stale: record.staleDates.has(date),
-      dividends: toDollars(trading.dividends.get(sessionId) ?? reported(0)),
+      dividends: toDollars(trading.dividends.get(sessionId) ?? asMoney(0)),
       dividend_status: dividendStatus(date, record),
       growth: rounded(growth),
       drawdown: rounded(1 - growth / high),
@@ -289,7 +289,7 @@ function dividendStatus(date: CalendarDate, record: ModelRecord): DividendStatus
 }
 
 function openingValue({ value, profit }: LedgerDay): Money {
-  return reported(value - profit);
+  return asMoney(value - profit);
 }
 
 /**

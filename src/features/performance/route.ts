@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { factorNames } from '../style/queries.ts';
-import { changesOf, type Change } from './change-queries.ts';
-import { reported, toDollars } from '#money/money.ts';
+import { readChanges, type Change } from './change-queries.ts';
+import { asMoney, toDollars } from '#money/money.ts';
 import { countFailedDays, withoutCompletedDays } from '../experiments/counted-days.ts';
 import { readFamilies } from '../experiments/family.ts';
 import { familyInterval } from '../experiments/own-interval.ts';
@@ -252,7 +252,7 @@ function meanCell(name: string, rows: readonly Readonly<Record<string, unknown>>
 function* tradeRows({ database }: Context, query: Query) {
   for (const { days, family: entry } of readCountedDays(database, query).runs) {
     if (days.length === 0) continue;
-    for (const change of changesOf(database, days)) {
+    for (const change of readChanges(database, days)) {
       if (change.side !== 'split' || query.table === 'actions')
         yield { ...tradeRow(change), entry };
     }
@@ -260,12 +260,12 @@ function* tradeRows({ database }: Context, query: Query) {
 }
 
 function tradeRow({ cashBefore, cash, ...action }: Change) {
-  const change = reported(cash - cashBefore);
+  const change = asMoney(cash - cashBefore);
   const { side, amount, price } = action;
   const isOrder = side === 'buy' || side === 'sell';
   const commission = isOrder
-    ? orderCommission({ side, traded: reported(amount * action.price), change })
-    : reported(0);
+    ? orderCommission({ side, traded: asMoney(amount * action.price), change })
+    : asMoney(0);
   return {
     ...action,
     price: price === null ? null : toDollars(price),

@@ -9,7 +9,7 @@ const AGENTS = query(
 );
 
 /** The runs that were an agent in any of their jobs, whatever their entry is now. */
-export function agentsAmong(
+export function findAgents(
   reader: Reader,
   runs: readonly { model: string; jobIds: ReadonlySet<string> }[],
 ): Set<string> {
@@ -61,7 +61,7 @@ const INITIAL_CASH = query(
  * The cash with which each model's first completed day started, as an opening before it tells; null
  * for a model without one.
  */
-export function initialCashOf(
+export function readInitialCash(
   database: Reader,
   models: Iterable<string>,
 ): Map<string, Money | null> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type CalendarDate, countDays } from '#time/calendar.ts';
-import { type Money, reported, toDollars } from '#money/money.ts';
+import { type Money, asMoney, toDollars } from '#money/money.ts';
 import { list } from '#text/sentences.ts';
 import type { Figure } from '../statistics/figure.ts';
 import type { LedgerAction, LedgerDay } from './queries.ts';
@@ -26,11 +26,11 @@ export interface RoundTrip {
 }
 
 export function sumMoney(amounts: readonly number[]): Money {
-  return reported(amounts.reduce((total, amount) => total + amount, 0));
+  return asMoney(amounts.reduce((total, amount) => total + amount, 0));
 }
 
 export function tripProfit({ cost, proceeds }: RoundTrip): Money {
-  return reported(proceeds - cost);
+  return asMoney(proceeds - cost);
 }
 
 /** Calendar days from purchase to sale; 0 within one day. */
@@ -71,11 +71,11 @@ function sellLots(
       buyDate: lot.date,
       sellDate: date,
       cost,
-      proceeds: reported(paidSoFar - paid),
+      proceeds: asMoney(paidSoFar - paid),
     });
     paid = paidSoFar;
     if (part === lot.quantity) lots.shift();
-    else lots[0] = { ...lot, quantity: lot.quantity - part, cost: reported(lot.cost - cost) };
+    else lots[0] = { ...lot, quantity: lot.quantity - part, cost: asMoney(lot.cost - cost) };
   }
   if (lots.length === 0) book.delete(symbol);
   return trips;
@@ -123,9 +123,8 @@ function rescale(lots: readonly Lot[], quantity: number): Lot[] {
     cost += lot.cost;
     const bound = index === lots.length - 1 ? quantity : Math.round((reached / total) * quantity);
     const last = scaled.at(-1);
-    if (bound > done) scaled.push({ date: lot.date, quantity: bound - done, cost: reported(cost) });
-    else if (index === lots.length - 1 && last !== undefined)
-      last.cost = reported(last.cost + cost);
+    if (bound > done) scaled.push({ date: lot.date, quantity: bound - done, cost: asMoney(cost) });
+    else if (index === lots.length - 1 && last !== undefined) last.cost = asMoney(last.cost + cost);
     else return;
     [done, cost] = [bound, 0];
   });
@@ -134,7 +133,7 @@ function rescale(lots: readonly Lot[], quantity: number): Lot[] {
 
 /** `amount * part / whole`, to the nearest 1/10000 dollar; exactly `amount` for the whole. */
 function portion(amount: Money, part: number, whole: number): Money {
-  return part === whole ? amount : reported(Math.round(amount * (part / whole)));
+  return part === whole ? amount : asMoney(Math.round(amount * (part / whole)));
 }
 
 /** What some model-days traded, in exact money. */
@@ -176,7 +175,7 @@ export function measureTrading(
 }
 
 function noTrading() {
-  const nothing = reported(0);
+  const nothing = asMoney(0);
   return {
     trades: 0,
     /** Shares times price. */
@@ -195,7 +194,7 @@ function noTrading() {
 }
 
 export function noSymbolTrading() {
-  const nothing = reported(0);
+  const nothing = asMoney(0);
   return {
     trades: 0,
     /** Profit on shares sold, and on the fractions that splits paid in cash. */
@@ -225,7 +224,7 @@ function openingCash(
   days: ReadonlyMap<number, LedgerDay>,
   { startedFrom, initialCash }: LedgerDay,
 ): Money {
-  return startedFrom === null ? (initialCash ?? reported(0)) : requireDay(days, startedFrom).cash;
+  return startedFrom === null ? (initialCash ?? asMoney(0)) : requireDay(days, startedFrom).cash;
 }
 
 function requireDay(days: ReadonlyMap<number, LedgerDay>, sessionId: number): LedgerDay {
@@ -255,15 +254,15 @@ function applyDay(
     buyLot(accounts.book, symbol, { date: boughtOn, quantity, cost });
   let cash = openingCash;
   for (const action of actions) {
-    const change = reported(action.cash - cash);
+    const change = asMoney(action.cash - cash);
     cash = action.cash;
     if (action.symbol === null) continue;
     const own = trading.symbols.get(action.symbol) ?? noSymbolTrading();
     trading.symbols.set(action.symbol, own);
-    own.cash = reported(own.cash + change);
+    own.cash = asMoney(own.cash + change);
     if (action.actionType === 'dividend') {
-      own.dividends = reported(own.dividends + change);
-      trading.dividends.set(sessionId, reported((trading.dividends.get(sessionId) ?? 0) + change));
+      own.dividends = asMoney(own.dividends + change);
+      trading.dividends.set(sessionId, asMoney((trading.dividends.get(sessionId) ?? 0) + change));
     } else applyAction(accounts, action, { date, change, own });
   }
 }
@@ -276,20 +275,20 @@ function applyAction(
   if (symbol === null || amount === null) return;
   if (actionType === 'split') {
     const profit = splitLots(book, symbol, { date, added: amount, cash: change, price });
-    trading.fractionProfit = reported(trading.fractionProfit + profit);
-    own.realised = reported(own.realised + profit);
+    trading.fractionProfit = asMoney(trading.fractionProfit + profit);
+    own.realised = asMoney(own.realised + profit);
     return;
   }
   const side = actionType === 'buy' ? 'buy' : 'sell';
-  const traded = reported(amount * (price ?? 0));
+  const traded = asMoney(amount * (price ?? 0));
   trading.trades += 1;
   own.trades += 1;
-  trading.commission = reported(trading.commission + orderCommission({ side, traded, change }));
+  trading.commission = asMoney(trading.commission + orderCommission({ side, traded, change }));
   if (side === 'buy') {
-    trading.bought = reported(trading.bought + traded);
-    buyLot(book, symbol, { date, quantity: amount, cost: reported(-change) });
+    trading.bought = asMoney(trading.bought + traded);
+    buyLot(book, symbol, { date, quantity: amount, cost: asMoney(-change) });
   } else {
-    trading.sold = reported(trading.sold + traded);
+    trading.sold = asMoney(trading.sold + traded);
     const trips = sellLots(book, symbol, { date, quantity: amount, proceeds: change });
     trading.roundTrips.push(...trips);
     own.realised = sumMoney([own.realised, ...trips.map(tripProfit)]);
@@ -306,7 +305,7 @@ export function orderCommission({
   traded: Money;
   change: Money;
 }): Money {
-  return reported(side === 'buy' ? -change - traded : traded - change);
+  return asMoney(side === 'buy' ? -change - traded : traded - change);
 }
 
 /**
@@ -331,8 +330,8 @@ export function openPositions(book: LotBook, markOf: (symbol: string) => Money |
       assert(oldest !== undefined, 'a book holds no symbol without lots');
       const [quantity, cost] = [countShares(lots), sumMoney(lots.map((lot) => lot.cost))];
       const mark = markOf(symbol);
-      const value = mark === null ? null : reported(quantity * mark);
-      const profit = value === null ? null : reported(value - cost);
+      const value = mark === null ? null : asMoney(quantity * mark);
+      const profit = value === null ? null : asMoney(value - cost);
       return { symbol, quantity, since: oldest.date, cost, value, profit };
     });
 }

@@ -1,6 +1,6 @@
 import { createReadStream, type ReadStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream';
-import { codeOf, invalidFile, messageOf } from '#domain/service-error.ts';
+import { errorCode, invalidFile, errorMessage } from '#domain/service-error.ts';
 import { refuseOpenDatabase } from '#settings/trusted-file.ts';
 
 /**
@@ -10,7 +10,7 @@ import { refuseOpenDatabase } from '#settings/trusted-file.ts';
 
 const READ_BYTES = 128 * 1024;
 /** As many first bytes as tell every format, and every byte order mark. */
-const TELLING_BYTES = 4;
+const MAGIC_BYTES = 4;
 
 /** The next bytes of the content, and how many bytes of the file have been read for them. */
 interface Piece {
@@ -40,9 +40,9 @@ const UNREADABLE: readonly Format[] = [
  */
 export async function* readContent(path: string): AsyncGenerator<Piece> {
   refuseOpenDatabase(path);
-  await using plain = withTellingBytes(readPlain(path));
+  await using plain = joinFirstPieces(readPlain(path));
   const { value: start } = await plain.next();
-  const format = start && formatOf(start.bytes);
+  const format = start && findFormat(start.bytes);
   if (format === undefined) {
     if (start) yield start;
     return yield* plain;
@@ -53,39 +53,39 @@ export async function* readContent(path: string): AsyncGenerator<Piece> {
     throw invalidFile('it is compressed by gzip and not a regular file: decompress it first');
   for await (const _ of decompress(path));
   let isFirst = true;
-  for await (const piece of withTellingBytes(decompress(path))) {
-    if (isFirst && formatOf(piece.bytes))
+  for await (const piece of joinFirstPieces(decompress(path))) {
+    if (isFirst && findFormat(piece.bytes))
       throw invalidFile('it is compressed twice: decompress it once');
     isFirst = false;
     yield piece;
   }
 }
 
-function formatOf(bytes: Buffer): Format | undefined {
-  const start = bytes.toString('hex', 0, TELLING_BYTES);
+function findFormat(bytes: Buffer): Format | undefined {
+  const start = bytes.toString('hex', 0, MAGIC_BYTES);
   return [GZIP, ...UNREADABLE].find(({ magic }) => magic.test(start));
 }
 
 /** Joins the first pieces until they tell the format; a pipe may deliver single bytes. */
-async function* withTellingBytes(pieces: AsyncGenerator<Piece>): AsyncGenerator<Piece> {
+async function* joinFirstPieces(pieces: AsyncGenerator<Piece>): AsyncGenerator<Piece> {
   let held: Piece | null = { bytes: Buffer.alloc(0), bytesRead: 0 };
   for await (const { bytes, bytesRead } of pieces) {
     const joined: Piece = { bytes: held ? Buffer.concat([held.bytes, bytes]) : bytes, bytesRead };
-    held = held && joined.bytes.length < TELLING_BYTES ? joined : null;
+    held = held && joined.bytes.length < MAGIC_BYTES ? joined : null;
     if (held === null) yield joined;
   }
   if (held && held.bytes.length > 0) yield held;
 }
 
 /** From a place, because on some systems all descriptors of standard input's copy share one. */
-function open(path: string): ReadStream {
+function openFile(path: string): ReadStream {
   const from = statSync(path).isFile() ? { start: 0 } : {};
   return createReadStream(path, { ...from, highWaterMark: READ_BYTES });
 }
 
 async function* readPlain(path: string): AsyncGenerator<Piece> {
   let bytesRead = 0;
-  for await (const chunk of open(path)) {
+  for await (const chunk of openFile(path)) {
     const bytes: Buffer = chunk;
     bytesRead += bytes.length;
     yield { bytes, bytesRead };
@@ -93,25 +93,25 @@ async function* readPlain(path: string): AsyncGenerator<Piece> {
 }
 
 async function* decompress(path: string): AsyncGenerator<Piece> {
-  const file = open(path);
+  const file = openFile(path);
   // Loaded by the first compressed file: a start of the service needs none.
   const decoder = process.getBuiltinModule('node:zlib').createGunzip();
   pipeline(file, decoder, () => {}); // its error ends the loop below too
   try {
     for await (const bytes of decoder) yield { bytes, bytesRead: file.bytesRead };
   } catch (error) {
-    throw faultOf(error);
+    throw gzipError(error);
   }
 }
 
-function faultOf(error: unknown): unknown {
-  const code = String(codeOf(error));
+function gzipError(error: unknown): unknown {
+  const code = String(errorCode(error));
   if (code === 'Z_BUF_ERROR')
     return invalidFile(
       'its gzip data ends in the middle: the file is torn, so nothing of it is used',
     );
   if (!code.startsWith('Z_')) return error;
   return invalidFile(
-    `its gzip data cannot be decompressed (${messageOf(error)}), so nothing of it is used`,
+    `its gzip data cannot be decompressed (${errorMessage(error)}), so nothing of it is used`,
   );
 }

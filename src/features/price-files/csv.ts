@@ -1,7 +1,7 @@
 import { invalidFile } from '#domain/service-error.ts';
 import { type Field, refuse, type Row, type Table } from '#prices/row.ts';
 import {
-  cellsIn,
+  readCells,
   dashedDate,
   type Header,
   isNamedByStooq,
@@ -107,23 +107,23 @@ export function readCsv(lines: Lines, path: string): Table {
     format,
     source,
     hasPrices,
-    header: { columns: spelled(header), mayHideSymbol },
-    rows: rowsOf(lines, layout),
+    header: { columns: columnText(header), mayHideSymbol },
+    rows: parseRows(lines, layout),
   };
 }
 
 function readLayout(header: Header, { first }: Lines, path: string) {
   const { names, separator } = header;
-  const columns = columnsOf(header);
+  const columns = findColumns(header);
   const hasPrices = columns.open !== -1;
   const sourceColumn = names.indexOf('source');
   const firstRow = first.lines.find((text) => text.trim() !== '') ?? '';
   const isControl = isDisguised(splitRow(firstRow.trim(), separator)[sourceColumn]);
-  const kind: Kind = !hasPrices
-    ? kindWithoutPrices(columns)
+  const kind: CsvFormat = !hasPrices
+    ? actionsFormat(columns)
     : isControl
       ? { format: 'control market CSV', source: DISGUISE }
-      : kindOf(names, path);
+      : findFormat(names, path);
   return {
     ...kind,
     hasPrices,
@@ -137,7 +137,7 @@ function readLayout(header: Header, { first }: Lines, path: string) {
     /** For files without a symbol column. */
     symbol: symbolFromName(path),
     /** Writes a date of this file as `YYYY-MM-DD`, where it is one. */
-    dateOf: dateReaderOf(names),
+    dateOf: createDateReader(names),
   };
 }
 
@@ -145,7 +145,7 @@ function readLayout(header: Header, { first }: Lines, path: string) {
  * Finds the columns by their names. Throws a `ServiceError` where two columns have one name, or
  * where they are neither those of prices nor of dividends or splits.
  */
-function columnsOf(header: Header): Columns {
+function findColumns(header: Header): Columns {
   const { names } = header;
   const find = (wanted: typeof NAMES) =>
     Object.fromEntries(
@@ -167,7 +167,7 @@ function columnsOf(header: Header): Columns {
   throw invalidFile(
     `it is not JSON, and as CSV of prices its header lacks ${missing.join(', ')} (dividends need` +
       ' ex_date and amount, splits date, numerator and denominator);' +
-      ` its columns are ${spelled(header)}`,
+      ` its columns are ${columnText(header)}`,
   );
 }
 
@@ -182,7 +182,7 @@ function hasUnknownColumns({ names }: Header): boolean {
 }
 
 /** The columns as the file spells them. */
-function spelled({ line, separator }: Header): string {
+function columnText({ line, separator }: Header): string {
   const names = splitRow(line, separator)
     .map((name) => name.trim())
     .join(', ');
@@ -193,9 +193,9 @@ function isDisguised(source: string | undefined): boolean {
   return source?.trim() === DISGUISE;
 }
 
-type Kind = Pick<Table, 'format' | 'source'>;
+type CsvFormat = Pick<Table, 'format' | 'source'>;
 
-function kindWithoutPrices(columns: Columns): Kind {
+function actionsFormat(columns: Columns): CsvFormat {
   const what = [
     ...(hasDividends(columns) ? ['dividends'] : []),
     ...(hasSplits(columns) ? ['splits'] : []),
@@ -204,7 +204,7 @@ function kindWithoutPrices(columns: Columns): Kind {
 }
 
 /** The formats whose prices mean one thing, by columns that no other has. */
-function kindOf(names: readonly string[], path: string): Kind {
+function findFormat(names: readonly string[], path: string): CsvFormat {
   const has = (...wanted: string[]) => wanted.every((name) => names.includes(name));
   if (has('tscode', 'tradedate')) return { format: 'Tushare CSV', source: 'tushare' };
   if (has('adjustedclose', 'splitcoefficient'))
@@ -217,7 +217,7 @@ function kindOf(names: readonly string[], path: string): Kind {
   return { format: 'CSV', source: null };
 }
 
-function dateReaderOf(names: readonly string[]): typeof dashedDate {
+function createDateReader(names: readonly string[]): typeof dashedDate {
   if (names.includes('windowstart')) return (text) => dayOfNanoseconds(text) ?? dashedDate(text);
   // Nasdaq's files, which are American.
   if (names.includes('closelast'))
@@ -232,11 +232,11 @@ function dayOfNanoseconds(text: string | undefined): string | undefined {
     : undefined;
 }
 
-async function* rowsOf({ batches }: Lines, layout: Layout): AsyncGenerator<Row[]> {
+async function* parseRows({ batches }: Lines, layout: Layout): AsyncGenerator<Row[]> {
   const { separator, width, source, sourceColumn } = layout;
   for await (const batch of batches) {
     const rows: Row[] = [];
-    for (const { cells, line, text } of cellsIn(batch, separator)) {
+    for (const { cells, line, text } of readCells(batch, separator)) {
       const origin = cells[sourceColumn];
       if (cells.length !== width) rows.push({ line, ...refuse(`not ${width} columns`, text) });
       else if (isDisguised(origin) !== (source === DISGUISE))
@@ -244,13 +244,13 @@ async function* rowsOf({ batches }: Lines, layout: Layout): AsyncGenerator<Row[]
           line,
           ...refuse('bars of a control market and others in one file', origin ?? ''),
         });
-      else rows.push(rowOf(cells, line, layout));
+      else rows.push(parseRow(cells, line, layout));
     }
     yield rows;
   }
 }
 
-function rowOf(
+function parseRow(
   cells: readonly string[],
   line: number,
   { columns, hasActions, source, symbol: fileName, dateOf }: Layout,
@@ -265,12 +265,12 @@ function rowOf(
     high: cells[columns.high],
     low: cells[columns.low],
     close: cells[columns.close],
-    volume: source === 'tushare' ? sharesOf(volume) : volume,
+    volume: source === 'tushare' ? lotsToShares(volume) : volume,
   };
-  return hasActions ? { ...row, ...actionsOf(cells, columns) } : row;
+  return hasActions ? { ...row, ...parseActions(cells, columns) } : row;
 }
 
-function actionsOf(cells: readonly string[], columns: Columns): Row {
+function parseActions(cells: readonly string[], columns: Columns): Row {
   const dividend = cells[columns.dividend];
   const currency = cells[columns.currency];
   const factor = cells[columns.factor]?.trim();
@@ -284,7 +284,7 @@ function actionsOf(cells: readonly string[], columns: Columns): Row {
 }
 
 /** Lots with decimals as whole shares; other text is left as it is and refused later. */
-function sharesOf(lots: string | undefined): string | undefined {
+function lotsToShares(lots: string | undefined): string | undefined {
   const shares = lots?.trim() ? Math.round(Number(lots) * SHARES_PER_LOT) : NaN;
   return Number.isNaN(shares) ? lots : String(shares);
 }

@@ -4,13 +4,13 @@ import { meanings } from '#database/schema/price-conditions.ts';
 import { type CommandDatabase, openDatabase } from '#database/database.ts';
 import { lastWrite } from '#database/price-writes.ts';
 import { dividendsSince } from '#database/splits-and-dividends.ts';
-import { messageOf, ServiceError } from '#domain/service-error.ts';
-import { contradictionsInWords, nightInWords } from '#prices/split-nights.ts';
-import type { Taken } from './meaning.ts';
+import { errorMessage, ServiceError } from '#domain/service-error.ts';
+import { describeContradictions, describeNight } from '#prices/split-nights.ts';
+import type { Interpretation } from './meaning.ts';
 import { importFile, type ImportSummary } from './import.ts';
 import type { ImportOptions } from './store-staged.ts';
 import { approximateCashPerShare } from '#trading/morning.ts';
-import { linesOf, list } from '#text/sentences.ts';
+import { compact, list } from '#text/sentences.ts';
 import { readSettings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
 import { parseChoice, resetNote } from '#commands/arguments.ts';
@@ -65,7 +65,7 @@ export async function importEach(
     try {
       if (await importOne(database, path)) filesImported += 1;
     } catch (error) {
-      process.stderr.write(`${forTerminal(messageOf(error))}\n`);
+      process.stderr.write(`${forTerminal(errorMessage(error))}\n`);
     }
   }
   database.close();
@@ -108,7 +108,7 @@ export async function withProgress<Summary>(
       },
     });
   } catch (error) {
-    throw new ServiceError('invalid_file', `Cannot ${verb} ${path}: ${messageOf(error)}`, {
+    throw new ServiceError('invalid_file', `Cannot ${verb} ${path}: ${errorMessage(error)}`, {
       cause: error,
     });
   } finally {
@@ -136,7 +136,7 @@ function largeDividendWarnings(dividends: ReturnType<typeof dividendsSince>): st
 /** What was imported, as lines for the terminal. */
 export function describeImport(path: string, summary: ImportSummary): string {
   const { format, taken, symbols } = summary;
-  const lines = linesOf([
+  const lines = compact([
     `${forTerminal(path)}: ${format}`,
     ...(symbols.length > 0 ? describeRows(summary) : ['  nothing imported']),
     taken !== null && describeMeaning(taken, format),
@@ -154,21 +154,21 @@ export function describeRefused({ refused }: Pick<ImportSummary, 'refused'>): st
 
 function describeRows(summary: ImportSummary): string[] {
   const rows = summary.taken === null ? describeActions(summary) : describePrices(summary);
-  return rows.concat(contradictionsInWords(summary.contradicted).map((words) => `  ${words}`));
+  return rows.concat(describeContradictions(summary.contradicted).map((words) => `  ${words}`));
 }
 
 /** What a file of dividends, of splits or of both had. */
 function describeActions(summary: ImportSummary): string[] {
   const { symbols, firstDate, lastDate, dividends, changed, incomplete, unknown } = summary;
   const { splits, noSplits } = summary;
-  const what = linesOf([
+  const what = compact([
     (dividends > 0 || splits === 0) &&
       `${plural(dividends, 'dividend')} (${formatNumber(changed)} new, changed or removed)`,
     splits > 0 && plural(splits - noSplits, 'split'),
     noSplits > 0 && `${plural(noSplits, 'line')} 1:1 (no split)`,
   ]);
   const dates = `${splits === 0 ? 'ex-dates ' : ''}${firstDate} to ${lastDate}`;
-  return linesOf([
+  return compact([
     `  imported ${what.join(' and ')} of ${plural(symbols.length, 'symbol')}, ${dates}`,
     incomplete > 0 &&
       `  dividends of ${plural(incomplete, 'symbol')} are not known to be complete, because rows were refused`,
@@ -180,7 +180,7 @@ function describeActions(summary: ImportSummary): string[] {
 
 function describePrices(summary: ImportSummary): string[] {
   const { symbols, changed, firstDate, lastDate, bars, dates, dividends, splits } = summary;
-  return linesOf([
+  return compact([
     `  imported ${plural(bars, 'bar')} (${formatNumber(changed)} new or changed) of ${plural(symbols.length, 'symbol')}` +
       ` on ${plural(dates, 'date')}, ${firstDate} to ${lastDate}: ${list(symbols, { most: MAX_NAMED_SYMBOLS })}`,
     dividends + splits > 0 &&
@@ -191,14 +191,14 @@ function describePrices(summary: ImportSummary): string[] {
 }
 
 /** What the prices were taken for, why, and how to say otherwise. */
-function describeMeaning({ meaning, by, night }: Taken, format: string): string {
+function describeMeaning({ meaning, by, night }: Interpretation, format: string): string {
   const others = list(
     meanings.filter((other) => other !== meaning).map((other) => `--as ${other}`),
   ).replace(', ', ' or ');
   const why = {
     said: 'as --as says',
     format: `as ${format} is`,
-    seen: night === null ? '' : `as a split shows: ${nightInWords(night)}`,
+    seen: night === null ? '' : `as a split shows: ${describeNight(night)}`,
     default: 'as most files are, because no known split of its symbols shows otherwise',
   };
   return `  its prices are taken as ${meaning}, ${why[by]}; otherwise import it with ${others}`;

@@ -1,17 +1,17 @@
-import { dateOf, type CalendarDate } from '#time/calendar.ts';
-import { type Meaning, meaningOf } from '#database/schema/price-conditions.ts';
+import { utcDate, type CalendarDate } from '#time/calendar.ts';
+import { type Meaning, priceMeaning } from '#database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '#database/database.ts';
 import { contradictedSplits } from '#database/splits-and-dividends.ts';
 import { createStaging, type StagedSymbol, type Staging } from './staging-queries.ts';
-import { type StagedRow, checkRow, dayIn, type Defect, type Table } from '#prices/row.ts';
+import { type StagedRow, checkRow, parseDay, type Defect, type Table } from '#prices/row.ts';
 import { MAX_CASH } from '#prices/amounts.ts';
 import { invalidFile } from '#domain/service-error.ts';
-import { meaningOfFile, nightsIn, problemOf, type Taken } from './meaning.ts';
-import { type Doubts, type ImportOptions, storeStaged } from './store-staged.ts';
-import { readFirst, readLines } from './lines.ts';
+import { interpretPrices, findNights, findDefect, type Interpretation } from './meaning.ts';
+import { type Ambiguities, type ImportOptions, storeStaged } from './store-staged.ts';
+import { readHead, readLines } from './lines.ts';
 import { readCsv } from './csv.ts';
 import { readJson } from './json.ts';
-import { withLongRows } from './wide.ts';
+import { toLongRows } from './wide.ts';
 
 /**
  * Imports the rows of a file of prices, dividends or splits: reads all of them, refuses those that
@@ -23,7 +23,7 @@ export type ImportSummary = Awaited<ReturnType<typeof importFile>>;
 type Refuse = (line: number, defect: Defect, rows?: number) => void;
 
 /** What reports refused rows and counts them by reason. */
-export function countRefused({ onRefused }: ImportOptions) {
+export function refusalCounter({ onRefused }: ImportOptions) {
   const refused = new Map<string, number>();
   const refuse: Refuse = (line, defect, rows = 1) => {
     refused.set(defect.reason, (refused.get(defect.reason) ?? 0) + rows);
@@ -37,8 +37,8 @@ async function stageRows(
   { hasPrices, rows: batches }: Table,
   staging: Staging,
   { refuse, today }: { refuse: Refuse; today: CalendarDate },
-): Promise<Doubts> {
-  const doubts: Doubts = { ofAll: false, ofSymbols: new Set(), onDates: new Map() };
+): Promise<Ambiguities> {
+  const doubts: Ambiguities = { all: false, symbols: new Set(), dates: new Map() };
   const days = new Map<string, StagedRow>();
   for await (const rows of batches)
     for (const row of rows) {
@@ -47,13 +47,13 @@ async function stageRows(
         staging.add(bar);
         continue;
       }
-      const refused = defect ?? addUp(days, bar);
+      const refused = defect ?? mergeRow(days, bar);
       if (refused === null) continue;
       refuse(row.line ?? 1, refused);
-      const { symbol, date } = dayIn(row);
-      if (hasPrices || symbol === null) doubts.ofAll = true;
-      else if (date === null) doubts.ofSymbols.add(symbol);
-      else doubts.onDates.set(symbol, (doubts.onDates.get(symbol) ?? new Set()).add(date));
+      const { symbol, date } = parseDay(row);
+      if (hasPrices || symbol === null) doubts.all = true;
+      else if (date === null) doubts.symbols.add(symbol);
+      else doubts.dates.set(symbol, (doubts.dates.get(symbol) ?? new Set()).add(date));
     }
   for (const row of days.values()) staging.add(row);
   return doubts;
@@ -66,7 +66,7 @@ const MAX_DAYS = 1_000_000;
  * Several dividends of one symbol and date add up, and several splits are the same one. Returns why
  * a row is not added, or null.
  */
-function addUp(days: Map<string, StagedRow>, row: StagedRow): Defect | null {
+function mergeRow(days: Map<string, StagedRow>, row: StagedRow): Defect | null {
   const key = `${row.symbol} ${row.date}`;
   const before = days.get(key);
   if (before === undefined) {
@@ -119,12 +119,12 @@ function refuseSymbols(
   database: Database,
   staging: Staging,
   { said, source, refuse }: { said: Meaning | null; source: Table['source']; refuse: Refuse },
-): { taken: Taken; symbols: StagedSymbol[] } {
+): { taken: Interpretation; symbols: StagedSymbol[] } {
   const staged = staging.symbols();
-  const nights = nightsIn(database, staging, staged);
-  const taken = meaningOfFile(source, said, nights);
+  const nights = findNights(database, staging, staged);
+  const taken = interpretPrices(source, said, nights);
   const symbols = staged.filter(({ symbol, firstLine, rows }) => {
-    const defect = problemOf(database, symbol, { staging, taken, nights });
+    const defect = findDefect(database, symbol, { staging, taken, nights });
     if (defect === null) return true;
     refuse(firstLine, defect, rows);
     staging.remove(symbol);
@@ -141,21 +141,21 @@ function refuseSymbols(
  */
 export async function importFile(database: CommandDatabase, path: string, options: ImportOptions) {
   await using source = readLines(path, options.onProgress); // closes the file, read to its end or not
-  const lines = await readFirst(source);
+  const lines = await readHead(source);
   const isJson = /^\s*[[{]/.test(lines.first.lines[0] ?? '');
   const table = isJson
     ? await readJson(lines)
-    : readCsv(withLongRows(lines, options.onRefused), path);
+    : readCsv(toLongRows(lines, options.onRefused), path);
   const { hasPrices, format } = table;
   const { clock, as: said = null } = options;
-  const today = dateOf(clock());
-  if (table.source === 'disguise' && (said ?? 'split-adjusted') !== meaningOf(table.source))
-    throw invalidFile(`the prices of a control market are ${meaningOf(table.source)}`);
-  const { refused, refuse } = countRefused(options);
+  const today = utcDate(clock());
+  if (table.source === 'disguise' && (said ?? 'split-adjusted') !== priceMeaning(table.source))
+    throw invalidFile(`the prices of a control market are ${priceMeaning(table.source)}`);
+  const { refused, refuse } = refusalCounter(options);
   const staging = createStaging(database);
   try {
     const doubts = await stageRows(table, staging, { refuse, today });
-    if (refuseConflicts(table, staging, refuse)) doubts.ofAll = true;
+    if (refuseConflicts(table, staging, refuse)) doubts.all = true;
     const { taken, symbols } = hasPrices
       ? refuseSymbols(database, staging, { said, source: table.source, refuse })
       : { taken: null, symbols: staging.symbols() };

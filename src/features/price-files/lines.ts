@@ -35,7 +35,7 @@ export const HEADER_LINES = 3;
  * Reads the first lines, without a byte order mark and blank lines at their start. Throws a
  * `ServiceError` where there are none.
  */
-export async function readFirst(source: AsyncGenerator<LineBatch>): Promise<Lines> {
+export async function readHead(source: AsyncGenerator<LineBatch>): Promise<Lines> {
   const { value: first, done } = await source.next();
   if (done === true) throw invalidFile('it is empty');
   const blank = Math.max(
@@ -77,7 +77,7 @@ export async function* readLines(path: string, onProgress?: Progress): AsyncGene
   for await (const { bytes, bytesRead } of readContent(path)) {
     decode ??= createDecoder(bytes);
     const text = decode(bytes);
-    lineEnd ??= lineEndOf(text);
+    lineEnd ??= findLineEnd(text);
     const lines = text.split(lineEnd);
     const rest = lines.pop() ?? '';
     if (lines.length > 0) {
@@ -102,7 +102,7 @@ export async function* readLines(path: string, onProgress?: Progress): AsyncGene
 /**
  * LF, with or without CR before it; or only CR, as old programs write it, where a text begins so.
  */
-function lineEndOf(start: string): string {
+function findLineEnd(start: string): string {
   const isOld = !start.includes('\n') && start.slice(0, -1).includes('\r');
   return isOld ? '\r' : '\n';
 }
@@ -129,14 +129,14 @@ const COMPRESSED_NAME = /\.(gz|gzip)$/i;
 
 export type Header = ReturnType<typeof takeHeader>;
 
-export function separatorOf(line: string): string {
+export function findSeparator(line: string): string {
   return SEPARATORS.find((candidate) => line.includes(candidate)) ?? ',';
 }
 
 /** Takes the first line as the header. */
 export function takeHeader({ first }: Lines) {
   const line = takeLines(first, 1).join().trim();
-  const separator = separatorOf(line);
+  const separator = findSeparator(line);
   const names = splitRow(line, separator).map((name) =>
     name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''),
   );
@@ -153,7 +153,7 @@ export function takeHeader({ first }: Lines) {
 }
 
 /** The cells of each row of a batch that is not blank, with its text and the number of its line. */
-export function* cellsIn({ lines, firstLine }: LineBatch, separator: string) {
+export function* readCells({ lines, firstLine }: LineBatch, separator: string) {
   let line = firstLine;
   for (const text of lines) {
     const row = text.endsWith('\r') ? text.slice(0, -1) : text;
@@ -191,16 +191,16 @@ export function dashedDate(text: string | undefined): string | undefined {
 
 /** `AAPL.csv`, `600519.SH.csv`, `AAPL.csv.gz`, Stooq's `aapl_us_d.csv`. */
 export function symbolFromName(path: string): string {
-  return nameOf(path).replace(STOOQ_NAME, '');
+  return bareFileName(path).replace(STOOQ_NAME, '');
 }
 
 /** Stooq names its download of one symbol so; its columns have the commonest names there are. */
 export function isNamedByStooq(path: string): boolean {
-  return STOOQ_NAME.test(nameOf(path));
+  return STOOQ_NAME.test(bareFileName(path));
 }
 
 /** The name of a file, without what says that it is compressed and of which kind it is. */
-function nameOf(path: string): string {
+function bareFileName(path: string): string {
   const name = basename(path).replace(COMPRESSED_NAME, '');
   return basename(name, extname(name));
 }

@@ -1,5 +1,5 @@
-import { type PriceSource, realDates, sourceOfSeries } from '#database/prices.ts';
-import { type Meaning, meaningOf } from '#database/schema/price-conditions.ts';
+import { type PriceSource, realDates, seriesSource } from '#database/prices.ts';
+import { type Meaning, priceMeaning } from '#database/schema/price-conditions.ts';
 import type { Database } from '#database/database.ts';
 import {
   contradicts,
@@ -8,7 +8,7 @@ import {
   storedSplits,
 } from '#database/splits-and-dividends.ts';
 import type { StagedSymbol, Staging } from './staging-queries.ts';
-import { nightInWords } from '#prices/split-nights.ts';
+import { describeNight } from '#prices/split-nights.ts';
 import type { Defect } from '#prices/row.ts';
 
 /**
@@ -23,7 +23,7 @@ const BY_MEANING: Record<Meaning, PriceSource> = {
 };
 
 /** What the prices of a file are taken for. */
-export interface Taken {
+export interface Interpretation {
   meaning: Meaning;
   source: PriceSource;
   by: 'said' | 'format' | 'seen' | 'default';
@@ -35,7 +35,7 @@ export interface Taken {
  * The closes around all splits of the file's symbols that are known, from the file itself or from
  * the database.
  */
-export function nightsIn(
+export function findNights(
   database: Database,
   staging: Staging,
   symbols: readonly StagedSymbol[],
@@ -51,30 +51,34 @@ export function nightsIn(
 }
 
 /** Decides what a file's prices are. Where its symbols show both, the more of them count. */
-export function meaningOfFile(
+export function interpretPrices(
   source: PriceSource | null,
   said: Meaning | null,
   nights: readonly SplitNight[],
-): Taken {
+): Interpretation {
   if (said !== null) {
-    const fits = source !== null && meaningOf(source) === said;
+    const fits = source !== null && priceMeaning(source) === said;
     return { meaning: said, source: fits ? source : BY_MEANING[said], by: 'said', night: null };
   }
-  if (source !== null) return { meaning: meaningOf(source), source, by: 'format', night: null };
+  if (source !== null) return { meaning: priceMeaning(source), source, by: 'format', night: null };
   const bySight = Map.groupBy(nights, (night) => isSplitSeen(night));
-  const symbolsOf = (isSeen: boolean) =>
+  const countSymbols = (isSeen: boolean) =>
     new Set(bySight.get(isSeen)?.map(({ symbol }) => symbol)).size;
-  const isRaw = symbolsOf(true) > symbolsOf(false);
+  const isRaw = countSymbols(true) > countSymbols(false);
   const meaning = isRaw ? 'raw' : 'split-adjusted';
   const night = bySight.get(isRaw)?.[0] ?? null;
   return { meaning, source: BY_MEANING[meaning], by: night === null ? 'default' : 'seen', night };
 }
 
 /** Why a symbol's prices cannot be imported as they are taken, or null. */
-export function problemOf(
+export function findDefect(
   database: Database,
   symbol: string,
-  { staging, taken, nights }: { staging: Staging; taken: Taken; nights: readonly SplitNight[] },
+  {
+    staging,
+    taken,
+    nights,
+  }: { staging: Staging; taken: Interpretation; nights: readonly SplitNight[] },
 ): Defect | null {
   const wrong = nights.find(
     (night) => night.symbol === symbol && contradicts(night, taken.meaning),
@@ -82,14 +86,14 @@ export function problemOf(
   if (wrong !== undefined)
     return {
       reason: `a known split contradicts that the prices are ${taken.meaning}`,
-      value: nightInWords(wrong),
+      value: describeNight(wrong),
     };
-  const source = sourceOfSeries(database, symbol);
-  if (source === null || meaningOf(source) === taken.meaning) return null;
+  const source = seriesSource(database, symbol);
+  if (source === null || priceMeaning(source) === taken.meaning) return null;
   if (taken.by === 'said' && realDates(database, symbol).every((date) => staging.has(symbol, date)))
     return null;
   return {
-    reason: `${taken.meaning} prices for a symbol whose stored prices are ${meaningOf(source)}`,
+    reason: `${taken.meaning} prices for a symbol whose stored prices are ${priceMeaning(source)}`,
     value: `${symbol} has prices from ${source}`,
   };
 }

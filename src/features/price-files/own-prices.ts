@@ -5,9 +5,9 @@ import { UNITS_PER_DOLLAR } from '#money/money.ts';
 import { type CommandDatabase, openDatabase, type Reader } from '#database/database.ts';
 import { withSnapshot } from '#database/snapshot.ts';
 import { joinRows } from '#verify/books.ts';
-import { inTemporaryFolder } from '#database/storage/files.ts';
+import { withTemporaryFolder } from '#database/storage/files.ts';
 import { type StoredBar, storedBars } from '#database/prices.ts';
-import { dividendsOf, storedSplits } from '#database/splits-and-dividends.ts';
+import { listDividends, storedSplits } from '#database/splits-and-dividends.ts';
 import {
   type UsedDividend,
   type UsedSplit,
@@ -31,7 +31,7 @@ export function comparePrices(
   databasePath: string,
   importOwn: (yours: CommandDatabase) => Promise<ReadonlySet<string>>,
 ) {
-  return inTemporaryFolder(async (folder) => {
+  return withTemporaryFolder(async (folder) => {
     const yours = openDatabase(join(folder, 'prices.db'), { durability: 'process-end' });
     try {
       const untold = await importOwn(yours);
@@ -112,7 +112,7 @@ function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>)
     const theirs = [
       ...there.flatMap(barFacts),
       ...storedSplits(yours, symbol).map(splitFact),
-      ...dividendsOf(yours, [symbol]).map((dividend) => dividendFact(dividend, splits)),
+      ...listDividends(yours, [symbol]).map((dividend) => dividendFact(dividend, splits)),
     ];
     const ours = [
       ...here.flatMap(barFacts),

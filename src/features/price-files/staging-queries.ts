@@ -135,13 +135,13 @@ export function createStaging(database: Database) {
       const [closes] = read<Omit<SplitNight, keyof Split>>(NIGHT, split.symbol, split.date);
       return closes === undefined ? null : { ...split, ...closes };
     },
-    dividendsOf: (symbol: string) =>
+    symbolDividends: (symbol: string) =>
       read<Dividend>(
         'SELECT symbol, date AS exDate, dividend AS cash FROM staged WHERE symbol = ? AND dividend > 0 ORDER BY date',
         symbol,
       ),
     /** Those of 1:1, which say that there was none, only from rows without prices. */
-    splitsOf: (symbol: string) =>
+    symbolSplits: (symbol: string) =>
       read<Split>(
         `SELECT symbol, date, numerator, denominator FROM staged
          WHERE symbol = ? AND (numerator <> denominator OR open IS NULL AND numerator IS NOT NULL) ORDER BY date`,

@@ -1,7 +1,7 @@
 import { type CommandDatabase, type Database, MAX_PAUSE_MS } from '#database/database.ts';
 import { type EventLoop, eventLoop } from '#time/event-loop.ts';
 import { addDays, type CalendarDate, type Clock, timestamp } from '#time/calendar.ts';
-import { type Meaning, meaningOf } from '#database/schema/price-conditions.ts';
+import { type Meaning, priceMeaning } from '#database/schema/price-conditions.ts';
 import type { Progress } from './lines.ts';
 import type { Defect } from '#prices/row.ts';
 import { storeDividends, storeSplitSpans } from '#database/splits-and-dividends.ts';
@@ -75,7 +75,7 @@ export interface ImportOptions {
 /** The source of splits and dividends beside prices. */
 const ACTIONS_SOURCE = 'csv';
 
-function nothingStored(symbols: readonly StagedSymbol[], staging: Staging) {
+function createProgress(symbols: readonly StagedSymbol[], staging: Staging) {
   const dates = symbols.flatMap(({ firstDate, lastDate }) => [firstDate, lastDate]).sort();
   return {
     symbols: symbols.map(({ symbol }) => symbol),
@@ -103,10 +103,10 @@ function nothingStored(symbols: readonly StagedSymbol[], staging: Staging) {
 }
 
 /** What refused rows may have told of dividends and splits. */
-export interface Doubts {
-  ofAll: boolean;
-  ofSymbols: Set<string>;
-  onDates: Map<string, Set<CalendarDate>>;
+export interface Ambiguities {
+  all: boolean;
+  symbols: Set<string>;
+  dates: Map<string, Set<CalendarDate>>;
 }
 
 interface StoreOptions extends ImportOptions {
@@ -115,7 +115,7 @@ interface StoreOptions extends ImportOptions {
   symbols: readonly StagedSymbol[];
   source: PriceSource;
   hasPrices: boolean;
-  doubts: Doubts;
+  doubts: Ambiguities;
 }
 
 export async function storeStaged(
@@ -123,7 +123,7 @@ export async function storeStaged(
   staging: Staging,
   options: StoreOptions,
 ) {
-  const progress = nothingStored(options.symbols, staging);
+  const progress = createProgress(options.symbols, staging);
   await writeInTurns(
     database,
     storeSymbols(database, staging, { ...options, progress }),
@@ -132,7 +132,7 @@ export async function storeStaged(
   return progress;
 }
 
-type SymbolOptions = StoreOptions & { progress: ReturnType<typeof nothingStored> };
+type SymbolOptions = StoreOptions & { progress: ReturnType<typeof createProgress> };
 
 function* storeSymbols(
   database: Database,
@@ -151,13 +151,13 @@ function* storeSymbols(
       options.onStored?.(progress.bars, total);
       yield null;
     }
-    storeTold(database, staging, { facts, ...options });
+    storeDeclared(database, staging, { facts, ...options });
     yield null;
   }
 }
 
 /** Only days before today are covered: today's bar may still change. */
-function storeTold(
+function storeDeclared(
   database: Database,
   staging: Staging,
   {
@@ -173,27 +173,27 @@ function storeTold(
   const { symbol, firstDate, lastDate } = facts;
   const recordedAt = timestamp(clock());
   const yesterday = addDays(today, -1);
-  const spanOf = (startDate: CalendarDate | null, last: CalendarDate | null) => {
+  const closedSpan = (startDate: CalendarDate | null, last: CalendarDate | null) => {
     if (startDate === null || last === null || startDate > yesterday) return [];
     return [{ symbol, startDate, endDate: last < yesterday ? last : yesterday }];
   };
-  for (const span of spanOf(facts.firstComplete, facts.lastComplete))
+  for (const span of closedSpan(facts.firstComplete, facts.lastComplete))
     addCoverage(database, span, { source, recordedAt });
-  const isDoubtful = doubts.ofAll || doubts.ofSymbols.has(symbol);
-  const unknown = [...(doubts.onDates.get(symbol) ?? [])];
+  const isDoubtful = doubts.all || doubts.symbols.has(symbol);
+  const unknown = [...(doubts.dates.get(symbol) ?? [])];
   const known = isDoubtful
     ? []
-    : spanOf(firstDate, lastDate).flatMap((span) => spanWithout(span, unknown));
+    : closedSpan(firstDate, lastDate).flatMap((span) => spanWithout(span, unknown));
   const spans = facts.hasDividendGaps ? [] : known;
   const hasActions = facts.hasActions === 1;
-  const dividends = hasActions ? staging.dividendsOf(symbol) : [];
-  const splits = hasActions ? staging.splitsOf(symbol) : [];
+  const dividends = hasActions ? staging.symbolDividends(symbol) : [];
+  const splits = hasActions ? staging.symbolSplits(symbol) : [];
   const stamp = { source: hasPrices ? ACTIONS_SOURCE : source, recordedAt };
   // Without prices, splits do not tell from when to when they are all.
   const splitSpans = hasPrices && !facts.hasSplitGaps ? known : [];
   storeSplitSpans(database, { splits, spans: splitSpans, knownThrough: yesterday }, stamp);
   // A dividend is in the shares of the prices beside it; without them, it is what was paid.
-  const basis = !hasPrices || meaningOf(source) === 'raw' ? 'as_paid' : 'split_adjusted';
+  const basis = !hasPrices || priceMeaning(source) === 'raw' ? 'as_paid' : 'split_adjusted';
   const changed = storeDividends(database, { dividends, spans, basis }, stamp);
   if (!hasPrices) progress.changed += changed;
   progress.dividends += dividends.length;

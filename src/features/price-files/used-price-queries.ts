@@ -3,7 +3,7 @@ import type { Reader } from '#database/database.ts';
 import { amount, flag, oneOf, query, type RowOf, text } from '#database/rows.ts';
 import {
   adjustedSourcesInSql,
-  hasBarsOf,
+  hasBarsSql,
   sourcesWithDividendsInSql,
 } from '#database/schema/price-conditions.ts';
 import { DIVIDEND_COLUMNS } from '#database/splits-and-dividends.ts';
@@ -30,16 +30,16 @@ export function usedSpans(reader: Reader) {
 }
 
 /** SQL: the rows of a table of evidence that belong to committed model-days. */
-const usedIn = (table: string) =>
+const usedRows = (table: string) =>
   `FROM ${table} JOIN trading_sessions USING (session_id) WHERE ${COMMITTED}`;
 
 /** Each price once that the ledger of a committed model-day used, with the date of its bar. */
 const PRICES = query(
   `SELECT DISTINCT symbol, coalesce(open_date, '') AS date,
      iif(open_date = session_prices.date, 'open', 'close') AS kind, coalesce(open_e4, 0) AS price
-   ${usedIn('session_prices')} AND open_date IS NOT NULL
+   ${usedRows('session_prices')} AND open_date IS NOT NULL
    UNION SELECT symbol, coalesce(close_date, ''), 'close', coalesce(close_e4, 0)
-   ${usedIn('session_prices')} AND close_date IS NOT NULL
+   ${usedRows('session_prices')} AND close_date IS NOT NULL
    ORDER BY 1, 2, 3`,
   {
     symbol: text,
@@ -57,7 +57,7 @@ export function usedPrices(reader: Reader): UsedPrice[] {
 
 const SPLITS = query(
   `SELECT DISTINCT symbol, session_splits.date, numerator, denominator
-   ${usedIn('session_splits')} ORDER BY 1, 2`,
+   ${usedRows('session_splits')} ORDER BY 1, 2`,
   SPLIT_COLUMNS,
 );
 
@@ -70,7 +70,7 @@ export function usedSplits(reader: Reader): UsedSplit[] {
 
 const DIVIDENDS = query(
   `SELECT DISTINCT symbol, ex_date AS exDate, cash_e6 AS cash, basis
-   ${usedIn('session_dividends')} ORDER BY 1, 2`,
+   ${usedRows('session_dividends')} ORDER BY 1, 2`,
   DIVIDEND_COLUMNS,
 );
 
@@ -83,10 +83,10 @@ export function usedDividends(reader: Reader): UsedDividend[] {
 
 const HELD_OVER = query(
   `SELECT EXISTS (
-     SELECT 1 ${usedIn('session_prices')}
+     SELECT 1 ${usedRows('session_prices')}
        AND symbol = ?1 AND held_since < ?2 AND session_prices.date >= ?2
        AND (?3 = 'split' OR pays_dividends))
-     AND NOT iif(?3 = 'split', ${hasBarsOf(adjustedSourcesInSql, '?1')}, ${hasBarsOf(sourcesWithDividendsInSql, '?1')})`,
+     AND NOT iif(?3 = 'split', ${hasBarsSql(adjustedSourcesInSql, '?1')}, ${hasBarsSql(sourcesWithDividendsInSql, '?1')})`,
   [flag],
 );
 

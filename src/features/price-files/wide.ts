@@ -3,7 +3,7 @@ import {
   HEADER_LINES,
   type LineBatch,
   type Lines,
-  separatorOf,
+  findSeparator,
   splitRow,
   takeLines,
 } from './lines.ts';
@@ -25,48 +25,51 @@ const ADJUSTED = /^adj/i;
  * A table as it is, or with a row for each symbol and date, at the line where it is from; symbols
  * without any are refused at its end.
  */
-export function withLongRows(
+export function toLongRows(
   lines: Lines,
   onRefused?: (line: number, defect: Defect) => void,
 ): Lines {
   const { first, batches } = lines;
-  const separator = separatorOf(first.lines[0] ?? '');
-  const wholeOf = (line = '') => splitRow(line.replace(/\r$/, ''), separator);
-  const [[, name = ''], [corner = '', blank]] = [wholeOf(first.lines[0]), wholeOf(first.lines[1])];
+  const separator = findSeparator(first.lines[0] ?? '');
+  const splitLine = (line = '') => splitRow(line.replace(/\r$/, ''), separator);
+  const [[, name = ''], [corner = '', blank]] = [
+    splitLine(first.lines[0]),
+    splitLine(first.lines[1]),
+  ];
   const isNumbered = DATES.test(name) && CORNER.test(corner) && blank === '';
-  const cellsOf = (line?: string) => wholeOf(line).slice(isNumbered ? 1 : 0);
-  const [one, two, three] = [0, 1, 2].map((index) => cellsOf(first.lines[index])) as [
+  const splitCells = (line?: string) => splitLine(line).slice(isNumbered ? 1 : 0);
+  const [one, two, three] = [0, 1, 2].map((index) => splitCells(first.lines[index])) as [
     one: string[],
     two: string[],
     three: string[],
   ];
   const hasThree = DATES.test(three[0] ?? '') && three.slice(1).every((cell) => cell === '');
   const hasTwo = DATES.test(one[0] ?? '') && two[0] === '';
-  const [fields, symbols] = isOfFields(one) ? [one, two] : [two, one];
-  const placesOf = Map.groupBy(fields.keys().drop(1), (place) => symbols[place] ?? '');
+  const [fields, symbols] = hasPriceFields(one) ? [one, two] : [two, one];
+  const bySymbol = Map.groupBy(fields.keys().drop(1), (place) => symbols[place] ?? '');
   const isWhole = ([symbol, places]: [string, number[]]) =>
-    Number.isNaN(Number(symbol)) && isOfFields(places.map((place) => fields[place] ?? ''));
-  const isWide = isOfFields(fields) && one.length === two.length && (hasThree || hasTwo);
+    Number.isNaN(Number(symbol)) && hasPriceFields(places.map((place) => fields[place] ?? ''));
+  const isWide = hasPriceFields(fields) && one.length === two.length && (hasThree || hasTwo);
   // Else it may be a first row without a date.
-  if (!isWide || ![...placesOf].every(isWhole)) return lines;
-  const columnsOf = Map.groupBy(fields.keys(), (at) => `${symbols[at]} ${fields[at]}`);
-  const [twice] = [...columnsOf].find(([, columns]) => columns.length > 1) ?? [];
+  if (!isWide || ![...bySymbol].every(isWhole)) return lines;
+  const columnsByName = Map.groupBy(fields.keys(), (at) => `${symbols[at]} ${fields[at]}`);
+  const [twice] = [...columnsByName].find(([, columns]) => columns.length > 1) ?? [];
   if (twice !== undefined) throw invalidFile(`its header has two columns for ${twice}`);
   const names = [...Map.groupBy(fields.slice(1), (field) => field)].flatMap(([name, all]) =>
-    ADJUSTED.test(name) && all.length < placesOf.size ? [] : name,
+    ADJUSTED.test(name) && all.length < bySymbol.size ? [] : name,
   );
-  const rows = [...placesOf].map(([symbol, places]) => {
+  const rows = [...bySymbol].map(([symbol, places]) => {
     const columns = names.map((name) => places.find((place) => fields[place] === name) ?? -1);
     return { symbol, columns };
   });
-  const unseen = new Set(placesOf.keys());
+  const unseen = new Set(bySymbol.keys());
   const { firstLine: headerLine } = first;
   takeLines(first, hasThree ? HEADER_LINES : HEADER_LINES - 1);
   async function* long(): AsyncGenerator<LineBatch> {
     for await (const batch of batches)
       for (const [index, line] of batch.lines.entries()) {
         const firstLine = batch.firstLine + index;
-        const cells = cellsOf(line);
+        const cells = splitCells(line);
         if (cells.length !== fields.length) yield { firstLine, lines: [cells.join(separator)] };
         else
           for (const { symbol, columns } of rows) {
@@ -83,6 +86,6 @@ export function withLongRows(
   return { first: { ...first, lines: [header] }, batches: long() };
 }
 
-function isOfFields(cells: readonly string[]): boolean {
+function hasPriceFields(cells: readonly string[]): boolean {
   return ['open', 'close'].every((name) => cells.some((cell) => cell.toLowerCase() === name));
 }

@@ -3,7 +3,7 @@ import type { Application } from '#http/application.ts';
 import { builtPages } from '../pages/built-pages.ts';
 import { plural, formatSize, writeWithProgress } from '#commands/terminal.ts';
 import { readSettings } from '#settings/settings.ts';
-import { forTerminal, unprintableIn } from '#text/text.ts';
+import { forTerminal, findUnprintable } from '#text/text.ts';
 import { publishSite as publishTo } from './publish.ts';
 
 type Names = 'job' | 'models' | 'start' | 'end' | 'title' | 'url' | 'chromium';
@@ -19,7 +19,7 @@ export async function publish(
 ): Promise<number> {
   const { job, models, start, end, url, chromium, title = 'Trading Simulation' } = given;
   checkDates({ start, end });
-  const found = unprintableIn(title);
+  const found = findUnprintable(title);
   if (found !== null) throw new WrongUsage(`--title: must not contain ${found}`);
   if (url !== undefined && !/^https?:\/\/[^/]+\/[^\p{C}\s]*$/u.test(url))
     throw new WrongUsage(`--url: expected a URL such as https://example.org/trading/, not ${url}`);

@@ -4,8 +4,8 @@ import type { Clock } from '#time/calendar.ts';
 import { silentLog } from '#process/log.ts';
 import type { Settings } from '#settings/settings.ts';
 import { modeOfJobs } from '#database/job-queries.ts';
-import { riskFreeRateOf } from '#database/state.ts';
-import { addressOfFile, momentAt } from '#database/snapshot.ts';
+import { readRiskFreeRate } from '#database/state.ts';
+import { fileAddress, openMoment } from '#database/snapshot.ts';
 import { toHttpError } from '#http/errors.ts';
 import { validateQuery } from '#http/request.ts';
 import type { Route } from '#api/route.ts';
@@ -27,14 +27,14 @@ interface RespondOptions {
  * not a service runs on it.
  */
 export function openResponder(path: string, { name, settings, clock, routes }: RespondOptions) {
-  const moment = momentAt(addressOfFile(path));
+  const moment = openMoment(fileAddress(path));
   try {
     const mode = modeOfJobs(moment);
     const served = {
       ...settings,
       preserveDevData: null,
       deploymentMode: mode,
-      riskFreeRate: riskFreeRateOf(moment) ?? settings.riskFreeRate,
+      riskFreeRate: readRiskFreeRate(moment) ?? settings.riskFreeRate,
     };
     const respond = createResponder(routes, {
       database: moment,

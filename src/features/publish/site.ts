@@ -7,8 +7,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { messageOf, ServiceError } from '#domain/service-error.ts';
-import { inTemporaryFolder } from '#database/storage/files.ts';
+import { errorMessage, ServiceError } from '#domain/service-error.ts';
+import { withTemporaryFolder } from '#database/storage/files.ts';
 
 /** What is published, and how. */
 export interface Publication {
@@ -117,7 +117,7 @@ const CHROMIUM_MS = 60_000;
  * (`cannot_start`) if that makes none.
  */
 function renderPng(svg: string, chromium: string): Promise<Buffer> {
-  return inTemporaryFolder(async (folder) => {
+  return withTemporaryFolder(async (folder) => {
     const [from, to] = [join(folder, 'preview.svg'), join(folder, 'preview.png')];
     const args = [
       '--headless',
@@ -136,7 +136,7 @@ function renderPng(svg: string, chromium: string): Promise<Buffer> {
       await promisify(execFile)(chromium, args, options);
       return readFileSync(to);
     } catch (error) {
-      const [why] = messageOf(error).split('\n');
+      const [why] = errorMessage(error).split('\n');
       throw new ServiceError('cannot_start', `--chromium: ${chromium} made no picture: ${why}`);
     }
   });

@@ -44,7 +44,9 @@ const ROOT_OF_PI = Math.sqrt(Math.PI);
 export function studentTUpperTail(t: number, degreesOfFreedom: number): number {
   if (Number.isNaN(t) || !(degreesOfFreedom > 0)) return NaN;
   if (t < 0) return 1 - studentTUpperTail(-t, degreesOfFreedom);
-  return t < SERIES_UP_TO ? 0.5 - middle(t, degreesOfFreedom) : tail(t, degreesOfFreedom);
+  return t < SERIES_UP_TO
+    ? 0.5 - studentTMiddle(t, degreesOfFreedom)
+    : studentTTail(t, degreesOfFreedom);
 }
 
 /** The t with P(T ≤ t) = probability; infinite at 0 and 1. */
@@ -67,7 +69,7 @@ function studentTDensity(t: number, degreesOfFreedom: number): number {
  * P(0 < T ≤ t) = t f(t) · ₂F₁((ν+1)/2, 1; 3/2; y) with y = t²/(ν + t²): the power series of
  * I_y(1/2, ν/2) (Abramowitz & Stegun 1964, 26.5.4). All terms are positive, so nothing cancels.
  */
-function middle(t: number, degreesOfFreedom: number): number {
+function studentTMiddle(t: number, degreesOfFreedom: number): number {
   const y = (t * t) / (degreesOfFreedom + t * t);
   let [term, sum] = [1, 1];
   for (let n = 0; term > sum * Number.EPSILON; n += 1) {
@@ -82,7 +84,7 @@ function middle(t: number, degreesOfFreedom: number): number {
  * Mathematical Software 18, 1992, equation 9), with their λ written as a·y − b·x, so that large
  * degrees of freedom lose no digits.
  */
-function tail(t: number, degreesOfFreedom: number): number {
+function studentTTail(t: number, degreesOfFreedom: number): number {
   const [a, b] = [degreesOfFreedom / 2, 0.5];
   const x = 1 / (1 + (t * t) / degreesOfFreedom);
   const y = 1 / (1 + degreesOfFreedom / (t * t));

@@ -21,7 +21,7 @@ export function mean(numbers: Numbers): number {
 }
 
 /** The middle number, or the mean of the two in the middle; unlike the moments, 0 of none. */
-export function medianOf(numbers: Numbers): number {
+export function median(numbers: Numbers): number {
   const sorted = numbers.toSorted((one, other) => one - other);
   const [low, high] = [sorted[(sorted.length - 1) >> 1] ?? 0, sorted[sorted.length >> 1] ?? 0];
   return (low + high) / 2;

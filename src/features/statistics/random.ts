@@ -26,14 +26,14 @@ function rotate(word: number, by: number): number {
 }
 
 /** The first 128 bits of the seed's SHA-256, so that similar seeds have nothing in common. */
-function stateOf(seed: string): Words {
+function seedState(seed: string): Words {
   const hash = sha256(seed);
   return [hash.readInt32LE(0), hash.readInt32LE(4), hash.readInt32LE(8), hash.readInt32LE(12)];
 }
 
 /** Numbers from 0 up to 1, multiples of 2^-53, the same for the same seed. */
 export function createUniforms(seed: string): () => number {
-  const next = createWords(stateOf(seed));
+  const next = createWords(seedState(seed));
   return () => ((next() >>> 5) * 2 ** 26 + (next() >>> 6)) / 2 ** 53;
 }
 

@@ -82,15 +82,15 @@ export function fitLine(x: readonly number[], y: readonly number[]) {
   const scores = residuals.map((value, day) => value * (centred[day] ?? NaN));
   const days = x.length;
   const correction = days / (days - 2);
-  const ofHeight = (correction * weightedProducts(residuals, residuals)) / days ** 2;
-  const ofSlope = (correction * weightedProducts(scores, scores)) / squares ** 2;
-  const shared = (correction * weightedProducts(residuals, scores)) / (days * squares);
-  const ofIntercept = ofHeight - 2 * middle * shared + middle ** 2 * ofSlope;
+  const heightVariance = (correction * weightedProducts(residuals, residuals)) / days ** 2;
+  const slopeVariance = (correction * weightedProducts(scores, scores)) / squares ** 2;
+  const covariance = (correction * weightedProducts(residuals, scores)) / (days * squares);
+  const interceptVariance = heightVariance - 2 * middle * covariance + middle ** 2 * slopeVariance;
   return {
     intercept: height - slope * middle,
     slope,
-    interceptError: Math.sqrt(Math.max(0, ofIntercept)),
-    slopeError: Math.sqrt(Math.max(0, ofSlope)),
+    interceptError: Math.sqrt(Math.max(0, interceptVariance)),
+    slopeError: Math.sqrt(Math.max(0, slopeVariance)),
   };
 }
 
@@ -122,7 +122,7 @@ export function fitPlane(columns: readonly Float64Array[], y: Float64Array) {
   const centred = columns.map((column, index) => deviationsFrom(middles[index] ?? NaN, column));
   const lengths = centred.map((column) => Math.sqrt(dot(column, column, days)));
   const scaled = centred.map((column, index) => column.map((one) => one / (lengths[index] ?? NaN)));
-  if (!(conditionOf(scaled) <= MAX_CONDITION)) return null;
+  if (!(conditionNumber(scaled) <= MAX_CONDITION)) return null;
   const height = mean(y);
   const heights = deviationsFrom(height, y);
   const { inverse, coefficients, residuals } = solve(scaled, heights);
@@ -133,7 +133,7 @@ export function fitPlane(columns: readonly Float64Array[], y: Float64Array) {
     const variance = correction * weightedProducts(scores, scores);
     return { value, standardError: Math.sqrt(Math.max(0, variance)) };
   };
-  const influenceOf = (index: number) => (day: number) =>
+  const slopeInfluence = (index: number) => (day: number) =>
     (inverse[index]?.[day] ?? NaN) / (lengths[index] ?? NaN);
   const intercept = slopeValues.reduce(
     (left, slope, index) => left - slope * (middles[index] ?? NaN),
@@ -141,10 +141,10 @@ export function fitPlane(columns: readonly Float64Array[], y: Float64Array) {
   );
   return {
     intercept: coefficient(intercept, (day) =>
-      middles.reduce((left, middle, index) => left - middle * influenceOf(index)(day), 1 / days),
+      middles.reduce((left, middle, index) => left - middle * slopeInfluence(index)(day), 1 / days),
     ),
     /** In the order of the columns. */
-    slopes: slopeValues.map((value, index) => coefficient(value, influenceOf(index))),
+    slopes: slopeValues.map((value, index) => coefficient(value, slopeInfluence(index))),
     /** The share of the variance of y that the columns explain. */
     rSquared: 1 - dot(residuals, residuals, days) / dot(heights, heights, days),
   };
@@ -195,7 +195,7 @@ function solve(columns: readonly Float64Array[], y: Float64Array) {
  * The largest singular value of columns of length 1 over the least, from the eigenvalues of their
  * products by Jacobi's rotations (Golub & Van Loan, Matrix Computations, 8.5).
  */
-function conditionOf(columns: readonly Float64Array[]): number {
+function conditionNumber(columns: readonly Float64Array[]): number {
   const size = columns.length;
   const matrix = columns.map((one) => columns.map((other) => dot(one, other, one.length)));
   const entry = (row: number, column: number) => at(at(matrix, row), column);

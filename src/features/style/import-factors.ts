@@ -1,8 +1,8 @@
 import { timestamp, type CalendarDate, isCalendarDate } from '#time/calendar.ts';
-import { messageOf, invalidFile } from '#domain/service-error.ts';
-import { linesOf, list } from '#text/sentences.ts';
+import { errorMessage, invalidFile } from '#domain/service-error.ts';
+import { compact, list } from '#text/sentences.ts';
 import { readSettings } from '#settings/settings.ts';
-import { forTerminal, unprintableIn } from '#text/text.ts';
+import { forTerminal, findUnprintable } from '#text/text.ts';
 import { type CommandDatabase, openDatabase } from '#database/database.ts';
 import {
   factorNames,
@@ -108,7 +108,7 @@ function refuseContradictions(rows: readonly FactorRow[], file: FactorFile): voi
 function readFactorNames(header: readonly string[], columns: number): string[] {
   const names = header.map((name) => NAMES.get(name.toLowerCase()) ?? name);
   const wrong = names.find(
-    (name) => name === '' || name.length > MAX_NAME_LENGTH || unprintableIn(name) !== null,
+    (name) => name === '' || name.length > MAX_NAME_LENGTH || findUnprintable(name) !== null,
   );
   const why =
     names.length !== columns
@@ -164,7 +164,7 @@ export async function importFactors(
     try {
       if (await work()) done += 1;
     } catch (error) {
-      process.stderr.write(`Cannot ${forTerminal(`${what}: ${messageOf(error)}`)}\n`);
+      process.stderr.write(`Cannot ${forTerminal(`${what}: ${errorMessage(error)}`)}\n`);
     }
   };
   const { remove } = given;
@@ -231,7 +231,7 @@ function describeUnit(returns: readonly FactorReturn[], unit: FactorUnit): strin
     unit === 'percent' &&
     new Set(own.map((one) => one.date)).size >= DAYS_TO_TELL &&
     Math.abs(toPercent(largest)) < FEW_PERCENT;
-  return linesOf([
+  return compact([
     `  its returns are read as ${unitWords[unit]}: the largest, up or down, is ${toPercent(largest)} %` +
       ` (${forTerminal(factor)} on ${date}); if they are ${unitWords[other]}, import the file again with --unit ${other}`,
     isDoubtful &&

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Database } from '#database/database.ts';
-import { inspectFile, momentAt, openForReading, type Snapshot } from '#database/snapshot.ts';
+import { inspectFile, openMoment, openForReading, type Snapshot } from '#database/snapshot.ts';
 
 /**
  * A connection that nothing uses for this long is closed: SQLite removes a log only when its last
@@ -48,7 +48,7 @@ export function openView(path: string, { idleMs = IDLE_MS }: { idleMs?: number }
     probe: () => null,
     storageFault: () => null,
     read(work) {
-      const moment = momentAt(address());
+      const moment = openMoment(address());
       try {
         return work(moment);
       } finally {

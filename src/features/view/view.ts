@@ -4,15 +4,15 @@ import { readAccessTokens } from '#http/access.ts';
 import { createStderrLog } from '#process/log.ts';
 import { VERSION } from '#process/version.ts';
 import { forTerminal } from '#text/text.ts';
-import { riskFreeRateOf } from '#database/state.ts';
+import { readRiskFreeRate } from '#database/state.ts';
 import { modeOfJobs } from '#database/job-queries.ts';
 import { hasManifest } from '#database/manifest.ts';
-import { storageFaultOf } from '#database/storage/faults.ts';
+import { findStorageFault } from '#database/storage/faults.ts';
 import { openView } from './open-view.ts';
 import type { Application } from '#http/application.ts';
 import { createHttpServer } from '#http/server.ts';
 import { listen, type Service, type ServiceOptions } from '#service.ts';
-import { listensOnAll, ownUrl, readSettings, type ServedSettings } from '#settings/settings.ts';
+import { listensOnAll, localUrl, readSettings, type ServedSettings } from '#settings/settings.ts';
 
 export interface ViewOptions
   extends Application,
@@ -42,7 +42,7 @@ export async function startView({
   const database = openView(path);
   const mode = cacheLastRead(() => modeOfJobs(database), 'UNKNOWN');
   const riskFreeRate = cacheLastRead(
-    () => riskFreeRateOf(database) ?? settings.riskFreeRate,
+    () => readRiskFreeRate(database) ?? settings.riskFreeRate,
     settings.riskFreeRate,
   );
   const served = {
@@ -88,7 +88,7 @@ function cacheLastRead<Value>(read: () => Value, initial: Value): () => Value {
     try {
       return (last = read());
     } catch (error) {
-      if (storageFaultOf(error) === null) throw error;
+      if (findStorageFault(error) === null) throw error;
       return last;
     }
   };
@@ -119,7 +119,7 @@ export async function view(path: string, application: Application): Promise<void
   log.info('listening', facts);
   const url = listensOnAll(settings)
     ? `http://localhost:${port}`
-    : ownUrl({ ...settings, apiPort: port });
+    : localUrl({ ...settings, apiPort: port });
   process.stdout.write(`${forTerminal(path)}, ${MODES[mode]}: ${url}/ (Ctrl-C ends it)\n`);
   limitHeapGrowth();
 }

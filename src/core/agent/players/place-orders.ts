@@ -1,5 +1,5 @@
-import { boardOf, wholeLots } from '#domain/market-rules.ts';
-import { linesOf } from '#text/sentences.ts';
+import { findBoard, wholeLots } from '#domain/market-rules.ts';
+import { compact } from '#text/sentences.ts';
 import type { Brief, ToolCall } from '#wire/protocol.ts';
 import {
   equalAmounts,
@@ -87,7 +87,7 @@ export function describeHeldPart(brief: Brief): string | null {
     limits: undefined,
   });
   const least = Math.min(...lacking.map(minimumCost)) / dollarUnits(portfolioValue);
-  const limit = linesOf([
+  const limit = compact([
     orders != null && planMissing(brief).length > 0 && `max_orders is ${orders}`,
     weight != null && least > weight && `max_weight is ${weight}`,
     cash != null && `min_cash is ${cash}`,
@@ -162,7 +162,7 @@ function planRetry(
     const [limit, shares = 0] = ALLOWED.exec(replies[index].error) ?? [];
     const allowed = limit === undefined ? Infinity : Number(shares);
     const most = Math.min(order.amount - 1, Math.floor(cash / price), allowed);
-    const amount = wholeLots(boardOf(brief.rules, order.symbol), most);
+    const amount = wholeLots(findBoard(brief.rules, order.symbol), most);
     if (amount < 1) return [];
     cash -= amount * price;
     return [{ ...order, amount }];
@@ -185,7 +185,7 @@ export function tradableStocks(brief: Brief): Stock[] {
       : [
           {
             ...{ symbol, price: dollarUnits(price), held: held.get(symbol) ?? 0 },
-            board: boardOf(brief.rules, symbol),
+            board: findBoard(brief.rules, symbol),
           },
         ],
   );

@@ -1,4 +1,4 @@
-import { boardOf, wholeLots } from '#domain/market-rules.ts';
+import { findBoard, wholeLots } from '#domain/market-rules.ts';
 import type { Brief, ToolCall } from '#wire/protocol.ts';
 import type { ChatMessage, Model, ModelAnswer } from '#agent/model.ts';
 import { hashText } from '#text/hash.ts';
@@ -172,7 +172,7 @@ function order(
   const sales = ranked.flatMap(({ symbol, move }) => {
     const quantity = held.get(symbol);
     if (quantity === undefined || liked(move) >= 0) return [];
-    const { step } = boardOf(brief.rules, symbol);
+    const { step } = findBoard(brief.rules, symbol);
     const half = Math.ceil(quantity / 2 / step) * step;
     return [call('sell', { symbol, amount: Math.min(quantity, half) })];
   });
@@ -181,7 +181,7 @@ function order(
   const purchases = wanted
     .map(({ symbol, price }) => ({
       symbol,
-      amount: wholeLots(boardOf(brief.rules, symbol), Math.floor(budget / price)),
+      amount: wholeLots(findBoard(brief.rules, symbol), Math.floor(budget / price)),
     }))
     .filter(({ amount }) => amount >= 1)
     .map((args) => call('buy', args));

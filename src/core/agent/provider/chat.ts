@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '#json/json.ts';
+import { asArray, asObject, asText, type Json, asObjects, tryParse } from '#json/json.ts';
 import type { Carried } from '#wire/protocol.ts';
 import type { ChatMessage, ModelAnswer } from '#agent/model.ts';
 import { readAnswer, NoAnswer, readToolCalls, type SentCall } from './answer.ts';
@@ -36,17 +36,17 @@ function assembleCompletion(): Assembler {
     }
     for (const field of LIST_FIELDS)
       if (delta[field] != null)
-        message[field] = mergePieces(objectsIn(message[field]), objectsIn(delta[field]));
+        message[field] = mergePieces(asObjects(message[field]), asObjects(delta[field]));
     if (asObject(delta['function_call']))
       calls.take({ index: 0, function: delta['function_call'] });
-    const sent = objectsIn(delta['tool_calls']);
+    const sent = asObjects(delta['tool_calls']);
     if (isWhole) calls.takeMessage(sent);
     else sent.forEach(calls.take);
   };
   return {
     take(chunk) {
       for (const field of RESPONSE_FIELDS) if (chunk[field] != null) response[field] = chunk[field];
-      const choice = objectsIn(chunk['choices']).find(({ index = 0 }) => index === 0);
+      const choice = asObjects(chunk['choices']).find(({ index = 0 }) => index === 0);
       const piece = asObject(choice?.['delta']);
       const delta = piece ?? asObject(choice?.['message']); // some send the last piece, or all, whole
       grow(delta);
@@ -261,7 +261,7 @@ function splitThoughts(text: string): { content: string; thoughts: string | null
 }
 
 function readReasoning(message: Json): string | null {
-  const parts = [...objectsIn(message['content']), ...objectsIn(message['reasoning_details'])];
+  const parts = [...asObjects(message['content']), ...asObjects(message['reasoning_details'])];
   const inParts = parts.flatMap(partThoughts);
   return (
     asText(message['reasoning_content']) ??

@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, type Json, objectsIn, tryParse } from '#json/json.ts';
+import { asArray, asObject, asText, type Json, asObjects, tryParse } from '#json/json.ts';
 import type { ChatMessage, ModelAnswer } from '#agent/model.ts';
 import { readAnswer, readToolCalls } from './answer.ts';
 import {
@@ -93,7 +93,7 @@ function messageBlocks(message: ChatMessage): Json[] {
   }
   if (message.role !== 'assistant') return [{ type: 'text', text: message.content }];
   const { content, toolCalls, carried } = message;
-  if (carried?.message['content'] !== undefined) return objectsIn(carried.message['content']);
+  if (carried?.message['content'] !== undefined) return asObjects(carried.message['content']);
   return [
     ...(content === '' ? [] : [{ type: 'text', text: content }]),
     ...toolCalls.map(({ id, name, arguments: text }) => ({
@@ -119,7 +119,7 @@ function withMarkOnLastUser(history: readonly WireMessage[]): WireMessage[] {
 function readMessage(body: Json, step: number): ModelAnswer {
   if (asArray(body['content']) === undefined && body['stop_reason'] == null)
     throw new Error('it has no content');
-  const blocks = objectsIn(body['content']);
+  const blocks = asObjects(body['content']);
   const uses = blocks.filter(({ type }) => type === 'tool_use');
   const toolCalls = readToolCalls(
     uses.map(({ id, name, input }) => ({ id, name, arguments: input })),

@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, type Json, objectsIn } from '#json/json.ts';
+import { asArray, asObject, asText, type Json, asObjects } from '#json/json.ts';
 import type { ChatMessage, ModelAnswer } from '#agent/model.ts';
 import { readAnswer, readCallArguments, readToolCalls } from './answer.ts';
 import {
@@ -70,7 +70,7 @@ function wireItems(message: ChatMessage): Json[] {
       : [];
   const { content, toolCalls, carried } = message;
   if (carried?.message['output'] !== undefined)
-    return objectsIn(carried.message['output']).filter(isReturnable);
+    return asObjects(carried.message['output']).filter(isReturnable);
   return [
     ...(content === '' ? [] : [{ type: 'message', role: 'assistant', content }]),
     ...toolCalls.map(({ id, name, arguments: text }) => ({
@@ -107,7 +107,7 @@ function isReturnable(item: Json): boolean {
   return (
     item['type'] !== 'reasoning' ||
     item['encrypted_content'] != null ||
-    objectsIn(item['content']).length > 0
+    asObjects(item['content']).length > 0
   );
 }
 
@@ -116,7 +116,7 @@ function readResponse(body: Json, step: number): ModelAnswer {
   const { status } = body;
   if (asArray(body['output']) === undefined && status == null) throw new Error('it has no output');
   if (status === 'failed') throw new Error('its status is failed');
-  const output = objectsIn(body['output']);
+  const output = asObjects(body['output']);
   const calls = output.filter(({ type }) => type === 'function_call');
   const toolCalls = readToolCalls(
     calls.map(({ call_id, id, name, arguments: text }) => ({
@@ -156,7 +156,7 @@ function readFinishReason(
 function contentParts(item: Json): Json[] {
   const { content } = item;
   if (typeof content === 'string') return [{ text: content }];
-  return objectsIn(content);
+  return asObjects(content);
 }
 
 function joinTexts(parts: readonly Json[], field: string, between = ''): string {
@@ -170,7 +170,7 @@ function readReasoning(output: readonly Json[]): string | null {
   const items = output.filter(({ type }) => type === 'reasoning');
   const texts = items.map(
     (item) =>
-      joinTexts(objectsIn(item['summary']), 'text', '\n\n') ||
+      joinTexts(asObjects(item['summary']), 'text', '\n\n') ||
       joinTexts(contentParts(item), 'text'),
   );
   return texts.filter((text) => text !== '').join('\n\n') || null;
@@ -283,7 +283,7 @@ function assembleResponse(): Assembler {
     // Without any item that is done it broke off.
     isComplete: (hasEnded) => isComplete || (hasEnded && items.some(({ isDone }) => isDone)),
     body() {
-      const output = mergeItems(items, objectsIn(response['output']));
+      const output = mergeItems(items, asObjects(response['output']));
       return output.length === 0 && !isComplete ? response : { ...response, output };
     },
   };

@@ -1,17 +1,17 @@
-import { messageOf } from '#domain/service-error.ts';
+import { errorMessage } from '#domain/service-error.ts';
 import {
-  failureOf,
+  toHttpFailure,
   HttpFault,
   type HttpFailure,
   httpRequest,
   type HttpResponse,
   type HttpStream,
   httpStream,
-  textOf,
-  upTo,
+  bodyText,
+  limitBytes,
 } from '#network/http-client.ts';
 import { type Json, tryParse } from '#json/json.ts';
-import { secretHider, withoutSecrets } from '#text/secrets.ts';
+import { secretHider, redactSecrets } from '#text/secrets.ts';
 import { type ProviderEndpoint, modelSecrets } from '#wire/protocol.ts';
 import { quote } from '#text/text.ts';
 import { findError } from './answer.ts';
@@ -74,7 +74,7 @@ export async function sendModelRequest(
   const result = isStreamed
     ? await readStream(url.href, request, dialect.assemble())
     : await httpRequest(url.href, { ...request, maxBytes: MAX_RESPONSE_BYTES });
-  const shown = withoutSecrets(result, secretHider(modelSecrets(endpoint)));
+  const shown = redactSecrets(result, secretHider(modelSecrets(endpoint)));
   if (shown.failure === 'unreadable') return { ...shown, message: quote(shown.message) };
   return shown.failure === undefined ? parseBody(shown) : shown;
 }
@@ -126,14 +126,14 @@ export async function readBody(
     const peeked = await peek(body);
     const isStream = STREAM_TYPES.test(headers['content-type'] ?? '') && peeked.isStream;
     if (!isStream || !isSuccess(status) || status === NO_CONTENT) {
-      const text = await textOf(peeked.body, MAX_RESPONSE_BYTES);
+      const text = await bodyText(peeked.body, MAX_RESPONSE_BYTES);
       return { status, headers, text: isStream ? (FIRST_DATA.exec(text)?.[1] ?? text) : text };
     }
     end = await takeEvents({ ...peeked, close }, assembler);
     if (end !== true && typeof end !== 'object' && !assembler.isComplete(end === 'done'))
       throw new HttpFault('broken_off', 'before its end');
   } catch (error) {
-    const failed = failureOf(error);
+    const failed = toHttpFailure(error);
     const isAboutEvents = failed.failure === 'too_large' || failed.failure === 'unreadable';
     if (isAboutEvents || !assembler.isComplete(false))
       return { ...failed, partialBody: assembler.body() };
@@ -144,7 +144,7 @@ export async function readBody(
 
 /** Whether a body begins as a stream, and the body with what was read to find out. */
 async function peek(body: AsyncIterable<Buffer>) {
-  const chunks = upTo(body, MAX_STREAM_BYTES);
+  const chunks = limitBytes(body, MAX_STREAM_BYTES);
   const decoder = new TextDecoder(); // it takes out the mark of the coding
   const read: Buffer[] = [];
   let head = '';
@@ -202,7 +202,7 @@ function takeEvent({ name, data }: StreamEvent, assembler: Assembler): StreamEnd
     const error = findError(event, name);
     return error === undefined ? assembler.take(event, name) : { error };
   } catch (error) {
-    throw error instanceof HttpFault ? error : new HttpFault('unreadable', messageOf(error));
+    throw error instanceof HttpFault ? error : new HttpFault('unreadable', errorMessage(error));
   }
 }
 
@@ -214,7 +214,7 @@ function parseBody(response: ReadResponse): ReadResponse | FailedResponse {
     createSizeLimit()(body);
     return { ...response, text, body };
   } catch (error) {
-    return failureOf(error);
+    return toHttpFailure(error);
   }
 }
 

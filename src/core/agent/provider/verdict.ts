@@ -1,7 +1,7 @@
-import { backOff, spread } from '#time/event-loop.ts';
-import { messageOf } from '#domain/service-error.ts';
+import { backOff, jitter } from '#time/event-loop.ts';
+import { errorMessage } from '#domain/service-error.ts';
 import { type HttpResponse, readRetryAfter } from '#network/http-client.ts';
-import { asArray, asObject, asText, errorAt, type Json, plainText } from '#json/json.ts';
+import { asArray, asObject, asText, errorIndex, type Json, plainText } from '#json/json.ts';
 import type { TokenUsage } from '#wire/protocol.ts';
 import { quote } from '#text/text.ts';
 import type { ModelAnswer } from '#agent/model.ts';
@@ -91,7 +91,7 @@ export function classify(
   } catch (problem) {
     if (problem instanceof NoAnswer)
       return { ...REFUSAL, reason: problem.message, isTransient: true, status, words, usage };
-    const reason = `sent an unreadable response: ${messageOf(problem)}: ${words}`;
+    const reason = `sent an unreadable response: ${errorMessage(problem)}: ${words}`;
     return { ...REFUSAL, reason, status, words, usage };
   }
 }
@@ -113,7 +113,7 @@ function classifyForeign(response: HttpResponse): Refusal {
   const { status, text, headers } = response;
   const foreign = { ...REFUSAL, status, words: quote(text) };
   if (status === NO_CONTENT) return { ...foreign, reason: 'returned 204, which has no answer' };
-  const [number] = NO_NUMBER.exec(text.slice(errorAt(text))) ?? [];
+  const [number] = NO_NUMBER.exec(text.slice(errorIndex(text))) ?? [];
   if (number !== undefined)
     return { ...foreign, reason: `sent ${number}, which JSON does not have: ${foreign.words}` };
   const type = headers['content-type'] ?? 'no content type';
@@ -212,6 +212,6 @@ export const MAX_WAIT_MS = 60_000;
  * a wait that the provider requests takes precedence.
  */
 export function waitAfter(tries: number, baseDelayMs: number, retryAfterMs = 0): number {
-  const waitMs = spread(backOff(tries, { firstMs: baseDelayMs }));
+  const waitMs = jitter(backOff(tries, { firstMs: baseDelayMs }));
   return Math.min(MAX_WAIT_MS, Math.max(waitMs, retryAfterMs));
 }

@@ -1,6 +1,6 @@
 import type { Database, Reader } from '#database/database.ts';
 import { flag, integer, orNull, query, type RowOf, text } from '#database/rows.ts';
-import { sumOf, USAGE_COUNTS } from '#database/usage.ts';
+import { sumSql, USAGE_COUNTS } from '#database/usage.ts';
 import { type JobStatus, skipReasons } from '#domain/vocabulary.ts';
 
 /** What the model-days of a job add up to. */
@@ -24,7 +24,7 @@ const SUMS = `
       count(*) FILTER (WHERE status = 'failed') AS failed,
       count(*) FILTER (WHERE ${IS_SKIPPED}) AS skipped,
       count(*) FILTER (WHERE ${IS_CANCELLED}) AS cancelled,
-      ${sumOf('cost_usd')},
+      ${sumSql('cost_usd')},
       count(*) FILTER (WHERE ${LACKS_COST}) AS without_cost
     FROM job_details WHERE job_id = ?1) AS sums`;
 
@@ -76,7 +76,7 @@ const ENTRIES = query(
 );
 
 /** What each model of a job asks, as a JSON list. It never changes. */
-export function entriesOf(database: Database, jobId: string): string {
+export function jobEntries(database: Database, jobId: string): string {
   return ENTRIES.one(database, jobId)[0];
 }
 
@@ -108,7 +108,7 @@ const MODEL_DAYS = query(
 );
 
 /** The model-days of a job as JSON texts, by date and model. */
-export function* modelDaysOf(reader: Reader, jobId: string): Generator<string> {
+export function* jobModelDays(reader: Reader, jobId: string): Generator<string> {
   for (const [json] of MODEL_DAYS.iterate(reader, jobId)) yield json;
 }
 

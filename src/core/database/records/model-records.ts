@@ -15,7 +15,7 @@ import { jobStatuses } from '#domain/vocabulary.ts';
  * SQL: a model's newest run; that of a discarded job is superseded, and counts where there is no
  * other.
  */
-const newestRunOf = (model: string) =>
+const newestRunSql = (model: string) =>
   `(SELECT run_id FROM simulation_runs WHERE model = ${model} ORDER BY status, run_id DESC LIMIT 1)`;
 
 /** Every model that a job has named: two look-ups each, however many jobs named it. */
@@ -26,7 +26,7 @@ const RUNS = query(
      FROM named WHERE named.model IS NOT NULL)
    SELECT own.model, family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
      json_extract(entry, '$.basemodel') AS basemodel
-   FROM named CROSS JOIN simulation_runs AS own ON run_id = ${newestRunOf('named.model')}
+   FROM named CROSS JOIN simulation_runs AS own ON run_id = ${newestRunSql('named.model')}
    ORDER BY own.model`,
   { model: text, family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text) },
 );
@@ -45,7 +45,7 @@ export function knownRuns(reader: Reader): Run[] {
 const LAST_RUN = query(
   `SELECT model, family, entry, job_id AS jobId, jobs.status AS jobStatus,
      jobs.created_at AS jobCreatedAt
-   FROM simulation_runs JOIN jobs USING (job_id) WHERE run_id = ${newestRunOf('?1')}`,
+   FROM simulation_runs JOIN jobs USING (job_id) WHERE run_id = ${newestRunSql('?1')}`,
   {
     model: text,
     family: text,
@@ -74,7 +74,7 @@ const SERVED = query(
  * The models that answered for a run, in their providers' names, with the dates of its completed
  * days; by first date.
  */
-export function servedOf(database: Database, model: string) {
+export function servedModels(database: Database, model: string) {
   return SERVED.all(database, model);
 }
 
@@ -87,7 +87,7 @@ const CLOSING_VALUE = query('SELECT end_value_e4 FROM daily_returns WHERE model 
  * close of its last completed date; dates and value are null before its first day. Undefined when
  * no job has named it.
  */
-export function seenModel(database: Database, model: string) {
+export function findModel(database: Database, model: string) {
   const run = LAST_RUN.get(database, model);
   if (run === undefined) return undefined;
   const days = DAYS.one(database, model);
@@ -101,7 +101,7 @@ export const namedModels = distinct('model', 'simulation_runs');
 
 const FIRST_RUN = query(
   `SELECT (SELECT min(run_id) FROM simulation_runs WHERE model = ?1), family
-   FROM simulation_runs WHERE run_id = ${newestRunOf('?1')}`,
+   FROM simulation_runs WHERE run_id = ${newestRunSql('?1')}`,
   [integer, text],
 );
 

@@ -79,15 +79,15 @@ interface ResultRecord {
 
 /** The records that match the filters, by date, model and action. */
 export function* resultRecords(reader: Reader, filters: SessionFilters): Generator<ResultRecord> {
-  let ofSession: Position[] = [];
+  let group: Position[] = [];
   for (const position of POSITIONS(reader, filters)) {
-    if (ofSession[0] !== undefined && ofSession[0][0] !== position[0]) {
-      yield* withHoldings(ofSession);
-      ofSession = [];
+    if (group[0] !== undefined && group[0][0] !== position[0]) {
+      yield* withHoldings(group);
+      group = [];
     }
-    ofSession.push(position);
+    group.push(position);
   }
-  yield* withHoldings(ofSession);
+  yield* withHoldings(group);
 }
 
 /** Walks back from what a session holds at its close. */
@@ -108,7 +108,7 @@ function withHoldings(positions: readonly Position[]): ResultRecord[] {
 }
 
 /** A record as JSON text. */
-export function jsonOf({ json, held }: ResultRecord): string {
+export function recordJson({ json, held }: ResultRecord): string {
   const holdings = held.map(
     ([symbol, quantity]) => `{"symbol":${JSON.stringify(symbol)},"quantity":${quantity}}`,
   );
@@ -116,7 +116,7 @@ export function jsonOf({ json, held }: ResultRecord): string {
 }
 
 /** A record as the cells of a table, with holdings as `AAPL:10 MSFT:2`. */
-export function cellsOf({ json, held }: ResultRecord): Cell[] {
+export function recordCells({ json, held }: ResultRecord): Cell[] {
   const fields: Record<string, Cell> = JSON.parse(json);
   const holdings = held.map(([symbol, quantity]) => `${symbol}:${quantity}`).join(' ');
   return [...Object.values(fields), holdings || null];

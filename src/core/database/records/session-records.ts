@@ -3,7 +3,7 @@ import {
   IS_SHOWN,
   overSessions,
   type SessionFilters,
-  boundsOf,
+  dateBounds,
 } from '#database/session-filters.ts';
 import type { Reader } from '#database/database.ts';
 import { SHOWN_IN_SESSION } from '#database/document-queries.ts';
@@ -11,8 +11,8 @@ import { integer, query, text, oneOf, orNull, type RowOf } from '#database/rows.
 import { jsonObject, USAGE_COLUMNS } from './job-records.ts';
 import { holdingsJson } from './position-records.ts';
 import { messageRoles } from '#domain/vocabulary.ts';
-import { type Excerpt, excerptOf, type Phrase } from '#database/search-text.ts';
-import { blockStart, expressionFor, newestRow, searchedTexts } from '#database/log-words.ts';
+import { type Excerpt, findExcerpt, type Phrase } from '#database/search-text.ts';
+import { blockStart, messageExpression, newestRow, searchedTexts } from '#database/log-words.ts';
 
 const MESSAGE_COUNT = `
   CASE own.status WHEN 'running'
@@ -73,7 +73,7 @@ const POSITION = jsonObject([
   'portfolio_value_e4 / 10000.0 AS portfolio_value',
 ]);
 
-const sessionsWith = (more: readonly string[]) =>
+const sessionsQuery = (more: readonly string[]) =>
   overSessions((sessions, order) =>
     query(
       `SELECT session_id, ${jsonObject([...SESSION_COLUMNS, MESSAGE_COUNT, ...NEIGHBOURS, ...more])},
@@ -82,8 +82,8 @@ const sessionsWith = (more: readonly string[]) =>
       [integer, text, text],
     ),
   );
-const SESSIONS = sessionsWith(['NULL AS opening', 'NULL AS usage', 'NULL AS documents']);
-const WHOLE_SESSIONS = sessionsWith([
+const SESSIONS = sessionsQuery(['NULL AS opening', 'NULL AS usage', 'NULL AS documents']);
+const WHOLE_SESSIONS = sessionsQuery([
   `${OPENING} AS opening`,
   `${USAGE} AS usage`,
   `${SHOWN_IN_SESSION} AS documents`,
@@ -187,10 +187,10 @@ export function searchLogs(database: Reader, search: Search, longestMs = LONGEST
   while (place > 1) {
     const top = place - 1;
     const low = blockStart(top);
-    const hits = HITS.all(database, expressionFor(search.phrases, top), low, top);
+    const hits = HITS.all(database, messageExpression(search.phrases, top), low, top);
     for (const hit of hits) {
       if (!isChosen(database, hit, search.filters)) continue;
-      const excerpt = excerptOf(searchedTexts(database, hit.row), search.phrases);
+      const excerpt = findExcerpt(searchedTexts(database, hit.row), search.phrases);
       if (excerpt === null) continue; // another program has changed it since it was indexed
       if (messages.length === search.limit)
         return { messages, nextBefore: messages.at(-1)?.row ?? null };
@@ -210,7 +210,7 @@ function isChosen(
 ): boolean {
   if (filters.jobId !== undefined && jobId !== filters.jobId) return false;
   if (filters.models !== undefined && !filters.models.includes(model)) return false;
-  const [start, end] = boundsOf(filters);
+  const [start, end] = dateBounds(filters);
   if (date < start || date > end) return false;
   return (
     status === 'active' || (status !== 'superseded' && !IS_OVER.has(database, model, date, jobId))

@@ -1,4 +1,4 @@
-import { dateColumn } from './price-tables.ts';
+import { dateSql } from './price-tables.ts';
 
 /**
  * What models may read, as of its date, and what each session was shown. A version of a document
@@ -18,7 +18,7 @@ CREATE TABLE documents (
   version INTEGER PRIMARY KEY,
   document_id TEXT NOT NULL CHECK (document_id <> ''),
   published_at TEXT NOT NULL, -- a date, or an instant in UTC with milliseconds
-  ${dateColumn('date')}, -- of publication, in New York
+  ${dateSql('date')}, -- of publication, in New York
   kind TEXT NOT NULL CHECK (length(kind) BETWEEN 1 AND 40 AND kind NOT GLOB '*[^A-Za-z0-9_-]*'),
   title TEXT NOT NULL CHECK (length(title) BETWEEN 1 AND 500),
   symbols TEXT NOT NULL CHECK (json_valid(symbols)), -- sorted; none: it is of all

@@ -17,30 +17,30 @@ const adjustedSources: readonly string[] = [
   'file-split-adjusted',
   'file-total-return',
 ];
-export const adjustedSourcesInSql = inSql(adjustedSources);
+export const adjustedSourcesInSql = sqlList(adjustedSources);
 
 /** Series whose prices contain dividends, or that are made up: nothing is paid on them. */
 const sourcesWithDividends = ['stooq', 'file-total-return', 'synthetic'];
-export const sourcesWithDividendsInSql = inSql(sourcesWithDividends);
+export const sourcesWithDividendsInSql = sqlList(sourcesWithDividends);
 
 /**
  * Series for which no provider is asked for splits and dividends: a control market's codes, and
  * prices that contain both.
  */
 const closedSources = ['disguise', 'stooq', 'file-total-return'];
-export const closedSourcesInSql = inSql(closedSources);
+export const closedSourcesInSql = sqlList(closedSources);
 
-export function meaningOf(source: string): Meaning {
+export function priceMeaning(source: string): Meaning {
   if (!adjustedSources.includes(source)) return 'raw';
   return sourcesWithDividends.includes(source) ? 'total-return' : 'split-adjusted';
 }
 
-function inSql(sources: readonly string[]): string {
+function sqlList(sources: readonly string[]): string {
   return sources.map((source) => `'${source}'`).join(', ');
 }
 
 /** SQL: whether the series of a symbol has bars of some sources. */
-export function hasBarsOf(sources: string, symbol: string, bars = 'price_data'): string {
+export function hasBarsSql(sources: string, symbol: string, bars = 'price_data'): string {
   return `EXISTS (SELECT 1 FROM ${bars} AS price_data
     WHERE price_data.symbol = ${symbol} AND price_data.source IN (${sources}))`;
 }

@@ -1,11 +1,11 @@
 /** SQL: a date, as a constraint of its column. */
-export function dateIn(column: string): string {
+export function dateCheck(column: string): string {
   return `${column} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'`;
 }
 
 /** SQL: a column that holds a date. */
-export function dateColumn(name: string): string {
-  return `${name} TEXT NOT NULL CHECK (${dateIn(name)})`;
+export function dateSql(name: string): string {
+  return `${name} TEXT NOT NULL CHECK (${dateCheck(name)})`;
 }
 
 /** A table whose earlier values are kept, by symbol and date. */
@@ -41,11 +41,11 @@ export const dividends: RevisedTable = {
  * recomputed. A row that another program changes without a number has the next one. `columns`
  * declares the values, and the source.
  */
-function revisionsOf({ name, revisions, date, values }: RevisedTable, columns: string): string {
+function revisionsSql({ name, revisions, date, values }: RevisedTable, columns: string): string {
   const stored = ['symbol', date, ...new Set([...values, 'source']), 'written'];
   const insert = `INSERT INTO ${revisions} (${stored.join(', ')}, replaced)
   SELECT ${stored.map((column) => `old.${column}`).join(', ')}`;
-  const isWithoutOne = '(new.written IS NULL OR new.written IS old.written)';
+  const isUnnumbered = '(new.written IS NULL OR new.written IS old.written)';
   const isNew = `symbol = new.symbol AND ${date} = new.${date}`;
   return `
 CREATE TABLE ${revisions} (
@@ -63,8 +63,8 @@ CREATE INDEX ${revisions}_in_order ON ${revisions} (symbol, ${date});
 
 CREATE TRIGGER ${name}_revised AFTER UPDATE OF symbol, ${date}, ${values.join(', ')} ON ${name}
 BEGIN
-  UPDATE price_writes SET number = number + 1 WHERE ${isWithoutOne};
-  UPDATE ${name} SET written = (SELECT number FROM price_writes) WHERE ${isNew} AND ${isWithoutOne};
+  UPDATE price_writes SET number = number + 1 WHERE ${isUnnumbered};
+  UPDATE ${name} SET written = (SELECT number FROM price_writes) WHERE ${isNew} AND ${isUnnumbered};
   ${insert}, written FROM ${name} WHERE ${isNew};
 END;
 
@@ -77,13 +77,13 @@ END;
 }
 
 /** The spans, both ends included, for which a source's values of a symbol are known. */
-function spansIn(table: string): string {
+function spansSql(table: string): string {
   return `
 CREATE TABLE ${table} (
   symbol TEXT NOT NULL,
   source TEXT NOT NULL,
-  ${dateColumn('start_date')},
-  end_date TEXT NOT NULL CHECK (${dateIn('end_date')} AND start_date <= end_date),
+  ${dateSql('start_date')},
+  end_date TEXT NOT NULL CHECK (${dateCheck('end_date')} AND start_date <= end_date),
   recorded_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   PRIMARY KEY (symbol, source, start_date)
 ) STRICT, WITHOUT ROWID;
@@ -107,7 +107,7 @@ INSERT INTO price_writes VALUES (1, 0);
 -- Daily bars in dollars. Other processes may write here too, so optional columns have defaults.
 CREATE TABLE price_data (
   symbol TEXT NOT NULL,
-  ${dateColumn('date')},
+  ${dateSql('date')},
   open REAL NOT NULL CHECK (open >= 0.0001 AND open <= 10000000),
   high REAL CHECK (high >= 0.0001 AND high <= 10000000),
   low REAL CHECK (low >= 0.0001 AND low <= 10000000),
@@ -117,13 +117,13 @@ CREATE TABLE price_data (
   written INTEGER CHECK (written >= 1), -- the number of the write that gave it its values; null until another program's has one
   PRIMARY KEY (symbol, date)
 ) STRICT, WITHOUT ROWID;
-${revisionsOf(bars, 'open REAL NOT NULL, high REAL, low REAL, close REAL, volume REAL, source TEXT NOT NULL')}
+${revisionsSql(bars, 'open REAL NOT NULL, high REAL, low REAL, close REAL, volume REAL, source TEXT NOT NULL')}
 -- A day inside a span without a bar is a day without trading.
-${spansIn('price_data_coverage')}
+${spansSql('price_data_coverage')}
 -- The days of the whole market that a provider returned with bars, and when it last did.
 CREATE TABLE market_days (
   source TEXT NOT NULL,
-  ${dateColumn('date')},
+  ${dateSql('date')},
   recorded_at TEXT NOT NULL,
   PRIMARY KEY (source, date)
 ) STRICT, WITHOUT ROWID;
@@ -131,7 +131,7 @@ CREATE TABLE market_days (
 -- The returns of factors on a day, as fractions, which style reads; risk_free is none of them.
 CREATE TABLE factors (
   factor TEXT NOT NULL CHECK (factor <> ''),
-  ${dateColumn('date')},
+  ${dateSql('date')},
   value REAL NOT NULL CHECK (value > -1 AND value < 1),
   source TEXT NOT NULL,
   recorded_at TEXT NOT NULL,
@@ -141,34 +141,34 @@ CREATE TABLE factors (
 -- numerator new shares for denominator old ones, before the open of date.
 CREATE TABLE stock_splits (
   symbol TEXT NOT NULL,
-  ${dateColumn('date')},
+  ${dateSql('date')},
   numerator INTEGER NOT NULL CHECK (numerator BETWEEN 1 AND 1000000),
   denominator INTEGER NOT NULL CHECK (denominator BETWEEN 1 AND 1000000 AND denominator <> numerator),
   source TEXT NOT NULL DEFAULT 'manual',
   written INTEGER CHECK (written >= 1),
   PRIMARY KEY (symbol, date)
 ) STRICT, WITHOUT ROWID;
-${revisionsOf(splits, 'numerator INTEGER NOT NULL, denominator INTEGER NOT NULL, source TEXT NOT NULL')}
+${revisionsSql(splits, 'numerator INTEGER NOT NULL, denominator INTEGER NOT NULL, source TEXT NOT NULL')}
 -- Through which date a provider's splits of a symbol are known.
 CREATE TABLE stock_split_coverage (
   symbol TEXT PRIMARY KEY,
-  ${dateColumn('end_date')},
+  ${dateSql('end_date')},
   source TEXT NOT NULL,
   recorded_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- A date inside a span without a row has no split.
-${spansIn('stock_split_spans')}
+${spansSql('stock_split_spans')}
 -- Cash per share, paid on the morning of ex_date on shares held at the close before. Other processes may write here.
 CREATE TABLE dividends (
   symbol TEXT NOT NULL,
-  ${dateColumn('ex_date')},
+  ${dateSql('ex_date')},
   cash_e6 INTEGER NOT NULL CHECK (cash_e6 BETWEEN 1 AND 1000000000000), -- per share, in 1/1,000,000 dollar
   basis TEXT NOT NULL DEFAULT 'as_paid' CHECK (basis IN ('as_paid', 'split_adjusted')), -- per share at the time, or per share of today
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
   written INTEGER CHECK (written >= 1),
   PRIMARY KEY (symbol, ex_date)
 ) STRICT, WITHOUT ROWID;
-${revisionsOf(dividends, 'cash_e6 INTEGER NOT NULL, basis TEXT NOT NULL, source TEXT NOT NULL')}
+${revisionsSql(dividends, 'cash_e6 INTEGER NOT NULL, basis TEXT NOT NULL, source TEXT NOT NULL')}
 -- A date inside a span without a row has no dividend.
-${spansIn('dividend_coverage')}`;
+${spansSql('dividend_coverage')}`;

@@ -14,7 +14,7 @@ const UNRELEASED = { id: 0x54535331, commit: 'f2cc0fd' };
 
 /** Makes the tables of a new database in one transaction; leaves one that has them as it is. */
 export function createSchema(connection: DatabaseSync): void {
-  if (versionOf(connection) === SCHEMA_VERSION) return;
+  if (schemaVersion(connection) === SCHEMA_VERSION) return;
   connection.exec('BEGIN IMMEDIATE');
   try {
     // Another process may have made them while this one waited for the lock.
@@ -33,13 +33,15 @@ export function createSchema(connection: DatabaseSync): void {
  */
 export function checkOwnership(connection: DatabaseSync, path: string): void {
   const cannotUse = (why: string) => new ServiceError('cannot_start', `Cannot use ${path}: ${why}`);
-  if (idOf(connection) === UNRELEASED.id)
+  if (applicationId(connection) === UNRELEASED.id)
     throw cannotUse(
       `its schema is from before the first release; the program of commit ${UNRELEASED.commit} reads it`,
     );
   if (isForeign(connection))
-    throw cannotUse(`it is a database of ${isOfFamily(connection) ? FAMILY : 'another program'}`);
-  const version = versionOf(connection);
+    throw cannotUse(
+      `it is a database of ${isFamilyDatabase(connection) ? FAMILY : 'another program'}`,
+    );
+  const version = schemaVersion(connection);
   if (version === SCHEMA_VERSION || isEmpty(connection)) return;
   throw cannotUse(
     `its schema is version ${version}, this program ` +
@@ -51,7 +53,9 @@ export function checkOwnership(connection: DatabaseSync, path: string): void {
 
 /** Whether a database has content of another program. */
 export function isForeign(connection: DatabaseSync): boolean {
-  return !isEmpty(connection) && ![APPLICATION_ID, UNRELEASED.id].includes(idOf(connection));
+  return (
+    !isEmpty(connection) && ![APPLICATION_ID, UNRELEASED.id].includes(applicationId(connection))
+  );
 }
 
 const FAMILY =
@@ -59,11 +63,11 @@ const FAMILY =
   'and the next start makes a new one';
 
 /** Whether a foreign database has the tables of AI-Trader-Server, which has the same path. */
-function isOfFamily(connection: DatabaseSync): boolean {
+function isFamilyDatabase(connection: DatabaseSync): boolean {
   return connection.prepare('PRAGMA table_info(job_details)').get() !== undefined;
 }
 
-function idOf(connection: DatabaseSync): number {
+function applicationId(connection: DatabaseSync): number {
   return Number(connection.prepare('PRAGMA application_id').get()?.['application_id']);
 }
 
@@ -72,6 +76,6 @@ export function isEmpty(connection: DatabaseSync): boolean {
   return connection.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'] === 0;
 }
 
-function versionOf(connection: DatabaseSync): number {
+function schemaVersion(connection: DatabaseSync): number {
   return Number(connection.prepare('PRAGMA user_version').get()?.['user_version']);
 }

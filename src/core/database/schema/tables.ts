@@ -1,5 +1,5 @@
 import { documentTables, documentWords } from './document-tables.ts';
-import { dateColumn, dateIn, priceTables } from './price-tables.ts';
+import { dateSql, dateCheck, priceTables } from './price-tables.ts';
 
 /**
  * What model-days were computed from. Whether it differs from what is stored now is a query
@@ -65,8 +65,8 @@ CREATE TABLE jobs (
   job_id TEXT PRIMARY KEY,
   status TEXT NOT NULL CHECK (status IN ('pending', 'downloading_data', 'running',
     'completed', 'partial', 'failed', 'cancelled', 'discarded')),
-  ${dateColumn('start_date')},
-  end_date TEXT NOT NULL CHECK (${dateIn('end_date')} AND start_date <= end_date),
+  ${dateSql('start_date')},
+  end_date TEXT NOT NULL CHECK (${dateCheck('end_date')} AND start_date <= end_date),
   dates TEXT NOT NULL CHECK (json_valid(dates)), -- its weekdays, as a JSON array
   replace_existing INTEGER NOT NULL CHECK (replace_existing IN (0, 1)),
   agent_config TEXT NOT NULL CHECK (json_valid(agent_config)),
@@ -94,7 +94,7 @@ CREATE TABLE simulation_runs (
   job_id TEXT NOT NULL REFERENCES jobs,
   model TEXT NOT NULL,
   model_index INTEGER NOT NULL,
-  ${dateColumn('start_date')},
+  ${dateSql('start_date')},
   status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'superseded')),
   created_at TEXT NOT NULL,
   entry TEXT NOT NULL CHECK (json_valid(entry)), -- what ran (entry.ts)
@@ -108,7 +108,7 @@ CREATE INDEX runs_by_model ON simulation_runs (model, status DESC);
 -- One row per model-day of a job.
 CREATE TABLE job_details (
   job_id TEXT NOT NULL,
-  ${dateColumn('date')},
+  ${dateSql('date')},
   model TEXT NOT NULL,
   status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'running', 'completed', 'failed', 'skipped')),
   error TEXT, -- why it failed or was skipped

@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { messageOf, ServiceError } from '#domain/service-error.ts';
+import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { asObject } from '#json/json.ts';
 
 const SQLITE_BUSY = 5;
@@ -38,8 +38,8 @@ const LACKS = new Map([
 ]);
 
 /** An error's message; of a file system that lacks what SQLite needs, what to do. */
-export function wordsOf(thrown: unknown): string {
-  return LACKS.get(codeFrom(thrown)) ?? messageOf(thrown);
+export function storageMessage(thrown: unknown): string {
+  return LACKS.get(resultCode(thrown)) ?? errorMessage(thrown);
 }
 
 /**
@@ -47,20 +47,20 @@ export function wordsOf(thrown: unknown): string {
  * fault is not a bug, and it may pass: a full disk, another program's lock, a folder that is not
  * mounted.
  */
-export function storageFaultOf(thrown: unknown): string | null {
+export function findStorageFault(thrown: unknown): string | null {
   if (thrown instanceof ServiceError)
     return thrown.code === 'storage_fault' ? thrown.message : null;
-  const what = LACKS.get(codeFrom(thrown)) ?? STORAGE_FAULTS.get(primaryCodeOf(thrown));
+  const what = LACKS.get(resultCode(thrown)) ?? STORAGE_FAULTS.get(primaryCode(thrown));
   return what === undefined ? null : sentence(what);
 }
 
 /** Whether a statement failed because another program holds the write lock. */
 export function isLockHeld(thrown: unknown): boolean {
-  return primaryCodeOf(thrown) === SQLITE_BUSY;
+  return primaryCode(thrown) === SQLITE_BUSY;
 }
 
 /** Throws because the write lock stayed taken. */
-export function lockIsHeld(): never {
+export function throwLockHeld(): never {
   throw storageFault(LOCK_HELD);
 }
 
@@ -73,11 +73,11 @@ function sentence(what: string): string {
 }
 
 /** The lowest byte of an extended result code is the primary one. */
-function primaryCodeOf(thrown: unknown): number {
-  return codeFrom(thrown) & 0xff;
+function primaryCode(thrown: unknown): number {
+  return resultCode(thrown) & 0xff;
 }
 
-function codeFrom(thrown: unknown): number {
+function resultCode(thrown: unknown): number {
   return Number(asObject(thrown)?.['errcode']);
 }
 
@@ -113,6 +113,6 @@ export function hasRoom(path: string, wantedBytes = MIN_ROOM_BYTES): boolean {
 }
 
 /** Throws because the disk has no room. */
-export function diskIsFull(): never {
+export function throwDiskFull(): never {
   throw storageFault(DISK_FULL);
 }

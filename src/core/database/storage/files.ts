@@ -13,13 +13,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { codeOf } from '#domain/service-error.ts';
+import { errorCode } from '#domain/service-error.ts';
 
 /** As many symbolic links as Linux itself follows. */
 const MAX_LINKS = 40;
 
 /** Where a name leads once every symbolic link is followed, even if the file does not exist yet. */
-export function realPathOf(path: string): string {
+export function realPath(path: string): string {
   let place = path;
   for (let links = 0; links < MAX_LINKS; links += 1) {
     const folder = realFolder(dirname(place));
@@ -32,12 +32,12 @@ export function realPathOf(path: string): string {
   throw new Error(`${path} leads through more than ${MAX_LINKS} symbolic links`);
 }
 
-/** As `realPathOf`, for a folder. */
+/** As `realPath`, for a folder. */
 export function realFolder(folder: string): string {
   try {
     return realpathSync.native(folder);
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
     return join(realFolder(dirname(folder)), basename(folder)); // opening the file creates the folder
   }
 }
@@ -55,7 +55,7 @@ const WITHOUT_LOG = Buffer.from([1, 1]);
  * because SQLite would apply that log to it. A missing file is none of them.
  */
 export function assertUsable(path: string): void {
-  const place = realPathOf(path);
+  const place = realPath(path);
   const found = statSync(place, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (found.isDirectory()) throw new Error('it is a folder');
@@ -96,7 +96,7 @@ function watchPlace(path: string): () => boolean {
       const found = statSync(path, { bigint: true });
       return found.ino === seen?.ino || found.birthtimeNs === seen?.birthtimeNs;
     } catch (error) {
-      return codeOf(error) !== 'ENOENT' || seen === undefined;
+      return errorCode(error) !== 'ENOENT' || seen === undefined;
     }
   };
 }
@@ -108,7 +108,7 @@ function watchPlace(path: string): () => boolean {
  */
 export function watchFiles(path: string): () => string | null {
   const isInPlace = watchPlace(path);
-  const file = realPathOf(path);
+  const file = realPath(path);
   const sides = ['-wal', '-shm'].map((suffix) => ({
     name: basename(file) + suffix,
     isThere: watchPlace(file + suffix),
@@ -123,7 +123,7 @@ export function watchFiles(path: string): () => string | null {
 
 /** Whether the database or a log beside it has been written later than a time, in milliseconds. */
 export function wasWrittenAfter(path: string, timeMs: number): boolean {
-  const file = realPathOf(path);
+  const file = realPath(path);
   return [file, `${file}-wal`].some((place) => {
     const found = statSync(place, { throwIfNoEntry: false });
     return found !== undefined && found.size > 0 && found.mtimeMs > timeMs;
@@ -134,7 +134,7 @@ export function wasWrittenAfter(path: string, timeMs: number): boolean {
  * Works in a new folder among the system's temporary files, which is removed at the end, also when
  * the process ends before.
  */
-export async function inTemporaryFolder<Result>(
+export async function withTemporaryFolder<Result>(
   work: (folder: string) => Promise<Result>,
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'tss-'));
@@ -159,6 +159,6 @@ export function makeFolder(folder: string): void {
     mkdirSync(folder);
   } catch (error) {
     // Another process may have created it first; a link that leads nowhere is in the way.
-    if (codeOf(error) !== 'EEXIST' || !existsSync(folder)) throw error;
+    if (errorCode(error) !== 'EEXIST' || !existsSync(folder)) throw error;
   }
 }

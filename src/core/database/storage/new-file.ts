@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { codeOf } from '#domain/service-error.ts';
+import { errorCode } from '#domain/service-error.ts';
 import { DATABASE_NAMES, isOwnerFile, tryLock } from './owner.ts';
-import { realFolder, realPathOf } from './files.ts';
+import { realFolder, realPath } from './files.ts';
 
 /** As `beginPartial` names them. */
 const NAME = /\.\d+-[0-9a-f]{8}\.partial(-journal|-wal|-shm|-lock|-lock-journal)?$/;
@@ -91,7 +91,7 @@ export function assertUsableName(path: string, database: string): void {
   if (SQLITE_SUFFIXES.some((suffix) => name.endsWith(suffix)))
     throw new Error('SQLite uses such a name beside a database');
   const isDatabase =
-    dirname(place) === dirname(realPathOf(database)) && DATABASE_NAMES.includes(name);
+    dirname(place) === dirname(realPath(database)) && DATABASE_NAMES.includes(name);
   if (isDatabase || NAME.test(name) || isOwnerFile(path) || isOwnerFile(place))
     throw new Error('the service uses that name');
 }
@@ -135,7 +135,7 @@ export function giveName(file: string, name: string): void {
   try {
     linkOrRename(file, name);
   } catch (error) {
-    throw codeOf(error) === 'EEXIST'
+    throw errorCode(error) === 'EEXIST'
       ? new Error('the file already exists', { cause: error })
       : error;
   }
@@ -146,7 +146,7 @@ function linkOrRename(file: string, name: string): void {
   try {
     return linkSync(file, name);
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw error;
+    if (errorCode(error) === 'EEXIST') throw error;
   }
   closeSync(openSync(name, 'wx'));
   try {
@@ -171,7 +171,7 @@ export function replaceFile(
     writeFileSync(unfinished, content, { ...options, flag: 'wx' });
     renameSync(unfinished, path);
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') rmSync(unfinished, { force: true });
+    if (errorCode(error) !== 'EEXIST') rmSync(unfinished, { force: true });
     throw error;
   }
 }

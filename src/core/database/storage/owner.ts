@@ -2,9 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import { isLockHeld, NO_LOCKS, wordsOf } from './faults.ts';
-import { cannot, messageOf } from '#domain/service-error.ts';
-import { assertUsable, makeFolder, realFolder, realPathOf } from './files.ts';
+import { isLockHeld, NO_LOCKS, storageMessage } from './faults.ts';
+import { cannot, errorMessage } from '#domain/service-error.ts';
+import { assertUsable, makeFolder, realFolder, realPath } from './files.ts';
 
 /**
  * Locks a file, which it creates, by an open write transaction on it, which the operating system
@@ -90,11 +90,11 @@ interface Claim {
 function claim(path: string, { startedAt, purpose, lock: suffix, busy }: Claim) {
   try {
     const file = lockFile(path).replace(/lock$/, suffix);
-    const lock = inFolder(path, () => tryLock(file));
+    const lock = writeToFolder(path, () => tryLock(file));
     if (lock === null && !canLock(dirname(file)))
       throw new Error(`${path} cannot be used: ${NO_LOCKS}`);
-    if (lock === null) throw new Error(busy(ownerIn(noteBeside(file))));
-    leaveNote(noteBeside(file), { pid: process.pid, started_at: startedAt });
+    if (lock === null) throw new Error(busy(readOwner(ownerFilePath(file))));
+    writeOwnerFile(ownerFilePath(file), { pid: process.pid, started_at: startedAt });
     return { release: () => lock.close() };
   } catch (error) {
     throw cannot(purpose, error);
@@ -106,22 +106,22 @@ export function isOwnerFile(path: string): boolean {
   const [name, folder] = [basename(path).toLowerCase(), basename(dirname(path)).toLowerCase()];
   return (
     name === LOCK ||
-    name === noteBeside(LOCK) ||
+    name === ownerFilePath(LOCK) ||
     (Object.values(FOLDERS).includes(folder) && /\.(lock|json)$/.test(name))
   );
 }
 
 /** Where the lock of a database is; makes its folder. */
 function lockFile(path: string): string {
-  const file = inFolder(path, () => {
-    const real = realPathOf(path);
+  const file = writeToFolder(path, () => {
+    const real = realPath(path);
     makeFolder(folderBeside(real));
     return real;
   });
   try {
     assertUsable(file);
   } catch (error) {
-    throw new Error(`${path} cannot be used: ${messageOf(error)}`, { cause: error });
+    throw new Error(`${path} cannot be used: ${errorMessage(error)}`, { cause: error });
   }
   const name = basename(file) in FOLDERS ? LOCK : `${basename(file)}.lock`;
   // Its own links are not followed: where one leads, a note would replace another's file.
@@ -133,22 +133,22 @@ function folderBeside(path: string): string {
 }
 
 /** Writes to the folder of a database's lock, or throws an error that names it. */
-function inFolder<Result>(path: string, write: () => Result): Result {
+function writeToFolder<Result>(path: string, write: () => Result): Result {
   try {
     return write();
   } catch (cause) {
-    throw new Error(`${folderBeside(path)} cannot be written: ${wordsOf(cause)}`, { cause });
+    throw new Error(`${folderBeside(path)} cannot be written: ${storageMessage(cause)}`, { cause });
   }
 }
 
-function noteBeside(lockFile: string): string {
+function ownerFilePath(lockFile: string): string {
   return lockFile.replace(/lock$/, 'json');
 }
 
 /**
  * What had the name is replaced, never written to: it may be a link, or a FIFO without a reader.
  */
-function leaveNote(noteFile: string, note: { pid: number; started_at: string }): void {
+function writeOwnerFile(noteFile: string, note: { pid: number; started_at: string }): void {
   try {
     rmSync(noteFile, { force: true });
     writeFileSync(noteFile, JSON.stringify(note), { flag: 'wx' });
@@ -158,7 +158,7 @@ function leaveNote(noteFile: string, note: { pid: number; started_at: string }):
 }
 
 /** The note is for people; the lock decides. */
-function ownerIn(noteFile: string): string {
+function readOwner(noteFile: string): string {
   try {
     const { pid, started_at } = JSON.parse(readFileSync(noteFile, 'utf8'));
     return `process ${Number(pid)}, started ${new Date(started_at).toISOString()}`;

@@ -1,4 +1,4 @@
-import { asObject, objectsIn, tryParse } from '#json/json.ts';
+import { asObject, asObjects, tryParse } from '#json/json.ts';
 import { publishedFile } from '../../publish/published.ts';
 import { isPublished } from './address.ts';
 import { h, newId, on } from './element.ts';
@@ -113,7 +113,7 @@ async function fromFolder(url: string): Promise<Response> {
   if (part === null && model === null) return stored(text);
   const whole = asObject(tryParse(text)) ?? {};
   if (part !== null) return stored(JSON.stringify(whole[part]));
-  const decisions = objectsIn(whole['decisions']).filter((one) => one['model'] === model);
+  const decisions = asObjects(whole['decisions']).filter((one) => one['model'] === model);
   return Response.json({ ...whole, decisions, next_before: null });
 }
 

@@ -1,4 +1,4 @@
-import { repeatIn } from '#domain/runs.ts';
+import { parseRun } from '#domain/runs.ts';
 import { here, isPublished } from './address.ts';
 import { get } from './api.ts';
 import { h, type Live, newId, on, replace } from './element.ts';
@@ -146,7 +146,7 @@ function modelChoice(chosen: readonly string[]): Live<readonly string[]> {
     const ticked = boxes.childElementCount === 0 ? chosen : tickedIn(boxes);
     const all = [...new Set([...names, ...chosen])].sort(byName);
     const boxOf = (name: string) => modelBox(name, ticked.includes(name));
-    const families = Map.groupBy(all, (name) => repeatIn(name)?.family ?? name);
+    const families = Map.groupBy(all, (name) => parseRun(name)?.family ?? name);
     const parts = [...families].flatMap(([family, runs]) => {
       const own = runs.map(boxOf);
       return own.length === 1 ? own : runsOf(family, own);

@@ -1,5 +1,5 @@
 import { modelPath } from '../paths.ts';
-import { repeatIn } from '#domain/runs.ts';
+import { parseRun } from '#domain/runs.ts';
 import { here, pageOf } from './address.ts';
 import { setAttributes } from './element.ts';
 import { namesIn } from './format.ts';
@@ -102,7 +102,7 @@ export function modelLink(model: string, look?: Look, name = model): HTMLAnchorE
 /** A link to one run of an entry, as `#2`, with the filters of this page. */
 export function runLink(model: string, family: string): HTMLAnchorElement {
   // Run 1 has the entry's own name.
-  const run = model === family ? 1 : (repeatIn(model)?.run ?? 1);
+  const run = model === family ? 1 : (parseRun(model)?.run ?? 1);
   return link(modelPath(family) + ownQuery({ run: String(run) }), `#${run}`);
 }
 

@@ -1,5 +1,5 @@
-import { repeatIn } from '#domain/runs.ts';
-import { duration as inWords } from '#text/sentences.ts';
+import { parseRun } from '#domain/runs.ts';
+import { durationText as inWords } from '#text/sentences.ts';
 import type { Status } from '../responses.ts';
 
 /**
@@ -137,7 +137,7 @@ export function inLines(sentence: string): string {
 
 /** The entries of runs, each once: `gpt-5` of `gpt-5` and `gpt-5#2`. */
 export function entriesIn(runs: readonly string[]): string[] {
-  return [...new Set(runs.map((run) => repeatIn(run)?.family ?? run))];
+  return [...new Set(runs.map((run) => parseRun(run)?.family ?? run))];
 }
 
 /**

@@ -1,4 +1,4 @@
-import { repeatIn } from '#domain/runs.ts';
+import { parseRun } from '#domain/runs.ts';
 import { h, replace, setAttributes, svg } from './element.ts';
 import type { KnownModels } from '../responses.ts';
 import { button } from './ui.ts';
@@ -71,7 +71,7 @@ export function incomparableMark(respects: readonly { kind: string; reason: stri
 }
 
 function splitName(name: string) {
-  return repeatIn(name) ?? { family: name, run: 1 };
+  return parseRun(name) ?? { family: name, run: 1 };
 }
 
 /** An entry that is not known yet comes after all that are. */

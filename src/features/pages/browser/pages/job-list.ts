@@ -1,5 +1,5 @@
 import { jobPath } from '../../paths.ts';
-import { ranInWords } from '#text/sentences.ts';
+import { progressText } from '#text/sentences.ts';
 import { here, isPublished } from '../address.ts';
 import { get } from '../api.ts';
 import { h, renew, replace } from '../element.ts';
@@ -99,7 +99,7 @@ function jobTable(jobs: readonly Job[]) {
         cell: modelsOf,
         look: () => 'names',
       }),
-      textColumn('Model-days', (row) => ranInWords(row), { cell: ranOf }),
+      textColumn('Model-days', (row) => progressText(row), { cell: ranOf }),
       {
         ...numberColumn<Job>('Cost', ({ usage }) => usage.cost_usd, cost, {
           meaning: 'Of all its model-days whose cost is known',
@@ -124,7 +124,7 @@ function ranOf(job: Job): HTMLElement {
   const warnings = job.warnings?.length ?? 0;
   return h(
     'span',
-    h('span', { class: job.progress.failed > 0 && 'loss' }, ranInWords(job)),
+    h('span', { class: job.progress.failed > 0 && 'loss' }, progressText(job)),
     warnings > 0 && h('small.quiet', ` ${counted(warnings, 'warning')}`),
   );
 }

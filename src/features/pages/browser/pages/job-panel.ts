@@ -1,5 +1,5 @@
 import { jobPath } from '../../paths.ts';
-import { ranInWords } from '#text/sentences.ts';
+import { progressText } from '#text/sentences.ts';
 import { get, send, unlessMissing } from '../api.ts';
 import { h, type Live, renew, replace } from '../element.ts';
 import { cost, counted, duration, jobStatusWords, shortId, count } from '../format.ts';
@@ -156,7 +156,7 @@ function showState(status: Status, { state, figures, bar, cancel, discard }: Par
     : ['started ', localTime(status.started_at ?? status.created_at), toGo];
   renew(
     figures,
-    ranInWords(status),
+    progressText(status),
     (known !== null || without > 0) && ` · ${jobCost(status.usage)}`,
     status.universe !== null && ` · universe ${status.universe}`,
     ' · ',

@@ -1,5 +1,5 @@
 import { outsideMark } from '../look.ts';
-import { count as countOf, limitsInWords } from '#text/sentences.ts';
+import { count as countOf, limitsText } from '#text/sentences.ts';
 import { modelDayPath, modelPath } from '../../paths.ts';
 import { type Child, h, type Live, renew, replace } from '../element.ts';
 import {
@@ -247,7 +247,7 @@ export function termsInWords({
         : 'none',
     ],
     ['Open', terms.open === 'hidden' ? 'hidden until the orders are in' : 'shown'],
-    ['Limits', limitsInWords(terms.limits)],
+    ['Limits', limitsText(terms.limits)],
     ['Dividends', terms.dividends ? 'paid' : 'not paid'],
     ['Steps', `at most ${count(terms.max_steps)} per model-day`],
     [

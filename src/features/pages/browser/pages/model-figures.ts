@@ -1,4 +1,4 @@
-import { asObject, objectsIn } from '#json/json.ts';
+import { asObject, asObjects } from '#json/json.ts';
 import {
   change,
   cost,
@@ -144,7 +144,7 @@ export function modelFigures({ report, performance: { conventions } }: ModelData
 
 /** A figure as text: a number, a day, a drawdown, or returns by added cost; else null. */
 function inText(value: unknown, format: Format): string | null {
-  const [first, ...others] = objectsIn(value).filter((own) => 'basis_points' in own);
+  const [first, ...others] = asObjects(value).filter((own) => 'basis_points' in own);
   if (first !== undefined)
     return [first, ...others]
       .map((own) => `${own['basis_points']}: ${format(numberIn(own['total_return']))}`)

@@ -1,9 +1,5 @@
 import { readFileSync } from 'node:fs';
-import {
-  compareModels,
-  type Comparison,
-  type ComparisonInput,
-} from '../../src/features/comparison/comparison.ts';
+import { compareModels, type ComparisonInput } from '../../src/features/comparison/comparison.ts';
 import type { ModelReturns } from '../../src/features/comparison/participants.ts';
 import type { Figure } from '../../src/features/statistics/figure.ts';
 

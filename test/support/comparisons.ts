@@ -77,7 +77,7 @@ export function read<Report extends { unavailable: object }>(report: Report): Re
 }
 
 export function compare(models: readonly ModelReturns[], options: Options = {}) {
-  const comparison: Comparison = compareModels(inputOf(models, options));
+  const comparison = compareModels(inputOf(models, options));
   return {
     ...comparison,
     models: comparison.models.map(read),

@@ -11,7 +11,7 @@ import { pickIds } from './session-filters.ts';
  * session, each in its version at that time.
  */
 
-/** What a document says. */
+/** Content of a document, without version, id and date. */
 export type DocumentContent = Omit<StoredDocument, 'version' | 'id' | 'date' | 'digest'>;
 
 /** SHA-256, in hexadecimal digits; of a document without an id, the id. */
@@ -21,7 +21,7 @@ export function documentDigest(content: DocumentContent): string {
   return sha256(JSON.stringify(fields)).toString('hex');
 }
 
-/** So many are out at one second; those that have only a date, at the end of that. */
+/** Versions of one second; a date alone counts as its end. */
 export const VERSIONS_PER_SECOND = 1_000_000;
 
 /** The first version that an instant is not before. */
@@ -42,7 +42,7 @@ export interface Morning {
   write: number | null;
   /** Documents of any of these symbols, and those of none; null for all. */
   symbols: readonly string[] | null;
-  /** Whose open ends the morning. */
+  /** Rules of the market whose open ends the morning. */
   rules?: Pick<MarketRules, 'opens' | 'time_zone'>;
   /** A session that is played again: what it was shown, and nothing else. */
   session?: number | undefined;
@@ -153,7 +153,7 @@ interface DocumentCount {
 export interface CountedDocuments {
   /** By kind, the most frequent first. */
   counts: readonly DocumentCount[];
-  /** Of their versions: that of other documents is another. */
+  /** Hash of the versions, different for other documents. */
   hash: number;
 }
 

@@ -42,12 +42,12 @@ export interface ToolUsageRow {
   durationMs: number;
 }
 
-/** What a session starts with. */
+/** Starting state of a session. */
 interface NewSession {
   startedFrom: number | null;
   initialCash: Money;
   paysDividends: boolean;
-  /** As of which write of prices it reads them. */
+  /** Price write that its morning reads. */
   morningWrite: number;
   startedAt: string;
 }
@@ -144,12 +144,12 @@ interface SessionResult {
   documents?: (CountedDocuments & { shown: ReadonlyMap<number, object> }) | null | undefined;
   /** The version of the wording that the model read. */
   wording: number;
-  /** As of which write of prices its closing marks are. */
+  /** Price write of its closing marks. */
   commitWrite: number;
   completedAt: string;
 }
 
-/** Sentences as their column has them. */
+/** Sentences as JSON for their column; null without any. */
 export function unfilledJson(sentences: readonly string[]): string | null {
   return sentences.length === 0 ? null : JSON.stringify(sentences);
 }

@@ -163,7 +163,7 @@ async function downloadMissing(
   return { reports, waitedMs, unsupplied: new Set([...open, ...unreadable]) };
 }
 
-/** Whether a provider will not supply a date tomorrow either. */
+/** True if asking again tomorrow cannot help. */
 function isOutOfReach({ stop, beyond }: DownloadReport, date: CalendarDate): boolean {
   const isUseless =
     stop !== null && stop.problem !== 'short_limit' && stop.problem !== 'daily_quota';

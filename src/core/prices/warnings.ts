@@ -110,7 +110,7 @@ function historyWarning({ before, wanted, found }: NonNullable<DownloadReport['h
   return `Of the ${count(wanted, 'trading day')} before ${before}, ${which} prices: models have less to look back on`;
 }
 
-/** What was wrong or new in the provider's responses. */
+/** Warnings about the content of the provider's responses. */
 function contentWarnings(report: DownloadReport): string[] {
   const { unreadable, revisions, refusedBars, refusedActions, skippedActions, syntheticReplaced } =
     report;

@@ -161,7 +161,7 @@ const httpUrl = v.pipe(
 
 /** The prefix of a `basemodel` that selects a rule instead of a provider's model. */
 export const BASELINE_PREFIX = 'baseline/';
-/** Every `basemodel` that does. */
+/** Every `basemodel` that selects a baseline. */
 export const baselines = baselineStrategies.map((strategy) => BASELINE_PREFIX + strategy);
 
 const modelSchema = v.object({
@@ -237,7 +237,7 @@ const modelSchema = v.object({
   knowledge_cutoff: v.nullish(dateSchema),
 });
 
-/** Above 0 to 1, and 0 to below 1. */
+/** Limits of orders; null where none is set. */
 const limitsSchema = v.pipe(
   v.unknown(),
   notArray,

@@ -265,7 +265,7 @@ function issuePath(issue: Issue): string {
   return keys.join('').replace(/^\./, '') || 'the file';
 }
 
-/** Never the value itself: it may be a key in the wrong place. */
+/** Describes an issue without its value, which may be a key. */
 function describeIssue(issue: Issue): string {
   if (issue.input === undefined) return 'is missing';
   if (!issue.message.startsWith('Invalid')) return issue.message;

@@ -87,13 +87,13 @@ export const makers: readonly [Maker, ...Maker[]] = [
   },
 ];
 
-/** What an entry says of whom to ask, and how. */
+/** Fields of an entry that choose its endpoint. */
 interface EndpointEntry extends Partial<Omit<ModelConfiguration, 'basemodel'>> {
   /** The `model` of the request, with the prefix of its maker. */
   basemodel: string;
 }
 
-/** Whom an entry asks, and in which way. */
+/** Endpoint of an entry, with its dialect. */
 interface Endpoint {
   /** Null where a URL is given. */
   maker: Maker | null;

@@ -37,7 +37,7 @@ export function isAccessToken(text: string): boolean {
 
 export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
 const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
-/** What is said of a configuration at that path, where no variable names it. */
+/** Note on the default path of the runtime configuration. */
 const SHARED =
   '. The service reads this file whichever folder it starts in;' +
   ' to prevent that, delete the file or set RUNTIME_CONFIG_PATH to another path';

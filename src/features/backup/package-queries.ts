@@ -38,7 +38,7 @@ export interface JobRows {
   openings: readonly Opening[];
   /** Whose prices, splits and dividends stay. */
   symbols: readonly string[];
-  /** That of the figures. */
+  /** Risk-free rate of the package's figures. */
   riskFreeRate: number;
 }
 
@@ -48,7 +48,7 @@ const OWN_TABLES = `
   CREATE TEMP TABLE own_symbols (symbol TEXT PRIMARY KEY);
   CREATE TEMP TABLE own_openings (session_id INTEGER PRIMARY KEY, initial_cash_e4 INTEGER);`;
 
-/** Of prices; by then, the job is the only one. */
+/** Last date whose prices stay; only the job is left by then. */
 const LAST_DATE = '(SELECT end_date FROM jobs)';
 
 /** From when on its returns count: of its first session, or of an opening. */

@@ -243,7 +243,7 @@ function knownSpan(
   return [first.startDate, ends.at(-1) ?? first.endDate];
 }
 
-/** Of the key. */
+/** File mode of the key: its owner only. */
 const OWNER_ONLY = 0o600;
 
 /** The span is that of the prices to disguise, both ends included. */

@@ -18,7 +18,7 @@ import { integer, orNull, query, text } from '#database/rows.ts';
 interface NewDocument extends DocumentContent {
   /** Null for the digest. */
   id: string | null;
-  /** Of publication, in New York. */
+  /** Publication date, New York time. */
   date: CalendarDate;
   /** From when on it is out. */
   outAt: Date;

@@ -96,7 +96,7 @@ async function* withWholeCells(batches: AsyncIterable<LineBatch>): AsyncGenerato
 const MAX_TEXT_BYTES = 1_048_576;
 const MAX_KIND_LENGTH = 40;
 const MAX_SYMBOLS = 50;
-/** Of an id, a title and a source. */
+/** Maximum length of an id, a title and a source. */
 const MAX_LINE_LENGTH = 500;
 const MAX_URL_LENGTH = 2_000;
 

@@ -89,7 +89,7 @@ const COURSE = [
   USAGE,
 ];
 
-/** What a model-day used. */
+/** Usage columns of a model-day. */
 export const USAGE_COLUMNS = ['duration_seconds', ...USAGE_COUNTS, 'cost_usd'];
 
 const MODEL_DAY = jsonObject([

@@ -13,7 +13,7 @@ export interface RevisedTable {
   name: string;
   revisions: string;
   date: 'date' | 'ex_date';
-  /** What a change of is a revision. */
+  /** Columns whose change counts as a revision. */
   values: readonly string[];
 }
 

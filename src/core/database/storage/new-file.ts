@@ -15,7 +15,7 @@ import { errorCode } from '#domain/service-error.ts';
 import { DATABASE_NAMES, isOwnerFile, tryLock } from './owner.ts';
 import { realFolder, realPath } from './files.ts';
 
-/** As `beginPartial` names them. */
+/** Names of unfinished copies and of their side files. */
 const NAME = /\.\d+-[0-9a-f]{8}\.partial(-journal|-wal|-shm|-lock|-lock-journal)?$/;
 const LOCK = '-lock';
 /** SQLite's side files, and our lock, the last to be removed. */

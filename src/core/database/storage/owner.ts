@@ -83,7 +83,7 @@ interface Claim {
   purpose: string;
   /** The suffix of the lock file. */
   lock: string;
-  /** What is wrong when another process has it. */
+  /** Error message when another process holds the lock. */
   busy: (owner: string) => string;
 }
 

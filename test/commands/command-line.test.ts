@@ -88,8 +88,8 @@ test('a service whose log finds no room in its file serves on', { skip: noLimits
 test('a temporary folder is removed when its process ends', () => {
   const module = new URL('../../src/core/database/storage/files.ts', import.meta.url).href;
   const program = `
-    const { inTemporaryFolder } = await import(${JSON.stringify(module)});
-    await inTemporaryFolder(async (folder) => { console.log(folder); process.exit(130); });`;
+    const { withTemporaryFolder } = await import(${JSON.stringify(module)});
+    await withTemporaryFolder(async (folder) => { console.log(folder); process.exit(130); });`;
   const args = ['--input-type=module', '--eval', program];
   const { stdout, status } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   assert.deepEqual([status, existsSync(stdout.trim())], [130, false]);

@@ -21,7 +21,7 @@ export function documentDigest(content: DocumentContent): string {
   return sha256(JSON.stringify(fields)).toString('hex');
 }
 
-/** Versions of one second; a date alone counts as its end. */
+/** Versions of one second; one with only a date counts as its end. */
 export const VERSIONS_PER_SECOND = 1_000_000;
 
 /** The first version that an instant is not before. */

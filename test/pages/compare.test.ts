@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  addressOf,
-  choiceIn,
-  choiceInWords,
-  performanceRequest,
-  requestOf,
+  comparePath,
+  readChoice,
+  choiceText,
+  performanceQuery,
+  comparisonQuery,
 } from '../../src/features/pages/browser/pages/compare-options.ts';
 import {
-  aheadFirst,
+  putLeaderFirst,
   leftOutModels,
-  withReturns,
+  addReturns,
 } from '../../src/features/pages/browser/pages/compare.ts';
 import { forestScale } from '../../src/features/pages/browser/pages/forest.ts';
 import {
-  columnsOf,
+  chooseRuns,
   differenceLines,
   fitsSideBySide,
 } from '../../src/features/pages/browser/pages/side-by-side.ts';
-import { cutoffMarks, cutoffWords } from '../../src/features/pages/browser/plot/lines.ts';
+import { cutoffMarks, cutoffText } from '../../src/features/pages/browser/plot/lines.ts';
 import { comparedModel, comparedPair, modelWithout } from '../support/comparison-answer.ts';
 import { tableOf } from '../support/text-table.ts';
 
@@ -33,21 +33,21 @@ test('the address has the choice; unknown parameters and defaults are dropped', 
     ?confidence=0.9&days=clean&align=number                   | ?days=clean&align=number&confidence=0.9
     ?start_date=2025-06-03&end_date=&models=&unknown=1        | ?start_date=2025-06-03
     ?date=2025-06-03&against=a&benchmark=SPY&job_id=j         | ?job_id=j&benchmark=SPY&against=a&date=2025-06-03`))
-    assert.equal(addressOf(choiceIn(search)), `/compare${again}`, search);
+    assert.equal(comparePath(readChoice(search)), `/compare${again}`, search);
 });
 
 test('a request has the part of the choice that its path takes', () => {
-  const choice = choiceIn(
+  const choice = readChoice(
     '?models=a,b%232&benchmark=SPY&days=clean&job_id=j&against=c&confidence=0.9&date=2025-06-03',
   );
   const filters = 'job_id=j&benchmark=SPY&days=clean';
   const compared = `?models=a,b%232&${filters}&against=c&confidence=0.9&curves=true`;
-  assert.equal(requestOf(choice, { curves: true }), compared);
-  assert.equal(requestOf(choiceIn(''), { curves: false }), '');
-  assert.equal(requestOf(choiceIn(''), { curves: true }), '?curves=true');
+  assert.equal(comparisonQuery(choice, { curves: true }), compared);
+  assert.equal(comparisonQuery(readChoice(''), { curves: false }), '');
+  assert.equal(comparisonQuery(readChoice(''), { curves: true }), '?curves=true');
   const figures = `${filters}&common=true&by=entry`;
-  assert.equal(performanceRequest(choice, ['a', 'b#2']), `?models=a,b%232&${figures}`);
-  assert.equal(performanceRequest(choice, []), `?${figures}`);
+  assert.equal(performanceQuery(choice, ['a', 'b#2']), `?models=a,b%232&${figures}`);
+  assert.equal(performanceQuery(choice, []), `?${figures}`);
 });
 
 test('two to four models are side by side; of their decisions each run has a column as far as there is room', () => {
@@ -58,10 +58,10 @@ test('two to four models are side by side; of their decisions each run has a col
     ['b', [0]],
     ['a#2', [0]],
   ];
-  const all = columnsOf(models.map(([name, returns]) => comparedModel(name, returns)));
+  const all = chooseRuns(models.map(([name, returns]) => comparedModel(name, returns)));
   assert.deepEqual([all.runs, all.note], [['a', 'a#2', 'b'], null]);
   assert.deepEqual(all.runs.map(all.nameOf), ['a#1', 'a#2', 'b'], 'a is the mean of its runs');
-  const { runs, note } = columnsOf([comparedModel('a', [0, 0, 0]), comparedModel('b', [0, 0])]);
+  const { runs, note } = chooseRuns([comparedModel('a', [0, 0, 0]), comparedModel('b', [0, 0])]);
   assert.deepEqual(runs, ['a', 'b']);
   assert.match(note ?? '', /^Only the first run of each model is shown/);
 });
@@ -70,7 +70,7 @@ test('what is compared is said in a line', () => {
   const several = '?models=a,b%232&against=c&days=clean&confidence=0.999&date=2025-06-03';
   const many =
     '?models=a,b,c,d&start_date=2025-06-03&end_date=2025-12-24&align=number&job_id=0123456789';
-  const inWords = ['', several, many].map((search) => choiceInWords(choiceIn(search)));
+  const inWords = ['', several, many].map((search) => choiceText(readChoice(search)));
   assert.deepEqual(inWords, [
     'Every entry with 20 days, all dates, 95 % intervals',
     'a, b#2, all dates, after the knowledge cutoff, against c, 99.9 % intervals',
@@ -98,7 +98,7 @@ test('models that cannot be compared yet have the returns that there are, the hi
     family('c', null, null),
   ];
   const [a, b] = [comparedModel('a', [0, 0]), comparedModel('b', [0, 0])];
-  const rows = withReturns([modelWithout('c', 'Few'), a, b], { families });
+  const rows = addReturns([modelWithout('c', 'Few'), a, b], { families });
   assert.deepEqual(
     rows.map(({ model, run_returns: own, total_return }) => [model, own, total_return]),
     [
@@ -106,7 +106,7 @@ test('models that cannot be compared yet have the returns that there are, the hi
       ['a', [0.1, 0.21], 0.15],
     ],
   );
-  assert.deepEqual(withReturns([a], null), []);
+  assert.deepEqual(addReturns([a], null), []);
 });
 
 test('a pair is named in the order in which its models are ahead', () => {
@@ -115,13 +115,13 @@ test('a pair is named in the order in which its models are ahead', () => {
     { date: '2025-06-03', difference: -0.2 },
     { date: '2025-06-04', difference: null },
   ];
-  const behind = aheadFirst(comparedPair('a', 'b', -0.2, { curve }));
+  const behind = putLeaderFirst(comparedPair('a', 'b', -0.2, { curve }));
   assert.deepEqual([behind.model, behind.against, behind.difference], ['b', 'a', 0.25]);
   const opposite = behind.curve?.map(({ difference }) => difference);
   assert.deepEqual(opposite, [1 / 1.25 - 1, 0.25, null]);
   for (const difference of [0, 0.1, null]) {
     const pair = { ...comparedPair('a', 'b', 0), difference };
-    assert.equal(aheadFirst(pair), pair);
+    assert.equal(putLeaderFirst(pair), pair);
   }
 });
 
@@ -197,8 +197,8 @@ test('knowledge cutoffs are marked by date, with the models that have them; with
     { date: '2025-07-01', names: 'late' },
   ]);
   assert.match(
-    (cutoffWords(marks) ?? '').replaceAll('\u00a0', ' '),
+    (cutoffText(marks) ?? '').replaceAll('\u00a0', ' '),
     /^Knowledge cutoff: Tue 1 Oct 2024 \(a, m-2, m-10 and 1 more\), Tue 1 Jul 2025 \(late\)\./,
   );
-  assert.deepEqual([cutoffMarks(runs.slice(-1)), cutoffWords([])], [[], null]);
+  assert.deepEqual([cutoffMarks(runs.slice(-1)), cutoffText([])], [[], null]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { csvOf, fileName, saveFile } from '../../src/features/pages/browser/save.ts';
+import { sheetCsv, fileName, saveFile } from '../../src/features/pages/browser/save.ts';
 import { withGlobals } from '../support/globals.ts';
 
 describe('saving a file', () => {
@@ -34,7 +34,7 @@ test('a table as CSV: plain numbers, quoted text, and no text that a spreadsheet
     `'+1,1e-7,"""quoted""\nlines"`,
     'モデル,0," edge"',
   ];
-  assert.equal(csvOf({ columns, rows }), `\ufeff${lines.join('\r\n')}\r\n`);
+  assert.equal(sheetCsv({ columns, rows }), `\ufeff${lines.join('\r\n')}\r\n`);
 });
 
 test('a file is named after its caption, in any script, without what a file system may refuse', () => {

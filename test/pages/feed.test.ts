@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import {
   decisionsQuery,
-  feedChoiceIn,
+  readFeedChoice,
   feedPath,
   searchQuery,
 } from '../../src/features/pages/browser/pages/decision-feed.ts';
-import { piecesOf, speakerOf } from '../../src/features/pages/browser/pages/conversation.ts';
+import { splitMatches, speaker } from '../../src/features/pages/browser/pages/conversation.ts';
 import type { Script } from '../support/agents.ts';
 import { button, decisionsAtATime, loaded, visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
@@ -23,11 +23,11 @@ test('the address of the feed has its filters, and its requests have those that 
                                           |                                | limit=100                            | limit=20
     ?kind=refusal&symbol=BRK-B&days=clean | ?kind=refusal&symbol=BRK-B     | kind=refusal&symbol=BRK-B&limit=100  | limit=20
     ?models=a%231,b&q=a+%26+b             | ?models=a%231,b&q=a%20%26%20b  | models=a%231,b&limit=100             | models=a%231,b&q=a%20%26%20b&limit=20`)) {
-    const choice = feedChoiceIn(search);
+    const choice = readFeedChoice(search);
     assert.equal(feedPath(choice), `/decision-feed${path}`);
     const requests = [decisionsQuery(choice), searchQuery(choice)];
     assert.deepEqual(requests, [`?${decisions}`, `?${messages}`]);
-    const older = feedChoiceIn(`${search || '?'}&before=failure:1:%23`);
+    const older = readFeedChoice(`${search || '?'}&before=failure:1:%23`);
     const before = decisions.replace('limit', 'before=failure%3A1%3A%23&limit');
     assert.equal(decisionsQuery(older), `?${before}`);
   }
@@ -55,7 +55,7 @@ test('matches of a search are marked in characters, whatever their length', () =
     ],
   ];
   for (const [excerpt, matches, expected] of excerpts) {
-    const pieces = piecesOf(excerpt, matches);
+    const pieces = splitMatches(excerpt, matches);
     const marked = pieces.map(({ text, isMatch }) => (isMatch ? `[${text}]` : text));
     assert.equal(marked.join(''), expected);
   }
@@ -63,7 +63,7 @@ test('matches of a search are marked in characters, whatever their length', () =
 
 test('only the first system message is an instruction to the model; later ones are notes on an answer', () => {
   const roles = ['system', 'user', 'assistant', 'system', 'tool'] as const;
-  const said = roles.map((role, index) => speakerOf({ role, message_index: index }));
+  const said = roles.map((role, index) => speaker({ role, message_index: index }));
   const model = ['Instructions to the model', 'Message to the model', 'Model'];
   assert.deepEqual(said, [...model, 'Note by the service', 'Tool']);
 });

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import * as format from '../../src/features/pages/browser/format.ts';
 import { restOfSummary } from '../../src/features/pages/browser/pages/model-day-page.ts';
 import {
-  axisSplits,
+  valueTicks,
   dateLabels,
   dateTicks,
   paddedRange,
-  withoutEmptyCents,
+  trimEmptyCents,
 } from '../../src/features/pages/browser/plot/scale.ts';
 import { tableOf } from '../support/text-table.ts';
 
@@ -18,7 +18,7 @@ test('numbers and dates are formatted for people', () => {
     [format.profit, [113.04, '+113.04'], [-3, '−3.00'], [0, '0.00'], [0.001, '0.00']],
     [format.change, [0.0113, '+1.13 %'], [-0.0004, '−0.04 %']],
     [format.share, [0.25, '25.00 %']],
-    [format.count, [12_345, '12,345']],
+    [format.wholeNumber, [12_345, '12,345']],
     [format.chance, [0.414, '41 %'], [0.0049, '<1 %'], [1, '>99 %'], [null, '–']],
     [format.pValue, [0.71, '0.710'], [0.00099, '<0.001'], [1, '1.000']],
     [format.cost, [0.0862, '$0.0862'], [1234.5, '$1,234.50'], [0, '$0'], [null, '–']],
@@ -32,13 +32,13 @@ test('numbers and dates are formatted for people', () => {
 });
 
 test('an axis is labelled with round values inside its range', () => {
-  assert.deepEqual(axisSplits(9_480, 11_120, 150), [9_500, 10_000, 10_500, 11_000]);
-  assert.deepEqual(axisSplits(-0.028, 0, 150), [-0.02, -0.01, 0]);
-  assert.deepEqual(axisSplits(-0.1788, 0.1182, 255), [-0.15, -0.1, -0.05, 0, 0.05, 0.1]);
-  assert.deepEqual(axisSplits(-0.04, 0.9, 150), [0, 0.2, 0.4, 0.6, 0.8]);
-  assert.deepEqual(axisSplits(5, 5, 150), [5]);
-  assert.deepEqual(withoutEmptyCents(['10,000.00', '10,500.00']), ['10,000', '10,500']);
-  assert.deepEqual(withoutEmptyCents(['−2.00 %', '−2.50 %']), ['−2.00 %', '−2.50 %']);
+  assert.deepEqual(valueTicks(9_480, 11_120, 150), [9_500, 10_000, 10_500, 11_000]);
+  assert.deepEqual(valueTicks(-0.028, 0, 150), [-0.02, -0.01, 0]);
+  assert.deepEqual(valueTicks(-0.1788, 0.1182, 255), [-0.15, -0.1, -0.05, 0, 0.05, 0.1]);
+  assert.deepEqual(valueTicks(-0.04, 0.9, 150), [0, 0.2, 0.4, 0.6, 0.8]);
+  assert.deepEqual(valueTicks(5, 5, 150), [5]);
+  assert.deepEqual(trimEmptyCents(['10,000.00', '10,500.00']), ['10,000', '10,500']);
+  assert.deepEqual(trimEmptyCents(['−2.00 %', '−2.50 %']), ['−2.00 %', '−2.50 %']);
   const days = ['2025-12-30', '2025-12-31', '2026-01-02'];
   assert.deepEqual(dateLabels(days), [['30 Dec', '2025'], ['31 Dec'], ['2 Jan', '2026']]);
 });
@@ -48,11 +48,11 @@ test('every axis has at least two labels, and that of a drawdown at least three'
     const range = 10 ** exponent;
     for (const low of [0, range * 0.3, 97.3, 10_000])
       for (const height of [100, 150, 340]) {
-        const { length } = axisSplits(low, low + range, height);
+        const { length } = valueTicks(low, low + range, height);
         assert.ok(length >= 2, `${low} to ${low + range} in ${height}`);
       }
     const [bottom, top] = paddedRange([-range, 0]);
-    const labels = axisSplits(bottom, top, 150);
+    const labels = valueTicks(bottom, top, 150);
     assert.ok(labels.length >= 3 && labels.length <= 5 && labels.includes(0), `${labels}`);
   }
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  filtersIn,
+  readFilters,
   hasFilters,
   NO_FILTERS,
-  queryOf,
-  queryWith,
+  filterQuery,
+  replaceFilters,
 } from '../../src/features/pages/browser/filters.ts';
 import { byName } from '../../src/features/pages/browser/format.ts';
 
@@ -28,19 +28,19 @@ const addresses: [search: string, filters: object, query: string][] = [
 
 test('filters are read from an address, and written into one by the same names, without defaults', () => {
   for (const [search, filters, query] of addresses) {
-    assert.deepEqual(filtersIn(search), { ...NO_FILTERS, ...filters }, search);
-    assert.equal(queryOf(filtersIn(search)), query);
-    assert.equal(hasFilters(filtersIn(search)), query !== '');
+    assert.deepEqual(readFilters(search), { ...NO_FILTERS, ...filters }, search);
+    assert.equal(filterQuery(readFilters(search)), query);
+    assert.equal(hasFilters(readFilters(search)), query !== '');
   }
 });
 
 test('a page uses only its own filters, and a change keeps the parameters that are not filters', () => {
-  const filters = filtersIn('?models=a&days=clean&common=false');
-  assert.equal(queryOf(filters, ['days', 'start_date']), '?days=clean');
+  const filters = readFilters('?models=a&days=clean&common=false');
+  assert.equal(filterQuery(filters, ['days', 'start_date']), '?days=clean');
   assert.equal(hasFilters(filters, ['start_date', 'job_id']), false);
   const changed = '?models=a&days=clean&common=false&against=b';
-  assert.equal(queryWith('?against=b&days=all&models=x', filters), changed);
-  assert.equal(queryWith('?against=b%232&models=x', NO_FILTERS), '?against=b%232');
+  assert.equal(replaceFilters('?against=b&days=all&models=x', filters), changed);
+  assert.equal(replaceFilters('?against=b%232&models=x', NO_FILTERS), '?against=b%232');
 });
 
 test('numbers in names sort by value', () => {

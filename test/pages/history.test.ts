@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { keep, replaceAddress } from '../../src/features/pages/browser/history.ts';
+import { historyValue, replaceAddress } from '../../src/features/pages/browser/history.ts';
 import { withGlobals } from '../support/globals.ts';
 
 /** As much of a browser's history as pages need. */
@@ -24,15 +24,15 @@ describe('what a page keeps', () => {
   beforeEach(() => Object.assign(browser, { key: 'first', state: undefined, asked: [] }));
 
   test('what a page keeps is in its history entry, under its key', () => {
-    keep('table A').write({ by: 'Date' });
-    keep('table B').write('b');
+    historyValue('table A').write({ by: 'Date' });
+    historyValue('table B').write('b');
     assert.deepEqual(browser.state, { 'table A': { by: 'Date' }, 'table B': 'b' });
-    assert.deepEqual(keep('table A').read(), { by: 'Date' });
-    assert.equal(keep('table C').read(), undefined);
+    assert.deepEqual(historyValue('table A').read(), { by: 'Date' });
+    assert.equal(historyValue('table C').read(), undefined);
   });
 
   test('a part of a page that was left writes nothing into the entry of the next one', () => {
-    const left = keep('table A');
+    const left = historyValue('table A');
     browser.key = 'second';
     left.write('late');
     assert.deepEqual([browser.state, left.read()], [undefined, undefined]);
@@ -40,13 +40,13 @@ describe('what a page keeps', () => {
 
   test('a history that another program wrote breaks nothing', () => {
     browser.state = 'text';
-    assert.equal(keep('folds').read(), undefined);
-    keep('folds').write(3);
+    assert.equal(historyValue('folds').read(), undefined);
+    historyValue('folds').write(3);
     assert.deepEqual(browser.state, { folds: 3 });
   });
 
   test('an address that changes in place keeps what the page keeps', () => {
-    keep('table A').write('a');
+    historyValue('table A').write('a');
     replaceAddress('/models/b');
     assert.deepEqual(browser.asked, [['/models/b', 'replace', { 'table A': 'a' }]]);
   });

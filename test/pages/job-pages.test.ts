@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ModelDayStatus } from '../../src/core/domain/vocabulary.ts';
 import { progressText } from '../../src/core/text/sentences.ts';
-import { byReason, shortList } from '../../src/features/pages/browser/format.ts';
-import { openedAt } from '../../src/features/pages/browser/pages/job-grid.ts';
+import { groupByReason, shortList } from '../../src/features/pages/browser/format.ts';
+import { initialCell } from '../../src/features/pages/browser/pages/job-grid.ts';
 import {
-  jobChoiceIn,
+  readJobChoice,
   jobListPath,
-  jobsQuery,
+  jobListQuery,
 } from '../../src/features/pages/browser/pages/job-list.ts';
 import {
   jobCost,
-  leftOutOf,
-  totalInWords,
-  troubleOf,
+  groupLeftOut,
+  totalCostText,
+  failureText,
 } from '../../src/features/pages/browser/pages/job-panel.ts';
-import { datesInWords, termsInWords } from '../../src/features/pages/browser/pages/job.ts';
+import { datesText, termRows } from '../../src/features/pages/browser/pages/job.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 import { tableOf } from '../support/text-table.ts';
 
@@ -29,8 +29,8 @@ test('the address of the job list has the status and the page, and so does the r
     ?status=toString            |                                | ?limit=25
     ?before=a%26b&status=running | ?status=running&before=a%26b  | ?status=running&before=a%26b&limit=25`);
   for (const [search, address, request] of rows) {
-    const choice = jobChoiceIn(search);
-    assert.deepEqual([jobListPath(choice), jobsQuery(choice)], [`/job-list${address}`, request]);
+    const choice = readJobChoice(search);
+    assert.deepEqual([jobListPath(choice), jobListQuery(choice)], [`/job-list${address}`, request]);
   }
 });
 
@@ -42,7 +42,7 @@ test('the grid of a job opens at what has not ended, at the last date, or at the
       model: 'a',
       status,
     }));
-    const { date, model } = openedAt({ date_range, details: jobStatusAnswer(days).details });
+    const { date, model } = initialCell({ date_range, details: jobStatusAnswer(days).details });
     return [date, model];
   };
   assert.deepEqual(opened(), [undefined, undefined]);
@@ -63,7 +63,7 @@ test('what a job left out is listed by reason: failed, then never run, then skip
   const answer = jobStatusAnswer(rows.map(([date, model, status]) => ({ date, model, status })));
   const details = answer.details.map((day, place) => ({ ...day, error: rows[place]?.[3] || null }));
   const listed = (completed_at: string | null) =>
-    leftOutOf({ details, completed_at }).map(({ status, error, days }) => {
+    groupLeftOut({ details, completed_at }).map(({ status, error, days }) => {
       const which = days.map(({ date, model }) => `${date} ${model}`);
       return `${status}: ${error}: ${which}`;
     });
@@ -77,16 +77,16 @@ test('what a job left out is listed by reason: failed, then never run, then skip
 test('what is left out for the same reason is one line, in the order of the first names', () => {
   const pairs = ['a late', 'b new', 'c late', 'd late', 'e late'].map((pair) => pair.split(' '));
   const entries = pairs.map(([name = '', reason = '']) => ({ name, reason }));
-  assert.deepEqual(byReason(entries), [
+  assert.deepEqual(groupByReason(entries), [
     { names: ['a', 'c', 'd', 'e'], words: 'a, c, d and 1 more', reason: 'late' },
     { names: ['b'], words: 'b', reason: 'new' },
   ]);
-  assert.deepEqual(byReason([]), []);
+  assert.deepEqual(groupByReason([]), []);
 });
 
 test('shortened lists of dates and names say how many there are, and costs say if some are unknown', () => {
   const days = ['2025-09-15', '2025-09-16', '2025-09-22'];
-  const dates = [1, 2, 3].map((count) => datesInWords(days.slice(0, count)));
+  const dates = [1, 2, 3].map((count) => datesText(days.slice(0, count)));
   assert.deepEqual(dates.join('; ').replaceAll('\u00a0', ' ').split('; '), [
     'Mon 15 Sep 2025',
     'Mon 15 Sep 2025, Tue 16 Sep 2025',
@@ -108,7 +108,7 @@ test('shortened lists of dates and names say how many there are, and costs say i
     const usage = { cost_usd, model_days_without_cost };
     assert.equal(jobCost(usage), words);
     const sentence = `The whole job: ${words}, with failed model-days${more}. `;
-    assert.ok(totalInWords(usage).startsWith(sentence));
+    assert.ok(totalCostText(usage).startsWith(sentence));
   }
 });
 
@@ -129,12 +129,12 @@ test('what did not run or was skipped is never counted as run, and a failed job 
     assert.equal(progressText({ ...job, completed_at }), words);
   const told = (reason: string, model_days: number) => {
     const most_frequent_error = { reason, model_days };
-    return troubleOf({ ...counts(100, 0, 100), error: 'All failed', most_frequent_error });
+    return failureText({ ...counts(100, 0, 100), error: 'All failed', most_frequent_error });
   };
   assert.equal(told('Wrong key', 100), '100 of 100 model-days failed: Wrong key');
   assert.equal(told('Busy', 60), '100 of 100 model-days failed, 60 of them with: Busy');
   const early = { ...counts(0, 0, 0), error: 'No prices', most_frequent_error: null };
-  assert.equal(troubleOf(early), 'No prices');
+  assert.equal(failureText(early), 'No prices');
 });
 
 test('the terms of a job are in words, including those that are zero', () => {
@@ -162,7 +162,7 @@ test('the terms of a job are in words, including those that are zero', () => {
     Cost limit       | none, unless an entry has its own             | $3.00 per model, unless its entry has another
     Existing results | kept: completed model-days are skipped        | replaced`);
   const inWords = (job: typeof status) =>
-    Object.fromEntries(termsInWords(job).map(([name, ...words]) => [name, `${words}`]));
+    Object.fromEntries(termRows(job).map(([name, ...words]) => [name, `${words}`]));
   const expected = (place: 1 | 2) =>
     Object.fromEntries(
       rows.map((row) => [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { learnOrder, lookOf } from '../../src/features/pages/browser/look.ts';
+import { learnOrder, lineLook } from '../../src/features/pages/browser/look.ts';
 import type { KnownModels } from '../../src/features/pages/responses.ts';
 import { visit } from '../support/browser.ts';
 import { noBrowser } from '../support/chromium.ts';
@@ -92,27 +92,31 @@ const known = (signature: string, order: number | null, family = signature) =>
 test('ten entries have ten colours, then come dashes; runs have the colour of their entry', () => {
   const names = Array.from({ length: 50 }, (_, order) => `entry-${order}`);
   learnOrder(names.map((name, order) => known(name, order)).toReversed());
-  const looks = names.map(lookOf);
+  const looks = names.map(lineLook);
   for (const [place, { colour, dash }] of looks.entries()) {
     assert.equal(colour, `series-${place % 10}`);
     assert.equal(dash === undefined, place < 10, `dash of ${place}`);
   }
   assert.equal(new Set(looks.map((look) => JSON.stringify(look))).size, looks.length);
   learnOrder([known('entry-3#2', 3, 'entry-3'), known('entry-3#5', 3, 'entry-3')]);
-  const runs = ['entry-3', 'entry-3#2', 'entry-3#4', 'entry-3#5'].map(lookOf);
+  const runs = ['entry-3', 'entry-3#2', 'entry-3#4', 'entry-3#5'].map(lineLook);
   assert.deepEqual(new Set(runs.map(({ colour }) => colour)), new Set(['series-3']));
   assert.equal(new Set(runs.map(({ dash }) => dash)).size, runs.length);
 });
 
 test('names that are not known have looks after all that are, and keep them', () => {
   learnOrder([known('later', 200), known('never ran', null), known('own#7', 201)]);
-  const first = ['new', 'newer', 'new#2', 'never ran'].map(lookOf);
+  const first = ['new', 'newer', 'new#2', 'never ran'].map(lineLook);
   assert.deepEqual(
     first.map(({ colour }) => colour),
     ['series-2', 'series-3', 'series-2', 'series-4'],
   );
-  assert.deepEqual(['new', 'newer', 'new#2', 'never ran'].map(lookOf), first);
-  assert.equal(lookOf('own#7').dash, lookOf('later').dash, 'an entry of that name, not its run 7');
+  assert.deepEqual(['new', 'newer', 'new#2', 'never ran'].map(lineLook), first);
+  assert.equal(
+    lineLook('own#7').dash,
+    lineLook('later').dash,
+    'an entry of that name, not its run 7',
+  );
 });
 
 const NAMES = ['zeta', 'alpha', 'mid'];

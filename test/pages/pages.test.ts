@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { matchPage, pagePaths } from '../../src/features/pages/paths.ts';
-import { change, longDate, profit, unbrokenDate } from '../../src/features/pages/browser/format.ts';
+import {
+  change,
+  longDate,
+  profit,
+  nonBreakingDate,
+} from '../../src/features/pages/browser/format.ts';
 import { button, layoutShift, loaded, overflow, region, test, visit } from '../support/browser.ts';
 import { comparedModel, comparedPair, comparisonAnswer } from '../support/comparison-answer.ts';
 import { isLong } from '../support/long.ts';
@@ -378,7 +383,7 @@ test('a model’s page shows what the service reports of its days, asks for noth
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/models/model-a?start_date=${secondDate}`);
   await page.locator('main:not([aria-busy]) h1').waitFor();
-  const span = (first: string) => `from ${unbrokenDate(first)} to ${unbrokenDate(lastDate)}`;
+  const span = (first: string) => `from ${nonBreakingDate(first)} to ${nonBreakingDate(lastDate)}`;
   await page.getByText(span(secondDate)).waitFor();
   await page.goBack();
   await page.getByText(span(firstDate)).waitFor();

@@ -6,10 +6,10 @@ import {
   valuesFromStart,
 } from '../../src/features/pages/browser/plot/lines.ts';
 import {
-  firstShown,
-  lineNear,
+  firstTipRow,
+  nearestLine,
   nearestDate,
-  nextChoice,
+  nextLine,
 } from '../../src/features/pages/browser/plot/plot.ts';
 
 test('curves start together: each has its value at the start on the date before its first', () => {
@@ -41,8 +41,8 @@ test('lines are ranked by their last value; those without any come last', () => 
 });
 
 test('of many lines a tip shows ten around the chosen one', () => {
-  assert.equal(firstShown(3, 1), 0);
-  const first = [-1, 2, 20, 49].map((rank) => firstShown(50, rank));
+  assert.equal(firstTipRow(3, 1), 0);
+  const first = [-1, 2, 20, 49].map((rank) => firstTipRow(50, rank));
   assert.deepEqual(first, [0, 0, 15, 40]);
 });
 
@@ -58,7 +58,7 @@ test('the pointer is on the shown line whose value on the date is nearest, withi
   const scale = { y: (value: number) => value };
   // Of a plot only what is read: here values are pixels.
   const near = (index: number, top: number, ...hidden: number[]) =>
-    lineNear({ options: { lines }, hidden: new Set(hidden), scale } as any, index, top);
+    nearestLine({ options: { lines }, hidden: new Set(hidden), scale } as any, index, top);
   assert.deepEqual([near(0, 2), near(0, 4), near(0, 4, 2)], [0, 2, 0]);
   assert.deepEqual([near(1, 40), near(1, 70), near(1, 90), near(2, 40)], [1, null, 0, null]);
 });
@@ -70,12 +70,12 @@ test('the pointer reads the nearest date, also beyond the first and the last', (
 });
 
 test('up and down choose a line by rank, and Escape none', () => {
-  const next = (chosen: number | null, key: string) => nextChoice([4, 0, 2], chosen, key);
+  const next = (chosen: number | null, key: string) => nextLine([4, 0, 2], chosen, key);
   assert.deepEqual(
     [null, 4, 2, 9].map((chosen) => next(chosen, 'ArrowDown')),
     [4, 0, 2, 4],
   );
   assert.deepEqual([next(null, 'ArrowUp'), next(4, 'ArrowUp')], [2, 4]);
   assert.deepEqual([next(0, 'ArrowLeft'), next(0, 'Escape')], [0, null]);
-  assert.equal(nextChoice([], null, 'ArrowDown'), null);
+  assert.equal(nextLine([], null, 'ArrowDown'), null);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { secondsToGo } from '../../src/features/pages/browser/pages/job-panel.ts';
-import { poll, pollSoon, recompute } from '../../src/features/pages/browser/poll.ts';
+import { remainingSeconds } from '../../src/features/pages/browser/pages/job-panel.ts';
+import { poll, pollSoon, throttleRefresh } from '../../src/features/pages/browser/poll.ts';
 import type { Status } from '../../src/features/pages/responses.ts';
 import { settled } from '../support/event-loop.ts';
 import { withGlobals } from '../support/globals.ts';
@@ -130,7 +130,7 @@ describe('polling', () => {
 test('figures that could not be requested are requested again, the last ones of a job too', async () => {
   let fails = false;
   const refreshed: string[] = [];
-  const refreshFor = recompute(async ({ status }) => {
+  const refreshFor = throttleRefresh(async ({ status }) => {
     if (fails) throw new Error('no answer');
     refreshed.push(status);
   });
@@ -165,7 +165,7 @@ test('the seconds that a job still takes follow from the pace of its model-days,
     const ran = ended.map((second) => ({ started_at, completed_at: at(second) }));
     const progress = { pending: ended.filter((second) => second === null).length };
     const details = [{ started_at: null, completed_at: started_at }, ...ran]; // the first was skipped
-    assert.equal(secondsToGo({ progress, details, started_at }), toGo, name);
-    assert.equal(secondsToGo({ progress, details, started_at: null }), null, name);
+    assert.equal(remainingSeconds({ progress, details, started_at }), toGo, name);
+    assert.equal(remainingSeconds({ progress, details, started_at: null }), null, name);
   }
 });

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lookOf } from '../../src/features/pages/browser/look.ts';
-import { meanOf } from '../../src/features/pages/browser/pages/model-figures.ts';
+import { lineLook } from '../../src/features/pages/browser/look.ts';
+import { meanFigure } from '../../src/features/pages/browser/pages/model-figures.ts';
 import {
-  type CurvesOf,
+  type CurvesInput,
   curvesFromStart,
 } from '../../src/features/pages/browser/pages/equity-curves.ts';
-import { marksOf, rankingOf } from '../../src/features/pages/browser/pages/leaderboard.ts';
+import { rowMarks, describeRanking } from '../../src/features/pages/browser/pages/leaderboard.ts';
 import { daysBesideBenchmark } from '../../src/features/pages/browser/pages/model-curves.ts';
-import { spreadOut } from '../../src/features/pages/browser/plot/legend.ts';
-import { benchmarkWords } from '../../src/features/pages/browser/plot/lines.ts';
+import { spreadLabels } from '../../src/features/pages/browser/plot/legend.ts';
+import { benchmarkNotes } from '../../src/features/pages/browser/plot/lines.ts';
 import type { ModelReport } from '../../src/features/pages/responses.ts';
 
 const common = {
@@ -33,7 +33,7 @@ test('a ranking names its days, and the days and models that it leaves out, with
     { date: '2025-10-03', missing: 7, models: ['a', 'b'] },
   ];
   const left_out = [{ model: 'late', reason: 'It has 1 day' }];
-  const ranked = rankingOf({
+  const ranked = describeRanking({
     families: three,
     common: { ...common, left_out, left_out_days },
     clean_after: '2025-09-30',
@@ -57,12 +57,12 @@ test('a figure of an entry is the mean of its runs; without that of one run ther
   // Of a report only what `read` reads.
   const run = (trades: number | null) => ({ trading: { trades } }) as unknown as ModelReport;
   const read = ({ trading }: ModelReport) => trading.trades;
-  const mean = (...trades: (number | null)[]) => meanOf({ runs: trades.map(run) }, read);
+  const mean = (...trades: (number | null)[]) => meanFigure({ runs: trades.map(run) }, read);
   assert.deepEqual([mean(3), mean(3, 6), mean(3, null), mean()], [3, 4.5, null, null]);
 });
 
 test('names at the ends of lines stay apart and within the plot, in their order', () => {
-  const spread = (...wanted: number[]) => spreadOut(wanted, { gap: 20, height: 100 });
+  const spread = (...wanted: number[]) => spreadLabels(wanted, { gap: 20, height: 100 });
   assert.deepEqual(spread(10, 50, 90), [10, 50, 90]);
   assert.deepEqual(spread(50, 51, 52), [50, 70, 90]);
   assert.deepEqual(spread(90, 95, 99), [60, 80, 100]);
@@ -70,19 +70,19 @@ test('names at the ends of lines stay apart and within the plot, in their order'
 });
 
 test('a ranking over all days warns that its order may mislead; one without common days says that there are none', () => {
-  const all = rankingOf({ ...nothing, families: three });
+  const all = describeRanking({ ...nothing, families: three });
   assert.match(
     all.words,
     /^Each model is measured over all its own days\. .*which model is better\.$/,
   );
   assert.deepEqual([all.models, all.days], [[], []]);
-  const single = rankingOf({ ...nothing, families: one, common: { ...common, days: 1 } });
+  const single = describeRanking({ ...nothing, families: one, common: { ...common, days: 1 } });
   assert.equal(
     single.words,
     'Ranked over the 1 day from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the returns of the model start from the same close.',
   );
   const none = { ...common, start_date: null, end_date: null, days: 0 };
-  const empty = rankingOf({ ...nothing, families: [], common: none });
+  const empty = describeRanking({ ...nothing, families: [], common: none });
   assert.equal(empty.words, 'The models have no day in common.');
 });
 
@@ -130,7 +130,7 @@ const marks: [name: string, runs: Partial<ModelReport>[], marks: string[]][] = [
 
 test('a row of the leaderboard is marked with what a reader should know of its runs', () => {
   for (const [name, runs, expected] of marks) {
-    const found = marksOf(runs.map((own) => ({ ...calm, ...own }) as ModelReport));
+    const found = rowMarks(runs.map((own) => ({ ...calm, ...own }) as ModelReport));
     assert.deepEqual(
       found.map(({ words, reason }) => `${words}=${reason}`),
       expected,
@@ -154,7 +154,7 @@ function performanceOf(
     { date: '2025-10-07', value: 1.1 },
     { date: '2025-10-08', value: 1.2 },
   ];
-  const families: CurvesOf['families'][number][] = own.map(({ model, curve }) => ({
+  const families: CurvesInput['families'][number][] = own.map(({ model, curve }) => ({
     family: model,
     runs: [{ model, model_days: curve.length, total_return: null }],
   }));
@@ -189,7 +189,7 @@ test('all curves start together before the first day, at the initial cash of mos
     ],
   );
   for (const { label, colour, dash } of same.lines.slice(0, 3))
-    assert.deepEqual({ colour, dash }, lookOf(label), label);
+    assert.deepEqual({ colour, dash }, lineLook(label), label);
   assert.deepEqual(from(100, 250, 100).lines, same.lines);
   assert.equal(from(250, 100, 250).title, 'Growth of 250 dollars', 'most of them started from it');
   const part = from(104.2, 99.1, 101.5, () => 100);
@@ -246,5 +246,5 @@ test('a note under the curves says where the prices of the benchmark end, and wh
       ['universe', 0, 'The universe has no price', 0, 'The universe has no price.'],
     ];
   for (const [name, days, incomplete, days_with_unknown_dividends, words] of notes)
-    assert.equal(benchmarkWords({ name, days, incomplete, days_with_unknown_dividends }), words);
+    assert.equal(benchmarkNotes({ name, days, incomplete, days_with_unknown_dividends }), words);
 });

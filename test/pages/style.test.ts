@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { partOfDays, stylesOf } from '../../src/features/pages/browser/pages/model-figures.ts';
-import { styleInWords } from '../../src/features/pages/browser/pages/model-page.ts';
+import {
+  styleDaysText,
+  entryStyles,
+} from '../../src/features/pages/browser/pages/model-figures.ts';
+import { styleText } from '../../src/features/pages/browser/pages/model-page.ts';
 import { storeFactors } from '../../src/features/style/queries.ts';
 import { createNormals } from '../../src/features/statistics/random.ts';
 import { addDays, weekdays } from '../../src/core/time/calendar.ts';
@@ -38,11 +41,11 @@ test('/performance tells returns apart into the stored factors, and lists those 
   assert.deepEqual([style.days, style.unavailable], [80, null]);
   assert.ok(Math.abs(style.factors[0].beta - 1) < 0.1, JSON.stringify(style));
   assert.match(
-    styleInWords(style),
+    styleText(style),
     /^Of [+−]\d+\.\d\d %, [+−]\d+\.\d\d % is the market, [+−]?\d.* momentum; .* \(±\d.* %\) is left\.$/,
   );
   const part = { ...style, days: 60, left_out_days: { ...style.left_out_days, count: 5 } };
-  assert.match(styleInWords(part), /^Of \S+ % over 60 of 65 days, /);
+  assert.match(styleText(part), /^Of \S+ % over 60 of 65 days, /);
   const beta = families.find(({ family }: any) => family === 'beta');
   assert.ok(Math.abs(beta.details.style.factors[0].beta - 1) < 0.1, JSON.stringify(beta.details));
   // Exactly that of the mean run, as a user computes it from the returns that were inserted.
@@ -82,7 +85,7 @@ test('/performance tells returns apart into the stored factors, and lists those 
     .models[0].details.style;
   const few = 'Needs 60 days with a return and every factor; it has 1';
   assert.deepEqual([unavailable, none_left], [few, []]);
-  assert.equal(partOfDays({ ...part, unavailable }), '', 'without an alpha it is over no days');
+  assert.equal(styleDaysText({ ...part, unavailable }), '', 'without an alpha it is over no days');
   const { status, body } = await service.get('/performance?factors=carry');
   assert.equal(status, 422);
   assert.equal(body.detail, 'factors: "carry" is not stored; daily, market, momentum, stray');
@@ -110,7 +113,7 @@ test('the leaderboard leaves out an alpha over other factors than most have', ()
     const factors = names.map((factor) => ({ factor }));
     return { family, details: { style: { factors, alpha, unavailable: alpha && null } } };
   };
-  const styles = stylesOf([
+  const styles = entryStyles([
     styled('late', ['market'], 0.3),
     styled('a', ['market', 'size'], 0.1),
     styled('b', ['market', 'size'], 0.2),

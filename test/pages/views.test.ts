@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { csvLine, csvRows } from '../../src/core/text/csv.ts';
 import {
-  fallsOf,
-  heatOf,
-  strongest,
-  yearsOf,
+  drawnFalls,
+  heatClass,
+  greatestReturn,
+  groupYears,
 } from '../../src/features/pages/browser/pages/model-curves.ts';
-import { tradesIn } from '../../src/features/pages/browser/pages/model-data.ts';
+import { parseTrades } from '../../src/features/pages/browser/pages/model-data.ts';
 
 /** The pure parts of a model's views: which colour, which height, which place. */
 
@@ -21,15 +21,15 @@ test('the greater a return, the stronger its colour; a return that is zero or mi
     [0, ''],
     [null, ''],
   ];
-  for (const [value, look] of colours) assert.equal(heatOf(value, 0.1), look, `${value}`);
-  assert.equal(strongest([0.02, -0.05, null]), 0.05);
-  assert.equal(strongest([0.0001]), 0.01, 'a calm month is not the strongest');
+  for (const [value, look] of colours) assert.equal(heatClass(value, 0.1), look, `${value}`);
+  assert.equal(greatestReturn([0.02, -0.05, null]), 0.05);
+  assert.equal(greatestReturn([0.0001]), 0.01, 'a calm month is not the strongest');
 });
 
 test('a year has a place for each month, also for those without model-days', () => {
   const over = (year: string, month: string) => ({ year, month, return: 0.01, days: 2 });
   const months = [over('2024', '2024-12'), over('2025', '2025-01')];
-  const years = yearsOf({ months, years: months });
+  const years = groupYears({ months, years: months });
   assert.deepEqual(
     years.map((year) => year.months.map((month) => month?.days ?? '–').join('')),
     ['–––––––––––2', '2–––––––––––'],
@@ -43,7 +43,7 @@ test('drawdowns in a plot begin at their high or at the start, and end with the 
     { depth: 0.2, peak_date: second, trough_date: third, recovery_date: null, length: 2 },
     { depth: 0.1, peak_date: null, trough_date: first, recovery_date: second, length: 2 },
   ];
-  assert.deepEqual(fallsOf(deepest, days), [
+  assert.deepEqual(drawnFalls(deepest, days), [
     { number: 1, from: second, to: last, low: third, depth: -0.2 },
     { number: 2, from: first, to: second, low: first, depth: -0.1 },
   ]);
@@ -56,8 +56,8 @@ test('a table of trades is read as the server writes it', () => {
   const text = row(hostile, '2025-09-15', 'buy', 'AAPL', 3, 101.5, 0.5, 700, -305);
   assert.equal(csvRows(text)[0]?.['model'], hostile);
   const trade = { date: '2025-09-15', side: 'buy', symbol: 'AAPL', amount: 3, price: 101.5 };
-  assert.deepEqual(tradesIn(text), [{ ...trade, cash: 700, cashChange: -305 }]);
-  const [split] = tradesIn(row('a', '2025-09-15', 'split', 'AAPL', -3, null, 0, 700, 0));
+  assert.deepEqual(parseTrades(text), [{ ...trade, cash: 700, cashChange: -305 }]);
+  const [split] = parseTrades(row('a', '2025-09-15', 'split', 'AAPL', -3, null, 0, 700, 0));
   assert.deepEqual([split?.amount, split?.price], [-3, null]);
   const missing = csvRows(csvLine(['one', 'two']) + csvLine([null, 'x']));
   assert.deepEqual(missing, [{ one: '', two: 'x' }]);

@@ -9,24 +9,24 @@ export function isPublished(): boolean {
 }
 
 /** The path and query of the page that is shown. */
-export function here(): URL {
-  return isPublished() ? pageBehind(location.hash) : new URL(location.href);
+export function pageUrl(): URL {
+  return isPublished() ? hashUrl(location.hash) : new URL(location.href);
 }
 
 /**
  * What a link to one of our pages refers to; `url` is a path, and may have a query. Null for a page
  * that a published folder does not have.
  */
-export function hrefOf(url: string): string | null {
+export function pageHref(url: string): string | null {
   if (!isPublished()) return url;
   if (url.startsWith('/#')) return url.slice(1); // a place on the page
-  return isThere(new URL(url, location.origin)) ? `#${url}` : null;
+  return isPublishedPage(new URL(url, location.origin)) ? `#${url}` : null;
 }
 
 /** What pages of a published folder have in their addresses; filters would need other data. */
 const PUBLISHED_PARAMETERS = ['common', 'run', 'date', 'before'];
 
-function isThere({ pathname, searchParams }: URL): boolean {
+function isPublishedPage({ pathname, searchParams }: URL): boolean {
   // A folder with some models or dates of many has no pages of jobs.
   const hasJobs = document.body.dataset['published'] !== 'without-jobs';
   if (/^\/(api|data)$/.test(pathname) || (/^\/job/.test(pathname) && !hasJobs)) return false;
@@ -34,12 +34,12 @@ function isThere({ pathname, searchParams }: URL): boolean {
 }
 
 /** The page that a link leads to; null for a link to elsewhere, or to a place on a page. */
-export function pageOf({ origin, pathname, hash, href }: HTMLAnchorElement | URL): URL | null {
+export function linkedPage({ origin, pathname, hash, href }: HTMLAnchorElement | URL): URL | null {
   if (origin !== location.origin) return null;
   if (!isPublished()) return hash === '' ? new URL(href) : null;
-  return hash.startsWith('#/') && pathname === location.pathname ? pageBehind(hash) : null;
+  return hash.startsWith('#/') && pathname === location.pathname ? hashUrl(hash) : null;
 }
 
-function pageBehind(hash: string): URL {
+function hashUrl(hash: string): URL {
   return new URL(hash.slice(1) || '/', location.origin);
 }

@@ -10,13 +10,13 @@ const NOT_FOUND = 404;
 const NO_RESPONSE = 0;
 
 /** Whether the same request may succeed later: the server was lost, busy or broken. */
-export function mayPass(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause === NO_RESPONSE || cause === 429 || (typeof cause === 'number' && cause >= 500);
 }
 
 /** For `catch`: null for what the server does not find. */
-export function unlessMissing(error: unknown): null {
+export function nullIfNotFound(error: unknown): null {
   if (error instanceof Error && error.cause === NOT_FOUND) return null;
   throw error;
 }
@@ -37,25 +37,25 @@ export async function get<Path extends keyof Responses>(
   const order = isOrderKnown ? null : getModels().catch(() => null);
   const text = typeof query === 'string' ? query : `?${new URLSearchParams(query)}`;
   const body =
-    path === '/models' ? await getModels() : JSON.parse(await textOf(path + text, { signal }));
+    path === '/models' ? await getModels() : JSON.parse(await fetchText(path + text, { signal }));
   if (order) await Promise.race([order, new Promise((go) => setTimeout(go, ORDER_MS))]);
   signal.throwIfAborted();
   return body;
 }
 
 let isOrderKnown = false;
-let asked: Promise<KnownModels> | undefined;
+let pendingModels: Promise<KnownModels> | undefined;
 
 /** One request for all that ask meanwhile. */
 function getModels(): Promise<KnownModels> {
-  return (asked ??= textOf('/models')
+  return (pendingModels ??= fetchText('/models')
     .then((text) => {
       const known = JSON.parse(text) as KnownModels;
       learnOrder(known.models);
       isOrderKnown = true;
       return known;
     })
-    .finally(() => (asked = undefined)));
+    .finally(() => (pendingModels = undefined)));
 }
 
 /** Models compared, as the query chooses. */
@@ -72,58 +72,60 @@ export async function send<Body>(
 ): Promise<Body> {
   const headers = { 'content-type': 'application/json' };
   const content = body && { headers, body: JSON.stringify(body) };
-  return JSON.parse(await textOf(url, { method, ...content }));
+  return JSON.parse(await fetchText(url, { method, ...content }));
 }
 
 /** The text of a successful response. Rejects as `get` does. */
-export async function textOf(url: string, request: RequestInit = {}): Promise<string> {
-  const { ok, status, text } = await load(url, request).catch(() => {
+export async function fetchText(url: string, request: RequestInit = {}): Promise<string> {
+  const { ok, status, text } = await fetchResponse(url, request).catch(() => {
     request.signal?.throwIfAborted();
     throw new Error('The server is not responding.', { cause: NO_RESPONSE });
   });
   if (ok) return text;
-  throw new Error(detailOf(text) ?? `The server responded with status ${status}.`, {
+  throw new Error(errorDetail(text) ?? `The server responded with status ${status}.`, {
     cause: status,
   });
 }
 
-async function load(url: string, request: RequestInit) {
-  const response = await (isPublished() ? fromFolder(url) : withToken(url, request));
+async function fetchResponse(url: string, request: RequestInit) {
+  const response = await (isPublished() ? fetchFromFolder(url) : fetchWithToken(url, request));
   return { ok: response.ok, status: response.status, text: await response.text() };
 }
 
 /** Sends the access token along; if the server requires another one, asks the reader for it. */
-async function withToken(url: string, request: RequestInit): Promise<Response> {
+async function fetchWithToken(url: string, request: RequestInit): Promise<Response> {
   for (;;) {
     const token = accessToken();
     const authorization = token !== null && { authorization: `Bearer ${token}` };
     const headers = { ...request.headers, ...authorization };
     const response = await fetch(url, { ...request, headers });
     if (response.status !== 401) return response;
-    await askForToken(detailOf(await response.text()) ?? 'This server requires an access token.');
+    await askForToken(
+      errorDetail(await response.text()) ?? 'This server requires an access token.',
+    );
   }
 }
 
 /** The response that a published folder has in place of a server's. */
-async function fromFolder(url: string): Promise<Response> {
+async function fetchFromFolder(url: string): Promise<Response> {
   const { path, part, model } = publishedFile(url);
   const response = await fetch(path);
   if (!response.ok) return response;
-  const text = await unpacked(await response.bytes()).text();
-  if (part === null && model === null) return stored(text);
+  const text = await decompressed(await response.bytes()).text();
+  if (part === null && model === null) return storedResponse(text);
   const whole = asObject(tryParse(text)) ?? {};
-  if (part !== null) return stored(JSON.stringify(whole[part]));
+  if (part !== null) return storedResponse(JSON.stringify(whole[part]));
   const decisions = asObjects(whole['decisions']).filter((one) => one['model'] === model);
   return Response.json({ ...whole, decisions, next_before: null });
 }
 
 /** Of what the service refused there are only its words. */
-function stored(text: string): Response {
+function storedResponse(text: string): Response {
   return new Response(text, { status: text.startsWith('{"detail"') ? NOT_FOUND : 200 });
 }
 
 /** Some file servers have the browser decompress what they send. */
-function unpacked(bytes: Uint8Array<ArrayBuffer>): Response {
+function decompressed(bytes: Uint8Array<ArrayBuffer>): Response {
   const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
   const sent = new Response(bytes);
   return isPacked && sent.body
@@ -131,31 +133,31 @@ function unpacked(bytes: Uint8Array<ArrayBuffer>): Response {
     : sent;
 }
 
-function detailOf(text: string): string | null {
+function errorDetail(text: string): string | null {
   const detail = asObject(tryParse(text))?.['detail'];
   return typeof detail === 'string' ? detail : null;
 }
 
 /** Kept as long as the tab: the next person at this machine has to know the token again. */
-const STORED_AS = 'access-token';
+const TOKEN_KEY = 'access-token';
 
 /**
  * The token that the reader gave in this tab; null if they gave none, or one that no request can
  * carry.
  */
 function accessToken(): string | null {
-  const token = sessionStorage.getItem(STORED_AS);
+  const token = sessionStorage.getItem(TOKEN_KEY);
   return !token || tokenProblem(token) !== '' ? null : token;
 }
 
-let asking: Promise<void> | null = null;
+let pendingToken: Promise<void> | null = null;
 
 /** Asks the reader for an access token and keeps it; one question for all requests that wait. */
 function askForToken(reason: string): Promise<void> {
-  return (asking ??= openQuestion(reason).finally(() => (asking = null)));
+  return (pendingToken ??= openTokenDialog(reason).finally(() => (pendingToken = null)));
 }
 
-function openQuestion(reason: string): Promise<void> {
+function openTokenDialog(reason: string): Promise<void> {
   const id = newId();
   const kind = { type: 'password', required: true, autocomplete: 'off' };
   const input = h('input', { ...kind, 'aria-describedby': id });
@@ -172,7 +174,7 @@ function openQuestion(reason: string): Promise<void> {
   on(dialog, 'cancel', (event) => event.preventDefault());
   return new Promise((resolve) => {
     on(dialog, 'close', () => {
-      sessionStorage.setItem(STORED_AS, input.value.trim());
+      sessionStorage.setItem(TOKEN_KEY, input.value.trim());
       resolve();
     });
   });

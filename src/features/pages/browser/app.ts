@@ -1,7 +1,7 @@
 import type { PagePath } from '../paths.ts';
-import { hrefOf, isPublished } from './address.ts';
-import { h, on, renew } from './element.ts';
-import { preparePaper, themeSwitch } from './look.ts';
+import { pageHref, isPublished } from './address.ts';
+import { h, on, morph } from './element.ts';
+import { preparePrint, themeSwitch } from './look.ts';
 import { showCompare } from './pages/compare.ts';
 import { showData, showDocument } from './pages/data.ts';
 import { showDecisions } from './pages/decision-feed.ts';
@@ -13,7 +13,7 @@ import { showOverview } from './pages/overview.ts';
 import { showReference } from './pages/reference.ts';
 import { POLLED } from './poll.ts';
 import { type Page, siteName, startRouter } from './router.ts';
-import { link, TRIES_AGAIN, viewedFile } from './ui.ts';
+import { link, RETRY_NOTE, viewedFile } from './ui.ts';
 
 /** The pages that every page links to. */
 const destinations = [
@@ -48,29 +48,33 @@ function start(): void {
     main.focus();
   });
   const brand = h('a.brand', { href: '/' }, siteName());
-  const there = destinations.filter(([path]) => hrefOf(path) !== null);
-  const nav = h('nav', { 'aria-label': 'Pages' }, ...there.map(([path, name]) => link(path, name)));
-  document.body.append(skip, h('header.top', brand, nav, themeSwitch()), lostNotice(), main);
-  preparePaper();
-  showMode();
-  showView();
+  const available = destinations.filter(([path]) => pageHref(path) !== null);
+  const nav = h(
+    'nav',
+    { 'aria-label': 'Pages' },
+    ...available.map(([path, name]) => link(path, name)),
+  );
+  document.body.append(skip, h('header.top', brand, nav, themeSwitch()), offlineNotice(), main);
+  preparePrint();
+  showDevBanner();
+  showViewedFile();
   // In a task of its own: the frame may be painted before it.
   setTimeout(() => startRouter(main, pages));
 }
 
 /** A notice over every page while what it follows fails. */
-function lostNotice(): HTMLElement {
+function offlineNotice(): HTMLElement {
   const notice = h('p.notice.bad.lost', { role: 'alert', hidden: true });
   document.addEventListener(POLLED, (event) => {
     const { detail: problem } = event as CustomEvent<string | null>;
     notice.hidden = problem === null;
-    renew(notice, problem, ` This page may be out of date. ${TRIES_AGAIN}`);
+    morph(notice, problem, ` This page may be out of date. ${RETRY_NOTE}`);
   });
   return notice;
 }
 
 /** In DEV every page says so, because none of its figures are real results. */
-function showMode(): void {
+function showDevBanner(): void {
   const { dev } = document.body.dataset;
   if (dev === undefined) return;
   const kept = dev === 'kept' ? 'kept across restarts' : 'erased at the next start';
@@ -82,7 +86,7 @@ function showMode(): void {
 }
 
 /** A view says on every page which file it shows. */
-function showView(): void {
+function showViewedFile(): void {
   const file = viewedFile();
   if (file === null || isPublished()) return;
   document

@@ -1,5 +1,5 @@
 import { showLines } from '#text/text.ts';
-import { hrefOf } from './address.ts';
+import { pageHref } from './address.ts';
 
 /** Attributes by name; false, null and undefined leave one out, true sets it empty. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -22,12 +22,12 @@ export function h<Selector extends Tag | `${Tag}.${string}`>(
   ...others: readonly Child[]
 ): HTMLElementTagNameMap[TagOf<Selector>] {
   const [tag, ...classes] = selector.split('.');
-  const hasNone = typeof first !== 'object' || first === null || first instanceof Node;
-  const attributes = hasNone ? {} : first;
-  const isDead = tag === 'a' && hrefOf(String(attributes['href'])) === null;
+  const isChild = typeof first !== 'object' || first === null || first instanceof Node;
+  const attributes = isChild ? {} : first;
+  const isDead = tag === 'a' && pageHref(String(attributes['href'])) === null;
   const element = document.createElement((isDead ? 'span' : tag) as TagOf<Selector>);
   if (classes.length > 0) element.className = classes.join(' ');
-  return fill(element, attributes, hasNone ? [first, ...others] : others);
+  return fill(element, attributes, isChild ? [first, ...others] : others);
 }
 
 /** Builds an element of a drawing. */
@@ -45,7 +45,7 @@ function fill<Kind extends Element>(
   children: readonly Child[],
 ): Kind {
   setAttributes(element, attributes);
-  element.append(...nodesOf(children));
+  element.append(...toNodes(children));
   return element;
 }
 
@@ -59,7 +59,7 @@ export function setAttributes(element: Element, attributes: Attributes): void {
       throw new Error(`Cannot set the attribute ${name}: it can run or load something`);
     if (name === 'href' && !/^\/(?!\/)/.test(String(value)))
       throw new Error('Cannot link to another site');
-    const own = name === 'href' ? hrefOf(String(value)) : value;
+    const own = name === 'href' ? pageHref(String(value)) : value;
     if (own == null || own === false) element.removeAttribute(name);
     else element.setAttribute(name, own === true ? '' : String(own));
   }
@@ -67,7 +67,7 @@ export function setAttributes(element: Element, attributes: Attributes): void {
 
 /** Replaces an element's children. */
 export function replace(element: Element, ...children: readonly Child[]): void {
-  element.replaceChildren(...nodesOf(children));
+  element.replaceChildren(...toNodes(children));
 }
 
 /**
@@ -75,38 +75,38 @@ export function replace(element: Element, ...children: readonly Child[]): void {
  * and what the reader has selected in them. The focus moves from an old descendant to the new one
  * with the same text.
  */
-export function renew(element: Element, ...children: readonly Child[]): void {
+export function morph(element: Element, ...children: readonly Child[]): void {
   const focused = element.contains(document.activeElement) ? document.activeElement : null;
-  const nodes = nodesOf(children).map((node) => (typeof node === 'string' ? new Text(node) : node));
+  const nodes = toNodes(children).map((node) => (typeof node === 'string' ? new Text(node) : node));
   const staying = new Set(nodes);
-  let at: ChildNode | null = element.firstChild;
+  let old: ChildNode | null = element.firstChild;
   for (const node of nodes) {
-    const isThere =
-      at === node ||
-      (at !== null && !staying.has(at) && node.parentNode !== element && at.isEqualNode(node));
-    if (isThere) at = at?.nextSibling ?? null;
-    else if (at === null || staying.has(at)) element.insertBefore(node, at);
+    const isKept =
+      old === node ||
+      (old !== null && !staying.has(old) && node.parentNode !== element && old.isEqualNode(node));
+    if (isKept) old = old?.nextSibling ?? null;
+    else if (old === null || staying.has(old)) element.insertBefore(node, old);
     else {
-      element.replaceChild(node, at);
-      at = node.nextSibling;
+      element.replaceChild(node, old);
+      old = node.nextSibling;
     }
   }
-  while (at !== null) {
-    const next: ChildNode | null = at.nextSibling;
-    at.remove();
-    at = next;
+  while (old !== null) {
+    const next: ChildNode | null = old.nextSibling;
+    old.remove();
+    old = next;
   }
   if (focused === null || focused === document.activeElement) return;
-  const alike = [focused, ...element.querySelectorAll(focused.localName)].find(
+  const counterpart = [focused, ...element.querySelectorAll(focused.localName)].find(
     (one) =>
       one instanceof HTMLElement &&
       element.contains(one) &&
       one.textContent === focused.textContent,
   );
-  (alike as HTMLElement | undefined)?.focus({ preventScroll: true });
+  (counterpart as HTMLElement | undefined)?.focus({ preventScroll: true });
 }
 
-function nodesOf(children: readonly Child[]): (Node | string)[] {
+function toNodes(children: readonly Child[]): (Node | string)[] {
   return children
     .filter((child) => child != null && child !== false)
     .map((child) => (typeof child === 'object' ? child : showLines(String(child))));
@@ -123,7 +123,7 @@ export function on<Kind extends HTMLElement, Name extends keyof HTMLElementEvent
 }
 
 /** A part of a page that shows later data in place. */
-export interface Live<Data> {
+export interface LiveView<Data> {
   element: HTMLElement;
   update(data: Data): void;
 }

@@ -1,25 +1,25 @@
 import { parseRun } from '#domain/runs.ts';
-import { here, isPublished } from './address.ts';
+import { pageUrl, isPublished } from './address.ts';
 import { get } from './api.ts';
-import { h, type Live, newId, on, replace } from './element.ts';
+import { h, type LiveView, newId, on, replace } from './element.ts';
 import {
   type FilterName,
   type Filters,
   NO_FILTERS,
   filterNames,
-  filtersIn,
+  readFilters,
   hasFilters,
-  queryWith,
+  replaceFilters,
 } from './filters.ts';
-import { byName, count, jobStatusWords, longDate, shortId, shortList } from './format.ts';
+import { byName, wholeNumber, jobStatusLabels, longDate, shortId, shortList } from './format.ts';
 import type { Job, KnownModels } from '../responses.ts';
 import { goTo } from './router.ts';
-import { type Entries, button, field, fillOptions, link, modelBox } from './ui.ts';
+import { type OptionList, button, field, fillOptions, link, modelCheckbox } from './ui.ts';
 
 /** How many jobs the bar offers: the newest. */
 const OFFERED_JOBS = 200;
 
-const DAYS: Entries = [
+const DAYS: OptionList = [
   ['', 'All days'],
   ['clean', 'After the knowledge cutoff'],
 ];
@@ -32,7 +32,7 @@ interface BarOptions {
   /** The page's own controls. */
   fields?: readonly HTMLElement[];
   /** The names that a reader may choose. */
-  namesOf?: (models: KnownModels['models']) => readonly string[];
+  selectNames?: (models: KnownModels['models']) => readonly string[];
 }
 
 /**
@@ -41,7 +41,12 @@ interface BarOptions {
  */
 export function filterBar(
   filters: Filters,
-  { hides = [], words = filtersInWords(filters), fields = [], namesOf = entries }: BarOptions,
+  {
+    hides = [],
+    words = filtersText(filters),
+    fields = [],
+    selectNames = completedEntries,
+  }: BarOptions,
   signal: AbortSignal,
 ): HTMLDetailsElement {
   const shown = filterNames.filter((name) => !hides.includes(name));
@@ -59,16 +64,16 @@ export function filterBar(
     benchmark: benchmarkField(filters),
     days: field('Days', fillOptions(h('select', { name: 'days' }), DAYS, chosenDays)),
   };
-  const { pathname, search } = here();
-  const none = pathname + queryWith(search, NO_FILTERS);
-  const form = onChoice(
+  const { pathname, search } = pageUrl();
+  const clearedUrl = pathname + replaceFilters(search, NO_FILTERS);
+  const form = navigateOnSubmit(
     h(
       'form.filters',
       { 'aria-label': 'Filters' },
       ...shown.map((name) => controls[name]),
       ...fields,
       h('button', { type: 'submit' }, 'Show'),
-      hasFilters(filters, shown) && link(none, 'Clear filters'),
+      hasFilters(filters, shown) && link(clearedUrl, 'Clear filters'),
     ),
   );
   const bar = h(
@@ -82,7 +87,7 @@ export function filterBar(
       get('/models', '', signal),
       get('/jobs', { limit: String(OFFERED_JOBS) }, signal),
     ]);
-    models.update(namesOf(known.models));
+    models.update(selectNames(known.models));
     fillOptions(job, jobOptions(jobs), job.value, shortId);
   };
   // Without a response the form offers what the address names.
@@ -93,19 +98,19 @@ export function filterBar(
  * Makes what a form says the page's address once it is submitted, so that Back undoes it;
  * parameters that the form does not have stay.
  */
-export function onChoice(form: HTMLFormElement): HTMLFormElement {
+export function navigateOnSubmit(form: HTMLFormElement): HTMLFormElement {
   return on(form, 'submit', (event) => {
     event.preventDefault();
-    const { pathname, search } = here();
+    const { pathname, search } = pageUrl();
     const [query, chosen] = [new URLSearchParams(search), new FormData(form)];
     for (const { name } of form.elements as Iterable<HTMLInputElement>)
       if (name !== '') query.set(name, chosen.getAll(name).join(','));
-    goTo(pathname + queryWith(`${query}`, filtersIn(`${query}`)));
+    goTo(pathname + replaceFilters(`${query}`, readFilters(`${query}`)));
   });
 }
 
 /** `All models, all dates`, `gpt-5, from Mon 15 Sep 2025, job 1a2b3c4d`. */
-export function filtersInWords(
+export function filtersText(
   { models, start_date: from, end_date: to, job_id: job, benchmark, days }: Filters,
   all = 'All models',
 ): string {
@@ -128,28 +133,28 @@ function benchmarkField({ benchmark: value }: Filters): HTMLElement {
   return h('div.field', field('Benchmark', input), symbols);
 }
 
-function jobOptions(jobs: readonly Job[]): Entries {
+function jobOptions(jobs: readonly Job[]): OptionList {
   const words = ({ job_id: id, start_date: from, end_date: to, status }: Job) =>
-    `${from} to ${to}, ${jobStatusWords[status].toLowerCase()}, ${shortId(id)}`;
+    `${from} to ${to}, ${jobStatusLabels[status].toLowerCase()}, ${shortId(id)}`;
   return [['', 'All jobs'], ...jobs.map((job) => [job.job_id, words(job)] as const)];
 }
 
 /** The entries that have completed a model-day. */
-function entries(models: KnownModels['models']): string[] {
+function completedEntries(models: KnownModels['models']): string[] {
   return models.flatMap(({ family, completed_model_days: days }) => (days > 0 ? family : []));
 }
 
 /** A list of models that unfolds. Later names are offered besides those chosen. */
-function modelChoice(chosen: readonly string[]): Live<readonly string[]> {
+function modelChoice(chosen: readonly string[]): LiveView<readonly string[]> {
   const boxes = h('div.choices');
   const update = (names: readonly string[]) => {
-    const ticked = boxes.childElementCount === 0 ? chosen : tickedIn(boxes);
+    const ticked = boxes.childElementCount === 0 ? chosen : tickedNames(boxes);
     const all = [...new Set([...names, ...chosen])].sort(byName);
-    const boxOf = (name: string) => modelBox(name, ticked.includes(name));
+    const checkbox = (name: string) => modelCheckbox(name, ticked.includes(name));
     const families = Map.groupBy(all, (name) => parseRun(name)?.family ?? name);
     const parts = [...families].flatMap(([family, runs]) => {
-      const own = runs.map(boxOf);
-      return own.length === 1 ? own : runsOf(family, own);
+      const own = runs.map(checkbox);
+      return own.length === 1 ? own : runGroup(family, own);
     });
     replace(boxes, ...parts);
   };
@@ -161,33 +166,33 @@ function modelChoice(chosen: readonly string[]): Live<readonly string[]> {
     boxes,
     h(
       'div.actions',
-      button('Untick all', () => tick(boxes, false), { class: 'ghost' }),
+      button('Untick all', () => setTicked(boxes, false), { class: 'ghost' }),
       h('button', { type: 'submit', name: 'models' }, 'Show these'),
     ),
   );
   const attributes = { type: 'button', name: 'models', popovertarget: id };
-  const opener = h('button.choose', attributes, chosenInWords(chosen));
-  on(panel, 'toggle', () => replace(opener, chosenInWords(tickedIn(boxes))));
+  const opener = h('button.choose', attributes, chosenText(chosen));
+  on(panel, 'toggle', () => replace(opener, chosenText(tickedNames(boxes))));
   update([]);
   return { element: h('div', opener, panel), update };
 }
 
 /** The boxes of an entry's runs, below a button that ticks all of them. */
-function runsOf(entry: string, runs: readonly HTMLElement[]): HTMLElement {
-  const words = `${entry}, all ${count(runs.length)} runs`;
-  const all = button(words, () => tick(group, true), { class: 'ghost' });
+function runGroup(entry: string, runs: readonly HTMLElement[]): HTMLElement {
+  const words = `${entry}, all ${wholeNumber(runs.length)} runs`;
+  const all = button(words, () => setTicked(group, true), { class: 'ghost' });
   const group = h('div.runs', { role: 'group', 'aria-label': entry }, all, ...runs);
   return group;
 }
 
-function tick(place: HTMLElement, checked: boolean): void {
+function setTicked(place: HTMLElement, checked: boolean): void {
   for (const box of place.querySelectorAll('input')) box.checked = checked;
 }
 
-function tickedIn(place: HTMLElement): string[] {
+function tickedNames(place: HTMLElement): string[] {
   return [...place.querySelectorAll('input')].flatMap((box) => (box.checked ? box.value : []));
 }
 
-function chosenInWords(chosen: readonly string[]): string {
+function chosenText(chosen: readonly string[]): string {
   return chosen.length === 0 ? 'All models' : shortList(chosen, 1);
 }

@@ -1,8 +1,8 @@
 import { modelPath } from '../paths.ts';
 import { parseRun } from '#domain/runs.ts';
-import { here, pageOf } from './address.ts';
+import { pageUrl, linkedPage } from './address.ts';
 import { setAttributes } from './element.ts';
-import { namesIn } from './format.ts';
+import { splitNames } from './format.ts';
 import { type Look, swatch } from './look.ts';
 import { link } from './ui.ts';
 
@@ -37,7 +37,7 @@ export const filterNames = [...performanceFilterNames, 'common'] as const;
 const DEFAULTS: Partial<Record<FilterName, string>> = { days: 'all', common: 'true' };
 
 /** The parameters of these names in an address; an empty text for one that is not there. */
-export function parametersIn<Name extends string>(
+export function readParameters<Name extends string>(
   search: string,
   names: readonly Name[],
 ): Record<Name, string> {
@@ -47,26 +47,26 @@ export function parametersIn<Name extends string>(
 }
 
 /** The filters in an address; other parameters are ignored. */
-export function filtersIn(search: string): Filters {
-  const read = parametersIn(search, filterNames);
-  return { ...read, models: [...new Set(namesIn(read.models))] };
+export function readFilters(search: string): Filters {
+  const read = readParameters(search, filterNames);
+  return { ...read, models: [...new Set(splitNames(read.models))] };
 }
 
 /** Whether the reader has chosen anything under one of the names. */
 export function hasFilters(filters: Filters, names: readonly FilterName[] = filterNames): boolean {
-  return queryOf(filters, names) !== '';
+  return filterQuery(filters, names) !== '';
 }
 
 /**
  * The filters as a query, for the address and for requests, followed by a page's own parameters
  * that are not empty: `?models=gpt-5,claude%232&days=clean`, or nothing.
  */
-export function queryOf(
+export function filterQuery(
   filters: Filters,
   names: readonly FilterName[] = filterNames,
   own: Readonly<Record<string, string>> = {},
 ): string {
-  const shared = filterNames.map((name) => names.includes(name) && given(filters, name));
+  const shared = filterNames.map((name) => names.includes(name) && filterParameter(filters, name));
   const others = Object.entries(own).map(([name, value]) => parameter(name, value));
   const all = [...shared, ...others].filter(Boolean).join('&');
   return all && `?${all}`;
@@ -77,14 +77,14 @@ function parameter(name: string, value: string): string {
 }
 
 /** The query with these filters in place of its own; its other parameters stay. */
-export function queryWith(search: string, filters: Filters): string {
+export function replaceFilters(search: string, filters: Filters): string {
   const others = new URLSearchParams(search);
   for (const name of filterNames) others.delete(name);
-  return queryOf(filters, filterNames, Object.fromEntries(others));
+  return filterQuery(filters, filterNames, Object.fromEntries(others));
 }
 
 /** One filter as it is written in a query; empty for the default. */
-function given(filters: Filters, name: FilterName): string {
+function filterParameter(filters: Filters, name: FilterName): string {
   const value = filters[name];
   if (typeof value !== 'string')
     return value.length === 0 ? '' : `models=${value.map(encodeURIComponent).join(',')}`;
@@ -92,28 +92,28 @@ function given(filters: Filters, name: FilterName): string {
 }
 
 /** No filters at all. */
-export const NO_FILTERS: Filters = filtersIn('');
+export const NO_FILTERS: Filters = readFilters('');
 
 /** A link to a model's page with the filters of this one; a look is shown before the words. */
 export function modelLink(model: string, look?: Look, name = model): HTMLAnchorElement {
-  return link(modelPath(model) + ownQuery(), look && swatch(look), name);
+  return link(modelPath(model) + pageQuery(), look && swatch(look), name);
 }
 
 /** A link to one run of an entry, as `#2`, with the filters of this page. */
 export function runLink(model: string, family: string): HTMLAnchorElement {
   // Run 1 has the entry's own name.
   const run = model === family ? 1 : (parseRun(model)?.run ?? 1);
-  return link(modelPath(family) + ownQuery({ run: String(run) }), `#${run}`);
+  return link(modelPath(family) + pageQuery({ run: String(run) }), `#${run}`);
 }
 
 /** The filters of this page as a model's page takes them, followed by its own parameters. */
-export function ownQuery(own: Readonly<Record<string, string>> = {}): string {
-  const filters = { ...filtersIn(here().search), models: [] };
-  return queryOf(filters, performanceFilterNames, own);
+export function pageQuery(own: Readonly<Record<string, string>> = {}): string {
+  const filters = { ...readFilters(pageUrl().search), models: [] };
+  return filterQuery(filters, performanceFilterNames, own);
 }
 
 /** The pages that have the bar, with the filters that each of them takes from the others. */
-const filtersOfPages: Record<string, readonly FilterName[]> = {
+const pageFilters: Record<string, readonly FilterName[]> = {
   '/': filterNames,
   '/decision-feed': feedFilterNames,
   '/compare': performanceFilterNames,
@@ -121,10 +121,10 @@ const filtersOfPages: Record<string, readonly FilterName[]> = {
 
 /** Lets the links to pages that have the bar keep the filters of the current address. */
 export function carryFilters(links: Iterable<HTMLAnchorElement>): void {
-  const filters = filtersIn(here().search);
+  const filters = readFilters(pageUrl().search);
   for (const link of links) {
-    const { pathname = '' } = pageOf(link) ?? {};
-    const names = filtersOfPages[pathname];
-    if (names !== undefined) setAttributes(link, { href: pathname + queryOf(filters, names) });
+    const { pathname = '' } = linkedPage(link) ?? {};
+    const names = pageFilters[pathname];
+    if (names !== undefined) setAttributes(link, { href: pathname + filterQuery(filters, names) });
   }
 }

@@ -39,7 +39,7 @@ export const change = formatter((fraction) => `${signedPlaces.format(fraction * 
 export const share = formatter((fraction) => `${twoPlaces.format(fraction * 100)} %`);
 
 /** `1.84` */
-export const ratio = money;
+export const decimal = money;
 
 /** A probability as `41 %`; never as certain. */
 export const chance = formatter((fraction) => {
@@ -51,7 +51,7 @@ export const chance = formatter((fraction) => {
 export const pValue = formatter((value) => (value < 0.001 ? '<0.001' : value.toFixed(3)));
 
 /** `12,345` */
-export const count = formatter((value) => whole.format(value));
+export const wholeNumber = formatter((value) => whole.format(value));
 
 /**
  * The cost of a model in dollars: `$0.0862`, `$12.30` from one dollar, `$0` for a model that costs
@@ -73,7 +73,7 @@ export const duration = formatter(inWords);
 
 /** "1 date", "2 dates", "1,000 dates". */
 export function counted(number: number, noun: string): string {
-  return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+  return `${wholeNumber(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** A session date as `Mon 15 Sep 2025`. It is a trading day and has no time zone. */
@@ -83,12 +83,12 @@ export function longDate(date: string): string {
 }
 
 /** The same, which no line breaks. */
-export function unbrokenDate(date: string): string {
+export function nonBreakingDate(date: string): string {
   return longDate(date).replaceAll(' ', '\u00a0');
 }
 
 /** ` from Wed 1 Oct 2025 to Tue 7 Oct 2025`; nothing for days without dates. */
-export function fromTo({
+export function spanText({
   start_date: first,
   end_date: last,
 }: Record<'start_date' | 'end_date', string | null>): string {
@@ -96,7 +96,7 @@ export function fromTo({
 }
 
 /** `Sep 2025` */
-export function monthOf(date: string): string {
+export function monthText(date: string): string {
   return longDate(date).split(' ').slice(2).join(' ');
 }
 
@@ -106,19 +106,19 @@ export function shortId(jobId: string): string {
 }
 
 /** Names separated by commas. */
-export function namesIn(text: string): string[] {
+export function splitNames(text: string): string[] {
   return text.split(',').flatMap((name) => name.trim() || []);
 }
 
-let order: Intl.Collator | undefined;
+let collator: Intl.Collator | undefined;
 
 /**
  * Compares names, their numbers by value: model-2 before model-10. Names that differ only in case
  * or accents keep one order.
  */
 export function byName(one: string, other: string): number {
-  order ??= new Intl.Collator('en', { numeric: true });
-  return order.compare(one, other) || (one < other ? -1 : Number(one > other));
+  collator ??= new Intl.Collator('en', { numeric: true });
+  return collator.compare(one, other) || (one < other ? -1 : Number(one > other));
 }
 
 /** How many names a cell or a line has room for; the others are counted. */
@@ -127,16 +127,16 @@ export const MAX_NAMED = 3;
 /** "gpt-5, claude and 3 more". */
 export function shortList(names: readonly string[], most = MAX_NAMED): string {
   const named = names.slice(0, most).join(', ');
-  return names.length <= most ? named : `${named} and ${count(names.length - most)} more`;
+  return names.length <= most ? named : `${named} and ${wholeNumber(names.length - most)} more`;
 }
 
 /** A sentence in which no line ends between a number and its percent sign. */
-export function inLines(sentence: string): string {
+export function joinPercent(sentence: string): string {
   return sentence.replaceAll(' %', '\u00a0%');
 }
 
 /** The entries of runs, each once: `gpt-5` of `gpt-5` and `gpt-5#2`. */
-export function entriesIn(runs: readonly string[]): string[] {
+export function entryNames(runs: readonly string[]): string[] {
   return [...new Set(runs.map((run) => parseRun(run)?.family ?? run))];
 }
 
@@ -144,7 +144,7 @@ export function entriesIn(runs: readonly string[]): string[] {
  * The names that have the same reason, and how a line begins that says it of all of them; in the
  * order of the first name of each.
  */
-export function byReason(entries: readonly { name: string; reason: string }[]) {
+export function groupByReason(entries: readonly { name: string; reason: string }[]) {
   return [...Map.groupBy(entries, ({ reason }) => reason)].map(([reason, own]) => {
     const names = own.map(({ name }) => name);
     return { names, words: shortList(names), reason };
@@ -152,7 +152,7 @@ export function byReason(entries: readonly { name: string; reason: string }[]) {
 }
 
 /** The statuses of a job in words, in the order of a job's life. */
-export const jobStatusWords: Record<Status['status'], string> = {
+export const jobStatusLabels: Record<Status['status'], string> = {
   pending: 'Waiting to start',
   downloading_data: 'Preparing prices',
   running: 'Running',
@@ -164,4 +164,4 @@ export const jobStatusWords: Record<Status['status'], string> = {
 };
 
 /** In the order of a job's life. */
-export const jobStatuses = Object.keys(jobStatusWords) as Status['status'][];
+export const jobStatuses = Object.keys(jobStatusLabels) as Status['status'][];

@@ -1,5 +1,5 @@
 import { asArray, asObject, type Json } from '#json/json.ts';
-import { hrefOf } from './address.ts';
+import { pageHref } from './address.ts';
 import { setAttributes } from './element.ts';
 
 /**
@@ -12,29 +12,30 @@ import { setAttributes } from './element.ts';
  * One value of the entry that is shown now, under a key that is unique on its page. Check it: an
  * older version of the pages may have written it.
  */
-export function keep(key: string) {
-  const own = navigation.currentEntry?.key;
-  const isHere = () => navigation.currentEntry?.key === own;
+export function historyValue(key: string) {
+  const entryKey = navigation.currentEntry?.key;
+  const isCurrent = () => navigation.currentEntry?.key === entryKey;
   return {
-    read: () => (isHere() ? keptHere()[key] : undefined),
+    read: () => (isCurrent() ? historyState()[key] : undefined),
     /** Does nothing once the reader has left the entry. */
     write(value: unknown) {
-      if (isHere()) navigation.updateCurrentEntry({ state: { ...keptHere(), [key]: value } });
+      if (isCurrent())
+        navigation.updateCurrentEntry({ state: { ...historyState(), [key]: value } });
     },
   };
 }
 
 /** Gives the current entry another address, without showing another page. */
 export function replaceAddress(url: string): void {
-  const own = { state: keptHere(), info: IN_PLACE };
-  navigation.navigate(hrefOf(url) ?? url, { history: 'replace', ...own });
+  const own = { state: historyState(), info: IN_PLACE };
+  navigation.navigate(pageHref(url) ?? url, { history: 'replace', ...own });
 }
 
 /** What a change of the address is, that shows no other page. */
 export const IN_PLACE = 'in place';
 
 /** All that the current entry keeps. */
-export function keptHere(): Json {
+export function historyState(): Json {
   return asObject(navigation.currentEntry?.getState()) ?? {};
 }
 
@@ -48,18 +49,18 @@ const MAX_NAME = 80;
  * draws them anew, and when they are inside a fold whose content is made as it opens.
  */
 export function keepFolds(host: HTMLElement, signal: AbortSignal): void {
-  const kept = keep('folds');
-  const changed = new Map(asArray(kept.read())?.filter(isFold));
+  const kept = historyValue('folds');
+  const changed = new Map(asArray(kept.read())?.filter(isFoldState));
   const apply = () => {
     if (changed.size === 0) return;
-    for (const [fold, name] of namesOf(host)) fold.open = changed.get(name) ?? fold.open;
+    for (const [fold, name] of foldNames(host)) fold.open = changed.get(name) ?? fold.open;
   };
   const onClick = ({ target, defaultPrevented }: Event) => {
     if (defaultPrevented || !(target instanceof Element)) return;
     const fold = target.closest('summary')?.parentElement;
     if (!(fold instanceof HTMLDetailsElement)) return;
     if (target.closest('a, button, input, select')) return; // it does something else than to fold
-    const name = namesOf(host).get(fold);
+    const name = foldNames(host).get(fold);
     if (name === undefined || (!changed.has(name) && changed.size >= MAX_KEPT)) return;
     changed.set(name, !fold.open); // the browser opens or closes it after this event
     kept.write([...changed]);
@@ -70,7 +71,7 @@ export function keepFolds(host: HTMLElement, signal: AbortSignal): void {
   host.addEventListener('click', onClick, { signal });
 }
 
-function isFold(item: unknown): item is [string, boolean] {
+function isFoldState(item: unknown): item is [string, boolean] {
   return Array.isArray(item) && typeof item[0] === 'string' && typeof item[1] === 'boolean';
 }
 
@@ -78,14 +79,14 @@ function isFold(item: unknown): item is [string, boolean] {
  * Each fold with a name that is the same whenever the page is drawn: its own (`data-name`) where
  * its summary changes, else the summary, and which of those with that summary it is.
  */
-function namesOf(host: HTMLElement): Map<HTMLDetailsElement, string> {
+function foldNames(host: HTMLElement): Map<HTMLDetailsElement, string> {
   const counts = new Map<string, number>();
   const names = new Map<HTMLDetailsElement, string>();
   for (const fold of host.querySelectorAll<HTMLDetailsElement>('details')) {
     const outer = fold.parentElement?.closest('details');
-    const around = outer == null ? '' : `${names.get(outer) ?? ''} › `;
-    const own = fold.dataset['name'] ?? fold.querySelector('summary')?.textContent ?? '';
-    const name = around + own.slice(0, MAX_NAME);
+    const prefix = outer == null ? '' : `${names.get(outer) ?? ''} › `;
+    const label = fold.dataset['name'] ?? fold.querySelector('summary')?.textContent ?? '';
+    const name = prefix + label.slice(0, MAX_NAME);
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);
     names.set(fold, count === 1 ? name : `${name} (${count})`);
@@ -97,7 +98,7 @@ function namesOf(host: HTMLElement): Map<HTMLDetailsElement, string> {
  * Lays out what the style sheet has left out so far: part by part, so that the page reacts
  * meanwhile.
  */
-export async function layOutRest(host: HTMLElement, signal: AbortSignal): Promise<void> {
+export async function layOutOffscreen(host: HTMLElement, signal: AbortSignal): Promise<void> {
   for (const part of host.querySelectorAll(':scope > .stack > *')) {
     // After the browser has painted.
     await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));

@@ -28,36 +28,36 @@ const DASHES: readonly (readonly number[] | undefined)[] = [
 export const BENCHMARK_LOOK: Look = { colour: 'benchmark', dash: [4, 4] };
 
 /** Which entry a name belongs to, counted in the order of the database, and which run of it. */
-interface Place {
+interface SeriesPosition {
   order: number;
   run: number;
 }
 
-const places = new Map<string, Place>();
-const agents = new Set<string>();
-let next = 0;
+const positions = new Map<string, SeriesPosition>();
+const agentNames = new Set<string>();
+let nextOrder = 0;
 
 /** Takes the order of the entries from what the service knows, for every page of this tab. */
 export function learnOrder(models: KnownModels['models']): void {
   for (const { signature, family, order, entry } of models) {
-    if (entry?.kind === 'agent') agents.add(signature).add(family);
+    if (entry?.kind === 'agent') agentNames.add(signature).add(family);
     if (order === null) continue;
-    places.set(signature, { order, run: splitName(signature).run });
-    places.set(family, { order, run: 1 });
-    next = Math.max(next, order + 1);
+    positions.set(signature, { order, run: splitName(signature).run });
+    positions.set(family, { order, run: 1 });
+    nextOrder = Math.max(nextOrder, order + 1);
   }
 }
 
 /** What makes a figure of an agent another kind of figure. */
-export const OUTSIDE = {
+export const OUTSIDE_MARK = {
   words: 'outside agent',
   reason: 'It has a network of its own: nothing here keeps it from looking up the future',
 };
 
 /** Beside the name of an agent; null beside others. */
 export function outsideMark(model: string): HTMLElement | null {
-  return agents.has(model)
-    ? h('small.caveat', { title: OUTSIDE.reason }, ` ${OUTSIDE.words}`)
+  return agentNames.has(model)
+    ? h('small.caveat', { title: OUTSIDE_MARK.reason }, ` ${OUTSIDE_MARK.words}`)
     : null;
 }
 
@@ -75,13 +75,13 @@ function splitName(name: string) {
 }
 
 /** An entry that is not known yet comes after all that are. */
-function placeOf(name: string): Place {
-  const known = places.get(name);
+function findPosition(name: string): SeriesPosition {
+  const known = positions.get(name);
   if (known !== undefined) return known;
   const { family, run } = splitName(name);
-  const { order } = places.get(family) ?? { order: next };
-  next = Math.max(next, order + 1);
-  places.set(family, { order, run: 1 });
+  const { order } = positions.get(family) ?? { order: nextOrder };
+  nextOrder = Math.max(nextOrder, order + 1);
+  positions.set(family, { order, run: 1 });
   return { order, run };
 }
 
@@ -89,8 +89,8 @@ function placeOf(name: string): Place {
  * The look of a name, the same on every page. The first ten entries differ by colour and are solid,
  * the next ten are dashed, and so on. A run has the colour of its entry and the next dash.
  */
-export function lookOf(name: string): Look {
-  const { order, run } = placeOf(name);
+export function lineLook(name: string): Look {
+  const { order, run } = findPosition(name);
   const dash = DASHES[(Math.floor(order / COLOURS) + run - 1) % DASHES.length];
   return { colour: `series-${order % COLOURS}`, dash };
 }
@@ -109,30 +109,30 @@ export function swatch({ colour, dash }: Look): SVGElement {
   );
 }
 
-const STORED_AS = 'theme';
+const THEME_KEY = 'theme';
 const themes = ['auto', 'light', 'dark'] as const;
 type Theme = (typeof themes)[number];
 
 function storedTheme(): Theme {
-  const name = localStorage.getItem(STORED_AS);
+  const name = localStorage.getItem(THEME_KEY);
   return themes.find((theme) => theme === name) ?? 'auto';
 }
 
-function apply(theme: Theme): void {
+function applyTheme(theme: Theme): void {
   setAttributes(document.documentElement, { 'data-theme': theme === 'auto' ? null : theme });
 }
 
 /** A button that cycles through the themes: the system's, light, dark. */
 export function themeSwitch(): HTMLElement {
-  apply(storedTheme());
+  applyTheme(storedTheme());
   const showName = () => replace(element, h('span.wide-only', 'Theme: '), storedTheme());
-  const next = () => {
+  const switchTheme = () => {
     const theme = themes[(themes.indexOf(storedTheme()) + 1) % themes.length] ?? 'auto';
-    localStorage.setItem(STORED_AS, theme);
-    apply(theme);
+    localStorage.setItem(THEME_KEY, theme);
+    applyTheme(theme);
     showName();
   };
-  const element = button(null, next, { class: 'ghost', 'data-action': 'theme' });
+  const element = button(null, switchTheme, { class: 'ghost', 'data-action': 'theme' });
   showName();
   return element;
 }
@@ -141,7 +141,7 @@ export function themeSwitch(): HTMLElement {
  * Prints pages in light colours and as wide as paper: while the browser prints, the style sheet
  * gives the page the width of A4 and Letter, and the plots are drawn again to fit it.
  */
-export function preparePaper(): void {
+export function preparePrint(): void {
   const root = document.documentElement;
   let theme: string | null = null;
   addEventListener('beforeprint', () => {

@@ -1,5 +1,5 @@
 import type { Status } from '../responses.ts';
-import { isFixed, messageOf, viewedFile } from './ui.ts';
+import { isViewFixed, errorText, viewedFile } from './ui.ts';
 
 /**
  * The wait while things change; while nothing does, or requests fail, it doubles up to the longest.
@@ -8,7 +8,7 @@ const SHORTEST_MS = 500;
 const LONGEST_MS = 20_000;
 
 /** What ends a wait: `pollSoon`, and that the tab is hidden or shown. */
-const WAKING = ['visibilitychange', 'pollsoon'] as const;
+const WAKE_EVENTS = ['visibilitychange', 'pollsoon'] as const;
 
 /**
  * Repeats the work until the signal aborts. The work says whether anything has changed: if so, it
@@ -24,30 +24,31 @@ export async function poll(
   const shortest = viewedFile() === null ? SHORTEST_MS : LONGEST_MS;
   let delay = shortest;
   let isAsked = false;
-  for (const name of WAKING) document.addEventListener(name, () => (isAsked = true), { signal });
+  for (const name of WAKE_EVENTS)
+    document.addEventListener(name, () => (isAsked = true), { signal });
   while (!signal.aborted) {
     isAsked = false;
     const pace = await work().catch((error: unknown): 'failed' => {
-      if (!signal.aborted) tellOfPoll(messageOf(error));
+      if (!signal.aborted) reportPoll(errorText(error));
       return 'failed';
     });
-    if (pace !== 'failed') tellOfPoll(null);
-    if (isFixed() && pace !== 'failed') return;
+    if (pace !== 'failed') reportPoll(null);
+    if (isViewFixed() && pace !== 'failed') return;
     delay = pace === 'moving' ? shortest : Math.min(delay * 2, LONGEST_MS);
     await wait(isAsked ? 0 : delay, signal);
   }
-  tellOfPoll(null);
+  reportPoll(null);
 }
 
 /** Fired on the document after each round: its detail is why it failed, or null. */
 export const POLLED = 'polled';
 
-function tellOfPoll(detail: string | null): void {
+function reportPoll(detail: string | null): void {
   document.dispatchEvent(new CustomEvent(POLLED, { detail }));
 }
 
 /** Resolves when work that has failed so many times in a row is due again. */
-export async function untilDue(failures: number, signal: AbortSignal): Promise<void> {
+export async function waitForRetry(failures: number, signal: AbortSignal): Promise<void> {
   await wait(Math.min(SHORTEST_MS * 2 ** failures, LONGEST_MS), signal);
 }
 
@@ -55,21 +56,21 @@ export async function untilDue(failures: number, signal: AbortSignal): Promise<v
  * Resolves after the time, or sooner on what wakes; in a hidden tab only once it is shown again.
  */
 async function wait(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms > 0) await untilWoken(signal, ms);
-  while (document.hidden && !signal.aborted) await untilWoken(signal);
+  if (ms > 0) await waitForWake(signal, ms);
+  while (document.hidden && !signal.aborted) await waitForWake(signal);
 }
 
-function untilWoken(signal: AbortSignal, ms?: number): Promise<void> {
+function waitForWake(signal: AbortSignal, ms?: number): Promise<void> {
   if (signal.aborted) return Promise.resolve();
-  const over = new AbortController();
+  const listening = new AbortController();
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
-  for (const name of WAKING)
-    document.addEventListener(name, () => resolve(), { signal: over.signal });
-  signal.addEventListener('abort', () => resolve(), { signal: over.signal });
+  for (const name of WAKE_EVENTS)
+    document.addEventListener(name, () => resolve(), { signal: listening.signal });
+  signal.addEventListener('abort', () => resolve(), { signal: listening.signal });
   return promise.finally(() => {
     clearTimeout(timer);
-    over.abort();
+    listening.abort();
   });
 }
 
@@ -86,16 +87,16 @@ const RECOMPUTE_AFTER_MS = 5_000;
  * The function returned refreshes them if the job has added something since the last time, and
  * resolves to whether it did.
  */
-export function recompute(refresh: (status: Status) => Promise<void>) {
-  let computed = { what: '', at: -Infinity };
+export function throttleRefresh(refresh: (status: Status) => Promise<void>) {
+  let lastRefresh = { what: '', at: -Infinity };
   return async (status: Status): Promise<boolean> => {
     const what = `${status.job_id} ${status.status} ${status.progress.completed}`;
     const isDue =
-      status.completed_at !== null || performance.now() - computed.at > RECOMPUTE_AFTER_MS;
-    if (what === computed.what || !isDue) return false;
+      status.completed_at !== null || performance.now() - lastRefresh.at > RECOMPUTE_AFTER_MS;
+    if (what === lastRefresh.what || !isDue) return false;
     const at = performance.now();
     await refresh(status);
-    computed = { what, at }; // only now: what could not be requested is requested again
+    lastRefresh = { what, at }; // only now: what could not be requested is requested again
     return true;
   };
 }

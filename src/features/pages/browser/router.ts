@@ -1,11 +1,11 @@
 import { matchPage, type PagePath } from '../paths.ts';
-import { here, hrefOf, isPublished, pageOf } from './address.ts';
-import { mayPass } from './api.ts';
+import { pageUrl, pageHref, isPublished, linkedPage } from './address.ts';
+import { isTransient } from './api.ts';
 import { h, replace, setAttributes } from './element.ts';
 import { carryFilters } from './filters.ts';
-import { IN_PLACE, keepFolds, keptHere, layOutRest } from './history.ts';
-import { untilDue } from './poll.ts';
-import { failure, link, missing, TRIES_AGAIN, viewedFile } from './ui.ts';
+import { IN_PLACE, keepFolds, historyState, layOutOffscreen } from './history.ts';
+import { waitForRetry } from './poll.ts';
+import { failure, link, notFound, RETRY_NOTE, viewedFile } from './ui.ts';
 
 /**
  * Fills the main element and resolves once its content is complete; to a function if the page then
@@ -17,7 +17,7 @@ export type Page = (
   signal: AbortSignal,
 ) => Promise<(() => Promise<void>) | void>;
 
-let leaving = new AbortController();
+let pageAbort = new AbortController();
 let shownPath = '';
 /** How often the page of the current URL has failed in a row. */
 let failures = 0;
@@ -26,11 +26,11 @@ let failures = 0;
 export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): void {
   /** Resolves once the page is complete; then the browser scrolls to where a reader had left it. */
   const show = async (isFirst: boolean, isReturn = false): Promise<void> => {
-    leaving.abort();
-    leaving = new AbortController();
-    const { signal } = leaving;
+    pageAbort.abort();
+    pageAbort = new AbortController();
+    const { signal } = pageAbort;
     const hadFocus = main.contains(document.activeElement);
-    const { pathname } = here();
+    const { pathname } = pageUrl();
     const match = matchPage(pathname);
     markCurrentLink();
     replace(main);
@@ -38,16 +38,16 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     setAttributes(main, { 'data-top-first': !isReturn });
     const complete = () => {
       setAttributes(main, { 'aria-busy': null });
-      void layOutRest(main, signal);
+      void layOutOffscreen(main, signal);
     };
-    const arrive = () => {
-      if (!isFirst || hadFocus) focusIn(main);
+    const moveFocus = () => {
+      if (!isFirst || hadFocus) restoreFocus(main);
     };
     keepFolds(main, signal);
     if (match === null) {
-      replace(main, ...missingPage(pathname));
+      replace(main, ...notFoundPage(pathname));
       complete();
-      return arrive();
+      return moveFocus();
     }
     // Other filters replace what is shown, where the focus may be; another page arrives part by
     // part.
@@ -56,9 +56,9 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     const fail = (error: unknown) => {
       if (signal.aborted) return;
       const overview = h('p', 'Or go to the ', link('/', 'overview'), ' of models and jobs.');
-      main.append(...failure(error, mayPass(error) ? ` ${TRIES_AGAIN}` : ''), overview);
+      main.append(...failure(error, isTransient(error) ? ` ${RETRY_NOTE}` : ''), overview);
       complete();
-      if (mayPass(error)) void showAgain(signal);
+      if (isTransient(error)) void retry(signal);
     };
     const filled = pages[match.page](main, match.params, signal).then((follow) => {
       if (signal.aborted) return;
@@ -66,25 +66,26 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
       complete();
       void follow?.().catch(fail);
     }, fail);
-    arrive();
+    moveFocus();
     await filled;
   };
-  const showAgain = async (signal: AbortSignal) => {
+  const retry = async (signal: AbortSignal) => {
     failures += 1;
-    await untilDue(failures, signal);
+    await waitForRetry(failures, signal);
     if (signal.aborted) return;
     await show(true);
   };
   navigation.addEventListener('navigate', (event) => {
     const focusReset = 'manual';
     if (event.info === IN_PLACE) return event.intercept({ scroll: 'manual', focusReset });
-    if (!leadsToPage(event)) return;
+    if (!isPageNavigation(event)) return;
     failures = 0;
-    changed = document.activeElement?.getAttribute('name') ?? null;
-    const [left, carried] = [here().pathname, keptHere()];
+    lastControl = document.activeElement?.getAttribute('name') ?? null;
+    const [previousPath, previousState] = [pageUrl().pathname, historyState()];
     const isReturn = event.navigationType === 'traverse';
     const handler = () => {
-      if (!isReturn && here().pathname === left) navigation.updateCurrentEntry({ state: carried });
+      if (!isReturn && pageUrl().pathname === previousPath)
+        navigation.updateCurrentEntry({ state: previousState });
       if (!isReturn) scrollTo(0, 0);
       return show(false, isReturn);
     };
@@ -94,29 +95,29 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
 }
 
 /** The control from which the reader left, by its name: the page with other filters has it too. */
-let changed: string | null = null;
+let lastControl: string | null = null;
 
 /** Gives the focus to that control, in a fold that opens for it, or else to the heading. */
-function focusIn(main: HTMLElement): void {
-  const control = main.querySelector<HTMLElement>(`[name="${changed}"]`);
-  changed = null;
+function restoreFocus(main: HTMLElement): void {
+  const control = main.querySelector<HTMLElement>(`[name="${lastControl}"]`);
+  lastControl = null;
   const fold = control?.closest<HTMLDetailsElement>('.folded');
   if (fold) fold.open = true;
   (control ?? main.querySelector('h1'))?.focus({ preventScroll: true });
 }
 
 /** The page for an unknown URL. */
-function missingPage(path: string): HTMLElement[] {
+function notFoundPage(path: string): HTMLElement[] {
   const reference = ['the ', link('/api', 'API reference'), ' for what programs can request, '];
   const words = `There is no page at ${path}.`;
-  return [heading('Page not found'), ...missing(words, ...(isPublished() ? [] : reference))];
+  return [heading('Page not found'), ...notFound(words, ...(isPublished() ? [] : reference))];
 }
 
 /** Whether the way leads to one of our pages; the browser itself follows all others. */
-function leadsToPage(event: NavigateEvent): boolean {
+function isPageNavigation(event: NavigateEvent): boolean {
   const { canIntercept, downloadRequest, navigationType: type, destination } = event;
   if (!canIntercept || downloadRequest !== null || type === 'reload') return false;
-  const page = pageOf(new URL(destination.url));
+  const page = linkedPage(new URL(destination.url));
   return type === 'traverse' || (page !== null && matchPage(page.pathname) !== null);
 }
 
@@ -124,7 +125,9 @@ function markCurrentLink(): void {
   const entries = document.querySelectorAll<HTMLAnchorElement>('header nav a');
   carryFilters(entries);
   for (const entry of entries)
-    setAttributes(entry, { 'aria-current': pageOf(entry)?.pathname === here().pathname && 'page' });
+    setAttributes(entry, {
+      'aria-current': linkedPage(entry)?.pathname === pageUrl().pathname && 'page',
+    });
 }
 
 /** The name of the site: a published folder has the title that it was given. */
@@ -144,5 +147,5 @@ export function heading(title: string): HTMLHeadingElement {
 
 /** Goes to another of our pages, as a link to it would. */
 export function goTo(url: string): void {
-  navigation.navigate(hrefOf(url) ?? url);
+  navigation.navigate(pageHref(url) ?? url);
 }

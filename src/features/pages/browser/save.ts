@@ -8,20 +8,20 @@ import { button } from './ui.ts';
 /** A button that saves a table as CSV; the table is made when the button is pressed. */
 export function csvButton(caption: string, sheet: () => Sheet): HTMLButtonElement {
   const save = () =>
-    saveFile(`${fileName(caption)}.csv`, new Blob([csvOf(sheet())], { type: 'text/csv' }));
+    saveFile(`${fileName(caption)}.csv`, new Blob([sheetCsv(sheet())], { type: 'text/csv' }));
   return button('CSV', save, { class: 'export', 'aria-label': `${caption} as CSV` });
 }
 
 /** A plot, for a file: its drawing on the page, and the lines that its legend names. */
-interface Drawn {
+interface DrawnPlot {
   drawing: Element;
   lines: readonly (Look & { label: string })[];
 }
 
 /** A button that saves a plot as it looks now, with its title and its legend, as SVG. */
-export function svgButton(caption: string, drawn: () => Drawn): HTMLButtonElement {
+export function svgButton(caption: string, drawn: () => DrawnPlot): HTMLButtonElement {
   const save = () => {
-    const text = standalone(caption, drawn());
+    const text = standaloneSvg(caption, drawn());
     if (text !== null)
       saveFile(`${fileName(caption)}.svg`, new Blob([text], { type: 'image/svg+xml' }));
   };
@@ -54,7 +54,7 @@ const BYTE_ORDER_MARK = '\ufeff';
 const MAX_NAME_LENGTH = 60;
 
 /** The text of a table as a CSV file. */
-export function csvOf({ columns, rows }: Sheet): string {
+export function sheetCsv({ columns, rows }: Sheet): string {
   const lines = [csvLine(columns)];
   for (const row of rows) lines.push(csvLine(row));
   return BYTE_ORDER_MARK + lines.join('');
@@ -72,7 +72,7 @@ const TITLE = 28;
 const ROW = 22;
 const SWATCH = 38;
 /** What a drawing gets from the style sheet. */
-const LOOKS = [
+const STYLE_PROPERTIES = [
   ...['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity'],
   ...['opacity', 'font-size', 'font-family', 'font-weight', 'text-anchor', 'display'],
 ];
@@ -81,7 +81,7 @@ const LOOKS = [
  * The drawing as a file of its own, below its title and its legend, with all that it gets from the
  * style sheet of the page; null before it is drawn.
  */
-function standalone(title: string, { drawing, lines }: Drawn): string | null {
+function standaloneSvg(title: string, { drawing, lines }: DrawnPlot): string | null {
   const plot = drawing.querySelector('svg')?.cloneNode(true);
   if (!(plot instanceof SVGSVGElement)) return null;
   const { width, height } = plot.viewBox.baseVal;
@@ -106,7 +106,7 @@ function standalone(title: string, { drawing, lines }: Drawn): string | null {
   const parts = [whole, ...whole.querySelectorAll('*')];
   for (const part of parts) {
     const style = getComputedStyle(part);
-    for (const name of LOOKS) part.setAttribute(name, style.getPropertyValue(name));
+    for (const name of STYLE_PROPERTIES) part.setAttribute(name, style.getPropertyValue(name));
   }
   whole.remove();
   for (const part of parts) part.removeAttribute('class');

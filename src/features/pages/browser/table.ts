@@ -1,17 +1,17 @@
 import type { Cell } from '#text/csv.ts';
 import { asObject } from '#json/json.ts';
-import { type Child, h, type Live, renew, replace, setAttributes } from './element.ts';
-import { byName, count, counted, longDate, MISSING, tone } from './format.ts';
-import { keep } from './history.ts';
+import { type Child, h, type LiveView, morph, replace, setAttributes } from './element.ts';
+import { byName, wholeNumber, counted, longDate, MISSING, tone } from './format.ts';
+import { historyValue } from './history.ts';
 import { csvButton } from './save.ts';
-import { button, dash, scroller } from './ui.ts';
+import { button, noFigure, scroller } from './ui.ts';
 
 /** A column: its heading, what a row shows in it, and what it sorts by. */
 export interface Column<Row> {
   title: string;
   cell: (row: Row) => Child;
   /** Nulls come last in both directions. A column without it does not sort. */
-  by?: (row: Row) => number | string | null;
+  sortKey?: (row: Row) => number | string | null;
   /** What a row has in a file; if absent, what it sorts by, else the text that it shows. */
   raw?: (row: Row) => Cell;
   /** Numbers are aligned right. */
@@ -29,28 +29,28 @@ export interface Column<Row> {
 }
 
 /** What a column has of a row: one of its fields by name, or what a function makes of it. */
-type Reader<Row, Value> =
+type Accessor<Row, Value> =
   | ((row: Row) => Value)
   | { [Name in keyof Row]: Row[Name] extends Value ? Name : never }[keyof Row];
 
-function readWith<Row, Value>(reader: Reader<Row, Value>): (row: Row) => Value {
+function toAccessor<Row, Value>(reader: Accessor<Row, Value>): (row: Row) => Value {
   return typeof reader === 'function' ? reader : (row) => row[reader] as Value;
 }
 
 /** A column that shows text and sorts by it. */
 export function textColumn<Row>(
   title: string,
-  reader: Reader<Row, string | null>,
+  reader: Accessor<Row, string | null>,
   more: Partial<Column<Row>> = {},
 ): Column<Row> {
-  const by = readWith(reader);
-  return { title, by, cell: by, ...more };
+  const by = toAccessor(reader);
+  return { title, sortKey: by, cell: by, ...more };
 }
 
 /** A column that names the rows. */
 export function nameColumn<Row>(
   title: string,
-  reader: Reader<Row, string | null>,
+  reader: Accessor<Row, string | null>,
   more: Partial<Column<Row>> = {},
 ): Column<Row> {
   return textColumn(title, reader, { isName: true, ...more });
@@ -59,15 +59,15 @@ export function nameColumn<Row>(
 /** A column that shows dates on one line, and words for a missing one. */
 export function dateColumn<Row>(
   title: string,
-  reader: Reader<Row, string | null>,
+  reader: Accessor<Row, string | null>,
   missing = '',
 ): Column<Row> {
-  const by = readWith(reader);
+  const by = toAccessor(reader);
   const cell = (row: Row) => {
     const date = by(row);
     return date === null ? missing : longDate(date);
   };
-  return { title, by, raw: (row) => by(row) ?? missing, cell, look: () => 'date' };
+  return { title, sortKey: by, raw: (row) => by(row) ?? missing, cell, look: () => 'date' };
 }
 
 interface NumberOptions<Row> {
@@ -81,17 +81,17 @@ interface NumberOptions<Row> {
 /** A column that shows numbers and sorts by them. */
 export function numberColumn<Row>(
   title: string,
-  reader: Reader<Row, number | null>,
+  reader: Accessor<Row, number | null>,
   format: (value: number | null) => string,
   { isToned = false, meaning, reason }: NumberOptions<Row> = {},
 ): Column<Row> {
-  const by = readWith(reader);
+  const by = toAccessor(reader);
   const cell = (row: Row) => {
     const text = format(by(row));
-    return text === MISSING ? dash(reason?.(row)) : text;
+    return text === MISSING ? noFigure(reason?.(row)) : text;
   };
   const look = (row: Row) => (isToned ? tone(by(row)) : '');
-  return { title, by, meaning, isNumber: true, cell, look };
+  return { title, sortKey: by, meaning, isNumber: true, cell, look };
 }
 
 /**
@@ -109,13 +109,13 @@ interface TableOptions<Row> {
   rows: readonly Row[];
   columns: readonly Column<Row>[];
   /** What is said in place of a table without rows. */
-  none?: string;
+  empty?: string;
   /** The title of the column that it is sorted by at first, highest first. */
   sortedBy?: string;
   /** Whether the rows keep the given order. */
   isFixed?: boolean;
   /** How many rows are shown before the reader asks for more; by default 200. */
-  most?: number;
+  limit?: number;
   footer?: readonly Row[];
 }
 
@@ -124,7 +124,7 @@ const MAX_HEADING = 20;
 
 /** A table that sorts by its headings. */
 export function table<Row>(options: TableOptions<Row>): HTMLElement {
-  if (options.none !== undefined && options.rows.length === 0) return h('p.quiet', options.none);
+  if (options.empty !== undefined && options.rows.length === 0) return h('p.quiet', options.empty);
   return liveTable({ ...options, key: (row) => row }).element;
 }
 
@@ -139,24 +139,24 @@ interface LiveOptions<Row> extends TableOptions<Row> {
  * A table whose rows change while it is on the screen. Later ones are sorted as the reader chose;
  * what has not changed stays, and what is selected in it.
  */
-export function liveTable<Row>(options: LiveOptions<Row>): Live<readonly Row[]> {
+export function liveTable<Row>(options: LiveOptions<Row>): LiveView<readonly Row[]> {
   const { caption, columns, isFixed = false, footer = [] } = options;
   let { rows } = options;
-  const kept = keep(`table ${caption}`);
-  const before: { sorting?: Sorting; limit?: number } = asObject(kept.read()) ?? {};
+  const kept = historyValue(`table ${caption}`);
+  const saved: { sorting?: Sorting; limit?: number } = asObject(kept.read()) ?? {};
   const first = columns.findIndex(({ title }) => title === options.sortedBy);
-  let { sorting = first === -1 ? null : { column: first, isDescending: true } } = before;
-  let { limit = options.most ?? ROWS_AT_FIRST } = before;
+  let { sorting = first === -1 ? null : { column: first, isDescending: true } } = saved;
+  let { limit = options.limit ?? ROWS_AT_FIRST } = saved;
   const body = h('tbody');
-  const cellsOf = (row: Row) => columns.map((column) => cellOf(column, row));
-  const rowsOf = keyedRows(options.key, cellsOf);
+  const makeCells = (row: Row) => columns.map((column) => bodyCell(column, row));
+  const makeRows = keyedRows(options.key, makeCells);
   const draw = () => {
     markSorting(head, sorting);
-    renew(body, ...rowsOf(sorted(rows, columns, sorting).slice(0, limit)));
+    morph(body, ...makeRows(sortRows(rows, columns, sorting).slice(0, limit)));
     const next = Math.min(MORE_ROWS, rows.length - limit);
-    replace(more, `Show ${count(next)} more of ${count(rows.length)}`);
+    replace(more, `Show ${wholeNumber(next)} more of ${wholeNumber(rows.length)}`);
     more.hidden = rows.length <= limit;
-    replace(shown, `${count(limit)} of ${counted(rows.length, 'row')}`);
+    replace(shown, `${wholeNumber(limit)} of ${counted(rows.length, 'row')}`);
     shown.hidden = more.hidden;
   };
   const sortBy = (column: number) => {
@@ -177,17 +177,19 @@ export function liveTable<Row>(options: LiveOptions<Row>): Live<readonly Row[]> 
   const shown = h('p.on-paper'); // paper has no buttons
   const head = h(
     'tr',
-    ...columns.map((column, index) => headingOf(column, isFixed ? null : () => sortBy(index))),
+    ...columns.map((column, index) => headerCell(column, isFixed ? null : () => sortBy(index))),
   );
   draw();
-  const foot = footer.length > 0 && h('tfoot', ...footer.map((row) => h('tr', ...cellsOf(row))));
-  const filed = columns.filter(({ isDrawing }) => !isDrawing);
-  const all = () => ({
-    columns: filed.map(({ title }) => title),
-    rows: sorted(rows, columns, sorting).map((row) => filed.map((column) => rawOf(column, row))),
+  const foot = footer.length > 0 && h('tfoot', ...footer.map((row) => h('tr', ...makeCells(row))));
+  const fileColumns = columns.filter(({ isDrawing }) => !isDrawing);
+  const sheet = () => ({
+    columns: fileColumns.map(({ title }) => title),
+    rows: sortRows(rows, columns, sorting).map((row) =>
+      fileColumns.map((column) => fileCell(column, row)),
+    ),
   });
   const parts = h('table', h('caption.unseen', caption), h('thead', head), body, foot);
-  const exports = h('div.exports', more, csvButton(caption, all));
+  const exports = h('div.exports', more, csvButton(caption, sheet));
   return {
     element: h('div', scroller(caption, parts), shown, exports),
     update(later) {
@@ -203,7 +205,7 @@ export function liveTable<Row>(options: LiveOptions<Row>): Live<readonly Row[]> 
  */
 function keyedRows<Row>(
   keyOf: (row: Row) => unknown,
-  cellsOf: (row: Row) => HTMLElement[],
+  makeCells: (row: Row) => HTMLElement[],
 ): (rows: readonly Row[]) => HTMLElement[] {
   let made = new Map<unknown, { row: Row; element: HTMLElement }>();
   return (rows) => {
@@ -212,21 +214,24 @@ function keyedRows<Row>(
     return rows.map((row) => {
       const key = keyOf(row);
       const old = made.has(key) ? undefined : before.get(key);
-      const element = old?.element ?? h('tr', ...cellsOf(row));
-      if (old !== undefined && old.row !== row) renew(element, ...cellsOf(row));
+      const element = old?.element ?? h('tr', ...makeCells(row));
+      if (old !== undefined && old.row !== row) morph(element, ...makeCells(row));
       made.set(key, { row, element });
       return element;
     });
   };
 }
 
-function headingOf<Row>(
-  { title, by, isNumber, isSpare, meaning }: Column<Row>,
+function headerCell<Row>(
+  { title, sortKey, isNumber, isSpare, meaning }: Column<Row>,
   sort: (() => void) | null,
 ): HTMLElement {
   const content =
-    by === undefined || sort === null ? title : button(title, sort, { class: 'sort' });
-  const attributes = { scope: 'col', class: classOf(isNumber && 'number', isSpare && 'wide-only') };
+    sortKey === undefined || sort === null ? title : button(title, sort, { class: 'sort' });
+  const attributes = {
+    scope: 'col',
+    class: classNames(isNumber && 'number', isSpare && 'wide-only'),
+  };
   return h(
     'th',
     { ...attributes, title: meaning ?? (title.length > MAX_HEADING && title) },
@@ -234,25 +239,27 @@ function headingOf<Row>(
   );
 }
 
-function cellOf<Row>(
+function bodyCell<Row>(
   { cell, isNumber, isSpare, look, isName }: Column<Row>,
   row: Row,
 ): HTMLElement {
-  const attributes = { class: classOf(isNumber && 'number', isSpare && 'wide-only', look?.(row)) };
+  const attributes = {
+    class: classNames(isNumber && 'number', isSpare && 'wide-only', look?.(row)),
+  };
   const shown = cell(row);
   if (!isName) return h('td', attributes, shown);
   const name = shown instanceof Node ? shown : h('span.name', shown);
   return h('th', { ...attributes, scope: 'row', title: name.textContent }, name);
 }
 
-function classOf(...words: (string | false | undefined)[]): string | null {
+function classNames(...words: (string | false | undefined)[]): string | null {
   return words.filter(Boolean).join(' ') || null;
 }
 
 /** A row's cell for a file. */
-function rawOf<Row>({ raw, by, cell }: Column<Row>, row: Row): Cell {
+function fileCell<Row>({ raw, sortKey, cell }: Column<Row>, row: Row): Cell {
   if (raw !== undefined) return raw(row);
-  if (by !== undefined) return by(row);
+  if (sortKey !== undefined) return sortKey(row);
   const shown = cell(row);
   return shown instanceof Node ? shown.textContent : shown || null;
 }
@@ -268,12 +275,12 @@ function markSorting(head: HTMLElement, sorting: Sorting): void {
 }
 
 /** The rows in their order; without a sorting in the given one. */
-function sorted<Row>(
+function sortRows<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   sorting: Sorting,
 ): Row[] {
-  const by = columns[sorting?.column ?? -1]?.by;
+  const by = columns[sorting?.column ?? -1]?.sortKey;
   if (by === undefined) return [...rows];
   const direction = sorting?.isDescending ? -1 : 1;
   const keyed = rows.map((row) => ({ row, key: by(row) }));

@@ -1,5 +1,5 @@
 import { type Attributes, type Child, h, newId, on, replace } from './element.ts';
-import { MAX_NAMED, MISSING, byReason, count } from './format.ts';
+import { MAX_NAMED, MISSING, groupByReason, wholeNumber } from './format.ts';
 
 /** The building blocks of pages: sections, buttons, links, lists, forms, dialogs. */
 
@@ -18,7 +18,7 @@ export function link(href: string, ...children: readonly Child[]): HTMLAnchorEle
  * The end of a sentence that says what is missing: where to start a job, such as `Start one`.
  * Nothing in a view.
  */
-export function wayToAJob(words: string): (Node | string)[] {
+export function startJobHint(words: string): (Node | string)[] {
   return viewedFile() === null ? [` ${words} on the `, link('/', 'overview'), '.'] : [];
 }
 
@@ -65,7 +65,7 @@ export function foldAfter(
 }
 
 /** A fold whose content is made when it is first opened. */
-export function lateFold(summary: string, make: () => readonly Child[]): HTMLElement {
+export function lazyFold(summary: string, make: () => readonly Child[]): HTMLElement {
   const content = h('div');
   const fold: HTMLDetailsElement = h('details', h('summary', summary), content);
   const fill = () => fold.open && content.childNodes.length === 0 && replace(content, ...make());
@@ -78,7 +78,7 @@ export function scroller(label: string, ...children: readonly Child[]): HTMLElem
 }
 
 /** A list of names and their meanings. */
-export function definitions(
+export function definitionList(
   look: string,
   entries: readonly (readonly [string, Child])[],
 ): HTMLElement {
@@ -97,8 +97,9 @@ export function reasonList(
   attributes: Attributes = {},
 ): HTMLElement | null {
   if (entries.length === 0) return null;
-  const all = (names: readonly string[]) => fold(`All ${count(names.length)}`, names.join(', '));
-  const lines = byReason(entries).map(({ names, words, reason }) =>
+  const all = (names: readonly string[]) =>
+    fold(`All ${wholeNumber(names.length)}`, names.join(', '));
+  const lines = groupByReason(entries).map(({ names, words, reason }) =>
     h('li', h('strong', words), `: ${reason}`, names.length > MAX_NAMED && all(names)),
   );
   return h('ul.reasons', attributes, ...lines);
@@ -141,7 +142,7 @@ export function openDialog(title: string, ...children: readonly Child[]): HTMLDi
 /**
  * What a page says of something that does not exist, with ways on: those given, and the overview.
  */
-export function missing(words: string, ...ways: readonly Child[]): HTMLElement[] {
+export function notFound(words: string, ...ways: readonly Child[]): HTMLElement[] {
   const or = ways.length > 0 && 'or to ';
   return [
     h('p.notice', words),
@@ -150,12 +151,12 @@ export function missing(words: string, ...ways: readonly Child[]): HTMLElement[]
 }
 
 /** What follows the words of a failure that may pass. */
-export const TRIES_AGAIN = 'The page will try again in a moment.';
+export const RETRY_NOTE = 'The page will try again in a moment.';
 
 /** What a page shows in place of what it could not load. */
 export function failure(error: unknown, more = ''): HTMLElement[] {
   return [
-    h('p.notice.bad', { role: 'alert' }, messageOf(error), more),
+    h('p.notice.bad', { role: 'alert' }, errorText(error), more),
     h(
       'div',
       button('Try again', () => location.reload()),
@@ -164,19 +165,19 @@ export function failure(error: unknown, more = ''): HTMLElement[] {
 }
 
 /** The message of an error. */
-export function messageOf(error: unknown): string {
+export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /** A box with the model's name and, if there is more to say, a few words. */
-export function modelBox(signature: string, isChosen: boolean, about = ''): HTMLElement {
+export function modelCheckbox(signature: string, isChosen: boolean, about = ''): HTMLElement {
   const box = h('input', { type: 'checkbox', name: 'models', value: signature });
   box.checked = isChosen;
   return h('label.check', box, h('span', signature), about !== '' && h('span.quiet', about));
 }
 
 /** The options of a list, each as its value and what the reader sees. */
-export type Entries = readonly (readonly [value: string, label: string])[];
+export type OptionList = readonly (readonly [value: string, label: string])[];
 
 /**
  * Fills a list and returns it; a chosen value that is not among the options, such as one from the
@@ -184,7 +185,7 @@ export type Entries = readonly (readonly [value: string, label: string])[];
  */
 export function fillOptions(
   element: HTMLSelectElement,
-  entries: Entries,
+  entries: OptionList,
   chosen: string,
   labelOf = (value: string) => value,
 ): HTMLSelectElement {
@@ -201,7 +202,7 @@ export function fillOptions(
  * A dash in place of a figure. With a reason it is a button that shows why the figure is missing: a
  * hover title would never be seen on a phone or with a keyboard.
  */
-export function dash(reason: string | undefined): Child {
+export function noFigure(reason: string | undefined): Child {
   if (reason === undefined) return MISSING;
   const id = newId();
   const own = { popovertarget: id, 'aria-label': 'No figure', 'aria-describedby': id };
@@ -212,7 +213,7 @@ export function dash(reason: string | undefined): Child {
   );
 }
 
-const local = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const localFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** An instant in the reader's own time zone; in UTC on hover. */
 export function localTime(timestamp: string | null): HTMLElement | string {
@@ -220,7 +221,7 @@ export function localTime(timestamp: string | null): HTMLElement | string {
   const instant = new Date(timestamp);
   if (Number.isNaN(instant.getTime())) return timestamp;
   const utc = `${timestamp.slice(0, 19).replace('T', ' ')} UTC`;
-  const words = local.format(instant).replace('Sept', 'Sep'); // as in every other date
+  const words = localFormat.format(instant).replace('Sept', 'Sep'); // as in every other date
   return h('time', { datetime: timestamp, title: utc }, words);
 }
 
@@ -234,7 +235,7 @@ const moves: Record<string, readonly [rows: number, columns: number]> = {
 /**
  * The tab key reaches one cell of a grid; the arrow keys move between cells, and Enter opens one.
  */
-export function enableArrows(
+export function enableArrowKeys(
   grid: HTMLElement,
   { rows, open }: { rows: readonly (readonly HTMLElement[])[]; open: (cell: HTMLElement) => void },
 ): void {
@@ -261,6 +262,6 @@ export function viewedFile(): string | null {
 }
 
 /** Whether that file cannot change while it is shown, as a package cannot. */
-export function isFixed(): boolean {
+export function isViewFixed(): boolean {
   return document.body.dataset['fixed'] !== undefined;
 }

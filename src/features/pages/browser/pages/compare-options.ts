@@ -2,19 +2,19 @@ import { h } from '../element.ts';
 import {
   type Filters,
   filterNames,
-  filtersIn,
-  parametersIn,
+  readFilters,
+  readParameters,
   performanceFilterNames,
-  queryOf,
+  filterQuery,
 } from '../filters.ts';
-import { filtersInWords } from '../filter-bar.ts';
-import { type Entries, field, fillOptions } from '../ui.ts';
+import { filtersText } from '../filter-bar.ts';
+import { type OptionList, field, fillOptions } from '../ui.ts';
 
 /**
  * What a reader compares: the filters that all pages share, and the page's own options; empty means
  * the service's default.
  */
-export interface Choice {
+export interface CompareChoice {
   filters: Filters;
   options: Options;
 }
@@ -31,37 +31,40 @@ const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95' };
 /**
  * The choice in the page's address, without defaults and parameters that the page does not know.
  */
-export function choiceIn(search: string): Choice {
-  const options = parametersIn(search, optionNames);
+export function readChoice(search: string): CompareChoice {
+  const options = readParameters(search, optionNames);
   for (const name of optionNames) if (options[name] === DEFAULTS[name]) options[name] = '';
-  return { filters: filtersIn(search), options };
+  return { filters: readFilters(search), options };
 }
 
 /** The page's address with this choice. */
-export function addressOf({ filters, options }: Choice): string {
-  return `/compare${queryOf(filters, filterNames, options)}`;
+export function comparePath({ filters, options }: CompareChoice): string {
+  return `/compare${filterQuery(filters, filterNames, options)}`;
 }
 
 /** The query of the request for this choice: `?models=gpt-5,claude%232&days=clean`, or nothing. */
-export function requestOf({ filters, options }: Choice, { curves }: { curves: boolean }): string {
+export function comparisonQuery(
+  { filters, options }: CompareChoice,
+  { curves }: { curves: boolean },
+): string {
   const own = { ...options, date: '', curves: curves ? 'true' : '' };
-  return queryOf(filters, performanceFilterNames, own);
+  return filterQuery(filters, performanceFilterNames, own);
 }
 
 /** The choice in a line. */
-export function choiceInWords({ filters, options }: Choice): string {
+export function choiceText({ filters, options }: CompareChoice): string {
   const { against, align, confidence } = options;
   const words = [
-    filtersInWords(filters, 'Every entry with 20 days'),
+    filtersText(filters, 'Every entry with 20 days'),
     against && `against ${against}`,
     align === 'number' && 'days matched by number',
-    `${inPercent(Number(confidence || DEFAULTS.confidence))} intervals`,
+    `${confidenceText(Number(confidence || DEFAULTS.confidence))} intervals`,
   ];
   return words.filter(Boolean).join(', ');
 }
 
 /** `95 %`: 0.95 as it was chosen. */
-export function inPercent(confidence: number): string {
+export function confidenceText(confidence: number): string {
   return `${Number((confidence * 100).toFixed(4))} %`;
 }
 
@@ -69,25 +72,28 @@ export function inPercent(confidence: number): string {
  * What `GET /performance` is asked for these models, or for all of them when none is named: figures
  * over the days that `GET /comparison` compares.
  */
-export function performanceRequest({ filters }: Choice, models: readonly string[]): string {
-  return queryOf({ ...filters, models }, performanceFilterNames, { common: 'true', by: 'entry' });
+export function performanceQuery({ filters }: CompareChoice, models: readonly string[]): string {
+  return filterQuery({ ...filters, models }, performanceFilterNames, {
+    common: 'true',
+    by: 'entry',
+  });
 }
 
-const EVERY_PAIR: Entries = [['', 'Every pair']];
+const EVERY_PAIR: OptionList = [['', 'Every pair']];
 
-const ALIGNMENTS: Entries = [
+const ALIGNMENTS: OptionList = [
   ['', 'Date'],
   ['number', 'Number in each model’s market'],
 ];
 
-const CONFIDENCES: Entries = ['0.8', '0.9', '0.95', '0.99'].map((value) => [
+const CONFIDENCES: OptionList = ['0.8', '0.9', '0.95', '0.99'].map((value) => [
   value === DEFAULTS.confidence ? '' : value,
-  inPercent(Number(value)),
+  confidenceText(Number(value)),
 ]);
 
 /** The options that only this page has, for its form. */
-export function optionFields({ options }: Choice) {
-  const picker = (name: keyof Options, entries: Entries) =>
+export function optionFields({ options }: CompareChoice) {
+  const picker = (name: keyof Options, entries: OptionList) =>
     fillOptions(h('select', { name }), entries, options[name]);
   const against = picker('against', EVERY_PAIR);
   return {

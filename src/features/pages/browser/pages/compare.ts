@@ -1,9 +1,18 @@
-import { here } from '../address.ts';
-import { get, getComparison, mayPass } from '../api.ts';
+import { pageUrl } from '../address.ts';
+import { get, getComparison, isTransient } from '../api.ts';
 import { h, replace } from '../element.ts';
-import { filtersIn, queryOf } from '../filters.ts';
+import { readFilters, filterQuery } from '../filters.ts';
 import { filterBar } from '../filter-bar.ts';
-import { byName, count, counted, fromTo, inLines, longDate, pValue, ratio } from '../format.ts';
+import {
+  byName,
+  wholeNumber,
+  counted,
+  spanText,
+  joinPercent,
+  longDate,
+  pValue,
+  decimal,
+} from '../format.ts';
 import type {
   ComparedModel,
   ComparedPair,
@@ -13,16 +22,16 @@ import type {
 } from '../../responses.ts';
 import { type Page, heading } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
-import { definitions, failure, fold, link, reasonList, section, wayToAJob } from '../ui.ts';
+import { definitionList, failure, fold, link, reasonList, section, startJobHint } from '../ui.ts';
 import {
-  type Choice,
-  addressOf,
-  choiceIn,
-  choiceInWords,
-  inPercent,
+  type CompareChoice,
+  comparePath,
+  readChoice,
+  choiceText,
+  confidenceText,
   optionFields,
-  performanceRequest,
-  requestOf,
+  performanceQuery,
+  comparisonQuery,
 } from './compare-options.ts';
 import { forest } from './forest.ts';
 import { fitsSideBySide, pairName, sideBySide } from './side-by-side.ts';
@@ -32,9 +41,9 @@ import { fitsSideBySide, pairName, sideBySide } from './side-by-side.ts';
  * side by side.
  */
 export const showCompare: Page = async (host, _params, signal) => {
-  const choice = choiceIn(here().search);
+  const choice = readChoice(pageUrl().search);
   const { fields, offer } = optionFields(choice);
-  const namesOf = (models: KnownModels['models']) => {
+  const selectNames = (models: KnownModels['models']) => {
     const withDays = models.flatMap(({ family, signature, completed_model_days: days }) =>
       days > 0 ? [family, signature] : [],
     );
@@ -42,61 +51,61 @@ export const showCompare: Page = async (host, _params, signal) => {
     offer(names);
     return names;
   };
-  const own = { words: choiceInWords(choice), fields, namesOf };
+  const own = { words: choiceText(choice), fields, namesOf: selectNames };
   const bar = filterBar(choice.filters, { hides: ['common'], ...own }, signal);
   const content = h('div.stack');
   replace(host, h('div.bar', heading('Compare'), bar), content);
-  const { parts, isNothing } = await load(choice, signal).catch(refused);
+  const { parts, isNothing } = await loadParts(choice, signal).catch(showRefusal);
   replace(content, ...parts);
-  if (isNothing && isChosen(choice)) bar.open = true; // another choice is the way on
+  if (isNothing && hasChoice(choice)) bar.open = true; // another choice is the way on
 };
 
 /** Whether the reader has chosen what is compared. */
-function isChosen({ filters, options }: Choice): boolean {
-  return addressOf({ filters, options: { ...options, date: '' } }) !== '/compare';
+function hasChoice({ filters, options }: CompareChoice): boolean {
+  return comparePath({ filters, options: { ...options, date: '' } }) !== '/compare';
 }
 
 /** Shows why the service refuses the choice; what may pass makes the page try again. */
-function refused(error: unknown) {
-  if (mayPass(error)) throw error;
+function showRefusal(error: unknown) {
+  if (isTransient(error)) throw error;
   return { parts: failure(error), isNothing: true };
 }
 
 /** What the page shows, and whether no model can be compared. */
-async function load(choice: Choice, signal: AbortSignal) {
+async function loadParts(choice: CompareChoice, signal: AbortSignal) {
   const { models: chosen } = choice.filters;
   const { against } = choice.options;
   const named = chosen.length === 0 || against === '' ? chosen : [...new Set([...chosen, against])];
   const curves = fitsSideBySide(named);
-  const comparison = await getComparison(requestOf(choice, { curves }), signal);
+  const comparison = await getComparison(comparisonQuery(choice, { curves }), signal);
   const { models } = comparison;
-  if (models.length === 0) return { parts: nothing(choice), isNothing: true };
+  if (models.length === 0) return { parts: emptyView(choice), isNothing: true };
   const isNothing = measured(models).length === 0;
-  const ask = () => get('/performance', performanceRequest(choice, named), signal);
+  const ask = () => get('/performance', performanceQuery(choice, named), signal);
   const [known, complete] = await Promise.all([
     isNothing ? ask() : null, // otherwise only what stands side by side needs it
     !curves && fitsSideBySide(models)
       ? // While a job runs there may be more models by now.
-        getComparison(requestOf(choice, { curves: true }), signal).catch(() => comparison)
+        getComparison(comparisonQuery(choice, { curves: true }), signal).catch(() => comparison)
       : comparison,
   ]);
-  const pairs = complete.pairs.map(aheadFirst);
+  const pairs = complete.pairs.map(putLeaderFirst);
   return { parts: await views({ ...complete, pairs }, { known, ask }, signal), isNothing };
 }
 
-function nothing(choice: Choice): HTMLElement[] {
-  const words = isChosen(choice)
+function emptyView(choice: CompareChoice): HTMLElement[] {
+  const words = hasChoice(choice)
     ? 'No completed model-day matches this choice.'
     : 'There is nothing to compare yet: no model-day has been completed.';
-  return [h('p.answer', words), h('p', ...wayToAJob('Start a job'))];
+  return [h('p.answer', words), h('p', ...startJobHint('Start a job'))];
 }
 
 /** Fewer days do not show how much days differ. */
 const DAYS_NEEDED = 20;
-const AT_20_DAYS =
+const TOO_EARLY_NOTE =
   `Once the models have ${DAYS_NEEDED} days in common, this page also shows the interval of each return, the probability of being ` +
   'best and, for each pair, whether its difference could be chance.';
-const OF_INTERVALS = 'The intervals hold however often you look. Sorted by return.';
+const INTERVALS_NOTE = 'The intervals hold however often you look. Sorted by return.';
 
 /** The answer, then the returns; of models that cannot be compared yet those that there are. */
 async function views(
@@ -107,23 +116,23 @@ async function views(
   const { models, days, answer } = comparison;
   const known = measured(models);
   const isEarly = known.length === 0;
-  const rows = isEarly ? withReturns(models, figures.known) : known;
+  const rows = isEarly ? addReturns(models, figures.known) : known;
   const { benchmark, unavailable } = answer;
   const shown = forest(rows, {
-    confidence: isEarly ? null : inPercent(comparison.confidence),
+    confidence: isEarly ? null : confidenceText(comparison.confidence),
     days,
     benchmark,
     notes: [
-      isEarly ? days < DAYS_NEEDED && AT_20_DAYS : OF_INTERVALS,
+      isEarly ? days < DAYS_NEEDED && TOO_EARLY_NOTE : INTERVALS_NOTE,
       benchmark === null && `No benchmark is drawn: ${unavailable['benchmark']}.`,
     ],
   });
-  const own = queryOf({ ...filtersIn(here().search), common: 'false' });
+  const own = filterQuery({ ...readFilters(pageUrl().search), common: 'false' });
   return [
     h(
       'div',
-      h('p.answer', inLines(answer.sentence)),
-      rows.length > 0 && h('p.quiet', daysInWords(comparison)),
+      h('p.answer', joinPercent(answer.sentence)),
+      rows.length > 0 && h('p.quiet', daysText(comparison)),
     ),
     section(
       'Returns',
@@ -138,13 +147,13 @@ async function views(
     ),
     differences(comparison),
     ...(rows.length > 0 ? await sideBySide({ ...comparison, models: rows }, figures, signal) : []),
-    leftOut(comparison),
-    conventions(comparison.conventions),
+    leftOutSection(comparison),
+    conventionsSection(comparison.conventions),
   ];
 }
 
 /** What these models made so far, the highest first. */
-export function withReturns(
+export function addReturns(
   models: readonly ComparedModel[],
   performance: Pick<Performance, 'families'> | null,
 ): ComparedModel[] {
@@ -167,17 +176,17 @@ function differences({ models, pairs }: Comparison): HTMLElement | null {
     table<ComparedPair>({
       caption: 'Pairs',
       rows: pairs,
-      most: 5,
+      limit: 5,
       columns: [
         nameColumn('Pair', pairName),
         textColumn('Difference', 'sentence', { look: () => 'reason' }),
-        textColumn('Verdict', verdictOf, {
+        textColumn('Verdict', verdict, {
           look: ({ shown }) => (shown ? 'gain' : ''),
         }),
         numberColumn('p after Holm', 'p_value_holm', pValue, {
           reason: ({ unavailable }) => unavailable['p_value_holm'],
         }),
-        numberColumn('Correlation', 'correlation', ratio, {
+        numberColumn('Correlation', 'correlation', decimal, {
           meaning: 'Of the daily log returns',
           reason: ({ unavailable }) => unavailable['correlation'],
         }),
@@ -186,13 +195,13 @@ function differences({ models, pairs }: Comparison): HTMLElement | null {
   );
 }
 
-function verdictOf({ difference, shown }: ComparedPair): string {
+function verdict({ difference, shown }: ComparedPair): string {
   if (difference === null) return 'no figures';
   return shown ? 'more than chance' : 'could be chance';
 }
 
 /** A pair with the model that is ahead first, as its sentence names both. */
-export function aheadFirst(pair: ComparedPair): ComparedPair {
+export function putLeaderFirst(pair: ComparedPair): ComparedPair {
   const { model, against, difference, curve } = pair;
   if (difference === null || difference >= 0) return pair;
   const opposite = (own: number | null) => own && 1 / (1 + own) - 1;
@@ -211,10 +220,10 @@ function measured(models: readonly ComparedModel[]): ComparedModel[] {
 }
 
 /** The days of every return on the page. */
-function daysInWords({ answer, left_out: leftOut, clean_after: cutoff }: Comparison): string {
+function daysText({ answer, left_out: leftOut, clean_after: cutoff }: Comparison): string {
   const less = counted(leftOut.length, 'other day');
   const words = [
-    `Every return on this page is over the same ${counted(answer.days, 'day')}${fromTo(answer)}.`,
+    `Every return on this page is over the same ${counted(answer.days, 'day')}${spanText(answer)}.`,
     leftOut.length > 0 && `${less} ${leftOut.length === 1 ? 'is' : 'are'} left out.`,
     cutoff !== null &&
       `Only days after ${longDate(cutoff)}, the latest knowledge cutoff, are compared.`,
@@ -223,17 +232,17 @@ function daysInWords({ answer, left_out: leftOut, clean_after: cutoff }: Compari
 }
 
 /** How the figures are computed, in the service's own words. */
-function conventions(words: Comparison['conventions']): HTMLElement {
+function conventionsSection(words: Comparison['conventions']): HTMLElement {
   const list = Object.entries(words).map(
     ([name, meaning]) => [name.replaceAll('_', ' '), meaning] as const,
   );
-  return section('How it is computed', fold('Conventions', definitions('meanings', list)));
+  return section('How it is computed', fold('Conventions', definitionList('meanings', list)));
 }
 
 type LeftOutDay = Comparison['left_out'][number];
 
 /** The days and the models that the comparison does not use, and why. */
-function leftOut(comparison: Comparison): HTMLElement | null {
+function leftOutSection(comparison: Comparison): HTMLElement | null {
   const { left_out: days, align } = comparison;
   const models = leftOutModels(comparison);
   if (days.length + models.length === 0) return null;
@@ -245,11 +254,11 @@ function leftOut(comparison: Comparison): HTMLElement | null {
       table<LeftOutDay>({
         caption: 'Days left out',
         rows: days,
-        most: 10,
+        limit: 10,
         isFixed: true,
         columns: [
-          nameColumn(align === 'number' ? 'Day' : 'Date', dayOf, {
-            cell: (row) => h('span.date', longDate(dayOf(row))),
+          nameColumn(align === 'number' ? 'Day' : 'Date', dayLabel, {
+            cell: (row) => h('span.date', longDate(dayLabel(row))),
           }),
           textColumn('Runs', ({ runs }) => runs.join(', ')),
           textColumn('Why', 'reason'),
@@ -258,11 +267,11 @@ function leftOut(comparison: Comparison): HTMLElement | null {
   );
 }
 
-function dayOf({ date, number }: LeftOutDay): string {
-  return date ?? count(number);
+function dayLabel({ date, number }: LeftOutDay): string {
+  return date ?? wholeNumber(number);
 }
 
-const TOO_FEW =
+const TOO_FEW_DAYS =
   'It has too few model-days in this range; choose it in the filters to compare it anyway';
 
 /**
@@ -275,6 +284,6 @@ export function leftOutModels(comparison: Pick<Comparison, 'models' | 'left_out_
       model,
       reason: unavailable['total_return'] ?? 'It has no figures',
     })),
-    ...comparison.left_out_models.map((model) => ({ model, reason: TOO_FEW })),
+    ...comparison.left_out_models.map((model) => ({ model, reason: TOO_FEW_DAYS })),
   ];
 }

@@ -1,8 +1,8 @@
 import { asObject, type Json, tryParse } from '#json/json.ts';
 import { modelDayPath } from '../../paths.ts';
 import { type Child, h } from '../element.ts';
-import { count, counted, longDate, price } from '../format.ts';
-import { lookOf, swatch } from '../look.ts';
+import { wholeNumber, counted, longDate, price } from '../format.ts';
+import { lineLook, swatch } from '../look.ts';
 import type { FoundMessage, Message } from '../../responses.ts';
 import { localTime } from '../ui.ts';
 
@@ -16,15 +16,19 @@ const MAX_ARGUMENTS_LENGTH = 80;
  * and result.
  */
 export function thread(messages: readonly Message[]): HTMLElement {
-  return h('ol.thread', ...messages.map((message) => h(`li.${message.role}`, ...entryOf(message))));
+  return h(
+    'ol.thread',
+    ...messages.map((message) => h(`li.${message.role}`, ...threadEntry(message))),
+  );
 }
 
-function entryOf(message: Message): Child[] {
+function threadEntry(message: Message): Child[] {
   const { role, content, summary, timestamp } = message;
   if (role === 'tool') return [toolCall(message)];
-  const head = h('p.who', h('strong', speakerOf(message)), h('span.quiet', localTime(timestamp)));
-  if (role !== 'assistant') return [h('details', h('summary', h('span', head)), text(content))];
-  const words = content === '' ? h('p.quiet', 'No text, only tool calls.') : text(content);
+  const head = h('p.who', h('strong', speaker(message)), h('span.quiet', localTime(timestamp)));
+  if (role !== 'assistant')
+    return [h('details', h('summary', h('span', head)), textBlock(content))];
+  const words = content === '' ? h('p.quiet', 'No text, only tool calls.') : textBlock(content);
   return [
     head,
     summary !== null && h('p.quiet', h('strong', 'Thinking: '), summary),
@@ -49,9 +53,9 @@ function servedBy({
 }
 
 /** Text exactly as it was written. */
-export function text(content: string): HTMLElement {
+export function textBlock(content: string): HTMLElement {
   if (content.length <= LONG_TEXT) return h('div.text', content);
-  const rest = h('summary', `Show the other ${count(content.length - LONG_TEXT)} characters`);
+  const rest = h('summary', `Show the other ${wholeNumber(content.length - LONG_TEXT)} characters`);
   return h(
     'div',
     h('div.text', `${content.slice(0, LONG_TEXT)} …`),
@@ -108,7 +112,7 @@ function shortResult(content: Json | undefined): string {
 }
 
 /** Who speaks in a message of a conversation. */
-export function speakerOf({
+export function speaker({
   role,
   message_index: index,
 }: Pick<Message, 'role' | 'message_index'>): string {
@@ -120,7 +124,7 @@ export function speakerOf({
 /** A message that was found, with the words that were searched for. */
 export function messageItem(message: FoundMessage): HTMLElement {
   const { model, date, tool_name: tool, excerpt, matches, timestamp } = message;
-  const pieces = piecesOf(excerpt, matches).map(({ text, isMatch }) =>
+  const pieces = splitMatches(excerpt, matches).map(({ text, isMatch }) =>
     isMatch ? h('mark', text) : text,
   );
   return h(
@@ -129,7 +133,7 @@ export function messageItem(message: FoundMessage): HTMLElement {
       'p.did',
       dayLink(model, date),
       h('span', longDate(date)),
-      h('span.quiet', tool === null ? speakerOf(message) : h('code', tool)),
+      h('span.quiet', tool === null ? speaker(message) : h('code', tool)),
       h('span.when.quiet', localTime(timestamp)),
     ),
     h('p.reason', ...pieces),
@@ -140,7 +144,7 @@ export function messageItem(message: FoundMessage): HTMLElement {
 export function dayLink(model: string, date: string): HTMLElement {
   return h(
     'span.who-did',
-    swatch(lookOf(model)),
+    swatch(lineLook(model)),
     h('a', { href: modelDayPath(model, date), title: model }, model),
   );
 }
@@ -149,7 +153,7 @@ export function dayLink(model: string, date: string): HTMLElement {
  * An excerpt in pieces, each with whether it is a match; the places of the matches are counted in
  * Unicode characters.
  */
-export function piecesOf(excerpt: string, matches: readonly (readonly number[])[]) {
+export function splitMatches(excerpt: string, matches: readonly (readonly number[])[]) {
   const characters = [...excerpt];
   const pieces = [];
   let end = 0;

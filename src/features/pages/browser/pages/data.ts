@@ -1,13 +1,13 @@
 import { documentPath } from '../../paths.ts';
-import { here } from '../address.ts';
-import { get, unlessMissing } from '../api.ts';
+import { pageUrl } from '../address.ts';
+import { get, nullIfNotFound } from '../api.ts';
 import { h } from '../element.ts';
-import { count, longDate } from '../format.ts';
+import { wholeNumber, longDate } from '../format.ts';
 import type { Session } from '../../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { dateColumn, nameColumn, numberColumn, table, textColumn } from '../table.ts';
-import { definitions, link, missing, section } from '../ui.ts';
-import { text } from './conversation.ts';
+import { definitionList, link, notFound, section } from '../ui.ts';
+import { textBlock } from './conversation.ts';
 
 /** What is stored for models: prices and documents. */
 export const showData: Page = async (host, _params, signal) => {
@@ -17,25 +17,25 @@ export const showData: Page = async (host, _params, signal) => {
   const prices = table<(typeof symbols)[number]>({
     caption: 'Prices',
     rows: symbols,
-    none: 'None.',
+    empty: 'None.',
     columns: [
       nameColumn('Symbol', 'symbol'),
       textColumn('Source', 'source'),
       dateColumn('First', 'first_bar'),
       dateColumn('Last', 'last_bar'),
-      numberColumn('Gaps', ({ gaps }) => gaps.length, count),
+      numberColumn('Gaps', ({ gaps }) => gaps.length, wholeNumber),
     ],
   });
   const documents = table({
     caption: 'Documents',
     rows: coverage,
-    none: 'None.',
+    empty: 'None.',
     columns: [
       nameColumn('Kind', 'kind'),
       textColumn('Symbol', 'symbol'),
       dateColumn('First', 'first_date'),
       dateColumn('Last', 'last_date'),
-      numberColumn('Number', 'documents', count),
+      numberColumn('Number', 'documents', wholeNumber),
     ],
   });
   host.append(h('div.stack', section('Prices', prices), section('Documents', documents)));
@@ -43,13 +43,13 @@ export const showData: Page = async (host, _params, signal) => {
 
 /** A document in one version, or as models could read it on a morning. */
 export const showDocument: Page = async (host, { id = '' }, signal) => {
-  const { searchParams } = here();
+  const { searchParams } = pageUrl();
   const date = searchParams.get('as_of');
   host.append(heading(date === null ? 'Document' : `Document as of ${longDate(date)}`));
   const path = `/documents/${encodeURIComponent(id)}?${searchParams}` as const;
-  const found = await get(path, '', signal).catch(unlessMissing);
-  if (found === null) return host.append(...missing('There is no such document.'));
-  const about = definitions('entry', [
+  const found = await get(path, '', signal).catch(nullIfNotFound);
+  if (found === null) return host.append(...notFound('There is no such document.'));
+  const about = definitionList('entry', [
     ['Id', id],
     ['Kind', found.kind],
     ['Published', found.published_at],
@@ -57,7 +57,7 @@ export const showDocument: Page = async (host, { id = '' }, signal) => {
     ['Source', found.source],
     ['URL', found.url],
   ]);
-  host.append(h('div.stack', about, section(found.title, text(found.text))));
+  host.append(h('div.stack', about, section(found.title, textBlock(found.text))));
 };
 
 /** The documents that a session listed or read, with links to those versions. */

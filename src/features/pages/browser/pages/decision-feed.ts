@@ -1,27 +1,27 @@
-import { here, isPublished } from '../address.ts';
+import { pageUrl, isPublished } from '../address.ts';
 import { get } from '../api.ts';
 import { type Attributes, type Child, h, replace } from '../element.ts';
 import {
   type Filters,
   feedFilterNames,
-  filtersIn,
+  readFilters,
   hasFilters,
-  parametersIn,
-  queryOf,
+  readParameters,
+  filterQuery,
 } from '../filters.ts';
-import { filterBar, onChoice } from '../filter-bar.ts';
-import { longDate, count, counted, price } from '../format.ts';
+import { filterBar, navigateOnSubmit } from '../filter-bar.ts';
+import { longDate, wholeNumber, counted, price } from '../format.ts';
 import { poll } from '../poll.ts';
 import type { Decision, KnownModels } from '../../responses.ts';
 import { type Page, goTo, heading } from '../router.ts';
-import { button, field, fillOptions, link, section, wayToAJob, localTime } from '../ui.ts';
+import { button, field, fillOptions, link, section, startJobHint, localTime } from '../ui.ts';
 import { messageItem, dayLink } from './conversation.ts';
 
 /** A model-day with more orders than this shows them when it is unfolded. */
 const MOST_ORDERS = 6;
 
 /** Which model-day a decision belongs to. */
-function modelDayOf({ model, date, job_id: job }: Decision): string {
+function modelDayKey({ model, date, job_id: job }: Decision): string {
   return JSON.stringify([model, date, job]);
 }
 
@@ -50,7 +50,7 @@ export function decisionCard(lastFirst: readonly Decision[]): HTMLElement {
       (detail) => detail !== null && h('p.detail', detail),
     ),
     ...[...said].map((reason) => reason !== null && h('p.reason', reason)),
-    listed.length > 0 && ordersOf(listed, reasons.size > 1),
+    listed.length > 0 && orderList(listed, reasons.size > 1),
   );
 }
 
@@ -77,39 +77,39 @@ function outcome(all: readonly Decision[]): HTMLElement[] {
     return own.length === 0 ? [] : h(`span.act.${kind}`, words(own));
   };
   return [
-    part('trade', (own) => `Bought ${traded(own)}`, 'buy'),
-    part('trade', (own) => `Sold ${traded(own)}`, 'sell'),
-    part('refusal', refused),
+    part('trade', (own) => `Bought ${tradesText(own)}`, 'buy'),
+    part('trade', (own) => `Sold ${tradesText(own)}`, 'sell'),
+    part('refusal', refusalsText),
     part('malformed', (own) => counted(own.length, 'malformed call')),
     part('failure', () => 'Failed'),
     part('no_trade', () => 'No trade'),
   ].flat();
 }
 
-function traded(trades: readonly Decision[]): string {
+function tradesText(trades: readonly Decision[]): string {
   const symbols = new Set(trades.map(({ symbol }) => symbol));
   if (symbols.size > 1) return counted(symbols.size, 'symbol');
   const shares = trades.reduce((sum, { amount }) => sum + (amount ?? 0), 0);
   const how = trades.length > 1 ? `in ${trades.length} orders` : `at ${price(trades[0]?.price)}`;
-  return `${count(shares)} ${[...symbols].join()} ${how}`;
+  return `${wholeNumber(shares)} ${[...symbols].join()} ${how}`;
 }
 
-function refused(orders: readonly Decision[]): string {
+function refusalsText(orders: readonly Decision[]): string {
   const [{ side, amount, symbol } = {}, second] = orders;
   if (second !== undefined) return `${counted(orders.length, 'order')} refused`;
-  return `Order refused: ${[side, amount != null && count(amount), symbol].filter(Boolean).join(' ')}`;
+  return `Order refused: ${[side, amount != null && wholeNumber(amount), symbol].filter(Boolean).join(' ')}`;
 }
 
 /** The orders, folded where they are many; with the reasons, where these differ. */
-function ordersOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
+function orderList(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
   const [first] = orders;
-  const all = tableOf(orders, saysWhy);
+  const all = orderTable(orders, saysWhy);
   if (first === undefined || orders.length <= MOST_ORDERS) return all;
   const summary = h('summary', `All ${counted(orders.length, 'order')}`);
-  return h('details.fold', { 'data-name': modelDayOf(first) }, summary, all);
+  return h('details.fold', { 'data-name': modelDayKey(first) }, summary, all);
 }
 
-function tableOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
+function orderTable(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
   const titles = ['Order', 'Shares', 'Symbol', 'Price'].map((title, place) =>
     h(place % 2 === 0 ? 'th' : 'th.number', { scope: 'col' }, title),
   );
@@ -119,7 +119,7 @@ function tableOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
       saysWhy &&
         reason !== null &&
         h('tr', h('th.reason', { scope: 'rowgroup', colspan: 4 }, reason)),
-      ...own.flatMap(rowsOf),
+      ...own.flatMap(orderRows),
     ),
   );
   const { model = '' } = orders[0] ?? {};
@@ -131,11 +131,11 @@ function tableOf(orders: readonly Decision[], saysWhy: boolean): HTMLElement {
   );
 }
 
-function rowsOf({ side, amount, symbol, price: paid, kind, detail }: Decision): HTMLElement[] {
+function orderRows({ side, amount, symbol, price: paid, kind, detail }: Decision): HTMLElement[] {
   const row = h(
     'tr',
     h(`td.action.${side}`, side === 'buy' ? 'Buy' : 'Sell'),
-    h('td.number', count(amount)),
+    h('td.number', wholeNumber(amount)),
     h('td', symbol ?? ''),
     h('td.number', kind === 'refusal' ? h('span.act.refusal', 'refused') : price(paid)),
   );
@@ -144,10 +144,10 @@ function rowsOf({ side, amount, symbol, price: paid, kind, detail }: Decision): 
 
 /** What all models did and why, newest first, or the messages in which they said something. */
 export const showDecisions: Page = async (host, _params, signal) => {
-  const choice = feedChoiceIn(here().search);
+  const choice = readFeedChoice(pageUrl().search);
   const bar = filterBar(
     choice.filters,
-    { hides: ['benchmark', 'days', 'common'], fields: [fromNewest()], namesOf: known },
+    { hides: ['benchmark', 'days', 'common'], fields: [newestInput()], selectNames: knownRuns },
     signal,
   );
   const content = h('div.stack');
@@ -157,20 +157,20 @@ export const showDecisions: Page = async (host, _params, signal) => {
     h(
       'section.choosing',
       { 'aria-label': 'What to show', hidden: isPublished() },
-      findForm(choice),
+      searchForm(choice),
       bar,
     ),
     content,
   );
-  if (choice.words !== '') return showFound(content, choice, signal);
+  if (choice.words !== '') return showMessages(content, choice, signal);
   const shown = await showFeed(content, choice, signal);
   // Older pages never get another decision.
   if (choice.before === '')
-    return () => poll(() => lookForNewer(content, { choice, shown }, signal), signal);
+    return () => poll(() => offerNewer(content, { choice, shown }, signal), signal);
 };
 
 /** The runs that may have decided something: a name in no configuration may be a typing error. */
-function known(models: KnownModels['models']): string[] {
+function knownRuns(models: KnownModels['models']): string[] {
   return models.flatMap(({ signature, completed_model_days: days, entry }) =>
     days > 0 || (entry !== null && entry.kind !== 'unlisted') ? signature : [],
   );
@@ -187,17 +187,17 @@ async function showFeed(
 ): Promise<string> {
   const load = (before: string) => get('/decisions', decisionsQuery({ ...choice, before }), signal);
   let { decisions, next_before: next } = await load(choice.before);
-  const shown = idsOf(decisions);
+  const shown = joinIds(decisions);
   // A published folder has a part for each date; elsewhere the last model-day may continue.
   const isShort = () =>
     isPublished()
       ? decisions.length < DECISIONS_PER_PAGE
-      : new Set(decisions.map(modelDayOf)).size < 2;
+      : new Set(decisions.map(modelDayKey)).size < 2;
   while (next !== null && isShort()) {
     const more = await load(next);
     [decisions, next] = [[...decisions, ...more.decisions], more.next_before];
   }
-  const modelDays = [...Map.groupBy(decisions, modelDayOf).values()];
+  const modelDays = [...Map.groupBy(decisions, modelDayKey).values()];
   if (next !== null && !isPublished()) {
     modelDays.pop();
     next = modelDays.at(-1)?.at(-1)?.id ?? next;
@@ -223,20 +223,20 @@ function pager(choice: FeedChoice, next: string | null, what: string): HTMLEleme
   );
 }
 
-function idsOf(decisions: readonly Decision[]): string {
+function joinIds(decisions: readonly Decision[]): string {
   return decisions.map(({ id }) => id).join(' ');
 }
 
 /** The reader's place stays: decisions that were made meanwhile are only offered. */
-async function lookForNewer(
+async function offerNewer(
   content: HTMLElement,
   { choice, shown }: { choice: FeedChoice; shown: string },
   signal: AbortSignal,
 ): Promise<'moving' | 'still'> {
   if (content.querySelector('.newer') !== null) return 'still';
   const { decisions } = await get('/decisions', decisionsQuery(choice), signal);
-  if (idsOf(decisions) === shown) return 'still';
-  const show = button('Show the latest', () => goTo(here().pathname + here().search));
+  if (joinIds(decisions) === shown) return 'still';
+  const show = button('Show the latest', () => goTo(pageUrl().pathname + pageUrl().search));
   content.prepend(
     h('p.notice.newer', { role: 'status' }, 'The list has changed since you opened it. ', show),
   );
@@ -247,11 +247,11 @@ function noDecisions({ filters, kind, symbol, before }: FeedChoice): Child[] {
   if (before !== '') return ['There are no older decisions.'];
   if (kind !== '' || symbol !== '' || hasFilters(filters, feedFilterNames))
     return ['No decisions match these filters.'];
-  return ['No model has decided anything yet.', ...wayToAJob('Start a job')];
+  return ['No model has decided anything yet.', ...startJobHint('Start a job')];
 }
 
 /** A page of messages that contain the words. */
-async function showFound(
+async function showMessages(
   content: HTMLElement,
   choice: FeedChoice,
   signal: AbortSignal,
@@ -274,29 +274,29 @@ async function showFound(
 }
 
 /** Another choice begins with its newest page. */
-function fromNewest(): HTMLElement {
+function newestInput(): HTMLElement {
   return h('input', { type: 'hidden', name: 'before' });
 }
 
 /** The search box, and without a search the kind and the symbol of decisions. */
-function findForm(choice: FeedChoice): HTMLElement {
+function searchForm(choice: FeedChoice): HTMLElement {
   const input = (name: string, value: string, more: Attributes) =>
     h('input', { name, value, autocomplete: 'off', spellcheck: 'false', ...more });
   const asked = { type: 'search', maxlength: 200, placeholder: 'Words in any order' };
-  const kinds = [['', 'All decisions'] as const, ...Object.entries(kindWords)];
+  const kinds = [['', 'All decisions'] as const, ...Object.entries(kindLabels)];
   const kind = fillOptions(h('select', { name: 'kind' }), kinds, choice.kind);
   const symbol = input('symbol', choice.symbol, { placeholder: 'All symbols', size: 10 });
   const others =
     choice.words === ''
       ? [field('Kind', kind), field('Symbol', symbol)]
       : [link(feedPath({ ...choice, words: '' }), 'Show decisions')];
-  return onChoice(
+  return navigateOnSubmit(
     h(
       'form.find',
       { role: 'search', 'aria-label': 'Decisions and conversations' },
       field('Search in conversations', input('q', choice.words, asked)),
       ...others,
-      fromNewest(),
+      newestInput(),
       h('button', { type: 'submit' }, 'Find'),
     ),
   );
@@ -321,7 +321,7 @@ const DECISIONS_PER_PAGE = 100;
 const MESSAGES_PER_PAGE = 20;
 
 /** The kinds of decisions in words. */
-const kindWords: Record<Decision['kind'], string> = {
+const kindLabels: Record<Decision['kind'], string> = {
   trade: 'Trades',
   refusal: 'Refused orders',
   malformed: 'Malformed calls',
@@ -330,22 +330,26 @@ const kindWords: Record<Decision['kind'], string> = {
 };
 
 /** The choice in the page's address; the service checks it. */
-export function feedChoiceIn(search: string): FeedChoice {
-  const { q: words, ...own } = parametersIn(search, ['kind', 'symbol', 'q', 'before']);
-  return { filters: filtersIn(search), words, ...own };
+export function readFeedChoice(search: string): FeedChoice {
+  const { q: words, ...own } = readParameters(search, ['kind', 'symbol', 'q', 'before']);
+  return { filters: readFilters(search), words, ...own };
 }
 
 /** The page's address with this choice. */
 export function feedPath({ filters, words, ...own }: FeedChoice): string {
-  return `/decision-feed${queryOf(filters, feedFilterNames, { q: words, ...own })}`;
+  return `/decision-feed${filterQuery(filters, feedFilterNames, { q: words, ...own })}`;
 }
 
 /** The query for a page of decisions. */
 export function decisionsQuery({ filters, words, ...own }: FeedChoice): string {
-  return queryOf(filters, feedFilterNames, { ...own, limit: String(DECISIONS_PER_PAGE) });
+  return filterQuery(filters, feedFilterNames, { ...own, limit: String(DECISIONS_PER_PAGE) });
 }
 
 /** The query for a page of messages. */
 export function searchQuery({ filters, words, before }: FeedChoice): string {
-  return queryOf(filters, feedFilterNames, { q: words, limit: String(MESSAGES_PER_PAGE), before });
+  return filterQuery(filters, feedFilterNames, {
+    q: words,
+    limit: String(MESSAGES_PER_PAGE),
+    before,
+  });
 }

@@ -1,15 +1,15 @@
 import { modelDayPath } from '../../paths.ts';
 import { h } from '../element.ts';
 import { byName, change, counted, money } from '../format.ts';
-import { lookOf } from '../look.ts';
+import { lineLook } from '../look.ts';
 import {
   cutoffMarks,
   cutoffNote,
   type BenchmarkCurve,
   benchmarkLines,
-  benchmarkWords,
+  benchmarkNotes,
   datesFromStart,
-  datesOf,
+  curveDates,
   type Day,
   type Line,
   valuesFromStart,
@@ -38,7 +38,7 @@ export function equityCurves(performance: Performance, signal: AbortSignal) {
   const plot = createPlot(
     {
       label,
-      keptAs: 'curves',
+      historyKey: 'curves',
       dates,
       lines,
       format: money,
@@ -49,9 +49,9 @@ export function equityCurves(performance: Performance, signal: AbortSignal) {
     },
     signal,
   );
-  const returnOf = ({ values }: Line) =>
+  const lineReturn = ({ values }: Line) =>
     change((values.findLast((value) => value !== null) ?? NaN) / start - 1);
-  const list = legend(plot, lines, { wordsOf: returnOf, height: HEIGHT });
+  const list = legend(plot, lines, { wordsOf: lineReturn, height: HEIGHT });
   plot.element.prepend(list.element);
   const tools = h(
     'div.tools',
@@ -61,7 +61,7 @@ export function equityCurves(performance: Performance, signal: AbortSignal) {
       'data-action': 'log',
     }),
   );
-  const note = h('p.quiet', noteOf(performance));
+  const note = h('p.quiet', curvesNote(performance));
   return {
     element: h(
       'section.curves',
@@ -75,29 +75,29 @@ export function equityCurves(performance: Performance, signal: AbortSignal) {
      */
     update(later: Performance): boolean {
       const next = curvesFromStart(later);
-      if (namesOf(next.lines) !== namesOf(lines) || next.title !== title) return false;
+      if (joinLabels(next.lines) !== joinLabels(lines) || next.title !== title) return false;
       plot.update(next.dates, next.lines);
       list.update(next.lines);
-      note.textContent = noteOf(later);
+      note.textContent = curvesNote(later);
       return true;
     },
   };
 }
 
 /** What a reader should know of the lines. */
-function noteOf({ benchmark, families }: Performance): string {
+function curvesNote({ benchmark, families }: Performance): string {
   const most = highest(families.map(({ runs }) => runs.length));
   const band =
     'Each line is the mean of a model’s runs; the band spans the lowest to the highest of them.';
-  return [most > 1 ? band : '', benchmarkWords(benchmark)].filter(Boolean).join(' ');
+  return [most > 1 ? band : '', benchmarkNotes(benchmark)].filter(Boolean).join(' ');
 }
 
-function namesOf(lines: readonly Line[]): string {
+function joinLabels(lines: readonly Line[]): string {
   return JSON.stringify(lines.map(({ label }) => label));
 }
 
 /** What the curves use of a response. */
-export interface CurvesOf {
+export interface CurvesInput {
   models: readonly ModelCurve[];
   families: readonly Pick<Performance['families'][number], 'family' | 'runs' | 'curve'>[];
   benchmark: BenchmarkCurve;
@@ -112,14 +112,14 @@ interface ModelCurve extends Pick<ModelReport, 'model' | 'initial_cash' | 'start
  * The curves of all entries and the benchmark: what the initial cash would have grown to over these
  * days, from what they start with on the first of the dates, before the first day.
  */
-export function curvesFromStart({ models, families, benchmark }: CurvesOf) {
+export function curvesFromStart({ models, families, benchmark }: CurvesInput) {
   const start = usualStart(models);
-  const dates = datesFromStart(datesOf(models));
+  const dates = datesFromStart(curveDates(models));
   const curves = new Map(models.map(({ model, curve }) => [model, curve]));
-  const own = families
+  const entryLines = families
     .toSorted((one, other) => byName(one.family, other.family))
     .map(({ family, runs, curve: mean }): Line => {
-      const valuesOf = <Name extends string>(
+      const scaledValues = <Name extends string>(
         curve: readonly (Record<Name, number> & { date: string })[],
         name: Name,
       ) => {
@@ -127,13 +127,13 @@ export function curvesFromStart({ models, families, benchmark }: CurvesOf) {
         return valuesFromStart(dates, values, start);
       };
       const curve = mean ?? curves.get(runs[0]?.model ?? '') ?? [];
-      const values = valuesOf(curve, 'growth');
-      const line = { ...lookOf(family), label: family, values };
+      const values = scaledValues(curve, 'growth');
+      const line = { ...lineLook(family), label: family, values };
       if (mean === undefined) return line;
-      const [low, high] = [valuesOf(mean, 'low'), valuesOf(mean, 'high')];
+      const [low, high] = [scaledValues(mean, 'low'), scaledValues(mean, 'high')];
       return { ...line, low, high };
     });
-  const lines = [...own, ...benchmarkLines(benchmark, dates, start)];
+  const lines = [...entryLines, ...benchmarkLines(benchmark, dates, start)];
   return { dates, lines, title: growthTitle(start), start };
 }
 

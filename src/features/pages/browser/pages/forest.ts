@@ -1,12 +1,12 @@
 import { type Child, h, svg } from '../element.ts';
 import { modelLink } from '../filters.ts';
 import { incomparableMark, outsideMark } from '../look.ts';
-import { chance, change, count, counted, inLines, tone } from '../format.ts';
+import { chance, change, wholeNumber, counted, joinPercent, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
-import { axisSplits, highest, lowest, paddedRange, withoutEmptyCents } from '../plot/scale.ts';
+import { valueTicks, highest, lowest, paddedRange, trimEmptyCents } from '../plot/scale.ts';
 import type { Comparison, ComparedModel } from '../../responses.ts';
 import { type Sheet, csvButton } from '../save.ts';
-import { dash } from '../ui.ts';
+import { noFigure } from '../ui.ts';
 
 /** In pixels from the middle of a row: the line of the interval, and the runs below it. */
 const INTERVAL_AT = -6;
@@ -25,7 +25,7 @@ const TICKS_AT = 29;
 const EDGE = 20;
 const TICK_EDGE = 6;
 
-const CUT_OFF = 'An arrow head means that an interval is cut off: its ends are in its row.';
+const CUT_OFF_NOTE = 'An arrow head means that an interval is cut off: its ends are in its row.';
 
 const BEST = 'Probability of being best';
 
@@ -53,9 +53,9 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
   const runs = first?.runs.length ?? 0;
   const areLeast = areAll((model) => model.interval_is_lower_bound);
   const said = { runs: !areAll((model) => model.runs.length === runs), isLeast: !areLeast };
-  const axis = h('th.at', { scope: 'col' }, h('span.unseen', 'Plot'), axisOf(scale, benchmarkAt));
+  const axis = h('th.at', { scope: 'col' }, h('span.unseen', 'Plot'), drawAxis(scale, benchmarkAt));
   const rows = models.map((model) =>
-    rowOf(model, plotOf(model, scale, benchmarkAt), { ...options, said }),
+    modelRow(model, intervalPlot(model, scale, benchmarkAt), { ...options, said }),
   );
   const table = h(
     'table.forest',
@@ -73,22 +73,22 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
     'div',
     legend(options),
     table,
-    h('p.quiet.about', [each, isCut && CUT_OFF, ...notes].filter(Boolean).join(' ')),
+    h('p.quiet.about', [each, isCut && CUT_OFF_NOTE, ...notes].filter(Boolean).join(' ')),
     h(
       'div.exports',
-      csvButton('Returns with their intervals', () => sheetOf(models)),
+      csvButton('Returns with their intervals', () => forestSheet(models)),
     ),
   );
 }
 
-function sheetOf(models: readonly ComparedModel[]): Sheet {
+function forestSheet(models: readonly ComparedModel[]): Sheet {
   const rows = models.map(({ model, runs, total_return, interval, probability_best: best }) => {
     return [model, runs.length, total_return, interval?.low ?? null, interval?.high ?? null, best];
   });
   return { columns: ['Model', 'Runs', 'Return', 'Interval from', 'Interval to', BEST], rows };
 }
 
-function rowOf(
+function modelRow(
   model: ComparedModel,
   plot: SVGElement,
   { confidence, days, said }: ForestOptions & { said: { runs: boolean; isLeast: boolean } },
@@ -115,7 +115,7 @@ function rowOf(
       said.runs && h('small.quiet', ` ${counted(runs.length, 'run')}`),
       said.isLeast && isLeast && h('small.caveat', ' (its interval may be wider)'),
       known > 0 &&
-        h('small.caveat', ` ${count(known)} of ${counted(days, 'day')} up to its cutoff`),
+        h('small.caveat', ` ${wholeNumber(known)} of ${counted(days, 'day')} up to its cutoff`),
     ),
     h('td.at', plot),
     cell('Return', tone(own), change(own)),
@@ -125,22 +125,30 @@ function rowOf(
           cell(
             `${confidence} interval`,
             '',
-            intervalText(interval) ?? dash(unavailable['interval']),
+            intervalText(interval) ?? noFigure(unavailable['interval']),
           ),
-          cell(BEST, 'best', best === null ? dash(unavailable['probability_best']) : chance(best)),
+          cell(
+            BEST,
+            'best',
+            best === null ? noFigure(unavailable['probability_best']) : chance(best),
+          ),
         ]),
   );
 }
 
 function intervalText(interval: ComparedModel['interval']): string | null {
-  return interval && inLines(`${change(interval.low)} to ${change(interval.high)}`);
+  return interval && joinPercent(`${change(interval.low)} to ${change(interval.high)}`);
 }
 
 /**
  * The marks of a model; the numbers are in the row as text, so here only those of the runs have to
  * be said.
  */
-function plotOf(model: ComparedModel, scale: Scale, benchmarkAt: number | null): SVGElement {
+function intervalPlot(
+  model: ComparedModel,
+  scale: ForestScale,
+  benchmarkAt: number | null,
+): SVGElement {
   const { percent, ticks } = scale;
   const { interval, total_return: own, runs, run_returns: returns } = model;
   const known = runs.flatMap((run, index) => {
@@ -159,8 +167,8 @@ function plotOf(model: ComparedModel, scale: Scale, benchmarkAt: number | null):
       width: '100%',
       height: '100%',
     },
-    ...ticks.map((tick) => upright(percent(tick), tick === 0 ? 'zero' : 'rule')),
-    benchmarkAt !== null && upright(benchmarkAt, 'against'),
+    ...ticks.map((tick) => verticalLine(percent(tick), tick === 0 ? 'zero' : 'rule')),
+    benchmarkAt !== null && verticalLine(benchmarkAt, 'against'),
     // Heights are counted from the middle of the row, however high it is.
     svg(
       'svg',
@@ -173,14 +181,14 @@ function plotOf(model: ComparedModel, scale: Scale, benchmarkAt: number | null):
 }
 
 /** A vertical line through the whole height. */
-function upright(at: number, look: string): SVGElement {
+function verticalLine(at: number, look: string): SVGElement {
   return svg('line', { class: look, x1: `${at}%`, x2: `${at}%`, y1: 0, y2: '100%' });
 }
 
 /** A line with a cap at both ends, or an arrow head where it continues beyond the plot. */
 function reach(
   ends: Record<'low' | 'high', number>,
-  { percent, isBeyond }: Scale,
+  { percent, isBeyond }: ForestScale,
   y: number,
 ): SVGElement[] {
   const [x1, x2] = [`${percent(ends.low)}%`, `${percent(ends.high)}%`];
@@ -195,21 +203,22 @@ function outline(d: string, look: string, at: number, y: number): SVGElement {
   return svg('svg', { x: `${at}%`, y, overflow: 'visible' }, svg('path', { class: look, d }));
 }
 
-function axisOf({ percent, ticks }: Scale, benchmarkAt: number | null): SVGElement {
-  const texts = withoutEmptyCents(ticks.map((tick) => change(tick)));
+function drawAxis({ percent, ticks }: ForestScale, benchmarkAt: number | null): SVGElement {
+  const texts = trimEmptyCents(ticks.map((tick) => change(tick)));
   const label = (at: number, y: number, text: string | undefined, anchor: string) =>
     svg('text', { x: `${at}%`, y, 'text-anchor': anchor, class: 'label' }, text);
   return svg(
     'svg',
     { 'aria-hidden': 'true', width: '100%', height: AXIS_HEIGHT },
     ...ticks.map((tick, index) =>
-      label(percent(tick), TICKS_AT, texts[index], anchorAt(percent(tick), TICK_EDGE)),
+      label(percent(tick), TICKS_AT, texts[index], textAnchor(percent(tick), TICK_EDGE)),
     ),
-    benchmarkAt !== null && label(benchmarkAt, LABEL_AT, 'benchmark', anchorAt(benchmarkAt, EDGE)),
+    benchmarkAt !== null &&
+      label(benchmarkAt, LABEL_AT, 'benchmark', textAnchor(benchmarkAt, EDGE)),
   );
 }
 
-function anchorAt(at: number, edge: number): string {
+function textAnchor(at: number, edge: number): string {
   if (at < edge) return 'start';
   return at > 100 - edge ? 'end' : 'middle';
 }
@@ -228,7 +237,7 @@ function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
 }
 
 /** Where values are in a forest plot, in percent of its width. */
-type Scale = ReturnType<typeof forestScale>;
+type ForestScale = ReturnType<typeof forestScale>;
 
 /** `axisSplits` makes a label per 30 pixels of height; this makes so few that a phone has room. */
 const AXIS_ROOM = 160;
@@ -258,7 +267,7 @@ export function forestScale(models: readonly ComparedModel[], benchmark: number 
   ]);
   return {
     /** Returns at round values, for the axis. */
-    ticks: axisSplits(low, high, AXIS_ROOM),
+    ticks: valueTicks(low, high, AXIS_ROOM),
     /** At an edge for what is beyond it. */
     percent: (value: number) => Number((((inside(value) - low) / (high - low)) * 100).toFixed(3)),
     isBeyond: (value: number) => inside(value) !== value,

@@ -1,9 +1,9 @@
 import { modelDayPath } from '../../paths.ts';
-import { h, type Live, replace, setAttributes } from '../element.ts';
-import { longDate, monthOf } from '../format.ts';
+import { h, type LiveView, replace, setAttributes } from '../element.ts';
+import { longDate, monthText } from '../format.ts';
 import type { Detail, Status } from '../../responses.ts';
 import { csvButton, type Sheet } from '../save.ts';
-import { button, enableArrows } from '../ui.ts';
+import { button, enableArrowKeys } from '../ui.ts';
 
 /**
  * Larger jobs are shown page by page: a browser needs seconds for the cells of a thousand models.
@@ -25,13 +25,13 @@ const signs: Record<Detail['status'], string> = {
  * the dates and the models that are running or come next. A later status updates only the cells
  * that have changed.
  */
-export function jobGrid(first: Status): Live<Status> {
+export function jobGrid(first: Status): LiveView<Status> {
   let latest = first;
   let cells = new Map<string, HTMLElement>();
   const body = h('div.scroll');
   const update = (status: Status) => {
     latest = status;
-    for (const detail of status.details) showCell(cells.get(keyOf(detail)), detail);
+    for (const detail of status.details) showCell(cells.get(cellKey(detail)), detail);
   };
   const show = () => {
     cells = new Map();
@@ -42,7 +42,7 @@ export function jobGrid(first: Status): Live<Status> {
       body.scrollLeft = (first?.offsetLeft ?? 0) - body.clientWidth / 2;
     });
   };
-  const opened = openedAt(first);
+  const opened = initialCell(first);
   const dates = pager(first.date_range, {
     most: DATES_PER_PAGE,
     opened: opened.date,
@@ -58,7 +58,7 @@ export function jobGrid(first: Status): Live<Status> {
     show,
   });
   show();
-  const file = csvButton(`Model-days of ${first.job_id}`, () => sheetOf(latest));
+  const file = csvButton(`Model-days of ${first.job_id}`, () => gridSheet(latest));
   const exports = h('div.exports', legend(), file);
   return { element: h('div.job-grid', dates.tools, models.tools, body, exports), update };
 }
@@ -100,7 +100,7 @@ function pager(
   };
 }
 
-function sheetOf({ details }: Status): Sheet {
+function gridSheet({ details }: Status): Sheet {
   const rows = details.map(({ model, date, status, error }) => [model, date, status, error]);
   return { columns: ['Model', 'Date', 'Status', 'Error'], rows };
 }
@@ -113,20 +113,20 @@ function gridTable(
   const rows = models.map((model) =>
     dates.map((date) => {
       const cell = h('td', h('span', signs.pending));
-      cells.set(keyOf({ date, model }), cell);
+      cells.set(cellKey({ date, model }), cell);
       return cell;
     }),
   );
-  const rowOf = (model: string) =>
+  const runRow = (model: string) =>
     h('tr', h('th', { scope: 'row' }, model), ...(rows[models.indexOf(model)] ?? []));
   const bodies = entries.flatMap(({ family, runs }) => {
-    const shown = runs.filter((run) => models.includes(run)).map(rowOf);
+    const shown = runs.filter((run) => models.includes(run)).map(runRow);
     const title = h('th', { scope: 'rowgroup', colspan: dates.length + 1 }, family);
     return shown.length === 0
       ? []
       : [h('tbody', runs.length > 1 && h('tr.entry', title), ...shown)];
   });
-  const months = [...Map.groupBy(dates, monthOf)].map(([month, own]) =>
+  const months = [...Map.groupBy(dates, monthText)].map(([month, own]) =>
     h(
       'th',
       { colspan: own.length, scope: 'colgroup', title: month },
@@ -140,11 +140,11 @@ function gridTable(
     h('thead', h('tr', h('td'), ...months), h('tr', h('td'), ...days)),
     ...bodies,
   );
-  enableArrows(grid, { rows, open: (cell) => cell.querySelector('a')?.click() });
+  enableArrowKeys(grid, { rows, open: (cell) => cell.querySelector('a')?.click() });
   return grid;
 }
 
-function keyOf({ date, model }: { date: string; model: string }): string {
+function cellKey({ date, model }: { date: string; model: string }): string {
   return `${date} ${model}`;
 }
 
@@ -174,7 +174,7 @@ function legend(): HTMLElement {
  * date. A large job that was just created has no model-days yet, so its grid opens at the first
  * date.
  */
-export function openedAt({ date_range, details }: Pick<Status, 'date_range' | 'details'>): {
+export function initialCell({ date_range, details }: Pick<Status, 'date_range' | 'details'>): {
   date?: string | undefined;
   model?: string;
 } {

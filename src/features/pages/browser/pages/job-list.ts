@@ -1,34 +1,34 @@
 import { jobPath } from '../../paths.ts';
 import { progressText } from '#text/sentences.ts';
-import { here, isPublished } from '../address.ts';
+import { pageUrl, isPublished } from '../address.ts';
 import { get } from '../api.ts';
-import { h, renew, replace } from '../element.ts';
+import { h, morph, replace } from '../element.ts';
 import {
   cost,
   counted,
   duration,
-  entriesIn,
+  entryNames,
   jobStatuses,
-  jobStatusWords,
+  jobStatusLabels,
   shortId,
   shortList,
-  unbrokenDate,
+  nonBreakingDate,
 } from '../format.ts';
-import { NO_FILTERS, parametersIn, queryOf } from '../filters.ts';
+import { NO_FILTERS, readParameters, filterQuery } from '../filters.ts';
 import { poll } from '../poll.ts';
 import type { Job, Jobs, Status } from '../../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { liveTable, nameColumn, numberColumn, textColumn } from '../table.ts';
-import { link, localTime, section, wayToAJob } from '../ui.ts';
+import { link, localTime, section, startJobHint } from '../ui.ts';
 import { jobCost, newestTrouble } from './job-panel.ts';
 
 /** All jobs, newest first, a page at a time; those that are unfinished are followed. */
 export const showJobs: Page = async (host, _params, signal) => {
-  const choice = jobChoiceIn(here().search);
+  const choice = readJobChoice(pageUrl().search);
   const content = h('div.stack');
   replace(host, heading('Jobs'), statusLinks(choice), content);
   const view = jobsView(content, choice);
-  const refresh = async () => view(await get('/jobs', jobsQuery(choice), signal));
+  const refresh = async () => view(await get('/jobs', jobListQuery(choice), signal));
   await refresh();
   // Older pages never get another job; one that has ended no longer changes.
   if (choice.before === '') return () => poll(refresh, signal);
@@ -38,7 +38,7 @@ export const showJobs: Page = async (host, _params, signal) => {
 function statusLinks({ status: chosen }: JobChoice): HTMLElement {
   const entries = [
     ['', 'All'] as const,
-    ...jobStatuses.map((status) => [status, jobStatusWords[status]] as const),
+    ...jobStatuses.map((status) => [status, jobStatusLabels[status]] as const),
   ];
   const links = entries.map(([status, words]) => {
     const href = jobListPath({ status, before: '' });
@@ -58,7 +58,7 @@ function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'mov
   return ({ jobs, next_before: next }) => {
     // The service counts jobs from the newest on, so the way back to newer ones is Back, or the
     // first page.
-    renew(
+    morph(
       pager,
       choice.before !== '' && link(jobListPath({ ...choice, before: '' }), 'Newest jobs'),
       next !== null && link(jobListPath({ ...choice, before: next }), 'Older jobs'),
@@ -72,15 +72,15 @@ function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'mov
       list.className = 'job-list';
       replace(content, trouble, list, pager);
     } else board.update(jobs);
-    if (choice.before + choice.status === '') renew(trouble, newestTrouble(jobs));
+    if (choice.before + choice.status === '') morph(trouble, newestTrouble(jobs));
     return jobs.some(({ completed_at: end }) => end === null) ? 'moving' : 'still';
   };
 }
 
 function noJobs({ status, before }: JobChoice): (Node | string)[] {
   if (before !== '') return ['There are no older jobs.'];
-  if (status !== '') return [`No job has the status “${jobStatusWords[status]}”.`];
-  return ['There are no jobs yet.', ...wayToAJob('Start one')];
+  if (status !== '') return [`No job has the status “${jobStatusLabels[status]}”.`];
+  return ['There are no jobs yet.', ...startJobHint('Start one')];
 }
 
 function jobTable(jobs: readonly Job[]) {
@@ -93,13 +93,13 @@ function jobTable(jobs: readonly Job[]) {
       nameColumn('Job', 'job_id', {
         cell: ({ job_id: id }) => link(jobPath(id), shortId(id)),
       }),
-      textColumn('Status', 'status', { cell: stateOf }),
-      textColumn('Dates', datesOf, { look: () => 'on-one-line' }),
+      textColumn('Status', 'status', { cell: statusCell }),
+      textColumn('Dates', datesText, { look: () => 'on-one-line' }),
       textColumn('Models', ({ models }) => models.join(', '), {
-        cell: modelsOf,
+        cell: modelsCell,
         look: () => 'names',
       }),
-      textColumn('Model-days', (row) => progressText(row), { cell: ranOf }),
+      textColumn('Model-days', (row) => progressText(row), { cell: progressCell }),
       {
         ...numberColumn<Job>('Cost', ({ usage }) => usage.cost_usd, cost, {
           meaning: 'Of all its model-days whose cost is known',
@@ -112,15 +112,15 @@ function jobTable(jobs: readonly Job[]) {
   });
 }
 
-function stateOf({ status, error }: Job): HTMLElement {
-  return h(`span.state.${status}`, { title: error }, jobStatusWords[status]);
+function statusCell({ status, error }: Job): HTMLElement {
+  return h(`span.state.${status}`, { title: error }, jobStatusLabels[status]);
 }
 
-function datesOf({ start_date: first, end_date: last }: Job): string {
-  return [...new Set([first, last])].map(unbrokenDate).join('\u00a0to ');
+function datesText({ start_date: first, end_date: last }: Job): string {
+  return [...new Set([first, last])].map(nonBreakingDate).join('\u00a0to ');
 }
 
-function ranOf(job: Job): HTMLElement {
+function progressCell(job: Job): HTMLElement {
   const warnings = job.warnings?.length ?? 0;
   return h(
     'span',
@@ -129,8 +129,8 @@ function ranOf(job: Job): HTMLElement {
   );
 }
 
-function modelsOf({ models, universe }: Job): HTMLElement {
-  const names = shortList(entriesIn(models));
+function modelsCell({ models, universe }: Job): HTMLElement {
+  const names = shortList(entryNames(models));
   const all = models.join(', ');
   return h(
     'span',
@@ -154,17 +154,17 @@ interface JobChoice {
 const JOBS_PER_PAGE = 25;
 
 /** The choice in the page's address. A status that does not exist counts as none. */
-export function jobChoiceIn(search: string): JobChoice {
-  const { status: wanted, before } = parametersIn(search, ['status', 'before']);
+export function readJobChoice(search: string): JobChoice {
+  const { status: wanted, before } = readParameters(search, ['status', 'before']);
   return { status: jobStatuses.find((status) => status === wanted) ?? '', before };
 }
 
 /** The page's address with this choice. */
 export function jobListPath(choice: JobChoice): string {
-  return `/job-list${queryOf(NO_FILTERS, [], { ...choice })}`;
+  return `/job-list${filterQuery(NO_FILTERS, [], { ...choice })}`;
 }
 
 /** The query for this choice. */
-export function jobsQuery(choice: JobChoice): string {
-  return queryOf(NO_FILTERS, [], { ...choice, limit: String(JOBS_PER_PAGE) });
+export function jobListQuery(choice: JobChoice): string {
+  return filterQuery(NO_FILTERS, [], { ...choice, limit: String(JOBS_PER_PAGE) });
 }

@@ -1,20 +1,20 @@
 import { jobPath } from '../../paths.ts';
 import { progressText } from '#text/sentences.ts';
-import { get, send, unlessMissing } from '../api.ts';
-import { h, type Live, renew, replace } from '../element.ts';
-import { cost, counted, duration, jobStatusWords, shortId, count } from '../format.ts';
+import { get, send, nullIfNotFound } from '../api.ts';
+import { h, type LiveView, morph, replace } from '../element.ts';
+import { cost, counted, duration, jobStatusLabels, shortId, wholeNumber } from '../format.ts';
 import { highest } from '../plot/scale.ts';
 import { pollSoon } from '../poll.ts';
 import type { Detail, JobEntry, Status, Job } from '../../responses.ts';
 import {
   button,
-  definitions,
+  definitionList,
   foldAfter,
   link,
   localTime,
-  messageOf,
+  errorText,
   openDialog,
-  TRIES_AGAIN,
+  RETRY_NOTE,
   viewedFile,
 } from '../ui.ts';
 import { jobGrid } from './job-grid.ts';
@@ -27,31 +27,31 @@ export function newestTrouble(jobs: readonly Job[]): HTMLElement | false {
   const job = jobs.find(({ completed_at: end, status }) => end !== null && status !== 'discarded');
   if (job?.status !== 'failed' && job?.status !== 'partial') return false;
   return h(
-    isBad(job) ? 'p.notice.bad.trouble' : 'p.notice.trouble',
+    mostlyFailed(job) ? 'p.notice.bad.trouble' : 'p.notice.trouble',
     link(jobPath(job.job_id), `Job ${shortId(job.job_id)}`),
-    `: ${troubleOf(job)}`,
+    `: ${failureText(job)}`,
   );
 }
 
 /** Whether at least as many model-days failed as were completed. */
-function isBad({ progress: { failed, completed } }: Pick<Job, 'progress'>): boolean {
+function mostlyFailed({ progress: { failed, completed } }: Pick<Job, 'progress'>): boolean {
   return failed >= completed;
 }
 
 /** "100 of 100 model-days failed, 98 of them with: The model responded with status 401". */
-export function troubleOf({
+export function failureText({
   progress,
   error,
   most_frequent_error: most,
 }: Pick<Job, 'progress' | 'error' | 'most_frequent_error'>): string {
   const { failed, total_model_days: total } = progress;
   if (most === null) return error ?? 'it failed.';
-  const those = most.model_days < failed ? `, ${count(most.model_days)} of them with` : '';
-  return `${count(failed)} of ${counted(total, 'model-day')} failed${those}: ${most.reason}`;
+  const those = most.model_days < failed ? `, ${wholeNumber(most.model_days)} of them with` : '';
+  return `${wholeNumber(failed)} of ${counted(total, 'model-day')} failed${those}: ${most.reason}`;
 }
 
 /** All model-days that failed, were skipped or never ran for one reason, with the first of them. */
-export interface Alike extends Detail {
+export interface ReasonGroup extends Detail {
   error: string;
   days: readonly Detail[];
 }
@@ -62,10 +62,10 @@ const NOT_RUN = 'The job ended before this model-day ran';
 const LEFT_OUT: readonly Detail['status'][] = ['failed', 'pending', 'skipped'];
 
 /** What a job has not simulated, by reason; of many, the most frequent first. */
-export function leftOutOf({
+export function groupLeftOut({
   details,
   completed_at: end,
-}: Pick<Status, 'details' | 'completed_at'>): Alike[] {
+}: Pick<Status, 'details' | 'completed_at'>): ReasonGroup[] {
   const without = details
     .map((detail) =>
       detail.status === 'running' ? { ...detail, status: 'pending' as const } : detail,
@@ -90,13 +90,16 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }) {
     state: h('span.state'),
     figures: h('p.quiet'),
     bar: h('progress', { 'aria-label': 'Finished model-days' }),
-    cancel: button('Cancel job', () => ask(jobId, CANCEL), { class: 'danger', hidden: true }),
-    discard: button('Discard job', () => ask(jobId, DISCARD), { hidden: true }),
+    cancel: button('Cancel job', () => confirmAction(jobId, CANCEL), {
+      class: 'danger',
+      hidden: true,
+    }),
+    discard: button('Discard job', () => confirmAction(jobId, DISCARD), { hidden: true }),
   };
   const notes = h('div.notes', h('p.quiet', 'Loading the progress …'));
   const fold = h('details.fold');
   const spoken = h('div.unseen', { role: 'status' });
-  let grid: Live<Status> | null = null;
+  let grid: LiveView<Status> | null = null;
   const show = (status: Status) => {
     if (grid === null) {
       grid = jobGrid(status);
@@ -104,8 +107,8 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }) {
       fold.open = status.completed_at === null || (!titled && status.status !== 'completed'); // then come the results
     } else grid.update(status);
     showState(status, parts);
-    renew(spoken, jobStatusWords[status.status]);
-    const later = h('div.notes', ...notesOf(status));
+    morph(spoken, jobStatusLabels[status.status]);
+    const later = h('div.notes', ...jobNotes(status));
     // What a reader has unfolded stays as long as it says the same.
     if (notes.textContent !== later.textContent) replace(notes, ...later.childNodes);
   };
@@ -123,8 +126,8 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }) {
     /** Requests the job's status, shows it and returns it; null for an unknown job. */
     async refresh(signal: AbortSignal): Promise<Status | null> {
       const asked = get(`/simulate/status/${encodeURIComponent(jobId)}`, '', signal);
-      const status = await asked.catch(unlessMissing).catch((error: unknown) => {
-        if (grid === null) replace(notes, h('p.notice.bad', `${messageOf(error)} ${TRIES_AGAIN}`));
+      const status = await asked.catch(nullIfNotFound).catch((error: unknown) => {
+        if (grid === null) replace(notes, h('p.notice.bad', `${errorText(error)} ${RETRY_NOTE}`));
         throw error;
       });
       if (status !== null) show(status);
@@ -141,7 +144,7 @@ function showState(status: Status, { state, figures, bar, cancel, discard }: Par
   const { total_model_days: total, pending } = status.progress;
   const isOver = status.completed_at !== null;
   state.className = `state ${status.status}`;
-  renew(state, jobStatusWords[status.status]);
+  morph(state, jobStatusLabels[status.status]);
   bar.max = Math.max(1, total);
   bar.value = total - pending;
   bar.hidden = isOver;
@@ -149,12 +152,12 @@ function showState(status: Status, { state, figures, bar, cancel, discard }: Par
   cancel.hidden = isOver || isView;
   discard.hidden = !isOver || isView || status.status === 'discarded';
   const { cost_usd: known, model_days_without_cost: without } = status.usage;
-  const seconds = secondsToGo(status);
+  const seconds = remainingSeconds(status);
   const toGo = seconds === null ? '' : `, about ${duration(seconds)} to go`;
   const when = isOver
     ? ['ended ', localTime(status.completed_at), ', took ', duration(status.total_duration_seconds)]
     : ['started ', localTime(status.started_at ?? status.created_at), toGo];
-  renew(
+  morph(
     figures,
     progressText(status),
     (known !== null || without > 0) && ` · ${jobCost(status.usage)}`,
@@ -167,12 +170,12 @@ function showState(status: Status, { state, figures, bar, cancel, discard }: Par
 /** The other warnings of a job are folded: each of a thousand models may have one. */
 const WARNINGS_AT_FIRST = 10;
 
-function notesOf(status: Status): HTMLElement[] {
-  const [first] = leftOutOf(status);
+function jobNotes(status: Status): HTMLElement[] {
+  const [first] = groupLeftOut(status);
   const most =
     first?.status === 'failed' ? { reason: first.error, model_days: first.days.length } : null;
-  const trouble = most && troubleOf({ ...status, most_frequent_error: most });
-  const look = isBad(status) ? 'p.notice.bad' : 'p.notice';
+  const trouble = most && failureText({ ...status, most_frequent_error: most });
+  const look = mostlyFailed(status) ? 'p.notice.bad' : 'p.notice';
   const problems = [status.error, trouble].flatMap((words) =>
     words === null ? [] : h(look, words),
   );
@@ -201,30 +204,35 @@ const DISCARD = {
 };
 
 /** Asks for confirmation before it acts; if the server refuses, the dialog shows its reason. */
-function ask(
+function confirmAction(
   jobId: string,
   { title, consequences, no, yes, act }: typeof CANCEL | typeof DISCARD,
 ): void {
   const problem = h('p.notice.bad', { role: 'alert', hidden: true });
   const send = () => {
-    go.disabled = true;
+    yesButton.disabled = true;
     act(jobId)
       .then(() => dialog.close())
       .catch((error: unknown) => {
-        replace(problem, messageOf(error));
-        problem.hidden = go.disabled = false;
+        replace(problem, errorText(error));
+        problem.hidden = yesButton.disabled = false;
       })
       .finally(pollSoon);
   };
-  const go = button(yes, send, { class: 'danger' });
-  const keep = button(no, () => dialog.close(), { autofocus: true });
-  const dialog = openDialog(title, h('p', consequences), problem, h('div.actions', keep, go));
+  const yesButton = button(yes, send, { class: 'danger' });
+  const noButton = button(no, () => dialog.close(), { autofocus: true });
+  const dialog = openDialog(
+    title,
+    h('p', consequences),
+    problem,
+    h('div.actions', noButton, yesButton),
+  );
 }
 
 /** Before this time, the pace of a job is not meaningful. */
 const LEAST_SECONDS = 3;
 
-interface Running extends Pick<Status, 'started_at'> {
+interface RunningJob extends Pick<Status, 'started_at'> {
   progress: Pick<Status['progress'], 'pending'>;
   details: readonly Pick<Detail, 'started_at' | 'completed_at'>[];
 }
@@ -233,7 +241,11 @@ interface Running extends Pick<Status, 'started_at'> {
  * The remaining time of a job at its pace so far; null if unknown, and when only the end of the job
  * is still to be stored. Skipped model-days took no time, so they do not count.
  */
-export function secondsToGo({ started_at: start, progress, details }: Running): number | null {
+export function remainingSeconds({
+  started_at: start,
+  progress,
+  details,
+}: RunningJob): number | null {
   const ended = details.flatMap(({ started_at: began, completed_at: end }) =>
     began !== null && end !== null ? Date.parse(end) : [],
   );
@@ -254,7 +266,7 @@ export function jobCost({
 }
 
 /** The cost of a job in a sentence, and for how many of its model-days it is not known. */
-export function totalInWords(usage: Status['usage']): string {
+export function totalCostText(usage: Status['usage']): string {
   const { model_days_without_cost: without } = usage;
   const unknown = without > 0 ? `, ${counted(without, 'model-day')} without a known cost` : '';
   return `The whole job: ${jobCost(usage)}, with failed model-days${unknown}. The table covers the completed model-days in use.`;
@@ -305,7 +317,7 @@ export function entryView(entry: Entry): HTMLElement {
     ['Tools', entry.tools.join(', ')],
     ['Prompt', entry.prompt],
   ];
-  return definitions(
+  return definitionList(
     'entry',
     rows.filter(([, words]) => words !== null),
   );

@@ -1,35 +1,35 @@
 import { outsideMark } from '../look.ts';
 import { count as countOf, limitsText } from '#text/sentences.ts';
 import { modelDayPath, modelPath } from '../../paths.ts';
-import { type Child, h, type Live, renew, replace } from '../element.ts';
+import { type Child, h, type LiveView, morph, replace } from '../element.ts';
 import {
-  count,
+  wholeNumber,
   counted,
   money,
   shortId,
   shortList,
-  unbrokenDate,
+  nonBreakingDate,
   byName,
-  entriesIn,
+  entryNames,
 } from '../format.ts';
-import { poll, recompute } from '../poll.ts';
+import { poll, throttleRefresh } from '../poll.ts';
 import type { Status, ModelReport, Performance } from '../../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { liveTable, numberColumn, textColumn, nameColumn } from '../table.ts';
-import { definitions, fold, foldAfter, link, missing, section } from '../ui.ts';
+import { definitionList, fold, foldAfter, link, notFound, section } from '../ui.ts';
 import {
   entryName,
   entryView,
   jobPanel,
-  totalInWords,
-  type Alike,
-  leftOutOf,
+  totalCostText,
+  type ReasonGroup,
+  groupLeftOut,
 } from './job-panel.ts';
 import { MAX_COMPARED } from '#domain/runs.ts';
 import { isPublished } from '../address.ts';
 import { get } from '../api.ts';
-import { figureColumn, figureNamed } from './model-figures.ts';
-import { askWhoLeads, rankedModels } from './leaderboard.ts';
+import { figureColumn, findFigure } from './model-figures.ts';
+import { getAnswer, rankedModels } from './leaderboard.ts';
 
 /**
  * Who leads in one job, its curves, leaderboard and cost, over its own model-days: empty until its
@@ -40,18 +40,18 @@ function jobResults(jobId: string, signal: AbortSignal) {
   const query = `?job_id=${encodeURIComponent(jobId)}`;
   const choice = link(`/${query}`, 'On the overview');
   choice.hidden = isPublished();
-  const own = { job_id: jobId, by: 'entry', common: 'true' };
-  const detailed = () => get('/performance', { ...own, details: 'true' }, signal);
+  const ranking = { job_id: jobId, by: 'entry', common: 'true' };
+  const detailed = () => get('/performance', { ...ranking, details: 'true' }, signal);
   const ranked = rankedModels({ choice, query, detailed }, signal);
   const all = link(`/${query}&common=false`, 'Show each model over all its days');
   const unranked = h('p.notice', 'The models have no day in common. ', all, '.');
-  let cost: Live<Costs> | null = null;
+  let cost: LiveView<Costs> | null = null;
   const refresh = async (status: Status) => {
     // Ranked as on the overview; what the runs cost is over all their days.
     const [performance, all, answer] = await Promise.all([
-      get('/performance', own, signal),
+      get('/performance', ranking, signal),
       get('/performance', { job_id: jobId }, signal),
-      entriesIn(status.models).length > MAX_COMPARED ? null : askWhoLeads(query, signal),
+      entryNames(status.models).length > MAX_COMPARED ? null : getAnswer(query, signal),
     ]);
     if (all.models.length === 0) return replace(element, h('p.notice', noResults(status)));
     const costs = { performance: all, usage: status.usage };
@@ -59,9 +59,9 @@ function jobResults(jobId: string, signal: AbortSignal) {
     cost.update(costs);
     const isRanked = performance.models.length > 0;
     if (isRanked) ranked.update({ performance, answer });
-    renew(element, isRanked ? ranked.element : unranked, cost.element);
+    morph(element, isRanked ? ranked.element : unranked, cost.element);
   };
-  return { element, refreshFor: recompute(refresh) };
+  return { element, refreshFor: throttleRefresh(refresh) };
 }
 
 function noResults({ status, completed_at, progress }: Status): string {
@@ -86,8 +86,8 @@ interface Costs {
 }
 
 /** What a job's models used and cost, and the cost of the whole job. */
-function costSection({ performance: first }: Costs): Live<Costs> {
-  const columns = USAGE.map((name) => figureColumn(figureNamed(first.conventions, name)));
+function costSection({ performance: first }: Costs): LiveView<Costs> {
+  const columns = USAGE.map((name) => figureColumn(findFigure(first.conventions, name)));
   const total = h('p');
   const models = liveTable<ModelReport>({
     caption: 'Usage and cost of the models',
@@ -105,7 +105,7 @@ function costSection({ performance: first }: Costs): Live<Costs> {
     element: section('Cost', total, models.element),
     update({ performance, usage }) {
       models.update(performance.models.toSorted((one, other) => byName(one.model, other.model)));
-      renew(total, totalInWords(usage));
+      morph(total, totalCostText(usage));
     },
   };
 }
@@ -134,12 +134,12 @@ export const showJob: Page = async (host, params, signal) => {
     const status = await panel.refresh(signal);
     if (status === null) {
       const ways = [link('/job-list', 'all jobs'), ', '];
-      replace(panel.element, ...missing(`There is no job ${jobId}.`, ...ways));
+      replace(panel.element, ...notFound(`There is no job ${jobId}.`, ...ways));
       return 'still';
     }
     isOver = status.completed_at !== null;
     leftOut.element.hidden = false;
-    if (ran.childElementCount === 0) replace(ran, ranWith(status));
+    if (ran.childElementCount === 0) replace(ran, termsSection(status));
     leftOut.update(status);
     const hasMoved = await results.refreshFor(status);
     return hasMoved || !isOver ? 'moving' : 'still';
@@ -148,62 +148,70 @@ export const showJob: Page = async (host, params, signal) => {
   if (!isOver) return () => poll(refresh, signal);
 };
 
-function datesOf({ days }: Alike): string[] {
+function groupDates({ days }: ReasonGroup): string[] {
   return [...new Set(days.map(({ date }) => date))].sort();
 }
 
-function modelsOf({ days }: Alike): string[] {
+function groupModels({ days }: ReasonGroup): string[] {
   return [...new Set(days.map(({ model }) => model))];
 }
 
-function whenOf(row: Alike): HTMLElement {
+function datesCell(row: ReasonGroup): HTMLElement {
   const { date, model, days } = row;
-  if (days.length > 1) return h('div.names', datesInWords(datesOf(row)));
-  return link(modelDayPath(model, date), unbrokenDate(date));
+  if (days.length > 1) return h('div.names', datesText(groupDates(row)));
+  return link(modelDayPath(model, date), nonBreakingDate(date));
 }
 
-function whoOf(row: Alike): Child {
-  const models = modelsOf(row);
+function modelsCell(row: ReasonGroup): Child {
+  const models = groupModels(row);
   return models.length > 1 ? shortList(models) : link(modelPath(row.model), row.model);
 }
 
 /** What a job left out, and why: failed and skipped model-days, and those that never ran. */
-function leftOutView(): Live<Status> {
-  const nothing = h('p.quiet');
-  const reasons = liveTable<Alike>({
+function leftOutView(): LiveView<Status> {
+  const emptyNote = h('p.quiet');
+  const reasons = liveTable<ReasonGroup>({
     caption: 'Model-days without results, by reason',
     rows: [],
     key: ({ status, error }) => `${status} ${error}`,
-    most: 12, // each may be another text of a provider
+    limit: 12, // each may be another text of a provider
     isFixed: true,
     columns: [
-      textColumn('What', kindOf, { cell: (row) => h(`span.state.${row.status}`, kindOf(row)) }),
+      textColumn('What', statusText, {
+        cell: (row) => h(`span.state.${row.status}`, statusText(row)),
+      }),
       textColumn('Reason', 'error', { look: () => 'reason' }),
-      numberColumn('Model-days', ({ days }) => days.length, count),
-      textColumn('Dates', (row) => datesOf(row).join(' '), { cell: whenOf, look: () => 'names' }),
-      textColumn('Models', (row) => modelsOf(row).join(', '), { cell: whoOf, look: () => 'names' }),
+      numberColumn('Model-days', ({ days }) => days.length, wholeNumber),
+      textColumn('Dates', (row) => groupDates(row).join(' '), {
+        cell: datesCell,
+        look: () => 'names',
+      }),
+      textColumn('Models', (row) => groupModels(row).join(', '), {
+        cell: modelsCell,
+        look: () => 'names',
+      }),
     ],
   });
   return {
-    element: section('Left out', nothing, reasons.element),
+    element: section('Left out', emptyNote, reasons.element),
     update(status) {
-      const rows = leftOutOf(status);
+      const rows = groupLeftOut(status);
       const isRunning = status.completed_at === null;
-      renew(nothing, isRunning ? 'Nothing so far.' : 'Nothing: every model-day was completed.');
-      nothing.hidden = rows.length > 0;
-      reasons.element.hidden = !nothing.hidden;
+      morph(emptyNote, isRunning ? 'Nothing so far.' : 'Nothing: every model-day was completed.');
+      emptyNote.hidden = rows.length > 0;
+      reasons.element.hidden = !emptyNote.hidden;
       reasons.update(rows);
     },
   };
 }
 
-function kindOf({ status }: Alike): string {
+function statusText({ status }: ReasonGroup): string {
   return status === 'pending' ? 'not run' : status;
 }
 
 /** "Mon 15 Sep 2025", two of them, or "Mon 15 Sep 2025 to Tue 30 Sep 2025, 12 dates". */
-export function datesInWords(dates: readonly string[]): string {
-  const words = dates.map(unbrokenDate);
+export function datesText(dates: readonly string[]): string {
+  const words = dates.map(nonBreakingDate);
   if (dates.length <= 2) return words.join(', ');
   return `${words[0]} to ${words.at(-1)}, ${dates.length} dates`;
 }
@@ -212,23 +220,23 @@ export function datesInWords(dates: readonly string[]): string {
 const ENTRIES_AT_FIRST = 20;
 
 /** What a job ran with: its terms, and what each model was asked. */
-function ranWith(status: Status): HTMLElement {
+function termsSection(status: Status): HTMLElement {
   const { symbols } = status.terms;
   return section(
     'Terms',
-    definitions('entry', termsInWords(status)),
+    definitionList('entry', termRows(status)),
     fold(counted(symbols.length, 'symbol'), h('p', symbols.join(', '))),
     h('h3', 'What ran'),
     ...foldAfter(
       ENTRIES_AT_FIRST,
       status.entries.map((ran) => fold(entryName(ran), entryView(ran.entry))),
-      (others) => `${count(others)} more`,
+      (others) => `${wholeNumber(others)} more`,
     ),
   );
 }
 
 /** The terms of a job, each with its name. */
-export function termsInWords({
+export function termRows({
   date_range,
   universe,
   terms,
@@ -236,7 +244,7 @@ export function termsInWords({
 }: Omit<Status, 'details'>): [string, string][] {
   const limit = terms.max_cost_usd;
   return [
-    ['Dates', datesInWords(date_range)],
+    ['Dates', datesText(date_range)],
     ['Universe', `${universe ?? 'default'}, ${counted(terms.symbols.length, 'symbol')}`],
     ['Initial cash', `$${money(terms.initial_cash)}`],
     ['Commission', commission(terms)],
@@ -249,7 +257,7 @@ export function termsInWords({
     ['Open', terms.open === 'hidden' ? 'hidden until the orders are in' : 'shown'],
     ['Limits', limitsText(terms.limits)],
     ['Dividends', terms.dividends ? 'paid' : 'not paid'],
-    ['Steps', `at most ${count(terms.max_steps)} per model-day`],
+    ['Steps', `at most ${wholeNumber(terms.max_steps)} per model-day`],
     [
       'Cost limit',
       limit === null

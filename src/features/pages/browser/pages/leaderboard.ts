@@ -1,15 +1,15 @@
 import { asObject } from '#json/json.ts';
 import { getComparison } from '../api.ts';
-import { BENCHMARK_LOOK, incomparableMark, lookOf, swatch, OUTSIDE } from '../look.ts';
-import { h, type Live, newId, replace, svg } from '../element.ts';
+import { BENCHMARK_LOOK, incomparableMark, lineLook, swatch, OUTSIDE_MARK } from '../look.ts';
+import { h, type LiveView, newId, replace, svg } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
 import {
   byName,
   change,
-  count,
+  wholeNumber,
   counted,
-  fromTo,
-  inLines,
+  spanText,
+  joinPercent,
   longDate,
   money,
   shortList,
@@ -21,25 +21,25 @@ import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
 import { fold, reasonList, link } from '../ui.ts';
 import { usualStart, type Curves, equityCurves } from './equity-curves.ts';
 import {
-  type Figure,
+  type ModelFigure,
   type Style,
-  bandOf,
-  partOfDays,
-  stylesOf,
-  freeAmong,
+  alphaBand,
+  styleDaysText,
+  entryStyles,
+  costFreeTest,
   briefFigures,
-  figureNamed,
-  numberIn,
+  findFigure,
+  figureNumber,
   type EntryReport,
-  entriesOf,
+  entryReports,
   entryFigure,
-  valueOf,
+  grownValue,
 } from './model-figures.ts';
 
 const VALUE = 'What the initial cash grew to over these days, at the last close';
 
 /** A row: an entry, or the benchmark, which has no runs. */
-interface Row {
+interface BoardRow {
   name: string;
   entry: EntryReport | null;
   /** Of its mean run, once it is known. */
@@ -54,13 +54,13 @@ interface Row {
  * with what its ranking covers.
  */
 function leaderboard(performance: Performance, choice: HTMLElement) {
-  let styles = stylesOf([]);
+  let styles = entryStyles([]);
   let newest = performance;
-  const rowsNow = () => rowsOf(newest, styles);
-  const columns = columnsOf(performance, () => newest);
-  const board = liveTable<Row>({
+  const currentRows = () => boardRows(newest, styles);
+  const columns = boardColumns(performance, () => newest);
+  const board = liveTable<BoardRow>({
     caption: 'Leaderboard of the models',
-    rows: rowsNow(),
+    rows: currentRows(),
     key: ({ name }) => name,
     sortedBy: 'Return',
     columns,
@@ -83,43 +83,44 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
       marks,
     ),
     /** Whether the table has the columns that later figures need. */
-    fits: (later: Performance) => titlesOf(columnsOf(later, () => later)) === titlesOf(columns),
+    fits: (later: Performance) =>
+      joinTitles(boardColumns(later, () => later)) === joinTitles(columns),
     update(later: Performance) {
       show(later);
-      board.update(rowsNow());
+      board.update(currentRows());
     },
     /** Shows what only the details of the models have. */
     complete({ families }: Performance) {
-      styles = stylesOf(families);
-      const parts = new Set([...styles.values()].map((style) => style && partOfDays(style)));
+      styles = entryStyles(families);
+      const parts = new Set([...styles.values()].map((style) => style && styleDaysText(style)));
       const over = [...parts].filter(Boolean).join(' or');
       replace(styled, over !== '' && `${ALPHA} is${over}, those with every factor.`);
-      board.update(rowsNow());
+      board.update(currentRows());
     },
   };
 }
 
-const titlesOf = (all: readonly Column<Row>[]) => `${all.map(({ title }) => title)}`;
+const joinTitles = (all: readonly Column<BoardRow>[]) => `${all.map(({ title }) => title)}`;
 
 const ALPHA = 'Alpha after style';
 /** Shown where some entry has any. */
 const FAULTS = ['refused_orders', 'malformed_calls'];
 
 /** The columns of the table; `newest` has the returns of all runs as they are now. */
-function columnsOf(performance: Performance, newest: () => Performance): Column<Row>[] {
+function boardColumns(performance: Performance, newest: () => Performance): Column<BoardRow>[] {
   const { conventions, common, families, models } = performance;
   const start = usualStart(models);
-  const column = (figure: Figure) =>
-    numberColumn<Row>(figure.label, (row) => figureOf(row, figure), figure.format, {
+  const column = (figure: ModelFigure) =>
+    numberColumn<BoardRow>(figure.label, (row) => rowFigure(row, figure), figure.format, {
       ...figure,
       reason: ({ entry }) => entry?.runs.map(figure.reason).find((words) => words !== undefined),
     });
-  const total = figureNamed(conventions, 'total_return');
+  const total = findFigure(conventions, 'total_return');
   const figures = briefFigures(conventions).filter(
     ({ name, read }) => !FAULTS.includes(name) || models.some((run) => read(run) !== 0),
   );
   // In common days all have as many, which the words above the table say.
-  if (common === null) figures.push(figureNamed(conventions, 'model_days', { label: 'Days' }));
+  if (common === null) figures.push(findFigure(conventions, 'model_days', { label: 'Days' }));
   const columns = figures.map(column);
   if (conventions.factors.length > 0) columns.push(alphaColumn(conventions));
   // Beside the return.
@@ -127,34 +128,38 @@ function columnsOf(performance: Performance, newest: () => Performance): Column<
   return [
     nameColumn('Model', 'name', { cell: nameCell }),
     ...columns,
-    numberColumn('Value', (row) => valueOf(figureOf(row, total), start), money, { meaning: VALUE }),
+    numberColumn('Value', (row) => grownValue(rowFigure(row, total), start), money, {
+      meaning: VALUE,
+    }),
   ];
 }
 
 /** What style leaves of the return, and its error. */
-function alphaColumn({ definitions }: Performance['conventions']): Column<Row> {
-  const left = ({ style }: Row) => style?.alpha_contribution ?? null;
-  const column = numberColumn<Row>(ALPHA, left, change, {
+function alphaColumn({ definitions }: Performance['conventions']): Column<BoardRow> {
+  const left = ({ style }: BoardRow) => style?.alpha_contribution ?? null;
+  const column = numberColumn<BoardRow>(ALPHA, left, change, {
     isToned: true,
     meaning: `${definitions['style']}; with its 95 % interval`,
     reason: ({ style }) => style?.unavailable ?? undefined,
   });
-  const cell = (row: Row) =>
+  const cell = (row: BoardRow) =>
     row.style === null || left(row) === null
       ? column.cell(row)
-      : h('span', change(left(row)), h('small.quiet', ` ${bandOf(row.style)}`));
+      : h('span', change(left(row)), h('small.quiet', ` ${alphaBand(row.style)}`));
   return { ...column, cell };
 }
 
 /** Of the benchmark what it has under that name. */
-function figureOf({ entry, benchmark }: Row, figure: Figure): number | null {
-  return entry === null ? numberIn(asObject(benchmark)?.[figure.name]) : entryFigure(figure, entry);
+function rowFigure({ entry, benchmark }: BoardRow, figure: ModelFigure): number | null {
+  return entry === null
+    ? figureNumber(asObject(benchmark)?.[figure.name])
+    : entryFigure(figure, entry);
 }
 
-function rowsOf(performance: Performance, styles: ReturnType<typeof stylesOf>) {
+function boardRows(performance: Performance, styles: ReturnType<typeof entryStyles>) {
   const { benchmark, models } = performance;
-  const isFree = freeAmong(models);
-  const rows = entriesOf(performance).map((entry): Row => {
+  const isFree = costFreeTest(models);
+  const rows = entryReports(performance).map((entry): BoardRow => {
     const { family: name, runs } = entry;
     const style = styles.get(name) ?? null;
     return { name, entry, style, isFree: isFree(runs), benchmark };
@@ -166,7 +171,7 @@ function rowsOf(performance: Performance, styles: ReturnType<typeof stylesOf>) {
 }
 
 /** The entry's name; those of several runs unfold to a link for each. */
-function nameCell({ name, entry, isFree, benchmark }: Row): HTMLElement {
+function nameCell({ name, entry, isFree, benchmark }: BoardRow): HTMLElement {
   if (entry === null)
     return h('div.named', h('span.name', { title: benchmark.name }, swatch(BENCHMARK_LOOK), name));
   const runs = entry.runs
@@ -174,10 +179,10 @@ function nameCell({ name, entry, isFree, benchmark }: Row): HTMLElement {
     .map((run) => h('li', runLink(run.model, name), ` ${change(run.total_return)}`));
   return h(
     'div.named',
-    modelLink(name, lookOf(name)),
+    modelLink(name, lineLook(name)),
     runs.length > 1 &&
       h('details.runs', h('summary', counted(runs.length, 'run')), h('ul', ...runs)),
-    caveat(isFree ? [...marksOf(entry.runs), FREE] : marksOf(entry.runs)),
+    caveat(isFree ? [...rowMarks(entry.runs), FREE_MARK] : rowMarks(entry.runs)),
   );
 }
 
@@ -190,7 +195,7 @@ function runsColumn(newest: () => Performance) {
     title: 'Runs',
     isDrawing: true,
     isSpare: true,
-    cell: ({ name, entry }: Row) => {
+    cell: ({ name, entry }: BoardRow) => {
       const all = newest().models.flatMap((run) => run.total_return ?? []);
       const [low, high] = [lowest(all, 0), highest(all, 0)];
       const x = (value: number) =>
@@ -200,7 +205,7 @@ function runsColumn(newest: () => Performance) {
       return svg(
         'svg',
         {
-          class: `dots ${lookOf(name).colour}`,
+          class: `dots ${lineLook(name).colour}`,
           width: DOTS_WIDTH,
           height: DOTS_HEIGHT,
           'aria-hidden': 'true',
@@ -217,29 +222,29 @@ function runsColumn(newest: () => Performance) {
  */
 function caveat(marks: readonly RowMark[]): HTMLElement | false {
   const words = marks.map((mark) => mark.words).join(' · ');
-  return marks.length > 0 && h('small.caveat', { title: sentenceOf(marks) }, words);
+  return marks.length > 0 && h('small.caveat', { title: joinReasons(marks) }, words);
 }
 
-const FREE: RowMark = {
+const FREE_MARK: RowMark = {
   words: 'no trading costs',
   reason: 'Its orders cost nothing on top of their price, and those of others do',
 };
 
 /** The marks of some runs as notices above their figures. */
-export function notices(runs: readonly Marked[]): HTMLElement[] {
-  return marksOf(runs).map(({ reason }) => h('p.notice', `${reason}.`));
+export function notices(runs: readonly MarkedReport[]): HTMLElement[] {
+  return rowMarks(runs).map(({ reason }) => h('p.notice', `${reason}.`));
 }
 
-function sentenceOf(marks: readonly RowMark[]): string {
+function joinReasons(marks: readonly RowMark[]): string {
   return marks.map(({ reason }) => reason).join('. ');
 }
 
 /** What the marks of the rows mean, folded. */
 function markList(models: readonly ModelReport[]): HTMLElement | false {
-  const marked = models.filter((report) => marksOf([report]).length > 0);
+  const marked = models.filter((report) => rowMarks([report]).length > 0);
   const entries = marked.map((report) => ({
     name: report.model,
-    reason: `${sentenceOf(marksOf([report]))}.`,
+    reason: `${joinReasons(rowMarks([report]))}.`,
   }));
   const rows = new Set(marked.map(({ family }) => family)).size;
   const title = `Why ${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} marked`;
@@ -251,22 +256,26 @@ const NOT_SHARED =
 
 /** Which days the ranking covers, and which days and models it leaves out. */
 function rankingView(performance: Performance): HTMLElement {
-  const { words, models, days } = rankingOf(performance);
+  const { words, models, days } = describeRanking(performance);
   return h(
     'div.ranking',
     h('p', words),
     models.length > 0 &&
       fold(`Not ranked: ${shortList(models.map(({ name }) => name))}`, reasonList(models)),
     days.length > 0 &&
-      fold(`Days that do not count: ${count(days.length)}`, h('p', NOT_SHARED), reasonList(days)),
+      fold(
+        `Days that do not count: ${wholeNumber(days.length)}`,
+        h('p', NOT_SHARED),
+        reasonList(days),
+      ),
   );
 }
 
-type Choice = 'common' | 'clean_after' | 'without_clean_days' | 'without_completed_days';
-type Ranked = Pick<Performance, Choice> & { families: readonly unknown[] };
+type RankingField = 'common' | 'clean_after' | 'without_clean_days' | 'without_completed_days';
+type Ranked = Pick<Performance, RankingField> & { families: readonly unknown[] };
 
 /** Over which days the models are ranked, and which models and days are left out and why. */
-export function rankingOf({ common, clean_after: cutoff, families, ...without }: Ranked) {
+export function describeRanking({ common, clean_after: cutoff, families, ...without }: Ranked) {
   const { without_clean_days: unclean, without_completed_days: failed } = without;
   const models = [...(common?.left_out ?? []), ...unclean, ...failed];
   const days = (common?.left_out_days ?? []).map(({ date, missing, models: names }) => {
@@ -277,18 +286,18 @@ export function rankingOf({ common, clean_after: cutoff, families, ...without }:
   const clean =
     cutoff !== null && `Only days after ${longDate(cutoff)}, the latest knowledge cutoff, count.`;
   return {
-    words: [daysInWords(common, families.length), clean].filter(Boolean).join(' '),
+    words: [rankedDaysText(common, families.length), clean].filter(Boolean).join(' '),
     models: models.map(({ model: name, reason }) => ({ name, reason })),
     days,
   };
 }
 
-function daysInWords(common: Performance['common'], models: number): string {
+function rankedDaysText(common: Performance['common'], models: number): string {
   if (common === null)
     return 'Each model is measured over all its own days. Where these differ, the order says little about which model is better.';
   if (common.days === 0) return 'The models have no day in common.';
   const all = models === 1 ? 'the model' : `all ${counted(models, 'model')}`;
-  return `Ranked over the ${counted(common.days, 'day')}${fromTo(common)} on which the returns of ${all} start from the same close.`;
+  return `Ranked over the ${counted(common.days, 'day')}${spanText(common)} on which the returns of ${all} start from the same close.`;
 }
 
 /**
@@ -300,17 +309,17 @@ interface RowMark {
   reason: string;
 }
 
-type Marked = Pick<
+type MarkedReport = Pick<
   ModelReport,
   'incomparable' | 'failed_model_days' | 'days_before_cutoff' | 'knowledge_cutoff' | 'outside'
 >;
 
 /** The marks of the runs in a row, what makes them incomparable first; each respect once. */
-export function marksOf(runs: readonly Marked[]): RowMark[] {
+export function rowMarks(runs: readonly MarkedReport[]): RowMark[] {
   const respects = new Map(
     runs.flatMap(({ incomparable: all }) => all.map((own) => [own.kind, own] as const)),
   );
-  const marks: RowMark[] = runs.some(({ outside }) => outside.length > 0) ? [OUTSIDE] : [];
+  const marks: RowMark[] = runs.some(({ outside }) => outside.length > 0) ? [OUTSIDE_MARK] : [];
   if (respects.size > 0) marks.push(incomparableMark([...respects.values()]));
   const failed = runs.reduce((days, own) => days + own.failed_model_days, 0);
   if (failed > 0) {
@@ -330,9 +339,9 @@ export function marksOf(runs: readonly Marked[]): RowMark[] {
 /**
  * Who leads, and whether that could be chance; null where that is unknown, as of too many models.
  */
-export async function askWhoLeads(query: string, signal: AbortSignal): Promise<string | null> {
+export async function getAnswer(query: string, signal: AbortSignal): Promise<string | null> {
   const comparison = await getComparison(query, signal).catch(() => null);
-  return comparison && inLines(comparison.answer.sentence);
+  return comparison && joinPercent(comparison.answer.sentence);
 }
 
 /** What the overview and a job show alike: who leads, curves, leaderboard, and where to compare. */
@@ -352,7 +361,7 @@ interface RankedModels {
 export function rankedModels(
   { choice, query, detailed }: RankedModels,
   signal: AbortSignal,
-): Live<{ performance: Performance; answer: string | null }> {
+): LiveView<{ performance: Performance; answer: string | null }> {
   const element = h('div.stack');
   const sentence = h('p.answer', { 'aria-live': 'polite' });
   const compare = link(`/compare${query}`, 'Compare the models with intervals');

@@ -1,19 +1,19 @@
 import { modelDayPath } from '../../paths.ts';
 import { h, svg } from '../element.ts';
-import { count, money, share, change, counted, tone } from '../format.ts';
-import { lookOf } from '../look.ts';
+import { wholeNumber, money, share, change, counted, tone } from '../format.ts';
+import { lineLook } from '../look.ts';
 import {
   cutoffMarks,
   cutoffNote,
   benchmarkLines,
-  benchmarkWords,
+  benchmarkNotes,
   datesFromStart,
   type Day,
   type Line,
   type PlotOptions,
   valuesFromStart,
 } from '../plot/lines.ts';
-import { DISC, markAt } from '../plot/drawing.ts';
+import { DISC, drawMark } from '../plot/drawing.ts';
 import { legend } from '../plot/legend.ts';
 import { createPlot, type Plot } from '../plot/plot.ts';
 import { type Scale, highest } from '../plot/scale.ts';
@@ -22,21 +22,25 @@ import { goTo } from '../router.ts';
 import { dateColumn, numberColumn, table, type Column, nameColumn } from '../table.ts';
 import { section } from '../ui.ts';
 import { growthTitle } from './equity-curves.ts';
-import { meaningOf, type ModelData, type Trade } from './model-data.ts';
+import { meaningLine, type ModelData, type Trade } from './model-data.ts';
 
 const VALUE_HEIGHT = 280;
 
-type Own = Omit<PlotOptions, 'dates' | 'onOpen'>;
+type ModelPlotOptions = Omit<PlotOptions, 'dates' | 'onOpen'>;
 
 /** A plot over all days of a model, which can be opened. */
-function modelPlot({ model, curve }: ModelReport, own: Own, signal: AbortSignal): Plot {
-  const dates = datesOf(curve);
+function modelPlot(
+  { model, curve }: ModelReport,
+  own: ModelPlotOptions,
+  signal: AbortSignal,
+): Plot {
+  const dates = datesWithStart(curve);
   const onOpen = (_label: string, date: string) => goTo(modelDayPath(model, date));
   return createPlot({ ...own, dates, onOpen }, signal);
 }
 
 /** The dates of a curve and of its start. */
-function datesOf(curve: readonly { date: string }[]): string[] {
+function datesWithStart(curve: readonly { date: string }[]): string[] {
   return datesFromStart(curve.map(({ date }) => date));
 }
 
@@ -47,9 +51,9 @@ export function valueCurve(
 ): HTMLElement {
   const { model, start_value: start } = report;
   const { title, days: curve } = daysBesideBenchmark(report.curve, start);
-  const dates = datesOf(curve);
+  const dates = datesWithStart(curve);
   const value: Line = {
-    ...lookOf(model),
+    ...lineLook(model),
     label: model,
     values: valuesFromStart(dates, curve, start),
   };
@@ -80,7 +84,7 @@ export function valueCurve(
     ),
     plot.element,
     cutoffNote(marks),
-    h('p.quiet', benchmarkWords(performance.benchmark)),
+    h('p.quiet', benchmarkNotes(performance.benchmark)),
   );
 }
 
@@ -119,7 +123,7 @@ function tradeMarks({ x, y }: Scale, days: readonly Day[], trades: readonly Trad
     const point = `${x(date).toFixed(1)} ${y(value).toFixed(1)}`;
     const sides = new Set(byDate.get(date)?.map(({ side }) => side));
     return Object.entries(MARKS).flatMap(([side, [outline, colour]]) =>
-      sides.has(side) ? markAt(outline, colour, point) : [],
+      sides.has(side) ? drawMark(outline, colour, point) : [],
     );
   });
 }
@@ -137,7 +141,7 @@ export function drawdowns(
   signal: AbortSignal,
 ): HTMLElement {
   const { drawdowns: deepest } = details;
-  const dates = datesOf(report.curve);
+  const dates = datesWithStart(report.curve);
   const below = report.curve.map(({ date, drawdown }) => ({ date, value: 0 - drawdown }));
   const values = valuesFromStart(dates, below, 0);
   const high = values.map(() => 0);
@@ -146,28 +150,28 @@ export function drawdowns(
     lines: [{ label: 'Drawdown', values, colour: 'loss', low: values, high }],
     format: share,
     height: DRAWDOWN_HEIGHT,
-    drawOver: (scale: Scale) => fallMarks(scale, fallsOf(deepest, dates)),
+    drawOver: (scale: Scale) => fallMarks(scale, drawnFalls(deepest, dates)),
   };
   const { element } = modelPlot(report, options, signal);
   return h(
     'div.two.even',
-    section('Drawdown', element, meaningOf(performance, 'drawdown')),
-    section('Deepest drawdowns', tableOf(deepest), meaningOf(performance, 'drawdowns')),
+    section('Drawdown', element, meaningLine(performance, 'drawdown')),
+    section('Deepest drawdowns', drawdownTable(deepest), meaningLine(performance, 'drawdowns')),
   );
 }
 
-function tableOf(deepest: readonly Drawdown[]): HTMLElement {
+function drawdownTable(deepest: readonly Drawdown[]): HTMLElement {
   return table({
     caption: 'Deepest drawdowns, with their numbers in the plot',
     rows: deepest.map((drawdown, index) => ({ ...drawdown, place: index + 1 })),
-    none: 'The value never fell below its last high.',
+    empty: 'The value never fell below its last high.',
     columns: [
-      numberColumn('No.', 'place', count),
+      numberColumn('No.', 'place', wholeNumber),
       numberColumn('Depth', 'depth', share),
       dateColumn('High', 'peak_date', 'start'),
       dateColumn('Low', 'trough_date'),
       dateColumn('Recovered', 'recovery_date', 'not yet'),
-      numberColumn('Days', 'length', count, {
+      numberColumn('Days', 'length', wholeNumber, {
         meaning: 'From the high to the recovery, or to the last day',
       }),
     ],
@@ -177,7 +181,7 @@ function tableOf(deepest: readonly Drawdown[]): HTMLElement {
 /** Shades each fall from its high to its recovery, with a dot and its number at its low. */
 function fallMarks(
   { area, x: xOf, y: yOf }: Scale,
-  falls: ReturnType<typeof fallsOf>,
+  falls: ReturnType<typeof drawnFalls>,
 ): SVGElement[] {
   return falls.flatMap(({ number, from, to, low, depth }) => {
     const [x, y] = [xOf(low), yOf(depth)];
@@ -186,7 +190,7 @@ function fallMarks(
     const place = { x: isAtEdge ? x - GAP : x + GAP, 'text-anchor': isAtEdge ? 'end' : 'start' };
     return [
       svg('rect', { class: 'fall loss', x: left, width, y: area.top, height: area.height }),
-      markAt(DISC, 'loss', `${x.toFixed(1)} ${y.toFixed(1)}`),
+      drawMark(DISC, 'loss', `${x.toFixed(1)} ${y.toFixed(1)}`),
       svg('text', { class: 'number', y: y + 4, ...place }, number),
     ];
   });
@@ -197,7 +201,7 @@ function fallMarks(
  * date) to its recovery (or the last date), with its number from 1, its low, and its depth below
  * zero.
  */
-export function fallsOf(drawdowns: readonly Drawdown[], dates: readonly string[]) {
+export function drawnFalls(drawdowns: readonly Drawdown[], dates: readonly string[]) {
   const [first, last] = [dates[0] ?? '', dates.at(-1) ?? ''];
   return drawdowns.flatMap(
     ({ depth, peak_date: from, trough_date: low, recovery_date: to }, index) =>
@@ -211,28 +215,28 @@ export function fallsOf(drawdowns: readonly Drawdown[], dates: readonly string[]
  * The return of each month, in a stronger colour the greater it is: a row per year, with its total.
  */
 export function monthlyReturns({ details, performance }: ModelData): HTMLElement {
-  const greatest = strongest(details.months.map((month) => month.return));
+  const greatest = greatestReturn(details.months.map((month) => month.return));
   const column = (
     title: string,
     spanOf: (year: Year) => Span | undefined,
     look: (value: number | null) => string,
   ): Column<Year> => {
     const by = (year: Year) => spanOf(year)?.return ?? null;
-    const cell = (year: Year) => percents(spanOf(year));
-    return { title, by, cell, look: (year) => look(by(year)), isNumber: true };
+    const cell = (year: Year) => percentText(spanOf(year));
+    return { title, sortKey: by, cell, look: (year) => look(by(year)), isNumber: true };
   };
-  const years = yearsOf(details);
-  const ofMonth = (title: string, place: number) => ({
+  const years = groupYears(details);
+  const monthColumn = (title: string, place: number) => ({
     ...column(
       title,
       ({ months }) => months[place],
-      (value) => heatOf(value, greatest),
+      (value) => heatClass(value, greatest),
     ),
     isSpare: years.every(({ months }) => months[place] === undefined),
   });
   const columns = [
     nameColumn<Year>('Year', 'year'),
-    ...MONTHS.map(ofMonth),
+    ...MONTHS.map(monthColumn),
     column(
       'Total',
       (year) => year,
@@ -241,12 +245,12 @@ export function monthlyReturns({ details, performance }: ModelData): HTMLElement
   ];
   const caption = 'Returns by month, in percent';
   const heatmap = table({ caption, rows: years, columns, isFixed: true });
-  const element = section(caption, heatmap, meaningOf(performance, 'months'));
+  const element = section(caption, heatmap, meaningLine(performance, 'months'));
   return Object.assign(element, { className: 'months' });
 }
 
 /** `+1.13`; nothing for a month without model-days. */
-function percents(span: Span | undefined): HTMLElement | null {
+function percentText(span: Span | undefined): HTMLElement | null {
   return span === undefined
     ? null
     : h('span', { title: counted(span.days, 'model-day') }, change(span.return).replace(' %', ''));
@@ -269,11 +273,11 @@ interface Year extends Span {
 }
 
 /** The years, each with its twelve months. */
-export function yearsOf({ months, years }: Pick<Details, 'months' | 'years'>): Year[] {
-  const byName = new Map(months.map((one) => [one.month, one]));
-  const monthsIn = (year: string) =>
-    MONTHS.map((_name, place) => byName.get(`${year}-${String(place + 1).padStart(2, '0')}`));
-  return years.map((one) => ({ ...one, months: monthsIn(one.year) }));
+export function groupYears({ months, years }: Pick<Details, 'months' | 'years'>): Year[] {
+  const monthsByName = new Map(months.map((one) => [one.month, one]));
+  const yearMonths = (year: string) =>
+    MONTHS.map((_name, place) => monthsByName.get(`${year}-${String(place + 1).padStart(2, '0')}`));
+  return years.map((one) => ({ ...one, months: yearMonths(one.year) }));
 }
 
 /** How many strengths of colour a gain has, and a loss. */
@@ -286,7 +290,7 @@ const LEVELS = 5;
 const LEAST_GREATEST = 0.01;
 
 /** The return with the strongest colour: the greatest of them, whether gain or loss. */
-export function strongest(returns: readonly (number | null)[]): number {
+export function greatestReturn(returns: readonly (number | null)[]): number {
   return highest(
     returns.map((value) => Math.abs(value ?? 0)),
     LEAST_GREATEST,
@@ -297,7 +301,7 @@ export function strongest(returns: readonly (number | null)[]): number {
  * The class that colours a return: `gain-1` to `gain-5`, `loss-1` to `loss-5`; none for zero or no
  * return.
  */
-export function heatOf(value: number | null, greatest: number): string {
+export function heatClass(value: number | null, greatest: number): string {
   if (value === null || value === 0) return '';
   const level = Math.min(LEVELS, Math.ceil((Math.abs(value) / greatest) * LEVELS));
   return `heat ${value > 0 ? 'gain' : 'loss'}-${level}`;

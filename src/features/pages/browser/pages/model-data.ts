@@ -1,8 +1,8 @@
 import { csvRows } from '#text/csv.ts';
 import { isPublished } from '../address.ts';
-import { get, textOf } from '../api.ts';
+import { get, fetchText } from '../api.ts';
 import { h } from '../element.ts';
-import { ownQuery } from '../filters.ts';
+import { pageQuery } from '../filters.ts';
 import type { Details, ModelReport, Performance } from '../../responses.ts';
 
 /** All that the page shows of a model's days. */
@@ -18,7 +18,7 @@ export interface ModelData {
  * runs; of several there are only the figures, over the days that they share. Of a model that has
  * none of the days there is the reason; null where the service gives none.
  */
-export async function modelData(
+export async function loadModelData(
   model: string,
   by: 'entry' | 'run',
   signal: AbortSignal,
@@ -27,10 +27,10 @@ export async function modelData(
   const isRun = (own: (typeof known)[number]) =>
     own.last_job !== null && [own.signature, own.family].includes(model);
   if (!isPublished() && !known.some(isRun)) return { reason: null }; // its figures would be a 422
-  const actions = ownQuery({ model, table: 'actions', format: 'csv' });
+  const actions = pageQuery({ model, table: 'actions', format: 'csv' });
   const [performance, csv] = await Promise.all([
-    get('/performance', ownQuery({ model, by, details: 'true' }), signal),
-    textOf(`/performance${actions}`, { signal }),
+    get('/performance', pageQuery({ model, by, details: 'true' }), signal),
+    fetchText(`/performance${actions}`, { signal }),
   ]);
   const { models } = performance;
   if (models.length > 1) return { performance };
@@ -39,7 +39,7 @@ export async function modelData(
     const unclean = performance.without_clean_days.find((one) => one.model === model);
     return { reason: unclean?.reason ?? null };
   }
-  return { report, details: report.details, performance, trades: tradesIn(csv) };
+  return { report, details: report.details, performance, trades: parseTrades(csv) };
 }
 
 /** An executed order, a split or a dividend, as the table of actions of `/performance` has it. */
@@ -58,7 +58,7 @@ export interface Trade {
 }
 
 /** The trades in a table of actions, in its order: by date. */
-export function tradesIn(csv: string): Trade[] {
+export function parseTrades(csv: string): Trade[] {
   return csvRows(csv).map(
     ({ date = '', side = '', symbol = '', amount, price, cash, cash_change: cashChange }) => ({
       date,
@@ -73,7 +73,7 @@ export function tradesIn(csv: string): Trade[] {
 }
 
 /** What a view shows, as the service defines it, in a line below. */
-export function meaningOf({ conventions }: Performance, name: string): HTMLElement | null {
+export function meaningLine({ conventions }: Performance, name: string): HTMLElement | null {
   const words = conventions.definitions[name];
   return words === undefined ? null : h('p.quiet.about', `${words}.`);
 }

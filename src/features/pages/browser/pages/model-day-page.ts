@@ -1,11 +1,11 @@
 import { outsideMark } from '../look.ts';
 import { jobPath, modelDayPath, modelPath } from '../../paths.ts';
-import { get, unlessMissing } from '../api.ts';
+import { get, nullIfNotFound } from '../api.ts';
 import { type Child, h, replace } from '../element.ts';
 import {
   change,
   cost,
-  count,
+  wholeNumber,
   counted,
   duration,
   longDate,
@@ -15,14 +15,14 @@ import {
   share,
   shortId,
   tone,
-  unbrokenDate,
+  nonBreakingDate,
 } from '../format.ts';
 import { poll } from '../poll.ts';
 import type { Message, ResultsRecord, Session } from '../../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
-import { definitions, lateFold, link, localTime, missing, section } from '../ui.ts';
-import { text, thread } from './conversation.ts';
+import { definitionList, lazyFold, link, localTime, notFound, section } from '../ui.ts';
+import { textBlock, thread } from './conversation.ts';
 import { documentsShown } from './data.ts';
 
 /** One model on one date: what it read, wrote and did, and the results. */
@@ -30,7 +30,7 @@ export const showModelDay: Page = async (host, params, signal) => {
   const { model = '', date = '' } = params;
   const content = h('div.stack');
   const nav = h('nav.way', { 'aria-label': 'Other days of this model' });
-  replace(host, heading(`${model}, ${unbrokenDate(date)}`), nav, content);
+  replace(host, heading(`${model}, ${nonBreakingDate(date)}`), nav, content);
   const [session, { results }] = await Promise.all([
     getSession(model, date, signal),
     get('/results', { model, date }, signal),
@@ -38,7 +38,7 @@ export const showModelDay: Page = async (host, params, signal) => {
   if (session === null) {
     const words = `Model ${model} has no session on ${longDate(date)}: it was not run, or was skipped.`;
     const ways = [link(modelPath(model), model), ' with all its days, '];
-    return replace(content, ...missing(words, ...ways));
+    return replace(content, ...notFound(words, ...ways));
   }
   replace(
     nav,
@@ -47,7 +47,7 @@ export const showModelDay: Page = async (host, params, signal) => {
     dayLink('Previous day', model, session.previous_date),
     dayLink('Next day', model, session.next_date),
   );
-  show(content, session, results);
+  showSession(content, session, results);
   if (session.completed_at === null) return () => followSession(content, session, signal);
 };
 
@@ -58,7 +58,7 @@ async function getSession(
   signal: AbortSignal,
 ): Promise<Session | null> {
   const query = { model, date, include_full_conversation: 'true' };
-  const found = await get('/reasoning', query, signal).catch(unlessMissing);
+  const found = await get('/reasoning', query, signal).catch(nullIfNotFound);
   return found?.sessions.at(-1) ?? null;
 }
 
@@ -66,7 +66,7 @@ async function getSession(
  * Shows a session and the records of its model-day, of which there are none until it is committed:
  * first what the model said, beside it what it did.
  */
-function show(
+function showSession(
   content: HTMLElement,
   session: Session,
   records: readonly ResultsRecord[] = [],
@@ -82,15 +82,15 @@ function show(
     content,
     close === undefined && h('p.notice', noResults),
     usage?.error != null && h('p.notice.bad', usage.error),
-    definitions('figures', figuresOf(session, records)),
+    definitionList('figures', dayFigures(session, records)),
     h(
       'div.two',
       h(
         'div.stack',
-        conversationOf(session),
+        conversationSection(session),
         documentsShown(session),
-        summaryText !== null && section('How the day ended', text(summaryText)),
-        session.note !== null && section('Note for the next day', text(session.note)),
+        summaryText !== null && section('How the day ended', textBlock(summaryText)),
+        session.note !== null && section('Note for the next day', textBlock(session.note)),
       ),
       close !== undefined &&
         opening !== null &&
@@ -100,7 +100,7 @@ function show(
 }
 
 /** The messages; what the model knew that morning is folded, as long as it is. */
-function conversationOf({ conversation }: Session): HTMLElement {
+function conversationSection({ conversation }: Session): HTMLElement {
   const messages = conversation ?? [];
   const brief = messages.find(({ role }) => role === 'user');
   return section(
@@ -108,19 +108,23 @@ function conversationOf({ conversation }: Session): HTMLElement {
     h('p.quiet', counted(messages.length, 'message')),
     brief === undefined
       ? h('p.quiet', 'The model received no brief.')
-      : h('details.brief', h('summary', 'What the model knew that morning'), text(brief.content)),
+      : h(
+          'details.brief',
+          h('summary', 'What the model knew that morning'),
+          textBlock(brief.content),
+        ),
     thread(messages.filter((message) => message !== brief)),
   );
 }
 
 /** What became of the day, and what it took, in one strip. */
-function figuresOf(
+function dayFigures(
   { started_at: startedAt, usage, job_id: jobId, confidence }: Session,
   records: readonly ResultsRecord[],
 ): [string, Child][] {
   const close = records.at(-1);
   const started = h('small.quiet', 'Started ', localTime(startedAt));
-  const used: [string, Child][] = usage === null ? [] : usageOf(usage);
+  const used: [string, Child][] = usage === null ? [] : usageFigures(usage);
   if (confidence !== null) used.unshift(['Confidence', share(confidence)]);
   used.push(['Job', h('span', link(jobPath(jobId), shortId(jobId)), started)]);
   if (close === undefined) return used;
@@ -131,34 +135,37 @@ function figuresOf(
     ['Value at the close', money(close.portfolio_value)],
     [
       'Return of the day',
-      withMore(
+      withNote(
         h(`span.${tone(fraction)}`, change(fraction)),
         `Profit ${profit(close.daily_profit)}`,
       ),
     ],
-    ['Trades', count(trades.length)],
+    ['Trades', wholeNumber(trades.length)],
     ...used,
   ];
 }
 
-function usageOf(usage: NonNullable<Session['usage']>): [string, Child][] {
+function usageFigures(usage: NonNullable<Session['usage']>): [string, Child][] {
   const { cached_tokens: cached, reasoning_tokens: reasoning } = usage;
   return [
     ['Cost', cost(usage.cost_usd)],
     [
       'Tokens in',
-      withMore(count(usage.prompt_tokens), cached !== null && `${count(cached)} cached`),
+      withNote(
+        wholeNumber(usage.prompt_tokens),
+        cached !== null && `${wholeNumber(cached)} cached`,
+      ),
     ],
     [
       'Tokens out',
-      withMore(
-        count(usage.completion_tokens),
-        reasoning !== null && `${count(reasoning)} reasoning`,
+      withNote(
+        wholeNumber(usage.completion_tokens),
+        reasoning !== null && `${wholeNumber(reasoning)} reasoning`,
       ),
     ],
     [
       'Took',
-      withMore(
+      withNote(
         duration(usage.duration_seconds),
         `${counted(usage.steps, 'step')}, ${counted(usage.requests, 'request')}`,
       ),
@@ -167,7 +174,7 @@ function usageOf(usage: NonNullable<Session['usage']>): [string, Child][] {
 }
 
 /** A figure with a small line below it. */
-function withMore(figure: Child, more: string | false): HTMLElement {
+function withNote(figure: Child, more: string | false): HTMLElement {
   return h('span', figure, more !== false && h('small.quiet', more));
 }
 
@@ -186,11 +193,11 @@ async function followSession(
     if (session.completed_at === null) {
       if (session.total_messages === messages) return 'still';
       messages = session.total_messages;
-      show(content, session);
+      showSession(content, session);
       return 'moving';
     }
     const { results } = await get('/results', { model, date }, signal);
-    show(content, session, results);
+    showSession(content, session, results);
     over.abort(); // only now: if they did not arrive, they are requested again
     return 'still';
   };
@@ -206,7 +213,7 @@ function dayLink(label: string, model: string, date: string | null): HTMLElement
 /** In dollars: smaller differences are floating-point errors. */
 const SMALLEST = 0.00005;
 
-interface Row {
+interface Holding {
   name: string;
   before: number;
   after: number;
@@ -219,55 +226,55 @@ interface Row {
  * folded.
  */
 function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']>): HTMLElement {
-  const dollars = { format: money, formatChange: profit };
-  const shares = { format: count, formatChange: countChange };
-  const had = sharesIn(opening);
-  const has = sharesIn(close);
-  const holdings = [...new Set([...had.keys(), ...has.keys()])].sort().map((name): Row => {
+  const cashFormats = { format: money, formatChange: profit };
+  const shares = { format: wholeNumber, formatChange: countChange };
+  const had = sharesBySymbol(opening);
+  const has = sharesBySymbol(close);
+  const holdings = [...new Set([...had.keys(), ...has.keys()])].sort().map((name): Holding => {
     return { name, before: had.get(name) ?? 0, after: has.get(name) ?? 0, ...shares };
   });
   const { same = [], changed = [] } = Object.groupBy(holdings, ({ before, after }) =>
     before === after ? 'same' : 'changed',
   );
   const start =
-    opening.date === null ? 'the initial cash' : `the close of ${unbrokenDate(opening.date)}`;
+    opening.date === null ? 'the initial cash' : `the close of ${nonBreakingDate(opening.date)}`;
   const words = `Holdings in shares, cash and value in dollars. Before: ${start}. After: the close of the day.`;
-  const content = table<Row>({
+  const content = table<Holding>({
     caption: 'Portfolio',
-    rows: [{ name: 'Cash', before: opening.cash, after: close.cash, ...dollars }, ...changed],
+    rows: [{ name: 'Cash', before: opening.cash, after: close.cash, ...cashFormats }, ...changed],
     footer: [
       {
         name: 'Value',
         before: opening.portfolio_value,
         after: close.portfolio_value,
-        ...dollars,
+        ...cashFormats,
       },
     ],
     columns: [
       { title: 'Holding', isName: true, cell: ({ name }) => name },
       { title: 'Before', isNumber: true, cell: ({ before, format }) => format(before) },
       { title: 'After', isNumber: true, cell: ({ after, format }) => format(after) },
-      { title: 'Change', isNumber: true, cell: changeIn },
+      { title: 'Change', isNumber: true, cell: changeText },
     ],
   });
-  const others = lateFold(`${counted(same.length, 'holding')} unchanged`, () => [
+  const others = lazyFold(`${counted(same.length, 'holding')} unchanged`, () => [
     table({
       caption: 'Unchanged holdings',
       rows: same,
-      columns: [nameColumn('Holding', 'name'), numberColumn('Shares', 'after', count)],
+      columns: [nameColumn('Holding', 'name'), numberColumn('Shares', 'after', wholeNumber)],
     }),
   ]);
   const element = section('Portfolio', h('p.quiet', words), content, same.length > 0 && others);
   return Object.assign(element, { className: 'portfolio' });
 }
 
-function changeIn({ before, after, formatChange }: Row): string {
+function changeText({ before, after, formatChange }: Holding): string {
   const difference = after - before;
   return Math.abs(difference) < SMALLEST ? '' : formatChange(difference);
 }
 
 function countChange(shares: number): string {
-  return `${shares > 0 ? '+' : ''}${count(shares)}`;
+  return `${shares > 0 ? '+' : ''}${wholeNumber(shares)}`;
 }
 
 /**
@@ -279,13 +286,13 @@ function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
     table<ResultsRecord>({
       caption: 'Trades of the day',
       rows: records.filter(({ action_type: type }) => type !== 'no_trade'),
-      none: 'The model did not trade.',
+      empty: 'The model did not trade.',
       isFixed: true,
       columns: [
-        numberColumn('#', 'action_id', count),
+        numberColumn('#', 'action_id', wholeNumber),
         textColumn('Action', 'action_type', { look: (row) => `action ${row.action_type}` }),
         textColumn('Symbol', 'symbol'),
-        numberColumn('Shares', 'amount', count),
+        numberColumn('Shares', 'amount', wholeNumber),
         numberColumn('Price', 'price', price),
         numberColumn('Cash after', 'cash', money),
       ],
@@ -294,11 +301,11 @@ function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
 }
 
 /** The shares held after a record, by symbol. */
-function sharesIn({ holdings }: Pick<ResultsRecord, 'holdings'>): Map<string, number> {
+function sharesBySymbol({ holdings }: Pick<ResultsRecord, 'holdings'>): Map<string, number> {
   return new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
 }
 
-interface Ended extends Pick<Session, 'session_summary'> {
+interface EndedSession extends Pick<Session, 'session_summary'> {
   conversation?: readonly Pick<Message, 'role' | 'content'>[] | null | undefined;
 }
 
@@ -307,7 +314,10 @@ interface Ended extends Pick<Session, 'session_summary'> {
  * which the conversation shows, and sometimes a note on how the day ended, such as that it reached
  * the limit of steps. Null when there is no more.
  */
-export function restOfSummary({ session_summary: summary, conversation }: Ended): string | null {
+export function restOfSummary({
+  session_summary: summary,
+  conversation,
+}: EndedSession): string | null {
   const last = conversation?.findLast(({ role }) => role === 'assistant')?.content.trim() ?? '';
   const rest = (summary ?? '').trim();
   const more = rest.startsWith(last) ? rest.slice(last.length).trim() : rest;

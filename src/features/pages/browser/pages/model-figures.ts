@@ -2,13 +2,13 @@ import { asObject, asObjects } from '#json/json.ts';
 import {
   change,
   cost,
-  count,
+  wholeNumber,
   counted,
   money,
   profit,
-  ratio,
+  decimal,
   share,
-  unbrokenDate,
+  nonBreakingDate,
 } from '../format.ts';
 import type { ModelReport, Performance } from '../../responses.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
@@ -18,7 +18,7 @@ type Format = (value: number | null) => string;
 type Conventions = Performance['conventions'];
 
 /** A figure that every model has. */
-export interface Figure {
+export interface ModelFigure {
   /** Its name in the response. */
   name: string;
   label: string;
@@ -37,26 +37,26 @@ const formats: Record<string, Format> = {
   fraction: share,
   dollars: money,
   cost,
-  count,
+  count: wholeNumber,
 };
 
 /** The figure of that name, by the service's words for it. */
-export function figureNamed(
+export function findFigure(
   { definitions, units }: Conventions,
   name: string,
-  more: Partial<Figure> = {},
-): Figure {
+  more: Partial<ModelFigure> = {},
+): ModelFigure {
   const unit = Object.keys(units).find((own) => units[own]?.includes(name)) ?? '';
-  const partWith = (report: ModelReport) =>
-    Object.values(partsOf(report)).find((part) => name in part);
+  const findPart = (report: ModelReport) =>
+    Object.values(reportParts(report)).find((part) => name in part);
   return {
     name,
-    label: inWords(name),
+    label: figureLabel(name),
     meaning: definitions[name],
-    format: formats[unit] ?? ratio,
+    format: formats[unit] ?? decimal,
     isToned: unit === 'return' || unit === 'profit',
-    read: (report) => numberIn(partWith(report)?.[name]),
-    reason: (report) => partWith(report)?.unavailable[name],
+    read: (report) => figureNumber(findPart(report)?.[name]),
+    reason: (report) => findPart(report)?.unavailable[name],
     ...more,
   };
 }
@@ -67,27 +67,27 @@ interface Part {
 }
 
 /** Where a report has its figures, by the service's names. */
-function partsOf(report: ModelReport): Record<string, Part> {
+function reportParts(report: ModelReport): Record<string, Part> {
   const { relative, trading, round_trips, usage, details } = report;
   const parts = { return: report, relative, trading, round_trips, usage };
   return details === null ? parts : { ...parts, cost_sensitivity: details };
 }
 
 /** `Sharpe ratio`, `Model-days`, `Cost` */
-function inWords(name: string): string {
+function figureLabel(name: string): string {
   const words = name.replace('model_day', 'model-day').replace('_usd', '').replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** A figure as a number: of a drawdown its depth. */
-export function numberIn(value: unknown): number | null {
+export function figureNumber(value: unknown): number | null {
   const number = asObject(value)?.['depth'] ?? value;
   return typeof number === 'number' ? number : null;
 }
 
 /** The figures that tell models apart, in few words. */
-export function briefFigures(conventions: Conventions): Figure[] {
-  const figures: readonly [name: string, more?: Partial<Figure>][] = [
+export function briefFigures(conventions: Conventions): ModelFigure[] {
+  const figures: readonly [name: string, more?: Partial<ModelFigure>][] = [
     ['total_return', { label: 'Return' }],
     ['excess_return', { label: 'vs. benchmark' }],
     ['sharpe_ratio', { label: 'Sharpe' }],
@@ -97,11 +97,11 @@ export function briefFigures(conventions: Conventions): Figure[] {
     ['malformed_calls', { label: 'Malformed' }],
     ['cost_usd', { label: 'Cost' }],
   ];
-  return figures.map(([name, more]) => figureNamed(conventions, name, more));
+  return figures.map(([name, more]) => findFigure(conventions, name, more));
 }
 
 /** A column with a figure of each model. */
-export function figureColumn({ label, read, format, ...more }: Figure) {
+export function figureColumn({ label, read, format, ...more }: ModelFigure) {
   return numberColumn<ModelReport>(label, read, format, more);
 }
 
@@ -109,21 +109,16 @@ export function figureColumn({ label, read, format, ...more }: Figure) {
 export function modelFigures({ report, performance: { conventions } }: ModelData): HTMLElement {
   const { definitions, units } = conventions;
   const known = new Set([...Object.keys(definitions), ...Object.values(units).flat()]);
-  const rows = Object.entries(partsOf(report)).flatMap(([group, part]) =>
+  const rows = Object.entries(reportParts(report)).flatMap(([group, part]) =>
     Object.entries(part).flatMap(([name, value]) => {
-      const {
-        label,
-        meaning = definitions[group],
-        format,
-        reason,
-      } = figureNamed(conventions, name);
-      const shown = known.has(name) ? inText(value, format) : null;
+      const { label, meaning = definitions[group], format, reason } = findFigure(conventions, name);
+      const shown = known.has(name) ? figureText(value, format) : null;
       if (shown === null) return [];
       const isFree = name === 'cost_sensitivity' && report.no_trading_costs;
       const words = [meaning, value === null && reason(report), isFree && 'Its own cost nothing'];
       return {
         label,
-        group: inWords(group),
+        group: figureLabel(group),
         value: shown,
         meaning: words.filter(Boolean).join('. '),
       };
@@ -143,15 +138,15 @@ export function modelFigures({ report, performance: { conventions } }: ModelData
 }
 
 /** A figure as text: a number, a day, a drawdown, or returns by added cost; else null. */
-function inText(value: unknown, format: Format): string | null {
+function figureText(value: unknown, format: Format): string | null {
   const [first, ...others] = asObjects(value).filter((own) => 'basis_points' in own);
   if (first !== undefined)
     return [first, ...others]
-      .map((own) => `${own['basis_points']}: ${format(numberIn(own['total_return']))}`)
+      .map((own) => `${own['basis_points']}: ${format(figureNumber(own['total_return']))}`)
       .join(', ');
   const { date, daily_return: ofDay } = asObject(value) ?? {};
-  if (typeof date === 'string') return `${format(Number(ofDay))} ${unbrokenDate(date)}`;
-  const number = numberIn(value);
+  if (typeof date === 'string') return `${format(Number(ofDay))} ${nonBreakingDate(date)}`;
+  const number = figureNumber(value);
   return number === null && value !== null ? null : format(number);
 }
 
@@ -162,27 +157,31 @@ const NORMAL_95 = 1.96;
 const DAYS_PER_YEAR = 252;
 
 /** `±4.2 %`: the 95 % interval of what is left of a return, over its days. */
-export function bandOf({ alpha_standard_error: error, days }: Style): string {
+export function alphaBand({ alpha_standard_error: error, days }: Style): string {
   return `±${share(((error ?? 0) * NORMAL_95 * days) / DAYS_PER_YEAR)}`;
 }
 
 /** ` over 60 of 65 days` where some lack a factor; else empty, as without an alpha. */
-export function partOfDays({ unavailable, days, left_out_days: { count: left } }: Style): string {
+export function styleDaysText({
+  unavailable,
+  days,
+  left_out_days: { count: left },
+}: Style): string {
   const isWhole = left === 0 || unavailable !== null;
   return isWhole ? '' : ` over ${days} of ${counted(days + left, 'day')}`;
 }
 
 /** The style of each entry; without an alpha over other factors than most have: it says less. */
-export function stylesOf(families: readonly Pick<Family, 'family' | 'details'>[]) {
-  const factorsOf = (style: Style | null) =>
+export function entryStyles(families: readonly Pick<Family, 'family' | 'details'>[]) {
+  const factorNames = (style: Style | null) =>
     (style?.factors ?? []).map(({ factor }) => factor).join(', ');
   const all = families.map(({ family, details }) => ({ family, style: details?.style ?? null }));
-  const groups = [...Map.groupBy(all, ({ style }) => factorsOf(style))].filter(
+  const groups = [...Map.groupBy(all, ({ style }) => factorNames(style))].filter(
     ([factors]) => factors !== '',
   );
   const [[usual] = ['']] = groups.sort(([, one], [, other]) => other.length - one.length);
   const known = all.map(({ family, style }): [string, Style | null] => {
-    const own = factorsOf(style);
+    const own = factorNames(style);
     if (style === null || own === '' || own === usual) return [family, style];
     const unavailable = `It is over ${own}, and those of others are over ${usual}`;
     return [family, { ...style, alpha: null, alpha_contribution: null, unavailable }];
@@ -199,46 +198,50 @@ export interface EntryReport extends Omit<Family, 'runs'> {
   runs: readonly ModelReport[];
 }
 
-export function entriesOf({ models, families }: Pick<Performance, 'models' | 'families'>) {
+export function entryReports({ models, families }: Pick<Performance, 'models' | 'families'>) {
   const byFamily = Map.groupBy(models, ({ family }) => family);
   return families.map((own): EntryReport => ({ ...own, runs: byFamily.get(own.family) ?? [] }));
 }
 
 /** What an entry's key figures need of it. */
-export type Compared = Pick<EntryReport, 'runs' | 'mean_total_return'>;
+export type ComparedEntry = Pick<EntryReport, 'runs' | 'mean_total_return'>;
 
 /** Of which of these runs orders cost nothing on top of their price, while those of others do. */
-export function freeAmong(all: readonly ModelReport[]) {
+export function costFreeTest(all: readonly ModelReport[]) {
   const isFree = ({ no_trading_costs: own }: ModelReport) => own;
   const areAll = all.every(isFree);
   return (runs: readonly ModelReport[]) => !areAll && runs.every(isFree);
 }
 
 /** A figure of an entry: of several runs its mean. */
-export function entryFigure({ name, read }: Figure, entry: Compared): number | null {
+export function entryFigure({ name, read }: ModelFigure, entry: ComparedEntry): number | null {
   if (name === 'total_return') return entry.mean_total_return;
-  return name === 'excess_return' ? excessOf(entry) : meanOf(entry, read);
+  return name === 'excess_return' ? excessReturn(entry) : meanFigure(entry, read);
 }
 
 /**
  * The return minus that of the benchmark over the same days, which are those of every run; where
  * the benchmark lacks some of them, the mean of the runs' own.
  */
-function excessOf(entry: Compared): number | null {
+function excessReturn(entry: ComparedEntry): number | null {
   const { runs, mean_total_return: own } = entry;
   const other = runs[0]?.relative.benchmark_return ?? null;
   const isWhole = runs.every(({ relative, model_days: days }) => relative.days === days);
-  if (runs.length === 1 || !isWhole) return meanOf(entry, ({ relative }) => relative.excess_return);
+  if (runs.length === 1 || !isWhole)
+    return meanFigure(entry, ({ relative }) => relative.excess_return);
   return own === null || other === null ? null : own - other;
 }
 
 /** What a start has grown to. */
-export function valueOf(total: number | null, start: number): number | null {
+export function grownValue(total: number | null, start: number): number | null {
   return total === null ? null : (1 + total) * start;
 }
 
 /** The mean of a figure of the runs; null where one of them has none. */
-export function meanOf({ runs }: Pick<EntryReport, 'runs'>, read: Figure['read']): number | null {
+export function meanFigure(
+  { runs }: Pick<EntryReport, 'runs'>,
+  read: ModelFigure['read'],
+): number | null {
   const values = runs.map(read).filter((value) => value !== null);
   if (values.length === 0 || values.length < runs.length) return null;
   return values.reduce((sum, value) => sum + value, 0) / values.length;

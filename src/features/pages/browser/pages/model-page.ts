@@ -1,44 +1,44 @@
 import { runName } from '#domain/runs.ts';
-import { here, isPublished } from '../address.ts';
+import { pageUrl, isPublished } from '../address.ts';
 import { get } from '../api.ts';
 import { h, replace, svg, type Child } from '../element.ts';
-import { type Filters, filtersIn, hasFilters, modelLink, runLink } from '../filters.ts';
+import { type Filters, readFilters, hasFilters, modelLink, runLink } from '../filters.ts';
 import { filterBar } from '../filter-bar.ts';
 import {
   counted,
-  unbrokenDate,
+  nonBreakingDate,
   byName,
-  count,
+  wholeNumber,
   money,
   tone,
   change,
   pValue,
-  ratio,
+  decimal,
   share,
   price,
   profit,
 } from '../format.ts';
 import type { JobEntry, ModelReport, KnownModels, Performance } from '../../responses.ts';
 import { type Page, heading } from '../router.ts';
-import { lateFold, link, missing, section, viewedFile, definitions } from '../ui.ts';
+import { lazyFold, link, notFound, section, viewedFile, definitionList } from '../ui.ts';
 import { entryView } from './job-panel.ts';
 import { drawdowns, valueCurve, monthlyReturns } from './model-curves.ts';
-import { type ModelData, modelData, meaningOf, type Trade } from './model-data.ts';
+import { type ModelData, loadModelData, meaningLine, type Trade } from './model-data.ts';
 import { notices } from './leaderboard.ts';
 import {
   modelFigures,
   briefFigures,
   figureColumn,
-  type Compared,
+  type ComparedEntry,
   type EntryReport,
-  entriesOf,
+  entryReports,
   entryFigure,
-  valueOf,
+  grownValue,
   type Style,
-  bandOf,
-  partOfDays,
+  alphaBand,
+  styleDaysText,
 } from './model-figures.ts';
-import { lookOf, outsideMark, swatch } from '../look.ts';
+import { lineLook, outsideMark, swatch } from '../look.ts';
 import { nameColumn, table, numberColumn, dateColumn, textColumn } from '../table.ts';
 import { equityCurves, usualStart } from './equity-curves.ts';
 import { highest } from '../plot/scale.ts';
@@ -52,15 +52,15 @@ function tradesTable({ report, trades }: ModelData): HTMLElement {
     table<Trade>({
       caption: `Trades of ${model}`,
       rows: trades.toReversed(),
-      none: 'The model has not traded.',
-      most: 10,
+      empty: 'The model has not traded.',
+      limit: 10,
       columns: [
         textColumn('Date', 'date', {
-          cell: ({ date }) => link(modelDayPath(model, date), unbrokenDate(date)),
+          cell: ({ date }) => link(modelDayPath(model, date), nonBreakingDate(date)),
         }),
         textColumn('Action', 'side', { look: ({ side }) => `action ${side}` }),
         textColumn('Symbol', 'symbol'),
-        numberColumn('Shares', 'amount', count),
+        numberColumn('Shares', 'amount', wholeNumber),
         numberColumn('Price', 'price', price),
         numberColumn('Amount', (row) => Math.abs(row.cashChange), money, {
           meaning: 'What it cost or brought in',
@@ -78,12 +78,12 @@ function currentHoldings({ open_positions, end_value }: ModelReport): HTMLElemen
     table<ModelReport['open_positions'][number]>({
       caption: 'Holdings at the last close',
       rows: open_positions,
-      none: 'No shares at the last close.',
+      empty: 'No shares at the last close.',
       sortedBy: 'Value',
-      most: 8,
+      limit: 8,
       columns: [
         nameColumn('Symbol', 'symbol'),
-        numberColumn('Shares', 'quantity', count),
+        numberColumn('Shares', 'quantity', wholeNumber),
         dateColumn('Since', 'since'),
         numberColumn('Cost', 'cost_basis', money),
         numberColumn('Value', 'value', money),
@@ -104,23 +104,23 @@ function profitBySymbol({ details, performance }: ModelData): Child[] {
   const rows = table({
     caption: 'Profit by symbol',
     rows: symbols,
-    none: 'The model has not traded.',
-    most: 25,
+    empty: 'The model has not traded.',
+    limit: 25,
     columns: [
       nameColumn('Symbol', 'symbol'),
       numberColumn('Profit', 'profit', profit, { isToned: true }),
       numberColumn('Realised', 'realised_profit', profit),
       numberColumn('Unrealised', 'unrealised_profit', profit),
       numberColumn('Dividends', 'dividends', money),
-      numberColumn('Trades', 'trades', count),
+      numberColumn('Trades', 'trades', wholeNumber),
     ],
   });
-  return [rows, symbols.length > 0 && meaningOf(performance, 'symbols')];
+  return [rows, symbols.length > 0 && meaningLine(performance, 'symbols')];
 }
 
 /** Where a return came from: a bar for each factor, and one for what is left. */
 
-const WHAT_IS_SUMMED =
+const SUM_NOTE =
   'The first of these is the sum of the daily returns above the risk-free rate. It is not the return, which links its days, and so ' +
   'gains from gains';
 /** In pixels. */
@@ -130,7 +130,7 @@ const [WIDTH, HEIGHT] = [160, 12];
 function styleView(style: Style | null | undefined): HTMLElement | null {
   if (style == null) return null;
   if (style.unavailable !== null) return section('Style', h('p.quiet', `${style.unavailable}.`));
-  const part = partOfDays(style);
+  const part = styleDaysText(style);
   const left = { factor: 'left', beta: null, p_value: style.alpha_p_value };
   const rows = [...style.factors, { ...left, contribution: style.alpha_contribution ?? 0 }];
   const most = highest(
@@ -139,8 +139,8 @@ function styleView(style: Style | null | undefined): HTMLElement | null {
   );
   return section(
     'Style',
-    h('p', styleInWords(style)),
-    h('p.quiet', WHAT_IS_SUMMED, part && ', and has the days that lack a factor', '.'),
+    h('p', styleText(style)),
+    h('p.quiet', SUM_NOTE, part && ', and has the days that lack a factor', '.'),
     ...(style.left_out_factors.length === 0
       ? []
       : [
@@ -159,10 +159,10 @@ function styleView(style: Style | null | undefined): HTMLElement | null {
           title: '',
           isDrawing: true,
           isSpare: true,
-          cell: ({ contribution }) => bar(contribution, most),
+          cell: ({ contribution }) => contributionBar(contribution, most),
         },
         numberColumn('Points', 'contribution', change, { isToned: true }),
-        numberColumn('Beta', 'beta', ratio),
+        numberColumn('Beta', 'beta', decimal),
         numberColumn('p', 'p_value', pValue),
       ],
     }),
@@ -170,18 +170,18 @@ function styleView(style: Style | null | undefined): HTMLElement | null {
 }
 
 /** `Of +12.4 %, +9.1 % is the market, +2.6 % momentum; +0.7 % (±4.2 %) is left.` */
-export function styleInWords(style: Style): string {
+export function styleText(style: Style): string {
   const { factors, alpha_contribution: left } = style;
   const parts = factors.map(({ factor, contribution }, index) => {
     const name = factor === 'market' ? 'the market' : factor;
     return `${change(contribution)} ${index === 0 ? 'is ' : ''}${name}`;
   });
   const all = factors.reduce((sum, { contribution }) => sum + contribution, left ?? 0);
-  return `Of ${change(all)}${partOfDays(style)}, ${parts.join(', ')}; ${change(left)} (${bandOf(style)}) is left.`;
+  return `Of ${change(all)}${styleDaysText(style)}, ${parts.join(', ')}; ${change(left)} (${alphaBand(style)}) is left.`;
 }
 
 /** From the middle to the right for a gain, to the left for a loss. */
-function bar(contribution: number, most: number): SVGElement {
+function contributionBar(contribution: number, most: number): SVGElement {
   const reach = most === 0 ? 0 : (contribution / most) * (WIDTH / 2);
   const [x, width] = [WIDTH / 2 + Math.min(0, reach), Math.abs(reach)];
   return svg(
@@ -196,7 +196,7 @@ function bar(contribution: number, most: number): SVGElement {
 
 /** The key figures in one row: of one run, or the means of all as the leaderboard has them. */
 function keyFigures(
-  entry: Compared,
+  entry: ComparedEntry,
   value: number | null,
   { conventions }: Performance,
 ): HTMLElement {
@@ -205,7 +205,7 @@ function keyFigures(
     const look = figure.isToned && tone(own);
     return [figure.label, h('span', { class: look }, figure.format(own))] as const;
   });
-  return definitions('figures', [['Value', money(value)], ...shown]);
+  return definitionList('figures', [['Value', money(value)], ...shown]);
 }
 
 /** The runs of an entry with results, as links; none for a single one. */
@@ -228,13 +228,13 @@ function runTabs(
 
 /** An entry with several runs: the mean of them, and each beside the others. */
 function entryViews(performance: Performance, signal: AbortSignal): Child[] {
-  const [entry] = entriesOf(performance);
+  const [entry] = entryReports(performance);
   if (entry === undefined) return [];
   const days = entry.runs[0]?.model_days ?? 0;
-  const words = `The means of ${count(entry.runs.length)} runs over the ${counted(days, 'day')} that all of them share.`;
+  const words = `The means of ${wholeNumber(entry.runs.length)} runs over the ${counted(days, 'day')} that all of them share.`;
   const style = styleView(entry.details?.style);
   return [
-    keyFigures(entry, valueOf(entry.mean_total_return, usualStart(entry.runs)), performance),
+    keyFigures(entry, grownValue(entry.mean_total_return, usualStart(entry.runs)), performance),
     h('p.quiet', words),
     ...notices(entry.runs),
     equityCurves(performance, signal).element,
@@ -250,7 +250,7 @@ function runTable({ runs }: EntryReport, { conventions }: Performance): HTMLElem
     sortedBy: 'Return',
     columns: [
       nameColumn('Run', 'model', {
-        cell: (run) => h('span', swatch(lookOf(run.model)), runLink(run.model, run.family)),
+        cell: (run) => h('span', swatch(lineLook(run.model)), runLink(run.model, run.family)),
       }),
       ...briefFigures(conventions).map(figureColumn),
     ],
@@ -264,17 +264,17 @@ function runTable({ runs }: EntryReport, { conventions }: Performance): HTMLElem
  */
 export const showModel: Page = async (host, params, signal) => {
   const entryName = params['model'] ?? '';
-  const { search } = here();
+  const { search } = pageUrl();
   const run = /^[1-9]\d{0,8}$/.exec(new URLSearchParams(search).get('run') ?? '')?.[0];
   const model = run === undefined ? entryName : runName(entryName, Number(run));
-  const filters = filtersIn(search);
+  const filters = readFilters(search);
   const bar = filterBar(filters, { hides: ['models', 'common'] }, signal);
   const [tabs, content] = [h('div'), h('div.stack')];
   const title = run === undefined ? entryName : `${entryName} #${run}`;
   const name = heading(title);
   replace(host, h('div.bar', name, bar), tabs, content);
   const [data, { models }] = await Promise.all([
-    modelData(model, run === undefined ? 'entry' : 'run', signal),
+    loadModelData(model, run === undefined ? 'entry' : 'run', signal),
     get('/models', '', signal),
   ]);
   name.append(outsideMark(entryName) ?? '');
@@ -282,7 +282,11 @@ export const showModel: Page = async (host, params, signal) => {
   replace(tabs, runTabs(models, { model, isAll }));
   if (isAll) return replace(content, ...entryViews(data.performance, signal));
   if ('reason' in data)
-    return replace(content, ...missing(nothing(model, filters, data.reason)), toFailures(model));
+    return replace(
+      content,
+      ...notFound(noDaysText(model, filters, data.reason)),
+      failuresLink(model),
+    );
   const { report } = data;
   replace(
     content,
@@ -291,15 +295,15 @@ export const showModel: Page = async (host, params, signal) => {
       report.end_value,
       data.performance,
     ),
-    h('p.quiet', spanInWords(report)),
+    h('p.quiet', coveredDaysText(report)),
     ...notices([report]),
-    report.failed_model_days > 0 && toFailures(model),
+    report.failed_model_days > 0 && failuresLink(model),
   );
   const entry = models.find(({ signature }) => signature === model)?.entry ?? null;
-  content.append(...views(data, entry, signal));
+  content.append(...runViews(data, entry, signal));
 };
 
-function* views(
+function* runViews(
   data: ModelData,
   entry: JobEntry['entry'] | null,
   signal: AbortSignal,
@@ -312,26 +316,30 @@ function* views(
   if (style !== null) yield style;
   yield section(
     'More',
-    lateFold('All figures, with their meanings', () => [modelFigures(data)]),
-    lateFold('Profit by symbol', () => profitBySymbol(data)),
-    entry !== null && lateFold('What the model was asked', () => [entryView(entry)]),
+    lazyFold('All figures, with their meanings', () => [modelFigures(data)]),
+    lazyFold('Profit by symbol', () => profitBySymbol(data)),
+    entry !== null && lazyFold('What the model was asked', () => [entryView(entry)]),
   );
 }
 
 /** The feed has every failed model-day with its cause; in a published folder it has no filters. */
-function toFailures(model: string): HTMLElement | null {
+function failuresLink(model: string): HTMLElement | null {
   if (isPublished()) return null;
   const query = new URLSearchParams({ models: model, kind: 'failure' });
   return h('p', link(`/decision-feed?${query}`, 'Its failed model-days, each with its cause'));
 }
 
 /** The days of its figures, which need not be those that it has in common with other models. */
-function spanInWords({ model_days: days, start_date: from, end_date: to }: ModelReport): string {
-  const [first, last] = [unbrokenDate(from), unbrokenDate(to)];
+function coveredDaysText({
+  model_days: days,
+  start_date: from,
+  end_date: to,
+}: ModelReport): string {
+  const [first, last] = [nonBreakingDate(from), nonBreakingDate(to)];
   return `These figures cover its own ${counted(days, 'model-day')}, from ${first} to ${last}.`;
 }
 
-function nothing(model: string, filters: Filters, reason: string | null): string {
+function noDaysText(model: string, filters: Filters, reason: string | null): string {
   if (reason !== null) return `Model ${model} has no day after its knowledge cutoff. ${reason}.`;
   if (!hasFilters(filters))
     return `Model ${model} has no completed model-days.${viewedFile() === null ? ' Start a job for it on the overview.' : ''}`;

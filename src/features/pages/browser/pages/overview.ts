@@ -1,17 +1,24 @@
 import { jobPath } from '../../paths.ts';
-import { here } from '../address.ts';
+import { pageUrl } from '../address.ts';
 import { get, send } from '../api.ts';
-import { type Child, h, renew, replace } from '../element.ts';
+import { type Child, h, morph, replace } from '../element.ts';
 import {
   type Filters,
-  filtersIn,
+  readFilters,
   hasFilters,
   performanceFilterNames,
-  queryOf,
+  filterQuery,
 } from '../filters.ts';
 import { filterBar } from '../filter-bar.ts';
-import { counted, entriesIn, jobStatusWords, unbrokenDate, byName, namesIn } from '../format.ts';
-import { poll, recompute, pollSoon } from '../poll.ts';
+import {
+  counted,
+  entryNames,
+  jobStatusLabels,
+  nonBreakingDate,
+  byName,
+  splitNames,
+} from '../format.ts';
+import { poll, throttleRefresh, pollSoon } from '../poll.ts';
 import type {
   Job,
   Performance,
@@ -27,16 +34,16 @@ import {
   localTime,
   reasonList,
   section,
-  TRIES_AGAIN,
+  RETRY_NOTE,
   viewedFile,
   field,
   fillOptions,
-  messageOf,
-  modelBox,
+  errorText,
+  modelCheckbox,
   onSubmit,
 } from '../ui.ts';
 import { jobPanel, newestTrouble } from './job-panel.ts';
-import { askWhoLeads, rankedModels, rankingOf } from './leaderboard.ts';
+import { getAnswer, rankedModels, describeRanking } from './leaderboard.ts';
 
 /** A form that starts a job, folded at first. What the server replies is shown word for word. */
 function triggerForm() {
@@ -46,7 +53,7 @@ function triggerForm() {
   const universe = h('select', { name: 'universe' });
   const universes = field('Universe', universe, 'What the models may buy');
   universes.hidden = true;
-  const form = formOf(models, universes, problem, success);
+  const form = buildForm(models, universes, problem, success);
   const show = (place: HTMLElement, words: string) => {
     replace(place, words);
     place.hidden = false;
@@ -54,12 +61,12 @@ function triggerForm() {
   onSubmit(form, async (data) => {
     problem.hidden = success.hidden = true;
     try {
-      const request = triggerRequestOf(data);
+      const request = readTriggerRequest(data);
       const response = await send<TriggerResponse>('POST', '/simulate/trigger', request);
       show(success, [response.message, ...(response.warnings ?? [])].join('. '));
       pollSoon();
     } catch (error) {
-      show(problem, messageOf(error));
+      show(problem, errorText(error));
     }
   });
   return {
@@ -78,7 +85,7 @@ function triggerForm() {
       entries.sort((one, other) => byName(one.signature, other.signature));
       const choices = entries.map((entry) => {
         const { signature } = entry;
-        return modelBox(signature, chosen.has(signature), aboutEntry(entry, known));
+        return modelCheckbox(signature, chosen.has(signature), entryNote(entry, known));
       });
       replace(models, fault !== null && h('p.notice', fault), ...choices);
       universes.hidden = names.length === 0;
@@ -91,7 +98,7 @@ function triggerForm() {
   };
 }
 
-function formOf(
+function buildForm(
   models: HTMLElement,
   universes: HTMLElement,
   ...notices: readonly HTMLElement[]
@@ -129,15 +136,15 @@ function formOf(
 type KnownModel = KnownModels['models'][number];
 
 /** What is unusual about an entry: that a job runs it several times, or that it is not enabled. */
-function aboutEntry({ signature, enabled }: KnownModel, known: readonly KnownModel[]): string {
+function entryNote({ signature, enabled }: KnownModel, known: readonly KnownModel[]): string {
   const runs = known.filter(({ family, configured }) => configured && family === signature).length;
   return [runs > 1 && `${runs} runs`, !enabled && 'not enabled'].filter(Boolean).join(', ');
 }
 
-function triggerRequestOf(form: FormData): TriggerRequest {
+function readTriggerRequest(form: FormData): TriggerRequest {
   const read = (name: string) => String(form.get(name) ?? '');
   // The ticked models, and those written into the field for others, each once.
-  const models = new Set([...form.getAll('models').map(String), ...namesIn(read('others'))]);
+  const models = new Set([...form.getAll('models').map(String), ...splitNames(read('others'))]);
   return {
     start_date: read('start_date') || null,
     end_date: read('end_date'),
@@ -154,7 +161,7 @@ const LATEST_JOBS = 8;
  * requested side by side and shown as they arrive, each in a place that it has from the start.
  */
 export const showOverview: Page = async (host, _params, signal) => {
-  const filters = filtersIn(here().search);
+  const filters = readFilters(pageUrl().search);
   const places = {
     alarm: h('div.trouble-place'),
     trouble: h('div.trouble-place'),
@@ -203,10 +210,10 @@ function jobsView(
     const jobs = all.jobs.slice(0, LATEST_JOBS); // a published folder has all in one file
     const failures = newestTrouble(jobs);
     const isAlarm = failures !== false && failures.matches('.bad');
-    renew(alarm, isAlarm && failures);
-    renew(trouble, !isAlarm && failures); // a few do not stand above the answer
-    renew(list, ...jobs.map(itemOf));
-    renew(place, jobs.length > 0 && latest);
+    morph(alarm, isAlarm && failures);
+    morph(trouble, !isAlarm && failures); // a few do not stand above the answer
+    morph(list, ...jobs.map(jobItem));
+    morph(place, jobs.length > 0 && latest);
     return jobs[0] ?? null;
   };
 }
@@ -235,15 +242,15 @@ function jobFollower(
   };
 }
 
-function itemOf(job: Job): HTMLElement {
+function jobItem(job: Job): HTMLElement {
   const { job_id: id, status, start_date: first, end_date: last, models, universe } = job;
-  const state = h(`span.state.${status}`, jobStatusWords[status]);
+  const state = h(`span.state.${status}`, jobStatusLabels[status]);
   return h(
     'li',
-    link(jobPath(id), state, ` ${unbrokenDate(first)} to ${unbrokenDate(last)}`),
+    link(jobPath(id), state, ` ${nonBreakingDate(first)} to ${nonBreakingDate(last)}`),
     h(
       'span.quiet',
-      `${counted(entriesIn(models).length, 'model')}, `,
+      `${counted(entryNames(models).length, 'model')}, `,
       universe !== null && `universe ${universe}, `,
       localTime(job.created_at),
     ),
@@ -256,21 +263,21 @@ function resultsView(
   { filters, unfold }: { filters: Filters; unfold: () => void },
   signal: AbortSignal,
 ) {
-  const query = queryOf(filters, performanceFilterNames);
-  const detailed = () => get('/performance', requestOf(filters, { details: 'true' }), signal);
+  const query = filterQuery(filters, performanceFilterNames);
+  const detailed = () => get('/performance', rankingQuery(filters, { details: 'true' }), signal);
   const ranked = rankedModels({ choice: rankingChoice(filters), query, detailed }, signal);
   const refresh = async () => {
     // Together, so that nothing moves when the sentence comes.
     const [performance, answer] = await Promise.all([
-      get('/performance', requestOf(filters), signal),
-      askWhoLeads(query, signal),
+      get('/performance', rankingQuery(filters), signal),
+      getAnswer(query, signal),
     ]);
     if (performance.models.length === 0) {
       unfold();
-      return replace(place, nothing(performance, filters));
+      return replace(place, emptyResults(performance, filters));
     }
     ranked.update({ performance, answer });
-    renew(place, ranked.element);
+    morph(place, ranked.element);
   };
   /** Rejects if the figures could not be requested; where there are none yet, the page says why. */
   const show = async () => {
@@ -278,14 +285,14 @@ function resultsView(
       await refresh();
     } catch (error) {
       if (!signal.aborted && !ranked.element.isConnected)
-        replace(place, ...failure(error, ` ${TRIES_AGAIN}`));
+        replace(place, ...failure(error, ` ${RETRY_NOTE}`));
       throw error;
     } finally {
       place.classList.remove('awaited');
     }
   };
   place.classList.add('awaited');
-  return { show, refreshFor: recompute(show) };
+  return { show, refreshFor: throttleRefresh(show) };
 }
 
 /** Unless all days are asked for, the models are ranked over those that they have in common. */
@@ -293,8 +300,8 @@ function isCommon({ common }: Filters): boolean {
   return common !== 'false';
 }
 
-function requestOf(filters: Filters, more: Record<string, string> = {}): string {
-  return queryOf(filters, performanceFilterNames, {
+function rankingQuery(filters: Filters, more: Record<string, string> = {}): string {
+  return filterQuery(filters, performanceFilterNames, {
     common: isCommon(filters) ? 'true' : '',
     by: 'entry',
     ...more,
@@ -305,7 +312,7 @@ function requestOf(filters: Filters, more: Record<string, string> = {}): string 
 function rankingChoice(filters: Filters): HTMLElement {
   const choice = (words: string, common: string) => {
     const isHere = isCommon(filters) === (common === '');
-    const href = `/${queryOf({ ...filters, common })}`;
+    const href = `/${filterQuery({ ...filters, common })}`;
     return h('a', { href, 'aria-current': isHere && 'true' }, words);
   };
   return h(
@@ -317,18 +324,18 @@ function rankingChoice(filters: Filters): HTMLElement {
 }
 
 /** What to do while there is nothing to show. */
-function nothing(performance: Performance, filters: Filters): HTMLElement {
-  const { models, days } = rankingOf(performance);
+function emptyResults(performance: Performance, filters: Filters): HTMLElement {
+  const { models, days } = describeRanking(performance);
   const failed = performance.without_completed_days.length;
   const hasModels = models.length > failed || days.length > 0;
-  if (models.length === 0 && !hasModels && !hasFilters(filters)) return newcomer();
+  if (models.length === 0 && !hasModels && !hasFilters(filters)) return firstRunHint();
   const none = hasFilters(filters)
     ? 'No completed model-day matches these filters. '
     : 'No model-day was completed. ';
-  const allDays = `/${queryOf({ ...filters, common: 'false' })}`;
+  const allDays = `/${filterQuery({ ...filters, common: 'false' })}`;
   const way =
     hasModels && isCommon(filters) ? [link(allDays, 'Show each model over all its days'), '.'] : [];
-  return empty(
+  return emptySection(
     hasModels ? 'The models have no day in common' : 'No results',
     h('p', !hasModels && none, ...way),
     reasonList(models),
@@ -336,10 +343,10 @@ function nothing(performance: Performance, filters: Filters): HTMLElement {
 }
 
 /** What to do while there are no results. */
-function newcomer(): HTMLElement {
+function firstRunHint(): HTMLElement {
   if (viewedFile() !== null)
-    return empty('No results', h('p', 'The file has no completed model-day.'));
-  return empty(
+    return emptySection('No results', h('p', 'The file has no completed model-day.'));
+  return emptySection(
     'No results yet',
     h(
       'p',
@@ -351,6 +358,6 @@ function newcomer(): HTMLElement {
   );
 }
 
-function empty(title: string, ...content: readonly Child[]): HTMLElement {
+function emptySection(title: string, ...content: readonly Child[]): HTMLElement {
   return Object.assign(section(title, ...content), { className: 'empty' });
 }

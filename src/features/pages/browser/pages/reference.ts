@@ -56,12 +56,12 @@ function operationView(endpoint: Endpoint): HTMLElement {
           { title: 'Meaning', cell: ({ description }) => description, look: () => 'quiet note' },
         ],
       }),
-    h('pre', { tabindex: 0 }, curlOf(endpoint)),
+    h('pre', { tabindex: 0 }, curlCommand(endpoint)),
   );
 }
 
 /** The request as a command for a shell, with the body of the description's example, or an empty one. */
-function curlOf({ method, path, requestBody }: Endpoint): string {
+function curlCommand({ method, path, requestBody }: Endpoint): string {
   const named = path.replace(/\{(\w+)\}/g, (_part, name: string) => name.toUpperCase());
   const verb = method === 'get' ? '' : ` -X ${method.toUpperCase()}`;
   const body = JSON.stringify(requestBody?.content['application/json']?.example ?? {});

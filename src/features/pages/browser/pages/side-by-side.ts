@@ -1,12 +1,12 @@
-import { isPublished, here } from '../address.ts';
+import { isPublished, pageUrl } from '../address.ts';
 import { type Child, h, on, replace } from '../element.ts';
-import { MISSING, change, counted, fromTo, tone, longDate, money } from '../format.ts';
-import { lookOf, outsideMark, swatch } from '../look.ts';
+import { MISSING, change, counted, spanText, tone, longDate, money } from '../format.ts';
+import { lineLook, outsideMark, swatch } from '../look.ts';
 import {
   type Line,
   type PlotOptions,
   datesFromStart,
-  datesOf,
+  curveDates,
   valuesFromStart,
 } from '../plot/lines.ts';
 import { createPlot } from '../plot/plot.ts';
@@ -20,18 +20,18 @@ import type {
   ModelReport,
 } from '../../responses.ts';
 import { type Column, nameColumn, table } from '../table.ts';
-import { dash, fold, section, button, link, messageOf } from '../ui.ts';
+import { noFigure, fold, section, button, link, errorText } from '../ui.ts';
 import {
-  type Figure,
-  figureNamed,
-  type Compared,
+  type ModelFigure,
+  findFigure,
+  type ComparedEntry,
   entryFigure,
-  freeAmong,
+  costFreeTest,
 } from './model-figures.ts';
 import { modelDayPath } from '../../paths.ts';
 import { get } from '../api.ts';
 import { replaceAddress } from '../history.ts';
-import { addressOf, choiceIn } from './compare-options.ts';
+import { comparePath, readChoice } from './compare-options.ts';
 import { decisionCard } from './decision-feed.ts';
 
 /** Of one model on one day; more than a day has, as a rule. */
@@ -41,15 +41,15 @@ const MOST_DECISIONS = '200';
  * What each of these runs decided on one day, and why; the reader chooses the day, here or
  * elsewhere.
  */
-async function sameDay(
+async function sameDayView(
   performance: Performance,
-  { runs, nameOf, note }: ReturnType<typeof columnsOf>,
+  { runs, nameOf, note }: ReturnType<typeof chooseRuns>,
   signal: AbortSignal,
 ) {
   const reports = runs.flatMap(
     (run) => performance.models.find(({ model }) => model === run) ?? [],
   );
-  const dates = datesOf(reports);
+  const dates = curveDates(reports);
   const last = dates.at(-1);
   if (last === undefined) return null;
   const columns = h('div.sides', { 'aria-live': 'polite' });
@@ -68,13 +68,15 @@ async function sameDay(
     later.disabled = date === last;
     const over = AbortSignal.any([signal, loading.signal]);
     const all = await Promise.all(
-      reports.map((report) => columnOf(report, date, { name: nameOf(report.model), signal: over })),
+      reports.map((report) =>
+        dayColumn(report, date, { name: nameOf(report.model), signal: over }),
+      ),
     );
     if (!over.aborted) replace(columns, ...all);
   };
   const open = (date: string) => {
-    const choice = choiceIn(here().search);
-    replaceAddress(addressOf({ ...choice, options: { ...choice.options, date } }));
+    const choice = readChoice(pageUrl().search);
+    replaceAddress(comparePath({ ...choice, options: { ...choice.options, date } }));
     void show(date);
   };
   const step = (days: number) => open(dates[chooser.selectedIndex + days] ?? last);
@@ -82,7 +84,7 @@ async function sameDay(
   const later = button('Next day', () => step(1));
   on(chooser, 'change', () => open(chooser.value));
   // The day of the address, or the last; now, so that nothing moves once the page is complete.
-  await show(choiceIn(here().search).options.date);
+  await show(readChoice(pageUrl().search).options.date);
   const tools = h('div.tools', earlier, chooser, later);
   const what = 'What each model did on this day, and what it said just before.';
   const words = note === null ? what : `${what} ${note}`;
@@ -97,7 +99,7 @@ async function sameDay(
   };
 }
 
-async function columnOf(
+async function dayColumn(
   { model, curve }: ModelReport,
   date: string,
   { name, signal }: { name: string; signal: AbortSignal },
@@ -111,10 +113,10 @@ async function columnOf(
       h(`span.${tone(day.daily_return)}`, change(day.daily_return)),
     );
   const query = { model, start_date: date, end_date: date, limit: MOST_DECISIONS };
-  const found = await get('/decisions', query, signal).catch(messageOf);
+  const found = await get('/decisions', query, signal).catch(errorText);
   return h(
     'div.side',
-    h('h3', link(modelDayPath(model, date), swatch(lookOf(model)), name), outsideMark(model)),
+    h('h3', link(modelDayPath(model, date), swatch(lineLook(model)), name), outsideMark(model)),
     figures,
     typeof found === 'string' ? h('p.notice.bad', found) : decisionList(found),
   );
@@ -148,7 +150,7 @@ export async function sideBySide(
   const [sides, decisions] = [h('div'), h('div')];
   const fill = async () => {
     const performance = figures.known ?? (await figures.ask());
-    const day = await sameDay(performance, columnsOf(models), signal);
+    const day = await sameDayView(performance, chooseRuns(models), signal);
     const isSame = align === 'date' && performance.common?.days === days;
     replace(sides, ...figureTable(performance, models, isSame));
     replace(decisions, day?.element);
@@ -158,22 +160,26 @@ export async function sideBySide(
   const show = () =>
     (filled ??= fill().catch((error: unknown) => {
       filled = null; // opened again, it asks again
-      replace(sides, h('p.notice.bad', messageOf(error)));
+      replace(sides, h('p.notice.bad', errorText(error)));
       return null;
     }));
   const element = fold(FIGURES, sides);
-  element.open = figures.known !== null || choiceIn(here().search).options.date !== '';
+  element.open = figures.known !== null || readChoice(pageUrl().search).options.date !== '';
   on(element, 'toggle', () => element.open && void show());
   if (element.open) await show(); // so that nothing moves once the page is complete
   const onOpen = async (_pair: string, date: string) => {
     element.open = true;
     (await show())?.open(date);
   };
-  return [section('Side by side', element), sideDifferences(comparison, onOpen, signal), decisions];
+  return [
+    section('Side by side', element),
+    differenceSection(comparison, onOpen, signal),
+    decisions,
+  ];
 }
 
 /** What stands side by side, in the order in which it is read. */
-const SIDES = [
+const SIDE_FIGURES = [
   'total_return',
   'annualised_return',
   'excess_return',
@@ -214,44 +220,50 @@ function figureTable(
       performance.families.find(({ family }) => family === own[0]?.family) ?? {};
     return own.length === 0 ? [] : { model, runs: own, mean_total_return };
   });
-  const isFree = freeAmong(columns.flatMap(({ runs }) => runs));
-  const name = nameColumn<Figure>('Figure', 'label', {
+  const isFree = costFreeTest(columns.flatMap(({ runs }) => runs));
+  const name = nameColumn<ModelFigure>('Figure', 'label', {
     cell: ({ label, meaning }) => h('span', { title: meaning }, label),
   });
   const isMean = models.some(({ runs }) => runs.length > 1);
   return [
-    isSame ? null : h('p.notice', otherDays(performance)),
+    isSame ? null : h('p.notice', otherDaysText(performance)),
     isMean && h('p.quiet', 'Figures of models with several runs are means.'),
-    table<Figure>({
+    table<ModelFigure>({
       caption: 'Figures side by side',
-      rows: SIDES.map((name) => figureNamed(performance.conventions, name)),
+      rows: SIDE_FIGURES.map((name) => findFigure(performance.conventions, name)),
       isFixed: true,
-      columns: [name, ...columns.map((own) => figureColumn(own, isFree(own.runs)))],
+      columns: [name, ...columns.map((own) => entryColumn(own, isFree(own.runs)))],
     }),
   ];
 }
 
 /** `isFree`: its orders cost nothing, while those of others do. */
-function figureColumn(
-  { model: title, ...entry }: Compared & { model: string },
+function entryColumn(
+  { model: title, ...entry }: ComparedEntry & { model: string },
   isFree: boolean,
-): Column<Figure> {
-  const by = (row: Figure) => entryFigure(row, entry);
-  const cell = (row: Figure) => {
+): Column<ModelFigure> {
+  const by = (row: ModelFigure) => entryFigure(row, entry);
+  const cell = (row: ModelFigure) => {
     if (row.name === 'commission' && isFree) return 'no trading costs';
     const text = row.format(by(row));
-    return text === MISSING ? dash(entry.runs[0] && row.reason(entry.runs[0])) : text;
+    return text === MISSING ? noFigure(entry.runs[0] && row.reason(entry.runs[0])) : text;
   };
-  return { title, by, cell, isNumber: true, look: (row) => (row.isToned ? tone(by(row)) : '') };
+  return {
+    title,
+    sortKey: by,
+    cell,
+    isNumber: true,
+    look: (row) => (row.isToned ? tone(by(row)) : ''),
+  };
 }
 
-function otherDays({ common }: Performance): string {
-  const span = common === null ? '' : fromTo(common);
+function otherDaysText({ common }: Performance): string {
+  const span = common === null ? '' : spanText(common);
   return `These figures cover other days than the returns above: ${counted(common?.days ?? 0, 'day')} by date${span}.`;
 }
 
 /** The curve of each pair's difference; `onOpen` shows the decisions of a day. */
-function sideDifferences(
+function differenceSection(
   { pairs, align }: Comparison,
   onOpen: (pair: string, date: string) => void,
   signal: AbortSignal,
@@ -291,9 +303,9 @@ export function differenceLines(pairs: readonly ComparedPair[]) {
     })
     .filter(({ curve }) => curve.length > 0);
   if (drawn.length === 0) return null;
-  const dates = datesFromStart(datesOf(drawn));
+  const dates = datesFromStart(curveDates(drawn));
   const lines = drawn.map(({ label, curve }): Line => {
-    return { ...lookOf(label), label, values: valuesFromStart(dates, curve, 0) };
+    return { ...lineLook(label), label, values: valuesFromStart(dates, curve, 0) };
   });
   return { dates, lines };
 }
@@ -320,7 +332,7 @@ const HOW_TO_CHOOSE =
  * The runs that are shown side by side: all of these models if there is room for them, else the
  * first run of each, with a note which runs have no column.
  */
-export function columnsOf(models: readonly Pick<ComparedModel, 'model' | 'runs'>[]) {
+export function chooseRuns(models: readonly Pick<ComparedModel, 'model' | 'runs'>[]) {
   const all = [...new Set(models.flatMap(({ runs }) => runs))];
   const repeated = models.filter(({ runs }) => runs.length > 1).map(({ model }) => model);
   // The first of several runs is called `gpt-5#1`: its own name is that of the model, whose return

@@ -1,12 +1,12 @@
 import { type Child, svg } from '../element.ts';
 import { cutoffLines, type Line, type PlotOptions } from './lines.ts';
 import {
-  axisSplits,
+  valueTicks,
   dateLabels,
   dateTicks,
   paddedRange,
   type Scale,
-  withoutEmptyCents,
+  trimEmptyCents,
 } from './scale.ts';
 
 /** The drawing of a plot, in pixels: colours are classes of the style sheet. */
@@ -20,7 +20,7 @@ const RIGHT = 12;
 const LABEL = 40;
 
 /** The scale of these lines in a drawing of this width. */
-export function scaleOf(
+export function createScale(
   { dates, lines, height }: PlotOptions,
   { width, isLog }: { width: number; isLog: boolean },
 ): Scale {
@@ -44,7 +44,7 @@ export function scaleOf(
     xs: dates.map(x),
     x,
     y: (value) => area.top + (1 - (at(value) - low) / (high - low)) * area.height,
-    splits: axisSplits(bottom, top, area.height),
+    ticks: valueTicks(bottom, top, area.height),
   };
 }
 
@@ -54,37 +54,37 @@ export function drawPlot(options: PlotOptions, scale: Scale, width: number): SVG
   return svg(
     'svg',
     { class: 'drawn', width, height, viewBox: `0 0 ${width} ${height}`, 'aria-hidden': 'true' },
-    ...axesOf(options, scale),
-    ...lines.map((line) => bandOf(line, scale)),
-    ...lines.map((line) => lineOf(line, scale)),
+    ...drawAxes(options, scale),
+    ...lines.map((line) => drawBand(line, scale)),
+    ...lines.map((line) => drawLine(line, scale)),
     ...cutoffLines(marks, scale),
     ...(drawOver?.(scale) ?? []),
   );
 }
 
-function axesOf({ dates, format }: PlotOptions, scale: Scale): SVGElement[] {
-  const { area, splits, x, y } = scale;
+function drawAxes({ dates, format }: PlotOptions, scale: Scale): SVGElement[] {
+  const { area, ticks: valueTicks, x, y } = scale;
   const right = area.left + area.width;
-  const values = withoutEmptyCents(splits.map((value) => format(value)));
+  const values = trimEmptyCents(valueTicks.map((value) => format(value)));
   const ticks = dateTicks(dates, area.width);
   const labels = dateLabels(ticks);
   return [
-    ...splits.flatMap((value, place) => [
+    ...valueTicks.flatMap((value, place) => [
       svg('line', { class: 'rule', x1: area.left, x2: right, y1: y(value), y2: y(value) }),
-      textAt(area.left - 8, y(value) + 4, values[place], 'end'),
+      drawLabel(area.left - 8, y(value) + 4, values[place], 'end'),
     ]),
     ...ticks.flatMap((date, place) =>
       (labels[place] ?? []).map((words, row) => {
         const isAtEdge = x(date) + LABEL / 2 > right + RIGHT;
         const left = isAtEdge ? right + RIGHT : x(date);
         const top = area.top + area.height + 16 + 14 * row;
-        return textAt(left, top, words, isAtEdge ? 'end' : 'middle');
+        return drawLabel(left, top, words, isAtEdge ? 'end' : 'middle');
       }),
     ),
   ];
 }
 
-function textAt(x: number, y: number, words: Child, anchor: 'middle' | 'end'): SVGElement {
+function drawLabel(x: number, y: number, words: Child, anchor: 'middle' | 'end'): SVGElement {
   return svg('text', { class: 'label', x: round(x), y: round(y), 'text-anchor': anchor }, words);
 }
 
@@ -92,21 +92,21 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-function pointsOf(values: Line['values'], { xs, y }: Scale): string[] {
+function linePoints(values: Line['values'], { xs, y }: Scale): string[] {
   return values.flatMap((value, place) =>
     value === null ? [] : `${round(xs[place] ?? 0)} ${round(y(value))}`,
   );
 }
 
-function bandOf({ low, high, colour }: Line, scale: Scale): SVGElement | null {
+function drawBand({ low, high, colour }: Line, scale: Scale): SVGElement | null {
   if (low === undefined || high === undefined) return null;
-  const edge = [...pointsOf(high, scale), ...pointsOf(low, scale).reverse()];
+  const edge = [...linePoints(high, scale), ...linePoints(low, scale).reverse()];
   return svg('path', { class: `band ${colour}`, d: `M${edge.join('L')}Z` });
 }
 
 /** A line over its missing values. */
-function lineOf({ values, colour, dash }: Line, scale: Scale): SVGElement {
-  const own = { d: `M${pointsOf(values, scale).join('L')}`, 'stroke-dasharray': dash?.join(' ') };
+function drawLine({ values, colour, dash }: Line, scale: Scale): SVGElement {
+  const own = { d: `M${linePoints(values, scale).join('L')}`, 'stroke-dasharray': dash?.join(' ') };
   return svg('path', { class: `line ${colour}`, ...own });
 }
 
@@ -114,6 +114,6 @@ function lineOf({ values, colour, dash }: Line, scale: Scale): SVGElement {
 export const DISC = 'M-3.5 0A3.5 3.5 0 1 0 3.5 0A3.5 3.5 0 1 0-3.5 0Z';
 
 /** A filled outline about a point, given as its two coordinates. */
-export function markAt(d: string, colour: string, point: string): SVGElement {
+export function drawMark(d: string, colour: string, point: string): SVGElement {
   return svg('path', { class: `dot ${colour}`, d, transform: `translate(${point})` });
 }

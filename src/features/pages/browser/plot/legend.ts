@@ -1,4 +1,4 @@
-import { h, renew } from '../element.ts';
+import { h, morph } from '../element.ts';
 import { swatch } from '../look.ts';
 import { toggle } from '../ui.ts';
 import { AXIS_HEIGHT } from './drawing.ts';
@@ -44,21 +44,21 @@ export function legend(
     shown = later;
     later.forEach((line, place) => words[place]?.replaceChildren(wordsOf?.(line) ?? ''));
     order = rankOrder(later);
-    renew(element, ...order.map((place) => items[place]));
+    morph(element, ...order.map((place) => items[place]));
   };
   update(lines);
   /** Moves the names to the ends of their lines, in a plot as it is drawn now. */
   const place = ({ y, area }: Scale) => {
     element.classList.add('placed');
-    const wanted = order.map((line) => y(lastOf(shown[line])) || 0);
-    spreadOut(wanted, { gap: LEGEND_ROW, height: area.top + area.height }).forEach((top, rank) =>
+    const wanted = order.map((line) => y(lastValue(shown[line])) || 0);
+    spreadLabels(wanted, { gap: LEGEND_ROW, height: area.top + area.height }).forEach((top, rank) =>
       items[order[rank] ?? 0]?.style.setProperty('--y', `${Math.round(top)}px`),
     );
   };
   return { element, update, place };
 }
 
-function lastOf(line: Line | undefined): number {
+function lastValue(line: Line | undefined): number {
   return line?.values.findLast((value) => value !== null) ?? 0;
 }
 
@@ -66,7 +66,7 @@ function lastOf(line: Line | undefined): number {
  * Heights from the top, in order, at least a gap apart and within the height, each as near to where
  * it is wanted as those before it leave.
  */
-export function spreadOut(
+export function spreadLabels(
   wanted: readonly number[],
   { gap, height }: { gap: number; height: number },
 ): number[] {

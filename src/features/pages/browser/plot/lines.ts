@@ -1,11 +1,11 @@
-import { counted, byName, shortList, unbrokenDate } from '../format.ts';
+import { counted, byName, shortList, nonBreakingDate } from '../format.ts';
 import { BENCHMARK_LOOK, type Look } from '../look.ts';
 import type { ModelReport, Performance } from '../../responses.ts';
-import { DAY_MS, dayOf, type Scale } from './scale.ts';
+import { DAY_MS, isoDate, type Scale } from './scale.ts';
 import { h, svg } from '../element.ts';
 
 /** A knowledge cutoff and the entries that have it; a plot shows it as a vertical line. */
-interface Mark {
+interface CutoffMark {
   date: string;
   names: string;
 }
@@ -17,7 +17,7 @@ type Cutoff = Pick<ModelReport, 'family' | 'knowledge_cutoff'>;
  * A mark per knowledge cutoff of these runs, by date, with their entries. None for runs without
  * one.
  */
-export function cutoffMarks(runs: readonly Cutoff[]): Mark[] {
+export function cutoffMarks(runs: readonly Cutoff[]): CutoffMark[] {
   const byDate = Map.groupBy(runs, ({ knowledge_cutoff: date }) => date ?? '');
   byDate.delete('');
   return [...byDate]
@@ -29,9 +29,9 @@ export function cutoffMarks(runs: readonly Cutoff[]): Mark[] {
 }
 
 /** The marks in words; null when there are none. */
-export function cutoffWords(marks: readonly Mark[]): string | null {
+export function cutoffText(marks: readonly CutoffMark[]): string | null {
   if (marks.length === 0) return null;
-  const dates = marks.map(({ date, names }) => `${unbrokenDate(date)} (${names})`).join(', ');
+  const dates = marks.map(({ date, names }) => `${nonBreakingDate(date)} (${names})`).join(', ');
   return `Knowledge cutoff: ${dates}. A model may remember days on or before it.`;
 }
 
@@ -43,7 +43,7 @@ const LETTER = 6;
 const GAP = 5;
 
 /** A vertical line at each mark among the dates, each label in a row of its own. */
-export function cutoffLines(marks: readonly Mark[], { area, x: xOf }: Scale): SVGElement[] {
+export function cutoffLines(marks: readonly CutoffMark[], { area, x: xOf }: Scale): SVGElement[] {
   const right = area.left + area.width;
   const shown = marks.filter(({ date }) => xOf(date) >= area.left && xOf(date) <= right);
   return shown.flatMap(({ date, names }, row) => {
@@ -59,8 +59,8 @@ export function cutoffLines(marks: readonly Mark[], { area, x: xOf }: Scale): SV
 }
 
 /** The cutoffs in words, for a paragraph under a plot. */
-export function cutoffNote(marks: readonly Mark[]): HTMLElement | null {
-  const words = cutoffWords(marks);
+export function cutoffNote(marks: readonly CutoffMark[]): HTMLElement | null {
+  const words = cutoffText(marks);
   return words === null ? null : h('p.quiet', words);
 }
 
@@ -79,7 +79,7 @@ export interface PlotOptions {
   /** A description for readers who cannot see it. */
   label: string;
   /** Under which name its view is kept, where the description changes with what is shown. */
-  keptAs?: string;
+  historyKey?: string;
   /** The first one is only where the curves start: no model has a day on it. */
   dates: readonly string[];
   lines: readonly Line[];
@@ -87,7 +87,7 @@ export interface PlotOptions {
   /** In pixels. */
   height: number;
   /** Dates with a vertical line, in order. */
-  marks?: readonly Mark[];
+  marks?: readonly CutoffMark[];
   /** What is drawn over the lines. */
   drawOver?: (scale: Scale) => readonly SVGElement[];
   /** Called whenever the plot was drawn. */
@@ -128,7 +128,7 @@ export function benchmarkLines(
  * What a reader of the benchmark's curve should know: where it has no prices, and where its
  * dividends are unknown.
  */
-export function benchmarkWords({
+export function benchmarkNotes({
   name,
   days,
   incomplete,
@@ -149,7 +149,7 @@ export function benchmarkName(name: string): string {
 }
 
 /** The dates on which any of these curves has a day, in order. */
-export function datesOf(curves: readonly { curve: readonly { date: string }[] }[]): string[] {
+export function curveDates(curves: readonly { curve: readonly { date: string }[] }[]): string[] {
   return [...new Set(curves.flatMap(({ curve }) => curve.map(({ date }) => date)))].sort();
 }
 
@@ -160,7 +160,7 @@ export function datesFromStart(dates: readonly string[]): string[] {
   let start = Date.parse(first);
   do start -= DAY_MS;
   while ([0, 6].includes(new Date(start).getUTCDay()));
-  return [dayOf(start), ...dates];
+  return [isoDate(start), ...dates];
 }
 
 /**

@@ -1,11 +1,11 @@
 import { asArray } from '#json/json.ts';
-import { h, type Live, on, replace, setAttributes, svg } from '../element.ts';
-import { keep } from '../history.ts';
+import { h, type LiveView, on, replace, setAttributes, svg } from '../element.ts';
+import { historyValue } from '../history.ts';
 import { svgButton } from '../save.ts';
 import { dateColumn, numberColumn, table } from '../table.ts';
-import { drawPlot, scaleOf } from './drawing.ts';
+import { drawPlot, createScale } from './drawing.ts';
 import { type Line, type PlotOptions, isOpenable } from './lines.ts';
-import { MISSING, count, longDate } from '../format.ts';
+import { MISSING, wholeNumber, longDate } from '../format.ts';
 import { fold } from '../ui.ts';
 import { swatch } from '../look.ts';
 import type { Scale } from './scale.ts';
@@ -16,7 +16,7 @@ import type { Scale } from './scale.ts';
  */
 
 /** A plot as it is drawn now. */
-interface Shown {
+interface PlotState {
   options: PlotOptions;
   hidden: ReadonlySet<number>;
   scale: Scale;
@@ -28,7 +28,7 @@ interface Cursor {
   chosen: number | null;
 }
 
-interface Row {
+interface LineValue {
   /** Its place among the lines. */
   place: number;
   line: Line;
@@ -36,7 +36,7 @@ interface Row {
 }
 
 /** The values of the shown lines on one date, highest first. */
-function rowsAt({ options, hidden }: Shown, index: number): Row[] {
+function valuesAt({ options, hidden }: PlotState, index: number): LineValue[] {
   return options.lines
     .flatMap((line, place) => {
       const value = line.values[index] ?? null;
@@ -45,9 +45,9 @@ function rowsAt({ options, hidden }: Shown, index: number): Row[] {
     .sort((one, other) => other.value - one.value);
 }
 
-interface Parts {
+interface PlotParts {
   /** Null before the plot is drawn. */
-  now: () => Shown | null;
+  now: () => PlotState | null;
   cursor: Cursor;
   spoken: HTMLElement;
   /** Shows the values at the cursor, or nothing where it is nowhere. */
@@ -55,14 +55,14 @@ interface Parts {
 }
 
 /** The pointer reads the values of the nearest date; a click on a curve opens the day there. */
-function listenToPointer(drawing: HTMLElement, { now, cursor, show }: Parts): void {
+function listenToPointer(drawing: HTMLElement, { now, cursor, show }: PlotParts): void {
   const follow = (event: MouseEvent) => {
     const shown = now();
     if (shown === null) return null;
     const { left, top } = drawing.getBoundingClientRect();
     const index = nearestDate(shown.scale.xs, event.clientX - left);
-    const chosen = index === null ? null : lineNear(shown, index, event.clientY - top);
-    const open = openerOf(shown, { index, chosen });
+    const chosen = index === null ? null : nearestLine(shown, index, event.clientY - top);
+    const open = dayOpener(shown, { index, chosen });
     if (index !== cursor.index || chosen !== cursor.chosen) {
       Object.assign(cursor, { index, chosen });
       drawing.classList.toggle('on-curve', open !== null);
@@ -74,7 +74,7 @@ function listenToPointer(drawing: HTMLElement, { now, cursor, show }: Parts): vo
   on(drawing, 'click', (event) => follow(event)?.());
 }
 
-function hideOnLeave(drawing: HTMLElement, { cursor, show }: Parts): void {
+function hideOnLeave(drawing: HTMLElement, { cursor, show }: PlotParts): void {
   const leave = () => {
     Object.assign(cursor, { index: null, chosen: null });
     drawing.classList.remove('on-curve');
@@ -95,15 +95,15 @@ export function nearestDate(xs: readonly number[], x: number): number | null {
 const REACH = 24;
 
 /** The line whose value on a date is nearest to a height, if one is within reach. */
-export function lineNear(shown: Shown, index: number, top: number): number | null {
-  const [nearest] = rowsAt(shown, index)
+export function nearestLine(shown: PlotState, index: number, top: number): number | null {
+  const [nearest] = valuesAt(shown, index)
     .map(({ place, value }) => ({ place, distance: Math.abs(shown.scale.y(value) - top) }))
     .sort((one, other) => one.distance - other.distance);
   return nearest === undefined || nearest.distance > REACH ? null : nearest.place;
 }
 
 /** Opens the day at the cursor; null where there is none, as at the start. */
-function openerOf({ options }: Shown, { index, chosen }: Cursor): (() => void) | null {
+function dayOpener({ options }: PlotState, { index, chosen }: Cursor): (() => void) | null {
   const { lines, dates, onOpen } = options;
   const [line, date] = [lines[chosen ?? -1], dates[index || -1]];
   const isDay = line !== undefined && isOpenable(line) && line.values[index ?? -1] != null;
@@ -115,7 +115,7 @@ function openerOf({ options }: Shown, { index, chosen }: Cursor): (() => void) |
  * The line that up or down choose, of those that have a value (highest first); any other key leaves
  * the choice.
  */
-export function nextChoice(
+export function nextLine(
   places: readonly number[],
   chosen: number | null,
   key: string,
@@ -134,15 +134,15 @@ const KEYS = 'Left and right read the values, up and down choose a line';
  * Says the values at the cursor after each key; Enter opens the day of the chosen line, or of the
  * highest one that has days.
  */
-function listenToKeys(drawing: HTMLElement, { now, cursor, spoken, show }: Parts): void {
+function listenToKeys(drawing: HTMLElement, { now, cursor, spoken, show }: PlotParts): void {
   on(drawing, 'keydown', (event) => {
     const shown = now();
     if (shown === null || event.ctrlKey || event.metaKey || event.altKey) return;
     const at = cursor.index ?? -1;
-    const rows = rowsAt(shown, at);
+    const rows = valuesAt(shown, at);
     if (event.key === 'Enter') {
       const first = rows.find(({ line }) => isOpenable(line))?.place ?? null;
-      return openerOf(shown, { index: at, chosen: cursor.chosen ?? first })?.();
+      return dayOpener(shown, { index: at, chosen: cursor.chosen ?? first })?.();
     }
     const last = shown.options.dates.length - 1;
     const places: Record<string, number> = {
@@ -153,7 +153,7 @@ function listenToKeys(drawing: HTMLElement, { now, cursor, spoken, show }: Parts
     };
     const place = places[event.key];
     const lines = rows.map((row) => row.place);
-    const chosen = nextChoice(lines, cursor.chosen, event.key);
+    const chosen = nextLine(lines, cursor.chosen, event.key);
     if (place === undefined && chosen === cursor.chosen) return;
     event.preventDefault();
     const index = place ?? cursor.index;
@@ -164,45 +164,45 @@ function listenToKeys(drawing: HTMLElement, { now, cursor, spoken, show }: Parts
 }
 
 /** Readers compare few values at once, and the tip is to be no taller than its plot. */
-const MOST = 10;
+const MAX_TIP_ROWS = 10;
 
 /** Where the rows of the tip begin: of many it shows those around the chosen one. */
-export function firstShown(rows: number, rank: number): number {
-  return Math.max(0, Math.min(rank - MOST / 2, rows - MOST));
+export function firstTipRow(rows: number, rank: number): number {
+  return Math.max(0, Math.min(rank - MAX_TIP_ROWS / 2, rows - MAX_TIP_ROWS));
 }
 
 /** Shows the values of one date, highest first. */
 function fillTip(
   tip: HTMLElement,
-  shown: Shown,
+  shown: PlotState,
   { index, chosen }: Cursor & { index: number },
 ): void {
-  const rows = rowsAt(shown, index);
+  const rows = valuesAt(shown, index);
   const rank = rows.findIndex(({ place }) => place === chosen);
-  const from = firstShown(rows.length, rank);
-  const cells = rows.slice(from, from + MOST).map(({ place, line, value }) => {
+  const from = firstTipRow(rows.length, rank);
+  const cells = rows.slice(from, from + MAX_TIP_ROWS).map(({ place, line, value }) => {
     const name = h('th', { scope: 'row' }, swatch(line), line.label);
     const words = h('td', shown.options.format(value));
     return h('tr', { class: place === chosen && 'chosen' }, name, words);
   });
   const more = rows.length - cells.length;
-  const rest = more > 0 && h('tr', h('th', { colspan: 2 }, `and ${count(more)} more`));
-  replace(tip, h('p', dateAt(shown, index)), h('table', h('tbody', ...cells, rest)));
+  const rest = more > 0 && h('tr', h('th', { colspan: 2 }, `and ${wholeNumber(more)} more`));
+  replace(tip, h('p', dateText(shown, index)), h('table', h('tbody', ...cells, rest)));
 }
 
-function dateAt({ options }: Shown, index: number): string {
+function dateText({ options }: PlotState, index: number): string {
   return index === 0 ? 'Start' : longDate(options.dates[index] ?? '');
 }
 
 /** The same in words, for screen readers; with a chosen line only its value. */
-function spokenValues(shown: Shown, index: number, chosen: number | null): string {
-  const rows = rowsAt(shown, index);
+function spokenValues(shown: PlotState, index: number, chosen: number | null): string {
+  const rows = valuesAt(shown, index);
   const rank = rows.findIndex(({ place }) => place === chosen);
   const values = (rank === -1 ? rows : rows.slice(rank, rank + 1)).map(
     ({ line, value }) => `${line.label} ${shown.options.format(value)}`,
   );
   const which = rank === -1 ? '' : `, number ${rank + 1} of ${rows.length}`;
-  return `${dateAt(shown, index)}: ${values.join(', ') || MISSING}${which}`;
+  return `${dateText(shown, index)}: ${values.join(', ') || MISSING}${which}`;
 }
 
 /** Moves the tip beside the cursor, to the side with room. */
@@ -222,25 +222,24 @@ export type Plot = ReturnType<typeof createPlot>;
  * later values of the same lines; hidden lines stay hidden.
  */
 export function createPlot(options: PlotOptions, signal: AbortSignal) {
-  const { label, keptAs = label } = options;
-  const kept = { hidden: keep(`hidden ${keptAs}`), isLog: keep(`log ${keptAs}`) };
+  const kept = plotHistory(options);
   const names = asArray(kept.hidden.read()) ?? [];
   const hidden = new Set(
     options.lines.flatMap((line, place) => (names.includes(line.label) ? [place] : [])),
   );
   let isLog = kept.isLog.read() === true;
-  let shown: Shown | null = null;
+  let shown: PlotState | null = null;
   let latest = options;
-  const { element, drawing, tip, spoken } = frame(options);
+  const { element, drawing, tip, spoken } = createFrame(options);
   const cursor: Cursor = { index: null, chosen: null };
-  const line = svg('line', { class: 'cursor' });
+  const cursorLine = svg('line', { class: 'cursor' });
   const show = () => {
     const { index, chosen } = cursor;
     const x = index === null ? undefined : shown?.scale.xs[index];
     tip.hidden = x === undefined;
-    line.classList.toggle('there', x !== undefined);
+    cursorLine.classList.toggle('there', x !== undefined);
     if (shown === null || index === null || x === undefined) return;
-    setAttributes(line, { x1: x, x2: x });
+    setAttributes(cursorLine, { x1: x, x2: x });
     fillTip(tip, shown, { index, chosen });
     placeTip(tip, x, drawing.clientWidth);
   };
@@ -249,12 +248,12 @@ export function createPlot(options: PlotOptions, signal: AbortSignal) {
     const width = drawing.clientWidth;
     if (width === 0) return;
     const visible = { ...latest, lines: visibleLines() };
-    const scale = scaleOf(visible, { width, isLog });
+    const scale = createScale(visible, { width, isLog });
     shown = { options: latest, hidden, scale };
     const { top, height } = scale.area;
-    setAttributes(line, { y1: top, y2: top + height });
+    setAttributes(cursorLine, { y1: top, y2: top + height });
     const drawn = drawPlot(visible, scale, width);
-    drawn.append(line);
+    drawn.append(cursorLine);
     replace(drawing, drawn);
     latest.onDrawn?.(scale);
     show();
@@ -266,7 +265,7 @@ export function createPlot(options: PlotOptions, signal: AbortSignal) {
   const sizes = new ResizeObserver(draw);
   sizes.observe(drawing);
   signal.addEventListener('abort', () => sizes.disconnect());
-  const save = svgButton(label, () => ({ drawing, lines: visibleLines() }));
+  const save = svgButton(options.label, () => ({ drawing, lines: visibleLines() }));
   const values = valueFold(() => latest);
   element.append(h('div.exports', values.element, save));
   return {
@@ -292,15 +291,20 @@ export function createPlot(options: PlotOptions, signal: AbortSignal) {
   };
 }
 
+/** What a reader chose, kept for when they come back to the page. */
+function plotHistory({ label, historyKey = label }: PlotOptions) {
+  return { hidden: historyValue(`hidden ${historyKey}`), isLog: historyValue(`log ${historyKey}`) };
+}
+
 /** The values as a table, made when the reader unfolds it, for those who cannot see the plot. */
-function valueFold(now: () => PlotOptions): Live<void> {
+function valueFold(now: () => PlotOptions): LiveView<void> {
   const place = h('div');
   const update = () => replace(place, element.open && valueTable(now()));
   const element: HTMLDetailsElement = on(fold('Values as a table', place), 'toggle', update);
   return { element, update };
 }
 
-function frame({ label, height, onOpen }: PlotOptions) {
+function createFrame({ label, height, onOpen }: PlotOptions) {
   const tip = h('div.tip', { hidden: true });
   const spoken = h('div.unseen', { role: 'status' });
   const drawing = h('div.drawing', {
@@ -317,7 +321,7 @@ function valueTable({ label, dates, lines, format }: PlotOptions): HTMLElement {
   return table({
     caption: label,
     rows: [...dates.keys()].reverse(),
-    most: 20,
+    limit: 20,
     columns: [
       { ...dateColumn('Date', (index: number) => dates[index] ?? null), isName: true },
       ...lines.map(({ label: title, values }) =>

@@ -1,4 +1,4 @@
-import { monthOf } from '../format.ts';
+import { monthText } from '../format.ts';
 
 /** The range of a plot and the labels of its axes. */
 
@@ -11,7 +11,7 @@ export interface Scale {
   x(date: string): number;
   y(value: number): number;
   /** The values with a line across. */
-  splits: readonly number[];
+  ticks: readonly number[];
 }
 
 const PADDING = 0.06;
@@ -37,17 +37,17 @@ const STEPS = [1, 2, 2.5, 5, 10];
  * Round values inside the range, as many as fit but at least two; on a logarithmic scale the same
  * ones serve within a decade or two.
  */
-export function axisSplits(low: number, high: number, height: number): number[] {
+export function valueTicks(low: number, high: number, height: number): number[] {
   const wanted = Math.max(2, Math.floor(height / PIXELS_PER_LABEL));
   const rough = (high - low) / wanted;
   if (!(rough > 0)) return [low];
   const magnitude = 10 ** Math.floor(Math.log10(rough));
   const place = STEPS.findIndex((factor) => factor * magnitude >= rough);
-  const wide = splitsEvery((STEPS[place] ?? 10) * magnitude, low, high);
-  return wide.length > 1 ? wide : splitsEvery((STEPS[place - 1] ?? 0.5) * magnitude, low, high);
+  const wide = ticksEvery((STEPS[place] ?? 10) * magnitude, low, high);
+  return wide.length > 1 ? wide : ticksEvery((STEPS[place - 1] ?? 0.5) * magnitude, low, high);
 }
 
-function splitsEvery(step: number, low: number, high: number): number[] {
+function ticksEvery(step: number, low: number, high: number): number[] {
   const splits: number[] = [];
   // Steps are counted, because added they miss zero by a little.
   for (let steps = Math.ceil(low / step) + 0; steps * step <= high + step * 1e-9; steps += 1)
@@ -59,7 +59,7 @@ function splitsEvery(step: number, low: number, high: number): number[] {
  * `1,000.00`, `1,500.00` → `1,000`, `1,500`; but where one of them needs its cents, all keep
  * theirs.
  */
-export function withoutEmptyCents(labels: readonly string[]): string[] {
+export function trimEmptyCents(labels: readonly string[]): string[] {
   const areEmpty = labels.every((label) => /\.00(?!\d)/.test(label));
   return labels.map((label) => (areEmpty ? label.replace(/\.00(?!\d)/, '') : label));
 }
@@ -80,25 +80,25 @@ export function dateTicks(dates: readonly string[], width: number): string[] {
   const step = DAY_STEPS.find((wide) => wide >= least);
   if (step !== undefined)
     return Array.from({ length: Math.floor((to - from) / DAY_MS / step) + 1 }, (_, count) =>
-      dayOf(from + count * step * DAY_MS),
+      isoDate(from + count * step * DAY_MS),
     );
   const months = MONTH_STEPS.find((wide) => wide * 30 >= least) ?? Infinity;
   const year = Number(first.slice(0, 4));
   return Array.from({ length: (Number(last.slice(0, 4)) - year + 1) * 12 }, (_, month) => month)
     .filter((month) => month % months === 0)
-    .map((month) => dayOf(Date.UTC(year, month, 1)))
+    .map((month) => isoDate(Date.UTC(year, month, 1)))
     .filter((date) => first <= date && date <= last);
 }
 
 /** The date of an instant. */
-export function dayOf(time: number): string {
+export function isoDate(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
 /** Dates as `28 Aug`; the year in a second line where it begins. */
 export function dateLabels(dates: readonly string[]): string[][] {
   return dates.map((date, index) => {
-    const day = `${Number(date.slice(8))} ${monthOf(date).slice(0, 3)}`;
+    const day = `${Number(date.slice(8))} ${monthText(date).slice(0, 3)}`;
     const year = date.slice(0, 4);
     return dates[index - 1]?.slice(0, 4) === year ? [day] : [day, year];
   });

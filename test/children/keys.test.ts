@@ -16,10 +16,10 @@ import {
   whereIs,
 } from '../support/model-server.ts';
 import { modelDaysOf, noProc, visibleTextOf } from '../support/processes.ts';
-import { realAgentHere } from '../support/agent-here.ts';
+import { inProcesses, realAgentHere } from '../support/agent-here.ts';
 import { startProdService } from '../support/prod.ts';
 import { EVERYTHING } from '../support/published.ts';
-import { builtPages, type TestService } from '../support/service.ts';
+import { builtPages, realAgent, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 const RANGE = {
@@ -31,7 +31,7 @@ const DATES = weekdays(RANGE.start_date, RANGE.end_date).length;
  * On the morning of this date every model waits for the others, and the processes are looked at.
  */
 const DATE_OF_THE_LOOK = '2025-10-15';
-const MODELS = ['held-1', 'held-2', 'held-3', 'held-4', 'named', 'service'];
+const MODELS = ['held-1', 'held-2', 'named', 'service'];
 /** With signs that JSON, URLs and HTML spell in other ways. */
 const keyOf = (model: string) => `sk-${model}-5f"2a\\9c&7e1b`;
 /** A part of each key that is the same however it is spelled. */
@@ -56,7 +56,7 @@ function bytesIn(folder: string): string {
   return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('');
 }
 
-test('six models with keys and endpoints of their own, side by side: no key is where it does not belong', {
+test('models with keys and endpoints of their own, side by side: no key is where it does not belong', {
   skip: noProc,
 }, async (t) => {
   const seenOfProcesses: string[] = [];
@@ -84,7 +84,7 @@ test('six models with keys and endpoints of their own, side by side: no key is w
   };
   const servers = await Promise.all(MODELS.map(() => startModelServer(t, provider)));
   const baseUrlOf = (model: string) => servers[MODELS.indexOf(model)]?.baseUrl as string;
-  const held = MODELS.slice(0, 4).map((signature) => ({
+  const held = MODELS.slice(0, 2).map((signature) => ({
     signature,
     openai_base_url: baseUrlOf(signature),
     openai_api_key: keyOf(signature),
@@ -94,6 +94,7 @@ test('six models with keys and endpoints of their own, side by side: no key is w
     openai_api_key_env: 'KEY_OF_NAMED',
   };
   const service = await startProdService(t, {
+    agent: inProcesses(await realAgent()),
     models: [...held, named, { signature: 'service' }],
     settings: { openaiApiBase: baseUrlOf('service'), openaiApiKey: keyOf('service') },
     environment: { KEY_OF_NAMED: keyOf('named') },

@@ -321,7 +321,7 @@ test('whatever runs, is replaced and discarded: the newest generation counts who
       await service.stop();
     }),
     {
-      numRuns: runs(4, 300),
+      numRuns: runs(1, 300),
       examples: [
         [[GENERATION, GENERATION, GENERATION, { discarded: 1 }, { discarded: 2 }]],
         [[GENERATION, GENERATION, GENERATION, { discarded: 2 }]],

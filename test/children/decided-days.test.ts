@@ -7,7 +7,6 @@ import { type ModelRequest, type Reply, startModelServer } from '../support/mode
 import { PROD, startProdService } from '../support/prod.ts';
 import { assertReplays } from '../support/replays.ts';
 import { startTestService } from '../support/service.ts';
-import { rowsAsText } from '../support/tables.ts';
 
 /** Days that end by a decision, wherever a crash cuts them: nothing is bought or paid for twice. */
 
@@ -105,38 +104,4 @@ test('a day of an agent begins again from its opening, with another token and th
     },
   );
   assert.equal(tokens.size, 5);
-});
-
-test('an agent that hangs, trickles or stays in trouble fails its day in time, without a trade', async (t) => {
-  /** Any pace will do: the day fails by its own limit, however the machine counts. */
-  const slow = async function* () {
-    for (;;) {
-      yield ' ';
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  };
-  const rows: [Reply | (() => Reply), RegExp][] = [
-    ['never', /no response within 1 second/],
-    [() => ({ headers: { 'content-type': 'application/json' }, pieces: slow() }), /1 second/],
-    [
-      { status: 500, body: { error: 'broken' } },
-      /^The agent returned 500: broken \(after 2 tries\)$/,
-    ],
-    [{ body: Buffer.alloc(8_000_000, 32) }, /larger than 1048576 bytes/],
-  ];
-  for (const [reply, error] of rows) {
-    const server = await startModelServer(t, () => (typeof reply === 'function' ? reply() : reply));
-    const service = await startProdService(t, {
-      agent: await realAgentHere(),
-      models: [{ signature: 'm', api: 'agent', agent_url: `http://127.0.0.1:${server.port}/` }],
-      agentConfig: { max_retries: 1 },
-      settings: { modelRequestTimeoutMs: 1_000, openaiApiKey: 'key-of-the-service' },
-    });
-    const job = await service.runJob(DAY);
-    assert.match(job.details[0].error, error);
-    assert.deepEqual(ledgerOf(service.database, 'm'), []);
-    for (const { headers, body } of server.requests)
-      assert.doesNotMatch(JSON.stringify([headers, body]), /key-of-the-service/);
-    assert.deepEqual(rowsAsText(service.database, 'SELECT DISTINCT kind FROM decisions'), []);
-  }
 });

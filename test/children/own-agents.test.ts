@@ -85,12 +85,13 @@ test('what an agent reports of its cost counts, and what it does not report is u
 test('user, password and query of the URL reach the agent, and nothing else; PUBLIC_URL, without a slash at its end, is where it reaches the service', async (t) => {
   const { requests, ledger, service, session } = await run(t, [DECISION], {
     entry: { openai_api_key: null },
-    settings: { publicUrl: 'https://service.test/base/' },
+    settings: { publicUrl: 'https://service.test/base/', openaiApiKey: 'key-of-the-service' },
     urlOf: (port) => `http://user:pass-of-mine@127.0.0.1:${port}/decide?key=query-secret`,
   });
   assert.deepEqual(ledger, BOUGHT);
   const [{ path, headers, body }] = requests as [ModelRequest];
   assert.equal(body.day.url, 'https://service.test/base');
+  assert.doesNotMatch(JSON.stringify([headers, body]), /key-of-the-service/);
   const user = Buffer.from('user:pass-of-mine').toString('base64');
   assert.deepEqual([path, headers.authorization], ['/decide?key=query-secret', `Basic ${user}`]);
   const shown = JSON.stringify([session, (await service.get('/models')).body, service.logLines]);

@@ -7,6 +7,7 @@ import { startTestService, twoModels } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
 import { until } from '../support/until.ts';
+import { inLongForm } from '../support/long.ts';
 
 /** Monday to Friday, with a holiday on Wednesday; two symbols that make the universe. */
 const PRICES = ['10', '11', '13', '14', '17']
@@ -241,22 +242,26 @@ test('the model-day that runs has its conversation readable as it happens', asyn
   await service.waitForJob(body.job_id);
 });
 
-test('of many models few at a time are no burden, side by side their children come last', async (t) => {
-  const agent = scriptedAgent({});
-  const seen = new Set<number | undefined>();
-  const startChild: typeof agent.startChild = (program, rights, modelDay) => {
-    seen.add(rights.niceness);
-    return agent.startChild(program, rights, modelDay);
-  };
-  const models = Array.from({ length: 101 }, (_, index) => `model-${index}`);
-  const options = { ...scripted({}), agent: { ...agent, startChild } };
-  const service = await startTestService(t, { ...options, settings: { maxParallelModels: 200 } });
-  for (const [count, niceness] of [
-    [3, 10],
-    [101, 19],
-  ] as const) {
-    await service.runJob({ ...MONDAY, models: models.slice(0, count), replace_existing: true });
-    assert.deepEqual([...seen], [niceness]);
-    seen.clear();
-  }
-});
+test(
+  'of many models few at a time are no burden, side by side their children come last',
+  inLongForm,
+  async (t) => {
+    const agent = scriptedAgent({});
+    const seen = new Set<number | undefined>();
+    const startChild: typeof agent.startChild = (program, rights, modelDay) => {
+      seen.add(rights.niceness);
+      return agent.startChild(program, rights, modelDay);
+    };
+    const models = Array.from({ length: 101 }, (_, index) => `model-${index}`);
+    const options = { ...scripted({}), agent: { ...agent, startChild } };
+    const service = await startTestService(t, { ...options, settings: { maxParallelModels: 200 } });
+    for (const [count, niceness] of [
+      [3, 10],
+      [101, 19],
+    ] as const) {
+      await service.runJob({ ...MONDAY, models: models.slice(0, count), replace_existing: true });
+      assert.deepEqual([...seen], [niceness]);
+      seen.clear();
+    }
+  },
+);

@@ -139,7 +139,8 @@ test('an empty start date means resume mode, as null and none do; a job keeps th
     const day = { end_date: `2025-11-1${index}`, models: ['model-a'] };
     const { body } = await service.post('/simulate/trigger', { ...request, ...day });
     assert.equal(body.message, 'Simulation job created for 1 dates, 1 models (resume mode)');
-    if (index === 0) writeFileSync(service.settings.configurationPath, JSON.stringify(twoModels));
+    if (index === 0)
+      writeFileSync(service.settings.configurationPath, JSON.stringify(configuration));
     await service.waitForJob(body.job_id);
   }
   const [first] = ledgerOf(service.database, 'model-a');

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { reset } from '../../src/http/response.ts';
 import { scriptedAgent } from '../support/agents.ts';
+import { leftToLongForm } from '../support/long.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openWire, readAnswers, type Wire } from '../support/wire.ts';
@@ -85,7 +86,9 @@ test('what has been read completely is answered before the service stops; what i
 });
 
 for (const version of ['1.0', '1.1']) {
-  test(`a download over HTTP/${version} that fails half-way is reset: an orderly end would look like the end of the file`, async (t) => {
+  test(`a download over HTTP/${version} that fails half-way is reset: an orderly end would look like the end of the file`, {
+    skip: version === '1.0' && leftToLongForm,
+  }, async (t) => {
     const tooSlow = { maxReportFilesMb: 15, maxReportMs: 1_500, minReadKbPerSecond: 1_000_000 };
     const service = await startTalkative(t, 1, tooSlow);
     const wire = await beginDownload(service, version);

@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
 import type { HttpLimits } from '../../src/http/limits.ts';
 import { openWire, readAnswers, send, type Wire } from '../support/wire.ts';
-import { inLongForm } from '../support/long.ts';
+import { inLongForm, leftToLongForm } from '../support/long.ts';
 
 /** Reports are made in reader threads, and a thread that ends costs its own report only. */
 
@@ -131,7 +131,7 @@ function openFiles(folder: string): string[] {
     });
 }
 
-test('no report leaves another file open', { skip: noProc }, async (t) => {
+test('no report leaves another file open', { skip: noProc || leftToLongForm }, async (t) => {
   const service = await serviceWithJob(t);
   // Each thread opens the file once.
   const first = ['', '?by=entry', '?details=true', '?common=true'];
@@ -189,7 +189,9 @@ test('a long report that finds no room for its file is refused, others are made'
   const refused = await full.get(CONVERSATIONS);
   assert.deepEqual([refused.status, (await full.get('/results')).status], [503, 200]);
   assert.match(refused.body.detail, /^Cannot make this report: it needs more than is left of 0 MB/);
-  // A folder that cannot be written, and no other.
+});
+
+test('a long report needs a folder that can be written, and no other', inLongForm, async (t) => {
   const service = await serviceWithConversations(t, {}, 2);
   writeFileSync(join(service.folder, 'reports'), '');
   const { TMPDIR } = process.env;
@@ -219,14 +221,14 @@ async function openSlowly({ url }: TestService, request: string): Promise<Wire> 
   return wire;
 }
 
-/** The path of a response of some 13 MB: more than the system takes for a client that reads nothing. */
+/** The path of a response of some 9 MB: more than the system takes for a client that reads nothing. */
 const CONVERSATIONS = '/reasoning?include_full_conversation=true';
-const WHOLE = 13_000_000;
+const WHOLE = 9_000_000;
 
 async function serviceWithConversations(
   t: TestContext,
   httpLimits: Partial<HttpLimits>,
-  messages = 26,
+  messages = 18,
 ) {
   const agent = scriptedAgent({});
   const service = await startTestService(t, { agent, httpLimits, isForged: true });
@@ -267,7 +269,7 @@ test('a report is made ahead of a client that does not read, of one moment, and 
 });
 
 test('a client that reads too slowly is cut off when others need the room of its report', async (t) => {
-  const limits = { maxReportFilesMb: 20, maxReportMs: 2_000, minReadKbPerSecond: 20_000 };
+  const limits = { maxReportFilesMb: 14, maxReportMs: 2_000, minReadKbPerSecond: 20_000 };
   const service = await serviceWithConversations(t, limits);
   await service.get('/results'); // starts a thread
   const wire = await openSlowly(service, CONVERSATIONS);
@@ -280,7 +282,7 @@ test('a client that reads too slowly is cut off when others need the room of its
 });
 
 test('a client that reads fast enough keeps its report for longer', inLongForm, async (t) => {
-  const limits = { maxReportFilesMb: 20, maxReportMs: 500, minReadKbPerSecond: 1 };
+  const limits = { maxReportFilesMb: 14, maxReportMs: 500, minReadKbPerSecond: 1 };
   const service = await serviceWithConversations(t, limits);
   await service.get('/results'); // starts a thread
   const wire = await openSlowly(service, CONVERSATIONS);

@@ -373,7 +373,7 @@ const PARTS = 'SELECT count(DISTINCT segid) FROM document_words_idx';
 
 test('progress is reported in bytes, and a server beside it writes after each transaction and sees nothing', async () => {
   const rows = Array.from({ length: runs(450, 2_000) }, (_, id) =>
-    row({ id, text: `${id} `.repeat(30) }),
+    row({ id, text: `${id} `.repeat(runs(150, 30)) }),
   );
   const told: number[] = [];
   const onProgress: ImportOptions['onProgress'] = (bytesRead, totalBytes) =>

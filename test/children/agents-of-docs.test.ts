@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { inLongForm, leftToLongForm } from '../support/long.ts';
 import { startModelServer } from '../support/model-server.ts';
@@ -40,7 +39,6 @@ async function start(t: TestContext, name: string, args: string[] = []): Promise
 
 async function trade(t: TestContext, agent_url: string): Promise<string[]> {
   const service = await startProdService(t, {
-    agent: await realAgentHere(),
     models: [{ signature: 'm', api: 'agent', agent_url }],
   });
   const job = await service.runJob(DATES);

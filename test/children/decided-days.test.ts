@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { realAgentHere } from '../support/agent-here.ts';
-import { crashed } from '../support/crashed.ts';
+import { crashed, cutAfter } from '../support/crashed.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { type ModelRequest, type Reply, startModelServer } from '../support/model-server.ts';
 import { PROD, startProdService } from '../support/prod.ts';
@@ -14,30 +13,19 @@ const DAY = { start_date: '2025-10-15', end_date: '2025-10-15' };
 const BUY = { side: 'buy', symbol: 'AAPL', amount: 3 };
 const BOUGHT = ['2025-10-15 buy AAPL 3 110 => 9670 10001.5 1.5 AAPL:3'];
 
-/** Brings the one model-day of a database back to where so many messages of it were logged. */
-const cutAfter = (messages: number) => `
-  DELETE FROM holdings; DELETE FROM positions; DELETE FROM tool_usage; DELETE FROM session_prices;
-  DELETE FROM decisions;
-  DELETE FROM reasoning_logs WHERE message_index >= ${messages};
-  UPDATE trading_sessions SET status = 'running', completed_at = NULL, session_summary = NULL, confidence = NULL;
-  UPDATE job_details SET status = 'running', completed_at = NULL;
-  UPDATE jobs SET status = 'running', completed_at = NULL`;
-
 async function cutEverywhere(
   t: TestContext,
   models: readonly object[],
   kept: readonly number[],
   look: (jobId: string, messages: number) => unknown,
 ): Promise<void> {
-  const agent = await realAgentHere();
-  const first = await startProdService(t, { agent, models });
+  const first = await startProdService(t, { models });
   const { job_id: jobId } = await first.runJob(DAY);
   assert.deepEqual(ledgerOf(first.database, 'm'), BOUGHT);
   await first.stop();
   for (const messages of kept) {
     const folder = crashed(first.folder, cutAfter(messages));
     const second = await startTestService(t, {
-      agent,
       configuration: null,
       folder,
       settings: PROD,

@@ -16,7 +16,7 @@ import {
   whereIs,
 } from '../support/model-server.ts';
 import { modelDaysOf, noProc, visibleTextOf } from '../support/processes.ts';
-import { inProcesses, realAgentHere } from '../support/agent-here.ts';
+import { inProcesses } from '../support/agent-here.ts';
 import { startProdService } from '../support/prod.ts';
 import { EVERYTHING } from '../support/published.ts';
 import { builtPages, realAgent, type TestService } from '../support/service.ts';
@@ -168,7 +168,7 @@ test('a run whose key is refused on two model-days in a row is not asked any mor
   const models = ['wrong', 'right'].map((signature) => ({
     ...{ signature, openai_base_url: server.baseUrl, openai_api_key: 'sk-x' },
   }));
-  const service = await startProdService(t, { agent: await realAgentHere(), models });
+  const service = await startProdService(t, { models });
   const errorsOf = (details: any[], model: string) =>
     details.filter((detail) => detail.model === model).map(({ error }) => error);
   const { details, status } = await service.runJob(WEEK);

@@ -9,7 +9,6 @@ import { NO_INSPECTOR_FLAGS } from '../../src/basics/own-node.ts';
 import { fillCommand, startChildBy } from '../../src/children/launcher.ts';
 import { childFlags } from '../../src/children/process.ts';
 import type { Endpoint } from '../../src/wire/protocol.ts';
-import { realAgentHere } from '../support/agent-here.ts';
 import { agentFixture } from '../support/agents.ts';
 import {
   endpoint,
@@ -262,7 +261,7 @@ async function serve(t: TestContext, command: string[], onStart: () => void = ()
 
 test('a job through a launcher leaves the same records as a direct one', async (t) => {
   const [direct, through] = [
-    await startTestService(t, { agent: await realAgentHere() }),
+    await startTestService(t),
     await serve(t, shell('sleep 0.2; exec NODE')),
   ];
   const [one, other] = [await direct.runJob(DAY), await through.runJob(DAY)];

@@ -4,7 +4,6 @@ import { dialects } from '../../src/agent/provider/ask.ts';
 import { type ApiDialect, apiDialects } from '../../src/basics/domain.ts';
 import type { Json } from '../../src/basics/json.ts';
 import { type Decider, decide } from '../../src/trading/decision.ts';
-import { realAgentHere } from '../support/agent-here.ts';
 import { replyTo } from '../support/dialect-servers.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { leftToLongForm } from '../support/long.ts';
@@ -66,8 +65,7 @@ async function run(
     ...{ signature: 'm', openai_base_url: server.baseUrl, openai_api_key: 'sk', api },
     ...{ stream: false, decision: 'one_answer', ...entry },
   };
-  const agent = await realAgentHere();
-  const service = await startProdService(t, { agent, models: [model], agentConfig, isForged });
+  const service = await startProdService(t, { models: [model], agentConfig, isForged });
   const job = await service.runJob(DAY);
   await assertReplays(service.database);
   const { sessions } = (await service.get('/reasoning?include_full_conversation=true')).body;

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { type Behaviour, type ModelRequest, startModelServer } from '../support/model-server.ts';
 import { ask, BOUGHT, BUY, DAY, DECISION, run, urlHere } from '../support/own-agents.ts';
@@ -229,7 +228,6 @@ test('where the service has access tokens, a day is opened by its own, and by no
   });
   const entry = { signature: 'mine', api: 'agent', agent_url: urlHere(server.port) };
   const { url } = await startProdService(t, {
-    agent: await realAgentHere(),
     models: [entry],
     settings: { apiToken },
   });

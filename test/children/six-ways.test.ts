@@ -3,7 +3,6 @@ import { test, type TestContext } from 'node:test';
 import { createProviderModel } from '../../src/agent/provider/ask.ts';
 import { type ApiDialect, apiDialects } from '../../src/basics/domain.ts';
 import type { Endpoint } from '../../src/wire/protocol.ts';
-import { realAgentHere } from '../support/agent-here.ts';
 import { endpointAt } from '../support/agents.ts';
 import { crashed } from '../support/crashed.ts';
 import { refusalsOf, replyTo, type Step, stepOf } from '../support/dialect-servers.ts';
@@ -72,7 +71,6 @@ async function outcomeOf(service: TestService, jobId: string) {
 async function run(t: TestContext, options: WayOptions) {
   const server = await startModelServer(t, (request) => replyTo(request, options.steps ?? STEPS));
   const service = await startProdService(t, {
-    agent: await realAgentHere(),
     models: [entryOf(server.baseUrl, options)],
     agentConfig: { max_steps: options.maxSteps ?? 30 },
   });
@@ -185,8 +183,7 @@ function assertStrict(api: ApiDialect, request: ModelRequest): void {
 
 /** Starts a service again on what an earlier one left, with the entries that it stored. */
 async function restart(t: TestContext, folder: string): Promise<TestService> {
-  const agent = await realAgentHere();
-  return startTestService(t, { agent, configuration: null, folder, settings: PROD });
+  return startTestService(t, { configuration: null, folder, settings: PROD });
 }
 
 /** The messages of a day's log before its last step. */
@@ -210,7 +207,7 @@ for (const api of apiDialects)
       return replyTo(request, STEPS);
     });
     const models = [entryOf(server.baseUrl, { api, stream: true })];
-    const first = await startProdService(t, { agent: await realAgentHere(), models });
+    const first = await startProdService(t, { models });
     const { body } = await first.post('/simulate/trigger', DAY);
     await server.untilAsked(3);
     const log = first.database.statement('SELECT role FROM reasoning_logs ORDER BY message_index');
@@ -297,7 +294,7 @@ test('what a maker refuses of what the service adds is left out for the whole jo
     return replyTo(request, STEPS.slice(2));
   });
   const models = [{ signature: 'm', openai_base_url: server.baseUrl, api: 'responses' }];
-  const first = await startProdService(t, { agent: await realAgentHere(), models });
+  const first = await startProdService(t, { models });
   const { body } = await first.post('/simulate/trigger', WEEK);
   await asked.promise;
   await first.stop();
@@ -328,7 +325,7 @@ test('two runs of an entry are asked in the same way: one warning, under the nam
       request.body.stream === true ? { status: 400, body } : replyTo(request, STEPS.slice(2)),
   );
   const entry = { signature: 'm', openai_base_url: server.baseUrl, api: 'responses', repeats: 2 };
-  const service = await startProdService(t, { agent: await realAgentHere(), models: [entry] });
+  const service = await startProdService(t, { models: [entry] });
   const { status, warnings, details } = await service.runJob(DAY);
   assert.deepEqual([status, details.map(({ model }: any) => model)], ['completed', ['m', 'm#2']]);
   const told = warnings.filter((warning: string) => warning.includes('refuses'));

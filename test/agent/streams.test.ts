@@ -221,14 +221,8 @@ function disturbed(name: string, lineEnd: string): Buffer {
 for (const name of names.filter((one) => one.endsWith('.sse') && readable.includes(one))) {
   test(`${name}: line ends, comments and unknown events change nothing`, async () => {
     const plain = await answerTo(name);
-    for (const lineEnd of isLong ? ['\n', '\r', '\r\n'] : ['\r\n']) {
-      const bytes = disturbed(name, lineEnd);
-      const verdict = await streamed(
-        name,
-        [...bytes].map((byte) => Buffer.from([byte])),
-      );
-      assert.deepEqual(verdict, { answer: plain });
-    }
+    for (const lineEnd of ['\n', '\r', '\r\n'])
+      assert.deepEqual(await streamed(name, [disturbed(name, lineEnd)]), { answer: plain });
   });
 
   test(`${name}: cut at every byte it is the same answer or one failure that may pass`, async () => {

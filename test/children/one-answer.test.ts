@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { dialects } from '../../src/agent/provider/ask.ts';
 import { type ApiDialect, apiDialects } from '../../src/basics/domain.ts';
-import type { Json } from '../../src/basics/json.ts';
 import { type Decider, decide } from '../../src/trading/decision.ts';
+import { bodies, saying } from '../support/dialects.ts';
 import { replyTo } from '../support/dialect-servers.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { leftToLongForm } from '../support/long.ts';
@@ -25,27 +24,12 @@ const BOUGHT = ['2025-10-15 buy AAPL 3 110 => 9670 10001.5 1.5 AAPL:3'];
 const IDLE = ['2025-10-15 no_trade => 10000 10000 0'];
 
 /** A provider's answer; in Messages a text that is JSON comes as the arguments of the forced tool. */
-function answerOf(
-  { body }: Pick<ModelRequest, 'body'>,
-  api: ApiDialect,
-  text: string,
-  reason?: 'length',
-): Reply {
-  const finish_reason = reason ?? 'stop';
-  if (api === 'chat') return { body: { choices: [{ message: { content: text }, finish_reason }] } };
-  if (api === 'responses')
-    return {
-      body: {
-        status: reason === undefined ? 'completed' : 'incomplete',
-        ...(reason && { incomplete_details: { reason: 'max_output_tokens' } }),
-        output: [{ type: 'message', content: [{ type: 'output_text', text }] }],
-      },
-    };
-  const isForced = body.tool_choice !== undefined;
-  const content = isForced
-    ? [{ type: 'tool_use', id: 't', name: 'trading_decision', input: JSON.parse(text) }]
-    : [{ type: 'text', text }];
-  return { body: { content, stop_reason: reason === undefined ? 'end_turn' : 'max_tokens' } };
+function answerOf({ body }: Pick<ModelRequest, 'body'>, api: ApiDialect, text: string): Reply {
+  const answer = saying(api, text);
+  if (api !== 'messages' || body.tool_choice === undefined) return { body: answer };
+  const input = JSON.parse(text);
+  const call = { type: 'tool_use', id: 't', name: 'trading_decision', input };
+  return { body: { ...answer, content: [call] } };
 }
 
 interface RunOptions {
@@ -246,15 +230,10 @@ test('weights are the whole portfolio', async (t) => {
 });
 
 test('an answer that is cut off is a failed day', async (t) => {
-  const { job, bodies } = await run(t, {}, (request) =>
-    answerOf(request, 'chat', '{"orders":[]}', 'length'),
-  );
+  const cut = bodies.chat({ text: '{"orders":[]}', reason: 'length' });
+  const { job, bodies: sent } = await run(t, {}, () => ({ body: cut }));
   assert.equal(job.details[0].error, 'Its answer was cut off, and half a decision is none');
-  assert.equal(bodies.length, 1);
-  for (const api of apiDialects) {
-    const { body } = answerOf({ body: {} }, api, '{}', 'length') as { body: Json };
-    assert.equal(dialects[api].read(body, 1).fault, 'cut_off', api);
-  }
+  assert.equal(sent.length, 1);
 });
 
 test('messages: where the format is refused, the answer is asked for as text', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readWarnings } from '../../src/database/jobs.ts';
 import { isSound } from '../../src/verify/audit.ts';
@@ -109,26 +109,6 @@ test('the configuration is read at every trigger: missing or broken is a 500 tha
   assert.match(broken.body.detail, /models\[0\]\.signature: expected a string/);
   writeFileSync(service.settings.configurationPath, JSON.stringify(configuration));
   assert.equal((await service.runJob(DAY)).status, 'completed');
-});
-
-test('the file is checked before the models, the models before the range, the range before other jobs; what is refused leaves nothing behind', async (t) => {
-  const service = await startTestService(t, {
-    configuration: { models: [] },
-    prices: PRICES,
-    agent: slowBuyer,
-  });
-  const details = async (request: object) =>
-    (await service.post('/simulate/trigger', request)).body.detail;
-  const future = { start_date: '2025-11-10', end_date: '2099-01-01' };
-  assert.match(await details(future), /^No models to simulate/);
-  const { body } = await service.post('/simulate/trigger', { ...DAY, models: ['model-x'] });
-  assert.match(await details({ ...future, models: ['model-x'] }), /in the future/);
-  assert.match(await details({ ...DAY, models: ['model-x'] }), /already running or pending/);
-  rmSync(service.settings.configurationPath);
-  assert.match(await details(future), /not found/);
-  await service.waitForJob(body.job_id);
-  const rows = (table: string) => service.database.statement(`SELECT 1 FROM ${table}`).all().length;
-  assert.deepEqual([rows('jobs'), rows('simulation_runs'), rows('job_details')], [1, 1, 1]);
 });
 
 test('an empty start date means resume mode, as null and none do; a job keeps the agent configuration that it was created with', async (t) => {

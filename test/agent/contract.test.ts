@@ -534,7 +534,7 @@ const notAnswers: [reply: Reply, error: string, requests?: number][] = [
     'sent NaN, which JSON does not have',
   ],
 ];
-test('agent: what is no answer is asked for once, unless that may pass, and told in the words of all dialects', async (t) => {
+test('agent: what is not an answer is asked for once, unless that may pass, and told in the words of all dialects', async (t) => {
   for (const [reply, reason, most = 1] of notAnswers) {
     const { error, requests } = await ask(t, 'agent', [reply], { stream: 'off' });
     assert.ok(error?.startsWith(`The agent ${reason}`), error ?? reason);

@@ -261,7 +261,7 @@ test('calls without end are refused in words beyond the limit', async (t) => {
 });
 
 const WITH_DATE = { body: { orders: BUY, reason: '', date: '2025-10-16' } };
-test('an answer that is no decision fails the day after one request', async (t) => {
+test('an answer that is not a decision fails the day after one request', async (t) => {
   const failed = await run(t, [WITH_DATE]);
   assert.equal(failed.error, 'Its answer is not a decision. There is no field "date".');
   assert.deepEqual([failed.ledger, failed.requests.length], [[], 1]);

@@ -221,14 +221,14 @@ async function openSlowly({ url }: TestService, request: string): Promise<Wire> 
   return wire;
 }
 
-/** The path of a response of some 9 MB: more than the system takes for a client that reads nothing. */
+/** The path of a response of some 20 MB: more than the system takes for a client that reads nothing. */
 const CONVERSATIONS = '/reasoning?include_full_conversation=true';
-const WHOLE = 9_000_000;
+const WHOLE = 20_000_000;
 
 async function serviceWithConversations(
   t: TestContext,
   httpLimits: Partial<HttpLimits>,
-  messages = 18,
+  messages = 41,
 ) {
   const agent = scriptedAgent({});
   const service = await startTestService(t, { agent, httpLimits, isForged: true });
@@ -269,7 +269,7 @@ test('a report is made ahead of a client that does not read, of one moment, and 
 });
 
 test('a client that reads too slowly is cut off when others need the room of its report', async (t) => {
-  const limits = { maxReportFilesMb: 14, maxReportMs: 2_000, minReadKbPerSecond: 20_000 };
+  const limits = { maxReportFilesMb: 30, maxReportMs: 2_000, minReadKbPerSecond: 20_000 };
   const service = await serviceWithConversations(t, limits);
   await service.get('/results'); // starts a thread
   const wire = await openSlowly(service, CONVERSATIONS);
@@ -282,7 +282,7 @@ test('a client that reads too slowly is cut off when others need the room of its
 });
 
 test('a client that reads fast enough keeps its report for longer', inLongForm, async (t) => {
-  const limits = { maxReportFilesMb: 14, maxReportMs: 500, minReadKbPerSecond: 1 };
+  const limits = { maxReportFilesMb: 30, maxReportMs: 500, minReadKbPerSecond: 1 };
   const service = await serviceWithConversations(t, limits);
   await service.get('/results'); // starts a thread
   const wire = await openSlowly(service, CONVERSATIONS);

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { createProviderModel, hasEffort, findRefused } from '../../src/core/agent/provider/ask.ts';
 import { type ChatMessage, KeyRefused } from '../../src/core/agent/model.ts';
 import type { ApiDialect } from '../../src/core/domain/vocabulary.ts';
-import type { Json } from '../../src/core/json/json.ts';
 import type { Addition, ProviderEndpoint, ToolDescription } from '../../src/core/wire/protocol.ts';
 import { endpointOf } from '../support/ask-provider.ts';
+import { saying } from '../support/dialects.ts';
 import { type Reply, startModelServer } from '../support/model-server.ts';
 import { tableOf } from '../support/text-table.ts';
 
@@ -18,15 +18,6 @@ const opening: ChatMessage[] = [
   { role: 'system', content: 'You trade.' },
   { role: 'user', content: "Today's date: 2025-11-10" },
 ];
-const done: Record<ApiDialect, Json> = {
-  chat: { choices: [{ message: { content: 'Done.' }, finish_reason: 'stop' }] },
-  responses: {
-    status: 'completed',
-    output: [{ type: 'message', content: [{ type: 'output_text', text: 'Done.' }] }],
-  },
-  messages: { content: [{ type: 'text', text: 'Done.' }], stop_reason: 'end_turn' },
-};
-
 /** Whether a request has an addition. */
 const has: Record<Addition, (body: any) => boolean> = {
   stream: ({ stream }) => stream === true,
@@ -94,7 +85,7 @@ for (const [api, addition, words, param] of refused) {
     const [status, body] = words.startsWith('{')
       ? [422, JSON.parse(words)]
       : [400, error(api, words, param)];
-    const replies = [{ status, body }, { body: done[api] }];
+    const replies = [{ status, body }, { body: saying(api, 'Done.') }];
     const tools = addition.includes('format') ? [FORMAT] : [];
     const { server, told, model } = await ask(t, api, replies, {}, tools);
     for (const _ of [1, 2]) assert.equal((await model(opening)).content, 'Done.');
@@ -142,7 +133,9 @@ test('what the entry sets is never left out', async (t) => {
 
 test('what was refused before is not asked again, and an error about something else is one', async (t) => {
   const leftOut: Addition[] = ['stream', 'thinking', 'cache_control'];
-  const { server, model } = await ask(t, 'messages', [{ body: done.messages }], { leftOut });
+  const { server, model } = await ask(t, 'messages', [{ body: saying('messages', 'Done.') }], {
+    leftOut,
+  });
   await model(opening);
   assert.ok(!leftOut.some((name) => has[name](server.requests[0]?.body)));
   for (const [status, body, message] of [
@@ -182,7 +175,7 @@ test('an effort is set in the form of any dialect', () => {
 test('a request without what was refused is another one, and no try of the first', async (t) => {
   const busy: Reply = { status: 503, body: { error: { message: 'Busy' } } };
   const refusal: Reply = { status: 400, body: openai('no', 'stream') };
-  const replies = [busy, refusal, busy, { body: done.responses }];
+  const replies = [busy, refusal, busy, { body: saying('responses', 'Done.') }];
   const { server, model } = await ask(t, 'responses', replies, { maxRetries: 2 });
   assert.equal((await model(opening)).content, 'Done.');
   const streams = server.requests.map(({ body }) => has.stream(body));
@@ -198,7 +191,7 @@ test('an answer with 401 or 403 refuses the key, others do not', async (t) => {
 });
 
 test('a day continues at the same URL, with a slash at its end or without', async (t) => {
-  const { server, model } = await ask(t, 'responses', [{ body: done.responses }]);
+  const { server, model } = await ask(t, 'responses', [{ body: saying('responses', 'Done.') }]);
   const { carried, content } = await model(opening);
   const again = await ask(t, 'responses', [], { baseUrl: `${server.baseUrl}/` });
   const said: ChatMessage = { role: 'assistant', content, toolCalls: [], carried };
@@ -231,7 +224,7 @@ test('the requests of the three dialects, in full', async (t) => {
     ],
   ];
   for (const [api, path, body] of expected) {
-    const { server, model } = await ask(t, api, [{ body: done[api] }]);
+    const { server, model } = await ask(t, api, [{ body: saying(api, 'Done.') }]);
     await model(opening);
     assert.equal(server.requests[0]?.path, `/v1/${path}`);
     assert.deepEqual(server.requests[0]?.body, { ...always, ...body });

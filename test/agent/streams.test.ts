@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { dialects } from '../../src/core/agent/provider/ask.ts';
 import { FINISH_WAIT_MS, readBody } from '../../src/core/agent/provider/transport.ts';
@@ -7,6 +7,7 @@ import { classify } from '../../src/core/agent/provider/verdict.ts';
 import type { ModelAnswer } from '../../src/core/agent/model.ts';
 import type { ApiDialect } from '../../src/core/domain/vocabulary.ts';
 import { decodeLine } from '../../src/core/wire/protocol.ts';
+import { afterCall, bytesOf, inChunks, STREAM, verdictOn } from '../support/dialects.ts';
 import { isLong } from '../support/long.ts';
 import { like, tableOf } from '../support/text-table.ts';
 
@@ -15,41 +16,18 @@ import { like, tableOf } from '../support/text-table.ts';
  * and Anthropic's TypeScript libraries, the documentation of DeepSeek, Gemini, OpenRouter, Mistral
  * and vLLM), with their words made short.
  */
-const CORPUS = new URL('../fixtures/streams/', import.meta.url);
-const STREAM = { status: 200, headers: { 'content-type': 'text/event-stream; charset=utf-8' } };
-const names = readdirSync(CORPUS);
-
-function bytesOf(name: string): Buffer {
-  return readFileSync(new URL(name, CORPUS));
-}
-
-function dialectOf(name: string) {
-  return dialects[name.split('-')[0] as ApiDialect];
-}
-
-async function* inChunks(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
-  yield* chunks;
-}
-
-/**
- * What becomes of a stream that arrives in these chunks and then ends; `breaks` instead of ending
- * it.
- */
-async function verdictOn(name: string, chunks: readonly Buffer[], status = STREAM.status) {
-  const dialect = dialectOf(name);
-  const stream = { ...STREAM, status, body: inChunks(chunks), close() {} };
-  const read = await readBody(stream, dialect.assemble());
-  return classify(read, { step: 3, read: dialect.read, mayBeEmpty: true });
-}
+const names = readdirSync(new URL('../fixtures/streams/', import.meta.url));
+const apiOf = (name: string) => name.split('-')[0] as ApiDialect;
+/** A day on which a tool was called may end without words. */
+const asked = { conversation: afterCall('get_portfolio') };
+const streamed = (name: string, pieces: readonly Buffer[], status?: number) =>
+  verdictOn(apiOf(name), { pieces }, { ...asked, ...(status !== undefined && { status }) });
 
 async function answerTo(name: string): Promise<ModelAnswer> {
-  const dialect = dialectOf(name);
-  const verdict = name.endsWith('.json')
-    ? classify(
-        { status: 200, headers: {}, text: '', body: JSON.parse(bytesOf(name).toString()) },
-        { step: 3, read: dialect.read, mayBeEmpty: true },
-      )
-    : await verdictOn(name, [bytesOf(name)]);
+  const bytes = bytesOf(name);
+  const verdict = await (name.endsWith('.json')
+    ? verdictOn(apiOf(name), { body: JSON.parse(bytes.toString()) }, asked)
+    : streamed(name, [bytes]));
   assert.ok('answer' in verdict, JSON.stringify(verdict));
   decodeLine(JSON.stringify({ type: 'answer', ...verdict.answer })); // the parent takes it
   return verdict.answer;
@@ -209,7 +187,7 @@ const failing: [name: string, reason: RegExp, passes: boolean, usage: number | n
 ];
 for (const [name, reason, passes, promptTokens] of failing) {
   test(`${name} is a failure in the provider's words, with the tokens that it told`, async () => {
-    const verdict = await verdictOn(name, [bytesOf(name)]);
+    const verdict = await streamed(name, [bytesOf(name)]);
     assert.ok(!('answer' in verdict));
     assert.match(verdict.reason, reason);
     assert.equal(verdict.isTransient, passes);
@@ -226,7 +204,7 @@ test('every file of the corpus has its row', () => {
 
 test('a stream is read with any status of success', async () => {
   const name = 'chat-openai.sse';
-  const verdict = await verdictOn(name, [bytesOf(name)], 201);
+  const verdict = await streamed(name, [bytesOf(name)], 201);
   assert.deepEqual(verdict, { answer: await answerTo(name) });
 });
 
@@ -243,24 +221,18 @@ function disturbed(name: string, lineEnd: string): Buffer {
 for (const name of names.filter((one) => one.endsWith('.sse') && readable.includes(one))) {
   test(`${name}: line ends, comments and unknown events change nothing`, async () => {
     const plain = await answerTo(name);
-    for (const lineEnd of isLong ? ['\n', '\r', '\r\n'] : ['\r\n']) {
-      const bytes = disturbed(name, lineEnd);
-      const verdict = await verdictOn(
-        name,
-        [...bytes].map((byte) => Buffer.from([byte])),
-      );
-      assert.deepEqual(verdict, { answer: plain });
-    }
+    for (const lineEnd of ['\n', '\r', '\r\n'])
+      assert.deepEqual(await streamed(name, [disturbed(name, lineEnd)]), { answer: plain });
   });
 
   test(`${name}: cut at every byte it is the same answer or one failure that may pass`, async () => {
     const bytes = bytesOf(name);
     const plain = await answerTo(name);
     for (let at = 0; at < bytes.length; at += isLong ? 1 : 31) {
-      assert.deepEqual(await verdictOn(name, [bytes.subarray(0, at), bytes.subarray(at)]), {
+      assert.deepEqual(await streamed(name, [bytes.subarray(0, at), bytes.subarray(at)]), {
         answer: plain,
       });
-      const verdict = await verdictOn(name, [bytes.subarray(0, at)]);
+      const verdict = await streamed(name, [bytes.subarray(0, at)]);
       if ('answer' in verdict)
         assert.deepEqual({ ...verdict.answer, usage: plain.usage }, plain, `cut at ${at}`);
       else

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
+import { inLongForm, leftToLongForm } from '../support/long.ts';
 import { startModelServer } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';
 import { assertReplays } from '../support/replays.ts';
@@ -39,7 +39,6 @@ async function start(t: TestContext, name: string, args: string[] = []): Promise
 
 async function trade(t: TestContext, agent_url: string): Promise<string[]> {
   const service = await startProdService(t, {
-    agent: await realAgentHere(),
     models: [{ signature: 'm', api: 'agent', agent_url }],
   });
   const job = await service.runJob(DATES);
@@ -54,12 +53,14 @@ test('rule.py trades a week', { skip: !hasPython }, async (t) => {
   assert.equal(ledger.length, 5);
 });
 
-test('looks.mts trades a week through the tools of its days', async (t) => {
+test('looks.mts trades a week through the tools of its days', inLongForm, async (t) => {
   const ledger = await trade(t, await start(t, 'looks.mts'));
   assert.match(ledger[0] ?? '', /^2025-10-13 buy AAPL 46 108$/);
 });
 
-test('arena.py asks another agent, symbol by symbol', { skip: !hasPython }, async (t) => {
+test('arena.py asks another agent, symbol by symbol', {
+  skip: !hasPython || leftToLongForm,
+}, async (t) => {
   const arena = await startModelServer(t, ({ body: { date, symbol } }) => {
     const action = symbol[0] === 'MSFT' ? 'HOLD' : date < '2025-10-15' ? 'BUY' : 'SELL';
     return { body: { recommended_action: action } };

@@ -162,30 +162,34 @@ test('amounts beyond what is counted exactly fail only the model-days of those w
   await assertReadable(service, 'rich-0');
 });
 
-test('sums and prices of today beyond what is counted exactly are reported, rounded, for all models', async (t) => {
-  const turn: Script[string] = [
-    [
-      ['sell', { symbol: 'AAPL', amount: MOST }],
-      ['buy', { symbol: 'AAPL', amount: MOST }],
-    ],
-  ];
-  const orders = DATES.map((date, day) => [`rich ${date}`, day === 0 ? buy('AAPL', MOST) : turn]);
-  const service = await startTestService(t, {
-    configuration: configurationOf(['rich'], ['AAPL']),
-    prices: [...MSFT, ...bars('AAPL', ['0.0001 5000', '5000 5000'])].join('\n'),
-    agent: scriptedAgent({ ...calm(['AAPL']), ...Object.fromEntries(orders) }),
-    isForged: true,
-  });
-  assert.equal((await service.runJob({ ...WEEK, end_date: DATES[3] })).status, 'completed');
-  await assertReadable(service, 'rich');
-  const { models } = (await service.get('/performance?model=rich')).body;
-  assert.ok(models[0].trading.turnover > 0, JSON.stringify(models[0].trading));
-  service.database
-    .statement("UPDATE price_data SET close = 10000000 WHERE symbol = 'AAPL' AND date = ?")
-    .run(DATES[3]);
-  for (const path of ['/performance', '/performance?model=rich&details=true'])
-    assert.equal((await service.get(path)).status, 200, path);
-});
+test(
+  'sums and prices of today beyond what is counted exactly are reported, rounded, for all models',
+  inLongForm,
+  async (t) => {
+    const turn: Script[string] = [
+      [
+        ['sell', { symbol: 'AAPL', amount: MOST }],
+        ['buy', { symbol: 'AAPL', amount: MOST }],
+      ],
+    ];
+    const orders = DATES.map((date, day) => [`rich ${date}`, day === 0 ? buy('AAPL', MOST) : turn]);
+    const service = await startTestService(t, {
+      configuration: configurationOf(['rich'], ['AAPL']),
+      prices: [...MSFT, ...bars('AAPL', ['0.0001 5000', '5000 5000'])].join('\n'),
+      agent: scriptedAgent({ ...calm(['AAPL']), ...Object.fromEntries(orders) }),
+      isForged: true,
+    });
+    assert.equal((await service.runJob({ ...WEEK, end_date: DATES[3] })).status, 'completed');
+    await assertReadable(service, 'rich');
+    const { models } = (await service.get('/performance?model=rich')).body;
+    assert.ok(models[0].trading.turnover > 0, JSON.stringify(models[0].trading));
+    service.database
+      .statement("UPDATE price_data SET close = 10000000 WHERE symbol = 'AAPL' AND date = ?")
+      .run(DATES[3]);
+    for (const path of ['/performance', '/performance?model=rich&details=true'])
+      assert.equal((await service.get(path)).status, 200, path);
+  },
+);
 
 /** What a bug may throw. */
 const thrown = [new RangeError('a bug'), new Error('spawn EPERM'), 'words', null];

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { baselineStrategies } from '../../src/core/domain/vocabulary.ts';
-import { realAgentHere } from '../support/agent-here.ts';
-import { crashed } from '../support/crashed.ts';
+import { crashed, cutAfter } from '../support/crashed.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { isLong } from '../support/long.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../support/service.ts';
@@ -60,7 +59,6 @@ const ledgers = {
 
 const serve = async (t: TestContext, options: TestServiceOptions = {}) =>
   startTestService(t, {
-    agent: await realAgentHere(),
     configuration,
     ...(options.folder === undefined && { prices: PRICES }),
     ...options,
@@ -115,15 +113,6 @@ test('a baseline that holds a part of its universe is marked, with what keeps it
 
 const logOf = ({ database }: TestService) =>
   database.statement('SELECT message_index, role, tool_name, content FROM reasoning_logs').all();
-
-/** Brings the one model-day of a database back to where so many messages of it were logged. */
-const cutAfter = (messages: number) => `
-  DELETE FROM holdings; DELETE FROM positions; DELETE FROM tool_usage; DELETE FROM session_prices;
-  DELETE FROM decisions;
-  DELETE FROM reasoning_logs WHERE message_index >= ${messages};
-  UPDATE trading_sessions SET status = 'running', completed_at = NULL, session_summary = NULL;
-  UPDATE job_details SET status = 'running', completed_at = NULL;
-  UPDATE jobs SET status = 'running', completed_at = NULL`;
 
 test('a baseline continues wherever a crash cut its day, as its entry was stored, and repeats no call', async (t) => {
   const first = await serve(t);

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { realAgentHere } from '../support/agent-here.ts';
-import { crashed } from '../support/crashed.ts';
+import { crashed, cutAfter } from '../support/crashed.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { type ModelRequest, type Reply, startModelServer } from '../support/model-server.ts';
 import { PROD, startProdService } from '../support/prod.ts';
 import { assertReplays } from '../support/replays.ts';
 import { startTestService } from '../support/service.ts';
-import { rowsAsText } from '../support/tables.ts';
 
 /** Days that end by a decision, wherever a crash cuts them: nothing is bought or paid for twice. */
 
@@ -15,30 +13,19 @@ const DAY = { start_date: '2025-10-15', end_date: '2025-10-15' };
 const BUY = { side: 'buy', symbol: 'AAPL', amount: 3 };
 const BOUGHT = ['2025-10-15 buy AAPL 3 110 => 9670 10001.5 1.5 AAPL:3'];
 
-/** Brings the one model-day of a database back to where so many messages of it were logged. */
-const cutAfter = (messages: number) => `
-  DELETE FROM holdings; DELETE FROM positions; DELETE FROM tool_usage; DELETE FROM session_prices;
-  DELETE FROM decisions;
-  DELETE FROM reasoning_logs WHERE message_index >= ${messages};
-  UPDATE trading_sessions SET status = 'running', completed_at = NULL, session_summary = NULL, confidence = NULL;
-  UPDATE job_details SET status = 'running', completed_at = NULL;
-  UPDATE jobs SET status = 'running', completed_at = NULL`;
-
 async function cutEverywhere(
   t: TestContext,
   models: readonly object[],
   kept: readonly number[],
   look: (jobId: string, messages: number) => unknown,
 ): Promise<void> {
-  const agent = await realAgentHere();
-  const first = await startProdService(t, { agent, models });
+  const first = await startProdService(t, { models });
   const { job_id: jobId } = await first.runJob(DAY);
   assert.deepEqual(ledgerOf(first.database, 'm'), BOUGHT);
   await first.stop();
   for (const messages of kept) {
     const folder = crashed(first.folder, cutAfter(messages));
     const second = await startTestService(t, {
-      agent,
       configuration: null,
       folder,
       settings: PROD,
@@ -105,38 +92,4 @@ test('a day of an agent begins again from its opening, with another token and th
     },
   );
   assert.equal(tokens.size, 5);
-});
-
-test('an agent that hangs, trickles or stays in trouble fails its day in time, without a trade', async (t) => {
-  /** Any pace will do: the day fails by its own limit, however the machine counts. */
-  const slow = async function* () {
-    for (;;) {
-      yield ' ';
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  };
-  const rows: [Reply | (() => Reply), RegExp][] = [
-    ['never', /no response within 1 second/],
-    [() => ({ headers: { 'content-type': 'application/json' }, pieces: slow() }), /1 second/],
-    [
-      { status: 500, body: { error: 'broken' } },
-      /^The agent returned 500: broken \(after 2 tries\)$/,
-    ],
-    [{ body: Buffer.alloc(8_000_000, 32) }, /larger than 1048576 bytes/],
-  ];
-  for (const [reply, error] of rows) {
-    const server = await startModelServer(t, () => (typeof reply === 'function' ? reply() : reply));
-    const service = await startProdService(t, {
-      agent: await realAgentHere(),
-      models: [{ signature: 'm', api: 'agent', agent_url: `http://127.0.0.1:${server.port}/` }],
-      agentConfig: { max_retries: 1 },
-      settings: { modelRequestTimeoutMs: 1_000, openaiApiKey: 'key-of-the-service' },
-    });
-    const job = await service.runJob(DAY);
-    assert.match(job.details[0].error, error);
-    assert.deepEqual(ledgerOf(service.database, 'm'), []);
-    for (const { headers, body } of server.requests)
-      assert.doesNotMatch(JSON.stringify([headers, body]), /key-of-the-service/);
-    assert.deepEqual(rowsAsText(service.database, 'SELECT DISTINCT kind FROM decisions'), []);
-  }
 });

@@ -269,9 +269,10 @@ test('patience comes from the settings and the agent configuration', () => {
 });
 
 test('in DEV every model is simulated, whatever its entry says', () => {
-  assert.deepEqual(resolve({ entry: own, settings: { deploymentMode: 'DEV' } }), {
-    kind: 'simulated',
-  });
+  for (const entry of [own, { api: 'agent', agent_url: 'http://own/decide' }])
+    assert.deepEqual(resolve({ entry, settings: { deploymentMode: 'DEV' } }), {
+      kind: 'simulated',
+    });
 });
 
 /** Each maker's key, as a canary. */

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import type { Database } from '../../src/core/database/database.ts';
-import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import {
   calls,
@@ -53,7 +52,7 @@ const edited = (baseUrl: string) =>
   }));
 
 const restart = async (t: TestContext, folder: string, options: TestServiceOptions) =>
-  startTestService(t, { ...options, agent: await realAgentHere(), configuration: null, folder });
+  startTestService(t, { ...options, configuration: null, folder });
 
 /**
  * The job's ledgers, requests and database; `meanwhile` changes the file while the second date's
@@ -76,7 +75,6 @@ async function runAndRestart(
   });
   const environment = { KEY_OF_NAMED: variableKey };
   const first = await startProdService(t, {
-    agent: await realAgentHere(),
     models: modelsAt(server.baseUrl),
     agentConfig,
     environment,
@@ -151,7 +149,6 @@ test('repeats are runs of their own, with seeds of their own, under one cost lim
   const price = { price_per_million_tokens: { input: 10, output: 30 } };
   const limited = { openai_base_url: server.baseUrl, max_cost_usd: 0.03, ...price };
   const service = await startProdService(t, {
-    agent: await realAgentHere(),
     models: [
       { signature: 'm', seed: 7, repeats: 3, ...limited },
       { signature: 'other', ...limited },
@@ -182,7 +179,7 @@ test('repeats are runs of their own, with seeds of their own, under one cost lim
 /** The random baseline needs no provider. */
 test('an existing chain becomes run 1 when its entry gets repeats; resuming names the date that fills in the others', async (t) => {
   const entry = { signature: 'rule', basemodel: 'baseline/random', enabled: true };
-  const first = await startProdService(t, { agent: await realAgentHere(), models: [entry] });
+  const first = await startProdService(t, { models: [entry] });
   await first.runJob(RANGE);
   const before = ledgerOf(first.database, 'rule');
   const agent_config = { stock_symbols: ['AAPL', 'MSFT'] };
@@ -225,7 +222,7 @@ test('two prompts, one with notes and one without, with repeats, are one job', a
     { signature: 'bold', openai_base_url, prompt: 'Be bold.', notes: true, repeats: 2 },
     { signature: 'calm', openai_base_url, prompt: 'Be calm.', repeats: 2 },
   ];
-  const service = await startProdService(t, { agent: await realAgentHere(), models });
+  const service = await startProdService(t, { models });
   assert.equal((await service.runJob(RANGE)).status, 'completed');
   const asked = server.requests.map((request) => {
     const [system, user] = request.body.messages;
@@ -256,7 +253,6 @@ test('a run that was offered news does not continue without the key for it', asy
     return says('Done.');
   });
   const service = await startProdService(t, {
-    agent: await realAgentHere(),
     models: [{ signature: 'm', openai_base_url: server.baseUrl }],
     settings: { jinaApiKey: 'jina-key' },
   });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import {
   answers,
@@ -46,8 +45,7 @@ test('an answer that was cut off, refused, or has its orders as text executes no
     ...{ signature: name, basemodel: name, stream: false },
     ...{ openai_base_url: server.baseUrl, openai_api_key: 'sk' },
   }));
-  const agent = await realAgentHere();
-  const service = await startProdService(t, { agent, models });
+  const service = await startProdService(t, { models });
   const job = await service.runJob(DAY);
   assert.equal(job.status, 'completed');
   await assertReplays(service.database);
@@ -104,10 +102,9 @@ test('one answer a day that is a refusal has its second chance', async (t) => {
     reason: 'Cheap.',
   });
   const server = await startModelServer(t, [answers({ content: decision }, 'content_filter')]);
-  const agent = await realAgentHere();
   const model = { signature: 'm', openai_base_url: server.baseUrl, openai_api_key: 'sk' };
   const models = [{ ...model, stream: false, decision: 'one_answer' }];
-  const service = await startProdService(t, { agent, models });
+  const service = await startProdService(t, { models });
   const job = await service.runJob(DAY);
   await assertReplays(service.database);
   assert.deepEqual(ledgerOf(service.database, 'm'), IDLE);
@@ -117,11 +114,9 @@ test('one answer a day that is a refusal has its second chance', async (t) => {
 
 test('a provider whose answers are none fails the day, in its words, with what it cost', async (t) => {
   const server = await startModelServer(t, [answers({ content: 'I will now ' }, 'network_error')]);
-  const agent = await realAgentHere();
   const model = { signature: 'm', openai_base_url: server.baseUrl, openai_api_key: 'sk' };
   const agentConfig = { max_retries: 1 };
   const service = await startProdService(t, {
-    agent,
     models: [{ ...model, stream: false }],
     agentConfig,
   });

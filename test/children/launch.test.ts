@@ -9,9 +9,11 @@ import type { ChildMessage, StartMessage } from '../../src/core/wire/protocol.ts
 import { checkLineBounds, openChannel } from '../../src/core/children/channel.ts';
 import { launch, nextLookMs } from '../../src/core/children/launch.ts';
 import { childNiceness } from '../../src/core/children/process.ts';
+import { agentHere } from '../support/agent-here.ts';
 import { agentFixture, endpointAt, simulatedStart } from '../support/agents.ts';
 import { startConfined, startProcess } from '../support/children.ts';
 import { settled } from '../support/event-loop.ts';
+import { MODEL_DAY } from '../support/launchers.ts';
 import { childrenOf, isRunning, noProc } from '../support/processes.ts';
 import { startModelServer } from '../support/model-server.ts';
 import { realAgent } from '../support/service.ts';
@@ -102,7 +104,11 @@ test('a child whose requests failed as often as allowed, while the parent was bu
 
 /** Failures of the model-day; with `lost`, the machine's and not the model's. */
 type Lost = 'silent' | 'spoke';
-const failures: [fixture: string, error: RegExp, options?: RunOptions & { lost?: Lost }][] = [
+const failures: [
+  fixture: string,
+  error: RegExp,
+  options?: RunOptions & { lost?: Lost; isLeft?: string | false },
+][] = [
   ['hangs', /took longer than 0\.3 seconds/, { timeoutMs: 300 }],
   ['never-reads', /took longer than 1 second$/, { timeoutMs: 1_000, quietMs: 300 }],
   ['exits-later', /ended without an outcome \(exit code 3\)/],
@@ -111,17 +117,25 @@ const failures: [fixture: string, error: RegExp, options?: RunOptions & { lost?:
   [
     'eats-memory',
     /it ended by itself \((SIGABRT|exit code 134|SIGTRAP|exit code 133)\)/,
-    { lost: 'silent', memoryMb: 256 },
+    { lost: 'silent', memoryMb: 256, isLeft: leftToLongForm },
   ],
   ['hangs', /took longer than 600 seconds/, { leftMs: 300 }],
   ['hangs', /^it did nothing for 0\.3 seconds$/, { lost: 'silent', quietMs: 300 }],
-  ['works-in-silence', /took longer than 0\.5 seconds/, { timeoutMs: 500, quietMs: 100 }],
+  [
+    'works-in-silence',
+    /took longer than 0\.5 seconds/,
+    { timeoutMs: 500, quietMs: 100, isLeft: leftToLongForm },
+  ],
   ['killed-later', /it ended by itself \(SIGKILL\)/, { lost: 'spoke' }],
   ['reports-twice', /^first$/],
   ['sends-garbage', /broke the protocol: the line is not JSON/],
   ['sends-wrong-shape', /broke the protocol: the line does not fit the protocol \(content/],
   ['floods-answers', /broke the protocol: it did not wait for its replies/, { beforeReply }],
-  ['floods-bytes', /broke the protocol: it did not wait for its replies/, { beforeReply }],
+  [
+    'floods-bytes',
+    /broke the protocol: it did not wait for its replies/,
+    { beforeReply, isLeft: leftToLongForm },
+  ],
   ['sends-brackets', /broke the protocol: the line is nested more than 64 levels deep/],
   [
     'gives-long-reason',
@@ -130,11 +144,20 @@ const failures: [fixture: string, error: RegExp, options?: RunOptions & { lost?:
   ['floods-stderr', /wrote more than 1048576 bytes to stderr/],
   ['never-ends-line', /sent a line longer than \d+ bytes/],
 ];
-for (const [fixture, error, { lost, ...options } = {}] of failures) {
+/** What is seen of these does not depend on their process. */
+const HERE = [
+  ...['never-reads', 'exits-later', 'killed-later', 'reports-twice', 'sends-garbage'],
+  ...['sends-wrong-shape', 'gives-long-reason'],
+];
+const startHere: typeof startConfined = (program, rights) =>
+  agentHere(program).startChild(program, rights, MODEL_DAY);
+
+for (const [fixture, error, { lost, isLeft = false, ...options } = {}] of failures) {
   test(`a child that ${fixture.replaceAll('-', ' ')} is ${lost === undefined ? 'one failed model-day' : `lost (${lost})`}`, {
-    skip: options.quietMs !== undefined && noProc,
+    skip: (options.quietMs !== undefined && noProc) || isLeft,
   }, async () => {
-    const outcome = (await run(fixture, options)).outcome as {
+    const here = HERE.includes(fixture) && { startChild: startHere };
+    const outcome = (await run(fixture, { ...here, ...options })).outcome as {
       status: string;
       hasSentMessage?: boolean;
       error: string;

@@ -8,6 +8,7 @@ import { loaderText, packProgram } from '../../src/core/children/launcher.ts';
 import { CAN_RESTRICT_NETWORK } from '../../src/core/children/process.ts';
 import { agentFixture } from '../support/agents.ts';
 import { NODE, endpoint, runThrough, shell } from '../support/launchers.ts';
+import { leftToLongForm } from '../support/long.ts';
 import { realAgent } from '../support/service.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
@@ -126,7 +127,9 @@ const MANY_QUOTES = Array.from({ length: 60_000 }, (_, index) => ({
 }));
 const UNBLOCK =
   'use Fcntl; for (STDIN, STDOUT) { fcntl($_, F_SETFL, fcntl($_, F_GETFL, 0) | O_NONBLOCK) } exec @ARGV';
-test('a child bears descriptors that do not block', { skip: noPerl }, async () => {
+test('a child bears descriptors that do not block', {
+  skip: noPerl || leftToLongForm,
+}, async () => {
   const { outcome } = await runThrough([PERL, '-e', UNBLOCK, NODE], {
     program: await realAgent(),
     quotes: MANY_QUOTES,

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { dialects } from '../../src/core/agent/provider/ask.ts';
 import { type ApiDialect, apiDialects } from '../../src/core/domain/vocabulary.ts';
-import type { Json } from '../../src/core/json/json.ts';
 import { type Decider, decide } from '../../src/core/trading/decision.ts';
-import { realAgentHere } from '../support/agent-here.ts';
+import { bodies, saying } from '../support/dialects.ts';
 import { replyTo } from '../support/dialect-servers.ts';
 import { ledgerOf } from '../support/ledger.ts';
+import { leftToLongForm } from '../support/long.ts';
 import { type ModelRequest, type Reply, startModelServer } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';
 import { assertReplays, replayDifferences } from '../support/replays.ts';
@@ -25,27 +24,12 @@ const BOUGHT = ['2025-10-15 buy AAPL 3 110 => 9670 10001.5 1.5 AAPL:3'];
 const IDLE = ['2025-10-15 no_trade => 10000 10000 0'];
 
 /** A provider's answer; in Messages a text that is JSON comes as the arguments of the forced tool. */
-function answerOf(
-  { body }: Pick<ModelRequest, 'body'>,
-  api: ApiDialect,
-  text: string,
-  reason?: 'length',
-): Reply {
-  const finish_reason = reason ?? 'stop';
-  if (api === 'chat') return { body: { choices: [{ message: { content: text }, finish_reason }] } };
-  if (api === 'responses')
-    return {
-      body: {
-        status: reason === undefined ? 'completed' : 'incomplete',
-        ...(reason && { incomplete_details: { reason: 'max_output_tokens' } }),
-        output: [{ type: 'message', content: [{ type: 'output_text', text }] }],
-      },
-    };
-  const isForced = body.tool_choice !== undefined;
-  const content = isForced
-    ? [{ type: 'tool_use', id: 't', name: 'trading_decision', input: JSON.parse(text) }]
-    : [{ type: 'text', text }];
-  return { body: { content, stop_reason: reason === undefined ? 'end_turn' : 'max_tokens' } };
+function answerOf({ body }: Pick<ModelRequest, 'body'>, api: ApiDialect, text: string): Reply {
+  const answer = saying(api, text);
+  if (api !== 'messages' || body.tool_choice === undefined) return { body: answer };
+  const input = JSON.parse(text);
+  const call = { type: 'tool_use', id: 't', name: 'trading_decision', input };
+  return { body: { ...answer, content: [call] } };
 }
 
 interface RunOptions {
@@ -65,8 +49,7 @@ async function run(
     ...{ signature: 'm', openai_base_url: server.baseUrl, openai_api_key: 'sk', api },
     ...{ stream: false, decision: 'one_answer', ...entry },
   };
-  const agent = await realAgentHere();
-  const service = await startProdService(t, { agent, models: [model], agentConfig, isForged });
+  const service = await startProdService(t, { models: [model], agentConfig, isForged });
   const job = await service.runJob(DAY);
   await assertReplays(service.database);
   const { sessions } = (await service.get('/reasoning?include_full_conversation=true')).body;
@@ -91,7 +74,9 @@ const asked: Record<ApiDialect, unknown> = {
 };
 
 for (const api of apiDialects)
-  test(`${api}: one request, whose orders are those of a loop`, async (t) => {
+  test(`${api}: one request, whose orders are those of a loop`, {
+    skip: api !== 'chat' && leftToLongForm,
+  }, async (t) => {
     const text = JSON.stringify(DECISION);
     const one = await run(t, { api }, (request) => answerOf(request, api, text));
     assert.deepEqual(one.ledger, BOUGHT);
@@ -245,15 +230,10 @@ test('weights are the whole portfolio', async (t) => {
 });
 
 test('an answer that is cut off is a failed day', async (t) => {
-  const { job, bodies } = await run(t, {}, (request) =>
-    answerOf(request, 'chat', '{"orders":[]}', 'length'),
-  );
+  const cut = bodies.chat({ text: '{"orders":[]}', reason: 'length' });
+  const { job, bodies: sent } = await run(t, {}, () => ({ body: cut }));
   assert.equal(job.details[0].error, 'Its answer was cut off, and half a decision is none');
-  assert.equal(bodies.length, 1);
-  for (const api of apiDialects) {
-    const { body } = answerOf({ body: {} }, api, '{}', 'length') as { body: Json };
-    assert.equal(dialects[api].read(body, 1).fault, 'cut_off', api);
-  }
+  assert.equal(sent.length, 1);
 });
 
 test('messages: where the format is refused, the answer is asked for as text', async (t) => {
@@ -265,13 +245,4 @@ test('messages: where the format is refused, the answer is asked for as text', a
   assert.deepEqual(ledger, BOUGHT);
   assert.deepEqual([bodies[1].tool_choice, bodies[1].tools], [undefined, undefined]);
   assert.match(job.warnings[0], /^'m' is asked without .*, which the service adds/);
-});
-
-test('limits and a hidden open hold for decisions too', async (t) => {
-  const agentConfig = { open: 'hidden', limits: { max_weight: 0.5 } };
-  const { ledger, conversation } = await run(t, { agentConfig }, (request) =>
-    answerOf(request, 'chat', ordering('buy', 60)),
-  );
-  assert.deepEqual(ledger, IDLE);
-  assert.match(conversation[3].content, /the limit is 50 %; at most 45 shares can be bought/);
 });

@@ -3,18 +3,11 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { realAgentHere } from '../support/agent-here.ts';
 import { ledgerOf } from '../support/ledger.ts';
-import {
-  type Behaviour,
-  type ModelRequest,
-  type Reply,
-  startModelServer,
-} from '../support/model-server.ts';
+import { type Behaviour, type ModelRequest, startModelServer } from '../support/model-server.ts';
 import { ask, BOUGHT, BUY, DAY, DECISION, run, urlHere } from '../support/own-agents.ts';
 import { startProdService } from '../support/prod.ts';
 import { rowsAsText } from '../support/tables.ts';
-import { like } from '../support/text-table.ts';
 
 /** Agents of the user's over HTTP: what they are sent, and what becomes of what they send. */
 
@@ -81,10 +74,6 @@ test('what an agent reports of its cost counts, and what it does not report is u
     ...[cost_usd, prompt_tokens, completion_tokens, reasoning_tokens],
   ];
   assert.deepEqual(of(told.job.details[0]), [0.25, 5, 7, 2]);
-  for (const cost_usd of [1_000_001, 1e308, -1, '1']) {
-    const odd = await run(t, [{ body: { orders: [], reason: '', usage: { ...usage, cost_usd } } }]);
-    assert.deepEqual([odd.error, ...of(odd.job.details[0])], [null, null, 5, 7, 2], `${cost_usd}`);
-  }
   const silent = await run(t, [DECISION], { entry: { max_cost_usd: 1 } });
   assert.deepEqual(silent.job.warnings, [
     "The cost limit of 'mine' cannot be enforced: its agent does not report what it costs",
@@ -92,41 +81,20 @@ test('what an agent reports of its cost counts, and what it does not report is u
   assert.deepEqual(of(silent.job.details[0]), [null, null, null, null]);
 });
 
-test('a cost limit counts what agents report', async (t) => {
-  const usage = { prompt_tokens: 1, completion_tokens: 1, cost_usd: 2 };
-  const { job, requests } = await run(t, [{ body: { orders: [], reason: '', usage } }], {
-    entry: { max_cost_usd: 3 },
-    dates: { start_date: '2025-10-15', end_date: '2025-10-17' },
-  });
-  assert.deepEqual([requests.length, job.warnings], [2, null]);
-  assert.equal(job.details[2].error, 'Cost limit reached');
-});
-
-test('a cost that no answer has is unknown, and the day counts all the same', async (t) => {
-  for (const cost_usd of [1e9, -1, '5', null]) {
-    const usage = { prompt_tokens: 5, completion_tokens: 7, cost_usd };
-    const { job, ledger } = await run(t, [{ body: { orders: BUY, reason: '', usage } }]);
-    assert.deepEqual([ledger, job.details[0].cost_usd], [BOUGHT, null], `${cost_usd}`);
-  }
-});
-
-test('user, password and query of the URL reach the agent, and nothing else', async (t) => {
+test('user, password and query of the URL reach the agent, and nothing else; PUBLIC_URL, without a slash at its end, is where it reaches the service', async (t) => {
   const { requests, ledger, service, session } = await run(t, [DECISION], {
     entry: { openai_api_key: null },
+    settings: { publicUrl: 'https://service.test/base/', openaiApiKey: 'key-of-the-service' },
     urlOf: (port) => `http://user:pass-of-mine@127.0.0.1:${port}/decide?key=query-secret`,
   });
   assert.deepEqual(ledger, BOUGHT);
-  const [{ path, headers }] = requests as [ModelRequest];
+  const [{ path, headers, body }] = requests as [ModelRequest];
+  assert.equal(body.day.url, 'https://service.test/base');
+  assert.doesNotMatch(JSON.stringify([headers, body]), /key-of-the-service/);
   const user = Buffer.from('user:pass-of-mine').toString('base64');
   assert.deepEqual([path, headers.authorization], ['/decide?key=query-secret', `Basic ${user}`]);
   const shown = JSON.stringify([session, (await service.get('/models')).body, service.logLines]);
   assert.doesNotMatch(shown, /pass-of-mine|query-secret/);
-});
-
-test('PUBLIC_URL is where agents reach the service, without a slash at its end', async (t) => {
-  const settings = { publicUrl: 'https://service.test/base/' };
-  const { requests } = await run(t, [DECISION], { settings });
-  assert.equal(requests[0]?.body.day.url, 'https://service.test/base');
 });
 
 test('arguments that are nested too deep are refused, and the day continues', async (t) => {
@@ -147,22 +115,22 @@ test('arguments that are nested too deep are refused, and the day continues', as
 });
 
 test('calls side by side run one after another: no dollar is spent twice', async (t) => {
-  const buy = { symbol: 'AAPL', amount: 1 };
+  const buy = { symbol: 'AAPL', amount: 6 };
   let answers: { status: number; body: any }[] = [];
   const { ledger } = await run(t, async ({ body }) => {
-    answers = await Promise.all(Array.from({ length: 100 }, () => ask(body, '/tools/buy', buy)));
+    answers = await Promise.all(Array.from({ length: 20 }, () => ask(body, '/tools/buy', buy)));
     return { body: { done: true, reason: '' } };
   });
   const holdings = answers.flatMap(({ body }) => body.holding ?? []);
-  const all = Array.from({ length: 90 }, (_, index) => index + 1);
+  const all = Array.from({ length: 15 }, (_, index) => 6 * (index + 1));
   assert.deepEqual(
     holdings.toSorted((one, other) => one - other),
     all,
   );
   const refusals = answers.flatMap(({ body }) => body.error ?? []);
-  const refusal = 'Cannot buy 1 AAPL at 110.00: cash is 100.00, enough for 0';
-  assert.deepEqual(refusals, Array(10).fill(refusal));
-  assert.equal(ledger.length, 90);
+  const refusal = 'Cannot buy 6 AAPL at 110.00: cash is 100.00, enough for 0';
+  assert.deepEqual(refusals, Array(5).fill(refusal));
+  assert.equal(ledger.length, 15);
 });
 
 const BUYS = [40, 50, 'Cannot buy 60 AAPL at 110.00: cash is 4,500.00, enough for 40'];
@@ -260,7 +228,6 @@ test('where the service has access tokens, a day is opened by its own, and by no
   });
   const entry = { signature: 'mine', api: 'agent', agent_url: urlHere(server.port) };
   const { url } = await startProdService(t, {
-    agent: await realAgentHere(),
     models: [entry],
     settings: { apiToken },
   });
@@ -294,50 +261,16 @@ test('calls without end are refused in words beyond the limit', async (t) => {
 });
 
 const WITH_DATE = { body: { orders: BUY, reason: '', date: '2025-10-16' } };
-const TWICE = {
-  headers: { 'content-type': 'application/json' },
-  body: '{"orders":[],"orders":[{"side":"buy","symbol":"AAPL","amount":3}],"reason":""}',
-};
-const HUGE = { body: { orders: [], reason: 'x'.repeat(2_000_000) } };
-const ELSEWHERE = { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' };
-const AS_JSON = { 'content-type': 'application/json' };
-/** Answers that are not decisions, and why the day fails; each is asked once. */
-const bad: [what: string, reply: Reply, error: string][] = [
-  ['garbage', { body: 'hello' }, 'The agent returned 200: text/html instead of JSON: hello'],
-  ['a field more', WITH_DATE, 'Its answer is not a decision. There is no field "date".'],
-  ['orders twice', TWICE, 'Its answer is not a decision. "orders" is named twice.'],
-  ['a redirect', ELSEWHERE, '…redirect…'],
-  ['nothing', { status: 204, body: '' }, 'The agent returned 204, which has no answer'],
-  [
-    'NaN',
-    { headers: AS_JSON, body: '{"weights":{"AAPL":NaN}}' },
-    '…sent NaN, which JSON does not…',
-  ],
-  ['400', { status: 400, body: { error: 'no' } }, 'The agent returned 400: no'],
-  ['a huge answer', HUGE, '…larger than 1048576 bytes…'],
-];
-for (const [what, reply, error] of bad)
-  test(`an agent fails its day after one request: ${what}`, async (t) => {
-    const failed = await run(t, [reply]);
-    assert.match(failed.error, like(error));
-    assert.deepEqual([failed.ledger, failed.requests.length], [[], 1]);
-  });
-
-test('a byte order mark before a decision is skipped', async (t) => {
-  const { ledger, requests } = await run(t, [{ body: `\ufeff${JSON.stringify(DECISION.body)}` }]);
-  assert.deepEqual([ledger, requests.length], [BOUGHT, 1]);
+test('an answer that is not a decision fails the day after one request', async (t) => {
+  const failed = await run(t, [WITH_DATE]);
+  assert.equal(failed.error, 'Its answer is not a decision. There is no field "date".');
+  assert.deepEqual([failed.ledger, failed.requests.length], [[], 1]);
 });
 
 test('a name that no header can hold is percent-encoded in the key of the day', async (t) => {
-  const names = {
-    'é 100%': '%C3%A9%20100%25',
-    '日本語:🚀': '%E6%97%A5%E6%9C%AC%E8%AA%9E:%F0%9F%9A%80',
-  };
-  for (const [signature, encoded] of Object.entries(names)) {
-    const { requests, job } = await run(t, [DECISION], { entry: { signature } });
-    const key = `${job.job_id}:${encoded}:2025-10-15`;
-    assert.deepEqual([job.status, requests[0]?.headers['idempotency-key']], ['completed', key]);
-  }
+  const { requests, job } = await run(t, [DECISION], { entry: { signature: 'é 100%:🚀' } });
+  const key = `${job.job_id}:%C3%A9%20100%25:%F0%9F%9A%80:2025-10-15`;
+  assert.deepEqual([job.status, requests[0]?.headers['idempotency-key']], ['completed', key]);
 });
 
 test('a server in trouble is asked again, with the same key, token and body', async (t) => {
@@ -345,14 +278,6 @@ test('a server in trouble is asked again, with the same key, token and body', as
   assert.deepEqual(ledger, BOUGHT);
   const [one, two] = requests.map(({ headers, body }) => [headers['idempotency-key'], body]);
   assert.deepEqual(one, two);
-});
-
-test('in DEV an agent is simulated: no request, no cost', async (t) => {
-  const { requests, job } = await run(t, [DECISION], { settings: { deploymentMode: 'DEV' } });
-  assert.deepEqual(
-    [requests.length, job.status, job.entries[0].entry.kind],
-    [0, 'completed', 'simulated'],
-  );
 });
 
 test('an idle connection is kept longer for the token of a day, and for none else', async (t) => {

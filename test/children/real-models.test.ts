@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openDatabase } from '../../src/core/database/database.ts';
-import { inProcesses, realAgentHere } from '../support/agent-here.ts';
+import { inProcesses } from '../support/agent-here.ts';
 import { agentFixture } from '../support/agents.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import { calls, says, startModelServer, usage } from '../support/model-server.ts';
@@ -37,7 +37,6 @@ test('tokens, requests and costs are in the details, and unknown values are null
     ['boasting', 'boasting', prices, '1 1  100   '],
   ];
   const service = await startProdService(t, {
-    agent: await realAgentHere(),
     models: rows.map(([signature, basemodel, price_per_million_tokens]) => ({
       ...{ signature, basemodel, openai_base_url },
       ...(price_per_million_tokens !== null && { price_per_million_tokens }),
@@ -67,7 +66,6 @@ test('a model over its cost limit runs no further model-days of the job, and oth
     price_per_million_tokens: { input, output: 3 * input },
   }));
   const service = await startProdService(t, {
-    agent: await realAgentHere(),
     models: [
       { signature: 'agent-limit', ...priced },
       { signature: 'higher-limit', ...priced, max_cost_usd: 0.03 },
@@ -110,7 +108,6 @@ test('a day ends at max_steps with its last calls executed', async (t) => {
   const server = await startModelServer(t, () => calls(['buy', { symbol: 'AAPL', amount: 1 }]));
   const models = [{ signature: 'busy', openai_base_url: server.baseUrl }];
   const service = await startProdService(t, {
-    agent: await realAgentHere(),
     models,
     agentConfig: { max_steps: 3 },
   });

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { modelsResponse } from '../../src/core/api/models.ts';
 import { reasoningResponse } from '../../src/core/api/reasoning.ts';
 import { answerCost } from '../../src/core/trading/answer-cost.ts';
-import { realAgentHere } from '../support/agent-here.ts';
 import { calls, says, startModelServer, whereIs } from '../support/model-server.ts';
 import { startProdService } from '../support/prod.ts';
 import { tableOf } from '../support/text-table.ts';
@@ -31,7 +30,7 @@ test('who answered is in the conversation, with the model, and a change within a
     signature,
     openai_base_url: server.baseUrl,
   }));
-  const service = await startProdService(t, { agent: await realAgentHere(), models });
+  const service = await startProdService(t, { models });
   assert.equal((await service.runJob(RANGE)).status, 'completed');
 
   const path = '/reasoning?model=moving&date=2025-10-13&include_full_conversation=true';

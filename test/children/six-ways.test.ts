@@ -3,13 +3,12 @@ import { test, type TestContext } from 'node:test';
 import { createProviderModel } from '../../src/core/agent/provider/ask.ts';
 import { type ApiDialect, apiDialects } from '../../src/core/domain/vocabulary.ts';
 import type { ProviderEndpoint } from '../../src/core/wire/protocol.ts';
-import { realAgentHere } from '../support/agent-here.ts';
 import { endpointAt } from '../support/agents.ts';
 import { crashed } from '../support/crashed.ts';
-import { refusalsOf, replyTo, type Step, stepOf } from '../support/dialect-servers.ts';
+import { replyTo, type Step, stepOf } from '../support/dialect-servers.ts';
 import { ledgerOf } from '../support/ledger.ts';
-import { isLong } from '../support/long.ts';
-import { type ModelRequest, type Reply, startModelServer } from '../support/model-server.ts';
+import { isLong, leftToLongForm } from '../support/long.ts';
+import { type Reply, startModelServer } from '../support/model-server.ts';
 import { PROD, startProdService } from '../support/prod.ts';
 import { assertReplays } from '../support/replays.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -72,7 +71,6 @@ async function outcomeOf(service: TestService, jobId: string) {
 async function run(t: TestContext, options: WayOptions) {
   const server = await startModelServer(t, (request) => replyTo(request, options.steps ?? STEPS));
   const service = await startProdService(t, {
-    agent: await realAgentHere(),
     models: [entryOf(server.baseUrl, options)],
     agentConfig: { max_steps: options.maxSteps ?? 30 },
   });
@@ -101,92 +99,17 @@ test('the same day through six ways: the same positions, conversation and costs'
     assert.deepEqual(outcome, first, `${api} ${stream}`);
     const streams = requests.map(({ body }) => body.stream === true);
     assert.deepEqual(streams, [stream, stream, stream]);
-    if (stream)
-      await t.test(
-        `the strict server of ${api} refuses what the service sends with one rule broken`,
-        () => assertStrict(api, requests[2] as ModelRequest),
-      );
-  }
-});
-
-type Change = (request: ModelRequest) => void;
-const toolResult = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: '' });
-const mark = (tool: any) => (tool.cache_control = { type: 'ephemeral' });
-
-/** Changes to the last request of the day, each of which breaks one rule, and how it is refused. */
-const broken: Record<ApiDialect, [change: Change, refusal: RegExp][]> = {
-  chat: [
-    [({ body }) => (body.top_k = 3), /'top_k'/],
-    [({ body }) => delete body.stream_options, /would not tell its tokens/],
-    [({ body }) => delete body.messages[2].reasoning_content, /`reasoning_content`/],
-    [({ body }) => delete body.messages[5].reasoning_content, /`reasoning_content`/],
-    [({ body }) => delete body.messages[5].tool_calls[1].extra_content, /thought_signature/],
-    [({ body }) => (body.messages[2].reasoning_details[0].signature += '='), /details must be/],
-    [({ body }) => body.messages[2].reasoning_details.reverse(), /details must be/],
-    [({ body }) => (body.messages[2].content = 'Hm.'), /not the one that was given/],
-    [({ body }) => (body.messages[5].tool_calls[0].function.arguments = '{}'), /not the one that/],
-    [({ body }) => body.messages.pop(), /none for call_2_2/],
-    [({ body }) => body.messages.push({ role: 'tool', tool_call_id: 'c9' }), /must be a response/],
-    [({ body }) => body.messages.splice(2, 0, body.messages[3]), /must be a response/],
-  ],
-  responses: [
-    [({ body }) => (body.max_tokens = 3), /'max_tokens'/],
-    [({ body }) => (body.store = true), /^store/],
-    [({ body }) => (body.previous_response_id = 'resp_1'), /'resp_1' not found/],
-    [({ body }) => delete body.include, /^include/],
-    [({ body }) => body.input.splice(1, 2, body.input[2], body.input[1]), /'rs_1'.* following/],
-    [({ body }) => body.input.splice(2, 1), /'msg_1'.* following/],
-    [({ body }) => delete body.input[1].encrypted_content, /'rs_1' not found/],
-    [({ body }) => (body.input[1].encrypted_content += '='), /'rs_1' could not be verified/],
-    [({ body }) => (body.input[1].summary = []), /'rs_1'.* not the one that was given/],
-    [({ body }) => body.input.pop(), /call call_2_2/],
-    [
-      ({ body }) => body.input.push({ type: 'function_call_output', call_id: 'call_9' }),
-      /output with call_id call_9/,
-    ],
-    [({ body }) => body.input.splice(1, 0, body.input[5]), /output with call_id call_1_0/],
-  ],
-  messages: [
-    [({ body }) => (body.seed = 3), /^seed/],
-    [({ body }) => delete body.max_tokens, /^max_tokens/],
-    [({ headers }) => delete headers['anthropic-version'], /^anthropic-version/],
-    [({ headers }) => delete headers['x-api-key'], /^x-api-key/],
-    [({ headers }) => (headers.authorization = 'Bearer sk'), /^authorization/],
-    [({ body }) => body.tools.slice(0, 3).forEach(mark), /Found 5/],
-    [({ body }) => body.messages.push({ role: 'user', content: [] }), /roles must alternate/],
-    [({ body }) => (body.messages[1].content[0].thinking = 'Hm.'), /blocks cannot be modified/],
-    [({ body }) => body.messages[1].content.splice(1, 1), /blocks cannot be modified/],
-    [({ body }) => (body.messages[1].content[2].text = 'Hm.'), /not those that were given/],
-    [({ body }) => body.messages[4].content.pop(), /messages.3: .* after: call_2_2/],
-    [({ body }) => body.messages[4].content.unshift(toolResult('call_9')), /messages.4: .*call_9/],
-    [({ body }) => body.messages[0].content.unshift(toolResult('call_1_0')), /.0: .*call_1_0/],
-    [({ body }) => body.messages[4].content.unshift({ type: 'text', text: 'A' }), /.4: .* first/],
-  ],
-};
-/** Whether the server takes a request as it is, and refuses it with any one rule broken. */
-function assertStrict(api: ApiDialect, request: ModelRequest): void {
-  assert.deepEqual(refusalsOf(request, STEPS), []);
-  if (api === 'messages') {
-    const results: any[] = request.body.messages.at(-1).content;
+    if (api !== 'messages') continue;
+    const results: any[] = requests[2]?.body.messages.at(-1).content;
     const errors = results.map((result) => result.is_error);
     assert.deepEqual(errors, [undefined, true, undefined], 'a malformed call, not a refusal');
     assert.deepEqual(results.at(-1).cache_control, { type: 'ephemeral' });
   }
-  for (const [change, expected] of broken[api]) {
-    const changed = structuredClone(request);
-    change(changed);
-    const [refusal, ...others] = refusalsOf(changed, STEPS);
-    assert.match(refusal ?? '', expected);
-    assert.deepEqual(others, []);
-    const { status, body } = replyTo(changed, STEPS) as { status?: number; body: any };
-    assert.deepEqual([status, body.error.message], [400, refusal]);
-  }
-}
+});
 
 /** Starts a service again on what an earlier one left, with the entries that it stored. */
 async function restart(t: TestContext, folder: string): Promise<TestService> {
-  const agent = await realAgentHere();
-  return startTestService(t, { agent, configuration: null, folder, settings: PROD });
+  return startTestService(t, { configuration: null, folder, settings: PROD });
 }
 
 /** The messages of a day's log before its last step. */
@@ -197,8 +120,11 @@ const ROLES = 'system user assistant tool tool assistant tool tool tool'.split('
  */
 const WRITTEN = isLong ? [2, 3, 5, 6, 9] : [3, 5];
 
+// How a log becomes a conversation does not depend on the dialect.
 for (const api of apiDialects)
-  test(`${api}: wherever a crash cuts the log of a day, it continues there, and pays for no answer again`, async (t) => {
+  test(`${api}: wherever a crash cuts the log of a day, it continues there, and pays for no answer again`, {
+    skip: api !== 'responses' && leftToLongForm,
+  }, async (t) => {
     let hasCrashed = false;
     let asked: number[] = [];
     const server = await startModelServer(t, (request): Reply => {
@@ -207,7 +133,7 @@ for (const api of apiDialects)
       return replyTo(request, STEPS);
     });
     const models = [entryOf(server.baseUrl, { api, stream: true })];
-    const first = await startProdService(t, { agent: await realAgentHere(), models });
+    const first = await startProdService(t, { models });
     const { body } = await first.post('/simulate/trigger', DAY);
     await server.untilAsked(3);
     const log = first.database.statement('SELECT role FROM reasoning_logs ORDER BY message_index');
@@ -294,7 +220,7 @@ test('what a maker refuses of what the service adds is left out for the whole jo
     return replyTo(request, STEPS.slice(2));
   });
   const models = [{ signature: 'm', openai_base_url: server.baseUrl, api: 'responses' }];
-  const first = await startProdService(t, { agent: await realAgentHere(), models });
+  const first = await startProdService(t, { models });
   const { body } = await first.post('/simulate/trigger', WEEK);
   await asked.promise;
   await first.stop();
@@ -325,7 +251,7 @@ test('two runs of an entry are asked in the same way: one warning, under the nam
       request.body.stream === true ? { status: 400, body } : replyTo(request, STEPS.slice(2)),
   );
   const entry = { signature: 'm', openai_base_url: server.baseUrl, api: 'responses', repeats: 2 };
-  const service = await startProdService(t, { agent: await realAgentHere(), models: [entry] });
+  const service = await startProdService(t, { models: [entry] });
   const { status, warnings, details } = await service.runJob(DAY);
   assert.deepEqual([status, details.map(({ model }: any) => model)], ['completed', ['m', 'm#2']]);
   const told = warnings.filter((warning: string) => warning.includes('refuses'));

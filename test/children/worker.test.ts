@@ -7,6 +7,7 @@ import { startTestService, twoModels } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
 import { until } from '../support/until.ts';
+import { inLongForm } from '../support/long.ts';
 
 /** Monday to Friday, with a holiday on Wednesday; two symbols that make the universe. */
 const PRICES = ['10', '11', '13', '14', '17']
@@ -39,7 +40,7 @@ function detailsOf(status: any): string[] {
   );
 }
 
-test('a job runs every model on every date, skips the holiday and says so, and goes through its states in order', async (t) => {
+test('a job runs every model on every date, skips the holiday and says so, and goes through its states in order; repeated it runs nothing', async (t) => {
   const service = await startTestService(t, {
     ...scripted({ 'model-a 2025-11-11': buyAapl(10) }),
     // In DEV, where models cost nothing, a cost limit has no effect.
@@ -69,6 +70,14 @@ test('a job runs every model on every date, skips the holiday and says so, and g
       2025-11-11 buy AAPL 10 102 => 8980 10010 10 AAPL:10
       2025-11-13 no_trade        => 8980 10030 20 AAPL:10`),
   );
+  // Repeated it runs nothing again, and is completed.
+  const sessions = service.database.statement('SELECT count(*) AS count FROM trading_sessions');
+  const before = sessions.get();
+  const again = await service.runJob(UNTIL_THURSDAY);
+  assert.deepEqual(Object.values(again.progress), [8, 8, 0, 0, 8, 0]);
+  assert.equal(again.warnings[0], 'Skipped 6 model-days already completed');
+  assert.deepEqual([again.status, sessions.get()], ['completed', before]);
+  assert.equal((await service.get(`/results?job_id=${again.job_id}`)).body.count, 0);
 });
 
 test('dates run strictly in sequence, and of the models of one date as many side by side as the setting allows', async (t) => {
@@ -86,21 +95,6 @@ test('dates run strictly in sequence, and of the models of one date as many side
     return others.length;
   });
   assert.equal(Math.max(...atOnce), 2);
-});
-
-test('a repeated job runs nothing again and is completed', async (t) => {
-  const service = await startTestService(t, scripted({ 'model-a 2025-11-10': buyAapl(1) }));
-  const request = { ...MONDAY, end_date: '2025-11-11' };
-  const first = await service.runJob(request);
-  const sessions = service.database.statement('SELECT count(*) AS count FROM trading_sessions');
-  const before = sessions.get();
-  const again = await service.runJob(request);
-  assert.equal(again.status, 'completed');
-  assert.deepEqual(again.warnings, ['Skipped 4 model-days already completed']);
-  assert.deepEqual(Object.values(again.progress), [4, 4, 0, 0, 4, 0]);
-  assert.deepEqual(sessions.get(), before);
-  assert.equal((await service.get(`/results?job_id=${first.job_id}`)).body.count, 4);
-  assert.equal((await service.get(`/results?job_id=${again.job_id}`)).body.count, 0);
 });
 
 test('a failed day leaves its log but no position, and the next day continues from the last completed one', async (t) => {
@@ -241,22 +235,26 @@ test('the model-day that runs has its conversation readable as it happens', asyn
   await service.waitForJob(body.job_id);
 });
 
-test('of many models few at a time are no burden, side by side their children come last', async (t) => {
-  const agent = scriptedAgent({});
-  const seen = new Set<number | undefined>();
-  const startChild: typeof agent.startChild = (program, rights, modelDay) => {
-    seen.add(rights.niceness);
-    return agent.startChild(program, rights, modelDay);
-  };
-  const models = Array.from({ length: 101 }, (_, index) => `model-${index}`);
-  const options = { ...scripted({}), agent: { ...agent, startChild } };
-  const service = await startTestService(t, { ...options, settings: { maxParallelModels: 200 } });
-  for (const [count, niceness] of [
-    [3, 10],
-    [101, 19],
-  ] as const) {
-    await service.runJob({ ...MONDAY, models: models.slice(0, count), replace_existing: true });
-    assert.deepEqual([...seen], [niceness]);
-    seen.clear();
-  }
-});
+test(
+  'of many models few at a time are no burden, side by side their children come last',
+  inLongForm,
+  async (t) => {
+    const agent = scriptedAgent({});
+    const seen = new Set<number | undefined>();
+    const startChild: typeof agent.startChild = (program, rights, modelDay) => {
+      seen.add(rights.niceness);
+      return agent.startChild(program, rights, modelDay);
+    };
+    const models = Array.from({ length: 101 }, (_, index) => `model-${index}`);
+    const options = { ...scripted({}), agent: { ...agent, startChild } };
+    const service = await startTestService(t, { ...options, settings: { maxParallelModels: 200 } });
+    for (const [count, niceness] of [
+      [3, 10],
+      [101, 19],
+    ] as const) {
+      await service.runJob({ ...MONDAY, models: models.slice(0, count), replace_existing: true });
+      assert.deepEqual([...seen], [niceness]);
+      seen.clear();
+    }
+  },
+);

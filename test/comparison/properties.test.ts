@@ -7,7 +7,7 @@ import { compare, model, type Read } from '../support/comparisons.ts';
 import { runs } from '../support/long.ts';
 import { within } from '../support/near.ts';
 
-const RUNS = runs(12, 1000);
+const RUNS = runs(4, 1000);
 
 /** One to four models of one to four runs over about two months, some days missing; all vary. */
 const someModels = fc

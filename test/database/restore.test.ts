@@ -48,6 +48,13 @@ function marksIn(path: string): unknown[] {
  * with COPY.
  */
 async function killedService(folder: string): Promise<string> {
+  cpSync(await (template ??= makeKilled(temporaryFolder())), folder, { recursive: true });
+  return join(folder, 'data/jobs.db');
+}
+
+let template: Promise<string> | undefined;
+
+async function makeKilled(folder: string): Promise<string> {
   mkdirSync(join(folder, 'data'));
   const other = openDatabase(join(folder, 'other.db'));
   mark(other, 'COPY');
@@ -60,7 +67,7 @@ async function killedService(folder: string): Promise<string> {
   for (const suffix of ['', '-wal', '-shm'])
     copyFileSync(source + suffix, join(folder, 'data/jobs.db') + suffix);
   running.close();
-  return join(folder, 'data/jobs.db');
+  return folder;
 }
 
 const asideIn = (folder: string) =>

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/core/database/database.ts';
 import { type ColumnType, queries, type Query } from '../../src/core/database/rows.ts';
 import { accepted, SEED } from '../support/schema-rows.ts';
+import { inLongForm } from '../support/long.ts';
 
 const FOLDER = new URL('../../src/', import.meta.url);
 const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -120,7 +121,7 @@ function declaredColumn(
     : { type: String(row['type']).toLowerCase(), isNullable: row['required'] === 0 };
 }
 
-test('each query finds rows that match its shape', async () => {
+test('each query finds rows that match its shape', inLongForm, async () => {
   const { database, all } = await prepare();
   for (const query of all) {
     database.statement('BEGIN').run();

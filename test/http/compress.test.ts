@@ -78,7 +78,7 @@ async function decoded(response: IncomingMessage): Promise<string> {
 
 const words = (length: number) => 'naïve 😀 words '.repeat(Math.ceil(length / 15)).slice(0, length);
 function* pieces(): Generator<string> {
-  for (let index = 0; index < 3_000; index += 1) yield `${index} ${words(90)}\n`;
+  for (let index = 0; index < 800; index += 1) yield `${index} ${words(90)}\n`;
 }
 const lateWords = (text: Promise<string>) => asyncText(text, new AbortController());
 const wordsNow = (length: number) => lateWords(Promise.resolve(words(length)));
@@ -149,7 +149,7 @@ test('a compressed stream ends once: zstd of a single frame, gzip of a single me
     words(3_000),
     words(count),
   ]);
-  for (let round = 0; round < runs(4, 100); round += 1)
+  for (let round = 0; round < runs(1, 100); round += 1)
     for (const list of lists) {
       for (const coding of CODINGS) {
         make = () => lateOf(list);

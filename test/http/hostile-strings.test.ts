@@ -5,6 +5,7 @@ import { before, test, type TestContext } from 'node:test';
 import { findUnprintable } from '../../src/core/text/text.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { hostileStrings } from '../support/hostile.ts';
+import { isLong } from '../support/long.ts';
 import { runJobHere } from '../support/job-here.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { readAnswers, send } from '../support/wire.ts';
@@ -123,8 +124,12 @@ test('each string: as a signature it is found again or refused', async () => {
   }
 });
 
+/** In the short form every third: the test before knows what becomes of each. */
+const few = hostileStrings.filter(
+  ({ text }, place) => isLong || place % 3 === 0 || text === 'true',
+);
 test('each string: in every other field and parameter it is refused, or harmless', async () => {
-  for (const { name, text } of hostileStrings) {
+  for (const { name, text } of few) {
     const bodies = [
       ...[{ end_date: text }, { end_date: DATE, start_date: text }],
       ...[

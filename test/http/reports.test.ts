@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
 import type { HttpLimits } from '../../src/core/http/limits.ts';
 import { openWire, readAnswers, send, type Wire } from '../support/wire.ts';
-import { inLongForm } from '../support/long.ts';
+import { inLongForm, leftToLongForm } from '../support/long.ts';
 
 /** Reports are made in reader threads, and a thread that ends costs its own report only. */
 
@@ -27,7 +27,7 @@ async function serviceWithJob(t: TestContext): Promise<TestService> {
 }
 
 test('a report that finds no free thread in time is a 503 that says when to try again', async (t) => {
-  await endThreads(t);
+  await endThreads();
   const service = await startTestService(t, { httpLimits: { maxReportWaitMs: 0 } });
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, index) => service.get(`/search?q=m${index}`)),
@@ -43,13 +43,13 @@ test('a report that finds no free thread in time is a 503 that says when to try 
 test('a thread that is killed or takes too much memory costs its own report only', async (t) => {
   const service = await serviceWithJob(t);
   const ask = (index: number) => service.get(`/performance?start_date=2000-01-0${index}`);
-  await endThreads(t);
+  await endThreads();
   const workers = watchThreads(t);
   const killed = ask(1);
   await until('a thread', () => workers.length > 0);
   await workers[0]?.terminate();
   assert.deepEqual([(await killed).status, (await ask(2)).status], [500, 200]);
-  await endThreads(t);
+  await endThreads();
   const small = await startTestService(t, { httpLimits: { maxReportHeapMb: 1, reportCheckMs: 1 } });
   const refused = await small.get('/performance');
   assert.equal(refused.status, 503);
@@ -83,7 +83,7 @@ test('reports wait for a thread in order, also behind one whose thread was ended
   const service = await startTestService(t);
   const answers = await Promise.all(paths.map((path) => service.get(path)));
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-  await endThreads(t);
+  await endThreads();
   const slow = await startTestService(t, { httpLimits: { maxReportMs: 0 } });
   const refused = await Promise.all(paths.map((path) => slow.get(path)));
   const sentence = /^Cannot make this report: it takes longer than 0 seconds; ask/;
@@ -107,7 +107,7 @@ test('the status of a job is a report from 2,001 model-days on', inLongForm, asy
     });
     service.database.statement(`UPDATE jobs SET status = 'failed', completed_at = 't'`).run();
   }
-  await endThreads(t);
+  await endThreads();
   const workers = watchThreads(t);
   for (const [jobId, modelDays, threads] of [
     ['small', 2_000, 0],
@@ -131,7 +131,7 @@ function openFiles(folder: string): string[] {
     });
 }
 
-test('no report leaves another file open', { skip: noProc }, async (t) => {
+test('no report leaves another file open', { skip: noProc || leftToLongForm }, async (t) => {
   const service = await serviceWithJob(t);
   // Each thread opens the file once.
   const first = ['', '?by=entry', '?details=true', '?common=true'];
@@ -152,7 +152,7 @@ test('a report is kept while nothing in the database changes', async (t) => {
   const first = await service.get('/performance');
   const csv = () => fetch(`${service.url}/performance?format=csv`);
   const table = await (await csv()).text();
-  await endThreads(t);
+  await endThreads();
   const workers = watchThreads(t);
   assert.deepEqual((await service.get('/performance')).body, first.body);
   const again = await csv();
@@ -178,26 +178,28 @@ test('a long report arrives whole, and is kept if it is not too long', async (t)
   const first = await service.get('/prices/coverage');
   assert.equal(files(), true);
   assert.deepEqual([first.body.symbols.length, first.body.count], [10_000, 10_000]);
-  await endThreads(t);
+  await endThreads();
   const workers = watchThreads(t);
   assert.deepEqual((await service.get('/prices/coverage')).body, first.body);
   assert.equal(workers.length, 0);
 });
 
 test('a long report that finds no room for its file is refused, others are made', async (t) => {
-  const full = await serviceWithConversations(t, { maxReportFilesMb: 0 });
+  const full = await serviceWithConversations(t, { maxReportFilesMb: 0 }, 2);
   const refused = await full.get(CONVERSATIONS);
   assert.deepEqual([refused.status, (await full.get('/results')).status], [503, 200]);
   assert.match(refused.body.detail, /^Cannot make this report: it needs more than is left of 0 MB/);
-  // A folder that cannot be written, and no other.
-  const service = await serviceWithConversations(t, {});
+});
+
+test('a long report needs a folder that can be written, and no other', inLongForm, async (t) => {
+  const service = await serviceWithConversations(t, {}, 2);
   writeFileSync(join(service.folder, 'reports'), '');
   const { TMPDIR } = process.env;
   for (const [folder, status] of [
     [TMPDIR, 200],
     ['/dev/null', 500],
   ] as const) {
-    await endThreads(t);
+    await endThreads();
     Object.assign(process.env, folder && { TMPDIR: folder });
     const answer = await service.get(CONVERSATIONS);
     assert.equal(answer.status, status);
@@ -206,7 +208,7 @@ test('a long report that finds no room for its file is refused, others are made'
   }
   if (TMPDIR === undefined) delete process.env['TMPDIR'];
   else process.env['TMPDIR'] = TMPDIR;
-  await endThreads(t);
+  await endThreads();
 });
 
 /** A client that sends a request and reads no more than the beginning of its response. */
@@ -221,17 +223,23 @@ async function openSlowly({ url }: TestService, request: string): Promise<Wire> 
 
 /** The path of a response of some 20 MB: more than the system takes for a client that reads nothing. */
 const CONVERSATIONS = '/reasoning?include_full_conversation=true';
-async function serviceWithConversations(t: TestContext, httpLimits: Partial<HttpLimits>) {
+const WHOLE = 20_000_000;
+
+async function serviceWithConversations(
+  t: TestContext,
+  httpLimits: Partial<HttpLimits>,
+  messages = 41,
+) {
   const agent = scriptedAgent({});
   const service = await startTestService(t, { agent, httpLimits, isForged: true });
   await service.runJob({ end_date: '2025-11-03', models: ['model-a'] });
   service.database
     .statement(
       `INSERT INTO reasoning_logs (session_id, message_index, role, content, timestamp)
-       WITH RECURSIVE indexes (value) AS (SELECT 100 UNION ALL SELECT value + 1 FROM indexes WHERE value < 140)
+       WITH RECURSIVE indexes (value) AS (SELECT 100 UNION ALL SELECT value + 1 FROM indexes WHERE value < 99 + ?)
        SELECT 1, value, 'user', printf('%.*c', 500000, 'x'), 't' FROM indexes`,
     )
-    .run();
+    .run(messages);
   return service;
 }
 
@@ -266,11 +274,11 @@ test('a client that reads too slowly is cut off when others need the room of its
   await service.get('/results'); // starts a thread
   const wire = await openSlowly(service, CONVERSATIONS);
   const request = `GET ${CONVERSATIONS} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
-  const isWhole = async () => (await send(service.url, request)).length > 20_000_000;
+  const isWhole = async () => (await send(service.url, request)).length > WHOLE;
   assert.equal(await isWhole(), false, 'there is no room for both');
   await until('the room to be free', isWhole);
   wire.socket.resume();
-  assert.ok((await wire.ended).length < 20_000_000);
+  assert.ok((await wire.ended).length < WHOLE);
 });
 
 test('a client that reads fast enough keeps its report for longer', inLongForm, async (t) => {
@@ -312,7 +320,7 @@ test('the results of one model on one date are made in the serving thread, up to
     const few = areResultsFew({ database: service.database } as any, input as any);
     assert.equal(few, isShort, JSON.stringify(query));
   }
-  await endThreads(t);
+  await endThreads();
   const workers = watchThreads(t);
   const ofDay = await service.get('/results?model=a&date=2025-11-10');
   const expected = all.filter(({ model, date }: any) => model === 'a' && date === '2025-11-10');

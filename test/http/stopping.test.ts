@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { reset } from '../../src/core/http/response.ts';
 import { scriptedAgent } from '../support/agents.ts';
+import { inLongForm, leftToLongForm } from '../support/long.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openWire, readAnswers, type Wire } from '../support/wire.ts';
@@ -85,7 +86,9 @@ test('what has been read completely is answered before the service stops; what i
 });
 
 for (const version of ['1.0', '1.1']) {
-  test(`a download over HTTP/${version} that fails half-way is reset: an orderly end would look like the end of the file`, async (t) => {
+  test(`a download over HTTP/${version} that fails half-way is reset: an orderly end would look like the end of the file`, {
+    skip: version === '1.0' && leftToLongForm,
+  }, async (t) => {
     const tooSlow = { maxReportFilesMb: 15, maxReportMs: 1_500, minReadKbPerSecond: 1_000_000 };
     const service = await startTalkative(t, 1, tooSlow);
     const wire = await beginDownload(service, version);
@@ -104,16 +107,20 @@ test('a download that the end of the service cuts is reset, once the time for st
   assert.equal(await wire.error, 'ECONNRESET');
 });
 
-test('a download over HTTP/1.0 that can be finished is, and ends in order', async (t) => {
-  const service = await startTalkative(t, 60_000);
-  const wire = await beginDownload(service, '1.0');
-  const stopped = service.stop();
-  wire.socket.resume();
-  const [head = '', ...body] = (await wire.ended).split('\r\n\r\n');
-  assert.match(head, /^HTTP\/1\.1 200/);
-  assert.equal(JSON.parse(body.join('')).count, 10);
-  await stopped;
-});
+test(
+  'a download over HTTP/1.0 that can be finished is, and ends in order',
+  inLongForm,
+  async (t) => {
+    const service = await startTalkative(t, 60_000);
+    const wire = await beginDownload(service, '1.0');
+    const stopped = service.stop();
+    wire.socket.resume();
+    const [head = '', ...body] = (await wire.ended).split('\r\n\r\n');
+    assert.match(head, /^HTTP\/1\.1 200/);
+    assert.equal(JSON.parse(body.join('')).count, 10);
+    await stopped;
+  },
+);
 
 const endings: [name: string, write: (socket: Socket) => void, arrives: string | null][] = [
   ['all is written', (socket) => socket.end('whole'), 'whole'],

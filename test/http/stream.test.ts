@@ -61,7 +61,7 @@ test('a late response sends white space meanwhile, and no timeout cuts it while 
 });
 
 test('no timeout cuts a response while it is compressed', async (t) => {
-  const text = 'x'.repeat(20_000_000);
+  const text = 'x'.repeat(4_000_000);
   let timeouts = 0;
   const server = await serve(t, async (response) => {
     const { socket } = response.req;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { realAgentHere } from '../support/agent-here.ts';
 import { startTestService } from '../support/service.ts';
 
 const ONE_DAY = { end_date: '2025-11-10', models: ['model-a'] };
@@ -13,7 +12,7 @@ const ONLY_READ = [
 
 /** A service, and another program that can hold SQLite's write lock. */
 async function startBesideLock(t: TestContext) {
-  const service = await startTestService(t, { agent: await realAgentHere() });
+  const service = await startTestService(t);
   const other = new DatabaseSync(service.settings.databasePath);
   t.after(() => other.close());
   const readAll = async () => {

@@ -12,7 +12,7 @@ import { discardJob } from '../../src/core/jobs/queue.ts';
 import { isSound } from '../../src/core/verify/database-audit.ts';
 import { type Script, scriptedAgent } from '../support/agents.ts';
 import { type RequestHere, runJobHere } from '../support/job-here.ts';
-import { runs } from '../support/long.ts';
+import { inLongForm, runs } from '../support/long.ts';
 import { auditScripts, replayDifferences } from '../support/replays.ts';
 import { type Answer, startTestService, type TestService } from '../support/service.ts';
 import { staleNow } from '../support/stale.ts';
@@ -169,29 +169,33 @@ test('no job is discarded while one is unfinished', async (t) => {
   assert.equal((await service.get('/results')).body.count, 0);
 });
 
-test('the packages of a discarded job, and of one that rests on it, are sound and show what counts', async (t) => {
-  const service = await serve(t);
-  const base = await run(service, { '*': buy(1) }, { ...OWN, end_date: SECOND });
-  const next = await run(service, { '*': buy(1) }, { ...OWN, start_date: THIRD });
-  await discard(service, base);
-  const packages: [job: string, status: string, results: number, stale: unknown[]][] = [
-    [base, 'discarded', 0, []],
-    [next, 'completed', 2, [{ model: 'model-a', date: THIRD }]],
-  ];
-  for (const [jobId, status, results, stale] of packages) {
-    const target = join(service.folder, `${status}.db`);
-    await packageJob({ path: service.settings.databasePath, jobId, target });
-    const view = await startTestView(t, target);
-    assert.deepEqual((await view.get('/audit')).body.stale, stale);
-    assert.equal((await view.get('/jobs')).body.jobs[0].status, status);
-    assert.equal((await view.get('/results')).body.count, results);
-    const refused = await fetch(`${view.url}/jobs/${jobId}`, { method: 'DELETE' });
-    assert.equal(refused.status, 405);
-    const file = openDatabase(target);
-    assert.deepEqual(await replayDifferences(file), []);
-    file.close();
-  }
-});
+test(
+  'the packages of a discarded job, and of one that rests on it, are sound and show what counts',
+  inLongForm,
+  async (t) => {
+    const service = await serve(t);
+    const base = await run(service, { '*': buy(1) }, { ...OWN, end_date: SECOND });
+    const next = await run(service, { '*': buy(1) }, { ...OWN, start_date: THIRD });
+    await discard(service, base);
+    const packages: [job: string, status: string, results: number, stale: unknown[]][] = [
+      [base, 'discarded', 0, []],
+      [next, 'completed', 2, [{ model: 'model-a', date: THIRD }]],
+    ];
+    for (const [jobId, status, results, stale] of packages) {
+      const target = join(service.folder, `${status}.db`);
+      await packageJob({ path: service.settings.databasePath, jobId, target });
+      const view = await startTestView(t, target);
+      assert.deepEqual((await view.get('/audit')).body.stale, stale);
+      assert.equal((await view.get('/jobs')).body.jobs[0].status, status);
+      assert.equal((await view.get('/results')).body.count, results);
+      const refused = await fetch(`${view.url}/jobs/${jobId}`, { method: 'DELETE' });
+      assert.equal(refused.status, 405);
+      const file = openDatabase(target);
+      assert.deepEqual(await replayDifferences(file), []);
+      file.close();
+    }
+  },
+);
 
 test('an active model-day of a discarded job is a problem for the audit', async (t) => {
   const service = await serve(t);
@@ -321,7 +325,7 @@ test('whatever runs, is replaced and discarded: the newest generation counts who
       await service.stop();
     }),
     {
-      numRuns: runs(4, 300),
+      numRuns: runs(1, 300),
       examples: [
         [[GENERATION, GENERATION, GENERATION, { discarded: 1 }, { discarded: 2 }]],
         [[GENERATION, GENERATION, GENERATION, { discarded: 2 }]],

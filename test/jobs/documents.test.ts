@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { packageJob } from '../../src/features/backup/backup-command.ts';
-import { realAgentHere } from '../support/agent-here.ts';
 import { scriptedAgent, type Script } from '../support/agents.ts';
 import { storeDocuments } from '../support/documents.ts';
 import { startModelServer } from '../support/model-server.ts';
@@ -211,7 +210,7 @@ test('a model that is asked once reads the titles of the newest documents', asyn
       decision: 'one_answer',
     },
   ];
-  const service = await startProdService(t, { agent: await realAgentHere(), models });
+  const service = await startProdService(t, { models });
   storeDocuments(service.database, [
     { id: 'a', title: 'First' },
     { id: 'b', title: 'Second', published_at: '2025-01-03', kind: '10-K' },

@@ -25,7 +25,7 @@ const CONFIGURATION = {
 
 test('a job with a hidden open and limits: terms, records, what was offered, and its replay', async (t) => {
   const service = await startTestService(t, { configuration: CONFIGURATION });
-  const job = await service.runJob({ start_date: '2025-01-06', end_date: '2025-01-10' });
+  const job = await service.runJob({ start_date: '2025-01-06', end_date: '2025-01-07' });
   assert.equal(job.status, 'completed');
   const { terms, entries } = job;
   assert.deepEqual([terms.open, terms.limits], [TERMS.open, TERMS.limits]);
@@ -33,7 +33,7 @@ test('a job with a hidden open and limits: terms, records, what was offered, and
   assert.deepEqual(offered.entry.tools, ['buy', 'sell', 'get_price_history']);
   const { database } = service;
   const count = (sql: string) => Number(rowsAsText(database, `SELECT count(*) FROM ${sql}`)[0]);
-  const days = 30;
+  const days = 12;
   assert.equal(count(`reasoning_logs WHERE tool_name = 'fills' AND tool_input IS NULL`), days);
   assert.ok(count(`positions WHERE action_type = 'buy'`) > days / 2);
   assert.equal(count(`reasoning_logs WHERE content LIKE '%"executed"%'`), 0);

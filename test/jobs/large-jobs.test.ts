@@ -168,30 +168,34 @@ function killWhile(path: string, work: string): void {
   assert.equal(signal, 'SIGKILL', String(stderr));
 }
 
-test('a process that is killed while it creates, cancels or ends a large job leaves none of it', async (t) => {
-  const { context, jobId } = await createIdleJob(t);
-  const { database } = context;
-  const before = database.statement('SELECT * FROM jobs').all();
-  const [cancel, fail] = [
-    `await cancelJob(context, '${jobId}');`,
-    `await finishJob(context, '${jobId}', { error: 'Given up' });`,
-  ];
-  for (const work of [cancel, fail]) {
-    killWhile(database.path, work);
-    assert.deepEqual(database.statement('SELECT * FROM jobs').all(), before);
-    assert.equal(countOf(context, `status = 'pending'`), TOTAL);
-  }
-  assert.equal(await cancelJob(context, jobId), TOTAL);
-  killWhile(
-    database.path,
-    `const runs = Array.from({ length: 700 }, (_, index) => ({ model: 'model-' + index, startDate: '2025-11-10' }));
+test(
+  'a process that is killed while it creates, cancels or ends a large job leaves none of it',
+  inLongForm,
+  async (t) => {
+    const { context, jobId } = await createIdleJob(t);
+    const { database } = context;
+    const before = database.statement('SELECT * FROM jobs').all();
+    const [cancel, fail] = [
+      `await cancelJob(context, '${jobId}');`,
+      `await endJob(context, '${jobId}', { error: 'Given up' });`,
+    ];
+    for (const work of [cancel, fail]) {
+      killWhile(database.path, work);
+      assert.deepEqual(database.statement('SELECT * FROM jobs').all(), before);
+      assert.equal(countOf(context, `status = 'pending'`), TOTAL);
+    }
+    assert.equal(await cancelJob(context, jobId), TOTAL);
+    killWhile(
+      database.path,
+      `const runs = Array.from({ length: 700 }, (_, index) => ({ model: 'model-' + index, startDate: '2025-11-10' }));
      const dates = ['2025-11-10', '2025-11-11'];
      const job = { jobId: 'next', startDate: dates[0], endDate: dates[1], dates, runs, replaceExisting: false, agentConfig: {}, createdAt: 't', warnings: [] };
      await context.database.write(() => insertTestJob(own, job));`,
-  );
-  assert.equal(unfinishedJobId(database), null);
-  assert.equal(countOf(context, `job_id = 'next'`), 0);
-});
+    );
+    assert.equal(unfinishedJobId(database), null);
+    assert.equal(countOf(context, `job_id = 'next'`), 0);
+  },
+);
 
 test('hundreds of models that fail at once do not hold up other work', inLongForm, async (t) => {
   const { context, jobs } = await createLargeJob(t, 'AAPL 2025-11-14 100 101');

@@ -164,17 +164,3 @@ test('the warning of a job says how to settle the jumps that are left, and which
   assert.deepEqual(said(...ten, other), jumpWarnings([...ten, other]));
   assert.equal(currentWarnings(books.database, { warnings: null, warningCodes: '[]' }), undefined);
 });
-
-test('a warning of jumps says what settles them', () => {
-  const jump = (symbol: string, previousClose: number, open: number) => ({
-    ...{ symbol, date: '2025-01-06', previousClose, open },
-  });
-  const [warning] = jumpWarnings([jump('ORLY', 1348, 90), jump('A', 100, 52)]);
-  assert.equal(
-    warning?.message,
-    'Possible splits, not confirmed by a provider: ORLY on 2025-01-06 (1348 to 90), A on 2025-01-06 (100 to 52). ' +
-      'To settle this, write a file splits.csv with the header symbol,date,numerator,denominator and a line such as ' +
-      'ORLY,2025-01-06,NEW,OLD (new shares for old ones, 1,1 for no split) and run import-prices splits.csv, ' +
-      "or run download-prices with a provider's key",
-  );
-});

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { readContent } from '../../src/features/price-files/content.ts';
-import { inLongForm, runs } from '../support/long.ts';
+import { inLongForm, runs, isLong, leftToLongForm } from '../support/long.ts';
 import { importText, storedIn } from '../support/imports.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
@@ -69,7 +69,7 @@ const rows = Array.from(
   (_, index) => `S${index % 1000},2024-12-${10 + (index % 12)},10,12,9,10.5,1000\n`,
 );
 const manyRows = gzipSync(`${HEADER}\n${rows.join('')}`);
-const LONG_LINE = gzipSync(Buffer.alloc(34_000_000, 'x'));
+const LONG_LINE = isLong ? gzipSync(Buffer.alloc(34_000_000, 'x')) : Buffer.alloc(0);
 const ofHex = (text: string) => Buffer.from(text, 'hex');
 const unpackable: [name: string, bytes: Buffer, message: RegExp][] = [
   ['torn after many rows', manyRows.subarray(0, -9), /its gzip data ends in the middle/],
@@ -85,7 +85,8 @@ const unpackable: [name: string, bytes: Buffer, message: RegExp][] = [
   ['34 million letters in a line', LONG_LINE, /line 1 is longer than 33554432 characters/],
 ];
 for (const [name, bytes, message] of unpackable) {
-  test(`a file changes nothing and says why: ${name}`, async () => {
+  const skip = bytes === LONG_LINE && leftToLongForm;
+  test(`a file changes nothing and says why: ${name}`, { skip }, async () => {
     const database = openDatabase(':memory:');
     await assert.rejects(importText(bytes, { database }), { code: 'invalid_file', message });
     assert.deepEqual(storedIn(database), []);

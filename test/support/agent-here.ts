@@ -99,12 +99,12 @@ const startHere: StartChild = (program, { network }) => {
     exit: (code: number) => end(code, null),
   };
   // The program's own waits, as `setTimeout` would be in its process; no test waits for them.
-  const pause = (next: () => void, ms: number) => {
-    const timer = setTimeout(next, ms);
+  const waits = [setTimeout, setInterval].map((wait) => (next: () => void, ms: number) => {
+    const timer = wait(next, ms);
     signal.addEventListener('abort', () => clearTimeout(timer));
     return timer;
-  };
-  const run = async () => compiled(program)(provide, small, pause);
+  });
+  const run = async () => compiled(program)(provide, small, ...waits);
   setImmediate(() => run().catch(() => end(1, null)));
   return { child, launcher: null };
 };
@@ -113,9 +113,10 @@ const startHere: StartChild = (program, { network }) => {
 type Program = (
   require: (name: string) => unknown,
   process: object,
-  setTimeout: (next: () => void, ms: number) => NodeJS.Timeout,
+  ...waits: ((next: () => void, ms: number) => NodeJS.Timeout)[]
 ) => unknown;
 
+const PARAMETERS = ['require', 'process', 'setTimeout', 'setInterval'];
 let last: { text: string; program: Program } | undefined;
 
 /** Compiled once, however many model-days run the same program one after another. */
@@ -123,7 +124,7 @@ function compiled(text: string): Program {
   if (last?.text !== text)
     last = {
       text,
-      program: compileFunction(text, ['require', 'process', 'setTimeout']) as Program,
+      program: compileFunction(text, PARAMETERS) as Program,
     };
   return last.program;
 }

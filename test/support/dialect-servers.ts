@@ -270,7 +270,7 @@ export function stepOf(request: ModelRequest): number {
 }
 
 /** The makers' rules that a request of a day with these steps breaks. */
-export function refusalsOf(request: ModelRequest, steps: readonly Step[]): string[] {
+function refusalsOf(request: ModelRequest, steps: readonly Step[]): string[] {
   const provider = providers[dialectOf(request)];
   const before = steps.slice(0, stepOf(request) - 1);
   return rules[dialectOf(request)](

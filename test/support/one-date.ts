@@ -6,7 +6,7 @@ import { type Log, silentLog } from '../../src/core/process/log.ts';
 import type { WorkerContext } from '../../src/core/jobs/active-job.ts';
 import { type WorkerLimits, workerLimits } from '../../src/core/children/places.ts';
 import type { StartChild } from '../../src/core/children/process.ts';
-import { inProcesses, type TestAgent } from './agent-here.ts';
+import { agentHere, inProcesses, type TestAgent } from './agent-here.ts';
 import { agentFixture, scriptedAgent } from './agents.ts';
 import { storedStatus } from './job-status.ts';
 import { insertTestJob } from './jobs.ts';
@@ -28,6 +28,10 @@ const AGENTS: Record<string, TestAgent> = {
   'killed-after-a-trade': scriptedAgent({ '*': [buy, [['killed', 1]], buy] }),
   'killed-always': scriptedAgent({ '*': [buy, [['killed', 1_000]], buy] }),
 };
+/** Whether a child that hangs does anything is seen only of a process. */
+const fixtureOf = (name: string): TestAgent =>
+  (name === 'hangs' ? inProcesses : agentHere)(agentFixture(name));
+
 /** What a model has done that bought twice, whatever came between. */
 export const LEDGER = ledger(`
   ${DATE} buy AAPL 1 100 => 9900 10001 1 AAPL:1
@@ -77,7 +81,7 @@ export function prepare(
   const startNext: StartChild = (_program, rights, modelDay) => {
     const name = programs[Math.min(starts, programs.length - 1)] as string;
     starts += 1;
-    const { agentProgram, startChild } = AGENTS[name] ?? inProcesses(agentFixture(name));
+    const { agentProgram, startChild } = AGENTS[name] ?? fixtureOf(name);
     return startChild(agentProgram, rights, modelDay);
   };
   const common = workerContext(database);

@@ -1,5 +1,4 @@
 import type { TestContext } from 'node:test';
-import { realAgentHere } from './agent-here.ts';
 import { ledgerOf } from './ledger.ts';
 import { type Behaviour, startModelServer } from './model-server.ts';
 import { type ProdOptions, startProdService } from './prod.ts';
@@ -26,7 +25,6 @@ export async function run(t: TestContext, behaviour: Behaviour, options: RunOpti
   const { entry = {}, dates = DAY, urlOf = urlHere, ...more } = options;
   const agent_url = urlOf(server.port);
   const service = await startProdService(t, {
-    agent: await realAgentHere(),
     models: [{ signature: 'mine', api: 'agent', agent_url, openai_api_key: 'own-key', ...entry }],
     ...more,
   });

@@ -13,7 +13,7 @@ import { createLog, type Log, type LogLevel } from '../../src/core/process/log.t
 import { type Service, startService } from '../../src/core/service.ts';
 import { readSettings, type Settings } from '../../src/core/settings/settings.ts';
 import { type WorkerLimits, workerLimits } from '../../src/core/children/places.ts';
-import { inProcesses, type TestAgent } from './agent-here.ts';
+import { realAgentHere, type TestAgent } from './agent-here.ts';
 import { temporaryFolder } from './folder.ts';
 import { isReplayed } from './long.ts';
 import { storePrices } from './prices.ts';
@@ -27,7 +27,7 @@ export interface TestServiceOptions {
   settings?: Partial<Settings>;
   /** The content of the configuration file, else `fewStocks`; null for none. */
   configuration?: unknown;
-  /** What runs a model-day; else the real agent, in processes. */
+  /** What runs a model-day; else the real agent, in this process but in the long form. */
   agent?: TestAgent;
   /** Variables that the configuration may name; else those of this process. */
   environment?: NodeJS.ProcessEnv;
@@ -157,7 +157,7 @@ export async function startTestService(
     settings,
     log,
     clock,
-    ...(options.agent ?? inProcesses(await realAgent())),
+    ...(options.agent ?? (await realAgentHere())),
     ...(options.environment !== undefined && { environment: options.environment }),
     accessTokens: readAccessTokens(settings),
     httpLimits: { ...httpLimits, ...options.httpLimits },

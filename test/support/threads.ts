@@ -1,6 +1,12 @@
 import type { TestContext } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { startTestService } from './service.ts';
+import type { TestService } from './service.ts';
+
+const threads = new Set<Worker>();
+process.on('worker', (worker) => {
+  threads.add(worker);
+  worker.on('exit', () => threads.delete(worker));
+});
 
 /** The reader threads that this process starts from now on. */
 export function watchThreads(t: TestContext): Worker[] {
@@ -11,18 +17,13 @@ export function watchThreads(t: TestContext): Worker[] {
   return workers;
 }
 
-/**
- * Ends all reader threads, so that the next report starts one. A short report could be made before
- * the shortest timer is due, where a thread is there already; one that takes several chunks waits.
- */
-export async function endThreads(t: TestContext): Promise<void> {
-  const service = await startTestService(t, { httpLimits: { maxReportMs: 0 } });
-  insertSymbols(service.database);
-  await Promise.allSettled([1, 2, 3].map(() => service.get('/prices/coverage')));
+/** Ends all reader threads, so that the next report starts one. */
+export async function endThreads(): Promise<void> {
+  await Promise.all([...threads].map((worker) => worker.terminate()));
 }
 
 /** So many symbols that /prices/coverage takes several chunks. */
-export function insertSymbols(database: Pick<TestDatabase, 'statement'>): void {
+export function insertSymbols(database: Pick<TestService['database'], 'statement'>): void {
   database
     .statement(
       `INSERT INTO price_data (symbol, date, open, close, source)
@@ -31,5 +32,3 @@ export function insertSymbols(database: Pick<TestDatabase, 'statement'>): void {
     )
     .run();
 }
-
-type TestDatabase = Awaited<ReturnType<typeof startTestService>>['database'];

@@ -315,7 +315,7 @@ async function leaksIn(session: TradingSession): Promise<string[]> {
       const isAsked = JSON.stringify(args).includes(CANARY) && !answer.includes('It says');
       if (answer.includes(CANARY) && !isAsked) leaks.push(answer);
     }),
-    { numRuns: runs(150, 5_000), examples: [[['list_documents', {}]]] },
+    { numRuns: runs(50, 5_000), examples: [[['list_documents', {}]]] },
   );
   return leaks;
 }
@@ -377,6 +377,6 @@ test('what arrives later, whatever its date, changes no list of a morning that h
       assert.deepEqual((await replayOf(books.database)).problems, []);
       books.database.close();
     }),
-    { numRuns: runs(15, 500) },
+    { numRuns: runs(6, 500) },
   );
 });

@@ -119,7 +119,7 @@ async function fetchFromFolder(url: string): Promise<Response> {
   return Response.json({ ...whole, decisions, next_before: null });
 }
 
-/** Of what the service refused there are only its words. */
+/** Stored response: 404 where the folder has the words of a refusal. */
 function storedResponse(text: string): Response {
   return new Response(text, { status: text.startsWith('{"detail"') ? NOT_FOUND : 200 });
 }

@@ -26,14 +26,14 @@ export interface Filters {
 /** The name of a filter, in addresses and requests. */
 export type FilterName = keyof Filters;
 
-/** What `GET /decisions` and `GET /search` take. */
+/** Filters of `GET /decisions` and `GET /search`. */
 export const feedFilterNames = ['models', 'start_date', 'end_date', 'job_id'] as const;
 /** What `GET /comparison` takes, and of the filters besides `common` `GET /performance`. */
 export const performanceFilterNames = [...feedFilterNames, 'benchmark', 'days'] as const;
-/** In the order in which an address has them. */
+/** All filters, in the order of an address. */
 export const filterNames = [...performanceFilterNames, 'common'] as const;
 
-/** What the service or the page does anyway; the address need not say it. */
+/** Defaults of service and page, left out of addresses. */
 const DEFAULTS: Partial<Record<FilterName, string>> = { days: 'all', common: 'true' };
 
 /** The parameters of these names in an address; an empty text for one that is not there. */

@@ -31,7 +31,7 @@ export function replaceAddress(url: string): void {
   navigation.navigate(pageHref(url) ?? url, { history: 'replace', ...own });
 }
 
-/** What a change of the address is, that shows no other page. */
+/** Mark of a navigation that changes only the address. */
 export const IN_PLACE = 'in place';
 
 /** All that the current entry keeps. */

@@ -95,7 +95,7 @@ export function lineLook(name: string): Look {
   return { colour: `series-${order % COLOURS}`, dash };
 }
 
-/** In pixels; long enough for a whole period of every dash. */
+/** Size of a swatch in pixels: room for a period of every dash. */
 const [WIDTH, HEIGHT] = [30, 10];
 
 /** A short piece of a line with its colour and dash, to show beside its name. */

@@ -66,12 +66,12 @@ export function fileName(caption: string): string {
   return [...words.join('-')].slice(0, MAX_NAME_LENGTH).join('');
 }
 
-/** In pixels. */
+/** Layout of a saved plot, in pixels. */
 const PADDING = 16;
 const TITLE = 28;
 const ROW = 22;
 const SWATCH = 38;
-/** What a drawing gets from the style sheet. */
+/** CSS properties that a saved drawing takes along. */
 const STYLE_PROPERTIES = [
   ...['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity'],
   ...['opacity', 'font-size', 'font-family', 'font-weight', 'text-anchor', 'display'],

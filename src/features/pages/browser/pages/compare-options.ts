@@ -25,7 +25,7 @@ export interface CompareChoice {
 const optionNames = ['against', 'align', 'confidence', 'date'] as const;
 type Options = Record<(typeof optionNames)[number], string>;
 
-/** What the service does anyway; the address need not say it. */
+/** Defaults of the service, left out of addresses. */
 const DEFAULTS: Partial<Options> = { align: 'date', confidence: '0.95' };
 
 /**

@@ -100,7 +100,7 @@ function emptyView(choice: CompareChoice): HTMLElement[] {
   return [h('p.answer', words), h('p', ...startJobHint('Start a job'))];
 }
 
-/** Fewer days do not show how much days differ. */
+/** Minimum of days for an interval. */
 const DAYS_NEEDED = 20;
 const TOO_EARLY_NOTE =
   `Once the models have ${DAYS_NEEDED} days in common, this page also shows the interval of each return, the probability of being ` +

@@ -239,7 +239,7 @@ function legend({ benchmark, confidence }: ForestOptions): HTMLElement {
 /** Where values are in a forest plot, in percent of its width. */
 type ForestScale = ReturnType<typeof forestScale>;
 
-/** `axisSplits` makes a label per 30 pixels of height; this makes so few that a phone has room. */
+/** `valueTicks` makes a label per 30 pixels of height; this makes so few that a phone has room. */
 const AXIS_ROOM = 160;
 
 /** How many times as far from the returns as usual the end of an interval may be. */

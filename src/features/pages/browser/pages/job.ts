@@ -73,7 +73,7 @@ function noResults({ status, completed_at, progress }: Status): string {
   return 'No results of this job are in use: later jobs have replaced them.';
 }
 
-/** What a job used and cost. */
+/** Names of the figures of usage and cost. */
 const USAGE = [
   ...['model_days', 'requests', 'prompt_tokens', 'cached_tokens', 'completion_tokens'],
   ...['reasoning_tokens', 'cost_usd', 'profit_per_cost_usd'],

@@ -42,7 +42,7 @@ const VALUE = 'What the initial cash grew to over these days, at the last close'
 interface BoardRow {
   name: string;
   entry: EntryReport | null;
-  /** Of its mean run, once it is known. */
+  /** Style of its mean run; null until the details arrive. */
   style: Style | null;
   /** Whether its orders cost nothing, while those of others do. */
   isFree: boolean;
@@ -103,7 +103,7 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
 const joinTitles = (all: readonly Column<BoardRow>[]) => `${all.map(({ title }) => title)}`;
 
 const ALPHA = 'Alpha after style';
-/** Shown where some entry has any. */
+/** Columns that appear only where some entry has any. */
 const FAULTS = ['refused_orders', 'malformed_calls'];
 
 /** The columns of the table; `newest` has the returns of all runs as they are now. */
@@ -149,7 +149,7 @@ function alphaColumn({ definitions }: Performance['conventions']): Column<BoardR
   return { ...column, cell };
 }
 
-/** Of the benchmark what it has under that name. */
+/** Figure of a row; the benchmark's is its field of that name. */
 function rowFigure({ entry, benchmark }: BoardRow, figure: ModelFigure): number | null {
   return entry === null
     ? figureNumber(asObject(benchmark)?.[figure.name])
@@ -186,7 +186,7 @@ function nameCell({ name, entry, isFree, benchmark }: BoardRow): HTMLElement {
   );
 }
 
-/** In pixels. */
+/** Size of the drawing of an entry's runs, in pixels. */
 const [DOTS_WIDTH, DOTS_HEIGHT, DOT] = [56, 14, 3.5];
 
 /** A dot per run at its return, on one scale for all runs of all entries, with a line at zero. */
@@ -346,9 +346,9 @@ export async function getAnswer(query: string, signal: AbortSignal): Promise<str
 
 /** What the overview and a job show alike: who leads, curves, leaderboard, and where to compare. */
 interface RankedModels {
-  /** Beside the leaderboard. */
+  /** Element beside the leaderboard's heading. */
   choice: HTMLElement;
-  /** Of the comparison. */
+  /** Query of the comparison. */
   query: string;
   /** Asks for the same figures with details, which only a style needs: after the rest. */
   detailed: () => Promise<Performance>;

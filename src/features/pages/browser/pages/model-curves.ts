@@ -88,7 +88,7 @@ export function valueCurve(
   );
 }
 
-/** As a share of the value: growth is rounded. */
+/** Tolerance as a share of the value, because growth is rounded. */
 const TOLERANCE = 1e-5;
 
 /**

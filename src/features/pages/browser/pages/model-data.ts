@@ -51,9 +51,9 @@ export interface Trade {
   amount: number;
   /** Null for a split of which none is known. */
   price: number | null;
-  /** After it. */
+  /** Cash after the trade. */
   cash: number;
-  /** By how much it changed the cash: negative for a purchase. */
+  /** Change of the cash: negative for a purchase. */
   cashChange: number;
 }
 

@@ -210,7 +210,7 @@ function dayLink(label: string, model: string, date: string | null): HTMLElement
   return h('a', own, label);
 }
 
-/** In dollars: smaller differences are floating-point errors. */
+/** Smallest difference in dollars; less is floating-point error. */
 const SMALLEST = 0.00005;
 
 interface Holding {

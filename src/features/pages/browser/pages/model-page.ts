@@ -123,7 +123,7 @@ function profitBySymbol({ details, performance }: ModelData): Child[] {
 const SUM_NOTE =
   'The first of these is the sum of the daily returns above the risk-free rate. It is not the return, which links its days, and so ' +
   'gains from gains';
-/** In pixels. */
+/** Size of a contribution's bar, in pixels. */
 const [WIDTH, HEIGHT] = [160, 12];
 
 /** The section of a run, or of the mean of several; null where no factors are stored. */

@@ -34,7 +34,7 @@ import { replaceAddress } from '../history.ts';
 import { comparePath, readChoice } from './compare-options.ts';
 import { decisionCard } from './decision-feed.ts';
 
-/** Of one model on one day; more than a day has, as a rule. */
+/** Maximum of decisions requested of one model and day. */
 const MOST_DECISIONS = '200';
 
 /**

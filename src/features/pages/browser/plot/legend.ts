@@ -8,7 +8,7 @@ import type { Scale } from './scale.ts';
 
 /** The names of a plot's lines, which hide and show them. */
 
-/** In pixels, between the names at the ends of the lines. */
+/** Height of a name at the end of a line, in pixels. */
 const LEGEND_ROW = 24;
 
 /**

@@ -7,7 +7,7 @@ export interface Scale {
   area: { left: number; top: number; width: number; height: number };
   /** The middle of each date, from left to right. */
   xs: readonly number[];
-  /** Of a date of the plot or between its dates. */
+  /** Horizontal place of a date, also between the plot's dates. */
   x(date: string): number;
   y(value: number): number;
   /** The values with a line across. */

@@ -33,6 +33,7 @@ import {
   textFilter,
   warningEntries,
   warningFields,
+  nullableText,
 } from './schemas.ts';
 import assert from 'node:assert/strict';
 import { count } from '#text/sentences.ts';
@@ -70,7 +71,7 @@ export const jobsResponse = namedResponse('JobsResponse', {
   jobs: v.array(job),
   count: countSchema,
   /** The `before` of the next page; null on the last page. */
-  next_before: v.nullable(v.string()),
+  next_before: nullableText,
 });
 
 /** With more model-days their sums would take too long in the serving thread. */

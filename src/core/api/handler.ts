@@ -106,14 +106,19 @@ export function jsonBody(settings: ServedSettings, members: object): string {
   return JSON.stringify({ ...members, ...deploymentFields(settings) });
 }
 
-/** JSON with one long list, item by item; its count and, made last, further members follow. */
+/**
+ * JSON with one long list, item by item; its count and, made last, further members follow, and the
+ * fields that most responses have, except where `settings` is null.
+ */
 export function* listBody(
+  settings: ServedSettings | null,
   name: string,
   items: Iterable<string>,
-  others: () => object = () => ({}),
+  others = () => ({}),
 ): Generator<string> {
   const count = yield* listMember(name, items, '{');
-  yield `,${JSON.stringify({ count, ...others() }).slice(1)}`;
+  const members = { count, ...others(), ...(settings && deploymentFields(settings)) };
+  yield `,${JSON.stringify(members).slice(1)}`;
 }
 
 /**

@@ -14,7 +14,6 @@ import {
   appendMembers,
   schemaColumns,
   type Context,
-  deploymentFields,
   flatten,
   formatQuery,
   jsonBody,
@@ -171,9 +170,6 @@ export const jobsRoute = route({
         schemaColumns(job),
         items().map((json) => flatten(JSON.parse(json))),
       );
-    return listBody('jobs', items(), () => ({
-      next_before: hasMore ? last : null,
-      ...deploymentFields(settings),
-    }));
+    return listBody(settings, 'jobs', items(), () => ({ next_before: hasMore ? last : null }));
   },
 });

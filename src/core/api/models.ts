@@ -13,7 +13,7 @@ import { ServiceError } from '#domain/service-error.ts';
 import { decodeEntry, entrySchema } from '#settings/entry.ts';
 import { toDollars } from '#money/money.ts';
 import { runNames } from '#domain/runs.ts';
-import { deploymentFields, listBody } from './handler.ts';
+import { listBody } from './handler.ts';
 import {
   countSchema,
   dateText,
@@ -146,10 +146,9 @@ export const modelsRoute = route({
     // The configuration on the machine of the reader says nothing about the file.
     const { configuration, error } =
       viewedFile === null ? tryReadConfiguration(settings) : { configuration: null, error: null };
-    return listBody('models', items(database, configuration?.models ?? []), () => ({
+    return listBody(settings, 'models', items(database, configuration?.models ?? []), () => ({
       universes: Object.keys(configuration?.universes ?? {}),
       configuration_error: error,
-      ...deploymentFields(settings),
     }));
   },
 });

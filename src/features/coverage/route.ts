@@ -8,7 +8,7 @@ import {
   symbolPrices,
 } from './queries.ts';
 import { gapsBetween } from '#prices/needs.ts';
-import { deploymentFields, listBody } from '#api/handler.ts';
+import { listBody } from '#api/handler.ts';
 import {
   countSchema,
   dateText,
@@ -129,6 +129,6 @@ export const coverageRoute = route({
         },
       });
     });
-    return listBody('symbols', items, () => deploymentFields(settings));
+    return listBody(settings, 'symbols', items);
   },
 });

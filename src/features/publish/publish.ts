@@ -152,8 +152,7 @@ export async function publishSite(
   { signal, onProgress }: Required<Watched>,
 ) {
   const { title: name } = publication;
-  const clock = () => new Date();
-  const { respond, mode, close } = openResponder(path, { name, settings, clock, routes });
+  const { respond, mode, close } = openResponder(path, { name, settings, routes });
   let release: (() => void) | undefined;
   try {
     checkChoice(respond, publication);

@@ -39,7 +39,6 @@ const name = 'docs/demo-package.db';
 const file = openResponder(name, {
   name,
   settings: readSettings({}),
-  clock: () => new Date(),
   routes,
 });
 after(() => file.close());

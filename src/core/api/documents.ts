@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { documentCoverage, documentVersion, readDocument } from '#database/document-queries.ts';
 import { jsonBody } from './handler.ts';
-import { countSchema, dateText, namedResponse, named } from './schemas.ts';
+import { countSchema, dateText, namedResponse, named, nullableText } from './schemas.ts';
 import { route } from './route.ts';
 
 export const documentCoverageResponse = namedResponse('DocumentCoverageResponse', {
@@ -10,7 +10,7 @@ export const documentCoverageResponse = namedResponse('DocumentCoverageResponse'
     named('DocumentCoverage', {
       kind: v.string(),
       /** Null for documents of no symbol, which are of all. */
-      symbol: v.nullable(v.string()),
+      symbol: nullableText,
       /** Each counts once, whatever versions it has. */
       documents: countSchema,
       first_date: dateText,
@@ -36,8 +36,8 @@ export const documentResponse = namedResponse('DocumentResponse', {
   /** None: it is of all. */
   symbols: v.array(v.string()),
   title: v.string(),
-  source: v.nullable(v.string()),
-  url: v.nullable(v.string()),
+  source: nullableText,
+  url: nullableText,
   /** SHA-256 of all that it says. */
   digest: v.string(),
   text: v.string(),

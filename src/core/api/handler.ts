@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Clock } from '#time/calendar.ts';
 import type { Database } from '#database/database.ts';
 import type { JobQueue } from '#jobs/queue.ts';
-import type { Log } from '#process/log.ts';
+import { type Log, silentLog } from '#process/log.ts';
 import type { AgentDays } from '#trading/agent-days.ts';
 import type { ServedSettings } from '#settings/settings.ts';
 import { type Cell, csvLine } from '#text/csv.ts';
@@ -23,6 +23,14 @@ export interface Context {
   /** Whether that file cannot change while it is shown, so that pages need not ask again. */
   isFixed: boolean;
 }
+
+/** The part of a context that is the same wherever a response is made without its service. */
+export const outsideService = {
+  jobs: null,
+  agentDays: null,
+  log: silentLog,
+  clock: () => new Date(),
+};
 
 /** A request whose query, body and headers fit their schemas. */
 export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
@@ -106,14 +114,19 @@ export function jsonBody(settings: ServedSettings, members: object): string {
   return JSON.stringify({ ...members, ...deploymentFields(settings) });
 }
 
-/** JSON with one long list, item by item; its count and, made last, further members follow. */
+/**
+ * JSON with one long list, item by item; its count and, made last, further members follow, and the
+ * fields that most responses have, except where `settings` is null.
+ */
 export function* listBody(
+  settings: ServedSettings | null,
   name: string,
   items: Iterable<string>,
-  others: () => object = () => ({}),
+  others = () => ({}),
 ): Generator<string> {
   const count = yield* listMember(name, items, '{');
-  yield `,${JSON.stringify({ count, ...others() }).slice(1)}`;
+  const members = { count, ...others(), ...(settings && deploymentFields(settings)) };
+  yield `,${JSON.stringify(members).slice(1)}`;
 }
 
 /**

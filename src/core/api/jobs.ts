@@ -14,7 +14,6 @@ import {
   appendMembers,
   schemaColumns,
   type Context,
-  deploymentFields,
   flatten,
   formatQuery,
   jsonBody,
@@ -33,6 +32,7 @@ import {
   textFilter,
   warningEntries,
   warningFields,
+  nullableText,
 } from './schemas.ts';
 import assert from 'node:assert/strict';
 import { count } from '#text/sentences.ts';
@@ -70,7 +70,7 @@ export const jobsResponse = namedResponse('JobsResponse', {
   jobs: v.array(job),
   count: countSchema,
   /** The `before` of the next page; null on the last page. */
-  next_before: v.nullable(v.string()),
+  next_before: nullableText,
 });
 
 /** With more model-days their sums would take too long in the serving thread. */
@@ -170,9 +170,6 @@ export const jobsRoute = route({
         schemaColumns(job),
         items().map((json) => flatten(JSON.parse(json))),
       );
-    return listBody('jobs', items(), () => ({
-      next_before: hasMore ? last : null,
-      ...deploymentFields(settings),
-    }));
+    return listBody(settings, 'jobs', items(), () => ({ next_before: hasMore ? last : null }));
   },
 });

@@ -13,7 +13,7 @@ import { ServiceError } from '#domain/service-error.ts';
 import { decodeEntry, entrySchema } from '#settings/entry.ts';
 import { toDollars } from '#money/money.ts';
 import { runNames } from '#domain/runs.ts';
-import { deploymentFields, listBody } from './handler.ts';
+import { listBody } from './handler.ts';
 import {
   countSchema,
   dateText,
@@ -22,6 +22,8 @@ import {
   jobStatusSchema,
   named,
   timestampText,
+  nullableDate,
+  nullableText,
 } from './schemas.ts';
 import type { ServedSettings } from '#settings/settings.ts';
 import { BUSY, route } from './route.ts';
@@ -30,17 +32,17 @@ export const modelsResponse = namedResponse('ModelsResponse', {
   models: v.array(
     named('Model', {
       signature: v.string(),
-      name: v.nullable(v.string()),
+      name: nullableText,
       /** Null for a model that the configuration does not list. */
-      basemodel: v.nullable(v.string()),
+      basemodel: nullableText,
       enabled: v.boolean(),
       configured: v.boolean(),
-      first_completed_date: v.nullable(dateText),
-      last_completed_date: v.nullable(dateText),
+      first_completed_date: nullableDate,
+      last_completed_date: nullableDate,
       completed_model_days: countSchema,
       portfolio_value: figure,
       /** Model-days on or before it the model may remember; null when its entry names none. */
-      knowledge_cutoff: v.nullable(dateText),
+      knowledge_cutoff: nullableDate,
       model_days_before_cutoff: countSchema,
       /** The signature of the entry whose run it is. */
       family: v.string(),
@@ -65,7 +67,7 @@ export const modelsResponse = namedResponse('ModelsResponse', {
   /** The names of the universes that a trigger can pick besides the default one. */
   universes: v.array(v.string()),
   /** Why the configuration cannot be read; null when it can. */
-  configuration_error: v.nullable(v.string()),
+  configuration_error: nullableText,
 });
 
 function* items(database: Database, configured: Configuration['models']): Generator<string> {
@@ -144,10 +146,9 @@ export const modelsRoute = route({
     // The configuration on the machine of the reader says nothing about the file.
     const { configuration, error } =
       viewedFile === null ? tryReadConfiguration(settings) : { configuration: null, error: null };
-    return listBody('models', items(database, configuration?.models ?? []), () => ({
+    return listBody(settings, 'models', items(database, configuration?.models ?? []), () => ({
       universes: Object.keys(configuration?.universes ?? {}),
       configuration_error: error,
-      ...deploymentFields(settings),
     }));
   },
 });

@@ -25,6 +25,8 @@ import {
   countSchema,
   limitFilter,
   wholeNumberSchema,
+  nullableDate,
+  nullableText,
 } from './schemas.ts';
 import { parsePhrases } from '#database/search-text.ts';
 import { BUSY, MODEL_DAY_ERRORS, route } from './route.ts';
@@ -53,24 +55,24 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
       job_id: v.string(),
       date: dateText,
       model: v.string(),
-      session_summary: v.nullable(v.string()),
+      session_summary: nullableText,
       /** How sure its decision is, 0 to 1, where the day was one answer that says so. */
       confidence: figure,
       /** The model's note at the end of the day; null without one. */
-      note: v.nullable(v.string()),
+      note: nullableText,
       started_at: timestampText,
       completed_at: v.nullable(timestampText),
       total_messages: v.nullable(integerSchema),
       /** The model's completed model-days before and after this one; null where there is none. */
-      previous_date: v.nullable(dateText),
-      next_date: v.nullable(dateText),
+      previous_date: nullableDate,
+      next_date: nullableDate,
       /**
        * What the session started from: the close of the model-day of that date, or the initial
        * cash, without a date.
        */
       opening: v.nullable(
         named('OpeningPortfolio', {
-          date: v.nullable(dateText),
+          date: nullableDate,
           cash: v.number(),
           portfolio_value: v.number(),
           holdings: v.array(holdingSchema),
@@ -82,7 +84,7 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
        */
       usage: v.nullable(
         named('SessionUsage', {
-          error: v.nullable(v.string()),
+          error: nullableText,
           duration_seconds: figure,
           ...usageEntries,
           cost_usd: figure,
@@ -113,9 +115,9 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
             message_index: integerSchema,
             role: messageRole,
             content: v.string(),
-            summary: v.nullable(v.string()),
-            tool_name: v.nullable(v.string()),
-            tool_input: v.nullable(v.string()),
+            summary: nullableText,
+            tool_name: nullableText,
+            tool_input: nullableText,
             timestamp: timestampText,
             /**
              * What the provider said of itself with an answer; null for other messages, and where
@@ -164,7 +166,7 @@ export const searchResponse = namedResponse('SearchResponse', {
       date: dateText,
       message_index: integerSchema,
       role: messageRole,
-      tool_name: v.nullable(v.string()),
+      tool_name: nullableText,
       /** Part of the message, of its tool call or of its thoughts. */
       excerpt: v.string(),
       /** Where the words are in the excerpt: start and length in Unicode characters. */
@@ -174,7 +176,7 @@ export const searchResponse = namedResponse('SearchResponse', {
   ),
   count: countSchema,
   /** The `before` of the next page; null when everything has been searched. */
-  next_before: v.nullable(v.string()),
+  next_before: nullableText,
 });
 
 export const reasoningRoute = route({

@@ -81,6 +81,6 @@ export const resultsRoute = route({
   handle({ database }, { query, format }) {
     const records = resultRecords(database, parseFilters(query));
     if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(recordCells));
-    return listBody('results', records.map(recordJson));
+    return listBody(null, 'results', records.map(recordJson));
   },
 });

@@ -44,6 +44,8 @@ export const dateText = v.pipe(
   describedAsDate,
 );
 
+export const nullableDate = v.nullable(dateText);
+
 export function invalidDate(value: unknown): string {
   if (isTooEarly(value)) return `Invalid date: ${value}. The earliest is ${EARLIEST_DATE}`;
   return `Invalid date format: ${quoteValue(value).slice(0, 100)}. Expected YYYY-MM-DD`;
@@ -71,6 +73,8 @@ export const jobStatusSchema = v.pipe(
 
 export const messageRole = v.pipe(v.picklist(messageRoles), v.title('MessageRole'));
 
+export const nullableText = v.nullable(v.string());
+
 /** A figure; null where it is unknown or cannot be computed. */
 export const figure = v.nullable(v.number());
 
@@ -93,12 +97,12 @@ export const unavailable = namedRecord('Reasons', v.string());
 export const jobCourseEntries = {
   models: v.array(v.string()),
   /** Its name in the configuration; null for the default one. */
-  universe: v.nullable(v.string()),
+  universe: nullableText,
   created_at: timestampText,
   started_at: v.nullable(timestampText),
   completed_at: v.nullable(timestampText),
   total_duration_seconds: figure,
-  error: v.nullable(v.string()),
+  error: nullableText,
   /** Of all its model-days, failed ones too. */
   usage: named('JobUsage', {
     /** What is known of it; null when no model-day has a known cost. */
@@ -139,7 +143,7 @@ export function warningFields(warnings?: readonly (string | Warning)[] | null) {
 export const actionEntries = {
   action_id: integerSchema,
   action_type: v.nullable(v.pipe(v.picklist(actionTypes), v.title('ActionType'))),
-  symbol: v.nullable(v.string()),
+  symbol: nullableText,
   amount: v.nullable(integerSchema),
   price: figure,
 };

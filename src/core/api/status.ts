@@ -25,6 +25,7 @@ import {
   usageEntries,
   warningEntries,
   warningFields,
+  nullableText,
 } from './schemas.ts';
 import { NO_JOB, route } from './route.ts';
 
@@ -71,7 +72,7 @@ export const statusResponse = namedResponse('JobStatusResponse', {
       date: dateText,
       model: v.string(),
       status: v.pipe(v.picklist(modelDayStatuses), v.title('ModelDayStatus')),
-      error: v.nullable(v.string()),
+      error: nullableText,
       started_at: v.nullable(timestampText),
       completed_at: v.nullable(timestampText),
       duration_seconds: figure,

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { plural, createProgressLine, formatNumber, formatSize } from './terminal.ts';
+import { plural, createProgressLine, formatSize } from './terminal.ts';
 import { auditDatabase, isSound } from '#verify/database-audit.ts';
 import type { AuditReport, Finding } from '#verify/replay.ts';
 import type { Listed } from '#domain/vocabulary.ts';
@@ -7,7 +7,7 @@ import { withSnapshot } from '#database/snapshot.ts';
 import { MISSING_SUFFIX } from '#database/integrity.ts';
 import { tablesInManifest } from '#database/manifest.ts';
 import { readSettings } from '#settings/settings.ts';
-import { compact } from '#text/sentences.ts';
+import { compact, formatNumber } from '#text/sentences.ts';
 import { forTerminal } from '#text/text.ts';
 import { type Meaning, meanings } from '#database/schema/price-conditions.ts';
 import { parseChoice, WrongUsage, findDatabase } from './arguments.ts';

@@ -1,5 +1,5 @@
 import { parseEnv } from 'node:util';
-import { errorCode, errorMessage, ServiceError } from '#domain/service-error.ts';
+import { cannot, errorCode, errorMessage, ServiceError } from '#domain/service-error.ts';
 import { readTrustedText } from '#settings/trusted-file.ts';
 import { findStorageFault } from '#database/storage/faults.ts';
 import { stackTrace } from '#process/log.ts';
@@ -96,7 +96,7 @@ function readEnvironmentText(): string | null {
 }
 
 function envFileError(problem: string): ServiceError {
-  return new ServiceError('cannot_start', `Cannot read ${PATH}: ${problem}`);
+  return cannot(`read ${PATH}`, problem);
 }
 
 /** Its number, 0 for none; it is never quoted, because it may hold a key. */

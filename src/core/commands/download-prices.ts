@@ -4,7 +4,7 @@ import { openDatabase } from '#database/database.ts';
 import { symbolsWithoutBars } from '#database/market-queries.ts';
 import { asWarning } from '#domain/vocabulary.ts';
 import { normaliseSymbol } from '#domain/symbols.ts';
-import { ServiceError } from '#domain/service-error.ts';
+import { cannot } from '#domain/service-error.ts';
 import { silentLog } from '#process/log.ts';
 import { supplyDividends } from '#prices/download-dividends.ts';
 import { hasPriceProvider, NO_PRICE_PROVIDER } from '#prices/providers.ts';
@@ -56,8 +56,7 @@ type Watched = Pick<PriceRequest, 'signal' | 'onProgress'>;
 export async function runDownloadPrices(args: DownloadArguments): Promise<number> {
   const settings = readSettings(process.env);
   const request = readRequest(args, settings);
-  if (!hasPriceProvider(settings))
-    throw new ServiceError('cannot_start', `Cannot download prices: ${NO_PRICE_PROVIDER}`);
+  if (!hasPriceProvider(settings)) throw cannot('download prices', NO_PRICE_PROVIDER);
   const download = args.dividends ? downloadMissingDividends : downloadMissingPrices;
   const database = openDatabase(settings.databasePath);
   const line = createProgressLine(process.stderr);

@@ -2,7 +2,7 @@ import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync } fr
 import { dirname, resolve } from 'node:path';
 import { parseConfiguration, readJsonFile } from '#settings/configuration.ts';
 import { assertUsableName, replaceFile } from '#database/storage/new-file.ts';
-import { errorMessage, ServiceError } from '#domain/service-error.ts';
+import { cannot } from '#domain/service-error.ts';
 import { asObject, asText, type Json } from '#json/json.ts';
 import { mapFields } from '#settings/entry.ts';
 import { DEFAULT_CONFIGURATION_PATH, type Settings } from '#settings/settings.ts';
@@ -88,10 +88,7 @@ function writeConfiguration(path: string, text: string, kept: ProtectedPaths): v
     assertReplaceable(path, kept);
     replaceFile(path, text, { unfinished, flush: true, mode: 0o600 });
   } catch (error) {
-    throw new ServiceError(
-      'cannot_start',
-      `Cannot write the merged configuration ${path}: ${errorMessage(error)}`,
-    );
+    throw cannot(`write the merged configuration ${path}`, error);
   }
 }
 

@@ -1,15 +1,11 @@
 import { fstatSync, writeFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { forTerminal } from '#text/text.ts';
+import { formatNumber } from '#text/sentences.ts';
 import { errorCode } from '#domain/service-error.ts';
 
 const BYTES_PER_KB = 1_000;
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
-
-/** A count as people read it, thousands separated. */
-export function formatNumber(value: number): string {
-  return value.toLocaleString('en-US');
-}
 
 /** "1 date", "1,000 dates". */
 export function plural(value: number, noun: string): string {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { errorMessage, ServiceError } from '#domain/service-error.ts';
+import { cannot, errorMessage, type ServiceError } from '#domain/service-error.ts';
 import { sha256 } from '#text/hash.ts';
 import { isAccessToken, type Settings } from '#settings/settings.ts';
 import { readTrustedText } from '#settings/trusted-file.ts';
@@ -42,10 +42,7 @@ export function readServiceToken(settings: TokenSettings): string | null {
   const tokens = [...readTokens(settings)];
   const [own = null] = tokens.find(([, rights]) => rights === 'everything') ?? [];
   if (own === null && tokens.length > 0)
-    throw new ServiceError(
-      'cannot_start',
-      `Cannot start a job: every token of ${settings.apiTokensFile} is ${READ_ONLY}`,
-    );
+    throw cannot('start a job', `every token of ${settings.apiTokensFile} is ${READ_ONLY}`);
   return own;
 }
 
@@ -108,10 +105,7 @@ function readLines(path: string): string[] {
 }
 
 function tokensFileError(path: string, what: string): ServiceError {
-  return new ServiceError(
-    'cannot_start',
-    `Cannot use the access tokens of ${path} (API_TOKENS_FILE): ${what}`,
-  );
+  return cannot(`use the access tokens of ${path} (API_TOKENS_FILE)`, what);
 }
 
 /**

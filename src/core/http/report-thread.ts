@@ -9,8 +9,8 @@ import type { Address, Reader } from '#database/database.ts';
 import { hasRoom, findStorageFault } from '#database/storage/faults.ts';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { parentThread } from '#process/program.ts';
-import { isReady, bodyPieces, type ResponseBody } from '#api/handler.ts';
-import { silentLog, stackTrace } from '#process/log.ts';
+import { isReady, bodyPieces, outsideService, type ResponseBody } from '#api/handler.ts';
+import { stackTrace } from '#process/log.ts';
 import type { Delivery, Failure, ReportRequest } from './reports.ts';
 import { MAX_WHOLE_BYTES } from './response.ts';
 import type { Route } from '#api/route.ts';
@@ -60,14 +60,11 @@ async function makeReport(
     return moment.statement(sql, rows);
   };
   const context = {
+    ...outsideService,
     database: { ...moment, statement },
     settings,
     viewedFile,
-    jobs: null,
-    agentDays: null,
     isFixed: false,
-    log: silentLog,
-    clock: () => new Date(),
   };
   try {
     const body = route.handle(context, input);

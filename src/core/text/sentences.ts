@@ -1,6 +1,11 @@
 /** Names listed in one sentence; the rest are only counted. */
 const MAX_LISTED_NAMES = 30;
 
+/** A count as people read it, thousands separated. */
+export function formatNumber(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
 /** "1 date", "2 dates". */
 export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
@@ -51,11 +56,10 @@ interface JobCourse {
 export function progressText({ progress, completed_at: end }: JobCourse): string {
   const { total_model_days: total, completed, failed, pending, skipped } = progress;
   const others = { failed, skipped, 'did not run': end === null ? 0 : pending };
-  const number = (value: number) => value.toLocaleString('en');
   return [
-    `${number(completed - skipped)} of ${number(total)} run`,
+    `${formatNumber(completed - skipped)} of ${formatNumber(total)} run`,
     ...Object.entries(others).flatMap(([what, days]) =>
-      days > 0 ? `${number(days)} ${what}` : [],
+      days > 0 ? `${formatNumber(days)} ${what}` : [],
     ),
   ].join(', ');
 }

@@ -1,4 +1,4 @@
-import { count, list } from '#text/sentences.ts';
+import { count, formatNumber, list } from '#text/sentences.ts';
 import { type Figure, TOO_LARGE, TRADING_DAYS_PER_YEAR } from '../statistics/figure.ts';
 import { reportWithInterval, toDigits, type Interval, type Missing } from './difference.ts';
 import type { DayKey } from './participants.ts';
@@ -117,7 +117,7 @@ export function pairSentence(lead: Lead, demands: Demands): string {
   const ahead = points === 0 ? `level with ${second}` : `${words} ahead of ${second}`;
   const verdict = isShown ? 'This is more than chance.' : 'This could be chance.';
   const { isShownAsOnlyPair, pairs } = demands;
-  const manyPairs = `On its own it would be more than chance, but the best of ${groupDigits(pairs)} pairs can look like this by chance.`;
+  const manyPairs = `On its own it would be more than chance, but the best of ${formatNumber(pairs)} pairs can look like this by chance.`;
   return [
     `${first} is ${ahead} over ${count(days, 'day')}${bounds}.`,
     points === 0 ? '' : verdict,
@@ -154,11 +154,7 @@ const MAX_COUNTED_YEARS = 100;
 function daysText(days: number): string {
   if (days > MAX_COUNTED_YEARS * TRADING_DAYS_PER_YEAR)
     return `more than ${MAX_COUNTED_YEARS} years of trading days`;
-  return `about ${groupDigits(Number(days.toPrecision(3)))} days`;
-}
-
-function groupDigits(number: number): string {
-  return number.toLocaleString('en-US');
+  return `about ${formatNumber(Number(days.toPrecision(3)))} days`;
 }
 
 /** A fraction in percent, without the sign for it: `7.70`. */

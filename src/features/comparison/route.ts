@@ -14,6 +14,7 @@ import {
   textFilter,
   unavailable,
   wordFilter,
+  nullableDate,
 } from '#api/schemas.ts';
 import { incomparability, outside } from '../performance/response.ts';
 import { lookKinds } from './looks.ts';
@@ -121,8 +122,8 @@ const uncertaintyEntries = {
 };
 
 export const comparisonResponse = namedResponse('ComparisonResponse', {
-  start_date: v.nullable(dateText),
-  end_date: v.nullable(dateText),
+  start_date: nullableDate,
+  end_date: nullableDate,
   /** How many days are compared. */
   days: count,
   align: v.picklist(['date', 'number']),
@@ -148,12 +149,12 @@ export const comparisonResponse = namedResponse('ComparisonResponse', {
     ),
     days: count,
     /** The first and the last of the days compared; null by number. */
-    start_date: v.nullable(dateText),
-    end_date: v.nullable(dateText),
+    start_date: nullableDate,
+    end_date: nullableDate,
     unavailable,
   }),
   /** Only later days are compared; null when all are. */
-  clean_after: v.nullable(dateText),
+  clean_after: nullableDate,
   /** Entries with too few model-days. */
   left_out_models: v.array(modelName),
   /** Days that the runs named here missed or started from another close; by date, or by number. */
@@ -173,7 +174,7 @@ export const comparisonResponse = namedResponse('ComparisonResponse', {
       total_return: figure,
       interval,
       probability_best: figure,
-      knowledge_cutoff: v.nullable(dateText),
+      knowledge_cutoff: nullableDate,
       /** Of the days compared. */
       days_before_cutoff: count,
       outside,

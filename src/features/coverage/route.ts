@@ -8,7 +8,7 @@ import {
   symbolPrices,
 } from './queries.ts';
 import { gapsBetween } from '#prices/needs.ts';
-import { deploymentFields, listBody } from '#api/handler.ts';
+import { listBody } from '#api/handler.ts';
 import {
   countSchema,
   dateText,
@@ -16,6 +16,8 @@ import {
   named,
   symbolFilter,
   timestampText,
+  nullableDate,
+  nullableText,
 } from '#api/schemas.ts';
 import { route } from '#api/route.ts';
 
@@ -47,9 +49,9 @@ export const coverageResponse = namedResponse('CoverageResponse', {
     named('SymbolCoverage', {
       symbol: v.string(),
       /** The date of the last bar; null without one. */
-      source: v.nullable(v.string()),
-      first_bar: v.nullable(dateText),
-      last_bar: v.nullable(dateText),
+      source: nullableText,
+      first_bar: nullableDate,
+      last_bar: nullableDate,
       /**
        * Counted only for a single symbol, because that reads every bar; null where all symbols are
        * listed.
@@ -62,7 +64,7 @@ export const coverageResponse = namedResponse('CoverageResponse', {
       dividends: named('DividendCoverage', {
         /** How many are stored. */
         count: countSchema,
-        last_ex_date: v.nullable(dateText),
+        last_ex_date: nullableDate,
         /** A date outside them all, without a stored dividend, may have had one. */
         spans: v.array(span),
         gaps: v.array(gap),
@@ -127,6 +129,6 @@ export const coverageRoute = route({
         },
       });
     });
-    return listBody('symbols', items, () => deploymentFields(settings));
+    return listBody(settings, 'symbols', items);
   },
 });

@@ -15,6 +15,7 @@ import {
   symbolFilter,
   textFilter,
   timestampText,
+  nullableText,
 } from '#api/schemas.ts';
 import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 
@@ -51,7 +52,7 @@ const decision = named('Decision', {
   /** Null for a model-day that failed before its session began. */
   session_id: v.nullable(integerSchema),
   timestamp: timestampText,
-  symbol: v.nullable(v.string()),
+  symbol: nullableText,
   side: v.nullable(v.picklist(sides)),
   /** As ordered; a refused order may ask for anything. */
   amount: figure,
@@ -60,9 +61,9 @@ const decision = named('Decision', {
    * The model's own words before it, cut where they are long; its thoughts where it said
    * nothing.
    */
-  reason: v.nullable(v.string()),
+  reason: nullableText,
   /** Why an order was refused or a model-day failed, or what is wrong with a call. */
-  detail: v.nullable(v.string()),
+  detail: nullableText,
   /** Of the result of the order or call, or of a model-day's last words. */
   message_index: v.nullable(integerSchema),
 });
@@ -71,7 +72,7 @@ export const decisionsResponse = namedResponse('DecisionsResponse', {
   decisions: v.array(decision),
   count: countSchema,
   /** The `before` of the next page; null on the last page. */
-  next_before: v.nullable(v.string()),
+  next_before: nullableText,
 });
 
 export const decisionsRoute = route({

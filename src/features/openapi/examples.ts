@@ -53,8 +53,7 @@ const written: Record<string, Example> = {
 
 /** Makes the examples, by path, when the program is built: of the five routes that most begin with. */
 export function makeExamples(routes: readonly Route[]): Readonly<Record<string, Example>> {
-  const settings = readSettings({});
-  const view = { name: JOB_FILE, settings, clock: () => new Date(), routes };
+  const view = { name: JOB_FILE, settings: readSettings({}), routes };
   const { respond, close } = openResponder(JOB_FILE, view);
   try {
     const { job_id: own } = JSON.parse(respond('/jobs')).jobs[0];

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { checkNames, dateRangeEntries, parseFilters } from '#api/filters.ts';
-import { deploymentFields, formatQuery, listBody, objectTable } from '#api/handler.ts';
+import { formatQuery, listBody, objectTable } from '#api/handler.ts';
 import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 import {
   countSchema as count,
@@ -97,9 +97,6 @@ export const holdingsRoute = route({
       symbols.add(day);
       return JSON.stringify(day);
     });
-    return listBody('days', items, () => ({
-      symbols: symbols.report(),
-      ...deploymentFields(settings),
-    }));
+    return listBody(settings, 'days', items, () => ({ symbols: symbols.report() }));
   },
 });

@@ -9,6 +9,8 @@ import {
   namedRecord,
   unavailable,
   usageEntries,
+  nullableDate,
+  nullableText,
 } from '#api/schemas.ts';
 import { incomparabilityKinds } from './comparability.ts';
 import { dividendStatuses } from './report.ts';
@@ -17,9 +19,9 @@ import { dividendStatuses } from './report.ts';
 
 const drawdown = named('Drawdown', {
   depth: v.number(),
-  peak_date: v.nullable(dateText),
-  trough_date: v.nullable(dateText),
-  recovery_date: v.nullable(dateText),
+  peak_date: nullableDate,
+  trough_date: nullableDate,
+  recovery_date: nullableDate,
   length: count,
 });
 
@@ -44,11 +46,11 @@ const style = named('Style', {
   left_out_factors: v.array(v.string()),
   left_out_days: named('LeftOutDays', {
     count,
-    first: v.nullable(dateText),
-    last: v.nullable(dateText),
+    first: nullableDate,
+    last: nullableDate,
   }),
   /** Why there are no figures. */
-  unavailable: v.nullable(v.string()),
+  unavailable: nullableText,
 });
 
 const modelDetails = named('ModelDetails', {
@@ -208,7 +210,7 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
       /** The signature of the entry whose run it is. */
       family: v.string(),
       /** Model-days on or before it the model may remember; null when its entry names none. */
-      knowledge_cutoff: v.nullable(dateText),
+      knowledge_cutoff: nullableDate,
       days_before_cutoff: count,
       outside,
       start_date: dateText,
@@ -268,7 +270,7 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
    * Only later days count; null unless only clean ones are asked for and a knowledge cutoff
    * restricts them.
    */
-  clean_after: v.nullable(dateText),
+  clean_after: nullableDate,
   /** Models that would be here if all days counted, not only clean ones. */
   without_clean_days: v.array(leftOutModel),
   /** Models of which model-days have failed and none was completed. */
@@ -276,8 +278,8 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
   /** The dates that a comparison of the models has; null unless only these are asked for. */
   common: v.nullable(
     named('CommonDays', {
-      start_date: v.nullable(dateText),
-      end_date: v.nullable(dateText),
+      start_date: nullableDate,
+      end_date: nullableDate,
       days: count,
       /** Models without a return that starts from the same close on all of them. */
       left_out: v.array(leftOutModel),
@@ -327,7 +329,7 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
   benchmark: named('Benchmark', {
     name: v.string(),
     symbols: count,
-    start_date: v.nullable(dateText),
+    start_date: nullableDate,
     days: count,
     /** Dates on which no model-day pays dividends: there it is measured without its own. */
     days_without_dividends: count,
@@ -337,7 +339,7 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
      */
     days_with_unknown_dividends: count,
     /** Why it does not cover all days of the models; null when it does. */
-    incomplete: v.nullable(v.string()),
+    incomplete: nullableText,
     ...returnEntries,
     curve: v.array(
       named('BenchmarkPoint', {

@@ -24,7 +24,6 @@ import {
   schemaColumns,
   type Context,
   csvTable,
-  deploymentFields,
   flatten,
   formatQuery,
   listBody,
@@ -131,7 +130,7 @@ function* performanceJson(context: Context, query: Query): Generator<string> {
     runs.push(toFamilyRun(report, request));
     return JSON.stringify(report);
   });
-  yield* listBody('models', items, () => ({
+  yield* listBody(settings, 'models', items, () => ({
     clean_after: counted.cleanAfter,
     without_clean_days: counted.withoutCleanDays,
     common: counted.common,
@@ -140,7 +139,6 @@ function* performanceJson(context: Context, query: Query): Generator<string> {
     families: reportRunFamilies(made, runs, query),
     benchmark: basis.benchmarkReport,
     conventions: reportConventions(settings.riskFreeRate, factorNames(context.database)),
-    ...deploymentFields(settings),
   }));
 }
 

@@ -7,7 +7,7 @@ import type {
   Results,
   Status,
 } from '../pages/responses.ts';
-import { cannot, ServiceError } from '#domain/service-error.ts';
+import { cannot } from '#domain/service-error.ts';
 import { publishedFile } from './published.ts';
 import type { Settings } from '#settings/settings.ts';
 import type { BuiltPages } from '../pages/built-pages.ts';
@@ -68,7 +68,7 @@ function openPublishedFolder(folder: string) {
   const existing = listEntries(folder);
   const refuse = (path: string, why: string) => {
     const words = `it has ${path}, which ${why}; name a folder of its own`;
-    throw new ServiceError('cannot_start', `Cannot publish to ${folder}: ${words}`);
+    throw cannot(`publish to ${folder}`, words);
   };
   for (const [path, entry] of existing) if (!entry.isFile()) refuse(path, 'is not a regular file');
   // A last line without its end was cut off, before its file was written.
@@ -152,8 +152,7 @@ export async function publishSite(
   { signal, onProgress }: Required<Watched>,
 ) {
   const { title: name } = publication;
-  const clock = () => new Date();
-  const { respond, mode, close } = openResponder(path, { name, settings, clock, routes });
+  const { respond, mode, close } = openResponder(path, { name, settings, routes });
   let release: (() => void) | undefined;
   try {
     checkChoice(respond, publication);
@@ -235,7 +234,7 @@ function checkChoice(respond: Respond, publication: Publication): void {
     run === undefined
       ? (detail ?? (count === 0 && 'no model-day fits this choice'))
       : `${run} is a run of ${runs.get(run)}; name that, with all its runs`;
-  if (why) throw new ServiceError('cannot_start', `Cannot publish: ${why}`);
+  if (why) throw cannot('publish', why);
 }
 
 /** The pages of a list, from its start to its end. */

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Context, isReady, bodyPieces } from '#api/handler.ts';
-import type { Clock } from '#time/calendar.ts';
-import { silentLog } from '#process/log.ts';
+import { type Context, isReady, bodyPieces, outsideService } from '#api/handler.ts';
 import type { Settings } from '#settings/settings.ts';
 import { modeOfJobs } from '#database/job-queries.ts';
 import { readRiskFreeRate } from '#database/state.ts';
@@ -18,7 +16,6 @@ interface RespondOptions {
   /** What the file is called where people read it. */
   name: string;
   settings: Settings;
-  clock: Clock;
   routes: readonly Route[];
 }
 
@@ -26,7 +23,7 @@ interface RespondOptions {
  * Opens a database to respond from it, without a server, from the state of one moment, whether or
  * not a service runs on it.
  */
-export function openResponder(path: string, { name, settings, clock, routes }: RespondOptions) {
+export function openResponder(path: string, { name, settings, routes }: RespondOptions) {
   const moment = openMoment(fileAddress(path));
   try {
     const mode = modeOfJobs(moment);
@@ -37,12 +34,9 @@ export function openResponder(path: string, { name, settings, clock, routes }: R
       riskFreeRate: readRiskFreeRate(moment) ?? settings.riskFreeRate,
     };
     const respond = createResponder(routes, {
+      ...outsideService,
       database: moment,
       settings: served,
-      clock,
-      log: silentLog,
-      jobs: null,
-      agentDays: null,
       viewedFile: name,
       isFixed: true,
     });

@@ -27,7 +27,6 @@ import type {
   TriggerRequest,
   TriggerResponse,
 } from '../../responses.ts';
-import { heading, type Page } from '../router.ts';
 import {
   failure,
   link,
@@ -38,9 +37,11 @@ import {
   viewedFile,
   field,
   fillOptions,
-  errorText,
   modelCheckbox,
   onSubmit,
+  type Page,
+  heading,
+  errorMessage,
 } from '../ui.ts';
 import { jobPanel, newestTrouble } from './job-panel.ts';
 import { getAnswer, rankedModels, describeRanking } from './leaderboard.ts';
@@ -66,7 +67,7 @@ function triggerForm() {
       show(success, [response.message, ...(response.warnings ?? [])].join('. '));
       pollSoon();
     } catch (error) {
-      show(problem, errorText(error));
+      show(problem, errorMessage(error));
     }
   });
   return {

@@ -8,7 +8,7 @@ import {
   splitsSince,
 } from '#database/schema/price-conditions.ts';
 import type { Database, Reader } from './database.ts';
-import { integer, oneOf, query, real, type RowOf, text } from './rows.ts';
+import { integer, oneOf, query, reads, real, text, type RowOf } from './rows.ts';
 import { type Coverage, dividendSpans, splitSpans, type Stamp } from './prices.ts';
 import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
 import {
@@ -218,26 +218,22 @@ export function contradicts(night: SplitNight, meaning: Meaning): boolean {
   return isSeen !== null && isSeen !== (meaning === 'raw');
 }
 
-const STORED_SPLITS = query(
+/** The stored splits of a symbol, whatever its series. */
+export const storedSplits = reads(
+  'all',
   'SELECT symbol, date, numerator, denominator FROM stock_splits WHERE symbol = ? ORDER BY date',
   SPLIT_COLUMNS,
-);
-
-/** The stored splits of a symbol, whatever its series. */
-export function storedSplits(reader: Reader, symbol: string): Split[] {
-  return STORED_SPLITS.all(reader, symbol);
-}
-
-const STORED_DIVIDENDS = query(
-  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends
-   WHERE symbol IN (SELECT value FROM json_each(?)) ORDER BY symbol, ex_date`,
-  DIVIDEND_COLUMNS,
+  (symbol: string) => [symbol],
 );
 
 /** The stored dividends of some symbols, whatever their series, by symbol and ex-date. */
-export function listDividends(reader: Reader, symbols: readonly string[]) {
-  return STORED_DIVIDENDS.all(reader, symbols);
-}
+export const listDividends = reads(
+  'all',
+  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends
+   WHERE symbol IN (SELECT value FROM json_each(?)) ORDER BY symbol, ex_date`,
+  DIVIDEND_COLUMNS,
+  (symbols: readonly string[]) => [symbols],
+);
 
 const UPSERT_SPLIT = `
   INSERT INTO stock_splits (symbol, date, numerator, denominator, source, written) VALUES (?, ?, ?, ?, ?, ?)
@@ -363,15 +359,13 @@ export function unexplainedJumps(
   return JUMPS.iterate(reader, symbols, from, to);
 }
 
-const PAYING_NOTHING = query(
-  `SELECT value FROM json_each(?) AS chosen WHERE ${hasBarsSql(sourcesWithDividendsInSql, 'chosen.value')}`,
-  [text],
-);
-
 /**
  * The symbols on which nothing is ever paid, because their prices contain their dividends or are
  * made up.
  */
-export function nonPayingSymbols(reader: Reader, symbols: readonly string[]): Set<string> {
-  return new Set(PAYING_NOTHING.all(reader, symbols).flat());
-}
+export const nonPayingSymbols = reads(
+  'set',
+  `SELECT value FROM json_each(?) AS chosen WHERE ${hasBarsSql(sourcesWithDividendsInSql, 'chosen.value')}`,
+  [text],
+  (symbols: readonly string[]) => [symbols],
+);

@@ -75,10 +75,8 @@ export interface Query<Row> extends Ways<Row> {
   readonly shape: RowShape;
 }
 
-/** Of a query, or of a function that `reads` all its rows. */
-export type RowOf<Read> = Read extends
-  | Query<infer Row>
-  | ((...own: never[]) => readonly (infer Row)[])
+/** Of a query, or of a function that `reads` all its rows or iterates over them. */
+export type RowOf<Read> = Read extends Query<infer Row> | ((...own: never[]) => Iterable<infer Row>)
   ? Row
   : never;
 

@@ -312,11 +312,22 @@ function upsert(database: Database, splits: readonly Split[], stamp: Stamp): voi
 const JUMP_RATIO = 0.3;
 
 /**
+ * An unexplained overnight jump of raw prices, into the open of a date. It may be a split that the
+ * prices do not know: the ledger then takes it for a gain or a loss.
+ */
+export type Jump = RowOf<typeof unexplainedJumps>;
+
+/**
+ * The jumps of some symbols after one date up to another that no stored split or dividend explains,
+ * and of which neither a provider nor a file says that there was no split. Adjusted series have
+ * none.
+ *
  * Every bar is compared with the one before it, and only of a jump more is looked up. From a
  * provider a night is known when every day since the last bar is; what a file says of one date
  * holds for the night before it.
  */
-const JUMPS = query(
+export const unexplainedJumps = reads(
+  'iterate',
   `WITH bars AS (
      SELECT symbol, date, open, source, lag(date) OVER before AS previous_date, lag(coalesce(close, open)) OVER before AS previous_close
      FROM json_each(?1) AS chosen CROSS JOIN price_data ON symbol = chosen.value AND date <= ?3 AND date >=
@@ -338,26 +349,8 @@ const JUMPS = query(
          AND known.start_date <= iif(known.source = 'csv', nights.date, date(previous_date, '+1 day')))
    ORDER BY symbol, date`,
   { symbol: text, date: text, previousClose: real, open: real },
+  (symbols: readonly string[], { from, to }: DateSpan) => [symbols, from, to],
 );
-
-/**
- * An unexplained overnight jump of raw prices, into the open of a date. It may be a split that the
- * prices do not know: the ledger then takes it for a gain or a loss.
- */
-export type Jump = RowOf<typeof JUMPS>;
-
-/**
- * The jumps of some symbols after one date up to another that no stored split or dividend explains,
- * and of which neither a provider nor a file says that there was no split. Adjusted series have
- * none.
- */
-export function unexplainedJumps(
-  reader: Reader,
-  symbols: readonly string[],
-  { from, to }: DateSpan,
-): IterableIterator<Jump> {
-  return JUMPS.iterate(reader, symbols, from, to);
-}
 
 /**
  * The symbols on which nothing is ever paid, because their prices contain their dividends or are

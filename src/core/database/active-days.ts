@@ -1,6 +1,6 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
-import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';
+import { amount, integer, orNull, query, type RowOf, text, reads } from './rows.ts';
 
 /** The completed days of models: which there are, and in which state they closed. */
 
@@ -22,13 +22,10 @@ const LATEST_CLOSING = closingQuery(`(SELECT session_id FROM trading_sessions
   WHERE model = ?1 AND date < ?2 AND status IN ('active', 'opening') ORDER BY date DESC, session_id DESC LIMIT 1)`);
 const CLOSING = closingQuery('?');
 
-const HOLDINGS = query(
-  'SELECT symbol, quantity FROM holdings WHERE session_id = ? ORDER BY symbol',
-  { symbol: text, quantity: integer },
-);
-
 /** The end of a model's active day, or of an opening, from which its next day starts. */
-export type ClosingState = RowOf<typeof LATEST_CLOSING> & { holdings: RowOf<typeof HOLDINGS>[] };
+export type ClosingState = RowOf<typeof LATEST_CLOSING> & {
+  holdings: RowOf<typeof closingHoldings>[];
+};
 
 /**
  * A model's latest active day, or opening, strictly before a date, whichever job ran it; null when
@@ -48,9 +45,12 @@ export function readClosingState(reader: Reader, sessionId: number): ClosingStat
 }
 
 /** What a committed session, or an opening, holds at its close, by symbol. */
-export function closingHoldings(reader: Reader, sessionId: number) {
-  return HOLDINGS.all(reader, sessionId);
-}
+export const closingHoldings = reads(
+  'all',
+  'SELECT symbol, quantity FROM holdings WHERE session_id = ? ORDER BY symbol',
+  { symbol: text, quantity: integer },
+  (sessionId: number) => [sessionId],
+);
 
 function withHoldings(
   reader: Reader,

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { cutText } from '#text/text.ts';
 import type { Reader } from './database.ts';
-import { integer, oneOf, orNull, query, real, type ShapedRow, text } from './rows.ts';
+import { integer, oneOf, orNull, reads, real, text, type ShapedRow } from './rows.ts';
 
 /**
  * What models did on the model-days that they completed, as rows, which never change. They are
@@ -66,12 +66,10 @@ export function storeDecisions(
     insert.run(sessionId, index + 1, ...values);
 }
 
-const STORED = query(
+/** The decisions of a session in the form of `toRows`. */
+export const storedDecisions = reads(
+  'all',
   `SELECT ${NAMES.join(', ')} FROM decisions WHERE session_id = ? ORDER BY place`,
   Object.values(COLUMNS),
+  (sessionId: number) => [sessionId],
 );
-
-/** The decisions of a session in the form of `toRows`. */
-export function storedDecisions(reader: Reader, sessionId: number) {
-  return STORED.all(reader, sessionId);
-}

@@ -3,7 +3,7 @@ import { type MarketRules, US } from '#domain/market-rules.ts';
 import { addToHash, sha256 } from '#text/hash.ts';
 import type { Reader } from './database.ts';
 import { blockNumber, documentExpression, type DocumentFilter } from './document-words.ts';
-import { integer, orNull, query, type RowOf, text } from './rows.ts';
+import { integer, orNull, query, reads, text, type RowOf } from './rows.ts';
 import { pickIds } from './session-filters.ts';
 
 /**
@@ -240,29 +240,24 @@ export function readDocument(morning: Morning, id: string): StoredDocument | und
   return READ.get(morning.reader, ...morningValues(morning), id, morning.symbols);
 }
 
-const VERSION = query(
+/** A document in the version that was published at that time. */
+export const documentVersion = reads(
+  'get',
   `${SELECTED}, text ${DOCUMENTS} JOIN document_imports USING (import_id)
    WHERE document_id = ? AND published_at = ? AND written IS NOT NULL`,
   SHAPE,
+  (id: string, version: string) => [id, version],
 );
 
-/** A document in the version that was published at that time. */
-export function documentVersion(reader: Reader, id: string, version: string) {
-  return VERSION.get(reader, id, version);
-}
-
-const COVERAGE = query(
+/** How many documents of each kind and symbol are stored, and of which dates. */
+export const documentCoverage = reads(
+  'all',
   `SELECT kind, own.value AS symbol, count(DISTINCT document_id) AS documents, min(date) AS first_date, max(date) AS last_date
    FROM documents LEFT JOIN json_each(symbols) AS own
    WHERE import_id IN (SELECT import_id FROM document_imports WHERE written IS NOT NULL)
    GROUP BY kind, symbol ORDER BY kind, symbol`,
   { kind: text, symbol: orNull(text), documents: integer, first_date: text, last_date: text },
 );
-
-/** How many documents of each kind and symbol are stored, and of which dates. */
-export function documentCoverage(reader: Reader): RowOf<typeof COVERAGE>[] {
-  return COVERAGE.all(reader);
-}
 
 /** Stores what a session was shown, within the transaction that commits it. */
 export function storeShown(database: Reader, sessionId: number, versions: Iterable<number>): void {

@@ -10,7 +10,7 @@ import {
 import { asArray, asObject, tryParse } from '#json/json.ts';
 import type { Database, Reader } from './database.ts';
 import { addModelDays, datesOfJob } from './model-days.ts';
-import { flag, oneOf, orNull, query, type RowOf, text } from './rows.ts';
+import { flag, oneOf, orNull, query, reads, text, type RowOf } from './rows.ts';
 
 const RUNS = query(
   `SELECT model, start_date AS startDate, family, entry FROM simulation_runs
@@ -88,12 +88,12 @@ export function modeOfJobs(database: Database): DeploymentMode | 'UNKNOWN' {
   return isDev ? 'DEV' : isProd ? 'PROD' : 'UNKNOWN';
 }
 
-const UNFINISHED = query('SELECT job_id FROM jobs WHERE completed_at IS NULL', [text]);
-
 /** The only unfinished job, or null. */
-export function unfinishedJobId(database: Database): string | null {
-  return UNFINISHED.get(database)?.[0] ?? null;
-}
+export const unfinishedJobId = reads(
+  'value',
+  'SELECT job_id FROM jobs WHERE completed_at IS NULL',
+  [text],
+);
 
 const JOB = query(
   `SELECT job_id AS jobId, start_date AS startDate, end_date AS endDate, replace_existing AS replaceExisting,
@@ -106,12 +106,13 @@ export function loadJob(reader: Reader, jobId: string) {
   return { ...job, replaceExisting: replaceExisting === 1, runs: RUNS.all(reader, jobId) };
 }
 
-const MODELS = query('SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model', [text]);
-
 /** The models of a job, by name. */
-export function modelsOfJob(database: Reader, jobId: string): string[] {
-  return MODELS.all(database, jobId).flat();
-}
+export const modelsOfJob = reads(
+  'column',
+  'SELECT model FROM simulation_runs WHERE job_id = ? ORDER BY model',
+  [text],
+  (jobId: string) => [jobId],
+);
 
 /** Advances an unfinished job to another status; the first time also stores when it started. */
 export function setJobStatus(
@@ -124,17 +125,15 @@ export function setJobStatus(
     .run(status, at, jobId);
 }
 
-const LAST_START = query(
+/** When an unfinished job, or the last of its running sessions, was started; empty before that. */
+export const lastStartTime = reads(
+  'cell',
   `SELECT coalesce(max(started_at), '') FROM (
      SELECT started_at FROM jobs WHERE job_id = ?1 UNION ALL
      SELECT started_at FROM trading_sessions INDEXED BY one_running_session WHERE job_id = ?1 AND status = 'running')`,
   [text],
+  (jobId: string) => [jobId],
 );
-
-/** When an unfinished job, or the last of its running sessions, was started; empty before that. */
-export function lastStartTime(database: Database, jobId: string): string {
-  return LAST_START.one(database, jobId)[0];
-}
 
 /** Warnings as they are stored. */
 export interface StoredWarnings {
@@ -177,20 +176,18 @@ export function endJob(
   assert.equal(changes, 1, 'only an unfinished job can end');
 }
 
-const LEFT_OUT = query(
-  'SELECT value FROM simulation_runs CROSS JOIN json_each(left_out) WHERE job_id = ? AND model = ?',
-  [text],
-);
-
 interface RunKey {
   jobId: string;
   model: string;
 }
 
 /** What the provider of a run has refused of what the service adds to requests. */
-export function readLeftOut(reader: Reader, { jobId, model }: RunKey): string[] {
-  return LEFT_OUT.all(reader, jobId, model).flat();
-}
+export const readLeftOut = reads(
+  'column',
+  'SELECT value FROM simulation_runs CROSS JOIN json_each(left_out) WHERE job_id = ? AND model = ?',
+  [text],
+  ({ jobId, model }: RunKey) => [jobId, model],
+);
 
 /** Adds to what the provider of a run has refused, each addition once. */
 export function addLeftOut(database: Database, run: RunKey, refused: readonly string[]): void {
@@ -200,12 +197,13 @@ export function addLeftOut(database: Database, run: RunKey, refused: readonly st
     .run(JSON.stringify(all), run.jobId, run.model);
 }
 
-const STATUS = query('SELECT status FROM jobs WHERE job_id = ?', [oneOf(jobStatuses)]);
-
 /** The status of a job; null for an unknown one. */
-export function statusOfJob(reader: Reader, jobId: string): JobStatus | null {
-  return STATUS.get(reader, jobId)?.[0] ?? null;
-}
+export const statusOfJob = reads(
+  'value',
+  'SELECT status FROM jobs WHERE job_id = ?',
+  [oneOf(jobStatuses)],
+  (jobId: string) => [jobId],
+);
 
 /**
  * The stored warnings; null when there are none or the stored text is not a JSON array of strings.
@@ -217,16 +215,14 @@ export function readWarnings({ warnings, warningCodes }: StoredWarnings): Warnin
   return messages.map((message, index) => ({ code: null, ...asObject(codes[index]), message }));
 }
 
-const WARNED_OF = query(
+/** What the warnings with a code are about, of all jobs but the discarded ones. */
+export const warnedSubjects = reads(
+  'set',
   `SELECT about.value FROM jobs, json_each(warning_codes) AS warning, json_each(warning.value, '$.about') AS about
    WHERE status <> 'discarded' AND json_extract(warning.value, '$.code') = ?`,
   [text],
+  (code: Warning['code']) => [code],
 );
-
-/** What the warnings with a code are about, of all jobs but the discarded ones. */
-export function warnedSubjects(database: Database, code: Warning['code']): Set<string> {
-  return new Set(WARNED_OF.all(database, code).flat());
-}
 
 const REMEMBERED = query(
   'SELECT job_id AS jobId, request_hash AS requestHash, answer FROM idempotency_keys WHERE key = ?',

@@ -1,6 +1,6 @@
 import { inBlock, type Phrase, splitWords } from './search-text.ts';
 import type { Reader } from './database.ts';
-import { integer, orNull, query, text } from './rows.ts';
+import { integer, orNull, query, reads, text } from './rows.ts';
 
 /**
  * The index of words of the reasoning logs. A message enters it in the transaction that logs the
@@ -38,12 +38,10 @@ export function messageExpression(phrases: readonly Phrase[], row: number): stri
   return phrases.map((words) => `"${inBlock(words, rowBlock(row))}"`).join(' AND ');
 }
 
-const NEWEST = query('SELECT coalesce(max(log_id), 0) FROM reasoning_logs', [integer]);
-
 /** The row of the newest message; 0 when there is none. */
-export function newestRow(database: Reader): number {
-  return NEWEST.one(database)[0];
-}
+export const newestRow = reads('cell', 'SELECT coalesce(max(log_id), 0) FROM reasoning_logs', [
+  integer,
+]);
 
 const TEXTS = ['content', 'tool_input', 'summary']
   .map((column) => `substr(${column}, 1, ${MAX_TEXT_LENGTH})`)

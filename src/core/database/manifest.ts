@@ -1,5 +1,5 @@
 import type { Reader } from './database.ts';
-import { flag, integer, query, text } from './rows.ts';
+import { flag, integer, query, reads, text } from './rows.ts';
 import { count } from '#text/sentences.ts';
 
 /**
@@ -7,24 +7,24 @@ import { count } from '#text/sentences.ts';
  * all.
  */
 
-/** The indexes of words follow from messages and documents, and the manifest cannot contain itself. */
-const TABLES = query(
-  `SELECT coalesce(name, '') FROM sqlite_schema
-   WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'log\\_words%' ESCAPE '\\'
-     AND name NOT LIKE 'document\\_words%' ESCAPE '\\'
-     AND name <> 'package_manifest' ORDER BY name`,
-  [text],
-);
 /** Those that are stored, in the order of the schema: generated ones follow from the others. */
 const COLUMNS = query('SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid', [
   text,
 ]);
 const KEY = query('SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk', [text]);
 
-/** The tables of a database that a manifest lists, by name. */
-export function listedTables(reader: Reader): string[] {
-  return TABLES.all(reader).flat();
-}
+/**
+ * The tables of a database that a manifest lists, by name. The indexes of words follow from messages
+ * and documents, and the manifest cannot contain itself.
+ */
+export const listedTables = reads(
+  'column',
+  `SELECT coalesce(name, '') FROM sqlite_schema
+   WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'log\\_words%' ESCAPE '\\'
+     AND name NOT LIKE 'document\\_words%' ESCAPE '\\'
+     AND name <> 'package_manifest' ORDER BY name`,
+  [text],
+);
 
 /**
  * The digest of a table: each row as a JSON array of its stored columns in the order of the schema,

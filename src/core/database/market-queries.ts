@@ -1,9 +1,9 @@
 import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
-import type { Database, Reader } from './database.ts';
+import type { Database } from './database.ts';
 import { barsAt, type PricesAt, splitsAt } from './price-writes.ts';
 import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
 import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
-import { integer, orNull, query, real, type RowOf, type ShapedRow, text } from './rows.ts';
+import { integer, orNull, query, reads, real, text, type RowOf, type ShapedRow } from './rows.ts';
 
 /** Records within the caller's transaction that a provider returned the bars of a day. */
 export function storeMarketDay(
@@ -19,87 +19,70 @@ export function storeMarketDay(
     .run(source, date, recordedAt);
 }
 
-const EARLY_DAYS = query(
-  `SELECT date FROM market_days
-   WHERE source = ?1 AND date BETWEEN ?2 AND ?3 AND recorded_at < date(date, '+' || ?4 || ' days') ORDER BY date`,
-  [text],
-);
-
 /**
  * The days between two dates that were last downloaded from a provider less than `settledAfterDays`
  * after they were.
  */
-export function daysStoredEarly(
-  reader: Reader,
-  source: PriceSource,
-  { from, to, settledAfterDays }: DateSpan & { settledAfterDays: number },
-): CalendarDate[] {
-  return EARLY_DAYS.all(reader, source, from, to, settledAfterDays).flat();
-}
-
-const BARS_AFTER = query(
-  `SELECT date FROM price_data WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND source <> 'synthetic'
-   UNION ALL SELECT date FROM market_days WHERE date > ?2 AND source = ?3 LIMIT 1`,
+export const daysStoredEarly = reads(
+  'column',
+  `SELECT date FROM market_days
+   WHERE source = ?1 AND date BETWEEN ?2 AND ?3 AND recorded_at < date(date, '+' || ?4 || ' days') ORDER BY date`,
   [text],
+  (
+    source: PriceSource,
+    { from, to, settledAfterDays }: DateSpan & { settledAfterDays: number },
+  ) => [source, from, to, settledAfterDays],
 );
 
 /**
  * Whether a provider returned a day after this one with bars, or some symbol has a real bar after
  * it.
  */
-export function hasLaterBars(
-  reader: Reader,
-  date: CalendarDate,
-  { symbols, source }: { symbols: readonly string[]; source: PriceSource },
-): boolean {
-  return BARS_AFTER.has(reader, symbols, date, source);
-}
-
-const KEPT = query(
-  `SELECT symbol FROM price_data WHERE symbol IN (SELECT value FROM json_each(?1)) AND date = ?2
-     AND close IS NOT NULL AND source NOT IN (?3, 'synthetic')`,
+export const hasLaterBars = reads(
+  'has',
+  `SELECT date FROM price_data WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND source <> 'synthetic'
+   UNION ALL SELECT date FROM market_days WHERE date > ?2 AND source = ?3 LIMIT 1`,
   [text],
+  (
+    date: CalendarDate,
+    { symbols, source }: { symbols: readonly string[]; source: PriceSource },
+  ) => [symbols, date, source],
 );
 
 /**
  * Those of these symbols that have a whole bar of another source on a date: a provider of whole
  * days leaves it.
  */
-export function symbolsWithBarsOfOthers(
-  reader: Reader,
-  date: CalendarDate,
-  { symbols, source }: { symbols: readonly string[]; source: PriceSource },
-): Set<string> {
-  return new Set(KEPT.all(reader, symbols, date, source).flat());
-}
-
-const DATES_OF_PROVIDERS = query(
-  `SELECT date FROM price_data WHERE symbol = ?1 AND source IN ('massive', 'alpha-vantage') AND source <> ?2 AND close IS NOT NULL`,
+export const symbolsWithBarsOfOthers = reads(
+  'set',
+  `SELECT symbol FROM price_data WHERE symbol IN (SELECT value FROM json_each(?1)) AND date = ?2
+     AND close IS NOT NULL AND source NOT IN (?3, 'synthetic')`,
   [text],
+  (
+    date: CalendarDate,
+    { symbols, source }: { symbols: readonly string[]; source: PriceSource },
+  ) => [symbols, date, source],
 );
 
 /**
  * The dates on which a symbol has a whole bar from another provider: the first that supplied a day
  * is kept.
  */
-export function datesOfOtherProviders(
-  reader: Reader,
-  symbol: string,
-  source: PriceSource,
-): Set<CalendarDate> {
-  return new Set(DATES_OF_PROVIDERS.all(reader, symbol, source).flat());
-}
-
-const WITHOUT_BARS = query(
-  `SELECT value FROM json_each(?)
-   WHERE NOT EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND source <> 'synthetic')`,
+export const datesOfOtherProviders = reads(
+  'set',
+  `SELECT date FROM price_data WHERE symbol = ?1 AND source IN ('massive', 'alpha-vantage') AND source <> ?2 AND close IS NOT NULL`,
   [text],
+  (symbol: string, source: PriceSource) => [symbol, source],
 );
 
 /** Those of these symbols that have no real bar on any date. */
-export function symbolsWithoutBars(reader: Reader, symbols: readonly string[]): string[] {
-  return WITHOUT_BARS.all(reader, symbols).flat();
-}
+export const symbolsWithoutBars = reads(
+  'column',
+  `SELECT value FROM json_each(?)
+   WHERE NOT EXISTS (SELECT 1 FROM price_data WHERE symbol = value AND source <> 'synthetic')`,
+  [text],
+  (symbols: readonly string[]) => [symbols],
+);
 
 /**
  * Prices as a model may see them. Every query for a model takes the session date and clamps to it,

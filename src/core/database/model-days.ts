@@ -1,8 +1,7 @@
 import type { CalendarDate } from '#time/calendar.ts';
-import { type AnswerFault, type JobStatus, jobStatuses, skipReasons } from '#domain/vocabulary.ts';
-import type { Database, Reader } from './database.ts';
-import { integer, oneOf, query, type RowOf, text } from './rows.ts';
-import type { ModelDay } from './sessions.ts';
+import { type AnswerFault, jobStatuses, skipReasons } from '#domain/vocabulary.ts';
+import type { Database } from './database.ts';
+import { integer, oneOf, query, reads, text, type RowOf } from './rows.ts';
 
 /**
  * The model-days of a job. Whatever happens to all of them is one statement within the caller's
@@ -10,15 +9,13 @@ import type { ModelDay } from './sessions.ts';
  * job of 100,000 model-days may hold up other requests for a second.
  */
 
-const DATES = query(
+/** The dates of a job, in order. */
+export const datesOfJob = reads(
+  'column',
   'SELECT value FROM jobs, json_each(jobs.dates) WHERE job_id = ? ORDER BY value',
   [text],
+  (jobId: string) => [jobId],
 );
-
-/** The dates of a job, in order. */
-export function datesOfJob(reader: Reader, jobId: string): CalendarDate[] {
-  return DATES.all(reader, jobId).flat();
-}
 
 /** Adds a job's model-days: one for each of its dates and runs. */
 export function addModelDays(database: Database, jobId: string): void {
@@ -47,15 +44,13 @@ const OPEN = `
   FROM jobs CROSS JOIN job_details AS day USING (job_id) CROSS JOIN simulation_runs AS run USING (job_id, model)
   WHERE job_id = ?1 AND day.completed_at IS NULL`;
 
-const DATES_TO_RUN = query(
+/** The dates on which a job has something to run, as far as prices allow, in order. */
+export const datesToRun = reads(
+  'column',
   `SELECT DISTINCT date FROM (${OPEN}) WHERE reason IS NULL ORDER BY date`,
   [text],
+  (jobId: string) => [jobId],
 );
-
-/** The dates on which a job has something to run, as far as prices allow, in order. */
-export function datesToRun(reader: Reader, jobId: string): CalendarDate[] {
-  return DATES_TO_RUN.all(reader, jobId).flat();
-}
 
 const SKIP = `
   UPDATE job_details SET status = 'skipped', error = open.reason, completed_at = ?2
@@ -76,30 +71,26 @@ export function skipModelDays(
   database.statement(SKIP).run(jobId, at, JSON.stringify(priced));
 }
 
-const SKIPPED = query(
+/** How many model-days of a date were skipped for a reason. */
+export type SkippedOnDate = RowOf<typeof skippedModelDays>;
+
+/** What was skipped of a job, by date and reason. */
+export const skippedModelDays = reads(
+  'all',
   `SELECT coalesce(error, '') AS reason, date, count(*) AS modelDays FROM job_details
    WHERE job_id = ? AND status = 'skipped' GROUP BY date, error`,
   { reason: text, date: text, modelDays: integer },
-);
-
-/** How many model-days of a date were skipped for a reason. */
-export type SkippedOnDate = RowOf<typeof SKIPPED>;
-
-/** What was skipped of a job, by date and reason. */
-export function skippedModelDays(reader: Reader, jobId: string): SkippedOnDate[] {
-  return SKIPPED.all(reader, jobId);
-}
-
-const PENDING = query(
-  `SELECT job_id AS jobId, date, model FROM job_details JOIN simulation_runs USING (job_id, model)
-   WHERE job_id = ? AND date = ? AND completed_at IS NULL ORDER BY model_index`,
-  { jobId: text, date: text, model: text },
+  (jobId: string) => [jobId],
 );
 
 /** The model-days of a date that have not ended, in the order of the job's models. */
-export function pendingModelDays(reader: Reader, jobId: string, date: CalendarDate): ModelDay[] {
-  return PENDING.all(reader, jobId, date);
-}
+export const pendingModelDays = reads(
+  'all',
+  `SELECT job_id AS jobId, date, model FROM job_details JOIN simulation_runs USING (job_id, model)
+   WHERE job_id = ? AND date = ? AND completed_at IS NULL ORDER BY model_index`,
+  { jobId: text, date: text, model: text },
+  (jobId: string, date: CalendarDate) => [jobId, date],
+);
 
 /**
  * Ends every model-day that has not ended: it fails, because the job itself cannot continue, or is
@@ -119,19 +110,17 @@ export function endModelDays(
   return Number(changes);
 }
 
-const FINAL_STATUS = query(
-  `SELECT iif(max(status = 'failed') IS NOT 1, 'completed', iif(max(status = 'completed'), 'partial', 'failed'))
-   FROM job_details WHERE job_id = ?`,
-  [oneOf(jobStatuses)],
-);
-
 /**
  * The status of a job whose model-days have all ended: `completed` if none failed, `partial` if
  * some completed, else `failed`.
  */
-export function finalStatus(reader: Reader, jobId: string): JobStatus {
-  return FINAL_STATUS.one(reader, jobId)[0];
-}
+export const finalStatus = reads(
+  'cell',
+  `SELECT iif(max(status = 'failed') IS NOT 1, 'completed', iif(max(status = 'completed'), 'partial', 'failed'))
+   FROM job_details WHERE job_id = ?`,
+  [oneOf(jobStatuses)],
+  (jobId: string) => [jobId],
+);
 
 /**
  * More messages than running sessions have, so that the sum changes with every message and with
@@ -170,18 +159,17 @@ export function markLongLived(database: Database, jobId: string, counts: boolean
 
 const answersWith = (fault: AnswerFault) =>
   `sum((SELECT count(*) FROM reasoning_logs AS log WHERE log.session_id = own.session_id AND fault = '${fault}'))`;
-const FAULTY = query(
-  `SELECT family, sum(unread) AS unread, ${answersWith('refused')} AS refused, ${answersWith('written_call')} AS written
-   FROM trading_sessions AS own JOIN simulation_runs USING (job_id, model)
-   WHERE job_id = ? AND own.status = 'active'
-   GROUP BY family HAVING unread + refused + written > 0 ORDER BY family`,
-  { family: text, unread: integer, refused: integer, written: integer },
-);
 
 /**
  * By entry, on how many active days of a job no answer was a decision, and how many answers were
  * refused or have orders written as text; only those with any.
  */
-export function faultyAnswers(database: Database, jobId: string) {
-  return FAULTY.all(database, jobId);
-}
+export const faultyAnswers = reads(
+  'all',
+  `SELECT family, sum(unread) AS unread, ${answersWith('refused')} AS refused, ${answersWith('written_call')} AS written
+   FROM trading_sessions AS own JOIN simulation_runs USING (job_id, model)
+   WHERE job_id = ? AND own.status = 'active'
+   GROUP BY family HAVING unread + refused + written > 0 ORDER BY family`,
+  { family: text, unread: integer, refused: integer, written: integer },
+  (jobId: string) => [jobId],
+);

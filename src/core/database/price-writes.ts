@@ -1,6 +1,6 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
-import { integer, query } from './rows.ts';
+import { integer, query, reads } from './rows.ts';
 import { bars, dividends, type RevisedTable, splits } from '#database/schema/price-tables.ts';
 
 /**
@@ -20,7 +20,6 @@ export function latestPrices(reader: Reader): PricesAt {
 }
 
 const NEXT = query('UPDATE price_writes SET number = number + 1 RETURNING number', [integer]);
-const LAST = query('SELECT number FROM price_writes', [integer]);
 
 /** Takes the number of a write, within the transaction that writes. */
 export function nextWrite(database: Database): number {
@@ -30,9 +29,7 @@ export function nextWrite(database: Database): number {
 const TABLES = [bars, splits, dividends];
 
 /** The number of the last write. */
-export function lastWrite(reader: Reader): number {
-  return LAST.one(reader)[0];
-}
+export const lastWrite = reads('cell', 'SELECT number FROM price_writes', [integer]);
 
 const UNNUMBERED = query(
   TABLES.map(({ name }) => `SELECT 1 FROM ${name} WHERE written IS NULL`).join(' UNION ALL '),

@@ -1,6 +1,16 @@
 import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
-import { flag, integer, orNull, query, real, type RowOf, type ShapedRow, text } from './rows.ts';
+import {
+  flag,
+  integer,
+  orNull,
+  query,
+  reads,
+  real,
+  text,
+  type RowOf,
+  type ShapedRow,
+} from './rows.ts';
 import { nextWrite } from './price-writes.ts';
 import {
   adjustedSourcesInSql,
@@ -172,15 +182,13 @@ export function replaceBars(
   return { ...storeBars(database, bars, stamp), replaced };
 }
 
-const SERIES = query(
+/** The source of a symbol's series; null when it has only synthetic bars or none. */
+export const seriesSource = reads(
+  'value',
   `SELECT source FROM price_data WHERE symbol = ? AND source <> 'synthetic' LIMIT 1`,
   [text],
+  (symbol: string) => [symbol],
 );
-
-/** The source of a symbol's series; null when it has only synthetic bars or none. */
-export function seriesSource(database: Database, symbol: string): string | null {
-  return SERIES.get(database, symbol)?.[0] ?? null;
-}
 
 const REAL_DATES = query(`SELECT date FROM price_data WHERE symbol = ? AND source <> 'synthetic'`, [
   text,
@@ -238,20 +246,18 @@ export const symbolsWithRealPrices = symbolsQuery(
       OR EXISTS (SELECT 1 FROM price_data_coverage WHERE symbol = name AND source <> 'synthetic')`,
 );
 
-const REVISED = query(
-  `SELECT symbol FROM price_revisions AS old JOIN price_data AS new USING (symbol, date)
-   WHERE symbol IN (SELECT value FROM json_each(?)) AND old.replaced = ? AND (old.open <> new.open OR old.high <> new.high
-     OR old.low <> new.low OR old.close <> new.close OR old.volume <> new.volume)`,
-  [text],
-);
-
 /**
  * The symbols of the bars of some symbols that a write gave different values, one for each; filling
  * a gap does not count.
  */
-export function revisedBars(reader: Reader, symbols: readonly string[], write: number): string[] {
-  return REVISED.all(reader, symbols, write).flat();
-}
+export const revisedBars = reads(
+  'column',
+  `SELECT symbol FROM price_revisions AS old JOIN price_data AS new USING (symbol, date)
+   WHERE symbol IN (SELECT value FROM json_each(?)) AND old.replaced = ? AND (old.open <> new.open OR old.high <> new.high
+     OR old.low <> new.low OR old.close <> new.close OR old.volume <> new.volume)`,
+  [text],
+  (symbols: readonly string[], write: number) => [symbols, write],
+);
 
 /** Those of some symbols whose series is free of split jumps: raw bars must not be added to it. */
 export const symbolsWithAdjustedPrices = symbolsQuery(
@@ -279,20 +285,18 @@ export const BAR_COLUMNS = {
   adjusted: flag,
 };
 
-const BARS = query(
+/** A bar of a symbol that is known. */
+export type StoredBar = RowOf<typeof storedBars>;
+
+/** The bars of a symbol between two dates, as stored and in order. */
+export const storedBars = reads(
+  'all',
   `SELECT date, open, high, low, close, volume, source IN (${adjustedSourcesInSql}) AS adjusted FROM price_data
    WHERE symbol = ?1 AND date BETWEEN ?2 AND ?3 ORDER BY date`,
   BAR_COLUMNS,
+  (symbol: string, { from = '', to }: { from?: CalendarDate; to: CalendarDate }) => [
+    symbol,
+    from,
+    to,
+  ],
 );
-
-/** A bar of a symbol that is known. */
-export type StoredBar = RowOf<typeof BARS>;
-
-/** The bars of a symbol between two dates, as stored and in order. */
-export function storedBars(
-  reader: Reader,
-  symbol: string,
-  { from = '', to }: { from?: CalendarDate; to: CalendarDate },
-): StoredBar[] {
-  return BARS.all(reader, symbol, from, to);
-}

@@ -10,10 +10,11 @@ import {
   oneOf,
   orNull,
   query,
+  reads,
   real,
+  text,
   type RowOf,
   type ShapedRow,
-  text,
 } from './rows.ts';
 import { countActiveDays, modelsWithSessions, type SessionFilters } from './session-filters.ts';
 
@@ -38,7 +39,12 @@ export const datesOfSessions = distinct(
   'trading_sessions INDEXED BY sessions_in_answer_order',
 );
 
-const SESSIONS = query(
+/** A committed session as it is stored. */
+export type ReplayedSession = RowOf<typeof committedSessionsOn>;
+
+/** The committed sessions of a date, active and superseded, by model. */
+export const committedSessionsOn = reads(
+  'all',
   `SELECT own.session_id AS sessionId, own.date, own.model, own.status, own.morning_write AS morningWrite, own.commit_write AS commitWrite,
      own.initial_cash_e4 AS initialCash, own.pays_dividends AS paysDividends,
      own.started_from_session_id AS startedFrom, own.session_summary AS summary, own.note, own.confidence, own.unread, own.unfilled,
@@ -76,19 +82,8 @@ const SESSIONS = query(
     pastDate: orNull(text),
     pastStatus: orNull(text),
   },
+  (date: CalendarDate, { jobId, model }: ReplayFilters) => [date, jobId ?? null, model ?? null],
 );
-
-/** A committed session as it is stored. */
-export type ReplayedSession = RowOf<typeof SESSIONS>;
-
-/** The committed sessions of a date, active and superseded, by model. */
-export function committedSessionsOn(
-  reader: Reader,
-  date: CalendarDate,
-  { jobId, model }: ReplayFilters,
-): ReplayedSession[] {
-  return SESSIONS.all(reader, date, jobId ?? null, model ?? null);
-}
 
 /** In the order in which a position is stored. */
 const POSITION = {
@@ -130,7 +125,12 @@ export function ledgerRecords(reader: Reader, sessionId: number): LedgerRecord[]
   }));
 }
 
-const MESSAGES = query(
+/** A message of a reasoning log, with the time when it was written. */
+export type StoredMessage = RowOf<typeof sessionMessages>;
+
+/** The messages of a session, in order. */
+export const sessionMessages = reads(
+  'all',
   `SELECT message_index AS messageIndex, role, content, tool_name AS toolName, tool_input AS toolInput, tool_calls AS toolCalls,
      carried, fault, timestamp FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
   {
@@ -146,26 +146,17 @@ const MESSAGES = query(
     fault: orNull(oneOf(answerFaults)),
     timestamp: text,
   },
+  (sessionId: number) => [sessionId],
 );
 
-/** A message of a reasoning log, with the time when it was written. */
-export type StoredMessage = RowOf<typeof MESSAGES>;
-
-/** The messages of a session, in order. */
-export function sessionMessages(reader: Reader, sessionId: number): StoredMessage[] {
-  return MESSAGES.all(reader, sessionId);
-}
-
-const TOOL_USAGE = query(
+/** The tool usage of a session, by the name of the tool. */
+export const sessionToolUsage = reads(
+  'all',
   'SELECT tool_name AS toolName, calls, refused FROM tool_usage WHERE session_id = ? ORDER BY tool_name',
   {
     toolName: text,
     calls: integer,
     refused: integer,
   },
+  (sessionId: number) => [sessionId],
 );
-
-/** The tool usage of a session, by the name of the tool. */
-export function sessionToolUsage(reader: Reader, sessionId: number) {
-  return TOOL_USAGE.all(reader, sessionId);
-}

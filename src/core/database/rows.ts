@@ -46,20 +46,39 @@ type Parameter = SQLInputValue | readonly (string | number)[];
 const bind = (values: readonly Parameter[]) =>
   values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as SQLInputValue[];
 
-/** A statement that reads, with the type of its rows. */
-export interface Query<Row> {
-  readonly sql: string;
-  readonly shape: RowShape;
-  all(reader: Reader, ...values: Parameter[]): Row[];
+type Cell<Row> = Row extends readonly [infer Value] ? Value : never;
+
+/** What a query returns, by the way it is asked; the last four are of one column. */
+interface Returned<Row> {
+  all: Row[];
+  iterate: IterableIterator<Row>;
   /** The first row, or undefined. */
-  get(reader: Reader, ...values: Parameter[]): Row | undefined;
+  get: Row | undefined;
   /** The first row of a query that always returns one. */
-  one(reader: Reader, ...values: Parameter[]): Row;
-  has(reader: Reader, ...values: Parameter[]): boolean;
-  iterate(reader: Reader, ...values: Parameter[]): IterableIterator<Row>;
+  one: Row;
+  has: boolean;
+  column: Cell<Row>[];
+  set: Set<Cell<Row>>;
+  /** The value of the first row, or null. */
+  value: Cell<Row> | null;
+  /** The value of a query that always returns one. */
+  cell: Cell<Row>;
 }
 
-export type RowOf<Read> = Read extends Query<infer Row> ? Row : never;
+type Ways<Row> = {
+  [Way in keyof Returned<Row>]: (reader: Reader, ...values: Parameter[]) => Returned<Row>[Way];
+};
+
+/** A statement that reads, with the type of its rows. */
+export interface Query<Row> extends Ways<Row> {
+  readonly sql: string;
+  readonly shape: RowShape;
+}
+
+/** Of a query, or of a function that `reads` all its rows or iterates over them. */
+export type RowOf<Read> = Read extends Query<infer Row> | ((...own: never[]) => Iterable<infer Row>)
+  ? Row
+  : never;
 
 /**
  * Every query of the program: a test compares their shapes with the schema and with what SQLite
@@ -80,24 +99,53 @@ export function query<const Columns extends RowShape>(
   const statement = (reader: Reader) => reader.statement(sql, kind);
   const get = (reader: Reader, ...values: Parameter[]) =>
     statement(reader).get(...bind(values)) as Row | undefined;
+  const all = (reader: Reader, ...values: Parameter[]) =>
+    statement(reader).all(...bind(values)) as unknown[] as Row[];
+  const one = (reader: Reader, ...values: Parameter[]) => {
+    const row = get(reader, ...values);
+    assert(row !== undefined, `A query that always has a row had none: ${sql}`);
+    return row;
+  };
+  const cell = (row: Row) => (row as [Cell<Row>])[0];
   const declared: Query<Row> = {
     sql,
     shape,
+    all,
     get,
-    all: (reader, ...values) => statement(reader).all(...bind(values)) as unknown[] as Row[],
+    one,
     iterate: (reader, ...values) =>
       statement(reader).iterate(
         ...bind(values),
       ) as IterableIterator<unknown> as IterableIterator<Row>,
-    has: (reader, ...values) => get(reader, ...values) !== undefined,
-    one(reader, ...values) {
-      const row = get(reader, ...values);
-      assert(row !== undefined, `A query that always has a row had none: ${sql}`);
-      return row;
+    has: (...asked) => get(...asked) !== undefined,
+    column: (...asked) => all(...asked).map(cell),
+    set: (...asked) => new Set(declared.column(...asked)),
+    value(...asked) {
+      const row = get(...asked);
+      return row === undefined ? null : cell(row);
     },
+    cell: (...asked) => cell(one(...asked)),
   };
   queries.push(declared);
   return declared;
+}
+
+/**
+ * Declares a statement and makes it a function of a reader, which asks it in that way:
+ * `parameters` makes those of the statement from the function's own.
+ */
+export function reads<
+  Way extends keyof Returned<unknown>,
+  const Columns extends RowShape,
+  Own extends unknown[] = [],
+>(
+  way: Way,
+  sql: string,
+  shape: Columns,
+  parameters: (...own: Own) => readonly Parameter[] = () => [],
+) {
+  const ways: Ways<ShapedRow<Columns>> = query(sql, shape);
+  return (reader: Reader, ...own: Own) => ways[way](reader, ...parameters(...own));
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   splitsSince,
 } from '#database/schema/price-conditions.ts';
 import type { Database, Reader } from './database.ts';
-import { integer, oneOf, query, real, type RowOf, text } from './rows.ts';
+import { integer, oneOf, query, reads, real, text, type RowOf } from './rows.ts';
 import { type Coverage, dividendSpans, splitSpans, type Stamp } from './prices.ts';
 import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
 import {
@@ -218,26 +218,22 @@ export function contradicts(night: SplitNight, meaning: Meaning): boolean {
   return isSeen !== null && isSeen !== (meaning === 'raw');
 }
 
-const STORED_SPLITS = query(
+/** The stored splits of a symbol, whatever its series. */
+export const storedSplits = reads(
+  'all',
   'SELECT symbol, date, numerator, denominator FROM stock_splits WHERE symbol = ? ORDER BY date',
   SPLIT_COLUMNS,
-);
-
-/** The stored splits of a symbol, whatever its series. */
-export function storedSplits(reader: Reader, symbol: string): Split[] {
-  return STORED_SPLITS.all(reader, symbol);
-}
-
-const STORED_DIVIDENDS = query(
-  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends
-   WHERE symbol IN (SELECT value FROM json_each(?)) ORDER BY symbol, ex_date`,
-  DIVIDEND_COLUMNS,
+  (symbol: string) => [symbol],
 );
 
 /** The stored dividends of some symbols, whatever their series, by symbol and ex-date. */
-export function listDividends(reader: Reader, symbols: readonly string[]) {
-  return STORED_DIVIDENDS.all(reader, symbols);
-}
+export const listDividends = reads(
+  'all',
+  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends
+   WHERE symbol IN (SELECT value FROM json_each(?)) ORDER BY symbol, ex_date`,
+  DIVIDEND_COLUMNS,
+  (symbols: readonly string[]) => [symbols],
+);
 
 const UPSERT_SPLIT = `
   INSERT INTO stock_splits (symbol, date, numerator, denominator, source, written) VALUES (?, ?, ?, ?, ?, ?)
@@ -316,11 +312,22 @@ function upsert(database: Database, splits: readonly Split[], stamp: Stamp): voi
 const JUMP_RATIO = 0.3;
 
 /**
+ * An unexplained overnight jump of raw prices, into the open of a date. It may be a split that the
+ * prices do not know: the ledger then takes it for a gain or a loss.
+ */
+export type Jump = RowOf<typeof unexplainedJumps>;
+
+/**
+ * The jumps of some symbols after one date up to another that no stored split or dividend explains,
+ * and of which neither a provider nor a file says that there was no split. Adjusted series have
+ * none.
+ *
  * Every bar is compared with the one before it, and only of a jump more is looked up. From a
  * provider a night is known when every day since the last bar is; what a file says of one date
  * holds for the night before it.
  */
-const JUMPS = query(
+export const unexplainedJumps = reads(
+  'iterate',
   `WITH bars AS (
      SELECT symbol, date, open, source, lag(date) OVER before AS previous_date, lag(coalesce(close, open)) OVER before AS previous_close
      FROM json_each(?1) AS chosen CROSS JOIN price_data ON symbol = chosen.value AND date <= ?3 AND date >=
@@ -342,36 +349,16 @@ const JUMPS = query(
          AND known.start_date <= iif(known.source = 'csv', nights.date, date(previous_date, '+1 day')))
    ORDER BY symbol, date`,
   { symbol: text, date: text, previousClose: real, open: real },
-);
-
-/**
- * An unexplained overnight jump of raw prices, into the open of a date. It may be a split that the
- * prices do not know: the ledger then takes it for a gain or a loss.
- */
-export type Jump = RowOf<typeof JUMPS>;
-
-/**
- * The jumps of some symbols after one date up to another that no stored split or dividend explains,
- * and of which neither a provider nor a file says that there was no split. Adjusted series have
- * none.
- */
-export function unexplainedJumps(
-  reader: Reader,
-  symbols: readonly string[],
-  { from, to }: DateSpan,
-): IterableIterator<Jump> {
-  return JUMPS.iterate(reader, symbols, from, to);
-}
-
-const PAYING_NOTHING = query(
-  `SELECT value FROM json_each(?) AS chosen WHERE ${hasBarsSql(sourcesWithDividendsInSql, 'chosen.value')}`,
-  [text],
+  (symbols: readonly string[], { from, to }: DateSpan) => [symbols, from, to],
 );
 
 /**
  * The symbols on which nothing is ever paid, because their prices contain their dividends or are
  * made up.
  */
-export function nonPayingSymbols(reader: Reader, symbols: readonly string[]): Set<string> {
-  return new Set(PAYING_NOTHING.all(reader, symbols).flat());
-}
+export const nonPayingSymbols = reads(
+  'set',
+  `SELECT value FROM json_each(?) AS chosen WHERE ${hasBarsSql(sourcesWithDividendsInSql, 'chosen.value')}`,
+  [text],
+  (symbols: readonly string[]) => [symbols],
+);

@@ -8,7 +8,7 @@ import {
 import { activeSessions, pickIds } from './session-filters.ts';
 import type { Reader } from './database.ts';
 import { type RunDays, staleRemedy } from '#text/sentences.ts';
-import { query, type RowOf, text } from './rows.ts';
+import { type RowOf, text, reads } from './rows.ts';
 
 /**
  * SQL: whether the amount of a row of `dividends` is converted to the shares of its series. An
@@ -39,20 +39,23 @@ const STARTS_OTHERWISE = `own.started_from_session_id IS NOT ${START_NOW} AND NO
 export const CHANGED_STARTS = `SELECT session_id FROM trading_sessions AS own
   WHERE job_id = ? AND status = 'active' AND ${STARTS_OTHERWISE}`;
 
+type StaleModelDay = RowOf<typeof findStaleDays>;
+
 /**
- * What a session knew, beside what is stored now: the day it started from, the bars of its date
- * (one that was removed has not changed), and of what it held in the morning the splits and the
- * dividends since. A series that is adjusted for splits ignores splits, and one that contains
+ * The stale model-days among some sessions, by model and date.
+ *
+ * Compares what a session knew with what is stored now: the day it started from, the bars of its
+ * date (one that was removed has not changed), and of what it held in the morning the splits and
+ * the dividends since. A series that is adjusted for splits ignores splits, and one that contains
  * dividends ignores those.
  *
  * The order of the joins is fixed, because there are few rows in each after the first. Whether a
  * series is adjusted is the slowest question, since it reads all bars of one that is not: it is
  * asked last, and only of what differs. A term without columns of the last table, or on the other
  * side of an AND, would be evaluated earlier; hence the CASEs.
- *
- * Takes a JSON array of session ids.
  */
-const STALE = query(
+export const findStaleDays = reads(
+  'all',
   `WITH own AS MATERIALIZED (
      SELECT session_id, model, date, started_from_session_id, pays_dividends
      FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON session_id = chosen.value WHERE status = 'active')
@@ -89,17 +92,8 @@ const STALE = query(
      THEN FALSE ELSE NOT ${hasBarsSql(sourcesWithDividendsInSql, 'known.symbol')} END
    ORDER BY 1, 2`,
   { model: text, date: text },
+  (sessions: readonly { sessionId: number }[]) => [pickIds(sessions)],
 );
-
-type StaleModelDay = RowOf<typeof STALE>;
-
-/** The stale model-days among some sessions, by model and date. */
-export function findStaleDays(
-  reader: Reader,
-  sessions: readonly { sessionId: number }[],
-): StaleModelDay[] {
-  return STALE.all(reader, pickIds(sessions));
-}
 
 /** Stale model-days, and the remedy as a clause; '' where there are none. */
 export type StaleModelDays = Listed<StaleModelDay> & { remedy: string };

@@ -1,5 +1,5 @@
 import type { Database, Reader } from './database.ts';
-import { integer, query, real } from './rows.ts';
+import { integer, query, reads, real } from './rows.ts';
 
 const ANY_JOB = query('SELECT 1 FROM jobs LIMIT 1', [integer]);
 
@@ -26,15 +26,13 @@ export function contentVersion(database: Reader): string {
   return `${OTHERS_CHANGES.one(database)} ${OWN_CHANGES.one(database)} ${database.opened?.() ?? 0}`;
 }
 
-const RISK_FREE_RATE = query('SELECT risk_free_rate FROM figure_settings', [real]);
-
 /**
  * The yearly risk-free rate of a file's figures, as a fraction: that of its last service, of a
  * package its author's; or null.
  */
-export function readRiskFreeRate(reader: Reader): number | null {
-  return RISK_FREE_RATE.get(reader)?.[0] ?? null;
-}
+export const readRiskFreeRate = reads('value', 'SELECT risk_free_rate FROM figure_settings', [
+  real,
+]);
 
 /**
  * Stores with the database, within the caller's transaction, what the figures of its service depend

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
-import { integer, query, real, text } from './rows.ts';
+import { integer, query, reads, real, text } from './rows.ts';
 import type { ModelDay } from './sessions.ts';
 
 /** What a step of a model-day used; null where unknown. */
@@ -76,26 +76,23 @@ export function costsBefore(
   return new Map(COSTS.all(reader, jobId, date));
 }
 
-const COST_ON_DATE = query(
+/** What the runs of a family have cost on a date so far, in dollars; 0 when nothing is known. */
+export const costOnDate = reads(
+  'cell',
   `SELECT total(cost_usd) FROM simulation_runs CROSS JOIN job_details USING (job_id, model)
    WHERE job_id = ? AND family = ? AND date = ?`,
   [real],
-);
-
-/** What the runs of a family have cost on a date so far, in dollars; 0 when nothing is known. */
-export function costOnDate(
-  reader: Reader,
-  { jobId, date, family }: { jobId: string; date: CalendarDate; family: string },
-): number {
-  return COST_ON_DATE.one(reader, jobId, family, date)[0];
-}
-
-const UNKNOWN_COST = query(
-  'SELECT 1 FROM job_details WHERE job_id = ? AND date = ? AND model = ? AND steps > 0 AND cost_usd IS NULL',
-  [integer],
+  ({ jobId, date, family }: { jobId: string; date: CalendarDate; family: string }) => [
+    jobId,
+    family,
+    date,
+  ],
 );
 
 /** Whether a model-day sent its model a request whose cost is unknown. */
-export function hasUnknownCost(database: Database, { jobId, date, model }: ModelDay): boolean {
-  return UNKNOWN_COST.has(database, jobId, date, model);
-}
+export const hasUnknownCost = reads(
+  'has',
+  'SELECT 1 FROM job_details WHERE job_id = ? AND date = ? AND model = ? AND steps > 0 AND cost_usd IS NULL',
+  [integer],
+  ({ jobId, date, model }: ModelDay) => [jobId, date, model],
+);

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { prepareOnce, type Reader } from '#database/database.ts';
-import { integer, query, type RowOf, text } from '#database/rows.ts';
+import { integer, reads, text, type RowOf } from '#database/rows.ts';
 import { adjustedSourcesInSql } from '#database/schema/price-conditions.ts';
 import { storeRiskFreeRate } from '#database/state.ts';
 import { digestTable, listedTables } from '#database/manifest.ts';
@@ -12,25 +12,23 @@ import { CHANGED_STARTS } from '#database/stale.ts';
 import type { Money } from '#money/money.ts';
 import type { OpeningLot } from '../performance/opening-queries.ts';
 
-const NEWEST = query('SELECT job_id FROM jobs ORDER BY created_at DESC LIMIT 1000', [text]);
-
 /** The ids of jobs, the newest first. */
-export function newestJobs(reader: Reader): string[] {
-  return NEWEST.all(reader).flat();
-}
+export const newestJobs = reads(
+  'column',
+  'SELECT job_id FROM jobs ORDER BY created_at DESC LIMIT 1000',
+  [text],
+);
 
-const SYMBOLS = query(
+/** Every symbol that the model-days of a job traded or held, or that their start held. */
+export const symbolsOfJob = reads(
+  'column',
   `SELECT symbol FROM trading_sessions CROSS JOIN session_prices USING (session_id) WHERE job_id = ?1
    UNION
    SELECT symbol FROM trading_sessions AS own CROSS JOIN holdings ON holdings.session_id = own.started_from_session_id
    WHERE own.job_id = ?1`,
   [text],
+  (jobId: string) => [jobId],
 );
-
-/** Every symbol that the model-days of a job traded or held, or that their start held. */
-export function symbolsOfJob(reader: Reader, jobId: string): string[] {
-  return SYMBOLS.all(reader, jobId).flat();
-}
 
 /** Which rows belong to a package. */
 export interface JobRows {
@@ -85,9 +83,9 @@ const LATER_REVISION = `revision_id IN (
 /**
  * Which rows of each table stay, in the order in which the others are deleted. An idempotency key
  * is its client's. Of an opening stay the session, its last position, and what it held with the
- * prices of that.
+ * prices of that. A test compares the tables with the schema.
  */
-const KEPT_ROWS: Readonly<Record<string, string>> = {
+export const KEPT_ROWS: Readonly<Record<string, string>> = {
   jobs: OF_JOB,
   simulation_runs: OF_JOB,
   job_details: OF_JOB,
@@ -124,9 +122,6 @@ const KEPT_ROWS: Readonly<Record<string, string>> = {
   idempotency_keys: NONE,
   package_manifest: NONE,
 };
-
-/** Every table that this file knows; a test compares it with the schema. */
-export const knownTables = Object.keys(KEPT_ROWS);
 
 /**
  * The close of a session of another job: its date, its note and one position, with the closes that
@@ -253,20 +248,18 @@ function checkReferences(connection: DatabaseSync): void {
   throw new Error(`${what}; the command check names all damage`);
 }
 
-const OUTSIDE_STARTS = query(
+/** A session that belongs to no model-day of a job, and from which one of its sessions started. */
+export type OutsideStart = RowOf<typeof outsideStarts>;
+
+/** The sessions outside a job from which its sessions started. */
+export const outsideStarts = reads(
+  'all',
   `SELECT DISTINCT past.session_id AS sessionId, past.model
    FROM trading_sessions AS own JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
    WHERE own.job_id = ?1 AND past.job_id IS NOT ?1 ORDER BY past.session_id`,
   { sessionId: integer, model: text },
+  (jobId: string) => [jobId],
 );
-
-/** A session that belongs to no model-day of a job, and from which one of its sessions started. */
-export type OutsideStart = RowOf<typeof OUTSIDE_STARTS>;
-
-/** The sessions outside a job from which its sessions started. */
-export function outsideStarts(reader: Reader, jobId: string): OutsideStart[] {
-  return OUTSIDE_STARTS.all(reader, jobId);
-}
 
 /** What a package needs to know of a session from which a chain of its job continues. */
 export interface Opening {

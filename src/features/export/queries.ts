@@ -1,9 +1,13 @@
-import type { Reader } from '#database/database.ts';
-import { query, integer, text, orNull, real, type RowOf, oneOf } from '#database/rows.ts';
+import { integer, text, orNull, real, type RowOf, oneOf, reads } from '#database/rows.ts';
 import { type FeedFilters, dateBounds } from '#database/session-filters.ts';
 import { messageRoles } from '#domain/vocabulary.ts';
 
-const DAYS = query(
+/** A completed model-day, and its return at the close in percent. */
+export type CompletedDay = RowOf<typeof completedDays>;
+
+/** The completed model-days that the filters choose, by date and model. */
+export const completedDays = reads(
+  'all',
   `SELECT session_id AS sessionId, own.job_id AS jobId, own.date, own.model, family,
      (SELECT daily_return_pct FROM positions WHERE positions.session_id = own.session_id
        ORDER BY action_id DESC LIMIT 1) AS returnPercent
@@ -19,20 +23,19 @@ const DAYS = query(
     family: text,
     returnPercent: orNull(real),
   },
+  ({ jobId, models, ...window }: FeedFilters) => [
+    ...dateBounds(window),
+    jobId ?? null,
+    models ?? null,
+  ],
 );
 
-/** A completed model-day, and its return at the close in percent. */
-export type CompletedDay = RowOf<typeof DAYS>;
+/** A message as it was logged; calls are a list of `{id, name, arguments}` as JSON. */
+export type ConversationMessage = RowOf<typeof readConversation>;
 
-/** The completed model-days that the filters choose, by date and model. */
-export function completedDays(
-  reader: Reader,
-  { jobId, models, ...window }: FeedFilters,
-): CompletedDay[] {
-  return DAYS.all(reader, ...dateBounds(window), jobId ?? null, models ?? null);
-}
-
-const CONVERSATION = query(
+/** The messages of a model-day, in order. */
+export const readConversation = reads(
+  'all',
   `SELECT role, content, summary AS reasoning, tool_calls AS toolCalls, served_model AS servedModel
    FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
   {
@@ -42,15 +45,5 @@ const CONVERSATION = query(
     toolCalls: orNull(text),
     servedModel: orNull(text),
   },
+  ({ sessionId }: CompletedDay) => [sessionId],
 );
-
-/** A message as it was logged; calls are a list of `{id, name, arguments}` as JSON. */
-export type ConversationMessage = RowOf<typeof CONVERSATION>;
-
-/** The messages of a model-day, in order. */
-export function readConversation(
-  reader: Reader,
-  { sessionId }: CompletedDay,
-): ConversationMessage[] {
-  return CONVERSATION.all(reader, sessionId);
-}

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Reader } from '#database/database.ts';
-import { amount, flag, oneOf, query, type RowOf, text } from '#database/rows.ts';
+import { amount, flag, oneOf, query, reads, text, type RowOf } from '#database/rows.ts';
 import {
   adjustedSourcesInSql,
   hasBarsSql,
@@ -17,7 +17,8 @@ const COMMITTED = `status IN ('active', 'superseded')`;
  * The terms of each job with committed model-days, and the dates on whose prices these traded: from
  * the first close that one of them started from to the last.
  */
-const JOBS = query(
+export const usedSpans = reads(
+  'all',
   `SELECT agent_config AS agentConfig, min(coalesce(past.date, own.date)) AS "from", max(own.date) AS "to"
    FROM trading_sessions AS own JOIN jobs USING (job_id)
      LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
@@ -25,16 +26,13 @@ const JOBS = query(
   { agentConfig: text, from: text, to: text },
 );
 
-export function usedSpans(reader: Reader) {
-  return JOBS.all(reader);
-}
-
 /** SQL: the rows of a table of evidence that belong to committed model-days. */
 const usedRows = (table: string) =>
   `FROM ${table} JOIN trading_sessions USING (session_id) WHERE ${COMMITTED}`;
 
 /** Each price once that the ledger of a committed model-day used, with the date of its bar. */
-const PRICES = query(
+export const usedPrices = reads(
+  'all',
   `SELECT DISTINCT symbol, coalesce(open_date, '') AS date,
      iif(open_date = session_prices.date, 'open', 'close') AS kind, coalesce(open_e4, 0) AS price
    ${usedRows('session_prices')} AND open_date IS NOT NULL
@@ -49,37 +47,25 @@ const PRICES = query(
   },
 );
 
-type UsedPrice = RowOf<typeof PRICES>;
+export type UsedSplit = RowOf<typeof usedSplits>;
 
-export function usedPrices(reader: Reader): UsedPrice[] {
-  return PRICES.all(reader);
-}
-
-const SPLITS = query(
+/** The splits that committed model-days knew of what they held. */
+export const usedSplits = reads(
+  'all',
   `SELECT DISTINCT symbol, session_splits.date, numerator, denominator
    ${usedRows('session_splits')} ORDER BY 1, 2`,
   SPLIT_COLUMNS,
 );
 
-export type UsedSplit = RowOf<typeof SPLITS>;
+export type UsedDividend = RowOf<typeof usedDividends>;
 
-/** The splits that committed model-days knew of what they held. */
-export function usedSplits(reader: Reader): UsedSplit[] {
-  return SPLITS.all(reader);
-}
-
-const DIVIDENDS = query(
+/** The dividends that committed model-days were paid. */
+export const usedDividends = reads(
+  'all',
   `SELECT DISTINCT symbol, ex_date AS exDate, cash_e6 AS cash, basis
    ${usedRows('session_dividends')} ORDER BY 1, 2`,
   DIVIDEND_COLUMNS,
 );
-
-export type UsedDividend = RowOf<typeof DIVIDENDS>;
-
-/** The dividends that committed model-days were paid. */
-export function usedDividends(reader: Reader): UsedDividend[] {
-  return DIVIDENDS.all(reader);
-}
 
 const HELD_OVER = query(
   `SELECT EXISTS (

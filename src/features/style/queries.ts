@@ -1,6 +1,6 @@
 import type { CalendarDate, DateSpan } from '#time/calendar.ts';
-import type { Database, Reader } from '#database/database.ts';
-import { integer, query, real, text } from '#database/rows.ts';
+import type { Database } from '#database/database.ts';
+import { integer, query, reads, real, text } from '#database/rows.ts';
 import type { Stamp } from '#database/prices.ts';
 
 /**
@@ -20,14 +20,6 @@ const UPSERT = `
   ON CONFLICT (factor, date) DO UPDATE SET value = excluded.value, source = excluded.source, recorded_at = excluded.recorded_at
   WHERE value <> excluded.value`;
 const COUNT = query('SELECT count(*) FROM factors', [integer]);
-const NAMES = query(
-  `SELECT DISTINCT factor FROM factors WHERE factor <> '${RISK_FREE}' ORDER BY factor`,
-  [text],
-);
-const RETURNS = query(
-  'SELECT factor, date, value FROM factors WHERE date BETWEEN ? AND ? ORDER BY date',
-  { factor: text, date: text, value: real },
-);
 
 /** Stores returns in one transaction; returns how many are new, and how many replaced others. */
 export function storeFactors(
@@ -50,11 +42,16 @@ export function removeFactor(database: Database, name: string): number {
 }
 
 /** The names of the stored factors. */
-export function factorNames(reader: Reader): string[] {
-  return NAMES.all(reader).flat();
-}
+export const factorNames = reads(
+  'column',
+  `SELECT DISTINCT factor FROM factors WHERE factor <> '${RISK_FREE}' ORDER BY factor`,
+  [text],
+);
 
 /** The stored returns of all factors, and the risk-free one, between two dates. */
-export function factorsBetween(reader: Reader, { from, to }: DateSpan): FactorReturn[] {
-  return RETURNS.all(reader, from, to);
-}
+export const factorsBetween = reads(
+  'all',
+  'SELECT factor, date, value FROM factors WHERE date BETWEEN ? AND ? ORDER BY date',
+  { factor: text, date: text, value: real },
+  ({ from, to }: DateSpan) => [from, to],
+);

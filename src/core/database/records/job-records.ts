@@ -1,5 +1,5 @@
 import type { Database, Reader } from '#database/database.ts';
-import { flag, integer, orNull, query, type RowOf, text } from '#database/rows.ts';
+import { flag, integer, orNull, query, reads, text, type RowOf } from '#database/rows.ts';
 import { sumSql, USAGE_COUNTS } from '#database/usage.ts';
 import { type JobStatus, skipReasons } from '#domain/vocabulary.ts';
 
@@ -35,12 +35,13 @@ export function countModelDays(reader: Reader, jobId: string): number {
   return TOTAL.get(reader, jobId)?.[0] ?? 0;
 }
 
-const MODEL_DAY_AFTER = query('SELECT 1 FROM job_details LIMIT 1 OFFSET ?', [integer]);
-
 /** Whether all jobs together have more model-days; reads so many entries of an index. */
-export function hasMoreModelDays(reader: Reader, count: number): boolean {
-  return MODEL_DAY_AFTER.has(reader, count);
-}
+export const hasMoreModelDays = reads(
+  'has',
+  'SELECT 1 FROM job_details LIMIT 1 OFFSET ?',
+  [integer],
+  (count: number) => [count],
+);
 
 /**
  * SQL: a JSON object of columns as a SELECT names them (`date`, `price_e4 / 10000.0 AS price`), in
@@ -62,23 +63,21 @@ const MODELS = `
   (SELECT json_group_array(model ORDER BY model_index) FROM simulation_runs WHERE simulation_runs.job_id = jobs.job_id) AS models`;
 
 /**
- * Per family, its runs and what the first of them asks: the others differ in their number and their
- * seed. Joined as texts, because what is stored is JSON: to parse it again takes twice as long, and
- * a job may have thousands of entries.
+ * What each model of a job asks, as a JSON list. It never changes. Per family, its runs and what
+ * the first of them asks: the others differ in their number and their seed. Joined as texts,
+ * because what is stored is JSON: to parse it again takes twice as long, and a job may have
+ * thousands of entries.
  */
-const ENTRIES = query(
+export const jobEntries = reads(
+  'cell',
   `SELECT '[' || coalesce(group_concat('{"family":' || json_quote(family) || ',"runs":' || runs || ',"entry":' || entry
       || '}', ',' ORDER BY place), '') || ']'
    FROM (SELECT family, json_group_array(model ORDER BY model_index) AS runs,
        min(model_index) AS place, entry
      FROM simulation_runs WHERE job_id = ? GROUP BY family)`,
   [text],
+  (jobId: string) => [jobId],
 );
-
-/** What each model of a job asks, as a JSON list. It never changes. */
-export function jobEntries(database: Database, jobId: string): string {
-  return ENTRIES.one(database, jobId)[0];
-}
 
 const COURSE = [
   'created_at',
@@ -114,20 +113,18 @@ export function* jobModelDays(reader: Reader, jobId: string): Generator<string> 
 
 const WARNINGS = { warnings: orNull(text), warningCodes: text };
 
-const STATUS = query(
-  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ...COURSE])} AS json,
-     warnings, warning_codes AS warningCodes, agent_config AS agentConfig, replace_existing AS replaceExisting
-   FROM jobs, ${SUMS} WHERE job_id = ?1`,
-  { json: text, ...WARNINGS, agentConfig: text, replaceExisting: flag },
-);
-
 /**
  * A job's status as JSON text without its entries and its model-days, of which it has the sums;
  * separately, as stored, what has to be read before it is sent. Undefined for an unknown job.
  */
-export function jobStatus(database: Database, jobId: string) {
-  return STATUS.get(database, jobId);
-}
+export const jobStatus = reads(
+  'get',
+  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ...COURSE])} AS json,
+     warnings, warning_codes AS warningCodes, agent_config AS agentConfig, replace_existing AS replaceExisting
+   FROM jobs, ${SUMS} WHERE job_id = ?1`,
+  { json: text, ...WARNINGS, agentConfig: text, replaceExisting: flag },
+  (jobId: string) => [jobId],
+);
 
 /** `rowid` orders jobs of the same millisecond; 0 sorts before them all. */
 const PLACE = query('SELECT rowid FROM jobs WHERE job_id = ?', { rowid: integer });
@@ -143,24 +140,24 @@ interface JobFilters {
   before: JobPlace | null;
 }
 
-const NEXT = query(
+/** The newest job and its place in the list. Undefined when there is none. */
+export const nextJob = reads(
+  'get',
   `SELECT job_id AS jobId, rowid FROM jobs
    WHERE (?1 IS NULL OR status = ?1) AND rowid < coalesce(?2, ${Number.MAX_SAFE_INTEGER})
    ORDER BY rowid DESC LIMIT 1`,
   { jobId: text, rowid: integer },
+  ({ status, before }: JobFilters) => [status ?? null, before?.rowid ?? null],
 );
-
-/** The newest job and its place in the list. Undefined when there is none. */
-export function nextJob(database: Database, { status, before }: JobFilters) {
-  return NEXT.get(database, status ?? null, before?.rowid ?? null);
-}
 
 /** Most failures of a job have one cause, such as a wrong key. */
 const MOST_FREQUENT_ERROR = `json(iif(sums.failed = 0, NULL,
     (SELECT json_object('reason', error, 'model_days', count(*)) FROM job_details
       WHERE job_id = ?1 AND status = 'failed' GROUP BY error ORDER BY count(*) DESC, error LIMIT 1))) AS most_frequent_error`;
 
-const LISTED = query(
+/** A job of the list as JSON text, and its warnings separately, as stored. */
+export const listedJob = reads(
+  'one',
   `SELECT ${jsonObject([
     'job_id',
     'status',
@@ -174,12 +171,8 @@ const LISTED = query(
   ])} AS json, warnings, warning_codes AS warningCodes
    FROM jobs, ${SUMS} WHERE job_id = ?1`,
   { json: text, ...WARNINGS },
+  (jobId: string) => [jobId],
 );
-
-/** A job of the list as JSON text, and its warnings separately, as stored. */
-export function listedJob(database: Database, jobId: string) {
-  return LISTED.one(database, jobId);
-}
 
 export function placeOfJob(database: Database, jobId: string): JobPlace | undefined {
   return PLACE.get(database, jobId);

@@ -1,4 +1,4 @@
-import type { Database, Reader } from '#database/database.ts';
+import type { Database } from '#database/database.ts';
 import {
   amount,
   distinct,
@@ -6,8 +6,9 @@ import {
   oneOf,
   orNull,
   query,
-  type RowOf,
+  reads,
   text,
+  type RowOf,
 } from '#database/rows.ts';
 import { jobStatuses } from '#domain/vocabulary.ts';
 
@@ -18,8 +19,15 @@ import { jobStatuses } from '#domain/vocabulary.ts';
 const newestRunSql = (model: string) =>
   `(SELECT run_id FROM simulation_runs WHERE model = ${model} ORDER BY status, run_id DESC LIMIT 1)`;
 
-/** Every model that a job has named: two look-ups each, however many jobs named it. */
-const RUNS = query(
+/** A model of a job: one run of an entry. */
+export type Run = RowOf<typeof knownRuns>;
+
+/**
+ * Every run that a job has named, by name: its family, and its knowledge cutoff and basemodel as
+ * its newest job has them. Two look-ups each, however many jobs named it.
+ */
+export const knownRuns = reads(
+  'all',
   `WITH RECURSIVE named (model) AS (
      SELECT min(model) FROM simulation_runs
      UNION ALL SELECT (SELECT min(model) FROM simulation_runs AS next WHERE next.model > named.model)
@@ -30,17 +38,6 @@ const RUNS = query(
    ORDER BY own.model`,
   { model: text, family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text) },
 );
-
-/** A model of a job: one run of an entry. */
-export type Run = RowOf<typeof RUNS>;
-
-/**
- * Every run that a job has named, by name: its family, and its knowledge cutoff and basemodel as
- * its newest job has them.
- */
-export function knownRuns(reader: Reader): Run[] {
-  return RUNS.all(reader);
-}
 
 const LAST_RUN = query(
   `SELECT model, family, entry, job_id AS jobId, jobs.status AS jobStatus,
@@ -63,20 +60,18 @@ const DAYS = query(
   { firstDate: orNull(text), lastDate: orNull(text), modelDays: integer },
 );
 
-const SERVED = query(
-  `SELECT served_model AS model, min(date) AS first_date, max(date) AS last_date FROM trading_sessions AS own
-     CROSS JOIN reasoning_logs USING (session_id) WHERE own.model = ? AND status = 'active' AND served_model IS NOT NULL
-   GROUP BY served_model ORDER BY first_date, served_model`,
-  { model: text, first_date: text, last_date: text },
-);
-
 /**
  * The models that answered for a run, in their providers' names, with the dates of its completed
  * days; by first date.
  */
-export function servedModels(database: Database, model: string) {
-  return SERVED.all(database, model);
-}
+export const servedModels = reads(
+  'all',
+  `SELECT served_model AS model, min(date) AS first_date, max(date) AS last_date FROM trading_sessions AS own
+     CROSS JOIN reasoning_logs USING (session_id) WHERE own.model = ? AND status = 'active' AND served_model IS NOT NULL
+   GROUP BY served_model ORDER BY first_date, served_model`,
+  { model: text, first_date: text, last_date: text },
+  (model: string) => [model],
+);
 
 const CLOSING_VALUE = query('SELECT end_value_e4 FROM daily_returns WHERE model = ? AND date = ?', [
   orNull(amount),

@@ -4,17 +4,18 @@ import { dateSql } from './price-tables.ts';
  * What models may read, as of its date, and what each session was shown. A version of a document
  * never changes: another one was published at another time.
  */
-export const documentTables = `
--- What one command has imported. Nothing of it is visible before it is whole, which gives it a number among the writes of prices.
-CREATE TABLE document_imports (
+export const documentTables = [
+  // What one command has imported. Nothing of it is visible before it is whole, which gives it a
+  // number among the writes of prices.
+  `CREATE TABLE document_imports (
   import_id INTEGER PRIMARY KEY,
   recorded_at TEXT NOT NULL,
   written INTEGER CHECK (written >= 1)
-) STRICT;
-
--- The version tells the time from which it is out, so that a row number says what a morning may read: 1,000,000 times that second,
--- and a place within it. A document that has only a date is out when that date is over.
-CREATE TABLE documents (
+) STRICT;`,
+  // The version tells the time from which it is out, so that a row number says what a morning
+  // may read: 1,000,000 times that second, and a place within it. A document that has only a
+  // date is out when that date is over.
+  `CREATE TABLE documents (
   version INTEGER PRIMARY KEY,
   document_id TEXT NOT NULL CHECK (document_id <> ''),
   published_at TEXT NOT NULL, -- a date, or an instant in UTC with milliseconds
@@ -33,15 +34,14 @@ CREATE TABLE documents (
 CREATE TABLE document_texts (
   version INTEGER PRIMARY KEY REFERENCES documents,
   text TEXT NOT NULL CHECK (text <> '')
-) STRICT;
-
--- The versions that a committed session was shown, listed or read.
-CREATE TABLE document_sessions (
+) STRICT;`,
+  // The versions that a committed session was shown, listed or read.
+  `CREATE TABLE document_sessions (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   version INTEGER NOT NULL REFERENCES documents,
   PRIMARY KEY (session_id, version)
-) STRICT, WITHOUT ROWID;
-`;
+) STRICT, WITHOUT ROWID;`,
+].join('\n');
 
 /** The words, symbols and kinds of the documents by their versions; document-words.ts fills it. */
 export const documentWords = `

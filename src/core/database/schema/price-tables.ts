@@ -94,18 +94,18 @@ CREATE TABLE ${table} (
  * Daily bars, splits and dividends, the spans for which each is known, and the values that changes
  * replaced. Prices are in dollars, because other tools read and write these tables.
  */
-export const priceTables = `
--- Every write to bars, splits and dividends takes the next number. What other programs write without one has it from the
--- next morning or commit of a model-day on. "As it was then" is the version with the highest number that is not above
--- the one at the time.
-CREATE TABLE price_writes (
+export const priceTables = [
+  // Every write to bars, splits and dividends takes the next number. What other programs write
+  // without one has it from the next morning or commit of a model-day on. "As it was then" is
+  // the version with the highest number that is not above the one at the time.
+  `CREATE TABLE price_writes (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   number INTEGER NOT NULL CHECK (number >= 0) -- the last one
 ) STRICT;
-INSERT INTO price_writes VALUES (1, 0);
-
--- Daily bars in dollars. Other processes may write here too, so optional columns have defaults.
-CREATE TABLE price_data (
+INSERT INTO price_writes VALUES (1, 0);`,
+  // Daily bars in dollars. Other processes may write here too, so optional columns have
+  // defaults.
+  `CREATE TABLE price_data (
   symbol TEXT NOT NULL,
   ${dateSql('date')},
   open REAL NOT NULL CHECK (open >= 0.0001 AND open <= 10000000),
@@ -116,30 +116,31 @@ CREATE TABLE price_data (
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
   written INTEGER CHECK (written >= 1), -- the number of the write that gave it its values; null until another program's has one
   PRIMARY KEY (symbol, date)
-) STRICT, WITHOUT ROWID;
-${revisionsSql(bars, 'open REAL NOT NULL, high REAL, low REAL, close REAL, volume REAL, source TEXT NOT NULL')}
--- A day inside a span without a bar is a day without trading.
-${spansSql('price_data_coverage')}
--- The days of the whole market that a provider returned with bars, and when it last did.
-CREATE TABLE market_days (
+) STRICT, WITHOUT ROWID;`,
+  revisionsSql(
+    bars,
+    'open REAL NOT NULL, high REAL, low REAL, close REAL, volume REAL, source TEXT NOT NULL',
+  ),
+  // A day inside a span without a bar is a day without trading.
+  spansSql('price_data_coverage'),
+  // The days of the whole market that a provider returned with bars, and when it last did.
+  `CREATE TABLE market_days (
   source TEXT NOT NULL,
   ${dateSql('date')},
   recorded_at TEXT NOT NULL,
   PRIMARY KEY (source, date)
-) STRICT, WITHOUT ROWID;
-
--- The returns of factors on a day, as fractions, which style reads; risk_free is none of them.
-CREATE TABLE factors (
+) STRICT, WITHOUT ROWID;`,
+  // The returns of factors on a day, as fractions, which style reads; risk_free is none of them.
+  `CREATE TABLE factors (
   factor TEXT NOT NULL CHECK (factor <> ''),
   ${dateSql('date')},
   value REAL NOT NULL CHECK (value > -1 AND value < 1),
   source TEXT NOT NULL,
   recorded_at TEXT NOT NULL,
   PRIMARY KEY (factor, date)
-) STRICT, WITHOUT ROWID;
-
--- numerator new shares for denominator old ones, before the open of date.
-CREATE TABLE stock_splits (
+) STRICT, WITHOUT ROWID;`,
+  // numerator new shares for denominator old ones, before the open of date.
+  `CREATE TABLE stock_splits (
   symbol TEXT NOT NULL,
   ${dateSql('date')},
   numerator INTEGER NOT NULL CHECK (numerator BETWEEN 1 AND 1000000),
@@ -147,20 +148,23 @@ CREATE TABLE stock_splits (
   source TEXT NOT NULL DEFAULT 'manual',
   written INTEGER CHECK (written >= 1),
   PRIMARY KEY (symbol, date)
-) STRICT, WITHOUT ROWID;
-${revisionsSql(splits, 'numerator INTEGER NOT NULL, denominator INTEGER NOT NULL, source TEXT NOT NULL')}
--- Through which date a provider's splits of a symbol are known.
-CREATE TABLE stock_split_coverage (
+) STRICT, WITHOUT ROWID;`,
+  revisionsSql(
+    splits,
+    'numerator INTEGER NOT NULL, denominator INTEGER NOT NULL, source TEXT NOT NULL',
+  ),
+  // Through which date a provider's splits of a symbol are known.
+  `CREATE TABLE stock_split_coverage (
   symbol TEXT PRIMARY KEY,
   ${dateSql('end_date')},
   source TEXT NOT NULL,
   recorded_at TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-
--- A date inside a span without a row has no split.
-${spansSql('stock_split_spans')}
--- Cash per share, paid on the morning of ex_date on shares held at the close before. Other processes may write here.
-CREATE TABLE dividends (
+) STRICT, WITHOUT ROWID;`,
+  // A date inside a span without a row has no split.
+  spansSql('stock_split_spans'),
+  // Cash per share, paid on the morning of ex_date on shares held at the close before. Other
+  // processes may write here.
+  `CREATE TABLE dividends (
   symbol TEXT NOT NULL,
   ${dateSql('ex_date')},
   cash_e6 INTEGER NOT NULL CHECK (cash_e6 BETWEEN 1 AND 1000000000000), -- per share, in 1/1,000,000 dollar
@@ -168,7 +172,8 @@ CREATE TABLE dividends (
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
   written INTEGER CHECK (written >= 1),
   PRIMARY KEY (symbol, ex_date)
-) STRICT, WITHOUT ROWID;
-${revisionsSql(dividends, 'cash_e6 INTEGER NOT NULL, basis TEXT NOT NULL, source TEXT NOT NULL')}
--- A date inside a span without a row has no dividend.
-${spansSql('dividend_coverage')}`;
+) STRICT, WITHOUT ROWID;`,
+  revisionsSql(dividends, 'cash_e6 INTEGER NOT NULL, basis TEXT NOT NULL, source TEXT NOT NULL'),
+  // A date inside a span without a row has no dividend.
+  spansSql('dividend_coverage'),
+].join('\n');

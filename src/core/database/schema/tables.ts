@@ -5,10 +5,10 @@ import { dateSql, dateCheck, priceTables } from './price-tables.ts';
  * What model-days were computed from. Whether it differs from what is stored now is a query
  * (stale.ts).
  */
-const evidenceTables = `
--- The prices of each symbol that a committed session held or traded, adjusted for splits up to the session's date; null
--- where there was none.
-CREATE TABLE session_prices (
+const evidenceTables = [
+  // The prices of each symbol that a committed session held or traded, adjusted for splits up to
+  // the session's date; null where there was none.
+  `CREATE TABLE session_prices (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   symbol TEXT NOT NULL,
   date TEXT NOT NULL, -- the session's
@@ -22,22 +22,23 @@ CREATE TABLE session_prices (
   CHECK ((close_e4 IS NULL) = (close_date IS NULL))
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX session_prices_by_bar ON session_prices (symbol, date);
--- Files name decades of dividends: those from before everything that is held are compared with no session.
-CREATE INDEX session_prices_by_holding ON session_prices (symbol, held_since, date) WHERE held_since IS NOT NULL;
-
--- The splits that a committed session knew of what it held in the morning, since the day it started from.
-CREATE TABLE session_splits (
+CREATE INDEX session_prices_by_bar ON session_prices (symbol, date);`,
+  // Files name decades of dividends: those from before everything that is held are compared with
+  // no session.
+  `CREATE INDEX session_prices_by_holding ON session_prices (symbol, held_since, date) WHERE held_since IS NOT NULL;`,
+  // The splits that a committed session knew of what it held in the morning, since the day it
+  // started from.
+  `CREATE TABLE session_splits (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   symbol TEXT NOT NULL,
   date TEXT NOT NULL, -- of the split
   numerator INTEGER NOT NULL CHECK (numerator >= 1),
   denominator INTEGER NOT NULL CHECK (denominator >= 1),
   PRIMARY KEY (session_id, symbol, date)
-) STRICT, WITHOUT ROWID;
-
--- The dividends that a committed session knew of what it held in the morning, since the day it started from.
-CREATE TABLE session_dividends (
+) STRICT, WITHOUT ROWID;`,
+  // The dividends that a committed session knew of what it held in the morning, since the day it
+  // started from.
+  `CREATE TABLE session_dividends (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   symbol TEXT NOT NULL,
   ex_date TEXT NOT NULL,
@@ -46,22 +47,21 @@ CREATE TABLE session_dividends (
   splits TEXT NOT NULL, -- those that converted it
   paid_e6 INTEGER NOT NULL CHECK (paid_e6 >= 0), -- per share as the ledger counted shares then
   PRIMARY KEY (session_id, symbol, ex_date)
-) STRICT, WITHOUT ROWID;
-
--- Of a file with one job: the sessions that would have started from another day when it was made, of
--- which another job has some; empty in the database of a service.
-CREATE TABLE changed_starts (
+) STRICT, WITHOUT ROWID;`,
+  // Of a file with one job: the sessions that would have started from another day when it was
+  // made, of which another job has some; empty in the database of a service.
+  `CREATE TABLE changed_starts (
   session_id INTEGER PRIMARY KEY REFERENCES trading_sessions
-) STRICT;
-`;
+) STRICT;`,
+].join('\n');
 
 /**
  * The schema; a change of it takes the next `SCHEMA_VERSION` (schema.ts). Columns whose names end
  * in `_e4` are integers of 1/10000 dollar; prices in `price_data` are dollars, because other tools
  * read and write that table. Timestamps are UTC with a trailing Z.
  */
-export const tables = `
-CREATE TABLE jobs (
+export const tables = [
+  `CREATE TABLE jobs (
   job_id TEXT PRIMARY KEY,
   status TEXT NOT NULL CHECK (status IN ('pending', 'downloading_data', 'running',
     'completed', 'partial', 'failed', 'cancelled', 'discarded')),
@@ -82,14 +82,13 @@ CREATE TABLE jobs (
   universe TEXT, -- its name in the configuration; null for the default one. Its symbols are in agent_config
   deployment_mode TEXT NOT NULL CHECK (deployment_mode IN ('DEV', 'PROD')), -- of the service that created it
   CHECK ((completed_at IS NULL) = (status IN ('pending', 'downloading_data', 'running')))
-) STRICT;
-
--- At most one unfinished job, whichever program inserts it.
-CREATE UNIQUE INDEX one_unfinished_job ON jobs ((1)) WHERE completed_at IS NULL;
-CREATE INDEX jobs_by_creation ON jobs (created_at);
-
--- One row per job and model: the chain of its model-days. start_date is the model's own start in resume mode.
-CREATE TABLE simulation_runs (
+) STRICT;`,
+  // At most one unfinished job, whichever program inserts it.
+  `CREATE UNIQUE INDEX one_unfinished_job ON jobs ((1)) WHERE completed_at IS NULL;
+CREATE INDEX jobs_by_creation ON jobs (created_at);`,
+  // One row per job and model: the chain of its model-days. start_date is the model's own start
+  // in resume mode.
+  `CREATE TABLE simulation_runs (
   run_id INTEGER PRIMARY KEY,
   job_id TEXT NOT NULL REFERENCES jobs,
   model TEXT NOT NULL,
@@ -103,10 +102,9 @@ CREATE TABLE simulation_runs (
   UNIQUE (job_id, model),
   UNIQUE (job_id, model_index)
 ) STRICT;
-CREATE INDEX runs_by_model ON simulation_runs (model, status DESC);
-
--- One row per model-day of a job.
-CREATE TABLE job_details (
+CREATE INDEX runs_by_model ON simulation_runs (model, status DESC);`,
+  // One row per model-day of a job.
+  `CREATE TABLE job_details (
   job_id TEXT NOT NULL,
   ${dateSql('date')},
   model TEXT NOT NULL,
@@ -129,12 +127,13 @@ CREATE TABLE job_details (
   CHECK ((error IS NOT NULL) = (status IN ('failed', 'skipped'))),
   CHECK (started_at IS NOT NULL OR status NOT IN ('running', 'completed'))
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX failed_model_days ON job_details (date DESC, model, job_id) WHERE status = 'failed';
-
--- One attempt at a model-day. It starts from the latest earlier active day, or from the initial cash. A file
--- with one job has openings: of each day of another job from which a chain continues, the date, the note and one position, the
--- portfolio at the close. They have no conversation and count nowhere; initial_cash_e4 is that of the model's first day, if known.
-CREATE TABLE trading_sessions (
+CREATE INDEX failed_model_days ON job_details (date DESC, model, job_id) WHERE status = 'failed';`,
+  // One attempt at a model-day. It starts from the latest earlier active day, or from the
+  // initial cash. A file with one job has openings: of each day of another job from which a
+  // chain continues, the date, the note and one position, the portfolio at the close. They have
+  // no conversation and count nowhere; initial_cash_e4 is that of the model's first day, if
+  // known.
+  `CREATE TABLE trading_sessions (
   session_id INTEGER PRIMARY KEY,
   job_id TEXT,
   date TEXT NOT NULL,
@@ -165,17 +164,16 @@ CREATE TABLE trading_sessions (
   CHECK ((error IS NOT NULL) = (status = 'failed')),
   CHECK (wording IS NOT NULL OR status NOT IN ('active', 'superseded')),
   CHECK (morning_write >= 0 AND (commit_write = 0 OR commit_write >= morning_write))
-) STRICT;
-
--- At most one generation of a model-day is active, and at most one is running.
-CREATE UNIQUE INDEX one_active_generation ON trading_sessions (model, date) WHERE status = 'active';
+) STRICT;`,
+  // At most one generation of a model-day is active, and at most one is running.
+  `CREATE UNIQUE INDEX one_active_generation ON trading_sessions (model, date) WHERE status = 'active';
 CREATE UNIQUE INDEX one_running_session ON trading_sessions (model, date) WHERE status = 'running';
 CREATE INDEX sessions_in_answer_order ON trading_sessions (date, model, session_id, status);
 CREATE INDEX sessions_by_model ON trading_sessions (model, date);
-CREATE INDEX sessions_by_job ON trading_sessions (job_id, date, model, status);
-
--- The cash after one action, and what cash and holdings are worth at the session date's close. daily_* are against the day it started from.
-CREATE TABLE positions (
+CREATE INDEX sessions_by_job ON trading_sessions (job_id, date, model, status);`,
+  // The cash after one action, and what cash and holdings are worth at the session date's close.
+  // daily_* are against the day it started from.
+  `CREATE TABLE positions (
   position_id INTEGER PRIMARY KEY,
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   action_id INTEGER NOT NULL CHECK (action_id >= 1),
@@ -192,10 +190,10 @@ CREATE TABLE positions (
     WHEN 'no_trade' THEN symbol IS NULL AND amount IS NULL AND price_e4 IS NULL
     WHEN 'split' THEN symbol IS NOT NULL AND amount IS NOT NULL
     ELSE symbol IS NOT NULL AND amount >= 1 AND price_e4 IS NOT NULL END)
-) STRICT;
-
--- What each active model-day returned: from the close that it started from, or from the initial cash, to its own close.
-CREATE VIEW daily_returns AS
+) STRICT;`,
+  // What each active model-day returned: from the close that it started from, or from the
+  // initial cash, to its own close.
+  `CREATE VIEW daily_returns AS
 SELECT own.session_id, own.job_id, own.model, own.date, own.pays_dividends, past.date AS start_date,
   own.started_from_session_id, portfolio_value_e4 - daily_profit_e4 AS start_value_e4, portfolio_value_e4 AS end_value_e4,
   CASE WHEN portfolio_value_e4 <> daily_profit_e4
@@ -204,18 +202,17 @@ FROM trading_sessions AS own
   LEFT JOIN positions ON position_id = (SELECT last.position_id FROM positions AS last
     WHERE last.session_id = own.session_id ORDER BY action_id DESC LIMIT 1)
   LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
-WHERE own.status = 'active';
-
--- What a committed session, or an opening, holds at its close. After an earlier action it held this without what later ones added.
-CREATE TABLE holdings (
+WHERE own.status = 'active';`,
+  // What a committed session, or an opening, holds at its close. After an earlier action it held
+  // this without what later ones added.
+  `CREATE TABLE holdings (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   symbol TEXT NOT NULL,
   quantity INTEGER NOT NULL CHECK (quantity > 0), -- a holding of zero is not a holding
   PRIMARY KEY (session_id, symbol)
-) STRICT, WITHOUT ROWID;
-
--- The whole conversation of a session, written as it happens.
-CREATE TABLE reasoning_logs (
+) STRICT, WITHOUT ROWID;`,
+  // The whole conversation of a session, written as it happens.
+  `CREATE TABLE reasoning_logs (
   log_id INTEGER PRIMARY KEY, -- by which the index of words names it
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   message_index INTEGER NOT NULL CHECK (message_index >= 0),
@@ -250,11 +247,11 @@ CREATE TABLE tool_usage (
   refused INTEGER NOT NULL CHECK (refused BETWEEN 0 AND calls),
   duration_ms REAL NOT NULL CHECK (duration_ms >= 0),
   PRIMARY KEY (session_id, tool_name)
-) STRICT, WITHOUT ROWID;
-
--- What a model did on a model-day that it completed; of several decisions the last has place 1. Its session, its trade and the messages
--- say the rest. Refused orders and malformed calls are counted from here, and nowhere else.
-CREATE TABLE decisions (
+) STRICT, WITHOUT ROWID;`,
+  // What a model did on a model-day that it completed; of several decisions the last has place
+  // 1. Its session, its trade and the messages say the rest. Refused orders and malformed calls
+  // are counted from here, and nowhere else.
+  `CREATE TABLE decisions (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   place INTEGER NOT NULL CHECK (place >= 1),
   message_index INTEGER, -- of an order or a malformed call: its result
@@ -273,10 +270,9 @@ CREATE TABLE decisions (
     WHEN 'malformed' THEN coalesce(action_id, side, symbol, amount) IS NULL ELSE action_id IS NULL END)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX refused_decisions ON decisions (session_id) WHERE detail IS NOT NULL;
-CREATE INDEX decisions_by_symbol ON decisions (symbol, session_id) WHERE symbol IS NOT NULL;
-
--- A model-day that has ended, in any status, has no session that is still running.
-CREATE TRIGGER model_day_ended AFTER UPDATE OF completed_at ON job_details
+CREATE INDEX decisions_by_symbol ON decisions (symbol, session_id) WHERE symbol IS NOT NULL;`,
+  // A model-day that has ended, in any status, has no session that is still running.
+  `CREATE TRIGGER model_day_ended AFTER UPDATE OF completed_at ON job_details
   WHEN new.completed_at IS NOT NULL AND new.started_at IS NOT NULL -- one that was never started has no session
 BEGIN
   UPDATE trading_sessions SET status = 'failed', error = coalesce(new.error, 'Its model-day ended without it'),
@@ -284,18 +280,16 @@ BEGIN
     (steps, total_messages) = (SELECT count(*) FILTER (WHERE role = 'assistant'), count(*) FROM reasoning_logs
       WHERE reasoning_logs.session_id = trading_sessions.session_id)
   WHERE job_id = new.job_id AND date = new.date AND model = new.model AND status = 'running';
-END;
-
--- Triggers that created a job, by the client's Idempotency-Key; kept as long as their jobs.
-CREATE TABLE idempotency_keys (
+END;`,
+  // Triggers that created a job, by the client's Idempotency-Key; kept as long as their jobs.
+  `CREATE TABLE idempotency_keys (
   key TEXT PRIMARY KEY CHECK (length(key) BETWEEN 1 AND 200),
   job_id TEXT NOT NULL UNIQUE REFERENCES jobs,
   request_hash TEXT NOT NULL,
   answer TEXT NOT NULL CHECK (json_valid(answer))
-) STRICT, WITHOUT ROWID;
-
--- The lots of an opening's holdings, oldest first.
-CREATE TABLE opening_lots (
+) STRICT, WITHOUT ROWID;`,
+  // The lots of an opening's holdings, oldest first.
+  `CREATE TABLE opening_lots (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   symbol TEXT NOT NULL,
   lot INTEGER NOT NULL CHECK (lot >= 1),
@@ -303,21 +297,23 @@ CREATE TABLE opening_lots (
   quantity INTEGER NOT NULL CHECK (quantity > 0),
   cost_e4 INTEGER NOT NULL, -- with commission
   PRIMARY KEY (session_id, symbol, lot)
-) STRICT, WITHOUT ROWID;
-
--- What a file with one job held when it was made; empty in the database of a service.
-CREATE TABLE package_manifest (
+) STRICT, WITHOUT ROWID;`,
+  // What a file with one job held when it was made; empty in the database of a service.
+  `CREATE TABLE package_manifest (
   table_name TEXT PRIMARY KEY,
   rows INTEGER NOT NULL CHECK (rows >= 0),
   sha256 TEXT NOT NULL CHECK (length(sha256) = 64)
-) STRICT, WITHOUT ROWID;
-
--- The settings on which figures depend: those with which a service last served the database; of a package, its author's.
-CREATE TABLE figure_settings (
+) STRICT, WITHOUT ROWID;`,
+  // The settings on which figures depend: those with which a service last served the database;
+  // of a package, its author's.
+  `CREATE TABLE figure_settings (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   risk_free_rate REAL NOT NULL CHECK (risk_free_rate > -1) -- yearly, as a fraction
-) STRICT;
-${priceTables}${evidenceTables}${documentTables}
--- The words of the reasoning logs by their rows, without the texts; log-words.ts fills it.
-CREATE VIRTUAL TABLE log_words USING fts5(words, content='', columnsize=0, tokenize='ascii');
-${documentWords}`;
+) STRICT;`,
+  priceTables,
+  evidenceTables,
+  documentTables,
+  // The words of the reasoning logs by their rows, without the texts; log-words.ts fills it.
+  `CREATE VIRTUAL TABLE log_words USING fts5(words, content='', columnsize=0, tokenize='ascii');`,
+  documentWords,
+].join('\n');

@@ -16,7 +16,7 @@ function filesIn(folder: string): string[] {
 }
 
 const sources = filesIn('src');
-const everything = [...sources, ...filesIn('test'), ...filesIn('bench')];
+const everything = [...sources, ...filesIn('test'), ...filesIn('lab'), ...filesIn('bench')];
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 /** The order of the layers: a file imports only from its own folder or from further down. */

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { until } from './support/until.ts';
+import { until } from '../test/support/until.ts';
 
 /**
  * Makes a package of a small demo job by the built program: two simulated models, one of them
  * twice, and a baseline on 22 days with synthetic prices. The job continues from one before it, so
  * the package has openings.
- * `node test/demo-package.ts FILE`; docs/demo-package.db was made with schema 1 and stays as it is
+ * `node lab/demo-package.ts FILE`; docs/demo-package.db was made with schema 1 and stays as it is
  * from the first release on, so that every later version shows that it can verify it.
  */
 

@@ -16,7 +16,7 @@ import { test } from 'node:test';
 import { routes } from '../src/routes.ts';
 import { canInstall, run } from './support/foreign-tools.ts';
 import { temporaryFolder } from './support/folder.ts';
-import { inLongForm, isLong, leftToLongForm } from './support/long.ts';
+import { inLongForm, leftToLongForm } from './support/long.ts';
 import { noProc } from './support/processes.ts';
 import {
   ask,
@@ -37,7 +37,7 @@ import {
 
 const DEV = { DEPLOYMENT_MODE: 'DEV', PRESERVE_DEV_DATA: 'true', API_PORT: '0' };
 const DAY = { start_date: '2025-11-14', end_date: '2025-11-14' };
-const MANY_DAYS = { start_date: '2025-10-30', end_date: '2025-11-13' };
+const MANY_DAYS = { start_date: '2025-11-06', end_date: '2025-11-13' };
 const FILE = 'data/jobs_dev.db';
 const LISTENING = /"message":"listening".*?"port":(\d+)/;
 
@@ -95,7 +95,7 @@ async function serveOneDay(t: Parameters<typeof startServer>[0]) {
 const onProc = { skip: noProc };
 
 test(
-  'no request, report, audit or backup drops a lock of the service or of a view',
+  'no request, report, audit, backup or prompt drops a lock of the service or of a view',
   onProc,
   async (t) => {
     const { cwd, server, jobId, file } = await serveOneDay(t);
@@ -111,16 +111,11 @@ test(
         assert.equal(locks(Number(server.process.pid), file), 1, target);
       }
     await runProgram(['backup', 'copy.db'], { cwd, env: DEV });
-    await ask(`${server.url}/simulate/trigger`, { ...DAY, replace_existing: true });
+    const again = await ask(`${server.url}/simulate/trigger`, { ...DAY, replace_existing: true });
     assertLocked(server, file, 'a backup and a trigger');
-  },
-);
+    await waitForJob(server.url, again.job_id);
 
-test(
-  'a prompt that leads to the database or its lock is refused, and drops no lock',
-  onProc,
-  async (t) => {
-    const { cwd, server, file } = await serveOneDay(t);
+    // A prompt that leads to the database or its lock is refused.
     const lock = join(cwd, 'data/dev_agent_data/owner.lock');
     symlinkSync(file, join(cwd, 'configs/linked.md'));
     linkSync(file, join(cwd, 'configs/database.md'));
@@ -177,7 +172,7 @@ async function survives(
   const before = statSync(`${file}-wal`).ino;
   for (const target of targets(jobId)) {
     await (await fetch(server.url + target)).text();
-    for (const sql of isLong ? statements : statements.slice(0, 1)) work(file, sql);
+    for (const sql of statements) work(file, sql);
   }
   const { job_id: next } = await ask(`${server.url}/simulate/trigger`, {
     start_date: '2025-11-10',
@@ -195,16 +190,14 @@ async function survives(
   assert.deepEqual([results.count > 5, audit.status], [true, 'sound']);
 }
 
-const shells: [name: string, Runs, leftOut: string | false][] = [
-  ['sqlite3', shell, false],
-  ['python3', python, leftToLongForm],
+const shells: [name: string, Runs][] = [
+  ['sqlite3', shell],
+  ['python3', python],
 ];
-for (const [name, work, leftOut] of shells)
+for (const [name, work] of shells)
   test(
     `nothing is lost beside ${name}, which reads, writes, checkpoints and vacuums`,
-    {
-      skip: noProc || leftOut || (!isThere(name) && `there is no ${name} here`),
-    },
+    { skip: leftToLongForm || noProc || (!isThere(name) && `there is no ${name} here`) },
     (t) => survives(t, STATEMENTS, work),
   );
 

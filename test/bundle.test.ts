@@ -65,7 +65,7 @@ async function runJob(url: string, request: object = DAYS): Promise<any> {
 test('the program is one file that needs no other, from the trigger to the results; while another holds the write lock, it waits', async (t) => {
   const cwd = installProgram();
   const server = await startServer(t, { cwd, env: DEV });
-  const { job_id } = await ask(`${server.url}/simulate/trigger`, DAYS);
+  const { job_id } = await ask(`${server.url}/simulate/trigger`, ONE_DAY);
   const hold = `const database = new (require('node:sqlite').DatabaseSync)('data/jobs_dev.db', { timeout: 5000 });
     for (let round = 0; round < 5; round += 1) {
       database.exec('BEGIN IMMEDIATE');
@@ -75,8 +75,8 @@ test('the program is one file that needs no other, from the trigger to the resul
   execFileSync(process.execPath, ['-e', hold], { cwd });
   const { status, progress } = await waitForJob(server.url, job_id);
   assert.deepEqual([status, progress.failed], ['completed', 0]);
-  assert.ok((await ask(`${server.url}/results`)).count >= 6);
-  assert.equal((await ask(`${server.url}/reasoning`)).count, 6);
+  assert.ok((await ask(`${server.url}/results`)).count >= 2);
+  assert.equal((await ask(`${server.url}/reasoning`)).count, 2);
   assert.deepEqual((await ask(`${server.url}/comparison`)).conventions, conventions);
   const described = await ask(`${server.url}/openapi.json`);
   assert.deepEqual(described, document, 'the description that its schemas make');
@@ -196,10 +196,10 @@ test('a second server on the same database does not start, and names the first, 
 test('API_HOST is the only address it listens on; in PROD a warning says that everyone has all rights', async (t) => {
   const rows: [env: Record<string, string>, isWarned: boolean][] = [
     [{}, true],
-    [{ API_TOKEN: 'token' }, false],
     [{ API_HOST: '127.0.0.1' }, false],
+    [{ API_TOKEN: 'token' }, false],
   ];
-  for (const [env, isWarned] of rows) {
+  for (const [env, isWarned] of rows.slice(0, runs(2, 3))) {
     const cwd = installProgram();
     const server = await startServer(t, { cwd, env });
     const { port } = new URL(server.url);
@@ -209,7 +209,7 @@ test('API_HOST is the only address it listens on; in PROD a warning says that ev
     );
     if (process.platform === 'linux') assert.equal(elsewhere, env['API_HOST'] ? null : 200);
     const own = { cwd, env: { ...env, API_PORT: port } };
-    assert.deepEqual(await runProgram(['healthcheck'], own), printed('healthy\n'));
+    assert.deepEqual(await runHere(['healthcheck'], own), printed('healthy\n'));
     const taken = await runProgram([], { ...own, cwd: installProgram() });
     const names = env['API_HOST'] ? 'API_HOST or API_PORT' : 'API_PORT';
     assert.match(taken.stderr, new RegExp(`on port ${port}: .*; set ${names} to use another`));

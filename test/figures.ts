@@ -52,6 +52,7 @@ const figures: [name: string, value: number | string][] = [
   ['most files in a folder', Math.max(...[...perFolder].map(([, inside]) => inside.length))],
   ['bytes of dist/server.js', existsSync(program) ? statSync(program).size : 'not built'],
   ['lines of test', linesOf('test/**/*.ts')],
+  ['lines of lab', linesOf('lab/**/*.ts')],
   ['lines of bench', linesOf('bench/**/*.ts')],
   ['words of README, docs, CHANGELOG', wordsOf([...files('*.md'), ...files('docs/*.md')])],
   ['yield null', countOf(/\byield null\b/g)],

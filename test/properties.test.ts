@@ -128,7 +128,64 @@ async function figures(service: TestService, models: readonly string[]): Promise
   return [comparison, ...(await Promise.all(paths.map((path) => ask(service, path))))];
 }
 
-test('one job over a range leaves what two jobs leave that split it at any date', async (t) => {
+/** A range compounds what its two parts make, and has the sum of their amounts. */
+async function assertCompounds(service: TestService, place: number): Promise<void> {
+  const between = (first: string | undefined, last: string | undefined) =>
+    ask(service, `/performance?benchmark=universe&start_date=${first}&end_date=${last}`);
+  const whole = await between(FIRST, LAST);
+  const one = await between(FIRST, DATES[place - 1]);
+  const two = await between(DATES[place], LAST);
+  const near = (value: number, expected: number) => {
+    const isNear = Math.abs(value - expected) < 1e-8 * Math.max(1, Math.abs(expected));
+    assert.ok(isNear, `${value}, not ${expected}`);
+  };
+  const compounds = (all: Json, a: Json, b: Json) =>
+    near((1 + a.total_return) * (1 + b.total_return), 1 + all.total_return);
+  compounds(whole.benchmark, one.benchmark, two.benchmark);
+  for (const [index, all] of whole.models.entries()) {
+    const [a, b] = [one.models[index], two.models[index]];
+    compounds(all, a, b);
+    assert.equal(a.end_value, b.start_value);
+    assert.deepEqual([a.start_value, b.end_value], [all.start_value, all.end_value]);
+    near(a.profit + b.profit, all.profit);
+    for (const sum of ['trades', 'bought', 'sold', 'commission'])
+      near(a.trading[sum] + b.trading[sum], all.trading[sum]);
+    const days = (model: Json) =>
+      model.curve.map((point: Json) => [point.date, point.value, point.daily_return]);
+    assert.deepEqual([...days(a), ...days(b)], days(all));
+  }
+}
+
+const tables: Record<string, string[]> = {
+  '/results': ['?', '?model=equal&'],
+  '/performance': ['?', '?common=true&', '?table=trades&', '?table=actions&'],
+  '/holdings': MODELS.map((model) => `?model=${model}&`),
+  '/comparison': ['?', '?table=pairs&', '?against=hold&'],
+  '/decisions': ['?', '?kind=trade&'],
+  '/jobs': ['?limit=1&'],
+};
+
+/** Wherever a response is also CSV, that says what the JSON says. */
+async function assertTables(service: TestService, place: number): Promise<void> {
+  const { paths } = (await service.get('/openapi.json')).body;
+  const withTable = Object.keys(paths).filter((path) =>
+    paths[path].get?.parameters?.some(({ name }: Json) => name === 'format'),
+  );
+  assert.deepEqual(withTable.sort(), Object.keys(tables).sort());
+  const [start, end] = [`start_date=${DATES[place]}&`, `end_date=${DATES[place]}&`];
+  const windows = isLong ? ['', start, end] : [start];
+  for (const path of withTable)
+    for (const query of tables[path] as string[])
+      for (const window of path === '/jobs' ? [''] : windows) {
+        const jsonPath = path + query.replace(/table=\w+&/, '') + window;
+        const response = await fetch(`${service.url}${path}${query}${window}format=csv`);
+        const { body } = await service.get(jsonPath);
+        assert.deepEqual(contradictions(jsonPath, body), []);
+        assert.deepEqual(differences(path + query + window, await response.text(), body), []);
+      }
+}
+
+test('one job over a range leaves what two jobs leave that split it at any date; its figures compound; a response as CSV says what its JSON says', async (t) => {
   await check(
     fc.asyncProperty(anyPrices, anyPlace, async (prices, place) => {
       const [whole, parts] = [await open(t, linesOf(prices)), await open(t, linesOf(prices))];
@@ -136,6 +193,8 @@ test('one job over a range leaves what two jobs leave that split it at any date'
       await run(parts, FIRST, DATES[place - 1]);
       await run(parts, DATES[place], LAST);
       assert.deepEqual(await figures(parts, MODELS), await figures(whole, MODELS));
+      await assertCompounds(whole, place);
+      await assertTables(whole, place);
       await Promise.all([whole.stop(), parts.stop()]);
     }),
   );
@@ -202,74 +261,6 @@ test('another model, job or symbol changes no figure of a model', inLongForm, as
       await run(beside, DATES[place], LAST, { models: ['random'], replace_existing: true });
       assert.deepEqual(await figures(beside, models), await figures(without, models));
       await Promise.all([without.stop(), beside.stop()]);
-    }),
-  );
-});
-
-test('a range compounds what its two parts make, and has the sum of their amounts', async (t) => {
-  await check(
-    fc.asyncProperty(anyPrices, anyPlace, async (prices, place) => {
-      const service = await open(t, linesOf(prices));
-      await run(service, FIRST, LAST);
-      const between = (first: string | undefined, last: string | undefined) =>
-        ask(service, `/performance?benchmark=universe&start_date=${first}&end_date=${last}`);
-      const whole = await between(FIRST, LAST);
-      const one = await between(FIRST, DATES[place - 1]);
-      const two = await between(DATES[place], LAST);
-      const near = (value: number, expected: number) => {
-        const isNear = Math.abs(value - expected) < 1e-8 * Math.max(1, Math.abs(expected));
-        assert.ok(isNear, `${value}, not ${expected}`);
-      };
-      const compounds = (all: Json, a: Json, b: Json) =>
-        near((1 + a.total_return) * (1 + b.total_return), 1 + all.total_return);
-      compounds(whole.benchmark, one.benchmark, two.benchmark);
-      for (const [index, all] of whole.models.entries()) {
-        const [a, b] = [one.models[index], two.models[index]];
-        compounds(all, a, b);
-        assert.equal(a.end_value, b.start_value);
-        assert.deepEqual([a.start_value, b.end_value], [all.start_value, all.end_value]);
-        near(a.profit + b.profit, all.profit);
-        for (const sum of ['trades', 'bought', 'sold', 'commission'])
-          near(a.trading[sum] + b.trading[sum], all.trading[sum]);
-        const days = (model: Json) =>
-          model.curve.map((point: Json) => [point.date, point.value, point.daily_return]);
-        assert.deepEqual([...days(a), ...days(b)], days(all));
-      }
-      await service.stop();
-    }),
-  );
-});
-
-test('wherever a response is also CSV, it says what the JSON says', async (t) => {
-  const tables: Record<string, string[]> = {
-    '/results': ['?', '?model=equal&'],
-    '/performance': ['?', '?common=true&', '?table=trades&', '?table=actions&'],
-    '/holdings': MODELS.map((model) => `?model=${model}&`),
-    '/comparison': ['?', '?table=pairs&', '?against=hold&'],
-    '/decisions': ['?', '?kind=trade&'],
-    '/jobs': ['?limit=1&'],
-  };
-  await check(
-    fc.asyncProperty(anyPrices, anyPlace, async (prices, place) => {
-      const service = await open(t, linesOf(prices));
-      await run(service, FIRST, LAST);
-      const { paths } = (await service.get('/openapi.json')).body;
-      const withTable = Object.keys(paths).filter((path) =>
-        paths[path].get?.parameters?.some(({ name }: Json) => name === 'format'),
-      );
-      assert.deepEqual(withTable.sort(), Object.keys(tables).sort());
-      const [start, end] = [`start_date=${DATES[place]}&`, `end_date=${DATES[place]}&`];
-      const windows = isLong ? ['', start, end] : [start];
-      for (const path of withTable)
-        for (const query of tables[path] as string[])
-          for (const window of path === '/jobs' ? [''] : windows) {
-            const jsonPath = path + query.replace(/table=\w+&/, '') + window;
-            const response = await fetch(`${service.url}${path}${query}${window}format=csv`);
-            const { body } = await service.get(jsonPath);
-            assert.deepEqual(contradictions(jsonPath, body), []);
-            assert.deepEqual(differences(path + query + window, await response.text(), body), []);
-          }
-      await service.stop();
     }),
   );
 });

@@ -100,7 +100,9 @@ test('a trigger on a full disk says so, and works when there is room again', onD
   assert.equal((await ask(`${url}/health`)).status, 'healthy');
 });
 
-test('a disk that refuses to write: the job waits too', { skip: noLimits }, async (t) => {
+test('a disk that refuses to write: the job waits too', {
+  skip: noLimits || leftToLongForm,
+}, async (t) => {
   const server = await startServer(t, { cwd: installProgram(), env: DEV });
   const limitFileSize = (bytes: string) =>
     execFileSync('prlimit', ['--pid', String(server.process.pid), `--fsize=${bytes}:`]);

@@ -17,7 +17,7 @@ function filesIn(folder: string): string[] {
 }
 
 const sources = filesIn('src').sort();
-const everything = [...sources, ...filesIn('test'), ...filesIn('bench')];
+const everything = [...sources, ...filesIn('test'), ...filesIn('lab'), ...filesIn('bench')];
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 /**

@@ -4,28 +4,21 @@ import { existsSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { before, test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { realAgentHere } from '../support/agent-here.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { jobStatusAnswer } from '../support/job-status.ts';
 import { listenHere } from '../support/loopback.ts';
-import {
-  ask,
-  installProgram,
-  type Program,
-  runProgram,
-  startProgram,
-  startServer,
-} from '../support/program.ts';
-import { fewStocks, startTestService } from '../support/service.ts';
+import { installProgram, runProgram, startProgram } from '../support/program.ts';
+import { fewStocks, startTestService, type TestService } from '../support/service.ts';
 import { like, tableOf } from '../support/text-table.ts';
 
-const DEV = { DEPLOYMENT_MODE: 'DEV' };
 const RANGE = ['--start', '2025-11-10', '--end', '2025-11-12'];
 
 let cwd: string;
-let server: Program & { url: string };
+let server: TestService;
 before(async (t) => {
   cwd = installProgram();
-  server = await startServer(t as TestContext, { cwd, env: DEV });
+  server = await startTestService(t as TestContext, { agent: await realAgentHere() });
 });
 const run = (args: readonly string[], env: Record<string, string> = {}) =>
   runInProcess(args, { cwd, env: { API_URL: server.url, ...env } });
@@ -272,13 +265,12 @@ test('on a terminal a bar stays below the dates that have ended', { skip }, asyn
   assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ s: 3 of 3 run\.\r\n$/);
 });
 
-test('Ctrl-C ends a watch and not the job', async () => {
-  const { stdout } = await run(['trigger', '--start', '2025-09-01', '--end', '2025-09-03']);
-  const watching = startProgram(['watch', stdout.trim()], { cwd, env: { API_URL: server.url } });
+test('Ctrl-C ends a watch and not the job', async (t) => {
+  const running = { date: '2025-11-11', model: 'a', status: 'running' } as const;
+  const { url, requests } = await farService(t, { body: jobStatusAnswer([...oneDay, running]) });
+  const watching = startProgram(['watch', 'the-job'], { cwd, env: { API_URL: url } });
   await watching.waitFor(/completed\n/);
   watching.process.kill('SIGINT');
   assert.equal((await watching.ended).signal, 'SIGINT');
-  const { status } = await ask(`${server.url}/simulate/status/${stdout.trim()}`);
-  assert.ok(status === 'running' || status === 'completed');
-  assert.equal((await run(['watch', stdout.trim()])).code, 0);
+  assert.deepEqual(new Set(requests.map(({ method }) => method)), new Set(['GET']));
 });

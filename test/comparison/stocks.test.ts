@@ -15,7 +15,7 @@ import { compare, stockModels } from '../support/comparisons.ts';
 import { within } from '../support/near.ts';
 
 /**
- * Real return series against numpy 2.4, scipy 1.17 and statsmodels 0.15: test/oracles/comparison.py
+ * Real return series against numpy 2.4, scipy 1.17 and statsmodels 0.15: lab/oracles/comparison.py
  * made the file.
  */
 const expected = JSON.parse(

@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { learnOrder, lineLook } from '../../src/features/pages/browser/look.ts';
 import type { KnownModels } from '../../src/features/pages/responses.ts';
-import { visit } from '../support/browser.ts';
-import { noBrowser } from '../support/chromium.ts';
 import {
   contrast,
   difference,
@@ -14,7 +12,6 @@ import {
   seen,
   visions,
 } from '../support/colour-vision.ts';
-import { startOnRecords } from '../support/on-records.ts';
 import { tableOf } from '../support/text-table.ts';
 
 /** By what readers recognise a model: the colours, and who gets which. */
@@ -117,36 +114,4 @@ test('names that are not known have looks after all that are, and keep them', ()
     lineLook('later').dash,
     'an entry of that name, not its run 7',
   );
-});
-
-const NAMES = ['zeta', 'alpha', 'mid'];
-test('a model has one colour on every page, from the first drawing on', {
-  skip: noBrowser,
-}, async (t) => {
-  const service = await startOnRecords(t, { models: NAMES, days: 24, datesPerJob: 12 });
-  const { page, open } = await visit(t, service.url);
-  let answered = 0;
-  // The order arrives last, so that a page that did not wait would draw without it.
-  await page.route('**/models', async (route) => {
-    if (route.request().resourceType() !== 'fetch') return route.continue();
-    while (answered === 0) await page.waitForResponse(() => true);
-    await route.continue();
-  });
-  page.on('response', (response) => {
-    if (/performance|comparison|results|decisions|status/.test(response.url())) answered += 1;
-  });
-  for (const path of ['/', '/compare', '/decision-feed', '/jobs/bench-0001']) {
-    answered = 0;
-    await open(path);
-    const shown = await page.evaluate<[string, string][]>(
-      `[...document.querySelectorAll('.swatch[class*="series-"]')].map((swatch) =>
-        [swatch.parentElement.textContent.trim(), swatch.getAttribute('class').split(' ')[1]])`,
-    );
-    const wrong = shown.filter(([name, colour]) => {
-      const place = NAMES.findIndex((each) => name.includes(each));
-      return !name.includes(' over ') && place !== -1 && colour !== `series-${place}`;
-    });
-    assert.deepEqual(wrong, [], path);
-    if (path !== '/compare') assert.ok(shown.length > 0, path);
-  }
 });

@@ -7,7 +7,7 @@ import { fitLine } from '../../src/features/statistics/regression.ts';
 import { addDays } from '../../src/core/time/calendar.ts';
 import { within } from '../support/near.ts';
 
-/** Made by test/oracles/comparison.py: OLS of statsmodels 0.15 with cov_type="HAC". */
+/** Made by lab/oracles/comparison.py: OLS of statsmodels 0.15 with cov_type="HAC". */
 const { series, lines } = JSON.parse(
   readFileSync(new URL('../fixtures/comparison/expected.json', import.meta.url), 'utf8'),
 );

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { isLong } from '../support/long.ts';
 
-const TESTS = resolve(import.meta.dirname, '..');
+const ROOT = resolve(import.meta.dirname, '../..');
 /** Folders whose tests start no process of the built program and no browser. */
 const SERVICE_ROOMS = [
   'agent',
@@ -32,8 +32,10 @@ const SUITES = {
  * the event loop turns, and hooks have to be there by then.
  */
 export function loadSuite(name: keyof typeof SUITES): void {
-  const files = globSync(isLong ? '**/*.{test,long}.ts' : '**/*.test.ts', { cwd: TESTS }).sort();
+  const pattern = isLong ? '{test,lab}/**/*.{test,long}.ts' : 'test/**/*.test.ts';
   const require = createRequire(import.meta.url);
-  for (const file of files)
-    if (SUITES[name](file.split('/')[0] as string)) require(resolve(TESTS, file));
+  for (const file of globSync(pattern, { cwd: ROOT }).sort()) {
+    const [, room = ''] = file.split('/');
+    if (SUITES[name](room)) require(resolve(ROOT, file));
+  }
 }

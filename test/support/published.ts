@@ -31,11 +31,18 @@ export async function publishedFrom(
     own = {},
     models = PUBLISHED_MODELS,
     days = PUBLISHED_DAYS,
+    datesPerJob = 12,
     failures = 0.05,
-  }: { own?: Partial<Publication>; models?: string[]; days?: number; failures?: number } = {},
+  }: {
+    own?: Partial<Publication>;
+    models?: string[];
+    days?: number;
+    datesPerJob?: number;
+    failures?: number;
+  } = {},
 ) {
   const path = join(temporaryFolder(), 'jobs.db');
-  fillWithTrackRecords(path, { models, days, datesPerJob: 12, failures });
+  fillWithTrackRecords(path, { models, days, datesPerJob, failures });
   const folder = join(temporaryFolder(), 'site');
   const from = { path, folder, settings: readSettings({}), pages: await builtPages(), routes };
   const watched = { signal: new AbortController().signal, onProgress: () => {} };

@@ -259,7 +259,7 @@ test('property: a rebalance is what its definition says', async () => {
   );
 });
 
-/** Prices and weights of three days, and what bt holds after each (test/oracles/rebalance.py). */
+/** Prices and weights of three days, and what bt holds after each (lab/oracles/rebalance.py). */
 const days = tableOf<[prices: string, weights: string, held: string]>(`
   101.25 48.2 250 12.35  | 0.25 0.25 0.25 0.2 | 24 51 10 161
   103.5 47.1 244.4 12.9  | 0.1 0.5 0.15 0.25  | 9 106 6 194

@@ -43,8 +43,3 @@ export function linkedPage({ origin, pathname, hash, href }: HTMLAnchorElement |
 function hashUrl(hash: string): URL {
   return new URL(hash.slice(1) || '/', location.origin);
 }
-
-/** Goes to another of our pages, as a link to it would. */
-export function goTo(url: string): void {
-  navigation.navigate(pageHref(url) ?? url);
-}

@@ -12,8 +12,8 @@ import { showModel } from './pages/model-page.ts';
 import { showOverview } from './pages/overview.ts';
 import { showReference } from './pages/reference.ts';
 import { POLLED } from './poll.ts';
-import { startRouter } from './router.ts';
-import { link, RETRY_NOTE, viewedFile, type Page, siteName } from './ui.ts';
+import { type Page, siteName, startRouter } from './router.ts';
+import { link, RETRY_NOTE, viewedFile } from './ui.ts';
 
 /** The pages that every page links to. */
 const destinations = [

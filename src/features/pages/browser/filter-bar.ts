@@ -1,5 +1,5 @@
 import { parseRun } from '#domain/runs.ts';
-import { pageUrl, isPublished, goTo } from './address.ts';
+import { pageUrl, isPublished } from './address.ts';
 import { get } from './api.ts';
 import { h, type LiveView, newId, on, replace } from './element.ts';
 import {
@@ -13,6 +13,7 @@ import {
 } from './filters.ts';
 import { byName, wholeNumber, jobStatusLabels, longDate, shortId, shortList } from './format.ts';
 import type { Job, KnownModels } from '../responses.ts';
+import { goTo } from './router.ts';
 import { type OptionList, button, field, fillOptions, link, modelCheckbox } from './ui.ts';
 
 /** How many jobs the bar offers: the newest. */

@@ -162,3 +162,6 @@ export const jobStatusLabels: Record<Status['status'], string> = {
   cancelled: 'Cancelled',
   discarded: 'Discarded',
 };
+
+/** In the order of a job's life. */
+export const jobStatuses = Object.keys(jobStatusLabels) as Status['status'][];

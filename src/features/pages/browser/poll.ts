@@ -1,5 +1,5 @@
 import type { Status } from '../responses.ts';
-import { isViewFixed, viewedFile, errorMessage } from './ui.ts';
+import { isViewFixed, errorText, viewedFile } from './ui.ts';
 
 /**
  * The wait while things change; while nothing does, or requests fail, it doubles up to the longest.
@@ -29,7 +29,7 @@ export async function poll(
   while (!signal.aborted) {
     isAsked = false;
     const pace = await work().catch((error: unknown): 'failed' => {
-      if (!signal.aborted) reportPoll(errorMessage(error));
+      if (!signal.aborted) reportPoll(errorText(error));
       return 'failed';
     });
     if (pace !== 'failed') reportPoll(null);

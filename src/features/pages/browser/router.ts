@@ -1,11 +1,21 @@
 import { matchPage, type PagePath } from '../paths.ts';
-import { pageUrl, isPublished, linkedPage } from './address.ts';
+import { pageUrl, pageHref, isPublished, linkedPage } from './address.ts';
 import { isTransient } from './api.ts';
 import { h, replace, setAttributes } from './element.ts';
 import { carryFilters } from './filters.ts';
 import { IN_PLACE, keepFolds, historyState, layOutOffscreen } from './history.ts';
 import { waitForRetry } from './poll.ts';
-import { failure, link, notFound, RETRY_NOTE, heading, type Page } from './ui.ts';
+import { failure, link, notFound, RETRY_NOTE, viewedFile } from './ui.ts';
+
+/**
+ * Fills the main element and resolves once its content is complete; to a function if the page then
+ * follows changes. The signal aborts when the reader leaves the page.
+ */
+export type Page = (
+  host: HTMLElement,
+  params: Record<string, string>,
+  signal: AbortSignal,
+) => Promise<(() => Promise<void>) | void>;
 
 let pageAbort = new AbortController();
 let shownPath = '';
@@ -118,4 +128,24 @@ function markCurrentLink(): void {
     setAttributes(entry, {
       'aria-current': linkedPage(entry)?.pathname === pageUrl().pathname && 'page',
     });
+}
+
+/** The name of the site: a published folder has the title that it was given. */
+export function siteName(): string {
+  return (isPublished() && viewedFile()) || 'Trading Simulation';
+}
+
+/**
+ * The heading of a page, which also names the tab; it receives the focus when the reader follows a
+ * link to the page.
+ */
+export function heading(title: string): HTMLHeadingElement {
+  const mode = document.body.dataset['dev'] === undefined ? '' : 'DEV · ';
+  document.title = `${mode}${title} · ${siteName()}`;
+  return h('h1', { tabindex: -1 }, title);
+}
+
+/** Goes to another of our pages, as a link to it would. */
+export function goTo(url: string): void {
+  navigation.navigate(pageHref(url) ?? url);
 }

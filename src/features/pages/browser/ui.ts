@@ -1,6 +1,3 @@
-import { errorMessage } from '#domain/service-error.ts';
-export { errorMessage };
-import { isPublished } from './address.ts';
 import { type Attributes, type Child, h, newId, on, replace } from './element.ts';
 import { MAX_NAMED, MISSING, groupByReason, wholeNumber } from './format.ts';
 
@@ -159,12 +156,17 @@ export const RETRY_NOTE = 'The page will try again in a moment.';
 /** What a page shows in place of what it could not load. */
 export function failure(error: unknown, more = ''): HTMLElement[] {
   return [
-    h('p.notice.bad', { role: 'alert' }, errorMessage(error), more),
+    h('p.notice.bad', { role: 'alert' }, errorText(error), more),
     h(
       'div',
       button('Try again', () => location.reload()),
     ),
   ];
+}
+
+/** The message of an error. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** A box with the model's name and, if there is more to say, a few words. */
@@ -262,29 +264,4 @@ export function viewedFile(): string | null {
 /** Whether that file cannot change while it is shown, as a package cannot. */
 export function isViewFixed(): boolean {
   return document.body.dataset['fixed'] !== undefined;
-}
-
-/**
- * Fills the main element and resolves once its content is complete; to a function if the page then
- * follows changes. The signal aborts when the reader leaves the page.
- */
-export type Page = (
-  host: HTMLElement,
-  params: Record<string, string>,
-  signal: AbortSignal,
-) => Promise<(() => Promise<void>) | void>;
-
-/** The name of the site: a published folder has the title that it was given. */
-export function siteName(): string {
-  return (isPublished() && viewedFile()) || 'Trading Simulation';
-}
-
-/**
- * The heading of a page, which also names the tab; it receives the focus when the reader follows a
- * link to the page.
- */
-export function heading(title: string): HTMLHeadingElement {
-  const mode = document.body.dataset['dev'] === undefined ? '' : 'DEV · ';
-  document.title = `${mode}${title} · ${siteName()}`;
-  return h('h1', { tabindex: -1 }, title);
 }

@@ -20,18 +20,9 @@ import type {
   KnownModels,
   Performance,
 } from '../../responses.ts';
+import { type Page, heading } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
-import {
-  definitionList,
-  failure,
-  fold,
-  link,
-  reasonList,
-  section,
-  startJobHint,
-  type Page,
-  heading,
-} from '../ui.ts';
+import { definitionList, failure, fold, link, reasonList, section, startJobHint } from '../ui.ts';
 import {
   type CompareChoice,
   comparePath,

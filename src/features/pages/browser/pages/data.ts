@@ -4,8 +4,9 @@ import { get, nullIfNotFound } from '../api.ts';
 import { h } from '../element.ts';
 import { wholeNumber, longDate } from '../format.ts';
 import type { Session } from '../../responses.ts';
+import { heading, type Page } from '../router.ts';
 import { dateColumn, nameColumn, numberColumn, table, textColumn } from '../table.ts';
-import { definitionList, link, notFound, section, type Page, heading } from '../ui.ts';
+import { definitionList, link, notFound, section } from '../ui.ts';
 import { textBlock } from './conversation.ts';
 
 /** What is stored for models: prices and documents. */

@@ -1,4 +1,4 @@
-import { pageUrl, isPublished, goTo } from '../address.ts';
+import { pageUrl, isPublished } from '../address.ts';
 import { get } from '../api.ts';
 import { type Attributes, type Child, h, replace } from '../element.ts';
 import {
@@ -13,17 +13,8 @@ import { filterBar, navigateOnSubmit } from '../filter-bar.ts';
 import { longDate, wholeNumber, counted, price } from '../format.ts';
 import { poll } from '../poll.ts';
 import type { Decision, KnownModels } from '../../responses.ts';
-import {
-  button,
-  field,
-  fillOptions,
-  link,
-  section,
-  startJobHint,
-  localTime,
-  type Page,
-  heading,
-} from '../ui.ts';
+import { type Page, goTo, heading } from '../router.ts';
+import { button, field, fillOptions, link, section, startJobHint, localTime } from '../ui.ts';
 import { messageItem, dayLink } from './conversation.ts';
 
 /** A model-day with more orders than this shows them when it is unfolded. */

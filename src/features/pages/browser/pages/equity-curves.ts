@@ -1,4 +1,3 @@
-import { goTo } from '../address.ts';
 import { modelDayPath } from '../../paths.ts';
 import { h } from '../element.ts';
 import { byName, change, counted, money } from '../format.ts';
@@ -19,6 +18,7 @@ import { legend } from '../plot/legend.ts';
 import { createPlot } from '../plot/plot.ts';
 import { highest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../../responses.ts';
+import { goTo } from '../router.ts';
 import { toggle } from '../ui.ts';
 
 const HEIGHT = 250;

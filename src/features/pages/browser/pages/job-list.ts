@@ -1,4 +1,3 @@
-import { jobStatuses } from '#domain/vocabulary.ts';
 import { jobPath } from '../../paths.ts';
 import { progressText } from '#text/sentences.ts';
 import { pageUrl, isPublished } from '../address.ts';
@@ -9,6 +8,7 @@ import {
   counted,
   duration,
   entryNames,
+  jobStatuses,
   jobStatusLabels,
   shortId,
   shortList,
@@ -17,8 +17,9 @@ import {
 import { NO_FILTERS, readParameters, filterQuery } from '../filters.ts';
 import { poll } from '../poll.ts';
 import type { Job, Jobs, Status } from '../../responses.ts';
+import { heading, type Page } from '../router.ts';
 import { liveTable, nameColumn, numberColumn, textColumn } from '../table.ts';
-import { link, localTime, section, startJobHint, type Page, heading } from '../ui.ts';
+import { link, localTime, section, startJobHint } from '../ui.ts';
 import { jobCost, newestTrouble } from './job-panel.ts';
 
 /** All jobs, newest first, a page at a time; those that are unfinished are followed. */
@@ -51,9 +52,7 @@ function statusLinks({ status: chosen }: JobChoice): HTMLElement {
  * unfinished.
  */
 function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'moving' | 'still' {
-  const board = jobTable();
-  const list = section(choice.before === '' ? 'Newest jobs' : 'Older jobs', board.element);
-  list.className = 'job-list';
+  let board: ReturnType<typeof liveTable<Job>> | null = null;
   const trouble = h('div.trouble-place');
   const pager = h('nav.way', { 'aria-label': 'Pages of jobs' });
   return ({ jobs, next_before: next }) => {
@@ -64,10 +63,16 @@ function jobsView(content: HTMLElement, choice: JobChoice): (page: Jobs) => 'mov
       choice.before !== '' && link(jobListPath({ ...choice, before: '' }), 'Newest jobs'),
       next !== null && link(jobListPath({ ...choice, before: next }), 'Older jobs'),
     );
-    board.update(jobs);
-    morph(trouble, choice.before + choice.status === '' && newestTrouble(jobs));
-    const parts = jobs.length === 0 ? [h('p.notice', ...noJobs(choice))] : [trouble, list];
-    morph(content, ...parts, pager);
+    if (jobs.length === 0) {
+      board = null;
+      replace(content, h('p.notice', ...noJobs(choice)), pager);
+    } else if (board === null) {
+      board = jobTable(jobs);
+      const list = section(choice.before === '' ? 'Newest jobs' : 'Older jobs', board.element);
+      list.className = 'job-list';
+      replace(content, trouble, list, pager);
+    } else board.update(jobs);
+    if (choice.before + choice.status === '') morph(trouble, newestTrouble(jobs));
     return jobs.some(({ completed_at: end }) => end === null) ? 'moving' : 'still';
   };
 }
@@ -78,10 +83,10 @@ function noJobs({ status, before }: JobChoice): (Node | string)[] {
   return ['There are no jobs yet.', ...startJobHint('Start one')];
 }
 
-function jobTable() {
+function jobTable(jobs: readonly Job[]) {
   return liveTable<Job>({
     caption: 'Jobs, newest first',
-    rows: [],
+    rows: jobs,
     key: ({ job_id: id }) => id,
     isFixed: true, // the page is a part of the list: sorted, it would look like the whole
     columns: [

@@ -12,10 +12,10 @@ import {
   foldAfter,
   link,
   localTime,
+  errorText,
   openDialog,
   RETRY_NOTE,
   viewedFile,
-  errorMessage,
 } from '../ui.ts';
 import { jobGrid } from './job-grid.ts';
 
@@ -127,8 +127,7 @@ export function jobPanel(jobId: string, { titled }: { titled: boolean }) {
     async refresh(signal: AbortSignal): Promise<Status | null> {
       const asked = get(`/simulate/status/${encodeURIComponent(jobId)}`, '', signal);
       const status = await asked.catch(nullIfNotFound).catch((error: unknown) => {
-        if (grid === null)
-          replace(notes, h('p.notice.bad', `${errorMessage(error)} ${RETRY_NOTE}`));
+        if (grid === null) replace(notes, h('p.notice.bad', `${errorText(error)} ${RETRY_NOTE}`));
         throw error;
       });
       if (status !== null) show(status);
@@ -215,7 +214,7 @@ function confirmAction(
     act(jobId)
       .then(() => dialog.close())
       .catch((error: unknown) => {
-        replace(problem, errorMessage(error));
+        replace(problem, errorText(error));
         problem.hidden = yesButton.disabled = false;
       })
       .finally(pollSoon);

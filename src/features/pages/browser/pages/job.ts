@@ -14,17 +14,9 @@ import {
 } from '../format.ts';
 import { poll, throttleRefresh } from '../poll.ts';
 import type { Status, ModelReport, Performance } from '../../responses.ts';
+import { heading, type Page } from '../router.ts';
 import { liveTable, numberColumn, textColumn, nameColumn } from '../table.ts';
-import {
-  definitionList,
-  fold,
-  foldAfter,
-  link,
-  notFound,
-  section,
-  type Page,
-  heading,
-} from '../ui.ts';
+import { definitionList, fold, foldAfter, link, notFound, section } from '../ui.ts';
 import {
   entryName,
   entryView,

@@ -1,4 +1,3 @@
-import { goTo } from '../address.ts';
 import { modelDayPath } from '../../paths.ts';
 import { h, svg } from '../element.ts';
 import { wholeNumber, money, share, change, counted, tone } from '../format.ts';
@@ -19,6 +18,7 @@ import { legend } from '../plot/legend.ts';
 import { createPlot, type Plot } from '../plot/plot.ts';
 import { type Scale, highest } from '../plot/scale.ts';
 import type { Drawdown, ModelReport, Details } from '../../responses.ts';
+import { goTo } from '../router.ts';
 import { dateColumn, numberColumn, table, type Column, nameColumn } from '../table.ts';
 import { section } from '../ui.ts';
 import { growthTitle } from './equity-curves.ts';

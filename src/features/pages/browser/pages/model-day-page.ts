@@ -19,17 +19,9 @@ import {
 } from '../format.ts';
 import { poll } from '../poll.ts';
 import type { Message, ResultsRecord, Session } from '../../responses.ts';
+import { heading, type Page } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
-import {
-  definitionList,
-  lazyFold,
-  link,
-  localTime,
-  notFound,
-  section,
-  type Page,
-  heading,
-} from '../ui.ts';
+import { definitionList, lazyFold, link, localTime, notFound, section } from '../ui.ts';
 import { textBlock, thread } from './conversation.ts';
 import { documentsShown } from './data.ts';
 

@@ -19,16 +19,8 @@ import {
   profit,
 } from '../format.ts';
 import type { JobEntry, ModelReport, KnownModels, Performance } from '../../responses.ts';
-import {
-  lazyFold,
-  link,
-  notFound,
-  section,
-  viewedFile,
-  definitionList,
-  type Page,
-  heading,
-} from '../ui.ts';
+import { type Page, heading } from '../router.ts';
+import { lazyFold, link, notFound, section, viewedFile, definitionList } from '../ui.ts';
 import { entryView } from './job-panel.ts';
 import { drawdowns, valueCurve, monthlyReturns } from './model-curves.ts';
 import { type ModelData, loadModelData, meaningLine, type Trade } from './model-data.ts';
@@ -149,11 +141,14 @@ function styleView(style: Style | null | undefined): HTMLElement | null {
     'Style',
     h('p', styleText(style)),
     h('p.quiet', SUM_NOTE, part && ', and has the days that lack a factor', '.'),
-    style.left_out_factors.length > 0 &&
-      h(
-        'p.quiet',
-        `Left out, for lack of days or because they do not vary: ${style.left_out_factors.join(', ')}.`,
-      ),
+    ...(style.left_out_factors.length === 0
+      ? []
+      : [
+          h(
+            'p.quiet',
+            `Left out, for lack of days or because they do not vary: ${style.left_out_factors.join(', ')}.`,
+          ),
+        ]),
     table({
       caption: 'Where the return came from',
       rows,

@@ -27,6 +27,7 @@ import type {
   TriggerRequest,
   TriggerResponse,
 } from '../../responses.ts';
+import { heading, type Page } from '../router.ts';
 import {
   failure,
   link,
@@ -37,11 +38,9 @@ import {
   viewedFile,
   field,
   fillOptions,
+  errorText,
   modelCheckbox,
   onSubmit,
-  type Page,
-  heading,
-  errorMessage,
 } from '../ui.ts';
 import { jobPanel, newestTrouble } from './job-panel.ts';
 import { getAnswer, rankedModels, describeRanking } from './leaderboard.ts';
@@ -67,7 +66,7 @@ function triggerForm() {
       show(success, [response.message, ...(response.warnings ?? [])].join('. '));
       pollSoon();
     } catch (error) {
-      show(problem, errorMessage(error));
+      show(problem, errorText(error));
     }
   });
   return {

@@ -1,7 +1,8 @@
 import { get } from '../api.ts';
 import { h, replace } from '../element.ts';
+import { type Page, heading } from '../router.ts';
 import { table } from '../table.ts';
-import { link, type Page, heading } from '../ui.ts';
+import { link } from '../ui.ts';
 
 /** The interface from its own description: each operation, its parameters, and how curl asks it. */
 export const showReference: Page = async (host, _params, signal) => {

@@ -20,7 +20,7 @@ import type {
   ModelReport,
 } from '../../responses.ts';
 import { type Column, nameColumn, table } from '../table.ts';
-import { noFigure, fold, section, button, link, errorMessage } from '../ui.ts';
+import { noFigure, fold, section, button, link, errorText } from '../ui.ts';
 import {
   type ModelFigure,
   findFigure,
@@ -113,7 +113,7 @@ async function dayColumn(
       h(`span.${tone(day.daily_return)}`, change(day.daily_return)),
     );
   const query = { model, start_date: date, end_date: date, limit: MOST_DECISIONS };
-  const found = await get('/decisions', query, signal).catch(errorMessage);
+  const found = await get('/decisions', query, signal).catch(errorText);
   return h(
     'div.side',
     h('h3', link(modelDayPath(model, date), swatch(lineLook(model)), name), outsideMark(model)),
@@ -160,7 +160,7 @@ export async function sideBySide(
   const show = () =>
     (filled ??= fill().catch((error: unknown) => {
       filled = null; // opened again, it asks again
-      replace(sides, h('p.notice.bad', errorMessage(error)));
+      replace(sides, h('p.notice.bad', errorText(error)));
       return null;
     }));
   const element = fold(FIGURES, sides);

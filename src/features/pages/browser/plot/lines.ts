@@ -1,8 +1,7 @@
-import { weekdayBefore } from '#time/calendar.ts';
 import { counted, byName, shortList, nonBreakingDate } from '../format.ts';
 import { BENCHMARK_LOOK, type Look } from '../look.ts';
 import type { ModelReport, Performance } from '../../responses.ts';
-import type { Scale } from './scale.ts';
+import { DAY_MS, isoDate, type Scale } from './scale.ts';
 import { h, svg } from '../element.ts';
 
 /** A knowledge cutoff and the entries that have it; a plot shows it as a vertical line. */
@@ -157,7 +156,11 @@ export function curveDates(curves: readonly { curve: readonly { date: string }[]
 /** The dates of curves with the weekday before the first one, on which all of them start. */
 export function datesFromStart(dates: readonly string[]): string[] {
   const [first] = dates;
-  return first === undefined ? [] : [weekdayBefore(first), ...dates];
+  if (first === undefined) return [];
+  let start = Date.parse(first);
+  do start -= DAY_MS;
+  while ([0, 6].includes(new Date(start).getUTCDay()));
+  return [isoDate(start), ...dates];
 }
 
 /**

@@ -8,7 +8,7 @@ import { type Line, type PlotOptions, isOpenable } from './lines.ts';
 import { MISSING, wholeNumber, longDate } from '../format.ts';
 import { fold } from '../ui.ts';
 import { swatch } from '../look.ts';
-import { lowest, type Scale } from './scale.ts';
+import type { Scale } from './scale.ts';
 
 /**
  * How a reader reads a plot and opens its days, by mouse and by keyboard: the values at the cursor,
@@ -85,9 +85,10 @@ function hideOnLeave(drawing: HTMLElement, { cursor, show }: PlotParts): void {
 
 /** The place of the date nearest to a point; null without dates. */
 export function nearestDate(xs: readonly number[], x: number): number | null {
-  const distances = xs.map((own) => Math.abs(own - x));
-  const nearest = distances.lastIndexOf(lowest(distances));
-  return nearest === -1 ? null : nearest;
+  if (xs.length === 0) return null;
+  const right = xs.findIndex((own) => own >= x);
+  if (right <= 0) return right === 0 ? 0 : xs.length - 1;
+  return x - (xs[right - 1] ?? 0) < (xs[right] ?? 0) - x ? right - 1 : right;
 }
 
 /** In pixels: how far from a value the pointer may be. */

@@ -1,4 +1,3 @@
-import { addDays, countDays, utcDate } from '#time/calendar.ts';
 import { monthText } from '../format.ts';
 
 /** The range of a plot and the labels of its axes. */
@@ -65,6 +64,7 @@ export function trimEmptyCents(labels: readonly string[]): string[] {
   return labels.map((label) => (areEmpty ? label.replace(/\.00(?!\d)/, '') : label));
 }
 
+export const DAY_MS = 86_400_000;
 /** In pixels: the room that the label of a date needs. */
 const PIXELS_PER_DATE = 62;
 const DAY_STEPS = [1, 2, 7, 14];
@@ -74,19 +74,25 @@ const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60, 120];
 export function dateTicks(dates: readonly string[], width: number): string[] {
   const [first, last] = [dates[0], dates.at(-1)];
   if (first === undefined || last === undefined) return [];
-  const days = countDays(first, last) - 1;
-  const least = (Math.max(1, days) * PIXELS_PER_DATE) / width;
+  const [from, to] = [Date.parse(first), Date.parse(last)];
+  const days = Math.max(1, (to - from) / DAY_MS);
+  const least = (days * PIXELS_PER_DATE) / width;
   const step = DAY_STEPS.find((wide) => wide >= least);
   if (step !== undefined)
-    return Array.from({ length: Math.floor(days / step) + 1 }, (_, count) =>
-      addDays(first, count * step),
+    return Array.from({ length: Math.floor((to - from) / DAY_MS / step) + 1 }, (_, count) =>
+      isoDate(from + count * step * DAY_MS),
     );
   const months = MONTH_STEPS.find((wide) => wide * 30 >= least) ?? Infinity;
   const year = Number(first.slice(0, 4));
   return Array.from({ length: (Number(last.slice(0, 4)) - year + 1) * 12 }, (_, month) => month)
     .filter((month) => month % months === 0)
-    .map((month) => utcDate(new Date(Date.UTC(year, month))))
+    .map((month) => isoDate(Date.UTC(year, month, 1)))
     .filter((date) => first <= date && date <= last);
+}
+
+/** The date of an instant. */
+export function isoDate(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
 }
 
 /** Dates as `28 Aug`; the year in a second line where it begins. */

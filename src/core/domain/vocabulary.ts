@@ -89,6 +89,10 @@ export const toolNames = [
   'write_note',
 ] as const;
 
+/** Those that take orders, which carry out decisions too. */
+export const orderTools = ['buy', 'sell', 'rebalance'] as const;
+export type OrderTool = (typeof orderTools)[number];
+
 export const messageRoles = ['system', 'user', 'assistant', 'tool'] as const;
 export type MessageRole = (typeof messageRoles)[number];
 

@@ -20,7 +20,8 @@ import { bodyFields, makers, resolveEndpoint, describeUnknownMaker } from '#sett
 import { MIN_SECRET_LENGTH } from '#text/secrets.ts';
 import type { Settings } from '#settings/settings.ts';
 import { LIST_DOCUMENTS, readsDocuments } from '#trading/morning-documents.ts';
-import { orderTools, offeredToolNames } from '#trading/tools.ts';
+import { orderTools } from '#domain/vocabulary.ts';
+import { offeredToolNames } from '#trading/tools.ts';
 import { unescape } from 'node:querystring';
 import type { StartMessage } from '#wire/protocol.ts';
 

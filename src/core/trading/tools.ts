@@ -6,6 +6,7 @@ import type { Bar } from '#database/prices.ts';
 import { errorMessage } from '#domain/service-error.ts';
 import { normaliseSymbol } from '#domain/symbols.ts';
 import { asObject, type Json, repeatedName, tryParse } from '#json/json.ts';
+import type { OrderTool } from '#domain/vocabulary.ts';
 import type { Side } from '#database/decisions.ts';
 import type { ToolCall, ToolDescription } from '#wire/protocol.ts';
 import {
@@ -41,7 +42,7 @@ interface ToolRow<Arguments, Result = Json> {
    * the first result.
    */
   isFromOutside?: true;
-  /** The side of its orders, null where they have both; undefined of a tool that takes none. */
+  /** The side of its orders, null where they have both; a tool that takes none has no side. */
   side?: Side | null;
   run(day: TradingDay, args: Arguments): Reply<Result> | Promise<Reply<Result>>;
 }
@@ -140,9 +141,6 @@ const tools: readonly Tool[] = [
     }),
   }),
 ];
-
-/** The names of the tools that take orders, which carry out decisions too. */
-export const orderTools = tools.flatMap(({ name, side }) => (side === undefined ? [] : [name]));
 
 /** What a day in one answer is asked for; some dialects send it as a tool. */
 export const DECISION: ToolDescription = {
@@ -298,7 +296,8 @@ function withCanonicalSymbol<Arguments extends object>(
 /** A row of the table, which accepts only what the tool's own schema does. */
 function tool<Name extends ToolName>(
   name: Name,
-  row: ToolRow<ToolArguments<Name>, ToolResult<Name>>,
+  row: ToolRow<ToolArguments<Name>, ToolResult<Name>> &
+    (Name extends OrderTool ? { side: Side | null } : { side?: never }),
 ): Tool {
   return {
     ...row,

@@ -16,7 +16,7 @@ import {
 import type { Run } from '#database/records/model-records.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
 import { toolArguments } from '#trading/tool-arguments.ts';
-import { orderTools } from '#trading/tools.ts';
+import { orderTools } from '#domain/vocabulary.ts';
 import type { LevelPair } from './benchmark.ts';
 import type { Factors } from '../style/style.ts';
 import { readValueGains } from './details.ts';
@@ -76,7 +76,8 @@ const NO_REFUSALS = { orders: 0, malformed: 0, tries: 0 };
 
 /** What was refused on some model-days, by model; and answers that were refusals. */
 export function countRefusals(database: Database, days: readonly ActiveDay[]) {
-  const onlyRead = Object.keys(toolArguments).filter((name) => !orderTools.includes(name));
+  const orders: readonly string[] = orderTools;
+  const onlyRead = Object.keys(toolArguments).filter((name) => !orders.includes(name));
   const totals = refusalTotals(database, days, onlyRead);
   const answers = refusedAnswers(database, days);
   return (model: string) => ({

@@ -1,4 +1,4 @@
-import type { toolNames } from '#domain/vocabulary.ts';
+import { orderTools } from '#domain/vocabulary.ts';
 import type { ChatMessage, ModelAnswer } from '#agent/model.ts';
 
 /**
@@ -6,8 +6,7 @@ import type { ChatMessage, ModelAnswer } from '#agent/model.ts';
  * plain, and nothing of it is executed.
  */
 
-const ORDERS: readonly (typeof toolNames)[number][] = ['buy', 'sell', 'rebalance'];
-const ORDER = `(?:${ORDERS.join('|')})`;
+const ORDER = `(?:${orderTools.join('|')})`;
 
 /** The marks of chat templates around a call, of each family of models. */
 const MARK = [
@@ -53,6 +52,6 @@ export function markWritten(
 }
 
 function callsOrder(message: ChatMessage): boolean {
-  const names: readonly string[] = ORDERS;
+  const names: readonly string[] = orderTools;
   return message.role === 'assistant' && message.toolCalls.some(({ name }) => names.includes(name));
 }

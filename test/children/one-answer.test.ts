@@ -168,7 +168,7 @@ const answers: [what: string, text: string, problem: string | null, by?: Decider
 ];
 for (const [what, text, problem, by = DAY_IN_ONE_ANSWER] of answers)
   test(`a decision is read, or in words what is wrong with it: ${what}`, () => {
-    const { again, end, calls } = decide(by, { content: text }, true);
+    const { again, end, calls } = decide(by, { content: text }, true) ?? assert.fail();
     if (problem === null) {
       const names = by === AGENT ? [] : ['buy', 'sell'];
       assert.deepEqual([end?.status, calls.map(({ name }) => name)], ['finished', names]);

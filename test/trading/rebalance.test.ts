@@ -7,6 +7,8 @@ import fc from 'fast-check';
 import { type Money, money } from '../../src/core/money/money.ts';
 import type { Market } from '../../src/core/trading/market.ts';
 import { type TradingCosts, US_RULES } from '../../src/core/domain/market-rules.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
+import { latestPrices } from '../../src/core/database/price-writes.ts';
 import { withCosts } from '../support/market-rules.ts';
 import { buildPositions } from '../../src/core/trading/commit.ts';
 import { startTradingDay, callTool } from '../../src/core/trading/running-day.ts';
@@ -34,6 +36,7 @@ function dayOf({ cash, holdings = {}, opens, universe, costs, ...more }: Held) {
   const openOf = (symbol: string) => opens[symbol] ?? null;
   const market = {
     date: DATE,
+    prices: latestPrices(openDatabase(':memory:')),
     quote: (symbol: string) => {
       const price = openOf(symbol) as Money | null;
       return { open: more.isOpenHidden ? null : price, previousDate: null, previousClose: price };

@@ -129,12 +129,8 @@ export function conversationTexts(wording: Wording = WORDING) {
  * The first messages of every conversation. They are made only from the brief and the entry's
  * prompt, so they reveal nothing that the model must not know.
  */
-export function firstMessages(
-  brief: Brief,
-  prompt: string | null = null,
-  wording: Wording = WORDING,
-): FirstMessages {
-  return conversationTexts(wording).firstMessages(brief, prompt);
+export function firstMessages(brief: Brief, prompt: string | null = null): FirstMessages {
+  return conversationTexts().firstMessages(brief, prompt);
 }
 
 function morningReport({

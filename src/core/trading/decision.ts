@@ -127,25 +127,18 @@ export interface DecisionResult {
   end?: Outcome;
 }
 
-/** Null for an answer that is not to be a decision: a call of an agent has no words. */
-export function takeDecision(
-  decider: Decider | null | undefined,
-  answer: Answer,
-  isFirst: boolean,
-): DecisionResult | null {
-  if (decider == null || (decider.by === 'agent' && answer.content === '')) return null;
-  return decide(decider, answer, isFirst);
-}
-
 /**
- * Reads an answer that is to be a decision. Half a decision is none, and fails the day. A model
- * whose first answer is none has a second chance; an agent fails the day.
+ * Reads an answer that is to be a decision; null for one that is not: a call of an agent has no
+ * words. Half a decision is none, and fails the day. A model whose first answer is none has a
+ * second chance; an agent fails the day.
  */
 export function decide(
-  { by }: Decider,
+  decider: Decider | null | undefined,
   { content, fault }: Pick<Answer, 'content' | 'fault'>,
   isFirst: boolean,
-): DecisionResult {
+): DecisionResult | null {
+  if (decider == null || (decider.by === 'agent' && content === '')) return null;
+  const { by } = decider;
   const nothing = { calls: [], confidence: null };
   const failed = (error: string): DecisionResult => ({
     ...nothing,

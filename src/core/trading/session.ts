@@ -25,7 +25,7 @@ import { cutText } from '#text/text.ts';
 import { type OpenedSession, beginSession, type SessionContext, type StartTerms } from './start.ts';
 import { gatherEvidence, buildPositions } from './commit.ts';
 import { answerCost, type TokenPrices } from './answer-cost.ts';
-import { takeDecision } from './decision.ts';
+import { decide } from './decision.ts';
 import {
   startTradingDay,
   callTool,
@@ -240,7 +240,7 @@ async function takeAnswer(
   recorded?: RecordedStep,
 ): Promise<ToolResults> {
   state.steps += 1;
-  const decided = takeDecision(state.day.decider, said, state.steps === 1);
+  const decided = decide(state.day.decider, said, state.steps === 1);
   const { again, end: outcome = null } = decided ?? {};
   const answer = recorded === undefined && decided ? { ...said, toolCalls: decided.calls } : said;
   enterAnswer(state.day, answer, state.messageCount);

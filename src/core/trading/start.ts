@@ -81,41 +81,26 @@ export function computeDayStart(
   past: ClosingState | null,
   { market, initialCash, paysDividends }: StartTerms,
 ): DayStart {
-  if (past === null) {
-    const startPortfolio = { cash: initialCash, holdings: new Map() };
-    return {
-      startValue: initialCash,
-      startDate: null,
-      startPortfolio,
-      knownSplits: [],
-      knownDividends: [],
-      morning: { actions: [], received: [], portfolio: startPortfolio },
-      startNote: null,
-      startUnfilled: [],
-    };
-  }
-  const { cash, portfolioValue: startValue, date: startDate, note: startNote } = past;
-  const startUnfilled: string[] = JSON.parse(past.unfilled ?? '[]');
-  const holdings = new Map(past.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
-  const since = { after: startDate, upTo: market.date };
-  const symbols = [...holdings.keys()];
+  const startDate = past?.date ?? null;
+  const held = past?.holdings.map(({ symbol, quantity }) => [symbol, quantity] as const);
+  const startPortfolio = { cash: past?.cash ?? initialCash, holdings: new Map(held) };
+  const since = { after: startDate ?? market.date, upTo: market.date };
+  const symbols = [...startPortfolio.holdings.keys()];
   const knownSplits = splitsBetween(market.prices, symbols, since);
   const dividends = paysDividends ? dividendsBetween(market.prices, symbols, since) : [];
   const knownDividends = dividends.map((dividend) => {
     return { ...dividend, paid: cashPerShare(dividend) };
   });
-  const startPortfolio = { cash, holdings };
   const events = { splits: knownSplits, dividends: knownDividends };
-  const morning = applyCorporateActions(startPortfolio, events, market);
   return {
-    startValue,
+    startValue: past?.portfolioValue ?? initialCash,
     startDate,
     startPortfolio,
     knownSplits,
     knownDividends,
-    morning,
-    startNote,
-    startUnfilled,
+    morning: applyCorporateActions(startPortfolio, events, market),
+    startNote: past?.note ?? null,
+    startUnfilled: JSON.parse(past?.unfilled ?? '[]'),
   };
 }
 

@@ -52,7 +52,7 @@ import {
   resultMessage,
   readSteps,
 } from '#trading/reasoning-log.ts';
-import { type DecisionResult, takeDecision } from '#trading/decision.ts';
+import { type DecisionResult, decide } from '#trading/decision.ts';
 import { isFromOutside } from '#trading/tools.ts';
 import { createBrief } from '#trading/trading-day.ts';
 
@@ -168,7 +168,7 @@ async function replayAnswers({ conversation, steps, play, comparison }: AnswerRe
   let decided: DecisionResult | null = null;
   for (const [index, { answer, index: place }] of steps.entries()) {
     enterAnswer(play, answer, place);
-    decided = takeDecision(play.decider, answer, index === 0);
+    decided = decide(play.decider, answer, index === 0);
     if (decided !== null)
       comparison.compare(`step ${index + 1}`, {
         kind: 'answers',

@@ -3,7 +3,13 @@ import type { Carried } from '#wire/protocol.ts';
 import type { ChatMessage, ModelAnswer } from '#agent/model.ts';
 import { readAnswer, NoAnswer, readToolCalls, type SentCall } from './answer.ts';
 import { createCallCollector } from './call-pieces.ts';
-import { type Dialect, type Assembler, createSizeLimit, boundedJson } from './dialect.ts';
+import {
+  type Dialect,
+  type Assembler,
+  createSizeLimit,
+  boundedJson,
+  MAX_PARTS,
+} from './dialect.ts';
 
 /** Fields of the response itself; what comes last counts. */
 const RESPONSE_FIELDS = ['id', 'model', 'system_fingerprint', 'service_tier', 'provider', 'usage'];
@@ -11,8 +17,6 @@ const RESPONSE_FIELDS = ['id', 'model', 'system_fingerprint', 'service_tier', 'p
 const TEXT_FIELDS = ['content', 'reasoning_content', 'reasoning', 'refusal'];
 /** Fields of a message that are lists whose items come in pieces. */
 const LIST_FIELDS = ['reasoning_details', 'thinking_blocks'];
-/** More of them in one answer are a mistake. */
-const MAX_ITEMS = 1_000;
 /** Fields of such an item whose text comes in pieces; others are whole. */
 const ITEM_TEXT_FIELDS = ['text', 'summary', 'thinking', 'data'];
 
@@ -111,8 +115,8 @@ function mergePieces(list: Json[], pieces: readonly Json[]): Json[] {
         ? openItem
         : list.find((one) => one['index'] === index && one['type'] === type);
     if (item !== undefined) merge(item, piece);
-    else if (list.push({ ...piece }) > MAX_ITEMS)
-      throw new Error(`more than ${MAX_ITEMS} pieces of thoughts`);
+    else if (list.push({ ...piece }) > MAX_PARTS)
+      throw new Error(`more than ${MAX_PARTS} pieces of thoughts`);
   }
   return list;
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Json, asObject, tryParse } from '#json/json.ts';
+import { type Json, asObject, asText, tryParse } from '#json/json.ts';
 import { type Addition, type ToolDescription, MAX_LINE_BYTES } from '#wire/protocol.ts';
 import type { ChatMessage, ModelAnswer } from '#agent/model.ts';
 import { createParser } from 'eventsource-parser';
@@ -125,6 +125,14 @@ export function dropRepeated<Part>(
     seen.add(key);
     return isNew;
   });
+}
+
+/** More parts of one answer are a mistake. */
+export const MAX_PARTS = 1_000;
+
+/** The texts that parts of a response have in a field. */
+export function joinTexts(parts: readonly Json[], field: string, between = ''): string {
+  return parts.flatMap((part) => asText(part[field]) ?? []).join(between);
 }
 
 /** A text field of an event, empty where it is missing. Throws an `Error` for another value. */

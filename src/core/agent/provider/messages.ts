@@ -8,6 +8,8 @@ import {
   createSizeLimit,
   boundedJson,
   dropRepeated,
+  joinTexts,
+  MAX_PARTS,
   readTextField,
 } from './dialect.ts';
 
@@ -120,7 +122,8 @@ function readMessage(body: Json, step: number): ModelAnswer {
   if (asArray(body['content']) === undefined && body['stop_reason'] == null)
     throw new Error('it has no content');
   const blocks = asObjects(body['content']);
-  const uses = blocks.filter(({ type }) => type === 'tool_use');
+  const ofType = (type: string) => blocks.filter((block) => block['type'] === type);
+  const uses = ofType('tool_use');
   const toolCalls = readToolCalls(
     uses.map(({ id, name, input }) => ({ id, name, arguments: input })),
     step,
@@ -132,9 +135,9 @@ function readMessage(body: Json, step: number): ModelAnswer {
   });
   const isPaused = hasStopReason(body, 'pause_turn');
   return readAnswer(body, {
-    content: joinTexts(blocks, 'text'),
+    content: joinTexts(ofType('text'), 'text'),
     toolCalls,
-    reasoning: joinTexts(blocks, 'thinking') || null,
+    reasoning: joinTexts(ofType('thinking'), 'thinking', '\n\n') || null,
     carried:
       blocks.length === 0
         ? null
@@ -148,13 +151,6 @@ function hasStopReason(body: Json, reason: string): boolean {
   return asText(body['stop_reason'])?.toLowerCase() === reason;
 }
 
-function joinTexts(blocks: readonly Json[], type: 'text' | 'thinking'): string {
-  const texts = blocks.flatMap((block) =>
-    block['type'] === type ? (asText(block[type]) ?? []) : [],
-  );
-  return texts.join(type === 'text' ? '' : '\n\n');
-}
-
 /** Why the model refused, where the provider says it. */
 function readRefusal(body: Json): string | null {
   const { category, explanation } = asObject(body['stop_details']) ?? {};
@@ -163,9 +159,6 @@ function readRefusal(body: Json): string | null {
     ? `The provider says: ${words.join(': ').replace(/\.$/, '')}.`
     : null;
 }
-
-/** More blocks than this in one answer are a mistake. */
-const MAX_BLOCKS = 1_000;
 
 /** The kinds of delta that are a piece of a text, which the block has under the same name. */
 const PIECE = /^(text|thinking|signature)_delta$/;
@@ -193,7 +186,7 @@ function assembleMessage(): Assembler {
       message['usage'] = { ...asObject(message['usage']), ...Object.fromEntries(known) };
   };
   const begin = (index: number, block: Json, last: GrowingBlock | undefined) => {
-    if (blocks.length === MAX_BLOCKS) throw new Error(`more than ${MAX_BLOCKS} blocks`);
+    if (blocks.length === MAX_PARTS) throw new Error(`more than ${MAX_PARTS} blocks`);
     if (last !== undefined && !last.hasStopped && isEmpty(last))
       last.block = block; // begun again
     else blocks.push({ index, block, input: '', hasStopped: false });

@@ -6,6 +6,8 @@ import {
   type Dialect,
   createSizeLimit,
   boundedJson,
+  joinTexts,
+  MAX_PARTS,
   readTextField,
 } from './dialect.ts';
 
@@ -159,10 +161,6 @@ function contentParts(item: Json): Json[] {
   return asObjects(content);
 }
 
-function joinTexts(parts: readonly Json[], field: string, between = ''): string {
-  return parts.flatMap((part) => asText(part[field]) ?? []).join(between);
-}
-
 /**
  * The summaries of what it thought; without one the thoughts themselves, which local servers send.
  */
@@ -177,9 +175,6 @@ function readReasoning(output: readonly Json[]): string | null {
 }
 
 const LAST_EVENTS = ['response.completed', 'response.incomplete', 'response.failed'];
-
-/** More of them in one response are a mistake. */
-const MAX_ITEMS = 1_000;
 
 /** An item of the output as its events have it so far. */
 interface GrowingItem {
@@ -251,8 +246,8 @@ function assembleResponse(): Assembler {
       return one.isDone && one.index === index && boundedJson(one.item) === boundedJson(item);
     });
     if (known !== undefined) Object.assign(known, { item: updateItem(known.item, item), isDone });
-    else if (!isRepeated && items.push({ index, item: { ...item }, isDone }) > MAX_ITEMS)
-      throw new Error(`more than ${MAX_ITEMS} items`);
+    else if (!isRepeated && items.push({ index, item: { ...item }, isDone }) > MAX_PARTS)
+      throw new Error(`more than ${MAX_PARTS} items`);
   };
   const takeArguments = (index: number | undefined, event: Json) => {
     grow([event['delta'], event['arguments']]);

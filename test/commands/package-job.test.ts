@@ -156,6 +156,33 @@ test('a package is one file without a log, and has nothing of other jobs and no 
   ]);
 });
 
+/** Of a session of another job a package keeps that it is one, and what the next day starts from. */
+const KEPT_OF_OPENINGS = [
+  ...['session_id', 'date', 'model', 'status', 'initial_cash_e4', 'started_at', 'completed_at'],
+  ...['note', 'unfilled'],
+];
+
+test('of the session before its first, a package has nothing but what a day starts from', async (t) => {
+  const { target, database, pack } = await withNeighbours(t);
+  const columns = database.statement(
+    `SELECT name, type, dflt_value AS usual FROM pragma_table_info('trading_sessions')`,
+  );
+  const others = (columns.all() as { name: string; type: string; usual: string | null }[]).filter(
+    ({ name }) =>
+      !KEPT_OF_OPENINGS.includes(name) && !/^(job_id|started_from_session_id|error)$/.test(name),
+  );
+  // Whatever column there is, another job's session has something in it.
+  for (const { name, type } of others) {
+    const value = name === 'documents' ? `'[]'` : type === 'TEXT' ? `'words'` : '1';
+    database.statement(`UPDATE trading_sessions SET ${name} = ${value} WHERE session_id = 1`).run();
+  }
+  await pack();
+  const { rows } = reader(t, target);
+  const [opening] = rows(`SELECT * FROM trading_sessions WHERE status = 'opening'`);
+  for (const { name, usual } of others)
+    assert.equal(String(opening?.[name] ?? null), String(usual), `${name} is another job's`);
+});
+
 const OWN_SESSIONS = 'session_id IN (SELECT session_id FROM trading_sessions WHERE job_id = :job)';
 const OWN_SYMBOLS = `symbol IN ('AAPL', 'MSFT', 'ORLY')`;
 const BEFORE_END = 'date <= (SELECT end_date FROM jobs WHERE job_id = :job)';

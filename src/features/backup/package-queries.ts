@@ -130,7 +130,7 @@ export const KEPT_ROWS: Readonly<Record<string, string>> = {
 const OPENINGS = `
   UPDATE trading_sessions SET job_id = NULL, status = 'opening', started_from_session_id = NULL,
     initial_cash_e4 = (SELECT initial_cash_e4 FROM own_openings AS own WHERE own.session_id = trading_sessions.session_id),
-    session_summary = NULL, error = NULL, steps = 0, total_messages = 0, started_at = completed_at,
+    session_summary = NULL, confidence = NULL, error = NULL, steps = 0, total_messages = 0, started_at = completed_at,
     morning_write = 0, commit_write = 0, pays_dividends = 0, wording = NULL, documents = NULL, unread = 0
   WHERE ${IS_OPENING};
   UPDATE positions SET action_id = 1, action_type = 'no_trade', symbol = NULL, amount = NULL, price_e4 = NULL

@@ -89,7 +89,10 @@ test('while jobs commit, replace and are cancelled, and prices are imported, no 
   assert.deepEqual(findings, [], `seed ${seed}`);
   assert.ok(responses > 20 && compared > 2, `${responses} responses, ${compared} compared`);
   const { paths: described } = (await service.get('/openapi.json')).body;
-  const gets = Object.keys(described).filter((path) => described[path].get);
+  // Those of a day need its token, and there are no documents.
+  const gets = Object.keys(described).filter(
+    (path) => described[path].get && !/^\/(day|documents)/.test(path),
+  );
   if (isLong)
     assert.deepEqual([...paths, '/openapi.json'].sort(), gets.sort(), 'every GET was asked');
 

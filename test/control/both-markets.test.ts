@@ -22,7 +22,12 @@ import type { BaselineStrategy } from '../../src/core/domain/vocabulary.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { importFile } from '../../src/features/price-files/import.ts';
 import { cashPerShare, applyCorporateActions } from '../../src/core/trading/morning.ts';
-import { closingMark, type Market, openMarket } from '../../src/core/trading/market.ts';
+import {
+  closingMark,
+  currentMark,
+  type Market,
+  openMarket,
+} from '../../src/core/trading/market.ts';
 import { type Portfolio, heldQuantity, valuePortfolio } from '../../src/core/trading/portfolio.ts';
 import { createBrief } from '../../src/core/trading/trading-day.ts';
 import { compare, model } from '../support/comparisons.ts';
@@ -187,7 +192,7 @@ function rememberer(): Trader {
     const [best = ''] = [...day.universe].sort((one, other) => growth(other) - growth(one));
     if (heldQuantity(day.portfolio, best) > 0) return;
     for (const [symbol, held] of day.portfolio.holdings) await order(day, 'sell', symbol, held);
-    await order(day, 'buy', best, Math.floor(day.portfolio.cash / day.market.mark(best)));
+    await order(day, 'buy', best, Math.floor(day.portfolio.cash / currentMark(day.market, best)));
   };
 }
 

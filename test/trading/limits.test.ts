@@ -31,7 +31,7 @@ function dayOf(
   const market = {
     date: '2025-01-06',
     quote: (symbol: string) => ({ open: openOf(symbol), previousDate: null, previousClose: null }),
-    mark: openOf,
+    knownMark: (symbol: string) => ({ price: openOf(symbol) }),
   } as unknown as Market;
   const portfolio = { cash: money(cash), holdings: new Map(Object.entries(holdings)) };
   return {

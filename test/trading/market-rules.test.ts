@@ -24,7 +24,11 @@ const LOTS: MarketRules = {
 function dayOf(cash: number, holdings: Record<string, number>): TradingDay {
   const quote = () => ({ open: money(10_000), previousDate: null, previousClose: null });
   // Only what orders read of a market.
-  const market = { date: '2025-01-06', quote, mark: () => money(10_000) } as unknown as Market;
+  const market = {
+    date: '2025-01-06',
+    quote,
+    knownMark: () => ({ price: money(10_000) }),
+  } as unknown as Market;
   const universe = new Set(['600519.SH', '688981.SH']);
   const portfolio = {
     cash: money(cash * 10_000) as Money,

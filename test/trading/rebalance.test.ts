@@ -41,7 +41,7 @@ function dayOf({ cash, holdings = {}, opens, universe, costs, ...more }: Held) {
       const price = openOf(symbol) as Money | null;
       return { open: more.isOpenHidden ? null : price, previousDate: null, previousClose: price };
     },
-    mark: (symbol: string) => money(openOf(symbol) ?? 7 * DOLLAR),
+    knownMark: (symbol: string) => ({ price: money(openOf(symbol) ?? 7 * DOLLAR) }),
   } as unknown as Market;
   const day: TradingDay = {
     market,

@@ -12,7 +12,7 @@ import {
   wholeLots,
 } from '#domain/market-rules.ts';
 import { asPercent } from '#text/sentences.ts';
-import type { Market } from './market.ts';
+import { currentMark, type Market } from './market.ts';
 import {
   type Action,
   affordableShares,
@@ -118,7 +118,7 @@ export function noPriceReason({ market, isOpenHidden }: TradingDay): string {
 export function exactPortfolioValue({ cash, holdings }: Portfolio, market: Market): bigint {
   let value = BigInt(cash);
   for (const [symbol, quantity] of holdings)
-    value += BigInt(quantity) * BigInt(market.mark(symbol));
+    value += BigInt(quantity) * BigInt(currentMark(market, symbol));
   return value;
 }
 

@@ -7,7 +7,7 @@ import type { DecisionRow, Side } from '#database/decisions.ts';
 import type { Brief, OneAnswer } from '#wire/protocol.ts';
 import type { Decider } from './decision.ts';
 import { type Documents, newestTitles } from './morning-documents.ts';
-import type { Market } from './market.ts';
+import { currentMark, type Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import type { ReceivedDividend } from './morning.ts';
 import {
@@ -165,7 +165,7 @@ function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDi
  */
 export function describePortfolio({ market, portfolio }: TradingDay) {
   const { cash, holdings: held } = portfolio;
-  const marks = new Map([...held.keys()].map((symbol) => [symbol, market.mark(symbol)]));
+  const marks = new Map([...held.keys()].map((symbol) => [symbol, currentMark(market, symbol)]));
   const holdings = [...held]
     .map(([symbol, quantity]) => ({
       symbol,

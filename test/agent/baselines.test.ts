@@ -20,7 +20,7 @@ import { briefOf, playDay } from '../support/play-day.ts';
 import { readPrices } from '../support/prices.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
-import type { LedgerDay } from '../support/trading-day.ts';
+import { type LedgerDay, tradingDay } from '../support/trading-day.ts';
 
 /** A morning as the parent has it, with this cash and these holdings (`A:3 B:1`). */
 function morning(
@@ -35,12 +35,11 @@ function morning(
   );
   const holdings = held.split(' ').filter(Boolean);
   const market = openMarket(latestPrices(database), date, [...universe]);
-  const day: LedgerDay = {
+  const parts = {
     market: knownMarket({ market, isOpenHidden }),
     isOpenHidden,
     universe,
     limits,
-    actions: [],
     portfolio: {
       cash: fromDollars(cash),
       holdings: new Map(
@@ -48,6 +47,7 @@ function morning(
       ),
     },
   };
+  const day: LedgerDay = { ...tradingDay(parts), actions: [] };
   return day;
 }
 

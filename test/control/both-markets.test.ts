@@ -33,7 +33,7 @@ import { createBrief } from '../../src/core/trading/trading-day.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { storePrices } from '../support/prices.ts';
 import { copyTemplate } from '../support/service.ts';
-import { callTool, type LedgerDay } from '../support/trading-day.ts';
+import { callTool, type LedgerDay, tradingDay } from '../support/trading-day.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 /**
@@ -125,7 +125,10 @@ async function play({ database, symbols, dates }: World, trader: Trader): Promis
   for (const date of dates) {
     const market = openMarket(latestPrices(database), date, symbols);
     if (before !== null) portfolio = morning(database, portfolio, { market, before });
-    const day: LedgerDay = { market, universe: new Set(symbols), actions: [], portfolio };
+    const day: LedgerDay = {
+      ...tradingDay({ market, universe: new Set(symbols), portfolio }),
+      actions: [],
+    };
     await trader(day);
     portfolio = day.portfolio;
     const marks = [...portfolio.holdings.keys()].map(

@@ -11,6 +11,7 @@ import { withCosts } from '../support/market-rules.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
 import { callIn, createBooks, setBars } from '../support/books.ts';
 import { runs } from '../support/long.ts';
+import { tradingDay } from '../support/trading-day.ts';
 import { tableOf } from '../support/text-table.ts';
 
 /** A day whose opens are the marks, in units of money. */
@@ -34,13 +35,13 @@ function dayOf(
     knownMark: (symbol: string) => ({ price: openOf(symbol) }),
   } as unknown as Market;
   const portfolio = { cash: money(cash), holdings: new Map(Object.entries(holdings)) };
-  return {
+  return tradingDay({
     market,
     universe: new Set(Object.keys(opens)),
     portfolio,
     limits,
     rules: withCosts(costs),
-  };
+  });
 }
 
 const DOLLARS = fromDollars(1);

@@ -8,6 +8,7 @@ import type { Market } from '../../src/core/trading/market.ts';
 import { takeOrder } from '../../src/core/trading/orders.ts';
 import { rebalance } from '../../src/core/trading/rebalance.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
+import { tradingDay } from '../support/trading-day.ts';
 import { tableOf } from '../support/text-table.ts';
 
 /** Lots of 100, but of some symbols 200 or more in steps of one share. */
@@ -34,7 +35,7 @@ function dayOf(cash: number, holdings: Record<string, number>): TradingDay {
     cash: money(cash * 10_000) as Money,
     holdings: new Map(Object.entries(holdings)),
   };
-  return { market, universe, portfolio, rules: LOTS };
+  return tradingDay({ market, universe, portfolio, rules: LOTS });
 }
 
 /** An order, what is held of it, and why it is refused; nothing where it is taken. */
